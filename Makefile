@@ -1,0 +1,49 @@
+# Salve: every command of the README. Nothing here needs more than Go and make.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+
+GO ?= go
+BIN := bin
+SEEDS ?= 1000
+
+.PHONY: build demo test lint vulnerabilities bench sweep clean
+
+build:
+	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
+
+# The main job, in front of your eyes, on the embedded Azure.
+demo: build
+	$(BIN)/salve rehearse wedged
+
+# All tests under the race detector, with a sample of the sweeps; then the sweeps
+# whole, without it: they are the same code some tens of thousands of times.
+test:
+	$(GO) vet ./...
+	$(GO) test -race -timeout 20m ./...
+	$(MAKE) --no-print-directory sweep
+
+# Cut runs at every journal write and every call, and try random faults.
+sweep:
+	$(GO) test -count=1 -timeout 40m -parallel 4 -v -run '^(TestCrashAnywhere|TestRandomFaults)$$' ./runbooks/recreatepool -whole -seeds $(SEEDS) \
+		| grep --line-buffered -vE '^ *(=== |--- PASS: TestRandomFaults/)'
+
+lint: $(BIN)/staticcheck
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }
+	$(GO) vet ./...
+	$(BIN)/staticcheck ./...
+
+# Needs the vulnerability database, which is not everywhere to be had.
+vulnerabilities: $(BIN)/govulncheck
+	$(BIN)/govulncheck ./...
+
+$(BIN)/staticcheck $(BIN)/govulncheck: tools/go.mod
+	cd tools && $(GO) build -o ../$(BIN)/ tool
+
+bench:
+	$(GO) test -count=1 -run '^TestMeasure' -v ./runbooks/recreatepool -measure | grep '^Benchmark'
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/salve
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./runbooks/...
+
+clean:
+	rm -rf $(BIN)

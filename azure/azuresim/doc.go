@@ -1,0 +1,23 @@
+// Package azuresim is the embedded Azure: one http.Handler that speaks ARM's REST over a model of one AKS cluster, and a
+// Kubernetes clientset fed by the same model.
+//
+// It exists so that a recovery can be rehearsed, tested and cut at every call without a subscription, without sockets and
+// on any clock, virtual time included. The SDK's own clients reach it through World.Transport; any other client reaches it
+// when the World is served over HTTPS. What a world looks like and what goes wrong in it is a Scenario, a YAML file.
+//
+// It is deterministic: names, identifiers and delays are derived from the seed and from what they name, never from a
+// shared stream, so that concurrent callers do not change them.
+//
+// What it must never do: reach a network or a file other than a scenario, use any clock but the injected one, know of the
+// engine or the runbooks, or decide for its client. Where only experience with the real service could tell, it assumes:
+//
+//   - Default durations sum to the 9-10 minutes seen for a whole recovery; how they split among the operations is an
+//     assumption (stand-in 2m30s, delete 2m, recreate 2m30s, stand-in removal 2m, abort 20s, tag merge 20s).
+//   - The cluster's own provisioningState is not touched by operations on its pools.
+//   - Preconditions (If-Match, If-None-Match) are judged before the one-operation-at-a-time rule.
+//   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
+//   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
+//
+// Layers, one way: the model (state and transitions) knows neither HTTP nor the callers; the REST side decodes and answers;
+// the Kubernetes side keeps objects, watches and a small set of controllers.
+package azuresim

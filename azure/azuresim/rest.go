@@ -1,0 +1,193 @@
+package azuresim
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// request is one decoded request to ARM.
+type request struct {
+	method     string
+	base       string // scheme and host that the caller used, for the URLs in answers
+	query      url.Values
+	header     http.Header
+	body       []byte
+	parameters map[string]string // of the route's path, by name in lower case
+}
+
+func (r *request) parameter(name string) string { return r.parameters[name] }
+
+// answer is what a request comes to.
+type answer struct {
+	status int
+	header http.Header
+	body   any // nil: none
+}
+
+func ok(body any) answer { return answer{status: http.StatusOK, body: body} }
+
+func (a answer) with(key, value string) answer {
+	if a.header == nil {
+		a.header = http.Header{}
+	}
+	a.header.Set(key, value)
+	return a
+}
+
+// ServeHTTP speaks ARM, and the identity endpoints that a credential needs.
+func (w *World) ServeHTTP(response http.ResponseWriter, r *http.Request) {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the request ended in the middle
+	}
+	a, err := w.serve(r, scheme+"://"+r.Host, body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // closes the connection: the network error that err is
+	}
+	header := response.Header()
+	for key, values := range a.header {
+		header[key] = values
+	}
+	response.WriteHeader(a.status)
+	_, _ = response.Write(a.encoded()) // a client that went away reads nothing
+}
+
+type transporter struct{ world *World }
+
+// Do serves a request in process. It returns an error where an HTTP client would: a lost call, a context that ended.
+func (t transporter) Do(r *http.Request) (*http.Response, error) {
+	failed := func(err error) error {
+		return &url.Error{Op: r.Method[:1] + strings.ToLower(r.Method[1:]), URL: r.URL.String(), Err: err}
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, failed(err)
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, failed(err)
+		}
+		_ = r.Body.Close() // it is read to its end
+	}
+	a, err := t.world.serve(r, r.URL.Scheme+"://"+r.URL.Host, body)
+	if err != nil {
+		return nil, failed(err)
+	}
+	text := a.encoded()
+	return &http.Response{
+		Status: strconv.Itoa(a.status) + " " + http.StatusText(a.status), StatusCode: a.status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: a.header, Body: io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text)), Request: r,
+	}, nil
+}
+
+// serve is the way of every request: recorded, asked about, judged by the faults, executed, answered.
+func (w *World) serve(r *http.Request, base string, body []byte) (answer, error) {
+	found, parameters := findRoute(r.Method, r.URL)
+	call := w.record(Call{
+		API: found.api, Verb: r.Method, Resource: r.URL.Path, Mutating: found.mutating, RequestID: r.Header.Get("x-ms-client-request-id"),
+	})
+	fate := w.ask(call)
+	if fate == DropBefore {
+		return answer{}, networkError(false)
+	}
+	if err := r.Context().Err(); err != nil {
+		return answer{}, err
+	}
+	w.lock()
+	judged := w.faults.judge(call)
+	asked := &request{method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters}
+	a := w.answer(found, asked, judged)
+	w.intrudeAfter(call)
+	w.finish(call, a.status)
+	requestID := w.model.names.uuid("request")
+	w.unlock()
+
+	if !w.wait(r.Context(), judged.hang) {
+		return answer{}, r.Context().Err()
+	}
+	if fate == DropAfter || judged.lost {
+		return answer{}, networkError(true)
+	}
+	a = a.with("x-ms-request-id", requestID).with("x-ms-correlation-request-id", requestID).with("Date", w.clock.Now().UTC().Format(http.TimeFormat))
+	if call.RequestID != "" {
+		a = a.with("x-ms-client-request-id", call.RequestID)
+	}
+	if a.body != nil {
+		a = a.with("Content-Type", "application/json; charset=utf-8")
+	}
+	return a, nil
+}
+
+// answer is the fault's, the front door's or the route's, in this order.
+func (w *World) answer(found route, asked *request, judged verdict) answer {
+	switch {
+	case judged.status == http.StatusTooManyRequests:
+		seconds := int((judged.retryAfter + time.Second - 1) / time.Second)
+		return armError(judged.status, judged.code, "The request is being throttled as the limit has been reached for operation type - "+asked.method+
+			". For more information, see - https://aka.ms/srpthrottlinglimits").with("Retry-After", strconv.Itoa(seconds))
+	case judged.status == http.StatusForbidden:
+		return armError(judged.status, judged.code, "The client does not have authorization to perform the action, or the scope is invalid. "+
+			"If access was recently granted, please refresh your credentials.")
+	case judged.status != 0:
+		return armError(judged.status, judged.code, "The server encountered an error. Please retry after some time.")
+	case found.api == apiLogin:
+		return found.handle(w, asked)
+	case asked.header.Get("Authorization") == "":
+		return armError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
+	}
+	if refusal, refused := w.frontDoor(found, asked); refused {
+		return refusal
+	}
+	return found.handle(w, asked)
+}
+
+// intrudeAfter lets those in who wait for a call like this one.
+func (w *World) intrudeAfter(call Call) {
+	for i := range w.scenario.Faults {
+		intruder := w.scenario.Faults[i].Intruder
+		if intruder == nil || intruder.After == nil || w.intruded[intruder] || !w.faults.hits(*intruder.After, call) || w.model.cluster == nil {
+			continue
+		}
+		w.intruded[intruder] = true
+		w.model.intrude(intruder)
+	}
+}
+
+func (a answer) encoded() []byte {
+	if a.body == nil {
+		return nil
+	}
+	text, err := json.Marshal(a.body)
+	if err != nil {
+		panic("azuresim: encoding an answer: " + err.Error()) // bodies are made of maps, slices and texts
+	}
+	return text
+}
+
+// armError is an error in the envelope of ARM itself.
+func armError(status int, code, message string) answer {
+	return answer{status: status, body: map[string]any{"error": failure{Code: code, Message: message}}}.with("x-ms-failure-cause", "gateway")
+}
+
+// aksError is an error as AKS writes it: without ARM's envelope.
+func aksError(status int, code, message string, details ...failure) answer {
+	body := map[string]any{"code": code, "message": message, "details": nil, "subcode": ""}
+	if len(details) > 0 {
+		body["details"] = details
+	}
+	return answer{status: status, body: body}
+}
+
+var _ http.Handler = (*World)(nil)

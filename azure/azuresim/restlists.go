@@ -1,0 +1,139 @@
+package azuresim
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// skipToken carries where the next page begins, in the nextLink of a list.
+const skipToken = "$skipToken"
+
+// nextLink is the request's own URL with a new skip token.
+func (w *World) nextLink(asked *request, path, token string) string {
+	query := url.Values{}
+	for key, values := range asked.query {
+		query[key] = values
+	}
+	query.Set(skipToken, token)
+	return asked.base + path + "?" + query.Encode()
+}
+
+func listScaleSets(w *World, asked *request) answer {
+	items := []any{}
+	if strings.EqualFold(asked.parameter("group"), w.model.nodeGroup()) {
+		for _, p := range w.model.pools {
+			items = append(items, w.scaleSetBody(p))
+		}
+	}
+	path := fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets", w.scenario.Subscription, w.model.nodeGroup())
+	return w.page(asked, path, items)
+}
+
+// page cuts a list of resources.
+func (w *World) page(asked *request, path string, items []any) answer {
+	start := 0
+	if token := asked.query.Get(skipToken); token != "" {
+		var err error
+		if start, err = strconv.Atoi(token); err != nil || start < 0 || start > len(items) {
+			return armError(http.StatusBadRequest, "InvalidSkipToken", "The skip token '"+token+"' is invalid.")
+		}
+	}
+	end := min(start+w.scenario.PageSize, len(items))
+	body := map[string]any{"value": items[start:end]}
+	if end < len(items) {
+		body["nextLink"] = w.nextLink(asked, path, strconv.Itoa(end))
+	}
+	return ok(body)
+}
+
+func (w *World) scaleSetBody(p *pool) map[string]any {
+	set := p.scaleSet
+	tags := map[string]string{"aks-managed-poolName": p.name, "aks-managed-orchestrator": "Kubernetes:" + w.scenario.KubernetesVersion}
+	for key, value := range p.tags() {
+		tags[key] = value
+	}
+	state := stateSucceeded
+	if set.corrupted {
+		state = stateFailed
+	}
+	return map[string]any{
+		"id": w.model.scaleSetID(set.name), "name": set.name, "type": scaleSetType, "location": w.scenario.Location, "tags": tags,
+		"sku": map[string]any{"name": p.text("vmSize"), "tier": "Standard", "capacity": len(set.machines)},
+		"properties": map[string]any{
+			"provisioningState": state, "uniqueId": set.uniqueID, "orchestrationMode": "Uniform", "timeCreated": set.created.UTC().Format(time.RFC3339Nano),
+		},
+	}
+}
+
+func (w *World) findScaleSet(asked *request) *pool {
+	if !strings.EqualFold(asked.parameter("group"), w.model.nodeGroup()) {
+		return nil
+	}
+	for _, p := range w.model.pools {
+		if strings.EqualFold(p.scaleSet.name, asked.parameter("set")) {
+			return p
+		}
+	}
+	return nil
+}
+
+func scaleSetNotFound(asked *request) answer {
+	return armError(http.StatusNotFound, "ResourceNotFound", fmt.Sprintf(
+		"The Resource 'Microsoft.Compute/virtualMachineScaleSets/%s' under resource group '%s' was not found. "+
+			"For more details please go to https://aka.ms/ARMResourceNotFoundFix", asked.parameter("set"), asked.parameter("group")))
+}
+
+func getScaleSet(w *World, asked *request) answer {
+	if p := w.findScaleSet(asked); p != nil {
+		return ok(w.scaleSetBody(p))
+	}
+	return scaleSetNotFound(asked)
+}
+
+func listInterfaces(w *World, asked *request) answer {
+	p := w.findScaleSet(asked)
+	if p == nil {
+		return scaleSetNotFound(asked)
+	}
+	items := make([]any, 0, len(p.scaleSet.machines))
+	for _, machine := range p.scaleSet.machines {
+		items = append(items, w.interfaceBody(p, machine))
+	}
+	path := fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/microsoft.Compute/virtualMachineScaleSets/%s/networkInterfaces",
+		w.scenario.Subscription, w.model.nodeGroup(), p.scaleSet.name)
+	return w.page(asked, path, items)
+}
+
+// interfaceBody is a machine's network interface. A machine that never came has one without addresses.
+func (w *World) interfaceBody(p *pool, machine *machine) map[string]any {
+	set := p.scaleSet
+	owner := w.model.machineID(set.name, machine.index)
+	id := owner + "/networkInterfaces/" + set.name
+	properties := map[string]any{
+		"provisioningState": stateSucceeded, "primary": true, "virtualMachine": map[string]string{"id": owner},
+		"ipConfigurations": []any{map[string]any{
+			"id": id + "/ipConfigurations/ipconfig1", "name": "ipconfig1",
+			"properties": map[string]any{
+				"provisioningState": stateSucceeded, "primary": true, "privateIPAddressVersion": "IPv4",
+				"privateIPAddress": fmt.Sprintf("10.224.%d.%d", machine.index/200, 4+machine.index%200),
+				"subnet":           map[string]string{"id": p.text("vnetSubnetID")},
+			},
+		}},
+	}
+	if machine.broken {
+		properties["provisioningState"] = stateFailed
+		switch set.interfaces {
+		case interfacesAbsent:
+			delete(properties, "ipConfigurations")
+		case interfacesNull:
+			properties["ipConfigurations"] = nil
+		default:
+			properties["ipConfigurations"] = []any{}
+		}
+	}
+	return map[string]any{"id": id, "name": set.name, "type": "Microsoft.Network/networkInterfaces", "location": w.scenario.Location, "properties": properties}
+}

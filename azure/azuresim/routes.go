@@ -1,0 +1,147 @@
+package azuresim
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// route leads a method and a path to a handler. Literal parts of the path match without case, as ARM's do.
+type route struct {
+	api      string
+	method   string
+	path     string
+	kind     string   // resource type, for errors
+	versions []string // api-versions; none: the parameter is not looked at
+	mutating bool
+	handle   func(*World, *request) answer
+}
+
+const (
+	inCluster  = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
+	inPool     = inCluster + "/agentPools/{pool}"
+	inLocation = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
+	inSets     = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets"
+	inTags     = inCluster + "/providers/Microsoft.Resources/tags/default"
+	inLog      = "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
+)
+
+var (
+	aksVersions     = []string{"2024-09-01", "2024-10-01", "2025-01-01", "2025-02-01", "2025-03-01", "2025-04-01", "2025-05-01", "2025-07-01", "2025-08-01"}
+	computeVersions = []string{"2024-03-01", "2024-07-01", "2024-11-01", "2025-04-01", "2026-04-01"}
+	networkVersions = []string{"2018-10-01"}
+	logVersions     = []string{"2015-04-01"}
+	tagVersions     = []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"}
+)
+
+// routes is everything that the embedded Azure knows. It is built once, from literals.
+var routes = []route{
+	{apiARM, "GET", inCluster, clusterType, aksVersions, false, getCluster},
+	{apiARM, "POST", inCluster + "/abort", clusterType, aksVersions, true, abortCluster},
+	{apiARM, "POST", inCluster + "/listClusterUserCredential", clusterType, aksVersions, false, listUserCredential},
+	{apiARM, "GET", inCluster + "/agentPools", poolType, aksVersions, false, listPools},
+	{apiARM, "GET", inPool, poolType, aksVersions, false, getPool},
+	{apiARM, "PUT", inPool, poolType, aksVersions, true, putPool},
+	{apiARM, "DELETE", inPool, poolType, aksVersions, true, deletePool},
+	{apiARM, "POST", inPool + "/abort", poolType, aksVersions, true, abortPool},
+	{apiARM, "GET", inLocation + "/operations/{operation}", clusterType, aksVersions, false, getOperationStatus},
+	{apiARM, "GET", inLocation + "/operationStatus/{operation}", clusterType, aksVersions, false, getOperationStatus},
+	{apiARM, "GET", inLocation + "/operationresults/{operation}", clusterType, aksVersions, false, getOperationResult},
+	{apiARM, "GET", inSets, scaleSetType, computeVersions, false, listScaleSets},
+	{apiARM, "GET", inSets + "/{set}", scaleSetType, computeVersions, false, getScaleSet},
+	{apiARM, "GET", inSets + "/{set}/networkInterfaces", scaleSetType, networkVersions, false, listInterfaces},
+	{apiARM, "GET", inTags, "Microsoft.Resources/tags", tagVersions, false, getTags},
+	{apiARM, "PATCH", inTags, "Microsoft.Resources/tags", tagVersions, true, patchTags},
+	{apiARM, "GET", inLog, "Microsoft.Insights/eventtypes", logVersions, false, listEvents},
+	{apiLogin, "GET", "/common/discovery/instance", "", nil, false, discoverInstance},
+	{apiLogin, "GET", "/{tenant}/v2.0/.well-known/openid-configuration", "", nil, false, openIDConfiguration},
+	{apiLogin, "POST", "/{tenant}/oauth2/v2.0/token", "", nil, false, issueToken},
+}
+
+// findRoute never fails: what nobody knows leads to ARM's 404.
+func findRoute(method string, address *url.URL) (route, map[string]string) {
+	parts := partsOf(address.EscapedPath())
+	for _, candidate := range routes {
+		if candidate.method != method {
+			continue
+		}
+		if parameters, matches := matchPath(candidate.path, parts); matches {
+			return candidate, parameters
+		}
+	}
+	mutating := method != http.MethodGet && method != http.MethodHead
+	return route{api: apiARM, method: method, mutating: mutating, handle: unknownPath(address.Path)}, nil
+}
+
+// partsOf splits a path and drops empty parts: ARM takes // for /.
+func partsOf(path string) []string {
+	return slices.DeleteFunc(strings.Split(path, "/"), func(part string) bool { return part == "" })
+}
+
+func matchPath(pattern string, parts []string) (map[string]string, bool) {
+	wanted := partsOf(pattern)
+	if len(wanted) != len(parts) {
+		return nil, false
+	}
+	parameters := map[string]string{}
+	for i, want := range wanted {
+		if name, isParameter := strings.CutPrefix(want, "{"); isParameter {
+			value, err := url.PathUnescape(parts[i])
+			if err != nil {
+				return nil, false
+			}
+			parameters[strings.TrimSuffix(name, "}")] = value
+		} else if !strings.EqualFold(want, parts[i]) {
+			return nil, false
+		}
+	}
+	return parameters, true
+}
+
+func unknownPath(path string) func(*World, *request) answer {
+	return func(*World, *request) answer {
+		return armError(http.StatusNotFound, "InvalidResourceType", fmt.Sprintf("The resource type could not be found for the path '%s'.", path))
+	}
+}
+
+var versionShape = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}(-preview)?$`)
+
+// frontDoor is what ARM refuses before it asks a resource provider: api-version, subscription, resource group, cluster.
+func (w *World) frontDoor(found route, asked *request) (answer, bool) {
+	refuse := func(status int, code, format string, arguments ...any) (answer, bool) {
+		return armError(status, code, fmt.Sprintf(format, arguments...)), true
+	}
+	version, supported := asked.query.Get("api-version"), strings.Join(found.versions, ", ")
+	m := w.model
+	subscription, group, name := asked.parameter("subscription"), asked.parameter("group"), asked.parameter("cluster")
+	switch {
+	case len(found.versions) == 0:
+		return answer{}, false
+	case version == "":
+		return refuse(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+	case !versionShape.MatchString(version):
+		return refuse(http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '%s' is invalid. The supported versions are '%s'.", version, supported)
+	case !slices.Contains(found.versions, version):
+		return refuse(http.StatusBadRequest, "NoRegisteredProviderFound",
+			"No registered resource provider found for location '%s' and API version '%s' for type '%s'. The supported api-versions are '%s'.",
+			m.scenario.Location, version, found.kind, supported)
+	case !strings.EqualFold(subscription, m.scenario.Subscription):
+		return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
+	case group == "":
+		return answer{}, false
+	case !w.groupExists(group):
+		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
+	case name != "" && (m.cluster == nil || !strings.EqualFold(name, m.scenario.Cluster) || !strings.EqualFold(group, m.scenario.ResourceGroup)):
+		return refuse(http.StatusNotFound, "ResourceNotFound",
+			"The Resource 'Microsoft.ContainerService/managedClusters/%s' under resource group '%s' was not found. "+
+				"For more details please go to https://aka.ms/ARMResourceNotFoundFix", name, group)
+	}
+	return answer{}, false
+}
+
+func (w *World) groupExists(group string) bool {
+	return strings.EqualFold(group, w.model.scenario.ResourceGroup) || w.model.cluster != nil && strings.EqualFold(group, w.model.nodeGroup())
+}

@@ -1,0 +1,53 @@
+package azuresim
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+const (
+	corruptionCode = "NetworkingInternalOperationError"
+	stormEvery     = 45 * time.Second
+)
+
+// rage lets AKS try to write a corrupted scale set again and again, until calm.
+func (m *model) rage(p *pool) {
+	if !p.scaleSet.corrupted || p.scaleSet.storming {
+		return
+	}
+	p.scaleSet.storming = true
+	m.nextAttempt(p.scaleSet)
+}
+
+func (m *model) nextAttempt(set *scaleSet) {
+	jitter := m.names.between(0, 6*time.Second, "attempt", set.name, fmt.Sprint(m.names.next("attempt on "+set.name)))
+	set.storm = m.time.after(stormEvery-3*time.Second+jitter, func() {
+		m.log.writeFailed(m, set, m.time.now)
+		m.nextAttempt(set)
+	})
+}
+
+func (m *model) calm(set *scaleSet) {
+	if set.storm != nil {
+		set.storm.off = true
+	}
+	set.storming, set.storm = false, nil
+}
+
+func writeFailed(set *scaleSet) *failure {
+	return &failure{
+		Code: "ReconcileVMSSAgentPoolFailed",
+		Message: fmt.Sprintf("VMSSAgentPoolReconciler retry failed: Category: InternalError; SubCode: %s; "+
+			"Dependency: Microsoft.Compute/VirtualMachineScaleSet; AKSTeam: NodeProvisioning; Resource: %s", corruptionCode, set.name),
+	}
+}
+
+// statusMessage is how the Activity Log carries an error: JSON as a string.
+func statusMessage(code, message string) string {
+	text, err := json.Marshal(map[string]any{"error": failure{Code: code, Message: message}})
+	if err != nil {
+		return "" // two strings always encode
+	}
+	return string(text)
+}

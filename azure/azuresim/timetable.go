@@ -1,0 +1,90 @@
+package azuresim
+
+import (
+	"container/heap"
+	"time"
+)
+
+// timetable holds what is due when. Entries run in order of time, and in order of entry at the same time; while one runs,
+// the model's time is the time it was due, however late the process is.
+type timetable struct {
+	now     time.Time
+	entries entries
+	counter int
+	// earlier is called when an entry becomes the next one due.
+	earlier func()
+}
+
+type entry struct {
+	at    time.Time
+	order int
+	do    func()
+	off   bool
+}
+
+func newTimetable(now time.Time, earlier func()) *timetable {
+	return &timetable{now: now, earlier: earlier}
+}
+
+// at enters do for a time. Setting off on the entry takes it out.
+func (t *timetable) at(when time.Time, do func()) *entry {
+	t.counter++
+	e := &entry{at: when, order: t.counter, do: do}
+	heap.Push(&t.entries, e)
+	if t.entries[0] == e {
+		t.earlier()
+	}
+	return e
+}
+
+func (t *timetable) after(d time.Duration, do func()) *entry {
+	return t.at(t.now.Add(d), do)
+}
+
+// catchUp runs everything due until now.
+func (t *timetable) catchUp(now time.Time) {
+	for len(t.entries) > 0 && !t.entries[0].at.After(now) {
+		e := heap.Pop(&t.entries).(*entry)
+		if e.off {
+			continue
+		}
+		if e.at.After(t.now) {
+			t.now = e.at
+		}
+		e.do()
+	}
+	if now.After(t.now) {
+		t.now = now
+	}
+}
+
+// due is when the next entry is to run.
+func (t *timetable) due() (time.Time, bool) {
+	for len(t.entries) > 0 && t.entries[0].off {
+		heap.Pop(&t.entries)
+	}
+	if len(t.entries) == 0 {
+		return time.Time{}, false
+	}
+	return t.entries[0].at, true
+}
+
+// entries is a heap by time, then by order of entry.
+type entries []*entry
+
+func (e entries) Len() int { return len(e) }
+func (e entries) Less(i, j int) bool {
+	if e[i].at.Equal(e[j].at) {
+		return e[i].order < e[j].order
+	}
+	return e[i].at.Before(e[j].at)
+}
+func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *entries) Push(x any)   { *e = append(*e, x.(*entry)) }
+func (e *entries) Pop() any {
+	last := len(*e) - 1
+	x := (*e)[last]
+	(*e)[last] = nil
+	*e = (*e)[:last]
+	return x
+}

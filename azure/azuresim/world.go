@@ -1,0 +1,170 @@
+package azuresim
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+)
+
+// World is one embedded Azure with one cluster, living on its clock from New to Close. It is safe for concurrent use.
+type World struct {
+	scenario         Scenario
+	clock            clock.Clock
+	kubernetesServer string
+	kubernetesCA     []byte
+	clientset        kubernetes.Interface
+
+	mutex    sync.Mutex // guards everything of the model and of the control plane
+	time     *timetable
+	kube     *controlPlane
+	model    *model
+	faults   *faultCounter
+	intruded map[*Intruder]bool
+
+	callMutex sync.Mutex
+	calls     []Call
+	hook      func(Call) Fate
+
+	wake   chan struct{}
+	ending context.Context
+	end    context.CancelFunc
+	gone   sync.WaitGroup
+}
+
+// Options are what a World needs besides its scenario.
+type Options struct {
+	// Clock is the time that the World lives on; nil is the real one, which inside a synctest bubble is virtual.
+	Clock clock.Clock
+	// Seed overrides the scenario's; 0 does not.
+	Seed int64
+	// KubernetesServer is the URL that kubeconfigs name; empty is the cluster's FQDN. KubernetesCA is their CA in PEM.
+	KubernetesServer string
+	KubernetesCA     []byte
+}
+
+// New starts a world. Its time begins at the clock's now. Close ends it.
+func New(scenario Scenario, options Options) (*World, error) {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	if options.Seed != 0 {
+		scenario.Seed = options.Seed
+	}
+	w := &World{
+		scenario: scenario, clock: options.Clock, kubernetesServer: options.KubernetesServer, kubernetesCA: options.KubernetesCA,
+		wake: make(chan struct{}, 1), intruded: map[*Intruder]bool{},
+	}
+	names := newSeeded(scenario.Seed)
+	w.time = newTimetable(options.Clock.Now(), w.earlier)
+	w.kube = newControlPlane(names, w.time, scenario.KubernetesVersion)
+	model, err := newModel(scenario, names, w.time, w.kube)
+	if err != nil {
+		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
+	}
+	w.model = model
+	w.faults = newFaultCounter(scenario.Faults, w.time.now)
+	if w.kubernetesServer == "" {
+		w.kubernetesServer = "https://" + model.fqdn() + ":443"
+	}
+	w.clientset = newClientset(w)
+	w.ending, w.end = context.WithCancel(context.Background())
+	w.gone.Go(w.keepTime)
+	return w, nil
+}
+
+// Close ends the World's goroutine, timers and watches. Calls after it still see the world, which no longer moves by
+// itself.
+func (w *World) Close() {
+	w.end()
+	w.gone.Wait()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.kube.closeWatches()
+}
+
+// Kubernetes is the cluster's clientset. Its calls ignore their contexts, as client-go's fake does.
+func (w *World) Kubernetes() kubernetes.Interface { return w.clientset }
+
+// Transport carries requests of the SDK's clients to the World in process.
+func (w *World) Transport() policy.Transporter { return transporter{w} }
+
+// Credential is a constant token, which the World accepts as it accepts any.
+func (w *World) Credential() azcore.TokenCredential { return credential{w.clock} }
+
+type credential struct{ clock clock.PassiveClock }
+
+func (c credential) GetToken(context.Context, policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	return azcore.AccessToken{Token: "embedded", ExpiresOn: c.clock.Now().Add(24 * time.Hour)}, nil
+}
+
+// Operations lists every long-running operation so far, in the order of their start.
+func (w *World) Operations() []Operation {
+	w.lock()
+	defer w.unlock()
+	list := make([]Operation, 0, len(w.model.operations))
+	for _, op := range w.model.operations {
+		list = append(list, op.Operation)
+	}
+	return list
+}
+
+// lock takes the model and brings it up to date.
+func (w *World) lock() {
+	w.mutex.Lock()
+	w.time.catchUp(w.clock.Now())
+}
+
+func (w *World) unlock() { w.mutex.Unlock() }
+
+// earlier tells keepTime that something is due before what it waits for.
+func (w *World) earlier() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// keepTime runs what is due when it is due, until the World ends.
+func (w *World) keepTime() {
+	for w.ending.Err() == nil {
+		w.lock()
+		due, some := w.time.due()
+		w.unlock()
+		if !some {
+			select {
+			case <-w.wake:
+			case <-w.ending.Done():
+			}
+			continue
+		}
+		timer := w.clock.NewTimer(due.Sub(w.clock.Now()))
+		select {
+		case <-timer.C():
+		case <-w.wake:
+		case <-w.ending.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// wait passes time on the World's clock, or until the World ends; it returns false when ctx ended first.
+func (w *World) wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := w.clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+	case <-w.ending.Done():
+	case <-ctx.Done():
+		return false
+	}
+	return true
+}

@@ -1,0 +1,154 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// Cluster is one reading of a managed cluster. ARM answers cluster and pools,
+// with their states and ETags, in a single call.
+type Cluster struct {
+	ID, Name, ETag string
+	// State is the provisioningState; empty when ARM gave none.
+	State string
+	// Version is the control plane's current Kubernetes version.
+	Version           string
+	NodeResourceGroup string
+	Pools             []Pool
+	// Seen is when the answer came.
+	Seen time.Time
+}
+
+// Pool is what the cluster's answer says of an agent pool.
+type Pool struct {
+	Name, State, ETag, Mode, OSType string
+	Count                           int
+	Tags, Labels                    map[string]string
+}
+
+// Pool finds a pool by name.
+func (c Cluster) Pool(name string) (Pool, bool) {
+	for _, pool := range c.Pools {
+		if pool.Name == name {
+			return pool, true
+		}
+	}
+	return Pool{}, false
+}
+
+func (c *Client) managedClusters() (*armcontainerservice.ManagedClustersClient, error) {
+	return armcontainerservice.NewManagedClustersClient(c.subscription, c.credential, c.options)
+}
+
+// Cluster reads a managed cluster. A cluster that isn't there is class Missing.
+func (c *Client) Cluster(ctx context.Context, resourceGroup, name string) (Cluster, error) {
+	clusters, err := c.managedClusters()
+	if err != nil {
+		return Cluster{}, err
+	}
+	var answer armcontainerservice.ManagedClustersClientGetResponse
+	err = c.read(ctx, fmt.Sprintf("reading cluster %q", name), func(ctx context.Context) error {
+		answer, err = clusters.Get(ctx, resourceGroup, name, nil)
+		return err
+	})
+	if err != nil {
+		return Cluster{}, err
+	}
+	if answer.Properties == nil || answer.ID == nil {
+		return Cluster{}, fault.New(fault.Terminal, "reading cluster %q: the answer has no properties or no ID", name)
+	}
+	cluster := Cluster{
+		ID: *answer.ID, Name: name, ETag: value(answer.ETag), State: value(answer.Properties.ProvisioningState),
+		Version: value(answer.Properties.CurrentKubernetesVersion), NodeResourceGroup: value(answer.Properties.NodeResourceGroup),
+		Seen: c.clock.Now(),
+	}
+	for _, profile := range answer.Properties.AgentPoolProfiles {
+		cluster.Pools = append(cluster.Pools, poolOf(profile))
+	}
+	return cluster, nil
+}
+
+func poolOf(profile *armcontainerservice.ManagedClusterAgentPoolProfile) Pool {
+	return Pool{
+		Name: value(profile.Name), State: value(profile.ProvisioningState), ETag: value(profile.ETag),
+		Mode: string(value(profile.Mode)), OSType: string(value(profile.OSType)), Count: int(value(profile.Count)),
+		Tags: values(profile.Tags), Labels: values(profile.NodeLabels),
+	}
+}
+
+// AbortCluster aborts the latest operation of a cluster.
+func (c *Client) AbortCluster(ctx context.Context, permit runbook.Permit, resourceGroup, name string) (*Operation, error) {
+	clusters, err := c.managedClusters()
+	if err != nil {
+		return nil, err
+	}
+	var operation *Operation
+	err = c.change(ctx, permit, fmt.Sprintf("aborting the operation of cluster %q", name), func(ctx context.Context) error {
+		poller, err := clusters.BeginAbortLatestOperation(ctx, resourceGroup, name, nil)
+		operation = c.operation(abortCluster, watch(poller))
+		return err
+	})
+	return operation, err
+}
+
+// MergeTag sets one tag of a resource and leaves the others. On a cluster it is
+// the smallest change that makes AKS reconcile it.
+func (c *Client) MergeTag(ctx context.Context, permit runbook.Permit, scope, tag, text string) error {
+	tags, err := armresources.NewTagsClient(c.subscription, c.credential, c.options)
+	if err != nil {
+		return err
+	}
+	patch := armresources.TagsPatchResource{
+		Operation:  to.Ptr(armresources.TagsPatchOperationMerge),
+		Properties: &armresources.Tags{Tags: map[string]*string{tag: &text}},
+	}
+	return c.change(ctx, permit, "merging a tag into "+scope, func(ctx context.Context) error {
+		_, err := tags.UpdateAtScope(ctx, scope, patch, nil)
+		return err
+	})
+}
+
+// UserKubeconfig asks for the cluster's user credentials: a kubeconfig, which
+// is a secret.
+func (c *Client) UserKubeconfig(ctx context.Context, resourceGroup, name string) ([]byte, error) {
+	clusters, err := c.managedClusters()
+	if err != nil {
+		return nil, err
+	}
+	var answer armcontainerservice.ManagedClustersClientListClusterUserCredentialsResponse
+	err = c.read(ctx, fmt.Sprintf("asking for credentials to cluster %q", name), func(ctx context.Context) error {
+		answer, err = clusters.ListClusterUserCredentials(ctx, resourceGroup, name, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Kubeconfigs) == 0 || answer.Kubeconfigs[0] == nil {
+		return nil, fault.New(fault.Terminal, "asking for credentials to cluster %q: ARM gave no kubeconfig", name)
+	}
+	return answer.Kubeconfigs[0].Value, nil
+}
+
+func value[T any](pointer *T) T {
+	if pointer == nil {
+		var zero T
+		return zero
+	}
+	return *pointer
+}
+
+func values(pointers map[string]*string) map[string]string {
+	plain := make(map[string]string, len(pointers))
+	for key, pointer := range pointers {
+		plain[key] = value(pointer)
+	}
+	return plain
+}

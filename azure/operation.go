@@ -1,0 +1,142 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"salve/fault"
+	"salve/pace"
+)
+
+// Kind names what an operation does; it is kept with the resume token.
+type Kind string
+
+const (
+	putPool      Kind = "put-pool"
+	deletePool   Kind = "delete-pool"
+	abortCluster Kind = "abort-cluster"
+)
+
+// Token is what it takes to go on polling an operation in another process.
+type Token struct {
+	Kind   Kind   `json:"kind"`
+	Resume string `json:"resume"`
+	// Began is when the operation was started, for the polling schedule.
+	Began time.Time `json:"began"`
+}
+
+// Operation is a long-running operation of ARM that was accepted.
+type Operation struct {
+	client *Client
+	kind   Kind
+	poller poller
+	began  time.Time
+}
+
+// poller is the SDK's runtime.Poller without its result's type.
+type poller interface {
+	Poll(context.Context) (*http.Response, error)
+	Done() bool
+	ResumeToken() (string, error)
+	result(context.Context) error
+}
+
+type typedPoller[T any] struct{ *runtime.Poller[T] }
+
+func (p typedPoller[T]) result(ctx context.Context) error {
+	_, err := p.Result(ctx)
+	return err
+}
+
+func watch[T any](p *runtime.Poller[T]) poller { return typedPoller[T]{p} }
+
+func (c *Client) operation(kind Kind, p poller) *Operation {
+	return &Operation{client: c, kind: kind, poller: p, began: c.clock.Now()}
+}
+
+// Token gives the resume token. An operation that is over has none: ok is false.
+func (o *Operation) Token() (token Token, ok bool) {
+	if o.poller.Done() {
+		return Token{}, false
+	}
+	resume, err := o.poller.ResumeToken()
+	return Token{Kind: o.kind, Resume: resume, Began: o.began}, err == nil
+}
+
+// Resume makes the operation of a token, to go on polling it.
+func (c *Client) Resume(token Token) (*Operation, error) {
+	var resumed poller
+	var err error
+	switch token.Kind {
+	case putPool:
+		resumed, err = fromToken[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](c, token.Resume)
+	case deletePool:
+		resumed, err = fromToken[armcontainerservice.AgentPoolsClientDeleteResponse](c, token.Resume)
+	case abortCluster:
+		resumed, err = fromToken[armcontainerservice.ManagedClustersClientAbortLatestOperationResponse](c, token.Resume)
+	default:
+		err = fmt.Errorf("unknown kind %q", token.Kind)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Terminal, "resuming an operation: %w", err)
+	}
+	return &Operation{client: c, kind: token.Kind, poller: resumed, began: token.Began}, nil
+}
+
+func fromToken[T any](c *Client, token string) (poller, error) {
+	resumed, err := runtime.NewPollerFromResumeToken[T](token, c.arm.Pipeline(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return watch(resumed), nil
+}
+
+// Wait polls until the operation ends, at a pace that slows down with its
+// length, and fails with the operation's own error. An operation that ARM no
+// longer knows is class Missing: its resource has to be looked at instead.
+func (o *Operation) Wait(ctx context.Context) error {
+	clock := o.client.clock
+	refused := 0
+	for !o.poller.Done() {
+		elapsed := clock.Since(o.began)
+		asked, err := o.poll(ctx)
+		pause := pace.Operations.Next(elapsed, asked)
+		if err != nil {
+			class := fault.ClassOf(err)
+			if class != fault.Transient && class != fault.Throttled {
+				return fmt.Errorf("polling %s: %w", o.kind, err)
+			}
+			refused++
+			pause = pace.Refusals.Pause(refused, fault.RetryAfter(err))
+		}
+		if o.poller.Done() {
+			break
+		}
+		if paused := pace.Pause(ctx, clock, pause); paused != nil {
+			return fmt.Errorf("waiting for %s: %w", o.kind, paused)
+		}
+	}
+	if err := pace.Once(ctx, clock, o.poller.result); err != nil {
+		return fmt.Errorf("%s: %w", o.kind, classify(err))
+	}
+	return nil
+}
+
+// poll asks once and gives the pause that the service wants before the next.
+func (o *Operation) poll(ctx context.Context) (time.Duration, error) {
+	var response *http.Response
+	err := pace.Once(ctx, o.client.clock, func(ctx context.Context) error {
+		var err error
+		response, err = o.poller.Poll(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, classify(err)
+	}
+	return retryAfter(response), nil
+}

@@ -1,0 +1,123 @@
+package azure
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// poolVersion is the api-version of agent pools written raw; the SDK's models
+// that read them are of the same one.
+const poolVersion = "2025-02-01"
+
+// PoolName says which agent pool is meant.
+type PoolName struct{ ResourceGroup, Cluster, Pool string }
+
+func (c *Client) agentPools() (*armcontainerservice.AgentPoolsClient, error) {
+	return armcontainerservice.NewAgentPoolsClient(c.subscription, c.credential, c.options)
+}
+
+// Definition reads an agent pool whole. One that isn't there is class Missing.
+func (c *Client) Definition(ctx context.Context, name PoolName) (Definition, error) {
+	pools, err := c.agentPools()
+	if err != nil {
+		return nil, err
+	}
+	var body []byte
+	err = c.read(ctx, fmt.Sprintf("reading pool %q", name.Pool), func(ctx context.Context) error {
+		var raw *http.Response
+		if _, err := pools.Get(policy.WithCaptureResponse(ctx, &raw), name.ResourceGroup, name.Cluster, name.Pool, nil); err != nil {
+			return err
+		}
+		body, err = runtime.Payload(raw)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(body) {
+		return nil, fault.New(fault.Terminal, "reading pool %q: the answer is not JSON", name.Pool)
+	}
+	return body, nil
+}
+
+// CreatePool creates an agent pool; it fails with class Conflict when there is
+// one of that name.
+func (c *Client) CreatePool(ctx context.Context, permit runbook.Permit, name PoolName, body Definition) (*Operation, error) {
+	return c.put(ctx, permit, name, body, "If-None-Match", "*")
+}
+
+// UpdatePool replaces the definition of the agent pool that was read with an
+// ETag; it fails with class Conflict when somebody changed it since.
+func (c *Client) UpdatePool(ctx context.Context, permit runbook.Permit, name PoolName, body Definition, etag string) (*Operation, error) {
+	return c.put(ctx, permit, name, body, "If-Match", etag)
+}
+
+// put writes the raw body: the SDK's typed client would drop what its models
+// don't know.
+func (c *Client) put(ctx context.Context, permit runbook.Permit, name PoolName, body Definition, condition, etag string) (*Operation, error) {
+	if etag == "" {
+		return nil, fault.New(fault.Terminal, "writing pool %q: no ETag to match", name.Pool)
+	}
+	address := runtime.JoinPaths(c.arm.Endpoint(), PoolID(ClusterID(c.subscription, name.ResourceGroup, name.Cluster), name.Pool))
+	var operation *Operation
+	err := c.change(ctx, permit, fmt.Sprintf("writing pool %q", name.Pool), func(ctx context.Context) error {
+		request, err := runtime.NewRequest(ctx, http.MethodPut, address)
+		if err != nil {
+			return err
+		}
+		request.Raw().URL.RawQuery = "api-version=" + poolVersion
+		request.Raw().Header.Set("Accept", "application/json")
+		request.Raw().Header.Set(condition, etag)
+		if err := request.SetBody(streaming.NopCloser(bytes.NewReader(body)), "application/json"); err != nil {
+			return err
+		}
+		response, err := c.arm.Pipeline().Do(request)
+		if err != nil {
+			return err
+		}
+		if !runtime.HasStatusCode(response, http.StatusOK, http.StatusCreated) {
+			return runtime.NewResponseError(response)
+		}
+		poller, err := runtime.NewPoller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](response, c.arm.Pipeline(), nil)
+		if err != nil {
+			return err
+		}
+		operation = c.operation(putPool, watch(poller))
+		return nil
+	})
+	return operation, err
+}
+
+// DeletePool deletes the agent pool that was read with an ETag. A pool that is
+// gone already is class Missing.
+func (c *Client) DeletePool(ctx context.Context, permit runbook.Permit, name PoolName, etag string) (*Operation, error) {
+	if etag == "" {
+		return nil, fault.New(fault.Terminal, "deleting pool %q: no ETag to match", name.Pool)
+	}
+	pools, err := c.agentPools()
+	if err != nil {
+		return nil, err
+	}
+	var operation *Operation
+	err = c.change(ctx, permit, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
+		poller, err := pools.BeginDelete(ctx, name.ResourceGroup, name.Cluster, name.Pool,
+			&armcontainerservice.AgentPoolsClientBeginDeleteOptions{IfMatch: &etag})
+		if err != nil {
+			return err
+		}
+		operation = c.operation(deletePool, watch(poller))
+		return nil
+	})
+	return operation, err
+}

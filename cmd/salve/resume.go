@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/runbooks/recreatepool"
+)
+
+func newResume(a *app) *cobra.Command {
+	asked := &request{}
+	command := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with an open run from where it is",
+		Long: `Go on with an open run. Target and inputs come from its journal; what was begun
+is looked for in the world first, and never made twice.`,
+		Args: oneArgument("the name of a run"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return a.resume(command, asked, arguments[0])
+		},
+	}
+	asked.cloud.addFlags(command.Flags())
+	addJournal(command.Flags(), &asked.journal)
+	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
+	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the pool")
+	return command
+}
+
+func (a *app) resume(command *cobra.Command, asked *request, run string) error {
+	if err := asked.cloud.check(); err != nil {
+		return err
+	}
+	if err := asked.readOverrides(a.lookup); err != nil {
+		return err
+	}
+	kept, record, err := a.load(command.Context(), asked.journal, run)
+	if err != nil {
+		return err
+	}
+	if asked.inputs, err = inputsOf(record.Header); err != nil {
+		return err
+	}
+	a.logCalls()
+	world, err := a.connect(asked.cloud, asked.inputs)
+	if err != nil {
+		return err
+	}
+	book, err := recreatepool.New(world, asked.inputs)
+	if err != nil {
+		return &attention{fmt.Errorf("the inputs in the journal of run %q: %w", run, err)}
+	}
+	e := &errand{request: asked, app: a, verb: act, world: world, journal: kept, watch: &watch{app: a, clock: world.Clock}}
+	ctx, done := interruptible(command.Context(), e.watch.say)
+	defer done()
+	e.watch.begin(book.Name+" on "+book.Target.Name, false)
+	e.watch.recall(record.History)
+	machine := &engine.Engine{Journal: kept, Clock: world.Clock, Holder: a.holder(), Watch: e.watch.event}
+	result, err := patiently(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
+		return machine.Resume(ctx, book, run, engine.Options{Overrides: asked.overridesFor(book)})
+	})
+	e.watch.end()
+	if result.Runbook == "" {
+		return err
+	}
+	return e.answer(command.Context(), []engine.Result{result}, err)
+}
+
+// inputsOf reads the inputs that a run was begun with.
+func inputsOf(header journal.Header) (recreatepool.Inputs, error) {
+	var in recreatepool.Inputs
+	if header.Runbook != recreatepool.Name {
+		return in, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(header.Inputs))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return in, &attention{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
+	}
+	return in, nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	"k8s.io/utils/clock"
+
+	"salve/azure"
+	"salve/kube"
+	"salve/pace"
+	"salve/runbooks/recreatepool"
+)
+
+// connect reaches real Azure and the cluster in it. It makes no call.
+func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
+	transport, err := flags.transport()
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	options := policy.ClientOptions{Cloud: flags.configuration(), Transport: transport}
+	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
+		ClientOptions: options, DisableInstanceDiscovery: flags.endpoint != "",
+	})
+	if err != nil {
+		return recreatepool.World{}, fmt.Errorf("finding credentials for Azure: %w", err)
+	}
+	client, err := azure.New(azure.Options{
+		Subscription: in.Subscription, Credential: credential, Cloud: options.Cloud, Transport: transport, Clock: clock.RealClock{},
+	})
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	cluster := &lazyCluster{client: client, credential: credential, clock: clock.RealClock{}, in: in}
+	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.RealClock{}}, nil
+}
+
+// lazyCluster connects to the cluster's API when it is first asked for, and once.
+type lazyCluster struct {
+	client     *azure.Client
+	credential azcore.TokenCredential
+	clock      pace.Clock
+	in         recreatepool.Inputs
+
+	mu        sync.Mutex
+	connected *kube.Cluster
+}
+
+func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.connected != nil {
+		return l.connected, nil
+	}
+	kubeconfig, err := l.client.UserKubeconfig(ctx, l.in.ResourceGroup, l.in.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	client, err := kube.Connect(kubeconfig, l.credential)
+	if err != nil {
+		return nil, err
+	}
+	l.connected = &kube.Cluster{Client: client, Clock: l.clock}
+	return l.connected, nil
+}

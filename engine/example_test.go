@@ -1,0 +1,69 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// A valve that lets water in, and a tank that must not run over.
+type valve struct{ open bool }
+
+// shut is a change: it takes a permit and asks it right before.
+func (v *valve) shut(ctx context.Context, permit runbook.Permit) error {
+	if err := permit.Authorize(ctx); err != nil {
+		return err
+	}
+	v.open = false
+	return nil
+}
+
+func shutValve(v *valve) runbook.Runbook {
+	tankFull := runbook.Guard{
+		Name: "tank-full", Asks: "is the tank full?",
+		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			return runbook.Yes("the float is up", runbook.Saw("float", "", time.Now(), "up"))
+		},
+	}
+	shut := runbook.Step{
+		Name: "shut", Changes: "shut the valve", Guards: []string{"tank-full"},
+		Observe: func(context.Context, runbook.Run) (runbook.Observation, error) {
+			if v.open {
+				return runbook.Observation{State: runbook.NotStarted, Reason: "the valve is open"}, nil
+			}
+			return runbook.Observation{State: runbook.Done, Reason: "the valve is shut"}, nil
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, _ runbook.Run) error {
+			return v.shut(ctx, permit)
+		},
+	}
+	dry := runbook.Guard{
+		Name: "nothing-flows", Asks: "has the water stopped?",
+		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			if v.open {
+				return runbook.No("water runs")
+			}
+			return runbook.Yes("not a drop")
+		},
+	}
+	return runbook.Runbook{
+		Name: "shut-valve", Version: "1", Budget: time.Minute,
+		Target: runbook.Target{Kind: "valve", ID: "valve/7", Name: "valve 7"},
+		Guards: []runbook.Guard{tankFull},
+		Steps:  []runbook.Step{shut},
+		Checks: []runbook.Guard{dry},
+	}
+}
+
+func Example() {
+	e := &engine.Engine{Journal: journal.NewMemory(), Clock: clock.RealClock{}}
+	result, err := e.Run(context.Background(), shutValve(&valve{open: true}), engine.Options{})
+	fmt.Println(result.Outcome, err)
+	// Output: remediated <nil>
+}

@@ -1,0 +1,184 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"salve/engine"
+	"salve/fault"
+	"salve/journal"
+	"salve/runbook"
+)
+
+func TestIntentIsDurableBeforeTheChange(t *testing.T) {
+	b := newBench(t)
+	book := b.book()
+	apply := book.Steps[1].Apply
+	book.Steps[1].Apply = func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		step := b.record("run-1").Step("switch-off")
+		if !step.Open || step.Permit != permit.ID() || !step.Crossed() {
+			t.Errorf("at the moment of the change the journal holds %+v", step)
+		}
+		return apply(ctx, permit, run)
+	}
+	b.run(book)
+}
+
+func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
+	for write := 1; write <= 12; write++ {
+		b := newBench(t)
+		full := &fullDisk{Backend: b.Journal, left: write}
+		b.Engine.Journal = full
+		_, err := b.Run(context.Background(), b.book(), engine.Options{})
+		if full.left > 0 {
+			break // the run needs fewer writes
+		}
+		if !errors.Is(err, errFull) {
+			t.Fatalf("write %d failed and the run ended with %v", write, err)
+		}
+		b.Engine.Journal = full.Backend
+		runs, _ := b.Journal.Runs(context.Background())
+		intents := 0
+		for _, run := range runs {
+			for _, entry := range b.record(run).Entries {
+				if entry.Kind == journal.Intended {
+					intents++
+				}
+			}
+		}
+		if len(b.calls) > intents {
+			t.Errorf("write %d failed: %d changes, %d intents", write, len(b.calls), intents)
+		}
+	}
+}
+
+var errFull = errors.New("no space left on device")
+
+type fullDisk struct {
+	journal.Backend
+	left int
+}
+
+func (f *fullDisk) Append(ctx context.Context, run string, seq int, line []byte) error {
+	if f.left--; f.left <= 0 {
+		return errFull
+	}
+	return f.Backend.Append(ctx, run, seq, line)
+}
+
+func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
+	b := newBench(t)
+	book := b.book()
+	book.Steps[0].Await = func(ctx context.Context, _ runbook.Run) error {
+		return b.usurp(ctx, book.Target.ID)
+	}
+	result := b.run(book)
+	expect(t, result, runbook.NeedsAttention, "another runner took over")
+	if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
+		t.Errorf("changes %v, want %v: a superseded runner changes nothing", b.calls, want)
+	}
+	for _, entry := range b.record("run-1").Entries {
+		if entry.Kind == journal.Closed || entry.Kind == journal.Parked || entry.Kind == journal.Undoing {
+			t.Errorf("the superseded runner wrote %s", entry.Kind)
+		}
+	}
+}
+
+// usurp takes the lease away, as a runner does that believes ours dead.
+func (b *bench) usurp(ctx context.Context, target string) error {
+	memory := b.Journal.(*journal.Memory)
+	memory.Expire(target)
+	_, err := memory.Lock(ctx, target, journal.Holder{Run: "run-9"})
+	return err
+}
+
+func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
+	b := newBench(t)
+	if _, err := b.Journal.Lock(context.Background(), "lamp/1", journal.Holder{Run: "run-0", User: "ada", Host: "north"}); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Run(context.Background(), b.book(), engine.Options{})
+	var held *journal.HeldError
+	if !errors.As(err, &held) || held.Holder.User != "ada" || fault.ClassOf(err) != fault.Conflict {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAPastDecisionCanBeMadeAgain(t *testing.T) {
+	b := newBench(t)
+	b.run(b.book())
+	judged := 0
+	for _, entry := range b.record("run-1").Entries {
+		if entry.Kind != journal.Judged {
+			continue
+		}
+		judged++
+		var judgement journal.Judgement
+		if err := json.Unmarshal(entry.Data, &judgement); err != nil {
+			t.Fatal(err)
+		}
+		if again := engine.Decide(runbook.FailClosed, judgement.Findings); again != judgement.Decision {
+			t.Errorf("for %s: decided %+v, now %+v", judgement.For, judgement.Decision, again)
+		}
+	}
+	if judged < 4 {
+		t.Errorf("only %d judgements in the journal", judged)
+	}
+}
+
+func TestPlanAndCheckChangeNothing(t *testing.T) {
+	b := newBench(t)
+	first, err := b.Plan(context.Background(), b.book(), engine.Options{})
+	if err != nil || first.Plan == nil || len(first.Plan.Steps) != 2 || !first.Plan.Steps[1].NoReturn {
+		t.Fatalf("plan %+v, %v", first.Plan, err)
+	}
+	again, err := b.Plan(context.Background(), b.book(), engine.Options{})
+	if err != nil || again.Plan.Digest != first.Plan.Digest {
+		t.Errorf("the same world gave digests %s and %s (%v)", first.Plan.Digest, again.Plan.Digest, err)
+	}
+	b.sees = func() runbook.Finding {
+		return runbook.Yes("there it is", runbook.Evidence{Source: "eye", Identity: "2"})
+	}
+	changed, err := b.Plan(context.Background(), b.book(), engine.Options{})
+	if err != nil || changed.Plan.Digest == first.Plan.Digest {
+		t.Errorf("other evidence gave the same digest (%v)", err)
+	}
+	if runs, _ := b.Journal.Runs(context.Background()); len(b.calls)+len(runs) > 0 {
+		t.Errorf("changes %v, runs %v", b.calls, runs)
+	}
+}
+
+func TestPlanOfAnOpenRunIsWhatIsLeft(t *testing.T) {
+	b := newBench(t)
+	b.run(b.stuck())
+	before := len(b.record("run-1").Entries)
+	result, err := b.Plan(context.Background(), b.book(), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Plan == nil || len(result.Plan.Steps) != 1 || result.Plan.Steps[0].Name != "switch-off" {
+		t.Errorf("plan %+v", result.Plan)
+	}
+	if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "run-1") {
+		t.Errorf("warnings %v", result.Warnings)
+	}
+	if after := len(b.record("run-1").Entries); after != before {
+		t.Errorf("planning wrote %d entries", after-before)
+	}
+}
+
+func TestAnOpenRunOfAnotherRunbookIsInTheWay(t *testing.T) {
+	b := newBench(t)
+	b.run(b.stuck())
+	other := b.book()
+	other.Name = "lamp-on"
+	_, err := b.Run(context.Background(), other, engine.Options{})
+	var usage *engine.UsageError
+	if !errors.As(err, &usage) {
+		t.Errorf("got %v", err)
+	}
+}

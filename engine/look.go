@@ -1,0 +1,176 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"salve/journal"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// Check asks the guards and changes nothing: no lease, no journal. The result's
+// outcome is empty when a run would go on to act.
+func (e *Engine) Check(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
+	return e.look(ctx, book, options, false)
+}
+
+// Plan asks the guards and makes the plan, and changes nothing. The plan is nil
+// when a run would not act.
+func (e *Engine) Plan(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
+	return e.look(ctx, book, options, true)
+}
+
+func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options, withPlan bool) (Result, error) {
+	if err := checkUsage(book, options); err != nil {
+		return Result{}, err
+	}
+	limited, cancel := pace.WithTimeout(ctx, e.Clock, book.Budget)
+	defer cancel()
+	open, err := e.openRun(ctx, book)
+	if err != nil {
+		return Result{}, err
+	}
+	x, err := e.rehearsal(limited, book, options, open)
+	if err != nil {
+		return Result{}, err
+	}
+	if open != nil {
+		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
+	}
+	verdict, err := x.foresee(limited, withPlan)
+	if err != nil {
+		return Result{}, err
+	}
+	result := x.result(verdict)
+	result.Run, result.Open = "", false
+	return result, nil
+}
+
+// rehearsal is an execution whose record is kept nowhere. It goes on from the
+// open run, if there is one.
+func (e *Engine) rehearsal(ctx context.Context, book runbook.Runbook, options Options, open *journal.Record) (*execution, error) {
+	if open != nil {
+		record, err := open.Detached(ctx, e.Clock.Now)
+		if err != nil {
+			return nil, err
+		}
+		return e.newExecution(book, record, nil), nil
+	}
+	header, err := e.header(book, "look", options)
+	if err != nil {
+		return nil, err
+	}
+	backend := journal.NewMemory()
+	record, err := journal.Create(ctx, backend, e.Clock.Now, 0, header)
+	if err != nil {
+		return nil, err
+	}
+	return e.newExecution(book, record, nil), nil
+}
+
+// foresee asks what a run would ask before its next change.
+func (x *execution) foresee(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	x.round++
+	if x.began() {
+		return x.foreseeRest(ctx, withPlan)
+	}
+	return x.foreseeStart(ctx, withPlan)
+}
+
+// foreseeRest looks ahead from the middle of an open run.
+func (x *execution) foreseeRest(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	var steps []runbook.Step
+	for _, step := range x.book.Steps {
+		if !x.record.Step(step.Name).Finished() {
+			steps = append(steps, step)
+		}
+	}
+	var verdict journal.Verdict
+	if len(steps) > 0 && !x.record.Step(steps[0].Name).Unsettled() {
+		guards, err := x.guardsOf(steps[0])
+		if err != nil {
+			return verdict, err
+		}
+		if x.findings, verdict, err = x.weigh(ctx, guards); err != nil || verdict.Outcome != "" {
+			return verdict, err
+		}
+	}
+	x.record.Plan = nil
+	if !withPlan || x.record.Undoing != nil {
+		return verdict, nil
+	}
+	return verdict, x.planned(steps, x.findings)
+}
+
+// planned makes the plan of the steps that are left, on the guards' findings.
+func (x *execution) planned(steps []runbook.Step, findings []runbook.Finding) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	plan, err := x.book.Plan(x, steps, findings)
+	x.record.Plan = &plan
+	return err
+}
+
+func (x *execution) foreseeStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	var steps []runbook.Step
+	var tidying []runbook.Finding
+	for _, step := range x.book.Before {
+		findings, verdict, err := x.weigh(ctx, step.Needs)
+		tidying = append(tidying, findings...)
+		x.findings = tidying
+		if err != nil || verdict.Outcome != "" {
+			return verdict, err
+		}
+		seen, err := x.observe(ctx, step)
+		if err != nil {
+			return journal.Verdict{}, err
+		}
+		if seen.State != runbook.Done {
+			steps = append(steps, step)
+		}
+	}
+	findings, verdict, err := x.weigh(ctx, x.book.Guards)
+	x.findings = append(findings, tidying...)
+	if err != nil || !withPlan {
+		return verdict, err
+	}
+	if verdict.Outcome == "" {
+		needs, err := x.firstNeeds(ctx)
+		if err != nil || needs.Outcome != "" {
+			return needs, err
+		}
+		steps = append(steps, x.book.Steps...)
+	}
+	return verdict, x.planned(steps, findings)
+}
+
+// firstNeeds asks the conditions of the first step: they are about now, while
+// those of later steps are about a world that isn't there yet.
+func (x *execution) firstNeeds(ctx context.Context) (journal.Verdict, error) {
+	if len(x.book.Steps) == 0 {
+		return journal.Verdict{}, nil
+	}
+	findings, verdict, err := x.weigh(ctx, x.book.Steps[0].Needs)
+	x.findings = append(x.findings, findings...)
+	return verdict, err
+}
+
+// weigh asks guards in order and decides.
+func (x *execution) weigh(ctx context.Context, guards []runbook.Guard) ([]runbook.Finding, journal.Verdict, error) {
+	var findings []runbook.Finding
+	for _, guard := range guards {
+		finding, err := x.ask(ctx, guard)
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return findings, journal.Verdict{}, err
+		}
+		findings = append(findings, finding)
+		x.tell(Event{Kind: Found, Finding: &finding})
+		if !finding.Passes() {
+			break
+		}
+	}
+	return findings, Decide(x.book.Posture, findings), nil
+}

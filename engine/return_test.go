@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"salve/engine"
+	"salve/fault"
+	"salve/runbook"
+)
+
+// stuck is a runbook whose last change was accepted and doesn't come to its end.
+func (b *bench) stuck() runbook.Runbook {
+	book := b.book()
+	book.Steps[1].Await = func(context.Context, runbook.Run) error { return fault.New(fault.Terminal, "stuck") }
+	book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
+		return runbook.Observation{State: runbook.NotStarted, Reason: "it glows"}, nil
+	}
+	return book
+}
+
+func TestFailurePastTheReturnParksAndUndoesNothing(t *testing.T) {
+	b := newBench(t)
+	result := b.run(b.stuck())
+	expect(t, result, runbook.NeedsAttention, "the sign stays out")
+	if !b.sign || !result.Open || result.Question == "" {
+		t.Errorf("sign %v, %+v", b.sign, result)
+	}
+}
+
+func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
+	for name, trouble := range map[string]error{
+		"denied":    fault.New(fault.Denied, "403"),
+		"throttled": fault.New(fault.Throttled, "429"),
+		"preempted": fault.New(fault.Conflict, "preempted"),
+		"lost":      errLost,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				waited := 0
+				book := b.book()
+				book.Steps[1].Await = func(context.Context, runbook.Run) error {
+					if waited++; waited == 1 {
+						return trouble
+					}
+					return nil
+				}
+				b.sees = func() runbook.Finding {
+					if !b.on { // once the lamp is off, the guard can't hold any more
+						return runbook.No("it is dark")
+					}
+					return runbook.Yes("there it is")
+				}
+				expect(t, b.run(book), runbook.Remediated, "")
+				if want := []string{"hang-sign", "switch-off"}; !slices.Equal(b.calls, want) {
+					t.Errorf("changes %v, want %v", b.calls, want)
+				}
+			})
+		})
+	}
+}
+
+func TestRefusedAtThePointOfNoReturnAndThenMendedByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.trouble["switch-off"] = []error{fault.New(fault.Conflict, "409"), fault.New(fault.Conflict, "409")}
+		began := time.Now()
+		b.sees = func() runbook.Finding {
+			if time.Since(began) > 8*time.Second {
+				return runbook.No("it went out by itself")
+			}
+			return runbook.Yes("there it is")
+		}
+		result := b.run(b.book())
+		expect(t, result, runbook.NothingToDo, "went out by itself")
+		if b.sign || result.Open {
+			t.Errorf("sign %v, open %v", b.sign, result.Open)
+		}
+	})
+}
+
+func TestABudgetOfAStepIsNoInterruption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		book.Steps[0].Budget = time.Minute
+		book.Steps[0].Await = func(ctx context.Context, _ runbook.Run) error {
+			<-ctx.Done()
+			return fmt.Errorf("calling: %w", ctx.Err()) // as an HTTP call does: context.Canceled
+		}
+		expect(t, b.run(book), runbook.Failed, "not complete within 1m0s")
+		if b.sign {
+			t.Error("the sign was left out")
+		}
+	})
+}
+
+func TestAnOpenRunIsNotGoneOnWithUnderOtherInputs(t *testing.T) {
+	b := newBench(t)
+	book := b.stuck()
+	book.Inputs = map[string]int{"watts": 40}
+	b.run(book)
+	book.Inputs = map[string]int{"watts": 60}
+	_, err := b.Run(context.Background(), book, engine.Options{})
+	var usage *engine.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "40") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,133 @@
+package journal
+
+import (
+	"encoding/json"
+	"time"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// Kind says what an entry records.
+type Kind string
+
+// The kinds of entries, with the type of their data.
+const (
+	Opened      Kind = "opened"      // Header
+	Resumed     Kind = "resumed"     // Resumption
+	Judged      Kind = "judged"      // Judgement
+	Planned     Kind = "planned"     // runbook.Plan
+	Intended    Kind = "intent"      // Intent
+	Ended       Kind = "outcome"     // Result
+	Noted       Kind = "note"        // Note
+	Warned      Kind = "warning"     // Message
+	Undoing     Kind = "undoing"     // Verdict: how the run ends once undone
+	Interrupted Kind = "interrupted" // Message
+	Parked      Kind = "parked"      // Verdict
+	Closed      Kind = "closed"      // Verdict
+)
+
+// Entry is one line of a record.
+type Entry struct {
+	Seq   int             `json:"seq"`
+	At    time.Time       `json:"at"`
+	Kind  Kind            `json:"kind"`
+	Epoch int64           `json:"epoch"`
+	Step  string          `json:"step,omitempty"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	// Prev is the hash of the line before; empty for the first.
+	Prev string `json:"prev,omitempty"`
+}
+
+// Header opens a record: what is run, on what, made from which inputs.
+type Header struct {
+	Schema  int             `json:"schemaVersion"`
+	Run     string          `json:"run"`
+	Runbook string          `json:"runbook"`
+	Version string          `json:"version"`
+	Target  runbook.Target  `json:"target"`
+	Posture runbook.Posture `json:"posture"`
+	Inputs  json.RawMessage `json:"inputs,omitempty"`
+	// Overrides maps guards to the reason for passing over them.
+	Overrides map[string]string `json:"overrides,omitempty"`
+	Holder    Holder            `json:"holder"`
+}
+
+// Resumption says who goes on with a run.
+type Resumption struct {
+	Holder Holder `json:"holder"`
+	// Overrides are added to those of the header.
+	Overrides map[string]string `json:"overrides,omitempty"`
+}
+
+// Holder says who is at work.
+type Holder struct {
+	Run  string `json:"run,omitempty"`
+	User string `json:"user,omitempty"`
+	Host string `json:"host,omitempty"`
+	PID  int    `json:"pid,omitempty"`
+	// Since is when the lease was taken.
+	Since time.Time `json:"since"`
+}
+
+// Judgement is a set of findings and what was decided on them.
+type Judgement struct {
+	// For is "start", "step NAME" or "checks".
+	For      string            `json:"for"`
+	Round    int               `json:"round"`
+	Findings []runbook.Finding `json:"findings"`
+	Decision Verdict           `json:"decision"`
+	// Missing names guards that were not asked, because an earlier one ended it.
+	Missing []string `json:"notAsked,omitempty"`
+}
+
+// Verdict is how a run, or a judgement, ends and why. An empty Outcome means
+// that the run goes on.
+type Verdict struct {
+	Outcome  runbook.Outcome `json:"outcome,omitempty"`
+	Reason   string          `json:"reason,omitempty"`
+	Question string          `json:"question,omitempty"`
+}
+
+// Intent announces a change.
+type Intent struct {
+	Attempt int             `json:"attempt"`
+	Inputs  json.RawMessage `json:"inputs,omitempty"`
+	// Permit is sent with the change as the client's request ID.
+	Permit   string `json:"permit"`
+	NoReturn bool   `json:"noReturn,omitempty"`
+}
+
+// ResultKind is what became of an intent.
+type ResultKind string
+
+// What becomes of an intent.
+const (
+	Done    ResultKind = "done"
+	Failure ResultKind = "failed"
+	Unclear ResultKind = "unknown"
+)
+
+// Result closes an intent.
+type Result struct {
+	Attempt int        `json:"attempt,omitempty"`
+	Result  ResultKind `json:"result"`
+	// Observed says that the result was seen in the world, not told by the call.
+	Observed bool `json:"observed,omitempty"`
+	// Refused says that the change certainly did not happen and can't happen any
+	// more: the world refused it.
+	Refused bool        `json:"refused,omitempty"`
+	Reason  string      `json:"reason,omitempty"`
+	Class   fault.Class `json:"class,omitempty"`
+}
+
+// Note is a value that a later step, or a resumed run, needs.
+type Note struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"`
+}
+
+// Message is a sentence.
+type Message struct {
+	Text string `json:"text"`
+}

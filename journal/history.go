@@ -1,0 +1,194 @@
+package journal
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"salve/runbook"
+)
+
+// History is what a record's entries add up to. It is a pure function of them.
+type History struct {
+	Header  Header
+	Entries []Entry
+	// Epoch is the highest that wrote an entry.
+	Epoch int64
+	Plan  *runbook.Plan
+	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
+	// is cleared when the run is resumed.
+	Undoing, Parked, Closed *Verdict
+	steps                   map[string]*StepHistory
+	order                   []string
+	notes                   map[string]json.RawMessage
+}
+
+// StepHistory is what became of a step.
+type StepHistory struct {
+	Name string
+	// Attempts counts the intents.
+	Attempts int
+	// Open says that the newest intent has no outcome.
+	Open bool
+	// Permit and Intended are the newest intent's.
+	Permit   string
+	Intended time.Time
+	// crossed: an intent of the point of no return was written that the world did
+	// not refuse; before tells the same of the time before the newest intent.
+	crossed, before bool
+	// Last is the newest outcome, zero when there is none.
+	Last Result
+}
+
+// Finished tells whether the step was done.
+func (s StepHistory) Finished() bool { return !s.Open && s.Last.Result == Done }
+
+// Crossed tells whether the step's point of no return may lie behind.
+func (s StepHistory) Crossed() bool { return s.crossed }
+
+// Unsettled tells whether a change was announced of which it isn't known
+// whether it happened: the world has to be asked before anything else.
+func (s StepHistory) Unsettled() bool { return s.Open || s.Last.Result == Unclear }
+
+// Step gives the history of a step; zero when it never began.
+func (h *History) Step(name string) StepHistory {
+	if s := h.steps[name]; s != nil {
+		return *s
+	}
+	return StepHistory{Name: name}
+}
+
+// Steps gives the steps in the order in which they began.
+func (h *History) Steps() []StepHistory {
+	var steps []StepHistory
+	for _, name := range h.order {
+		steps = append(steps, *h.steps[name])
+	}
+	return steps
+}
+
+// PastReturn tells whether the change at the point of no return was announced
+// and not certainly refused. From then on nothing may be undone, whether or not
+// the change happened.
+func (h *History) PastReturn() bool {
+	for _, s := range h.steps {
+		if s.crossed {
+			return true
+		}
+	}
+	return false
+}
+
+// Changed tells whether any change was announced.
+func (h *History) Changed() bool {
+	for _, s := range h.steps {
+		if s.Attempts > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Recall reads the newest note of a name.
+func (h *History) Recall(name string, into any) (bool, error) {
+	raw, found := h.notes[name]
+	if !found {
+		return false, nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return true, fmt.Errorf("reading note %q back from the journal: %w", name, err)
+	}
+	return true, nil
+}
+
+func replay(entries []Entry) (*History, error) {
+	h := &History{steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}}
+	for _, entry := range entries {
+		if err := h.add(entry); err != nil {
+			return nil, fmt.Errorf("entry %d: %w", entry.Seq, err)
+		}
+	}
+	return h, nil
+}
+
+func (h *History) add(entry Entry) error {
+	if (entry.Seq == 1) != (entry.Kind == Opened) {
+		return fmt.Errorf("a record begins with one %q entry, not %q", Opened, entry.Kind)
+	}
+	if err := h.take(entry); err != nil {
+		return fmt.Errorf("%s: %w", entry.Kind, err)
+	}
+	h.Epoch = max(h.Epoch, entry.Epoch)
+	h.Entries = append(h.Entries, entry)
+	return nil
+}
+
+func (h *History) take(entry Entry) error {
+	switch entry.Kind {
+	case Opened:
+		return json.Unmarshal(entry.Data, &h.Header)
+	case Planned:
+		h.Plan = new(runbook.Plan)
+		return json.Unmarshal(entry.Data, h.Plan)
+	case Intended, Ended:
+		return h.takeStep(entry)
+	case Noted:
+		var note Note
+		err := json.Unmarshal(entry.Data, &note)
+		h.notes[note.Name] = note.Value
+		return err
+	case Resumed:
+		h.Parked = nil
+		var resumption Resumption
+		err := json.Unmarshal(entry.Data, &resumption)
+		for guard, reason := range resumption.Overrides {
+			if h.Header.Overrides == nil {
+				h.Header.Overrides = map[string]string{}
+			}
+			h.Header.Overrides[guard] = reason
+		}
+		return err
+	case Undoing:
+		return verdict(entry, &h.Undoing)
+	case Parked:
+		return verdict(entry, &h.Parked)
+	case Closed:
+		return verdict(entry, &h.Closed)
+	case Judged, Warned, Interrupted:
+	default:
+		return fmt.Errorf("unknown kind %q", entry.Kind)
+	}
+	return nil
+}
+
+func (h *History) takeStep(entry Entry) error {
+	step := h.steps[entry.Step]
+	if step == nil {
+		step = &StepHistory{Name: entry.Step}
+		h.steps[entry.Step] = step
+		h.order = append(h.order, entry.Step)
+	}
+	if entry.Kind == Ended {
+		step.Open = false
+		step.Last = Result{}
+		err := json.Unmarshal(entry.Data, &step.Last)
+		if step.Last.Result != Unclear {
+			delete(h.notes, runbook.OperationNote)
+		}
+		if step.Last.Refused {
+			step.crossed = step.before
+		}
+		return err
+	}
+	var intent Intent
+	err := json.Unmarshal(entry.Data, &intent)
+	step.Attempts, step.Open, step.Permit, step.Intended = intent.Attempt, true, intent.Permit, entry.At
+	step.before, step.crossed = step.crossed, step.crossed || intent.NoReturn
+	delete(h.notes, runbook.OperationNote)
+	return err
+}
+
+func verdict(entry Entry, into **Verdict) error {
+	*into = new(Verdict)
+	return json.Unmarshal(entry.Data, *into)
+}

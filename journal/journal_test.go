@@ -1,0 +1,242 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"salve/fault"
+	"salve/journal"
+	"salve/runbook"
+)
+
+var ctx = context.Background()
+
+func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
+
+// written makes a record of four lines and gives its file.
+func written(t *testing.T) (*journal.File, string) {
+	t.Helper()
+	backend := journal.NewFile(t.TempDir())
+	record, err := journal.Create(ctx, backend, now, 7, journal.Header{Schema: 1, Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range []struct {
+		kind journal.Kind
+		step string
+		data any
+	}{
+		{journal.Noted, "a", journal.Note{Name: "size", Value: []byte("3")}},
+		{journal.Intended, "a", journal.Intent{Attempt: 1, Permit: "p1"}},
+		{journal.Ended, "a", journal.Result{Attempt: 1, Result: journal.Done}},
+	} {
+		if err := record.Append(ctx, entry.kind, entry.step, entry.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return backend, filepath.Join(backend.Dir(), "runs", "run-1", "journal.jsonl")
+}
+
+func TestWhatIsWrittenIsReadBack(t *testing.T) {
+	backend, _ := written(t)
+	record, err := journal.Load(ctx, backend, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size int
+	if found, err := record.Recall("size", &size); !found || err != nil || size != 3 {
+		t.Errorf("size %d, %v, %v", size, found, err)
+	}
+	if step := record.Step("a"); !step.Finished() || step.Permit != "p1" || record.Epoch != 7 || len(record.Entries) != 4 {
+		t.Errorf("step %+v, epoch %d, %d entries", step, record.Epoch, len(record.Entries))
+	}
+}
+
+func TestDamage(t *testing.T) {
+	for name, row := range map[string]struct {
+		spoil func(lines []string) []string
+		// line is where the record is said to be broken; 0: it is believed.
+		line, entries int
+	}{
+		"a torn last line is left out":      {spoil: func(l []string) []string { l[3] = l[3][:len(l[3])/2]; return l }, entries: 3},
+		"a last line without its line feed": {spoil: func(l []string) []string { l[3] = strings.TrimSuffix(l[3], "\n"); return l }, entries: 3},
+		"a line changed in the middle":      {spoil: func(l []string) []string { l[1] = strings.Replace(l[1], "size", "siZe", 1); return l }, line: 2},
+		"the last line changed":             {spoil: func(l []string) []string { l[3] = strings.Replace(l[3], "done", "dome", 1); return l }, line: 4},
+		"a line removed":                    {spoil: func(l []string) []string { return append(l[:1], l[2:]...) }, line: 2},
+		"two lines exchanged":               {spoil: func(l []string) []string { l[1], l[2] = l[2], l[1]; return l }, line: 2},
+		"a line repeated":                   {spoil: func(l []string) []string { return append(l, l[3]) }, line: 5},
+		"the beginning removed":             {spoil: func(l []string) []string { return l[1:] }, line: 1},
+		"half a journal, cut in the middle": {spoil: func(l []string) []string { return []string{l[0], l[1][:20] + "\n", l[2]} }, line: 2},
+		"text that is no journal":           {spoil: func([]string) []string { return []string{"hello\n"} }, line: 1},
+		"an empty line":                     {spoil: func(l []string) []string { return append(l, "\n") }, line: 5},
+		"something behind a line's end":     {spoil: func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n") + " x\n"; return l }, line: 3},
+		"an unknown field in the line":      {spoil: func(l []string) []string { l[2] = strings.Replace(l[2], `{"sum"`, `{"x":1,"sum"`, 1); return l }, line: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			backend, file := written(t)
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := row.spoil(strings.SplitAfter(strings.TrimSuffix(string(raw), ""), "\n")[:4])
+			if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			record, err := journal.Load(ctx, backend, "run-1")
+			var broken *journal.BrokenError
+			switch {
+			case row.line == 0 && err != nil:
+				t.Fatal(err)
+			case row.line == 0 && len(record.Entries) != row.entries:
+				t.Errorf("%d entries, want %d", len(record.Entries), row.entries)
+			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line):
+				t.Errorf("got %v, want it broken at line %d", err, row.line)
+			}
+		})
+	}
+}
+
+func TestAppendAfterATornLine(t *testing.T) {
+	backend, file := written(t)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, raw[:len(raw)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.Load(ctx, backend, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !record.Step("a").Unsettled() {
+		t.Error("the torn outcome was believed")
+	}
+	record.Continue(now, 8)
+	if err := record.Append(ctx, journal.Resumed, "", journal.Resumption{}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := journal.Load(ctx, backend, "run-1")
+	if err != nil || len(again.Entries) != 4 || again.Epoch != 8 {
+		t.Errorf("%v, %+v", err, again)
+	}
+}
+
+func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
+	backend := journal.NewFile(t.TempDir())
+	first, err := backend.Lock(ctx, "lamp/1", journal.Holder{Run: "run-1", User: "ada", Host: "north", PID: 42})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = journal.NewFile(backend.Dir()).Lock(ctx, "lamp/1", journal.Holder{Run: "run-2"})
+	var held *journal.HeldError
+	if !errors.As(err, &held) || held.Holder.PID != 42 || fault.ClassOf(err) != fault.Conflict {
+		t.Fatalf("the second got %v", err)
+	}
+	if _, err := backend.Lock(ctx, "lamp/2", journal.Holder{}); err != nil {
+		t.Errorf("another target: %v", err)
+	}
+	if err := first.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	second, err := backend.Lock(ctx, "lamp/1", journal.Holder{Run: "run-2"})
+	if err != nil || second.Epoch() <= first.Epoch() {
+		t.Fatalf("epochs %d and then %d, %v", first.Epoch(), second.Epoch(), err)
+	}
+	if err := first.Check(ctx); fault.ClassOf(err) != fault.Conflict || err == nil {
+		t.Errorf("the first still believes in its lease: %v", err)
+	}
+	if err := second.Check(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDamagedLeaseIsRefused(t *testing.T) {
+	backend := journal.NewFile(t.TempDir())
+	lease, err := backend.Lock(ctx, "lamp/1", journal.Holder{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	files, _ := filepath.Glob(filepath.Join(backend.Dir(), "leases", "*.json"))
+	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := backend.Lock(ctx, "lamp/1", journal.Holder{}); err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("an epoch that can't be read was given away again: %v", err)
+	}
+}
+
+func TestAFolderWithoutARecordIsAnEmptyOne(t *testing.T) {
+	backend, _ := written(t)
+	if err := os.Mkdir(filepath.Join(backend.Dir(), "runs", "run-0"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	found, err := journal.Find(ctx, backend, func(*journal.History) bool { return true }, func(run string, err error) { t.Error(run, err) })
+	if err != nil || len(found) != 1 {
+		t.Errorf("found %d, %v", len(found), err)
+	}
+}
+
+func TestNamesThatAreNoRuns(t *testing.T) {
+	backend := journal.NewFile(t.TempDir())
+	for _, name := range []string{"", "..", "../x", "a/b", ".hidden", strings.Repeat("x", 200)} {
+		if _, err := backend.Read(ctx, name); err == nil {
+			t.Errorf("%q was read", name)
+		}
+		if err := backend.Create(ctx, name); err == nil {
+			t.Errorf("%q was created", name)
+		}
+	}
+	var missing *journal.MissingError
+	if _, err := backend.Read(ctx, "run-9"); !errors.As(err, &missing) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSecretsDoNotReachTheRecord(t *testing.T) {
+	backend, file := written(t)
+	record, err := journal.Load(ctx, backend, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Continue(now, 8)
+	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
+	if err := record.Append(ctx, journal.Warned, "a", journal.Message{Text: "Authorization: Bearer " + token}); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil || strings.Contains(string(raw), token) {
+		t.Errorf("the token is in the journal (%v)", err)
+	}
+	if _, err := journal.Load(ctx, backend, "run-1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFindNamesWhatItCannotRead(t *testing.T) {
+	backend, file := written(t)
+	for i := range 3 {
+		header := journal.Header{Schema: 1, Run: fmt.Sprintf("run-%d", i+2), Target: runbook.Target{ID: "lamp/2"}}
+		if _, err := journal.Create(ctx, backend, now, 1, header); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("hello\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var broken []string
+	found, err := journal.Find(ctx, backend, func(h *journal.History) bool { return h.Header.Target.ID == "lamp/2" },
+		func(run string, _ error) { broken = append(broken, run) })
+	if err != nil || len(found) != 3 || fmt.Sprint(broken) != "[run-1]" {
+		t.Errorf("found %d, broken %v, %v", len(found), broken, err)
+	}
+}

@@ -1,0 +1,49 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"salve/fault"
+	"salve/pace"
+)
+
+// classify gives an error of client-go its class.
+func classify(err error) error {
+	var classed *fault.Error
+	if err == nil || errors.As(err, &classed) {
+		return err
+	}
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return &fault.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}
+}
+
+func classOf(err error) fault.Class {
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsGone(err):
+		return fault.Missing
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return fault.Conflict
+	case apierrors.IsTooManyRequests(err):
+		return fault.Throttled
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return fault.Denied
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err):
+		return fault.Terminal
+	default:
+		return fault.Transient
+	}
+}
+
+// read does a read, and repeats it while the API server stumbles.
+func (c *Cluster) read(ctx context.Context, what string, call func(context.Context) error) error {
+	err := pace.Read(ctx, c.Clock, func(ctx context.Context) error { return classify(call(ctx)) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package kube
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"salve/fault"
+)
+
+// serverScope is the scope of tokens for the API servers of AKS clusters with
+// Entra ID: AKS's server application, the same in every tenant
+// (https://azure.github.io/kubelogin/concepts/aks.html).
+const serverScope = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
+
+// Limits of our own on calls to an API server, in requests a second. Priority and
+// fairness on the server is what should slow us down, not client-go's default of 5.
+const (
+	queriesPerSecond = 100
+	burst            = 200
+)
+
+// Connect makes a client from a kubeconfig that AKS hands out. Its user is an exec
+// plugin (kubelogin) when the cluster has Entra ID: it is replaced by tokens from
+// the credential, which refreshes them. Client certificates are used as they are.
+func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.Interface, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return nil, fault.New(fault.Terminal, "reading the cluster's kubeconfig: %w", err)
+	}
+	if config.ExecProvider != nil || config.AuthProvider != nil {
+		if credential == nil {
+			return nil, fault.New(fault.Denied, "the cluster wants a token of Entra ID, and there is no credential to get one")
+		}
+		config.ExecProvider, config.AuthProvider = nil, nil
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
+	}
+	config.UserAgent = "salve"
+	config.QPS, config.Burst = queriesPerSecond, burst
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fault.New(fault.Terminal, "making the cluster's client: %w", err)
+	}
+	return client, nil
+}
+
+// bearer adds a token to each request. The credential caches and refreshes it.
+type bearer struct {
+	next       http.RoundTripper
+	credential azcore.TokenCredential
+}
+
+// RoundTrip sends a copy of the request with the token.
+func (b *bearer) RoundTrip(request *http.Request) (*http.Response, error) {
+	token, err := b.credential.GetToken(request.Context(), policy.TokenRequestOptions{Scopes: []string{serverScope}})
+	if err != nil {
+		return nil, fmt.Errorf("getting a token for the cluster's API: %w", err)
+	}
+	copied := request.Clone(request.Context())
+	copied.Header.Set("Authorization", "Bearer "+token.Token)
+	return b.next.RoundTrip(copied)
+}

@@ -1,0 +1,41 @@
+package pace
+
+import (
+	"context"
+	"time"
+
+	"salve/fault"
+)
+
+const (
+	// CallTimeout bounds one request to a world and its answer.
+	CallTimeout = 30 * time.Second
+	// readPatience bounds a read with its repetitions.
+	readPatience = 2 * time.Minute
+)
+
+// Once makes one call within CallTimeout.
+func Once(ctx context.Context, clk Clock, call func(context.Context) error) error {
+	limited, cancel := WithTimeout(ctx, clk, CallTimeout)
+	defer cancel()
+	return call(limited)
+}
+
+// Read does a read, and repeats it while it fails with class Transient or
+// Throttled, for two minutes at most or until ctx ends. The last error is given
+// back. It is for reads only: a change is never repeated without being judged.
+func Read(ctx context.Context, clk Clock, call func(context.Context) error) error {
+	limited, cancel := WithTimeout(ctx, clk, readPatience)
+	defer cancel()
+	for n := 1; ; n++ {
+		err := Once(limited, clk, call)
+		if err == nil {
+			return nil
+		}
+		class := fault.ClassOf(err)
+		clears := class == fault.Transient || class == fault.Throttled
+		if !clears || Pause(limited, clk, Refusals.Pause(n, fault.RetryAfter(err))) != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"salve/runbook"
+)
+
+// Plan writes a plan: numbered steps, what each changes and with which inputs,
+// the point of no return, and the digest.
+func Plan(out io.Writer, width int, plan runbook.Plan) error {
+	s := &sheet{width: width}
+	s.hang("Plan: ", fmt.Sprintf("%s (version %s) on %s %s", plan.Runbook, plan.Version, plan.Target.Kind, plan.Target.Name))
+	s.line("")
+	var names []string
+	for _, step := range plan.Steps {
+		names = append(names, step.Name)
+	}
+	column := widest(0, names...)
+	for i, step := range plan.Steps {
+		if step.NoReturn {
+			s.line("  ── the point of no return: from here on nothing is undone ──")
+		}
+		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
+		s.hang(lead, step.Changes)
+		if inputs := pairs(step.Inputs); inputs != "" {
+			s.hang(strings.Repeat(" ", 5+column+2)+"with ", inputs)
+		}
+	}
+	s.line("")
+	s.line("Digest %s: the same state of the world gives the same digest.", plan.Digest)
+	return s.flush(out)
+}
+
+// pairs writes a JSON object as "key value, key value"; what isn't an object as
+// it is.
+func pairs(raw json.RawMessage) string {
+	var object map[string]json.RawMessage
+	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &object) != nil {
+		return strings.TrimPrefix(string(raw), "null")
+	}
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		parts = append(parts, key+" "+strings.Trim(string(object[key]), `"`))
+	}
+	return strings.Join(parts, ", ")
+}

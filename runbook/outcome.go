@@ -1,0 +1,30 @@
+package runbook
+
+// Outcome is how a run ends.
+type Outcome string
+
+const (
+	// Remediated: the change was made and the final checks hold.
+	Remediated Outcome = "remediated"
+	// NothingToDo: a guard does not hold; the recipe isn't for this.
+	NothingToDo Outcome = "nothing-to-do"
+	// Deferred: not now; it clears by itself.
+	Deferred Outcome = "deferred"
+	// Failed: it could not be done, and what was done was taken back.
+	Failed Outcome = "failed"
+	// Undecided: a guard could not see.
+	Undecided Outcome = "undecided"
+	// NeedsAttention: a person has to answer a question before it can go on.
+	NeedsAttention Outcome = "needs-attention"
+)
+
+// Posture says what an unknown finding means.
+type Posture string
+
+const (
+	// FailClosed: do nothing, and say that it is undecided. The zero value of
+	// Runbook.Posture means this too.
+	FailClosed Posture = "fail-closed"
+	// FailOpen: do nothing, and never block the caller.
+	FailOpen Posture = "fail-open"
+)

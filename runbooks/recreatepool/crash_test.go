@@ -1,0 +1,188 @@
+package recreatepool_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"salve/azure/azuresim"
+	"salve/engine"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// acting are the scenarios in which a run changes the world.
+var acting = []string{
+	"wedged", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "pdb-blocked", "lost-response",
+	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "intruder", "recovers-by-itself",
+}
+
+// story is a scenario told by one process or by several that follow each other.
+type story struct {
+	*stage
+	dir      string
+	watchman *watchman
+	start    azuresim.State
+	current  *process
+}
+
+// tell begins a story in a bubble of virtual time. ARM asks pollers to be slow,
+// so that the number of cuts is that of the calls that matter.
+func tell(t testing.TB, scenario azuresim.Scenario, dir string) *story {
+	scenario.RetryAfter = azuresim.Duration(40 * time.Second)
+	scenario.Log.Quiet, scenario.Log.PageSize = true, 4
+	scenario.Apps = slices.DeleteFunc(slices.Clone(scenario.Apps), func(app azuresim.App) bool {
+		return app.Name == "metrics-server" || app.Name == "konnectivity-agent"
+	})
+	s := &story{stage: newStage(t, scenario, nil), dir: dir}
+	s.brief = true
+	s.start = s.world.Snapshot()
+	s.watchman = newWatchman(s.stage, dir)
+	s.world.Intercept(func(call azuresim.Call) azuresim.Fate { return s.current.reach(call) })
+	return s
+}
+
+// process runs the scenario in a process that dies at a point, or lives.
+func (s *story) process(at int, how cut) (engine.Result, error) {
+	p := newProcess(s.dir)
+	p.at, p.how, p.seen = at, how, s.watchman.see
+	return s.live(p)
+}
+
+func (s *story) live(p *process) (engine.Result, error) {
+	ctx, kill := context.WithCancelCause(context.Background())
+	defer kill(nil)
+	p.kill = kill
+	s.current, s.journal = p, p
+	result, err := s.run(ctx)
+	if p.isDead() {
+		return result, errKilled
+	}
+	return result, err
+}
+
+// whole asks for the sweeps in full, which take minutes: make sweep does.
+var whole = flag.Bool("whole", false, "cut runs at every point and try all seeds, not a sample")
+
+func TestCrashAnywhere(t *testing.T) {
+	var cuts atomic.Int64
+	t.Cleanup(func() { t.Logf("%d cuts tried", cuts.Load()) })
+	for _, name := range acting {
+		scenario := load(t, name)
+		for share := range crashShares {
+			t.Run(fmt.Sprintf("%s/%d", name, share+1), func(t *testing.T) {
+				t.Parallel()
+				cuts.Add(crashAt(t, scenario, share+1))
+			})
+		}
+	}
+}
+
+// crashShares is into how many parts a scenario's cuts are shared, so that the
+// longest one doesn't run alone at the end.
+const crashShares = 4
+
+// crashAt cuts the scenario at every point of a share, which begins at first, and
+// gives the number of cuts.
+func crashAt(t *testing.T, scenario azuresim.Scenario, first int) (cuts int64) {
+	writes, stride := findPoints(t, scenario), crashShares
+	if !*whole {
+		stride = 101 * crashShares
+	}
+	for at := first; at <= len(writes) && !t.Failed(); at += stride {
+		for _, how := range []cut{before, after, torn} {
+			if how == torn && !writes[at-1] {
+				continue
+			}
+			crashOnce(t, scenario, at, how)
+			cuts++
+		}
+	}
+	return cuts
+}
+
+// findPoints finds the calls and the journal writes of an undisturbed run, and
+// which of them are writes.
+func findPoints(t *testing.T, scenario azuresim.Scenario) (writes []bool) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tell(t, scenario, t.TempDir())
+		defer s.world.Close()
+		if _, err := s.process(0, before); err != nil {
+			t.Fatal(err)
+		}
+		writes = s.current.writes
+	})
+	return writes
+}
+
+// crashOnce cuts the run at a point, resumes it, and checks the invariants.
+func crashOnce(t *testing.T, scenario azuresim.Scenario, at int, how cut) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tell(t, scenario, t.TempDir())
+		defer s.world.Close()
+		_, err := s.process(at, how)
+		if err != nil && !errors.Is(err, errKilled) {
+			t.Errorf("dying: %v", err)
+		}
+		time.Sleep(30 * time.Second)
+		result, err := s.process(0, before)
+		if err != nil {
+			t.Errorf("resuming: %v", err)
+		}
+		s.judge(t, result)
+		if t.Failed() {
+			t.Logf("cut %s point %d\n%s", how, at, s.transcript())
+		}
+	})
+}
+
+// judge checks the invariants and that the end is one the scenario allows.
+func (s *story) judge(t *testing.T, result engine.Result) {
+	t.Helper()
+	s.watchman.settled(t, result, s.start, s.remediated())
+	allowed := []runbook.Outcome{runbook.Outcome(s.scenario.Expect)}
+	switch s.scenario.Name {
+	case "recovers-by-itself", "intruder":
+		allowed = append(allowed, runbook.Remediated, runbook.NothingToDo, runbook.Failed)
+	case "no-capacity":
+		// Died before the operation's token was kept, the run sees a stand-in that
+		// is Failed and not why: it may try again, and this world then has capacity.
+		allowed = append(allowed, runbook.Remediated)
+	}
+	if s.remediated() {
+		allowed = append(allowed, runbook.NothingToDo) // the process died after the last word
+	}
+	for _, outcome := range allowed {
+		if result.Outcome == outcome {
+			return
+		}
+	}
+	t.Errorf("ended %s, which is none of %v: %s", result.Outcome, allowed, result.Reason)
+}
+
+// remediated tells whether the journal already holds a run that mended the pool.
+func (s *story) remediated() bool {
+	ended, err := journal.Find(context.Background(), s.watchman.journal, func(h *journal.History) bool {
+		return h.Closed != nil && h.Closed.Outcome == runbook.Remediated
+	}, func(string, error) {})
+	return err == nil && len(ended) > 0
+}
+
+func (s *story) transcript() string {
+	var lines strings.Builder
+	for _, event := range s.events {
+		if event.Kind != engine.StepMoved {
+			fmt.Fprintln(&lines, describe(event, s.events[0].At))
+		}
+	}
+	return lines.String()
+}
+
+var _ journal.Backend = (*process)(nil)

@@ -1,0 +1,116 @@
+package recreatepool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+func (r *recreation) drain() runbook.Step {
+	return runbook.Step{
+		Name:        "drain",
+		Changes:     fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool, time.Duration(r.DrainDeadline)),
+		Guards:      allGuards,
+		Needs:       []runbook.Guard{r.standInReady()},
+		Budget:      time.Duration(r.DrainDeadline) + 5*time.Minute,
+		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
+		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
+			return r.observeDrain(ctx)
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			nodes, err := r.nodes(ctx, r.Pool)
+			if err != nil {
+				return err
+			}
+			drained, err := r.drainNodes(ctx, permit, run, nodes)
+			if err != nil || drained.Complete() {
+				return err
+			}
+			return run.Warn(ctx, "the drain's deadline of %s has passed with pods left; the deletion goes on without them: %s",
+				time.Duration(r.DrainDeadline), drained.Blockers())
+		},
+		Undo: r.uncordon(),
+	}
+}
+
+func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, error) {
+	nodes, err := r.nodes(ctx, r.Pool)
+	if err != nil {
+		return runbook.Observation{}, err
+	}
+	for _, node := range nodes {
+		if !node.Unschedulable {
+			return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("node %s is not cordoned", node.Name)}, nil
+		}
+	}
+	cluster, err := r.Kubernetes(ctx)
+	if err != nil {
+		return runbook.Observation{}, err
+	}
+	pods, err := cluster.Occupied(ctx, nodes)
+	if err != nil {
+		return runbook.Observation{}, err
+	}
+	if len(pods) > 0 {
+		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("%d pods are left on the nodes", len(pods))}, nil
+	}
+	return runbook.Observation{State: runbook.Done, Reason: "all nodes are cordoned and empty"}, nil
+}
+
+// drainNodes cordons nodes, all before the first eviction, and empties them.
+func (r *recreation) drainNodes(ctx context.Context, permit runbook.Permit, run runbook.Run, nodes []kube.Node) (kube.Drained, error) {
+	cluster, err := r.Kubernetes(ctx)
+	if err != nil {
+		return kube.Drained{}, err
+	}
+	for _, node := range nodes {
+		if err := cluster.Cordon(ctx, permit, node); err != nil {
+			return kube.Drained{}, err
+		}
+	}
+	return cluster.Drain(ctx, permit, nodes, kube.DrainOptions{Deadline: time.Duration(r.DrainDeadline), Progress: run.Report})
+}
+
+// uncordon takes back the cordons of this run; those of people stay.
+func (r *recreation) uncordon() *runbook.Step {
+	return &runbook.Step{
+		Name:    "uncordon",
+		Changes: "take back the cordons of this run",
+		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+			nodes, err := r.nodes(ctx, r.Pool)
+			for _, node := range nodes {
+				if node.CordonedBy == run.ID() {
+					return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("node %s is cordoned by this run", node.Name)}, nil
+				}
+			}
+			return runbook.Observation{State: runbook.Done, Reason: "no node is cordoned by this run"}, err
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			return r.uncordonSource(ctx, permit, run.ID())
+		},
+	}
+}
+
+// uncordonSource takes back the cordons that a run made on the source's nodes.
+func (r *recreation) uncordonSource(ctx context.Context, permit runbook.Permit, run string) error {
+	if run == "" {
+		return nil
+	}
+	cluster, err := r.Kubernetes(ctx)
+	if err != nil {
+		return err
+	}
+	nodes, err := r.nodes(ctx, r.Pool)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := cluster.Uncordon(ctx, permit, node, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}

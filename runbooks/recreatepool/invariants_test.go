@@ -1,0 +1,240 @@
+package recreatepool_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"salve/azure"
+	"salve/azure/azuresim"
+	"salve/engine"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// watchman checks, at every call that reaches the world, what must be true at
+// any moment.
+type watchman struct {
+	mu      sync.Mutex
+	s       *stage
+	journal *journal.File
+	// systemAtStart: there was a system pool with Ready nodes.
+	systemAtStart bool
+	broken        []string
+	// read is what the journal's files held when they were last this long.
+	read map[int64]*announced
+}
+
+func newWatchman(s *stage, dir string) *watchman {
+	return &watchman{s: s, journal: journal.NewFile(dir), read: map[int64]*announced{}, systemAtStart: systemServes(s.world.Snapshot())}
+}
+
+func (w *watchman) breach(format string, args ...any) {
+	w.broken = append(w.broken, fmt.Sprintf(format, args...))
+}
+
+// see looks at the world right before a call is executed.
+func (w *watchman) see(call azuresim.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if call.API == "arm" && w.systemAtStart && !systemServes(w.s.world.Snapshot()) {
+		w.breach("at %s %s no system pool has a Ready node", call.Verb, call.Resource)
+	}
+	if !call.Mutating {
+		return
+	}
+	open := w.openIntent()
+	switch {
+	case open == nil:
+		w.breach("%s %s without an intent in the journal", call.Verb, call.Resource)
+	case call.API == "arm" && open.permit != call.RequestID:
+		w.breach("%s %s is not of the permit %s that the journal announces", call.Verb, call.Resource, open.permit)
+	}
+	if call.Verb == "DELETE" && w.isSource(call.Resource) && open != nil && !open.hasSnapshot {
+		w.breach("%s %s before the snapshot was durable", call.Verb, call.Resource)
+	}
+}
+
+func (w *watchman) isSource(path string) bool {
+	for _, pool := range w.s.pools() {
+		if strings.HasSuffix(strings.ToLower(path), "/agentpools/"+pool) {
+			return true
+		}
+	}
+	return false
+}
+
+type announced struct {
+	permit      string
+	hasSnapshot bool
+}
+
+// openIntent reads from disk what the open run has announced and not finished.
+func (w *watchman) openIntent() *announced {
+	length := w.length()
+	if known, found := w.read[length]; found {
+		return known
+	}
+	w.read[length] = w.readIntent()
+	return w.read[length]
+}
+
+// length is that of all journal files, which only grow.
+func (w *watchman) length() (length int64) {
+	files, _ := filepath.Glob(filepath.Join(w.journal.Dir(), "runs", "*", "journal.jsonl"))
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			length += info.Size()
+		}
+	}
+	return length
+}
+
+func (w *watchman) readIntent() *announced {
+	open, err := journal.Find(context.Background(), w.journal, func(h *journal.History) bool { return h.Closed == nil }, func(run string, err error) {
+		w.breach("journal of %s: %v", run, err)
+	})
+	if err != nil || len(open) > 1 {
+		w.breach("%d runs are open: %v", len(open), err)
+	}
+	for _, record := range open {
+		for _, step := range record.Steps() {
+			if step.Open {
+				var kept any
+				found, _ := record.Recall("snapshot", &kept)
+				return &announced{permit: step.Permit, hasSnapshot: found}
+			}
+		}
+	}
+	return nil
+}
+
+func systemServes(state azuresim.State) bool {
+	modes := map[string]string{}
+	for _, pool := range state.Pools {
+		modes[pool.Name] = pool.Mode
+	}
+	for _, node := range state.Nodes {
+		if node.Ready && modes[node.Pool] == "System" {
+			return true
+		}
+	}
+	return false
+}
+
+// settled checks how the story ended. Remediated says that a run of it did mend
+// the pool, whatever a later one found.
+func (w *watchman) settled(t testing.TB, result engine.Result, start azuresim.State, remediated bool) {
+	t.Helper()
+	end := w.s.world.Snapshot()
+	switch {
+	case remediated:
+		w.mended(start, end)
+	case result.Outcome == runbook.NeedsAttention:
+		if result.Question == "" {
+			w.breach("parked without a question: %s", result.Reason)
+		}
+	default:
+		w.untouched(start, end)
+	}
+	w.twice()
+	for _, breach := range w.broken {
+		t.Error(breach)
+	}
+}
+
+// mended: the source equals what it was, on a new scale set, and nothing of ours
+// is left.
+func (w *watchman) mended(start, end azuresim.State) {
+	for _, was := range start.Pools {
+		is, found := poolOf(end, was.Name)
+		if was.Tags["purpose"] == "salve-stand-in" {
+			if found {
+				w.breach("stand-in %s is left", was.Name)
+			}
+			continue
+		}
+		if !found {
+			w.breach("pool %s is gone", was.Name)
+			continue
+		}
+		different, err := body(was).Differences(body(is))
+		different = slices.DeleteFunc(different, func(line string) bool { return strings.Contains(line, "somebody-else") }) // the intruder's own change stays
+		if err != nil || len(different) > 0 {
+			w.breach("pool %s differs: %v %v", was.Name, different, err)
+		}
+		if w.isSource("/agentpools/"+was.Name) && was.Corrupted && is.ScaleSet == was.ScaleSet {
+			w.breach("pool %s is still on scale set %s", was.Name, was.ScaleSet)
+		}
+	}
+	w.nothingLeft(end)
+}
+
+// untouched: the source is the one that was there, and nothing of ours is left.
+func (w *watchman) untouched(start, end azuresim.State) {
+	for _, was := range start.Pools {
+		is, found := poolOf(end, was.Name)
+		if was.Tags["purpose"] != "salve-stand-in" && (!found || is.ScaleSet != was.ScaleSet) {
+			w.breach("pool %s was touched", was.Name)
+		}
+	}
+	w.nothingLeft(end)
+}
+
+func (w *watchman) nothingLeft(end azuresim.State) {
+	for _, pool := range end.Pools {
+		if pool.Tags["purpose"] == "salve-stand-in" {
+			w.breach("stand-in %s is left, %s", pool.Name, pool.ProvisioningState)
+		}
+	}
+	for _, node := range end.Nodes {
+		if node.Annotations["salve-cordoned-by"] != "" {
+			w.breach("node %s is left cordoned", node.Name)
+		}
+	}
+}
+
+// twice: no change that was accepted is made again, unless the one before it was
+// undone by its opposite.
+func (w *watchman) twice() {
+	last := map[string]string{}
+	for _, call := range w.s.world.Calls() {
+		if call.API != "arm" || !call.Mutating || call.Status < 200 || call.Status > 299 || call.Verb == "PATCH" {
+			continue
+		}
+		path := strings.ToLower(call.Resource)
+		if last[path] == call.Verb && !w.failedBetween(path) {
+			w.breach("%s %s was made twice", call.Verb, path)
+		}
+		last[path] = call.Verb
+	}
+}
+
+// failedBetween tells whether an operation on the resource failed, so that
+// another attempt was due.
+func (w *watchman) failedBetween(path string) bool {
+	for _, operation := range w.s.world.Operations() {
+		if strings.EqualFold(operation.Resource, path) && operation.Result != "Succeeded" {
+			return true
+		}
+	}
+	return false
+}
+
+func poolOf(state azuresim.State, name string) (azuresim.PoolState, bool) {
+	for _, pool := range state.Pools {
+		if pool.Name == name {
+			return pool, true
+		}
+	}
+	return azuresim.PoolState{}, false
+}
+
+func body(pool azuresim.PoolState) azure.Definition {
+	return azure.Definition(`{"properties":` + string(pool.Definition) + `}`)
+}

@@ -1,0 +1,190 @@
+package recreatepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"salve/azure"
+	"salve/fault"
+	"salve/kube"
+	"salve/runbook"
+)
+
+// removal describes a step that removes a stand-in.
+type removal struct {
+	name, changes string
+	// find gives the stand-in's name, and false when none is there to remove.
+	find func(context.Context, runbook.Run) (pool string, found bool, err error)
+	// cordonedBy names an earlier run whose cordons of the source go too.
+	cordonedBy func() string
+}
+
+// removeStandIn is the removal of this run's own stand-in.
+func (r *recreation) removeStandIn(name, changes string) *runbook.Step {
+	step := r.removal(removal{
+		name: name, changes: changes,
+		find: func(ctx context.Context, run runbook.Run) (string, bool, error) {
+			pool, err := r.standIn(run)
+			if err != nil {
+				return "", false, err
+			}
+			definition, err := r.definition(ctx, pool)
+			if err == nil && definition != nil && tagOf(definition, runTag) != run.ID() {
+				err = fault.New(fault.Terminal, "pool %q has the name of this run's stand-in but not its tags", pool)
+			}
+			return pool, definition != nil, err
+		},
+		cordonedBy: func() string { return "" },
+	})
+	return &step
+}
+
+func (r *recreation) removal(what removal) runbook.Step {
+	return runbook.Step{
+		Name: what.name, Changes: what.changes,
+		Needs:       []runbook.Guard{r.standInDispensable(what)},
+		Budget:      time.Duration(r.DrainDeadline) + 15*time.Minute,
+		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
+		Inputs: func(run runbook.Run) (any, error) {
+			pool, err := r.standIn(run)
+			return map[string]string{"pool": pool}, err
+		},
+		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+			pool, found, err := what.find(ctx, run)
+			if err != nil || !found {
+				return runbook.Observation{State: runbook.Done, Reason: "there is no such stand-in"}, err
+			}
+			return r.observeRemoval(ctx, pool)
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			pool, found, err := what.find(ctx, run)
+			if err != nil || !found {
+				return err
+			}
+			if err := r.uncordonSource(ctx, permit, what.cordonedBy()); err != nil {
+				return err
+			}
+			if err := r.emptyStandIn(ctx, permit, run, pool); err != nil {
+				return err
+			}
+			return r.deleteAsSeen(ctx, permit, run, pool)
+		},
+		Await: func(ctx context.Context, run runbook.Run) error {
+			pool, found, err := what.find(ctx, run)
+			if err != nil || !found {
+				return err
+			}
+			return r.awaitDeleted(ctx, run, pool)
+		},
+	}
+}
+
+func (r *recreation) observeRemoval(ctx context.Context, pool string) (runbook.Observation, error) {
+	definition, err := r.definition(ctx, pool)
+	switch {
+	case err != nil:
+		return runbook.Observation{}, err
+	case definition == nil:
+		return runbook.Observation{State: runbook.Done, Reason: "pool " + pool + " is gone"}, nil
+	case definition.State() == "Deleting":
+		return runbook.Observation{State: runbook.InFlight, Reason: "pool " + pool + " is being deleted"}, nil
+	}
+	return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("pool %s is %s", pool, orNothing(definition.State()))}, nil
+}
+
+// deleteAsSeen deletes a pool under the ETag that it has now; one that is gone is
+// no error.
+func (r *recreation) deleteAsSeen(ctx context.Context, permit runbook.Permit, run runbook.Run, pool string) error {
+	definition, err := r.definition(ctx, pool)
+	if err != nil || definition == nil {
+		return err
+	}
+	operation, err := r.Azure.DeletePool(ctx, permit, r.poolName(pool), definition.ETag())
+	if err != nil && fault.ClassOf(err) == fault.Missing {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return noteOperation(ctx, run, operation)
+}
+
+// emptyStandIn drains the stand-in's nodes. Problems are warnings: the deletion
+// that follows drains too.
+func (r *recreation) emptyStandIn(ctx context.Context, permit runbook.Permit, run runbook.Run, pool string) error {
+	nodes, err := r.nodes(ctx, pool)
+	if err != nil {
+		return run.Warn(ctx, "the nodes of stand-in %s can't be seen, so they were not drained: %v", pool, err)
+	}
+	drained, err := r.drainNodes(ctx, permit, run, nodes)
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return errors.Join(permit.Authorize(ctx), run.Warn(ctx, "draining stand-in %s: %v", pool, err))
+	case !drained.Complete():
+		return run.Warn(ctx, "stand-in %s could not be drained in time: %s", pool, drained.Blockers())
+	}
+	return nil
+}
+
+// standInDispensable asks whether the cluster keeps a system pool that serves
+// when the stand-in goes.
+func (r *recreation) standInDispensable(what removal) runbook.Guard {
+	return runbook.Guard{Name: "stand-in-dispensable", Asks: "does another system pool serve, so that the stand-in can go?",
+		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+			cluster, err := r.cluster(ctx, run)
+			if err != nil {
+				if fault.ClassOf(err) == fault.Missing {
+					return runbook.Yes("no cluster, no stand-in")
+				}
+				return runbook.Unseen(err.Error())
+			}
+			pool, found, err := what.find(ctx, run)
+			switch {
+			case err != nil:
+				return runbook.Unseen(err.Error())
+			case !found:
+				return runbook.Yes("there is no such stand-in")
+			}
+			return r.judgeDispensable(ctx, cluster, pool, what.cordonedBy())
+		}}
+}
+
+func (r *recreation) judgeDispensable(ctx context.Context, cluster azure.Cluster, standIn, cordonedBy string) runbook.Finding {
+	own, err := r.nodes(ctx, standIn)
+	if err != nil {
+		return runbook.Unseen(err.Error())
+	}
+	for _, pool := range cluster.Pools {
+		if pool.Name == standIn || pool.Mode != "System" || pool.State == "Deleting" {
+			continue
+		}
+		nodes, err := r.nodes(ctx, pool.Name)
+		if err != nil {
+			return runbook.Unseen(err.Error())
+		}
+		if count := availableAfter(nodes, cordonedBy); count > 0 {
+			saw := runbook.Saw("nodes of pool "+pool.Name, pool.ETag, r.Clock.Now(), map[string]int{"available": count})
+			return runbook.Yes(fmt.Sprintf("system pool %q has %d nodes that serve", pool.Name, count), saw)
+		}
+	}
+	if of, _ := cluster.Pool(standIn); of.Mode != "System" || serving(own) == 0 {
+		return runbook.Yes("no system pod relies on the stand-in")
+	}
+	return runbook.No("no other system pool has a node that serves: the stand-in stays").Ending(runbook.NeedsAttention)
+}
+
+// availableAfter counts the nodes that serve once a run's cordons are taken back.
+func availableAfter(nodes []kube.Node, cordonedBy string) int {
+	count := 0
+	for _, node := range nodes {
+		node.Unschedulable = node.Unschedulable && (cordonedBy == "" || node.CordonedBy != cordonedBy)
+		if node.Serving() {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,159 @@
+package recreatepool_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"salve/azure"
+	"salve/azure/azuresim"
+	"salve/engine"
+	"salve/internal/permit"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// wedgedBut is the scenario wedged with more YAML.
+func wedgedBut(t *testing.T, more string) azuresim.Scenario {
+	t.Helper()
+	scenario, err := azuresim.Parse("trouble", []byte(`
+shows: trouble
+expect: remediated
+inputs: {pool: system}
+clusterState: Failed
+pools:
+  - {name: system, mode: System, count: 3, state: Failed, corrupted: true, storm: {events: 18, every: 45s, last: 90s}}
+  - {name: workers, count: 2}
+`+more))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scenario
+}
+
+// TestTroubleWhileWaiting: the change was accepted, and then the answers to our
+// questions go wrong. No run may forget that it deleted the pool.
+func TestTroubleWhileWaiting(t *testing.T) {
+	for name, more := range map[string]string{
+		"the deletion takes longer than its step": "durations: {delete: 28m}\n",
+		"operations can't be read for a while":    "faults: [{deny: {match: {method: GET, path: '*/locations/*', after: 2m, until: 4m}}}]\n",
+		"the deletion's answer is lost and reads are throttled": `faults:
+  - lostResponse: {match: {method: DELETE, path: "*agentpools/system"}}
+  - throttle: {match: {method: GET, path: "*agentpools/system", after: 2m57s}, first: 8, retryAfter: 20s}
+`,
+		"everything stumbles during the deletion":   "faults: [{serverError: {match: {method: GET, after: 3m, until: 6m}, first: 10000, status: 503}}]\n",
+		"the cluster's API is out during the drain": "faults: [{serverError: {match: {api: kubernetes, after: 2m30s, until: 3m30s}, first: 10000, status: 503}}]\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			scenario := wedgedBut(t, more)
+			synctest.Test(t, func(t *testing.T) {
+				s := tell(t, scenario, t.TempDir())
+				defer s.world.Close()
+				result := s.finish(t)
+				if result.Outcome != runbook.Remediated {
+					t.Errorf("ended %s: %s", result.Outcome, result.Reason)
+				}
+				s.watchman.settled(t, result, s.start, s.remediated())
+				if t.Failed() {
+					t.Log(s.transcript())
+				}
+			})
+		})
+	}
+}
+
+// TestAChangeBetweenJudgementAndDeletionIsNotDeleted: somebody updates the pool
+// in the moment before the DELETE arrives.
+func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
+	scenario := wedgedBut(t, "")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, scenario, journal.NewFile(t.TempDir()))
+		defer s.world.Close()
+		intruded := false
+		s.world.Intercept(func(call azuresim.Call) azuresim.Fate {
+			if call.Verb == "DELETE" && strings.HasSuffix(strings.ToLower(call.Resource), "/agentpools/system") && !intruded {
+				intruded = true
+				s.intrude()
+			}
+			return azuresim.Proceed
+		})
+		result, err := s.run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Outcome != runbook.Failed || !strings.Contains(result.Reason, "somebody changed pool") {
+			t.Errorf("ended %s: %s", result.Outcome, result.Reason)
+		}
+		for _, pool := range s.world.Snapshot().Pools {
+			if pool.Name == "system" && pool.Tags["owner"] != "somebody-else" {
+				t.Error("somebody's change is gone")
+			}
+		}
+	})
+}
+
+// intrude updates the pool as somebody else, and waits until that is over.
+func (s *stage) intrude() {
+	client, err := azure.New(azure.Options{
+		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.Transport(), Clock: clock.RealClock{},
+	})
+	s.must(err)
+	theirs := permit.Mint(permit.Terms{Run: "theirs", Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})
+	name := azure.PoolName{ResourceGroup: s.scenario.ResourceGroup, Cluster: s.scenario.Cluster, Pool: "system"}
+	definition, err := client.Definition(context.Background(), name)
+	s.must(err)
+	body, err := definition.With(func(properties map[string]any) { properties["tags"] = map[string]any{"owner": "somebody-else"} })
+	s.must(err)
+	operation, err := client.UpdatePool(context.Background(), theirs, name, body, definition.ETag())
+	s.must(err)
+	_ = operation.Wait(context.Background()) // it ends Failed: the scale set is corrupted
+}
+
+// TestRefusedDeletionAndThenRecovered: AKS refuses the DELETE, and the pool then
+// recovers by itself. Nothing happened, so everything is taken back.
+func TestRefusedDeletionAndThenRecovered(t *testing.T) {
+	scenario := wedgedBut(t, `faults:
+  - deny: {match: {method: DELETE, path: "*agentpools/system"}}
+  - recovers: {pool: system, at: 4m}
+`)
+	synctest.Test(t, func(t *testing.T) {
+		s := tell(t, scenario, t.TempDir())
+		defer s.world.Close()
+		result, err := s.process(0, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result.Outcome != runbook.NothingToDo || result.Open {
+			t.Errorf("ended %s, open %v: %s", result.Outcome, result.Open, result.Reason)
+		}
+		s.watchman.settled(t, result, s.start, false)
+	})
+}
+
+// TestOverrideOfAGuard: a person who knows better may go on, and it is kept.
+func TestOverrideOfAGuard(t *testing.T) {
+	scenario := load(t, "rbac-denied")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, scenario, journal.NewFile(t.TempDir()))
+		defer s.world.Close()
+		book := s.runbooks()[0]
+		for _, guard := range []string{"cluster-exists", "stand-in-ready", "snapshot-kept"} {
+			if _, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: map[string]string{guard: "x"}}); err == nil {
+				t.Errorf("%s was overridden", guard)
+			}
+		}
+		result, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: map[string]string{"wedge-evidence": "seen in the portal"}})
+		if err != nil || result.Outcome != runbook.Remediated {
+			t.Fatalf("%s: %s, %v", result.Outcome, result.Reason, err)
+		}
+		for _, finding := range result.Findings {
+			if finding.Guard == "wedge-evidence" && (finding.Override != "seen in the portal" || finding.Answer != runbook.Unknown) {
+				t.Errorf("kept as %+v", finding)
+			}
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package recreatepool_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"salve/azure"
+	"salve/azure/azuresim"
+	"salve/engine"
+	"salve/journal"
+	"salve/kube"
+	"salve/runbook"
+	"salve/runbooks/recreatepool"
+)
+
+// stage is an embedded Azure with everything that a run on it needs. It lives
+// inside a synctest bubble, on virtual time.
+type stage struct {
+	t        testing.TB
+	scenario azuresim.Scenario
+	world    *azuresim.World
+	journal  journal.Backend
+	runs     int
+	events   []engine.Event
+	// brief makes a run cheap: three failed writes are a storm, drains are short.
+	brief bool
+}
+
+func newStage(t testing.TB, scenario azuresim.Scenario, backend journal.Backend) *stage {
+	t.Helper()
+	world, err := azuresim.New(scenario, azuresim.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &stage{t: t, scenario: scenario, world: world, journal: backend}
+}
+
+func load(t testing.TB, name string) azuresim.Scenario {
+	t.Helper()
+	scenario, err := azuresim.Load(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scenario
+}
+
+// runbooks are those that the scenario's inputs ask for: one for each pool.
+func (s *stage) runbooks() []runbook.Runbook {
+	s.t.Helper()
+	client, err := azure.New(azure.Options{
+		Subscription: s.scenario.Subscription, Credential: s.world.Credential(),
+		Transport: s.world.Transport(), Clock: clock.RealClock{},
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	world := recreatepool.World{
+		Azure: client, Clock: clock.RealClock{},
+		Kubernetes: func(context.Context) (*kube.Cluster, error) {
+			return &kube.Cluster{Client: s.world.Kubernetes(), Clock: clock.RealClock{}}, nil
+		},
+	}
+	var books []runbook.Runbook
+	for _, pool := range s.pools() {
+		in := recreatepool.Defaults()
+		in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup, s.scenario.Cluster, pool
+		if s.brief {
+			in.DrainDeadline, in.Threshold = recreatepool.Duration(time.Minute), 3
+		}
+		book, err := recreatepool.New(world, in)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		books = append(books, book)
+	}
+	return books
+}
+
+func (s *stage) pools() []string {
+	role := s.scenario.Inputs["role"]
+	if role == "" {
+		return []string{s.scenario.Inputs["pool"]}
+	}
+	var pools []string
+	for _, pool := range s.scenario.Pools {
+		if pool.Labels[recreatepool.RoleKey] == role || pool.Tags[recreatepool.RoleKey] == role {
+			pools = append(pools, pool.Name)
+		}
+	}
+	return pools
+}
+
+// engine makes a runner: another one for each process of the story.
+func (s *stage) engine() *engine.Engine {
+	return &engine.Engine{
+		Journal: s.journal, Clock: clock.RealClock{}, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},
+		Watch:  func(event engine.Event) { s.events = append(s.events, event) },
+		NewRun: func(time.Time) string { s.runs++; return fmt.Sprintf("run-%d", s.runs) },
+	}
+}
+
+// run executes the scenario's runbooks one after the other and gives the last
+// result.
+func (s *stage) run(ctx context.Context) (engine.Result, error) {
+	var result engine.Result
+	for _, book := range s.runbooks() {
+		var err error
+		if result, err = s.engine().Run(ctx, book, engine.Options{}); err != nil {
+			return result, err
+		}
+		if result.Outcome == runbook.Failed || result.Outcome == runbook.Undecided || result.Outcome == runbook.NeedsAttention {
+			break
+		}
+	}
+	return result, nil
+}
