@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -156,7 +157,7 @@ func (s *story) judge(t *testing.T, result engine.Result) {
 		// is Failed and not why: it may try again, and this world then has capacity.
 		allowed = append(allowed, runbook.Remediated)
 	}
-	if s.remediated() {
+	if len(s.remediated()) > 0 {
 		allowed = append(allowed, runbook.NothingToDo) // the process died after the last word
 	}
 	for _, outcome := range allowed {
@@ -167,12 +168,16 @@ func (s *story) judge(t *testing.T, result engine.Result) {
 	t.Errorf("ended %s, which is none of %v: %s", result.Outcome, allowed, result.Reason)
 }
 
-// remediated tells whether the journal already holds a run that mended the pool.
-func (s *story) remediated() bool {
-	ended, err := journal.Find(context.Background(), s.watchman.journal, func(h *journal.History) bool {
+// remediated are the pools that a run in the journal says it mended.
+func (s *story) remediated() map[string]bool {
+	ended, _ := journal.Find(context.Background(), s.watchman.journal, func(h *journal.History) bool {
 		return h.Closed != nil && h.Closed.Outcome == runbook.Remediated
 	}, func(string, error) {})
-	return err == nil && len(ended) > 0
+	mended := map[string]bool{}
+	for _, run := range ended {
+		mended[path.Base(run.Header.Target.ID)] = true
+	}
+	return mended
 }
 
 func (s *story) transcript() string {

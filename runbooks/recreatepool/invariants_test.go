@@ -127,20 +127,26 @@ func systemServes(state azuresim.State) bool {
 	return false
 }
 
-// settled checks how the story ended. Remediated says that a run of it did mend
-// the pool, whatever a later one found.
-func (w *watchman) settled(t testing.TB, result engine.Result, start azuresim.State, remediated bool) {
+// settled checks how the story ended: pools that a run said it mended are, every
+// other one is the one that was there, and a run that stays parked asks something.
+func (w *watchman) settled(t testing.TB, result engine.Result, start azuresim.State, remediated map[string]bool) {
 	t.Helper()
 	end := w.s.world.Snapshot()
-	switch {
-	case remediated:
-		w.mended(start, end)
-	case result.Outcome == runbook.NeedsAttention:
-		if result.Question == "" {
-			w.breach("parked without a question: %s", result.Reason)
+	parked := result.Outcome == runbook.NeedsAttention
+	if parked && result.Question == "" {
+		w.breach("parked without a question: %s", result.Reason)
+	}
+	for _, was := range start.Pools {
+		switch {
+		case was.Tags["purpose"] == "salve-stand-in":
+		case len(remediated) > 0 && (remediated[was.Name] || !w.isSource("/agentpools/"+was.Name)):
+			w.mended(was, end)
+		case !parked:
+			w.untouched(was, end)
 		}
-	default:
-		w.untouched(start, end)
+	}
+	if !parked {
+		w.nothingLeft(end)
 	}
 	w.twice()
 	for _, breach := range w.broken {
@@ -148,42 +154,28 @@ func (w *watchman) settled(t testing.TB, result engine.Result, start azuresim.St
 	}
 }
 
-// mended: the source equals what it was, on a new scale set, and nothing of ours
-// is left.
-func (w *watchman) mended(start, end azuresim.State) {
-	for _, was := range start.Pools {
-		is, found := poolOf(end, was.Name)
-		if was.Tags["purpose"] == "salve-stand-in" {
-			if found {
-				w.breach("stand-in %s is left", was.Name)
-			}
-			continue
-		}
-		if !found {
-			w.breach("pool %s is gone", was.Name)
-			continue
-		}
-		different, err := body(was).Differences(body(is))
-		different = slices.DeleteFunc(different, func(line string) bool { return strings.Contains(line, "somebody-else") }) // the intruder's own change stays
-		if err != nil || len(different) > 0 {
-			w.breach("pool %s differs: %v %v", was.Name, different, err)
-		}
-		if w.isSource("/agentpools/"+was.Name) && was.Corrupted && is.ScaleSet == was.ScaleSet {
-			w.breach("pool %s is still on scale set %s", was.Name, was.ScaleSet)
-		}
+// mended: the pool equals what it was, and is on a new scale set if it was wedged.
+func (w *watchman) mended(was azuresim.PoolState, end azuresim.State) {
+	is, found := poolOf(end, was.Name)
+	if !found {
+		w.breach("pool %s is gone", was.Name)
+		return
 	}
-	w.nothingLeft(end)
+	different, err := body(was).Differences(body(is))
+	different = slices.DeleteFunc(different, func(line string) bool { return strings.Contains(line, "somebody-else") }) // the intruder's own change stays
+	if err != nil || len(different) > 0 {
+		w.breach("pool %s differs: %v %v", was.Name, different, err)
+	}
+	if w.isSource("/agentpools/"+was.Name) && was.Corrupted && is.ScaleSet == was.ScaleSet {
+		w.breach("pool %s is still on scale set %s", was.Name, was.ScaleSet)
+	}
 }
 
-// untouched: the source is the one that was there, and nothing of ours is left.
-func (w *watchman) untouched(start, end azuresim.State) {
-	for _, was := range start.Pools {
-		is, found := poolOf(end, was.Name)
-		if was.Tags["purpose"] != "salve-stand-in" && (!found || is.ScaleSet != was.ScaleSet) {
-			w.breach("pool %s was touched", was.Name)
-		}
+// untouched: the pool is the one that was there.
+func (w *watchman) untouched(was azuresim.PoolState, end azuresim.State) {
+	if is, found := poolOf(end, was.Name); !found || is.ScaleSet != was.ScaleSet {
+		w.breach("pool %s was touched", was.Name)
 	}
-	w.nothingLeft(end)
 }
 
 func (w *watchman) nothingLeft(end azuresim.State) {

@@ -130,7 +130,7 @@ func TestRefusedDeletionAndThenRecovered(t *testing.T) {
 		if result.Outcome != runbook.NothingToDo || result.Open {
 			t.Errorf("ended %s, open %v: %s", result.Outcome, result.Open, result.Reason)
 		}
-		s.watchman.settled(t, result, s.start, false)
+		s.watchman.settled(t, result, s.start, nil)
 	})
 }
 
