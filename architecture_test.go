@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"azure":           {"fault", "pace", "runbook"},
 	"azure/azuresim":  {},
 	"kube":            {"fault", "pace", "runbook"},
+	"kube/kubetest":   {},
 	"report":          {"engine", "journal", "runbook", "secret"},
 	"console":         {"engine", "journal", "pace", "runbook", "secret"},
 }

@@ -1,0 +1,126 @@
+package kubetest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// fixtureLimit bounds the making and the clearing of what a test asked for.
+const fixtureLimit = time.Minute
+
+// counter makes names that no other test of the binary has.
+var counter atomic.Int64
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// name is one that Kubernetes takes, and tells whose it is.
+func name(t testing.TB) string {
+	text := notInNames.ReplaceAllString(strings.ToLower(strings.TrimPrefix(t.Name(), "Test")), "-")
+	return fmt.Sprintf("%s-%d", strings.Trim(text[:min(len(text), 40)], "-"), counter.Add(1))
+}
+
+// Namespace makes a namespace for the test, which is deleted after it.
+func (c *ControlPlane) Namespace(t testing.TB) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name(t)}}
+	if _, err := c.client.CoreV1().Namespaces().Create(t.Context(), namespace, metav1.CreateOptions{}); err != nil {
+		t.Fatalf("making a namespace: %v", err)
+	}
+	c.afterwards(t, func(ctx context.Context) error {
+		return c.client.CoreV1().Namespaces().Delete(ctx, namespace.Name, metav1.DeleteOptions{})
+	})
+	return namespace.Name
+}
+
+// Nodes makes nodes for the test, which are deleted after it, and waits until all
+// are Ready. Their names sort in the order that they are given in.
+func (c *ControlPlane) Nodes(t testing.TB, n int, labels map[string]string) []string {
+	t.Helper()
+	prefix, names := name(t), make([]string, n)
+	capacity := corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"), corev1.ResourcePods: resource.MustParse("250"),
+	}
+	for i := range names {
+		names[i] = fmt.Sprintf("%s-%03d", prefix, i)
+		node := &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: names[i], Labels: map[string]string{corev1.LabelHostname: names[i]}},
+			Status:     corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
+		}
+		for key, value := range labels {
+			node.Labels[key] = value
+		}
+		if _, err := c.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
+			t.Fatalf("making node %d of %d: %v", i+1, n, err)
+		}
+		c.afterwards(t, func(ctx context.Context) error {
+			return c.client.CoreV1().Nodes().Delete(ctx, names[i], metav1.DeleteOptions{})
+		})
+	}
+	c.awaitNodes(t, names)
+	return names
+}
+
+func (c *ControlPlane) awaitNodes(t testing.TB, names []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), fixtureLimit)
+	defer cancel()
+	for _, name := range names {
+		err := c.until(ctx, "kwok", func() error {
+			node, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			for _, condition := range node.Status.Conditions {
+				if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
+					return nil
+				}
+			}
+			return fmt.Errorf("node %q is not Ready", name)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// KubeconfigOf writes a kubeconfig of a user without any rights but those that the
+// test binds to the name, and gives its path.
+func (c *ControlPlane) KubeconfigOf(t testing.TB, user string) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(c.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.AuthInfos["admin"].Impersonate = user
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// afterwards clears something away after the test, with a context of its own.
+func (c *ControlPlane) afterwards(t testing.TB, clear func(context.Context) error) {
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), fixtureLimit)
+		defer cancel()
+		if err := clear(ctx); err != nil && ctx.Err() != nil {
+			t.Errorf("clearing up: %v", err)
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package kubetest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Folder is the environment variable that names the folder with the programs; by
+// default it is bin/control-plane in the module that the tests are in.
+const Folder = "SALVE_CONTROL_PLANE"
+
+var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl"}
+
+// findPrograms gives the folder that holds every program.
+func findPrograms() (string, error) {
+	folder := os.Getenv(Folder)
+	if folder == "" {
+		root, err := moduleRoot()
+		if err != nil {
+			return "", err
+		}
+		folder = filepath.Join(root, "bin", "control-plane")
+	}
+	for _, name := range programs {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return "", fmt.Errorf("%s is not in %s: run make control-plane, which builds it", name, folder)
+		}
+	}
+	return folder, nil
+}
+
+func moduleRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod above " + start + ": name the folder of the control plane's programs in " + Folder)
+		}
+	}
+}
