@@ -163,7 +163,7 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (*journal.Re
 }
 
 func (e *Engine) lock(ctx context.Context, book runbook.Runbook, run string) (journal.Lease, error) {
-	lease, err := e.Journal.Lock(ctx, book.Target.ID, e.holder(run))
+	lease, err := e.Journal.Lock(ctx, journal.Claim{Target: book.Target.ID, Holder: e.holder(run)})
 	if err != nil {
 		return nil, fmt.Errorf("taking the lease: %w", err)
 	}

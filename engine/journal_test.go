@@ -92,13 +92,13 @@ func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
 func (b *bench) usurp(ctx context.Context, target string) error {
 	memory := b.Journal.(*journal.Memory)
 	memory.Expire(target)
-	_, err := memory.Lock(ctx, target, journal.Holder{Run: "run-9"})
+	_, err := memory.Lock(ctx, journal.Claim{Target: target, Holder: journal.Holder{Run: "run-9"}})
 	return err
 }
 
 func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Journal.Lock(context.Background(), "lamp/1", journal.Holder{Run: "run-0", User: "ada", Host: "north"}); err != nil {
+	if _, err := b.Journal.Lock(context.Background(), journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-0", User: "ada", Host: "north"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Run(context.Background(), b.book(), engine.Options{})

@@ -18,8 +18,18 @@ type Backend interface {
 	Read(ctx context.Context, run string) ([][]byte, error)
 	// Runs names all records, oldest first.
 	Runs(ctx context.Context) ([]string, error)
-	// Lock takes the lease on a target, or fails with *HeldError at once.
-	Lock(ctx context.Context, target string, holder Holder) (Lease, error)
+	// Lock takes the lease on a target. It fails with *HeldError as soon as it is
+	// seen that another holder lives.
+	Lock(ctx context.Context, claim Claim) (Lease, error)
+}
+
+// Claim is what a lease is asked for with.
+type Claim struct {
+	Target string
+	Holder Holder
+	// Above is an epoch that the lease's must exceed: that of a record which comes
+	// from another backend.
+	Above int64
 }
 
 // Lease is the lock on a target while it is ours.

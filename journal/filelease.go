@@ -31,7 +31,8 @@ type fileLease struct {
 }
 
 // Lock takes the lease on a target.
-func (f *File) Lock(_ context.Context, target string, holder Holder) (Lease, error) {
+func (f *File) Lock(_ context.Context, claim Claim) (Lease, error) {
+	target := claim.Target
 	dir := filepath.Join(f.dir, "leases")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("locking %s: %w", target, err)
@@ -49,7 +50,7 @@ func (f *File) Lock(_ context.Context, target string, holder Holder) (Lease, err
 	if readErr != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", target, readErr), lock.Unlock())
 	}
-	lease := &fileLease{lock: lock, path: path, state: leaseState{Target: target, Epoch: state.Epoch + 1, Holder: holder}}
+	lease := &fileLease{lock: lock, path: path, state: leaseState{Target: target, Epoch: max(state.Epoch, claim.Above) + 1, Holder: claim.Holder}}
 	if err := writeLease(path, lease.state); err != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", target, err), lock.Unlock())
 	}

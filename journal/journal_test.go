@@ -130,22 +130,22 @@ func TestAppendAfterATornLine(t *testing.T) {
 
 func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
 	backend := journal.NewFile(t.TempDir())
-	first, err := backend.Lock(ctx, "lamp/1", journal.Holder{Run: "run-1", User: "ada", Host: "north", PID: 42})
+	first, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-1", User: "ada", Host: "north", PID: 42}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = journal.NewFile(backend.Dir()).Lock(ctx, "lamp/1", journal.Holder{Run: "run-2"})
+	_, err = journal.NewFile(backend.Dir()).Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-2"}})
 	var held *journal.HeldError
 	if !errors.As(err, &held) || held.Holder.PID != 42 || fault.ClassOf(err) != fault.Conflict {
 		t.Fatalf("the second got %v", err)
 	}
-	if _, err := backend.Lock(ctx, "lamp/2", journal.Holder{}); err != nil {
+	if _, err := backend.Lock(ctx, journal.Claim{Target: "lamp/2", Holder: journal.Holder{}}); err != nil {
 		t.Errorf("another target: %v", err)
 	}
 	if err := first.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	second, err := backend.Lock(ctx, "lamp/1", journal.Holder{Run: "run-2"})
+	second, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-2"}})
 	if err != nil || second.Epoch() <= first.Epoch() {
 		t.Fatalf("epochs %d and then %d, %v", first.Epoch(), second.Epoch(), err)
 	}
@@ -159,7 +159,7 @@ func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
 
 func TestDamagedLeaseIsRefused(t *testing.T) {
 	backend := journal.NewFile(t.TempDir())
-	lease, err := backend.Lock(ctx, "lamp/1", journal.Holder{})
+	lease, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestDamagedLeaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backend.Lock(ctx, "lamp/1", journal.Holder{}); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{}}); err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("an epoch that can't be read was given away again: %v", err)
 	}
 }

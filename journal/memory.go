@@ -61,14 +61,15 @@ func (m *Memory) Runs(context.Context) ([]string, error) {
 }
 
 // Lock takes the lease on a target.
-func (m *Memory) Lock(_ context.Context, target string, holder Holder) (Lease, error) {
+func (m *Memory) Lock(_ context.Context, claim Claim) (Lease, error) {
+	target := claim.Target
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if other, held := m.held[target]; held {
 		return nil, &fault.Error{Class: fault.Conflict, Err: &HeldError{Target: target, Holder: other}}
 	}
-	m.epochs[target]++
-	m.held[target] = holder
+	m.epochs[target] = max(m.epochs[target], claim.Above) + 1
+	m.held[target] = claim.Holder
 	return &memoryLease{memory: m, target: target, epoch: m.epochs[target]}, nil
 }
 

@@ -12,7 +12,9 @@ import (
 	"salve/pace"
 )
 
-// classify gives an error of client-go its class.
+// Classify gives an error of client-go its class. An error that has one keeps it.
+func Classify(err error) error { return classify(err) }
+
 func classify(err error) error {
 	var classed *fault.Error
 	if err == nil || errors.As(err, &classed) {

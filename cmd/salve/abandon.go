@@ -49,7 +49,7 @@ left in the cluster is for a person to look after.`,
 func (a *app) abandon(ctx context.Context, kept *journal.File, target, run, reason string) (err error) {
 	holder := a.holder()
 	holder.Run, holder.Since = run, time.Now().UTC()
-	lease, err := kept.Lock(ctx, target, holder)
+	lease, err := kept.Lock(ctx, journal.Claim{Target: target, Holder: holder})
 	if err != nil {
 		return fmt.Errorf("abandoning run %q: %w", run, err)
 	}

@@ -178,7 +178,7 @@ func (b *bench) awaitGone(pool string) {
 func TestHeldLease(t *testing.T) {
 	b := newBench(t, "healthy")
 	target := strings.ToLower(azure.PoolID(azure.ClusterID(b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster), "system"))
-	lease, err := journal.NewFile(b.journal).Lock(context.Background(), target, journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42})
+	lease, err := journal.NewFile(b.journal).Lock(context.Background(), journal.Claim{Target: target, Holder: journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42}})
 	if err != nil {
 		t.Fatal(err)
 	}
