@@ -17,11 +17,17 @@ import (
 // (https://azure.github.io/kubelogin/concepts/aks.html).
 const serverScope = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
 
-// Limits of our own on calls to an API server, in requests a second. Priority and
-// fairness on the server is what should slow us down, not client-go's default of 5.
 const (
-	queriesPerSecond = 100
-	burst            = 200
+	// unlimited is our own limit on requests a second: none. client-go's default
+	// of 5, or any other number, would be a guess at what the API server can do.
+	// What is bounded is how many requests are in flight at once (an eviction's
+	// Parallel, the readers of nodes); how fast they are answered is for the
+	// server's priority and fairness to say, and its Retry-After is honoured.
+	unlimited = -1
+	// encoding is what the API server and we talk in; JSON costs both more. Its
+	// answers may be JSON all the same, as those of proxies in between are.
+	encoding       = "application/vnd.kubernetes.protobuf"
+	orElseEncoding = encoding + ",application/json"
 )
 
 // Connect makes a client from a kubeconfig that AKS hands out. Its user is an exec
@@ -40,7 +46,8 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.I
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
 	}
 	config.UserAgent = "salve"
-	config.QPS, config.Burst = queriesPerSecond, burst
+	config.QPS = unlimited
+	config.ContentType, config.AcceptContentTypes = encoding, orElseEncoding
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fault.New(fault.Terminal, "making the cluster's client: %w", err)

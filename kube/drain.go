@@ -8,10 +8,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/kubectl/pkg/drain"
-
-	"salve/fault"
 	"salve/pace"
 	"salve/runbook"
 )
@@ -20,20 +16,30 @@ import (
 type DrainOptions struct {
 	// Deadline is shared by all pods of all nodes.
 	Deadline time.Duration
-	// Parallel bounds how many evictions are asked for at once; zero means 32.
+	// Parallel bounds how many evictions are in flight at once; zero means 64.
 	Parallel int
-	// Progress is called after each change, from one goroutine at a time. May be nil.
+	// Progress is called at the beginning, a few times a second while something
+	// changes, and at the end; from one goroutine at a time. The drain stands
+	// still while it runs. May be nil.
 	Progress func(runbook.Progress)
 }
 
 // Drained is the result of a drain.
 type Drained struct {
-	// Evicted names the pods that are gone.
+	// Evicted names the pods that are gone. One that came under the same name
+	// afterwards, as those of a StatefulSet do, is another pod.
 	Evicted []string `json:"evicted,omitempty"`
-	// Skipped says which pods were left alone and why, in kubectl's words.
-	Skipped string `json:"skipped,omitempty"`
+	// Skipped are the pods that were left alone.
+	Skipped []Skipped `json:"skipped,omitempty"`
 	// Left are the pods that are still there.
 	Left []Remaining `json:"left,omitempty"`
+}
+
+// Skipped is a pod that a drain does not take, with kubectl's reason.
+type Skipped struct {
+	Pod    string `json:"pod"`
+	Node   string `json:"node"`
+	Reason string `json:"reason"`
 }
 
 // Remaining is a pod that a drain could not remove, and who is in the way.
@@ -68,14 +74,14 @@ func (d Drained) Blockers() string {
 func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node, options DrainOptions) (Drained, error) {
 	limited, cancel := pace.WithTimeout(ctx, c.Clock, options.Deadline)
 	defer cancel()
-	pods, skipped, err := c.evictable(limited, nodes)
+	all, err := c.takeInventory(limited, nodes)
 	if err != nil {
 		return Drained{}, err
 	}
-	work := newEviction(c, permit, pods, options)
+	work := newEviction(c, permit, all.nodes, c.readBudgets(limited), options)
 	runErr := work.run(limited)
 	result := work.result()
-	result.Skipped = skipped
+	result.Skipped = all.skipped
 	if cause := context.Cause(ctx); cause != nil {
 		return result, fmt.Errorf("draining: %w", cause)
 	}
@@ -85,53 +91,17 @@ func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node
 	return result, nil
 }
 
-// evictable asks kubectl's filters which pods of the nodes go.
-func (c *Cluster) evictable(ctx context.Context, nodes []Node) (pods []corev1.Pod, skipped string, err error) {
-	var warnings []string
-	for _, node := range nodes {
-		err := c.read(ctx, fmt.Sprintf("listing the pods of node %q", node.Name), func(ctx context.Context) error {
-			filter := &drain.Helper{
-				Ctx: ctx, Client: c.Client, Force: true, GracePeriodSeconds: -1,
-				IgnoreAllDaemonSets: true, DeleteEmptyDirData: true,
-			}
-			list, errs := filter.GetPodsForDeletion(node.Name)
-			if len(errs) > 0 {
-				return errors.Join(errs...)
-			}
-			pods = append(pods, list.Pods()...)
-			if warning := list.Warnings(); warning != "" {
-				warnings = append(warnings, node.Name+": "+warning)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, "", err
-		}
-	}
-	return pods, strings.Join(warnings, "; "), nil
-}
-
 // Occupied tells which pods that a drain would take are on the nodes.
 func (c *Cluster) Occupied(ctx context.Context, nodes []Node) ([]string, error) {
-	pods, _, err := c.evictable(ctx, nodes)
+	all, err := c.takeInventory(ctx, nodes)
 	var names []string
-	for _, pod := range pods {
-		names = append(names, podName(pod.Namespace, pod.Name))
+	for _, node := range all.nodes {
+		for _, pod := range node.pods {
+			names = append(names, pod.String())
+		}
 	}
 	slices.Sort(names)
 	return names, err
 }
 
 func podName(namespace, name string) string { return namespace + "/" + name }
-
-// blockerOf names the PodDisruptionBudget that refused an eviction, or says the
-// error.
-func blockerOf(err error) string {
-	if budget := disruptionBudget(err); budget != "" {
-		return "PodDisruptionBudget " + budget
-	}
-	if fault.ClassOf(classify(err)) == fault.Throttled {
-		return "a PodDisruptionBudget"
-	}
-	return err.Error()
-}

@@ -2,306 +2,228 @@ package kube
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"regexp"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
 
-	"salve/fault"
-	"salve/pace"
 	"salve/runbook"
 )
 
-// defaultParallel bounds the evictions asked for at once.
-const defaultParallel = 32
+// defaultParallel bounds the evictions that are in flight at once. It is the only
+// limit on them: how many a second that makes is the API server's to say, by its
+// priority and fairness.
+const defaultParallel = 64
 
-// refusedEviction is the schedule after a budget said no.
-var refusedEviction = pace.Backoff{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
-
-// eviction is a drain at work on a fixed set of pods.
+// eviction is a drain at work on a fixed set of pods. All of its state belongs to
+// one loop; workers, which ask for evictions, and followers, which see pods go,
+// only send to it.
 type eviction struct {
-	cluster *Cluster
-	permit  runbook.Permit
-	options DrainOptions
-	slots   chan struct{}
+	cluster  *Cluster
+	asker    asker
+	parallel int
+	nodes    []*emptying
+	pods     map[types.UID]*pod
+	budgets  *budgets
+	agenda   agenda
+	report   reporter
+	left     int
+	evicted  []string
 
-	mu      sync.Mutex
-	pods    map[types.UID]corev1.Pod
-	left    map[types.UID]string // what is in the way, by pod
-	evicted []string
-	changed chan struct{}
+	work    chan assignment
+	answers chan answer
+	seen    chan types.UID
+	// busy counts the pods that are being asked for.
+	busy int
 }
 
-func newEviction(c *Cluster, permit runbook.Permit, pods []corev1.Pod, options DrainOptions) *eviction {
-	parallel := options.Parallel
-	if parallel == 0 {
-		parallel = defaultParallel
-	}
+// assignment is a pod to be asked for, and the queue that it comes from.
+type assignment struct {
+	pod  *pod
+	from *queue
+}
+
+func newEviction(c *Cluster, permit runbook.Permit, nodes []*emptying, budgets *budgets, options DrainOptions) *eviction {
 	e := &eviction{
-		cluster: c, permit: permit, options: options, slots: make(chan struct{}, parallel),
-		pods: map[types.UID]corev1.Pod{}, left: map[types.UID]string{}, changed: make(chan struct{}, 1),
+		cluster: c, asker: asker{cluster: c, permit: permit}, nodes: nodes, budgets: budgets,
+		parallel: options.Parallel, pods: map[types.UID]*pod{}, report: reporter{tell: options.Progress},
 	}
-	for _, pod := range pods {
-		e.pods[pod.UID], e.left[pod.UID] = pod, ""
+	if e.parallel <= 0 {
+		e.parallel = defaultParallel
 	}
+	for _, node := range e.nodes {
+		for _, p := range node.pods {
+			e.pods[p.uid] = p
+			p.home, p.labels = budgets.of(p), nil
+		}
+	}
+	e.left = len(e.pods)
+	e.work, e.answers = make(chan assignment, e.parallel), make(chan answer, e.parallel)
+	e.seen = make(chan types.UID, e.parallel)
 	return e
 }
 
-// run evicts every pod and follows them until all are gone, ctx ends, or an
-// error says that going on is useless.
+// run evicts every pod and follows them until all are gone, ctx ends, or the
+// permit is void.
 func (e *eviction) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	var workers sync.WaitGroup
-	defer workers.Wait()
-	defer cancel(nil)
-	workers.Go(func() { e.follow(ctx) })
-	for _, pod := range e.pods {
-		workers.Go(func() {
-			if err := e.evict(ctx, pod); err != nil {
-				cancel(err)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var team sync.WaitGroup
+	for _, node := range e.nodes {
+		if node.left > 0 {
+			var own context.Context
+			own, node.settled = context.WithCancel(ctx)
+			team.Go(func() { e.cluster.follow(own, node, e.seen) })
+		}
+	}
+	for range min(e.parallel, len(e.pods)) {
+		team.Go(func() {
+			for next := range e.work {
+				e.answers <- e.asker.ask(ctx, next.pod, next.from) // it has room for one of each worker
 			}
 		})
 	}
-	for {
-		e.report()
-		if e.remaining() == 0 {
-			return nil
+	e.schedule()
+	err := e.loop(ctx)
+	cancel()
+	close(e.work)
+	team.Wait()
+	e.settle()
+	e.report.last(e)
+	return err
+}
+
+// settle takes the answers that came while the drain ended.
+func (e *eviction) settle() {
+	close(e.answers)
+	for reply := range e.answers {
+		if reply.outcome == granted {
+			e.judge(reply, e.cluster.Clock.Now())
 		}
+	}
+}
+
+// schedule puts the pods on the agenda, one of each node in turn.
+func (e *eviction) schedule() {
+	for i, more := 0, true; more; i++ {
+		more = false
+		for _, node := range e.nodes {
+			if i < len(node.pods) {
+				more = true
+				if p := node.pods[i]; p.stage == untouched {
+					e.agenda.add(p)
+				}
+			}
+		}
+	}
+}
+
+func (e *eviction) loop(ctx context.Context) error {
+	alarm := e.cluster.Clock.NewTimer(time.Hour)
+	defer alarm.Stop()
+	for e.left > 0 {
+		now := e.cluster.Clock.Now()
+		setAlarm(alarm, now, e.agenda.wake(now), e.report.due(e, now))
+		e.assign(now)
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-e.changed:
+		case <-alarm.C():
+		case uid := <-e.seen:
+			e.gone(e.pods[uid])
+		case reply := <-e.answers:
+			if reply.outcome == void {
+				return reply.err
+			}
+			e.judge(reply, e.cluster.Clock.Now())
 		}
 	}
-}
-
-// evict asks for one pod's eviction until it is granted, the pod is gone, or ctx
-// ends. A pod whose eviction is refused, for whatever reason, is reported and
-// asked for again; only a void permit ends the drain.
-func (e *eviction) evict(ctx context.Context, pod corev1.Pod) error {
-	if pod.DeletionTimestamp != nil {
-		return nil // it is going already
-	}
-	for n := 1; ; n++ {
-		err := e.ask(ctx, pod)
-		if err == nil || context.Cause(ctx) != nil {
-			return nil
-		}
-		var void *voidPermit
-		switch {
-		case errors.As(err, &void):
-			return err
-		case fault.ClassOf(err) == fault.Missing, fault.ClassOf(err) == fault.Conflict && e.replaced(ctx, pod):
-			e.gone(pod.UID)
-			return nil
-		}
-		e.blocked(pod.UID, blockerOf(err))
-		if pace.Pause(ctx, e.cluster.Clock, refusedEviction.Pause(n, fault.RetryAfter(err))) != nil {
-			return nil
-		}
-	}
-}
-
-// voidPermit marks that our own permit was refused, not the eviction.
-type voidPermit struct{ err error }
-
-func (v *voidPermit) Error() string { return v.err.Error() }
-func (v *voidPermit) Unwrap() error { return v.err }
-
-// replaced tells whether the pod that was meant is gone, though there may be
-// another one of its name.
-func (e *eviction) replaced(ctx context.Context, pod corev1.Pod) bool {
-	var there *corev1.Pod
-	err := pace.Once(ctx, e.cluster.Clock, func(ctx context.Context) error {
-		var err error
-		there, err = e.cluster.Client.CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
-		return err
-	})
-	if err != nil {
-		return fault.ClassOf(classify(err)) == fault.Missing
-	}
-	return there.UID != pod.UID
-}
-
-func (e *eviction) ask(ctx context.Context, pod corev1.Pod) error {
-	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if err := e.permit.Authorize(ctx); err != nil {
-		return &voidPermit{err}
-	}
-	request := &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
-	}
-	err := pace.Once(ctx, e.cluster.Clock, func(ctx context.Context) error {
-		return e.cluster.Client.CoreV1().Pods(pod.Namespace).EvictV1(ctx, request)
-	})
-	if err != nil {
-		return classify(err)
-	}
-	e.blocked(pod.UID, "")
 	return nil
 }
 
-// follow sees pods go: by a watch, begun anew from a list whenever it ends.
-func (e *eviction) follow(ctx context.Context) {
-	for context.Cause(ctx) == nil && e.remaining() > 0 {
-		version, err := e.relist(ctx)
-		if err == nil {
-			e.watch(ctx, version)
+func setAlarm(alarm clock.Timer, now time.Time, times ...time.Time) {
+	wait := time.Hour
+	for _, at := range times {
+		if !at.IsZero() {
+			wait = min(wait, at.Sub(now))
 		}
-		if pace.Pause(ctx, e.cluster.Clock, time.Second) != nil {
+	}
+	alarm.Reset(max(wait, 0))
+}
+
+// assign gives work to the workers that have none. Their channel has room for
+// all of them.
+func (e *eviction) assign(now time.Time) {
+	for e.busy < e.parallel {
+		p, from := e.agenda.next(now)
+		if p == nil {
 			return
 		}
+		e.busy++
+		p.stage = asked
+		e.work <- assignment{p, from}
 	}
 }
 
-func (e *eviction) relist(ctx context.Context) (version string, err error) {
-	var list *corev1.PodList
-	err = pace.Once(ctx, e.cluster.Clock, func(ctx context.Context) error {
-		list, err = e.cluster.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-		return err
-	})
-	if err != nil {
-		return "", err
+// judge draws the consequences of an answer. A pod whose eviction is refused, for
+// whatever reason, is asked for again.
+func (e *eviction) judge(reply answer, now time.Time) {
+	e.busy--
+	e.report.changed = true
+	if reply.outcome != unanswered {
+		e.agenda.stumbles = 0
 	}
-	present := map[types.UID]bool{}
-	for i := range list.Items {
-		present[list.Items[i].UID] = true
-	}
-	for uid := range e.pods {
-		if !present[uid] {
-			e.gone(uid)
+	p := reply.pod
+	switch {
+	case reply.outcome == granted:
+		e.agenda.granted(reply.from)
+		if p.stage != gone { // the watch may have been quicker
+			p.stage = ending
 		}
+		e.agenda.leave(p)
+	case reply.outcome == departed:
+		e.gone(p)
+	case p.stage != gone:
+		e.again(reply, now)
 	}
-	return list.ResourceVersion, nil
+	e.agenda.answered(reply.from)
 }
 
-func (e *eviction) watch(ctx context.Context, version string) {
-	limited, cancel := pace.WithTimeout(ctx, e.cluster.Clock, resync)
-	defer cancel()
-	watcher, err := e.cluster.Client.CoreV1().Pods(metav1.NamespaceAll).Watch(limited, metav1.ListOptions{ResourceVersion: version})
-	if err != nil {
+// again puts a pod that was refused where it waits for another try.
+func (e *eviction) again(reply answer, now time.Time) {
+	p := reply.pod
+	p.trouble = ""
+	switch {
+	case reply.outcome == refused:
+		if reply.budget != "" || p.home == nil {
+			p.home = e.budgets.queue(p.namespace, reply.budget)
+		}
+		e.agenda.refused(p, p.home, now, reply.retryAfter)
+		return
+	case reply.outcome == failed && p.home != nil && p.home.several:
+		e.agenda.refused(p, p.home, now, reply.retryAfter)
+		return
+	case reply.outcome == unanswered:
+		e.agenda.hold(now, reply.retryAfter)
+	}
+	p.trouble = reply.err.Error()
+	trouble := e.budgets.trouble(p.namespace)
+	trouble.blocker = p.trouble
+	e.agenda.refused(p, trouble, now, reply.retryAfter)
+}
+
+// gone strikes a pod off.
+func (e *eviction) gone(p *pod) {
+	if p == nil || p.stage == gone {
 		return
 	}
-	defer watcher.Stop()
-	for {
-		select {
-		case <-limited.Done():
-			return
-		case event, open := <-watcher.ResultChan():
-			pod, isPod := event.Object.(*corev1.Pod)
-			if !open || !isPod {
-				return
-			}
-			if event.Type == watch.Deleted {
-				e.gone(pod.UID)
-			}
-		}
+	p.stage = gone
+	e.agenda.leave(p)
+	e.left--
+	e.evicted = append(e.evicted, p.String())
+	if p.node.left--; p.node.left == 0 {
+		p.node.settled()
 	}
-}
-
-func (e *eviction) gone(uid types.UID) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if _, waiting := e.left[uid]; !waiting {
-		return
-	}
-	delete(e.left, uid)
-	e.evicted = append(e.evicted, podName(e.pods[uid].Namespace, e.pods[uid].Name))
-	e.signal()
-}
-
-func (e *eviction) blocked(uid types.UID, by string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if before, waiting := e.left[uid]; waiting && before != by {
-		e.left[uid] = by
-		e.signal()
-	}
-}
-
-func (e *eviction) signal() {
-	select {
-	case e.changed <- struct{}{}:
-	default:
-	}
-}
-
-func (e *eviction) remaining() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.left)
-}
-
-func (e *eviction) result() Drained {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	result := Drained{Evicted: slices.Sorted(slices.Values(e.evicted))}
-	for uid, blocker := range e.left {
-		pod := e.pods[uid]
-		result.Left = append(result.Left, Remaining{Pod: podName(pod.Namespace, pod.Name), Node: pod.Spec.NodeName, Blocker: blocker})
-	}
-	slices.SortFunc(result.Left, func(a, b Remaining) int { return strings.Compare(a.Node+a.Pod, b.Node+b.Pod) })
-	return result
-}
-
-// report tells, node by node, how many pods are left and who is in the way.
-func (e *eviction) report() {
-	if e.options.Progress == nil {
-		return
-	}
-	result := e.result()
-	left := map[string]int{}
-	blockers := map[string]string{}
-	for _, pod := range e.pods {
-		left[pod.Spec.NodeName] += 0
-	}
-	for _, pod := range result.Left {
-		left[pod.Node]++
-		if pod.Blocker != "" {
-			blockers[pod.Node] = fmt.Sprintf(", %s blocked by %s", pod.Pod, pod.Blocker)
-		}
-	}
-	progress := runbook.Progress{Text: fmt.Sprintf("%d of %d pods gone", len(result.Evicted), len(e.pods))}
-	for _, node := range slices.Sorted(maps.Keys(left)) {
-		progress.Details = append(progress.Details, fmt.Sprintf("%s: %d pods left%s", node, left[node], blockers[node]))
-	}
-	e.options.Progress(progress)
-}
-
-// budgetInMessage finds the budget's name in a cause of type DisruptionBudget:
-// the Eviction API has no other place for it.
-var budgetInMessage = regexp.MustCompile(`budget ([a-z0-9.-]+)`)
-
-func disruptionBudget(err error) string {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil {
-		return ""
-	}
-	for _, cause := range status.Status().Details.Causes {
-		if cause.Type != policyv1.DisruptionBudgetCause {
-			continue
-		}
-		if found := budgetInMessage.FindStringSubmatch(cause.Message); found != nil {
-			return found[1]
-		}
-		return cause.Message
-	}
-	return ""
+	e.report.changed = true
 }

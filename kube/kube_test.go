@@ -138,8 +138,13 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !drained.Complete() || len(drained.Evicted) == 0 || !strings.Contains(drained.Skipped, "DaemonSet") {
+		if !drained.Complete() || len(drained.Evicted) == 0 || len(drained.Skipped) == 0 {
 			t.Errorf("%+v", drained)
+		}
+		for _, skipped := range drained.Skipped {
+			if skipped.Node == "" || !strings.Contains(skipped.Reason, "DaemonSet") || strings.Contains(skipped.Reason, skipped.Pod) {
+				t.Errorf("%+v", skipped)
+			}
 		}
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("took %s", took)

@@ -75,9 +75,14 @@ func (c *Cluster) Nodes(ctx context.Context, selector string) ([]Node, error) {
 // between reading and writing.
 const cordonRounds = 8
 
-// Cordon makes a node unschedulable and marks it with the run. A node that
-// somebody else cordoned is left as it is, unmarked; one that is gone is no error.
-func (c *Cluster) Cordon(ctx context.Context, permit runbook.Permit, node Node) error {
+// Cordon makes nodes unschedulable, some at a time, and marks them with the run. A
+// node that somebody else cordoned is left as it is, unmarked; one that is gone is
+// no error.
+func (c *Cluster) Cordon(ctx context.Context, permit runbook.Permit, nodes ...Node) error {
+	return sideBySide(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
+}
+
+func (c *Cluster) cordon(ctx context.Context, permit runbook.Permit, node Node) error {
 	return c.rewrite(ctx, permit, node, "cordoning", func(seen Node) map[string]any {
 		if seen.Unschedulable {
 			return nil

@@ -9,10 +9,10 @@ import (
 )
 
 // newModel builds the world as the scenario describes it, at the timetable's time.
-func newModel(scenario Scenario, names *seeded, clock *timetable, kube *controlPlane) (*model, error) {
+func newModel(scenario Scenario, names *seeded, clock *timetable, kube Kubernetes) (*model, error) {
 	m := &model{
 		scenario: scenario, names: names, time: clock, kube: kube, started: clock.now,
-		log: &activityLog{lag: scenario.Log.Lag.span(), names: names},
+		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, trouble: &trouble{},
 	}
 	if scenario.ClusterAbsent {
 		return m, nil
@@ -24,10 +24,9 @@ func newModel(scenario Scenario, names *seeded, clock *timetable, kube *controlP
 			return nil, fmt.Errorf("setting up pool %s: %w", setup.Name, err)
 		}
 	}
-	kube.addApps(scenario.Apps)
+	kube.Start(m.newWorkloads())
 	m.addHistory()
 	m.addOperation()
-	m.addActors()
 	return m, nil
 }
 
@@ -50,10 +49,10 @@ func (m *model) addPool(setup Pool) error {
 			continue
 		}
 		m.join(p, machine)
-		m.kube.setReady(machine.node)
+		m.kube.SetReady(machine.node)
 	}
 	for _, index := range setup.Cordoned {
-		m.kube.cordon(p.scaleSet.machines[index].node)
+		m.kube.Cordon(p.scaleSet.machines[index].node)
 	}
 	return nil
 }
@@ -166,29 +165,32 @@ func (m *model) clusterOperationEnded(result string) {
 	}
 }
 
-// addActors lets those of the faults that act by themselves do so.
-func (m *model) addActors() {
-	for _, fault := range m.scenario.Faults {
-		switch {
-		case fault.Background != nil:
-			b := fault.Background
-			m.time.after(b.At.span(), func() { m.whenFree(func() { m.reconcile(byAKS, b.For.span()) }) })
-		case fault.Intruder != nil && fault.Intruder.After == nil:
-			intruder := fault.Intruder
-			m.time.after(intruder.At.span(), func() { m.intrude(intruder) })
-		case fault.Recovers != nil:
-			r := fault.Recovers
-			m.time.after(r.At.span(), func() {
-				if p := m.pool(r.Pool); p != nil && !m.changing(p.state) {
-					m.recover(p)
-				}
-			})
-		case fault.PDBBlocks != nil:
-			blocks := fault.PDBBlocks
-			m.kube.block(blocks.App)
-			if blocks.Until > 0 {
-				m.time.after(blocks.Until.span(), func() { m.kube.unblock(blocks.App) })
+// suffer adds a fault from now on, and lets it act if it is one that acts by itself.
+func (m *model) suffer(fault Fault) {
+	added := m.trouble.add(fault, m.time.now)
+	if m.cluster == nil {
+		return
+	}
+	after := func(d Duration, do func()) { added.entries = append(added.entries, m.time.after(d.span(), do)) }
+	switch {
+	case fault.Background != nil:
+		b := fault.Background
+		after(b.At, func() { m.whenFree(func() { m.reconcile(byAKS, b.For.span()) }) })
+	case fault.Intruder != nil && fault.Intruder.After == nil:
+		after(fault.Intruder.At, func() { m.intrude(fault.Intruder) })
+	case fault.Recovers != nil:
+		r := fault.Recovers
+		after(r.At, func() {
+			if p := m.pool(r.Pool); p != nil && !m.changing(p.state) {
+				m.recover(p)
 			}
+		})
+	case fault.PDBBlocks != nil:
+		app := fault.PDBBlocks.App
+		m.block(app)
+		added.undo = func() { m.unblock(app) }
+		if until := fault.PDBBlocks.Until; until > 0 {
+			after(until, func() { m.unblock(app) })
 		}
 	}
 }

@@ -16,20 +16,20 @@ const (
 
 // Call is one request to the World.
 type Call struct {
-	Seq int
-	At  time.Time
+	Seq int       `json:"seq"`
+	At  time.Time `json:"when"`
 	// API is "arm", "kubernetes", or "login" for the identity endpoints of clients that come over HTTPS.
-	API string
+	API string `json:"api"`
 	// Verb is an HTTP method, or get, list, watch, create, update, patch, delete.
-	Verb string
+	Verb string `json:"method"`
 	// Resource is the URL's path, or such as "nodes", "nodes/name", "pods/eviction namespace/name".
-	Resource string
+	Resource string `json:"path"`
 	// Mutating: executing it may change the world.
-	Mutating bool
+	Mutating bool `json:"mutating"`
 	// RequestID is the x-ms-client-request-id of ARM calls.
-	RequestID string
+	RequestID string `json:"clientRequestId"`
 	// Status is what the execution came to, also when the answer was lost; 0 when it was not executed, or not yet.
-	Status int
+	Status int `json:"status"`
 }
 
 // Fate is what becomes of a call.

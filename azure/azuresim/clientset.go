@@ -86,7 +86,7 @@ func (w *World) serveKubernetes(action clienttesting.Action, execute func() (run
 		return nil, w.kubernetesNetworkError(call, false)
 	}
 	w.lock()
-	judged := w.faults.judge(call)
+	judged := w.model.trouble.judge(call)
 	var object runtime.Object
 	err := refusalOf(judged, call)
 	if err == nil {
@@ -168,7 +168,7 @@ func (w *World) kubernetesNetworkError(call Call, executed bool) error {
 		method = "Delete"
 	}
 	path := "/" + strings.ReplaceAll(call.Resource, " ", "/")
-	return &url.Error{Op: method, URL: w.kubernetesServer + path, Err: networkError(executed)}
+	return &url.Error{Op: method, URL: w.kubernetesServer() + path, Err: networkError(executed)}
 }
 
 // discoverable is as much of discovery as tells a client that pods can be evicted.

@@ -1,11 +1,5 @@
 package azuresim
 
-import (
-	"net/http"
-	"strings"
-	"time"
-)
-
 // Fault is one thing that goes wrong: exactly one of its fields is set. Times are counted from the start of the world.
 type Fault struct {
 	Throttle       *Throttle       `yaml:"throttle"`
@@ -127,99 +121,52 @@ const (
 	anyRecreated = "recreated"
 )
 
-// verdict is what the faults make of one call.
-type verdict struct {
-	status     int // 0: let it through
-	code       string
-	retryAfter time.Duration
-	lost       bool
-	hang       time.Duration
+// copied shares nothing that times leads to.
+func (f Fault) copied() Fault {
+	return Fault{
+		Throttle: copied(f.Throttle), ServerError: copied(f.ServerError), LostResponse: copied(f.LostResponse), RBACLag: copied(f.RBACLag),
+		Deny: copied(f.Deny), Hang: copied(f.Hang), Quota: f.Quota, Capacity: copied(f.Capacity), NodeNeverJoins: f.NodeNeverJoins,
+		PDBBlocks: copied(f.PDBBlocks), Intruder: f.Intruder.copied(), Background: copied(f.Background), Recovers: copied(f.Recovers),
+	}
 }
 
-// faultCounter remembers how often each fault matched.
-type faultCounter struct {
-	faults []Fault
-	seen   []int
-	start  time.Time
+func (i *Intruder) copied() *Intruder {
+	twin := copied(i)
+	if twin != nil {
+		twin.After = copied(twin.After)
+	}
+	return twin
 }
 
-func newFaultCounter(faults []Fault, start time.Time) *faultCounter {
-	return &faultCounter{faults: faults, seen: make([]int, len(faults)), start: start}
+func copied[T any](original *T) *T {
+	if original == nil {
+		return nil
+	}
+	twin := *original
+	return &twin
 }
 
-// judge counts the call against every fault; the first that refuses it decides.
-func (c *faultCounter) judge(call Call) verdict {
-	var v verdict
-	for i, fault := range c.faults {
-		if v.status != 0 {
-			break
-		}
-		switch {
-		case fault.Throttle != nil && c.firstOf(i, fault.Throttle.Match, fault.Throttle.First, call):
-			v.status, v.code, v.retryAfter = http.StatusTooManyRequests, "TooManyRequests", fault.Throttle.RetryAfter.span()
-		case fault.ServerError != nil && c.firstOf(i, fault.ServerError.Match, fault.ServerError.First, call):
-			v.status, v.code = fault.ServerError.Status, "InternalServerError"
-		case fault.RBACLag != nil && c.hits(Match{Path: activityLogPattern, Until: fault.RBACLag.For}, call):
-			v.status, v.code = http.StatusForbidden, "AuthorizationFailed"
-		case fault.Deny != nil && c.hits(fault.Deny.Match, call):
-			v.status, v.code = http.StatusForbidden, fault.Deny.Code
-		case fault.LostResponse != nil && call.Mutating && c.nthOf(i, fault.LostResponse.Match, fault.LostResponse.Nth, call):
-			v.lost = true
-		case fault.Hang != nil && c.firstOf(i, fault.Hang.Match, fault.Hang.First, call):
-			v.hang = fault.Hang.For.span()
-		}
+// times are when and how long the fault acts, on the world's side.
+func (f *Fault) times() []*Duration {
+	var all []*Duration
+	for _, match := range f.matches() {
+		all = append(all, &match.After, &match.Until)
 	}
-	return v
-}
-
-const activityLogPattern = "*/providers/Microsoft.Insights/eventtypes/management/values"
-
-func (c *faultCounter) firstOf(index int, match Match, first int, call Call) bool {
-	if !c.hits(match, call) {
-		return false
+	switch {
+	case f.Throttle != nil:
+		all = append(all, &f.Throttle.RetryAfter)
+	case f.RBACLag != nil:
+		all = append(all, &f.RBACLag.For)
+	case f.Capacity != nil:
+		all = append(all, &f.Capacity.After)
+	case f.PDBBlocks != nil:
+		all = append(all, &f.PDBBlocks.Until)
+	case f.Intruder != nil:
+		all = append(all, &f.Intruder.At, &f.Intruder.For)
+	case f.Background != nil:
+		all = append(all, &f.Background.At, &f.Background.For)
+	case f.Recovers != nil:
+		all = append(all, &f.Recovers.At)
 	}
-	c.seen[index]++
-	return c.seen[index] <= first
-}
-
-func (c *faultCounter) nthOf(index int, match Match, nth int, call Call) bool {
-	if !c.hits(match, call) {
-		return false
-	}
-	c.seen[index]++
-	return c.seen[index] == nth
-}
-
-func (c *faultCounter) hits(match Match, call Call) bool {
-	api := match.API
-	if api == "" {
-		api = apiARM
-	}
-	age := call.At.Sub(c.start)
-	return api == call.API &&
-		(match.Method == "" || strings.EqualFold(match.Method, call.Verb)) &&
-		(match.Path == "" || globMatches(strings.ToLower(match.Path), strings.ToLower(call.Resource))) &&
-		age >= match.After.span() &&
-		(match.Until == 0 || age < match.Until.span())
-}
-
-// globMatches: * stands for any run of characters.
-func globMatches(pattern, text string) bool {
-	head, rest, wild := strings.Cut(pattern, "*")
-	if !strings.HasPrefix(text, head) {
-		return false
-	}
-	text = text[len(head):]
-	if !wild {
-		return text == ""
-	}
-	if rest == "" {
-		return true
-	}
-	for i := range len(text) + 1 {
-		if globMatches(rest, text[i:]) {
-			return true
-		}
-	}
-	return false
+	return all
 }

@@ -43,7 +43,8 @@ type model struct {
 	names    *seeded
 	time     *timetable
 	log      *activityLog
-	kube     *controlPlane
+	kube     Kubernetes
+	trouble  *trouble
 	started  time.Time
 
 	cluster    *cluster // nil: there is none

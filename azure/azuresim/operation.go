@@ -7,18 +7,18 @@ import (
 
 // Operation is one long-running operation.
 type Operation struct {
-	ID string
+	ID string `json:"id"`
 	// Kind is create, update, delete, abort, settle or reconcile.
-	Kind string
+	Kind string `json:"kind"`
 	// Resource is the resource ID that it works on.
-	Resource string
-	Started  time.Time
+	Resource string    `json:"resource"`
+	Started  time.Time `json:"started"`
 	// Ended is zero while it runs.
-	Ended time.Time
+	Ended time.Time `json:"ended,omitzero"`
 	// Result is InProgress, Succeeded, Failed or Canceled.
-	Result string
+	Result string `json:"result"`
 	// By is client, aks or intruder.
-	By string
+	By string `json:"by"`
 }
 
 const (

@@ -34,7 +34,7 @@ func (m *model) createPool(name string, sent map[string]any, by string) (*pool, 
 }
 
 func (m *model) capacityFault(p *pool) *Capacity {
-	for _, fault := range m.scenario.Faults {
+	for _, fault := range m.trouble.active {
 		if fault.Capacity != nil && m.meant(fault.Capacity.Pool, p) {
 			return fault.Capacity
 		}
@@ -54,7 +54,7 @@ func noCapacity(code string, p *pool) *failure {
 func (m *model) quotaFault(name string, sent map[string]any) *Quota {
 	candidate := &pool{name: name, definition: m.newDefinition(sent)}
 	candidate.recreated = m.original(candidate)
-	for _, fault := range m.scenario.Faults {
+	for _, fault := range m.trouble.active {
 		if q := fault.Quota; q != nil && m.meant(q.Pool, candidate) && candidate.count() > q.Over {
 			return q
 		}
@@ -99,7 +99,7 @@ func (m *model) shrink(p *pool) {
 		gone := p.scaleSet.machines[last]
 		p.scaleSet.machines = p.scaleSet.machines[:last]
 		if gone.present {
-			m.kube.removeNode(gone.node)
+			m.kube.RemoveNode(gone.node)
 		}
 	}
 }
@@ -112,15 +112,15 @@ func (m *model) deletePool(p *pool, by string) *operation {
 	}
 	op := m.begin(kindDelete, by, p)
 	m.setPoolState(p, stateDeleting)
-	m.eachNode(p, m.kube.cordon)
-	m.step(op, duration/5, func() { m.eachNode(p, m.kube.evictFrom) })
+	m.eachNode(p, m.kube.Cordon)
+	m.step(op, duration/5, func() { m.eachNode(p, m.kube.Empty) })
 	m.step(op, duration, func() { m.end(op, stateSucceeded, nil) })
 	op.finished = func(result string) {
 		if result != stateSucceeded {
 			m.setPoolState(p, result)
 			return
 		}
-		m.eachNode(p, m.kube.removeNode)
+		m.eachNode(p, m.kube.RemoveNode)
 		m.log.scaleSetDeleted(m, p.scaleSet)
 		p.scaleSet.machines = nil
 		m.pools = slices.DeleteFunc(m.pools, func(other *pool) bool { return other == p })
@@ -150,7 +150,7 @@ func (m *model) boot(p *pool, count int, duration time.Duration) {
 		m.time.after(joins, func() { m.join(p, machine) })
 		m.time.after(ready, func() {
 			if machine.present && p.scaleSet.has(machine) {
-				m.kube.setReady(machine.node)
+				m.kube.SetReady(machine.node)
 			}
 		})
 	}
@@ -158,7 +158,7 @@ func (m *model) boot(p *pool, count int, duration time.Duration) {
 
 // neverJoining is how many machines a fault keeps out of a created pool.
 func (m *model) neverJoining(p *pool) int {
-	for _, fault := range m.scenario.Faults {
+	for _, fault := range m.trouble.active {
 		if f := fault.NodeNeverJoins; f != nil && m.meant(f.Pool, p) {
 			return f.Nodes
 		}
@@ -172,7 +172,7 @@ func (m *model) join(p *pool, machine *machine) {
 		return
 	}
 	machine.present, machine.broken = true, false
-	m.kube.addNode(p, machine, m.machineID(p.scaleSet.name, machine.index))
+	m.kube.AddNode(m.newNode(p, machine))
 }
 
 // recover heals a pool: its scale set can be written again and the machines that are missing come.
@@ -182,7 +182,7 @@ func (m *model) recover(p *pool) {
 	for _, machine := range p.scaleSet.machines {
 		if !machine.present {
 			m.join(p, machine)
-			m.kube.setReady(machine.node)
+			m.kube.SetReady(machine.node)
 		}
 	}
 	m.log.scaleSetWritten(m, p.scaleSet)

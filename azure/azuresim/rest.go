@@ -106,7 +106,7 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 		return answer{}, err
 	}
 	w.lock()
-	judged := w.faults.judge(call)
+	judged := w.model.trouble.judge(call)
 	asked := &request{method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters}
 	a := w.answer(found, asked, judged)
 	w.intrudeAfter(call)
@@ -155,12 +155,12 @@ func (w *World) answer(found route, asked *request, judged verdict) answer {
 
 // intrudeAfter lets those in who wait for a call like this one.
 func (w *World) intrudeAfter(call Call) {
-	for i := range w.scenario.Faults {
-		intruder := w.scenario.Faults[i].Intruder
-		if intruder == nil || intruder.After == nil || w.intruded[intruder] || !w.faults.hits(*intruder.After, call) || w.model.cluster == nil {
+	for _, fault := range w.model.trouble.active {
+		intruder := fault.Intruder
+		if intruder == nil || intruder.After == nil || fault.intruded || !fault.hit(*intruder.After, call) || w.model.cluster == nil {
 			continue
 		}
-		w.intruded[intruder] = true
+		fault.intruded = true
 		w.model.intrude(intruder)
 	}
 }

@@ -159,19 +159,22 @@ const (
 )
 
 func listUserCredential(w *World, _ *request) answer {
-	text, err := yaml.Marshal(w.kubeconfig())
-	if err != nil {
-		panic("azuresim: encoding a kubeconfig: " + err.Error()) // it is made of maps and texts
+	text := w.kubeconfig
+	if text == nil {
+		var err error
+		if text, err = yaml.Marshal(w.madeUpKubeconfig()); err != nil {
+			panic("azuresim: encoding a kubeconfig: " + err.Error()) // it is made of maps and texts
+		}
 	}
 	return ok(map[string]any{"kubeconfigs": []any{map[string]string{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(text)}}})
 }
 
-func (w *World) kubeconfig() map[string]any {
+func (w *World) kubernetesServer() string { return "https://" + w.model.fqdn() + ":443" }
+
+// madeUpKubeconfig has the form of the real one and leads nowhere.
+func (w *World) madeUpKubeconfig() map[string]any {
 	user := "clusterUser_" + w.scenario.ResourceGroup + "_" + w.scenario.Cluster
-	cluster := map[string]any{"server": w.kubernetesServer}
-	if len(w.kubernetesCA) > 0 {
-		cluster["certificate-authority-data"] = base64.StdEncoding.EncodeToString(w.kubernetesCA)
-	}
+	cluster := map[string]any{"server": w.kubernetesServer()}
 	identity := map[string]any{
 		"client-certificate-data": base64.StdEncoding.EncodeToString([]byte("embedded certificate")),
 		"client-key-data":         base64.StdEncoding.EncodeToString([]byte("embedded key")),

@@ -123,6 +123,7 @@ type Durations struct {
 	Update        Duration `yaml:"update"`        // any other write of a pool
 	Abort         Duration `yaml:"abort"`
 	Settle        Duration `yaml:"settle"` // the tag merge that moves a Canceled or Failed cluster to Succeeded
+	Retry         Duration `yaml:"retry"`  // between two writes of a corrupted scale set that AKS tries by itself
 }
 
 // Log is how the Activity Log behaves.
@@ -206,6 +207,7 @@ func withDefaults() Scenario {
 			Update:        Duration(2 * time.Minute),
 			Abort:         Duration(20 * time.Second),
 			Settle:        Duration(20 * time.Second),
+			Retry:         Duration(45 * time.Second),
 		},
 		Log:        Log{Lag: Duration(90 * time.Second), PageSize: 200},
 		RetryAfter: Duration(3 * time.Second),

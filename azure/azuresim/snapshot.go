@@ -10,51 +10,64 @@ import (
 
 // State is a copy of the world at one moment.
 type State struct {
-	At      time.Time
-	Cluster ClusterState
-	Pools   []PoolState // in the order of their creation
-	Nodes   []NodeState // by name
-	Pods    []PodState  // by namespace and name
+	At      time.Time    `json:"at"`
+	Cluster ClusterState `json:"cluster"`
+	Pools   []PoolState  `json:"pools"` // in the order of their creation
+	Nodes   []NodeState  `json:"nodes"` // by name
+	Pods    []PodState   `json:"pods"`  // by namespace and name
 }
 
 // ClusterState is the managed cluster; the zero value when there is none.
 type ClusterState struct {
-	Exists            bool
-	ProvisioningState string
-	ETag              string
-	Tags              map[string]string
+	Exists            bool              `json:"exists"`
+	ProvisioningState string            `json:"provisioningState"`
+	ETag              string            `json:"eTag"`
+	Tags              map[string]string `json:"tags"`
 }
 
 // PoolState is an agent pool.
 type PoolState struct {
-	Name              string
-	Mode              string
-	ProvisioningState string
+	Name              string `json:"name"`
+	Mode              string `json:"mode"`
+	ProvisioningState string `json:"provisioningState"`
 	// Count is what the definition asks for.
-	Count     int
-	ETag      string
-	ScaleSet  string
-	Corrupted bool
-	Tags      map[string]string
+	Count     int               `json:"count"`
+	ETag      string            `json:"eTag"`
+	ScaleSet  string            `json:"scaleSet"`
+	Corrupted bool              `json:"corrupted"`
+	Tags      map[string]string `json:"tags"`
 	// Definition is the pool's properties as a client sent them, with the service's defaults, without what it computes.
-	Definition json.RawMessage
+	Definition json.RawMessage `json:"definition"`
 }
 
 // NodeState is a Node.
 type NodeState struct {
-	Name          string
-	Pool          string
-	Ready         bool
-	Unschedulable bool
-	Annotations   map[string]string
+	Name          string            `json:"name"`
+	Pool          string            `json:"pool"`
+	Ready         bool              `json:"ready"`
+	Unschedulable bool              `json:"unschedulable"`
+	Annotations   map[string]string `json:"annotations"`
 }
 
 // PodState is a Pod; Node is empty while it waits for one.
 type PodState struct {
-	Namespace   string
-	Name        string
-	Node        string
-	Terminating bool
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	Node        string `json:"node"`
+	Terminating bool   `json:"terminating"`
+}
+
+// NodeStateOf is what a State says of a node.
+func NodeStateOf(node *corev1.Node) NodeState {
+	return NodeState{
+		Name: node.Name, Pool: node.Labels[PoolLabel], Ready: isReady(node), Unschedulable: node.Spec.Unschedulable,
+		Annotations: maps.Clone(node.Annotations),
+	}
+}
+
+// PodStateOf is what a State says of a pod.
+func PodStateOf(pod *corev1.Pod) PodState {
+	return PodState{Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil}
 }
 
 // Snapshot copies the world's state as it is now.
@@ -75,16 +88,18 @@ func (w *World) Snapshot() State {
 			Corrupted: p.scaleSet.corrupted, Tags: p.tags(), Definition: definition,
 		})
 	}
-	each(w.kube.objects, nodes, func(node *corev1.Node) {
-		state.Nodes = append(state.Nodes, NodeState{
-			Name: node.Name, Pool: node.Labels[poolLabel], Ready: isReady(node), Unschedulable: node.Spec.Unschedulable,
-			Annotations: maps.Clone(node.Annotations),
-		})
-	})
-	each(w.kube.objects, pods, func(pod *corev1.Pod) {
-		state.Pods = append(state.Pods, PodState{
-			Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil,
-		})
-	})
+	if w.kube != nil {
+		w.kube.show(&state)
+	}
 	return state
+}
+
+// show adds the embedded cluster's nodes and pods to a state.
+func (c *controlPlane) show(state *State) {
+	each(c.objects, nodes, func(node *corev1.Node) {
+		state.Nodes = append(state.Nodes, NodeStateOf(node))
+	})
+	each(c.objects, pods, func(pod *corev1.Pod) {
+		state.Pods = append(state.Pods, PodStateOf(pod))
+	})
 }

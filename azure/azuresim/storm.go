@@ -3,13 +3,9 @@ package azuresim
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 )
 
-const (
-	corruptionCode = "NetworkingInternalOperationError"
-	stormEvery     = 45 * time.Second
-)
+const corruptionCode = "NetworkingInternalOperationError"
 
 // rage lets AKS try to write a corrupted scale set again and again, until calm.
 func (m *model) rage(p *pool) {
@@ -21,8 +17,9 @@ func (m *model) rage(p *pool) {
 }
 
 func (m *model) nextAttempt(set *scaleSet) {
-	jitter := m.names.between(0, 6*time.Second, "attempt", set.name, fmt.Sprint(m.names.next("attempt on "+set.name)))
-	set.storm = m.time.after(stormEvery-3*time.Second+jitter, func() {
+	every := m.scenario.Durations.Retry.span()
+	jitter := m.names.between(0, every*2/15, "attempt", set.name, fmt.Sprint(m.names.next("attempt on "+set.name)))
+	set.storm = m.time.after(every*14/15+jitter, func() {
 		m.log.writeFailed(m, set, m.time.now)
 		m.nextAttempt(set)
 	})

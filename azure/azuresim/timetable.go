@@ -58,6 +58,14 @@ func (t *timetable) catchUp(now time.Time) {
 	}
 }
 
+// postpone lets everything be due later, and makes it as much later now.
+func (t *timetable) postpone(d time.Duration) {
+	t.now = t.now.Add(d)
+	for _, e := range t.entries {
+		e.at = e.at.Add(d)
+	}
+}
+
 // due is when the next entry is to run.
 func (t *timetable) due() (time.Time, bool) {
 	for len(t.entries) > 0 && t.entries[0].off {

@@ -14,18 +14,15 @@ import (
 
 // World is one embedded Azure with one cluster, living on its clock from New to Close. It is safe for concurrent use.
 type World struct {
-	scenario         Scenario
-	clock            clock.Clock
-	kubernetesServer string
-	kubernetesCA     []byte
-	clientset        kubernetes.Interface
+	scenario   Scenario
+	clock      clock.Clock
+	kubeconfig []byte // what clients get; nil: one is made up
+	clientset  kubernetes.Interface
 
-	mutex    sync.Mutex // guards everything of the model and of the control plane
-	time     *timetable
-	kube     *controlPlane
-	model    *model
-	faults   *faultCounter
-	intruded map[*Intruder]bool
+	mutex sync.Mutex // guards everything of the model and of the control plane
+	time  *timetable
+	kube  *controlPlane // nil: the cluster was given
+	model *model
 
 	callMutex sync.Mutex
 	calls     []Call
@@ -43,9 +40,13 @@ type Options struct {
 	Clock clock.Clock
 	// Seed overrides the scenario's; 0 does not.
 	Seed int64
-	// KubernetesServer is the URL that kubeconfigs name; empty is the cluster's FQDN. KubernetesCA is their CA in PEM.
-	KubernetesServer string
-	KubernetesCA     []byte
+	// Kubernetes is the managed cluster; nil is an embedded one. With one that is given, calls to its API are not seen
+	// here: no fault can be about them, and Snapshot shows neither nodes nor pods.
+	Kubernetes Kubernetes
+	// Held lets time stand still until Begin, so that the cluster can first become what the scenario begins with.
+	Held bool
+	// Kubeconfig is what clients get as the cluster's user credentials; nil is one that leads nowhere.
+	Kubeconfig []byte
 }
 
 // New starts a world. Its time begins at the clock's now. Close ends it.
@@ -57,25 +58,41 @@ func New(scenario Scenario, options Options) (*World, error) {
 		scenario.Seed = options.Seed
 	}
 	w := &World{
-		scenario: scenario, clock: options.Clock, kubernetesServer: options.KubernetesServer, kubernetesCA: options.KubernetesCA,
-		wake: make(chan struct{}, 1), intruded: map[*Intruder]bool{},
+		scenario: scenario, clock: options.Clock, kubeconfig: options.Kubeconfig, wake: make(chan struct{}, 1),
 	}
 	names := newSeeded(scenario.Seed)
 	w.time = newTimetable(options.Clock.Now(), w.earlier)
-	w.kube = newControlPlane(names, w.time, scenario.KubernetesVersion)
-	model, err := newModel(scenario, names, w.time, w.kube)
+	kube := options.Kubernetes
+	if kube == nil {
+		w.kube = newControlPlane(names, w.time)
+		w.clientset = newClientset(w)
+		kube = w.kube
+	}
+	model, err := newModel(scenario, names, w.time, kube)
 	if err != nil {
 		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
 	}
 	w.model = model
-	w.faults = newFaultCounter(scenario.Faults, w.time.now)
-	if w.kubernetesServer == "" {
-		w.kubernetesServer = "https://" + model.fqdn() + ":443"
+	for i, fault := range scenario.Faults {
+		if err := w.suffer(fault); err != nil {
+			return nil, fmt.Errorf("starting scenario %s: fault %d: %w", scenario.Name, i+1, err)
+		}
 	}
-	w.clientset = newClientset(w)
 	w.ending, w.end = context.WithCancel(context.Background())
-	w.gone.Go(w.keepTime)
+	if !options.Held {
+		w.gone.Go(w.keepTime)
+	}
 	return w, nil
+}
+
+// Begin lets the time of a World that was held go on, as if it had been made now. Before it the World may not be used.
+func (w *World) Begin() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	late := w.clock.Since(w.time.now)
+	w.time.postpone(late)
+	w.model.trouble.postpone(late)
+	w.gone.Go(w.keepTime)
 }
 
 // Close ends the World's goroutine, timers and watches. Calls after it still see the world, which no longer moves by
@@ -85,10 +102,13 @@ func (w *World) Close() {
 	w.gone.Wait()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	w.kube.closeWatches()
+	if w.kube != nil {
+		w.kube.closeWatches()
+	}
 }
 
-// Kubernetes is the cluster's clientset. Its calls ignore their contexts, as client-go's fake does.
+// Kubernetes is the embedded cluster's clientset; nil when the World was given a cluster. Its calls ignore their contexts,
+// as client-go's fake does.
 func (w *World) Kubernetes() kubernetes.Interface { return w.clientset }
 
 // Transport carries requests of the SDK's clients to the World in process.

@@ -66,10 +66,8 @@ func (r *recreation) drainNodes(ctx context.Context, permit runbook.Permit, run 
 	if err != nil {
 		return kube.Drained{}, err
 	}
-	for _, node := range nodes {
-		if err := cluster.Cordon(ctx, permit, node); err != nil {
-			return kube.Drained{}, err
-		}
+	if err := cluster.Cordon(ctx, permit, nodes...); err != nil {
+		return kube.Drained{}, err
 	}
 	return cluster.Drain(ctx, permit, nodes, kube.DrainOptions{Deadline: time.Duration(r.DrainDeadline), Progress: run.Report})
 }

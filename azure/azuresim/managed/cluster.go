@@ -1,0 +1,107 @@
+package managed
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+
+	"salve/azure/azuresim"
+	"salve/pace"
+)
+
+// OwnerLabel is on everything that is made; its value is Options.Owner.
+const OwnerLabel = "salve-simulated"
+
+// Options are what a Cluster needs.
+type Options struct {
+	// Config reaches the API server as somebody who may do everything with nodes, namespaces, pods, their controllers and
+	// budgets.
+	Config *rest.Config
+	// Owner is a valid value of a label. Two owners may share a cluster as long as their nodes have other names.
+	Owner string
+	Clock pace.Clock
+	// Log is told what had to be tried again and what was refused.
+	Log *slog.Logger
+}
+
+// Cluster is a real cluster as the embedded Azure's own. It is safe for concurrent use.
+type Cluster struct {
+	owner   string
+	client  kubernetes.Interface
+	objects metadata.Interface
+	clock   pace.Clock
+	queue   *queue
+
+	end  context.CancelFunc
+	gone sync.WaitGroup
+}
+
+var _ azuresim.Kubernetes = (*Cluster)(nil)
+
+// Attach connects to a cluster and clears away what an earlier Cluster of the same owner left there. Close ends it.
+func Attach(ctx context.Context, options Options) (*Cluster, error) {
+	config := rest.CopyConfig(options.Config)
+	config.QPS, config.UserAgent = -1, "salve-sim"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making the given cluster's client: %w", err)
+	}
+	objects, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making the given cluster's client: %w", err)
+	}
+	c := &Cluster{
+		owner: options.Owner, client: client, objects: objects, clock: options.Clock,
+		queue: newQueue(options.Clock, options.Log),
+	}
+	if err := c.Clear(ctx); err != nil {
+		return nil, err
+	}
+	working, end := context.WithCancel(context.Background())
+	c.end = end
+	c.gone.Go(func() { c.queue.work(working) })
+	return c, nil
+}
+
+// Close stops applying changes and leaves the cluster as it is.
+func (c *Cluster) Close() {
+	c.end()
+	c.gone.Wait()
+}
+
+// own marks an object as made here.
+func (c *Cluster) own(object metav1.Object) {
+	labels := map[string]string{}
+	for key, value := range object.GetLabels() {
+		labels[key] = value
+	}
+	labels[OwnerLabel] = c.owner
+	object.SetLabels(labels)
+}
+
+func (c *Cluster) owned() metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: OwnerLabel + "=" + c.owner}
+}
+
+// lookEvery is the pause between two looks at what the cluster has come to.
+const lookEvery = 100 * time.Millisecond
+
+// until looks again and again until there is nothing to wait for. The error says what it waited for last.
+func (c *Cluster) until(ctx context.Context, doing string, look func(context.Context) error) error {
+	for {
+		err := pace.Once(ctx, c.clock, look)
+		if err == nil {
+			return nil
+		}
+		if ended := pace.Pause(ctx, c.clock, lookEvery); ended != nil {
+			return fmt.Errorf("%s: %w (%w)", doing, err, ended)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package managed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"salve/pace"
+)
+
+// again is the schedule of a change that failed.
+var again = pace.Backoff{First: 100 * time.Millisecond, Longest: 2 * time.Second, Factor: 1.6}
+
+// errForeign refuses to touch what somebody else made.
+var errForeign = errors.New("it is there already, and was not made for the embedded Azure")
+
+// change is one step towards what the embedded Azure says. Applying it twice comes to the same.
+type change struct {
+	doing string
+	apply func(context.Context) error
+}
+
+// queue applies changes one after the other, so that a node is never removed before it was added.
+type queue struct {
+	clock pace.Clock
+	log   *slog.Logger
+	some  chan struct{}
+
+	mutex   sync.Mutex
+	waiting []change
+	// failing is why the first one that waits has not come through yet; refused are those that never will.
+	failing error
+	refused []error
+}
+
+func newQueue(clock pace.Clock, log *slog.Logger) *queue {
+	return &queue{clock: clock, log: log, some: make(chan struct{}, 1)}
+}
+
+// add enters a change and returns at once.
+func (q *queue) add(doing string, apply func(context.Context) error) {
+	q.mutex.Lock()
+	q.waiting = append(q.waiting, change{doing, apply})
+	q.mutex.Unlock()
+	select {
+	case q.some <- struct{}{}:
+	default:
+	}
+}
+
+// work applies what comes until ctx ends.
+func (q *queue) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		next, ok := q.first()
+		if !ok {
+			select {
+			case <-q.some:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		q.finish(q.insist(ctx, next))
+	}
+}
+
+func (q *queue) first() (change, bool) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	if len(q.waiting) == 0 {
+		return change{}, false
+	}
+	return q.waiting[0], true
+}
+
+// insist applies a change until it is done, refused for good, or ctx ends.
+func (q *queue) insist(ctx context.Context, c change) error {
+	for n := 1; ; n++ {
+		err := pace.Once(ctx, q.clock, c.apply)
+		if err == nil {
+			return nil
+		}
+		err = fmt.Errorf("%s: %w", c.doing, err)
+		if forGood(err) {
+			q.log.Error("the given cluster refused a change", "error", err)
+			return err
+		}
+		q.fails(err)
+		if n == 1 {
+			q.log.Warn("a change of the given cluster is tried again until it is done", "error", err)
+		}
+		if pace.Pause(ctx, q.clock, again.Pause(n, 0)) != nil {
+			return err
+		}
+	}
+}
+
+// forGood tells refusals that trying again does not change.
+func forGood(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || errors.Is(err, errForeign)
+}
+
+func (q *queue) fails(err error) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.failing = err
+}
+
+func (q *queue) finish(err error) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.waiting, q.failing = q.waiting[1:], nil
+	if err != nil {
+		q.refused = append(q.refused, err)
+	}
+}
+
+// flush waits until everything that was entered so far is done. The error is what was refused, or what ctx's end cut off.
+func (q *queue) flush(ctx context.Context) error {
+	done := make(chan struct{})
+	q.add("", func(context.Context) error {
+		close(done)
+		return nil
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return errors.Join(append(q.refused, q.failing, context.Cause(ctx))...)
+}

@@ -1,0 +1,41 @@
+package served
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// handler leads to the control endpoint and to the World, and logs each request.
+func (s *Server) handler() http.Handler {
+	control := s.control()
+	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		began, seen := time.Now(), &statusSeen{ResponseWriter: response}
+		defer func() {
+			s.log.LogAttrs(request.Context(), slog.LevelDebug, "request",
+				slog.String("method", request.Method), slog.String("path", request.URL.Path), slog.Int("status", seen.status),
+				slog.Duration("took", time.Since(began)), slog.String("client-request-id", request.Header.Get("x-ms-client-request-id")))
+		}()
+		if strings.HasPrefix(request.URL.Path, controlPath) {
+			control.ServeHTTP(seen, request)
+			return
+		}
+		s.world.ServeHTTP(seen, request)
+	})
+}
+
+// statusSeen remembers the status that was answered; 0 when there was no answer.
+type statusSeen struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (s *statusSeen) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (s *statusSeen) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -1,0 +1,165 @@
+package azuresim
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// verdict is what the faults make of one call.
+type verdict struct {
+	status     int // 0: let it through
+	code       string
+	retryAfter time.Duration
+	lost       bool
+	hang       time.Duration
+}
+
+// trouble is the faults that a world has at the moment: the scenario's, and those injected since.
+type trouble struct {
+	active []*activeFault
+}
+
+// activeFault is a fault and what has become of it.
+type activeFault struct {
+	Fault
+	since time.Time // its times are counted from here
+	seen  int       // calls that matched
+	// intruded: the call that an intruder waits for has come.
+	intruded bool
+	// entries are what it will do by itself, undo is what it takes back when it is lifted.
+	entries []*entry
+	undo    func()
+}
+
+func (t *trouble) add(fault Fault, since time.Time) *activeFault {
+	added := &activeFault{Fault: fault, since: since}
+	t.active = append(t.active, added)
+	return added
+}
+
+// postpone counts the times of every fault from later on.
+func (t *trouble) postpone(d time.Duration) {
+	for _, fault := range t.active {
+		fault.since = fault.since.Add(d)
+	}
+}
+
+// lift ends every fault. What it did stays done, but for budgets that forbid every disruption.
+func (t *trouble) lift() {
+	for _, fault := range t.active {
+		for _, entry := range fault.entries {
+			entry.off = true
+		}
+		if fault.undo != nil {
+			fault.undo()
+		}
+	}
+	t.active = nil
+}
+
+// judge counts the call against every fault; the first that refuses it decides.
+func (t *trouble) judge(call Call) verdict {
+	var v verdict
+	for _, fault := range t.active {
+		if v.status != 0 {
+			break
+		}
+		switch {
+		case fault.Throttle != nil && fault.first(fault.Throttle.Match, fault.Throttle.First, call):
+			v.status, v.code, v.retryAfter = http.StatusTooManyRequests, "TooManyRequests", fault.Throttle.RetryAfter.span()
+		case fault.ServerError != nil && fault.first(fault.ServerError.Match, fault.ServerError.First, call):
+			v.status, v.code = fault.ServerError.Status, "InternalServerError"
+		case fault.RBACLag != nil && fault.hit(Match{Path: activityLogPattern, Until: fault.RBACLag.For}, call):
+			v.status, v.code = http.StatusForbidden, "AuthorizationFailed"
+		case fault.Deny != nil && fault.hit(fault.Deny.Match, call):
+			v.status, v.code = http.StatusForbidden, fault.Deny.Code
+		case fault.LostResponse != nil && call.Mutating && fault.nth(fault.LostResponse.Match, fault.LostResponse.Nth, call):
+			v.lost = true
+		case fault.Hang != nil && fault.first(fault.Hang.Match, fault.Hang.First, call):
+			v.hang = fault.Hang.For.span()
+		}
+	}
+	return v
+}
+
+const activityLogPattern = "*/providers/Microsoft.Insights/eventtypes/management/values"
+
+func (f *activeFault) first(match Match, first int, call Call) bool {
+	if !f.hit(match, call) {
+		return false
+	}
+	f.seen++
+	return f.seen <= first
+}
+
+func (f *activeFault) nth(match Match, nth int, call Call) bool {
+	if !f.hit(match, call) {
+		return false
+	}
+	f.seen++
+	return f.seen == nth
+}
+
+func (f *activeFault) hit(match Match, call Call) bool {
+	age := call.At.Sub(f.since)
+	return match.api() == call.API &&
+		(match.Method == "" || strings.EqualFold(match.Method, call.Verb)) &&
+		(match.Path == "" || globMatches(strings.ToLower(match.Path), strings.ToLower(call.Resource))) &&
+		age >= match.After.span() &&
+		(match.Until == 0 || age < match.Until.span())
+}
+
+func (m Match) api() string {
+	if m.API == "" {
+		return apiARM
+	}
+	return m.API
+}
+
+// matches are the calls that a fault has to do with.
+func (f *Fault) matches() []*Match {
+	var all []*Match
+	switch {
+	case f.Throttle != nil:
+		all = append(all, &f.Throttle.Match)
+	case f.ServerError != nil:
+		all = append(all, &f.ServerError.Match)
+	case f.LostResponse != nil:
+		all = append(all, &f.LostResponse.Match)
+	case f.Deny != nil:
+		all = append(all, &f.Deny.Match)
+	case f.Hang != nil:
+		all = append(all, &f.Hang.Match)
+	case f.Intruder != nil && f.Intruder.After != nil:
+		all = append(all, f.Intruder.After)
+	}
+	return all
+}
+
+// ofKubernetesCalls: the fault has to do with calls to the cluster's API.
+func (f *Fault) ofKubernetesCalls() bool {
+	return slices.ContainsFunc(f.matches(), func(m *Match) bool { return m.api() == apiKubernetes })
+}
+
+// globMatches: * stands for any run of characters.
+func globMatches(pattern, text string) bool {
+	head, rest, wild := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(text, head) {
+		return false
+	}
+	text = text[len(head):]
+	if !wild {
+		return text == ""
+	}
+	if rest == "" {
+		return true
+	}
+	for i := range len(text) + 1 {
+		if globMatches(rest, text[i:]) {
+			return true
+		}
+	}
+	return false
+}
