@@ -25,6 +25,8 @@ const (
 	Interrupted Kind = "interrupted" // Message
 	Parked      Kind = "parked"      // Verdict
 	Closed      Kind = "closed"      // Verdict
+	Moved       Kind = "moved"       // Message: where to; it goes on there
+	Arrived     Kind = "arrived"     // Message: where from
 )
 
 // Entry is one line of a record.

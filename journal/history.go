@@ -18,9 +18,12 @@ type History struct {
 	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
 	// is cleared when the run is resumed.
 	Undoing, Parked, Closed *Verdict
-	steps                   map[string]*StepHistory
-	order                   []string
-	notes                   map[string]json.RawMessage
+	// Away says that the record was moved to another journal: the run is open
+	// there, and closed here.
+	Away  bool
+	steps map[string]*StepHistory
+	order []string
+	notes map[string]json.RawMessage
 }
 
 // StepHistory is what became of a step.
@@ -154,6 +157,13 @@ func (h *History) take(entry Entry) error {
 		return verdict(entry, &h.Parked)
 	case Closed:
 		return verdict(entry, &h.Closed)
+	case Moved:
+		var to Message
+		err := json.Unmarshal(entry.Data, &to)
+		h.Away, h.Closed = true, &Verdict{Outcome: runbook.Deferred, Reason: "moved to " + to.Text + ", where it goes on"}
+		return err
+	case Arrived:
+		h.Away, h.Closed = false, nil
 	case Judged, Warned, Interrupted:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"salve/fault"
 )
 
 // Record is one run's journal, open for appending.
@@ -67,6 +69,9 @@ func (r *Record) Continue(now func() time.Time, epoch int64) {
 // Append writes an entry, durably. When it fails, nothing may be done that the
 // entry announces.
 func (r *Record) Append(ctx context.Context, kind Kind, step string, data any) error {
+	if r.Away && kind != Arrived {
+		return fault.New(fault.Conflict, "the record of run %q was moved: it is closed here", r.Run)
+	}
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s of step %q for the journal: %w", kind, step, err)

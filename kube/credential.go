@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"salve/fault"
@@ -45,6 +46,21 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.I
 		config.ExecProvider, config.AuthProvider = nil, nil
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
 	}
+	return clientOf(config)
+}
+
+// Open makes a client from a person's own kubeconfig file, and from a context of
+// it where one is named. Its plugins are run as kubectl runs them.
+func Open(file, context string) (kubernetes.Interface, error) {
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
+		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file}, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+	if err != nil {
+		return nil, fault.New(fault.Terminal, "reading kubeconfig %q: %w", file, err)
+	}
+	return clientOf(config)
+}
+
+func clientOf(config *rest.Config) (kubernetes.Interface, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
 	config.ContentType, config.AcceptContentTypes = encoding, orElseEncoding

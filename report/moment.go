@@ -83,6 +83,10 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(message journal.Message) { t.add(entry, "warning", message.Text) })
 	case journal.Interrupted:
 		return with(entry, func(message journal.Message) { t.add(entry, "interrupted", message.Text) })
+	case journal.Moved:
+		return with(entry, func(message journal.Message) { t.add(entry, "moved", "to "+message.Text) })
+	case journal.Arrived:
+		return with(entry, func(message journal.Message) { t.add(entry, "arrived", "from "+message.Text) })
 	case journal.Undoing:
 		return with(entry, func(verdict journal.Verdict) {
 			t.add(entry, "undo", "taking back what was done: "+verdict.Reason).reason = verdict.Reason

@@ -65,7 +65,7 @@ func (h *held) Check(ctx context.Context) error {
 		if err == nil || h.isLost() {
 			return err
 		}
-		if pace.Pause(limited, h.journal.clock, pace.Refusals.Pause(n, fault.RetryAfter(err))) != nil {
+		if pace.Pause(limited, h.journal.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
 			return err
 		}
 	}

@@ -29,6 +29,10 @@ const (
 	fieldManager = "salve"
 )
 
+// attempts is the schedule of calls that are made again: what they wait for is an
+// API server that restarts, and everything else waits for them.
+var attempts = pace.Backoff{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+
 // The labels of what is kept. A person finds a run's objects by runLabel.
 const (
 	ownerLabel = "app.kubernetes.io/managed-by"

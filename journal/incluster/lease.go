@@ -44,7 +44,7 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 		if errors.As(err, &again) {
 			continue
 		}
-		if !passes(err) || pace.Pause(ctx, j.clock, pace.Refusals.Pause(n, fault.RetryAfter(err))) != nil {
+		if !passes(err) || pace.Pause(ctx, j.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
 			return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, j.Where(), err)
 		}
 	}

@@ -69,7 +69,7 @@ func (j *Journal) Create(ctx context.Context, run string) error {
 		if err == nil {
 			return nil
 		}
-		if !passes(err) || pace.Pause(ctx, j.clock, pace.Refusals.Pause(n, fault.RetryAfter(err))) != nil {
+		if !passes(err) || pace.Pause(ctx, j.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
 			return fmt.Errorf("in %s: %w", j.Where(), err)
 		}
 		unclear = true
@@ -101,7 +101,7 @@ func (j *Journal) Append(ctx context.Context, run string, seq int, line []byte) 
 		}
 		delete(j.tails, run) // what was known of the record may be wrong
 		again := passes(err) || fault.ClassOf(err) == fault.Conflict && n == 1
-		if !again || pace.Pause(ctx, j.clock, pace.Refusals.Pause(n, fault.RetryAfter(err))) != nil {
+		if !again || pace.Pause(ctx, j.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
 			return fmt.Errorf("line %d of run %q in %s: %w", seq, run, j.Where(), err)
 		}
 	}

@@ -1,0 +1,149 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"salve/fault"
+	"salve/journal"
+	"salve/runbook"
+)
+
+func place(t *testing.T, name string) journal.Place {
+	return journal.Place{Backend: journal.NewFile(t.TempDir()), Where: name}
+}
+
+// begin opens a run in a place.
+func begin(t *testing.T, at journal.Place) {
+	t.Helper()
+	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "mend", Version: "1", Target: runbook.Target{ID: "lamp/1"}}
+	record, err := journal.Create(ctx, at, now, 5, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Append(ctx, journal.Noted, "", journal.Note{Name: "n", Value: []byte(`"kept"`)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func carry(from, to journal.Place) (*journal.Record, error) {
+	return journal.Carriage{Run: "run-1", From: from, To: to, Now: now}.Carry(ctx)
+}
+
+func load(t *testing.T, at journal.Place) *journal.Record {
+	t.Helper()
+	record, err := journal.Load(ctx, at, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record
+}
+
+func TestAnOpenRunIsMovedThereAndBack(t *testing.T) {
+	home, cluster := place(t, "home"), place(t, "the cluster")
+	begin(t, home)
+	for _, way := range [][2]journal.Place{{home, cluster}, {cluster, home}, {home, cluster}} {
+		from, to := way[0], way[1]
+		moved, err := carry(from, to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var kept string
+		if _, err := moved.Recall("n", &kept); err != nil || kept != "kept" || moved.Closed != nil {
+			t.Errorf("in %s it is closed: %v; its note is %q, %v", to.Where, moved.Closed, kept, err)
+		}
+		left := load(t, from)
+		if left.Closed == nil || !strings.Contains(left.Closed.Reason, to.Where) {
+			t.Errorf("in %s it is still open: %+v", from.Where, left.Closed)
+		}
+		if err := left.Append(ctx, journal.Resumed, "", journal.Resumption{}); fault.ClassOf(err) != fault.Conflict {
+			t.Errorf("writing where it was: %v", err)
+		}
+		lease, err := to.Lock(ctx, journal.Claim{Target: "lamp/1"})
+		if err != nil || lease.Epoch() <= moved.Epoch {
+			t.Errorf("epoch %v after a record of epoch %d: %v", lease, moved.Epoch, err)
+		}
+		_ = lease.Release(ctx)
+	}
+}
+
+// dying is a backend that fails after some writes.
+type dying struct {
+	journal.Backend
+	left int
+}
+
+func (d *dying) Append(ctx context.Context, run string, seq int, line []byte) error {
+	if d.left--; d.left < 0 {
+		return errors.New("killed")
+	}
+	return d.Backend.Append(ctx, run, seq, line)
+}
+
+// TestAMoveThatWasCutOffGoesOn: at whatever write it dies, the run is never open in
+// both places, and the same command finishes it.
+func TestAMoveThatWasCutOffGoesOn(t *testing.T) {
+	for writes := range 6 {
+		from, to := place(t, "from"), place(t, "to")
+		begin(t, from)
+		life := &dying{left: writes}
+		mortal := func(p journal.Place) journal.Place {
+			return journal.Place{Backend: &sharing{p.Backend, life}, Where: p.Where}
+		}
+		_, died := carry(mortal(from), mortal(to))
+		open := load(t, from).Closed == nil
+		if there, err := journal.Load(ctx, to, "run-1"); err == nil && open && there.Header.Run != "" && there.Closed == nil {
+			t.Errorf("after %d writes it is open in both", writes)
+		}
+		moved, err := carry(from, to)
+		if err != nil || moved.Closed != nil || load(t, from).Closed == nil {
+			t.Errorf("after %d writes (%v) it can't be finished: %v", writes, died, err)
+		}
+	}
+}
+
+// sharing counts the writes of two backends as one life's.
+type sharing struct {
+	journal.Backend
+	life *dying
+}
+
+func (s *sharing) Append(ctx context.Context, run string, seq int, line []byte) error {
+	s.life.Backend = s.Backend
+	return s.life.Append(ctx, run, seq, line)
+}
+
+func TestAClosedRunIsCopied(t *testing.T) {
+	from, to := place(t, "from"), place(t, "to")
+	begin(t, from)
+	record := load(t, from)
+	record.Continue(now, 5)
+	if err := record.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is there
+		if copied, err := carry(from, to); err != nil || copied.Closed.Outcome != runbook.Remediated || len(copied.Entries) != 3 {
+			t.Errorf("%+v, %v", copied, err)
+		}
+	}
+	if left := load(t, from); left.Closed.Outcome != runbook.Remediated || len(left.Entries) != 3 {
+		t.Errorf("the original: %+v", left.Closed)
+	}
+}
+
+func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
+	from, to := place(t, "from"), place(t, "to")
+	begin(t, from)
+	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "other", Target: runbook.Target{ID: "lamp/2"}}
+	if _, err := journal.Create(ctx, to, now, 1, header); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := carry(from, to); fault.ClassOf(err) != fault.Conflict || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("over another record: %v", err)
+	}
+	if there := load(t, to); there.Header.Runbook != "other" || len(there.Entries) != 1 {
+		t.Errorf("it was changed: %+v", there.Header)
+	}
+}
