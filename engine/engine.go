@@ -65,7 +65,7 @@ var ErrInterrupted = errors.New("interrupted")
 // journal could not be written: *UsageError, *journal.HeldError,
 // *journal.BrokenError, or what the backend says.
 func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
-	if err := checkUsage(book, options); err != nil {
+	if err := Validate(book, options); err != nil {
 		return Result{}, err
 	}
 	name := e.newRun()
@@ -98,7 +98,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 // Resume goes on with an open run. The runbook must have been made from the
 // inputs in the run's header.
 func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, options Options) (Result, error) {
-	if err := checkUsage(book, options); err != nil {
+	if err := Validate(book, options); err != nil {
 		return Result{}, err
 	}
 	lease, err := e.lock(ctx, book, run)
@@ -202,7 +202,9 @@ func (e *Engine) newRun() string {
 	return now.Format("20060102-150405-") + hex.EncodeToString(tail)
 }
 
-func checkUsage(book runbook.Runbook, options Options) error {
+// Validate tells what of a runbook and its options can't be meant, without looking
+// at anything.
+func Validate(book runbook.Runbook, options Options) error {
 	if err := book.Validate(); err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (e *Engine) Plan(ctx context.Context, book runbook.Runbook, options Options
 }
 
 func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options, withPlan bool) (Result, error) {
-	if err := checkUsage(book, options); err != nil {
+	if err := Validate(book, options); err != nil {
 		return Result{}, err
 	}
 	limited, cancel := pace.WithTimeout(ctx, e.Clock, book.Budget)

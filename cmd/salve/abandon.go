@@ -14,7 +14,7 @@ import (
 )
 
 func newAbandon(a *app) *cobra.Command {
-	var folder, reason string
+	from, reason := &shelf{}, ""
 	command := &cobra.Command{
 		Use:   "abandon RUN --reason TEXT",
 		Short: "Close an open run as it is, and change nothing else",
@@ -25,7 +25,7 @@ left in the cluster is for a person to look after.`,
 			if reason == "" {
 				return usage("abandon needs --reason: who looks at the run later wants to know")
 			}
-			kept, record, err := a.load(command.Context(), folder, arguments[0])
+			kept, record, err := a.load(command, from, arguments[0])
 			if err != nil {
 				return err
 			}
@@ -36,17 +36,17 @@ left in the cluster is for a person to look after.`,
 			if err != nil {
 				return err
 			}
-			return a.show(record.History, folder)
+			return a.show(record.History, from)
 		},
 	}
-	addJournal(command.Flags(), &folder)
+	from.addFlags(command.Flags())
 	command.Flags().StringVar(&reason, "reason", "", "why the run is given up")
 	return command
 }
 
 // abandon writes the verdict under the lease on the target: nobody else is at
 // work on it meanwhile.
-func (a *app) abandon(ctx context.Context, kept *journal.File, target, run, reason string) (err error) {
+func (a *app) abandon(ctx context.Context, kept *journal.Place, target, run, reason string) (err error) {
 	holder := a.holder()
 	holder.Run, holder.Since = run, time.Now().UTC()
 	lease, err := kept.Lock(ctx, journal.Claim{Target: target, Holder: holder})

@@ -35,7 +35,7 @@ func (e *errand) answer(ctx context.Context, results []engine.Result, failure er
 	if e.app.json() {
 		document := report.Results{Document: report.NewDocument(e.kind()), Exit: e.app.exit, Says: says, Runs: parts}
 		if e.scenario != "" {
-			document.Scenario, document.Journal = e.scenario, e.journal.Dir()
+			document.Scenario, document.Journal = e.scenario, e.journal.Where
 		}
 		if err := e.app.document(document); err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// cloudFlags say where ARM and the token service are.
+// cloudFlags say where ARM, the token service and the cluster's API are.
 type cloudFlags struct {
-	name, endpoint, audience, authority, ca string
+	name, endpoint, audience, authority, ca, kubeconfig string
 }
 
 func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
@@ -22,6 +22,7 @@ func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.endpoint, "arm-endpoint", "", "URL of an ARM of your own, instead of --cloud")
 	flags.StringVar(&c.audience, "arm-audience", "", "what tokens for --arm-endpoint are for (default: its URL)")
 	flags.StringVar(&c.authority, "authority-host", "", "URL of the token service that goes with --arm-endpoint (default: the public one)")
+	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`file` that leads to the cluster's API (default: ask ARM for one)")
 	flags.StringVar(&c.ca, "arm-ca", "", "PEM file of the authority that signed the certificate of --arm-endpoint")
 }
 

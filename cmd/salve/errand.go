@@ -28,10 +28,11 @@ const (
 // errand is a request at work: its pools, one after the other.
 type errand struct {
 	*request
-	app     *app
-	verb    verb
-	world   recreatepool.World
-	journal *journal.File
+	app   *app
+	verb  verb
+	world recreatepool.World
+	// journal is opened by the errand, unless it is there already.
+	journal *journal.Place
 	watch   *watch
 	// scenario is what is rehearsed; empty on a real cluster.
 	scenario string
@@ -42,6 +43,13 @@ type errand struct {
 func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 	ctx, done := interruptible(parent, e.watch.say)
 	defer done()
+	if err := e.validate(); err != nil {
+		return nil, err
+	}
+	ending, err := e.open(ctx)
+	if err != nil || ending != nil {
+		return ending, err
+	}
 	pools, ending, err := e.pools(ctx)
 	if err != nil || ending != nil {
 		return ending, err
@@ -60,6 +68,15 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 		}
 	}
 	return results, nil
+}
+
+// validate finds what can't be meant before anything is asked.
+func (e *errand) validate() error {
+	book, err := recreatepool.New(e.world, e.inputs)
+	if err != nil {
+		return usage("%v", err)
+	}
+	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
 }
 
 // one does the errand for a pool.
@@ -95,9 +112,10 @@ func (e *errand) one(ctx context.Context, pool string) (engine.Result, error) {
 	if open != nil {
 		e.watch.recall(open.History)
 	}
-	return patiently(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
+	result, err := patiently(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
 		return machine.Run(ctx, book, options)
 	})
+	return e.unseen(book.Target, result, err)
 }
 
 // openRun is the run that a run would go on with; nil when there is none, or none

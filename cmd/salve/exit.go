@@ -75,7 +75,7 @@ func (a *app) judge(err error) (code int, advice string) {
 	var concerning *attention
 	switch {
 	case errors.As(err, &broken):
-		return exitNeedsAttention, "; nothing was changed. Look at what happened to the file; nothing of it is believed"
+		return exitNeedsAttention, "; nothing was changed. Look at what happened to the record; nothing of it is believed"
 	case errors.As(err, &held):
 		return exitFailed, "; wait for it with --wait-for-lease 10m, or stop it there"
 	case errors.As(err, &missing):

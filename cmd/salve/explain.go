@@ -9,7 +9,7 @@ import (
 )
 
 func newExplain(a *app) *cobra.Command {
-	var folder string
+	from := &shelf{}
 	command := &cobra.Command{
 		Use:   "explain RUN",
 		Short: "Say why a run acted or not, from its journal alone",
@@ -17,7 +17,7 @@ func newExplain(a *app) *cobra.Command {
 and what was decided. Every decision is made again from the record and compared.`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			_, record, err := a.load(command.Context(), folder, arguments[0])
+			_, record, err := a.load(command, from, arguments[0])
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ and what was decided. Every decision is made again from the record and compared.
 			return a.compared(document)
 		},
 	}
-	addJournal(command.Flags(), &folder)
+	from.addFlags(command.Flags())
 	return command
 }
 

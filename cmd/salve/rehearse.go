@@ -82,8 +82,8 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 	if err != nil {
 		return err
 	}
-	if request.journal = asked.journal; request.journal == "" {
-		if request.journal, err = os.MkdirTemp("", "salve-rehearsal-"); err != nil {
+	if request.folder = asked.journal; request.folder == "" {
+		if request.folder, err = os.MkdirTemp("", "salve-rehearsal-"); err != nil {
 			return fmt.Errorf("making a folder for the journal: %w", err)
 		}
 	}
@@ -91,11 +91,8 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 	if asked.dryRun {
 		e.verb = plan
 	}
-	if e.journal, err = a.openJournal(request.journal); err != nil {
-		return err
-	}
 	if !a.json() {
-		err := report.Lead(a.stdout, a.width(), "Rehearsing "+scenario.Name, scenario.Shows, "Journal", request.journal)
+		err := report.Lead(a.stdout, a.width(), "Rehearsing "+scenario.Name, scenario.Shows, "Journal", request.folder)
 		if err != nil {
 			return err
 		}
@@ -106,7 +103,7 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 
 // requestOf makes a request of a scenario's inputs, which are named as the flags.
 func requestOf(scenario azuresim.Scenario) (*request, error) {
-	asked := &request{inputs: recreatepool.Defaults()}
+	asked := &request{shelf: shelf{inputs: recreatepool.Defaults()}}
 	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = scenario.Subscription, scenario.ResourceGroup, scenario.Cluster
 	known := settings()
 	for name, text := range scenario.Inputs {

@@ -14,15 +14,13 @@ import (
 
 // request is what a person asked the runbook for.
 type request struct {
-	inputs       recreatepool.Inputs
+	shelf
 	role         string
 	given        []string
 	overrides    map[string]string
 	skipGuards   bool
 	dryRun       bool
 	waitForLease time.Duration
-	cloud        cloudFlags
-	journal      string
 }
 
 // addFlags are those of run, plan and check.
@@ -32,7 +30,7 @@ func (r *request) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&r.role, "role", "", "all pools whose label or tag "+recreatepool.RoleKey+" has this value, instead of --pool (NODEPOOL_TAG)")
 	flags.StringArrayVar(&r.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
 	r.cloud.addFlags(flags)
-	addJournal(flags, &r.journal)
+	r.place.addFlags(flags, "in the cluster itself")
 }
 
 // read takes flags and environment together.
@@ -56,6 +54,9 @@ func (r *request) read(a *app, command *cobra.Command) error {
 	}
 	if !flags.Changed("dry-run") {
 		r.dryRun = dryRun
+	}
+	if err := r.place.check(); err != nil {
+		return err
 	}
 	return r.cloud.check()
 }

@@ -24,21 +24,17 @@ is looked for in the world first, and never made twice.`,
 			return a.resume(command, asked, arguments[0])
 		},
 	}
-	asked.cloud.addFlags(command.Flags())
-	addJournal(command.Flags(), &asked.journal)
+	asked.shelf.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the pool")
 	return command
 }
 
 func (a *app) resume(command *cobra.Command, asked *request, run string) error {
-	if err := asked.cloud.check(); err != nil {
-		return err
-	}
 	if err := asked.readOverrides(a.lookup); err != nil {
 		return err
 	}
-	kept, record, err := a.load(command.Context(), asked.journal, run)
+	kept, record, err := a.load(command, &asked.shelf, run)
 	if err != nil {
 		return err
 	}
@@ -64,6 +60,7 @@ func (a *app) resume(command *cobra.Command, asked *request, run string) error {
 		return machine.Resume(ctx, book, run, engine.Options{Overrides: asked.overridesFor(book)})
 	})
 	e.watch.end()
+	result, err = e.unseen(book.Target, result, err)
 	if result.Runbook == "" {
 		return err
 	}

@@ -85,6 +85,15 @@ func oneArgument(what string) cobra.PositionalArgs {
 	}
 }
 
+func twoArguments(first, second string) cobra.PositionalArgs {
+	return func(command *cobra.Command, arguments []string) error {
+		if len(arguments) != 2 {
+			return usage("%s takes two arguments, %s and %s; it got %d", command.CommandPath(), first, second, len(arguments))
+		}
+		return nil
+	}
+}
+
 // parent is a command that only holds others: alone it shows them, and what it
 // doesn't know is wrong usage.
 func parent(name, short string) *cobra.Command {

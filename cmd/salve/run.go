@@ -32,16 +32,12 @@ func newRun(a *app) *cobra.Command {
 
 // perform connects, does the errand and prints the answer.
 func (a *app) perform(command *cobra.Command, asked *request, verb verb) error {
-	kept, err := a.openJournal(asked.journal)
-	if err != nil {
-		return err
-	}
 	a.logCalls()
 	world, err := a.connect(asked.cloud, asked.inputs)
 	if err != nil {
 		return err
 	}
-	e := &errand{request: asked, app: a, verb: verb, world: world, journal: kept, watch: &watch{app: a, clock: world.Clock}}
+	e := &errand{request: asked, app: a, verb: verb, world: world, watch: &watch{app: a, clock: world.Clock}}
 	results, err := e.do(command.Context())
 	return e.answer(command.Context(), results, err)
 }

@@ -12,54 +12,62 @@ import (
 )
 
 func newRuns(a *app) *cobra.Command {
-	command := parent("runs", "List, show and abandon runs")
-	command.AddCommand(newRunsList(a), newRunsShow(a), newAbandon(a))
+	command := parent("runs", "List, show, move and abandon runs")
+	command.AddCommand(newRunsList(a), newRunsShow(a), newExport(a), newImport(a), newAbandon(a))
 	return command
 }
 
-// load opens the journal in a folder and reads a run from it.
-func (a *app) load(ctx context.Context, folder, run string) (*journal.File, *journal.Record, error) {
-	kept, err := a.openJournal(folder)
+// load opens the journal and reads a run from it.
+func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Place, *journal.Record, error) {
+	kept, err := a.reach(command, from)
 	if err != nil {
 		return nil, nil, err
 	}
-	record, err := loadRecord(ctx, kept, run)
+	record, err := loadRecord(command.Context(), kept, run)
 	return kept, record, err
+}
+
+// reach opens the journal that flags and environment name.
+func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Place, error) {
+	if err := from.read(a, command.Flags()); err != nil {
+		return nil, err
+	}
+	return from.open(command.Context(), a)
 }
 
 // loadRecord reads a run. A record without a header is half a journal: the
 // process died before anything else.
-func loadRecord(ctx context.Context, kept *journal.File, run string) (*journal.Record, error) {
+func loadRecord(ctx context.Context, kept *journal.Place, run string) (*journal.Record, error) {
 	record, err := journal.Load(ctx, kept, run)
 	if err != nil {
 		return nil, err
 	}
 	if len(record.Entries) == 0 {
-		return nil, &attention{fmt.Errorf("the journal of run %q is empty: the process died before it wrote what it would do, so nothing was changed; remove the run's folder in %s", run, kept.Dir())}
+		return nil, &attention{fmt.Errorf("the journal of run %q is empty: the process died before it wrote what it would do, so nothing was changed; remove the record in %s", run, kept.Where)}
 	}
 	return record, nil
 }
 
 func newRunsList(a *app) *cobra.Command {
-	var folder string
+	from := &shelf{}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			kept, err := a.openJournal(folder)
+			kept, err := a.reach(command, from)
 			if err != nil {
 				return err
 			}
 			return a.list(command.Context(), kept)
 		},
 	}
-	addJournal(command.Flags(), &folder)
+	from.addFlags(command.Flags())
 	return command
 }
 
-func (a *app) list(ctx context.Context, kept *journal.File) error {
+func (a *app) list(ctx context.Context, kept *journal.Place) error {
 	names, err := kept.Runs(ctx)
 	if err != nil {
-		return fmt.Errorf("listing the journal at %s: %w", kept.Dir(), err)
+		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
 	}
 	listed, open, broken := []report.Listed{}, 0, 0
 	for _, name := range names {
@@ -77,7 +85,7 @@ func (a *app) list(ctx context.Context, kept *journal.File) error {
 	if broken > 0 {
 		a.exit = exitNeedsAttention
 	}
-	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"), kept.Dir(), open, broken)
+	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"), kept.Where, open, broken)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(struct {
@@ -98,24 +106,24 @@ func blank(a *app) error {
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	var folder string
+	from := &shelf{}
 	command := &cobra.Command{
 		Use: "show RUN", Short: "Print the timeline of a run", Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			_, record, err := a.load(command.Context(), folder, arguments[0])
+			_, record, err := a.load(command, from, arguments[0])
 			if err != nil {
 				return err
 			}
-			return a.show(record.History, folder)
+			return a.show(record.History, from)
 		},
 	}
-	addJournal(command.Flags(), &folder)
+	from.addFlags(command.Flags())
 	return command
 }
 
 // show prints a run's timeline, its checks, and how it stands.
-func (a *app) show(history *journal.History, folder string) error {
-	says := report.Stands(history, resuming(history, folder))
+func (a *app) show(history *journal.History, from *shelf) error {
+	says := report.Stands(history, resuming(history, from))
 	if a.json() {
 		story, err := report.NewStory(history)
 		if err != nil {
@@ -132,10 +140,6 @@ func (a *app) show(history *journal.History, folder string) error {
 }
 
 // resuming is the command that goes on with a run.
-func resuming(history *journal.History, folder string) string {
-	words := []string{"salve", "resume", history.Header.Run}
-	if folder != "" {
-		words = append(words, "--journal", folder)
-	}
-	return shell(words)
+func resuming(history *journal.History, from *shelf) string {
+	return shell(append([]string{"salve", "resume", history.Header.Run}, from.back...))
 }

@@ -135,32 +135,38 @@ func addSettings(flags *pflag.FlagSet, in *recreatepool.Inputs) {
 	}
 }
 
-// readEnvironment takes the inputs that no flag gave from the environment. A
+// fromEnvironment takes the setting from its variable unless a flag gave it. A
 // variable that can't be understood is wrong even where a flag wins over it.
+func (s setting) fromEnvironment(flags *pflag.FlagSet, in *recreatepool.Inputs, lookup func(string) string) error {
+	text := ""
+	if s.variable != "" {
+		text = lookup(s.variable)
+	}
+	if text == "" {
+		return nil
+	}
+	set := s.set
+	if s.fromVariable != nil {
+		set = s.fromVariable
+	}
+	err := s.understand(text, set)
+	if err == nil && !flags.Changed(s.flag) {
+		err = set(in, text)
+	}
+	if err != nil {
+		return usage("%s=%q: %v", s.variable, text, err)
+	}
+	return nil
+}
+
+// readEnvironment takes the inputs that no flag gave from the environment.
 func readEnvironment(flags *pflag.FlagSet, in *recreatepool.Inputs, lookup func(string) string) error {
 	for _, s := range settings() {
-		text := ""
-		if s.variable != "" {
-			text = lookup(s.variable)
-		}
-		if text == "" {
-			continue
-		}
-		set := s.set
-		if s.fromVariable != nil {
-			set = s.fromVariable
-		}
-		if err := s.understand(text, set); err != nil {
-			return usage("%s=%q: %v", s.variable, text, err)
-		}
-		if flags.Changed(s.flag) {
-			continue
-		}
-		if err := set(in, text); err != nil {
-			return usage("%s=%q: %v", s.variable, text, err)
+		if err := s.fromEnvironment(flags, in, lookup); err != nil {
+			return err
 		}
 	}
-	for _, needed := range settings()[:3] {
+	for _, needed := range clusterSettings() {
 		if needed.show(*in) == "" {
 			return usage("--%s (or %s) is missing", needed.flag, needed.variable)
 		}

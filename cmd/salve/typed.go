@@ -31,11 +31,8 @@ func (e *errand) next(result engine.Result) report.Next {
 // typed is a command about a run, with the flags that lead back to its journal
 // and, for resume, to its cloud.
 func (e *errand) typed(command, run string) string {
-	words := []string{"salve", command, run}
-	if e.request.journal != "" {
-		words = append(words, "--journal", e.request.journal)
-	}
-	if command == "resume" {
+	words := append([]string{"salve", command, run}, e.back...)
+	if command == "resume" && e.folder != "" {
 		words = append(words, e.cloud.typed()...)
 	}
 	return shell(words)
@@ -46,7 +43,7 @@ func (c *cloudFlags) typed() []string {
 	var words []string
 	for _, flag := range []struct{ name, value, otherwise string }{
 		{"cloud", c.name, "public"}, {"arm-endpoint", c.endpoint, ""}, {"arm-audience", c.audience, ""},
-		{"authority-host", c.authority, ""}, {"arm-ca", c.ca, ""},
+		{"authority-host", c.authority, ""}, {"arm-ca", c.ca, ""}, {"kubeconfig", c.kubeconfig, ""},
 	} {
 		if flag.value != flag.otherwise && flag.value != "" {
 			words = append(words, "--"+flag.name, flag.value)

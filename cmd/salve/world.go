@@ -35,7 +35,7 @@ func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, erro
 	if err != nil {
 		return recreatepool.World{}, err
 	}
-	cluster := &lazyCluster{client: client, credential: credential, clock: clock.RealClock{}, in: in}
+	cluster := &lazyCluster{client: client, credential: credential, clock: clock.RealClock{}, in: in, kubeconfig: flags.kubeconfig}
 	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.RealClock{}}, nil
 }
 
@@ -45,6 +45,8 @@ type lazyCluster struct {
 	credential azcore.TokenCredential
 	clock      pace.Clock
 	in         recreatepool.Inputs
+	// kubeconfig is a person's own file, used instead of asking ARM; may be empty.
+	kubeconfig string
 
 	mu        sync.Mutex
 	connected *kube.Cluster
@@ -55,6 +57,11 @@ func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
 	defer l.mu.Unlock()
 	if l.connected != nil {
 		return l.connected, nil
+	}
+	if l.kubeconfig != "" {
+		var err error
+		l.connected, err = openCluster(l.kubeconfig)
+		return l.connected, err
 	}
 	kubeconfig, err := l.client.UserKubeconfig(ctx, l.in.ResourceGroup, l.in.Cluster)
 	if err != nil {

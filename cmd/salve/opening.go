@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"salve/engine"
+	"salve/fault"
+	"salve/journal"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// open opens the journal: in the folder that was asked for, or else in the cluster.
+// When there is none to be reached it gives the ending of a run; who only looks
+// needs none.
+func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
+	var err error
+	if e.folder != "" {
+		e.journal, err = e.shelf.open(ctx, e.app)
+		return nil, err
+	}
+	if e.journal, err = e.inClusterOf(ctx, e.world); err == nil {
+		err = e.probe(ctx)
+	}
+	class := fault.ClassOf(err)
+	switch {
+	case err == nil:
+		return nil, nil
+	case context.Cause(ctx) != nil:
+		return nil, context.Cause(ctx)
+	case class == fault.Missing, e.verb != act:
+		// Nothing can be done to a cluster that does not exist: it is only asked, by
+		// which the guard says so.
+		e.journal = &journal.Place{Backend: journal.NewMemory(), Where: "memory"}
+		if e.verb == act {
+			e.verb = check
+			return e.absent(ctx)
+		}
+		e.watch.say(fmt.Sprintf("Whether a run is open can't be seen: %v.", err))
+		return nil, nil
+	case class == fault.Terminal:
+		return nil, err
+	}
+	return e.without(runbook.Undecided, unreachable(err)), nil
+}
+
+// How long a journal in a cluster is tried to be reached: who only looks can do
+// without it.
+const (
+	probeToAct  = 30 * time.Second
+	probeToLook = 10 * time.Second
+)
+
+// probe finds out whether the journal can be reached.
+func (e *errand) probe(ctx context.Context) error {
+	limit := probeToAct
+	if e.verb != act {
+		limit = probeToLook
+	}
+	limited, cancel := pace.WithTimeout(ctx, e.world.Clock, limit)
+	defer cancel()
+	_, err := e.journal.Runs(limited)
+	return err
+}
+
+// absent asks about a cluster that was not there, and never acts should it be
+// there now.
+func (e *errand) absent(ctx context.Context) ([]engine.Result, error) {
+	defer func() { e.verb = act }()
+	pools, ending, err := e.pools(ctx)
+	if err != nil || ending != nil {
+		return ending, err
+	}
+	result, err := e.one(ctx, pools[0])
+	if err == nil && result.Outcome == "" {
+		return e.without(runbook.Undecided, "the cluster did not exist a moment ago; look again"), nil
+	}
+	return []engine.Result{result}, err
+}
+
+// unseen makes an undecided result of a run that could not begin because its
+// journal could not be reached.
+func (e *errand) unseen(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
+	var held *journal.HeldError
+	if err == nil || result.Runbook != "" || errors.As(err, &held) || !passing(fault.ClassOf(err)) {
+		return result, err
+	}
+	ended := e.without(runbook.Undecided, unreachable(err))[0]
+	ended.Target = target
+	return ended, nil
+}
+
+// passing tells whether a failure says that nothing was seen, and not what is.
+func passing(class fault.Class) bool {
+	return class == fault.Transient || class == fault.Throttled || class == fault.Denied
+}
+
+func unreachable(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	return fmt.Sprintf("the journal can't be reached, so nothing was done: %s (--journal FOLDER keeps it on this machine)", text)
+}

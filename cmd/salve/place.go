@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"salve/journal"
+	"salve/journal/incluster"
+)
+
+// place says where a journal is: in a folder, or how in a cluster.
+type place struct {
+	folder, namespace string
+	lease             time.Duration
+}
+
+// addFlags are those of every command that has to do with a journal; otherwise
+// says where it is without any.
+func (p *place) addFlags(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&p.folder, "journal", "", "`folder` of the journal (default: "+otherwise+")")
+	flags.StringVar(&p.namespace, "journal-namespace", incluster.DefaultNamespace, "`namespace` of a journal in a cluster")
+	flags.DurationVar(&p.lease, "lease-duration", incluster.DefaultLease, "how long a target stays locked in a cluster after its runner's last sign of life")
+}
+
+// check finds what can't be meant.
+func (p *place) check() error {
+	if p.lease <= 0 {
+		return usage("--lease-duration %s: it must be above 0", p.lease)
+	}
+	_, err := incluster.New(incluster.Options{Namespace: p.namespace, Lease: p.lease})
+	if err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+// typed are the flags that lead to the same place in a cluster again.
+func (p *place) typed() []string {
+	var words []string
+	if p.namespace != incluster.DefaultNamespace {
+		words = append(words, "--journal-namespace", p.namespace)
+	}
+	if p.lease != incluster.DefaultLease {
+		words = append(words, "--lease-duration", p.lease.String())
+	}
+	return words
+}
+
+// inFolder is the journal in a folder.
+func inFolder(folder string) *journal.Place {
+	return &journal.Place{Backend: journal.NewFile(folder), Where: folder}
+}
+
+func shownFolder() string {
+	if runtime.GOOS == "darwin" {
+		return "~/Library/Application Support/salve/journal"
+	}
+	return "$XDG_STATE_HOME/salve/journal or ~/.local/state/salve/journal"
+}
+
+// atHome is the journal of the person who runs the process.
+func (a *app) atHome() (*journal.Place, error) {
+	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
+		return inFolder(filepath.Join(state, "salve", "journal")), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil, usage("there is no home folder for the journal; name a folder with --journal")
+	}
+	if runtime.GOOS == "darwin" {
+		return inFolder(filepath.Join(home, "Library", "Application Support", "salve", "journal")), nil
+	}
+	return inFolder(filepath.Join(home, ".local", "state", "salve", "journal")), nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
+
+	"salve/journal"
+	"salve/journal/incluster"
+	"salve/kube"
+	"salve/runbooks/recreatepool"
+)
+
+// shelf is where a command finds its journal: a place, and the ways to the cluster
+// in which it may be.
+type shelf struct {
+	place
+	cloud  cloudFlags
+	inputs recreatepool.Inputs
+	// back are the flags that lead to the opened journal again.
+	back []string
+}
+
+// addFlags are those of commands about runs.
+func (s *shelf) addFlags(flags *pflag.FlagSet) {
+	s.place.addFlags(flags, "the cluster that is named, or else "+shownFolder())
+	s.inputs = recreatepool.Defaults()
+	for _, named := range clusterSettings() {
+		flags.Var(value{named, &s.inputs}, named.flag, named.about+", with the journal in it ("+named.variable+")")
+	}
+	s.cloud.addFlags(flags)
+}
+
+// clusterSettings are the three that name a cluster.
+func clusterSettings() []setting { return settings()[:3] }
+
+// read takes flags and environment together.
+func (s *shelf) read(a *app, flags *pflag.FlagSet) error {
+	if err := s.place.check(); err != nil {
+		return err
+	}
+	given := false
+	for _, named := range clusterSettings() {
+		given = given || flags.Changed(named.flag)
+		if err := named.fromEnvironment(flags, &s.inputs, a.lookup); err != nil {
+			return err
+		}
+	}
+	for _, named := range clusterSettings() {
+		if given && named.show(s.inputs) == "" {
+			return usage("--%s (or %s) is missing: a cluster is named by all three", named.flag, named.variable)
+		}
+	}
+	return s.cloud.check()
+}
+
+// named tells whether flags or environment name a cluster.
+func (s *shelf) named() bool {
+	return s.inputs.Subscription != "" && s.inputs.ResourceGroup != "" && s.inputs.Cluster != ""
+}
+
+// open gives the journal: in the folder, in the cluster of the kubeconfig, in the
+// cluster that is named, or at home.
+func (s *shelf) open(ctx context.Context, a *app) (*journal.Place, error) {
+	switch {
+	case s.folder != "":
+		s.back = []string{"--journal", s.folder}
+		return inFolder(s.folder), nil
+	case s.cloud.kubeconfig != "":
+		cluster, err := openCluster(s.cloud.kubeconfig)
+		if err != nil {
+			return nil, err
+		}
+		return s.inCluster(cluster)
+	case s.named():
+		world, err := a.connect(s.cloud, s.inputs)
+		if err != nil {
+			return nil, err
+		}
+		return s.inClusterOf(ctx, world)
+	}
+	return a.atHome()
+}
+
+// inClusterOf is the journal in the cluster of a world.
+func (s *shelf) inClusterOf(ctx context.Context, world recreatepool.World) (*journal.Place, error) {
+	cluster, err := world.Kubernetes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the journal in cluster %q: %w", s.inputs.Cluster, err)
+	}
+	return s.inCluster(cluster)
+}
+
+// inCluster is the journal in a cluster.
+func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Place, error) {
+	kept, err := incluster.New(incluster.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
+	if err != nil {
+		return nil, err
+	}
+	if s.back = append(s.place.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
+		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
+	}
+	return &journal.Place{Backend: kept, Where: kept.Where()}, nil
+}
+
+// openCluster is the cluster of a person's own kubeconfig.
+func openCluster(file string) (*kube.Cluster, error) {
+	client, err := kube.Open(file, "")
+	if err != nil {
+		return nil, usage("--kubeconfig: %v", err)
+	}
+	return &kube.Cluster{Client: client, Clock: clock.RealClock{}}, nil
+}
