@@ -163,3 +163,20 @@ func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 		}
 	}
 }
+
+// userCredential asks ARM for the cluster's kubeconfig.
+func userCredential(t *testing.T, server *served.Server) []byte {
+	t.Helper()
+	got := login(t, server).ask(t, "POST", inCluster+"/listClusterUserCredential"+version, "")
+	var answer struct {
+		Kubeconfigs []struct{ Value []byte }
+	}
+	text, err := json.Marshal(got.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Kubeconfigs) != 1 {
+		t.Fatalf("got %s: %v", text, err)
+	}
+	return answer.Kubeconfigs[0].Value
+}
