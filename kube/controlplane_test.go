@@ -28,7 +28,7 @@ const patience = 2 * time.Minute
 
 // site is where a test drains: nodes, and a namespace, of a real control plane.
 type site struct {
-	*testing.T
+	testing.TB
 	plane     *kubetest.ControlPlane
 	client    kubernetes.Interface // the test's own
 	cluster   *kube.Cluster        // what is tested
@@ -37,14 +37,14 @@ type site struct {
 	names     []string
 }
 
-func onNodes(t *testing.T, n int) *site {
+func onNodes(t testing.TB, n int) *site {
 	t.Helper()
 	return onNodesOf(t, kubetest.Start(t), n)
 }
 
-func onNodesOf(t *testing.T, plane *kubetest.ControlPlane, n int) *site {
+func onNodesOf(t testing.TB, plane *kubetest.ControlPlane, n int) *site {
 	t.Helper()
-	s := &site{T: t, plane: plane, client: plane.Client(), cluster: connected(t, plane.Kubeconfig()), namespace: plane.Namespace(t)}
+	s := &site{TB: t, plane: plane, client: plane.Client(), cluster: connected(t, plane.Kubeconfig()), namespace: plane.Namespace(t)}
 	s.selector = "site=" + s.namespace
 	s.names = plane.Nodes(t, n, map[string]string{"site": s.namespace})
 	return s
@@ -67,8 +67,8 @@ func connected(t testing.TB, kubeconfig string) *kube.Cluster {
 // cordoned gives the site's nodes, cordoned by run-1.
 func (s *site) cordoned() []kube.Node {
 	s.Helper()
-	s.must(s.cluster.Cordon(s.Context(), granted("run-1"), nodes(s.T, s.cluster, s.selector)...))
-	return nodes(s.T, s.cluster, s.selector)
+	s.must(s.cluster.Cordon(s.Context(), granted("run-1"), nodes(s.TB, s.cluster, s.selector)...))
+	return nodes(s.TB, s.cluster, s.selector)
 }
 
 func (s *site) drain(options kube.DrainOptions) (kube.Drained, error) {

@@ -184,7 +184,7 @@ func (s *site) asUser() string {
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: s.namespace}},
 	}, metav1.CreateOptions{})
 	s.must(err)
-	return s.plane.KubeconfigOf(s.T, s.namespace)
+	return s.plane.KubeconfigOf(s.TB, s.namespace)
 }
 
 // TestAPodUnderTwoBudgetsIsSaidSo: the Eviction API refuses such a pod with the
