@@ -57,7 +57,7 @@ func gone(ctx context.Context, t *testing.T, plane *kubetest.ControlPlane) bool 
 
 func TestNodesComeAndGoWithTheirPool(t *testing.T) {
 	plane := kubetest.Start(t)
-	server := serve(t, plane, "", nil)
+	server := serve(t, plane, apps, nil)
 	if got := readyNodes(t.Context(), plane, "system"); got != 3 {
 		t.Fatalf("%d nodes of pool system are Ready when serving begins, want 3", got)
 	}
@@ -76,10 +76,10 @@ func TestNodesComeAndGoWithTheirPool(t *testing.T) {
 
 func TestADeletedPoolsPodsMoveWhateverTheirBudgetSays(t *testing.T) {
 	plane := kubetest.Start(t)
-	server := serve(t, plane, "apps: [{namespace: shop, name: frontend, replicas: 4, minAvailable: 4}]\n", nil)
+	server := serve(t, plane, "apps: [{namespace: default, name: frontend, replicas: 4, minAvailable: 4}]\n", nil)
 	deletePool(t, pools(t, server), "workers")
 	eventually(t, "all pods run on the nodes that are left", func(ctx context.Context) bool {
-		pods, err := plane.Client().CoreV1().Pods("shop").List(ctx, metav1.ListOptions{})
+		pods, err := plane.Client().CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: managed.OwnerLabel})
 		if err != nil {
 			return false
 		}
@@ -95,7 +95,7 @@ func TestADeletedPoolsPodsMoveWhateverTheirBudgetSays(t *testing.T) {
 
 func TestAKilledAPIServerMissesNothing(t *testing.T) {
 	plane := kubetest.Start(t)
-	server := serve(t, plane, "", nil)
+	server := serve(t, plane, apps, nil)
 	pools := pools(t, server)
 	plane.StopAPIServer(t)
 	createPool(t, pools, "blue", 2)
@@ -107,7 +107,7 @@ func TestAKilledAPIServerMissesNothing(t *testing.T) {
 }
 
 func TestItsStateOutlivesItsClients(t *testing.T) {
-	server := serve(t, kubetest.Start(t), "", nil)
+	server := serve(t, kubetest.Start(t), apps, nil)
 	createPool(t, pools(t, server), "blue", 1)
 	another := pools(t, server)
 	got, err := another.Get(t.Context(), group, cluster, "blue", nil)
@@ -120,7 +120,7 @@ func TestTheGivenClusterIsLeftAsItIsOrCleared(t *testing.T) {
 	plane := kubetest.Start(t)
 	theirs := plane.Nodes(t, 1, nil)[0]
 	leave := func(options *served.Options) { options.RemoveAtEnd = false }
-	first := serve(t, plane, "", leave)
+	first := serve(t, plane, "", leave) // with the apps of every scenario, in namespaces of their own
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestTheGivenClusterIsLeftAsItIsOrCleared(t *testing.T) {
 
 func TestANodeOfSomebodyElseIsNotTakenOver(t *testing.T) {
 	plane := kubetest.Start(t)
-	server := serve(t, plane, "", nil)
+	server := serve(t, plane, apps, nil)
 	name := nodesOf(t.Context(), plane, "system")[0].Name
 	if err := server.Close(); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestANodeOfSomebodyElseIsNotTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plane.Client().CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
-	scenario, err := azuresim.Parse("test.yaml", []byte("shows: a test\nexpect: remediated\n"))
+	scenario, err := azuresim.Parse("test.yaml", []byte("shows: a test\nexpect: remediated\n"+apps))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestClientsGetAKubeconfigThatNeedsNoFiles(t *testing.T) {
 	if err := os.WriteFile(elsewhere, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := serve(t, plane, "entra: true\n", func(options *served.Options) {
+	server := serve(t, plane, apps+"entra: true\n", func(options *served.Options) {
 		if options.HandOut, err = served.ReadKubeconfig(elsewhere); err != nil {
 			t.Fatal(err)
 		}

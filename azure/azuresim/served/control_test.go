@@ -10,7 +10,7 @@ import (
 )
 
 func TestTheControlEndpoint(t *testing.T) {
-	server := serve(t, kubetest.Start(t), "", nil)
+	server := serve(t, kubetest.Start(t), apps, nil)
 	anybody := login(t, server)
 
 	t.Run("lists every request that came, in order", func(t *testing.T) {

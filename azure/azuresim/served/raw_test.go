@@ -114,7 +114,7 @@ const (
 )
 
 func TestAnyClientCanTalkToIt(t *testing.T) {
-	server := serve(t, kubetest.Start(t), "pageSize: 2\nactivityLog: {pageSize: 3}\n", nil)
+	server := serve(t, kubetest.Start(t), apps+"pageSize: 2\nactivityLog: {pageSize: 3}\n", nil)
 	anybody := login(t, server)
 
 	t.Run("a pool is created and its operation is followed by Azure-AsyncOperation", func(t *testing.T) {

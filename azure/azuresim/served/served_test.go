@@ -30,7 +30,10 @@ const faster = 100
 // patience bounds every wait of these tests.
 const patience = time.Minute
 
-// serve serves a scenario, with extra lines of its file, until the test ends.
+// apps are made without a namespace of their own, which would take Kubernetes five seconds to remove.
+const apps = "apps: [{namespace: default, name: frontend, replicas: 4, minAvailable: 2}]\n"
+
+// serve serves a scenario, of these lines of its file, until the test ends.
 func serve(t *testing.T, plane *kubetest.ControlPlane, lines string, change func(*served.Options)) *served.Server {
 	t.Helper()
 	scenario, err := azuresim.Parse("test.yaml", []byte("shows: a test\nexpect: remediated\n"+lines))
