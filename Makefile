@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo test lint vulnerabilities bench sweep control-plane clean
+.PHONY: build demo test lint vulnerabilities bench bench-drain sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -49,6 +49,11 @@ bench:
 	$(GO) test -count=1 -run '^TestMeasure' -v ./runbooks/recreatepool -measure | grep '^Benchmark'
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/salve
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./runbooks/...
+
+# Drains on a real control plane, each beside its measure: kubectl, the API
+# server's own speed, the same pods alone. About fifteen minutes.
+bench-drain: control-plane
+	$(GO) test -run '^$$' -bench '^BenchmarkDrain' -benchtime 1x -timeout 1h ./kube
 
 clean:
 	rm -rf $(BIN)

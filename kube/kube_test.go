@@ -55,7 +55,7 @@ func granted(run string) runbook.Permit {
 	})
 }
 
-func nodes(t *testing.T, cluster *kube.Cluster, selector string) []kube.Node {
+func nodes(t testing.TB, cluster *kube.Cluster, selector string) []kube.Node {
 	t.Helper()
 	found, err := cluster.Nodes(ctx, selector)
 	if err != nil {

@@ -6,11 +6,23 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
-func getCluster(w *World, _ *request) answer {
+func getCluster(w *World, _ *request) answer { return ok(w.clusterBody()) }
+
+// listClusters lists those of a resource group, or of the subscription.
+func listClusters(w *World, asked *request) answer {
+	group := asked.parameter("group")
+	if w.model.cluster == nil || group != "" && !strings.EqualFold(group, w.scenario.ResourceGroup) {
+		return list()
+	}
+	return list(w.clusterBody())
+}
+
+func (w *World) clusterBody() map[string]any {
 	m := w.model
 	profiles := make([]any, 0, len(m.pools))
 	for _, p := range m.pools {
@@ -18,7 +30,7 @@ func getCluster(w *World, _ *request) answer {
 		properties["name"] = p.name
 		profiles = append(profiles, properties)
 	}
-	return ok(map[string]any{
+	return map[string]any{
 		"id":       m.clusterID(),
 		"name":     m.scenario.Cluster,
 		"type":     clusterType,
@@ -42,7 +54,7 @@ func getCluster(w *World, _ *request) answer {
 			"networkProfile":           map[string]string{"networkPlugin": "azure", "loadBalancerSku": "standard", "outboundType": "loadBalancer"},
 			"agentPoolProfiles":        profiles,
 		},
-	})
+	}
 }
 
 func abortCluster(w *World, asked *request) answer { return w.startAbort(asked) }
@@ -65,7 +77,8 @@ func (w *World) startAbort(asked *request) answer {
 	}
 	return answer{status: http.StatusAccepted}.
 		with("Location", w.operationURL(asked, "operations", op)).
-		with("Azure-AsyncOperation", w.operationURL(asked, "operationStatus", op))
+		with("Azure-AsyncOperation", w.operationURL(asked, "operationStatus", op)).
+		with("Retry-After", w.pollAgain())
 }
 
 func (w *World) operationURL(asked *request, kind string, op *operation) string {

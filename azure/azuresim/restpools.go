@@ -71,7 +71,8 @@ func putPool(w *World, asked *request) answer {
 	} else {
 		op = m.updatePool(p, sent, byClient, m.scenario.Durations.Update.span())
 	}
-	return answer{status: status, body: m.poolBody(p)}.with("Azure-AsyncOperation", w.operationURL(asked, "operations", op))
+	return answer{status: status, body: m.poolBody(p)}.with("Azure-AsyncOperation", w.operationURL(asked, "operations", op)).
+		with("Retry-After", w.pollAgain())
 }
 
 func deletePool(w *World, asked *request) answer {
@@ -90,7 +91,7 @@ func deletePool(w *World, asked *request) answer {
 		return aksError(http.StatusBadRequest, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 	}
 	op := m.deletePool(p, byClient)
-	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op))
+	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op)).with("Retry-After", w.pollAgain())
 }
 
 // refusePrecondition judges If-Match and If-None-Match against the pool, nil when there is none.

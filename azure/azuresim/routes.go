@@ -21,12 +21,15 @@ type route struct {
 }
 
 const (
-	inCluster  = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
-	inPool     = inCluster + "/agentPools/{pool}"
-	inLocation = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
-	inSets     = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets"
-	inTags     = inCluster + "/providers/Microsoft.Resources/tags/default"
-	inLog      = "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
+	inSubscription = "/subscriptions/{subscription}"
+	inGroups       = inSubscription + "/resourceGroups"
+	inClusters     = "/providers/Microsoft.ContainerService/managedClusters"
+	inCluster      = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
+	inPool         = inCluster + "/agentPools/{pool}"
+	inLocation     = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
+	inSets         = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets"
+	inTags         = inCluster + "/providers/Microsoft.Resources/tags/default"
+	inLog          = "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
 )
 
 var (
@@ -34,6 +37,8 @@ var (
 	computeVersions = []string{"2024-03-01", "2024-07-01", "2024-11-01", "2025-04-01", "2026-04-01"}
 	networkVersions = []string{"2018-10-01"}
 	logVersions     = []string{"2015-04-01"}
+	groupVersions   = []string{"2019-10-01", "2020-06-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01"}
+	tenantVersions  = []string{"2016-06-01", "2019-06-01", "2019-11-01", "2020-01-01", "2021-01-01", "2022-09-01", "2022-12-01"}
 	tagVersions     = []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"}
 )
 
@@ -56,6 +61,18 @@ var routes = []route{
 	{apiARM, "GET", inTags, "Microsoft.Resources/tags", tagVersions, false, getTags},
 	{apiARM, "PATCH", inTags, "Microsoft.Resources/tags", tagVersions, true, patchTags},
 	{apiARM, "GET", inLog, "Microsoft.Insights/eventtypes", logVersions, false, listEvents},
+	{apiARM, "GET", "/tenants", "tenants", tenantVersions, false, listTenants},
+	{apiARM, "GET", "/subscriptions", "subscriptions", tenantVersions, false, listSubscriptions},
+	{apiARM, "GET", inSubscription, "subscriptions", tenantVersions, false, getSubscription},
+	{apiARM, "GET", inSubscription + "/locations", "locations", tenantVersions, false, listLocations},
+	{apiARM, "GET", inSubscription + "/providers", "providers", groupVersions, false, listProviders},
+	{apiARM, "GET", inSubscription + "/providers/{namespace}", "providers", groupVersions, false, getProvider},
+	{apiARM, "GET", inGroups, "resourceGroups", groupVersions, false, listGroups},
+	{apiARM, "GET", inGroups + "/{group}", "resourceGroups", groupVersions, false, getGroup},
+	{apiARM, "HEAD", inGroups + "/{group}", "resourceGroups", groupVersions, false, headGroup},
+	{apiARM, "GET", inSubscription + inClusters, clusterType, aksVersions, false, listClusters},
+	{apiARM, "GET", inGroups + "/{group}" + inClusters, clusterType, aksVersions, false, listClusters},
+	{apiLogin, "GET", "/metadata/endpoints", "", nil, false, describeCloud},
 	{apiLogin, "GET", "/common/discovery/instance", "", nil, false, discoverInstance},
 	{apiLogin, "GET", "/{tenant}/v2.0/.well-known/openid-configuration", "", nil, false, openIDConfiguration},
 	{apiLogin, "POST", "/{tenant}/oauth2/v2.0/token", "", nil, false, issueToken},
@@ -116,7 +133,9 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 	}
 	version, supported := asked.query.Get("api-version"), strings.Join(found.versions, ", ")
 	m := w.model
-	subscription, group, name := asked.parameter("subscription"), asked.parameter("group"), asked.parameter("cluster")
+	subscription, inOne := asked.parameters["subscription"]
+	group, name := asked.parameter("group"), asked.parameter("cluster")
+	_, groupExists := w.findGroup(group)
 	switch {
 	case len(found.versions) == 0:
 		return answer{}, false
@@ -128,11 +147,11 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 		return refuse(http.StatusBadRequest, "NoRegisteredProviderFound",
 			"No registered resource provider found for location '%s' and API version '%s' for type '%s'. The supported api-versions are '%s'.",
 			m.scenario.Location, version, found.kind, supported)
-	case !strings.EqualFold(subscription, m.scenario.Subscription):
+	case inOne && !strings.EqualFold(subscription, m.scenario.Subscription):
 		return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
 	case group == "":
 		return answer{}, false
-	case !w.groupExists(group):
+	case !groupExists:
 		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
 	case name != "" && (m.cluster == nil || !strings.EqualFold(name, m.scenario.Cluster) || !strings.EqualFold(group, m.scenario.ResourceGroup)):
 		return refuse(http.StatusNotFound, "ResourceNotFound",
@@ -142,6 +161,12 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 	return answer{}, false
 }
 
-func (w *World) groupExists(group string) bool {
-	return strings.EqualFold(group, w.model.scenario.ResourceGroup) || w.model.cluster != nil && strings.EqualFold(group, w.model.nodeGroup())
+// findGroup gives a resource group's name as it was created.
+func (w *World) findGroup(name string) (string, bool) {
+	for _, known := range w.groupNames() {
+		if strings.EqualFold(name, known) {
+			return known, true
+		}
+	}
+	return "", false
 }

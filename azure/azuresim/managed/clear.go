@@ -12,20 +12,28 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kinds are all that is ever made, those first that make others.
+// kinds are all that is made in namespaces and besides them, those first that make others.
 func kinds() []schema.GroupVersionResource {
 	return []schema.GroupVersionResource{
 		appsv1.SchemeGroupVersion.WithResource("replicasets"), appsv1.SchemeGroupVersion.WithResource("daemonsets"),
 		policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets"), corev1.SchemeGroupVersion.WithResource("nodes"),
-		corev1.SchemeGroupVersion.WithResource("pods"), corev1.SchemeGroupVersion.WithResource("namespaces"),
+		corev1.SchemeGroupVersion.WithResource("pods"),
 	}
 }
 
-// Clear removes everything that carries the owner's label, and waits until it is gone.
+// Clear removes everything that carries the owner's label, and waits until it is gone. Kubernetes takes five seconds for
+// a namespace, even for an empty one.
 func (c *Cluster) Clear(ctx context.Context) error {
+	if err := c.remove(ctx, kinds()...); err != nil {
+		return err
+	}
+	return c.remove(ctx, corev1.SchemeGroupVersion.WithResource("namespaces"))
+}
+
+func (c *Cluster) remove(ctx context.Context, kinds ...schema.GroupVersionResource) error {
 	return c.until(ctx, "clearing the given cluster of what an embedded Azure made there", func(ctx context.Context) error {
 		left := 0
-		for _, kind := range kinds() {
+		for _, kind := range kinds {
 			found, err := c.sweep(ctx, kind)
 			if err != nil {
 				return fmt.Errorf("removing %s: %w", kind.Resource, err)

@@ -61,7 +61,7 @@ func Attach(ctx context.Context, options Options) (*Cluster, error) {
 		owner: options.Owner, client: client, objects: objects, clock: options.Clock,
 		queue: newQueue(options.Clock, options.Log),
 	}
-	if err := c.Clear(ctx); err != nil {
+	if err := c.remove(ctx, kinds()...); err != nil { // its namespaces serve again
 		return nil, err
 	}
 	working, end := context.WithCancel(context.Background())

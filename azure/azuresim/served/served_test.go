@@ -30,7 +30,10 @@ const faster = 100
 // patience bounds every wait of these tests.
 const patience = time.Minute
 
-// serve serves a scenario, with extra lines of its file, until the test ends.
+// apps are made without a namespace of their own, which would take Kubernetes five seconds to remove.
+const apps = "apps: [{namespace: default, name: frontend, replicas: 4, minAvailable: 2}]\n"
+
+// serve serves a scenario, of these lines of its file, until the test ends.
 func serve(t *testing.T, plane *kubetest.ControlPlane, lines string, change func(*served.Options)) *served.Server {
 	t.Helper()
 	scenario, err := azuresim.Parse("test.yaml", []byte("shows: a test\nexpect: remediated\n"+lines))
@@ -162,4 +165,21 @@ func eventually(t *testing.T, what string, holds func(context.Context) bool) {
 			t.Fatalf("in vain waited until %s", what)
 		}
 	}
+}
+
+// userCredential asks ARM for the cluster's kubeconfig.
+func userCredential(t *testing.T, server *served.Server) []byte {
+	t.Helper()
+	got := login(t, server).ask(t, "POST", inCluster+"/listClusterUserCredential"+version, "")
+	var answer struct {
+		Kubeconfigs []struct{ Value []byte }
+	}
+	text, err := json.Marshal(got.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || len(answer.Kubeconfigs) != 1 {
+		t.Fatalf("got %s: %v", text, err)
+	}
+	return answer.Kubeconfigs[0].Value
 }

@@ -1,0 +1,126 @@
+package azuresim
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// What clients look at before they come to the cluster: the cloud's addresses, tenants, subscriptions, resource groups and
+// providers. All of it only to be read.
+
+// describeCloud is what clients configure themselves from when they know ARM's address alone.
+func describeCloud(w *World, asked *request) answer {
+	return ok([]any{map[string]any{
+		"name": "Embedded", "resourceManager": asked.base, "portal": asked.base, "graph": asked.base, "microsoftGraphResourceId": asked.base,
+		"authentication": map[string]any{
+			"loginEndpoint": asked.base, "audiences": []string{asked.base}, "tenant": tenant, "identityProvider": "AAD",
+		},
+		"suffixes": map[string]string{},
+	}})
+}
+
+func listTenants(*World, *request) answer {
+	return list(map[string]any{"id": "/tenants/" + tenant, "tenantId": tenant, "displayName": "Embedded", "tenantCategory": "Home"})
+}
+
+func list(items ...any) answer {
+	if items == nil {
+		items = []any{} // a list is never null
+	}
+	return ok(map[string]any{"value": items})
+}
+
+func (w *World) subscriptionBody() map[string]any {
+	return map[string]any{
+		"id": "/subscriptions/" + w.scenario.Subscription, "subscriptionId": w.scenario.Subscription, "tenantId": tenant,
+		"displayName": "Embedded", "state": "Enabled", "authorizationSource": "RoleBased", "managedByTenants": []any{},
+		"subscriptionPolicies": map[string]string{"locationPlacementId": "Public_2014-09-01", "quotaId": "EnterpriseAgreement_2014-09-01", "spendingLimit": "Off"},
+	}
+}
+
+func listSubscriptions(w *World, _ *request) answer { return list(w.subscriptionBody()) }
+func getSubscription(w *World, _ *request) answer   { return ok(w.subscriptionBody()) }
+
+func listLocations(w *World, _ *request) answer {
+	name := w.scenario.Location
+	return list(map[string]any{
+		"id": "/subscriptions/" + w.scenario.Subscription + "/locations/" + name, "name": name, "displayName": name,
+		"regionalDisplayName": name, "type": "Region", "metadata": map[string]string{"regionType": "Physical", "regionCategory": "Recommended"},
+	})
+}
+
+// groupBody: the node resource group belongs to the cluster.
+func (w *World) groupBody(name string) map[string]any {
+	body := map[string]any{
+		"id": "/subscriptions/" + w.scenario.Subscription + "/resourceGroups/" + name, "name": name, "type": "Microsoft.Resources/resourceGroups",
+		"location": w.scenario.Location, "properties": map[string]string{"provisioningState": stateSucceeded},
+	}
+	if name == w.model.nodeGroup() {
+		body["managedBy"] = w.model.clusterID()
+	}
+	return body
+}
+
+// groupNames are the resource groups that there are.
+func (w *World) groupNames() []string {
+	if w.model.cluster == nil {
+		return []string{w.scenario.ResourceGroup}
+	}
+	return []string{w.scenario.ResourceGroup, w.model.nodeGroup()}
+}
+
+func listGroups(w *World, _ *request) answer {
+	var items []any
+	for _, name := range w.groupNames() {
+		items = append(items, w.groupBody(name))
+	}
+	return list(items...)
+}
+
+func getGroup(w *World, asked *request) answer {
+	name, _ := w.findGroup(asked.parameter("group")) // the front door has seen that it is there
+	return ok(w.groupBody(name))
+}
+
+func headGroup(*World, *request) answer { return answer{status: http.StatusNoContent} }
+
+// providers are the namespaces that some route is of.
+func (w *World) providers() []any {
+	types := map[string][]any{}
+	var order []string
+	for _, kind := range []struct {
+		namespace, name string
+		versions        []string
+	}{
+		{"Microsoft.ContainerService", "managedClusters", aksVersions}, {"Microsoft.ContainerService", "managedClusters/agentPools", aksVersions},
+		{"Microsoft.Compute", "virtualMachineScaleSets", computeVersions}, {"Microsoft.Insights", "eventtypes", logVersions},
+		{"Microsoft.Resources", "tags", tagVersions}, {"Microsoft.Network", "networkInterfaces", networkVersions},
+	} {
+		if types[kind.namespace] == nil {
+			order = append(order, kind.namespace)
+		}
+		types[kind.namespace] = append(types[kind.namespace], map[string]any{
+			"resourceType": kind.name, "locations": []string{w.scenario.Location}, "apiVersions": kind.versions,
+		})
+	}
+	var found []any
+	for _, namespace := range order {
+		found = append(found, map[string]any{
+			"id": "/subscriptions/" + w.scenario.Subscription + "/providers/" + namespace, "namespace": namespace,
+			"registrationState": "Registered", "registrationPolicy": "RegistrationRequired", "resourceTypes": types[namespace],
+		})
+	}
+	return found
+}
+
+func listProviders(w *World, _ *request) answer { return list(w.providers()...) }
+
+func getProvider(w *World, asked *request) answer {
+	for _, item := range w.providers() {
+		if provider, is := item.(map[string]any); is && strings.EqualFold(fmt.Sprint(provider["namespace"]), asked.parameter("namespace")) {
+			return ok(provider)
+		}
+	}
+	return armError(http.StatusNotFound, "InvalidResourceNamespace", fmt.Sprintf("The resource namespace '%s' is invalid.", asked.parameter("namespace")))
+}

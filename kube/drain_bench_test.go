@@ -1,0 +1,280 @@
+package kube_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"salve/kube"
+)
+
+// long bounds one drain of a benchmark.
+const long = 10 * time.Minute
+
+// BenchmarkDrainAgainstKubectl drains the same 600 pods from the same 20 nodes
+// twice: by kubectl, and by us.
+func BenchmarkDrainAgainstKubectl(b *testing.B) {
+	f := newFleet(b, 20)
+	f.workloads("app", 20, 30, 1)
+	for b.Loop() {
+		f.settle(600)
+		kubectl := f.timed(func() {
+			command := exec.CommandContext(b.Context(), f.plane.Program("kubectl"), "--kubeconfig", f.plane.Kubeconfig(),
+				"drain", "-l", f.selector, "--ignore-daemonsets", "--delete-emptydir-data", "--force")
+			if said, err := command.CombinedOutput(); err != nil {
+				b.Fatalf("kubectl drain: %v\n%s", err, said[max(0, len(said)-2000):])
+			}
+		})
+		f.settle(600)
+		ours := f.timed(func() { f.drained(600) })
+		b.ReportMetric(kubectl.Seconds(), "kubectl-s")
+		b.ReportMetric(ours.Seconds(), "salve-s")
+		b.ReportMetric(kubectl.Seconds()/ours.Seconds(), "times-faster")
+	}
+}
+
+// BenchmarkDrainOfManyPods drains 3,000 pods from 100 nodes, and beside it lets as
+// many clients as we have evictions in flight evict the same pods in a bare loop:
+// what the API server gives on this machine.
+func BenchmarkDrainOfManyPods(b *testing.B) {
+	const pods = 3000
+	f := newFleet(b, 100)
+	f.workloads("app", 30, pods/30, 0)
+	for b.Loop() {
+		f.settle(pods)
+		bare := f.timed(func() { f.evictBarely(64) })
+		f.settle(pods)
+		heap := watchHeap()
+		ours := f.timed(func() { f.drained(pods) })
+		b.ReportMetric(heap()/(1<<20), "peak-heap-MB")
+		b.ReportMetric(pods/bare.Seconds(), "limit-pods/s")
+		b.ReportMetric(pods/ours.Seconds(), "pods/s")
+		b.ReportMetric(bare.Seconds()/ours.Seconds(), "share-of-limit")
+	}
+}
+
+// BenchmarkDrainBesideBudgets drains 300 pods alone, and again beside 300 others
+// whose ten budgets allow one at a time.
+func BenchmarkDrainBesideBudgets(b *testing.B) {
+	const half = 300
+	f := newFleet(b, 20)
+	f.workloads("free", 10, half/10, 1)
+	for b.Loop() {
+		f.settle(half)
+		alone := f.timeUntilGone("free", half)
+		f.workloads("budgeted", 10, half/10, 1)
+		f.settle(2 * half)
+		f.budgets("budgeted", 10)
+		beside := f.timeUntilGone("free", half)
+		b.ReportMetric(alone.Seconds(), "alone-s")
+		b.ReportMetric(beside.Seconds(), "beside-budgets-s")
+		b.ReportMetric(beside.Seconds()/alone.Seconds(), "times-as-long")
+	}
+}
+
+// fleet is a site for benchmarks: workloads that run on its nodes and nowhere else,
+// so that what replaces an evicted pod waits until a node is uncordoned.
+type fleet struct {
+	*site
+	b *testing.B
+}
+
+func newFleet(b *testing.B, nodes int) *fleet { return &fleet{onNodes(b, nodes), b} }
+
+// workloads makes ReplicaSets.
+func (f *fleet) workloads(half string, sets, replicas int, grace int64) {
+	for i := range sets {
+		labels := map[string]string{"half": half, "app": fmt.Sprintf("%s-%d", half, i)}
+		spec := podSpec()
+		spec.NodeSelector, spec.TerminationGracePeriodSeconds = map[string]string{"site": f.namespace}, &grace
+		count := int32(replicas)
+		_, err := f.client.AppsV1().ReplicaSets(f.namespace).Create(f.Context(), &appsv1.ReplicaSet{
+			ObjectMeta: metav1.ObjectMeta{Name: labels["app"], Labels: labels},
+			Spec: appsv1.ReplicaSetSpec{
+				Replicas: &count, Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec},
+			},
+		}, metav1.CreateOptions{})
+		f.must(err)
+	}
+}
+
+// budgets makes a budget for each ReplicaSet that allows one pod at a time.
+func (f *fleet) budgets(half string, sets int) {
+	one := intstr.FromInt(1)
+	for i := range sets {
+		app := fmt.Sprintf("%s-%d", half, i)
+		_, err := f.client.PolicyV1().PodDisruptionBudgets(f.namespace).Create(f.Context(), &policyv1.PodDisruptionBudget{
+			ObjectMeta: metav1.ObjectMeta{Name: app},
+			Spec: policyv1.PodDisruptionBudgetSpec{
+				MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}},
+			},
+		}, metav1.CreateOptions{})
+		f.must(err)
+	}
+	f.until("the budgets are counted", func() bool {
+		list, err := f.client.PolicyV1().PodDisruptionBudgets(f.namespace).List(f.Context(), metav1.ListOptions{})
+		counted := 0
+		for _, budget := range list.Items {
+			counted += int(budget.Status.DisruptionsAllowed)
+		}
+		return err == nil && counted == sets
+	})
+}
+
+// settle opens the nodes and waits until all pods run on them.
+func (f *fleet) settle(pods int) {
+	f.b.StopTimer()
+	defer f.b.StartTimer()
+	for _, name := range f.names {
+		_, err := f.client.CoreV1().Nodes().Patch(f.Context(), name, types.MergePatchType, []byte(`{"spec":{"unschedulable":null}}`), metav1.PatchOptions{})
+		f.must(err)
+	}
+	f.until(fmt.Sprintf("%d pods run", pods), func() bool {
+		running := 0
+		for _, pod := range f.list("").Items {
+			if pod.DeletionTimestamp == nil && isReady(&pod) {
+				running++
+			}
+		}
+		return running == pods
+	})
+}
+
+func (f *fleet) list(half string) *corev1.PodList {
+	options := metav1.ListOptions{ResourceVersion: "0"}
+	if half != "" {
+		options.LabelSelector = labels.Set{"half": half}.String()
+	}
+	list, err := f.client.CoreV1().Pods(f.namespace).List(f.Context(), options)
+	f.must(err)
+	return list
+}
+
+func (f *fleet) until(what string, holds func() bool) {
+	f.Helper()
+	for limit := time.Now().Add(long); !holds(); time.Sleep(time.Second) {
+		if time.Now().After(limit) {
+			f.Fatalf("never seen: %s", what)
+		}
+	}
+}
+
+func (f *fleet) timed(work func()) time.Duration {
+	began := time.Now()
+	work()
+	return time.Since(began)
+}
+
+// drained cordons and drains all nodes, as a runbook does.
+func (f *fleet) drained(pods int) {
+	drained, err := f.drain(kube.DrainOptions{Deadline: long, Progress: nil})
+	f.must(err)
+	if !drained.Complete() || len(drained.Evicted) != pods {
+		f.Fatalf("%d evicted, %d left", len(drained.Evicted), len(drained.Left))
+	}
+}
+
+// evictBarely evicts all pods by clients that know nothing of one another. The
+// pods have no grace time: when the last answer is there, all are gone.
+func (f *fleet) evictBarely(clients int) {
+	f.cordoned()
+	cluster := connected(f.b, f.plane.Kubeconfig())
+	work := make(chan string)
+	var team sync.WaitGroup
+	for range clients {
+		team.Go(func() {
+			for name := range work {
+				err := cluster.Client.CoreV1().Pods(f.namespace).EvictV1(f.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: f.namespace}})
+				if err != nil {
+					f.Error(err)
+				}
+			}
+		})
+	}
+	for _, pod := range f.list("").Items {
+		work <- pod.Name
+	}
+	close(work)
+	team.Wait()
+}
+
+// timeUntilGone drains, and tells after what time the pods of one half were gone.
+func (f *fleet) timeUntilGone(half string, pods int) time.Duration {
+	there := f.list(half)
+	left := map[types.UID]bool{}
+	for _, pod := range there.Items {
+		left[pod.UID] = true
+	}
+	if len(left) != pods {
+		f.Fatalf("%d pods of the half %q", len(left), half)
+	}
+	events, err := f.client.CoreV1().Pods(f.namespace).Watch(f.Context(), metav1.ListOptions{
+		ResourceVersion: there.ResourceVersion, LabelSelector: labels.Set{"half": half}.String(),
+	})
+	f.must(err)
+	defer events.Stop()
+	ctx, stop := context.WithCancel(f.Context())
+	var draining sync.WaitGroup
+	nodes := f.cordoned()
+	began := time.Now()
+	draining.Go(func() {
+		_, _ = f.cluster.Drain(ctx, granted("run-1"), nodes, kube.DrainOptions{Deadline: long}) // it is stopped
+	})
+	defer draining.Wait()
+	defer stop()
+	for event := range events.ResultChan() {
+		if pod, isPod := event.Object.(*corev1.Pod); isPod && event.Type == watch.Deleted {
+			delete(left, pod.UID)
+		}
+		if len(left) == 0 {
+			return time.Since(began)
+		}
+	}
+	f.Fatal("the watch of the benchmark ended")
+	return 0
+}
+
+// watchHeap samples the heap until it is asked for the growth of its peak, in
+// bytes. Nothing but the client runs in this process.
+func watchHeap() (peak func() float64) {
+	runtime.GC()
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	read := func() uint64 {
+		metrics.Read(sample)
+		return sample[0].Value.Uint64()
+	}
+	before := read()
+	highest, stop, done := before, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for ticker := time.NewTicker(10 * time.Millisecond); ; {
+			select {
+			case <-ticker.C:
+				highest = max(highest, read())
+			case <-stop:
+				ticker.Stop()
+				return
+			}
+		}
+	}()
+	return func() float64 {
+		close(stop)
+		<-done
+		return float64(highest - before)
+	}
+}
