@@ -10,7 +10,17 @@ import (
 )
 
 // errNotSeen refuses a fault that could never happen.
-var errNotSeen = errors.New("it is about calls to the cluster's API, which go to the cluster that was given and are not seen here")
+var errNotSeen = errors.New("it is about calls to the cluster's API, which go to the cluster that is given and are not seen here")
+
+// FitsGivenCluster fails when the scenario can't be played with a cluster that is given.
+func (s Scenario) FitsGivenCluster() error {
+	for i := range s.Faults {
+		if s.Faults[i].ofKubernetesCalls() {
+			return fmt.Errorf("scenario %s: fault %d: %w", s.Name, i+1, errNotSeen)
+		}
+	}
+	return nil
+}
 
 // ParseFault reads one fault, YAML or JSON, as it would stand in the scenario's list of faults.
 func (s Scenario) ParseFault(source string, data []byte) (Fault, error) {
@@ -37,9 +47,13 @@ func (s Scenario) ParseFault(source string, data []byte) (Fault, error) {
 
 // Inject adds a fault that ParseFault gave to those that there are. Its times are counted from now.
 func (w *World) Inject(fault Fault) error {
+	if w.kube == nil && fault.ofKubernetesCalls() {
+		return errNotSeen
+	}
 	w.lock()
 	defer w.unlock()
-	return w.suffer(fault)
+	w.model.suffer(fault)
+	return nil
 }
 
 // LiftFaults ends every fault, the scenario's too. What they did stays done, but for budgets that forbid every disruption.
@@ -47,12 +61,4 @@ func (w *World) LiftFaults() {
 	w.lock()
 	defer w.unlock()
 	w.model.trouble.lift()
-}
-
-func (w *World) suffer(fault Fault) error {
-	if w.kube == nil && fault.ofKubernetesCalls() {
-		return errNotSeen
-	}
-	w.model.suffer(fault)
-	return nil
 }

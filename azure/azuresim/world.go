@@ -63,7 +63,11 @@ func New(scenario Scenario, options Options) (*World, error) {
 	names := newSeeded(scenario.Seed)
 	w.time = newTimetable(options.Clock.Now(), w.earlier)
 	kube := options.Kubernetes
-	if kube == nil {
+	if kube != nil {
+		if err := scenario.FitsGivenCluster(); err != nil {
+			return nil, err
+		}
+	} else {
 		w.kube = newControlPlane(names, w.time)
 		w.clientset = newClientset(w)
 		kube = w.kube
@@ -73,10 +77,8 @@ func New(scenario Scenario, options Options) (*World, error) {
 		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
 	}
 	w.model = model
-	for i, fault := range scenario.Faults {
-		if err := w.suffer(fault); err != nil {
-			return nil, fmt.Errorf("starting scenario %s: fault %d: %w", scenario.Name, i+1, err)
-		}
+	for _, fault := range scenario.Faults {
+		model.suffer(fault)
 	}
 	w.ending, w.end = context.WithCancel(context.Background())
 	if !options.Held {

@@ -95,6 +95,12 @@ func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
 	if _, err := requestOf(scenario); err != nil {
 		return scenario, none, err
 	}
+	if err := scenario.FitsGivenCluster(); err != nil {
+		return scenario, none, usage("%v", err)
+	}
+	if err := served.CheckAddress(s.listen); err != nil {
+		return scenario, none, usage("--listen: %v", err)
+	}
 	if s.kubeconfig == "" {
 		return scenario, none, usage("--kubeconfig is missing: the cluster that is to be the managed one")
 	}
@@ -143,9 +149,9 @@ func (a *app) sayServed(server *served.Server, scenario azuresim.Scenario) error
 	var text strings.Builder
 	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n", scenario.Name, scenario.Shows, answer.URL, answer.Control)
 	for _, variable := range environment {
-		fmt.Fprintf(&text, "export %s=%s\n", variable.name, variable.value)
+		fmt.Fprintf(&text, "export %s\n", shell([]string{variable.name + "=" + variable.value}))
 	}
-	fmt.Fprintf(&text, "salve %s\n", strings.Join(answer.Arguments, " "))
+	fmt.Fprintln(&text, shell(append([]string{"salve"}, answer.Arguments...)))
 	_, err := fmt.Fprint(a.stdout, text.String())
 	return err
 }

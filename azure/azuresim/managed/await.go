@@ -13,8 +13,8 @@ import (
 // Await waits until everything asked for so far is in the cluster, its nodes are Ready, and each of its pods runs or is known
 // to have no place. The error is what was refused, or what was still waited for when ctx ended.
 func (c *Cluster) Await(ctx context.Context) error {
-	if err := c.queue.flush(ctx); err != nil {
-		return fmt.Errorf("bringing the given cluster to where the scenario begins: %w", err)
+	if err := c.until(ctx, "bringing the given cluster to where the scenario begins", c.queue.settled); err != nil {
+		return err
 	}
 	return c.until(ctx, "waiting for the given cluster to be where the scenario begins", func(ctx context.Context) error {
 		nodes, err := c.nodesReady(ctx)

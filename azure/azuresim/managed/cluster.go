@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
@@ -91,17 +93,26 @@ func (c *Cluster) owned() metav1.ListOptions {
 }
 
 // lookEvery is the pause between two looks at what the cluster has come to.
-const lookEvery = 100 * time.Millisecond
+const lookEvery = 50 * time.Millisecond
 
-// until looks again and again until there is nothing to wait for. The error says what it waited for last.
+// until looks again and again until there is nothing to wait for, or no hope. The error says what it waited for last.
 func (c *Cluster) until(ctx context.Context, doing string, look func(context.Context) error) error {
 	for {
 		err := pace.Once(ctx, c.clock, look)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
+		case hopeless(err):
+			return fmt.Errorf("%s: %w", doing, err)
 		}
 		if ended := pace.Pause(ctx, c.clock, lookEvery); ended != nil {
 			return fmt.Errorf("%s: %w (%w)", doing, err, ended)
 		}
 	}
+}
+
+// hopeless tells what does not come right while somebody waits: what is refused for good, and lack of rights.
+func hopeless(err error) bool {
+	refused := apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	return forGood(err) || refused || apierrors.IsUnauthorized(err)
 }

@@ -99,7 +99,8 @@ func (q *queue) insist(ctx context.Context, c change) error {
 	}
 }
 
-// forGood tells refusals that trying again does not change.
+// forGood tells refusals that trying again does not change. Lack of rights is none of them: an API server that just came
+// back does not know its roles yet.
 func forGood(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || errors.Is(err, errForeign)
 }
@@ -119,18 +120,17 @@ func (q *queue) finish(err error) {
 	}
 }
 
-// flush waits until everything that was entered so far is done. The error is what was refused, or what ctx's end cut off.
-func (q *queue) flush(ctx context.Context) error {
-	done := make(chan struct{})
-	q.add("", func(context.Context) error {
-		close(done)
-		return nil
-	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
+// settled fails as long as something waits, and for good once something was refused.
+func (q *queue) settled(context.Context) error {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	return errors.Join(append(q.refused, q.failing, context.Cause(ctx))...)
+	switch {
+	case len(q.refused) > 0:
+		return errors.Join(q.refused...)
+	case q.failing != nil:
+		return q.failing
+	case len(q.waiting) > 0:
+		return fmt.Errorf("%d changes are still to be made", len(q.waiting))
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -21,8 +22,10 @@ import (
 )
 
 const (
-	// startPatience bounds how long the given cluster may take to become what the scenario begins with.
-	startPatience = 3 * time.Minute
+	// attachPatience bounds how long the given cluster may take to answer and to be cleared.
+	attachPatience = time.Minute
+	// beginPatience bounds how long it may then take to become what the scenario begins with.
+	beginPatience = 3 * time.Minute
 	// endPatience bounds how long requests that are being answered are waited for.
 	endPatience = 5 * time.Second
 	// clearPatience bounds the removal of what was made in the given cluster.
@@ -62,6 +65,7 @@ type Server struct {
 	removeAtEnd bool
 	ownFolder   string // of the authority's file, when it was made here
 	served      chan error
+	gone        sync.WaitGroup
 }
 
 // Start brings the given cluster to where the scenario begins and then serves it. What an earlier Server of the same managed
@@ -93,7 +97,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 	}
 	s.world.Begin()
-	go func() { s.served <- s.http.ServeTLS(listener, "", "") }()
+	s.gone.Go(func() { s.served <- s.http.ServeTLS(listener, "", "") })
 	return s, nil
 }
 
@@ -106,9 +110,9 @@ func (s *Server) prepare(ctx context.Context, options Options) error {
 	if err != nil {
 		return fmt.Errorf("reading the given cluster's kubeconfig: %w", err)
 	}
-	limited, cancel := pace.WithTimeout(ctx, clock.RealClock{}, startPatience)
+	attaching, cancel := pace.WithTimeout(ctx, clock.RealClock{}, attachPatience)
 	defer cancel()
-	s.cluster, err = managed.Attach(limited, managed.Options{
+	s.cluster, err = managed.Attach(attaching, managed.Options{
 		Config: config, Owner: options.Scenario.Cluster, Clock: clock.RealClock{}, Log: s.log,
 	})
 	if err != nil {
@@ -118,19 +122,26 @@ func (s *Server) prepare(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	return s.cluster.Await(limited)
+	beginning, cancel := pace.WithTimeout(ctx, clock.RealClock{}, beginPatience)
+	defer cancel()
+	return s.cluster.Await(beginning)
+}
+
+// CheckAddress refuses what is not an address of the loopback interface.
+func CheckAddress(address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%q is not an address of the loopback interface, such as 127.0.0.1:8443", address)
+	}
+	return nil
 }
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("listening on %q: %w", address, err)
-	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("listening on %q: it is not an address of the loopback interface, such as 127.0.0.1:8443", address)
+	if err := CheckAddress(address); err != nil {
+		return nil, err
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -184,8 +195,9 @@ func (s *Server) Close() error {
 	ctx, cancel := pace.WithTimeout(context.Background(), clock.RealClock{}, endPatience)
 	defer cancel()
 	if err := s.http.Shutdown(ctx); err != nil {
-		s.log.Warn("requests were cut off", "error", s.http.Close())
+		s.log.Warn("requests were cut off", "error", errors.Join(err, s.http.Close()))
 	}
+	s.gone.Wait()
 	return s.release()
 }
 
