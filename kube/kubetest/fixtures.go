@@ -3,8 +3,6 @@ package kubetest
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -14,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // fixtureLimit bounds the making and the clearing of what a test asked for.
@@ -93,25 +90,6 @@ func (c *ControlPlane) awaitNodes(t testing.TB, names []string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// KubeconfigOf writes a kubeconfig of a user without any rights but those that the
-// test binds to the name, and gives its path.
-func (c *ControlPlane) KubeconfigOf(t testing.TB, user string) string {
-	t.Helper()
-	config, err := clientcmd.LoadFromFile(c.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.AuthInfos["admin"].Impersonate = user
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // afterwards clears something away after the test, with a context of its own.

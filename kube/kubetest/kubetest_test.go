@@ -54,6 +54,9 @@ func TestAUserHasNoRightsOfItsOwn(t *testing.T) {
 	if _, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("listing nodes as a stranger: %v", err)
 	}
+	if got := plane.Requests(t, "stranger"); len(got) != 1 || got[0] != "list nodes" {
+		t.Errorf("the stranger's requests are %q", got)
+	}
 }
 
 // TestDataSurvivesTheAPIServer: it is killed and comes back on its port.

@@ -48,6 +48,7 @@ func (c *ControlPlane) arguments(name string) []string {
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + c.file("accounts.pub"),
 			"--service-account-signing-key-file=" + c.file("accounts.key"),
 			"--disable-admission-plugins=ServiceAccount", // pods need no account that a controller makes later
+			"--audit-policy-file=" + c.file("audit.yaml"), "--audit-log-path=" + c.file("audit.log"),
 			"--profiling=false",
 		}
 	case "kube-controller-manager":

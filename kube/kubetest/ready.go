@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -20,7 +19,8 @@ import (
 
 const lookEvery = 50 * time.Millisecond
 
-// writeKeys makes the key of service accounts and the token of the only user.
+// writeKeys makes the key of service accounts and the tokens of the users: admin,
+// and the one who stands in for users of tests, whose requests are recorded.
 func (c *ControlPlane) writeKeys() error {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -30,28 +30,26 @@ func (c *ControlPlane) writeKeys() error {
 	if err != nil {
 		return err
 	}
-	token := make([]byte, 16)
-	if _, err := rand.Read(token); err != nil {
-		return err
-	}
+	admin, standIn := rand.Text(), rand.Text()
 	for name, content := range map[string][]byte{
 		"accounts.key": pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 		"accounts.pub": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
-		"tokens.csv":   []byte(hex.EncodeToString(token) + ",admin,admin,system:masters\n"),
+		"tokens.csv":   []byte(admin + ",admin,admin,system:masters\n" + standIn + "," + standsIn + "," + standsIn + ",system:masters\n"),
+		"audit.yaml":   []byte(auditPolicy),
 	} {
 		if err := os.WriteFile(c.file(name), content, 0o600); err != nil {
 			return err
 		}
 	}
-	return c.writeKubeconfig(hex.EncodeToString(token))
+	return c.writeKubeconfig(admin, standIn)
 }
 
-func (c *ControlPlane) writeKubeconfig(token string) error {
+func (c *ControlPlane) writeKubeconfig(admin, standIn string) error {
 	return clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{"test": {
 			Server: fmt.Sprintf("https://127.0.0.1:%d", c.ports.api), CertificateAuthority: c.file("apiserver/apiserver.crt"),
 		}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"admin": {Token: token}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"admin": {Token: admin}, standsIn: {Token: standIn}},
 		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "admin"}},
 		CurrentContext: "test",
 	}, c.kubeconfig)
