@@ -1,5 +1,6 @@
 // Package azuresim is the embedded Azure: one http.Handler that speaks ARM's REST over a model of one AKS cluster, and a
-// Kubernetes clientset fed by the same model.
+// Kubernetes clientset fed by the same model. Instead of the clientset's cluster a real one can be given: package managed
+// makes it what the model says, package served serves both.
 //
 // It exists so that a recovery can be rehearsed, tested and cut at every call without a subscription, without sockets and
 // on any clock, virtual time included. The SDK's own clients reach it through World.Transport; any other client reaches it
@@ -18,6 +19,7 @@
 //   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
 //   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
 //
-// Layers, one way: the model (state and transitions) knows neither HTTP nor the callers; the REST side decodes and answers;
-// the Kubernetes side keeps objects, watches and a small set of controllers.
+// Layers, one way: the model (state and transitions) knows neither HTTP nor the callers, and acts on the cluster through
+// the interface Kubernetes; the REST side decodes and answers; the embedded cluster keeps objects, watches and a small set
+// of controllers.
 package azuresim
