@@ -28,6 +28,8 @@ var rooms = map[string][]string{
 	"azure/azuresim/managed": {"azure/azuresim", "pace"},
 	"azure/azuresim/served":  {"azure/azuresim", "azure/azuresim/managed", "pace"},
 	"kube":                   {"fault", "pace", "runbook"},
+	"endtoend":               {},
+	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
