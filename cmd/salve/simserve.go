@@ -64,6 +64,7 @@ func (a *app) serveSim(parent context.Context, asked *serving, name string) erro
 	options.Log = slog.New(console.NewHandler(a.stderr, a.verbosity)).With("component", "sim")
 	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills
 	server, err := served.Start(ctx, options)
 	if err != nil {
 		return err
@@ -72,7 +73,6 @@ func (a *app) serveSim(parent context.Context, asked *serving, name string) erro
 		return err
 	}
 	err = server.Wait(ctx)
-	stop() // a second signal kills
 	if closing := server.Close(); err == nil {
 		err = closing
 	}

@@ -50,7 +50,7 @@ var _ azuresim.Kubernetes = (*Cluster)(nil)
 // Attach connects to a cluster and clears away what an earlier Cluster of the same owner left there. Close ends it.
 func Attach(ctx context.Context, options Options) (*Cluster, error) {
 	config := rest.CopyConfig(options.Config)
-	config.QPS, config.UserAgent = -1, "salve-sim"
+	config.QPS, config.UserAgent, config.WarningHandler = -1, "salve-sim", rest.NoWarnings{}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("making the given cluster's client: %w", err)

@@ -17,9 +17,9 @@ import (
 // validity is longer than anybody serves a test environment.
 const validity = 90 * 24 * time.Hour
 
-// certify makes an authority, lets it sign one certificate for the loopback interface, and forgets its key. It returns that
-// certificate and the authority's own in PEM. Who trusts the authority trusts it for the loopback interface only.
-func certify(now time.Time) (tls.Certificate, []byte, error) {
+// certify makes an authority, lets it sign one certificate for an address, and forgets its key. It returns that certificate
+// and the authority's own in PEM. Who trusts the authority trusts it for the loopback interface only.
+func certify(now time.Time, address net.IP) (tls.Certificate, []byte, error) {
 	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, fmt.Errorf("making the authority's key: %w", err)
@@ -44,7 +44,7 @@ func certify(now time.Time) (tls.Certificate, []byte, error) {
 		SerialNumber: big.NewInt(now.UnixNano() + 1), Subject: pkix.Name{CommonName: "localhost"},
 		NotBefore: authority.NotBefore, NotAfter: authority.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{address},
 	}
 	leaf, err := x509.CreateCertificate(rand.Reader, server, authority, &key.PublicKey, signer)
 	if err != nil {

@@ -2,7 +2,6 @@ package served_test
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,23 +152,33 @@ func TestANodeOfSomebodyElseIsNotTakenOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plane.Client().CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
+	refused(t, plane.Kubeconfig(), "adding node "+name+": it is there already")
+	if left, err := plane.Client().CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{}); err != nil || left.Labels[managed.OwnerLabel] != "" {
+		t.Errorf("somebody else's node: %+v, %v", left, err)
+	}
+}
+
+func TestAKubeconfigWithoutRightsIsRefusedBeforeAnythingIsServed(t *testing.T) {
+	refused(t, kubetest.Start(t).KubeconfigOf(t, "stranger"), "forbidden")
+}
+
+// refused expects that serving does not begin.
+func refused(t *testing.T, path, why string) {
+	t.Helper()
 	scenario, err := azuresim.Parse("test.yaml", []byte("shows: a test\nexpect: remediated\n"+apps))
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := served.ReadKubeconfig(plane.Kubeconfig())
+	kubeconfig, err := served.ReadKubeconfig(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := served.Start(t.Context(), served.Options{Scenario: scenario, Kubeconfig: kubeconfig, RemoveAtEnd: true, Log: slog.New(slog.DiscardHandler)})
+	server, err := served.Start(t.Context(), served.Options{Scenario: scenario, Kubeconfig: kubeconfig})
 	if err == nil {
-		_ = second.Close()
+		_ = server.Close() // it should not be there
 	}
-	if err == nil || !strings.Contains(err.Error(), "adding node "+name+": it is there already") {
-		t.Fatalf("got %v, want a refusal that names the node", err)
-	}
-	if left, err := plane.Client().CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{}); err != nil || left.Labels[managed.OwnerLabel] != "" {
-		t.Errorf("somebody else's node: %+v, %v", left, err)
+	if err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("got %v, want a refusal: %s", err, why)
 	}
 }
 

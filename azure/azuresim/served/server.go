@@ -48,7 +48,7 @@ type Options struct {
 	CAFile string
 	// RemoveAtEnd removes at the end what was made in the given cluster; otherwise it stays as it is.
 	RemoveAtEnd bool
-	// Log is told of each request at level debug, and of trouble with the given cluster.
+	// Log is told of each request at level debug, and of trouble with the given cluster; nil is nobody.
 	Log *slog.Logger
 }
 
@@ -71,18 +71,22 @@ type Server struct {
 // Start brings the given cluster to where the scenario begins and then serves it. What an earlier Server of the same managed
 // cluster left there is removed first. Close ends it.
 func Start(ctx context.Context, options Options) (_ *Server, err error) {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
 	s := &Server{scenario: options.Scenario, log: options.Log, removeAtEnd: options.RemoveAtEnd, served: make(chan error, 1)}
-	listener, err := listen(ctx, options.Listen)
+	listener, err := listen(options.Listen)
 	if err != nil {
 		return nil, err
 	}
 	s.url = "https://" + listener.Addr().String()
 	defer func() {
 		if err != nil {
+			s.removeAtEnd = true // nothing was served: leave nothing behind
 			err = errors.Join(err, listener.Close(), s.release())
 		}
 	}()
-	certificate, authority, err := certify(time.Now())
+	certificate, authority, err := certify(time.Now(), listener.Addr().(*net.TCPAddr).IP)
 	if err != nil {
 		return nil, err
 	}
@@ -136,15 +140,18 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
+func listen(address string) (*net.TCPListener, error) {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
 	if err := CheckAddress(address); err != nil {
 		return nil, err
 	}
-	var config net.ListenConfig
-	listener, err := config.Listen(ctx, "tcp", address)
+	resolved, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening on %q: %w", address, err)
+	}
+	listener, err := net.ListenTCP("tcp", resolved)
 	if err != nil {
 		return nil, fmt.Errorf("listening on %q: %w", address, err)
 	}
