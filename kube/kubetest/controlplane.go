@@ -147,7 +147,8 @@ func (c *ControlPlane) StopAPIServer(t testing.TB) {
 }
 
 // StartAPIServer starts the API server again, on the same port and data, and waits
-// until it is ready.
+// until it is ready. The controllers begin anew too, as they do wherever they lose
+// the API for long: their leases end, and they with them.
 func (c *ControlPlane) StartAPIServer(t testing.TB) {
 	t.Helper()
 	if err := c.run("kube-apiserver"); err != nil {
@@ -157,6 +158,12 @@ func (c *ControlPlane) StartAPIServer(t testing.TB) {
 	defer cancel()
 	if err := c.awaitReady(ctx); err != nil {
 		t.Fatal(err)
+	}
+	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
+		c.process(name).kill()
+		if err := c.run(name); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
