@@ -16,6 +16,10 @@ import (
 // priority and fairness.
 const defaultParallel = 64
 
+// linger is how long the answers to the last evictions are waited for when the
+// pods were seen to go before them, as those without grace are.
+const linger = time.Second
+
 // eviction is a drain at work on a fixed set of pods. All of its state belongs to
 // one loop; workers, which ask for evictions, and followers, which see pods go,
 // only send to it.
@@ -122,9 +126,16 @@ func (e *eviction) schedule() {
 func (e *eviction) loop(ctx context.Context) error {
 	alarm := e.cluster.Clock.NewTimer(time.Hour)
 	defer alarm.Stop()
-	for e.left > 0 {
+	var over time.Time // until when answers are waited for that can't matter any more
+	for e.left > 0 || e.busy > 0 {
 		now := e.cluster.Clock.Now()
-		setAlarm(alarm, now, e.agenda.wake(now), e.report.due(e, now))
+		switch {
+		case e.left == 0 && over.IsZero():
+			over = now.Add(linger)
+		case e.left == 0 && !now.Before(over):
+			return nil
+		}
+		setAlarm(alarm, now, e.agenda.wake(now), e.report.due(e, now), over)
 		e.assign(now)
 		select {
 		case <-ctx.Done():

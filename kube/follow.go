@@ -12,8 +12,9 @@ import (
 	"salve/pace"
 )
 
-// watchAgain is the schedule after a watch ended early.
-var watchAgain = pace.Backoff{First: time.Second, Longest: 10 * time.Second, Factor: 2}
+// watchAgain is the schedule after a watch ended early, as those do that the API
+// server can't get rid of their events quickly enough.
+var watchAgain = pace.Backoff{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
 
 // follow sees the pods of a node go, until ctx ends. It sends the UIDs of those
 // that are gone.
@@ -21,9 +22,11 @@ var watchAgain = pace.Backoff{First: time.Second, Longest: 10 * time.Second, Fac
 // Each node has a watch of its own, as its kubelet has: the API server keeps an
 // index of pods by node for that, so that neither it nor we touch an event of any
 // other node's pod. A single watch can't be narrowed to some nodes (selectors
-// know no "or" for fields), and one over all pods would carry every change in a
-// cluster that may be a hundred times larger than what is drained. The watch of a
-// node ends with its last pod.
+// know no "or" for fields); one over all pods would carry every change in a
+// cluster that may be a hundred times larger than what is drained, and is ended
+// by the API server when it is not read quickly enough. Whole pods come, not
+// their metadata only: the API server encodes them once for all who watch them,
+// and nothing of them is kept here. The watch of a node ends with its last pod.
 func (c *Cluster) follow(ctx context.Context, node *emptying, seen chan<- types.UID) {
 	known := make(map[types.UID]bool, len(node.pods))
 	for _, p := range node.pods {
