@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo test lint vulnerabilities bench bench-drain sweep control-plane clean
+.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -15,6 +15,11 @@ build:
 # The main job, in front of your eyes, on the embedded Azure.
 demo: build
 	$(BIN)/salve rehearse wedged
+
+# A recovery that is killed and goes on: real processes on a real control plane.
+demo-resume: build control-plane
+	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
+	tools/demo-resume.sh
 
 # All tests under the race detector, with a sample of the sweeps; then the sweeps
 # whole, without it: they are the same code some tens of thousands of times.
@@ -51,7 +56,7 @@ bench:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./runbooks/...
 
 # Drains on a real control plane, each beside its measure: kubectl, the API
-# server's own speed, the same pods alone. About fifteen minutes.
+# server's own speed, the same pods alone. About seven minutes.
 bench-drain: control-plane
 	$(GO) test -run '^$$' -bench '^BenchmarkDrain' -benchtime 1x -timeout 1h ./kube
 

@@ -32,15 +32,13 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 		return nil, nil
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
-	case class == fault.Missing, e.verb != act:
-		// Nothing can be done to a cluster that does not exist: it is only asked, by
-		// which the guard says so.
+	case class == fault.Missing && e.verb == act:
+		return e.without(runbook.NothingToDo, "the cluster does not exist"), nil
+	case e.verb != act:
 		e.journal = &journal.Place{Backend: journal.NewMemory(), Where: "memory"}
-		if e.verb == act {
-			e.verb = check
-			return e.absent(ctx)
+		if class != fault.Missing {
+			e.watch.say(fmt.Sprintf("Whether a run is open can't be seen: %v.", err))
 		}
-		e.watch.say(fmt.Sprintf("Whether a run is open can't be seen: %v.", err))
 		return nil, nil
 	case class == fault.Terminal:
 		return nil, err
@@ -65,21 +63,6 @@ func (e *errand) probe(ctx context.Context) error {
 	defer cancel()
 	_, err := e.journal.Runs(limited)
 	return err
-}
-
-// absent asks about a cluster that was not there, and never acts should it be
-// there now.
-func (e *errand) absent(ctx context.Context) ([]engine.Result, error) {
-	defer func() { e.verb = act }()
-	pools, ending, err := e.pools(ctx)
-	if err != nil || ending != nil {
-		return ending, err
-	}
-	result, err := e.one(ctx, pools[0])
-	if err == nil && result.Outcome == "" {
-		return e.without(runbook.Undecided, "the cluster did not exist a moment ago; look again"), nil
-	}
-	return []engine.Result{result}, err
 }
 
 // unseen makes an undecided result of a run that could not begin because its
