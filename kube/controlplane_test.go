@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ type site struct {
 	namespace string
 	selector  string
 	names     []string
+	// inFlight counts evictions while evictions are seen; most is its peak.
+	inFlight, most atomic.Int64
 }
 
 func onNodes(t testing.TB, n int) *site {
@@ -187,6 +190,8 @@ func (s *site) evictions(see func(pod string) *http.Response) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(request *http.Request) (*http.Response, error) {
 			if strings.HasSuffix(request.URL.Path, "/eviction") {
+				s.most.Store(max(s.most.Load(), s.inFlight.Add(1)))
+				defer s.inFlight.Add(-1)
 				if response := see(path.Base(path.Dir(request.URL.Path))); response != nil {
 					response.Request = request
 					return response, nil

@@ -217,6 +217,56 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 	}
 }
 
+func TestNoMoreIsUnderWayAtOnceThanAllowed(t *testing.T) {
+	t.Parallel()
+	s := onNodes(t, 2)
+	var free, web []string
+	for i := range 12 {
+		free, web = append(free, fmt.Sprintf("free-%02d", i)), append(web, fmt.Sprintf("web-%02d", i))
+	}
+	s.pods(0, "free", free...)
+	s.pods(1, "web", web...)
+	s.budget("web", "web", 0, 12)
+	var mu sync.Mutex
+	underWay := map[string]int{}
+	s.evictions(func(pod string) *http.Response {
+		app, _, _ := strings.Cut(pod, "-")
+		mu.Lock()
+		underWay[app]++
+		if app == "web" && underWay[app] > 1 {
+			t.Errorf("%d pods under one budget were asked for at once", underWay[app])
+		}
+		mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+		mu.Lock()
+		underWay[app]--
+		mu.Unlock()
+		return nil
+	})
+	drained, err := s.drain(kube.DrainOptions{Parallel: 3})
+	s.must(err)
+	if !drained.Complete() || len(drained.Evicted) != 24 {
+		t.Errorf("%+v", drained)
+	}
+	if most := s.most.Load(); most > 3 {
+		t.Errorf("%d evictions at once, 3 are allowed", most)
+	}
+}
+
+func TestANodeWithoutANameIsNotEveryPodThatRunsNowhere(t *testing.T) {
+	t.Parallel()
+	s := onNodes(t, 1)
+	s.pod(0, "pending", "pending", func(pod *corev1.Pod) {
+		pod.Spec.NodeName, pod.Spec.NodeSelector = "", map[string]string{"no": "such-node"}
+	})
+	if drained, err := s.cluster.Drain(s.Context(), granted("run-1"), []kube.Node{{}}, kube.DrainOptions{Deadline: patience}); err == nil {
+		t.Errorf("drained %+v", drained)
+	}
+	if !s.there(s.Context(), "pending") {
+		t.Error("a pod that runs nowhere was evicted")
+	}
+}
+
 const (
 	refusedByBudget = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,
 		"message":"Cannot evict pod as it would violate the pod's disruption budget.",
