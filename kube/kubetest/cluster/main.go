@@ -1,5 +1,3 @@
-// Command cluster runs a control plane until it is interrupted and says where its
-// kubeconfig is: a cluster to try things on.
 package main
 
 import (
