@@ -14,7 +14,8 @@ import (
 
 // cloudFlags say where ARM, the token service and the cluster's API are.
 type cloudFlags struct {
-	name, endpoint, audience, authority, ca, kubeconfig string
+	name, endpoint, audience, authority, ca string
+	kubernetesFlags
 }
 
 func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
@@ -22,12 +23,15 @@ func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.endpoint, "arm-endpoint", "", "URL of an ARM of your own, instead of --cloud")
 	flags.StringVar(&c.audience, "arm-audience", "", "what tokens for --arm-endpoint are for (default: its URL)")
 	flags.StringVar(&c.authority, "authority-host", "", "URL of the token service that goes with --arm-endpoint (default: the public one)")
-	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`file` that leads to the cluster's API (default: ask ARM for one)")
+	c.kubernetesFlags.addFlags(flags, "ask ARM for one")
 	flags.StringVar(&c.ca, "arm-ca", "", "PEM file of the authority that signed the certificate of --arm-endpoint")
 }
 
 // check finds what can't be meant.
 func (c *cloudFlags) check() error {
+	if c.context != "" && c.kubeconfig == "" {
+		return usage("--context goes with --kubeconfig, which is missing")
+	}
 	if _, known := clouds()[c.name]; !known {
 		return usage("--cloud %q: it is public, china or usgov", c.name)
 	}

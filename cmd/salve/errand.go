@@ -1,19 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"salve/azure"
 	"salve/engine"
-	"salve/fault"
 	"salve/journal"
 	"salve/pace"
 	"salve/runbook"
-	"salve/runbooks/recreatepool"
 )
 
 // verb is what a command asks of the engine.
@@ -25,12 +23,13 @@ const (
 	check verb = "check"
 )
 
-// errand is a request at work: its pools, one after the other.
+// errand is a request at work: its runbooks, one after the other.
 type errand struct {
 	*request
-	app   *app
-	verb  verb
-	world recreatepool.World
+	app    *app
+	verb   verb
+	recipe recipe
+	clock  pace.Clock
 	// journal is opened by the errand, unless it is there already.
 	journal *journal.Place
 	watch   *watch
@@ -38,7 +37,12 @@ type errand struct {
 	scenario string
 }
 
-// do works through the pools. It stops after a run that ends failed, undecided
+func newErrand(a *app, asked *request, recipe recipe, verb verb) *errand {
+	clock := recipe.clock()
+	return &errand{request: asked, app: a, verb: verb, recipe: recipe, clock: clock, watch: &watch{app: a, clock: clock}}
+}
+
+// do works through the runbooks. It stops after a run that ends failed, undecided
 // or needing attention; what was done up to an error is given back with it.
 func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 	ctx, done := interruptible(parent, e.watch.say)
@@ -50,13 +54,13 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 	if err != nil || ending != nil {
 		return ending, err
 	}
-	pools, ending, err := e.pools(ctx)
+	books, ending, err := e.recipe.books(ctx, e.journal)
 	if err != nil || ending != nil {
 		return ending, err
 	}
 	var results []engine.Result
-	for _, pool := range pools {
-		result, err := e.one(ctx, pool)
+	for _, book := range books {
+		result, err := e.one(ctx, book)
 		if result.Runbook != "" {
 			results = append(results, result)
 		}
@@ -72,38 +76,32 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 
 // validate finds what can't be meant before anything is asked.
 func (e *errand) validate() error {
-	book, err := recreatepool.New(e.world, e.inputs)
+	book, err := e.recipe.trial()
 	if err != nil {
 		return usage("%v", err)
 	}
 	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
 }
 
-// one does the errand for a pool.
-func (e *errand) one(ctx context.Context, pool string) (engine.Result, error) {
-	inputs := e.inputs
-	inputs.Pool = pool
-	book, err := recreatepool.New(e.world, inputs)
-	if err != nil {
-		return engine.Result{}, usage("%v", err)
-	}
+// one does the errand for a target.
+func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, error) {
 	open := e.openRun(ctx, book.Target)
 	if open != nil && open.Header.Runbook == book.Name {
-		begun, err := inputsOf(open.Header)
+		asked, err := json.Marshal(book.Inputs)
 		if err != nil {
 			return engine.Result{}, err
 		}
-		if begun != inputs {
+		if !bytes.Equal(asked, open.Header.Inputs) {
 			e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
 		}
-		if book, err = recreatepool.New(e.world, begun); err != nil {
-			return engine.Result{}, &attention{fmt.Errorf("the inputs in the journal of run %q: %w", open.Run, err)}
+		if book, err = e.recipe.again(open.Header); err != nil {
+			return engine.Result{}, err
 		}
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
 	defer e.watch.end()
 	machine := &engine.Engine{
-		Journal: e.journal, Clock: e.world.Clock, Holder: e.app.holder(), Watch: e.watch.event, NewRun: e.app.newRun,
+		Journal: e.journal, Clock: e.clock, Holder: e.app.holder(), Watch: e.watch.event, NewRun: e.app.newRun,
 	}
 	options := engine.Options{Overrides: e.overridesFor(book)}
 	if e.verb != act {
@@ -164,62 +162,4 @@ func patiently(ctx context.Context, watch *watch, patience time.Duration, call f
 			return result, err
 		}
 	}
-}
-
-// pools names the pools to work on. Where none is to be worked on it gives the
-// ending instead.
-func (e *errand) pools(ctx context.Context) ([]string, []engine.Result, error) {
-	if e.role == "" {
-		return []string{e.inputs.Pool}, nil, nil
-	}
-	cluster, err := e.world.Azure.Cluster(ctx, e.inputs.ResourceGroup, e.inputs.Cluster)
-	switch {
-	case context.Cause(ctx) != nil:
-		return nil, nil, context.Cause(ctx)
-	case err != nil && fault.ClassOf(err) == fault.Missing:
-		return nil, e.without(runbook.NothingToDo, "the cluster does not exist"), nil
-	case err != nil:
-		return nil, e.without(runbook.Undecided, fmt.Sprintf("the pools of role %q can't be seen: %v", e.role, err)), nil
-	}
-	begun, err := e.begunPools(ctx, cluster)
-	if err != nil {
-		return nil, nil, err
-	}
-	pools := append(begun, recreatepool.PoolsOfRole(cluster, e.role)...)
-	if len(pools) == 0 {
-		return nil, e.without(runbook.NothingToDo, fmt.Sprintf("the cluster has no pool of role %q", e.role)), nil
-	}
-	return pools, nil, nil
-}
-
-// begunPools are pools of the cluster that an open run has deleted and not made
-// again: nothing in the cluster tells their role any more, and they come first.
-func (e *errand) begunPools(ctx context.Context, cluster azure.Cluster) ([]string, error) {
-	var unreadable error
-	open, err := journal.Find(ctx, e.journal, func(history *journal.History) bool {
-		return history.Closed == nil && history.Header.Runbook == recreatepool.Name
-	}, func(_ string, err error) { unreadable = err })
-	if err = errors.Join(err, unreadable); err != nil {
-		return nil, err
-	}
-	var pools []string
-	for _, record := range open {
-		_, pool, _ := strings.Cut(record.Header.Target.Name, "/")
-		if _, there := cluster.Pool(pool); !there && record.Header.Target.ID == strings.ToLower(azure.PoolID(e.clusterID(), pool)) {
-			pools = append(pools, pool)
-		}
-	}
-	return pools, nil
-}
-
-func (e *errand) clusterID() string {
-	return azure.ClusterID(e.inputs.Subscription, e.inputs.ResourceGroup, e.inputs.Cluster)
-}
-
-// without is the ending of an errand that came to no pool.
-func (e *errand) without(outcome runbook.Outcome, reason string) []engine.Result {
-	return []engine.Result{{
-		Runbook: recreatepool.Name, Outcome: outcome, Reason: reason,
-		Target: runbook.Target{Kind: "AKS cluster", ID: strings.ToLower(e.clusterID()), Name: e.inputs.Cluster},
-	}}
 }

@@ -23,7 +23,7 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 		e.journal, err = e.shelf.open(ctx, e.app)
 		return nil, err
 	}
-	if e.journal, err = e.inClusterOf(ctx, e.world); err == nil {
+	if err = e.reach(ctx); err == nil {
 		err = e.probe(ctx)
 	}
 	class := fault.ClassOf(err)
@@ -33,7 +33,7 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
 	case class == fault.Missing && e.verb == act:
-		return e.without(runbook.NothingToDo, "the cluster does not exist"), nil
+		return e.recipe.without(runbook.NothingToDo, "the cluster does not exist"), nil
 	case e.verb != act:
 		e.journal = &journal.Place{Backend: journal.NewMemory(), Where: "memory"}
 		if class != fault.Missing {
@@ -43,7 +43,17 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	case class == fault.Terminal:
 		return nil, err
 	}
-	return e.without(runbook.Undecided, unreachable(err)), nil
+	return e.recipe.without(runbook.Undecided, unreachable(err)), nil
+}
+
+// reach opens the journal in the recipe's cluster.
+func (e *errand) reach(ctx context.Context) error {
+	cluster, err := e.recipe.cluster(ctx)
+	if err != nil {
+		return err
+	}
+	e.journal, err = e.inCluster(cluster)
+	return err
 }
 
 // How long a journal in a cluster is tried to be reached: who only looks can do
@@ -59,7 +69,7 @@ func (e *errand) probe(ctx context.Context) error {
 	if e.verb != act {
 		limit = probeToLook
 	}
-	limited, cancel := pace.WithTimeout(ctx, e.world.Clock, limit)
+	limited, cancel := pace.WithTimeout(ctx, e.clock, limit)
 	defer cancel()
 	_, err := e.journal.Runs(limited)
 	return err
@@ -72,7 +82,7 @@ func (e *errand) unseen(target runbook.Target, result engine.Result, err error) 
 	if err == nil || result.Runbook != "" || errors.As(err, &held) || !passing(fault.ClassOf(err)) {
 		return result, err
 	}
-	ended := e.without(runbook.Undecided, unreachable(err))[0]
+	ended := e.recipe.without(runbook.Undecided, unreachable(err))[0]
 	ended.Target = target
 	return ended, nil
 }

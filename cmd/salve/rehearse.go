@@ -68,7 +68,7 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 	if err != nil {
 		return usage("%v", err)
 	}
-	request, err := requestOf(scenario)
+	request, role, err := requestOf(scenario)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,8 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 			return fmt.Errorf("making a folder for the journal: %w", err)
 		}
 	}
-	e := &errand{request: request, app: a, verb: act, world: world, watch: &watch{app: a, clock: clock}, scenario: scenario.Name}
+	e := newErrand(a, request, &pools{world: world, inputs: request.inputs, role: role}, act)
+	e.scenario = scenario.Name
 	if asked.dryRun {
 		e.verb = plan
 	}
@@ -101,25 +102,26 @@ func (a *app) rehearse(ctx context.Context, asked *rehearsal, name string) error
 	return e.answer(ctx, results, err)
 }
 
-// requestOf makes a request of a scenario's inputs, which are named as the flags.
-func requestOf(scenario azuresim.Scenario) (*request, error) {
-	asked := &request{shelf: shelf{inputs: recreatepool.Defaults()}}
+// requestOf makes a request of a scenario's inputs, which are named as the flags,
+// and the role of the pools if it names one.
+func requestOf(scenario azuresim.Scenario) (asked *request, role string, err error) {
+	asked = &request{shelf: shelf{inputs: recreatepool.Defaults()}}
 	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = scenario.Subscription, scenario.ResourceGroup, scenario.Cluster
 	known := settings()
 	for name, text := range scenario.Inputs {
 		if name == "role" {
-			asked.role = text
+			role = text
 			continue
 		}
 		index := slices.IndexFunc(known, func(s setting) bool { return s.flag == name })
 		if index < 0 {
-			return nil, usage("scenario %s: there is no input %q", scenario.Name, name)
+			return nil, "", usage("scenario %s: there is no input %q", scenario.Name, name)
 		}
 		if err := (value{known[index], &asked.inputs}).Set(text); err != nil {
-			return nil, usage("scenario %s: input %s: %v", scenario.Name, name, err)
+			return nil, "", usage("scenario %s: input %s: %v", scenario.Name, name, err)
 		}
 	}
-	return asked, nil
+	return asked, role, nil
 }
 
 // embedded connects to an embedded Azure as to a real one.

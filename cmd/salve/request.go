@@ -5,17 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"salve/runbook"
-	"salve/runbooks/recreatepool"
 )
 
-// request is what a person asked the runbook for.
+// request is what a person asked of a runbook.
 type request struct {
 	shelf
-	role         string
 	given        []string
 	overrides    map[string]string
 	skipGuards   bool
@@ -23,25 +20,14 @@ type request struct {
 	waitForLease time.Duration
 }
 
-// addFlags are those of run, plan and check.
+// addFlags are those of run, plan and check, whatever the runbook.
 func (r *request) addFlags(flags *pflag.FlagSet) {
-	r.inputs = recreatepool.Defaults()
-	addSettings(flags, &r.inputs)
-	flags.StringVar(&r.role, "role", "", "all pools whose label or tag "+recreatepool.RoleKey+" has this value, instead of --pool (NODEPOOL_TAG)")
 	flags.StringArrayVar(&r.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
-	r.cloud.addFlags(flags)
 	r.place.addFlags(flags, "in the cluster itself")
 }
 
 // read takes flags and environment together.
-func (r *request) read(a *app, command *cobra.Command) error {
-	flags := command.Flags()
-	if err := readEnvironment(flags, &r.inputs, a.lookup); err != nil {
-		return err
-	}
-	if err := r.readRole(flags, a.lookup); err != nil {
-		return err
-	}
+func (r *request) read(a *app, flags *pflag.FlagSet) error {
 	if err := r.readOverrides(a.lookup); err != nil {
 		return err
 	}
@@ -55,22 +41,7 @@ func (r *request) read(a *app, command *cobra.Command) error {
 	if !flags.Changed("dry-run") {
 		r.dryRun = dryRun
 	}
-	if err := r.place.check(); err != nil {
-		return err
-	}
-	return r.cloud.check()
-}
-
-func (r *request) readRole(flags *pflag.FlagSet, lookup func(string) string) error {
-	switch {
-	case flags.Changed("role") && flags.Changed("pool"):
-		return usage("--pool and --role together: name one pool, or the role of several")
-	case flags.Changed("role") && r.role == "":
-		return usage("--role is empty: an empty choice is never all pools")
-	case !flags.Changed("role") && !flags.Changed("pool"):
-		r.role = lookup("NODEPOOL_TAG")
-	}
-	return nil
+	return r.place.check()
 }
 
 func (r *request) readOverrides(lookup func(string) string) error {

@@ -1,15 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"salve/engine"
-	"salve/journal"
-	"salve/runbooks/recreatepool"
 )
 
 func newResume(a *app) *cobra.Command {
@@ -26,7 +20,7 @@ is looked for in the world first, and never made twice.`,
 	}
 	asked.shelf.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
-	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the pool")
+	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
 	return command
 }
 
@@ -38,24 +32,26 @@ func (a *app) resume(command *cobra.Command, asked *request, run string) error {
 	if err != nil {
 		return err
 	}
-	if asked.inputs, err = inputsOf(record.Header); err != nil {
+	offered, err := offerOf(record.Header)
+	if err != nil {
 		return err
 	}
 	a.logCalls()
-	world, err := a.connect(asked.cloud, asked.inputs)
+	recipe, err := offered.resumed(a, asked, record.Header)
 	if err != nil {
 		return err
 	}
-	book, err := recreatepool.New(world, asked.inputs)
+	book, err := recipe.again(record.Header)
 	if err != nil {
-		return &attention{fmt.Errorf("the inputs in the journal of run %q: %w", run, err)}
+		return err
 	}
-	e := &errand{request: asked, app: a, verb: act, world: world, journal: kept, watch: &watch{app: a, clock: world.Clock}}
+	e := newErrand(a, asked, recipe, act)
+	e.journal = kept
 	ctx, done := interruptible(command.Context(), e.watch.say)
 	defer done()
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
-	machine := &engine.Engine{Journal: kept, Clock: world.Clock, Holder: a.holder(), Watch: e.watch.event}
+	machine := &engine.Engine{Journal: kept, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
 	result, err := patiently(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
 		return machine.Resume(ctx, book, run, engine.Options{Overrides: asked.overridesFor(book)})
 	})
@@ -65,18 +61,4 @@ func (a *app) resume(command *cobra.Command, asked *request, run string) error {
 		return err
 	}
 	return e.answer(command.Context(), []engine.Result{result}, err)
-}
-
-// inputsOf reads the inputs that a run was begun with.
-func inputsOf(header journal.Header) (recreatepool.Inputs, error) {
-	var in recreatepool.Inputs
-	if header.Runbook != recreatepool.Name {
-		return in, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
-	}
-	decoder := json.NewDecoder(bytes.NewReader(header.Inputs))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
-		return in, &attention{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
-	}
-	return in, nil
 }

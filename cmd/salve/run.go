@@ -2,42 +2,55 @@ package main
 
 import (
 	"github.com/spf13/cobra"
-
-	"salve/runbooks/recreatepool"
 )
 
 func newRun(a *app) *cobra.Command {
-	command := parent("run", "Run a runbook: look, then act, then check")
+	return newVerb(a, act, "Run a runbook: look, then act, then check")
+}
+
+// newVerb is a command that has the offered runbooks below it.
+func newVerb(a *app, verb verb, short string) *cobra.Command {
+	command := parent(string(verb), short)
+	for _, offered := range offers() {
+		command.AddCommand(newOffered(a, verb, offered))
+	}
+	return command
+}
+
+func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 	asked := &request{}
-	book := &cobra.Command{
-		Use:   recreatepool.Name,
-		Short: "Recreate an AKS agent pool whose scale set can't be written any more",
-		Args:  noArguments,
+	command := &cobra.Command{
+		Use: offered.name(), Short: offered.short(), Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := asked.read(a, command); err != nil {
+			if err := offered.read(a, asked, command.Flags()); err != nil {
 				return err
 			}
-			if asked.dryRun {
-				return a.perform(command, asked, plan)
+			if err := asked.read(a, command.Flags()); err != nil {
+				return err
 			}
-			return a.perform(command, asked, act)
+			if verb == act && asked.dryRun {
+				return a.perform(command, offered, asked, plan)
+			}
+			return a.perform(command, offered, asked, verb)
 		},
 	}
-	asked.addFlags(book.Flags())
-	book.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
-	book.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the pool")
-	command.AddCommand(book)
+	offered.addFlags(asked, command.Flags())
+	asked.addFlags(command.Flags())
+	if verb == act {
+		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
+		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	}
 	return command
 }
 
 // perform connects, does the errand and prints the answer.
-func (a *app) perform(command *cobra.Command, asked *request, verb verb) error {
+func (a *app) perform(command *cobra.Command, offered offer, asked *request, verb verb) error {
 	a.logCalls()
-	world, err := a.connect(asked.cloud, asked.inputs)
+	recipe, err := offered.recipe(a, asked)
 	if err != nil {
 		return err
 	}
-	e := &errand{request: asked, app: a, verb: verb, world: world, watch: &watch{app: a, clock: world.Clock}}
+	e := newErrand(a, asked, recipe, verb)
 	results, err := e.do(command.Context())
 	return e.answer(command.Context(), results, err)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/pflag"
-	"k8s.io/utils/clock"
 
 	"salve/journal"
 	"salve/journal/incluster"
@@ -68,29 +67,30 @@ func (s *shelf) open(ctx context.Context, a *app) (*journal.Place, error) {
 	case s.folder != "":
 		s.back = []string{"--journal", s.folder}
 		return inFolder(s.folder), nil
-	case s.cloud.kubeconfig != "":
-		cluster, err := openCluster(s.cloud.kubeconfig)
+	case s.cloud.kubeconfig != "", s.named():
+		cluster, err := s.cluster(ctx, a)
 		if err != nil {
 			return nil, err
 		}
 		return s.inCluster(cluster)
-	case s.named():
-		world, err := a.connect(s.cloud, s.inputs)
-		if err != nil {
-			return nil, err
-		}
-		return s.inClusterOf(ctx, world)
 	}
 	return a.atHome()
 }
 
-// inClusterOf is the journal in the cluster of a world.
-func (s *shelf) inClusterOf(ctx context.Context, world recreatepool.World) (*journal.Place, error) {
+// cluster is that of the kubeconfig, or the one that is named.
+func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
+	if s.cloud.kubeconfig != "" {
+		return s.cloud.openCluster()
+	}
+	world, err := a.connect(s.cloud, s.inputs)
+	if err != nil {
+		return nil, err
+	}
 	cluster, err := world.Kubernetes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the journal in cluster %q: %w", s.inputs.Cluster, err)
 	}
-	return s.inCluster(cluster)
+	return cluster, nil
 }
 
 // inCluster is the journal in a cluster.
@@ -103,13 +103,4 @@ func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Place, error) {
 		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
 	}
 	return &journal.Place{Backend: kept, Where: kept.Where()}, nil
-}
-
-// openCluster is the cluster of a person's own kubeconfig.
-func openCluster(file string) (*kube.Cluster, error) {
-	client, err := kube.Open(file, "")
-	if err != nil {
-		return nil, usage("--kubeconfig: %v", err)
-	}
-	return &kube.Cluster{Client: client, Clock: clock.RealClock{}}, nil
 }

@@ -92,7 +92,7 @@ func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
 	if scenario, err = scenario.Accelerated(s.speed); err != nil {
 		return scenario, none, usage("--speed %v: %v", s.speed, err)
 	}
-	if _, err := requestOf(scenario); err != nil {
+	if _, _, err := requestOf(scenario); err != nil {
 		return scenario, none, err
 	}
 	if err := scenario.FitsGivenCluster(); err != nil {

@@ -35,7 +35,7 @@ func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, erro
 	if err != nil {
 		return recreatepool.World{}, err
 	}
-	cluster := &lazyCluster{client: client, credential: credential, clock: clock.RealClock{}, in: in, kubeconfig: flags.kubeconfig}
+	cluster := &lazyCluster{client: client, credential: credential, clock: clock.RealClock{}, in: in, own: flags.kubernetesFlags}
 	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.RealClock{}}, nil
 }
 
@@ -45,8 +45,8 @@ type lazyCluster struct {
 	credential azcore.TokenCredential
 	clock      pace.Clock
 	in         recreatepool.Inputs
-	// kubeconfig is a person's own file, used instead of asking ARM; may be empty.
-	kubeconfig string
+	// own is a person's own way, used instead of asking ARM; may be empty.
+	own kubernetesFlags
 
 	mu        sync.Mutex
 	connected *kube.Cluster
@@ -58,9 +58,9 @@ func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
 	if l.connected != nil {
 		return l.connected, nil
 	}
-	if l.kubeconfig != "" {
+	if l.own.kubeconfig != "" {
 		var err error
-		l.connected, err = openCluster(l.kubeconfig)
+		l.connected, err = l.own.openCluster()
 		return l.connected, err
 	}
 	kubeconfig, err := l.client.UserKubeconfig(ctx, l.in.ResourceGroup, l.in.Cluster)
