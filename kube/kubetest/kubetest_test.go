@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -84,8 +86,7 @@ func TestDataSurvivesTheAPIServer(t *testing.T) {
 // TestNothingIsLeft: a test binary that panics leaves no process and no folder.
 func TestNothingIsLeft(t *testing.T) {
 	if os.Getenv("PANIC_WITH_A_CONTROL_PLANE") != "" {
-		os.Stdout.WriteString("folder " + filepath.Dir(kubetest.Start(t).Kubeconfig()) + "\n")
-		panic("as asked")
+		panicWith(t, filepath.Dir(kubetest.Start(t).Kubeconfig()))
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -98,20 +99,42 @@ func TestNothingIsLeft(t *testing.T) {
 	if !errors.As(err, &exit) || !strings.Contains(string(output), "as asked") {
 		t.Fatalf("it ended with %v: %s", err, output)
 	}
-	_, rest, found := strings.Cut(string(output), "folder ")
-	if !found {
-		t.Fatalf("it told no folder: %s", output)
-	}
-	folder, _, _ := strings.Cut(rest, "\n")
+	told := strings.Fields(string(output))
+	folder, processes := told[0], told[1:1+strings.Count(string(output), "\n.")]
 	eventually(t, "the folder is gone", func(context.Context) bool {
 		_, err := os.Stat(folder)
 		return errors.Is(err, os.ErrNotExist)
 	})
-	eventually(t, "its processes are gone", func(ctx context.Context) bool {
-		found := exec.CommandContext(ctx, "pgrep", "-f", folder).Run()
-		var none *exec.ExitError
-		return errors.As(found, &none) && none.ExitCode() == 1
-	})
+	if len(processes) != 5 {
+		t.Errorf("the processes were %q: %s", processes, output)
+	}
+	for _, text := range processes {
+		process, err := strconv.Atoi(strings.TrimPrefix(text, "."))
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "process "+text+" is gone", func(context.Context) bool {
+			return errors.Is(syscall.Kill(process, 0), syscall.ESRCH)
+		})
+	}
+}
+
+// panicWith tells the folder and, each after a dot, the processes in it.
+func panicWith(t *testing.T, folder string) {
+	told := folder + "\n"
+	files, err := filepath.Glob(filepath.Join(folder, "*.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		process, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told += "." + string(process)
+	}
+	os.Stdout.WriteString(told)
+	panic("as asked")
 }
 
 // TestAMissingProgramSaysHowToGetIt names the command.
