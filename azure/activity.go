@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/monitor/armmonitor"
 )
 
@@ -50,24 +51,18 @@ func (c *Client) ReadActivity(ctx context.Context, query ActivityQuery, visit fu
 	if err != nil {
 		return err
 	}
-	pager := logs.NewListPager(query.filter(), &armmonitor.ActivityLogsClientListOptions{Select: &activityFields})
-	for pager.More() {
-		var page armmonitor.ActivityLogsClientListResponse
-		err := c.read(ctx, fmt.Sprintf("reading the Activity Log of %s", query.Of), func(ctx context.Context) error {
-			var err error
-			page, err = pager.NextPage(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	begin := func() *runtime.Pager[armmonitor.ActivityLogsClientListResponse] {
+		return logs.NewListPager(query.filter(), &armmonitor.ActivityLogsClientListOptions{Select: &activityFields})
+	}
+	link := func(page armmonitor.ActivityLogsClientListResponse) *string { return page.NextLink }
+	return pages(ctx, c, fmt.Sprintf("reading the Activity Log of %s", query.Of), begin, link, func(page armmonitor.ActivityLogsClientListResponse) bool {
 		for _, event := range page.Value {
 			if event != nil && !visit(activityOf(event)) {
-				return nil
+				return false
 			}
 		}
-	}
-	return nil
+		return true
+	})
 }
 
 func activityOf(event *armmonitor.EventData) Activity {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
 )
@@ -22,21 +23,20 @@ func (c *Client) ScaleSets(ctx context.Context, nodeResourceGroup, pool string) 
 		return nil, err
 	}
 	var sets []ScaleSet
-	pager := client.NewListPager(nodeResourceGroup, nil)
-	for pager.More() {
-		var page armcompute.VirtualMachineScaleSetsClientListResponse
-		err := c.read(ctx, fmt.Sprintf("listing the scale sets of %q", nodeResourceGroup), func(ctx context.Context) error {
-			page, err = pager.NextPage(ctx)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
+	begin := func() *runtime.Pager[armcompute.VirtualMachineScaleSetsClientListResponse] {
+		return client.NewListPager(nodeResourceGroup, nil)
+	}
+	link := func(page armcompute.VirtualMachineScaleSetsClientListResponse) *string { return page.NextLink }
+	err = pages(ctx, c, fmt.Sprintf("listing the scale sets of %q", nodeResourceGroup), begin, link, func(page armcompute.VirtualMachineScaleSetsClientListResponse) bool {
 		for _, set := range page.Value {
 			if set != nil && value(set.Tags[poolTag]) == pool {
 				sets = append(sets, ScaleSet{ID: value(set.ID), Name: value(set.Name)})
 			}
 		}
+		return true
+	})
+	if err != nil {
+		return nil, err
 	}
 	return sets, nil
 }
@@ -58,23 +58,19 @@ func (c *Client) Interfaces(ctx context.Context, nodeResourceGroup, scaleSet str
 	if err != nil {
 		return err
 	}
-	pager := client.NewListVirtualMachineScaleSetNetworkInterfacesPager(nodeResourceGroup, scaleSet, nil)
-	for pager.More() {
-		var page armnetwork.InterfacesClientListVirtualMachineScaleSetNetworkInterfacesResponse
-		err := c.read(ctx, fmt.Sprintf("listing the network interfaces of scale set %q", scaleSet), func(ctx context.Context) error {
-			page, err = pager.NextPage(ctx)
-			return err
-		})
-		if err != nil {
-			return err
-		}
+	type answer = armnetwork.InterfacesClientListVirtualMachineScaleSetNetworkInterfacesResponse
+	begin := func() *runtime.Pager[answer] {
+		return client.NewListVirtualMachineScaleSetNetworkInterfacesPager(nodeResourceGroup, scaleSet, nil)
+	}
+	link := func(page answer) *string { return page.NextLink }
+	return pages(ctx, c, fmt.Sprintf("listing the network interfaces of scale set %q", scaleSet), begin, link, func(page answer) bool {
 		for _, nic := range page.Value {
 			if nic != nil && !visit(interfaceOf(nic)) {
-				return nil
+				return false
 			}
 		}
-	}
-	return nil
+		return true
+	})
 }
 
 func interfaceOf(nic *armnetwork.Interface) Interface {

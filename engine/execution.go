@@ -220,4 +220,4 @@ func (x *execution) tidy(ctx context.Context, step runbook.Step) error {
 	return err
 }
 
-var errLeaseLost = errors.New("another runner took over the target")
+var errLeaseLost = errors.New("the target is not shown to be ours any more")

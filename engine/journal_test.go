@@ -77,7 +77,7 @@ func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
 		return b.usurp(ctx, book.Target.ID)
 	}
 	result := b.run(book)
-	expect(t, result, runbook.NeedsAttention, "another runner took over")
+	expect(t, result, runbook.NeedsAttention, "the target is not shown to be ours")
 	if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
 		t.Errorf("changes %v, want %v: a superseded runner changes nothing", b.calls, want)
 	}
