@@ -144,12 +144,23 @@ func (e *eviction) loop(ctx context.Context) error {
 		case uid := <-e.seen:
 			e.gone(e.pods[uid])
 		case reply := <-e.answers:
-			if reply.outcome == void {
-				return reply.err
+			if err := e.take(ctx, reply); err != nil {
+				return err
 			}
-			e.judge(reply, e.cluster.Clock.Now())
 		}
 	}
+	return nil
+}
+
+// take judges an answer, and gives the error that ends the drain, if it is one.
+func (e *eviction) take(ctx context.Context, reply answer) error {
+	switch cause := context.Cause(ctx); {
+	case cause != nil && reply.outcome != granted: // it may be no more than the end itself
+		return cause
+	case reply.outcome == void && e.left > 0:
+		return reply.err
+	}
+	e.judge(reply, e.cluster.Clock.Now())
 	return nil
 }
 
