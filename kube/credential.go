@@ -6,11 +6,15 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
 
 	"salve/fault"
+	"salve/pace"
 )
 
 // serverScope is the scope of tokens for the API servers of AKS clusters with
@@ -35,6 +39,15 @@ const (
 // plugin (kubelogin) when the cluster has Entra ID: it is replaced by tokens from
 // the credential, which refreshes them. Client certificates are used as they are.
 func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.Interface, error) {
+	cluster, err := ConnectCluster(kubeconfig, credential, clock.RealClock{})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Client, nil
+}
+
+// ConnectCluster is Connect with every client that a cluster has.
+func ConnectCluster(kubeconfig []byte, credential azcore.TokenCredential, clk pace.Clock) (*Cluster, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return nil, fault.New(fault.Terminal, "reading the cluster's kubeconfig: %w", err)
@@ -46,29 +59,49 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.I
 		config.ExecProvider, config.AuthProvider = nil, nil
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
 	}
-	return clientOf(config)
+	return clusterOf(config, clk)
 }
 
 // Open makes a client from a person's own kubeconfig file, and from a context of
 // it where one is named. Its plugins are run as kubectl runs them.
 func Open(file, context string) (kubernetes.Interface, error) {
+	cluster, err := OpenCluster(file, context, clock.RealClock{})
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Client, nil
+}
+
+// OpenCluster is Open with every client that a cluster has.
+func OpenCluster(file, context string, clk pace.Clock) (*Cluster, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file}, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {
 		return nil, fault.New(fault.Terminal, "reading kubeconfig %q: %w", file, err)
 	}
-	return clientOf(config)
+	return clusterOf(config, clk)
 }
 
-func clientOf(config *rest.Config) (kubernetes.Interface, error) {
+// clusterOf makes the clients, which share their connections.
+func clusterOf(config *rest.Config, clk pace.Clock) (*Cluster, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
 	config.ContentType, config.AcceptContentTypes = encoding, orElseEncoding
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fault.New(fault.Terminal, "making the cluster's client: %w", err)
+	cluster := &Cluster{Clock: clk}
+	connections, err := rest.HTTPClientFor(config)
+	if err == nil {
+		cluster.Client, err = kubernetes.NewForConfigAndClient(config, connections)
 	}
-	return client, nil
+	if err == nil {
+		cluster.Dynamic, err = dynamic.NewForConfigAndClient(config, connections)
+	}
+	if err == nil {
+		cluster.Metadata, err = metadata.NewForConfigAndClient(config, connections)
+	}
+	if err != nil {
+		return nil, fault.New(fault.Terminal, "making the cluster's clients: %w", err)
+	}
+	return cluster, nil
 }
 
 // bearer adds a token to each request. The credential caches and refreshes it.

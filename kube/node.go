@@ -8,7 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 
 	"salve/fault"
 	"salve/pace"
@@ -18,10 +20,15 @@ import (
 // CordonedBy is the annotation that names the run which cordoned a node.
 const CordonedBy = "salve-cordoned-by"
 
-// Cluster is a Kubernetes cluster.
+// Cluster is a Kubernetes cluster. Nodes and pods need no more than Client and
+// Clock.
 type Cluster struct {
 	Client kubernetes.Interface
-	Clock  pace.Clock
+	// Dynamic reaches kinds that are not compiled in, such as custom resources.
+	Dynamic dynamic.Interface
+	// Metadata reads of any kind what all kinds have, and nothing else.
+	Metadata metadata.Interface
+	Clock    pace.Clock
 }
 
 // Node is one reading of a node.
