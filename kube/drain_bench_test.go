@@ -12,7 +12,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -105,49 +104,7 @@ type fleet struct {
 	b *testing.B
 }
 
-func newFleet(b *testing.B, nodes int) *fleet {
-	f := &fleet{onNodes(b, nodes), b}
-	f.beat()
-	return f
-}
-
-// beat renews the nodes' leases, as kubelets do. kwok falls behind with its own
-// heartbeats when a hundred nodes and thousands of pods keep it busy, and then
-// the nodes' pods are taken for not ready.
-func (f *fleet) beat() {
-	leases := f.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	lasts := int32(40)
-	own := make([]*coordinationv1.Lease, len(f.names))
-	for i, name := range f.names {
-		var err error
-		own[i], err = leases.Create(f.Context(), &coordinationv1.Lease{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &name, LeaseDurationSeconds: &lasts, RenewTime: &metav1.MicroTime{Time: time.Now()}},
-		}, metav1.CreateOptions{})
-		f.must(err)
-	}
-	var beating sync.WaitGroup
-	ctx, stop := context.WithCancel(f.Context())
-	f.Cleanup(beating.Wait)
-	f.Cleanup(stop)
-	beating.Go(func() {
-		ticker := time.NewTicker(10 * time.Second)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			for i, lease := range own {
-				lease.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
-				if renewed, err := leases.Update(ctx, lease, metav1.UpdateOptions{}); err == nil {
-					own[i] = renewed
-				}
-			}
-		}
-	})
-}
+func newFleet(b *testing.B, nodes int) *fleet { return &fleet{onNodes(b, nodes), b} }
 
 // workloads makes ReplicaSets.
 func (f *fleet) workloads(half string, sets, replicas int, grace int64) {
