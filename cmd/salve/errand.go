@@ -94,7 +94,7 @@ func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, 
 		if !bytes.Equal(asked, open.Header.Inputs) {
 			e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
 		}
-		if book, err = e.recipe.again(open.Header); err != nil {
+		if book, err = e.recipe.again(ctx, open.Header); err != nil {
 			return engine.Result{}, err
 		}
 	}

@@ -83,7 +83,7 @@ func (p *pools) cluster(ctx context.Context) (*kube.Cluster, error) {
 
 func (p *pools) trial() (runbook.Runbook, error) { return recreatepool.New(p.world, p.inputs) }
 
-func (p *pools) again(header journal.Header) (runbook.Runbook, error) {
+func (p *pools) again(_ context.Context, header journal.Header) (runbook.Runbook, error) {
 	inputs, err := inputsOf[recreatepool.Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err

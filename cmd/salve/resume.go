@@ -41,7 +41,7 @@ func (a *app) resume(command *cobra.Command, asked *request, run string) error {
 	if err != nil {
 		return err
 	}
-	book, err := recipe.again(record.Header)
+	book, err := recipe.again(command.Context(), record.Header)
 	if err != nil {
 		return err
 	}
