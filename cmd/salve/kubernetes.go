@@ -16,9 +16,9 @@ func (k *kubernetesFlags) addFlags(flags *pflag.FlagSet, otherwise string) {
 }
 
 func (k *kubernetesFlags) openCluster() (*kube.Cluster, error) {
-	client, err := kube.Open(k.kubeconfig, k.context)
+	cluster, err := kube.OpenCluster(k.kubeconfig, k.context, clock.RealClock{})
 	if err != nil {
 		return nil, usage("--kubeconfig: %v", err)
 	}
-	return &kube.Cluster{Client: client, Clock: clock.RealClock{}}, nil
+	return cluster, nil
 }

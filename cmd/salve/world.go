@@ -67,10 +67,6 @@ func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := kube.Connect(kubeconfig, l.credential)
-	if err != nil {
-		return nil, err
-	}
-	l.connected = &kube.Cluster{Client: client, Clock: l.clock}
-	return l.connected, nil
+	l.connected, err = kube.ConnectCluster(kubeconfig, l.credential, l.clock)
+	return l.connected, err
 }
