@@ -13,6 +13,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -83,14 +84,15 @@ func TestAPodOfTheSameNameIsNotTheOneThatWasMeant(t *testing.T) {
 	t.Parallel()
 	s := onNodes(t, 1)
 	s.pods(0, "db", "db-0")
+	s.pods(0, "later", "later") // it keeps the drain from being over when the old db-0 is gone
 	replace := sync.OnceFunc(func() { s.replace("db-0") })
 	s.evictions(func(string) *http.Response {
 		replace()
 		return nil
 	})
-	drained, err := s.drain(kube.DrainOptions{})
+	drained, err := s.drain(kube.DrainOptions{Deadline: 2 * patience, Parallel: 1})
 	s.must(err)
-	if !slices.Equal(drained.Evicted, s.named("db-0")) || !drained.Complete() {
+	if !slices.Equal(drained.Evicted, s.named("db-0", "later")) || !drained.Complete() {
 		t.Errorf("%+v", drained)
 	}
 	if !s.there(s.Context(), "db-0") {
@@ -98,28 +100,34 @@ func TestAPodOfTheSameNameIsNotTheOneThatWasMeant(t *testing.T) {
 	}
 }
 
-// replace puts another running pod in the place of one, at once. It may be called
-// from any goroutine.
+// replace puts another running pod in the place of one. It may be called from any
+// goroutine. kwok, which deletes by name, may take the new pod for the old one: then
+// it is made once more.
 func (s *site) replace(name string) {
-	pods := s.client.CoreV1().Pods(s.namespace)
+	pods, now := s.client.CoreV1().Pods(s.namespace), int64(0)
 	old, err := pods.Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil {
 		s.Error(err)
 		return
 	}
-	now := int64(0)
+	if err := pods.Delete(s.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		s.Error(err)
+	}
 	fresh := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: old.Labels}, Spec: podSpec()}
 	fresh.Spec.NodeName = old.Spec.NodeName
-	err = pods.Delete(s.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &now})
-	if err == nil {
-		_, err = pods.Create(s.Context(), fresh, metav1.CreateOptions{})
+	for limit := time.Now().Add(patience / 2); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
+		seen, err := pods.Get(s.Context(), name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err):
+			_, err = pods.Create(s.Context(), fresh, metav1.CreateOptions{})
+		case err == nil && isReady(seen) && seen.UID != old.UID:
+			return
+		}
+		if err != nil {
+			s.Error(err)
+		}
 	}
-	if err == nil {
-		_, err = pods.Patch(s.Context(), name, types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`), metav1.PatchOptions{}, "status")
-	}
-	if err != nil {
-		s.Errorf("replacing %s: %v", name, err)
-	}
+	s.Errorf("the new %s never ran", name)
 }
 
 func TestNoMoreIsUnderWayAtOnceThanAllowed(t *testing.T) {
