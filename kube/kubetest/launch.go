@@ -56,8 +56,10 @@ func (c *ControlPlane) arguments(name string) []string {
 	case "kube-scheduler":
 		return controller
 	case "kwok":
-		return []string{"--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=0",
+		return []string{
+			"--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=0",
 			"--node-lease-duration-seconds=40", // renewed in time, or the nodes count as lost
+		}
 	}
 	panic("kubetest: no arguments are known for " + name)
 }
