@@ -60,11 +60,11 @@ func connected(t testing.TB, kubeconfig string) *kube.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := kube.Connect(raw, nil)
+	cluster, err := kube.Connect(raw, nil, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &kube.Cluster{Client: client, Clock: clock.RealClock{}}
+	return cluster
 }
 
 // cordoned gives the site's nodes, cordoned by run-1.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/utils/clock"
 
 	"salve/fault"
 	"salve/pace"
@@ -35,19 +34,10 @@ const (
 	orElseEncoding = encoding + ",application/json"
 )
 
-// Connect makes a client from a kubeconfig that AKS hands out. Its user is an exec
+// Connect makes the clients of a cluster from a kubeconfig that AKS hands out. Its user is an exec
 // plugin (kubelogin) when the cluster has Entra ID: it is replaced by tokens from
 // the credential, which refreshes them. Client certificates are used as they are.
-func Connect(kubeconfig []byte, credential azcore.TokenCredential) (kubernetes.Interface, error) {
-	cluster, err := ConnectCluster(kubeconfig, credential, clock.RealClock{})
-	if err != nil {
-		return nil, err
-	}
-	return cluster.Client, nil
-}
-
-// ConnectCluster is Connect with every client that a cluster has.
-func ConnectCluster(kubeconfig []byte, credential azcore.TokenCredential, clk pace.Clock) (*Cluster, error) {
+func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk pace.Clock) (*Cluster, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return nil, fault.New(fault.Terminal, "reading the cluster's kubeconfig: %w", err)
@@ -62,18 +52,9 @@ func ConnectCluster(kubeconfig []byte, credential azcore.TokenCredential, clk pa
 	return clusterOf(config, clk)
 }
 
-// Open makes a client from a person's own kubeconfig file, and from a context of
+// Open makes the clients of a cluster from a person's own kubeconfig file, and from a context of
 // it where one is named. Its plugins are run as kubectl runs them.
-func Open(file, context string) (kubernetes.Interface, error) {
-	cluster, err := OpenCluster(file, context, clock.RealClock{})
-	if err != nil {
-		return nil, err
-	}
-	return cluster.Client, nil
-}
-
-// OpenCluster is Open with every client that a cluster has.
-func OpenCluster(file, context string, clk pace.Clock) (*Cluster, error) {
+func Open(file, context string, clk pace.Clock) (*Cluster, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file}, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 
 	"salve/kube"
 )
@@ -53,12 +54,12 @@ users:
       exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin-that-is-not-there, args: [get-token], interactiveMode: Never}
 `, server.URL, base64.StdEncoding.EncodeToString(authority))
 	credential := &counting{}
-	client, err := kube.Connect([]byte(kubeconfig), credential)
+	cluster, err := kube.Connect([]byte(kubeconfig), credential, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{}); err != nil {
+		if _, err := cluster.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,10 +69,10 @@ users:
 	if want := []string{"6dae42f8-4368-4678-94ff-3960e28e3630/.default"}; !slices.Equal(credential.scopes, want) {
 		t.Errorf("asked for %v, want %v", credential.scopes, want)
 	}
-	if _, err := kube.Connect([]byte(kubeconfig), nil); err == nil {
+	if _, err := kube.Connect([]byte(kubeconfig), nil, clock.RealClock{}); err == nil {
 		t.Error("connected without a credential")
 	}
-	if _, err := kube.Connect([]byte("no kubeconfig"), credential); err == nil {
+	if _, err := kube.Connect([]byte("no kubeconfig"), credential, clock.RealClock{}); err == nil {
 		t.Error("connected by what is no kubeconfig")
 	}
 }

@@ -16,7 +16,7 @@ func (k *kubernetesFlags) addFlags(flags *pflag.FlagSet, otherwise string) {
 }
 
 func (k *kubernetesFlags) openCluster() (*kube.Cluster, error) {
-	cluster, err := kube.OpenCluster(k.kubeconfig, k.context, clock.RealClock{})
+	cluster, err := kube.Open(k.kubeconfig, k.context, clock.RealClock{})
 	if err != nil {
 		return nil, usage("--kubeconfig: %v", err)
 	}

@@ -67,6 +67,6 @@ func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.connected, err = kube.ConnectCluster(kubeconfig, l.credential, l.clock)
+	l.connected, err = kube.Connect(kubeconfig, l.credential, l.clock)
 	return l.connected, err
 }

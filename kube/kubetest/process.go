@@ -61,15 +61,6 @@ func (p *process) signal(signal syscall.Signal) error {
 	return nil
 }
 
-func (p *process) ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
 // lastWords are the end of the process's output, for an error.
 func (p *process) lastWords() string {
 	raw, err := os.ReadFile(p.log)
