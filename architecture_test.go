@@ -27,7 +27,7 @@ var rooms = map[string][]string{
 	"azure/azuresim":         {},
 	"azure/azuresim/managed": {"azure/azuresim", "pace"},
 	"azure/azuresim/served":  {"azure/azuresim", "azure/azuresim/managed", "pace"},
-	"kube":                   {"fault", "pace", "runbook"},
+	"kube":                   {"fault", "pace", "runbook", "secret"},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},

@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"salve/fault"
+	"salve/pace"
+)
+
+// MissingHome says of the first namespace that is not there, or is being deleted,
+// that it is so; it is empty when all are there.
+func (c *Cluster) MissingHome(ctx context.Context, homes []string) (missing string, _ error) {
+	for _, home := range homes {
+		var found *corev1.Namespace
+		err := c.read(ctx, "reading namespace "+home, func(ctx context.Context) (err error) {
+			found, err = c.Client.CoreV1().Namespaces().Get(ctx, home, metav1.GetOptions{})
+			return err
+		})
+		switch {
+		case err != nil && fault.ClassOf(err) == fault.Missing:
+			return fmt.Sprintf("there is no namespace %q", home), nil
+		case err != nil:
+			return "", err
+		case found.DeletionTimestamp != nil:
+			return fmt.Sprintf("namespace %q is being deleted", home), nil
+		}
+	}
+	return "", nil
+}
+
+// Extent is how bad it is that pods are astray.
+type Extent struct {
+	Stranded int `json:"stranded"`
+	// LiveAtHome counts the pods that wait or run where they belong.
+	LiveAtHome int `json:"liveAtHome"`
+	// Fewer says that these grow fewer. It is looked at when more than half of all
+	// pods are stranded.
+	Fewer bool `json:"fewerAtHome"`
+}
+
+func (e Extent) String() string {
+	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.Stranded+e.LiveAtHome)
+	switch {
+	case e.most() && e.Fewer:
+		return "an outage, not a leak: " + said + ", and those where they belong grow fewer"
+	case e.Stranded > 0:
+		return "a leak: " + said
+	}
+	return said
+}
+
+func (e Extent) most() bool { return e.Stranded > e.LiveAtHome }
+
+// secondLook is how long after the first one the pods at home are counted again.
+const secondLook = 5 * time.Second
+
+// Extent tells how bad it is. The pods at home grow fewer when more of them ended
+// than came since the first pod was stranded or, where that doesn't show, when
+// there are fewer some seconds later.
+func (a *Astray) Extent(ctx context.Context) (Extent, error) {
+	extent := Extent{Stranded: len(a.Stranded), LiveAtHome: liveOf(a.Home)}
+	if !extent.most() {
+		return extent, nil
+	}
+	ended, came := a.sinceStranded()
+	if extent.Fewer = ended > came; extent.Fewer {
+		return extent, nil
+	}
+	if err := pace.Pause(ctx, a.cluster.Clock, secondLook); err != nil {
+		return extent, err
+	}
+	later, err := a.HomeNow(ctx)
+	extent.Fewer = err == nil && liveOf(later) < extent.LiveAtHome
+	return extent, err
+}
+
+// HomeNow reads the pods at home again.
+func (a *Astray) HomeNow(ctx context.Context) (all []Pod, _ error) {
+	for _, home := range a.homes {
+		pods, err := a.cluster.Pods(ctx, home, a.selector)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pods...)
+	}
+	return all, nil
+}
+
+func liveOf(pods []Pod) (live int) {
+	for _, pod := range pods {
+		if pod.Live() {
+			live++
+		}
+	}
+	return live
+}
+
+func (a *Astray) sinceStranded() (ended, came int) {
+	var first time.Time
+	for _, pod := range a.Stranded {
+		if first.IsZero() || pod.Created.Before(first) {
+			first = pod.Created
+		}
+	}
+	for _, pod := range a.Home {
+		if pod.Ended.After(first) {
+			ended++
+		}
+		if !pod.Created.Before(first) {
+			came++
+		}
+	}
+	return ended, came
+}

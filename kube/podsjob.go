@@ -1,0 +1,167 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// JobKind is a kind of custom resource that pods belong to without an owner
+// reference: a pod has the name of its job, and says so by a label. As long as the
+// job is not complete its controller makes a new pod when there is none.
+type JobKind struct {
+	schema.GroupVersionResource
+	// Label is the one by which a pod names its job.
+	Label string
+	// Completed is where a job has the time at which it was complete.
+	Completed []string
+	// Namespace is that of the jobs; empty means that all are searched.
+	Namespace string
+}
+
+// Aftermath is what became of the jobs of pods that are gone.
+type Aftermath struct {
+	// Replaced jobs have a pod where it belongs, Complete ones need none, and Waiting
+	// ones have none yet.
+	Replaced, Complete, Waiting []string
+	// StartAgain is what nothing will start again by itself, with the reason.
+	StartAgain map[string]string
+}
+
+func (a Aftermath) String() string {
+	return fmt.Sprintf("%d jobs have new pods, %d are complete, %d are to be started again", len(a.Replaced), len(a.Complete), len(a.StartAgain))
+}
+
+// listed names what has to be started again, with the reasons.
+func (a Aftermath) listed() string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(a.StartAgain)) {
+		lines = append(lines, name+" ("+a.StartAgain[name]+")")
+	}
+	return strings.Join(lines, ", ")
+}
+
+// aftermathNote keeps what had become of the jobs when it was no longer waited for.
+const aftermathNote = "aftermath"
+
+// AftermathKnown observes whether the journal holds what became of the jobs.
+func AftermathKnown(_ context.Context, run runbook.Run) (runbook.Observation, error) {
+	found, err := run.Recall(aftermathNote, &Aftermath{})
+	return noted(found, "what became of the jobs"), err
+}
+
+// Aftermath looks what became of the jobs of pods that are gone, by the pods that
+// are where they belong, and by the jobs. Those that AwaitAftermath listed as to be
+// started again don't count as waiting.
+func (c *Cluster) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, gone, home []Pod) (Aftermath, error) {
+	var known Aftermath
+	if _, err := run.Recall(aftermathNote, &known); err != nil {
+		return known, err
+	}
+	jobs, err := c.completeJobs(ctx, kind, gone)
+	after := kind.judge(jobs, gone, home)
+	after.giveUp(func(job string) string { return known.StartAgain[job] })
+	return after, err
+}
+
+// giveUp lists waiting jobs as to be started again, for which there is a reason to.
+func (a *Aftermath) giveUp(why func(job string) string) {
+	a.Waiting = slices.DeleteFunc(a.Waiting, func(job string) bool {
+		reason := why(job)
+		if reason != "" {
+			a.StartAgain[job] = reason
+		}
+		return reason != ""
+	})
+}
+
+// AwaitAftermath looks until no job waits for a new pod, for as long as limit, and
+// notes what became of them in the journal. What has to be started again is said
+// in a warning; that is all which waits still, too. The jobs are read when it begins
+// and, when some wait, when it ends; the pods at home in between.
+func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration, home func(context.Context) ([]Pod, error)) error {
+	jobs, err := c.completeJobs(ctx, kind, gone)
+	if err != nil {
+		return err
+	}
+	var pods []Pod
+	var after Aftermath
+	err = c.Until(ctx, limit, func(ctx context.Context) (_ bool, err error) {
+		pods, err = home(ctx)
+		after = kind.judge(jobs, gone, pods)
+		run.Report(runbook.Progress{Text: fmt.Sprintf("%d jobs have new pods, %d have none yet", len(after.Replaced), len(after.Waiting))})
+		return len(after.Waiting) == 0, err
+	})
+	if err == nil && len(after.Waiting) > 0 { // some may be complete by now
+		jobs, err = c.completeJobs(ctx, kind, gone)
+		after = kind.judge(jobs, gone, pods)
+	}
+	if err != nil {
+		return err
+	}
+	after.giveUp(func(string) string { return fmt.Sprintf("no new pod within %s", limit) })
+	if len(after.StartAgain) > 0 {
+		if err := run.Warn(ctx, "to be started again: %s", after.listed()); err != nil {
+			return err
+		}
+	}
+	return run.Note(ctx, aftermathNote, after)
+}
+
+func (k JobKind) judge(complete map[string]bool, gone, home []Pod) Aftermath {
+	after, replaced := Aftermath{StartAgain: map[string]string{}}, map[string]bool{}
+	for _, pod := range home {
+		if !pod.Deleting {
+			replaced[pod.Labels[k.Label]] = true
+		}
+	}
+	for _, pod := range gone {
+		done, found := complete[pod.Name]
+		switch {
+		case pod.Labels[k.Label] != pod.Name:
+			after.StartAgain[pod.String()] = "it belongs to no job"
+		case replaced[pod.Name]:
+			after.Replaced = append(after.Replaced, pod.Name)
+		case !found:
+			after.StartAgain[pod.Name] = "there is no such job"
+		case done:
+			after.Complete = append(after.Complete, pod.Name)
+		default:
+			after.Waiting = append(after.Waiting, pod.Name)
+		}
+	}
+	return after
+}
+
+// completeJobs tells of the jobs of pods, as far as there are any, whether they are
+// complete. It holds a page of jobs at a time.
+func (c *Cluster) completeJobs(ctx context.Context, kind JobKind, pods []Pod) (map[string]bool, error) {
+	wanted, complete := map[string]bool{}, map[string]bool{}
+	for _, pod := range pods {
+		if pod.Labels[kind.Label] == pod.Name {
+			wanted[pod.Name] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return complete, nil
+	}
+	err := c.EachCustom(ctx, kind.GroupVersionResource, kind.Namespace, func() { clear(complete) }, func(job *unstructured.Unstructured) {
+		if wanted[job.GetName()] {
+			at, _, _ := unstructured.NestedString(job.Object, kind.Completed...) // empty when it is none
+			complete[job.GetName()] = at != ""
+		}
+	})
+	if err != nil && fault.ClassOf(err) == fault.Missing { // the jobs are kept in another cluster
+		return complete, nil
+	}
+	return complete, err
+}

@@ -1,0 +1,91 @@
+package rescuepods
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+// While pods are deleted, that some are left is no condition any more.
+var (
+	beforeDeleting = []string{"homes-exist", "pods-elsewhere", "cannot-start", "source-stopped", "within-max"}
+	whileDeleting  = []string{"homes-exist", "source-stopped", "within-max"}
+)
+
+// extent comes first, for what a person has to hear first. It stops nothing.
+func (r *rescue) extent() runbook.Guard {
+	return r.guard("extent", "how many pods are stranded: is it a leak or an outage?", func(ctx context.Context, seen *kube.Astray) runbook.Finding {
+		extent, err := seen.Extent(ctx)
+		if err != nil {
+			return runbook.Unseen(err.Error())
+		}
+		return runbook.Yes(extent.String(), runbook.Saw("pods "+r.Selector, "", seen.Seen, extent))
+	})
+}
+
+func (r *rescue) homesExist() runbook.Guard {
+	return runbook.Guard{Name: "homes-exist", Binding: true, Asks: "do the namespaces exist where the pods belong?",
+		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
+			missing, err := r.Cluster.MissingHome(ctx, r.Expected)
+			switch {
+			case err != nil:
+				return runbook.Unseen(err.Error())
+			case missing != "":
+				return runbook.No(missing).Ending(runbook.NeedsAttention)
+			}
+			return runbook.Yes("there: " + r.homes())
+		}}
+}
+
+func (r *rescue) podsElsewhere() runbook.Guard {
+	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
+			return runbook.Yes(fmt.Sprintf("%d are outside of %s", elsewhere, r.homes()))
+		}
+		return runbook.No(fmt.Sprintf("all %d are in %s", len(seen.Home), r.homes())).Bound()
+	})
+}
+
+func (r *rescue) cannotStart() runbook.Guard {
+	return r.guard("cannot-start", "can some of them not start because of where they are?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+		switch {
+		case seen.Blind != nil:
+			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
+		case len(seen.Stranded) == 0:
+			return runbook.No(fmt.Sprintf("none of %d lacks what is in %s; all are left alone", len(seen.Left), r.homes()), seen.Evidence()...).Bound()
+		}
+		return runbook.Yes(fmt.Sprintf("%d lack what is in %s; %d others are left alone", len(seen.Stranded), r.homes(), len(seen.Left)), seen.Evidence()...)
+	})
+}
+
+// sourceStopped looks at all pods that no controller made, whether or not they can
+// start: each shows that something makes pods in the wrong place.
+func (r *rescue) sourceStopped() runbook.Guard {
+	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+		youngest, found := seen.Youngest()
+		if !found {
+			return runbook.Yes("no pod is left")
+		}
+		age := seen.Seen.Sub(youngest.Created)
+		said := fmt.Sprintf("the youngest, %s, is %s old", youngest, age.Round(time.Second))
+		saw := runbook.Saw("pod "+youngest.String(), string(youngest.UID), seen.Seen, map[string]time.Time{"created": youngest.Created})
+		if age < r.MinAge.Duration {
+			said += fmt.Sprintf(", less than %s: to clean up while the fault lives would only hide it", r.MinAge.Duration)
+			return runbook.No(said, saw).Ending(runbook.Deferred)
+		}
+		return runbook.Yes(said, saw)
+	})
+}
+
+func (r *rescue) withinMax() runbook.Guard {
+	return r.guard("within-max", "are they as few as a run may delete?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+		said := fmt.Sprintf("%d pods are stranded; --max is %d", len(seen.Stranded), r.Max)
+		if len(seen.Stranded) > r.Max {
+			return runbook.No(said).Ending(runbook.NeedsAttention).Bound()
+		}
+		return runbook.Yes(said)
+	})
+}

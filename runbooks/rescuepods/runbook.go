@@ -1,0 +1,76 @@
+package rescuepods
+
+import (
+	"context"
+	"time"
+
+	"salve/kube"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// Name is the runbook's name on the command line and in journals.
+const Name = "rescue-stranded-pods"
+
+// World is what the runbook acts on.
+type World struct {
+	Cluster *kube.Cluster
+	// ClusterID tells the cluster from all others: see kube.Cluster.ID.
+	ClusterID string
+	Clock     pace.Clock
+}
+
+// New makes the runbook for the pods of a selector.
+func New(world World, in Inputs) (runbook.Runbook, error) {
+	if err := in.Validate(); err != nil {
+		return runbook.Runbook{}, err
+	}
+	selector, err := kube.PodSelector(in.Selector) // in order: one lock, however it is written
+	r := &rescue{World: world, Inputs: in}
+	return runbook.Runbook{
+		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
+		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector, Name: in.Selector},
+		Guards: []runbook.Guard{r.extent(), r.homesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax()},
+		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
+		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
+	}, err
+}
+
+// Watch waits until pods are stranded, which it tells by *kube.StrandedError, and
+// says a line for each change. Any other error says that it can't be seen.
+func Watch(ctx context.Context, world World, in Inputs, say func(line string)) error {
+	if err := in.Validate(); err != nil {
+		return err
+	}
+	return world.Cluster.AwaitStranded(ctx, in.Selector, in.Expected, say)
+}
+
+// rescue is the runbook at work.
+type rescue struct {
+	World
+	Inputs
+	// What was seen in a round: its guards share a reading.
+	round int
+	seen  *kube.Astray
+}
+
+// look reads all pods of the selector, once in a round.
+func (r *rescue) look(ctx context.Context, run runbook.Run) (*kube.Astray, error) {
+	if r.seen != nil && r.round == run.Round() {
+		return r.seen, nil
+	}
+	seen, err := r.Cluster.FindAstray(ctx, r.Selector, r.Expected)
+	r.round, r.seen = run.Round(), seen // nil after an error
+	return seen, err
+}
+
+// guard is one that answers from the round's reading.
+func (r *rescue) guard(name, asks string, answer func(context.Context, *kube.Astray) runbook.Finding) runbook.Guard {
+	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+		seen, err := r.look(ctx, run)
+		if err != nil {
+			return runbook.Unseen(err.Error())
+		}
+		return answer(ctx, seen)
+	}}
+}

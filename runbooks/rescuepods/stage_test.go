@@ -1,0 +1,324 @@
+package rescuepods_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/kube"
+	"salve/kube/kubetest"
+	"salve/pace"
+	"salve/runbook"
+	"salve/runbooks/rescuepods"
+)
+
+// patience is far more than anything here takes.
+const patience = 2 * time.Minute
+
+// stage is a part of a real control plane: a namespace where pods belong, home, one
+// where they don't, astray, and one with ProwJobs.
+type stage struct {
+	testing.TB
+	plane              *kubetest.ControlPlane
+	client             kubernetes.Interface // the test's own
+	home, astray, jobs string
+	selector           string
+	world              rescuepods.World
+	inputs             rescuepods.Inputs
+	journal            journal.Backend
+	events             []engine.Event
+	// seen is told each event as it happens. May be nil.
+	seen func(engine.Event)
+}
+
+func newStage(t testing.TB) *stage { return newStageOn(t, kubetest.Start(t)) }
+
+func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
+	t.Helper()
+	s := &stage{TB: t, plane: plane, client: plane.Client(), home: plane.Namespace(t), astray: plane.Namespace(t), journal: journal.NewMemory()}
+	s.jobs, s.selector = s.home, "created-by-prow=true,stage="+s.home
+	s.inputs = rescuepods.Defaults()
+	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
+	s.as(plane.Kubeconfig())
+	s.object(s.home, kube.Secret, "service-account")
+	s.pod(s.home, "at-home", nil) // so that astray pods are not most of all
+	return s
+}
+
+// later is the real clock, some time later: pods are as much older.
+type later struct {
+	clock.RealClock
+	by time.Duration
+}
+
+func (l later) Now() time.Time                         { return l.RealClock.Now().Add(l.by) }
+func (l later) Since(then time.Time) time.Duration     { return l.Now().Sub(then) }
+func (l later) After(d time.Duration) <-chan time.Time { return l.RealClock.After(d) }
+
+var _ pace.Clock = later{}
+
+// as makes the user of a kubeconfig the one who runs the runbook.
+func (s *stage) as(kubeconfig string) {
+	s.Helper()
+	clk := later{by: 10 * time.Minute}
+	cluster, err := kube.OpenCluster(kubeconfig, "", clk)
+	s.must(err)
+	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster", Clock: clk}
+}
+
+func (s *stage) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// object makes something that pods need.
+func (s *stage) object(namespace, kind, name string) {
+	s.Helper()
+	var err error
+	about, core := metav1.ObjectMeta{Name: name}, s.client.CoreV1()
+	switch kind {
+	case kube.Secret:
+		_, err = core.Secrets(namespace).Create(s.Context(), &corev1.Secret{ObjectMeta: about, StringData: map[string]string{"key": "never-read"}}, metav1.CreateOptions{})
+	case kube.ConfigMap:
+		_, err = core.ConfigMaps(namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: about}, metav1.CreateOptions{})
+	case kube.ServiceAccount:
+		_, err = core.ServiceAccounts(namespace).Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: about}, metav1.CreateOptions{})
+	case kube.Claim:
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: about, Spec: corev1.PersistentVolumeClaimSpec{
+			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+		}}
+		_, err = core.PersistentVolumeClaims(namespace).Create(s.Context(), claim, metav1.CreateOptions{})
+	}
+	s.must(err)
+}
+
+// pod makes a pod of Prow that mounts the Secret service-account. A scheduling gate
+// keeps it where a missing Secret would: Pending, with no container started. Where
+// kubelet would say more, a test writes the status in its place.
+func (s *stage) pod(namespace, name string, edit func(*corev1.Pod)) *corev1.Pod {
+	s.Helper()
+	pod := s.aPod(namespace, name)
+	if edit != nil {
+		edit(pod)
+	}
+	made, err := s.client.CoreV1().Pods(namespace).Create(s.Context(), pod, metav1.CreateOptions{})
+	s.must(err)
+	return made
+}
+
+func (s *stage) aPod(namespace, name string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name,
+			Labels: map[string]string{"created-by-prow": "true", "prow.k8s.io/id": name, "stage": s.home},
+		},
+		Spec: corev1.PodSpec{
+			SchedulingGates: []corev1.PodSchedulingGate{{Name: "example.com/stands-in-for-kubelet"}},
+			Volumes:         []corev1.Volume{secretVolume("service-account")},
+			Containers:      []corev1.Container{{Name: "test", Image: "registry.example/test:1", Env: []corev1.EnvVar{{Name: "JOB", Value: name}}}},
+		},
+	}
+}
+
+func secretVolume(secret string) corev1.Volume {
+	return corev1.Volume{Name: secret, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}
+}
+
+// stranded makes pods astray, and their unfinished jobs.
+func (s *stage) stranded(names ...string) {
+	s.Helper()
+	for _, name := range names {
+		s.job(name, "")
+		s.pod(s.astray, name, nil)
+	}
+}
+
+// starts writes what kubelet would when a pod's container starts.
+func (s *stage) starts(namespace, name string) {
+	s.Helper()
+	s.status(namespace, name, func(status *corev1.PodStatus) {
+		status.Phase = corev1.PodRunning
+		status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	})
+}
+
+func (s *stage) status(namespace, name string, edit func(*corev1.PodStatus)) {
+	s.Helper()
+	pod, err := s.client.CoreV1().Pods(namespace).Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	edit(&pod.Status)
+	_, err = s.client.CoreV1().Pods(namespace).UpdateStatus(s.Context(), pod, metav1.UpdateOptions{})
+	s.must(err)
+}
+
+var prowJobs = schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"}
+
+// knowsProw applies the resource's definition to a control plane.
+func knowsProw(plane *kubetest.ControlPlane) error {
+	for _, arguments := range [][]string{
+		{"apply", "-f", "testdata/prowjob-crd.yaml"}, {"wait", "--for=condition=Established", "--timeout=60s", "crd/prowjobs.prow.k8s.io"},
+	} {
+		if said, err := exec.Command(plane.Program("kubectl"), append([]string{"--kubeconfig", plane.Kubeconfig()}, arguments...)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("kubectl %s: %w: %s", strings.Join(arguments, " "), err, said)
+		}
+	}
+	return nil
+}
+
+var known sync.Map // of control planes that know Prow, a function each
+
+// job makes a ProwJob, complete since a time or not complete.
+func (s *stage) job(name, completed string) {
+	s.Helper()
+	once, _ := known.LoadOrStore(s.plane, sync.OnceValue(func() error { return knowsProw(s.plane) }))
+	s.must(once.(func() error)())
+	job := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "prow.k8s.io/v1", "kind": "ProwJob", "metadata": map[string]any{"name": name, "namespace": s.jobs, "labels": map[string]any{"created-by-prow": "true"}},
+		"spec": map[string]any{"agent": "kubernetes", "namespace": s.home}, "status": map[string]any{"state": "pending", "pod_name": name},
+	}}
+	if completed != "" {
+		s.must(unstructured.SetNestedField(job.Object, completed, "status", "completionTime"))
+	}
+	// A definition that was established a moment ago may not be served yet.
+	s.eventually("ProwJob "+name+" is made", func() bool {
+		cluster := s.admin()
+		_, err := cluster.Dynamic.Resource(prowJobs).Namespace(s.jobs).Create(s.Context(), job, metav1.CreateOptions{})
+		return err == nil || apierrors.IsAlreadyExists(err)
+	})
+}
+
+func (s *stage) admin() *kube.Cluster {
+	s.Helper()
+	cluster, err := kube.OpenCluster(s.plane.Kubeconfig(), "", clock.RealClock{})
+	s.must(err)
+	return cluster
+}
+
+// controller stands in for Prow's until the test ends: an unfinished job without a
+// pod at home gets one, whatever is astray.
+func (s *stage) controller() {
+	ctx, stop := context.WithCancel(s.Context())
+	var working sync.WaitGroup
+	s.Cleanup(working.Wait)
+	s.Cleanup(stop)
+	cluster := s.admin()
+	working.Go(func() {
+		for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+			jobs, err := cluster.Dynamic.Resource(prowJobs).Namespace(s.jobs).List(ctx, metav1.ListOptions{})
+			if err != nil {
+				continue
+			}
+			for _, job := range jobs.Items {
+				if _, done, _ := unstructured.NestedString(job.Object, "status", "completionTime"); !done {
+					// Most are there already.
+					_, _ = s.client.CoreV1().Pods(s.home).Create(ctx, s.aPod(s.home, job.GetName()), metav1.CreateOptions{})
+				}
+			}
+		}
+	})
+}
+
+// book makes the runbook, as each process does.
+func (s *stage) book() runbook.Runbook {
+	s.Helper()
+	book, err := rescuepods.New(s.world, s.inputs)
+	s.must(err)
+	return book
+}
+
+func (s *stage) engine() *engine.Engine {
+	return &engine.Engine{
+		Journal: s.journal, Clock: s.world.Clock, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},
+		Watch: func(event engine.Event) {
+			s.events = append(s.events, event)
+			if s.seen != nil {
+				s.seen(event)
+			}
+		},
+	}
+}
+
+func (s *stage) run() engine.Result {
+	s.Helper()
+	result, err := s.engine().Run(s.Context(), s.book(), engine.Options{})
+	s.must(err)
+	return result
+}
+
+func (s *stage) check() engine.Result {
+	s.Helper()
+	result, err := s.engine().Check(s.Context(), s.book(), engine.Options{})
+	s.must(err)
+	return result
+}
+
+// ends checks how a run or a look ended, and that its reason says something.
+func (s *stage) ends(result engine.Result, want runbook.Outcome, says string) {
+	s.Helper()
+	if result.Outcome != want || !strings.Contains(result.Reason, says) {
+		s.Errorf("ended %q: %s\nwant %q with %q", result.Outcome, result.Reason, want, says)
+		for _, finding := range result.Findings {
+			s.Logf("%s %s: %s", finding.Guard, finding.Answer, finding.Reason)
+		}
+	}
+}
+
+// there are the names of the pods of a namespace that nobody deleted.
+func (s *stage) there(namespace string) (names []string) {
+	s.Helper()
+	list, err := s.client.CoreV1().Pods(namespace).List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	for _, pod := range list.Items {
+		if pod.DeletionTimestamp == nil {
+			names = append(names, pod.Name)
+		}
+	}
+	return names
+}
+
+func (s *stage) remain(namespace string, names ...string) {
+	s.Helper()
+	if there := s.there(namespace); !slices.Equal(there, names) {
+		s.Errorf("in %s there are the pods %q, want %q", namespace, there, names)
+	}
+}
+
+func (s *stage) uids(namespace string) map[string]types.UID {
+	s.Helper()
+	list, err := s.client.CoreV1().Pods(namespace).List(s.Context(), metav1.ListOptions{})
+	s.must(err)
+	uids := map[string]types.UID{}
+	for _, pod := range list.Items {
+		uids[pod.Name] = pod.UID
+	}
+	return uids
+}
+
+func (s *stage) eventually(what string, holds func() bool) {
+	s.Helper()
+	for limit := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(limit) {
+			s.Fatalf("never seen: %s", what)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package rescuepods
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+func (r *rescue) record() runbook.Step {
+	return runbook.Step{
+		Name: "record", Guards: beforeDeleting,
+		Changes: "nothing: write each stranded pod, its spec and what it belongs to, to the journal, and read all back",
+		Observe: kube.PodsRecorded,
+		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+			seen, err := r.look(ctx, run)
+			if err != nil {
+				return err
+			}
+			return r.Cluster.RecordPods(ctx, run, r.Selector, seen.Stranded)
+		},
+	}
+}
+
+func all(pods []kube.Pod) []kube.Pod    { return pods }
+func first(pods []kube.Pod) []kube.Pod  { return pods[:min(len(pods), 1)] }
+func others(pods []kube.Pod) []kube.Pod { return pods[min(len(pods), 1):] }
+
+// deleteFirst deletes one pod alone: what comes of that is seen before the next.
+func (r *rescue) deleteFirst() runbook.Step {
+	step := r.deletion(first)
+	step.Name, step.Guards, step.NoReturn = "delete-first", beforeDeleting, true
+	step.Changes = "delete one pod, by its UID, if it still is as it was seen"
+	return step
+}
+
+func (r *rescue) deleteRest() runbook.Step {
+	step := r.deletion(others)
+	step.Name, step.Guards = "delete-rest", whileDeleting
+	step.Changes = "delete the others in the same way, fifty before each pause; finalizers are left alone"
+	return step
+}
+
+// remains looks what became of a part of the recorded pods.
+func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]kube.Pod) []kube.Pod) (kube.Remains, error) {
+	pods, _, err := kube.RecordedPods(run)
+	if err != nil {
+		return kube.Remains{}, err
+	}
+	seen, err := r.look(ctx, run)
+	if err != nil {
+		return kube.Remains{}, err
+	}
+	return seen.Remains(part(pods)), seen.Blind
+}
+
+// deletion deletes that part of the recorded pods which is stranded still.
+func (r *rescue) deletion(part func([]kube.Pod) []kube.Pod) runbook.Step {
+	return runbook.Step{
+		Budget: time.Hour,
+		Inputs: func(run runbook.Run) (any, error) {
+			pods, found, err := kube.RecordedPods(run)
+			if !found && r.seen != nil { // it is planned, not done
+				pods = r.seen.Pods()
+			}
+			return map[string][]string{"pods": kube.NamesOf(part(pods))}, err
+		},
+		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+			now, err := r.remains(ctx, run, part)
+			return now.Deletion(), err
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			now, err := r.remains(ctx, run, part)
+			if err != nil {
+				return err
+			}
+			return r.Cluster.DeletePods(ctx, permit, now.Stranded, kube.PodDeletion{Still: kube.Pod.Untouched, Progress: run.Report})
+		},
+		Await: func(ctx context.Context, run runbook.Run) error {
+			// What holds pods longer is for the checks to name.
+			return r.Cluster.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
+				r.seen = nil
+				now, err := r.remains(ctx, run, part)
+				return len(now.Ending) == 0, err
+			})
+		},
+	}
+}
+
+// jobs are Prow's. One is complete when it says since when, and not before.
+func (r *rescue) jobs() kube.JobKind {
+	return kube.JobKind{
+		GroupVersionResource: schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"},
+		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.ProwJobs,
+	}
+}
+
+func (r *rescue) awaitReplacements() runbook.Step {
+	return runbook.Step{
+		Name:    "await-replacements",
+		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.ReplacedWithin.Duration, r.homes()),
+		Observe: kube.AftermathKnown,
+		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+			now, err := r.remains(ctx, run, all)
+			if err != nil {
+				return err
+			}
+			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Gone, r.ReplacedWithin.Duration, r.seen.HomeNow)
+		},
+	}
+}
