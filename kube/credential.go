@@ -67,6 +67,7 @@ func Open(file, context string, clk pace.Clock) (*Cluster, error) {
 func clusterOf(config *rest.Config, clk pace.Clock) (*Cluster, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
+	config.WarningHandler = rest.NoWarnings{} // they are for people who write manifests
 	config.ContentType, config.AcceptContentTypes = encoding, orElseEncoding
 	cluster := &Cluster{Clock: clk}
 	connections, err := rest.HTTPClientFor(config)

@@ -1,0 +1,107 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Operator is a controller and what it is known by.
+type Operator struct {
+	// Group is the API group of its custom resources, with those below it.
+	Group string
+	// Namespace is its own: all that is in it is the operator's.
+	Namespace string
+	// Selectors are label selectors of what is its own outside of its namespace.
+	Selectors []string
+}
+
+// scopes are where an operator's namespaced objects are.
+func (o Operator) scopes() []Scope {
+	scopes := []Scope{{Namespace: o.Namespace}}
+	for _, selector := range o.Selectors {
+		scopes = append(scopes, Scope{Selector: selector})
+	}
+	return scopes
+}
+
+// Workload is one reading of something that keeps an operator's pods running.
+type Workload struct {
+	Object
+	Replicas int32
+	// Scalable workloads can be stopped without deleting them.
+	Scalable bool
+	version  string
+	// had is the replicas that it had before a run stopped it.
+	had int32
+}
+
+// String names the workload and its size.
+func (w Workload) String() string {
+	return fmt.Sprintf("%s with %s", w.Object, count(int(w.Replicas), "replica"))
+}
+
+var (
+	deployments  = appsResource("deployments", "Deployment")
+	statefulSets = appsResource("statefulsets", "StatefulSet")
+	daemonSets   = appsResource("daemonsets", "DaemonSet")
+)
+
+func appsResource(plural, kind string) Resource {
+	return Resource{GroupVersionResource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: plural}, Kind: kind, Namespaced: true}
+}
+
+// Workloads lists an operator's Deployments, StatefulSets and DaemonSets.
+func (c *Cluster) Workloads(ctx context.Context, of Operator) ([]Workload, error) {
+	seen := map[types.UID]bool{}
+	var all []Workload
+	add := func(resource Resource, object metav1.Object, replicas int32) {
+		if !seen[object.GetUID()] {
+			seen[object.GetUID()] = true
+			all = append(all, Workload{Object: objectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets, version: object.GetResourceVersion()})
+		}
+	}
+	apps := c.Client.AppsV1()
+	for _, in := range of.scopes() {
+		err := eachPage(ctx, c, "listing Deployments", in.options(), apps.Deployments(in.Namespace).List, func(list *appsv1.DeploymentList) error {
+			for i := range list.Items {
+				add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = eachPage(ctx, c, "listing StatefulSets", in.options(), apps.StatefulSets(in.Namespace).List, func(list *appsv1.StatefulSetList) error {
+			for i := range list.Items {
+				add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = eachPage(ctx, c, "listing DaemonSets", in.options(), apps.DaemonSets(in.Namespace).List, func(list *appsv1.DaemonSetList) error {
+			for i := range list.Items {
+				add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// replicasOf is the number that an absent one means.
+func replicasOf(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}

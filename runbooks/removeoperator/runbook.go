@@ -1,0 +1,61 @@
+package removeoperator
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+// Name is the runbook's name on the command line and in journals.
+const Name = "remove-operator"
+
+// World is what the runbook acts on.
+type World struct {
+	Cluster *kube.Cluster
+	// ClusterID is the cluster's identity, as Cluster.ID gives it.
+	ClusterID string
+}
+
+// New makes the runbook for what one operator left.
+func New(world World, in Inputs) (runbook.Runbook, error) {
+	if err := in.Validate(); err != nil {
+		return runbook.Runbook{}, err
+	}
+	r := &removal{World: world, Inputs: in, seen: &kube.Leftovers{}}
+	steps := append([]runbook.Step{r.export()}, r.removals()...)
+	if in.StopOperator {
+		steps = slices.Insert(steps, 0, r.stopOperator())
+	}
+	return runbook.Runbook{
+		Name: Name, Version: "1", Inputs: in, Budget: in.Budget.Duration,
+		Target: runbook.Target{Kind: "operator leftovers", ID: world.ClusterID + "/" + in.Group, Name: in.Group},
+		Guards: []runbook.Guard{r.somethingLeft(), r.namespaceExpendable(), r.operatorGone(in.StopOperator), r.cascadeContained()},
+		Steps:  steps,
+		Checks: r.checks(),
+		Leaves: func(func(string) bool) string { return "what was exported is in " + cmp.Or(in.Bundle, "the journal") },
+	}, nil
+}
+
+// removal is the runbook at work. Guards and steps of one round, counted from 1,
+// share a reading.
+type removal struct {
+	World
+	Inputs
+	round int
+	seen  *kube.Leftovers
+}
+
+// look reads what is left, once in a round.
+func (r *removal) look(ctx context.Context, run runbook.Run) (*kube.Leftovers, error) {
+	if r.round == run.Round() {
+		return r.seen, nil
+	}
+	left, err := r.Cluster.Leftovers(ctx, r.operator(), r.own())
+	if err == nil {
+		r.round, r.seen = run.Round(), left
+	}
+	return left, err
+}

@@ -1,0 +1,307 @@
+package removeoperator_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/kube"
+	"salve/kube/kubetest"
+	"salve/runbook"
+	"salve/runbooks/removeoperator"
+)
+
+// patience is far more than anything here takes.
+const patience = 3 * time.Minute
+
+// operator is one that was retired, on a real control plane: its namespace, a CRD
+// of its group with objects in the namespaces of others, and one of a group below
+// it whose objects are in no namespace.
+type operator struct {
+	testing.TB
+	plane     *kubetest.ControlPlane
+	admin     *kube.Cluster // the test's own
+	cluster   *kube.Cluster // what is tested
+	namespace string
+	// team is a namespace of somebody else.
+	team    string
+	group   string
+	widgets schema.GroupVersionResource
+	gadgets schema.GroupVersionResource
+	inputs  removeoperator.Inputs
+	journal journal.Backend
+	// told are the events of the newest run.
+	told []engine.Event
+	mu   sync.Mutex
+}
+
+// retired makes the namespaces and the CRDs. The group's name is of the test's own.
+func retired(t testing.TB) *operator {
+	t.Helper()
+	return retiredOn(t, kubetest.Start(t))
+}
+
+func retiredOn(t testing.TB, plane *kubetest.ControlPlane) *operator {
+	t.Helper()
+	o := &operator{TB: t, plane: plane, namespace: plane.Namespace(t), team: plane.Namespace(t), journal: journal.NewMemory()}
+	o.admin = connected(t, plane.Kubeconfig())
+	o.cluster = o.admin
+	o.group = o.namespace + ".example"
+	o.widgets = o.define(o.group, "widgets", "Widget", "Namespaced")
+	o.gadgets = o.define("sub."+o.group, "gadgets", "Gadget", "Cluster")
+	o.inputs = removeoperator.Defaults()
+	o.inputs.Group, o.inputs.Namespace = o.group, o.namespace
+	o.inputs.CascadeWait = metav1.Duration{Duration: time.Second}
+	return o
+}
+
+func connected(t testing.TB, kubeconfig string) *kube.Cluster {
+	t.Helper()
+	cluster, err := kube.Open(kubeconfig, "", clock.RealClock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cluster
+}
+
+func (o *operator) must(err error) {
+	o.Helper()
+	if err != nil {
+		o.Fatal(err)
+	}
+}
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// define makes a CRD and waits until its objects are served. What a test leaves of
+// it is cleared.
+func (o *operator) define(group, plural, kind, scope string) schema.GroupVersionResource {
+	o.Helper()
+	anything := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	crd := map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": plural + "." + group},
+		"spec": map[string]any{
+			"group": group, "scope": scope, "names": map[string]any{"plural": plural, "kind": kind},
+			"versions": []any{
+				map[string]any{"name": "v1alpha1", "served": true, "storage": false, "schema": map[string]any{"openAPIV3Schema": anything}},
+				map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": anything}},
+			},
+		},
+	}
+	_, err := o.admin.Dynamic.Resource(crds).Create(o.Context(), &unstructured.Unstructured{Object: crd}, metav1.CreateOptions{})
+	o.must(err)
+	served := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
+	o.Cleanup(func() { o.clear(plural+"."+group, served) })
+	o.eventually(plural+" are served", func(ctx context.Context) bool {
+		_, err := o.admin.Dynamic.Resource(served).List(ctx, metav1.ListOptions{})
+		return err == nil
+	})
+	return served
+}
+
+// clear takes every finalizer off, which is what a test may do.
+func (o *operator) clear(name string, served schema.GroupVersionResource) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	o.unhold(ctx, served)
+	if err := o.admin.Dynamic.Resource(crds).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		o.Errorf("clearing up: %v", err)
+	}
+}
+
+// unhold takes the finalizers off every object.
+func (o *operator) unhold(ctx context.Context, served schema.GroupVersionResource) {
+	list, err := o.admin.Dynamic.Resource(served).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return // it is gone, as it should be
+	}
+	for _, item := range list.Items {
+		if len(item.GetFinalizers()) > 0 {
+			_, _ = o.admin.Dynamic.Resource(served).Namespace(item.GetNamespace()).Patch(ctx, item.GetName(), types.MergePatchType,
+				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}) // one that is gone is gone
+		}
+	}
+}
+
+// widget makes an object of the group in the team's namespace.
+func (o *operator) widget(name string, edit ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+	o.Helper()
+	return o.object(o.widgets, "Widget", o.team, name, edit...)
+}
+
+func (o *operator) object(resource schema.GroupVersionResource, kind, namespace, name string, edit ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+	o.Helper()
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(3), "note": "of " + name}}}
+	object.SetAPIVersion(resource.GroupVersion().String())
+	object.SetKind(kind)
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	for _, change := range edit {
+		change(object)
+	}
+	made, err := o.admin.Dynamic.Resource(resource).Namespace(namespace).Create(o.Context(), object, metav1.CreateOptions{})
+	o.must(err)
+	return made
+}
+
+// held is an object with finalizers.
+func held(by ...string) func(*unstructured.Unstructured) {
+	return func(object *unstructured.Unstructured) { object.SetFinalizers(by) }
+}
+
+// ownedBy is an object with an owner.
+func ownedBy(owner *unstructured.Unstructured) func(*unstructured.Unstructured) {
+	return func(object *unstructured.Unstructured) {
+		object.SetOwnerReferences([]metav1.OwnerReference{referenceTo(owner)})
+	}
+}
+
+func referenceTo(owner *unstructured.Unstructured) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID()}
+}
+
+// finalizer is one of the group's.
+func (o *operator) finalizer() string { return o.group + "/cleanup" }
+
+// deployment makes the operator's own.
+func (o *operator) deployment(replicas int32) {
+	o.Helper()
+	labels, grace := map[string]string{"app": "operator"}, int64(0)
+	_, err := o.admin.Client.AppsV1().Deployments(o.namespace).Create(o.Context(), &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "operator"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+				TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "operator", Image: "registry.example/operator:1"}},
+			}},
+		},
+	}, metav1.CreateOptions{})
+	o.must(err)
+}
+
+func (o *operator) book() runbook.Runbook {
+	o.Helper()
+	book, err := removeoperator.New(removeoperator.World{Cluster: o.cluster, ClusterID: "test"}, o.inputs)
+	o.must(err)
+	return book
+}
+
+func (o *operator) engine() *engine.Engine {
+	o.told = nil
+	return &engine.Engine{Journal: o.journal, Clock: clock.RealClock{}, Watch: func(event engine.Event) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.told = append(o.told, event)
+	}}
+}
+
+func (o *operator) run() engine.Result {
+	o.Helper()
+	ctx, cancel := context.WithTimeout(o.Context(), patience)
+	defer cancel()
+	result, err := o.engine().Run(ctx, o.book(), engine.Options{})
+	o.must(err)
+	return result
+}
+
+func (o *operator) plan() engine.Result {
+	o.Helper()
+	result, err := o.engine().Plan(o.Context(), o.book(), engine.Options{})
+	o.must(err)
+	return result
+}
+
+// ends checks how a run ended, and shows its story when it did not end so.
+func (o *operator) ends(result engine.Result, want runbook.Outcome) {
+	o.Helper()
+	if result.Outcome != want {
+		o.Fatalf("ended %s, want %s: %s\n%s", result.Outcome, want, result.Reason, o.story())
+	}
+}
+
+// removed checks, with the test's own eyes, that nothing is left.
+func (o *operator) removed() {
+	o.Helper()
+	for _, served := range []schema.GroupVersionResource{o.widgets, o.gadgets} {
+		name := served.Resource + "." + served.Group
+		if _, err := o.admin.Dynamic.Resource(crds).Get(o.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			o.Errorf("CRD %s is there: %v", name, err)
+		}
+	}
+	if _, err := o.admin.Client.CoreV1().Namespaces().Get(o.Context(), o.namespace, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+		o.Errorf("namespace %s is there: %v", o.namespace, err)
+	}
+}
+
+// there tells whether an object is there, and not being deleted.
+func (o *operator) there(resource schema.GroupVersionResource, namespace, name string) bool {
+	o.Helper()
+	found, err := o.admin.Dynamic.Resource(resource).Namespace(namespace).Get(o.Context(), name, metav1.GetOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		o.Fatal(err)
+	}
+	return err == nil && found.GetDeletionTimestamp() == nil
+}
+
+func (o *operator) delete(resource schema.GroupVersionResource, namespace, name string) {
+	o.Helper()
+	o.must(o.admin.Dynamic.Resource(resource).Namespace(namespace).Delete(o.Context(), name, metav1.DeleteOptions{}))
+}
+
+func (o *operator) eventually(what string, holds func(context.Context) bool) {
+	o.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for !holds(ctx) {
+		select {
+		case <-ctx.Done():
+			o.Fatalf("never seen: %s", what)
+		case <-ticker.C:
+		}
+	}
+}
+
+// story tells what happened in the newest run, without what differs from one time
+// to the next.
+func (o *operator) story() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var text string
+	for _, event := range o.told {
+		switch {
+		case event.Finding != nil:
+			text += fmt.Sprintf("  %s: %s %s: %s\n", event.Step, event.Finding.Guard, event.Finding.Answer, event.Finding.Reason)
+		case event.Plan != nil:
+			for _, step := range event.Plan.Steps {
+				text += fmt.Sprintf("  plan: %s: %s %s\n", step.Name, step.Changes, shortened(step.Inputs))
+			}
+		case event.Result != nil:
+			text += fmt.Sprintf("%s %s attempt %d: %s %s\n", event.Kind, event.Step, event.Attempt, event.Result.Result, event.Result.Reason)
+		case event.Verdict != nil:
+			text += fmt.Sprintf("%s: %s: %s\n", event.Kind, event.Verdict.Outcome, event.Verdict.Reason)
+		case event.Kind == engine.StepMoved:
+		default:
+			text += fmt.Sprintf("%s %s %s\n", event.Kind, event.Step, event.Text)
+		}
+	}
+	return text
+}
+
+func shortened(raw json.RawMessage) string { return string(raw[:min(len(raw), 300)]) }
