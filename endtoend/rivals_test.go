@@ -48,19 +48,24 @@ func TestAPausedRunnerIsSuperseded(t *testing.T) {
 	for _, step := range []string{"add-stand-in", "drain", "delete-pool"} {
 		t.Run("in "+step, func(t *testing.T) {
 			s := serve(t, "wedged", "")
-			paused := s.run()
+			user := "paused-in-" + step
+			s.allow(user)
+			paused := s.run("--kubeconfig", s.plane.KubeconfigOf(t, user))
 			s.untilStep(step)
 			if err := paused.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
 			s.exits(s.run("--wait-for-lease", "1m"), 0)
-			before := len(s.changes())
+			before, written := len(s.changes()), s.plane.Accepted(t, user)
 			if err := paused.Process.Signal(syscall.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
 			said := s.exits(paused, 4)
 			if after := len(s.changes()); after != before {
-				t.Errorf("it woke up and asked for %d changes", after-before)
+				t.Errorf("it woke up and asked Azure for %d changes", after-before)
+			}
+			if now := s.plane.Accepted(t, user); now != written || written == 0 {
+				t.Errorf("it woke up and changed %d objects in the cluster, after %d", now-written, written)
 			}
 			if !strings.Contains(said, "lease") {
 				t.Errorf("it does not say why it stopped: %s", tail(said))
@@ -140,5 +145,28 @@ func TestResumedOnAnotherMachine(t *testing.T) {
 	if !strings.Contains(said, "Remediated") || !strings.Contains(said, "resumed") {
 		t.Errorf("the resumed run: %s", tail(said))
 	}
+	s.recovered()
+}
+
+// TestAMovedRunIsGuarded: while an open run is in a folder, nobody begins another
+// one in the cluster; when it is finished there, its record comes home.
+func TestAMovedRunIsGuarded(t *testing.T) {
+	s := serve(t, "wedged", "")
+	first := s.run()
+	s.untilStep("drain")
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-first.ended
+	name, folder := s.records()[0].Run, t.TempDir()
+	inCluster := []string{"--kubeconfig", s.plane.Kubeconfig(), "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
+	s.exits(s.salve(append([]string{"runs", "export", name, folder}, inCluster...)...), 0)
+	if said := s.exits(s.run(), 4); !strings.Contains(said, "was moved to "+folder+" and may be at work there") {
+		t.Errorf("a run in the cluster: %s", tail(said))
+	}
+	cloud := s.Arguments[len(s.Arguments)-6:]
+	s.exits(s.salve(append([]string{"resume", name, "--journal", folder}, cloud...)...), 0)
+	s.exits(s.salve(append([]string{"runs", "import", name, folder}, inCluster...)...), 0)
+	s.exits(s.run(), 0)
 	s.recovered()
 }

@@ -56,6 +56,17 @@ type UsageError struct{ Reason string }
 
 func (e *UsageError) Error() string { return e.Reason }
 
+// AwayError says that a run of the target is open in another journal, where its
+// lease is too.
+type AwayError struct {
+	Run   string
+	Where string
+}
+
+func (e *AwayError) Error() string {
+	return fmt.Sprintf("run %q of this target was moved to %s and may be at work there", e.Run, e.Where)
+}
+
 // ErrInterrupted is the cause to cancel a run's context with when a person or
 // the system asks it to stop: it stops where it is and stays open.
 var ErrInterrupted = errors.New("interrupted")
@@ -69,13 +80,16 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 		return Result{}, err
 	}
 	name := e.newRun()
-	lease, err := e.lock(ctx, book, name)
+	lease, err := e.lock(ctx, book, name, 0)
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.release(ctx, lease)
-	open, err := e.openRun(ctx, book)
+	defer func() { e.release(ctx, lease) }()
+	open, highest, err := e.openRun(ctx, book)
 	if err != nil {
+		return Result{}, err
+	}
+	if lease, err = e.above(ctx, book, name, lease, highest); err != nil {
 		return Result{}, err
 	}
 	header, err := e.header(book, name, options)
@@ -101,16 +115,21 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 	if err := Validate(book, options); err != nil {
 		return Result{}, err
 	}
-	lease, err := e.lock(ctx, book, run)
+	lease, err := e.lock(ctx, book, run, 0)
 	if err != nil {
 		return Result{}, err
 	}
-	defer e.release(ctx, lease)
+	defer func() { e.release(ctx, lease) }()
 	record, err := journal.Load(ctx, e.Journal, run)
 	if err != nil {
 		return Result{}, err
 	}
+	if lease, err = e.above(ctx, book, run, lease, record.Epoch); err != nil {
+		return Result{}, err
+	}
 	switch {
+	case record.Away != nil:
+		return Result{}, &AwayError{Run: run, Where: record.Away.Where}
 	case record.Header.Target.ID != book.Target.ID || record.Header.Runbook != book.Name:
 		return Result{}, &UsageError{fmt.Sprintf("run %q is of runbook %q on %s", run, record.Header.Runbook, record.Header.Target.ID)}
 	case record.Closed != nil:
@@ -135,11 +154,19 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	return e.execute(ctx, book, record, lease)
 }
 
-// openRun finds the run that has to be finished before another may begin.
-func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (*journal.Record, error) {
+// openRun finds the run that has to be finished before another may begin, and the
+// highest epoch under which a run of the target was written.
+func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (_ *journal.Record, highest int64, _ error) {
 	var broken error
+	var away *journal.History
 	open, err := journal.Find(ctx, e.Journal, func(h *journal.History) bool {
-		return h.Header.Target.ID == book.Target.ID && h.Closed == nil
+		if h.Header.Target.ID != book.Target.ID {
+			return false
+		}
+		if highest = max(highest, h.Epoch); h.Away != nil {
+			away = h
+		}
+		return h.Closed == nil
 	}, func(run string, err error) {
 		var damage *journal.BrokenError
 		if errors.As(err, &damage) && damage.Target != book.Target.ID && damage.Target != "" {
@@ -149,21 +176,39 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (*journal.Re
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, 0, err
 	case broken != nil:
-		return nil, broken
+		return nil, 0, broken
+	case away != nil:
+		return nil, 0, &AwayError{Run: away.Header.Run, Where: away.Away.Where}
 	case len(open) == 0:
-		return nil, nil
+		return nil, highest, nil
 	}
 	newest := open[len(open)-1]
 	if newest.Header.Runbook != book.Name {
-		return nil, &UsageError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first", newest.Run, newest.Header.Runbook)}
+		return nil, 0, &UsageError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first", newest.Run, newest.Header.Runbook)}
 	}
-	return newest, nil
+	return newest, highest, nil
 }
 
-func (e *Engine) lock(ctx context.Context, book runbook.Runbook, run string) (journal.Lease, error) {
-	lease, err := e.Journal.Lock(ctx, journal.Claim{Target: book.Target.ID, Holder: e.holder(run)})
+// above gives a lease whose epoch is higher than that of every record of the
+// target: one whose memory was lost, as by deleting it, begins to count anew.
+func (e *Engine) above(ctx context.Context, book runbook.Runbook, run string, lease journal.Lease, highest int64) (journal.Lease, error) {
+	if lease.Epoch() > highest {
+		return lease, nil
+	}
+	if err := lease.Release(ctx); err != nil {
+		return lease, fmt.Errorf("giving back the lease of epoch %d, which is not above %d: %w", lease.Epoch(), highest, err)
+	}
+	renewed, err := e.lock(ctx, book, run, highest)
+	if err != nil {
+		return lease, err
+	}
+	return renewed, nil
+}
+
+func (e *Engine) lock(ctx context.Context, book runbook.Runbook, run string, above int64) (journal.Lease, error) {
+	lease, err := e.Journal.Lock(ctx, journal.Claim{Target: book.Target.ID, Holder: e.holder(run), Above: above})
 	if err != nil {
 		return nil, fmt.Errorf("taking the lease: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"salve/engine"
 	"salve/fault"
@@ -105,6 +106,46 @@ func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 	var held *journal.HeldError
 	if !errors.As(err, &held) || held.Holder.User != "ada" || fault.ClassOf(err) != fault.Conflict {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestARunThatWasMovedKeepsItsTarget: it may be at work where it is now.
+func TestARunThatWasMovedKeepsItsTarget(t *testing.T) {
+	b := newBench(t)
+	header := journal.Header{Schema: 1, Run: "run-0", Runbook: b.book().Name, Version: b.book().Version, Target: b.book().Target}
+	record, err := journal.Create(context.Background(), b.Journal, time.Now, 3, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Append(context.Background(), journal.Moved, "", journal.Move{Where: "a laptop", ID: "laptop"}); err != nil {
+		t.Fatal(err)
+	}
+	var away *engine.AwayError
+	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) || away.Where != "a laptop" {
+		t.Errorf("a new run: %v", err)
+	}
+	if _, err := b.Resume(context.Background(), b.book(), "run-0", engine.Options{}); !errors.As(err, &away) {
+		t.Errorf("resuming it: %v", err)
+	}
+	if len(b.calls) > 0 {
+		t.Errorf("changes %v", b.calls)
+	}
+}
+
+// TestTheEpochIsAboveEveryRecords: also when the lease's own memory was lost.
+func TestTheEpochIsAboveEveryRecords(t *testing.T) {
+	b := newBench(t)
+	header := journal.Header{Schema: 1, Run: "run-0", Runbook: "other", Version: "1", Target: b.book().Target}
+	record, err := journal.Create(context.Background(), b.Journal, time.Now, 7, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Append(context.Background(), journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, b.run(b.book()), runbook.Remediated, "")
+	if epoch := b.record("run-1").Epoch; epoch <= 7 {
+		t.Errorf("the run's epoch is %d", epoch)
 	}
 }
 

@@ -28,7 +28,7 @@ func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options
 	}
 	limited, cancel := pace.WithTimeout(ctx, e.Clock, book.Budget)
 	defer cancel()
-	open, err := e.openRun(ctx, book)
+	open, _, err := e.openRun(ctx, book)
 	if err != nil {
 		return Result{}, err
 	}

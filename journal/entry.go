@@ -25,8 +25,8 @@ const (
 	Interrupted Kind = "interrupted" // Message
 	Parked      Kind = "parked"      // Verdict
 	Closed      Kind = "closed"      // Verdict
-	Moved       Kind = "moved"       // Message: where to; it goes on there
-	Arrived     Kind = "arrived"     // Message: where from
+	Moved       Kind = "moved"       // Move: where to; it goes on there
+	Arrived     Kind = "arrived"     // Move: where from
 )
 
 // Entry is one line of a record.
@@ -127,6 +127,13 @@ type Result struct {
 type Note struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+}
+
+// Move says where a record goes or comes from.
+type Move struct {
+	// Where is for people; ID tells the place from every other.
+	Where string `json:"where"`
+	ID    string `json:"id"`
 }
 
 // Message is a sentence.

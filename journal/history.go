@@ -18,9 +18,9 @@ type History struct {
 	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
 	// is cleared when the run is resumed.
 	Undoing, Parked, Closed *Verdict
-	// Away says that the record was moved to another journal: the run is open
-	// there, and closed here.
-	Away  bool
+	// Away is where the record was moved to: the run is open there, and closed
+	// here. Nil when it is here.
+	Away  *Move
 	steps map[string]*StepHistory
 	order []string
 	notes map[string]json.RawMessage
@@ -156,14 +156,15 @@ func (h *History) take(entry Entry) error {
 	case Parked:
 		return verdict(entry, &h.Parked)
 	case Closed:
+		h.Away = nil
 		return verdict(entry, &h.Closed)
 	case Moved:
-		var to Message
-		err := json.Unmarshal(entry.Data, &to)
-		h.Away, h.Closed = true, &Verdict{Outcome: runbook.Deferred, Reason: "moved to " + to.Text + ", where it goes on"}
+		h.Away = new(Move)
+		err := json.Unmarshal(entry.Data, h.Away)
+		h.Closed = &Verdict{Outcome: runbook.Deferred, Reason: "moved to " + h.Away.Where + ", where it goes on"}
 		return err
 	case Arrived:
-		h.Away, h.Closed = false, nil
+		h.Away, h.Closed = nil, nil
 	case Judged, Warned, Interrupted:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)

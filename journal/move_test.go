@@ -12,7 +12,7 @@ import (
 )
 
 func place(t *testing.T, name string) journal.Place {
-	return journal.Place{Backend: journal.NewFile(t.TempDir()), Where: name}
+	return journal.Place{Backend: journal.NewFile(t.TempDir()), Where: name, ID: name}
 }
 
 // begin opens a run in a place.
@@ -90,7 +90,7 @@ func TestAMoveThatWasCutOffGoesOn(t *testing.T) {
 		begin(t, from)
 		life := &dying{left: writes}
 		mortal := func(p journal.Place) journal.Place {
-			return journal.Place{Backend: &sharing{p.Backend, life}, Where: p.Where}
+			return journal.Place{Backend: &sharing{p.Backend, life}, Where: p.Where, ID: p.ID}
 		}
 		_, died := carry(mortal(from), mortal(to))
 		open := load(t, from).Closed == nil
@@ -145,5 +145,54 @@ func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
 	}
 	if there := load(t, to); there.Header.Runbook != "other" || len(there.Entries) != 1 {
 		t.Errorf("it was changed: %+v", there.Header)
+	}
+}
+
+// TestAMovedRunGoesToOnePlace: it was told where it is, and is not opened anywhere
+// else.
+func TestAMovedRunGoesToOnePlace(t *testing.T) {
+	from, to, other := place(t, "from"), place(t, "to"), place(t, "other")
+	begin(t, from)
+	if _, err := carry(from, to); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := carry(from, other); fault.ClassOf(err) != fault.Conflict || !strings.Contains(err.Error(), "moved to to") {
+		t.Errorf("to another place: %v", err)
+	}
+	var missing *journal.MissingError
+	if _, err := journal.Load(ctx, other, "run-1"); !errors.As(err, &missing) {
+		t.Errorf("there it is: %v", err)
+	}
+}
+
+// TestADestinationThatCannotBeWrittenClosesNothing keeps the run where it is.
+func TestADestinationThatCannotBeWrittenClosesNothing(t *testing.T) {
+	from := place(t, "from")
+	begin(t, from)
+	nowhere := journal.Place{Backend: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere"}
+	if _, err := carry(from, nowhere); err == nil {
+		t.Error("it went nowhere")
+	}
+	if left := load(t, from); left.Closed != nil {
+		t.Errorf("it is closed: %+v", left.Closed)
+	}
+}
+
+// TestARecordThatWentOnComesBackWhole: what was added where it was moved to is
+// added where it was.
+func TestARecordThatWentOnComesBackWhole(t *testing.T) {
+	home, away := place(t, "home"), place(t, "away")
+	begin(t, home)
+	moved, err := carry(home, away)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved.Continue(now, 9)
+	if err := moved.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
+		t.Fatal(err)
+	}
+	back, err := carry(away, home)
+	if err != nil || back.Closed == nil || back.Closed.Outcome != runbook.Remediated || back.Away != nil {
+		t.Errorf("back home: %+v, %v", back, err)
 	}
 }

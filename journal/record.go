@@ -69,8 +69,8 @@ func (r *Record) Continue(now func() time.Time, epoch int64) {
 // Append writes an entry, durably. When it fails, nothing may be done that the
 // entry announces.
 func (r *Record) Append(ctx context.Context, kind Kind, step string, data any) error {
-	if r.Away && kind != Arrived {
-		return fault.New(fault.Conflict, "the record of run %q was moved: it is closed here", r.Run)
+	if r.Away != nil && kind != Arrived && kind != Closed {
+		return fault.New(fault.Conflict, "the record of run %q was moved to %s: it is closed here", r.Run, r.Away.Where)
 	}
 	raw, err := json.Marshal(data)
 	if err != nil {

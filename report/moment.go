@@ -84,9 +84,9 @@ func (t *timeline) take(entry journal.Entry) error {
 	case journal.Interrupted:
 		return with(entry, func(message journal.Message) { t.add(entry, "interrupted", message.Text) })
 	case journal.Moved:
-		return with(entry, func(message journal.Message) { t.add(entry, "moved", "to "+message.Text) })
+		return with(entry, func(move journal.Move) { t.add(entry, "moved", "to "+move.Where) })
 	case journal.Arrived:
-		return with(entry, func(message journal.Message) { t.add(entry, "arrived", "from "+message.Text) })
+		return with(entry, func(move journal.Move) { t.add(entry, "arrived", "from "+move.Where) })
 	case journal.Undoing:
 		return with(entry, func(verdict journal.Verdict) {
 			t.add(entry, "undo", "taking back what was done: "+verdict.Reason).reason = verdict.Reason

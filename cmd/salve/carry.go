@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"salve/journal"
+	"salve/journal/incluster"
 	"salve/report"
 )
 
@@ -54,7 +56,10 @@ on where it is brought.`,
 
 // carry brings a record from one journal to another and says where it stands.
 func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place, there *shelf) error {
-	if from.Where == to.Where {
+	if err := identify(command.Context(), from, to); err != nil {
+		return err
+	}
+	if from.ID == to.ID {
 		return usage("the record is to go from %s to %s: that is where it is", from.Where, to.Where)
 	}
 	carriage := journal.Carriage{Run: run, From: *from, To: *to, Holder: a.holder(), Now: time.Now}
@@ -73,6 +78,23 @@ func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place,
 	fmt.Fprintln(a.stdout, says)
 	if record.Closed == nil {
 		fmt.Fprintln(a.stdout, "To go on: "+resuming(record.History, there))
+	}
+	return nil
+}
+
+// identify asks clusters who they are: a record is moved to one place only.
+func identify(ctx context.Context, places ...*journal.Place) error {
+	for _, place := range places {
+		if kept, inCluster := place.Backend.(*incluster.Journal); inCluster {
+			id, err := kept.ID(ctx)
+			if err != nil {
+				return err
+			}
+			place.ID = id
+		}
+		if place.ID == "" {
+			return usage("%s can't be told from other places: this host has no name, or the folder no path", place.Where)
+		}
 	}
 	return nil
 }

@@ -73,7 +73,10 @@ func (a *app) judge(err error) (code int, advice string) {
 	var broken *journal.BrokenError
 	var missing *journal.MissingError
 	var concerning *attention
+	var away *engine.AwayError
 	switch {
+	case errors.As(err, &away):
+		return exitNeedsAttention, "; nothing was changed. Bring it back with salve runs import, or give it up here with salve runs abandon"
 	case errors.As(err, &broken):
 		return exitNeedsAttention, "; nothing was changed. Look at what happened to the record; nothing of it is believed"
 	case errors.As(err, &held):

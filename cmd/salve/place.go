@@ -50,9 +50,15 @@ func (p *place) typed() []string {
 	return words
 }
 
-// inFolder is the journal in a folder.
+// inFolder is the journal in a folder, which its path tells from others on a host.
 func inFolder(folder string) *journal.Place {
-	return &journal.Place{Backend: journal.NewFile(folder), Where: folder}
+	where := &journal.Place{Backend: journal.NewFile(folder), Where: folder}
+	path, err := filepath.Abs(folder)
+	host, unnamed := os.Hostname()
+	if err == nil && unnamed == nil {
+		where.ID = "folder " + host + ":" + path
+	}
+	return where
 }
 
 func shownFolder() string {

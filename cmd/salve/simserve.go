@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -70,7 +71,7 @@ func (a *app) serveSim(parent context.Context, asked *serving, name string) erro
 		return err
 	}
 	if err := a.sayServed(server, scenario); err != nil {
-		return err
+		return errors.Join(err, server.Close())
 	}
 	err = server.Wait(ctx)
 	if closing := server.Close(); err == nil {

@@ -276,7 +276,7 @@ func TestWhatCannotBeKept(t *testing.T) {
 	if err := kept.Create(t.Context(), "run-1"); fault.ClassOf(err) != fault.Conflict {
 		t.Errorf("a run of the same name: %v", err)
 	}
-	for _, wrong := range []incluster.Options{{Namespace: "Not A Name"}, {Lease: -time.Second}, {Lease: 1500 * time.Millisecond}} {
+	for _, wrong := range []incluster.Options{{Namespace: "Not A Name"}, {Lease: -time.Second}, {Lease: 1500 * time.Millisecond}, {Lease: time.Hour}} {
 		if _, err := incluster.New(wrong); err == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}

@@ -25,6 +25,9 @@ const (
 	DefaultLease = 15 * time.Second
 	// ShortestLease is the unit in which the API keeps durations.
 	ShortestLease = time.Second
+	// LongestLease bounds the wait for a holder that died. No lease is believed to
+	// last longer, whatever is written in it.
+	LongestLease = 5 * time.Minute
 
 	fieldManager = "salve"
 )
@@ -75,8 +78,8 @@ func New(options Options) (*Journal, error) {
 	if j.lease == 0 {
 		j.lease = DefaultLease
 	}
-	if j.lease < ShortestLease || j.lease%time.Second != 0 {
-		return nil, fault.New(fault.Terminal, "a lease of %s: it must be whole seconds", options.Lease)
+	if j.lease < ShortestLease || j.lease > LongestLease || j.lease%time.Second != 0 {
+		return nil, fault.New(fault.Terminal, "a lease of %s: it must be whole seconds, at most %s", options.Lease, LongestLease)
 	}
 	if !namespaceName.MatchString(j.namespace) {
 		return nil, fault.New(fault.Terminal, "%q is no name of a namespace", j.namespace)
@@ -86,6 +89,12 @@ func New(options Options) (*Journal, error) {
 
 // Where names the place, for people.
 func (j *Journal) Where() string { return "namespace " + j.namespace + " of the cluster" }
+
+// ID tells the journal from that of every other cluster and namespace.
+func (j *Journal) ID(ctx context.Context) (string, error) {
+	cluster, err := (&kube.Cluster{Client: j.client, Clock: j.clock}).ID(ctx)
+	return "namespace " + j.namespace + " of cluster " + cluster, err
+}
 
 // The names that Kubernetes takes: RFC 1123 labels, and short enough for a run's
 // name to be a label's value and a part of an object's name.

@@ -24,6 +24,8 @@ const (
 	// lockPatience bounds the attempts to take a lease, besides the time that it
 	// takes to see whether a holder lives.
 	lockPatience = time.Minute
+	// lookAgain is the longest pause between two looks at a lease that is held.
+	lookAgain = 2 * time.Second
 )
 
 // Lock takes the lease on a target. Whether a holder lives is judged by its
@@ -32,8 +34,9 @@ const (
 // is taken when it was seen not to be renewed for the whole of its time.
 func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease, error) {
 	identity := identityOf(claim.Holder)
-	ctx, cancel := pace.WithTimeout(ctx, j.clock, lockPatience+j.lease)
+	ctx, cancel := pace.WithTimeout(ctx, j.clock, lockPatience+LongestLease)
 	defer cancel()
+	began := j.clock.Now()
 	for n := 1; ; n++ {
 		asked := j.clock.Now()
 		taken, err := j.claim(ctx, claim, identity)
@@ -44,7 +47,8 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 		if errors.As(err, &again) {
 			continue
 		}
-		if !passes(err) || pace.Pause(ctx, j.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
+		late := elapsed(j.clock.Now(), began) > lockPatience && n > 1
+		if !passes(err) || late || pace.Pause(ctx, j.clock, attempts.Pause(n, fault.RetryAfter(err))) != nil {
 			return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, j.Where(), err)
 		}
 	}
@@ -78,11 +82,11 @@ func (e *changedError) Unwrap() error { return e.error }
 func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) error {
 	span := j.lease
 	if seconds := seen.Spec.LeaseDurationSeconds; seconds != nil {
-		span = time.Duration(*seconds) * time.Second
+		span = min(time.Duration(*seconds)*time.Second, LongestLease)
 	}
 	began := j.clock.Now()
 	for elapsed(j.clock.Now(), began) < span {
-		if err := pace.Pause(ctx, j.clock, span/10); err != nil {
+		if err := pace.Pause(ctx, j.clock, min(span/10, lookAgain)); err != nil {
 			return err
 		}
 		now, err := j.readLease(ctx, seen.Name)

@@ -71,6 +71,24 @@ func TestTheLeaseOfADeadHolderIsTaken(t *testing.T) {
 	b.must(second.Check(t.Context()))
 }
 
+// TestADeadHoldersOwnSpanCounts: whoever waits has a shorter lease than the dead.
+func TestADeadHoldersOwnSpanCounts(t *testing.T) {
+	b := newBench(t)
+	dead := &sleeper{}
+	first, err := b.lock(b.runner(4*time.Second, dead.wrap), "run-1")
+	b.must(err)
+	dead.sleep(true)
+	began := time.Now()
+	second, err := b.lock(b.runner(time.Second, nil), "run-2")
+	b.must(err)
+	if took := time.Since(began); took < 4*time.Second {
+		t.Errorf("it was taken after %s, within its span", took)
+	}
+	b.must(second.Release(t.Context()))
+	dead.sleep(false)
+	b.must(first.Release(t.Context()))
+}
+
 func TestALeaseLastsWhileItIsRenewed(t *testing.T) {
 	b := newBench(t)
 	lease, err := b.lock(b.runner(span, nil), "run-1")

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,39 +50,60 @@ func (c *ControlPlane) KubeconfigOf(t testing.TB, user string) string {
 // "get daemonsets.apps" and "create pods/eviction".
 func (c *ControlPlane) Requests(t testing.TB, user string) []string {
 	t.Helper()
+	kinds := map[string]bool{}
+	c.audited(t, user, func(made audited) { kinds[made.String()] = true })
+	return slices.Sorted(maps.Keys(kinds))
+}
+
+// Accepted counts the requests of a user of KubeconfigOf that changed something.
+func (c *ControlPlane) Accepted(t testing.TB, user string) int {
+	t.Helper()
+	count := 0
+	c.audited(t, user, func(made audited) {
+		reads := made.Verb == "get" || made.Verb == "list" || made.Verb == "watch"
+		if !reads && made.ResponseStatus.Code < 300 {
+			count++
+		}
+	})
+	return count
+}
+
+// audited is an entry of the audit log.
+type audited struct {
+	Verb             string
+	ImpersonatedUser struct{ Username string }
+	ObjectRef        *struct{ Resource, Subresource, APIGroup string }
+	ResponseStatus   struct{ Code int }
+}
+
+func (a audited) String() string {
+	resource := a.ObjectRef.Resource
+	if a.ObjectRef.APIGroup != "" && a.ObjectRef.Subresource == "" {
+		resource += "." + a.ObjectRef.APIGroup
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%s %s/%s", a.Verb, resource, a.ObjectRef.Subresource), "/")
+}
+
+// audited reads the requests of a user for objects from the audit log.
+func (c *ControlPlane) audited(t testing.TB, user string, visit func(audited)) {
+	t.Helper()
 	file, err := os.Open(c.file("audit.log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	kinds := map[string]bool{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var event struct {
-			Verb             string
-			ImpersonatedUser struct{ Username string }
-			ObjectRef        *struct{ Resource, Subresource, APIGroup string }
-		}
-		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+		var made audited
+		if err := json.Unmarshal(lines.Bytes(), &made); err != nil {
 			t.Fatalf("the audit log: %v", err)
 		}
-		if event.ImpersonatedUser.Username != user || event.ObjectRef == nil {
-			continue
+		if made.ImpersonatedUser.Username == user && made.ObjectRef != nil {
+			visit(made)
 		}
-		resource := event.ObjectRef.Resource
-		if event.ObjectRef.APIGroup != "" && event.ObjectRef.Subresource == "" {
-			resource += "." + event.ObjectRef.APIGroup
-		}
-		kinds[strings.TrimSuffix(fmt.Sprintf("%s %s/%s", event.Verb, resource, event.ObjectRef.Subresource), "/")] = true
 	}
 	if err := lines.Err(); err != nil {
 		t.Fatalf("the audit log: %v", err)
 	}
-	var sorted []string
-	for kind := range kinds {
-		sorted = append(sorted, kind)
-	}
-	slices.Sort(sorted)
-	return sorted
 }
