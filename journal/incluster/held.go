@@ -137,10 +137,9 @@ func (h *held) Release(ctx context.Context) error {
 	defer cancel()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.lost != nil {
+	if err := h.renew(ctx); h.lost != nil {
 		return nil // another's by now
-	}
-	if err := h.renew(ctx); err != nil {
+	} else if err != nil {
 		return err
 	}
 	_, err := h.journal.writeLease(ctx, h.seen, func(next *coordinationv1.Lease) error {

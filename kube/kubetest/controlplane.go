@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -176,6 +177,7 @@ func (c *ControlPlane) PauseEtcd(t testing.TB) (resume func()) {
 	if err := etcd.signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	c.awaitSilence(t)
 	resume = sync.OnceFunc(func() {
 		if err := etcd.signal(syscall.SIGCONT); err != nil {
 			t.Error(err)
@@ -183,6 +185,26 @@ func (c *ControlPlane) PauseEtcd(t testing.TB) (resume func()) {
 	})
 	t.Cleanup(resume)
 	return resume
+}
+
+// awaitSilence waits until etcd does not answer: a stop takes a moment to reach all
+// of its threads.
+func (c *ControlPlane) awaitSilence(t testing.TB) {
+	t.Helper()
+	client := &http.Client{Timeout: 200 * time.Millisecond}
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(t.Context(), readyLimit)
+	defer cancel()
+	err := c.until(ctx, "etcd", func() error {
+		response, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd))
+		if err != nil {
+			return nil
+		}
+		return errors.Join(errors.New("etcd still answers"), response.Body.Close())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // failure says why a program is not what was waited for.
