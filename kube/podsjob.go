@@ -38,7 +38,7 @@ type Aftermath struct {
 }
 
 func (a Aftermath) String() string {
-	return fmt.Sprintf("%d jobs have new pods, %d are complete, %d are to be started again", len(a.Replaced), len(a.Complete), len(a.StartAgain))
+	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced), len(a.Complete), len(a.StartAgain))
 }
 
 // listed names what has to be started again, with the reasons.

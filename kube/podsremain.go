@@ -55,15 +55,19 @@ func (a *Astray) Remains(pods []Pod) (now Remains) {
 	return now
 }
 
+// Deleted are the pods of which nothing more will come, whether or not they are
+// gone.
+func (r Remains) Deleted() []Pod { return slices.Concat(r.Gone, r.Ending, r.Held) }
+
 // Left says what of them is left that should be gone; it is empty when nothing is.
 func (r Remains) Left() string {
 	switch {
 	case len(r.Stranded) > 0:
-		return fmt.Sprintf("%d are still stranded, such as %s", len(r.Stranded), r.Stranded[0])
+		return fmt.Sprintf("still stranded: %d, such as %s", len(r.Stranded), r.Stranded[0])
 	case len(r.Held) > 0:
-		return fmt.Sprintf("%d are deleted and held by finalizers, such as %s by %s", len(r.Held), r.Held[0], strings.Join(r.Held[0].Finalizers, ", "))
+		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Held), r.Held[0], strings.Join(r.Held[0].Finalizers, ", "))
 	case len(r.Ending) > 0:
-		return fmt.Sprintf("%d are still ending, such as %s", len(r.Ending), r.Ending[0])
+		return fmt.Sprintf("still ending: %d, such as %s", len(r.Ending), r.Ending[0])
 	}
 	return ""
 }
@@ -84,11 +88,11 @@ func (r Remains) Touched() string {
 func (r Remains) Deletion() runbook.Observation {
 	switch {
 	case len(r.Stranded) > 0:
-		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("%d pods are still stranded", len(r.Stranded))}
+		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("still stranded: %d", len(r.Stranded))}
 	case len(r.Ending) > 0:
-		return runbook.Observation{State: runbook.InFlight, Reason: fmt.Sprintf("%d pods are ending", len(r.Ending))}
+		return runbook.Observation{State: runbook.InFlight, Reason: fmt.Sprintf("ending: %d", len(r.Ending))}
 	}
-	return runbook.Observation{State: runbook.Done, Reason: fmt.Sprintf("%d pods are gone, %d are held by finalizers, %d are free to start", len(r.Gone), len(r.Held), len(r.Free))}
+	return runbook.Observation{State: runbook.Done, Reason: fmt.Sprintf("gone: %d, held by finalizers: %d, free to start: %d", len(r.Gone), len(r.Held), len(r.Free))}
 }
 
 // askingAgain is how often the same thing is looked at again.

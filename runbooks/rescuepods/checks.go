@@ -24,7 +24,7 @@ func (r *rescue) recordedGone() runbook.Guard {
 		if left := now.Left(); left != "" {
 			return runbook.No(left)
 		}
-		return runbook.Yes(fmt.Sprintf("%d are gone; %d may start where they are and were left alone", len(now.Gone), len(now.Free)))
+		return runbook.Yes(fmt.Sprintf("gone: %d; free to start where they are, and left alone: %d", len(now.Gone), len(now.Free)))
 	})
 }
 
@@ -33,13 +33,13 @@ func (r *rescue) runningUntouched() runbook.Guard {
 		if touched := now.Touched(); touched != "" {
 			return runbook.No(touched, r.seen.Evidence()...)
 		}
-		return runbook.Yes(fmt.Sprintf("none of %d that are elsewhere", len(r.seen.Left)), r.seen.Evidence()...)
+		return runbook.Yes(fmt.Sprintf("left alone elsewhere: %d", len(r.seen.Left)-len(now.Held)-len(now.Ending)), r.seen.Evidence()...)
 	})
 }
 
 func (r *rescue) jobsAccountedFor() runbook.Guard {
 	return r.check("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", func(ctx context.Context, run runbook.Run, now kube.Remains) runbook.Finding {
-		after, err := r.Cluster.Aftermath(ctx, run, r.jobs(), now.Gone, r.seen.Home)
+		after, err := r.Cluster.Aftermath(ctx, run, r.jobs(), now.Deleted(), r.seen.Home)
 		switch {
 		case err != nil:
 			return runbook.Unseen(err.Error())

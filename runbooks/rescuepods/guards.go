@@ -43,7 +43,7 @@ func (r *rescue) homesExist() runbook.Guard {
 func (r *rescue) podsElsewhere() runbook.Guard {
 	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
-			return runbook.Yes(fmt.Sprintf("%d are outside of %s", elsewhere, r.homes()))
+			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.homes(), elsewhere))
 		}
 		return runbook.No(fmt.Sprintf("all %d are in %s", len(seen.Home), r.homes())).Bound()
 	})
@@ -55,9 +55,9 @@ func (r *rescue) cannotStart() runbook.Guard {
 		case seen.Blind != nil:
 			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
 		case len(seen.Stranded) == 0:
-			return runbook.No(fmt.Sprintf("none of %d lacks what is in %s; all are left alone", len(seen.Left), r.homes()), seen.Evidence()...).Bound()
+			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.homes(), len(seen.Left)), seen.Evidence()...).Bound()
 		}
-		return runbook.Yes(fmt.Sprintf("%d lack what is in %s; %d others are left alone", len(seen.Stranded), r.homes(), len(seen.Left)), seen.Evidence()...)
+		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.homes(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
 	})
 }
 
@@ -82,7 +82,7 @@ func (r *rescue) sourceStopped() runbook.Guard {
 
 func (r *rescue) withinMax() runbook.Guard {
 	return r.guard("within-max", "are they as few as a run may delete?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
-		said := fmt.Sprintf("%d pods are stranded; --max is %d", len(seen.Stranded), r.Max)
+		said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), r.Max)
 		if len(seen.Stranded) > r.Max {
 			return runbook.No(said).Ending(runbook.NeedsAttention).Bound()
 		}

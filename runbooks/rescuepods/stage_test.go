@@ -44,9 +44,13 @@ type stage struct {
 	inputs             rescuepods.Inputs
 	journal            journal.Backend
 	events             []engine.Event
+	// pace is how many times as fast the engine's clock is; 0 means as fast as any.
+	pace float64
 	// seen is told each event as it happens. May be nil.
 	seen func(engine.Event)
 }
+
+var atHome = []string{"at-home-1", "at-home-2", "at-home-3", "at-home-4"}
 
 func newStage(t testing.TB) *stage { return newStageOn(t, kubetest.Start(t)) }
 
@@ -58,7 +62,7 @@ func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
 	s.as(plane.Kubeconfig())
 	s.object(s.home, kube.Secret, "service-account")
-	s.pod(s.home, "at-home", nil) // so that astray pods are not most of all
+	s.many(s.home, atHome) // so that a few astray pods are not most of all
 	return s
 }
 
@@ -78,7 +82,7 @@ var _ pace.Clock = later{}
 func (s *stage) as(kubeconfig string) {
 	s.Helper()
 	clk := later{by: 10 * time.Minute}
-	cluster, err := kube.OpenCluster(kubeconfig, "", clk)
+	cluster, err := kube.Open(kubeconfig, "", clk)
 	s.must(err)
 	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster", Clock: clk}
 }
@@ -209,7 +213,7 @@ func (s *stage) job(name, completed string) {
 
 func (s *stage) admin() *kube.Cluster {
 	s.Helper()
-	cluster, err := kube.OpenCluster(s.plane.Kubeconfig(), "", clock.RealClock{})
+	cluster, err := kube.Open(s.plane.Kubeconfig(), "", clock.RealClock{})
 	s.must(err)
 	return cluster
 }
@@ -247,8 +251,12 @@ func (s *stage) book() runbook.Runbook {
 }
 
 func (s *stage) engine() *engine.Engine {
+	clk := s.world.Clock
+	if s.pace > 0 {
+		clk = pace.NewScaled(s.pace)
+	}
 	return &engine.Engine{
-		Journal: s.journal, Clock: s.world.Clock, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},
+		Journal: s.journal, Clock: clk, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},
 		Watch: func(event engine.Event) {
 			s.events = append(s.events, event)
 			if s.seen != nil {
@@ -296,8 +304,13 @@ func (s *stage) there(namespace string) (names []string) {
 	return names
 }
 
+// remain checks that these are the pods of a namespace, besides those that were
+// there from the first.
 func (s *stage) remain(namespace string, names ...string) {
 	s.Helper()
+	if namespace == s.home {
+		names = append(slices.Clone(atHome), names...)
+	}
 	if there := s.there(namespace); !slices.Equal(there, names) {
 		s.Errorf("in %s there are the pods %q, want %q", namespace, there, names)
 	}
@@ -321,4 +334,28 @@ func (s *stage) eventually(what string, holds func() bool) {
 			s.Fatalf("never seen: %s", what)
 		}
 	}
+}
+
+// hasty makes the engine's waits after refusals short: its clock runs fast.
+func (s *stage) hasty() { s.pace = 60 }
+
+// many makes pods side by side.
+func (s *stage) many(namespace string, names []string) {
+	s.Helper()
+	work := make(chan string)
+	var team sync.WaitGroup
+	for range 16 {
+		team.Go(func() {
+			for name := range work {
+				if _, err := s.client.CoreV1().Pods(namespace).Create(s.Context(), s.aPod(namespace, name), metav1.CreateOptions{}); err != nil {
+					s.Error(err)
+				}
+			}
+		})
+	}
+	for _, name := range names {
+		work <- name
+	}
+	close(work)
+	team.Wait()
 }

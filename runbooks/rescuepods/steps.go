@@ -109,7 +109,7 @@ func (r *rescue) awaitReplacements() runbook.Step {
 			if err != nil {
 				return err
 			}
-			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Gone, r.ReplacedWithin.Duration, r.seen.HomeNow)
+			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.ReplacedWithin.Duration, r.seen.HomeNow)
 		},
 	}
 }
