@@ -47,6 +47,12 @@ type attention struct{ err error }
 func (e *attention) Error() string { return e.err.Error() }
 func (e *attention) Unwrap() error { return e.err }
 
+// blind marks an error that says that something could not be seen.
+type blind struct{ err error }
+
+func (e *blind) Error() string { return e.err.Error() }
+func (e *blind) Unwrap() error { return e.err }
+
 // document prints the JSON document that answers the command.
 func (a *app) document(document any) error {
 	a.answered = true
@@ -74,7 +80,10 @@ func (a *app) judge(err error) (code int, advice string) {
 	var missing *journal.MissingError
 	var concerning *attention
 	var away *engine.AwayError
+	var unseen *blind
 	switch {
+	case errors.As(err, &unseen):
+		return exitUndecided, ""
 	case errors.As(err, &away):
 		return exitNeedsAttention, "; nothing was changed. Bring it back with salve runs import, or give it up here with salve runs abandon"
 	case errors.As(err, &broken):

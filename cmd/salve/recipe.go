@@ -48,7 +48,7 @@ type offer interface {
 }
 
 // offers are new ones each time: each holds the inputs of one command.
-func offers() []offer { return []offer{&poolOffer{}} }
+func offers() []offer { return []offer{&poolOffer{}, operatorOffer(), strandedOffer()} }
 
 // offerOf is the offer for an open run.
 func offerOf(header journal.Header) (offer, error) {

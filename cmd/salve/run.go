@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"salve/runbooks/rescuepods"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -39,6 +41,9 @@ func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 	if verb == act {
 		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
 		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	}
+	if pods, watched := offered.(*clusterOffer[rescuepods.Inputs]); watched && verb == check {
+		addWatch(a, command, pods, asked)
 	}
 	return command
 }
