@@ -22,8 +22,10 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 		names = append(names, step.Name)
 	}
 	column := widest(0, names...)
+	passed := false
 	for i, step := range plan.Steps {
-		if step.NoReturn {
+		if step.NoReturn && !passed {
+			passed = true
 			s.line("  ── the point of no return: from here on nothing is undone ──")
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
