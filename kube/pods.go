@@ -6,7 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -143,52 +142,32 @@ func NamespaceNames(names []string) error {
 	return nil
 }
 
-// listRounds bounds how often a list is begun anew because the API server no
-// longer has the state that its first pages were of.
-const listRounds = 5
-
 // EachPod visits the pods of a namespace, of all for an empty one, that match a
 // label selector, and holds a page of them at a time. All are of one moment;
 // version is that from which a watch misses nothing. begin is called before the
 // first pod, and again when the list has to be begun anew: what was visited is
 // void then. The error of a visit ends it.
-func (c *Cluster) EachPod(ctx context.Context, namespace, selector string, begin func(), visit func(*corev1.Pod) error) (version string, err error) {
-	for range listRounds {
+func (c *Cluster) EachPod(ctx context.Context, namespace, selector string, begin func(), visit func(*corev1.Pod) error) (version string, _ error) {
+	what := fmt.Sprintf("listing the pods (%s) of %s", selector, orAll(namespace))
+	list := func(ctx context.Context, options metav1.ListOptions) (*corev1.PodList, error) {
+		return c.Client.CoreV1().Pods(namespace).List(ctx, options)
+	}
+	err := Afresh(func() error {
 		begin()
-		version, err = c.eachPage(ctx, namespace, selector, visit)
-		if !apierrors.IsResourceExpired(err) {
-			return version, err
-		}
-	}
-	return "", err
-}
-
-func (c *Cluster) eachPage(ctx context.Context, namespace, selector string, visit func(*corev1.Pod) error) (version string, _ error) {
-	options := metav1.ListOptions{LabelSelector: selector, Limit: page}
-	for {
-		var list *corev1.PodList
-		err := c.read(ctx, fmt.Sprintf("listing the pods (%s) of %s", selector, orAll(namespace)), func(ctx context.Context) (err error) {
-			list, err = c.Client.CoreV1().Pods(namespace).List(ctx, options)
-			if apierrors.IsResourceExpired(err) {
-				return fault.New(fault.Conflict, "%w", err) // asking for the same page again is no use
+		version = ""
+		return eachPage(ctx, c, what, Scope{Namespace: namespace, Selector: selector}.options(), list, func(list *corev1.PodList) error {
+			if version == "" {
+				version = list.ResourceVersion
 			}
-			return err
+			for i := range list.Items {
+				if err := visit(&list.Items[i]); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
-		if err != nil {
-			return "", err
-		}
-		if version == "" {
-			version = list.ResourceVersion
-		}
-		for i := range list.Items {
-			if err := visit(&list.Items[i]); err != nil {
-				return "", err
-			}
-		}
-		if options.Continue = list.Continue; options.Continue == "" {
-			return version, nil
-		}
-	}
+	})
+	return version, err
 }
 
 func orAll(namespace string) string {

@@ -33,21 +33,38 @@ type Aftermath struct {
 	// Replaced jobs have a pod where it belongs, Complete ones need none, and Waiting
 	// ones have none yet.
 	Replaced, Complete, Waiting []string
-	// StartAgain is what nothing will start again by itself, with the reason.
-	StartAgain map[string]string
+	// StartAgain is what nothing will start again by itself, by the reason. Pods
+	// without a job are named with their namespace.
+	StartAgain map[string][]string
 }
 
 func (a Aftermath) String() string {
-	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced), len(a.Complete), len(a.StartAgain))
+	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced), len(a.Complete), a.lost())
 }
+
+func (a *Aftermath) lose(why, name string) { a.StartAgain[why] = append(a.StartAgain[why], name) }
+
+func (a Aftermath) lost() (n int) {
+	for _, names := range a.StartAgain {
+		n += len(names)
+	}
+	return n
+}
+
+// shownLost bounds how many names a warning has; the journal holds all of them.
+const shownLost = 1000
 
 // listed names what has to be started again, with the reasons.
 func (a Aftermath) listed() string {
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(a.StartAgain)) {
-		lines = append(lines, name+" ("+a.StartAgain[name]+")")
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(a.StartAgain)) {
+		names, more := a.StartAgain[why], ""
+		if len(names) > shownLost {
+			more = fmt.Sprintf(" and %d more", len(names)-shownLost)
+		}
+		parts = append(parts, strings.Join(names[:min(len(names), shownLost)], ", ")+more+" ("+why+")")
 	}
-	return strings.Join(lines, ", ")
+	return strings.Join(parts, "; ")
 }
 
 // aftermathNote keeps what had become of the jobs when it was no longer waited for.
@@ -69,18 +86,23 @@ func (c *Cluster) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, 
 	}
 	jobs, err := c.completeJobs(ctx, kind, gone)
 	after := kind.judge(jobs, gone, home)
-	after.giveUp(func(job string) string { return known.StartAgain[job] })
+	for why, names := range known.StartAgain {
+		after.giveUp(why, names)
+	}
 	return after, err
 }
 
-// giveUp lists waiting jobs as to be started again, for which there is a reason to.
-func (a *Aftermath) giveUp(why func(job string) string) {
-	a.Waiting = slices.DeleteFunc(a.Waiting, func(job string) bool {
-		reason := why(job)
-		if reason != "" {
-			a.StartAgain[job] = reason
+// giveUp lists those of some jobs that wait as to be started again.
+func (a *Aftermath) giveUp(why string, jobs []string) {
+	some := make(map[string]bool, len(jobs))
+	for _, job := range jobs {
+		some[job] = true
+	}
+	a.Waiting = slices.DeleteFunc(slices.Clone(a.Waiting), func(job string) bool {
+		if some[job] {
+			a.lose(why, job)
 		}
-		return reason != ""
+		return some[job]
 	})
 }
 
@@ -108,7 +130,7 @@ func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobK
 	if err != nil {
 		return err
 	}
-	after.giveUp(func(string) string { return fmt.Sprintf("no new pod within %s", limit) })
+	after.giveUp(fmt.Sprintf("no new pod within %s", limit), after.Waiting)
 	if len(after.StartAgain) > 0 {
 		if err := run.Warn(ctx, "to be started again: %s", after.listed()); err != nil {
 			return err
@@ -118,7 +140,7 @@ func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobK
 }
 
 func (k JobKind) judge(complete map[string]bool, gone, home []Pod) Aftermath {
-	after, replaced := Aftermath{StartAgain: map[string]string{}}, map[string]bool{}
+	after, replaced := Aftermath{StartAgain: map[string][]string{}}, map[string]bool{}
 	for _, pod := range home {
 		if !pod.Deleting {
 			replaced[pod.Labels[k.Label]] = true
@@ -128,11 +150,11 @@ func (k JobKind) judge(complete map[string]bool, gone, home []Pod) Aftermath {
 		done, found := complete[pod.Name]
 		switch {
 		case pod.Labels[k.Label] != pod.Name:
-			after.StartAgain[pod.String()] = "it belongs to no job"
+			after.lose("it belongs to no job", pod.String())
 		case replaced[pod.Name]:
 			after.Replaced = append(after.Replaced, pod.Name)
 		case !found:
-			after.StartAgain[pod.Name] = "there is no such job"
+			after.lose("there is no such job", pod.Name)
 		case done:
 			after.Complete = append(after.Complete, pod.Name)
 		default:

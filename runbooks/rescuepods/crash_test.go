@@ -13,6 +13,7 @@ import (
 
 	"salve/engine"
 	"salve/journal"
+	"salve/kube"
 	"salve/kube/kubetest"
 	"salve/runbook"
 )
@@ -56,27 +57,17 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	if writes < 15 {
 		t.Fatalf("a run makes %d writes", writes)
 	}
-	// They mostly wait, so that more of them go side by side than there are
-	// processors.
-	var team sync.WaitGroup
-	cuts := make(chan mortal)
-	for range 8 {
-		team.Go(func() {
-			for cut := range cuts {
-				t.Run(fmt.Sprintf("write %d of %d, after it %v", cut.at, writes, cut.after), func(t *testing.T) {
+	t.Run("at", func(t *testing.T) {
+		for at := 1; at <= writes; at++ {
+			for _, after := range []bool{false, true} {
+				t.Run(fmt.Sprintf("write %d of %d, after it %v", at, writes, after), func(t *testing.T) {
+					t.Parallel()
 					s := newStage(t)
-					cut.Backend = s.journal
-					crash(t, s, &cut)
+					crash(t, s, &mortal{Backend: s.journal, at: at, after: after})
 				})
 			}
-		})
-	}
-	for at := 1; at <= writes; at++ {
-		cuts <- mortal{at: at}
-		cuts <- mortal{at: at, after: true}
-	}
-	close(cuts)
-	team.Wait()
+		}
+	})
 }
 
 // crash tells the story of a run that dies and of the one that goes on.
@@ -214,6 +205,17 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	<-restarted
 	s.ends(result, runbook.Remediated, "")
 	s.remain(s.astray)
+
+	l := s.watch() // and while pods are watched
+	l.says("4 live pods where they belong")
+	plane.StopAPIServer(t)
+	l.says("the pods can't be seen")
+	plane.StartAPIServer(t)
+	s.pod(s.astray, "after", nil)
+	var stranded *kube.StrandedError
+	if err := l.end(); !errors.As(err, &stranded) {
+		t.Errorf("the watch ended with %v", err)
+	}
 }
 
 // TestManyPods are deleted in batches, and nothing else is.
@@ -221,7 +223,7 @@ func TestManyPods(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	names := []string{}
-	for i := range 220 {
+	for i := range 270 {
 		names = append(names, fmt.Sprintf("job-%03d", i))
 	}
 	s.many(s.astray, names)

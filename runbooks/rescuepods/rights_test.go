@@ -1,13 +1,27 @@
 package rescuepods_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
+	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"salve/engine"
+	"salve/journal/incluster"
+	"salve/kube"
+	"salve/runbook"
 )
 
 // rules are the rights that the runbook needs, by what they are about.
@@ -72,4 +86,92 @@ func (s *stage) later(after time.Duration, do func()) {
 		time.Sleep(after)
 		do()
 	}()
+}
+
+const rolesFile = "../../deploy/rescue-stranded-pods-role.yaml"
+
+// TestTheRolesInDeployAreExactlyWhatIsUsed: a run with its journal in the cluster
+// passes with them, and so does the alarm; and each right in them is used.
+func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.controller()
+	s.stranded("a", "b")
+	s.kubectl("apply", "-f", rolesFile)
+	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
+	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
+	for _, kind := range []string{kube.ConfigMap, kube.ServiceAccount, kube.Claim} {
+		s.object(s.home, kind, "at-home")
+	}
+	at := corev1.LocalObjectReference{Name: "at-home"}
+	s.pod(s.astray, "lacks-all", func(pod *corev1.Pod) {
+		withToken("at-home")(pod)
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "c", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "at-home"}}})
+		container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}})(pod)
+	})
+	s.as(s.plane.KubeconfigOf(t, "rescuer"))
+	kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Clock})
+	s.must(err)
+	s.journal = kept
+	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
+	s.must(err)
+	s.seen = func(event engine.Event) {
+		if event.Kind == engine.StepBegan && event.Step == "delete-rest" {
+			s.starts(s.astray, "b") // a pod that changed is read again
+		}
+	}
+	s.ends(s.run(), runbook.Remediated, "")
+	s.remain(s.astray, "b")
+	s.pod(s.astray, "c", nil)
+	var stranded *kube.StrandedError
+	if err := s.watch().end(); !errors.As(err, &stranded) {
+		t.Errorf("the watch ended with %v", err)
+	}
+
+	used, given := s.plane.Requests(t, "rescuer"), rightsIn(t, rolesFile)
+	for _, right := range used {
+		if !slices.Contains(given, right) {
+			t.Errorf("%q was asked for and is not in %s", right, rolesFile)
+		}
+	}
+	for _, right := range given {
+		if !slices.Contains(used, right) {
+			t.Errorf("%q is in %s and was not used", right, rolesFile)
+		}
+	}
+}
+
+func (s *stage) kubectl(arguments ...string) {
+	s.Helper()
+	command := exec.Command(s.plane.Program("kubectl"), append([]string{"--kubeconfig", s.plane.Kubeconfig()}, arguments...)...)
+	if said, err := command.CombinedOutput(); err != nil {
+		s.Fatalf("kubectl %s: %v: %s", strings.Join(arguments, " "), err, said)
+	}
+}
+
+// rightsIn are those of all roles in a file, as "verb resource.group".
+func rightsIn(t *testing.T, file string) (rights []string) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(raw), 4096); ; {
+		var role rbacv1.ClusterRole
+		if err := documents.Decode(&role); errors.Is(err, io.EOF) {
+			return rights
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				if rule.APIGroups[0] != "" {
+					resource += "." + rule.APIGroups[0]
+				}
+				for _, verb := range rule.Verbs {
+					rights = append(rights, verb+" "+resource)
+				}
+			}
+		}
+	}
 }
