@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume test race lint vulnerabilities bench bench-drain bench-rescue-pods sweep control-plane clean
+.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-rescue-pods sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -21,15 +21,12 @@ demo-resume: build control-plane
 	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
 	tools/demo-resume.sh
 
-# All tests under the race detector, with a sample of the sweeps; beside them the
-# sweeps whole, without it: they are the same code some tens of thousands of times.
-# The one waits for processes most of the time, the other computes.
+# All tests under the race detector, with a sample of the sweeps; then the sweeps
+# whole, without it: they are the same code some tens of thousands of times.
 test: control-plane
 	$(GO) vet ./...
-	$(MAKE) --no-print-directory --jobs=2 race sweep
-
-race: control-plane
 	$(GO) test -race -timeout 30m ./...
+	$(MAKE) --no-print-directory sweep
 
 # A real Kubernetes control plane for tests, from Go modules: about 12 minutes on
 # two cores the first time, nothing when it is there.
