@@ -81,7 +81,12 @@ func (c *Cluster) Export(ctx context.Context, options ExportOptions) (Bundle, er
 	if err != nil {
 		return Bundle{}, fmt.Errorf("exporting: %w", err)
 	}
-	return bundle, bundle.Verify()
+	if err := bundle.Verify(); err != nil || bundle.File == "" {
+		return bundle, err
+	}
+	inFile := bundle
+	inFile.Content = nil
+	return bundle, inFile.Verify()
 }
 
 // bundleNote is where a run keeps its bundle, or which one it is.
@@ -124,44 +129,33 @@ func ObserveKept(ctx context.Context, run runbook.Run) (runbook.Observation, err
 	return runbook.Observation{State: runbook.Done, Reason: "the bundle was read back"}, err
 }
 
-// Verify reads the bundle back, from each place where it is kept, and compares its
-// digest and what it holds.
+// Verify reads the bundle back, from the journal where it is kept there, and
+// compares its digest and what it holds.
 func (b Bundle) Verify() error {
-	places := []Bundle{b}
-	if b.File != "" && b.Content != nil {
-		file := b
-		file.Content = nil
-		places = append(places, file)
+	found, digest := Bundle{}, sha256.New()
+	err := b.read(digest, func(entry Entry) error {
+		if entry.Definition != nil {
+			found.Definitions++
+		} else {
+			found.Objects++
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for _, place := range places {
-		found, digest := Bundle{}, sha256.New()
-		err := place.read(digest, func(entry Entry) error {
-			if entry.Definition != nil {
-				found.Definitions++
-			} else {
-				found.Objects++
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	if hex.EncodeToString(digest.Sum(nil)) != b.SHA256 || found.Definitions != b.Definitions || found.Objects != b.Objects {
+		where := "the journal"
+		if b.Content == nil {
+			where = b.File
 		}
-		if hex.EncodeToString(digest.Sum(nil)) != b.SHA256 || found.Definitions != b.Definitions || found.Objects != b.Objects {
-			return fault.New(fault.Terminal, "the bundle in %s is not the one that was written", place.where())
-		}
+		return fault.New(fault.Terminal, "the bundle in %s is not the one that was written", where)
 	}
 	return nil
 }
 
 // Each visits what the bundle holds, definitions first, and keeps one object.
 func (b Bundle) Each(visit func(Entry) error) error { return b.read(io.Discard, visit) }
-
-func (b Bundle) where() string {
-	if b.Content != nil {
-		return "the journal"
-	}
-	return b.File
-}
 
 // read visits the entries while every byte is copied to a digest.
 func (b Bundle) read(digest io.Writer, visit func(Entry) error) error {

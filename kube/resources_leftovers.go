@@ -127,6 +127,11 @@ func (l *Leftovers) NamespaceObjects() []Object {
 	return []Object{l.Namespace.Object}
 }
 
+// RestObjects are the definitions and the namespace.
+func (l *Leftovers) RestObjects() []Object {
+	return append(l.DefinitionObjects(), l.NamespaceObjects()...)
+}
+
 // Part is one of the things that are left, for plans and observations.
 type Part struct {
 	// All counts what is there, Going how much of it is on its way out.

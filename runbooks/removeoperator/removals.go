@@ -45,7 +45,7 @@ func (r *removal) removals() []runbook.Step {
 			apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
 				return r.Cluster.Release(ctx, permit, r.own(), r.seen.Rest())
 			},
-			await: r.untilGone((*kube.Leftovers).NamespaceObjects)}),
+			await: r.untilGone((*kube.Leftovers).RestObjects)}),
 	}
 }
 

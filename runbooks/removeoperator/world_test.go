@@ -2,8 +2,8 @@ package removeoperator_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 
 	"salve/engine"
@@ -28,9 +31,13 @@ import (
 // patience is far more than anything here takes.
 const patience = 3 * time.Minute
 
-// operator is one that was retired, on a real control plane: its namespace, a CRD
-// of its group with objects in the namespaces of others, and one of a group below
-// it whose objects are in no namespace.
+// untilNamespacesGo is a cascade wait that a namespace goes in: its controller lets
+// it be for five seconds.
+const untilNamespacesGo = 7 * time.Second
+
+// operator is one that was retired, on a real control plane: its namespace, and a CRD
+// of its group with objects in the namespaces of others. A second CRD, of a group
+// below it, whose objects are in no namespace, is made with the first of them.
 type operator struct {
 	testing.TB
 	plane     *kubetest.ControlPlane
@@ -43,10 +50,25 @@ type operator struct {
 	widgets schema.GroupVersionResource
 	gadgets schema.GroupVersionResource
 	inputs  removeoperator.Inputs
+	// user is the one whom as has made.
+	user    string
 	journal journal.Backend
 	// told are the events of the newest run.
 	told []engine.Event
 	mu   sync.Mutex
+	// meanwhile is done once, when a step comes to a point.
+	meanwhile func(engine.Event)
+}
+
+// when does something once, when a step of the run comes to a point; the run waits
+// for it.
+func (o *operator) when(kind engine.EventKind, step string, do func()) {
+	var once sync.Once
+	o.meanwhile = func(event engine.Event) {
+		if event.Kind == kind && event.Step == step {
+			once.Do(do)
+		}
+	}
 }
 
 // retired makes the namespaces and the CRDs. The group's name is of the test's own.
@@ -62,7 +84,7 @@ func retiredOn(t testing.TB, plane *kubetest.ControlPlane) *operator {
 	o.cluster = o.admin
 	o.group = o.namespace + ".example"
 	o.widgets = o.define(o.group, "widgets", "Widget", "Namespaced")
-	o.gadgets = o.define("sub."+o.group, "gadgets", "Gadget", "Cluster")
+	o.gadgets = schema.GroupVersionResource{Group: "sub." + o.group, Version: "v1", Resource: "gadgets"}
 	o.inputs = removeoperator.Defaults()
 	o.inputs.Group, o.inputs.Namespace = o.group, o.namespace
 	o.inputs.CascadeWait = metav1.Duration{Duration: time.Second}
@@ -116,12 +138,17 @@ func (o *operator) define(group, plural, kind, scope string) schema.GroupVersion
 
 // clear takes every finalizer off, which is what a test may do.
 func (o *operator) clear(name string, served schema.GroupVersionResource) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := o.afterwards()
 	defer cancel()
 	o.unhold(ctx, served)
 	if err := o.admin.Dynamic.Resource(crds).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
 		o.Errorf("clearing up: %v", err)
 	}
+}
+
+// afterwards is a context for what is done when the test is over.
+func (o *operator) afterwards() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), patience)
 }
 
 // unhold takes the finalizers off every object.
@@ -157,6 +184,13 @@ func (o *operator) object(resource schema.GroupVersionResource, kind, namespace,
 	made, err := o.admin.Dynamic.Resource(resource).Namespace(namespace).Create(o.Context(), object, metav1.CreateOptions{})
 	o.must(err)
 	return made
+}
+
+// gadget makes an object of the group below, and its CRD before it.
+func (o *operator) gadget(name string, edit ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+	o.Helper()
+	o.define(o.gadgets.Group, "gadgets", "Gadget", "Cluster")
+	return o.object(o.gadgets, "Gadget", "", name, edit...)
 }
 
 // held is an object with finalizers.
@@ -207,6 +241,9 @@ func (o *operator) engine() *engine.Engine {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		o.told = append(o.told, event)
+		if o.meanwhile != nil {
+			o.meanwhile(event)
+		}
 	}}
 }
 
@@ -225,6 +262,27 @@ func (o *operator) plan() engine.Result {
 	o.must(err)
 	return result
 }
+
+// through is the cluster as a client sees it whose requests go through a test's
+// hands.
+func (o *operator) through(hands func(*http.Request, http.RoundTripper) (*http.Response, error)) *kube.Cluster {
+	o.Helper()
+	config := o.plane.Config()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(request *http.Request) (*http.Response, error) { return hands(request, next) })
+	})
+	client, err := kubernetes.NewForConfig(config)
+	o.must(err)
+	dynamically, err := dynamic.NewForConfig(config)
+	o.must(err)
+	meta, err := metadata.NewForConfig(config)
+	o.must(err)
+	return &kube.Cluster{Client: client, Dynamic: dynamically, Metadata: meta, Clock: clock.RealClock{}}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // ends checks how a run ended, and shows its story when it did not end so.
 func (o *operator) ends(result engine.Result, want runbook.Outcome) {
@@ -288,10 +346,6 @@ func (o *operator) story() string {
 		switch {
 		case event.Finding != nil:
 			text += fmt.Sprintf("  %s: %s %s: %s\n", event.Step, event.Finding.Guard, event.Finding.Answer, event.Finding.Reason)
-		case event.Plan != nil:
-			for _, step := range event.Plan.Steps {
-				text += fmt.Sprintf("  plan: %s: %s %s\n", step.Name, step.Changes, shortened(step.Inputs))
-			}
 		case event.Result != nil:
 			text += fmt.Sprintf("%s %s attempt %d: %s %s\n", event.Kind, event.Step, event.Attempt, event.Result.Result, event.Result.Reason)
 		case event.Verdict != nil:
@@ -303,5 +357,3 @@ func (o *operator) story() string {
 	}
 	return text
 }
-
-func shortened(raw json.RawMessage) string { return string(raw[:min(len(raw), 300)]) }

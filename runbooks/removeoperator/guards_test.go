@@ -1,0 +1,189 @@
+package removeoperator_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/engine"
+	"salve/runbook"
+)
+
+// TestGuards asks the guards of a real control plane. That a check changes nothing
+// is shown by what is there after it.
+func TestGuards(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		arrange func(*operator)
+		guard   string
+		answer  runbook.Answer
+		ends    runbook.Outcome
+		says    string
+	}{
+		"a retired operator is gone": {
+			arrange: func(o *operator) { o.deployment(0); o.lease("old", "somebody", time.Hour) },
+			guard:   "operator-gone", answer: runbook.Holds, says: "nothing of the operator is at work"},
+		"replicas are life, ready or not": {
+			arrange: func(o *operator) { o.deployment(2) },
+			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "/operator with 2 replicas"},
+		"a lease that was renewed of late is life": {
+			arrange: func(o *operator) { o.lease("leader", "somebody", 20*time.Second) },
+			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "lease OPERATOR/leader, renewed 2"},
+		"a lease that was given back is not": {
+			arrange: func(o *operator) { o.lease("leader", "", time.Second) },
+			guard:   "operator-gone", answer: runbook.Holds},
+		"a ready pod is life, whoever made it": {
+			arrange: func(o *operator) { o.readyPod("bare") },
+			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "ready pod"},
+		"what is to be stopped first may live": {
+			arrange: func(o *operator) { o.deployment(1); o.inputs.StopOperator = true },
+			guard:   "operator-gone", answer: runbook.Holds, says: "it is stopped first: deployments.apps"},
+		"an object that only the group owns would go along": {
+			arrange: func(o *operator) { o.configMap(o.team, "owned", o.widget("owner")) },
+			guard:   "cascade-contained", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+		"it is allowed with a reason": {
+			arrange: func(o *operator) {
+				o.configMap(o.team, "owned", o.widget("owner"))
+				o.inputs.AllowCascade = "nobody reads it"
+			},
+			guard: "cascade-contained", answer: runbook.Holds, says: "allowed (nobody reads it): 1 object: configmaps TEAM/owned"},
+		"an owner elsewhere keeps it": {
+			arrange: func(o *operator) {
+				o.configMap(o.team, "owned", o.widget("owner"), o.configMap(o.team, "keeper"))
+			},
+			guard: "cascade-contained", answer: runbook.Holds},
+		"an owner of a kind that nobody serves keeps nothing": {
+			arrange: func(o *operator) {
+				nobody := &unstructured.Unstructured{}
+				nobody.SetAPIVersion("nowhere.example/v1")
+				nobody.SetKind("Nothing")
+				nobody.SetName("gone")
+				nobody.SetUID("gone")
+				o.configMap(o.team, "owned", o.widget("owner"), nobody)
+			},
+			guard: "cascade-contained", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+		"what lies in the operator's namespace was named": {
+			arrange: func(o *operator) {
+				owner := o.object(o.widgets, "Widget", o.namespace, "owner")
+				o.configMap(o.namespace, "owned", owner)
+			},
+			guard: "cascade-contained", answer: runbook.Holds},
+		"what the group owns of the group was named": {
+			arrange: func(o *operator) { o.widget("child", ownedBy(o.gadget("parent"))) },
+			guard:   "cascade-contained", answer: runbook.Holds},
+		"a namespace that somebody else deletes is left to them": {
+			arrange: func(o *operator) {
+				keeper := o.configMap(o.namespace, "keeper")
+				o.hold(keeper, "elsewhere.example/wait")
+				o.must(o.admin.Client.CoreV1().Namespaces().Delete(o.Context(), o.namespace, metav1.DeleteOptions{}))
+			},
+			guard: "namespace-expendable", answer: runbook.DoesNotHold, ends: runbook.Deferred, says: "somebody else is deleting"},
+		"a namespace that holds records of runs is not expendable": {
+			arrange: func(o *operator) {
+				record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-1-1", Labels: map[string]string{"salve-run": "run-1"}}}
+				_, err := o.admin.Client.CoreV1().ConfigMaps(o.namespace).Create(o.Context(), record, metav1.CreateOptions{})
+				o.must(err)
+			},
+			guard: "namespace-expendable", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "records of runs"},
+		"where nothing is, nothing is to do": {
+			arrange: func(o *operator) { o.inputs.Group, o.inputs.Namespace = "nobody."+o.group, "no-"+o.namespace },
+			guard:   "something-left", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "there is no CRD of nobody."},
+		"a namespace without CRDs is still cleaned": {
+			arrange: func(o *operator) { o.inputs.Group = "nobody." + o.group },
+			guard:   "something-left", answer: runbook.Holds, says: "0 CRDs with 0 objects"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := retired(t)
+			test.arrange(o)
+			result, err := o.engine().Check(t.Context(), o.book(), engine.Options{})
+			o.must(err)
+			for _, finding := range result.Findings {
+				if finding.Guard != test.guard {
+					continue
+				}
+				if finding.Answer != test.answer || !strings.Contains(o.named(finding.Reason), test.says) {
+					t.Errorf("%s %s: %s", finding.Guard, finding.Answer, finding.Reason)
+				}
+				if result.Outcome != test.ends {
+					t.Errorf("ended %q, want %q: %s", result.Outcome, test.ends, result.Reason)
+				}
+				return
+			}
+			t.Errorf("%s was not asked: %+v", test.guard, result.Findings)
+		})
+	}
+}
+
+// named puts what differs from one test to the next in words.
+func (o *operator) named(text string) string {
+	text = strings.ReplaceAll(text, o.group, "GROUP")
+	names := []string{o.namespace, "OPERATOR", o.team, "TEAM"}
+	if len(o.team) > len(o.namespace) { // of which the other one may be a part
+		names = []string{o.team, "TEAM", o.namespace, "OPERATOR"}
+	}
+	return strings.NewReplacer(names...).Replace(text)
+}
+
+func (o *operator) lease(name, holder string, age time.Duration) {
+	o.Helper()
+	renewed := metav1.NewMicroTime(time.Now().Add(-age))
+	_, err := o.admin.Client.CoordinationV1().Leases(o.namespace).Create(o.Context(), &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &renewed},
+	}, metav1.CreateOptions{})
+	o.must(err)
+}
+
+// configMap is an object of no group, with owners.
+func (o *operator) configMap(namespace, name string, owners ...*unstructured.Unstructured) *unstructured.Unstructured {
+	o.Helper()
+	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	for _, owner := range owners {
+		made.OwnerReferences = append(made.OwnerReferences, referenceTo(owner))
+	}
+	made, err := o.admin.Client.CoreV1().ConfigMaps(namespace).Create(o.Context(), made, metav1.CreateOptions{})
+	o.must(err)
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion("v1")
+	object.SetKind("ConfigMap")
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	object.SetUID(made.UID)
+	return object
+}
+
+// hold puts a finalizer on a ConfigMap until the test is over.
+func (o *operator) hold(configMap *unstructured.Unstructured, finalizer string) {
+	o.Helper()
+	maps := o.admin.Client.CoreV1().ConfigMaps(configMap.GetNamespace())
+	_, err := maps.Patch(o.Context(), configMap.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":["`+finalizer+`"]}}`), metav1.PatchOptions{})
+	o.must(err)
+	o.Cleanup(func() { o.let(configMap) })
+}
+
+// let takes every finalizer off a ConfigMap; one that is gone is gone.
+func (o *operator) let(configMap *unstructured.Unstructured) {
+	ctx, cancel := o.afterwards()
+	defer cancel()
+	_, _ = o.admin.Client.CoreV1().ConfigMaps(configMap.GetNamespace()).Patch(ctx, configMap.GetName(), types.MergePatchType,
+		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+}
+
+// readyPod is a pod that says that it is ready, on no node.
+func (o *operator) readyPod(name string) {
+	o.Helper()
+	grace := int64(0)
+	pods := o.admin.Client.CoreV1().Pods(o.namespace)
+	_, err := pods.Create(o.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
+		TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
+	}}, metav1.CreateOptions{})
+	o.must(err)
+	_, err = pods.Patch(o.Context(), name, types.MergePatchType, []byte(`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`), metav1.PatchOptions{}, "status")
+	o.must(err)
+}
