@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-rescue-pods sweep control-plane clean
+.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -59,6 +59,11 @@ bench:
 # server's own speed, the same pods alone. About seven minutes.
 bench-drain: control-plane
 	$(GO) test -run '^$$' -bench '^BenchmarkDrain' -benchtime 1x -timeout 1h ./kube
+
+# 5,000 custom resources in 200 namespaces, 500 of them stuck, beside kubectl
+# delete --all, on a real control plane. About five minutes.
+bench-remove-operator: control-plane
+	$(GO) test -run '^$$' -bench '^BenchmarkRemoveOperator' -benchtime 1x -timeout 1h ./runbooks/removeoperator
 
 # A rescue in a namespace of 10,000 pods, and the alarm beside 5,000 that run, on a
 # real control plane. About six minutes.
