@@ -74,21 +74,16 @@ func (a *Astray) Extent(ctx context.Context) (Extent, error) {
 	if err := pace.Pause(ctx, a.cluster.Clock, secondLook); err != nil {
 		return extent, err
 	}
-	later, err := a.HomeNow(ctx)
-	extent.Fewer = err == nil && liveOf(later) < extent.LiveAtHome
-	return extent, err
-}
-
-// HomeNow reads the pods at home again.
-func (a *Astray) HomeNow(ctx context.Context) (all []Pod, _ error) {
+	later := 0
 	for _, home := range a.homes {
 		pods, err := a.cluster.Pods(ctx, home, a.selector)
 		if err != nil {
-			return nil, err
+			return extent, err
 		}
-		all = append(all, pods...)
+		later += liveOf(pods)
 	}
-	return all, nil
+	extent.Fewer = later < extent.LiveAtHome
+	return extent, nil
 }
 
 func liveOf(pods []Pod) (live int) {

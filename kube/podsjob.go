@@ -26,6 +26,8 @@ type JobKind struct {
 	Completed []string
 	// Namespace is that of the jobs; empty means that all are searched.
 	Namespace string
+	// Homes are the namespaces where their pods belong.
+	Homes []string
 }
 
 // Aftermath is what became of the jobs of pods that are gone.
@@ -79,13 +81,16 @@ func AftermathKnown(_ context.Context, run runbook.Run) (runbook.Observation, er
 // Aftermath looks what became of the jobs of pods that are gone, by the pods that
 // are where they belong, and by the jobs. Those that AwaitAftermath listed as to be
 // started again don't count as waiting.
-func (c *Cluster) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, gone, home []Pod) (Aftermath, error) {
+func (c *Cluster) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod) (Aftermath, error) {
 	var known Aftermath
 	if _, err := run.Recall(aftermathNote, &known); err != nil {
 		return known, err
 	}
 	jobs, err := c.completeJobs(ctx, kind, gone)
-	after := kind.judge(jobs, gone, home)
+	if err != nil {
+		return known, err
+	}
+	after, err := c.judgeJobs(ctx, kind, jobs, gone)
 	for why, names := range known.StartAgain {
 		after.giveUp(why, names)
 	}
@@ -109,23 +114,22 @@ func (a *Aftermath) giveUp(why string, jobs []string) {
 // AwaitAftermath looks until no job waits for a new pod, for as long as limit, and
 // notes what became of them in the journal. What has to be started again is said
 // in a warning; that is all which waits still, too. The jobs are read when it begins
-// and, when some wait, when it ends; the pods at home in between.
-func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration, home func(context.Context) ([]Pod, error)) error {
+// and, when some wait, when it ends; the pods where they belong in between.
+func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration) error {
 	jobs, err := c.completeJobs(ctx, kind, gone)
 	if err != nil {
 		return err
 	}
-	var pods []Pod
 	var after Aftermath
 	err = c.Until(ctx, limit, func(ctx context.Context) (_ bool, err error) {
-		pods, err = home(ctx)
-		after = kind.judge(jobs, gone, pods)
+		after, err = c.judgeJobs(ctx, kind, jobs, gone)
 		run.Report(runbook.Progress{Text: fmt.Sprintf("%d jobs have new pods, %d have none yet", len(after.Replaced), len(after.Waiting))})
 		return len(after.Waiting) == 0, err
 	})
 	if err == nil && len(after.Waiting) > 0 { // some may be complete by now
-		jobs, err = c.completeJobs(ctx, kind, gone)
-		after = kind.judge(jobs, gone, pods)
+		if jobs, err = c.completeJobs(ctx, kind, gone); err == nil {
+			after, err = c.judgeJobs(ctx, kind, jobs, gone)
+		}
 	}
 	if err != nil {
 		return err
@@ -139,17 +143,23 @@ func (c *Cluster) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobK
 	return run.Note(ctx, aftermathNote, after)
 }
 
-func (k JobKind) judge(complete map[string]bool, gone, home []Pod) Aftermath {
+// judgeJobs looks for new pods by the label alone: they need not be of the selector
+// by which those that are gone were found.
+func (c *Cluster) judgeJobs(ctx context.Context, kind JobKind, complete map[string]bool, gone []Pod) (Aftermath, error) {
 	after, replaced := Aftermath{StartAgain: map[string][]string{}}, map[string]bool{}
-	for _, pod := range home {
-		if !pod.Deleting {
-			replaced[pod.Labels[k.Label]] = true
+	for _, home := range kind.Homes {
+		pods, err := c.Pods(ctx, home, kind.Label)
+		if err != nil {
+			return after, err
+		}
+		for _, pod := range pods {
+			replaced[pod.Labels[kind.Label]] = replaced[pod.Labels[kind.Label]] || !pod.Deleting
 		}
 	}
 	for _, pod := range gone {
 		done, found := complete[pod.Name]
 		switch {
-		case pod.Labels[k.Label] != pod.Name:
+		case pod.Labels[kind.Label] != pod.Name:
 			after.lose("it belongs to no job", pod.String())
 		case replaced[pod.Name]:
 			after.Replaced = append(after.Replaced, pod.Name)
@@ -161,7 +171,7 @@ func (k JobKind) judge(complete map[string]bool, gone, home []Pod) Aftermath {
 			after.Waiting = append(after.Waiting, pod.Name)
 		}
 	}
-	return after
+	return after, nil
 }
 
 // completeJobs tells of the jobs of pods, as far as there are any, whether they are

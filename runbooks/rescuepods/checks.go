@@ -39,7 +39,7 @@ func (r *rescue) runningUntouched() runbook.Guard {
 
 func (r *rescue) jobsAccountedFor() runbook.Guard {
 	return r.check("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", func(ctx context.Context, run runbook.Run, now kube.Remains) runbook.Finding {
-		after, err := r.Cluster.Aftermath(ctx, run, r.jobs(), now.Deleted(), r.seen.Home)
+		after, err := r.Cluster.Aftermath(ctx, run, r.jobs(), now.Deleted())
 		switch {
 		case err != nil:
 			return runbook.Unseen(err.Error())

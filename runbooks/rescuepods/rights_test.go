@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +47,7 @@ func (s *stage) grant(user string, but ...string) {
 	}
 	_, err = s.client.RbacV1().ClusterRoleBindings().Create(s.Context(), binding, metav1.CreateOptions{})
 	s.must(err)
+	s.granted(user, but...)
 	s.Cleanup(func() {
 		_ = s.client.RbacV1().ClusterRoleBindings().Delete(context.Background(), user, metav1.DeleteOptions{})
 		_ = s.client.RbacV1().ClusterRoles().Delete(context.Background(), user, metav1.DeleteOptions{})
@@ -60,7 +62,22 @@ func (s *stage) cut(user string, but ...string) {
 	role.Rules = s.rulesBut(but...)
 	_, err = s.client.RbacV1().ClusterRoles().Update(s.Context(), role, metav1.UpdateOptions{})
 	s.must(err)
-	time.Sleep(300 * time.Millisecond) // the authorizer follows by a watch
+	s.granted(user, but...)
+}
+
+// granted waits until a user has all rights but some: the authorizer follows by a
+// watch.
+func (s *stage) granted(user string, but ...string) {
+	s.Helper()
+	for name, rule := range rules {
+		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0]},
+		}}
+		s.eventually(name+" is granted or not", func() bool {
+			answer, err := s.client.AuthorizationV1().SubjectAccessReviews().Create(s.Context(), asked, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed != slices.Contains(but, name)
+		})
+	}
 }
 
 func (s *stage) rulesBut(but ...string) (left []rbacv1.PolicyRule) {
@@ -100,6 +117,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.kubectl("apply", "-f", rolesFile)
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
+	s.granted("rescuer")
 	for _, kind := range []string{kube.ConfigMap, kube.ServiceAccount, kube.Claim} {
 		s.object(s.home, kind, "at-home")
 	}

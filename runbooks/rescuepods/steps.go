@@ -95,7 +95,7 @@ func (r *rescue) deletion(part func([]kube.Pod) []kube.Pod) runbook.Step {
 func (r *rescue) jobs() kube.JobKind {
 	return kube.JobKind{
 		GroupVersionResource: schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"},
-		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.ProwJobs,
+		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.ProwJobs, Homes: r.Expected,
 	}
 }
 
@@ -109,7 +109,7 @@ func (r *rescue) awaitReplacements() runbook.Step {
 			if err != nil {
 				return err
 			}
-			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.ReplacedWithin.Duration, r.seen.HomeNow)
+			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.ReplacedWithin.Duration)
 		},
 	}
 }

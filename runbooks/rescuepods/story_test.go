@@ -215,6 +215,23 @@ func TestAPodThatStartsIsLeftAlone(t *testing.T) {
 	}
 }
 
+// TestNewPodsAreFoundWhateverTheSelector: it names the version of Prow that erred,
+// which those that it should find don't have.
+func TestNewPodsAreFoundWhateverTheSelector(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.controller()
+	s.job("a", "")
+	s.pod(s.astray, "a", func(pod *corev1.Pod) { pod.Labels["prow.k8s.io/plank-version"] = "v20190205" })
+	s.pod(s.astray, "b", nil)
+	s.inputs.Selector += ",prow.k8s.io/plank-version=v20190205"
+	s.ends(s.run(), runbook.Remediated, "")
+	s.remain(s.astray, "b")
+	if said := s.findings("checks")["jobs-accounted-for"].Reason; said != "jobs with new pods: 1, complete: 0, to be started again: 0" {
+		t.Error(said)
+	}
+}
+
 // TestTheSourceComesBack: a new pod is made elsewhere after the first was deleted.
 func TestTheSourceComesBack(t *testing.T) {
 	t.Parallel()
