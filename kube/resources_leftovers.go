@@ -155,6 +155,19 @@ func (p Part) Observation() runbook.Observation {
 	return seen
 }
 
+// Input is a part as a plan and an intent show it: the plan names every object, and
+// for the intent the bundle does.
+func (p Part) Input(run runbook.Run) (any, error) {
+	exported, err := run.Recall(bundleNote, &Bundle{})
+	if p.Objects != nil {
+		p.Names = nil
+	}
+	if exported {
+		p.Objects = nil
+	}
+	return p, err
+}
+
 // HookPart is what points into the namespace.
 func (l *Leftovers) HookPart() Part { return Part{All: len(l.Hooks), Names: Names(l.Hooks)} }
 

@@ -23,7 +23,7 @@ func (c *Cluster) SignsOfLife(ctx context.Context, of Operator) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	var signs []string
+	signs := []string{}
 	for _, workload := range workloads {
 		if workload.Replicas > 0 {
 			signs = append(signs, workload.String())

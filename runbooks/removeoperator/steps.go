@@ -68,7 +68,7 @@ func (r *removal) step(t task) runbook.Step {
 	step := runbook.Step{
 		Name: t.name, Changes: t.changes, NoReturn: true, PermitLasts: r.Budget.Duration, Apply: t.apply,
 		Guards: t.guards, Needs: slices.Concat(t.needs, []runbook.Guard{r.bundleKept(), r.operatorGone(false)}),
-		Inputs: func(runbook.Run) (any, error) { return t.part(r.seen), nil },
+		Inputs: func(run runbook.Run) (any, error) { return t.part(r.seen).Input(run) },
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 			left, err := r.look(ctx, run)
 			if err != nil {
