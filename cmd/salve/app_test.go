@@ -27,7 +27,7 @@ import (
 )
 
 // speed of the embedded world's clock: fast, and slow enough for a busy machine.
-const speed = 150
+const speed = 60
 
 // bench is an embedded world that outlives the commands run on it.
 type bench struct {
