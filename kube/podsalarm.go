@@ -1,10 +1,12 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -146,7 +148,9 @@ func (w *lookout) judge(ctx context.Context) error {
 	if err := whereabouts.Ask(ctx, waiting); err != nil {
 		return err
 	}
-	slices.SortFunc(waiting, func(a, b Pod) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(waiting, func(a, b Pod) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.String(), b.String()))
+	})
 	var unseen error
 	alarm := &StrandedError{Extent: Extent{LiveAtHome: w.live, Fewer: w.live < w.liveBefore}}
 	for _, pod := range waiting {

@@ -39,13 +39,15 @@ type Extent struct {
 	// LiveAtHome counts the pods that wait or run where they belong.
 	LiveAtHome int `json:"liveAtHome"`
 	// Fewer says that these grow fewer. It is looked at when more than half of all
-	// pods are stranded.
+	// pods are stranded, and not all.
 	Fewer bool `json:"fewerAtHome"`
 }
 
 func (e Extent) String() string {
 	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.Stranded+e.LiveAtHome)
 	switch {
+	case e.most() && e.LiveAtHome == 0:
+		return "an outage, not a leak: " + said + ", and none lives where they belong"
 	case e.most() && e.Fewer:
 		return "an outage, not a leak: " + said + ", and those where they belong grow fewer"
 	case e.Stranded > 0:
@@ -64,7 +66,7 @@ const secondLook = 5 * time.Second
 // there are fewer some seconds later.
 func (a *Astray) Extent(ctx context.Context) (Extent, error) {
 	extent := Extent{Stranded: len(a.Stranded), LiveAtHome: liveOf(a.Home)}
-	if !extent.most() {
+	if !extent.most() || extent.LiveAtHome == 0 {
 		return extent, nil
 	}
 	ended, came := a.sinceStranded()

@@ -45,7 +45,7 @@ func (r *rescue) podsElsewhere() runbook.Guard {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
 			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.homes(), elsewhere))
 		}
-		return runbook.No(fmt.Sprintf("all %d are in %s", len(seen.Home), r.homes())).Bound()
+		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.homes(), len(seen.Home))).Bound()
 	})
 }
 

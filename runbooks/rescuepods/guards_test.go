@@ -156,7 +156,7 @@ func TestWhenNothingIsDone(t *testing.T) {
 		want  runbook.Outcome
 		says  string
 	}{
-		{"no pod is elsewhere", func(*stage) {}, runbook.NothingToDo, "pods-elsewhere does not hold: all 4 are in"},
+		{"no pod is elsewhere", func(*stage) {}, runbook.NothingToDo, ": none; inside: 4"},
 		{"those elsewhere run, or wait for something else", func(s *stage) {
 			s.pod(s.astray, "runs", nil)
 			s.starts(s.astray, "runs")
@@ -218,6 +218,10 @@ func TestAnOutageIsSaidFirst(t *testing.T) {
 			s.stranded("a", "b", "c", "d", "e", "f")
 			s.later(2*time.Second, func() { _ = s.client.CoreV1().Pods(s.home).Delete(s.Context(), "goes", metav1.DeleteOptions{}) })
 		}, "an outage, not a leak: 6 of 11 live pods are stranded"},
+		{"all that were there", func(s *stage) {
+			s.must(s.client.CoreV1().Pods(s.home).DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+			s.stranded("a")
+		}, "an outage, not a leak: 1 of 1 live pods are stranded, and none lives where they belong"},
 		{"none", func(s *stage) { s.stranded("a", "b", "c", "d", "e") }, "a leak: 5 of 9 live pods are stranded"},
 	} {
 		t.Run(row.rule, func(t *testing.T) {
