@@ -28,6 +28,7 @@ var rooms = map[string][]string{
 	"azure/azuresim/managed": {"azure/azuresim", "pace"},
 	"azure/azuresim/served":  {"azure/azuresim", "azure/azuresim/managed", "pace"},
 	"kube":                   {"fault", "pace", "runbook", "secret"},
+	"hotfix":                 {},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},

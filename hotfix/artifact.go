@@ -1,0 +1,96 @@
+package hotfix
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+)
+
+// MaxArtifactSize bounds what a pointer may make a node download, in bytes.
+const MaxArtifactSize = 256 << 20
+
+// AnyArchitecture is the key of an artifact that is the same for all of them: the
+// payload of scripts. The word is Debian's.
+const AnyArchitecture = "all"
+
+// Format says how an artifact carries the program.
+type Format string
+
+// The formats.
+const (
+	Binary Format = "binary"
+	Deb    Format = "deb"
+	RPM    Format = "rpm"
+)
+
+// Artifact is where a hotfix can be had directly, instead of from a package
+// repository. The digest and the size are of the file at the URL.
+type Artifact struct {
+	URL    string `json:"url"`
+	SHA256 string `json:"sha256"` // 64 hexadecimal digits
+	Size   int64  `json:"size"`   // bytes
+	Format Format `json:"format"`
+}
+
+// Artifact gives the artifact for nodes of a base and an architecture (as Go names
+// it). found is false where the pointer names none; an error says what is wrong
+// with the one that it names.
+func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found bool, err error) {
+	if p.artifacts.name != "" && p.artifacts.value == nil {
+		return Artifact{}, false, fmt.Errorf("%s is given twice", fieldArtifacts)
+	}
+	value := p.artifacts.value
+	for _, key := range []string{base, architecture} {
+		value, found, err = lookUp(value, key)
+		if err != nil || !found {
+			return Artifact{}, false, err
+		}
+	}
+	if err := json.Unmarshal(value, &artifact); err != nil {
+		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
+	}
+	if err := artifact.check(); err != nil {
+		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
+	}
+	return artifact, true, nil
+}
+
+// lookUp finds a key of an object; null and absent are the same.
+func lookUp(object json.RawMessage, key string) (json.RawMessage, bool, error) {
+	if len(object) == 0 || string(object) == "null" {
+		return nil, false, nil
+	}
+	if object[0] != '{' {
+		return nil, false, fmt.Errorf("%s: what should hold %s is not an object", fieldArtifacts, quote(key))
+	}
+	members, twice := byName(membersOf(object, 0))
+	if twice[key] {
+		return nil, false, fmt.Errorf("%s: %s is given twice", fieldArtifacts, quote(key))
+	}
+	for _, m := range members {
+		if m.name == key && string(m.value) != "null" {
+			return m.value, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+func (a Artifact) check() error {
+	at, err := url.Parse(a.URL)
+	digest, decodeErr := hex.DecodeString(a.SHA256)
+	switch {
+	case err != nil:
+		return fmt.Errorf("url: %w", err)
+	case (at.Scheme != "https" && at.Scheme != "http") || at.Host == "":
+		return fmt.Errorf("url: %s is not an address of HTTP or HTTPS", quote(a.URL))
+	case decodeErr != nil || len(digest) != 32:
+		return fmt.Errorf("sha256: %s is not 64 hexadecimal digits", quote(a.SHA256))
+	case a.Size < 1 || a.Size > MaxArtifactSize:
+		return fmt.Errorf("size: %d is not between 1 and %d bytes", a.Size, int64(MaxArtifactSize))
+	case !slices.Contains([]Format{Binary, Deb, RPM}, a.Format):
+		return fmt.Errorf("format: %s is not one of binary, deb, rpm", quote(string(a.Format)))
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package hotfix
+
+// Action is what a node does about a hotfix.
+type Action string
+
+// The actions.
+const (
+	Install Action = "install"
+	None    Action = "none"
+)
+
+// Reason says why a decision is as it is. They are tested in this order, and the
+// first that applies is given.
+type Reason string
+
+// The reasons.
+const (
+	ReasonNoPointer         Reason = "no-pointer"         // there is no pointer file
+	ReasonUnreadablePointer Reason = "unreadable-pointer" // not a regular file, too large, or it can't be read
+	ReasonEmptyPointer      Reason = "empty-pointer"      // nothing but white space
+	ReasonMalformedPointer  Reason = "malformed-pointer"  // not one JSON object, or «hotfixes» can't be used
+	ReasonNoVersion         Reason = "no-version"         // neither «hotfixes» nor «version» names anything
+	ReasonBaseNotListed     Reason = "base-not-listed"    // «hotfixes» names other bases only
+	ReasonExplicitlyNone    Reason = "explicitly-none"    // «hotfixes» has "" or null for this base
+	ReasonCurrentMalformed  Reason = "current-malformed"  // the node's own version is none
+	ReasonTargetMalformed   Reason = "target-malformed"   // the version that was named is none
+	ReasonBaseMismatch      Reason = "base-mismatch"      // it belongs to another base
+	ReasonNotHigher         Reason = "not-higher"         // it is the same patch, or an earlier one
+	ReasonInstall           Reason = "install"
+)
+
+// Decision is what a node does, and why. It is the document that is printed and
+// logged.
+type Decision struct {
+	SchemaVersion int       `json:"schemaVersion"`
+	Current       string    `json:"current"`
+	Action        Action    `json:"action"`
+	Target        *string   `json:"target"` // set only with install
+	Scripts       Scripts   `json:"scripts"`
+	Reason        Reason    `json:"reason"`
+	Warnings      []Warning `json:"warnings"`
+}
+
+// Scripts is the decision about the program's scripts, by the same gate.
+type Scripts struct {
+	Action Action  `json:"action"`
+	Target *string `json:"target"` // set only with install
+}
+
+const maxWarnings = 100
+
+// Decide tells what a node of version current does about a pointer.
+func Decide(current string, pointer Pointer) Decision {
+	decision := none(current, "")
+	decision.Warnings = pointer.reported()
+	target, reason := pointer.forNode(current)
+	if decision.Reason = reason; reason == ReasonInstall {
+		decision.Action, decision.Target = Install, &target
+	}
+	if scripts, reason := gate(current, pointer.scripts); reason == ReasonInstall {
+		decision.Scripts = Scripts{Action: Install, Target: &scripts}
+	}
+	return decision
+}
+
+// Installs tells whether there is anything to install, program or scripts.
+func (d Decision) Installs() bool {
+	return d.Action == Install || d.Scripts.Action == Install
+}
+
+// Wanted is the version of the program to run instead of the baked one, or "".
+func (d Decision) Wanted() string {
+	if d.Target == nil {
+		return ""
+	}
+	return *d.Target
+}
+
+// forNode selects the entry that counts for a node, and passes it through the
+// gate. «hotfixes» with any entry replaces «version» completely, so that a pointer
+// written for some bases can never reach the others.
+func (p Pointer) forNode(current string) (target string, reason Reason) {
+	switch {
+	case p.spoiled != "":
+		return "", ReasonMalformedPointer
+	case len(p.hotfixes) == 0:
+		if p.version.Text == "" && p.version.Problem == "" {
+			return "", ReasonNoVersion
+		}
+		return gate(current, p.version)
+	}
+	node, err := ParseVersion(current)
+	if err != nil {
+		return "", ReasonCurrentMalformed
+	}
+	at, listed := p.byBase[node.Base()]
+	if !listed {
+		return "", ReasonBaseNotListed
+	}
+	entry := p.hotfixes[at]
+	if entry.Text == "" && entry.Problem == "" {
+		return "", ReasonExplicitlyNone
+	}
+	return gate(current, entry)
+}
+
+// gate lets a version pass that patches the node's own: the same base, a higher
+// patch.
+func gate(current string, entry Entry) (target string, reason Reason) {
+	node, err := ParseVersion(current)
+	if err != nil {
+		return "", ReasonCurrentMalformed
+	}
+	if entry.Problem != "" {
+		return "", ReasonTargetMalformed
+	}
+	wanted, err := ParseVersion(entry.Text)
+	switch {
+	case err != nil:
+		return "", ReasonTargetMalformed
+	case wanted.Base() != node.Base():
+		return "", ReasonBaseMismatch
+	case !wanted.Patches(node):
+		return "", ReasonNotHigher
+	}
+	return wanted.String(), ReasonInstall
+}
+
+// reported are the warnings that a decision carries: a file full of errors does
+// not fill the log of every node that reads it.
+func (p Pointer) reported() []Warning {
+	switch {
+	case len(p.warnings) == 0:
+		return []Warning{}
+	case len(p.warnings) <= maxWarnings:
+		return p.warnings
+	}
+	more := Warning{Field: "", Problem: "and more of the kind; «salve hotfix lint» lists them all"}
+	return append(p.warnings[:maxWarnings:maxWarnings], more)
+}

@@ -1,0 +1,98 @@
+package hotfix
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// UnusableError says why there is no pointer to decide by.
+type UnusableError struct {
+	Reason Reason
+	Err    error
+}
+
+func (e *UnusableError) Error() string { return e.Err.Error() }
+func (e *UnusableError) Unwrap() error { return e.Err }
+
+// ReadPointer reads a pointer file. Its errors are all *UnusableError.
+func ReadPointer(path string) (Pointer, error) {
+	raw, err := contents(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Pointer{}, &UnusableError{ReasonNoPointer, err}
+	case err != nil:
+		return Pointer{}, &UnusableError{ReasonUnreadablePointer, err}
+	case len(bytes.TrimSpace(raw)) == 0:
+		return Pointer{}, &UnusableError{ReasonEmptyPointer, fmt.Errorf("%s is empty", path)}
+	}
+	pointer, err := ParsePointer(raw)
+	if err != nil {
+		return Pointer{}, &UnusableError{ReasonMalformedPointer, fmt.Errorf("%s: %w", path, err)}
+	}
+	return pointer, nil
+}
+
+// DecideByFile is Decide on a pointer file, whatever the state it is in.
+func DecideByFile(current, path string) Decision {
+	pointer, err := ReadPointer(path)
+	var unusable *UnusableError
+	if errors.As(err, &unusable) {
+		decision := none(current, unusable.Reason)
+		if unusable.Reason != ReasonNoPointer {
+			decision.Warnings = []Warning{{Field: "", Problem: unusable.Error()}}
+		}
+		return decision
+	}
+	return Decide(current, pointer)
+}
+
+func none(current string, reason Reason) Decision {
+	return Decision{
+		SchemaVersion: 1,
+		Current:       bounded(strings.TrimSpace(current)),
+		Action:        None,
+		Scripts:       Scripts{Action: None},
+		Reason:        reason,
+		Warnings:      []Warning{},
+	}
+}
+
+// bounded keeps a current version that is none from filling the log.
+func bounded(text string) string {
+	const enough = 200
+	if len(text) <= enough {
+		return text
+	}
+	return strings.ToValidUTF8(text[:enough], "") + "…"
+}
+
+// contents reads a regular file of at most MaxPointerSize. It never waits: a pipe
+// at the pointer's place would otherwise hold up the boot until somebody writes.
+func contents(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, MaxPointerSize+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) > MaxPointerSize:
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, MaxPointerSize)
+	}
+	return raw, nil
+}
