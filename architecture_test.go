@@ -34,6 +34,8 @@ var rooms = map[string][]string{
 	"kube/kubetest":          {},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
+	"pipeline":               {"pipeline/diagnostic"},
+	"pipeline/diagnostic":    {},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.

@@ -1,0 +1,83 @@
+package diagnostic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Place is where something stands in a file. Lines and columns count from 1, and
+// columns are Unicode characters; a line of 0 means the file as a whole.
+type Place struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
+}
+
+// String is the place as editors and terminals understand it.
+func (p Place) String() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
+}
+
+// compare orders places as a reader meets them.
+func (p Place) compare(other Place) int {
+	return cmp.Or(cmp.Compare(p.File, other.File), cmp.Compare(p.Line, other.Line), cmp.Compare(p.Column, other.Column))
+}
+
+// Severity is how bad it is.
+type Severity string
+
+const (
+	// Error: the file can't be used as it is.
+	Error Severity = "error"
+	// Warning: it can, but it hardly means what it says.
+	Warning Severity = "warning"
+)
+
+// Diagnostic is one thing that is wrong.
+type Diagnostic struct {
+	Place    Place    `json:"place"`
+	Severity Severity `json:"severity"`
+	// Rule is the ID of the rule that was broken.
+	Rule string `json:"rule"`
+	// Message says what is wrong.
+	Message string `json:"message"`
+	// Advice says what to do about it, where there is something to say.
+	Advice string `json:"advice,omitempty"`
+}
+
+// String is the diagnostic as one line.
+func (d Diagnostic) String() string {
+	line := fmt.Sprintf("%s: %s", d.Place, d.Message)
+	if d.Severity != Error {
+		line = fmt.Sprintf("%s: %s: %s", d.Place, d.Severity, d.Message)
+	}
+	if d.Advice != "" {
+		line += "; " + d.Advice
+	}
+	return fmt.Sprintf("%s [%s]", line, d.Rule)
+}
+
+// List is everything that is wrong.
+type List []Diagnostic
+
+// Sort orders a list by place.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Diagnostic) int {
+		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+// Errors counts what stands in the way of using the file.
+func (l List) Errors() int {
+	count := 0
+	for _, d := range l {
+		if d.Severity == Error {
+			count++
+		}
+	}
+	return count
+}
