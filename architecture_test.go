@@ -32,6 +32,7 @@ var rooms = map[string][]string{
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},
+	"pipeline/program":       {},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
 	"pipeline":               {"pipeline/diagnostic"},
