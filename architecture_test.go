@@ -35,8 +35,9 @@ var rooms = map[string][]string{
 	"pipeline/program":       {},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
-	"pipeline":               {"pipeline/diagnostic"},
+	"pipeline":               {"pipeline/diagnostic", "pipeline/schema"},
 	"pipeline/diagnostic":    {},
+	"pipeline/schema":        {"pipeline/diagnostic"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"salve/pipeline/diagnostic"
+	"salve/pipeline/schema"
 )
 
 const (
@@ -46,7 +47,7 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 		walk.found = append(walk.found, syntax(path, content, err))
 	default:
 		walk.found = append(walk.found, problem(place(path, second.Content[0]), "yaml-document",
-			"a pipeline file holds one document, and here a second one begins"))
+			"a file holds one document, and here a second one begins"))
 	}
 	if walk.tooDeep {
 		return nil, walk.found
@@ -65,7 +66,7 @@ func place(path string, node *yaml.Node) diagnostic.Place {
 // unreadable finds what keeps a file from being read as text at all.
 func unreadable(path string, content []byte) *diagnostic.Diagnostic {
 	if len(content) > maximumSize {
-		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has %d bytes, more than the %d that a pipeline may have", len(content), maximumSize)
+		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has %d bytes, more than the %d that are allowed", len(content), maximumSize)
 		return &wrong
 	}
 	at := diagnostic.Place{File: path, Line: 1}
@@ -113,10 +114,6 @@ func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
 	return problem(at, "yaml-syntax", "this is not YAML: %s", strings.TrimPrefix(err.Error(), prefix[0]))
 }
 
-// refused is the tag of a node that stands for an alias: whatever it was to be has
-// been said to be wrong.
-const refused = "!!refused"
-
 // walker finds what YAML allows and pipelines don't have.
 type walker struct {
 	path    string
@@ -140,14 +137,14 @@ func (w *walker) node(node *yaml.Node, depth int) {
 	}
 	switch {
 	case node.Kind == yaml.AliasNode:
-		w.add(node, "yaml-alias", "write the value out", "*%s is an alias, which pipelines may not have", node.Value)
-		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: refused, Line: node.Line, Column: node.Column}
+		w.add(node, "yaml-alias", "write the value out", "*%s is an alias, which is not allowed here", node.Value)
+		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: schema.Refused, Line: node.Line, Column: node.Column}
 		return
 	case node.Anchor != "":
-		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which pipelines may not have", node.Anchor)
+		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which is not allowed here", node.Anchor)
 	}
 	if node.Style&yaml.TaggedStyle != 0 {
-		w.add(node, "yaml-tag", "remove it", "%s is a tag, which pipelines may not have", node.Tag)
+		w.add(node, "yaml-tag", "remove it", "%s is a tag, which is not allowed here", node.Tag)
 	}
 	if node.Kind == yaml.MappingNode {
 		w.keys(node)
@@ -166,7 +163,7 @@ func (w *walker) keys(mapping *yaml.Node) {
 			continue
 		}
 		if key.Tag == "!!merge" {
-			w.add(key, "yaml-alias", "write the fields out", "<< merges another mapping, which pipelines may not do")
+			w.add(key, "yaml-alias", "write the fields out", "<< merges another mapping, which is not allowed here")
 			continue
 		}
 		if before := seen[key.Value]; before != nil {

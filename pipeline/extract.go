@@ -7,17 +7,26 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"salve/pipeline/diagnostic"
+	"salve/pipeline/schema"
 )
 
 // object gives the fields of a YAML mapping to the types of this package. What is
 // missing or of another shape comes as nothing: the shapes have been judged, and
 // what was wrong with them been said, before.
 type object struct {
-	path string
+	in   *reading
 	node *yaml.Node
 }
 
-func (o object) at() diagnostic.Place { return place(o.path, o.node) }
+// reading is what is known of the file besides its YAML.
+type reading struct {
+	path  string
+	facts map[*yaml.Node]*schema.Facts
+	// config is where configRefs lead; nil where they lead nowhere yet.
+	config *Config
+}
+
+func (o object) at() diagnostic.Place { return place(o.in.path, o.node) }
 
 // field is the value of a key; nil where there is none.
 func (o object) field(name string) *yaml.Node {
@@ -35,9 +44,9 @@ func (o object) field(name string) *yaml.Node {
 // object is the mapping in a field; its node is nil where there is none.
 func (o object) object(name string) object {
 	if node := o.field(name); node != nil && node.Kind == yaml.MappingNode {
-		return object{o.path, node}
+		return object{o.in, node}
 	}
-	return object{path: o.path}
+	return object{in: o.in}
 }
 
 func (o object) exists() bool { return o.node != nil }
@@ -47,7 +56,7 @@ func (o object) objects(name string) []object {
 	var all []object
 	for _, node := range o.list(name) {
 		if node.Kind == yaml.MappingNode {
-			all = append(all, object{o.path, node})
+			all = append(all, object{o.in, node})
 		}
 	}
 	return all
@@ -60,7 +69,7 @@ func (o object) list(name string) []*yaml.Node {
 	return nil
 }
 
-func (o object) text(name string) Text { return textOf(o.path, o.field(name)) }
+func (o object) text(name string) Text { return textOf(o.in.path, o.field(name)) }
 
 func textOf(path string, node *yaml.Node) Text {
 	if node == nil || node.Kind != yaml.ScalarNode {
@@ -73,7 +82,7 @@ func (o object) texts(name string) []Text {
 	var all []Text
 	for _, node := range o.list(name) {
 		if node.Kind == yaml.ScalarNode {
-			all = append(all, textOf(o.path, node))
+			all = append(all, textOf(o.in.path, node))
 		}
 	}
 	return all
@@ -116,17 +125,41 @@ func (o object) value() Value {
 		read := input.input()
 		value.Input = &read
 	}
+	if held, _ := o.in.config.lookup(value.ConfigRef.Value); held != nil {
+		value.Literal = literal(held)
+	}
 	return value
 }
 
 // literal is what a node holds, in Go's terms: nil, string, bool, int, float64,
-// []any, map[string]any.
+// []any, map[string]any. Dates are strings, as they are written.
 func literal(node *yaml.Node) any {
-	var held any
-	if node == nil || node.Decode(&held) != nil {
+	switch {
+	case node == nil:
 		return nil
+	case node.Kind == yaml.MappingNode:
+		held := map[string]any{}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			held[node.Content[i].Value] = literal(node.Content[i+1])
+		}
+		return held
+	case node.Kind == yaml.SequenceNode:
+		held := make([]any, 0, len(node.Content))
+		for _, item := range node.Content {
+			held = append(held, literal(item))
+		}
+		return held
 	}
-	return held
+	switch node.ShortTag() {
+	case "!!null", schema.Refused:
+		return nil
+	case "!!bool", "!!int", "!!float":
+		var held any
+		if node.Decode(&held) == nil {
+			return held
+		}
+	}
+	return node.Value
 }
 
 func (o object) variables(name string) []Variable {
@@ -135,22 +168,4 @@ func (o object) variables(name string) []Variable {
 		all = append(all, Variable{Name: variable.text("name"), Value: variable.value()})
 	}
 	return all
-}
-
-// inputs are all inputs in a mapping, however deep: in variables, as identities,
-// and wherever else an action takes one. An input is known by its three fields.
-func (o object) inputs() []Input {
-	var all []Input
-	o.collect(&all)
-	return all
-}
-
-func (o object) collect(all *[]Input) {
-	if o.field("step") != nil && o.field("name") != nil && o.field("resourceGroup") != nil {
-		*all = append(*all, o.input())
-		return
-	}
-	for _, child := range o.node.Content {
-		object{o.path, child}.collect(all)
-	}
 }

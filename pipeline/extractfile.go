@@ -2,16 +2,15 @@ package pipeline
 
 import (
 	"go.yaml.in/yaml/v3"
+
+	"salve/pipeline/schema"
 )
 
-func fileOf(path string, root *yaml.Node) *File {
-	if root.Kind != yaml.MappingNode {
-		return nil
-	}
-	top := object{path, root}
+func fileOf(in *reading, root *yaml.Node) *File {
+	top := object{in, root}
 	file := &File{
-		Path: path, Schema: top.text("$schema"), ServiceGroup: top.text("serviceGroup"),
-		RolloutName: top.text("rolloutName"), Revision: top.text("revision"), root: root,
+		Path: in.path, Schema: top.text("$schema"), ServiceGroup: top.text("serviceGroup"),
+		RolloutName: top.text("rolloutName"), Revision: top.text("revision"), root: root, in: in,
 	}
 	if service := top.object("service"); service.exists() {
 		file.Service = serviceOf(service)
@@ -52,7 +51,7 @@ func groupOf(from object) *ResourceGroup {
 func stepOf(from object, group *ResourceGroup) *Step {
 	step := &Step{
 		At: from.at(), Group: group, Name: from.text("name"), Action: from.text("action"),
-		Timeout: from.duration("timeout"), Idempotent: from.truth("idempotent"), Inputs: from.inputs(),
+		Timeout: from.duration("timeout"), Idempotent: from.truth("idempotent"),
 	}
 	for _, ref := range from.objects("dependsOn") {
 		step.DependsOn = append(step.DependsOn, ref.ref())
@@ -65,6 +64,9 @@ func stepOf(from object, group *ResourceGroup) *Step {
 	if retry := from.object("automatedRetry"); retry.exists() {
 		step.Retry = retryOf(retry)
 	}
+	if facts := from.in.facts[from.node]; facts != nil {
+		step.refer(from.in, facts)
+	}
 	switch step.Action.Value {
 	case ActionShell:
 		step.Shell = shellOf(from)
@@ -76,6 +78,19 @@ func stepOf(from object, group *ResourceGroup) *Step {
 		step.Soak = soakOf(from)
 	}
 	return step
+}
+
+// refer gives a step what it refers to, wherever in it that stands.
+func (s *Step) refer(in *reading, facts *schema.Facts) {
+	for _, node := range facts.Inputs {
+		s.Inputs = append(s.Inputs, object{in, node}.input())
+	}
+	for _, node := range facts.ConfigRefs {
+		s.ConfigRefs = append(s.ConfigRefs, textOf(in.path, node))
+	}
+	for _, node := range facts.Paths {
+		s.Paths = append(s.Paths, textOf(in.path, node))
+	}
 }
 
 func retryOf(from object) *Retry {
@@ -113,11 +128,11 @@ func runbookOf(from object) *Runbook {
 	}
 	for i := 0; i+1 < len(with.node.Content); i += 2 {
 		name, given := with.node.Content[i], with.node.Content[i+1]
-		variable := Variable{Name: textOf(from.path, name)}
+		variable := Variable{Name: textOf(from.in.path, name)}
 		if given.Kind == yaml.MappingNode {
-			variable.Value = object{from.path, given}.value()
+			variable.Value = object{from.in, given}.value()
 		} else {
-			variable.Value = Value{At: place(from.path, given), Literal: literal(given)}
+			variable.Value = Value{At: place(from.in.path, given), Literal: literal(given)}
 		}
 		book.With = append(book.With, variable)
 	}

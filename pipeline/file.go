@@ -31,6 +31,7 @@ type File struct {
 	ResourceGroups []*ResourceGroup
 
 	root *yaml.Node
+	in   *reading
 }
 
 // Folder is the pipeline's: paths in the file start from there.

@@ -5,21 +5,18 @@ import (
 	"io"
 	"os"
 
+	"go.yaml.in/yaml/v3"
+
 	"salve/pipeline/diagnostic"
+	"salve/pipeline/schema"
 )
 
 // Read parses the pipeline in a file. The error says that the file could not be
 // read at all; what is wrong with its content is in the list.
 func Read(path string) (*File, diagnostic.List, error) {
-	opened, err := os.Open(path)
+	content, err := readBounded(path)
 	if err != nil {
 		return nil, nil, err
-	}
-	defer opened.Close()
-	// One byte more than allowed is enough to say that it is too much.
-	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	file, found := Parse(path, content)
 	return file, found, nil
@@ -33,7 +30,25 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	if root == nil {
 		return nil, found
 	}
-	file := fileOf(path, root)
+	facts, wrong := schema.Check(path, root, nil)
+	found = append(found, wrong...)
 	found.Sort()
-	return file, found
+	if root.Kind != yaml.MappingNode {
+		return nil, found
+	}
+	return fileOf(&reading{path: path, facts: facts}, root), found
+}
+
+// readBounded reads no more of a file than is enough to say that it is too much.
+func readBounded(path string) ([]byte, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return content, nil
 }

@@ -35,6 +35,11 @@ type Step struct {
 	// Inputs are all outputs of other steps that the step is given, wherever they
 	// stand in it.
 	Inputs []Input
+	// ConfigRefs are all its paths into the configuration, and Paths those of files
+	// and folders, from the pipeline's folder, wherever they stand in it. A Shell
+	// step's command and workingDir are not among them.
+	ConfigRefs []Text
+	Paths      []Text
 
 	Shell   *Shell
 	ARM     *ARM

@@ -43,6 +43,8 @@ type Diagnostic struct {
 	Severity Severity `json:"severity"`
 	// Rule is the ID of the rule that was broken.
 	Rule string `json:"rule"`
+	// Step is the one that it is about, such as fleet/cluster; empty for none.
+	Step string `json:"step,omitempty"`
 	// Message says what is wrong.
 	Message string `json:"message"`
 	// Advice says what to do about it, where there is something to say.
@@ -51,14 +53,23 @@ type Diagnostic struct {
 
 // String is the diagnostic as one line.
 func (d Diagnostic) String() string {
-	line := fmt.Sprintf("%s: %s", d.Place, d.Message)
+	line := d.Place.String() + ": "
 	if d.Severity != Error {
-		line = fmt.Sprintf("%s: %s: %s", d.Place, d.Severity, d.Message)
+		line += string(d.Severity) + ": "
 	}
+	line += d.Says()
 	if d.Advice != "" {
 		line += "; " + d.Advice
 	}
 	return fmt.Sprintf("%s [%s]", line, d.Rule)
+}
+
+// Says is the message with the step that it is about.
+func (d Diagnostic) Says() string {
+	if d.Step == "" {
+		return d.Message
+	}
+	return fmt.Sprintf("step %s: %s", d.Step, d.Message)
 }
 
 // List is everything that is wrong.

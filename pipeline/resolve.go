@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"salve/pipeline/diagnostic"
+	"salve/pipeline/schema"
+)
+
+// Resolve gives the file with its templates filled in, and its configRefs with
+// the literals that they lead to. Templates that can't be filled in stay as they
+// are, and are in the list.
+func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
+	r := resolver{file: f, config: config, filled: map[*yaml.Node]bool{}}
+	root := r.node(f.root)
+	facts, wrong := schema.Check(f.Path, root, r.filled)
+	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
+	for _, step := range resolved.Steps() {
+		r.follow(step)
+	}
+	found := append(r.found, wrong...)
+	found.Sort()
+	return resolved, found
+}
+
+// resolver fills templates in.
+type resolver struct {
+	file   *File
+	config *Config
+	found  diagnostic.List
+	// filled are the nodes that came of templates.
+	filled map[*yaml.Node]bool
+	// step is the one at hand; empty outside of steps.
+	step string
+}
+
+func (r *resolver) add(at diagnostic.Place, rule, step, message, advice string) {
+	r.found = append(r.found, diagnostic.Diagnostic{
+		Place: at, Severity: diagnostic.Error, Rule: rule, Step: step, Message: message, Advice: advice,
+	})
+}
+
+// node gives a copy of a node wherever something in it is filled in, and the node
+// itself where nothing is.
+func (r *resolver) node(node *yaml.Node) *yaml.Node {
+	if facts := r.file.in.facts[node]; facts != nil {
+		r.step = facts.Step
+		defer func() { r.step = "" }()
+	}
+	if node.Kind == yaml.ScalarNode {
+		return r.scalar(node)
+	}
+	filled := node
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 0 {
+			continue // keys are what they are
+		}
+		if now := r.node(child); now != child {
+			if filled == node {
+				filled = &yaml.Node{}
+				*filled = *node
+				filled.Content = slices.Clone(node.Content)
+			}
+			filled.Content[i] = now
+		}
+	}
+	return filled
+}
+
+func (r *resolver) scalar(node *yaml.Node) *yaml.Node {
+	if !strings.Contains(node.Value, "{{") {
+		return node
+	}
+	at := place(r.file.Path, node)
+	parts, err := segments(node.Value)
+	if err != nil {
+		r.add(at, "template", r.step, err.Error(), "")
+		return node
+	}
+	text, complete := "", true
+	for _, part := range parts {
+		held, message, advice := r.fill(part)
+		if message != "" {
+			r.add(at, "missing-config", r.step, message, advice)
+			complete = false
+		}
+		text += held
+	}
+	if !complete {
+		return node
+	}
+	filled := *node
+	filled.Value, filled.Tag = text, "!!str"
+	r.filled[&filled] = true
+	return &filled
+}
+
+// fill is the text of a part of a template, or why there is none.
+func (r *resolver) fill(part segment) (held, message, advice string) {
+	if part.path == "" {
+		return part.literal, "", ""
+	}
+	node, absent := r.config.lookup(part.path)
+	switch {
+	case absent != nil:
+		return "", absent.message, absent.advice
+	case node.Kind != yaml.ScalarNode:
+		return "", fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text", part.path, r.config.Path), ""
+	}
+	return plain(literal(node)), "", ""
+}
+
+// follow looks where a step's configRefs lead.
+func (r *resolver) follow(step *Step) {
+	for _, ref := range step.ConfigRefs {
+		if _, absent := r.config.lookup(ref.Value); absent != nil {
+			r.add(ref.At, "missing-config", step.ID().String(), absent.message, absent.advice)
+		}
+	}
+}
+
+// plain is a value as an environment variable or a template has it: strings as
+// they are, numbers in decimals, lists and mappings as JSON.
+func plain(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	case float64:
+		return strconv.FormatFloat(value, 'f', -1, 64)
+	case []any, map[string]any:
+		if raw, err := json.Marshal(value); err == nil {
+			return string(raw)
+		}
+	}
+	return fmt.Sprint(value)
+}
+
+// Plain is the value's literal as an environment variable has it: strings as they
+// are, numbers in decimals, lists and mappings as JSON. It is empty where there is
+// no literal.
+func (v Value) Plain() string { return plain(v.Literal) }
+
+// ConfigPaths are all paths into the configuration that the file leads along, in
+// templates and configRefs, sorted, each once.
+func (f *File) ConfigPaths() []string {
+	var paths []string
+	for _, step := range f.Steps() {
+		for _, ref := range step.ConfigRefs {
+			paths = append(paths, ref.Value)
+		}
+	}
+	eachScalar(f.root, func(node *yaml.Node) {
+		if !strings.Contains(node.Value, "{{") {
+			return
+		}
+		parts, _ := segments(node.Value) // what is no template leads nowhere
+		for _, part := range parts {
+			if part.path != "" {
+				paths = append(paths, part.path)
+			}
+		}
+	})
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+func eachScalar(node *yaml.Node, visit func(*yaml.Node)) {
+	if node.Kind == yaml.ScalarNode {
+		visit(node)
+	}
+	for _, child := range node.Content {
+		eachScalar(child, visit)
+	}
+}
