@@ -120,6 +120,9 @@ func (o object) input() Input { return Input{StepRef: o.ref(), Name: o.text("nam
 // value reads a mapping that holds a literal, a reference to the configuration or
 // an input.
 func (o object) value() Value {
+	if !o.exists() {
+		return Value{}
+	}
 	value := Value{At: o.at(), ConfigRef: o.text("configRef"), Literal: literal(o.field("value"))}
 	if input := o.object("input"); input.exists() {
 		read := input.input()
