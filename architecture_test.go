@@ -32,6 +32,8 @@ var rooms = map[string][]string{
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},
+	"pipeline/build":         {"pace", "pipeline", "pipeline/process", "pipeline/program"},
+	"pipeline/process":       {"pace"},
 	"pipeline/program":       {},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},

@@ -1,0 +1,142 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"salve/pace"
+)
+
+// Command is a command to run. It reads nothing from its standard input.
+type Command struct {
+	Path      string
+	Arguments []string
+	// Folder is where it runs.
+	Folder string
+	// Environment is all that it gets, as NAME=value.
+	Environment []string
+	// Stdout and Stderr get what it and its children say. When they are the same
+	// writer, lines stay in the order in which they were written.
+	Stdout, Stderr io.Writer
+	// Mark is written into the environment, where Marked finds it again; see there.
+	Mark string
+	// Grace is the time between SIGTERM and SIGKILL when it has to end.
+	Grace time.Duration
+	Clock pace.Clock
+}
+
+// markVariable carries the mark into every process that a command starts.
+const markVariable = "SALVE_MARK"
+
+// Ending is how a command ended.
+type Ending struct {
+	// Code is the exit code of a command that ended by itself.
+	Code int
+	// Signal is what killed it; 0 when it ended by itself.
+	Signal syscall.Signal
+	// Stopped says that it was told to end, because its context had ended.
+	Stopped bool
+}
+
+// ByItself tells whether the command decided how it ended: then its exit code
+// says what became of it. Otherwise it was cut off in the middle.
+func (e Ending) ByItself() bool { return e.Signal == 0 }
+
+func (e Ending) String() string {
+	if e.ByItself() {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return fmt.Sprintf("killed by %s", e.Signal)
+}
+
+// lingering is how long the outputs of a command that has ended are read on,
+// while something that left its group holds them open.
+const lingering = time.Second
+
+// emptying is the pause between two looks whether a group is empty.
+const emptying = 10 * time.Millisecond
+
+// Run runs the command to its end, and the whole of its process group with it:
+// nothing in the group outlives it. When ctx ends first, the group gets SIGTERM.
+// What is left of it a grace later gets SIGKILL. The error says that the command
+// could not be started, or that its output could not be written.
+func (c Command) Run(ctx context.Context) (Ending, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Ending{}, err
+	}
+	command := &exec.Cmd{
+		Path: c.Path, Args: append([]string{c.Path}, c.Arguments...), Dir: c.Folder,
+		Env: slices.Clone(c.Environment), SysProcAttr: ownGroup(),
+	}
+	if c.Mark != "" {
+		command.Env = append(command.Env, markVariable+"="+c.Mark)
+	}
+	out, err := c.outputs(command)
+	if err != nil {
+		return Ending{}, err
+	}
+	if err := command.Start(); err != nil {
+		return Ending{}, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), out.abandon())
+	}
+	out.begin()
+	ended := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopped := false
+	stopping.Go(func() { stopped = c.stop(ctx, command.Process.Pid, ended) })
+	_ = command.Wait() // its state says more than this error
+	c.empty(command.Process.Pid)
+	close(ended)
+	stopping.Wait()
+	return endingOf(command.ProcessState, stopped), out.end()
+}
+
+func endingOf(state *os.ProcessState, stopped bool) Ending {
+	ending := Ending{Code: state.ExitCode(), Stopped: stopped}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		ending.Signal = status.Signal()
+	}
+	return ending
+}
+
+// stop ends the group once ctx has ended. It gives whether it had to.
+func (c Command) stop(ctx context.Context, group int, ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return false
+	case <-ctx.Done():
+	}
+	signal(group, syscall.SIGTERM)
+	timer := c.Clock.NewTimer(c.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C():
+		signal(group, syscall.SIGKILL)
+	}
+	return true
+}
+
+// empty ends what a leader that has ended left in its group, with the same grace.
+func (c Command) empty(group int) {
+	told := syscall.SIGTERM
+	for began := c.Clock.Now(); signal(group, told); {
+		<-c.Clock.After(emptying)
+		told = syscall.Signal(0)
+		if c.Clock.Since(began) >= c.Grace {
+			told = syscall.SIGKILL
+		}
+	}
+}
+
+// signal reaches every process of a group. It gives whether there is any.
+func signal(group int, signal syscall.Signal) bool {
+	return syscall.Kill(-group, signal) == nil
+}
