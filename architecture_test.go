@@ -27,7 +27,9 @@ var rooms = map[string][]string{
 	"azure/azuresim":         {},
 	"azure/azuresim/managed": {"azure/azuresim", "pace"},
 	"azure/azuresim/served":  {"azure/azuresim", "azure/azuresim/managed", "pace"},
-	"kube":                   {"fault", "pace", "runbook", "secret"},
+	"kube":                   {"fault", "pace", "runbook"},
+	"kube/leftovers":         {"fault", "kube", "pace", "runbook"},
+	"kube/strays":            {"fault", "kube", "pace", "runbook", "secret"},
 	"hotfix":                 {},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
@@ -43,7 +45,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"azure", "fault", "kube", "pace", "runbook"}
+var roomsOfARunbook = []string{"azure", "fault", "kube", "kube/leftovers", "kube/strays", "pace", "runbook"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

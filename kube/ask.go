@@ -61,14 +61,14 @@ func (a asker) ask(ctx context.Context, p *pod, from *queue) answer {
 		return reply
 	}
 	reply.outcome, reply.budget = a.read(ctx, p, reply.err)
-	reply.retryAfter = fault.RetryAfter(classify(reply.err))
+	reply.retryAfter = fault.RetryAfter(Classify(reply.err))
 	return reply
 }
 
 // read says what a refusal means.
 func (a asker) read(ctx context.Context, p *pod, err error) (outcome, string) {
 	budget, named := disruptionBudget(err)
-	switch class := fault.ClassOf(classify(err)); {
+	switch class := fault.ClassOf(Classify(err)); {
 	case named:
 		return refused, budget
 	case class == fault.Missing, class == fault.Conflict && a.replaced(ctx, p):
@@ -124,7 +124,7 @@ func (a asker) replaced(ctx context.Context, p *pod) bool {
 		return err
 	})
 	if err != nil {
-		return fault.ClassOf(classify(err)) == fault.Missing
+		return fault.ClassOf(Classify(err)) == fault.Missing
 	}
 	return uid != string(p.uid)
 }

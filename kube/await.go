@@ -25,7 +25,7 @@ const resync = time.Minute
 func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([]Node) bool) error {
 	for {
 		var list *corev1.NodeList
-		err := c.read(ctx, fmt.Sprintf("listing nodes (%s)", selector), func(ctx context.Context) error {
+		err := c.Read(ctx, fmt.Sprintf("listing nodes (%s)", selector), func(ctx context.Context) error {
 			var err error
 			list, err = c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: selector})
 			return err

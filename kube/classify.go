@@ -1,21 +1,16 @@
 package kube
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"salve/fault"
-	"salve/pace"
 )
 
 // Classify gives an error of client-go its class. An error that has one keeps it.
-func Classify(err error) error { return classify(err) }
-
-func classify(err error) error {
+func Classify(err error) error {
 	var classed *fault.Error
 	if err == nil || errors.As(err, &classed) {
 		return err
@@ -39,13 +34,4 @@ func classOf(err error) fault.Class {
 	default:
 		return fault.Transient
 	}
-}
-
-// read does a read, and repeats it while the API server stumbles.
-func (c *Cluster) read(ctx context.Context, what string, call func(context.Context) error) error {
-	err := pace.Read(ctx, c.Clock, func(ctx context.Context) error { return classify(call(ctx)) })
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	return nil
 }

@@ -14,20 +14,6 @@ import (
 	"salve/fault"
 )
 
-// ID identifies the cluster by the UID of its namespace kube-system, which is made
-// with the cluster and can't be deleted.
-func (c *Cluster) ID(ctx context.Context) (string, error) {
-	var id string
-	err := c.read(ctx, "reading the cluster's identity, the UID of namespace kube-system", func(ctx context.Context) error {
-		namespace, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-		if err == nil {
-			id = string(namespace.UID)
-		}
-		return err
-	})
-	return id, err
-}
-
 // Resource is one kind of objects, in the version that it is read in.
 type Resource struct {
 	schema.GroupVersionResource
@@ -47,7 +33,7 @@ var inGraph = []string{"delete", "list", "watch"}
 // failure is passed over: what belongs to it can't be seen.
 func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group string) bool) ([]Resource, error) {
 	var lists []*metav1.APIResourceList
-	err := c.read(ctx, "asking the API server what it serves", func(ctx context.Context) (err error) {
+	err := c.Read(ctx, "asking the API server what it serves", func(ctx context.Context) (err error) {
 		lists, err = c.Client.Discovery().ServerPreferredResourcesWithContext(ctx)
 		return withoutGroups(err, passOver)
 	})

@@ -1,4 +1,6 @@
-// Package kube is the Kubernetes side of a target: nodes, cordon, drain, waits.
+// Package kube is a Kubernetes cluster: how it is reached, how its objects are
+// listed and deleted, and its nodes, which are cordoned and drained. What runbooks
+// ask beyond that has rooms of its own below.
 //
 // Every write carries the UID or the resourceVersion of what was read and takes
 // a permit. Cordons are marked with the run that made them, so that only they

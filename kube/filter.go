@@ -87,7 +87,7 @@ func (f *filters) daemonSet(ctx context.Context, key types.NamespacedName) (*app
 		f.mu.Lock()
 		delete(f.daemonSets, key)
 		f.mu.Unlock()
-		return nil, fmt.Errorf("reading DaemonSet %s: %w", key, classify(err))
+		return nil, fmt.Errorf("reading DaemonSet %s: %w", key, Classify(err))
 	}
 	return found, err
 }

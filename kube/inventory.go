@@ -3,7 +3,6 @@ package kube
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,13 +12,9 @@ import (
 	"salve/fault"
 )
 
-const (
-	// readers bounds the requests in flight while nodes are read or cordoned.
-	readers = 16
-	// page is how many objects one list request asks for: more than a node can
-	// hold, so that a node is one request.
-	page = 500
-)
+// page is how many objects one list request asks for: more than a node can hold, so
+// that a node is one request.
+const page = 500
 
 // stage is how far a pod is on its way out.
 type stage int
@@ -84,7 +79,7 @@ func (c *Cluster) takeInventory(ctx context.Context, nodes []Node) (inventory, e
 	filters := newFilters(c)
 	shelves := make([]*emptying, len(nodes))
 	skipped := make([][]Skipped, len(nodes))
-	err := sideBySide(ctx, len(nodes), func(ctx context.Context, i int) error {
+	err := SideBySide(ctx, len(nodes), func(ctx context.Context, i int) error {
 		var err error
 		shelves[i], skipped[i], err = c.readNode(ctx, nodes[i].Name, filters)
 		return err
@@ -105,7 +100,7 @@ func (c *Cluster) readNode(ctx context.Context, name string, filters *filters) (
 	}
 	var node *emptying
 	var skipped []Skipped
-	err := c.read(ctx, fmt.Sprintf("listing the pods of node %q", name), func(ctx context.Context) error {
+	err := c.Read(ctx, fmt.Sprintf("listing the pods of node %q", name), func(ctx context.Context) error {
 		node, skipped = &emptying{name: name, waiting: map[*queue]int{}}, nil
 		var err error
 		node.version, err = c.eachPodOf(ctx, name, func(found *corev1.Pod) error {
@@ -152,31 +147,4 @@ func (c *Cluster) eachPodOf(ctx context.Context, node string, visit func(*corev1
 
 func podsOf(node string) metav1.ListOptions {
 	return metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector("spec.nodeName", node).String()}
-}
-
-// sideBySide calls do for 0 to n-1, some at a time, and gives the first error,
-// after which no further call begins.
-func sideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var workers sync.WaitGroup
-	next := make(chan int)
-	for range min(n, readers) {
-		workers.Go(func() {
-			for i := range next {
-				if err := do(ctx, i); err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	for i := 0; i < n && context.Cause(ctx) == nil; i++ {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	workers.Wait()
-	return context.Cause(ctx)
 }

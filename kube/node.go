@@ -8,9 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
 
 	"salve/fault"
 	"salve/pace"
@@ -19,17 +16,6 @@ import (
 
 // CordonedBy is the annotation that names the run which cordoned a node.
 const CordonedBy = "salve-cordoned-by"
-
-// Cluster is a Kubernetes cluster. Nodes and pods need no more than Client and
-// Clock.
-type Cluster struct {
-	Client kubernetes.Interface
-	// Dynamic reaches kinds that are not compiled in, such as custom resources.
-	Dynamic dynamic.Interface
-	// Metadata reads of any kind what all kinds have, and nothing else.
-	Metadata metadata.Interface
-	Clock    pace.Clock
-}
 
 // Node is one reading of a node.
 type Node struct {
@@ -64,7 +50,7 @@ func nodeOf(node *corev1.Node) Node {
 // Nodes lists the nodes that match a label selector; all for an empty one.
 func (c *Cluster) Nodes(ctx context.Context, selector string) ([]Node, error) {
 	var nodes []Node
-	err := c.read(ctx, fmt.Sprintf("listing nodes (%s)", selector), func(ctx context.Context) error {
+	err := c.Read(ctx, fmt.Sprintf("listing nodes (%s)", selector), func(ctx context.Context) error {
 		list, err := c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: selector})
 		if err != nil {
 			return err
@@ -86,7 +72,7 @@ const cordonRounds = 8
 // node that somebody else cordoned is left as it is, unmarked; one that is gone is
 // no error.
 func (c *Cluster) Cordon(ctx context.Context, permit runbook.Permit, nodes ...Node) error {
-	return sideBySide(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
+	return SideBySide(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
 }
 
 func (c *Cluster) cordon(ctx context.Context, permit runbook.Permit, node Node) error {
@@ -136,11 +122,11 @@ func (c *Cluster) rewrite(ctx context.Context, permit runbook.Permit, node Node,
 			fresh, err = c.Client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 			return err
 		})
-		switch class := fault.ClassOf(classify(err)); {
+		switch class := fault.ClassOf(Classify(err)); {
 		case err != nil && class == fault.Missing:
 			return nil
 		case err != nil:
-			return fmt.Errorf("%s node %q: %w", doing, node.Name, classify(err))
+			return fmt.Errorf("%s node %q: %w", doing, node.Name, Classify(err))
 		case fresh.UID != node.UID:
 			return nil // another machine of that name: not the one that was meant
 		}
@@ -159,7 +145,7 @@ func (c *Cluster) patchNode(ctx context.Context, permit runbook.Permit, seen Nod
 	if err != nil {
 		return err
 	}
-	return classify(pace.Once(ctx, c.Clock, func(ctx context.Context) error {
+	return Classify(pace.Once(ctx, c.Clock, func(ctx context.Context) error {
 		_, err := c.Client.CoreV1().Nodes().Patch(ctx, seen.Name, types.MergePatchType, raw, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))

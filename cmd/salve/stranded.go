@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
 )
@@ -27,7 +28,7 @@ func strandedOffer() *clusterOffer[rescuepods.Inputs] {
 			flags.DurationVar(&in.ReplacedWithin.Duration, "replaced-within", in.ReplacedWithin.Duration, "how long the jobs' controller has to make new pods")
 		},
 		make: func(cluster *kube.Cluster, identity string, in rescuepods.Inputs) (runbook.Runbook, error) {
-			return rescuepods.New(rescuepods.World{Cluster: cluster, ClusterID: identity, Clock: cluster.Clock}, in)
+			return rescuepods.New(rescuepods.World{Cluster: cluster, ClusterID: identity}, in)
 		},
 	}
 }
@@ -58,9 +59,9 @@ func (a *app) watchPods(parent context.Context, offered *clusterOffer[rescuepods
 	}
 	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) })
 	defer done()
-	world := rescuepods.World{Cluster: cluster, Clock: cluster.Clock}
+	world := rescuepods.World{Cluster: cluster}
 	err = rescuepods.Watch(ctx, world, offered.inputs, func(line string) { fmt.Fprintln(a.stdout, line) })
-	var stranded *kube.StrandedError
+	var stranded *strays.StrandedError
 	switch {
 	case errors.As(err, &stranded):
 		return err

@@ -19,7 +19,7 @@ import (
 
 	"salve/engine"
 	"salve/journal"
-	"salve/kube"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
@@ -216,12 +216,13 @@ func TestAnExportIsBegunAnewWhenItsListGrewTooOld(t *testing.T) {
 	}
 	hands := &expiring{path: o.widgets.Group}
 	o.cluster = o.through(hands.pass)
-	left, err := o.cluster.Leftovers(t.Context(), kube.Operator{Group: o.group, Namespace: o.namespace}, kube.Finalizers{Group: o.group})
+	retired := &leftovers.Operator{Cluster: o.cluster, Group: o.group, Namespace: o.namespace}
+	left, err := retired.Look(t.Context())
 	o.must(err)
-	bundle, err := o.cluster.Export(t.Context(), kube.ExportOptions{Run: "run-1", Group: o.group, Left: left})
+	bundle, err := retired.Export(t.Context(), leftovers.ExportOptions{Run: "run-1", Left: left})
 	o.must(err)
 	seen := map[string]int{}
-	o.must(bundle.Each(func(entry kube.Entry) error { seen[entry.String()]++; return nil }))
+	o.must(bundle.Each(func(entry leftovers.Entry) error { seen[entry.String()]++; return nil }))
 	if hands.refused.Load() == 0 || bundle.Objects != 130 || len(seen) != 131 {
 		t.Errorf("refused %d times, %d objects, %d different", hands.refused.Load(), bundle.Objects, len(seen))
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"salve/kube"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
 // judge answers for what is left of the operator; an error means that it can't see.
-type judge func(ctx context.Context, run runbook.Run, left *kube.Leftovers) (runbook.Finding, error)
+type judge func(ctx context.Context, run runbook.Run, left *leftovers.Reading) (runbook.Finding, error)
 
 func (r *removal) guard(name, asks string, judge judge) runbook.Guard {
 	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
@@ -27,17 +27,17 @@ func (r *removal) guard(name, asks string, judge judge) runbook.Guard {
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
-	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *kube.Leftovers) (runbook.Finding, error) {
+	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
 		if left.None() {
 			return runbook.No(fmt.Sprintf("there is no CRD of %s, no namespace %s, and nothing else of the operator", r.Group, r.Namespace)), nil
 		}
-		return runbook.Yes(left.String(), left.Evidence(r.Cluster.Clock.Now())...), nil
+		return runbook.Yes(left.String(), left.Evidence(r.Clock.Now())...), nil
 	})
 }
 
 func (r *removal) namespaceExpendable() runbook.Guard {
 	return r.guard("namespace-expendable", "is nobody else deleting the operator's namespace, and no journal kept in it?",
-		func(_ context.Context, _ runbook.Run, left *kube.Leftovers) (runbook.Finding, error) {
+		func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
 			switch {
 			case left.Namespace == nil:
 				return runbook.Yes("there is no namespace " + r.Namespace), nil
@@ -54,9 +54,9 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 // first, what is at work before that is no obstacle.
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	return r.guard("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?",
-		func(ctx context.Context, _ runbook.Run, _ *kube.Leftovers) (runbook.Finding, error) {
-			signs, err := r.Cluster.SignsOfLife(ctx, r.operator())
-			saw, named := runbook.Saw("operator in "+r.Namespace, "", r.Cluster.Clock.Now(), signs), strings.Join(signs, ", ")
+		func(ctx context.Context, _ runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
+			signs, err := r.SignsOfLife(ctx)
+			saw, named := runbook.Saw("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
 			switch {
 			case err != nil || len(signs) == 0:
 				return runbook.Yes("nothing of the operator is at work", saw), err
@@ -69,14 +69,14 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 
 func (r *removal) cascadeContained() runbook.Guard {
 	return r.guard("cascade-contained", "does nothing outside of the group go with its objects?",
-		func(ctx context.Context, _ runbook.Run, left *kube.Leftovers) (runbook.Finding, error) {
-			taken, err := r.Cluster.TakenAlong(ctx, r.Group, r.Namespace, left.Unanswered)
-			saw := runbook.Saw("objects owned by objects of "+r.Group, "", r.Cluster.Clock.Now(), taken)
+		func(ctx context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
+			taken, err := r.TakenAlong(ctx, left)
+			saw := runbook.Saw("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
 			switch {
 			case err != nil || taken.Count == 0:
 				return runbook.Yes("nothing outside of the group goes with its objects", saw), err
-			case r.AllowCascade != "":
-				return runbook.Yes(fmt.Sprintf("allowed (%s): %s", r.AllowCascade, taken), saw), nil
+			case r.in.AllowCascade != "":
+				return runbook.Yes(fmt.Sprintf("allowed (%s): %s", r.in.AllowCascade, taken), saw), nil
 			}
 			return runbook.No("with the group's objects would go "+taken.String(), saw).Ending(runbook.NeedsAttention).Bound(), nil
 		})
@@ -84,15 +84,15 @@ func (r *removal) cascadeContained() runbook.Guard {
 
 // bundleKept is a condition of every deletion.
 func (r *removal) bundleKept() runbook.Guard {
-	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *kube.Leftovers) (runbook.Finding, error) {
-		bundle, err := kube.Kept(ctx, run)
+	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
+		bundle, err := leftovers.Kept(ctx, run)
 		return runbook.Yes(fmt.Sprintf("%d CRDs and %d objects were read back", bundle.Definitions, bundle.Objects)), err
 	})
 }
 
 // none asks whether nothing of a part is left.
-func (r *removal) none(name, asks string, part func(*kube.Leftovers) kube.Part) runbook.Guard {
-	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *kube.Leftovers) (runbook.Finding, error) {
+func (r *removal) none(name, asks string, part func(*leftovers.Reading) leftovers.Part) runbook.Guard {
+	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
 		return stillThere(part(left).Names), nil
 	})
 }
@@ -105,16 +105,16 @@ func stillThere(names []string) runbook.Finding {
 }
 
 func (r *removal) noObjectLeft() runbook.Guard {
-	return r.none("no-object-left", "is every custom resource of the group gone?", (*kube.Leftovers).ObjectPart)
+	return r.none("no-object-left", "is every custom resource of the group gone?", (*leftovers.Reading).ObjectPart)
 }
 
 func (r *removal) checks() []runbook.Guard {
 	return []runbook.Guard{
-		r.none("no-definition-left", "is every CRD of the group gone?", (*kube.Leftovers).DefinitionPart), r.noObjectLeft(),
-		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*kube.Leftovers).HookPart),
-		r.none("no-namespace-left", "is the operator's namespace gone?", (*kube.Leftovers).NamespacePart),
-		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *kube.Leftovers) (runbook.Finding, error) {
-			there, err := r.Cluster.StillThere(ctx, run)
+		r.none("no-definition-left", "is every CRD of the group gone?", (*leftovers.Reading).DefinitionPart), r.noObjectLeft(),
+		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*leftovers.Reading).HookPart),
+		r.none("no-namespace-left", "is the operator's namespace gone?", (*leftovers.Reading).NamespacePart),
+		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
+			there, err := r.StillThere(ctx, run)
 			return stillThere(there), err
 		}),
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"salve/kube/leftovers"
 
-	"salve/kube"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Inputs are what the runbook is made from. They are journaled.
@@ -42,10 +42,10 @@ func (in Inputs) Validate() error {
 		flag string
 		err  error
 	}{
-		{"--group", kube.CheckGroup(in.Group)},
-		{"--namespace", kube.CheckNamespace(in.Namespace)},
-		{"--selector", kube.CheckSelectors(in.Selectors)},
-		{"--finalizer", kube.CheckFinalizers(in.Finalizers)},
+		{"--group", leftovers.CheckGroup(in.Group)},
+		{"--namespace", leftovers.CheckNamespace(in.Namespace)},
+		{"--selector", leftovers.CheckSelectors(in.Selectors)},
+		{"--finalizer", leftovers.CheckFinalizers(in.Finalizers)},
 	} {
 		if checked.err != nil {
 			return fmt.Errorf("%s: %w", checked.flag, checked.err)
@@ -56,9 +56,3 @@ func (in Inputs) Validate() error {
 	}
 	return nil
 }
-
-func (in Inputs) operator() kube.Operator {
-	return kube.Operator{Group: in.Group, Namespace: in.Namespace, Selectors: in.Selectors}
-}
-
-func (in Inputs) own() kube.Finalizers { return kube.Finalizers{Group: in.Group, Named: in.Finalizers} }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"salve/kube"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
@@ -11,46 +12,46 @@ import (
 // their observation have just seen.
 func (r *removal) removals() []runbook.Step {
 	return []runbook.Step{
-		r.step(task{name: "remove-hooks", part: (*kube.Leftovers).HookPart, guards: acting,
+		r.step(task{name: "remove-hooks", part: (*leftovers.Reading).HookPart, guards: acting,
 			changes: "remove the webhooks and APIServices that point into namespace " + r.Namespace,
 			apply: func(ctx context.Context, permit runbook.Permit, _ runbook.Run) error {
-				return r.Cluster.RemoveHooks(ctx, permit, r.seen.Hooks)
+				return r.RemoveHooks(ctx, permit, r.seen.Hooks)
 			}}),
-		r.step(task{name: "delete-objects", part: (*kube.Leftovers).ObjectPart, guards: acting,
+		r.step(task{name: "delete-objects", part: (*leftovers.Reading).ObjectPart, guards: acting,
 			changes: "delete the custom resources of " + r.Group + " that were exported",
-			apply:   r.Cluster.DeleteObjects,
+			apply:   r.DeleteObjects,
 			await: func(ctx context.Context, run runbook.Run) error {
-				return r.Cluster.AwaitGone(ctx, r.seen.Definitions, run.Report)
+				return r.AwaitGone(ctx, r.seen.Definitions, run.Report)
 			}}),
-		r.step(task{name: "release-finalizers", part: (*kube.Leftovers).StuckPart,
+		r.step(task{name: "release-finalizers", part: (*leftovers.Reading).StuckPart,
 			changes: "remove the finalizers of " + r.Group + " from custom resources that are being deleted and stuck",
 			apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.Cluster.ReleaseAll(ctx, permit, r.own(), r.seen.Definitions, r.seen.Objects.Releasable, run.Report)
+				return r.ReleaseAll(ctx, permit, r.seen.Definitions, r.seen.Objects.Releasable, run.Report)
 			}}),
-		r.step(task{name: "delete-definitions", part: (*kube.Leftovers).DefinitionPart, needs: []runbook.Guard{r.noObjectLeft()},
+		r.step(task{name: "delete-definitions", part: (*leftovers.Reading).DefinitionPart, needs: []runbook.Guard{r.noObjectLeft()},
 			changes: "delete the CRDs of " + r.Group + " that were exported",
-			apply:   r.Cluster.DeleteDefinitions,
-			await:   r.untilGone((*kube.Leftovers).DefinitionObjects)}),
-		r.step(task{name: "delete-operator", part: (*kube.Leftovers).BelongingPart,
+			apply:   r.DeleteDefinitions,
+			await:   r.untilGone((*leftovers.Reading).DefinitionObjects)}),
+		r.step(task{name: "delete-operator", part: (*leftovers.Reading).BelongingPart,
 			changes: "delete the operator's workloads and rights",
 			apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.Cluster.DeleteAll(ctx, permit, r.seen.Belongings, run.Report)
+				return r.DeleteAll(ctx, permit, r.seen.Belongings, run.Report)
 			}}),
-		r.step(task{name: "delete-namespace", part: (*kube.Leftovers).NamespacePart,
+		r.step(task{name: "delete-namespace", part: (*leftovers.Reading).NamespacePart,
 			changes: "delete namespace " + r.Namespace + " with all that is in it",
-			apply:   r.Cluster.DeleteNamespace,
-			await:   r.untilGone((*kube.Leftovers).NamespaceObjects)}),
-		r.step(task{name: "release-rest", part: (*kube.Leftovers).RestPart,
+			apply:   r.DeleteNamespace,
+			await:   r.untilGone((*leftovers.Reading).NamespaceObjects)}),
+		r.step(task{name: "release-rest", part: (*leftovers.Reading).RestPart,
 			changes: "remove the finalizers of " + r.Group + " from CRDs and objects of the namespace that are being deleted and stuck",
 			apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.Cluster.Release(ctx, permit, r.own(), r.seen.Rest())
+				return r.Release(ctx, permit, r.seen.Rest())
 			},
-			await: r.untilGone((*kube.Leftovers).RestObjects)}),
+			await: r.untilGone((*leftovers.Reading).RestObjects)}),
 	}
 }
 
-func (r *removal) untilGone(of func(*kube.Leftovers) []kube.Object) func(context.Context, runbook.Run) error {
+func (r *removal) untilGone(of func(*leftovers.Reading) []kube.Object) func(context.Context, runbook.Run) error {
 	return func(ctx context.Context, run runbook.Run) error {
-		return r.Cluster.AwaitAllGone(ctx, of(r.seen), run.Report)
+		return r.AwaitAllGone(ctx, of(r.seen), run.Report)
 	}
 }

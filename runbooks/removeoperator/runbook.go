@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"salve/kube"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
@@ -24,7 +25,9 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	r := &removal{World: world, Inputs: in, seen: &kube.Leftovers{}}
+	r := &removal{in: in, seen: &leftovers.Reading{}, Operator: &leftovers.Operator{
+		Cluster: world.Cluster, Group: in.Group, Namespace: in.Namespace, Selectors: in.Selectors, Finalizers: in.Finalizers,
+	}}
 	steps := append([]runbook.Step{r.export()}, r.removals()...)
 	if in.StopOperator {
 		steps = slices.Insert(steps, 0, r.stopOperator())
@@ -42,18 +45,18 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 // removal is the runbook at work. Guards and steps of one round, counted from 1,
 // share a reading.
 type removal struct {
-	World
-	Inputs
+	*leftovers.Operator
+	in    Inputs
 	round int
-	seen  *kube.Leftovers
+	seen  *leftovers.Reading
 }
 
 // look reads what is left, once in a round.
-func (r *removal) look(ctx context.Context, run runbook.Run) (*kube.Leftovers, error) {
+func (r *removal) look(ctx context.Context, run runbook.Run) (*leftovers.Reading, error) {
 	if r.round == run.Round() {
 		return r.seen, nil
 	}
-	left, err := r.Cluster.Leftovers(ctx, r.operator(), r.own())
+	left, err := r.Look(ctx)
 	if err == nil {
 		r.round, r.seen = run.Round(), left
 	}

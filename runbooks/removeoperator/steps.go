@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"salve/kube"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
@@ -19,23 +19,23 @@ func (r *removal) stopOperator() runbook.Step {
 	return runbook.Step{
 		Name: "stop-operator", Changes: "scale the operator's workloads to zero", Guards: acting, Budget: stopping,
 		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
-			running, err := r.Cluster.Running(ctx, r.operator())
+			running, err := r.Running(ctx)
 			return running.Observation(), err
 		},
 		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-			return r.Cluster.Stop(ctx, permit, run, r.operator())
+			return r.Stop(ctx, permit, run)
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
-			return r.Cluster.AwaitStopped(ctx, r.operator(), run.Report)
+			return r.AwaitStopped(ctx, run.Report)
 		},
 		Undo: &runbook.Step{
 			Name: "start-operator", Changes: "scale the operator's workloads back to what they had",
 			Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
-				stopped, err := r.Cluster.StoppedBy(ctx, run, r.operator())
+				stopped, err := r.StoppedBy(ctx, run)
 				return stopped.Observation(), err
 			},
 			Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.Cluster.StartAgain(ctx, permit, run, r.operator())
+				return r.StartAgain(ctx, permit, run)
 			},
 		},
 	}
@@ -45,9 +45,9 @@ func (r *removal) export() runbook.Step {
 	return runbook.Step{
 		Name: "export", Changes: "nothing: write every CRD and custom resource of " + r.Group + " to a bundle, and read it back",
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
-		Observe: kube.ObserveKept,
+		Observe: leftovers.ObserveKept,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
-			return r.Cluster.Keep(ctx, run, kube.ExportOptions{Group: r.Group, Left: r.seen, File: r.Bundle})
+			return r.Keep(ctx, run, r.seen, r.in.Bundle)
 		},
 	}
 }
@@ -56,7 +56,7 @@ func (r *removal) export() runbook.Step {
 // steps after it. Guards and needs are those of its own, await may be nil.
 type task struct {
 	name, changes string
-	part          func(*kube.Leftovers) kube.Part
+	part          func(*leftovers.Reading) leftovers.Part
 	guards        []string
 	needs         []runbook.Guard
 	apply         func(context.Context, runbook.Permit, runbook.Run) error
@@ -66,7 +66,7 @@ type task struct {
 // step acts only while the operator is gone and the bundle there.
 func (r *removal) step(t task) runbook.Step {
 	step := runbook.Step{
-		Name: t.name, Changes: t.changes, NoReturn: true, PermitLasts: r.Budget.Duration, Apply: t.apply,
+		Name: t.name, Changes: t.changes, NoReturn: true, PermitLasts: r.in.Budget.Duration, Apply: t.apply,
 		Guards: t.guards, Needs: slices.Concat(t.needs, []runbook.Guard{r.bundleKept(), r.operatorGone(false)}),
 		Inputs: func(run runbook.Run) (any, error) { return t.part(r.seen).Input(run) },
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
@@ -79,7 +79,7 @@ func (r *removal) step(t task) runbook.Step {
 	}
 	if t.await != nil {
 		step.Await = func(ctx context.Context, run runbook.Run) error {
-			return r.Cluster.Within(ctx, r.CascadeWait.Duration, func(ctx context.Context) error { return t.await(ctx, run) })
+			return r.Within(ctx, r.in.CascadeWait.Duration, func(ctx context.Context) error { return t.await(ctx, run) })
 		}
 	}
 	return step

@@ -18,8 +18,8 @@ import (
 
 	"salve/engine"
 	"salve/journal/incluster"
-	"salve/kube"
 	"salve/kube/kubetest"
+	"salve/kube/leftovers"
 	"salve/runbook"
 )
 
@@ -149,7 +149,7 @@ func TestRightsAreLostInTheMiddle(t *testing.T) {
 			o.when(engine.StepEnded, before[step], func() {
 				again(lists("nowhere.example"))
 				o.eventually("the rights are lost", func(ctx context.Context) bool {
-					_, err := o.cluster.Definitions(ctx, kube.Finalizers{Group: o.group})
+					_, err := (&leftovers.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
 					return err != nil
 				})
 			})
@@ -164,7 +164,7 @@ func TestRightsAreLostInTheMiddle(t *testing.T) {
 			}
 			again(nothing)
 			o.eventually("the rights are back", func(ctx context.Context) bool {
-				_, err := o.cluster.Definitions(ctx, kube.Finalizers{Group: o.group})
+				_, err := (&leftovers.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
 				return err == nil
 			})
 			o.ends(o.run(), runbook.Remediated)

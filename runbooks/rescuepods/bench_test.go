@@ -18,6 +18,7 @@ import (
 
 	"salve/journal/incluster"
 	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -46,7 +47,7 @@ func (s *stage) counting() (requests, watches *atomic.Int64) {
 	s.must(err)
 	custom, err := dynamic.NewForConfig(config)
 	s.must(err)
-	s.world.Cluster = &kube.Cluster{Client: client, Dynamic: custom, Clock: s.world.Clock}
+	s.world.Cluster = &kube.Cluster{Client: client, Dynamic: custom, Clock: s.world.Cluster.Clock}
 	return requests, watches
 }
 
@@ -66,16 +67,16 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		home := s.uids(s.home)
 		requests, _ := s.counting()
 		s.inputs.Max = pods
-		kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Clock, Namespace: s.plane.Namespace(b)})
+		kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock, Namespace: s.plane.Namespace(b)})
 		s.must(err)
 		s.journal = kept
 
 		began := time.Now()
-		_, err = s.world.Cluster.EachPod(b.Context(), "", s.selector, func() {}, func(*corev1.Pod) error { return nil })
+		_, err = s.search().EachPod(b.Context(), kube.Scope{Selector: s.selector}, func() {}, func(*corev1.Pod) error { return nil })
 		s.must(err)
 		bare := time.Since(began)
 		began = time.Now()
-		if _, err := s.world.Cluster.FindAstray(b.Context(), s.selector, s.inputs.Expected); err != nil {
+		if _, err := s.search().Look(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		survey := time.Since(began)
@@ -135,7 +136,7 @@ func BenchmarkAlarmAmongManyPods(b *testing.B) {
 			s.pod(s.astray, fmt.Sprintf("astray-%d", i), nil)
 		}
 		tenth := time.Now()
-		var alarm *kube.StrandedError
+		var alarm *strays.StrandedError
 		if err := l.end(); !errors.As(err, &alarm) || len(alarm.Pods) != stranded {
 			b.Fatalf("it ended with %v", err)
 		}

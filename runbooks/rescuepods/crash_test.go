@@ -13,8 +13,8 @@ import (
 
 	"salve/engine"
 	"salve/journal"
-	"salve/kube"
 	"salve/kube/kubetest"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -212,7 +212,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	l.says("the pods can't be seen")
 	plane.StartAPIServer(t)
 	s.pod(s.astray, "after", nil)
-	var stranded *kube.StrandedError
+	var stranded *strays.StrandedError
 	if err := l.end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}

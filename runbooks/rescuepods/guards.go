@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -17,7 +17,7 @@ var (
 
 // extent comes first, for what a person has to hear first. It stops nothing.
 func (r *rescue) extent() runbook.Guard {
-	return r.guard("extent", "how many pods are stranded: is it a leak or an outage?", func(ctx context.Context, seen *kube.Astray) runbook.Finding {
+	return r.guard("extent", "how many pods are stranded: is it a leak or an outage?", func(ctx context.Context, seen *strays.Reading) runbook.Finding {
 		extent, err := seen.Extent(ctx)
 		if err != nil {
 			return runbook.Unseen(err.Error())
@@ -29,42 +29,42 @@ func (r *rescue) extent() runbook.Guard {
 func (r *rescue) homesExist() runbook.Guard {
 	return runbook.Guard{Name: "homes-exist", Binding: true, Asks: "do the namespaces exist where the pods belong?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
-			missing, err := r.Cluster.MissingHome(ctx, r.Expected)
+			missing, err := r.MissingHome(ctx)
 			switch {
 			case err != nil:
 				return runbook.Unseen(err.Error())
 			case missing != "":
 				return runbook.No(missing).Ending(runbook.NeedsAttention)
 			}
-			return runbook.Yes("there: " + r.homes())
+			return runbook.Yes("there: " + r.in.homes())
 		}}
 }
 
 func (r *rescue) podsElsewhere() runbook.Guard {
-	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(_ context.Context, seen *strays.Reading) runbook.Finding {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
-			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.homes(), elsewhere))
+			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.in.homes(), elsewhere))
 		}
-		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.homes(), len(seen.Home))).Bound()
+		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.in.homes(), len(seen.Home))).Bound()
 	})
 }
 
 func (r *rescue) cannotStart() runbook.Guard {
-	return r.guard("cannot-start", "can some of them not start because of where they are?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+	return r.guard("cannot-start", "can some of them not start because of where they are?", func(_ context.Context, seen *strays.Reading) runbook.Finding {
 		switch {
 		case seen.Blind != nil:
 			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
 		case len(seen.Stranded) == 0:
-			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.homes(), len(seen.Left)), seen.Evidence()...).Bound()
+			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.in.homes(), len(seen.Left)), seen.Evidence()...).Bound()
 		}
-		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.homes(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
+		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.in.homes(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
 	})
 }
 
 // sourceStopped looks at all pods that no controller made, whether or not they can
 // start: each shows that something makes pods in the wrong place.
 func (r *rescue) sourceStopped() runbook.Guard {
-	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
+	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", func(_ context.Context, seen *strays.Reading) runbook.Finding {
 		youngest, found := seen.Youngest()
 		if !found {
 			return runbook.Yes("no pod is left")
@@ -72,8 +72,8 @@ func (r *rescue) sourceStopped() runbook.Guard {
 		age := seen.Seen.Sub(youngest.Created)
 		said := fmt.Sprintf("the youngest, %s, is %s old", youngest, age.Round(time.Second))
 		saw := runbook.Saw("pod "+youngest.String(), string(youngest.UID), seen.Seen, map[string]time.Time{"created": youngest.Created})
-		if age < r.MinAge.Duration {
-			said += fmt.Sprintf(", less than %s: to clean up while the fault lives would only hide it", r.MinAge.Duration)
+		if age < r.in.MinAge.Duration {
+			said += fmt.Sprintf(", less than %s: to clean up while the fault lives would only hide it", r.in.MinAge.Duration)
 			return runbook.No(said, saw).Ending(runbook.Deferred)
 		}
 		return runbook.Yes(said, saw)
@@ -81,9 +81,9 @@ func (r *rescue) sourceStopped() runbook.Guard {
 }
 
 func (r *rescue) withinMax() runbook.Guard {
-	return r.guard("within-max", "are they as few as a run may delete?", func(_ context.Context, seen *kube.Astray) runbook.Finding {
-		said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), r.Max)
-		if len(seen.Stranded) > r.Max {
+	return r.guard("within-max", "are they as few as a run may delete?", func(_ context.Context, seen *strays.Reading) runbook.Finding {
+		said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), r.in.Max)
+		if len(seen.Stranded) > r.in.Max {
 			return runbook.No(said).Ending(runbook.NeedsAttention).Bound()
 		}
 		return runbook.Yes(said)

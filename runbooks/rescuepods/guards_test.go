@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/engine"
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
 )
@@ -21,7 +21,7 @@ var yes = true
 func TestWhatStrandsAPod(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	for _, kind := range []string{kube.Secret, kube.ConfigMap, kube.ServiceAccount, kube.Claim} {
+	for _, kind := range []string{strays.Secret, strays.ConfigMap, strays.ServiceAccount, strays.Claim} {
 		s.object(s.home, kind, "at-home")
 		s.object(s.home, kind, "in-both")
 		s.object(s.astray, kind, "in-both")
@@ -90,7 +90,7 @@ func TestWhatStrandsAPod(t *testing.T) {
 	s.must(s.client.CoreV1().Pods(s.astray).Delete(t.Context(), "ending", metav1.DeleteOptions{}))
 	t.Cleanup(func() { s.unhold("ending") })
 
-	seen, err := s.world.Cluster.FindAstray(t.Context(), s.selector, s.inputs.Expected)
+	seen, err := s.search().Look(t.Context())
 	s.must(err)
 	if seen.Blind != nil || len(seen.Home) != 4 {
 		t.Errorf("%d pods at home; blind: %v", len(seen.Home), seen.Blind)
@@ -258,7 +258,7 @@ func TestWhatIsDeniedIsUnknown(t *testing.T) {
 func TestWhatIsCertainStays(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.object(s.home, kube.ConfigMap, "at-home")
+	s.object(s.home, strays.ConfigMap, "at-home")
 	s.pod(s.astray, "certain", func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "at-home"}}}}
 	})

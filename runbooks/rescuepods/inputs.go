@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"salve/kube/strays"
 
-	"salve/kube"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // mostPods is how many a run's journal can hold.
@@ -38,10 +38,10 @@ func Defaults() Inputs {
 
 // Validate finds inputs that can't be meant.
 func (in Inputs) Validate() error {
-	if _, err := kube.PodSelector(in.Selector); err != nil {
+	if _, err := strays.CheckSelector(in.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
-	if err := kube.NamespaceNames(append([]string{in.ProwJobs}, in.Expected...)); err != nil {
+	if err := strays.CheckNamespaces(append([]string{in.ProwJobs}, in.Expected...)); err != nil {
 		return err
 	}
 	switch {

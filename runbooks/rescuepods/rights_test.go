@@ -21,7 +21,7 @@ import (
 
 	"salve/engine"
 	"salve/journal/incluster"
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -118,7 +118,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
 	s.granted("rescuer")
-	for _, kind := range []string{kube.ConfigMap, kube.ServiceAccount, kube.Claim} {
+	for _, kind := range []string{strays.ConfigMap, strays.ServiceAccount, strays.Claim} {
 		s.object(s.home, kind, "at-home")
 	}
 	at := corev1.LocalObjectReference{Name: "at-home"}
@@ -128,7 +128,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 		container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}})(pod)
 	})
 	s.as(s.plane.KubeconfigOf(t, "rescuer"))
-	kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Clock})
+	kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock})
 	s.must(err)
 	s.journal = kept
 	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
@@ -141,7 +141,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
 	s.pod(s.astray, "c", nil)
-	var stranded *kube.StrandedError
+	var stranded *strays.StrandedError
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}

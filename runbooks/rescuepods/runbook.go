@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"salve/kube"
-	"salve/pace"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -17,7 +17,6 @@ type World struct {
 	Cluster *kube.Cluster
 	// ClusterID tells the cluster from all others: see kube.Cluster.ID.
 	ClusterID string
-	Clock     pace.Clock
 }
 
 // New makes the runbook for the pods of a selector.
@@ -25,8 +24,8 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	selector, err := kube.PodSelector(in.Selector) // in order: one lock, however it is written
-	r := &rescue{World: world, Inputs: in}
+	selector, err := strays.CheckSelector(in.Selector) // in order: one lock, however it is written
+	r := &rescue{Search: search(world, in), in: in}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
 		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector, Name: in.Selector},
@@ -36,36 +35,40 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}, err
 }
 
-// Watch waits until pods are stranded, which it tells by *kube.StrandedError, and
+// Watch waits until pods are stranded, which it tells by *strays.StrandedError, and
 // says a line for each change. Any other error says that it can't be seen.
 func Watch(ctx context.Context, world World, in Inputs, say func(line string)) error {
 	if err := in.Validate(); err != nil {
 		return err
 	}
-	return world.Cluster.AwaitStranded(ctx, in.Selector, in.Expected, say)
+	return search(world, in).AwaitStranded(ctx, say)
+}
+
+func search(world World, in Inputs) *strays.Search {
+	return &strays.Search{Cluster: world.Cluster, Selector: in.Selector, Homes: in.Expected}
 }
 
 // rescue is the runbook at work.
 type rescue struct {
-	World
-	Inputs
+	*strays.Search
+	in Inputs
 	// What was seen in a round: its guards share a reading.
 	round int
-	seen  *kube.Astray
+	seen  *strays.Reading
 }
 
 // look reads all pods of the selector, once in a round.
-func (r *rescue) look(ctx context.Context, run runbook.Run) (*kube.Astray, error) {
+func (r *rescue) look(ctx context.Context, run runbook.Run) (*strays.Reading, error) {
 	if r.seen != nil && r.round == run.Round() {
 		return r.seen, nil
 	}
-	seen, err := r.Cluster.FindAstray(ctx, r.Selector, r.Expected)
+	seen, err := r.Look(ctx)
 	r.round, r.seen = run.Round(), seen // nil after an error
 	return seen, err
 }
 
 // guard is one that answers from the round's reading.
-func (r *rescue) guard(name, asks string, answer func(context.Context, *kube.Astray) runbook.Finding) runbook.Guard {
+func (r *rescue) guard(name, asks string, answer func(context.Context, *strays.Reading) runbook.Finding) runbook.Guard {
 	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 		seen, err := r.look(ctx, run)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/kube/kubetest"
+	"salve/kube/strays"
 	"salve/pace"
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
@@ -61,7 +62,7 @@ func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
 	s.as(plane.Kubeconfig())
-	s.object(s.home, kube.Secret, "service-account")
+	s.object(s.home, strays.Secret, "service-account")
 	s.many(s.home, atHome) // so that a few astray pods are not most of all
 	return s
 }
@@ -84,7 +85,12 @@ func (s *stage) as(kubeconfig string) {
 	clk := later{by: 10 * time.Minute}
 	cluster, err := kube.Open(kubeconfig, "", clk)
 	s.must(err)
-	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster", Clock: clk}
+	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster"}
+}
+
+// search is for the stage's pods, as the runbook makes it.
+func (s *stage) search() *strays.Search {
+	return &strays.Search{Cluster: s.world.Cluster, Selector: s.selector, Homes: s.inputs.Expected}
 }
 
 func (s *stage) must(err error) {
@@ -100,13 +106,13 @@ func (s *stage) object(namespace, kind, name string) {
 	var err error
 	about, core := metav1.ObjectMeta{Name: name}, s.client.CoreV1()
 	switch kind {
-	case kube.Secret:
+	case strays.Secret:
 		_, err = core.Secrets(namespace).Create(s.Context(), &corev1.Secret{ObjectMeta: about, StringData: map[string]string{"key": "never-read"}}, metav1.CreateOptions{})
-	case kube.ConfigMap:
+	case strays.ConfigMap:
 		_, err = core.ConfigMaps(namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: about}, metav1.CreateOptions{})
-	case kube.ServiceAccount:
+	case strays.ServiceAccount:
 		_, err = core.ServiceAccounts(namespace).Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: about}, metav1.CreateOptions{})
-	case kube.Claim:
+	case strays.Claim:
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: about, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
@@ -248,7 +254,7 @@ func (s *stage) book() runbook.Runbook {
 }
 
 func (s *stage) engine() *engine.Engine {
-	clk := s.world.Clock
+	clk := s.world.Cluster.Clock
 	if s.pace > 0 {
 		clk = pace.NewScaled(s.pace)
 	}

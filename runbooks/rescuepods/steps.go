@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbook"
 )
 
@@ -15,20 +15,20 @@ func (r *rescue) record() runbook.Step {
 	return runbook.Step{
 		Name: "record", Guards: beforeDeleting,
 		Changes: "nothing: write each stranded pod, its spec and what it belongs to, to the journal, and read all back",
-		Observe: kube.PodsRecorded,
+		Observe: strays.Recorded,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
 			seen, err := r.look(ctx, run)
 			if err != nil {
 				return err
 			}
-			return r.Cluster.RecordPods(ctx, run, r.Selector, seen.Stranded)
+			return r.Record(ctx, run, seen.Stranded)
 		},
 	}
 }
 
-func all(pods []kube.Pod) []kube.Pod    { return pods }
-func first(pods []kube.Pod) []kube.Pod  { return pods[:min(len(pods), 1)] }
-func others(pods []kube.Pod) []kube.Pod { return pods[min(len(pods), 1):] }
+func all(pods []strays.Pod) []strays.Pod    { return pods }
+func first(pods []strays.Pod) []strays.Pod  { return pods[:min(len(pods), 1)] }
+func others(pods []strays.Pod) []strays.Pod { return pods[min(len(pods), 1):] }
 
 // deleteFirst deletes one pod alone: what comes of that is seen before the next.
 func (r *rescue) deleteFirst() runbook.Step {
@@ -46,28 +46,28 @@ func (r *rescue) deleteRest() runbook.Step {
 }
 
 // remains looks what became of a part of the recorded pods.
-func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]kube.Pod) []kube.Pod) (kube.Remains, error) {
-	pods, _, err := kube.RecordedPods(run)
+func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]strays.Pod) []strays.Pod) (strays.Remains, error) {
+	pods, _, err := strays.RecordedPods(run)
 	if err != nil {
-		return kube.Remains{}, err
+		return strays.Remains{}, err
 	}
 	seen, err := r.look(ctx, run)
 	if err != nil {
-		return kube.Remains{}, err
+		return strays.Remains{}, err
 	}
 	return seen.Remains(part(pods)), seen.Blind
 }
 
 // deletion deletes that part of the recorded pods which is stranded still.
-func (r *rescue) deletion(part func([]kube.Pod) []kube.Pod) runbook.Step {
+func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
 	return runbook.Step{
 		Budget: time.Hour,
 		Inputs: func(run runbook.Run) (any, error) {
-			pods, found, err := kube.RecordedPods(run)
+			pods, found, err := strays.RecordedPods(run)
 			if !found && r.seen != nil { // it is planned, not done
 				pods = r.seen.Pods()
 			}
-			return map[string][]string{"pods": kube.NamesOf(part(pods))}, err
+			return map[string][]string{"pods": strays.NamesOf(part(pods))}, err
 		},
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 			now, err := r.remains(ctx, run, part)
@@ -78,11 +78,11 @@ func (r *rescue) deletion(part func([]kube.Pod) []kube.Pod) runbook.Step {
 			if err != nil {
 				return err
 			}
-			return r.Cluster.DeletePods(ctx, permit, now.Stranded, kube.PodDeletion{Still: kube.Pod.Untouched, Progress: run.Report})
+			return r.DeletePods(ctx, permit, now.Stranded, strays.Deletion{Still: strays.Pod.Untouched, Progress: run.Report})
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.
-			return r.Cluster.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
+			return r.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
 				r.seen = nil
 				now, err := r.remains(ctx, run, part)
 				return len(now.Ending) == 0, err
@@ -92,24 +92,24 @@ func (r *rescue) deletion(part func([]kube.Pod) []kube.Pod) runbook.Step {
 }
 
 // jobs are Prow's. One is complete when it says since when, and not before.
-func (r *rescue) jobs() kube.JobKind {
-	return kube.JobKind{
+func (r *rescue) jobs() strays.JobKind {
+	return strays.JobKind{
 		GroupVersionResource: schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"},
-		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.ProwJobs, Homes: r.Expected,
+		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.in.ProwJobs,
 	}
 }
 
 func (r *rescue) awaitReplacements() runbook.Step {
 	return runbook.Step{
 		Name:    "await-replacements",
-		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.ReplacedWithin.Duration, r.homes()),
-		Observe: kube.AftermathKnown,
+		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.homes()),
+		Observe: strays.AftermathKnown,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
 			now, err := r.remains(ctx, run, all)
 			if err != nil {
 				return err
 			}
-			return r.Cluster.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.ReplacedWithin.Duration)
+			return r.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.in.ReplacedWithin.Duration)
 		},
 	}
 }

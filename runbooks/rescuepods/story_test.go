@@ -20,7 +20,7 @@ import (
 
 	"salve/engine"
 	"salve/journal"
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/report"
 	"salve/runbook"
 )
@@ -173,7 +173,7 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	records, err := journal.Find(t.Context(), s.journal, func(*journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
 	s.must(err)
-	pods, found, err := kube.RecordedPods(recalling{record: records[0]})
+	pods, found, err := strays.RecordedPods(recalling{record: records[0]})
 	s.must(err)
 	if !found || len(pods) != 2 {
 		t.Fatalf("recorded: %v", pods)

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"salve/fault"
-	"salve/kube"
+	"salve/kube/strays"
 	"salve/runbooks/rescuepods"
 )
 
@@ -73,14 +73,14 @@ func TestTheAlarm(t *testing.T) {
 	s.pod(s.home, "another", nil)
 	s.pod(s.astray, "early", mounts(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "comes-later"}}}))
 	l.says("/early was made elsewhere and waits")
-	s.object(s.home, kube.ConfigMap, "comes-later")
-	s.object(s.astray, kube.ConfigMap, "comes-later")
+	s.object(s.home, strays.ConfigMap, "comes-later")
+	s.object(s.astray, strays.ConfigMap, "comes-later")
 	l.says("/early waits for nothing that is in " + s.home)
 	s.pod(s.astray, "a", nil)
 	s.pod(s.astray, "b", nil)
 	s.pod(s.astray, "starts", nil)
 	s.starts(s.astray, "starts")
-	var stranded *kube.StrandedError
+	var stranded *strays.StrandedError
 	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 || stranded.Error() != "a leak: 2 of 7 live pods are stranded" {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -96,7 +96,7 @@ func TestPodsThatWereStrandedBeforeGiveTheAlarm(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.pod(s.astray, "a", nil)
-	var stranded *kube.StrandedError
+	var stranded *strays.StrandedError
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Fatalf("it ended with %v", err)
 	}

@@ -1,0 +1,78 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+
+	"salve/pace"
+)
+
+// readers bounds the requests in flight of SideBySide.
+const readers = 16
+
+// Cluster is a Kubernetes cluster. Nodes and pods need no more than Client and
+// Clock.
+type Cluster struct {
+	Client kubernetes.Interface
+	// Dynamic reaches kinds that are not compiled in, such as custom resources.
+	Dynamic dynamic.Interface
+	// Metadata reads of any kind what all kinds have, and nothing else.
+	Metadata metadata.Interface
+	Clock    pace.Clock
+}
+
+// ID identifies the cluster by the UID of its namespace kube-system, which is made
+// with the cluster and can't be deleted.
+func (c *Cluster) ID(ctx context.Context) (string, error) {
+	var id string
+	err := c.Read(ctx, "reading the cluster's identity, the UID of namespace kube-system", func(ctx context.Context) error {
+		namespace, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+		if err == nil {
+			id = string(namespace.UID)
+		}
+		return err
+	})
+	return id, err
+}
+
+// Read does a read, and repeats it while the API server stumbles.
+func (c *Cluster) Read(ctx context.Context, what string, call func(context.Context) error) error {
+	err := pace.Read(ctx, c.Clock, func(ctx context.Context) error { return Classify(call(ctx)) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// SideBySide calls do for 0 to n-1, some at a time, and gives the first error,
+// after which no further call begins.
+func SideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range min(n, readers) {
+		workers.Go(func() {
+			for i := range next {
+				if err := do(ctx, i); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for i := 0; i < n && context.Cause(ctx) == nil; i++ {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	workers.Wait()
+	return context.Cause(ctx)
+}

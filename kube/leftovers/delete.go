@@ -1,0 +1,60 @@
+package leftovers
+
+import (
+	"context"
+	"sync"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+// deleters bounds the deletions in flight. It is the only limit on them: how many a
+// second that makes is the API server's to say.
+const deleters = 32
+
+// deleteEach deletes the very objects that each visits, some at a time, as Delete
+// does. It keeps none of them. After the first error no further deletion begins;
+// those that were made stand, and making them again changes nothing.
+func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	counted := o.newMeter(total, "deleted", report)
+	work := make(chan kube.Object)
+	var team sync.WaitGroup
+	for range deleters {
+		team.Go(func() {
+			for object := range work {
+				if err := o.Delete(ctx, permit, object); err != nil {
+					cancel(err)
+				}
+				counted.add(1)
+			}
+		})
+	}
+	err := each(func(object kube.Object) error {
+		select {
+		case work <- object:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+	close(work)
+	team.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// DeleteAll deletes a few objects, the very ones.
+func (o *Operator) DeleteAll(ctx context.Context, permit runbook.Permit, objects []kube.Object, report func(runbook.Progress)) error {
+	return o.deleteEach(ctx, permit, len(objects), func(visit func(kube.Object) error) error {
+		for _, object := range objects {
+			if err := visit(object); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, report)
+}

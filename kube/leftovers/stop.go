@@ -1,0 +1,110 @@
+package leftovers
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/kube"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// sizesNote keeps the replicas that workloads had before a run stopped them, by UID.
+const sizesNote = "sizes"
+
+// Running is the workloads of the operator that have replicas and can be scaled.
+func (o *Operator) Running(ctx context.Context) (Part, error) {
+	workloads, err := o.workloads(ctx)
+	var names []string
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			names = append(names, workload.String())
+		}
+	}
+	return Part{All: len(names), Names: names}, err
+}
+
+// Stop notes in a run how many replicas the operator's workloads have, and scales
+// them to zero.
+func (o *Operator) Stop(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	workloads, err := o.workloads(ctx)
+	if err != nil {
+		return err
+	}
+	sizes := map[types.UID]int32{}
+	if _, err := run.Recall(sizesNote, &sizes); err != nil {
+		return err
+	}
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			sizes[workload.UID] = workload.Replicas
+		}
+	}
+	if err := run.Note(ctx, sizesNote, sizes); err != nil {
+		return err
+	}
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			if err := o.scale(ctx, permit, workload, 0); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// StoppedBy is the workloads that a run has scaled to zero and that are there still.
+func (o *Operator) StoppedBy(ctx context.Context, run runbook.Run) (Part, error) {
+	stopped, err := o.stoppedBy(ctx, run)
+	return Part{All: len(stopped), Names: names(stopped)}, err
+}
+
+// StartAgain gives the workloads that a run has scaled to zero the replicas that
+// they had.
+func (o *Operator) StartAgain(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	stopped, err := o.stoppedBy(ctx, run)
+	if err != nil {
+		return err
+	}
+	for _, workload := range stopped {
+		if err := o.scale(ctx, permit, workload, workload.had); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Operator) stoppedBy(ctx context.Context, run runbook.Run) ([]Workload, error) {
+	sizes := map[types.UID]int32{}
+	if _, err := run.Recall(sizesNote, &sizes); err != nil {
+		return nil, err
+	}
+	workloads, err := o.workloads(ctx)
+	var stopped []Workload
+	for _, workload := range workloads {
+		if had, ours := sizes[workload.UID]; ours && workload.Replicas == 0 {
+			workload.had = had
+			stopped = append(stopped, workload)
+		}
+	}
+	return stopped, err
+}
+
+func (o *Operator) scale(ctx context.Context, permit runbook.Permit, workload Workload, replicas int32) error {
+	if err := permit.Authorize(ctx); err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"replicas":%d}}`, workload.version, replicas)
+	err := pace.Once(ctx, o.Clock, func(ctx context.Context) error {
+		_, err := o.Dynamic.Resource(workload.Resource.GroupVersionResource).Namespace(workload.Namespace).
+			Patch(ctx, workload.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "salve"}, "scale")
+		return err
+	})
+	if err := kube.Classify(err); err != nil && !kube.IsMissing(err) {
+		return fmt.Errorf("scaling %s to %d: %w", workload.Object, replicas, err)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Scope narrows a list. The zero Scope is all objects of a resource, in all
+// namespaces.
+type Scope struct {
+	Namespace string
+	// Selector is a label selector.
+	Selector string
+}
+
+// Options are for one page of the scope at a time.
+func (s Scope) Options() metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: s.Selector, Limit: page}
+}
+
+// EachObject visits the metadata of objects page by page, and gives the version
+// from which a watch misses nothing. What it keeps is one page. It fails when the
+// list grew too old between two pages; Afresh begins it again.
+func (c *Cluster) EachObject(ctx context.Context, resource Resource, in Scope, visit func(*metav1.PartialObjectMetadata) error) (version string, _ error) {
+	list := func(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+		return c.Metadata.Resource(resource.GroupVersionResource).Namespace(in.Namespace).List(ctx, options)
+	}
+	err := EachPage(ctx, c, "listing "+resource.String(), in.Options(), list, func(list *metav1.PartialObjectMetadataList) error {
+		if version == "" {
+			version = list.ResourceVersion
+		}
+		for i := range list.Items {
+			if err := visit(&list.Items[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return version, err
+}
+
+// EachPage lists page by page. A page that is refused because the list grew too old
+// is an error at once: asking again gives the same answer.
+func EachPage[List metav1.ListInterface](ctx context.Context, c *Cluster, what string, options metav1.ListOptions,
+	list func(context.Context, metav1.ListOptions) (List, error), visit func(List) error) error {
+	for {
+		var page List
+		var expired error
+		err := c.Read(ctx, what, func(ctx context.Context) (err error) {
+			page, err = list(ctx, options)
+			if apierrors.IsResourceExpired(err) {
+				expired, err = fmt.Errorf("%s: %w", what, Classify(err)), nil
+			}
+			return err
+		})
+		if err := errors.Join(err, expired); err != nil {
+			return err
+		}
+		if err := visit(page); err != nil {
+			return err
+		}
+		if options.Continue = page.GetContinue(); options.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// beginnings bounds how often a list is begun.
+const beginnings = 5
+
+// Afresh calls list until it does not fail for having grown too old. What an
+// earlier call saw does not count.
+func Afresh(list func() error) error {
+	for n := 1; ; n++ {
+		err := list()
+		if !apierrors.IsResourceExpired(err) || n == beginnings {
+			return err
+		}
+	}
+}
+
+// Objects lists the few objects that a scope holds. A resource that is not served
+// has none.
+func (c *Cluster) Objects(ctx context.Context, resource Resource, in Scope) ([]Object, error) {
+	var objects []Object
+	err := Afresh(func() error {
+		objects = nil
+		_, err := c.EachObject(ctx, resource, in, func(found *metav1.PartialObjectMetadata) error {
+			objects = append(objects, ObjectOf(resource, found))
+			return nil
+		})
+		return err
+	})
+	if IsMissing(err) {
+		return nil, nil
+	}
+	return objects, err
+}
