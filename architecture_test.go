@@ -31,6 +31,8 @@ var rooms = map[string][]string{
 	"kube/leftovers":         {"fault", "kube", "pace", "runbook"},
 	"kube/strays":            {"fault", "kube", "pace", "runbook", "secret"},
 	"hotfix":                 {},
+	"hotfix/archive":         {},
+	"hotfix/origin":          {"hotfix", "hotfix/archive", "pace"},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},
