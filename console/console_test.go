@@ -68,6 +68,18 @@ func uncoloured(frame string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestOnePointOfNoReturn: a plan may have many steps from which on nothing is undone.
+func TestOnePointOfNoReturn(t *testing.T) {
+	picture := &picture{title: "remove-operator"}
+	picture.take(engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Steps: []runbook.PlannedStep{
+		{Name: "export"}, {Name: "remove-hooks", NoReturn: true}, {Name: "delete-objects", NoReturn: true},
+	}}})
+	frame := uncoloured(picture.draw(midnight, 64, 0))
+	if strings.Count(frame, "the point of no return") != 1 {
+		t.Errorf("drawn:\n%s", frame)
+	}
+}
+
 func TestFrames(t *testing.T) {
 	picture := &picture{title: "aks-recreate-pool on prod-1/system"}
 	for _, event := range events() {

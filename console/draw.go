@@ -58,8 +58,10 @@ func (p *picture) draw(now time.Time, width, frame int) string {
 	d := &drawing{width: min(width, tableWidth), names: p.nameWidth(), frame: frame, now: now, over: p.verdict != nil}
 	d.heading(p)
 	d.guards(p)
+	passed := false
 	for _, step := range p.steps {
-		if step.noReturn {
+		if step.noReturn && !passed {
+			passed = true
 			d.line(faint, "  ── the point of no return ──")
 		}
 		if !step.undo {
