@@ -205,4 +205,3 @@ func TestAServerThatHangsCostsTheBudgetAndNoMore(t *testing.T) {
 		t.Errorf("it says %v", err)
 	}
 }
-
