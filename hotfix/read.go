@@ -41,15 +41,24 @@ func ReadPointer(path string) (Pointer, error) {
 // DecideByFile is Decide on a pointer file, whatever the state it is in.
 func DecideByFile(current, path string) Decision {
 	pointer, err := ReadPointer(path)
+	return DecideRead(current, pointer, err)
+}
+
+// DecideRead is Decide on what ReadPointer gave.
+func DecideRead(current string, pointer Pointer, err error) Decision {
+	if err == nil {
+		return Decide(current, pointer)
+	}
+	reason := ReasonUnreadablePointer
 	var unusable *UnusableError
 	if errors.As(err, &unusable) {
-		decision := none(current, unusable.Reason)
-		if unusable.Reason != ReasonNoPointer {
-			decision.Warnings = []Warning{{Field: "", Problem: unusable.Error()}}
-		}
-		return decision
+		reason = unusable.Reason
 	}
-	return Decide(current, pointer)
+	decision := none(current, reason)
+	if reason != ReasonNoPointer {
+		decision.Warnings = []Warning{{Field: "", Problem: err.Error()}}
+	}
+	return decision
 }
 
 func none(current string, reason Reason) Decision {

@@ -49,6 +49,14 @@ func (v Version) Patches(other Version) bool {
 // between versions of one base.
 func (v Version) Before(other Version) bool { return v.patch < other.patch }
 
+// Is tells whether v, as a program says it of itself, is the version that was
+// asked for. A suffix may be the distribution's and unknown to the program: it
+// counts only where both have one.
+func (v Version) Is(wanted Version) bool {
+	sameSuffix := v.suffix == wanted.suffix || v.suffix == "" || wanted.suffix == ""
+	return v.base == wanted.base && v.patch == wanted.patch && sameSuffix
+}
+
 func (v Version) String() string {
 	text := fmt.Sprintf("%s.%d", v.base, v.patch)
 	if v.suffix != "" {
