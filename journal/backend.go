@@ -23,6 +23,26 @@ type Backend interface {
 	Lock(ctx context.Context, claim Claim) (Lease, error)
 }
 
+// Batcher is a backend that adds several lines at the cost of one. As many of
+// them as are there after an error are the first ones.
+type Batcher interface {
+	// AppendLines adds the lines that have the positions from seq on.
+	AppendLines(ctx context.Context, run string, seq int, lines [][]byte) error
+}
+
+// appendLines adds lines to a record, at once where the backend can.
+func appendLines(ctx context.Context, backend Backend, run string, seq int, lines [][]byte) error {
+	if batcher, can := backend.(Batcher); can && len(lines) > 1 {
+		return batcher.AppendLines(ctx, run, seq, lines)
+	}
+	for i, line := range lines {
+		if err := backend.Append(ctx, run, seq+i, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Claim is what a lease is asked for with.
 type Claim struct {
 	Target string

@@ -64,7 +64,12 @@ func (f *File) Create(_ context.Context, run string) error {
 
 // Append writes a line and syncs it to the disk. A torn line that a crash left
 // at the end is cut off first.
-func (f *File) Append(_ context.Context, run string, _ int, line []byte) error {
+func (f *File) Append(ctx context.Context, run string, seq int, line []byte) error {
+	return f.AppendLines(ctx, run, seq, [][]byte{line})
+}
+
+// AppendLines is Append for several lines, synced together.
+func (f *File) AppendLines(_ context.Context, run string, _ int, lines [][]byte) error {
 	path, err := f.path(run)
 	if err != nil {
 		return err
@@ -81,7 +86,7 @@ func (f *File) Append(_ context.Context, run string, _ int, line []byte) error {
 	if err := file.Truncate(end); err != nil {
 		return err
 	}
-	if _, err := file.WriteAt(line, end); err != nil {
+	if _, err := file.WriteAt(bytes.Join(lines, nil), end); err != nil {
 		return err
 	}
 	return file.Sync()

@@ -20,6 +20,11 @@ type Place struct {
 	ID string
 }
 
+// AppendLines adds several lines, at once where the backend can.
+func (p Place) AppendLines(ctx context.Context, run string, seq int, lines [][]byte) error {
+	return appendLines(ctx, p.Backend, run, seq, lines)
+}
+
 // Carriage is a record on its way from one place to another.
 type Carriage struct {
 	Run      string

@@ -66,29 +66,52 @@ func (r *Record) Continue(now func() time.Time, epoch int64) {
 	r.now, r.epoch = now, epoch
 }
 
+// Draft is an entry before it is written.
+type Draft struct {
+	Kind Kind
+	Step string
+	Data any
+}
+
 // Append writes an entry, durably. When it fails, nothing may be done that the
 // entry announces.
 func (r *Record) Append(ctx context.Context, kind Kind, step string, data any) error {
-	if r.Away != nil && kind != Arrived && kind != Closed {
-		return fault.New(fault.Conflict, "the record of run %q was moved to %s: it is closed here", r.Run, r.Away.Where)
+	return r.AppendAll(ctx, Draft{kind, step, data})
+}
+
+// AppendAll writes entries in their order, durably, and at the cost of one where
+// the backend can. When it fails, a beginning of them may be there, and nothing
+// may be done that any of them announces.
+func (r *Record) AppendAll(ctx context.Context, drafts ...Draft) error {
+	entries, lines, head := make([]Entry, 0, len(drafts)), make([][]byte, 0, len(drafts)), r.head
+	for _, draft := range drafts {
+		if r.Away != nil && draft.Kind != Arrived && draft.Kind != Closed {
+			return fault.New(fault.Conflict, "the record of run %q was moved to %s: it is closed here", r.Run, r.Away.Where)
+		}
+		raw, err := json.Marshal(draft.Data)
+		if err != nil {
+			return fmt.Errorf("encoding %s of step %q for the journal: %w", draft.Kind, draft.Step, err)
+		}
+		entry := Entry{
+			Seq: len(r.Entries) + len(entries) + 1, At: r.now().UTC(), Kind: draft.Kind, Epoch: r.epoch,
+			Step: draft.Step, Data: raw, Prev: head,
+		}
+		line, sum, err := encode(entry)
+		if err != nil {
+			return err
+		}
+		entries, lines, head = append(entries, entry), append(lines, line), sum
 	}
-	raw, err := json.Marshal(data)
-	if err != nil {
-		return fmt.Errorf("encoding %s of step %q for the journal: %w", kind, step, err)
+	if err := appendLines(ctx, r.backend, r.Run, len(r.Entries)+1, lines); err != nil {
+		return fmt.Errorf("writing %s of step %q to the journal: %w", drafts[0].Kind, drafts[0].Step, err)
 	}
-	entry := Entry{
-		Seq: len(r.Entries) + 1, At: r.now().UTC(), Kind: kind, Epoch: r.epoch,
-		Step: step, Data: raw, Prev: r.head,
+	r.head = head
+	for _, entry := range entries {
+		if err := r.add(entry); err != nil {
+			return err
+		}
 	}
-	stored, sum, err := encode(entry)
-	if err != nil {
-		return err
-	}
-	if err := r.backend.Append(ctx, r.Run, entry.Seq, stored); err != nil {
-		return fmt.Errorf("writing %s of step %q to the journal: %w", kind, step, err)
-	}
-	r.head = sum
-	return r.add(entry)
+	return nil
 }
 
 // Find gives the records that match, oldest first. A record that can't be read

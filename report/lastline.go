@@ -39,6 +39,8 @@ func headline(result engine.Result) string {
 		return "All guards pass on " + target + ", a run would act"
 	case runbook.Remediated:
 		return "Remediated " + target
+	case runbook.RolledOut:
+		return "Rolled out " + target
 	case runbook.NothingToDo:
 		return "Nothing to do on " + target
 	case runbook.Deferred:

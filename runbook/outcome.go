@@ -6,6 +6,8 @@ type Outcome string
 const (
 	// Remediated: the change was made and the final checks hold.
 	Remediated Outcome = "remediated"
+	// RolledOut: every step of a pipeline is done.
+	RolledOut Outcome = "rolled-out"
 	// NothingToDo: a guard does not hold; the recipe isn't for this.
 	NothingToDo Outcome = "nothing-to-do"
 	// Deferred: not now; it clears by itself.

@@ -25,7 +25,7 @@ const (
 // act is empty.
 func exitOf(outcome runbook.Outcome) int {
 	switch outcome {
-	case "", runbook.Remediated, runbook.NothingToDo, runbook.Deferred:
+	case "", runbook.Remediated, runbook.RolledOut, runbook.NothingToDo, runbook.Deferred:
 		return exitDecided
 	case runbook.Failed:
 		return exitFailed
