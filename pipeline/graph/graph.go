@@ -1,0 +1,132 @@
+package graph
+
+import (
+	"slices"
+	"time"
+)
+
+// Node is a step, as far as pictures show it.
+type Node struct {
+	Group, Name string
+	// Action is what kind of step it is.
+	Action string
+	// Aside: the step is not one of the rollout itself, such as a validation step.
+	Aside bool
+}
+
+// String is the node as messages name it.
+func (n Node) String() string { return n.Group + "/" + n.Name }
+
+// Edge says that one node, by its index, must be done before another begins.
+type Edge struct{ Before, After int }
+
+// Graph is nodes and what they wait for.
+type Graph struct {
+	nodes []Node
+	// waits and leads are, for each node, those before it and those after it:
+	// sorted, each once.
+	waits, leads [][]int
+}
+
+// New makes a graph. Edges name nodes that there are; an edge may be given twice.
+func New(nodes []Node, edges []Edge) *Graph {
+	g := &Graph{nodes: nodes, waits: make([][]int, len(nodes)), leads: make([][]int, len(nodes))}
+	for _, edge := range edges {
+		g.waits[edge.After] = append(g.waits[edge.After], edge.Before)
+		g.leads[edge.Before] = append(g.leads[edge.Before], edge.After)
+	}
+	for i := range nodes {
+		g.waits[i] = sortedOnce(g.waits[i])
+		g.leads[i] = sortedOnce(g.leads[i])
+	}
+	return g
+}
+
+func sortedOnce(list []int) []int {
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Len is how many nodes there are; they are known by their index.
+func (g *Graph) Len() int { return len(g.nodes) }
+
+// Node is the node of an index.
+func (g *Graph) Node(i int) Node { return g.nodes[i] }
+
+// Waits are the nodes that must be done before a node begins. Not to be changed.
+func (g *Graph) Waits(i int) []int { return g.waits[i] }
+
+// Leads are the nodes that wait for a node. Not to be changed.
+func (g *Graph) Leads(i int) []int { return g.leads[i] }
+
+// Order gives the nodes so that each comes after all that it waits for, and those
+// that could begin at the same time in the order in which they were given. Nodes
+// in a ring, and those that wait for one, are left out.
+func (g *Graph) Order() []int {
+	missing := make([]int, len(g.nodes))
+	var order []int
+	for i := range g.nodes {
+		if missing[i] = len(g.waits[i]); missing[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	for next := 0; next < len(order); next++ {
+		for _, after := range g.leads[order[next]] {
+			if missing[after]--; missing[after] == 0 {
+				order = append(order, after)
+			}
+		}
+	}
+	return order
+}
+
+// Waves are the nodes by the earliest time at which they could begin, if each took
+// as long as any other. The graph has no ring.
+func (g *Graph) Waves() [][]int {
+	wave := make([]int, len(g.nodes))
+	last := -1
+	for _, i := range g.Order() {
+		for _, before := range g.waits[i] {
+			wave[i] = max(wave[i], wave[before]+1)
+		}
+		last = max(last, wave[i])
+	}
+	waves := make([][]int, last+1)
+	for i := range g.nodes {
+		waves[wave[i]] = append(waves[wave[i]], i)
+	}
+	return waves
+}
+
+// Critical is the path that takes longest: no rollout is faster, however much runs
+// at once. Of two that are as long it is the one with more nodes. The graph has no
+// ring.
+func (g *Graph) Critical(took []time.Duration) []int {
+	type length struct {
+		time  time.Duration
+		nodes int
+	}
+	longer := func(a, b length) bool { return a.time > b.time || a.time == b.time && a.nodes > b.nodes }
+	until, from, end := make([]length, len(g.nodes)), make([]int, len(g.nodes)), -1
+	for _, i := range g.Order() {
+		from[i] = -1
+		for _, before := range g.waits[i] {
+			if from[i] < 0 || longer(until[before], until[from[i]]) {
+				from[i] = before
+			}
+		}
+		if from[i] >= 0 {
+			until[i] = until[from[i]]
+		}
+		until[i] = length{until[i].time + took[i], until[i].nodes + 1}
+		if end < 0 || longer(until[i], until[end]) {
+			end = i
+		}
+	}
+	var path []int
+	for i := end; i >= 0; i = from[i] {
+		path = append(path, i)
+	}
+	slices.Reverse(path)
+	return path
+}

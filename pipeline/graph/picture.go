@@ -1,0 +1,94 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Picture is a graph and what is to be told of it.
+type Picture struct {
+	Title string
+	Graph *Graph
+	// Took is how long each node takes; nil where nobody knows. 0 is not known of
+	// that node.
+	Took []time.Duration
+	// Measure says what Took is, such as "by recorded durations".
+	Measure string
+}
+
+// critical is the longest path, and whether each edge and node is on it.
+type critical struct {
+	path  []int
+	nodes map[int]bool
+	edges map[Edge]bool
+}
+
+func (p Picture) critical() critical {
+	took := p.Took
+	if took == nil {
+		took = make([]time.Duration, p.Graph.Len())
+	}
+	c := critical{path: p.Graph.Critical(took), nodes: map[int]bool{}, edges: map[Edge]bool{}}
+	for at, i := range c.path {
+		c.nodes[i] = true
+		if at > 0 {
+			c.edges[Edge{c.path[at-1], i}] = true
+		}
+	}
+	return c
+}
+
+// says is one sentence on the critical path.
+func (p Picture) says(c critical) string {
+	total := ""
+	if p.Took != nil {
+		sum := time.Duration(0)
+		for _, i := range c.path {
+			sum += p.Took[i]
+		}
+		total = ", " + short(sum)
+	}
+	return fmt.Sprintf("%d steps; critical path %s: %d steps%s", p.Graph.Len(), p.Measure, len(c.path), total)
+}
+
+// about is what a picture says below a node's name.
+func (p Picture) about(i int) string {
+	about := p.Graph.nodes[i].Action
+	if took := p.took(i); took != "" {
+		about += " " + took
+	}
+	return about
+}
+
+func (p Picture) took(i int) string {
+	if p.Took == nil || p.Took[i] == 0 {
+		return ""
+	}
+	return short(p.Took[i])
+}
+
+// short is a length of time without the zeros that Go puts behind it.
+func short(length time.Duration) string {
+	text := length.Round(time.Second).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// groups are the names of all groups in the order of their first node, and the
+// nodes of each.
+func (g *Graph) groups() (names []string, members map[string][]int) {
+	members = map[string][]int{}
+	for i, node := range g.nodes {
+		if members[node.Group] == nil {
+			names = append(names, node.Group)
+		}
+		members[node.Group] = append(members[node.Group], i)
+	}
+	return names, members
+}
