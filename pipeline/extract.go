@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -164,6 +165,9 @@ func literal(node *yaml.Node) any {
 	}
 	return node.Value
 }
+
+// templated tells whether a text isn't final yet.
+func templated(text string) bool { return strings.Contains(text, "{{") }
 
 func (o object) variables(name string) []Variable {
 	var all []Variable

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -74,7 +73,7 @@ func (r *resolver) node(node *yaml.Node) *yaml.Node {
 }
 
 func (r *resolver) scalar(node *yaml.Node) *yaml.Node {
-	if !strings.Contains(node.Value, "{{") {
+	if !templated(node.Value) {
 		return node
 	}
 	at := place(r.file.Path, node)
@@ -158,7 +157,7 @@ func (f *File) ConfigPaths() []string {
 		}
 	}
 	eachScalar(f.root, func(node *yaml.Node) {
-		if !strings.Contains(node.Value, "{{") {
+		if !templated(node.Value) {
 			return
 		}
 		parts, _ := segments(node.Value) // what is no template leads nowhere

@@ -57,11 +57,7 @@ func (d Diagnostic) String() string {
 	if d.Severity != Error {
 		line += string(d.Severity) + ": "
 	}
-	line += d.Says()
-	if d.Advice != "" {
-		line += "; " + d.Advice
-	}
-	return fmt.Sprintf("%s [%s]", line, d.Rule)
+	return fmt.Sprintf("%s%s [%s]", line, d.sentence(), d.Rule)
 }
 
 // Says is the message with the step that it is about.
@@ -91,4 +87,11 @@ func (l List) Errors() int {
 		}
 	}
 	return count
+}
+
+func (d Diagnostic) sentence() string {
+	if d.Advice == "" {
+		return d.Says()
+	}
+	return d.Says() + "; " + d.Advice
 }

@@ -1,0 +1,5 @@
+// Package change asks git what changed, as far as pipelines are concerned: their
+// files, what those refer to, and the values of the configuration that they use.
+//
+// It runs git and changes nothing. What git can't tell counts as changed.
+package change

@@ -1,0 +1,31 @@
+package diagnostic
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Text writes a list as lines that terminals and editors understand. What a
+// terminal would obey instead of show is replaced.
+func Text(w io.Writer, list List) error {
+	out := bufio.NewWriter(w)
+	for _, d := range list {
+		fmt.Fprintln(out, printable(d.String()))
+	}
+	return out.Flush()
+}
+
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n':
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		}
+		return '�'
+	}, text)
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "no volume is left over"

@@ -1,0 +1,178 @@
+package pipeline
+
+import (
+	"fmt"
+	"time"
+
+	"salve/pipeline/diagnostic"
+)
+
+// Surroundings are what a pipeline is judged by, besides the schema.
+type Surroundings struct {
+	// Config is where templates and configRefs lead; nil leaves them as they are,
+	// and what depends on them is not judged.
+	Config *Config
+	// FileOnly: the folder of the pipeline is not at hand, so that the files which
+	// it names are not looked for.
+	FileOnly bool
+	// LookPath finds a program on PATH. nil finds none to be missing.
+	LookPath func(program string) (string, error)
+	// Runbooks are those that there are, with the budget that each has by itself.
+	// nil judges none.
+	Runbooks map[string]time.Duration
+}
+
+// Validate judges a pipeline that was parsed: names, dependencies, inputs, files,
+// programs and times. It gives the file with the configuration resolved, and
+// everything that is wrong beyond what Parse said, by place.
+func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
+	v := &validator{file: file, in: in, spelling: mostSpelling}
+	if in.Config != nil {
+		v.file, v.found = file.Resolve(in.Config)
+	}
+	v.steps = v.file.Steps()
+	v.names()
+	v.references()
+	v.rings()
+	v.outputs()
+	v.service()
+	for _, step := range v.steps {
+		v.variables(step)
+		v.times(step)
+	}
+	v.runbooks()
+	v.folder()
+	v.found.Sort()
+	return v.file, v.found
+}
+
+// validator finds what is wrong with one file.
+type validator struct {
+	file  *File
+	in    Surroundings
+	steps []*Step
+	// groups and ids are the steps by their names; of two with the same name, the
+	// first.
+	groups map[string]*ResourceGroup
+	ids    map[StepID]int
+	// spelling is how many names may still be compared for suggestions.
+	spelling int
+	found    diagnostic.List
+}
+
+// mostSpelling bounds how many names are compared: a file can hold as many wrong
+// names as right ones.
+const mostSpelling = 200_000
+
+// didYouMean suggests a name, as long as that isn't too much work.
+func (v *validator) didYouMean(name string, candidates []string) string {
+	if v.spelling -= len(candidates); v.spelling < 0 {
+		return ""
+	}
+	return diagnostic.DidYouMean(name, candidates)
+}
+
+// add notes what is wrong; step is nil for what is outside of steps.
+func (v *validator) add(step *Step, at diagnostic.Place, rule, advice, format string, args ...any) {
+	wrong := problem(at, rule, format, args...)
+	wrong.Advice = advice
+	if step != nil {
+		wrong.Step = step.ID().String()
+	}
+	v.found = append(v.found, wrong)
+}
+
+// warn notes what hardly means what it says.
+func (v *validator) warn(step *Step, at diagnostic.Place, rule, advice, format string, args ...any) {
+	v.add(step, at, rule, advice, format, args...)
+	v.found[len(v.found)-1].Severity = diagnostic.Warning
+}
+
+// names finds what is there twice, and remembers what there is.
+func (v *validator) names() {
+	v.groups, v.ids = map[string]*ResourceGroup{}, map[StepID]int{}
+	for _, group := range v.file.ResourceGroups {
+		name := group.Name
+		if before := v.groups[name.Value]; before != nil {
+			v.add(nil, name.At, "duplicate-name", "rename one of the two", "there are two resource groups %q; the other is on line %d", name.Value, before.Name.At.Line)
+			continue
+		}
+		v.groups[name.Value] = group
+	}
+	for i, step := range v.steps {
+		if before, ok := v.ids[step.ID()]; ok && step.Name.Value != "" {
+			v.add(step, step.Name.At, "duplicate-name", "rename one of the two", "there are two steps of this name; the other is on line %d", v.steps[before].Name.At.Line)
+			continue
+		}
+		v.ids[step.ID()] = i
+	}
+}
+
+// references looks whether there is what steps refer to.
+func (v *validator) references() {
+	for _, step := range v.steps {
+		seen := map[StepID]bool{}
+		for _, ref := range step.DependsOn {
+			v.exists(step, ref)
+			if seen[ref.ID()] {
+				v.warn(step, ref.At, "duplicate-dependency", "remove one of the two", "it depends on %s twice", ref.ID())
+			}
+			seen[ref.ID()] = true
+		}
+		for _, input := range step.Inputs {
+			v.exists(step, input.StepRef)
+		}
+		if step.Soak != nil {
+			v.exists(step, step.Soak.Since)
+		}
+		for _, ref := range step.ExternalDependsOn {
+			if own := v.file.ServiceGroup.Value; ref.ServiceGroup.Value == own && own != "" {
+				v.warn(step, ref.At, "external-own-service", "write it into dependsOn", "%s is this pipeline's own service group", own)
+			}
+		}
+	}
+}
+
+// exists looks whether there is the step that a reference names.
+func (v *validator) exists(step *Step, ref StepRef) {
+	group, id := v.groups[ref.ResourceGroup.Value], ref.ID()
+	switch at, known := v.ids[id]; {
+	case id.ResourceGroup == "" || id.Step == "":
+		// Parse has said what is missing.
+	case group == nil:
+		v.add(step, ref.ResourceGroup.At, "unknown-step", v.didYouMean(id.ResourceGroup, v.groupNames()), "there is no resource group %q", id.ResourceGroup)
+	case !known:
+		v.add(step, ref.Step.At, "unknown-step", v.nearStep(group, id.Step), "there is no step %q in resource group %q", id.Step, id.ResourceGroup)
+	case v.steps[at].Validation && !step.Validation:
+		v.add(step, ref.At, "waits-for-validation", "", "%s is a validation step, which runs after the rollout", id)
+	}
+}
+
+func (v *validator) groupNames() []string {
+	names := make([]string, 0, len(v.file.ResourceGroups))
+	for _, group := range v.file.ResourceGroups {
+		names = append(names, group.Name.Value)
+	}
+	return names
+}
+
+// nearStep suggests a step of the group, or says in which other group there is one
+// of the name.
+func (v *validator) nearStep(group *ResourceGroup, name string) string {
+	if v.spelling -= len(v.file.ResourceGroups); v.spelling < 0 {
+		return ""
+	}
+	for _, other := range v.file.ResourceGroups {
+		if _, ok := v.ids[StepID{other.Name.Value, name}]; ok {
+			return fmt.Sprintf("did you mean the one in resource group %q?", other.Name.Value)
+		}
+	}
+	names := make([]string, 0, len(group.Steps)+len(group.ValidationSteps))
+	for _, step := range group.Steps {
+		names = append(names, step.Name.Value)
+	}
+	for _, step := range group.ValidationSteps {
+		names = append(names, step.Name.Value)
+	}
+	return v.didYouMean(name, names)
+}
