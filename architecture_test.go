@@ -48,9 +48,12 @@ var rooms = map[string][]string{
 	"pipeline/command":       {"journal", "pace", "pipeline", "pipeline/process", "pipeline/rollout"},
 	"report":                 {"engine", "journal", "runbook", "secret"},
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
-	"pipeline":               {"pipeline/diagnostic", "pipeline/schema"},
+	"pipeline":               {"pipeline/diagnostic", "pipeline/graph", "pipeline/schema", "pipeline/shell"},
+	"pipeline/change":        {"pipeline"},
 	"pipeline/diagnostic":    {},
+	"pipeline/graph":         {},
 	"pipeline/schema":        {"pipeline/diagnostic"},
+	"pipeline/shell":         {},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
