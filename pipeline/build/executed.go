@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"salve/pipeline"
+	"salve/pipeline/shell"
 )
 
 // Executed is a program that a Shell step will execute.
@@ -34,7 +33,11 @@ func ExecutedBy(file *pipeline.File) []Executed {
 			continue
 		}
 		folder := filepath.Join(file.Folder(), step.Shell.WorkingDir.Value)
-		for _, word := range commands(step.Shell.Command.Value) {
+		words, err := shell.Commands(step.Shell.Command.Value)
+		if err != nil {
+			continue // the shell will say so
+		}
+		for _, word := range words {
 			path := word
 			if strings.ContainsRune(word, '/') && !filepath.IsAbs(word) {
 				path = filepath.Join(folder, word)
@@ -52,81 +55,6 @@ func ExecutedBy(file *pipeline.File) []Executed {
 		}
 	}
 	return all
-}
-
-// wrappers are commands that execute the command that follows them.
-var wrappers = map[string]bool{"command": true, "env": true, "exec": true, "nice": true, "nohup": true, "time": true, "timeout": true, "sudo": true}
-
-// commands are the first words of all simple commands of a text, without those
-// that are functions of the text itself. A text that is no shell has none: the
-// shell will say so.
-func commands(text string) []string {
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
-	if err != nil {
-		return nil
-	}
-	functions := map[string]bool{}
-	var words []string
-	syntax.Walk(parsed, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.FuncDecl:
-			functions[node.Name.Value] = true
-		case *syntax.CallExpr:
-			if word := executedWord(node.Args); word != "" {
-				words = append(words, word)
-			}
-		}
-		return true
-	})
-	return slices.DeleteFunc(words, func(word string) bool { return functions[word] })
-}
-
-// executedWord is the command of a simple command, behind wrappers with their
-// options; empty when it isn't written out.
-func executedWord(words []*syntax.Word) string {
-	wrapped := false
-	for _, word := range words {
-		literal, plain := literalOf(word)
-		switch {
-		case !plain:
-			return ""
-		case wrapped && (strings.HasPrefix(literal, "-") || strings.Contains(literal, "=") || isSpan(literal)):
-			continue
-		case wrappers[literal]:
-			wrapped = true
-		default:
-			return literal
-		}
-	}
-	return ""
-}
-
-// isSpan tells the duration that timeout takes first, and nice's number.
-func isSpan(word string) bool {
-	return word != "" && strings.Trim(word, "0123456789.smhd") == ""
-}
-
-// literalOf is a word without expansions, its quotes taken off.
-func literalOf(word *syntax.Word) (string, bool) {
-	var text strings.Builder
-	for _, part := range word.Parts {
-		switch part := part.(type) {
-		case *syntax.Lit:
-			text.WriteString(strings.ReplaceAll(part.Value, `\`, ""))
-		case *syntax.SglQuoted:
-			text.WriteString(part.Value)
-		case *syntax.DblQuoted:
-			inner, plain := literalOf(&syntax.Word{Parts: part.Parts})
-			if !plain {
-				return "", false
-			}
-			text.WriteString(inner)
-		default:
-			return "", false
-		}
-	}
-	literal := text.String()
-	return literal, literal != "" && !strings.Contains(literal, "{{")
 }
 
 // made are the programs that the build step is there to make: those that steps

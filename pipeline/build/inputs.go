@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"salve/pipeline"
+	"salve/pipeline/shell"
 )
 
 // key stands for all that a build depends on: the files of the repository that
@@ -159,7 +160,8 @@ func digest(path string) (string, error) {
 func toolchain(ctx context.Context, step *pipeline.BuildStep, folder string) []string {
 	names := []string{step.Command.Value}
 	for _, argument := range step.Args {
-		names = append(names, commands(argument.Value)...)
+		words, _ := shell.Commands(argument.Value) // most arguments are no scripts
+		names = append(names, words...)
 	}
 	slices.Sort(names)
 	var tools []string
