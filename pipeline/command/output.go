@@ -1,0 +1,168 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"salve/pipeline"
+	"salve/pipeline/rollout"
+)
+
+const (
+	// handedOn bounds what a step may hand on, in bytes: it is kept in the journal.
+	handedOn = 256 << 10
+	// remembered is how much of the end of its output an automatedRetry looks at.
+	remembered = 64 << 10
+	// stdoutName is the output that a step's whole standard output is.
+	stdoutName = "stdout"
+)
+
+func readBounded(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, handedOn+1))
+	if err == nil && len(raw) > handedOn {
+		err = fmt.Errorf("there are more than %d bytes", handedOn)
+	}
+	return string(raw), err
+}
+
+var (
+	simple = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*)=(.*)$`)
+	opened = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_.-]*)<<(\S+)$`)
+)
+
+// parse reads lines of name=value, and values of several lines:
+//
+//	name<<END
+//	first line
+//	second line
+//	END
+func parse(text string) (map[string]string, error) {
+	values := map[string]string{}
+	set := func(number int, name, value string) error {
+		if _, twice := values[name]; twice {
+			return fmt.Errorf("line %d gives %q once more", number, name)
+		}
+		values[name] = value
+		return nil
+	}
+	lines := slices.Collect(strings.Lines(text))
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], "\r\n")
+		if line == "" {
+			continue
+		}
+		number, err := i+1, error(nil)
+		if several := opened.FindStringSubmatch(line); several != nil {
+			end := i + 1
+			for end < len(lines) && strings.TrimRight(lines[end], "\r\n") != several[2] {
+				end++
+			}
+			if end == len(lines) {
+				return nil, fmt.Errorf("line %d begins %q, and no line %s ends it", number, several[1], several[2])
+			}
+			err = set(number, several[1], strings.TrimSuffix(strings.Join(lines[i+1:end], ""), "\n"))
+			i = end
+		} else if pair := simple.FindStringSubmatch(line); pair != nil {
+			err = set(number, pair[1], pair[2])
+		} else {
+			err = fmt.Errorf("line %d is neither name=value nor name<<END", number)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// listener hears what a step says: it goes to the log, the end of it is
+// remembered, and all of standard output where a later step wants it.
+type listener struct {
+	mu      sync.Mutex
+	log     io.Writer
+	tail    []byte
+	wants   bool
+	stdouts bytes.Buffer
+	full    error
+}
+
+func newListener(attempt *rollout.Attempt) *listener {
+	declared := attempt.Step.Shell.Outputs
+	wants := slices.ContainsFunc(declared, func(name pipeline.Text) bool { return name.Value == stdoutName })
+	return &listener{log: attempt.Log, wants: wants}
+}
+
+// Write hears both outputs where they need not be told apart, so that lines stay
+// in their order.
+func (l *listener) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tail = append(l.tail, text...)
+	if over := len(l.tail) - remembered; over > 0 {
+		l.tail = append(l.tail[:0], l.tail[over:]...)
+	}
+	return l.log.Write(text)
+}
+
+func (l *listener) stdout() io.Writer {
+	if !l.wants {
+		return l
+	}
+	return (*stdout)(l)
+}
+
+func (l *listener) stderr() io.Writer { return l }
+
+// stdout hears standard output alone.
+type stdout listener
+
+var errTooMuch = errors.New("it said more on its standard output than a step may hand on")
+
+func (s *stdout) Write(text []byte) (int, error) {
+	l := (*listener)(s)
+	l.mu.Lock()
+	if l.stdouts.Len()+len(text) <= handedOn {
+		l.stdouts.Write(text)
+	} else {
+		l.full = errTooMuch
+	}
+	l.mu.Unlock()
+	return l.Write(text)
+}
+
+// end is the last of what the step said.
+func (l *listener) end() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.tail)
+}
+
+// whole is all of standard output, where it is wanted.
+func (l *listener) whole() (text string, wanted bool, err error) {
+	return strings.TrimRight(l.stdouts.String(), "\n"), l.wants, l.full
+}
+
+// lastLine is the last line that says something, for reasons.
+func (l *listener) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(l.end()), "\n")
+	const shown = 200
+	line := strings.TrimSpace(lines[len(lines)-1])
+	if line == "" {
+		return ""
+	}
+	if len(line) > shown {
+		line = line[:shown] + "…"
+	}
+	return ": " + line
+}

@@ -1,0 +1,74 @@
+package rollout
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"salve/journal"
+	"salve/pipeline"
+)
+
+// Action runs the steps of one kind. It is used by many goroutines at once.
+type Action interface {
+	Traits() Traits
+	// Check finds, before any step begins, what would keep a step from being run.
+	Check(step *pipeline.Step) error
+	// Run makes one attempt. When ctx ends it stops as soon as it safely can.
+	Run(ctx context.Context, attempt *Attempt) Outcome
+	// Preview says what an attempt would do, and changes nothing.
+	Preview(ctx context.Context, attempt *Attempt) (string, error)
+}
+
+// Traits are what the scheduler has to know of an action.
+type Traits struct {
+	// Repeatable: the action itself looks what became of an attempt that was cut
+	// off, so that nobody has to be asked before the next one.
+	Repeatable bool
+	// Idle: an attempt only waits, and takes nobody's place meanwhile.
+	Idle bool
+}
+
+// Clearing is an action of which an attempt may leave something running when the
+// program is killed. Clear ends what is left of a step, and says what that was.
+type Clearing interface {
+	Clear(ctx context.Context, run string, step pipeline.StepID) (string, error)
+}
+
+// Attempt is one try at a step.
+type Attempt struct {
+	Run    string
+	Step   *pipeline.Step
+	Number int
+	// Given are the step's variables, with the outputs of other steps filled in.
+	Given []Given
+	// Log gets what the step says. Secrets are masked in it.
+	Log io.Writer
+	// Report shows how far the attempt is. It is not kept.
+	Report func(text string)
+	// Note writes a value to the journal, durably, before it returns.
+	Note func(name string, value any) error
+	// Since is when the step of which a Soak names the success was first done for
+	// the revision that is rolled out.
+	Since time.Time
+}
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	// Result is done, failed, or unknown: cut off in the middle.
+	Result journal.ResultKind
+	// Reason says it in a sentence.
+	Reason string
+	// Said is the end of what the step said, in which an automatedRetry looks for
+	// its texts.
+	Said string
+	// Outputs are what the step hands on.
+	Outputs map[string]Output
+}
+
+// Output is a value that a step hands on.
+type Output struct {
+	Value any
+	// Secret values are not written anywhere.
+	Secret bool
+}
