@@ -1,0 +1,82 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+
+	"salve/pace"
+)
+
+// Trial is how long after its start a program that dies is to blame for it.
+const Trial = 10 * time.Second
+
+// The exit codes of what could not be run, as shells have them.
+const (
+	ExitNotExecutable = 126
+	ExitNotFound      = 127
+	exitSignal        = 128 // and the signal's number
+)
+
+// Program is what to run, with the arguments behind its own name.
+type Program struct {
+	Path      string
+	Arguments []string
+	Trial     time.Duration
+	Clock     pace.Clock
+}
+
+// Ending is how a program ended.
+type Ending struct {
+	Code int // the exit code to pass on
+	// Fault says what the program itself did wrong; empty when it just ended. After
+	// a fault another program may be run instead.
+	Fault string
+	// Blameless: the program did not run for want of memory or the like. It is a
+	// fault, and no reason to avoid this program next time.
+	Blameless bool
+}
+
+// Replace makes this process the program. It comes back only with an error.
+func (p Program) Replace() error {
+	return fmt.Errorf("%s: %w", p.Path, syscall.Exec(p.Path, p.words(), os.Environ()))
+}
+
+func (p Program) words() []string { return slices.Concat([]string{p.Path}, p.Arguments) }
+
+// ExitOf is the exit code for a program that Replace could not run.
+func ExitOf(err error) int {
+	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENOTDIR) {
+		return ExitNotFound
+	}
+	return ExitNotExecutable
+}
+
+// start begins the program. A file that is «busy» is one that a process holds open
+// for writing which is about to let go of it.
+func (p Program) start() (*exec.Cmd, error) {
+	const tries, pause = 25, 20 * time.Millisecond
+	for n := 1; ; n++ {
+		command := exec.Command(p.Path, p.Arguments...)
+		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+		err := command.Start()
+		if !errors.Is(err, syscall.ETXTBSY) || n == tries {
+			return command, err
+		}
+		p.Clock.Sleep(pause)
+	}
+}
+
+// notStarted judges why a program could not be started.
+func notStarted(err error) Ending {
+	scarce := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}
+	return Ending{
+		Code:      ExitOf(err),
+		Fault:     fmt.Sprintf("it could not be started: %v", err),
+		Blameless: slices.ContainsFunc(scarce, func(one error) bool { return errors.Is(err, one) }),
+	}
+}
