@@ -39,6 +39,7 @@ var rooms = map[string][]string{
 	"hotfix/launch":          {"pace"},
 	"hotfix/payload":         {"hotfix/disk"},
 	"hotfix/staging":         {"hotfix", "hotfix/disk", "pace"},
+	"hotfix/live":            {"hotfix", "pace"},
 	"hotfix/origin":          {"hotfix", "hotfix/archive", "pace"},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
