@@ -99,6 +99,8 @@ func (l *Log) enter(event engine.Event) {
 		l.phase, l.undo = "guards", false
 	case engine.StepBegan:
 		l.phase, l.moved = event.Step, time.Time{}
+	case engine.StepMoved, engine.StepEnded, engine.Waiting:
+		l.phase = event.Step // steps of a pipeline run beside each other
 	case engine.UndoBegan:
 		l.phase, l.undo = "undo", true
 	case engine.ChecksBegan:

@@ -17,6 +17,7 @@ type picture struct {
 	began    time.Time
 	guards   []runbook.Finding
 	steps    []*row
+	byName   map[string]*row
 	checks   []runbook.Finding
 	checking bool
 	undoing  string
@@ -131,13 +132,14 @@ func (p *picture) moved(event engine.Event) {
 }
 
 func (p *picture) row(name string) *row {
-	for _, step := range p.steps {
-		if step.name == name {
-			return step
-		}
+	if step := p.byName[name]; step != nil {
+		return step
+	}
+	if p.byName == nil {
+		p.byName = map[string]*row{}
 	}
 	step := &row{name: name, undo: p.undoing != ""}
-	p.steps = append(p.steps, step)
+	p.steps, p.byName[name] = append(p.steps, step), step
 	return step
 }
 
