@@ -135,7 +135,7 @@ func TestALockHeldForTheWholeBudgetIsBusy(t *testing.T) {
 	r := aptRepository(t)
 	folder := t.TempDir()
 	lock(t, filepath.Join(folder, "packages/lists"))
-	node := debian(t, r, func(s *origin.Settings) { s.Budget = 2 * time.Second })
+	node := debian(t, r, func(s *origin.Settings) { s.Budget = 5 * time.Second })
 	_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), folder)
 	if origin.OutcomeOf(err) != origin.Busy {
 		t.Errorf("outcome %s: %v", origin.OutcomeOf(err), err)
@@ -148,14 +148,14 @@ func TestAServerThatIsCutOffInTheMiddle(t *testing.T) {
 			t.Parallel()
 			r := aptRepository(t)
 			var cuts atomic.Int32
-			r.handle = func(w http.ResponseWriter, request *http.Request) bool {
+			r.handle(func(w http.ResponseWriter, request *http.Request) bool {
 				if !strings.HasSuffix(request.URL.Path, cut) || cuts.Add(1) > 1 {
 					return false
 				}
 				w.Header().Set("Content-Length", "100000")
 				_, _ = w.Write([]byte(strings.Repeat("x", 500)))
 				panic(http.ErrAbortHandler)
-			}
+			})
 			file, err := debian(t, r, nil).Program(t.Context(), hotfix.Pointer{}, version(t, base+".10"), t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -167,10 +167,10 @@ func TestAServerThatIsCutOffInTheMiddle(t *testing.T) {
 
 func TestAServerThatNeverAnswersCostsTheBudget(t *testing.T) {
 	r := aptRepository(t)
-	r.handle = func(_ http.ResponseWriter, request *http.Request) bool {
+	r.handle(func(_ http.ResponseWriter, request *http.Request) bool {
 		<-request.Context().Done()
 		return true
-	}
+	})
 	folder := t.TempDir()
 	began := time.Now()
 	node := debian(t, r, func(s *origin.Settings) { s.Budget = 2 * time.Second })
@@ -186,10 +186,10 @@ func TestAServerThatNeverAnswersCostsTheBudget(t *testing.T) {
 
 func TestAServerThatRefuses(t *testing.T) {
 	r := aptRepository(t)
-	r.handle = func(w http.ResponseWriter, _ *http.Request) bool {
+	r.handle(func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "no", http.StatusForbidden)
 		return true
-	}
+	})
 	_, err := debian(t, r, nil).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 	if origin.OutcomeOf(err) != origin.Denied {
 		t.Errorf("outcome %s: %v", origin.OutcomeOf(err), err)

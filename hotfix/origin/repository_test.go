@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"salve/hotfix"
@@ -77,23 +79,47 @@ func buildDeb(t *testing.T, folder, name, version, compression, inside, content 
 	return path
 }
 
-// repository is a real one of apt over loopback HTTP. What handle does comes before
-// what is served.
+// repository is a real one over loopback HTTP.
 type repository struct {
 	folder, sources string
-	handle          func(w http.ResponseWriter, r *http.Request) (answered bool)
+	first           atomic.Pointer[instead]
+}
+
+// instead may answer a request before a file is served.
+type instead func(w http.ResponseWriter, r *http.Request) (answered bool)
+
+func (r *repository) handle(answer instead) { r.first.Store(&answer) }
+
+// built holds the packages, which are built once for all tests.
+var built struct {
+	folder   string
+	deb, rpm sync.Once
+}
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "origin")
+	if err != nil {
+		panic(err)
+	}
+	built.folder = folder
+	code := m.Run()
+	os.RemoveAll(folder)
+	os.Exit(code)
 }
 
 func aptRepository(t *testing.T) *repository {
 	t.Helper()
 	needs(t, "apt-get", "apt-cache", "dpkg-deb", "apt-ftparchive")
-	r := &repository{folder: t.TempDir()}
-	for version, compression := range debs {
-		buildDeb(t, r.folder, packageName, version, compression, "usr/bin/"+packageName, contentOf(version))
-	}
-	buildDeb(t, r.folder, packageName+"-scripts", base+".2", "xz", "usr/share/"+packageName+"/write_files.yaml", "write_files: []\n")
-	write(t, filepath.Join(r.folder, "Packages"), execute(t, r.folder, "apt-ftparchive", "packages", "."))
-	write(t, filepath.Join(r.folder, "Release"), execute(t, r.folder, "apt-ftparchive", "release", "."))
+	r := &repository{folder: filepath.Join(built.folder, "deb")}
+	built.deb.Do(func() {
+		write(t, filepath.Join(r.folder, "README"), "packages of a test\n")
+		for version, compression := range debs {
+			buildDeb(t, r.folder, packageName, version, compression, "usr/bin/"+packageName, contentOf(version))
+		}
+		buildDeb(t, r.folder, packageName+"-scripts", base+".2", "xz", "usr/share/"+packageName+"/write_files.yaml", "write_files: []\n")
+		write(t, filepath.Join(r.folder, "Packages"), execute(t, r.folder, "apt-ftparchive", "packages", "."))
+		write(t, filepath.Join(r.folder, "Release"), execute(t, r.folder, "apt-ftparchive", "release", "."))
+	})
 	address := r.serve(t)
 	r.sources = filepath.Join(t.TempDir(), "hotfix.list")
 	write(t, r.sources, "deb [trusted=yes] "+address+" ./\n")
@@ -103,7 +129,7 @@ func aptRepository(t *testing.T) *repository {
 func (r *repository) serve(t *testing.T) (address string) {
 	files := http.FileServer(http.Dir(r.folder))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		if r.handle == nil || !r.handle(w, request) {
+		if first := r.first.Load(); first == nil || !(*first)(w, request) {
 			files.ServeHTTP(w, request)
 		}
 	}))

@@ -127,7 +127,7 @@ func TestWhatTdnfSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			searchPath, _ := recording(t, row.script, "tdnf")
-			node := origin.New(origin.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: time.Second})
+			node := origin.New(origin.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: 5 * time.Second})
 			_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 			if origin.OutcomeOf(err) != row.want {
 				t.Errorf("outcome %s, want %s: %v", origin.OutcomeOf(err), row.want, err)
@@ -144,7 +144,7 @@ func TestTheWholeProcessGroupIsEnded(t *testing.T) {
 sh -c 'trap "" TERM; echo $$ >>`+pids+`; while :; do sleep 1; done' &
 echo $$ >>`+pids+`
 while :; do sleep 1; done`, "tdnf")
-	node := origin.New(origin.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: time.Second})
+	node := origin.New(origin.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: 3 * time.Second})
 	_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 	if origin.OutcomeOf(err) != origin.Timeout {
 		t.Errorf("outcome %s: %v", origin.OutcomeOf(err), err)
