@@ -167,7 +167,7 @@ const lateRequest = time.Minute
 // notHappened closes an attempt whose change is seen not to have happened.
 func (x *execution) notHappened(ctx context.Context, step runbook.Step, seen runbook.Observation) error {
 	history := x.record.Step(step.Name)
-	never := x.engine.Clock.Since(history.Intended) > lateRequest
+	never := !seen.Partial && x.engine.Clock.Since(history.Intended) > lateRequest
 	if !history.Unsettled() && !(history.Crossed() && never) {
 		return nil
 	}

@@ -86,6 +86,38 @@ func TestRefusedAtThePointOfNoReturnAndThenMendedByItself(t *testing.T) {
 	})
 }
 
+// TestWhatHappenedInPartIsNotUndone: that the rest was refused for good takes nothing
+// back of what lies behind the point of no return.
+func TestWhatHappenedInPartIsNotUndone(t *testing.T) {
+	for partial, want := range map[bool]runbook.Outcome{false: runbook.NothingToDo, true: runbook.NeedsAttention} {
+		t.Run(fmt.Sprint("partial ", partial), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				began := time.Now()
+				b.sees = func() runbook.Finding {
+					if time.Since(began) > 3*time.Minute {
+						return runbook.No("it is somebody else's by now")
+					}
+					return runbook.Yes("there it is")
+				}
+				book := b.book()
+				book.Steps[1].Apply = func(context.Context, runbook.Permit, runbook.Run) error {
+					time.Sleep(4 * time.Minute) // no request is on its way for so long
+					return errLost
+				}
+				book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
+					return runbook.Observation{State: runbook.NotStarted, Partial: partial, Reason: "it glows"}, nil
+				}
+				result := b.run(book)
+				expect(t, result, want, "somebody else's")
+				if b.sign != partial || result.Open != partial {
+					t.Errorf("sign %v, open %v", b.sign, result.Open)
+				}
+			})
+		})
+	}
+}
+
 func TestABudgetOfAStepIsNoInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

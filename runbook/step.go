@@ -61,6 +61,9 @@ const (
 type Observation struct {
 	State  State  `json:"state"`
 	Reason string `json:"reason"`
+	// Partial: some of the change has happened, though not all of it is under way.
+	// NotStarted is then no proof that nothing was done.
+	Partial bool `json:"partial,omitempty"`
 	// Question is what a person has to answer; only with Undecidable.
 	Question string `json:"question,omitempty"`
 }
