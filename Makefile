@@ -7,10 +7,11 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods sweep control-plane clean
+.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/salve-node ./cmd/salve-node
 
 # The main job, in front of your eyes, on the embedded Azure.
 demo: build
@@ -69,6 +70,12 @@ bench-remove-operator: control-plane
 # real control plane. About six minutes.
 bench-rescue-pods: control-plane
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 1h ./runbooks/rescuepods
+
+# Whole processes of salve-node beside /bin/true and the smallest static Go program;
+# what it costs to judge a staged program of 50 MiB.
+bench-node:
+	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/salve-node
+	$(GO) test -run '^$$' -bench . ./hotfix/staging
 
 clean:
 	rm -rf $(BIN)

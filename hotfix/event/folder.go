@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
-// Folder is where events lie. Their names sort by time.
+// Folder is where events lie. Their names sort by the time when they were written.
 type Folder struct {
 	Path string
 	Keep int // how many are kept; the oldest go first
@@ -25,7 +26,7 @@ const (
 
 // Write adds an event and removes what is more than Keep. It does not wait for
 // the disk: the last events before a power cut may be lost.
-func (f Folder) Write(e Event) error {
+func (f Folder) Write(e Event, now time.Time) error {
 	e.SchemaVersion = SchemaVersion
 	raw, err := json.Marshal(e)
 	if err != nil {
@@ -34,7 +35,7 @@ func (f Folder) Write(e Event) error {
 	if err := os.MkdirAll(f.Path, 0o755); err != nil {
 		return err
 	}
-	name := fmt.Sprintf("%s-%s-%d%s", e.Time.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
+	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
 	path := filepath.Join(f.Path, name)
 	if err := os.WriteFile(path+partial, append(raw, '\n'), 0o644); err != nil {
 		_ = os.Remove(path + partial) // the error that is given back matters more

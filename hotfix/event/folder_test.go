@@ -16,7 +16,7 @@ func TestTheLastEventsAreKept(t *testing.T) {
 	for i := range 12 {
 		e := event.Event{Time: noon.Add(time.Duration(i) * time.Millisecond), Command: "fetch", Level: event.Warning, Outcome: "unreachable"}
 		e.Measure("all", 1500*time.Microsecond)
-		check(t, folder.Write(e))
+		check(t, folder.Write(e, e.Time))
 	}
 	events, unreadable, err := folder.Last(100)
 	check(t, err)
@@ -42,13 +42,13 @@ func TestWhatIsNoEvent(t *testing.T) {
 	check(t, os.WriteFile(half, []byte("{"), 0o600))
 	check(t, os.WriteFile(filepath.Join(folder.Path, "20200102T000000.000000000Z-fetch-1.json"), []byte("{"), 0o600))
 	check(t, os.WriteFile(filepath.Join(folder.Path, "notes.txt"), nil, 0o600))
-	check(t, folder.Write(event.Event{Time: noon, Command: "select"}))
+	check(t, folder.Write(event.Event{Time: noon, Command: "select"}, noon))
 	events, unreadable, err := folder.Last(3)
 	if len(events) != 1 || unreadable != 1 || err != nil {
 		t.Errorf("%v, %d, %v", events, unreadable, err)
 	}
 	// What is half-written goes in its turn, and what is none of ours stays.
-	check(t, folder.Write(event.Event{Time: noon.Add(1), Command: "select"}))
+	check(t, folder.Write(event.Event{Time: noon.Add(1), Command: "select"}, noon.Add(1)))
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
 		t.Error("the half-written one is still there")
 	}
@@ -60,7 +60,7 @@ func TestWhatIsNoEvent(t *testing.T) {
 func TestAFolderThatCanNotBeWrittenTo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	check(t, os.WriteFile(file, nil, 0o600))
-	if err := (event.Folder{Path: file, Keep: 3}).Write(event.Event{Time: noon}); err == nil {
+	if err := (event.Folder{Path: file, Keep: 3}).Write(event.Event{Time: noon}, noon); err == nil {
 		t.Error("it was written")
 	}
 }

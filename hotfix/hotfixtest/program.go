@@ -48,28 +48,42 @@ var built = sync.OnceValues(func() ([]byte, error) {
 // Image is the bytes of a program that behaves so.
 func Image(t testing.TB, b Behaviour) []byte {
 	t.Helper()
-	image, err := built()
+	image, err := Build(b)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return image
+}
+
+// Build is Image for those who have no test at hand.
+func Build(b Behaviour) ([]byte, error) {
+	image, err := built()
+	if err != nil {
+		return nil, err
 	}
 	behaviour, err := json.Marshal(b)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return append(append(append([]byte{}, image...), Trailer()...), behaviour...)
+	return append(append(append([]byte{}, image...), Trailer()...), behaviour...), nil
 }
 
 // Write makes a program at path.
 func Write(t testing.TB, path string, image []byte) string {
 	t.Helper()
-	// Another name first: the place may be that of a program that runs.
-	if err := os.WriteFile(path+".new", image, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := Put(path, image); err != nil {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// Put is Write for those who have no test at hand.
+func Put(path string, image []byte) error {
+	// Another name first: the place may be that of a program that runs.
+	if err := os.WriteFile(path+".new", image, 0o755); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // OtherArchitecture is an image for a machine that this one is not.
@@ -82,14 +96,19 @@ func OtherArchitecture(image []byte) []byte {
 
 // Unfit are the images that no node may ever run, by what they are.
 func Unfit(t testing.TB, version string) map[string][]byte {
-	good := Image(t, Behaviour{Version: version})
+	t.Helper()
+	return Spoilt(Image(t, Behaviour{Version: version}))
+}
+
+// Spoilt is what can become of a good image.
+func Spoilt(good []byte) map[string][]byte {
 	return map[string][]byte{
 		"empty":              {},
 		"one byte":           {0x7f},
 		"truncated":          good[:len(good)/2],
 		"a header alone":     good[:64],
 		"wrong architecture": OtherArchitecture(good),
-		"a script":           []byte("#!/bin/sh\necho " + version + "\n"),
+		"a script":           []byte("#!/bin/sh\necho 202604.01.2\n"),
 		"a Debian package":   append([]byte("!<arch>\ndebian-binary   1342943816  0     0     100644  4         `\n2.0\n"), good...),
 		"an RPM package":     append([]byte{0xed, 0xab, 0xee, 0xdb, 3, 0, 0, 0}, good...),
 		"an HTML page":       []byte("<html><body>503 Service Unavailable</body></html>"),

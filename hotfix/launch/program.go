@@ -43,10 +43,10 @@ type Ending struct {
 
 // Replace makes this process the program. It comes back only with an error.
 func (p Program) Replace() error {
-	return fmt.Errorf("%s: %w", p.Path, syscall.Exec(p.Path, p.words(), os.Environ()))
+	words := slices.Concat([]string{p.Path}, p.Arguments)
+	err := p.unlessBusy(func() error { return syscall.Exec(p.Path, words, os.Environ()) })
+	return fmt.Errorf("%s: %w", p.Path, err)
 }
-
-func (p Program) words() []string { return slices.Concat([]string{p.Path}, p.Arguments) }
 
 // ExitOf is the exit code for a program that Replace could not run.
 func ExitOf(err error) int {
@@ -56,16 +56,24 @@ func ExitOf(err error) int {
 	return ExitNotExecutable
 }
 
-// start begins the program. A file that is «busy» is one that a process holds open
-// for writing which is about to let go of it.
-func (p Program) start() (*exec.Cmd, error) {
+// start begins the program.
+func (p Program) start() (command *exec.Cmd, err error) {
+	err = p.unlessBusy(func() error {
+		command = exec.Command(p.Path, p.Arguments...)
+		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+		return command.Start()
+	})
+	return command, err
+}
+
+// unlessBusy repeats while the program's file is «busy», half a second at most: a
+// process holds it open for writing, and is about to let go of it.
+func (p Program) unlessBusy(begin func() error) error {
 	const tries, pause = 25, 20 * time.Millisecond
 	for n := 1; ; n++ {
-		command := exec.Command(p.Path, p.Arguments...)
-		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-		err := command.Start()
+		err := begin()
 		if !errors.Is(err, syscall.ETXTBSY) || n == tries {
-			return command, err
+			return err
 		}
 		p.Clock.Sleep(pause)
 	}

@@ -23,12 +23,13 @@ const (
 	RolledBack Status = "rolled-back" // it was in place, and somebody took it back
 )
 
-// Status tells where a version stands, after an open swap has been settled.
+// Status tells where a version stands by the last swap that was finished. It only
+// reads.
 func (t Tree) Status(version string) (Status, error) {
-	if _, err := t.Settle(); err != nil {
-		return Absent, err
+	state, err := disk.Open(t.State, t.Trace)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Absent, nil
 	}
-	state, err := t.openState()
 	if err != nil {
 		return Absent, err
 	}

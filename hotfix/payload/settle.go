@@ -13,12 +13,16 @@ import (
 	"salve/hotfix/disk"
 )
 
+// Unfinished tells whether a swap is open: one that was cut off, or one that
+// another process is at. It costs one look at the disk.
+func (t Tree) Unfinished() bool {
+	_, err := os.Lstat(filepath.Join(t.State, openRecord))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // Settle finishes or takes back a swap that was cut off. It says which version
-// that was, and "" when nothing was open. Then it costs one look at the disk.
+// that was, and "" when nothing was open.
 func (t Tree) Settle() (version string, err error) {
-	if _, err := os.Lstat(filepath.Join(t.State, openRecord)); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
 	state, err := t.openState()
 	if err != nil {
 		return "", err

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+
+	"salve/hotfix/event"
+	"salve/hotfix/live"
+)
+
+// runCheck reads the pointer from the live service, and prints the event.
+func (n *node) runCheck() int {
+	e := n.check(context.Background())
+	n.answer(e)
+	return n.strictly(e)
+}
+
+// check asks the live service, and keeps the event of it.
+func (n *node) check(ctx context.Context) event.Event {
+	e := n.event("check")
+	n.learnCurrent(ctx)
+	from := n.settings.live
+	from.Clock = n.clock
+	result := live.New(from).Check(ctx, n.settings.current, n.settings.pointer)
+	e.Outcome, e.Level = string(result.Outcome), levelOfCheck(result.Outcome)
+	if result.Decision.SchemaVersion != 0 {
+		e.Reason, e.Target, e.Decision = string(result.Decision.Reason), result.Decision.Wanted(), &result.Decision
+	}
+	if result.Err != nil {
+		e.Problem = oneLine(result.Err)
+	}
+	n.record(e)
+	return e
+}
+
+// levelOfCheck: that nothing is published is information, not an error.
+func levelOfCheck(outcome live.Outcome) event.Level {
+	switch outcome {
+	case live.LiveRead, live.NoHotfixForBase, live.NonePublished:
+		return event.Information
+	}
+	return event.Warning
+}

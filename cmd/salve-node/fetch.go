@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"salve/hotfix"
+	"salve/hotfix/event"
+	"salve/hotfix/payload"
+	"salve/hotfix/staging"
+	"salve/pace"
+)
+
+// runFetch fetches what today's decision names, and prints the event.
+func (n *node) runFetch() int {
+	ctx := context.Background()
+	e := n.event("fetch")
+	n.settle(ctx, &e)
+	pointer, decision := n.decide(ctx)
+	n.fetch(ctx, pointer, decision, &e)
+	n.record(e)
+	n.answer(e)
+	return n.strictly(e)
+}
+
+// strictly gives the exit code of fetch and check.
+func (n *node) strictly(e event.Event) int {
+	if n.settings.strict && e.Level != event.Information {
+		return exitFailed
+	}
+	return exitDone
+}
+
+// settle finishes or takes back what a killed process left open of its scripts.
+// The lock tells it from what another process is just doing.
+func (n *node) settle(ctx context.Context, e *event.Event) {
+	if !n.tree().Unfinished() {
+		return
+	}
+	version, err := n.settleLocked(ctx)
+	if err != nil {
+		e.Level, e.Problem = event.Error, oneLine(err)
+		n.warn("an unfinished change of scripts is still open: " + err.Error())
+	} else if version != "" {
+		n.warn("an unfinished change of scripts is settled, that of version " + version)
+	}
+}
+
+func (n *node) settleLocked(ctx context.Context) (version string, err error) {
+	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	defer cancel()
+	release, err := n.slot().Lock(limited)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	return n.tree().Settle()
+}
+
+// fetch brings and stages, all within the budget, and writes what came of it into
+// the event.
+func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, e *event.Event) {
+	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
+	if !decision.Installs() {
+		return
+	}
+	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	defer cancel()
+	errand := errand{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
+	if decision.Scripts.Target != nil {
+		errand.scripts.Target = *decision.Scripts.Target
+		e.Scripts = errand.scripts
+	}
+	if errand.alreadyDone() {
+		return
+	}
+	release, err := n.slot().Lock(limited)
+	if err != nil {
+		errand.failed(err)
+		return
+	}
+	defer release()
+	if err := n.slot().Tidy(); err != nil {
+		n.warn("what an earlier fetch left is still there: " + err.Error())
+	}
+	errand.fetchProgram(limited)
+	errand.fetchScripts(limited)
+}
+
+// errand is one fetch: the program, the scripts, or both. Neither waits for the
+// other's success.
+type errand struct {
+	node    *node
+	pointer hotfix.Pointer
+	program *event.Event // its target is empty when no program is wanted
+	scripts *event.Scripts
+}
+
+// alreadyDone tells whether all is in place, without taking the lock.
+func (r *errand) alreadyDone() bool {
+	return r.programInPlace() && r.scriptsInPlace()
+}
+
+// programInPlace tells whether nothing is to be done about the program.
+func (r *errand) programInPlace() bool {
+	if r.program.Target == "" {
+		return true
+	}
+	target, err := hotfix.ParseVersion(r.program.Target)
+	if err != nil {
+		return r.programFailed(err)
+	}
+	staged, err := r.node.slot().Current(target)
+	switch {
+	case err != nil:
+		return r.programFailed(err)
+	case staged:
+		r.program.Outcome = outcomeAlreadyStaged
+	}
+	return staged
+}
+
+// programFailed notes an error; it is always true, for nothing is left to do.
+func (r *errand) programFailed(err error) bool {
+	r.program.Outcome, r.program.Problem = outcomeOf(err), oneLine(err)
+	r.program.Level = worse(r.program.Level, levelOf(r.program.Outcome))
+	return true
+}
+
+// scriptsInPlace tells whether nothing is to be done about the scripts.
+func (r *errand) scriptsInPlace() bool {
+	if r.scripts.Target == "" {
+		return true
+	}
+	status, err := r.node.tree().Status(r.scripts.Target)
+	switch {
+	case err != nil:
+		return r.scriptsFailed(err)
+	case status == payload.Applied:
+		r.scripts.Outcome = outcomeAlreadyApplied
+	case status == payload.RolledBack:
+		r.scripts.Outcome = outcomeRolledBack
+	}
+	return status != payload.Absent
+}
+
+func (r *errand) scriptsFailed(err error) bool {
+	r.scripts.Outcome, r.scripts.Problem = outcomeOf(err), oneLine(err)
+	r.program.Level = worse(r.program.Level, levelOf(r.scripts.Outcome))
+	return true
+}
+
+// failed notes an error that concerns all that is wanted.
+func (r *errand) failed(err error) {
+	if r.program.Target != "" {
+		r.programFailed(err)
+	}
+	if r.scripts.Target != "" {
+		r.scriptsFailed(err)
+	}
+}
+
+func (r *errand) fetchProgram(ctx context.Context) {
+	if r.programInPlace() {
+		return
+	}
+	began := r.node.clock.Now()
+	if err := r.bringProgram(ctx); err != nil {
+		r.programFailed(err)
+	} else {
+		r.program.Outcome = outcomeStaged
+	}
+	r.program.Measure("program", r.node.clock.Since(began))
+}
+
+func (r *errand) bringProgram(ctx context.Context) error {
+	target, err := hotfix.ParseVersion(r.program.Target)
+	if err != nil {
+		return err
+	}
+	folder, remove, err := r.node.slot().Scratch()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	file, err := r.node.origin().Program(ctx, r.pointer, target, folder)
+	if err != nil {
+		return err
+	}
+	r.program.Source = file.Source
+	_, err = r.node.slot().Stage(ctx, staging.Candidate{
+		Path: file.Path, Target: target, Source: file.Source, Time: r.node.clock.Now(),
+	})
+	return err
+}
+
+func (r *errand) fetchScripts(ctx context.Context) {
+	if r.scriptsInPlace() {
+		return
+	}
+	began := r.node.clock.Now()
+	if err := r.bringScripts(ctx); err != nil {
+		r.scriptsFailed(err)
+	} else {
+		r.scripts.Outcome = outcomeApplied
+	}
+	r.program.Measure("scripts", r.node.clock.Since(began))
+}
+
+func (r *errand) bringScripts(ctx context.Context) error {
+	target, err := hotfix.ParseVersion(r.scripts.Target)
+	if err != nil {
+		return err
+	}
+	folder, remove, err := r.node.slot().Scratch()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	file, err := r.node.origin().Scripts(ctx, r.pointer, target, folder)
+	if err != nil {
+		return err
+	}
+	r.scripts.Source = file.Source
+	raw, err := os.ReadFile(file.Path)
+	if err != nil {
+		return err
+	}
+	files, err := payload.Parse(raw, r.node.settings.allow)
+	if err != nil {
+		return &badPayload{err}
+	}
+	return r.node.tree().Apply(ctx, payload.Release{
+		Version: r.scripts.Target, Source: file.Source, Time: r.node.clock.Now(),
+	}, files)
+}
+
+// badPayload is a payload that can't be meant.
+type badPayload struct{ err error }
+
+func (e *badPayload) Error() string { return e.err.Error() }
+func (e *badPayload) Unwrap() error { return e.err }
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"salve/hotfix/event"
+	"salve/hotfix/launch"
+	"salve/hotfix/staging"
+	"salve/pace"
+)
+
+// runLaunch runs the program, hotfixed where that is possible, baked otherwise.
+// Where there is nothing to watch over, the program takes this process's place.
+func (n *node) runLaunch() int {
+	e := n.event("launch")
+	choice := staging.Choice{Path: n.settings.baked, Reason: staging.NoHotfix}
+	n.safely("launch", func() { choice = n.prepare(context.Background(), &e) })
+	if !choice.Staged() {
+		return n.runBaked(e, outcomeRan)
+	}
+	program := launch.Program{Path: choice.Path, Arguments: n.program, Trial: launch.Trial, Clock: n.clock}
+	e.Measure("before", n.clock.Since(e.Time))
+	ending := program.Supervise()
+	if ending.Fault == "" {
+		e.Outcome, e.Exit = outcomeRan, &ending.Code
+		n.record(e)
+		return ending.Code
+	}
+	e.Level, e.Problem, e.Exit = event.Warning, ending.Fault, &ending.Code
+	n.warn(fmt.Sprintf("%s: %s; the baked program runs instead", choice.Path, ending.Fault))
+	if !ending.Blameless {
+		if err := n.slot().MarkBad(choice.Manifest.SHA256); err != nil {
+			n.warn("it could not be marked bad, so the next boot tries it again: " + err.Error())
+		}
+	}
+	return n.runBaked(e, outcomeFellBack)
+}
+
+// prepare does all that comes before running, within the budget: nothing of it may
+// keep the program from running, and each part is safe from the others' mistakes.
+func (n *node) prepare(ctx context.Context, e *event.Event) staging.Choice {
+	ctx, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	defer cancel()
+	n.safely("launch", func() { n.settle(ctx, e) })
+	if n.settings.check {
+		n.safely("check", func() { n.check(ctx) })
+	}
+	pointer, decision := n.decide(ctx)
+	if decision.Installs() {
+		n.safely("fetch", func() {
+			fetched := n.event("fetch")
+			n.fetch(ctx, pointer, decision, &fetched)
+			n.record(fetched)
+		})
+	}
+	return n.choose(decision, e)
+}
+
+// runBaked makes this process the baked program: its signals, its exit code and
+// its place under the supervisor are then its own, and there is nothing to fall
+// back to.
+func (n *node) runBaked(e event.Event, outcome string) int {
+	e.Outcome, e.Path = outcome, n.settings.baked
+	n.record(e)
+	baked := launch.Program{Path: n.settings.baked, Arguments: n.program, Clock: n.clock}
+	err := baked.Replace()
+	n.warn(fmt.Sprintf("the baked program can't be run: %v", err))
+	return launch.ExitOf(err)
+}

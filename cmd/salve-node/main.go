@@ -1,0 +1,117 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"k8s.io/utils/clock"
+)
+
+// The exit codes of salve-node itself. Those of launch are the program's.
+const (
+	exitDone   = 0
+	exitFailed = 1 // rollback and status; fetch and check with --strict
+	exitUsage  = 2 // rollback, status and version; commands that there aren't
+)
+
+func main() {
+	os.Exit(execute(process{arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: os.Stderr}))
+}
+
+// process is what the operating system gives to a command.
+type process struct {
+	arguments      []string
+	lookup         func(name string) (string, bool)
+	stdout, stderr io.Writer
+}
+
+// command is one of salve-node's. A command that fails open never answers wrong
+// usage with an error: what it doesn't understand it says, and leaves out.
+type command struct {
+	name, does string
+	failsOpen  bool
+	run        func(*node) int
+}
+
+func commands() []command {
+	return []command{
+		{"decide", "print whether this node takes a hotfix, and why", true, (*node).runDecide},
+		{"check", "read the pointer afresh from the live service", true, (*node).runCheck},
+		{"fetch", "fetch and stage what the pointer names for this node", true, (*node).runFetch},
+		{"select", "print the path of the program to run", true, (*node).runSelect},
+		{"launch", "check, fetch, select and run: launch [flags] -- ARGS…", true, (*node).runLaunch},
+		{"rollback", "put back the files that the last scripts replaced", false, (*node).runRollback},
+		{"status", "show what salve-node did last", false, (*node).runStatus},
+		{"version", "print which program this is", false, (*node).runVersion},
+	}
+}
+
+// execute runs the command that the arguments name and gives the exit code.
+func execute(p process) int {
+	if len(p.arguments) == 0 {
+		p.help(p.stderr)
+		return exitUsage
+	}
+	name := p.arguments[0]
+	if name == "help" || name == "--help" || name == "-h" {
+		p.help(p.stdout)
+		return exitDone
+	}
+	for _, one := range commands() {
+		if one.name == name {
+			return p.start(one)
+		}
+	}
+	fmt.Fprintf(p.stderr, "salve-node: there is no command %.60q; salve-node help lists them\n", name)
+	return exitUsage
+}
+
+func (p process) start(chosen command) int {
+	n := &node{process: p, clock: clock.RealClock{}}
+	n.began = n.clock.Now()
+	own, program := p.arguments[1:], []string(nil)
+	if chosen.name == "launch" {
+		own, program = split(own)
+	}
+	n.program = program
+	flags := n.settings.flags()
+	n.warn(fromEnvironment(flags, p.lookup)...)
+	if chosen.failsOpen {
+		help, warnings := parseLeniently(flags, own)
+		if help {
+			p.help(p.stdout)
+			return exitDone
+		}
+		n.warn(warnings...)
+		return n.openly(chosen)
+	}
+	flags.Usage = func() {}
+	switch err := flags.Parse(own); {
+	case errors.Is(err, pflag.ErrHelp):
+		p.help(p.stdout)
+		return exitDone
+	case err == nil && flags.NArg() > 0:
+		err = fmt.Errorf("there is no %.60q here", flags.Arg(0))
+		fallthrough
+	case err != nil:
+		fmt.Fprintf(p.stderr, "salve-node %s: %v; salve-node help lists the flags\n", chosen.name, err)
+		return exitUsage
+	}
+	return chosen.run(n)
+}
+
+func (p process) help(to io.Writer) {
+	var text strings.Builder
+	text.WriteString("salve-node runs a hotfix of the node program when there is one, and the baked program in any other case.\n\nCommands:\n")
+	for _, one := range commands() {
+		fmt.Fprintf(&text, "  %-9s %s\n", one.name, one.does)
+	}
+	text.WriteString("\nFlags, and for each an environment variable (--api-server is SALVE_NODE_API_SERVER):\n")
+	text.WriteString((&settings{}).flags().FlagUsages())
+	text.WriteString("\nThe contract is in docs/node-hotfix.md.\n")
+	fmt.Fprint(to, text.String())
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"salve/hotfix"
+	"salve/hotfix/event"
+	"salve/hotfix/origin"
+	"salve/hotfix/payload"
+	"salve/hotfix/staging"
+	"salve/pace"
+)
+
+// keptEvents is how many events stay in their folder.
+const keptEvents = 200
+
+// node is this machine, as one command works on it.
+type node struct {
+	process
+	settings settings
+	program  []string // the arguments of the program to launch
+	clock    pace.Clock
+	began    time.Time
+}
+
+func (n *node) slot() staging.Slot {
+	return staging.Slot{Baked: n.settings.baked, Staged: n.settings.staged}
+}
+
+func (n *node) tree() payload.Tree {
+	return payload.Tree{Root: n.settings.root, State: filepath.Join(n.settings.state, "scripts")}
+}
+
+func (n *node) events() event.Folder {
+	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents}
+}
+
+func (n *node) origin() *origin.Origin {
+	from := n.settings.origin
+	from.Budget, from.Clock = n.settings.budget, n.clock
+	return origin.New(from)
+}
+
+// decide reads the pointer and decides. Only where there is something to decide is
+// the baked program asked for its version.
+func (n *node) decide(ctx context.Context) (hotfix.Pointer, hotfix.Decision) {
+	pointer, err := hotfix.ReadPointer(n.settings.pointer)
+	if err == nil {
+		n.learnCurrent(ctx)
+	}
+	return pointer, hotfix.DecideRead(n.settings.current, pointer, err)
+}
+
+func (n *node) learnCurrent(ctx context.Context) {
+	if n.settings.current != "" {
+		return
+	}
+	version, err := staging.Ask(ctx, n.settings.baked)
+	if err != nil {
+		n.warn(fmt.Sprintf("the version of %s is not known, so no hotfix is taken: %v", n.settings.baked, err))
+		return
+	}
+	n.settings.current = version.String()
+}
+
+// event begins the event of a command.
+func (n *node) event(command string) event.Event {
+	return event.Event{Time: n.clock.Now(), Command: command, Level: event.Information}
+}
+
+// record ends an event and writes it. That it can't be written is no reason to
+// fail.
+func (n *node) record(e event.Event) {
+	now := n.clock.Now()
+	e.Measure("all", now.Sub(e.Time))
+	if err := n.events().Write(e, now); err != nil && !errors.Is(err, fs.ErrPermission) {
+		n.warn(fmt.Sprintf("the event is not kept: %v", err))
+	}
+}
+
+// answer prints a JSON document of one line.
+func (n *node) answer(document any) {
+	raw, err := json.Marshal(document)
+	if err != nil {
+		n.warn(err.Error())
+		return
+	}
+	fmt.Fprintf(n.stdout, "%s\n", raw)
+}
+
+func (n *node) warn(problems ...string) {
+	for _, problem := range problems {
+		fmt.Fprintf(n.stderr, "salve-node: %s\n", strings.Join(strings.Fields(problem), " "))
+	}
+}
+
+// openly runs a command that fails open: a panic in it is an event, not the end of
+// a boot.
+func (n *node) openly(chosen command) (code int) {
+	if n.safely(chosen.name, func() { code = chosen.run(n) }) {
+		return code
+	}
+	if chosen.name == "select" {
+		fmt.Fprintln(n.stdout, n.settings.baked)
+	}
+	return exitDone
+}
+
+// safely runs a part of a command, and tells whether it came to its end.
+func (n *node) safely(command string, part func()) (ended bool) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			e := n.event(command)
+			e.Level, e.Outcome, e.Problem = event.Error, outcomePanic, fmt.Sprintf("%v\n%s", problem, debug.Stack())
+			n.warn(fmt.Sprintf("%s: a mistake in salve-node itself: %v", command, problem))
+			n.record(e)
+		}
+	}()
+	part()
+	return true
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"salve/hotfix/event"
+	"salve/hotfix/origin"
+	"salve/hotfix/staging"
+)
+
+// The outcomes of commands, beside those of package origin.
+const (
+	outcomeNothingToDo    = "nothing-to-do"
+	outcomeStaged         = "staged"
+	outcomeAlreadyStaged  = "already-staged"
+	outcomeApplied        = "applied"
+	outcomeAlreadyApplied = "already-applied"
+	outcomeRolledBack     = "rolled-back"
+	outcomeDecided        = "decided"
+	outcomeChosen         = "chosen"
+	outcomeRan            = "ran"
+	outcomeFellBack       = "fell-back"
+
+	outcomeMarkedBad  = "marked-bad"
+	outcomeUnfit      = "unfit"
+	outcomeBadPayload = "bad-payload"
+	outcomeReadOnly   = "read-only"
+	outcomeDiskFull   = "disk-full"
+	outcomeFailed     = "failed"
+	outcomePanic      = "panic"
+)
+
+// outcomeOf says what an error means for a fetch.
+func outcomeOf(err error) string {
+	var unfit *staging.UnfitError
+	var brought *origin.Error
+	var wrong *badPayload
+	switch {
+	case errors.As(err, &wrong):
+		return outcomeBadPayload
+	case errors.Is(err, syscall.EROFS):
+		return outcomeReadOnly
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return outcomeDiskFull
+	case errors.Is(err, staging.ErrMarkedBad):
+		return outcomeMarkedBad
+	case errors.Is(err, staging.ErrBusy):
+		return string(origin.Busy)
+	case errors.As(err, &unfit):
+		return outcomeUnfit
+	case errors.As(err, &brought):
+		return string(brought.Outcome)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return string(origin.Timeout)
+	}
+	return outcomeFailed
+}
+
+// levelOf says who should look at an outcome that an error has led to.
+func levelOf(outcome string) event.Level {
+	if outcome == outcomeFailed {
+		return event.Error
+	}
+	return event.Warning
+}
+
+// worse gives the level that matters more.
+func worse(a, b event.Level) event.Level {
+	for _, level := range []event.Level{event.Error, event.Warning} {
+		if a == level || b == level {
+			return level
+		}
+	}
+	return event.Information
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"salve/hotfix/hotfixtest"
+)
+
+// TestManyFetchAtOnce: one of them downloads, and all find the program staged.
+func TestManyFetchAtOnce(t *testing.T) {
+	folder := t.TempDir()
+	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
+	var downloads atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+		downloads.Add(1)
+		_, _ = response.Write(image) // the digest tells
+	}))
+	defer server.Close()
+	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": {"202604.01": {%q: {"url": %q, "sha256": "%x", "size": %d, "format": "binary"}}}}`,
+		runtime.GOARCH, server.URL+"/node", sha256.Sum256(image), len(image))
+	check(t, os.WriteFile(filepath.Join(folder, "pointer.json"), []byte(pointer), 0o600))
+	node := built(t, "salve/cmd/salve-node")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			fetch := exec.Command(node, "fetch", "--strict", "--current", "202604.01.0", "--pointer", folder+"/pointer.json",
+				"--baked", "/bin/true", "--staged", folder+"/node-hotfix", "--state", folder+"/state")
+			out, err := fetch.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), `staged","reason":"install"`) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	if downloads.Load() != 1 {
+		t.Errorf("%d downloads", downloads.Load())
+	}
+	selected, err := exec.Command(node, "select", "--current", "202604.01.0", "--pointer", folder+"/pointer.json",
+		"--baked", "/bin/true", "--staged", folder+"/node-hotfix", "--state", folder+"/state").Output()
+	if err != nil || string(selected) != folder+"/node-hotfix\n" {
+		t.Errorf("%q, %v", selected, err)
+	}
+}

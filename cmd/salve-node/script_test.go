@@ -1,0 +1,151 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"salve/hotfix/hotfixtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"salve-node": main})
+}
+
+// TestScript runs testdata/script: what a boot types and sees. The paths are set
+// by the environment: $BAKED, $STAGED and $POINTER in the folder node, the state in
+// the folder state. Besides testscript's own commands there are:
+//
+//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails
+//	spoil PATH KIND                    makes it one of hotfixtest.Unfit
+//	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
+//	                                   makes it that of scripts_version
+//	exits CODE PROGRAM…                the program ends with this exit code
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			server := httptest.NewServer(http.FileServer(http.Dir(env.Getenv("WORK"))))
+			env.Defer(server.Close)
+			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix", "POINTER": "node/pointer.json", "STATE": "state"} {
+				path := filepath.Join(env.Getenv("WORK"), value)
+				env.Setenv(name, path)
+				env.Setenv(variable(strings.ToLower(name)), path)
+			}
+			env.Setenv("URL", server.URL)
+			env.Setenv("SALVE_NODE_ROOT", filepath.Join(env.Getenv("WORK"), "root"))
+			env.Setenv("SALVE_NODE_BUDGET", "20s")
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			return os.MkdirAll(filepath.Join(env.Getenv("WORK"), "node"), 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"program": program, "spoil": spoil, "publish": publish, "exits": exits,
+		},
+	})
+}
+
+func program(ts *testscript.TestScript, _ bool, arguments []string) {
+	behaviour := hotfixtest.Behaviour{Version: arguments[1]}
+	for _, word := range arguments[2:] {
+		name, value, _ := strings.Cut(word, "=")
+		var err error
+		switch name {
+		case "exit":
+			behaviour.Exit, err = strconv.Atoi(value)
+		case "dies":
+			var number int
+			number, err = strconv.Atoi(value)
+			behaviour.DiesFrom = syscall.Signal(number)
+		case "for":
+			behaviour.For, err = time.ParseDuration(value)
+		case "lingers":
+			behaviour.AnswersAfter, err = time.ParseDuration(value)
+		case "fails":
+			behaviour.AnswerExit = 1
+		default:
+			ts.Fatalf("%s?", name)
+		}
+		ts.Check(err)
+	}
+	image, err := hotfixtest.Build(behaviour)
+	ts.Check(err)
+	ts.Check(hotfixtest.Put(ts.MkAbs(arguments[0]), image))
+}
+
+func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
+	good, err := os.ReadFile(ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	image, known := hotfixtest.Spoilt(good)[strings.Join(arguments[1:], " ")]
+	if !known {
+		ts.Fatalf("%v?", arguments[1:])
+	}
+	ts.Check(hotfixtest.Put(ts.MkAbs(arguments[0]), image))
+}
+
+// publish writes the pointer anew, but for the other one of program and scripts.
+func publish(ts *testscript.TestScript, _ bool, arguments []string) {
+	path, version, format := arguments[0], arguments[1], "binary"
+	if len(arguments) > 2 {
+		format = arguments[2]
+	}
+	raw, err := os.ReadFile(ts.MkAbs(path))
+	ts.Check(err)
+	pointer := map[string]any{}
+	if before, err := os.ReadFile(ts.Getenv("POINTER")); err == nil {
+		ts.Check(json.Unmarshal(before, &pointer))
+	}
+	artifacts, _ := pointer["artifacts"].(map[string]any)
+	if artifacts == nil {
+		artifacts = map[string]any{}
+	}
+	base := version[:len("YYYYMM.DD")]
+	files, _ := artifacts[base].(map[string]any)
+	if files == nil {
+		files = map[string]any{}
+	}
+	architecture := runtime.GOARCH
+	if format == "scripts" {
+		architecture, format = "all", "binary"
+		pointer["scripts_version"] = version
+	} else {
+		pointer["hotfixes"] = map[string]any{base: version}
+	}
+	files[architecture] = map[string]any{
+		"url": ts.Getenv("URL") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw), "format": format,
+	}
+	artifacts[base] = files
+	pointer["artifacts"] = artifacts
+	written, err := json.Marshal(pointer)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.Getenv("POINTER"), written, 0o644))
+}
+
+func exits(ts *testscript.TestScript, _ bool, arguments []string) {
+	want, err := strconv.Atoi(arguments[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(arguments[1], arguments[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"salve/hotfix"
+	"salve/hotfix/event"
+	"salve/hotfix/staging"
+)
+
+// runSelect prints the path of the program to run, and the reason on standard
+// error.
+func (n *node) runSelect() int {
+	e := n.event("select")
+	_, decision := n.decide(context.Background())
+	choice := n.choose(decision, &e)
+	fmt.Fprintln(n.stdout, choice.Path)
+	e.Outcome = outcomeChosen
+	n.record(e)
+	return exitDone
+}
+
+// choose selects the program, says why, and writes it into the event.
+func (n *node) choose(decision hotfix.Decision, e *event.Event) staging.Choice {
+	choice := n.slot().Choose(decision)
+	e.Reason, e.Target, e.Path, e.Decision = string(choice.Reason), decision.Wanted(), choice.Path, &decision
+	why := fmt.Sprintf("%s: %s", choice.Path, choice.Reason)
+	switch {
+	case choice.Reason == staging.NoHotfix:
+		why += fmt.Sprintf(" (%s)", decision.Reason)
+	case choice.Err != nil:
+		e.Problem = oneLine(choice.Err)
+		why += fmt.Sprintf(" (%s)", e.Problem)
+	}
+	if !choice.Staged() && choice.Reason != staging.NoHotfix {
+		e.Level = worse(e.Level, event.Warning)
+	}
+	n.warn(why)
+	return choice
+}

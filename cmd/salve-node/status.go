@@ -1,0 +1,52 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"salve/hotfix/event"
+)
+
+// report is the JSON document of status.
+type report struct {
+	SchemaVersion int           `json:"schemaVersion"`
+	Events        []event.Event `json:"events"`
+	Unreadable    int           `json:"unreadable"`
+}
+
+// runStatus shows the last events, the newest at the end.
+func (n *node) runStatus() int {
+	if n.settings.output != "table" && n.settings.output != "json" {
+		n.warn(fmt.Sprintf("--output %.20q: it is table or json", n.settings.output))
+		return exitUsage
+	}
+	events, unreadable, err := n.events().Last(max(n.settings.last, 0))
+	if err != nil {
+		n.warn("status: " + err.Error())
+		return exitFailed
+	}
+	if n.settings.output == "json" {
+		n.answer(report{SchemaVersion: event.SchemaVersion, Events: append([]event.Event{}, events...), Unreadable: unreadable})
+		return exitDone
+	}
+	if unreadable > 0 {
+		n.warn(fmt.Sprintf("%d events can't be read and are left out", unreadable))
+	}
+	if len(events) == 0 {
+		fmt.Fprintf(n.stdout, "No events in %s.\n", n.events().Path)
+		return exitDone
+	}
+	table := tabwriter.NewWriter(n.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TIME\tCOMMAND\tLEVEL\tOUTCOME\tREASON\tTARGET\tTOOK\tPROBLEM")
+	for _, e := range events {
+		took := time.Duration(e.Milliseconds["all"] * float64(time.Millisecond)).Round(time.Millisecond)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s\n", e.Time.UTC().Format(time.RFC3339), e.Command, e.Level, e.Outcome,
+			cmp.Or(e.Reason, "-"), cmp.Or(e.Target, "-"), took, cmp.Or(e.Problem, "-"))
+	}
+	if err := table.Flush(); err != nil {
+		return exitFailed
+	}
+	return exitDone
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"salve/hotfix/hotfixtest"
+)
+
+// maxSize bounds the stripped program, in bytes.
+const maxSize = 8_000_000
+
+func TestTheProgramIsSmall(t *testing.T) {
+	info, err := os.Stat(built(t, "salve/cmd/salve-node"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Size() > maxSize {
+		t.Errorf("%d bytes, more than %d", info.Size(), maxSize)
+	}
+	t.Logf("%d bytes", info.Size())
+}
+
+// TestNoClientIsLinked: neither of a cloud nor of Kubernetes, and no runtime of
+// gRPC. Of k8s.io only the clock is here.
+func TestNoClientIsLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "salve/cmd/salve-node").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := strings.Fields(string(out))
+	if len(packages) < 50 {
+		t.Fatalf("only %d packages were listed", len(packages))
+	}
+	for _, one := range packages {
+		foreign := strings.HasPrefix(one, "k8s.io/") || strings.HasPrefix(one, "sigs.k8s.io/")
+		for _, word := range []string{"azure-sdk", "AzureAD", "google.golang.org/", "salve/azure", "salve/kube", "salve/engine", "salve/journal", "salve/hotfix/hotfixtest", "cobra"} {
+			foreign = foreign || strings.Contains(one, word)
+		}
+		if foreign && one != "k8s.io/utils/clock" {
+			t.Errorf("%s is linked", one)
+		}
+	}
+}
+
+// BenchmarkProcess runs whole processes, each beside its measure: /bin/true, and
+// the smallest static Go program.
+func BenchmarkProcess(b *testing.B) {
+	folder := b.TempDir()
+	node := built(b, "salve/cmd/salve-node")
+	pointer := filepath.Join(folder, "pointer.json")
+	check(b, os.WriteFile(pointer, []byte(`{"hotfixes": {"202604.01": "202604.01.2"}}`), 0o644))
+	paths := []string{"--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged", filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer"}
+	stage(b, filepath.Join(folder, "staged"))
+	for _, row := range []struct {
+		name      string
+		arguments []string
+	}{
+		{"true", []string{"/bin/true"}},
+		{"minimal-go", []string{minimal(b)}},
+		{"decide", append(append([]string{node, "decide"}, paths...), pointer)},
+		{"select-no-pointer", append(append([]string{node, "select"}, paths...), filepath.Join(folder, "none"))},
+		{"select-staged", append(append([]string{node, "select"}, paths...), pointer)},
+		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"), "--", "x")},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			for b.Loop() {
+				check(b, exec.Command(row.arguments[0], row.arguments[1:]...).Run())
+			}
+			b.ReportMetric(float64(peak(b, row.arguments))/1024, "MiB-peak")
+		})
+	}
+}
+
+// stage puts a program of 20 MiB where select finds all well.
+func stage(b *testing.B, path string) {
+	b.Helper()
+	image := hotfixtest.Image(b, hotfixtest.Behaviour{Version: "202604.01.2"})
+	image = append(make([]byte, 0, 20<<20), image...)[:20<<20]
+	hotfixtest.Write(b, path, image)
+	manifest := fmt.Sprintf(`{"schemaVersion": 1, "target": "202604.01.2", "sha256": "%x"}`, sha256.Sum256(image))
+	check(b, os.WriteFile(path+".manifest", []byte(manifest), 0o600))
+}
+
+// peak is the most memory that a process holds, in KiB. What wait4 says would
+// include this process's own, from before the exec: so it is stopped at its end, and
+// the kernel is asked.
+func peak(b *testing.B, words []string) (kib int) {
+	b.Helper()
+	runtime.LockOSThread() // ptrace is a thread's affair
+	defer runtime.UnlockOSThread()
+	command := exec.Command(words[0], words[1:]...)
+	command.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	check(b, command.Start())
+	pid := command.Process.Pid
+	var status syscall.WaitStatus
+	_, err := syscall.Wait4(pid, &status, 0, nil)
+	check(b, err)
+	check(b, syscall.PtraceSetOptions(pid, syscall.PTRACE_O_TRACEEXIT))
+	for !status.Exited() {
+		signal := status.StopSignal()
+		if signal == syscall.SIGTRAP {
+			signal = 0 // the stop at an exec or at the end, not the program's own
+		}
+		if status.TrapCause() == syscall.PTRACE_EVENT_EXIT {
+			kib = highWater(b, pid)
+		}
+		check(b, syscall.PtraceCont(pid, int(signal)))
+		_, err := syscall.Wait4(pid, &status, 0, nil)
+		check(b, err)
+	}
+	return kib
+}
+
+func highWater(b *testing.B, pid int) (kib int) {
+	b.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	check(b, err)
+	_, after, _ := strings.Cut(string(raw), "VmHWM:")
+	_, err = fmt.Sscanf(after, "%d kB", &kib)
+	check(b, err)
+	return kib
+}
+
+// TestTheNoOpIsCheap: launch without a pointer costs at most 10 ms over running the
+// baked program itself, by the fastest of some runs, which a busy machine spares.
+func TestTheNoOpIsCheap(t *testing.T) {
+	const runs, allowed = 30, 10 * time.Millisecond
+	folder, node := t.TempDir(), built(t, "salve/cmd/salve-node")
+	alone, launched := time.Hour, time.Hour
+	for range runs {
+		alone = min(alone, timed(t, "/bin/true"))
+		launched = min(launched, timed(t, node, "launch", "--state", folder, "--baked", "/bin/true", "--pointer", folder+"/none", "--", "x"))
+	}
+	t.Logf("%s alone, %s launched", alone, launched)
+	if launched-alone > allowed {
+		t.Errorf("it adds %s", launched-alone)
+	}
+}
+
+func timed(t *testing.T, words ...string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	check(t, exec.Command(words[0], words[1:]...).Run())
+	return time.Since(began)
+}
+
+// built is the program as it is released.
+func built(t testing.TB, room string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, room)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+func minimal(b *testing.B) string {
+	b.Helper()
+	source := filepath.Join(b.TempDir(), "main.go")
+	check(b, os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
+	return built(b, source)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
