@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"salve/hotfix"
@@ -223,11 +222,7 @@ func (r *errand) bringScripts(ctx context.Context) error {
 		return err
 	}
 	r.scripts.Source = file.Source
-	raw, err := os.ReadFile(file.Path)
-	if err != nil {
-		return err
-	}
-	files, err := payload.Parse(raw, r.node.settings.allow)
+	files, err := payload.Read(file.Path, r.node.settings.allow)
 	if err != nil {
 		return &badPayload{err}
 	}

@@ -21,20 +21,25 @@ func (n *node) runLaunch() int {
 	}
 	program := launch.Program{Path: choice.Path, Arguments: n.program, Trial: launch.Trial, Clock: n.clock}
 	e.Measure("before", n.clock.Since(e.Time))
+	n.launched = true
 	ending := program.Supervise()
 	if ending.Fault == "" {
 		e.Outcome, e.Exit = outcomeRan, &ending.Code
-		n.record(e)
+		n.safely("launch", func() { n.record(e) })
 		return ending.Code
 	}
 	e.Level, e.Problem, e.Exit = event.Warning, ending.Fault, &ending.Code
 	n.warn(fmt.Sprintf("%s: %s; the baked program runs instead", choice.Path, ending.Fault))
 	if !ending.Blameless {
-		if err := n.slot().MarkBad(choice.Manifest.SHA256); err != nil {
-			n.warn("it could not be marked bad, so the next boot tries it again: " + err.Error())
-		}
+		n.safely("launch", func() { n.markBad(choice.Manifest.SHA256) })
 	}
 	return n.runBaked(e, outcomeFellBack)
+}
+
+func (n *node) markBad(digest string) {
+	if err := n.slot().MarkBad(digest); err != nil {
+		n.warn("it could not be marked bad, so the next boot tries it again: " + err.Error())
+	}
 }
 
 // prepare does all that comes before running, within the budget: nothing of it may
@@ -62,7 +67,11 @@ func (n *node) prepare(ctx context.Context, e *event.Event) staging.Choice {
 // back to.
 func (n *node) runBaked(e event.Event, outcome string) int {
 	e.Outcome, e.Path = outcome, n.settings.baked
-	n.record(e)
+	n.safely("launch", func() { n.record(e) })
+	return n.replace()
+}
+
+func (n *node) replace() int {
 	baked := launch.Program{Path: n.settings.baked, Arguments: n.program, Clock: n.clock}
 	err := baked.Replace()
 	n.warn(fmt.Sprintf("the baked program can't be run: %v", err))

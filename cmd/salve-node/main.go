@@ -29,24 +29,28 @@ type process struct {
 	stdout, stderr io.Writer
 }
 
-// command is one of salve-node's. A command that fails open never answers wrong
-// usage with an error: what it doesn't understand it says, and leaves out.
+// command is one of salve-node's.
 type command struct {
 	name, does string
-	failsOpen  bool
 	run        func(*node) int
+	// instead is what remains to be done after a panic. A command that has it fails
+	// open: it never answers wrong usage with an error, either. What it doesn't
+	// understand it says, and leaves out.
+	instead func(*node) int
 }
+
+func (c command) failsOpen() bool { return c.instead != nil }
 
 func commands() []command {
 	return []command{
-		{"decide", "print whether this node takes a hotfix, and why", true, (*node).runDecide},
-		{"check", "read the pointer afresh from the live service", true, (*node).runCheck},
-		{"fetch", "fetch and stage what the pointer names for this node", true, (*node).runFetch},
-		{"select", "print the path of the program to run", true, (*node).runSelect},
-		{"launch", "check, fetch, select and run: launch [flags] -- ARGS…", true, (*node).runLaunch},
-		{"rollback", "put back the files that the last scripts replaced", false, (*node).runRollback},
-		{"status", "show what salve-node did last", false, (*node).runStatus},
-		{"version", "print which program this is", false, (*node).runVersion},
+		{"decide", "print whether this node takes a hotfix, and why", (*node).runDecide, (*node).doNothing},
+		{"check", "read the pointer afresh from the live service", (*node).runCheck, (*node).doNothing},
+		{"fetch", "fetch and stage what the pointer names for this node", (*node).runFetch, (*node).doNothing},
+		{"select", "print the path of the program to run", (*node).runSelect, (*node).printBaked},
+		{"launch", "check, fetch, select and run: launch [flags] -- ARGS…", (*node).runLaunch, (*node).launchBaked},
+		{"rollback", "put back the files that the last scripts replaced", (*node).runRollback, nil},
+		{"status", "show what salve-node did last", (*node).runStatus, nil},
+		{"version", "print which program this is", (*node).runVersion, nil},
 	}
 }
 
@@ -72,25 +76,13 @@ func execute(p process) int {
 
 func (p process) start(chosen command) int {
 	n := &node{process: p, clock: clock.RealClock{}}
-	n.began = n.clock.Now()
-	own, program := p.arguments[1:], []string(nil)
-	if chosen.name == "launch" {
-		own, program = split(own)
-	}
-	n.program = program
 	flags := n.settings.flags()
-	n.warn(fromEnvironment(flags, p.lookup)...)
-	if chosen.failsOpen {
-		help, warnings := parseLeniently(flags, own)
-		if help {
-			p.help(p.stdout)
-			return exitDone
-		}
-		n.warn(warnings...)
-		return n.openly(chosen)
+	if chosen.failsOpen() {
+		return n.openly(chosen, flags)
 	}
+	n.warn(fromEnvironment(flags, p.lookup)...)
 	flags.Usage = func() {}
-	switch err := flags.Parse(own); {
+	switch err := flags.Parse(p.arguments[1:]); {
 	case errors.Is(err, pflag.ErrHelp):
 		p.help(p.stdout)
 		return exitDone

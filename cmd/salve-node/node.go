@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
-	"time"
 
 	"salve/hotfix"
 	"salve/hotfix/event"
@@ -28,7 +26,8 @@ type node struct {
 	settings settings
 	program  []string // the arguments of the program to launch
 	clock    pace.Clock
-	began    time.Time
+	// launched: a program was started that is not to be started again.
+	launched bool
 }
 
 func (n *node) slot() staging.Slot {
@@ -77,7 +76,7 @@ func (n *node) event(command string) event.Event {
 }
 
 // record ends an event and writes it. That it can't be written is no reason to
-// fail.
+// fail; to somebody without the right to write it, it isn't worth a line.
 func (n *node) record(e event.Event) {
 	now := n.clock.Now()
 	e.Measure("all", now.Sub(e.Time))
@@ -100,30 +99,4 @@ func (n *node) warn(problems ...string) {
 	for _, problem := range problems {
 		fmt.Fprintf(n.stderr, "salve-node: %s\n", strings.Join(strings.Fields(problem), " "))
 	}
-}
-
-// openly runs a command that fails open: a panic in it is an event, not the end of
-// a boot.
-func (n *node) openly(chosen command) (code int) {
-	if n.safely(chosen.name, func() { code = chosen.run(n) }) {
-		return code
-	}
-	if chosen.name == "select" {
-		fmt.Fprintln(n.stdout, n.settings.baked)
-	}
-	return exitDone
-}
-
-// safely runs a part of a command, and tells whether it came to its end.
-func (n *node) safely(command string, part func()) (ended bool) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			e := n.event(command)
-			e.Level, e.Outcome, e.Problem = event.Error, outcomePanic, fmt.Sprintf("%v\n%s", problem, debug.Stack())
-			n.warn(fmt.Sprintf("%s: a mistake in salve-node itself: %v", command, problem))
-			n.record(e)
-		}
-	}()
-	part()
-	return true
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/hotfix/event"
+	"salve/pace"
 )
 
 // broken is a clock that fails where a mistake in the program would.
@@ -25,26 +25,24 @@ func (b *broken) Now() time.Time {
 	return b.RealClock.Now()
 }
 
-// TestAPanicIsAnEvent makes each command fail at one place: it still answers, and
-// its exit code is 0.
+// TestAPanicIsAnEvent makes each command fail at its beginning: it still answers,
+// and its exit code is 0.
 func TestAPanicIsAnEvent(t *testing.T) {
 	for _, one := range commands() {
-		if !one.failsOpen || one.name == "launch" { // which would take this process's place
+		if !one.failsOpen() || one.name == "launch" { // which would take this process's place
 			continue
 		}
 		t.Run(one.name, func(t *testing.T) {
 			var out, said bytes.Buffer
-			folder := t.TempDir()
-			n := &node{process: process{stdout: &out, stderr: &said}, clock: &broken{at: 1}}
-			n.settings.flags()
-			n.settings.state, n.settings.pointer, n.settings.strict = folder, filepath.Join(folder, "none"), true
-			if code := n.openly(one); code != exitDone {
+			n := newNode(t, &out, &said, &broken{at: 1})
+			n.arguments = []string{one.name, "--strict", "--baked", "/the/baked/one", "--pointer", "/nowhere"}
+			if code := n.openly(one, n.settings.flags()); code != exitDone {
 				t.Errorf("exit code %d", code)
 			}
-			if one.name == "select" && out.String() != defaultBaked+"\n" {
+			if one.name == "select" && out.String() != "/the/baked/one\n" {
 				t.Errorf("it printed %q", out.String())
 			}
-			events, _, err := event.Folder{Path: filepath.Join(folder, "events")}.Last(9)
+			events, _, err := n.events().Last(9)
 			check(t, err)
 			if len(events) != 1 || events[0].Outcome != outcomePanic || events[0].Level != event.Error || !strings.Contains(events[0].Problem, "a mistake") {
 				t.Errorf("events: %+v", events)
@@ -53,12 +51,20 @@ func TestAPanicIsAnEvent(t *testing.T) {
 	}
 }
 
+func newNode(t *testing.T, out, said *bytes.Buffer, time pace.Clock) *node {
+	t.Helper()
+	state := t.TempDir()
+	n := &node{clock: time}
+	n.stdout, n.stderr = out, said
+	n.lookup = func(name string) (string, bool) { return state, name == variable("state") }
+	n.settings.state = state
+	return n
+}
+
 // TestAPanicKeepsNothingFromRunning: what comes after a part that failed is done.
 func TestAPanicKeepsNothingFromRunning(t *testing.T) {
 	var said bytes.Buffer
-	n := &node{process: process{stdout: &said, stderr: &said}, clock: clock.RealClock{}}
-	n.settings.flags()
-	n.settings.state = t.TempDir()
+	n := newNode(t, &said, &said, clock.RealClock{})
 	if n.safely("fetch", func() { panic("a mistake") }) {
 		t.Error("it ended well")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"strconv"
 	"strings"
@@ -49,6 +50,20 @@ type entry struct {
 	Owner       string    `yaml:"owner"`
 	Encoding    string    `yaml:"encoding"`
 	Content     string    `yaml:"content"`
+}
+
+// Read is Parse on a file, of which it reads no more than a payload may have.
+func Read(path string, allowed []string) (Payload, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Payload{}, err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, MaxDocument+1))
+	if err != nil {
+		return Payload{}, err
+	}
+	return Parse(raw, allowed)
 }
 
 // Parse reads a payload, which may go below the allowed folders only. An error

@@ -47,6 +47,9 @@ func (s Slot) Current(target hotfix.Version) (bool, error) {
 // ErrMarkedBad, and those of the file system; after any of them Choose still
 // answers with a program that runs.
 func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) {
+	if err := s.checkApart(); err != nil {
+		return Manifest{}, err
+	}
 	folder, name, err := s.open()
 	if err != nil {
 		return Manifest{}, err
@@ -68,6 +71,22 @@ func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) 
 		return Manifest{}, err
 	}
 	return manifest, manifest.write(folder, name)
+}
+
+// checkApart refuses a slot whose staged program would take the place of the baked
+// one, by whatever path.
+func (s Slot) checkApart() error {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(s.Staged))
+	if err != nil {
+		return err
+	}
+	place := filepath.Join(folder, filepath.Base(s.Staged))
+	bakedFolder, _ := filepath.EvalSymlinks(filepath.Dir(s.Baked)) // no folder, no baked program
+	baked, _ := filepath.EvalSymlinks(s.Baked)
+	if place == baked || place == filepath.Join(bakedFolder, filepath.Base(s.Baked)) {
+		return fmt.Errorf("%s is the baked program, which is never replaced", s.Staged)
+	}
+	return nil
 }
 
 // copyIn writes the candidate into the slot's folder under the name of what

@@ -102,6 +102,34 @@ func TestWhatIsNoFileIsNotStaged(t *testing.T) {
 	}
 }
 
+func TestTheBakedProgramIsNeverReplaced(t *testing.T) {
+	for name, spoil := range map[string]func(slot *staging.Slot){
+		"the same path":                 func(s *staging.Slot) { s.Staged = s.Baked },
+		"the same path in other words":  func(s *staging.Slot) { s.Staged = filepath.Dir(s.Baked) + "/./node" },
+		"a link to its folder":          func(s *staging.Slot) { s.Staged = linkTo(t, filepath.Dir(s.Baked)) + "/node" },
+		"the baked one is a link to it": func(s *staging.Slot) { s.Staged, s.Baked = s.Baked, linkTo(t, s.Baked) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			slot := newSlot(t)
+			baked := slot.Baked
+			spoil(&slot)
+			if _, err := stage(t, slot, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target); err == nil {
+				t.Error("it was staged")
+			}
+			if said, err := staging.Ask(t.Context(), baked); err != nil || said.String() != current {
+				t.Errorf("the baked program is %s, %v", said, err)
+			}
+		})
+	}
+}
+
+func linkTo(t *testing.T, path string) string {
+	t.Helper()
+	link := filepath.Join(t.TempDir(), "link")
+	check(t, os.Symlink(path, link))
+	return link
+}
+
 // TestAProgramThatHangsIsKilled waits in real time: what hangs is a process.
 func TestAProgramThatHangsIsKilled(t *testing.T) {
 	slot := newSlot(t)
