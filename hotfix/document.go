@@ -35,8 +35,7 @@ func checkDocument(raw []byte) error {
 		return located(raw, err)
 	}
 	if rest := bytes.TrimLeft(raw[decoder.InputOffset():], " \t\r\n"); len(rest) > 0 {
-		line, column := Place(raw, len(raw)-len(rest))
-		return fmt.Errorf("line %d, column %d: something follows the JSON object", line, column)
+		return placed(raw, len(raw)-len(rest), errors.New("something follows the JSON object"))
 	}
 	if document[0] != '{' {
 		return errors.New("it is not a JSON object")
@@ -101,15 +100,29 @@ func Place(raw []byte, offset int) (line, column int) {
 	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
 }
 
+// PlacedError is what is wrong with a document, and where.
+type PlacedError struct {
+	Line, Column int // as Place gives them
+	Err          error
+}
+
+func (e *PlacedError) Error() string {
+	return fmt.Sprintf("line %d, column %d: %v", e.Line, e.Column, e.Err)
+}
+func (e *PlacedError) Unwrap() error { return e.Err }
+
+func placed(raw []byte, offset int, err error) error {
+	line, column := Place(raw, offset)
+	return &PlacedError{line, column, err}
+}
+
 func located(raw []byte, err error) error {
 	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
-		line, column := Place(raw, int(syntax.Offset)-1)
-		return fmt.Errorf("line %d, column %d: %w", line, column, err)
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		line, column := Place(raw, len(raw))
-		return fmt.Errorf("line %d, column %d: it ends in the middle", line, column)
+	switch {
+	case errors.As(err, &syntax):
+		return placed(raw, int(syntax.Offset)-1, err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return placed(raw, len(raw), errors.New("it ends in the middle"))
 	}
 	return err
 }

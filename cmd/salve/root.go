@@ -44,7 +44,7 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0, "0 logs what happens, more logs every call too (LOG_VERBOSITY)")
-	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newRehearse(a), newPipeline(a), newSim(a), newVersion(a))
+	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newVersion(a))
 	return root
 }
 

@@ -106,7 +106,7 @@ func newest(table string, e errand) (string, bool) {
 		if len(columns) < 3 || strings.TrimSpace(columns[0]) != e.packageName {
 			continue
 		}
-		if version := strings.TrimSpace(columns[1]); e.matches(version) {
+		if version := strings.TrimSpace(columns[1]); e.want.PackagedAs(version) {
 			return version, true
 		}
 	}

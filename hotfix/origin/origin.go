@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -124,16 +123,6 @@ func (o *Origin) bring(ctx context.Context, pointer hotfix.Pointer, e errand) (F
 		return File{}, &Error{Outcome: OutcomeOf(err), Err: fmt.Errorf("fetching %s %s: %w", e.packageName, e.want, err)}
 	}
 	return file, nil
-}
-
-// matches tells whether a package's version is the one that is wanted: itself, or
-// with a distribution's suffix behind it. 1.10 is never taken where 1.1 is wanted.
-func (e errand) matches(version string) bool {
-	want := e.want.String()
-	if version == want {
-		return true
-	}
-	return !strings.Contains(want, "-") && strings.HasPrefix(version, want+"-")
 }
 
 // create opens the file that the fetch brings, anew at every try.
