@@ -66,7 +66,7 @@ func place(path string, node *yaml.Node) diagnostic.Place {
 // unreadable finds what keeps a file from being read as text at all.
 func unreadable(path string, content []byte) *diagnostic.Diagnostic {
 	if len(content) > maximumSize {
-		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has %d bytes, more than the %d that are allowed", len(content), maximumSize)
+		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed", maximumSize)
 		return &wrong
 	}
 	at := diagnostic.Place{File: path, Line: 1}
@@ -138,27 +138,35 @@ func (w *walker) node(node *yaml.Node, depth int) {
 	switch {
 	case node.Kind == yaml.AliasNode:
 		w.add(node, "yaml-alias", "write the value out", "*%s is an alias, which is not allowed here", node.Value)
-		*node = yaml.Node{Kind: yaml.ScalarNode, Tag: schema.Refused, Line: node.Line, Column: node.Column}
+		refuse(node)
 		return
 	case node.Anchor != "":
 		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which is not allowed here", node.Anchor)
 	}
 	if node.Style&yaml.TaggedStyle != 0 {
 		w.add(node, "yaml-tag", "remove it", "%s is a tag, which is not allowed here", node.Tag)
+		node.Tag, node.Style = "", node.Style&^yaml.TaggedStyle
 	}
-	if node.Kind == yaml.MappingNode {
-		w.keys(node)
+	if node.Kind == yaml.MappingNode && !w.keys(node) {
+		return
 	}
 	for _, child := range node.Content {
 		w.node(child, depth+1)
 	}
 }
 
-func (w *walker) keys(mapping *yaml.Node) {
+// keys judges the keys of a mapping. It is false when the mapping is none: {{ .a }}
+// without quotes is one with a mapping as its key.
+func (w *walker) keys(mapping *yaml.Node) bool {
 	seen := make(map[string]*yaml.Node, len(mapping.Content)/2)
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key := mapping.Content[i]
 		if key.Kind != yaml.ScalarNode {
+			if mapping.Style&yaml.FlowStyle != 0 {
+				w.add(mapping, "yaml-key", "if it is a template, write it in quotes: '{{ .a.b }}'", "this is a mapping with a mapping as its key")
+				refuse(mapping)
+				return false
+			}
 			w.add(key, "yaml-key", "", "a key must be a single word or text")
 			continue
 		}
@@ -172,4 +180,10 @@ func (w *walker) keys(mapping *yaml.Node) {
 		}
 		seen[key.Value] = key
 	}
+	return true
+}
+
+// refuse takes a node out of what is judged and used.
+func refuse(node *yaml.Node) {
+	*node = yaml.Node{Kind: yaml.ScalarNode, Tag: schema.Refused, Line: node.Line, Column: node.Column}
 }

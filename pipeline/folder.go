@@ -12,6 +12,7 @@ import (
 
 // folder looks for what the pipeline names in its folder and on this machine.
 func (v *validator) folder() {
+	v.folders, v.files = map[string]string{}, map[string]string{}
 	made := v.made()
 	for _, step := range v.steps {
 		inside := step.Shell == nil || v.workingDir(step)
@@ -27,6 +28,7 @@ func (v *validator) folder() {
 	}
 	if service := v.file.Service; service != nil && service.Rollback != nil {
 		// What the build step makes isn't there when nothing can be built.
+		v.files = map[string]string{}
 		v.script(nil, service.Rollback.Command, nothing, true)
 	}
 }
@@ -45,17 +47,27 @@ func (v *validator) workingDir(step *Step) bool {
 	if v.in.FileOnly {
 		return false
 	}
-	path := filepath.Join(v.file.Folder(), named.Value)
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
-		v.add(step, placeOr(named, step.At), "working-dir", "", "workingDir %q is no folder in that of the pipeline", named.Value)
-		return false
+	wrong, seen := v.folders[named.Value]
+	if !seen {
+		wrong = v.folderWrong(named.Value)
+		v.folders[named.Value] = wrong
+	}
+	if wrong != "" {
+		v.add(step, placeOr(named, step.At), "working-dir", "", "workingDir %q %s", named.Value, wrong)
+	}
+	return wrong == ""
+}
+
+// folderWrong says what is wrong with a folder in that of the pipeline.
+func (v *validator) folderWrong(named string) string {
+	path := filepath.Join(v.file.Folder(), named)
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return "is no folder in that of the pipeline"
 	}
 	if !within(v.file.Folder(), path) {
-		v.add(step, named.At, "working-dir", "", "workingDir %q leads through a link out of the pipeline's folder", named.Value)
-		return false
+		return "leads through a link out of the pipeline's folder"
 	}
-	return true
+	return ""
 }
 
 func placeOr(text Text, otherwise diagnostic.Place) diagnostic.Place {
@@ -117,15 +129,29 @@ func (v *validator) program(step *Step, at diagnostic.Place, command string, mad
 		}
 		path = filepath.Join(folder, command)
 	}
+	wrong, seen := v.files[path]
+	if !seen {
+		wrong = programWrong(path, made)
+		v.files[path] = wrong
+	}
+	if wrong != "" {
+		v.add(step, at, "program-missing", "", "the program %s is %s", command, wrong)
+	}
+}
+
+// programWrong says why a file can't be executed.
+func programWrong(path string, made madeBy) string {
 	switch info, err := os.Stat(path); {
 	case err != nil && made(path):
+		return ""
 	case err != nil:
-		v.add(step, at, "program-missing", "", "the program %s is neither in the pipeline's folder nor made by the build step", command)
+		return "neither in the pipeline's folder nor made by the build step"
 	case info.IsDir():
-		v.add(step, at, "program-missing", "", "the program %s is a folder", command)
+		return "a folder"
 	case info.Mode()&0o111 == 0:
-		v.add(step, at, "program-missing", "chmod +x it", "the program %s is not executable", command)
+		return "not executable; chmod +x it"
 	}
+	return ""
 }
 
 // named looks for a file or a folder that a step names.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"salve/pipeline/graph"
 )
 
 // outputs looks whether steps have the outputs that others take from them, where
@@ -142,7 +144,7 @@ func (v *validator) times(step *Step) {
 	budget, ok := v.budget(step)
 	if ok && step.Timeout != nil && step.Timeout.Duration < budget {
 		v.add(step, step.Timeout.At, "timeout-below-budget", "give it longer than the budget, or give the runbook a smaller budget",
-			"the timeout of %s is shorter than the runbook's budget of %s", step.Timeout.Duration, budget)
+			"the timeout of %s is shorter than the runbook's budget of %s", graph.Brief(step.Timeout.Duration), graph.Brief(budget))
 	}
 }
 

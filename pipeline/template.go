@@ -17,8 +17,14 @@ type segment struct{ literal, path string }
 func segments(text string) ([]segment, error) {
 	tree := parse.New("")
 	tree.Mode = parse.SkipFuncCheck
-	if _, err := tree.Parse(text, "", "", map[string]*parse.Tree{}); err != nil {
+	defined := map[string]*parse.Tree{}
+	if _, err := tree.Parse(text, "", "", defined); err != nil {
 		return nil, errors.New(placeInTemplate.ReplaceAllString(err.Error(), ""))
+	}
+	for name, other := range defined {
+		if other != tree {
+			return nil, fmt.Errorf("{{define %q}} is more than the path {{ .a.b }} that a template may be", name)
+		}
 	}
 	var all []segment
 	for _, node := range tree.Root.Nodes {

@@ -65,5 +65,5 @@ func (f *File) Weights(recorded map[string]time.Duration) (took []time.Duration,
 			return nil, "by number of steps"
 		}
 	}
-	return took, "by timeouts, which is the longest it may take"
+	return took, "by timeouts"
 }

@@ -55,6 +55,9 @@ type validator struct {
 	// first.
 	groups map[string]*ResourceGroup
 	ids    map[StepID]int
+	// folders and files say what is wrong with those that were looked at; nothing is
+	// looked at twice.
+	folders, files map[string]string
 	// spelling is how many names may still be compared for suggestions.
 	spelling int
 	found    diagnostic.List
@@ -76,7 +79,7 @@ func (v *validator) didYouMean(name string, candidates []string) string {
 func (v *validator) add(step *Step, at diagnostic.Place, rule, advice, format string, args ...any) {
 	wrong := problem(at, rule, format, args...)
 	wrong.Advice = advice
-	if step != nil {
+	if step != nil && step.Name.Value != "" {
 		wrong.Step = step.ID().String()
 	}
 	v.found = append(v.found, wrong)

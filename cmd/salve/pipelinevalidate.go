@@ -83,7 +83,7 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}
-	return a.found(asked, found, verdict(asked, len(paths), judged, found))
+	return a.found(ctx, asked, found, verdict(asked, len(paths), judged, found))
 }
 
 // changes looks which pipelines changed since a commit; without one all did.
@@ -130,8 +130,9 @@ func verdict(asked *validation, given, judged int, found diagnostic.List) string
 	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"), report.Count(len(found)-errors, "warning", "warnings"))
 }
 
-// found prints what is wrong.
-func (a *app) found(asked *validation, found diagnostic.List, says string) error {
+// found prints what is wrong. Code scanning sees paths from the root of the
+// repository.
+func (a *app) found(ctx context.Context, asked *validation, found diagnostic.List, says string) error {
 	switch asked.form {
 	case "json":
 		fmt.Fprintln(a.stderr, says)
@@ -143,11 +144,11 @@ func (a *app) found(asked *validation, found diagnostic.List, says string) error
 		}{report.NewDocument("diagnostics"), a.exit, says, append(diagnostic.List{}, found...)})
 	case "sarif":
 		fmt.Fprintln(a.stderr, says)
-		root, err := folderOfWork()
+		folder, err := folderOfWork()
 		if err != nil {
 			return err
 		}
-		return diagnostic.SARIF(a.stdout, found, pipeline.Rules, root, builtFrom().Version)
+		return diagnostic.SARIF(a.stdout, found, pipeline.Rules, change.Root(ctx, folder), builtFrom().Version)
 	}
 	if err := diagnostic.Text(a.stdout, found); err != nil {
 		return err

@@ -114,6 +114,16 @@ func (s *Since) inside(path string) (inside string, ok bool) {
 	return inside, err == nil && filepath.IsLocal(inside)
 }
 
+// Root is the root of the repository that a folder is in, or the folder itself
+// where there is none.
+func Root(ctx context.Context, folder string) string {
+	root, err := git(ctx, folder, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return folder
+	}
+	return strings.TrimSuffix(root, "\n")
+}
+
 func git(ctx context.Context, folder string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -8,7 +8,7 @@ const (
 )
 
 // rounds is how often points are drawn towards their neighbours.
-const rounds = 16
+const rounds = 64
 
 // settle gives each point its height: near its neighbours, in the order of its
 // layer, and clear of the points beside it.

@@ -47,7 +47,7 @@ func (p Picture) says(c critical) string {
 		for _, i := range c.path {
 			sum += p.Took[i]
 		}
-		total = ", " + short(sum)
+		total = ", " + Brief(sum)
 	}
 	return fmt.Sprintf("%d steps; critical path %s: %d steps%s", p.Graph.Len(), p.Measure, len(c.path), total)
 }
@@ -65,11 +65,11 @@ func (p Picture) took(i int) string {
 	if p.Took == nil || p.Took[i] == 0 {
 		return ""
 	}
-	return short(p.Took[i])
+	return Brief(p.Took[i])
 }
 
-// short is a length of time without the zeros that Go puts behind it.
-func short(length time.Duration) string {
+// Brief is a length of time without the zeros that Go puts behind it.
+func Brief(length time.Duration) string {
 	text := length.Round(time.Second).String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

@@ -25,7 +25,8 @@ const (
 	margin     = 24.0
 	headHeight = 64.0
 	layerGap   = 56.0
-	charWidth  = 7.0 // of 12 pixels of a sans-serif; wide letters included
+	nameWidth  = 7.0 // of a character of 12 pixels, wide letters included
+	aboutWidth = 6.3 // … of 11 pixels
 	padding    = 12.0
 )
 
@@ -71,17 +72,18 @@ func (s *sheet) measure() {
 			s.height = max(s.height, p.y+p.height()/2)
 			if p.node >= 0 {
 				name, about := s.lines(p.node)
-				wide = max(wide, charWidth*float64(max(utf8.RuneCountInString(name), utf8.RuneCountInString(about)))+2*padding)
+				wide = max(wide, nameWidth*characters(name)+2*padding, aboutWidth*characters(about)+2*padding)
 			}
 		}
 		s.left, s.wide = append(s.left, s.width), append(s.wide, wide)
 		s.width += wide + layerGap
 	}
 	s.width += margin - layerGap
-	head := charWidth * 1.2 * float64(max(utf8.RuneCountInString(s.Title), utf8.RuneCountInString(s.says(s.critical))))
-	s.width = max(s.width, head+2*margin)
+	s.width = max(s.width, 10*characters(s.Title)+2*margin, aboutWidth*characters(s.says(s.critical)+" (red)")+2*margin)
 	s.height += headHeight + margin
 }
+
+func characters(text string) float64 { return float64(utf8.RuneCountInString(text)) }
 
 // lines are the two lines of a box.
 func (s *sheet) lines(i int) (name, about string) {

@@ -17,7 +17,7 @@ const Refused = "!!refused"
 // Facts are the nodes by which a step refers to something, wherever in it they
 // stand.
 type Facts struct {
-	// Step names the step, such as fleet/cluster.
+	// Step names the step, such as fleet/cluster; empty where it has no name.
 	Step string
 	// Inputs are mappings with the fields of an input.
 	Inputs []*yaml.Node
@@ -64,11 +64,7 @@ func (c *checker) kind(what string, node *yaml.Node, want yaml.Kind, called stri
 	if node.Kind == want {
 		return true
 	}
-	advice := ""
-	if node.Kind == yaml.MappingNode && node.Style&yaml.FlowStyle != 0 {
-		advice = "if it is a template, write it in quotes: '{{ .a.b }}'"
-	}
-	c.add(node, "wrong-type", advice, "%s must be %s, and this is %s", what, called, describe(node))
+	c.add(node, "wrong-type", "", "%s must be %s, and this is %s", what, called, describe(node))
 	return false
 }
 

@@ -64,7 +64,7 @@ func TestSteps(t *testing.T) {
 		},
 		"a template without quotes is a mapping": {
 			"  - {name: a, action: Shell, command: {{ .a }}, shellIdentity: {value: i}}",
-			`p:8:39: step fleet/a: "command" must be a string, and this is a mapping; if it is a template, write it in quotes: '{{ .a.b }}' [wrong-type]`,
+			`p:8:39: step fleet/a: "command" must be a string, and this is a mapping [wrong-type]`,
 		},
 		"a variable has one source": {
 			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, variables: [{name: V, value: x, configRef: a.b}]}",
@@ -103,7 +103,7 @@ func TestSteps(t *testing.T) {
 		},
 		"a step is a mapping": {
 			"  - cluster",
-			`p:8:5: step fleet/: a step must be a mapping, and this is a string [wrong-type]`,
+			`p:8:5: a step must be a mapping, and this is a string [wrong-type]`,
 		},
 		"validation steps are Shell steps, and say what they validate": {
 			"  - {name: s, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}\n  validationSteps:\n  - {name: a, action: Soak}\n  - {name: b, action: Shell, command: x, shellIdentity: {value: i}}",

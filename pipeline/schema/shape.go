@@ -1,9 +1,9 @@
 package schema
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -160,8 +160,9 @@ func (l list) judge(c *checker, what string, node *yaml.Node) {
 	if l.most > 0 && len(node.Content) > l.most {
 		c.add(node, "wrong-value", "", "%s has %d entries, and at most %d are allowed", what, len(node.Content), l.most)
 	}
+	entry := "an entry of " + what
 	for _, item := range node.Content {
-		l.of.judge(c, "an entry of "+what, item)
+		l.of.judge(c, entry, item)
 	}
 }
 
@@ -202,7 +203,7 @@ func (argument) judge(c *checker, what string, node *yaml.Node) {
 	}
 }
 
-func quoted(node *yaml.Node) string { return fmt.Sprintf("%q", node.Value) }
+func quoted(node *yaml.Node) string { return strconv.Quote(node.Value) }
 
 // orList is a list as a sentence has it.
 func orList(items []string) string {

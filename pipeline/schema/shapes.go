@@ -97,7 +97,9 @@ func (group) judge(c *checker, what string, node *yaml.Node) {
 type step struct{ validation bool }
 
 func (s step) judge(c *checker, _ string, node *yaml.Node) {
-	c.step = c.group + "/" + textOf(node, "name")
+	if name := textOf(node, "name"); name != "" {
+		c.step = c.group + "/" + name
+	}
 	c.facts = &Facts{Step: c.step}
 	c.steps[node] = c.facts
 	defer func() { c.step, c.facts = "", nil }()

@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -38,8 +41,18 @@ func Words(script string) ([]string, error) {
 	return words, nil
 }
 
+// parsers are kept: each has buffers of its own, and a pipeline many scripts.
+var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+
 func parse(script string) (*syntax.File, error) {
-	return syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	parser := parsers.Get().(*syntax.Parser)
+	defer parsers.Put(parser)
+	parsed, err := parser.Parse(strings.NewReader(script), "")
+	var wrong syntax.ParseError
+	if errors.As(err, &wrong) {
+		return nil, fmt.Errorf("in its line %d, column %d: %s", wrong.Pos.Line(), wrong.Pos.Col(), wrong.Text)
+	}
+	return parsed, err
 }
 
 type reader struct {
