@@ -75,5 +75,10 @@ func (n *node) replace() int {
 	baked := launch.Program{Path: n.settings.baked, Arguments: n.program, Clock: n.clock}
 	err := baked.Replace()
 	n.warn(fmt.Sprintf("the baked program can't be run: %v", err))
+	n.safely("launch", func() {
+		e := n.event("launch")
+		e.Level, e.Outcome, e.Path, e.Problem = event.Error, outcomeFailed, n.settings.baked, oneLine(err)
+		n.record(e)
+	})
 	return launch.ExitOf(err)
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,10 +25,9 @@ func TestManyFetchAtOnce(t *testing.T) {
 		_, _ = response.Write(image) // the digest tells
 	}))
 	defer server.Close()
-	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": {"202604.01": {%q: {"url": %q, "sha256": "%x", "size": %d, "format": "binary"}}}}`,
-		runtime.GOARCH, server.URL+"/node", sha256.Sum256(image), len(image))
+	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": %s}`, artifacts(server.URL+"/node", image))
 	check(t, os.WriteFile(filepath.Join(folder, "pointer.json"), []byte(pointer), 0o600))
-	node := built(t, "salve/cmd/salve-node")
+	node := releasedNode(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

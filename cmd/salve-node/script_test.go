@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"salve-node": main})
+	testscript.Main(tests{m}, map[string]func(){"salve-node": main})
 }
 
 // TestScript runs testdata/script: what a boot types and sees. The paths are set

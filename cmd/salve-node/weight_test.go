@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ import (
 const maxSize = 8_000_000
 
 func TestTheProgramIsSmall(t *testing.T) {
-	info, err := os.Stat(built(t, "salve/cmd/salve-node"))
+	info, err := os.Stat(releasedNode(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestNoClientIsLinked(t *testing.T) {
 // the smallest static Go program.
 func BenchmarkProcess(b *testing.B) {
 	folder := b.TempDir()
-	node := built(b, "salve/cmd/salve-node")
+	node := releasedNode(b)
 	pointer := filepath.Join(folder, "pointer.json")
 	check(b, os.WriteFile(pointer, []byte(`{"hotfixes": {"202604.01": "202604.01.2"}}`), 0o644))
 	paths := []string{"--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged", filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer"}
@@ -134,7 +135,7 @@ func highWater(b *testing.B, pid int) (kib int) {
 // baked program itself, by the fastest of some runs, which a busy machine spares.
 func TestTheNoOpIsCheap(t *testing.T) {
 	const runs, allowed = 30, 10 * time.Millisecond
-	folder, node := t.TempDir(), built(t, "salve/cmd/salve-node")
+	folder, node := t.TempDir(), releasedNode(t)
 	alone, launched := time.Hour, time.Hour
 	for range runs {
 		alone = min(alone, timed(t, "/bin/true"))
@@ -153,23 +154,51 @@ func timed(t *testing.T, words ...string) time.Duration {
 	return time.Since(began)
 }
 
-// built is the program as it is released.
-func built(t testing.TB, room string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, room)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+// programs is the folder of what the tests build.
+var programs string
+
+// tests has the folder while the tests run.
+type tests struct{ *testing.M }
+
+func (m tests) Run() int {
+	folder, err := os.MkdirTemp("", "salve-node-")
+	if err != nil {
+		panic(err)
 	}
+	defer os.RemoveAll(folder)
+	programs = folder
+	return m.M.Run()
+}
+
+// released is salve-node as it is released, built once.
+var released = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(programs, "salve-node")
+	return path, build(path, "salve/cmd/salve-node")
+})
+
+func releasedNode(t testing.TB) string {
+	t.Helper()
+	path, err := released()
+	check(t, err)
 	return path
+}
+
+func build(path, what string) error {
+	command := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, what)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 func minimal(b *testing.B) string {
 	b.Helper()
 	source := filepath.Join(b.TempDir(), "main.go")
 	check(b, os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600))
-	return built(b, source)
+	path := filepath.Join(filepath.Dir(source), "minimal")
+	check(b, build(path, source))
+	return path
 }
 
 func check(t testing.TB, err error) {
