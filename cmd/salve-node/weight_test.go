@@ -73,9 +73,11 @@ func BenchmarkProcess(b *testing.B) {
 		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"), "--", "x")},
 	} {
 		b.Run(row.name, func(b *testing.B) {
+			fastest := time.Hour
 			for b.Loop() {
-				check(b, exec.Command(row.arguments[0], row.arguments[1:]...).Run())
+				fastest = min(fastest, timed(b, row.arguments...))
 			}
+			b.ReportMetric(float64(fastest.Microseconds())/1000, "ms-fastest")
 			b.ReportMetric(float64(peak(b, row.arguments))/1024, "MiB-peak")
 		})
 	}
@@ -147,7 +149,7 @@ func TestTheNoOpIsCheap(t *testing.T) {
 	}
 }
 
-func timed(t *testing.T, words ...string) time.Duration {
+func timed(t testing.TB, words ...string) time.Duration {
 	t.Helper()
 	began := time.Now()
 	check(t, exec.Command(words[0], words[1:]...).Run())
