@@ -32,6 +32,8 @@ type File struct {
 
 	root *yaml.Node
 	in   *reading
+	// written is the file before it was resolved; nil if it wasn't.
+	written *File
 }
 
 // Folder is the pipeline's: paths in the file start from there.

@@ -25,7 +25,7 @@ func (v *validator) outputs() {
 	for _, step := range v.steps {
 		for _, input := range step.Inputs {
 			names, ok := known[input.ID()]
-			if !ok || slices.Contains(names, input.Name.Value) || templated(input.Name.Value) {
+			if !ok || input.Name.Value == "" || slices.Contains(names, input.Name.Value) || templated(input.Name.Value) {
 				continue
 			}
 			advice := v.didYouMean(input.Name.Value, names)

@@ -20,6 +20,7 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 	root := r.node(f.root)
 	facts, wrong := schema.Check(f.Path, root, r.filled)
 	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
+	resolved.written = f
 	for _, step := range resolved.Steps() {
 		r.follow(step)
 	}
@@ -148,8 +149,12 @@ func plain(value any) string {
 func (v Value) Plain() string { return plain(v.Literal) }
 
 // ConfigPaths are all paths into the configuration that the file leads along, in
-// templates and configRefs, sorted, each once.
+// templates and configRefs, sorted, each once; of a resolved file, those that it led
+// along before.
 func (f *File) ConfigPaths() []string {
+	if f.written != nil {
+		return f.written.ConfigPaths()
+	}
 	var paths []string
 	for _, step := range f.Steps() {
 		for _, ref := range step.ConfigRefs {

@@ -86,8 +86,10 @@ resourceGroups:
 	paths := []string{
 		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.on", "fleet.rg", "fleet.share", "fleet.since", "fleet.zones",
 	}
-	if diff := cmp.Diff(paths, parsed.ConfigPaths()); diff != "" {
-		t.Error(diff)
+	for _, file := range []*pipeline.File{parsed, resolved} {
+		if diff := cmp.Diff(paths, file.ConfigPaths()); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
