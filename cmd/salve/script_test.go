@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/pem"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM...   the program ends with this exit code
 //	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
+//	site FOLDER             serves a folder over HTTP at $SITE
 //	run VARIABLE FOLDER     names the newest run of a journal
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
@@ -39,7 +41,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "run": nameRun, "until": until, "spoil": spoil, "tear": tear,
+			"exits": exits, "serve": serve, "site": serveFolder, "run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 		},
 	})
 }
@@ -81,6 +83,12 @@ func serve(ts *testscript.TestScript, _ bool, arguments []string) {
 	} {
 		ts.Setenv(name, value)
 	}
+}
+
+func serveFolder(ts *testscript.TestScript, _ bool, arguments []string) {
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(arguments[0]))))
+	ts.Defer(server.Close)
+	ts.Setenv("SITE", server.URL)
 }
 
 func journals(ts *testscript.TestScript, folder string) []string {

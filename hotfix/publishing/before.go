@@ -17,8 +17,13 @@ func Before(ctx context.Context, revision, file string) ([]byte, error) {
 		return nil, err
 	}
 	folder, name := filepath.Split(absolute)
-	if _, err := git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}"); err != nil {
-		return nil, fmt.Errorf("there is no revision %q: %w", revision, err)
+	_, err = git(ctx, folder, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	var quiet *exec.ExitError
+	switch {
+	case errors.As(err, &quiet):
+		return nil, fmt.Errorf("there is no revision %q", revision)
+	case err != nil:
+		return nil, err
 	}
 	listed, err := git(ctx, folder, "ls-tree", "--end-of-options", revision, "--", "./"+name)
 	if err != nil || len(listed) == 0 {
@@ -27,6 +32,7 @@ func Before(ctx context.Context, revision, file string) ([]byte, error) {
 	return git(ctx, folder, "show", "--end-of-options", revision+":./"+name)
 }
 
+// git gives what git prints; where it fails without a word, an *exec.ExitError.
 func git(ctx context.Context, folder string, arguments ...string) ([]byte, error) {
 	out, err := exec.CommandContext(ctx, "git", append([]string{"-C", folder}, arguments...)...).Output()
 	var failed *exec.ExitError

@@ -133,7 +133,7 @@ func (s *search) repository(ctx context.Context, repository Repository, t target
 		// A repository that isn't there says nothing about its packages.
 		return fault.New(fault.Transient, "%w", seen.err)
 	case !seen.index.has(t.packageName, t.version):
-		return fault.New(fault.Missing, "%s has %s", t.packageName, listed(seen.index[t.packageName]))
+		return fault.New(fault.Missing, "it has %s", listed(seen.index[t.packageName]))
 	}
 	return nil
 }
@@ -143,11 +143,11 @@ func listed(versions []string) string {
 	const enough = 5
 	switch {
 	case len(versions) == 0:
-		return "no version there"
+		return "no version of this package"
 	case len(versions) > enough:
-		return strings.Join(versions[len(versions)-enough:], ", ") + " and others there"
+		return strings.Join(versions[len(versions)-enough:], ", ") + " and others"
 	}
-	return strings.Join(versions, ", ") + " there"
+	return strings.Join(versions, ", ")
 }
 
 // artifact downloads what the pointer names, and throws it away.
