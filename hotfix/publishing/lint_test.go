@@ -57,7 +57,7 @@ func TestLint(t *testing.T) {
 		},
 		"another base is not backwards": {file: `{"version":"202603.01.1"}`, before: `{"version":"202604.01.4"}`},
 		"an artifact that can't be used": {
-			file: "{\"artifacts\":{\n \"202604.01\":{\"amd64\":{\"url\":\"ftp://x\"}},\n \"x\":7}}",
+			file: "{\"artifacts\":{\n \"202604.01\":{\"amd64\":{\"url\":\"ftp://x\",\"sha256\":\"" + strings.Repeat("0", 64) + "\",\"size\":1,\"format\":\"deb\"}},\n \"x\":7}}",
 			want: []string{
 				`p:2:23: artifacts["202604.01"]["amd64"]: url: "ftp://x" is not an address of HTTP or HTTPS`,
 				`p:3:6: artifacts["x"][""]: the key "x" is not a base of the form YYYYMM.DD: no node has it`,
