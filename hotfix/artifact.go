@@ -43,18 +43,41 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 	}
 	value := p.artifacts.value
 	for _, key := range []string{base, architecture} {
-		value, found, err = lookUp(value, key)
-		if err != nil || !found {
-			return Artifact{}, false, err
+		if value, found, err = lookUp(value, key); err != nil {
+			return Artifact{}, false, fmt.Errorf("%s: %w", fieldArtifacts, err)
+		}
+		if !found {
+			return Artifact{}, false, nil
 		}
 	}
-	if err := json.Unmarshal(value, &artifact); err != nil {
-		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
+	if artifact, err = readArtifact(value); err == nil {
+		err = artifact.check()
 	}
-	if err := artifact.check(); err != nil {
+	if err != nil {
 		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
 	}
 	return artifact, true, nil
+}
+
+// readArtifact takes the fields by their exact names, each given once. The package
+// encoding/json would take «URL» for «url», and the last of two.
+func readArtifact(object json.RawMessage) (a Artifact, err error) {
+	for _, field := range []struct {
+		name string
+		into any
+	}{{"url", &a.URL}, {"sha256", &a.SHA256}, {"size", &a.Size}, {"format", &a.Format}} {
+		value, found, err := lookUp(object, field.name)
+		if err != nil {
+			return Artifact{}, err
+		}
+		if !found {
+			return Artifact{}, fmt.Errorf("%s is missing", field.name)
+		}
+		if err := json.Unmarshal(value, field.into); err != nil {
+			return Artifact{}, fmt.Errorf("%s: %w", field.name, err)
+		}
+	}
+	return a, nil
 }
 
 // lookUp finds a key of an object; null and absent are the same.
@@ -63,11 +86,11 @@ func lookUp(object json.RawMessage, key string) (json.RawMessage, bool, error) {
 		return nil, false, nil
 	}
 	if object[0] != '{' {
-		return nil, false, fmt.Errorf("%s: what should hold %s is not an object", fieldArtifacts, quote(key))
+		return nil, false, fmt.Errorf("what should hold %s is not an object", quote(key))
 	}
 	members, twice := byName(membersOf(object, 0))
 	if twice[key] {
-		return nil, false, fmt.Errorf("%s: %s is given twice", fieldArtifacts, quote(key))
+		return nil, false, fmt.Errorf("%s is given twice", quote(key))
 	}
 	for _, m := range members {
 		if m.name == key && string(m.value) != "null" {

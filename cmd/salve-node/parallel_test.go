@@ -7,10 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"salve/hotfix/hotfixtest"
 )
@@ -47,5 +49,46 @@ func TestManyFetchAtOnce(t *testing.T) {
 		"--baked", "/bin/true", "--staged", folder+"/node-hotfix", "--state", folder+"/state").Output()
 	if err != nil || string(selected) != folder+"/node-hotfix\n" {
 		t.Errorf("%q, %v", selected, err)
+	}
+}
+
+// TestFetchKilledAtAnyTime kills whole processes of fetch, of program and scripts.
+// Whenever that was, a program runs at once, and the scripts are all old or all new.
+// Packages staging and payload have the tests that kill before each single effect.
+func TestFetchKilledAtAnyTime(t *testing.T) {
+	node := releasedNode(t)
+	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
+	scripts := []byte("write_files:\n- {path: /opt/azure/a, content: new}\n- {path: /opt/azure/b, content: new}\n")
+	all := fmt.Sprintf(`{"202604.01": {%q: %s, "all": %s}}`, runtime.GOARCH,
+		artifact(serveFile(t, image), image), artifact(serveFile(t, scripts), scripts))
+	for round := range 25 {
+		folder := t.TempDir()
+		check(t, os.MkdirAll(folder+"/root/opt/azure", 0o755))
+		check(t, os.WriteFile(folder+"/root/opt/azure/a", []byte("old"), 0o644))
+		hotfixtest.Write(t, folder+"/node", hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.0"}))
+		pointer := `{"version": "202604.01.2", "scripts_version": "202604.01.2", "artifacts": ` + all + `}`
+		check(t, os.WriteFile(folder+"/pointer.json", []byte(pointer), 0o600))
+		flags := []string{"--pointer", folder + "/pointer.json", "--baked", folder + "/node", "--staged", folder + "/node-hotfix",
+			"--state", folder + "/state", "--root", folder + "/root"}
+		fetch := exec.Command(node, append([]string{"fetch"}, flags...)...)
+		check(t, fetch.Start())
+		killer := time.AfterFunc(time.Duration(round*round)*time.Millisecond/2, func() { _ = fetch.Process.Kill() })
+		_ = fetch.Wait() // it was killed, or it was quicker
+		killer.Stop()
+
+		selected, err := exec.Command(node, append([]string{"select"}, flags...)...).Output()
+		check(t, err)
+		if said, err := exec.Command(strings.TrimSpace(string(selected)), "version").Output(); err != nil || !strings.HasPrefix(string(said), "202604.01.") {
+			t.Errorf("round %d: %s says %q, %v", round, selected, said, err)
+		}
+		ran, err := exec.Command(node, append(append([]string{"launch"}, flags...), "--", "go")...).Output()
+		if err != nil || string(ran) != "ran 202604.01.2 go\n" {
+			t.Errorf("round %d: it %q, %v", round, ran, err)
+		}
+		for _, path := range []string{"/root/opt/azure/a", "/root/opt/azure/b"} {
+			if raw, err := os.ReadFile(folder + path); err != nil || string(raw) != "new" {
+				t.Errorf("round %d: %s holds %q, %v", round, path, raw, err)
+			}
+		}
 	}
 }

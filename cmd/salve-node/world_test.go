@@ -95,8 +95,13 @@ func serveFile(t *testing.T, content []byte) (address string) {
 	return server.URL + "/node"
 }
 
+// artifacts are those of a pointer that names one program, for this machine.
 func artifacts(address string, content []byte) string {
-	return fmt.Sprintf(`{"202604.01":{%q:{"url":%q,"sha256":"%x","size":%d,"format":"binary"}}}`, runtime.GOARCH, address, sha256.Sum256(content), len(content))
+	return fmt.Sprintf(`{"202604.01":{%q:%s}}`, runtime.GOARCH, artifact(address, content))
+}
+
+func artifact(address string, content []byte) string {
+	return fmt.Sprintf(`{"url":%q,"sha256":"%x","size":%d,"format":"binary"}`, address, sha256.Sum256(content), len(content))
 }
 
 // serveLive answers every call as the live service does, with this map. Package
