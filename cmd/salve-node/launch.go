@@ -42,20 +42,22 @@ func (n *node) markBad(digest string) {
 	}
 }
 
-// prepare does all that comes before running, within the budget: nothing of it may
-// keep the program from running, and each part is safe from the others' mistakes.
+// prepare does all that comes before running: nothing of it may keep the program
+// from running, and each part is safe from the others' mistakes. It takes the budget
+// at most, and the time of asking the baked program its version: what used up the
+// budget shall not put a staged program out of use.
 func (n *node) prepare(ctx context.Context, e *event.Event) staging.Choice {
-	ctx, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
 	defer cancel()
-	n.safely("launch", func() { n.settle(ctx, e) })
+	n.safely("launch", func() { n.settle(limited, e) })
 	if n.settings.check {
-		n.safely("check", func() { n.check(ctx) })
+		n.safely("check", func() { n.check(limited) })
 	}
 	pointer, decision := n.decide(ctx)
 	if decision.Installs() {
 		n.safely("fetch", func() {
 			fetched := n.event("fetch")
-			n.fetch(ctx, pointer, decision, &fetched)
+			n.fetch(limited, pointer, decision, &fetched)
 			n.record(fetched)
 		})
 	}
