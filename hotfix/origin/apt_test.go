@@ -43,13 +43,9 @@ func TestAptNeverTakesWhatOnlyBeginsLikeIt(t *testing.T) {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()
-			began := time.Now()
 			_, err := debian(t, r, nil).Program(t.Context(), hotfix.Pointer{}, version(t, want), folder)
 			if origin.OutcomeOf(err) != origin.VersionNotFound {
 				t.Errorf("outcome %s: %v", origin.OutcomeOf(err), err)
-			}
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("a version that isn't there is final at once, and took %s", took)
 			}
 			empty(t, folder)
 		})

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"salve/hotfix"
 	"salve/hotfix/origin"
@@ -140,10 +141,13 @@ func (r *repository) serve(t *testing.T) (address string) {
 	return server.URL
 }
 
+// generous is the budget of what has to succeed, on however busy a machine.
+const generous = 5 * time.Minute
+
 // debian is a node whose packages come from a repository.
 func debian(t *testing.T, r *repository, change func(*origin.Settings)) *origin.Origin {
 	t.Helper()
-	settings := origin.Settings{Source: r.sources, OSRelease: osRelease(t, "ID=debian\n")}
+	settings := origin.Settings{Source: r.sources, OSRelease: osRelease(t, "ID=debian\n"), Budget: generous}
 	if change != nil {
 		change(&settings)
 	}
