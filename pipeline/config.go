@@ -14,6 +14,14 @@ type Config struct {
 	// Path is the file's, as it was given.
 	Path string
 	root *yaml.Node
+	// mappings are all in it, ready to be searched: there may be many fields, and many
+	// paths that lead to them.
+	mappings map[*yaml.Node]mapping
+}
+
+type mapping struct {
+	fields map[string]*yaml.Node
+	names  []string
 }
 
 // ReadConfig parses the configuration in a file. The error says that the file
@@ -36,11 +44,31 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 	if root.Kind != yaml.MappingNode {
 		return nil, append(found, problem(place(path, root), "wrong-type", "a configuration must be a mapping"))
 	}
-	return &Config{Path: path, root: root}, found
+	config := &Config{Path: path, root: root, mappings: map[*yaml.Node]mapping{}}
+	config.index(root)
+	return config, found
 }
 
-// absence says that a configuration does not hold what a path leads to.
-type absence struct{ message, advice string }
+func (c *Config) index(node *yaml.Node) {
+	if node.Kind == yaml.MappingNode {
+		held := mapping{fields: make(map[string]*yaml.Node, len(node.Content)/2)}
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			held.fields[node.Content[i].Value] = node.Content[i+1]
+			held.names = append(held.names, node.Content[i].Value)
+		}
+		c.mappings[node] = held
+	}
+	for _, child := range node.Content {
+		c.index(child)
+	}
+}
+
+// absence says that a configuration does not hold what a path leads to: the name
+// that is missing, and those that are there instead.
+type absence struct {
+	message, name string
+	instead       []string
+}
 
 // lookup follows a dotted path. It gives no node where there is no such value, and
 // says why.
@@ -50,11 +78,9 @@ func (c *Config) lookup(path string) (*yaml.Node, *absence) {
 	}
 	at, walked := c.root, "the configuration"
 	for _, key := range strings.Split(path, ".") {
-		next := object{node: at}.field(key)
+		next := c.mappings[at].fields[key]
 		if next == nil {
-			return nil, &absence{
-				fmt.Sprintf("%s: %s has no %q in %s", path, walked, key, c.Path), diagnostic.DidYouMean(key, keysOf(at)),
-			}
+			return nil, &absence{fmt.Sprintf("%s: %s has no %q in %s", path, walked, key, c.Path), key, c.mappings[at].names}
 		}
 		at, walked = next, key
 	}
@@ -62,17 +88,6 @@ func (c *Config) lookup(path string) (*yaml.Node, *absence) {
 		return nil, &absence{message: fmt.Sprintf("%s has no value in %s", path, c.Path)}
 	}
 	return at, nil
-}
-
-func keysOf(mapping *yaml.Node) []string {
-	if mapping.Kind != yaml.MappingNode {
-		return nil
-	}
-	keys := make([]string, 0, len(mapping.Content)/2)
-	for i := 0; i < len(mapping.Content); i += 2 {
-		keys = append(keys, mapping.Content[i].Value)
-	}
-	return keys
 }
 
 // Holds is what a dotted path leads to, in one line that two configurations can be

@@ -20,6 +20,7 @@ func ValidateTogether(files []*File) diagnostic.List {
 		}
 	}
 	var found diagnostic.List
+	var spelling diagnostic.Speller
 	for _, file := range files {
 		for _, step := range file.Steps() {
 			for _, ref := range step.ExternalDependsOn {
@@ -28,7 +29,7 @@ func ValidateTogether(files []*File) diagnostic.List {
 					continue
 				}
 				wrong := problem(ref.Step.At, "external-unknown-step", "there is no step %s in service group %s", id, service)
-				wrong.Step, wrong.Advice = step.ID().String(), diagnostic.DidYouMean(id.String(), groups[service])
+				wrong.Step, wrong.Advice = step.ID().String(), spelling.DidYouMean(id.String(), groups[service])
 				found = append(found, wrong)
 			}
 		}

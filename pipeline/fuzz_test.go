@@ -112,3 +112,15 @@ func BenchmarkValidate(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkMistakes is the same with as many wrong names as steps.
+func BenchmarkMistakes(b *testing.B) {
+	content := []byte(strings.ReplaceAll(strings.ReplaceAll(string(large(10_000)), "{resourceGroup: fleet, step: step-", "{resourceGroup: fleet, step: stp-"), ".a.d }}", ".a.e }}"))
+	config, _ := pipeline.ParseConfig("config.yaml", []byte("a: {b: text, d: 90m}\n"))
+	for b.Loop() {
+		file, _ := pipeline.Parse("p.yaml", content)
+		if _, found := pipeline.Validate(file, pipeline.Surroundings{Config: config, FileOnly: true}); found.Errors() < 20_000 {
+			b.Fatal(found.Errors())
+		}
+	}
+}

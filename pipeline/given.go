@@ -16,19 +16,22 @@ import (
 // that is known: for Shell steps that declare theirs, for ARM steps whose template
 // is JSON, and for Soak steps, which have none.
 func (v *validator) outputs() {
-	known := map[StepID][]string{}
+	known, has := map[StepID][]string{}, map[StepID]map[string]bool{}
 	for _, step := range v.steps {
 		if names, ok := v.outputsOf(step); ok {
-			known[step.ID()] = names
+			known[step.ID()], has[step.ID()] = names, map[string]bool{}
+			for _, name := range names {
+				has[step.ID()][name] = true
+			}
 		}
 	}
 	for _, step := range v.steps {
 		for _, input := range step.Inputs {
 			names, ok := known[input.ID()]
-			if !ok || input.Name.Value == "" || slices.Contains(names, input.Name.Value) || templated(input.Name.Value) {
+			if !ok || input.Name.Value == "" || has[input.ID()][input.Name.Value] || templated(input.Name.Value) {
 				continue
 			}
-			advice := v.didYouMean(input.Name.Value, names)
+			advice := v.spelling.DidYouMean(input.Name.Value, names)
 			if advice == "" && len(names) > 0 && len(names) < 20 {
 				advice = "it has " + strings.Join(names, ", ")
 			}
@@ -178,7 +181,7 @@ func (v *validator) runbooks() {
 		}
 		name := step.Runbook.Runbook
 		if _, ok := v.in.Runbooks[name.Value]; !ok {
-			advice := v.didYouMean(name.Value, names)
+			advice := v.spelling.DidYouMean(name.Value, names)
 			if advice == "" {
 				advice = "there are " + strings.Join(names, ", ")
 			}

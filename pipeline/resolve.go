@@ -22,7 +22,11 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
 	resolved.written = f
 	for _, step := range resolved.Steps() {
-		r.follow(step)
+		for _, ref := range step.ConfigRefs {
+			if _, absent := config.lookup(ref.Value); absent != nil {
+				r.add(ref.At, "missing-config", step.ID().String(), absent.message, r.advise(absent))
+			}
+		}
 	}
 	found := append(r.found, wrong...)
 	found.Sort()
@@ -34,6 +38,8 @@ type resolver struct {
 	file   *File
 	config *Config
 	found  diagnostic.List
+	// spelling suggests keys of the configuration.
+	spelling diagnostic.Speller
 	// filled are the nodes that came of templates.
 	filled map[*yaml.Node]bool
 	// step is the one at hand; empty outside of steps.
@@ -109,20 +115,16 @@ func (r *resolver) fill(part segment) (held, message, advice string) {
 	node, absent := r.config.lookup(part.path)
 	switch {
 	case absent != nil:
-		return "", absent.message, absent.advice
+		return "", absent.message, r.advise(absent)
 	case node.Kind != yaml.ScalarNode:
 		return "", fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text", part.path, r.config.Path), ""
 	}
 	return plain(literal(node)), "", ""
 }
 
-// follow looks where a step's configRefs lead.
-func (r *resolver) follow(step *Step) {
-	for _, ref := range step.ConfigRefs {
-		if _, absent := r.config.lookup(ref.Value); absent != nil {
-			r.add(ref.At, "missing-config", step.ID().String(), absent.message, absent.advice)
-		}
-	}
+// advise suggests what is there instead.
+func (r *resolver) advise(absent *absence) string {
+	return r.spelling.DidYouMean(absent.name, absent.instead)
 }
 
 // plain is a value as an environment variable or a template has it: strings as

@@ -26,7 +26,7 @@ type Surroundings struct {
 // programs and times. It gives the file with the configuration resolved, and
 // everything that is wrong beyond what Parse said, by place.
 func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
-	v := &validator{file: file, in: in, spelling: mostSpelling}
+	v := &validator{file: file, in: in}
 	if in.Config != nil {
 		v.file, v.found = file.Resolve(in.Config)
 	}
@@ -55,24 +55,17 @@ type validator struct {
 	// first.
 	groups map[string]*ResourceGroup
 	ids    map[StepID]int
+	// stepNames are the names of each group's steps.
+	stepNames map[*ResourceGroup][]string
+	// groupNames are the names of all groups, and elsewhere the first group that has
+	// a step of a name.
+	groupNames []string
+	elsewhere  map[string]string
 	// folders and files say what is wrong with those that were looked at; nothing is
 	// looked at twice.
 	folders, files map[string]string
-	// spelling is how many names may still be compared for suggestions.
-	spelling int
-	found    diagnostic.List
-}
-
-// mostSpelling bounds how many names are compared: a file can hold as many wrong
-// names as right ones.
-const mostSpelling = 200_000
-
-// didYouMean suggests a name, as long as that isn't too much work.
-func (v *validator) didYouMean(name string, candidates []string) string {
-	if v.spelling -= len(candidates); v.spelling < 0 {
-		return ""
-	}
-	return diagnostic.DidYouMean(name, candidates)
+	spelling       diagnostic.Speller
+	found          diagnostic.List
 }
 
 // add notes what is wrong; step is nil for what is outside of steps.
@@ -94,8 +87,10 @@ func (v *validator) warn(step *Step, at diagnostic.Place, rule, advice, format s
 // names finds what is there twice, and remembers what there is.
 func (v *validator) names() {
 	v.groups, v.ids = map[string]*ResourceGroup{}, map[StepID]int{}
+	v.stepNames, v.elsewhere = map[*ResourceGroup][]string{}, map[string]string{}
 	for _, group := range v.file.ResourceGroups {
 		name := group.Name
+		v.groupNames = append(v.groupNames, name.Value)
 		if before := v.groups[name.Value]; before != nil {
 			v.add(nil, name.At, "duplicate-name", "rename one of the two", "there are two resource groups %q; the other is on line %d", name.Value, before.Name.At.Line)
 			continue
@@ -103,11 +98,15 @@ func (v *validator) names() {
 		v.groups[name.Value] = group
 	}
 	for i, step := range v.steps {
+		v.stepNames[step.Group] = append(v.stepNames[step.Group], step.Name.Value)
 		if before, ok := v.ids[step.ID()]; ok && step.Name.Value != "" {
 			v.add(step, step.Name.At, "duplicate-name", "rename one of the two", "there are two steps of this name; the other is on line %d", v.steps[before].Name.At.Line)
 			continue
 		}
 		v.ids[step.ID()] = i
+		if _, ok := v.elsewhere[step.Name.Value]; !ok {
+			v.elsewhere[step.Name.Value] = step.Group.Name.Value
+		}
 	}
 }
 
@@ -143,7 +142,7 @@ func (v *validator) exists(step *Step, ref StepRef) {
 	case id.ResourceGroup == "" || id.Step == "":
 		// Parse has said what is missing.
 	case group == nil:
-		v.add(step, ref.ResourceGroup.At, "unknown-step", v.didYouMean(id.ResourceGroup, v.groupNames()), "there is no resource group %q", id.ResourceGroup)
+		v.add(step, ref.ResourceGroup.At, "unknown-step", v.spelling.DidYouMean(id.ResourceGroup, v.groupNames), "there is no resource group %q", id.ResourceGroup)
 	case !known:
 		v.add(step, ref.Step.At, "unknown-step", v.nearStep(group, id.Step), "there is no step %q in resource group %q", id.Step, id.ResourceGroup)
 	case v.steps[at].Validation && !step.Validation:
@@ -151,31 +150,11 @@ func (v *validator) exists(step *Step, ref StepRef) {
 	}
 }
 
-func (v *validator) groupNames() []string {
-	names := make([]string, 0, len(v.file.ResourceGroups))
-	for _, group := range v.file.ResourceGroups {
-		names = append(names, group.Name.Value)
-	}
-	return names
-}
-
 // nearStep suggests a step of the group, or says in which other group there is one
 // of the name.
 func (v *validator) nearStep(group *ResourceGroup, name string) string {
-	if v.spelling -= len(v.file.ResourceGroups); v.spelling < 0 {
-		return ""
+	if elsewhere, ok := v.elsewhere[name]; ok {
+		return fmt.Sprintf("did you mean the one in resource group %q?", elsewhere)
 	}
-	for _, other := range v.file.ResourceGroups {
-		if _, ok := v.ids[StepID{other.Name.Value, name}]; ok {
-			return fmt.Sprintf("did you mean the one in resource group %q?", other.Name.Value)
-		}
-	}
-	names := make([]string, 0, len(group.Steps)+len(group.ValidationSteps))
-	for _, step := range group.Steps {
-		names = append(names, step.Name.Value)
-	}
-	for _, step := range group.ValidationSteps {
-		names = append(names, step.Name.Value)
-	}
-	return v.didYouMean(name, names)
+	return v.spelling.DidYouMean(name, v.stepNames[group])
 }
