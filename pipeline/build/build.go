@@ -74,7 +74,7 @@ func Run(ctx context.Context, order Order) (report Report, err error) {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	key, err := order.key(ctx, programs)
+	key, err := order.key(ctx, append(room.outputs(), programs...))
 	if err != nil {
 		return report, err
 	}

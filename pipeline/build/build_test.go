@@ -106,7 +106,7 @@ func (s *site) build() build.Report {
 }
 
 // copying builds the helper from the source, and counts.
-const copying = `mkdir -p bin; cat source >bin/helper; echo built >>../` + counter
+const copying = `mkdir -p bin; cat source >bin/helper; date +%N >made.too; echo built >>../` + counter
 
 const counter = "count.of.builds"
 

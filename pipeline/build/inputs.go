@@ -22,20 +22,20 @@ import (
 
 // key stands for all that a build depends on: the files of the repository that
 // the folder belongs to, or of the folder where there is none; the command; the
-// platform; the tools. Programs are what the build makes, not what it depends on.
-func (o Order) key(ctx context.Context, programs []string) (string, error) {
+// platform; the tools. Outputs are what the build makes, not what it depends on.
+func (o Order) key(ctx context.Context, outputs []string) (string, error) {
 	folder := o.File.Folder()
 	root, files, err := sources(ctx, folder)
 	if err != nil {
 		return "", err
 	}
-	outputs := map[string]bool{}
-	for _, path := range programs {
+	made := map[string]bool{}
+	for _, path := range outputs {
 		absolute, err := filepath.Abs(filepath.Join(folder, path))
 		if err != nil {
 			return "", err
 		}
-		outputs[absolute] = true
+		made[absolute] = true
 	}
 	sum := sha256.New()
 	for _, word := range append(o.command(), o.platform().String()) {
@@ -51,7 +51,7 @@ func (o Order) key(ctx context.Context, programs []string) (string, error) {
 	}
 	for _, file := range files {
 		path := filepath.Join(root, file)
-		if outputs[path] {
+		if made[path] {
 			continue
 		}
 		if err := add(sum, file, path); err != nil {

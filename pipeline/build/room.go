@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,15 @@ func (r room) holds(key string) bool {
 		}
 	}
 	return true
+}
+
+// outputs are what the last build made.
+func (r room) outputs() []string {
+	var last stamp
+	if err := readJSON(r.path("stamp.json"), &last); err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(last.Outputs))
 }
 
 // keep ends a build that succeeded. From the moment on in which aside.json is
