@@ -47,6 +47,7 @@ var rooms = map[string][]string{
 	"kube/kubetest":          {},
 	"pipeline/build":         {"pace", "pipeline", "pipeline/process", "pipeline/program", "pipeline/shell"},
 	"pipeline/process":       {"pace"},
+	"pipeline/chronicle":     {"journal"},
 	"pipeline/program":       {},
 	"pipeline/revision":      {},
 	"pipeline/rollout":       {"engine", "journal", "pace", "pipeline", "pipeline/graph", "pipeline/revision", "runbook", "secret"},
