@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"salve/pipeline"
 	"salve/pipeline/graph"
@@ -48,6 +49,8 @@ type Inputs struct {
 	NoBuild      bool     `json:"noBuild,omitempty"`
 	Logs         string   `json:"logs"`
 	Concurrency  int      `json:"concurrency"`
+	// Grace is the time that a step has to end when it is told to.
+	Grace time.Duration `json:"grace"`
 }
 
 // NewPlan plans a resolved file. The inputs' ServiceGroup, Revision and Targets

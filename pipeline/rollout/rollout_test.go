@@ -20,7 +20,7 @@ func TestAsParallelAsTheGraphAllows(t *testing.T) {
 		if took := time.Since(began); took != 3*time.Minute {
 			t.Errorf("took %s", took)
 		}
-		if result.Open || b.most != 2 || b.calls[0] != "a" || b.calls[4] != "d" {
+		if result.Open || b.most != 2 || slices.Index(b.calls, "a") > 1 || b.calls[4] != "d" {
 			t.Errorf("open %v, %d at once, %v", result.Open, b.most, b.calls)
 		}
 	})

@@ -1,0 +1,69 @@
+package rollout
+
+import (
+	"context"
+	"fmt"
+	"io"
+)
+
+// Preview is what is known of a step before anything is run.
+type Preview struct {
+	Step   string `json:"step"`
+	Action string `json:"action"`
+	// Given are its variables, secrets masked. What will be known only later is
+	// named in angle brackets.
+	Given []Shown `json:"variables,omitempty"`
+	// Says is what the step would do, in the words of its action.
+	Says string `json:"says,omitempty"`
+}
+
+// Shown is a variable for people.
+type Shown struct {
+	Name string `json:"name"`
+	Text string `json:"value"`
+}
+
+// Preview says what a run would do, in an order in which it could be done, and
+// changes nothing. A step is asked what it would do when all that it is given is
+// known.
+func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
+	if err := r.check(plan); err != nil {
+		return nil, err
+	}
+	past, err := r.past(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	var previews []Preview
+	for _, i := range plan.Graph.Order() {
+		step := plan.Steps[i]
+		given, known := newOutputs().foreseen(step)
+		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
+		var secrets []string
+		for _, one := range given {
+			shown := Shown{one.Name, one.Text()}
+			if one.Secret {
+				shown.Text = hidden
+				secrets = append(secrets, one.Text())
+			}
+			preview.Given = append(preview.Given, shown)
+		}
+		switch {
+		case plan.skips(step):
+			preview.Says = "left out by --skip-actions"
+		case !known:
+			preview.Says = "what it would do is known once the steps before it are done"
+		default:
+			attempt := &Attempt{Run: "dry-run", Step: step, Number: 1, Given: given, Log: io.Discard, Report: func(string) {}}
+			if step.Soak != nil {
+				attempt.Since, _ = past.first(step.Soak.Since.ID(), plan.Inputs.Revision)
+			}
+			if preview.Says, err = r.Actions[step.Action.Value].Preview(ctx, attempt); err != nil {
+				return nil, fmt.Errorf("step %s: %w", step.ID(), err)
+			}
+			preview.Says = mask(preview.Says, secrets)
+		}
+		previews = append(previews, preview)
+	}
+	return previews, nil
+}
