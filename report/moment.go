@@ -160,6 +160,8 @@ func (t *timeline) ended(entry journal.Entry, result journal.Result) {
 	switch {
 	case result.Result == journal.Done && result.Observed:
 		line.Text = "already so: " + result.Reason
+	case result.Result == journal.Done && result.Reason != "":
+		line.Text = strings.TrimPrefix(line.Text+"; "+result.Reason, "; ")
 	case result.Result == journal.Done:
 	case result.Result == journal.Unclear:
 		line.Text = "not known to be done: " + result.Reason

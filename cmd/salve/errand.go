@@ -83,20 +83,29 @@ func (e *errand) validate() error {
 	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
 }
 
+// begun gives a runbook the inputs that its target's open run was begun with, if
+// there is one, and that run.
+func (e *errand) begun(ctx context.Context, book runbook.Runbook) (runbook.Runbook, *journal.Record, error) {
+	open := e.openRun(ctx, book.Target)
+	if open == nil || open.Header.Runbook != book.Name {
+		return book, open, nil
+	}
+	asked, err := json.Marshal(book.Inputs)
+	if err != nil {
+		return book, open, err
+	}
+	if !bytes.Equal(asked, open.Header.Inputs) {
+		e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
+	}
+	book, err = e.recipe.again(ctx, open.Header)
+	return book, open, err
+}
+
 // one does the errand for a target.
 func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, error) {
-	open := e.openRun(ctx, book.Target)
-	if open != nil && open.Header.Runbook == book.Name {
-		asked, err := json.Marshal(book.Inputs)
-		if err != nil {
-			return engine.Result{}, err
-		}
-		if !bytes.Equal(asked, open.Header.Inputs) {
-			e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
-		}
-		if book, err = e.recipe.again(ctx, open.Header); err != nil {
-			return engine.Result{}, err
-		}
+	book, open, err := e.begun(ctx, book)
+	if err != nil {
+		return engine.Result{}, err
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
 	defer e.watch.end()

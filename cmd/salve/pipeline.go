@@ -16,7 +16,7 @@ import (
 
 func newPipeline(a *app) *cobra.Command {
 	command := parent("pipeline", "Validate, draw, build and run rollout pipelines")
-	command.AddCommand(newPipelineValidate(a), newPipelineGraph(a))
+	command.AddCommand(newPipelineValidate(a), newPipelineGraph(a), newPipelineBuild(a), newPipelineRun(a))
 	return command
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,15 +71,25 @@ func shownFolder() string {
 
 // atHome is the journal of the person who runs the process.
 func (a *app) atHome() (*journal.Place, error) {
-	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
-		return inFolder(filepath.Join(state, "salve", "journal")), nil
-	}
-	home, err := os.UserHomeDir()
+	folder, err := a.stateFolder("journal")
 	if err != nil {
 		return nil, usage("there is no home folder for the journal; name a folder with --journal")
 	}
-	if runtime.GOOS == "darwin" {
-		return inFolder(filepath.Join(home, "Library", "Application Support", "salve", "journal")), nil
+	return inFolder(folder), nil
+}
+
+// stateFolder is where the person who runs the process keeps something from one
+// run to the next.
+func (a *app) stateFolder(what string) (string, error) {
+	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
+		return filepath.Join(state, "salve", what), nil
 	}
-	return inFolder(filepath.Join(home, ".local", "state", "salve", "journal")), nil
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no home folder: %w", err)
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support", "salve", what), nil
+	}
+	return filepath.Join(home, ".local", "state", "salve", what), nil
 }

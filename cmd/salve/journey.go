@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/pipeline"
+	"salve/pipeline/build"
+	"salve/pipeline/command"
+	"salve/pipeline/program"
+	"salve/pipeline/rollout"
+	"salve/report"
+	"salve/runbook"
+)
+
+// journey is a pipeline at work.
+type journey struct {
+	*rolling
+	app  *app
+	plan *rollout.Plan
+	kept *journal.Place
+}
+
+// planned reads and judges a pipeline. There is none, and what is wrong has been
+// said, when it can't be used as it is.
+func (a *app) planned(path string, inputs rollout.Inputs) (*rollout.Plan, error) {
+	config, found, err := readConfig(inputs.Config)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	file, wrong := pipeline.Parse(path, content)
+	if found = append(found, wrong...); found.Errors() > 0 {
+		return nil, a.mend(found)
+	}
+	file, found = pipeline.Validate(file, surroundings(config, false))
+	if found.Errors() > 0 {
+		return nil, a.mend(found)
+	}
+	inputs.Digest = digest(content, file, config)
+	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("finding %s: %w", path, err)
+	}
+	if inputs.Config != "" {
+		if inputs.Config, err = filepath.Abs(inputs.Config); err != nil {
+			return nil, fmt.Errorf("finding the configuration: %w", err)
+		}
+	}
+	return rollout.NewPlan(file, inputs)
+}
+
+// digest stands for a pipeline and all that it uses of a configuration.
+func digest(content []byte, file *pipeline.File, config *pipeline.Config) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d\n%s", len(content), content)
+	if config != nil {
+		for _, path := range file.ConfigPaths() {
+			held, there := config.Holds(path)
+			fmt.Fprintf(sum, "\n%q %q %v", path, held, there)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// logs is where steps' logs are kept.
+func (a *app) logs(from *shelf) (string, error) {
+	if from.folder != "" {
+		return filepath.Abs(filepath.Join(from.folder, "logs"))
+	}
+	folder, err := a.stateFolder("logs")
+	if err != nil {
+		return "", usage("there is no home folder for the steps' logs; name a folder with --logs")
+	}
+	return folder, nil
+}
+
+// travel builds, runs, and tells how it ended.
+func (j *journey) travel(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
+	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
+	ctx, done := interruptible(parent, watch.say)
+	defer done()
+	if err := j.build(ctx); err != nil {
+		return err
+	}
+	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
+	defer watch.end()
+	runner := j.runner(watch)
+	result, err := patiently(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
+	watch.end()
+	if result.Runbook == "" {
+		return err
+	}
+	e := &errand{request: &j.request, app: a, verb: act, journal: j.kept, watch: watch}
+	if reported := j.report(parent, result.Run); reported != nil && err == nil {
+		err = reported
+	}
+	j.nameLogs(parent, result)
+	return e.answer(parent, []engine.Result{result}, err)
+}
+
+// build builds what the steps execute. What a killed build has left is mended also
+// when nothing is to be built.
+func (j *journey) build(ctx context.Context) error {
+	if j.plan.File.BuildStep == nil {
+		return nil
+	}
+	order, err := j.app.order(j.plan.File, false)
+	if err != nil {
+		return err
+	}
+	if j.inputs.NoBuild {
+		return build.Mend(ctx, order)
+	}
+	_, err = j.app.build(ctx, order)
+	return err
+}
+
+// runner is what runs the plan on this machine.
+func (j *journey) runner(watch *watch) *rollout.Runner {
+	return &rollout.Runner{
+		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.fit()},
+	}
+}
+
+// actions are those that this program runs.
+func (j *journey) actions() map[string]rollout.Action {
+	clock := clock.RealClock{}
+	return map[string]rollout.Action{
+		pipeline.ActionShell: &command.Action{
+			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass, Grace: j.plan.Inputs.Grace, Clock: clock,
+		},
+		pipeline.ActionRunbook: &bookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
+	}
+}
+
+// fit is the guard that lets no pipeline begin whose programs this machine can't
+// execute.
+func (j *journey) fit() runbook.Guard {
+	return runbook.Guard{
+		Name: "programs-fit", Asks: "Can this machine execute every program that steps will execute?", Binding: true,
+		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			mending := afterBuild(j.plan.File)
+			if j.plan.Inputs.NoBuild || j.dryRun {
+				mending = rebuild(j.plan.File)
+			}
+			examined, err := build.Fit(j.plan.File, program.Here(), mending)
+			if err != nil {
+				return runbook.No(err.Error()).Ending(runbook.Failed)
+			}
+			return runbook.Yes(fmt.Sprintf("%s examined; %s can execute all of them", report.Count(examined, "program was", "programs were"), program.Host()))
+		},
+	}
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"salve/console"
+	"salve/engine"
+	"salve/journal"
+	"salve/pipeline"
+	"salve/pipeline/rollout"
+	"salve/runbook"
+)
+
+// bookAction runs Salve's own runbooks as steps of a pipeline: in this process,
+// each with a record of its own in the same journal.
+type bookAction struct {
+	app  *app
+	kept *journal.Place
+	// cloud are the ways to Azure and to clusters.
+	cloud cloudFlags
+	// pass are the variables of the environment that runbooks may read.
+	pass []string
+}
+
+// Traits: the engine looks by itself what became of a run that was cut off.
+func (*bookAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
+
+// Check finds inputs that can't be meant, as far as they are known.
+func (b *bookAction) Check(step *pipeline.Step) error {
+	offered, err := b.offer(step)
+	if err != nil {
+		return err
+	}
+	_, flags := b.flags(offered)
+	for _, variable := range step.Runbook.With {
+		given := rollout.Given{Name: variable.Name.Value, Value: variable.Literal}
+		if flags.Lookup(given.Name) == nil {
+			return fmt.Errorf("runbook %s has no input %q; salve run %s --help lists them", offered.name(), given.Name, offered.name())
+		}
+		if variable.Input != nil {
+			continue
+		}
+		if err := flags.Set(given.Name, given.Text()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
+	for _, offered := range offers() {
+		if offered.name() == step.Runbook.Runbook.Value {
+			return offered, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no runbook %q", step.Runbook.Runbook.Value)
+}
+
+// flags are a runbook's inputs, by the names that they have on the command line.
+func (b *bookAction) flags(offered offer) (*request, *pflag.FlagSet) {
+	asked, flags := &request{}, pflag.NewFlagSet(offered.name(), pflag.ContinueOnError)
+	offered.addFlags(asked, flags)
+	asked.cloud = b.cloud
+	return asked, flags
+}
+
+// errand makes the errand of a step.
+func (b *bookAction) errand(attempt *rollout.Attempt, verb verb) (*errand, error) {
+	offered, err := b.offer(attempt.Step)
+	if err != nil {
+		return nil, err
+	}
+	asked, flags := b.flags(offered)
+	for _, given := range attempt.Given {
+		if err := flags.Set(given.Name, given.Text()); err != nil {
+			return nil, err
+		}
+	}
+	person := *b.app
+	person.lookup = func(name string) string {
+		if slices.Contains(b.pass, name) {
+			return b.app.lookup(name)
+		}
+		return ""
+	}
+	if err := offered.read(&person, asked, flags); err != nil {
+		return nil, err
+	}
+	recipe, err := offered.recipe(&person, asked)
+	if err != nil {
+		return nil, err
+	}
+	e := newErrand(&person, asked, recipe, verb)
+	e.journal = b.kept
+	return e, e.validate()
+}
+
+// Run runs the runbook, or goes on with its open run.
+func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	e, err := b.errand(attempt, act)
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	results, err := e.results(ctx, b.machine(e, attempt))
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	return b.outcome(attempt.Step, results)
+}
+
+// machine is an engine that writes its log into that of the step.
+func (b *bookAction) machine(e *errand, attempt *rollout.Attempt) *engine.Engine {
+	log := console.NewLog(console.NewHandler(attempt.Log, b.app.verbosity))
+	return &engine.Engine{
+		Journal: b.kept, Clock: e.clock, Holder: b.app.holder(), NewRun: b.app.newRun,
+		Watch: func(event engine.Event) {
+			log.Watch(event)
+			switch event.Kind {
+			case engine.RunBegan:
+				// A run without this note is found by its target all the same.
+				_ = attempt.Note("runbook of "+attempt.Step.ID().String(), event.Run)
+				attempt.Report("run " + event.Run + " " + event.Text)
+			case engine.StepBegan:
+				attempt.Report("run " + event.Run + ": " + event.Step)
+			}
+		},
+	}
+}
+
+// results runs the errand's runbooks, one after the other, until one of them does
+// not end well.
+func (e *errand) results(ctx context.Context, machine *engine.Engine) ([]engine.Result, error) {
+	books, ending, err := e.recipe.books(ctx, e.journal)
+	if err != nil || ending != nil {
+		return ending, err
+	}
+	var results []engine.Result
+	for _, book := range books {
+		book, _, err := e.begun(ctx, book)
+		if err != nil {
+			return results, err
+		}
+		result, err := machine.Run(ctx, book, engine.Options{Overrides: e.overridesFor(book)})
+		if result, err = e.unseen(book.Target, result, err); err != nil {
+			return results, err
+		}
+		if results = append(results, result); exitOf(result.Outcome) != exitDecided {
+			break
+		}
+	}
+	return results, nil
+}
+
+// outcome says what the results mean to the step: that there was nothing to do, or
+// that it is not the time, is no failure.
+func (b *bookAction) outcome(step *pipeline.Step, results []engine.Result) rollout.Outcome {
+	last := results[len(results)-1]
+	outcome := rollout.Outcome{
+		Result: journal.Failure, Reason: fmt.Sprintf("%s: %s", last.Outcome, last.Reason),
+		Outputs: map[string]rollout.Output{"outcome": {Value: string(last.Outcome)}, "run": {Value: last.Run}},
+	}
+	if last.Run != "" {
+		outcome.Reason += fmt.Sprintf(" (run %s)", last.Run)
+	}
+	if last.Question != "" {
+		outcome.Reason += ". Question: " + last.Question
+	}
+	goesOn := last.Outcome == runbook.Undecided && step.Runbook.OnUndecided.Value == "continue"
+	if exitOf(last.Outcome) == exitDecided || goesOn {
+		outcome.Result = journal.Done
+	}
+	return outcome
+}
+
+// Preview asks the runbook's guards and tells what it would do.
+func (b *bookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	e, err := b.errand(attempt, plan)
+	if err != nil {
+		return "", err
+	}
+	books, ending, err := e.recipe.books(ctx, e.journal)
+	if err != nil {
+		return "", err
+	}
+	if ending != nil {
+		return fmt.Sprintf("%s: %s", ending[0].Outcome, ending[0].Reason), nil
+	}
+	said := ""
+	for _, book := range books {
+		result, err := (&engine.Engine{Journal: b.kept, Clock: e.clock, Holder: b.app.holder()}).Plan(ctx, book, engine.Options{})
+		switch {
+		case err != nil:
+			return said, err
+		case result.Plan != nil:
+			said += fmt.Sprintf("would act on %s, in %d steps; ", book.Target.Name, len(result.Plan.Steps))
+		default:
+			said += fmt.Sprintf("%s, %s: %s; ", book.Target.Name, result.Outcome, result.Reason)
+		}
+	}
+	return said[:max(0, len(said)-2)], nil
+}
