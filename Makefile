@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node sweep control-plane clean
+.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -76,6 +76,11 @@ bench-rescue-pods: control-plane
 bench-node:
 	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/salve-node
 	$(GO) test -run '^$$' -bench . ./hotfix/staging
+
+# 10,000 steps that do nothing, and 1,000 that run true beside make and GNU
+# parallel, where that is installed. About two minutes.
+bench-pipeline:
+	$(GO) test -run '^$$' -bench '^BenchmarkScheduler' -benchtime 1x ./pipeline/command
 
 clean:
 	rm -rf $(BIN)

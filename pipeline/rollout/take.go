@@ -16,11 +16,6 @@ import (
 
 // take drafts the outcome of an attempt, and decides what follows from it.
 func (w *walk) take(ended ending) {
-	if log := w.running[ended.step]; log != nil {
-		if err := log.Close(); err != nil {
-			w.warn(fmt.Sprintf("the log of step %s is not complete: %v", w.name(ended.step), err))
-		}
-	}
 	w.drop(ended.step)
 	w.settled(ended.step, ended.outcome)
 }

@@ -10,7 +10,7 @@ import (
 
 	"salve/engine"
 	"salve/journal"
-	"salve/pace"
+
 	"salve/runbook"
 )
 
@@ -27,7 +27,7 @@ type walk struct {
 	outputs outputs
 	// running are the attempts under way, by their step; busy those of them that
 	// take a place.
-	running map[int]Log
+	running map[int]bool
 	busy    int
 	// paused are steps that wait for their next attempt.
 	paused map[int]clock.Timer
@@ -74,7 +74,7 @@ type note struct {
 func (r *Runner) walk(plan *Plan, record *journal.Record, held *leases, past *past) *walk {
 	return &walk{
 		runner: r, plan: plan, record: record, leases: held, past: past,
-		queue: newQueue(plan.Graph), outputs: newOutputs(), running: map[int]Log{}, paused: map[int]clock.Timer{},
+		queue: newQueue(plan.Graph), outputs: newOutputs(), running: map[int]bool{}, paused: map[int]clock.Timer{},
 		tries: map[int]int{}, ended: make(chan ending, 16), again: make(chan int), notes: make(chan note), over: make(chan struct{}),
 	}
 }
@@ -217,9 +217,6 @@ func (w *walk) work(ctx context.Context) error {
 			cancel(err)
 		}
 		w.launch(attempts)
-		if len(w.drafts) > 0 {
-			continue
-		}
 		if len(w.running) == 0 && len(w.paused) == 0 && (w.stopping || w.queue.empty()) {
 			return w.broken
 		}
@@ -300,7 +297,7 @@ func (w *walk) announceStep(i int) {
 	number := w.attempts(i) + 1
 	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Intended, Step: w.name(i), Data: journal.Intent{Attempt: number, Inputs: inputs}})
 	w.began = append(w.began, i)
-	w.running[i] = nil
+	w.running[i] = true
 	w.tries[i]++
 	if !w.idle(i) {
 		w.busy++
@@ -348,55 +345,13 @@ func (w *walk) launch(ctx context.Context) {
 		number := w.record.Step(w.name(i)).Attempts
 		given, _ := w.outputs.given(step) // they were there when the step was announced
 		w.tell(engine.Event{Kind: engine.StepBegan, Step: w.name(i), Attempt: number})
-		log, err := w.runner.OpenLog(w.record.Run, step.ID(), number)
-		if err != nil {
-			w.drop(i)
-			w.settled(i, Outcome{Result: journal.Failure, Reason: "its log can't be written: " + err.Error()})
-			continue
-		}
-		w.running[i] = log
 		for _, one := range given {
 			if one.Secret {
-				log.Hide(one.Text())
 				w.hidden = append(w.hidden, one.Text())
 			}
 		}
-		attempt := w.attempt(i, number, given, log)
-		go func() { w.ended <- ending{i, w.try(ctx, attempt)} }()
+		attempt := w.attempt(i, number, given)
+		go func() { w.ended <- ending{i, w.logged(ctx, attempt)} }()
 	}
 	w.began = w.began[:0]
-}
-
-// try makes an attempt within the step's timeout.
-func (w *walk) try(ctx context.Context, attempt *Attempt) Outcome {
-	limited := ctx
-	if timeout := attempt.Step.Timeout; timeout != nil {
-		var cancel context.CancelFunc
-		limited, cancel = pace.WithTimeout(ctx, w.runner.Clock, timeout.Duration)
-		defer cancel()
-	}
-	outcome := w.runner.Actions[attempt.Step.Action.Value].Run(limited, attempt)
-	if outcome.Result != journal.Done && errors.Is(context.Cause(limited), context.DeadlineExceeded) {
-		outcome.Reason = fmt.Sprintf("not done within its timeout of %s: %s", attempt.Step.Timeout.Duration, outcome.Reason)
-	}
-	return outcome
-}
-
-func (w *walk) attempt(i, number int, given []Given, log Log) *Attempt {
-	step := w.plan.Steps[i]
-	attempt := &Attempt{
-		Run: w.record.Run, Step: step, Number: number, Given: given, Log: log,
-		Report: func(text string) {
-			w.tell(engine.Event{Kind: engine.StepMoved, Step: w.name(i), Progress: &runbook.Progress{Text: text}})
-		},
-		Note: func(name string, value any) error {
-			wanted := note{step: i, name: name, value: value, answer: make(chan error, 1)}
-			w.notes <- wanted
-			return <-wanted.answer
-		},
-	}
-	if step.Soak != nil {
-		attempt.Since = w.first(step.Soak.Since.ID())
-	}
-	return attempt
 }
