@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
 	"salve/fault"
+	"salve/pace"
 )
 
 // Resource is one kind of objects, in the version that it is read in.
@@ -28,12 +30,18 @@ func (r Resource) String() string { return r.GroupResource().String() }
 // resource.
 var inGraph = []string{"delete", "list", "watch"}
 
+// discoveryPatience is how long a group is waited for that nobody answers for: while a
+// definition comes or goes it takes seconds. A server that is down takes hours.
+const discoveryPatience = 15 * time.Second
+
 // GarbageCollected gives the resources whose objects can be taken along when their
 // owners go. A group that the API server can't answer for is an error, unless its
 // failure is passed over: what belongs to it can't be seen.
 func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group string) bool) ([]Resource, error) {
+	limited, cancel := pace.WithTimeout(ctx, c.Clock, discoveryPatience)
+	defer cancel()
 	var lists []*metav1.APIResourceList
-	err := c.Read(ctx, "asking the API server what it serves", func(ctx context.Context) (err error) {
+	err := c.Read(limited, "asking the API server what it serves", func(ctx context.Context) (err error) {
 		lists, err = c.Client.Discovery().ServerPreferredResourcesWithContext(ctx)
 		return withoutGroups(err, passOver)
 	})

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"salve/fault"
 	"salve/kube"
 )
 
@@ -47,21 +46,26 @@ func (o *Operator) belongings(ctx context.Context) ([]kube.Object, error) {
 	return append(all, rights...), err
 }
 
+// bootstrapped labels the roles and bindings that the API server makes itself, and
+// makes again when it starts.
+const bootstrapped = "kubernetes.io/bootstrapping"
+
 // rights are the bindings whose every subject is of the operator's namespace, the
 // cluster roles that are about its group alone, and those that a selector names.
 func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 	var selectors []labels.Selector
 	for _, text := range o.Selectors {
-		selector, err := labels.Parse(text)
-		if err != nil || selector.Empty() {
-			return nil, fault.New(fault.Terminal, "label selector %q: it selects nothing in particular", text)
+		selector, err := kube.Selector(text)
+		if err != nil {
+			return nil, err
 		}
 		selectors = append(selectors, selector)
 	}
 	var all []kube.Object
 	add := func(resource kube.Resource, object metav1.Object, own bool) {
 		named := slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(labels.Set(object.GetLabels())) })
-		if own || named {
+		_, clusters := object.GetLabels()[bootstrapped]
+		if (own || named) && !clusters {
 			all = append(all, kube.ObjectOf(resource, object))
 		}
 	}

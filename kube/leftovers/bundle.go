@@ -77,6 +77,11 @@ func (o *Operator) Export(ctx context.Context, options ExportOptions) (Bundle, e
 	return bundle, inFile.verify()
 }
 
+// String counts what the bundle holds.
+func (b Bundle) String() string {
+	return count(b.Definitions, "CRD") + " and " + count(b.Objects, "object")
+}
+
 // bundleNote is where a run keeps its bundle, or which one it is.
 const bundleNote = "bundle"
 

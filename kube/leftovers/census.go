@@ -6,10 +6,14 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"time"
 
-	"salve/kube"
-
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"salve/fault"
+	"salve/kube"
+	"salve/pace"
 )
 
 // namesKept is how many bytes the names of a census may take in all: an entry of a
@@ -22,6 +26,9 @@ type Census struct {
 	Deleting int `json:"deleting"`
 	// Releasable are being deleted and held by finalizers that may be removed.
 	Releasable int `json:"releasable,omitempty"`
+	// Unread are the resources of which not every object could be read, because the
+	// operator that is gone would have to convert them.
+	Unread []string `json:"unread,omitempty"`
 	// Counts are the objects of each resource that has any.
 	Counts map[string]int `json:"counts,omitempty"`
 	// Names are all names, by resource and namespace; nil when they are too many.
@@ -42,12 +49,7 @@ func (o *Operator) census(ctx context.Context, of []Definition) (Census, error) 
 	err := kube.Afresh(func() error {
 		all = Census{Counts: map[string]int{}, Names: map[string]map[string][]string{}, digest: sha256.New()}
 		for _, definition := range of {
-			_, err := o.eachOf(ctx, definition, func(found *metav1.PartialObjectMetadata) error {
-				held, stuck := o.heldOf(definition.Defines, found)
-				all.count(held, stuck, found)
-				return nil
-			})
-			if err != nil {
+			if err := o.censusOf(ctx, definition, &all); err != nil {
 				return err
 			}
 		}
@@ -55,6 +57,29 @@ func (o *Operator) census(ctx context.Context, of []Definition) (Census, error) 
 		return nil
 	})
 	return all, err
+}
+
+// conversionPatience is how long a definition's objects are tried to read that the
+// operator would have to convert. It may have stored all of them in one version.
+const conversionPatience = 5 * time.Second
+
+func (o *Operator) censusOf(ctx context.Context, definition Definition, all *Census) error {
+	limited := ctx
+	if definition.conversion != nil {
+		var cancel context.CancelFunc
+		limited, cancel = pace.WithTimeout(ctx, o.Clock, conversionPatience)
+		defer cancel()
+	}
+	_, err := o.eachOf(limited, definition, func(found *metav1.PartialObjectMetadata) error {
+		held, stuck := o.heldOf(definition.Defines, found)
+		all.count(held, stuck, found)
+		return nil
+	})
+	if definition.conversion != nil && fault.ClassOf(err) == fault.Transient && context.Cause(ctx) == nil && !apierrors.IsResourceExpired(err) {
+		all.Unread = append(all.Unread, definition.Defines.String())
+		return nil
+	}
+	return err
 }
 
 // count takes an object into account; stuck says that held names who holds it.

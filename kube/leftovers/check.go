@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"salve/kube"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -38,15 +39,12 @@ func CheckNamespace(name string) error {
 	return nil
 }
 
-// CheckSelectors finds label selectors that can't be read or that select everything.
+// CheckSelectors finds label selectors that can't be read or that select what is
+// others'.
 func CheckSelectors(texts []string) error {
 	for _, text := range texts {
-		selector, err := labels.Parse(text)
-		if err != nil {
-			return fmt.Errorf("%q: %w", text, err)
-		}
-		if requirements, _ := selector.Requirements(); len(requirements) == 0 {
-			return fmt.Errorf("%q selects everything", text)
+		if _, err := kube.Selector(text); err != nil {
+			return err
 		}
 	}
 	return nil

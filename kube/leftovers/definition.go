@@ -27,6 +27,9 @@ type Definition struct {
 	Defines  kube.Resource
 	Deleting bool
 	held     Held
+	// conversion is set where the operator itself converts the objects.
+	conversion map[string]any
+	version    string
 }
 
 // inGroup tells whether an API group is a group or one below it.
@@ -68,6 +71,7 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 			return nil, err
 		}
 		definition.held, _ = o.heldOf(definitions, raw)
+		definition.conversion, definition.version = conversionOf(raw, o.Namespace), raw.GetResourceVersion()
 		all = append(all, definition)
 	}
 	return all, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"salve/fault"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -14,7 +15,9 @@ const deleters = 32
 
 // deleteEach deletes the very objects that each visits, some at a time, as Delete
 // does. It keeps none of them. After the first error no further deletion begins;
-// those that were made stand, and making them again changes nothing.
+// those that were made stand, and making them again changes nothing. An error after
+// some were deleted has class Transient, whatever its cause: it has to be looked what
+// happened.
 func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -26,6 +29,7 @@ func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total 
 			for object := range work {
 				if err := o.Delete(ctx, permit, object); err != nil {
 					cancel(err)
+					continue
 				}
 				counted.add(1)
 			}
@@ -42,9 +46,18 @@ func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total 
 	close(work)
 	team.Wait()
 	if cause := context.Cause(ctx); cause != nil {
-		return cause
+		err = cause
 	}
-	return err
+	return partly(counted.count(), "deleted", err)
+}
+
+// partly is an error of a change to many things, some of which were changed: it
+// is not the same as a refusal of all.
+func partly(n int, changed string, err error) error {
+	if err == nil || n == 0 {
+		return err
+	}
+	return fault.New(fault.Transient, "%s were %s: %w", count(n, "object"), changed, err)
 }
 
 // DeleteAll deletes a few objects, the very ones.

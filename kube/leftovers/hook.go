@@ -111,9 +111,9 @@ func pointsInto(webhook map[string]any, namespace string) bool {
 
 // RemoveHooks removes what points into the operator's namespace.
 func (o *Operator) RemoveHooks(ctx context.Context, permit runbook.Permit, hooks []Hook) error {
-	for _, hook := range hooks {
+	for n, hook := range hooks {
 		if err := o.removeHook(ctx, permit, hook); err != nil {
-			return err
+			return partly(n, "removed", err)
 		}
 	}
 	return nil

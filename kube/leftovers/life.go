@@ -78,13 +78,13 @@ func heldFor(lease *coordinationv1.Lease, now time.Time) (age time.Duration, hel
 }
 
 // AwaitStopped waits until the operator shows no sign of life.
-func (o *Operator) AwaitStopped(ctx context.Context, report func(runbook.Progress)) error {
+func (o *Operator) AwaitStopped(ctx context.Context, run runbook.Run) error {
 	for began := o.Clock.Now(); ; {
 		signs, err := o.SignsOfLife(ctx)
 		if err != nil || len(signs) == 0 {
 			return err
 		}
-		report(runbook.Progress{Text: "the operator stops", Details: signs})
+		run.Report(runbook.Progress{Text: "the operator stops", Details: signs})
 		if err := pace.Pause(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
 			return err
 		}

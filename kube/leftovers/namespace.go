@@ -2,6 +2,7 @@ package leftovers
 
 import (
 	"context"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -24,6 +25,15 @@ type Namespace struct {
 	Records bool
 	// Held are the objects that keep it from going, once it is being deleted.
 	Held []Held
+}
+
+// Hold says what keeps the namespace; empty when nothing is seen to.
+func (n *Namespace) Hold() string {
+	if len(n.Held) == 0 {
+		return ""
+	}
+	shownHeld := names(n.Held[:min(len(n.Held), shown)])
+	return ", and it waits for " + strings.Join(shownHeld, ", ")
 }
 
 // namespace reads the operator's namespace; it is nil when there is none.

@@ -1,7 +1,9 @@
 package leftovers
 
 import (
+	"context"
 	"fmt"
+	"slices"
 
 	"salve/runbook"
 )
@@ -13,6 +15,8 @@ type Part struct {
 	Going int `json:"deleting,omitempty"`
 	// Names are those of all of it, or of the first of many.
 	Names []string `json:"names,omitempty"`
+	// Unread are resources that count as one each: see Census.
+	Unread []string `json:"unread,omitempty"`
 	// Objects are all names by resource and namespace, where there is such a list.
 	Objects map[string]map[string][]string `json:"objects,omitempty"`
 }
@@ -27,6 +31,32 @@ func (p Part) Observation() runbook.Observation {
 		seen.State = runbook.InFlight
 	}
 	return seen
+}
+
+// begunNote keeps what a run was first about to remove.
+const begunNote = "begun"
+
+type begun struct {
+	Step  string `json:"step"`
+	Count int    `json:"count"`
+}
+
+// Begin notes in a run how much its first removal is about.
+func (p Part) Begin(ctx context.Context, run runbook.Run, step string) error {
+	if found, err := run.Recall(begunNote, new(begun)); found || err != nil {
+		return err
+	}
+	return run.Note(ctx, begunNote, begun{step, p.All - p.Going})
+}
+
+// SinceBegun is Observation, and tells whether the run has removed some of what it
+// was about to.
+func (p Part) SinceBegun(run runbook.Run, step string) (runbook.Observation, error) {
+	var first begun
+	found, err := run.Recall(begunNote, &first)
+	seen := p.Observation()
+	seen.Partial = found && (first.Step != step || p.All-p.Going < first.Count)
+	return seen, err
 }
 
 // Input is a part as a plan and an intent show it: the plan names every object, and
@@ -45,9 +75,24 @@ func (p Part) Input(run runbook.Run) (any, error) {
 // HookPart is what points into the namespace.
 func (r *Reading) HookPart() Part { return Part{All: len(r.Hooks), Names: names(r.Hooks)} }
 
+// ConversionPart is the definitions whose objects the operator converts.
+func (r *Reading) ConversionPart() Part {
+	var all []Definition
+	for _, definition := range r.Definitions {
+		if definition.conversion != nil {
+			all = append(all, definition)
+		}
+	}
+	return Part{All: len(all), Names: names(all)}
+}
+
 // ObjectPart is the custom resources.
 func (r *Reading) ObjectPart() Part {
-	part := Part{All: r.Objects.Total, Going: r.Objects.Deleting, Names: r.Objects.Examples}
+	part := Part{All: r.Objects.Total + len(r.Objects.Unread), Going: r.Objects.Deleting, Names: r.Objects.Examples}
+	for _, unread := range r.Objects.Unread {
+		part.Unread = append(part.Unread, unread)
+		part.Names = append(slices.Clip(part.Names), unread+" that can't be read")
+	}
 	if r.Objects.Names != nil {
 		part.Objects = r.Objects.Names
 	}

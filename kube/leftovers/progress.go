@@ -61,6 +61,12 @@ func (m *meter) add(n int) {
 	m.say(func() runbook.Progress { return runbook.Progress{Text: text} })
 }
 
+func (m *meter) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.done
+}
+
 func count(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"salve/kube"
@@ -51,10 +52,13 @@ func (r *Reading) String() string {
 	text := fmt.Sprintf("%s with %s, %d of them being deleted; %s into the namespace, %s of the operator's own",
 		count(len(r.Definitions), "CRD"), count(r.Objects.Total, "object"), r.Objects.Deleting,
 		count(len(r.Hooks), "hook"), count(len(r.Belongings), "other object"))
+	if len(r.Objects.Unread) > 0 {
+		text += "; not all can be read of " + strings.Join(r.Objects.Unread, ", ") + ", which the operator would have to convert"
+	}
 	if r.Namespace == nil {
 		return text + "; no namespace"
 	}
-	return text + "; " + r.Namespace.String()
+	return text + "; namespace " + r.Namespace.Name
 }
 
 // Evidence pins what was read.

@@ -15,16 +15,16 @@ import (
 // sizesNote keeps the replicas that workloads had before a run stopped them, by UID.
 const sizesNote = "sizes"
 
-// Running is the workloads of the operator that have replicas and can be scaled.
-func (o *Operator) Running(ctx context.Context) (Part, error) {
+// Stopped observes how far the operator's workloads are from having no replicas.
+func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
 	workloads, err := o.workloads(ctx)
-	var names []string
+	running := 0
 	for _, workload := range workloads {
 		if workload.Scalable && workload.Replicas > 0 {
-			names = append(names, workload.String())
+			running++
 		}
 	}
-	return Part{All: len(names), Names: names}, err
+	return Part{All: running}.Observation(), err
 }
 
 // Stop notes in a run how many replicas the operator's workloads have, and scales
@@ -46,20 +46,23 @@ func (o *Operator) Stop(ctx context.Context, permit runbook.Permit, run runbook.
 	if err := run.Note(ctx, sizesNote, sizes); err != nil {
 		return err
 	}
+	stopped := 0
 	for _, workload := range workloads {
 		if workload.Scalable && workload.Replicas > 0 {
 			if err := o.scale(ctx, permit, workload, 0); err != nil {
-				return err
+				return partly(stopped, "scaled to zero", err)
 			}
+			stopped++
 		}
 	}
 	return nil
 }
 
-// StoppedBy is the workloads that a run has scaled to zero and that are there still.
-func (o *Operator) StoppedBy(ctx context.Context, run runbook.Run) (Part, error) {
+// Started observes how many of the workloads that a run has scaled to zero still have
+// no replicas.
+func (o *Operator) Started(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 	stopped, err := o.stoppedBy(ctx, run)
-	return Part{All: len(stopped), Names: names(stopped)}, err
+	return Part{All: len(stopped)}.Observation(), err
 }
 
 // StartAgain gives the workloads that a run has scaled to zero the replicas that

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"salve/fault"
+
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 )
@@ -30,9 +32,9 @@ type StrandedError struct {
 func (e *StrandedError) Error() string { return e.Extent.String() }
 
 // AwaitStranded watches the pods of the selector, in all namespaces, and returns
-// *StrandedError as soon as some of them are stranded elsewhere than in the homes. It says a line for each change. What it keeps is a few bytes of each pod
-// that is at home. Any other error says that it can't be seen: that of follow,
-// or of asking what a pod waits for.
+// *StrandedError as soon as some of them are stranded elsewhere than in the homes. It
+// says a line for each change. What it keeps is a few bytes of each live pod. Trouble
+// that passes is said and waited out; any other error says that it can't be seen.
 func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	changes := make(chan podChange, changesHeld)
@@ -57,7 +59,8 @@ func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error
 	}
 }
 
-// lookout knows of each pod whether it is live at home, or waits elsewhere.
+// lookout knows of each pod whether it is live at home or away, and which of those
+// that are away wait.
 type lookout struct {
 	search *Search
 	say    func(string)
@@ -65,20 +68,23 @@ type lookout struct {
 
 	current bool
 	home    map[types.UID]bool
+	away    map[types.UID]bool
 	waiting map[types.UID]Pod
 	// cleared are those that were seen to wait elsewhere for something else, and for
 	// what.
 	cleared map[types.UID]string
 	// armed says that those that wait are judged when the timer is over.
 	armed bool
-	// live counts the live pods at home; liveBefore did when the first began to wait
-	// elsewhere.
-	live, liveBefore int
+	// liveBefore counts the live pods at home when the first began to wait elsewhere.
+	liveBefore int
+	// blind says that it was said that it can't be seen what pods wait for.
+	blind bool
 }
 
 func (w *lookout) forget() {
-	w.home, w.waiting, w.cleared = map[types.UID]bool{}, map[types.UID]Pod{}, map[types.UID]string{}
-	w.live, w.current = 0, false
+	w.home, w.away = map[types.UID]bool{}, map[types.UID]bool{}
+	w.waiting, w.cleared = map[types.UID]Pod{}, map[types.UID]string{}
+	w.current = false
 }
 
 func (w *lookout) take(change podChange) {
@@ -89,26 +95,24 @@ func (w *lookout) take(change podChange) {
 		w.say(fmt.Sprintf("the pods can't be seen: %v", change.Err))
 	case podsCurrent:
 		w.current = true
-		w.say(fmt.Sprintf("%d live pods where they belong, %d wait elsewhere", w.live, len(w.waiting)))
+		w.say(fmt.Sprintf("%d live pods where they belong, %d wait elsewhere", len(w.home), len(w.waiting)))
 		w.schedule()
 	case podSeen, podGone:
 		if slices.Contains(w.search.Homes, change.Pod.Namespace) {
-			w.atHome(change)
+			note(w.home, change)
 		} else {
+			note(w.away, change)
 			w.elsewhere(change)
 		}
 	}
 }
 
-func (w *lookout) atHome(change podChange) {
-	was, is := w.home[change.Pod.UID], change.News == podSeen && change.Pod.Live()
-	switch {
-	case is && !was:
-		w.live++
-		w.home[change.Pod.UID] = true
-	case was && !is:
-		w.live--
-		delete(w.home, change.Pod.UID)
+// note takes a change of a pod into the live ones.
+func note(live map[types.UID]bool, change podChange) {
+	if change.News == podSeen && change.Pod.Live() {
+		live[change.Pod.UID] = true
+	} else {
+		delete(live, change.Pod.UID)
 	}
 }
 
@@ -133,7 +137,7 @@ func (w *lookout) elsewhere(change podChange) {
 // schedule sees to it that those that wait are judged.
 func (w *lookout) schedule() {
 	if w.current && len(w.waiting) > 0 && !w.armed {
-		w.liveBefore, w.armed = w.live, true
+		w.liveBefore, w.armed = len(w.home), true
 		w.timer.Reset(settling)
 	}
 }
@@ -153,7 +157,7 @@ func (w *lookout) judge(ctx context.Context) error {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.String(), b.String()))
 	})
 	var unseen error
-	alarm := &StrandedError{Extent: Extent{LiveAtHome: w.live, Fewer: w.live < w.liveBefore}}
+	alarm := &StrandedError{Extent: Extent{LiveAtHome: len(w.home), Fewer: len(w.home) < w.liveBefore}}
 	for _, pod := range waiting {
 		why, stranded, blind := whereabouts.judge(ctx, pod)
 		switch {
@@ -166,10 +170,24 @@ func (w *lookout) judge(ctx context.Context) error {
 			w.clear(pod, why)
 		}
 	}
-	if alarm.Extent.Stranded = len(alarm.Pods); alarm.Extent.Stranded > 0 {
+	if stranded := len(alarm.Pods); stranded > 0 {
+		alarm.Extent.Stranded, alarm.Extent.LiveElsewhere = stranded, len(w.away)-stranded
 		return alarm
 	}
-	return unseen
+	return w.judgeAgain(unseen)
+}
+
+// judgeAgain goes on after trouble that passes; any other ends the watch.
+func (w *lookout) judgeAgain(unseen error) error {
+	if class := fault.ClassOf(unseen); unseen != nil && class != fault.Transient && class != fault.Throttled {
+		return unseen
+	}
+	if unseen != nil && !w.blind {
+		w.say(unseen.Error())
+	}
+	w.blind = unseen != nil
+	w.schedule()
+	return nil
 }
 
 func (w *lookout) clear(pod Pod, why string) {

@@ -39,13 +39,15 @@ type Extent struct {
 	Stranded int `json:"stranded"`
 	// LiveAtHome counts the pods that wait or run where they belong.
 	LiveAtHome int `json:"liveAtHome"`
+	// LiveElsewhere counts those that wait or run elsewhere and are not stranded.
+	LiveElsewhere int `json:"liveElsewhere,omitempty"`
 	// Fewer says that these grow fewer. It is looked at when more than half of all
 	// pods are stranded, and not all.
 	Fewer bool `json:"fewerAtHome"`
 }
 
 func (e Extent) String() string {
-	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.Stranded+e.LiveAtHome)
+	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.live())
 	switch {
 	case e.most() && e.LiveAtHome == 0:
 		return "an outage, not a leak: " + said + ", and none lives where they belong"
@@ -57,7 +59,9 @@ func (e Extent) String() string {
 	return said
 }
 
-func (e Extent) most() bool { return e.Stranded > e.LiveAtHome }
+func (e Extent) live() int { return e.Stranded + e.LiveAtHome + e.LiveElsewhere }
+
+func (e Extent) most() bool { return 2*e.Stranded > e.live() }
 
 // secondLook is how long after the first one the pods at home are counted again.
 const secondLook = 5 * time.Second
@@ -67,6 +71,11 @@ const secondLook = 5 * time.Second
 // there are fewer some seconds later.
 func (r *Reading) Extent(ctx context.Context) (Extent, error) {
 	extent := Extent{Stranded: len(r.Stranded), LiveAtHome: liveOf(r.Home)}
+	for _, pod := range r.Left {
+		if pod.Live() {
+			extent.LiveElsewhere++
+		}
+	}
 	if !extent.most() || extent.LiveAtHome == 0 {
 		return extent, nil
 	}

@@ -69,7 +69,9 @@ func (s *Search) follow(ctx context.Context, changes chan<- podChange) error {
 			if class == fault.Denied || class == fault.Terminal {
 				return err
 			}
-			f.tell(ctx, podChange{News: podsUnseen, Err: err})
+			if !f.troubled { // said once, until they are seen again
+				f.tell(ctx, podChange{News: podsUnseen, Err: err})
+			}
 			f.troubled = true
 		}
 		if err := pace.Pause(ctx, s.Clock, watchAgain.Pause(n, fault.RetryAfter(err))); err != nil {

@@ -6,8 +6,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"salve/fault"
@@ -21,23 +19,6 @@ type Search struct {
 	Selector string
 	// Homes are the namespaces where such pods belong.
 	Homes []string
-}
-
-// CheckSelector reads a label selector, and gives it with its terms in order. One that
-// only says what pods are not is refused: it selects the pods of strangers.
-func CheckSelector(text string) (string, error) {
-	parsed, err := labels.Parse(text)
-	if err != nil {
-		return "", fault.New(fault.Terminal, "selector %q: %w", text, err)
-	}
-	wanted, _ := parsed.Requirements()
-	for _, one := range wanted {
-		switch one.Operator() {
-		case selection.Equals, selection.DoubleEquals, selection.In, selection.Exists:
-			return parsed.String(), nil
-		}
-	}
-	return "", fault.New(fault.Terminal, "selector %q names no label that the pods have: it would select the pods of others", text)
 }
 
 // CheckNamespaces finds names that no namespace can have; empty ones are passed over.

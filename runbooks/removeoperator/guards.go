@@ -13,17 +13,7 @@ import (
 type judge func(ctx context.Context, run runbook.Run, left *leftovers.Reading) (runbook.Finding, error)
 
 func (r *removal) guard(name, asks string, judge judge) runbook.Guard {
-	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-		left, err := r.look(ctx, run)
-		if err != nil {
-			return runbook.Unseen(err.Error())
-		}
-		finding, err := judge(ctx, run, left)
-		if err != nil {
-			return runbook.Unseen(err.Error())
-		}
-		return finding
-	}}
+	return runbook.Ask(name, asks, r.look, judge)
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
@@ -44,7 +34,7 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 			case left.Namespace.Records:
 				return runbook.No("namespace " + r.Namespace + " holds the records of runs").Ending(runbook.NeedsAttention).Bound(), nil
 			case left.Namespace.Deleting:
-				return runbook.No("somebody else is deleting namespace " + r.Namespace).Ending(runbook.Deferred), nil
+				return runbook.No("somebody else is deleting namespace " + r.Namespace + left.Namespace.Hold()).Ending(runbook.Deferred), nil
 			}
 			return runbook.Yes("nobody is deleting namespace " + r.Namespace), nil
 		})
@@ -63,7 +53,7 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 			case stopped:
 				return runbook.Yes("it is stopped first: "+named, saw), nil
 			}
-			return runbook.No("it is alive: "+named, saw).Bound(), nil
+			return runbook.No("it is alive: "+named+"; --stop-operator scales it to zero first", saw).Bound(), nil
 		})
 }
 
@@ -86,7 +76,7 @@ func (r *removal) cascadeContained() runbook.Guard {
 func (r *removal) bundleKept() runbook.Guard {
 	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
 		bundle, err := leftovers.Kept(ctx, run)
-		return runbook.Yes(fmt.Sprintf("%d CRDs and %d objects were read back", bundle.Definitions, bundle.Objects)), err
+		return runbook.Yes(bundle.String() + " were read back"), err
 	})
 }
 

@@ -65,7 +65,7 @@ func (o *operator) rights() {
 	}
 	for name, groups := range map[string][]string{"own": {o.group, "sub." + o.group}, "shared": {o.group, "apps"}} {
 		_, err := rbac.ClusterRoles().Create(o.Context(), &rbacv1.ClusterRole{
-			ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-" + name},
+			ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-" + name, Labels: map[string]string{"role": o.namespace + "-" + name}},
 			Rules:      []rbacv1.PolicyRule{{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"get"}}},
 		}, metav1.CreateOptions{})
 		o.must(err)
@@ -106,6 +106,18 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 				t.Errorf("%s %s: there is %v, want %v", name, kind, got, want)
 			}
 		}
+	}
+}
+
+// TestTheClustersOwnRightsStay, even when a selector selects them.
+func TestTheClustersOwnRightsStay(t *testing.T) {
+	t.Parallel()
+	o := retired(t)
+	o.rights()
+	o.inputs.Selectors = []string{"kubernetes.io/bootstrapping=rbac-defaults", "role=" + o.namespace + "-shared"}
+	belongings := string(o.plan().Plan.Steps[len(o.book().Steps)-3].Inputs)
+	if strings.Contains(belongings, "cluster-admin") || !strings.Contains(belongings, o.namespace+"-shared") {
+		t.Errorf("it would delete %s", belongings)
 	}
 }
 

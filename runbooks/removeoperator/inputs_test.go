@@ -25,6 +25,8 @@ func TestInputsThatCanNotBeMeantAreRefused(t *testing.T) {
 		"nor is default":                         {func(in *removeoperator.Inputs) { in.Namespace = "default" }, "--namespace"},
 		"a namespace is a label":                 {func(in *removeoperator.Inputs) { in.Namespace = "a/b" }, "--namespace"},
 		"a selector selects something":           {func(in *removeoperator.Inputs) { in.Selectors = []string{""} }, "--selector"},
+		"what others don't have selects others":  {func(in *removeoperator.Inputs) { in.Selectors = []string{"app=operator", "!app"} }, "--selector"},
+		"nor does what they have otherwise":      {func(in *removeoperator.Inputs) { in.Selectors = []string{"app!=web,tier notin (a)"} }, "--selector"},
 		"a selector can be read":                 {func(in *removeoperator.Inputs) { in.Selectors = []string{"app in"} }, "--selector"},
 		"a finalizer is a name":                  {func(in *removeoperator.Inputs) { in.Finalizers = []string{"*"} }, "--finalizer"},
 		"a wait is not negative":                 {func(in *removeoperator.Inputs) { in.CascadeWait.Duration = -1 }, "--cascade-wait"},

@@ -25,10 +25,10 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	r := &removal{in: in, seen: &leftovers.Reading{}, Operator: &leftovers.Operator{
+	r := &removal{in: in, Operator: &leftovers.Operator{
 		Cluster: world.Cluster, Group: in.Group, Namespace: in.Namespace, Selectors: in.Selectors, Finalizers: in.Finalizers,
 	}}
-	steps := append([]runbook.Step{r.export()}, r.removals()...)
+	steps := append([]runbook.Step{r.dropConversions(), r.export()}, r.removals()...)
 	if in.StopOperator {
 		steps = slices.Insert(steps, 0, r.stopOperator())
 	}
@@ -42,23 +42,17 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}, nil
 }
 
-// removal is the runbook at work. Guards and steps of one round, counted from 1,
-// share a reading.
+// removal is the runbook at work.
 type removal struct {
 	*leftovers.Operator
-	in    Inputs
-	round int
-	seen  *leftovers.Reading
+	in   Inputs
+	left runbook.Shared[*leftovers.Reading]
 }
 
 // look reads what is left, once in a round.
 func (r *removal) look(ctx context.Context, run runbook.Run) (*leftovers.Reading, error) {
-	if r.round == run.Round() {
-		return r.seen, nil
-	}
-	left, err := r.Look(ctx)
-	if err == nil {
-		r.round, r.seen = run.Round(), left
-	}
-	return left, err
+	return r.left.In(ctx, run, r.Look)
 }
+
+// seen is what the guards and the observation of a step have just seen.
+func (r *removal) seen() *leftovers.Reading { return cmp.Or(r.left.Last(), &leftovers.Reading{}) }

@@ -2,7 +2,6 @@ package removeoperator
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"salve/kube/leftovers"
@@ -18,25 +17,28 @@ const stopping = 5 * time.Minute
 func (r *removal) stopOperator() runbook.Step {
 	return runbook.Step{
 		Name: "stop-operator", Changes: "scale the operator's workloads to zero", Guards: acting, Budget: stopping,
-		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
-			running, err := r.Running(ctx)
-			return running.Observation(), err
-		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-			return r.Stop(ctx, permit, run)
-		},
-		Await: func(ctx context.Context, run runbook.Run) error {
-			return r.AwaitStopped(ctx, run.Report)
-		},
+		Observe: r.Stopped, Apply: r.Stop, Await: r.AwaitStopped,
 		Undo: &runbook.Step{
 			Name: "start-operator", Changes: "scale the operator's workloads back to what they had",
-			Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
-				stopped, err := r.StoppedBy(ctx, run)
-				return stopped.Observation(), err
-			},
-			Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.StartAgain(ctx, permit, run)
-			},
+			Observe: r.Started, Apply: r.StartAgain,
+		},
+	}
+}
+
+// dropConversions comes before the export: what the operator would have to convert
+// can't be read until then.
+func (r *removal) dropConversions() runbook.Step {
+	converted := (*leftovers.Reading).ConversionPart
+	return runbook.Step{
+		Name: "drop-conversions", Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
+		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
+		Inputs: r.inputs(converted), Observe: r.observe("drop-conversions", converted),
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			return r.DropConversions(ctx, permit, run, r.seen().Definitions)
+		},
+		Undo: &runbook.Step{
+			Name: "convert-again", Changes: "let objects be converted as before",
+			Observe: r.ConvertedAgain, Apply: r.ConvertAgain,
 		},
 	}
 }
@@ -47,40 +49,47 @@ func (r *removal) export() runbook.Step {
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
 		Observe: leftovers.ObserveKept,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
-			return r.Keep(ctx, run, r.seen, r.in.Bundle)
+			return r.Keep(ctx, run, r.seen(), r.in.Bundle)
 		},
 	}
 }
 
-// task removes a part of what is left. What does not go in time is left to the
-// steps after it. Guards and needs are those of its own, await may be nil.
-type task struct {
-	name, changes string
-	part          func(*leftovers.Reading) leftovers.Part
-	guards        []string
-	needs         []runbook.Guard
-	apply         func(context.Context, runbook.Permit, runbook.Run) error
-	await         func(context.Context, runbook.Run) error
-}
-
-// step acts only while the operator is gone and the bundle there.
-func (r *removal) step(t task) runbook.Step {
-	step := runbook.Step{
-		Name: t.name, Changes: t.changes, NoReturn: true, PermitLasts: r.in.Budget.Duration, Apply: t.apply,
-		Guards: t.guards, Needs: slices.Concat(t.needs, []runbook.Guard{r.bundleKept(), r.operatorGone(false)}),
-		Inputs: func(run runbook.Run) (any, error) { return t.part(r.seen).Input(run) },
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
-			left, err := r.look(ctx, run)
-			if err != nil {
-				return runbook.Observation{}, err
-			}
-			return t.part(left).Observation(), nil
-		},
+// removing completes a step that removes a part of what is left. It acts only while
+// the operator is gone and the bundle there. What does not go in time is left to the
+// steps after it.
+func (r *removal) removing(part part, step runbook.Step) runbook.Step {
+	apply, await := step.Apply, step.Await
+	step.NoReturn, step.PermitLasts = true, r.in.Budget.Duration
+	step.Needs = append(step.Needs, r.bundleKept(), r.operatorGone(false))
+	step.Inputs, step.Observe = r.inputs(part), r.observe(step.Name, part)
+	step.Apply = func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		if err := part(r.seen()).Begin(ctx, run, step.Name); err != nil {
+			return err
+		}
+		return apply(ctx, permit, run)
 	}
-	if t.await != nil {
+	if await != nil {
 		step.Await = func(ctx context.Context, run runbook.Run) error {
-			return r.Within(ctx, r.in.CascadeWait.Duration, func(ctx context.Context) error { return t.await(ctx, run) })
+			return r.Within(ctx, r.in.CascadeWait.Duration, func(ctx context.Context) error { return await(ctx, run) })
 		}
 	}
 	return step
+}
+
+// part is one of the things that are left.
+type part = func(*leftovers.Reading) leftovers.Part
+
+func (r *removal) inputs(part part) func(runbook.Run) (any, error) {
+	return func(run runbook.Run) (any, error) { return part(r.seen()).Input(run) }
+}
+
+// observe looks how far a step is that removes a part.
+func (r *removal) observe(step string, part part) func(context.Context, runbook.Run) (runbook.Observation, error) {
+	return func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		left, err := r.look(ctx, run)
+		if err != nil {
+			return runbook.Observation{}, err
+		}
+		return part(left).SinceBegun(run, step)
+	}
 }

@@ -13,8 +13,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/kubernetes"
 
 	"salve/journal/incluster"
 	"salve/kube"
@@ -40,14 +38,7 @@ func (c counted) RoundTrip(request *http.Request) (*http.Response, error) {
 func (s *stage) counting() (requests, watches *atomic.Int64) {
 	s.Helper()
 	requests, watches = &atomic.Int64{}, &atomic.Int64{}
-	config := s.plane.Config()
-	config.ContentType = "application/vnd.kubernetes.protobuf"
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return counted{next, requests, watches} })
-	client, err := kubernetes.NewForConfig(config)
-	s.must(err)
-	custom, err := dynamic.NewForConfig(config)
-	s.must(err)
-	s.world.Cluster = &kube.Cluster{Client: client, Dynamic: custom, Clock: s.world.Cluster.Clock}
+	s.wrap(func(next http.RoundTripper) http.RoundTripper { return counted{next, requests, watches} })
 	return requests, watches
 }
 

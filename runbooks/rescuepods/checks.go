@@ -8,44 +8,36 @@ import (
 	"salve/runbook"
 )
 
-// check is a guard about what became of the recorded pods.
-func (r *rescue) check(name, asks string, answer func(context.Context, runbook.Run, strays.Remains) runbook.Finding) runbook.Guard {
-	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-		now, err := r.remains(ctx, run, all)
-		if err != nil {
-			return runbook.Unseen(err.Error())
-		}
-		return answer(ctx, run, now)
-	}}
+// became looks what became of the recorded pods.
+func (r *rescue) became(ctx context.Context, run runbook.Run) (strays.Remains, error) {
+	return r.remains(ctx, run, all)
 }
 
 func (r *rescue) recordedGone() runbook.Guard {
-	return r.check("recorded-gone", "are the recorded pods gone?", func(_ context.Context, _ runbook.Run, now strays.Remains) runbook.Finding {
+	return runbook.Ask("recorded-gone", "are the recorded pods gone?", r.became, func(_ context.Context, _ runbook.Run, now strays.Remains) (runbook.Finding, error) {
 		if left := now.Left(); left != "" {
-			return runbook.No(left)
+			return runbook.No(left), nil
 		}
-		return runbook.Yes(fmt.Sprintf("gone: %d; free to start where they are, and left alone: %d", len(now.Gone), len(now.Free)))
+		return runbook.Yes(fmt.Sprintf("gone: %d; free to start where they are, and left alone: %d", len(now.Gone), len(now.Free))), nil
 	})
 }
 
 func (r *rescue) runningUntouched() runbook.Guard {
-	return r.check("running-untouched", "was no pod touched in which something has started?", func(_ context.Context, _ runbook.Run, now strays.Remains) runbook.Finding {
+	return runbook.Ask("running-untouched", "was no pod touched in which something has started?", r.became, func(_ context.Context, _ runbook.Run, now strays.Remains) (runbook.Finding, error) {
+		seen := r.seen.Last()
 		if touched := now.Touched(); touched != "" {
-			return runbook.No(touched, r.seen.Evidence()...)
+			return runbook.No(touched, seen.Evidence()...), nil
 		}
-		return runbook.Yes(fmt.Sprintf("left alone elsewhere: %d", len(r.seen.Left)-len(now.Held)-len(now.Ending)), r.seen.Evidence()...)
+		return runbook.Yes(fmt.Sprintf("left alone elsewhere: %d", len(seen.Left)-len(now.Held)-len(now.Ending)), seen.Evidence()...), nil
 	})
 }
 
 func (r *rescue) jobsAccountedFor() runbook.Guard {
-	return r.check("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", func(ctx context.Context, run runbook.Run, now strays.Remains) runbook.Finding {
+	return runbook.Ask("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", r.became, func(ctx context.Context, run runbook.Run, now strays.Remains) (runbook.Finding, error) {
 		after, err := r.Aftermath(ctx, run, r.jobs(), now.Deleted())
-		switch {
-		case err != nil:
-			return runbook.Unseen(err.Error())
-		case len(after.Waiting) > 0:
-			return runbook.No(fmt.Sprintf("job %s is not complete, has no pod in %s, and is not listed", after.Waiting[0], r.in.homes()))
+		if err == nil && len(after.Waiting) > 0 {
+			return runbook.No(fmt.Sprintf("job %s is not complete, has no pod in %s, and is not listed", after.Waiting[0], r.in.homes())), nil
 		}
-		return runbook.Yes(after.String())
+		return runbook.Yes(after.String()), err
 	})
 }

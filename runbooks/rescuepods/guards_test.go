@@ -272,12 +272,13 @@ func TestInputsThatCannotBeMeant(t *testing.T) {
 		edit func(*rescuepods.Inputs)
 		want string
 	}{
-		{func(in *rescuepods.Inputs) { in.Selector = "" }, "names no label that the pods have"},
-		{func(in *rescuepods.Inputs) { in.Selector = "app!=web" }, "names no label that the pods have"},
-		{func(in *rescuepods.Inputs) { in.Selector = "app notin (a, b), !old" }, "names no label that the pods have"},
+		{func(in *rescuepods.Inputs) { in.Selector = "" }, "names no label that they have"},
+		{func(in *rescuepods.Inputs) { in.Selector = "app!=web" }, "names no label that they have"},
+		{func(in *rescuepods.Inputs) { in.Selector = "app notin (a, b), !old" }, "names no label that they have"},
 		{func(in *rescuepods.Inputs) { in.Selector = "a b" }, "--selector"},
 		{func(in *rescuepods.Inputs) { in.Expected = nil }, "--expected-namespace is missing"},
 		{func(in *rescuepods.Inputs) { in.Expected = []string{""} }, "--expected-namespace is missing"},
+		{func(in *rescuepods.Inputs) { in.Expected = []string{"a", "b", "a"} }, "--expected-namespace a stands there twice"},
 		{func(in *rescuepods.Inputs) { in.Expected = []string{"Test Pods"} }, "no name of a namespace"},
 		{func(in *rescuepods.Inputs) { in.ProwJobs = "-" }, "no name of a namespace"},
 		{func(in *rescuepods.Inputs) { in.Max = 0 }, "--max 0"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"salve/kube"
 	"salve/kube/strays"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,11 +39,16 @@ func Defaults() Inputs {
 
 // Validate finds inputs that can't be meant.
 func (in Inputs) Validate() error {
-	if _, err := strays.CheckSelector(in.Selector); err != nil {
+	if _, err := kube.Selector(in.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
 	if err := strays.CheckNamespaces(append([]string{in.ProwJobs}, in.Expected...)); err != nil {
 		return err
+	}
+	for i, home := range in.Expected {
+		if slices.Contains(in.Expected[:i], home) {
+			return fmt.Errorf("--expected-namespace %s stands there twice", home)
+		}
 	}
 	switch {
 	case len(in.Expected) == 0, slices.Contains(in.Expected, ""):

@@ -24,11 +24,11 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	selector, err := strays.CheckSelector(in.Selector) // in order: one lock, however it is written
+	selector, err := kube.Selector(in.Selector) // in order: one lock, however it is written
 	r := &rescue{Search: search(world, in), in: in}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
-		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector, Name: in.Selector},
+		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector},
 		Guards: []runbook.Guard{r.extent(), r.homesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax()},
 		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
@@ -51,29 +51,18 @@ func search(world World, in Inputs) *strays.Search {
 // rescue is the runbook at work.
 type rescue struct {
 	*strays.Search
-	in Inputs
-	// What was seen in a round: its guards share a reading.
-	round int
-	seen  *strays.Reading
+	in   Inputs
+	seen runbook.Shared[*strays.Reading]
 }
 
 // look reads all pods of the selector, once in a round.
 func (r *rescue) look(ctx context.Context, run runbook.Run) (*strays.Reading, error) {
-	if r.seen != nil && r.round == run.Round() {
-		return r.seen, nil
-	}
-	seen, err := r.Look(ctx)
-	r.round, r.seen = run.Round(), seen // nil after an error
-	return seen, err
+	return r.seen.In(ctx, run, r.Look)
 }
 
 // guard is one that answers from the round's reading.
-func (r *rescue) guard(name, asks string, answer func(context.Context, *strays.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-		seen, err := r.look(ctx, run)
-		if err != nil {
-			return runbook.Unseen(err.Error())
-		}
-		return answer(ctx, seen)
-	}}
+func (r *rescue) guard(name, asks string, answer func(*strays.Reading) runbook.Finding) runbook.Guard {
+	return runbook.Ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *strays.Reading) (runbook.Finding, error) {
+		return answer(seen), nil
+	})
 }

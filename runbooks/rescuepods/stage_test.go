@@ -3,6 +3,7 @@ package rescuepods_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
@@ -86,6 +88,19 @@ func (s *stage) as(kubeconfig string) {
 	cluster, err := kube.Open(kubeconfig, "", clk)
 	s.must(err)
 	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster"}
+}
+
+// wrap lets the requests of the runbook go through a test's hands.
+func (s *stage) wrap(hands func(http.RoundTripper) http.RoundTripper) {
+	s.Helper()
+	config := s.plane.Config()
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	config.Wrap(hands)
+	client, err := kubernetes.NewForConfig(config)
+	s.must(err)
+	custom, err := dynamic.NewForConfig(config)
+	s.must(err)
+	s.world.Cluster = &kube.Cluster{Client: client, Dynamic: custom, Clock: s.world.Cluster.Clock}
 }
 
 // search is for the stage's pods, as the runbook makes it.

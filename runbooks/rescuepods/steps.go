@@ -64,8 +64,8 @@ func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
 		Budget: time.Hour,
 		Inputs: func(run runbook.Run) (any, error) {
 			pods, found, err := strays.RecordedPods(run)
-			if !found && r.seen != nil { // it is planned, not done
-				pods = r.seen.Pods()
+			if seen := r.seen.Last(); !found && seen != nil { // it is planned, not done
+				pods = seen.Pods()
 			}
 			return map[string][]string{"pods": strays.NamesOf(part(pods))}, err
 		},
@@ -83,7 +83,7 @@ func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.
 			return r.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
-				r.seen = nil
+				r.seen.Forget()
 				now, err := r.remains(ctx, run, part)
 				return len(now.Ending) == 0, err
 			})

@@ -3,6 +3,7 @@ package rescuepods_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -81,7 +82,7 @@ func TestTheAlarm(t *testing.T) {
 	s.pod(s.astray, "starts", nil)
 	s.starts(s.astray, "starts")
 	var stranded *strays.StrandedError
-	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 || stranded.Error() != "a leak: 2 of 7 live pods are stranded" {
+	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 || stranded.Error() != "a leak: 2 of 9 live pods are stranded" {
 		t.Fatalf("it ended with %v", err)
 	}
 	for _, line := range []string{"/a can't start: Secret service-account (volume service-account) is in " + s.home, "/starts waits no longer"} {
@@ -129,4 +130,55 @@ func TestAWatchEndsWhenItIsAskedTo(t *testing.T) {
 	if err := l.end(); !errors.Is(err, context.Canceled) {
 		t.Errorf("it ended with %v", err)
 	}
+}
+
+// TestTroubleIsSaidOnce, and what was missed meanwhile is seen after it.
+func TestTroubleIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	trouble := &refusing{refusals: 4}
+	s.wrap(func(next http.RoundTripper) http.RoundTripper { trouble.next = next; return trouble })
+	l := s.watch()
+	l.eventually("the watch goes on", func() bool { return trouble.left() < 0 })
+	s.pod(s.astray, "a", nil)
+	var stranded *strays.StrandedError
+	if err := l.end(); !errors.As(err, &stranded) {
+		t.Fatalf("it ended with %v", err)
+	}
+	said := 0
+	for _, line := range l.lines {
+		if strings.Contains(line, "can't be seen") {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("it was said %d times: %q", said, l.lines)
+	}
+}
+
+// refusing refuses watches a number of times.
+type refusing struct {
+	next http.RoundTripper
+
+	mu       sync.Mutex
+	refusals int
+}
+
+func (r *refusing) left() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refusals
+}
+
+func (r *refusing) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Query().Get("watch") != "" {
+		r.mu.Lock()
+		r.refusals--
+		refused := r.refusals >= 0
+		r.mu.Unlock()
+		if refused {
+			return nil, errors.New("connection refused")
+		}
+	}
+	return r.next.RoundTrip(request)
 }

@@ -1,0 +1,71 @@
+package runbook_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"salve/runbook"
+)
+
+// round is a run of which nothing but the round is asked.
+type round struct {
+	runbook.Run
+	number int
+}
+
+func (r round) Round() int { return r.number }
+
+// TestARoundSharesOneReading, which is taken anew in the next one, after a failure,
+// and when it was forgotten.
+func TestARoundSharesOneReading(t *testing.T) {
+	looked, trouble := 0, error(nil)
+	look := func(context.Context) (int, error) { looked++; return looked, trouble }
+	var shared runbook.Shared[int]
+	for _, row := range []struct {
+		round   int
+		trouble error
+		forget  bool
+		want    int
+	}{
+		{round: 1, want: 1},
+		{round: 1, want: 1},
+		{round: 2, trouble: errors.New("not now"), want: 2},
+		{round: 2, want: 3},
+		{round: 2, want: 3},
+		{round: 2, forget: true, want: 4},
+	} {
+		trouble = row.trouble
+		if row.forget {
+			shared.Forget()
+		}
+		got, err := shared.In(t.Context(), round{number: row.round}, look)
+		if got != row.want || !errors.Is(err, row.trouble) {
+			t.Errorf("round %d: %d, %v, want %d", row.round, got, err, row.want)
+		}
+	}
+	if shared.Last() != 4 {
+		t.Errorf("the last one was %d", shared.Last())
+	}
+}
+
+// TestWhatCannotBeSeenIsUnknown: neither looking nor judging may fail to an answer.
+func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
+	blind := errors.New("403")
+	for name, row := range map[string]struct {
+		look, judge error
+		want        runbook.Answer
+	}{
+		"seen and judged":  {want: runbook.Holds},
+		"not seen":         {look: blind, want: runbook.Unknown},
+		"seen, not judged": {judge: blind, want: runbook.Unknown},
+	} {
+		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) { return true, row.look },
+			func(context.Context, runbook.Run, bool) (runbook.Finding, error) {
+				return runbook.Yes("it glows"), row.judge
+			})
+		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want || row.want == runbook.Unknown && found.Reason != "403" {
+			t.Errorf("%s: %s: %s", name, found.Answer, found.Reason)
+		}
+	}
+}
