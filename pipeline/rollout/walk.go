@@ -7,10 +7,8 @@ import (
 	"sync"
 
 	"k8s.io/utils/clock"
-
 	"salve/engine"
 	"salve/journal"
-
 	"salve/runbook"
 )
 
