@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"k8s.io/utils/clock"
+
 	"salve/engine"
 	"salve/journal"
 	"salve/runbook"
