@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
@@ -19,7 +21,15 @@ const (
 )
 
 func main() {
+	outliveReaders()
 	os.Exit(execute(process{arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: os.Stderr}))
+}
+
+// outliveReaders makes writing to a pipe that nobody reads an error like any other:
+// a log that has gone away must not end a boot. The signal is taken and not
+// ignored, because the program that is launched would inherit the latter.
+func outliveReaders() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 }
 
 // process is what the operating system gives to a command.

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -46,6 +50,37 @@ func TestAPanicIsAnEvent(t *testing.T) {
 			check(t, err)
 			if len(events) != 1 || events[0].Outcome != outcomePanic || events[0].Level != event.Error || !strings.Contains(events[0].Problem, "a mistake") {
 				t.Errorf("events: %+v", events)
+			}
+		})
+	}
+}
+
+// TestNobodyReads: a log that has gone away ends neither salve-node nor the boot,
+// and what is launched has the signal's default back.
+func TestNobodyReads(t *testing.T) {
+	folder := t.TempDir()
+	baked := folder + "/node"
+	check(t, os.WriteFile(baked, []byte("#!/bin/sh\ngrep SigIgn /proc/self/status >&3\n"), 0o755))
+	for _, command := range []string{"launch", "select", "decide", "fetch"} {
+		t.Run(command, func(t *testing.T) {
+			read, write, err := os.Pipe()
+			check(t, err)
+			check(t, read.Close())
+			defer write.Close()
+			out, err := os.Create(folder + "/" + command)
+			check(t, err)
+			defer out.Close()
+			run := exec.Command(releasedNode(t), command, "--baked", baked, "--pointer", folder+"/none", "--state", folder+"/state", "--unknown")
+			run.Stdout, run.Stderr, run.ExtraFiles = write, write, []*os.File{out}
+			check(t, run.Run())
+			printed, err := os.ReadFile(out.Name())
+			check(t, err)
+			if command != "launch" {
+				return
+			}
+			ignored, err := strconv.ParseUint(strings.TrimSpace(strings.TrimPrefix(string(printed), "SigIgn:")), 16, 64)
+			if err != nil || ignored&(1<<(syscall.SIGPIPE-1)) != 0 {
+				t.Errorf("the baked program ran with %q, %v", printed, err)
 			}
 		})
 	}
