@@ -11,12 +11,12 @@ import (
 )
 
 // decode undoes an encoding. Its names are cloud-init's, with all their synonyms,
-// in either case.
+// in either case, and the word «none».
 func decode(content, encoding string) ([]byte, error) {
 	raw := []byte(content)
 	var err error
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "", "text/plain":
+	case "", "none", "text/plain":
 	case "gz", "gzip":
 		raw, err = gunzip(raw)
 	case "b64", "base64":

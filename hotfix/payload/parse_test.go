@@ -29,6 +29,7 @@ func TestOneFile(t *testing.T) {
 		"empty":                           {`{path: /opt/azure/a, content: ""}`, 0o644, ""},
 		"deep below an allowed folder":    {`{path: /opt/azure/b/c/d, content: x}`, 0o644, "x"},
 		"text/plain":                      {`{path: /opt/azure/a, encoding: text/plain, content: x}`, 0o644, "x"},
+		"none":                            {`{path: /opt/azure/a, encoding: none, content: x}`, 0o644, "x"},
 		"base64":                          {`{path: /opt/azure/a, encoding: base64, content: ZWNobyBoZWxsbwo=}`, 0o644, "echo hello\n"},
 		"b64":                             {`{path: /opt/azure/a, encoding: b64, content: ZWNobyBoZWxsbwo=}`, 0o644, "echo hello\n"},
 		"base64 on several lines":         {"{path: /opt/azure/a, encoding: b64, content: \"ZWNo\\n byBo\\nZWxsbwo=\\n\"}", 0o644, "echo hello\n"},
