@@ -14,10 +14,12 @@ import (
 // runFetch fetches what today's decision names, and prints the event.
 func (n *node) runFetch() int {
 	ctx := context.Background()
+	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	defer cancel()
 	e := n.event("fetch")
-	n.settle(ctx, &e)
+	n.settle(limited, &e)
 	pointer, decision := n.decide(ctx)
-	n.fetch(ctx, pointer, decision, &e)
+	n.fetch(limited, pointer, decision, &e)
 	n.record(e)
 	n.answer(e)
 	return n.strictly(e)
@@ -47,9 +49,7 @@ func (n *node) settle(ctx context.Context, e *event.Event) {
 }
 
 func (n *node) settleLocked(ctx context.Context) (version string, err error) {
-	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
-	defer cancel()
-	release, err := n.slot().Lock(limited)
+	release, err := n.slot().Lock(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -57,15 +57,13 @@ func (n *node) settleLocked(ctx context.Context) (version string, err error) {
 	return n.tree().Settle()
 }
 
-// fetch brings and stages, all within the budget, and writes what came of it into
-// the event.
+// fetch brings and stages until ctx ends, which is the budget's end, and writes
+// what came of it into the event.
 func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, e *event.Event) {
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
 	if !decision.Installs() {
 		return
 	}
-	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
-	defer cancel()
 	errand := errand{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
 	if decision.Scripts.Target != nil {
 		errand.scripts.Target = *decision.Scripts.Target
@@ -74,7 +72,7 @@ func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfi
 	if errand.alreadyDone() {
 		return
 	}
-	release, err := n.slot().Lock(limited)
+	release, err := n.slot().Lock(ctx)
 	if err != nil {
 		errand.failed(err)
 		return
@@ -83,8 +81,8 @@ func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfi
 	if err := n.slot().Tidy(); err != nil {
 		n.warn("what an earlier fetch left is still there: " + err.Error())
 	}
-	errand.fetchProgram(limited)
-	errand.fetchScripts(limited)
+	errand.fetchProgram(ctx)
+	errand.fetchScripts(ctx)
 }
 
 // errand is one fetch: the program, the scripts, or both. Neither waits for the

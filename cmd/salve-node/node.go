@@ -72,7 +72,10 @@ func (n *node) learnCurrent(ctx context.Context) {
 
 // event begins the event of a command.
 func (n *node) event(command string) event.Event {
-	return event.Event{Time: n.clock.Now(), Command: command, Level: event.Information}
+	return event.Event{
+		SchemaVersion: event.SchemaVersion, Time: n.clock.Now(), Command: command,
+		Level: event.Information, Milliseconds: map[string]float64{},
+	}
 }
 
 // record ends an event and writes it. That it can't be written is no reason to
