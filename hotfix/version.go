@@ -40,6 +40,9 @@ func ParseVersion(text string) (Version, error) {
 // Base is the image's release that the version patches, YYYYMM.DD, as written.
 func (v Version) Base() string { return v.base }
 
+// Patch is the version's number within its base.
+func (v Version) Patch() int { return v.patch }
+
 // Patches tells whether v is a later patch of the same base as other.
 func (v Version) Patches(other Version) bool {
 	return v.base == other.base && v.patch > other.patch

@@ -57,10 +57,7 @@ func (a *app) resolveHotfixes(asked *resolution) error {
 			return usage("%v", err)
 		}
 	}
-	answer := resolved{Document: report.NewDocument("hotfix-resolution")}
-	for _, nodes := range fleet {
-		answer.Nodes += nodes
-	}
+	answer := resolved{Document: report.NewDocument("hotfix-resolution"), Nodes: fleet.Nodes()}
 	rule := publishing.RuleOf(asked.pointer)
 	if asked.before == "" {
 		answer.Groups = publishing.Resolve(fleet, rule)
@@ -134,7 +131,7 @@ func readFleet(path string) (publishing.Fleet, error) {
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
-			return nil, err
+			return publishing.Fleet{}, err
 		}
 		defer file.Close()
 		in = file

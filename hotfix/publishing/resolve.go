@@ -1,35 +1,11 @@
 package publishing
 
 import (
-	"bufio"
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
-	"strings"
 
 	"salve/hotfix"
 )
-
-// Fleet is how many nodes have which version.
-type Fleet map[string]int
-
-// ReadFleet reads versions, one a line; empty lines don't count.
-func ReadFleet(in io.Reader) (Fleet, error) {
-	fleet := Fleet{}
-	lines := bufio.NewScanner(in)
-	n := 0
-	for lines.Scan() {
-		n++
-		if version := strings.TrimSpace(lines.Text()); version != "" {
-			fleet[version]++
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d of the versions: %w", n+1, err)
-	}
-	return fleet, nil
-}
 
 // Effect is what a pointer means for a node.
 type Effect struct {
@@ -43,7 +19,7 @@ type Group struct {
 	Base     string `json:"base"` // empty where the version is none
 	Nodes    int    `json:"nodes"`
 	Versions int    `json:"versions"` // how many different ones they have
-	Example  string `json:"example"`  // the least of these
+	Example  string `json:"example"`  // the lowest of these
 	Effect
 }
 
@@ -121,14 +97,10 @@ type sum struct {
 // gather groups a fleet by a key; what has none is left out.
 func gather[K comparable](fleet Fleet, keyOf func(version, base string) (K, bool)) map[K]*sum {
 	groups := map[K]*sum{}
-	for version, nodes := range fleet {
-		base := ""
-		if parsed, err := hotfix.ParseVersion(version); err == nil {
-			base = parsed.Base()
-		}
+	fleet.each(func(version, base string, nodes int) {
 		key, counts := keyOf(version, base)
 		if !counts {
-			continue
+			return
 		}
 		group := groups[key]
 		if group == nil {
@@ -137,7 +109,6 @@ func gather[K comparable](fleet Fleet, keyOf func(version, base string) (K, bool
 		}
 		group.nodes += nodes
 		group.versions++
-		group.example = min(group.example, version)
-	}
+	})
 	return groups
 }

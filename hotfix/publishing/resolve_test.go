@@ -78,7 +78,7 @@ func TestResolveABrokenPointer(t *testing.T) {
 func million() string {
 	var lines strings.Builder
 	for i := range 1_000_000 {
-		fmt.Fprintf(&lines, "2026%02d.%02d.%d\n", 1+i%12, i%28, i/336)
+		fmt.Fprintf(&lines, "2026%02d.%02d.%d\n", 1+i%12, i%28, i)
 	}
 	return lines.String()
 }
