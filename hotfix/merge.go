@@ -113,6 +113,3 @@ func sameTarget(a, b Scripts) bool {
 	}
 	return *a.Target == *b.Target
 }
-
-// Contents reads a pointer file by the bounds of ReadPointer, as it is.
-func Contents(path string) ([]byte, error) { return contents(path) }

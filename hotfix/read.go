@@ -22,7 +22,7 @@ func (e *UnusableError) Unwrap() error { return e.Err }
 
 // ReadPointer reads a pointer file. Its errors are all *UnusableError.
 func ReadPointer(path string) (Pointer, error) {
-	raw, err := contents(path)
+	raw, err := Contents(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Pointer{}, &UnusableError{ReasonNoPointer, err}
@@ -81,9 +81,12 @@ func bounded(text string) string {
 	return strings.ToValidUTF8(text[:enough], "") + "…"
 }
 
-// contents reads a regular file of at most MaxPointerSize. It never waits: a pipe
-// at the pointer's place would otherwise hold up the boot until somebody writes.
-func contents(path string) ([]byte, error) {
+// Contents reads a pointer file by the bounds of ReadPointer, as it is.
+func Contents(path string) ([]byte, error) { return ReadRegular(path, MaxPointerSize) }
+
+// ReadRegular reads a regular file of at most limit bytes. It never waits: a pipe in
+// its place would otherwise hold up the boot until somebody writes.
+func ReadRegular(path string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -96,12 +99,12 @@ func contents(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	raw, err := io.ReadAll(io.LimitReader(file, MaxPointerSize+1))
+	raw, err := io.ReadAll(io.LimitReader(file, limit+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case len(raw) > MaxPointerSize:
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, MaxPointerSize)
+	case int64(len(raw)) > limit:
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
 	}
 	return raw, nil
 }

@@ -3,12 +3,13 @@ package event
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"salve/hotfix"
 )
 
 // Folder is where events lie. Their names sort by the time when they were written.
@@ -101,14 +102,10 @@ func (f Folder) Last(n int) (events []Event, unreadable int, err error) {
 }
 
 func read(path string) (Event, error) {
-	file, err := os.Open(path)
+	raw, err := hotfix.ReadRegular(path, largest)
 	if err != nil {
 		return Event{}, err
 	}
-	defer file.Close()
 	var e Event
-	if err := json.NewDecoder(io.LimitReader(file, largest)).Decode(&e); err != nil {
-		return Event{}, err
-	}
-	return e, nil
+	return e, json.Unmarshal(raw, &e)
 }

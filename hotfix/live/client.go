@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"salve/hotfix"
 	"salve/pace"
 )
 
@@ -83,7 +83,7 @@ func (c *Client) service(node configuration) (service, error) {
 	authority := node.authority
 	if c.settings.Authority != "" {
 		var err error
-		if authority, err = os.ReadFile(c.settings.Authority); err != nil {
+		if authority, err = hotfix.ReadRegular(c.settings.Authority, maxConfiguration); err != nil {
 			return service{}, fmt.Errorf("the authority's certificates: %w", err)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
+
+	"salve/hotfix"
 )
 
 // maxConfiguration bounds a node's configuration, in bytes.
@@ -21,11 +21,10 @@ type configuration struct {
 }
 
 func readConfiguration(path string) (configuration, error) {
-	file, err := os.Open(path)
+	raw, err := hotfix.ReadRegular(path, maxConfiguration)
 	if err != nil {
 		return configuration{}, fmt.Errorf("the node's configuration: %w", err)
 	}
-	defer file.Close()
 	var fields struct {
 		Server struct {
 			Name string `json:"apiServerName"`
@@ -37,7 +36,7 @@ func readConfiguration(path string) (configuration, error) {
 		AuthorityAsWritten string          `json:"kubernetes_ca_cert"`
 		Hotfixes           json.RawMessage `json:"hotfixes"`
 	}
-	if err := json.NewDecoder(io.LimitReader(file, maxConfiguration)).Decode(&fields); err != nil {
+	if err := json.Unmarshal(raw, &fields); err != nil {
 		return configuration{}, fmt.Errorf("the node's configuration %s: %w", path, err)
 	}
 	found := configuration{server: either(fields.Server.Name, fields.ServerAsWritten.Name), hotfixes: fields.Hotfixes}

@@ -1,28 +1,30 @@
 package origin
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"strings"
+
+	"salve/hotfix"
 )
 
 // readOnlyVariant is the image whose system takes no packages.
 const readOnlyVariant = "osguard"
 
+// maxOSRelease bounds the file that names the operating system, in bytes.
+const maxOSRelease = 64 << 10
+
 // system is what /etc/os-release says about a node.
 type system struct{ id, variant string }
 
 func readSystem(path string) (system, error) {
-	file, err := os.Open(path)
+	raw, err := hotfix.ReadRegular(path, maxOSRelease)
 	if err != nil {
 		return system{}, err
 	}
-	defer file.Close()
 	var found system
-	lines := bufio.NewScanner(file)
-	for lines.Scan() {
-		name, value, _ := strings.Cut(strings.TrimSpace(lines.Text()), "=")
+	for line := range strings.Lines(string(raw)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch name {
 		case "ID":
 			found.id = strings.ToLower(unquoted(value))
@@ -30,7 +32,7 @@ func readSystem(path string) (system, error) {
 			found.variant = strings.ToLower(unquoted(value))
 		}
 	}
-	return found, lines.Err()
+	return found, nil
 }
 
 func unquoted(value string) string {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,9 +62,15 @@ func TestThePackageManagerIsToldByTheSystem(t *testing.T) {
 }
 
 func TestNoReleaseFileIsAnUnsupportedSystem(t *testing.T) {
-	_, err := origin.New(origin.Settings{OSRelease: filepath.Join(t.TempDir(), "none")}).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
-	if origin.OutcomeOf(err) != origin.UnsupportedOS {
-		t.Errorf("outcome %s: %v", origin.OutcomeOf(err), err)
+	pipe := filepath.Join(t.TempDir(), "pipe") // that nobody writes to
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, release := range []string{filepath.Join(t.TempDir(), "none"), pipe} {
+		_, err := origin.New(origin.Settings{OSRelease: release}).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
+		if got := origin.OutcomeOf(err); got != origin.UnsupportedOS {
+			t.Errorf("%s: %s (%v)", release, got, err)
+		}
 	}
 }
 
