@@ -62,12 +62,12 @@ func parseLeniently(flags *pflag.FlagSet, arguments []string) (help bool, warnin
 	return false, warnings
 }
 
-// fromEnvironment sets flags from the variables that belong to them. A variable
-// that is empty counts as unset.
+// fromEnvironment sets the flags that were not given from the variables that belong
+// to them. A variable that is empty counts as unset.
 func fromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) (warnings []string) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		value, given := lookup(variable(flag.Name))
-		if !given || value == "" {
+		if flag.Changed || !given || value == "" {
 			return
 		}
 		if err := flags.Set(flag.Name, value); err != nil {

@@ -90,7 +90,6 @@ func (p process) start(chosen command) int {
 	if chosen.failsOpen() {
 		return n.openly(chosen, flags)
 	}
-	n.warn(fromEnvironment(flags, p.lookup)...)
 	flags.Usage = func() {}
 	switch err := flags.Parse(p.arguments[1:]); {
 	case errors.Is(err, pflag.ErrHelp):
@@ -103,6 +102,7 @@ func (p process) start(chosen command) int {
 		fmt.Fprintf(p.stderr, "salve-node %s: %v; salve-node help lists the flags\n", chosen.name, err)
 		return exitUsage
 	}
+	n.warn(fromEnvironment(flags, p.lookup)...)
 	return chosen.run(n)
 }
 

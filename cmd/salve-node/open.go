@@ -30,13 +30,13 @@ func (n *node) understand(chosen command, flags *pflag.FlagSet) bool {
 	if chosen.name == "launch" {
 		own, n.program = split(own)
 	}
-	n.warn(fromEnvironment(flags, n.lookup)...)
 	help, warnings := parseLeniently(flags, own)
 	if help {
 		n.help(n.stdout)
 		return false
 	}
 	n.warn(warnings...)
+	n.warn(fromEnvironment(flags, n.lookup)...)
 	return true
 }
 
