@@ -22,7 +22,11 @@ func (n *node) runStatus() int {
 		n.warn(fmt.Sprintf("--output %.20q: it is table or json", n.settings.output))
 		return exitUsage
 	}
-	events, unreadable, err := n.events().Last(max(n.settings.last, 0))
+	if n.settings.last < 1 {
+		n.warn(fmt.Sprintf("--last %d: it is 1 or more", n.settings.last))
+		return exitUsage
+	}
+	events, unreadable, err := n.events().Last(n.settings.last)
 	if err != nil {
 		n.warn("status: " + err.Error())
 		return exitFailed
