@@ -83,7 +83,7 @@ func (c *Client) merge(ctx context.Context, current, pointer, served string) Res
 	case err != nil:
 		result.Outcome, result.Err = Failed, err
 	case result.Outcome == Rejected:
-		result.Err = fmt.Errorf("what was served can't be followed: %s", merged.Served.Reason)
+		result.Err = fmt.Errorf("the map can't be followed: %s", merged.Served.Reason)
 	}
 	return result
 }
@@ -110,6 +110,9 @@ func (c *Client) fallBack(ctx context.Context, current, pointer string, node con
 		result.Outcome, result.Err = ColdStartFallback, reason
 		return result
 	}
-	fallback := fmt.Errorf("the map of the node's configuration is of no use: %s", result.Decision.Reason)
-	return Result{Outcome: Failed, Decision: result.Decision, Err: errors.Join(reason, fallback, result.Err)}
+	if result.Err == nil {
+		result.Err = fmt.Errorf("it names nothing: %s", result.Decision.Reason)
+	}
+	fallback := fmt.Errorf("falling back on the node's configuration: %w", result.Err)
+	return Result{Outcome: Failed, Decision: result.Decision, Err: errors.Join(reason, fallback)}
 }
