@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 	"hotfix/staging":         {"hotfix", "hotfix/disk", "pace"},
 	"hotfix/live":            {"hotfix", "pace"},
 	"hotfix/origin":          {"hotfix", "hotfix/archive", "pace"},
-	"hotfix/publishing":      {"fault", "hotfix", "hotfix/archive", "pace"},
+	"hotfix/publishing":      {"fault", "hotfix", "hotfix/archive", "hotfix/origin", "pace"},
 	"endtoend":               {},
 	"kube/kubetest/cluster":  {"kube/kubetest"},
 	"kube/kubetest":          {},

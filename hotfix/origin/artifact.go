@@ -58,16 +58,23 @@ func newClient() *http.Client {
 			ResponseHeaderTimeout: headerTimeout,
 			DisableCompression:    true, // the digest is of the bytes as they are published
 		},
-		CheckRedirect: func(next *http.Request, before []*http.Request) error {
-			switch {
-			case len(before) > maxRedirects:
-				return fmt.Errorf("more than %d redirections", maxRedirects)
-			case before[0].URL.Scheme == "https" && next.URL.Scheme != "https":
-				return errors.New("the server leads away from HTTPS")
-			}
-			return nil
-		},
+		CheckRedirect: Follow,
 	}
+}
+
+// ErrNotFollowed: a redirection leads where no node goes.
+var ErrNotFollowed = errors.New("the redirection is not followed")
+
+// Follow is the rule by which nodes follow redirections, as http.Client asks for
+// it. What is published is looked for by the same rule.
+func Follow(next *http.Request, before []*http.Request) error {
+	switch {
+	case len(before) > maxRedirects:
+		return fmt.Errorf("%w: there are more than %d", ErrNotFollowed, maxRedirects)
+	case before[0].URL.Scheme == "https" && next.URL.Scheme != "https":
+		return fmt.Errorf("%w: it leads away from HTTPS", ErrNotFollowed)
+	}
+	return nil
 }
 
 func download(ctx context.Context, client *http.Client, artifact hotfix.Artifact, to string) error {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -203,5 +204,28 @@ func TestAServerThatHangsCostsTheBudgetAndNoMore(t *testing.T) {
 	var known *origin.Error
 	if !errors.As(err, &known) || known.Outcome != origin.Timeout {
 		t.Errorf("it says %v", err)
+	}
+}
+
+func TestRedirections(t *testing.T) {
+	for name, row := range map[string]struct {
+		from, to string
+		hops     int
+		follows  bool
+	}{
+		"from HTTPS to HTTPS":          {"https://a", "https://b", 1, true},
+		"from HTTP to HTTP":            {"http://a", "http://b", 1, true},
+		"from HTTP to HTTPS":           {"http://a", "https://b", 1, true},
+		"never from HTTPS to HTTP":     {"https://a", "http://a", 1, false},
+		"five times":                   {"https://a", "https://b", 5, true},
+		"a sixth time is one too many": {"https://a", "https://b", 6, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := slices.Repeat([]*http.Request{httptest.NewRequest(http.MethodGet, row.from, nil)}, row.hops)
+			err := origin.Follow(httptest.NewRequest(http.MethodGet, row.to, nil), before)
+			if (err == nil) != row.follows || (err != nil && !errors.Is(err, origin.ErrNotFollowed)) {
+				t.Errorf("it says %v", err)
+			}
+		})
 	}
 }

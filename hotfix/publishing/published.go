@@ -17,6 +17,7 @@ import (
 	"salve/fault"
 	"salve/hotfix"
 	"salve/hotfix/archive"
+	"salve/hotfix/origin"
 	"salve/pace"
 )
 
@@ -68,7 +69,8 @@ type Reader struct {
 
 // NewReader makes a reader that goes through the environment's proxy.
 func NewReader() *Reader {
-	return &Reader{client: &http.Client{Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true, TLSHandshakeTimeout: 10 * time.Second}}, clock: clock.RealClock{}}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true, TLSHandshakeTimeout: 10 * time.Second}
+	return &Reader{client: &http.Client{Transport: transport, CheckRedirect: origin.Follow}, clock: clock.RealClock{}}
 }
 
 // Close gives up the reader's connections.

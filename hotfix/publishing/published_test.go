@@ -264,3 +264,22 @@ func TestIndexesOfRealTools(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+func TestARedirectionWithoutEndIsNoPublishedArtifact(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.URL.Path, http.StatusFound)
+	}))
+	t.Cleanup(server.Close)
+	document := fmt.Sprintf(`{"hotfixes":{"202604.01":"202604.01.2"},"artifacts":{"202604.01":{"amd64":{"url":%q,"sha256":%q,"size":1,"format":"binary"}}}}`,
+		server.URL+"/node", strings.Repeat("0", 64))
+	pointer, err := hotfix.ParsePointer([]byte(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := publishing.NewReader()
+	defer reader.Close()
+	found := reader.Published(t.Context(), pointer, publishing.Names{}, []string{"amd64"}, nil)
+	if len(found) != 1 || !strings.Contains(fmt.Sprint(found), "the redirection is not followed") {
+		t.Errorf("found %+v", found)
+	}
+}

@@ -13,6 +13,7 @@ import (
 
 	"salve/fault"
 	"salve/hotfix/archive"
+	"salve/hotfix/origin"
 	"salve/pace"
 )
 
@@ -27,7 +28,10 @@ func (r *Reader) read(ctx context.Context, address string, limit int64, use func
 			return err
 		}
 		answer, err := r.client.Do(get)
-		if err != nil {
+		switch {
+		case errors.Is(err, origin.ErrNotFollowed):
+			return fault.New(fault.Terminal, "%s: %w", shown(address), withoutURL(err))
+		case err != nil:
 			return fault.New(fault.Transient, "%s: %w", shown(address), withoutURL(err))
 		}
 		defer answer.Body.Close()
