@@ -22,19 +22,18 @@ demo-resume: build control-plane
 	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
 	tools/demo-resume.sh
 
-# All tests under the race detector, with a sample of the sweeps; then the sweeps
-# whole, without it: they are the same code some tens of thousands of times.
+# All tests under the race detector, with a sample of the sweeps.
 test: control-plane
 	$(GO) vet ./...
 	$(GO) test -race -timeout 30m ./...
-	$(MAKE) --no-print-directory sweep
 
 # A real Kubernetes control plane for tests, from Go modules: about 12 minutes on
 # two cores the first time, nothing when it is there.
 control-plane:
 	@GO=$(GO) tools/control-plane.sh $(BIN)/control-plane
 
-# Cut runs at every journal write and every call, and try random faults.
+# Cut runs at every journal write and every call, and try random faults: without
+# the race detector, for it is the same code some tens of thousands of times.
 sweep:
 	$(GO) test -count=1 -timeout 40m -parallel 4 -v -run '^(TestCrashAnywhere|TestRandomFaults)$$' ./runbooks/recreatepool -whole -seeds $(SEEDS) \
 		| grep --line-buffered -vE '^ *(=== |--- PASS: TestRandomFaults/)'
