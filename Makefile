@@ -33,10 +33,12 @@ control-plane:
 	@GO=$(GO) tools/control-plane.sh $(BIN)/control-plane
 
 # Cut runs at every journal write and every call, and try random faults: without
-# the race detector, for it is the same code some tens of thousands of times.
-sweep:
+# the race detector, for it is the same code some tens of thousands of times. Then
+# kill the real program fifty times, on a real control plane.
+sweep: control-plane
 	$(GO) test -count=1 -timeout 40m -parallel 4 -v -run '^(TestCrashAnywhere|TestRandomFaults)$$' ./runbooks/recreatepool -whole -seeds $(SEEDS) \
 		| grep --line-buffered -vE '^ *(=== |--- PASS: TestRandomFaults/)'
+	$(GO) test -count=1 -timeout 40m -v -run '^TestKilledAtAnyMoment$$' ./endtoend -kills 50
 
 lint: $(BIN)/staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }

@@ -2,6 +2,7 @@ package endtoend_test
 
 import (
 	"encoding/json"
+	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,22 +12,22 @@ import (
 	"salve/runbook"
 )
 
-const (
-	kills = 50
-	// lives of a killed process are at most this long: some die before their lease
-	// is theirs, some after several steps.
-	longestLife = 4 * time.Second
-)
+// kills is a sample; make sweep asks for fifty, which take two minutes.
+var kills = flag.Int("kills", 12, "how often salve run is killed")
 
-// TestKilledAtAnyMoment kills salve run fifty times, on as many wedged clusters as
-// it takes, and starts it again each time: the journal in the cluster is all that
-// the next process has.
+// longestLife bounds the lives of killed processes: some die before their lease is
+// theirs, some after several steps.
+const longestLife = 4 * time.Second
+
+// TestKilledAtAnyMoment kills salve run again and again, on as many wedged clusters
+// as it takes, and starts it again each time: the journal in the cluster is all
+// that the next process has.
 func TestKilledAtAnyMoment(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2026, 3))
-	for killed, cluster := 0, 1; killed < kills; cluster++ {
+	for killed, cluster := 0, 1; killed < *kills; cluster++ {
 		s := serve(t, "wedged", "")
 		processes := 1
-		for !s.lives(chance, killed < kills) {
+		for !s.lives(chance, killed < *kills) {
 			killed, processes = killed+1, processes+1
 		}
 		s.recovered()
