@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -40,7 +41,17 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(launch.ExitOf(err))
 	}
+	heed()
 	os.Exit(m.Run())
+}
+
+// heed lets the processes that the tests start begin with signals that are not
+// ignored: under nohup, or in the background of a script, some are.
+func heed() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	if signal.Ignored(syscall.SIGINT) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGQUIT)
+	}
 }
 
 func TestEndings(t *testing.T) {
@@ -195,6 +206,8 @@ func begin(t *testing.T, command *exec.Cmd) (*exec.Cmd, *bufio.Scanner) {
 	check(t, err)
 	command.Stderr = &bytes.Buffer{}
 	check(t, command.Start())
+	overdue := time.AfterFunc(2*time.Minute, func() { _ = out.Close() }) // ends the wait for a line
+	t.Cleanup(func() { overdue.Stop() })
 	return command, bufio.NewScanner(out)
 }
 
