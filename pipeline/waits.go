@@ -7,8 +7,8 @@ import (
 )
 
 // Graph is what the file's steps wait for, by their index in Steps: what they
-// depend on, take inputs from, and soak since. References to steps that there are
-// not lead nowhere.
+// depend on, take inputs from, and soak since; and those that validate a resource
+// group, for all others of it. References to steps that there are not lead nowhere.
 func (f *File) Graph() *graph.Graph {
 	steps := f.Steps()
 	ids := make(map[StepID]int, len(steps))
@@ -17,23 +17,39 @@ func (f *File) Graph() *graph.Graph {
 			ids[step.ID()] = i
 		}
 	}
-	return graphOf(steps, ids, (*Step).Upstream)
+	edges := edgesOf(steps, ids, (*Step).Upstream)
+	for i, step := range steps {
+		if !step.Validation {
+			continue
+		}
+		for _, other := range step.Group.Steps {
+			edges = append(edges, graph.Edge{Before: ids[other.ID()], After: i})
+		}
+	}
+	return graph.New(nodesOf(steps), edges)
 }
 
-func graphOf(steps []*Step, ids map[StepID]int, refs func(*Step) []StepRef) *graph.Graph {
+func nodesOf(steps []*Step) []graph.Node {
 	nodes := make([]graph.Node, 0, len(steps))
-	var edges []graph.Edge
-	for i, step := range steps {
+	for _, step := range steps {
 		nodes = append(nodes, graph.Node{
 			Group: step.Group.Name.Value, Name: step.Name.Value, Action: step.Action.Value, Aside: step.Validation,
 		})
+	}
+	return nodes
+}
+
+// edgesOf are the references of steps as edges.
+func edgesOf(steps []*Step, ids map[StepID]int, refs func(*Step) []StepRef) []graph.Edge {
+	var edges []graph.Edge
+	for i, step := range steps {
 		for _, ref := range refs(step) {
 			if before, ok := ids[ref.ID()]; ok {
 				edges = append(edges, graph.Edge{Before: before, After: i})
 			}
 		}
 	}
-	return graph.New(nodes, edges)
+	return edges
 }
 
 // waitsFor are the references that say in so many words that a step comes after
@@ -48,8 +64,8 @@ func waitsFor(step *Step) []StepRef {
 // rings finds steps that wait for each other, first by what they say that they
 // wait for, then by the inputs that they take.
 func (v *validator) rings() {
-	inRing := map[int]bool{}
-	for _, ring := range graphOf(v.steps, v.ids, waitsFor).Rings() {
+	inRing, nodes := map[int]bool{}, nodesOf(v.steps)
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Rings() {
 		for _, i := range ring {
 			inRing[i] = true
 		}
@@ -61,7 +77,7 @@ func (v *validator) rings() {
 		}
 		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s", v.path(ring, 0))
 	}
-	for _, ring := range graphOf(v.steps, v.ids, (*Step).Upstream).Rings() {
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Rings() {
 		for at, i := range ring {
 			if inRing[i] {
 				break // that ring has been said

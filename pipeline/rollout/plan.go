@@ -68,29 +68,16 @@ func NewPlan(file *pipeline.File, inputs Inputs) (*Plan, error) {
 	return plan, nil
 }
 
-// connect makes the graph: what steps say that they wait for, and the steps that
-// validate a resource group after all others of it.
+// connect takes the graph from the file, and refuses one that can't be walked.
 func (p *Plan) connect() error {
-	nodes := make([]graph.Node, len(p.Steps))
-	var edges []graph.Edge
-	for i, step := range p.Steps {
-		nodes[i] = graph.Node{Group: step.Group.Name.Value, Name: step.Name.Value, Action: step.Action.Value, Aside: step.Validation}
+	for _, step := range p.Steps {
 		for _, ref := range step.Upstream() {
-			before, found := p.index[ref.ID()]
-			if !found {
+			if _, found := p.index[ref.ID()]; !found {
 				return fmt.Errorf("step %s waits for %s, which the pipeline does not have", step.ID(), ref.ID())
 			}
-			edges = append(edges, graph.Edge{Before: before, After: i})
-		}
-		if !step.Validation {
-			continue
-		}
-		for _, other := range step.Group.Steps {
-			edges = append(edges, graph.Edge{Before: p.index[other.ID()], After: i})
 		}
 	}
-	p.Graph = graph.New(nodes, edges)
-	if len(p.Graph.Order()) < len(nodes) {
+	if p.Graph = p.File.Graph(); len(p.Graph.Order()) < p.Graph.Len() {
 		return fmt.Errorf("steps of the pipeline wait for each other in a ring; salve pipeline validate %s shows it", p.File.Path)
 	}
 	return nil
