@@ -2,10 +2,11 @@ package pipeline
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"salve/pipeline/graph"
 )
 
 // ReadTimings reads how long steps took: a YAML mapping of steps, such as
@@ -51,7 +52,7 @@ func (f *File) Weights(recorded map[string]time.Duration) (took []time.Duration,
 		}
 		measure = "by recorded durations"
 		if known < len(steps) {
-			measure += fmt.Sprintf(" (unknown of %d steps)", len(steps)-known)
+			measure += " (unknown of " + graph.Steps(len(steps)-known) + ")"
 		}
 		return took, measure
 	}

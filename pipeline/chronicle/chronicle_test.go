@@ -108,3 +108,47 @@ func TestBeginning(t *testing.T) {
 		}
 	}
 }
+
+// TestTook: of steps that were tried again the last attempt counts; of those that
+// were not done, or of which only a person says so, nothing is known.
+func TestTook(t *testing.T) {
+	ctx := context.Background()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	record, err := journal.Create(ctx, journal.NewMemory(), func() time.Time { return now }, 1, journal.Header{Schema: 1, Run: "run", Runbook: "pipeline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []struct {
+		after  time.Duration
+		step   string
+		result journal.Result
+	}{
+		{40 * time.Second, "fleet/lookup", journal.Result{Result: journal.Done}},
+		{20 * time.Second, "fleet/flaky", journal.Result{Result: journal.Failure}},
+		{30 * time.Second, "fleet/flaky", journal.Result{Result: journal.Done}},
+		{10 * time.Second, "fleet/broken", journal.Result{Result: journal.Failure}},
+		{9 * time.Hour, "fleet/answered", journal.Result{Result: journal.Done, Observed: true}},
+	} {
+		for _, entry := range []struct {
+			after time.Duration
+			kind  journal.Kind
+			data  any
+		}{{0, journal.Intended, journal.Intent{}}, {one.after, journal.Ended, one.result}} {
+			now = now.Add(entry.after)
+			if err := record.Append(ctx, entry.kind, one.step, entry.data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := record.Append(ctx, journal.Ended, "fleet/left-out", journal.Result{Result: journal.Done}); err != nil {
+		t.Fatal(err)
+	}
+	took, err := chronicle.Took(record.History)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Duration{"fleet/lookup": 40 * time.Second, "fleet/flaky": 30 * time.Second}
+	if diff := cmp.Diff(want, took); diff != "" {
+		t.Error(diff)
+	}
+}

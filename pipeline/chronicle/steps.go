@@ -22,6 +22,8 @@ type step struct {
 type attempt struct {
 	began, ended time.Time
 	result       journal.ResultKind
+	// told: what became of it was found out later, and not when it ended.
+	told bool
 }
 
 func (s step) took() time.Duration {
@@ -91,9 +93,29 @@ func (c *chronicle) take(entry journal.Entry) error {
 		at.result, at.reason = result.Result, result.Reason
 		if c.open[entry.Step] {
 			last := &at.attempts[len(at.attempts)-1]
-			last.ended, last.result = entry.At, result.Result
+			last.ended, last.result, last.told = entry.At, result.Result, result.Observed
 		}
 		delete(c.open, entry.Step)
 	}
 	return nil
+}
+
+// Took is how long each step of a run takes, such as fleet/cluster: its last
+// attempt, where that is the one that did it. Of steps that were not done, left out,
+// or said by a person to be done, nobody knows.
+func Took(history *journal.History) (map[string]time.Duration, error) {
+	c, err := read(history)
+	if err != nil {
+		return nil, err
+	}
+	took := map[string]time.Duration{}
+	for name, at := range c.byName {
+		if len(at.attempts) == 0 {
+			continue
+		}
+		if last := at.attempts[len(at.attempts)-1]; last.result == journal.Done && !last.told {
+			took[name] = last.ended.Sub(last.began)
+		}
+	}
+	return took, nil
 }

@@ -49,7 +49,15 @@ func (p Picture) says(c critical) string {
 		}
 		total = ", " + Brief(sum)
 	}
-	return fmt.Sprintf("%d steps; critical path %s: %d steps%s", p.Graph.Len(), p.Measure, len(c.path), total)
+	return fmt.Sprintf("%s; critical path %s: %s%s", Steps(p.Graph.Len()), p.Measure, Steps(len(c.path)), total)
+}
+
+// Steps is a number of steps in words.
+func Steps(count int) string {
+	if count == 1 {
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", count)
 }
 
 // about is what a picture says below a node's name.
@@ -68,8 +76,12 @@ func (p Picture) took(i int) string {
 	return Brief(p.Took[i])
 }
 
-// Brief is a length of time without the zeros that Go puts behind it.
+// Brief is a length of time without the zeros that Go puts behind it, and without
+// fractions of a second where there are whole ones.
 func Brief(length time.Duration) string {
+	if 0 < length && length < time.Second {
+		return max(length.Round(time.Millisecond), time.Millisecond).String()
+	}
 	text := length.Round(time.Second).String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")
