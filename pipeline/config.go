@@ -90,6 +90,18 @@ func (c *Config) lookup(path string) (*yaml.Node, *absence) {
 	return at, nil
 }
 
+// text is what a template of a path is filled with.
+func (c *Config) text(path string) (string, *absence) {
+	node, absent := c.lookup(path)
+	switch {
+	case absent != nil:
+		return "", absent
+	case node.Kind != yaml.ScalarNode:
+		return "", &absence{message: fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text", path, c.Path)}
+	}
+	return plain(literal(node)), nil
+}
+
 // Holds is what a dotted path leads to, in one line that two configurations can be
 // compared by; ok is false where it leads nowhere.
 func (c *Config) Holds(path string) (held string, ok bool) {

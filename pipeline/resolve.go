@@ -112,14 +112,11 @@ func (r *resolver) fill(part segment) (held, message, advice string) {
 	if part.path == "" {
 		return part.literal, "", ""
 	}
-	node, absent := r.config.lookup(part.path)
-	switch {
-	case absent != nil:
+	held, absent := r.config.text(part.path)
+	if absent != nil {
 		return "", absent.message, r.advise(absent)
-	case node.Kind != yaml.ScalarNode:
-		return "", fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text", part.path, r.config.Path), ""
 	}
-	return plain(literal(node)), "", ""
+	return held, "", ""
 }
 
 // advise suggests what is there instead.
@@ -151,8 +148,8 @@ func plain(value any) string {
 func (v Value) Plain() string { return plain(v.Literal) }
 
 // ConfigPaths are all paths into the configuration that the file leads along, in
-// templates and configRefs, sorted, each once; of a resolved file, those that it led
-// along before.
+// templates and configRefs and in the parameters files that it names, sorted, each
+// once; of a resolved file, those that it led along before.
 func (f *File) ConfigPaths() []string {
 	if f.written != nil {
 		return f.written.ConfigPaths()
@@ -163,19 +160,28 @@ func (f *File) ConfigPaths() []string {
 			paths = append(paths, ref.Value)
 		}
 	}
-	eachScalar(f.root, func(node *yaml.Node) {
-		if !templated(node.Value) {
-			return
-		}
-		parts, _ := segments(node.Value) // what is no template leads nowhere
-		for _, part := range parts {
-			if part.path != "" {
-				paths = append(paths, part.path)
-			}
-		}
-	})
+	eachScalar(f.root, func(node *yaml.Node) { paths = append(paths, pathsIn(node.Value)...) })
+	for path := range f.parameterFiles() {
+		content, _ := readRegular(path) // one that can't be read leads nowhere
+		paths = append(paths, pathsIn(string(content))...)
+	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
+}
+
+// pathsIn are the paths of a text's templates. What is no template leads nowhere.
+func pathsIn(text string) []string {
+	if !templated(text) {
+		return nil
+	}
+	var paths []string
+	parts, _ := segments(text)
+	for _, part := range parts {
+		if part.path != "" {
+			paths = append(paths, part.path)
+		}
+	}
+	return paths
 }
 
 func eachScalar(node *yaml.Node, visit func(*yaml.Node)) {

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"fmt"
-	"time"
 
 	"salve/pipeline/diagnostic"
 )
@@ -17,9 +16,8 @@ type Surroundings struct {
 	FileOnly bool
 	// LookPath finds a program on PATH. nil finds none to be missing.
 	LookPath func(program string) (string, error)
-	// Runbooks are those that there are, with the budget that each has by itself.
-	// nil judges none.
-	Runbooks map[string]time.Duration
+	// Runbooks are those that there are, by their names. nil judges none.
+	Runbooks map[string]Offered
 }
 
 // Validate judges a pipeline that was parsed: names, dependencies, inputs, files,
@@ -42,6 +40,7 @@ func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
 	}
 	v.runbooks()
 	v.folder()
+	v.parameters()
 	v.found.Sort()
 	return v.file, v.found
 }
