@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"salve/pipeline/graph"
 )
@@ -148,45 +147,6 @@ func (v *validator) times(step *Step) {
 	if ok && step.Timeout != nil && step.Timeout.Duration < budget {
 		v.add(step, step.Timeout.At, "timeout-below-budget", "give it longer than the budget, or give the runbook a smaller budget",
 			"the timeout of %s is shorter than the runbook's budget of %s", graph.Brief(step.Timeout.Duration), graph.Brief(budget))
-	}
-}
-
-// budget is how long a step's runbook may take, where that is known.
-func (v *validator) budget(step *Step) (time.Duration, bool) {
-	for _, given := range step.Runbook.With {
-		text, isText := given.Literal.(string)
-		if given.Name.Value != "budget" || given.Literal == nil || templated(text) {
-			continue
-		}
-		budget, err := time.ParseDuration(text)
-		if !isText || err != nil || budget <= 0 {
-			v.add(step, given.At, "wrong-value", "", "budget %q: it must be a length of time such as 90m", given.Plain())
-			return 0, false
-		}
-		return budget, true
-	}
-	budget, known := v.in.Runbooks[step.Runbook.Runbook.Value]
-	return budget, known && budget > 0
-}
-
-// runbooks looks whether there are the runbooks that steps name.
-func (v *validator) runbooks() {
-	if v.in.Runbooks == nil {
-		return
-	}
-	names := slices.Sorted(maps.Keys(v.in.Runbooks))
-	for _, step := range v.steps {
-		if step.Runbook == nil || step.Runbook.Runbook.Value == "" || templated(step.Runbook.Runbook.Value) {
-			continue
-		}
-		name := step.Runbook.Runbook
-		if _, ok := v.in.Runbooks[name.Value]; !ok {
-			advice := v.spelling.DidYouMean(name.Value, names)
-			if advice == "" {
-				advice = "there are " + strings.Join(names, ", ")
-			}
-			v.add(step, name.At, "unknown-runbook", advice, "there is no runbook %q", name.Value)
-		}
 	}
 }
 

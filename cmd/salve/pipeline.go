@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -59,23 +60,51 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 
 // surroundings are what pipelines are judged by on this machine.
 func surroundings(config *pipeline.Config, fileOnly bool) pipeline.Surroundings {
-	return pipeline.Surroundings{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: budgets()}
+	return pipeline.Surroundings{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: offered()}
 }
 
-// budgets are the runbooks that there are, with the budget that each has unless it
-// is given another; 0 is none.
-func budgets() map[string]time.Duration {
-	all := map[string]time.Duration{}
-	for _, offered := range offers() {
-		flags := pflag.NewFlagSet(offered.name(), pflag.ContinueOnError)
-		offered.addFlags(&request{}, flags)
-		budget := time.Duration(0)
+// offered are the runbooks that there are, as pipelines see them.
+func offered() map[string]pipeline.Offered {
+	all := map[string]pipeline.Offered{}
+	for _, offer := range offers() {
+		_, flags := inputFlags(offer)
+		one := pipeline.Offered{Refuses: func(input string, value any) error { return give(flags, input, value) }}
+		flags.VisitAll(func(flag *pflag.Flag) { one.Inputs = append(one.Inputs, flag.Name) })
 		if flag := flags.Lookup("budget"); flag != nil {
-			budget, _ = time.ParseDuration(flag.DefValue) // 0 is none
+			one.Budget, _ = time.ParseDuration(flag.DefValue) // 0 is unknown
 		}
-		all[offered.name()] = budget
+		all[offer.name()] = one
 	}
 	return all
+}
+
+// inputFlags are a runbook's inputs, by the names that they have on the command line.
+func inputFlags(of offer) (*request, *pflag.FlagSet) {
+	asked, flags := &request{}, pflag.NewFlagSet(of.name(), pflag.ContinueOnError)
+	of.addFlags(asked, flags)
+	return asked, flags
+}
+
+// give sets an input to a value of a pipeline; of a list, where it takes several, to
+// each of them.
+func give(flags *pflag.FlagSet, input string, value any) error {
+	values, several := value.([]any)
+	if !several {
+		values = []any{value}
+	} else if _, ok := flags.Lookup(input).Value.(pflag.SliceValue); !ok {
+		return errors.New("it is one value, and not a list")
+	}
+	for _, one := range values {
+		err := flags.Set(input, pipeline.Value{Literal: one}.Plain())
+		var refused *pflag.InvalidValueError
+		if errors.As(err, &refused) {
+			return refused.Unwrap()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readPipeline reads a pipeline that a command line names.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/spf13/pflag"
-
 	"salve/console"
 	"salve/engine"
 	"salve/journal"
@@ -29,27 +27,9 @@ type bookAction struct {
 // Traits: the engine looks by itself what became of a run that was cut off.
 func (*bookAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
 
-// Check finds inputs that can't be meant, as far as they are known.
-func (b *bookAction) Check(step *pipeline.Step) error {
-	offered, err := b.offer(step)
-	if err != nil {
-		return err
-	}
-	_, flags := b.flags(offered)
-	for _, variable := range step.Runbook.With {
-		given := rollout.Given{Name: variable.Name.Value, Value: variable.Literal}
-		if flags.Lookup(given.Name) == nil {
-			return fmt.Errorf("runbook %s has no input %q; salve run %s --help lists them", offered.name(), given.Name, offered.name())
-		}
-		if variable.Input != nil {
-			continue
-		}
-		if err := flags.Set(given.Name, given.Text()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Check has nothing to find: the file has been validated, with all that it gives to
+// runbooks.
+func (*bookAction) Check(*pipeline.Step) error { return nil }
 
 func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
 	for _, offered := range offers() {
@@ -60,24 +40,17 @@ func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
 	return nil, fmt.Errorf("there is no runbook %q", step.Runbook.Runbook.Value)
 }
 
-// flags are a runbook's inputs, by the names that they have on the command line.
-func (b *bookAction) flags(offered offer) (*request, *pflag.FlagSet) {
-	asked, flags := &request{}, pflag.NewFlagSet(offered.name(), pflag.ContinueOnError)
-	offered.addFlags(asked, flags)
-	asked.cloud = b.cloud
-	return asked, flags
-}
-
 // errand makes the errand of a step.
 func (b *bookAction) errand(attempt *rollout.Attempt, verb verb) (*errand, error) {
 	offered, err := b.offer(attempt.Step)
 	if err != nil {
 		return nil, err
 	}
-	asked, flags := b.flags(offered)
+	asked, flags := inputFlags(offered)
+	asked.cloud = b.cloud
 	for _, given := range attempt.Given {
-		if err := flags.Set(given.Name, given.Text()); err != nil {
-			return nil, err
+		if err := give(flags, given.Name, given.Value); err != nil {
+			return nil, fmt.Errorf("input %s: %w", given.Name, err)
 		}
 	}
 	person := *b.app

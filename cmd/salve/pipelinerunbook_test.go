@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,10 +129,25 @@ func TestRunbookInputs(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Replace(text, "pool: system", change, 1)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, log := b.types(exitUsage, "pipeline", "run", path, "--journal", b.journal)
+		_, log := b.types(exitFailed, "pipeline", "run", path, "--journal", b.journal)
 		contains(t, log, "step management/mend-system-pool: ", says)
 	}
 	if len(b.runs()) > 0 {
 		t.Errorf("runs %v", b.runs())
+	}
+}
+
+// TestListsAsInputs: each value of a list is given by itself.
+func TestListsAsInputs(t *testing.T) {
+	_, flags := inputFlags(operatorOffer())
+	if err := give(flags, "selector", []any{"app=old", "app in (a, b)"}); err != nil {
+		t.Fatal(err)
+	}
+	given, err := flags.GetStringArray("selector")
+	if err != nil || !slices.Equal(given, []string{"app=old", "app in (a, b)"}) {
+		t.Errorf("selector %q, %v", given, err)
+	}
+	if err := give(flags, "namespace", []any{"a", "b"}); err == nil {
+		t.Error("a namespace takes no list")
 	}
 }
