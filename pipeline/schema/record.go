@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,9 +23,10 @@ type record struct {
 
 // field is one key of a record.
 type field struct {
-	name     string
-	shape    shape
-	required bool
+	// called is the name as messages have it.
+	name, called string
+	shape        shape
+	required     bool
 }
 
 // must are fields that have to be there; may are those that may.
@@ -34,7 +36,7 @@ func may(is shape, names ...string) []field  { return fieldsOf(is, false, names)
 func fieldsOf(is shape, required bool, names []string) []field {
 	fields := make([]field, 0, len(names))
 	for _, name := range names {
-		fields = append(fields, field{name, is, required})
+		fields = append(fields, field{name, strconv.Quote(name), is, required})
 	}
 	return fields
 }
@@ -53,7 +55,7 @@ func (r record) judge(c *checker, what string, node *yaml.Node) {
 			}
 			continue
 		}
-		r.fields[known].shape.judge(c, quoted(key), held)
+		r.fields[known].shape.judge(c, r.fields[known].called, held)
 		if held.Tag != "!!bool" || held.Value == "true" {
 			have = append(have, key.Value)
 		}
