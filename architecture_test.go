@@ -56,6 +56,7 @@ var rooms = map[string][]string{
 	"console":                {"engine", "journal", "pace", "runbook", "secret"},
 	"pipeline":               {"pipeline/diagnostic", "pipeline/graph", "pipeline/schema", "pipeline/shell"},
 	"pipeline/change":        {"pipeline"},
+	"pipeline/deployment":    {"pace", "pipeline", "pipeline/diagnostic", "pipeline/process", "pipeline/rollout"},
 	"pipeline/diagnostic":    {},
 	"pipeline/graph":         {},
 	"pipeline/schema":        {"pipeline/diagnostic"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
 	"salve/fault"
 	"salve/pace"
@@ -17,9 +18,12 @@ import (
 type Kind string
 
 const (
-	putPool      Kind = "put-pool"
-	deletePool   Kind = "delete-pool"
-	abortCluster Kind = "abort-cluster"
+	putPool       Kind = "put-pool"
+	deletePool    Kind = "delete-pool"
+	abortCluster  Kind = "abort-cluster"
+	putDeployment Kind = "put-deployment"
+	// whatIf changes nothing: it is begun again rather than gone on with.
+	whatIf Kind = "what-if"
 )
 
 // Token is what it takes to go on polling an operation in another process.
@@ -79,6 +83,8 @@ func (c *Client) Resume(token Token) (*Operation, error) {
 		resumed, err = fromToken[armcontainerservice.AgentPoolsClientDeleteResponse](c, token.Resume)
 	case abortCluster:
 		resumed, err = fromToken[armcontainerservice.ManagedClustersClientAbortLatestOperationResponse](c, token.Resume)
+	case putDeployment:
+		resumed, err = fromToken[armresources.DeploymentsClientCreateOrUpdateAtScopeResponse](c, token.Resume)
 	default:
 		err = fmt.Errorf("unknown kind %q", token.Kind)
 	}

@@ -3,6 +3,7 @@ package azure
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -39,7 +40,6 @@ func (r *refusal) message() string {
 	if err != nil {
 		return ""
 	}
-	type said struct{ Message string }
 	var body struct {
 		Error said
 		said
@@ -47,8 +47,42 @@ func (r *refusal) message() string {
 	if json.Unmarshal(raw, &body) != nil {
 		return ""
 	}
-	if body.Error.Message != "" {
-		return strings.Join(strings.Fields(body.Error.Message), " ")
+	if body.Error.Message == "" {
+		body.Error = body.said
 	}
-	return strings.Join(strings.Fields(body.Message), " ")
+	if covers[body.Error.Code] && len(body.Error.Details) > 0 {
+		return body.Error.innermost()
+	}
+	return line(body.Error.Message)
 }
+
+// said is an error in ARM's words.
+type said struct {
+	Code    string
+	Message string
+	Details []said
+}
+
+// covers are the codes of errors that only say that there are others below them.
+var covers = map[string]bool{"DeploymentFailed": true, "InvalidTemplateDeployment": true, "MultipleErrorsOccurred": true, "ResourceDeploymentFailure": true}
+
+// innermost gives the errors that have none below them: the causes. A resource
+// provider's own is often a text of JSON within ARM's message.
+func (s *said) innermost() string {
+	if len(s.Details) > 0 {
+		var causes []string
+		for _, below := range s.Details {
+			if cause := below.innermost(); !slices.Contains(causes, cause) {
+				causes = append(causes, cause)
+			}
+		}
+		return strings.Join(causes, "; ")
+	}
+	var nested struct{ Error *said }
+	if json.Unmarshal([]byte(s.Message), &nested) == nil && nested.Error != nil {
+		return nested.Error.innermost()
+	}
+	return strings.TrimSuffix(s.Code+": "+line(s.Message), ": ")
+}
+
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }

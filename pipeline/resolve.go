@@ -33,6 +33,9 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 	return resolved, found
 }
 
+// Config is the configuration that the file was resolved by; nil if it wasn't.
+func (f *File) Config() *Config { return f.in.config }
+
 // resolver fills templates in.
 type resolver struct {
 	file   *File

@@ -142,6 +142,7 @@ func (j *journey) actions() map[string]rollout.Action {
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass, Grace: j.plan.Inputs.Grace, Clock: clock,
 		},
 		pipeline.ActionRunbook: &bookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionARM:     j.deployAction(),
 		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
 	}
 }

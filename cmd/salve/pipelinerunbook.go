@@ -8,6 +8,7 @@ import (
 	"salve/console"
 	"salve/engine"
 	"salve/journal"
+	"salve/pace"
 	"salve/pipeline"
 	"salve/pipeline/rollout"
 	"salve/runbook"
@@ -29,7 +30,7 @@ func (*bookAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: t
 
 // Check has nothing to find: the file has been validated, with all that it gives to
 // runbooks.
-func (*bookAction) Check(*pipeline.Step) error { return nil }
+func (*bookAction) Check(context.Context, *pipeline.Step) error { return nil }
 
 func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
 	for _, offered := range offers() {
@@ -78,18 +79,18 @@ func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
-	results, err := e.results(ctx, b.machine(e, attempt))
+	results, err := e.results(ctx, b.app.machine(attempt, b.kept, e.clock))
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
 	return b.outcome(attempt.Step, results)
 }
 
-// machine is an engine that writes its log into that of the step.
-func (b *bookAction) machine(e *errand, attempt *rollout.Attempt) *engine.Engine {
-	log := console.NewLog(console.NewHandler(attempt.Log, b.app.verbosity))
+// machine is an engine for a step's runbooks, which writes its log into the step's.
+func (a *app) machine(attempt *rollout.Attempt, kept *journal.Place, clock pace.Clock) *engine.Engine {
+	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
 	return &engine.Engine{
-		Journal: b.kept, Clock: e.clock, Holder: b.app.holder(), NewRun: b.app.newRun,
+		Journal: kept, Clock: clock, Holder: a.holder(), NewRun: a.newRun,
 		Watch: func(event engine.Event) {
 			log.Watch(event)
 			switch event.Kind {

@@ -13,6 +13,7 @@ import (
 	"salve/kube"
 	"salve/pace"
 	"salve/runbook"
+	"salve/runbooks/armdeployment"
 )
 
 // recipe makes the runbooks of an errand: those of one name, on the world that
@@ -56,6 +57,9 @@ func offerOf(header journal.Header) (offer, error) {
 		if offered.name() == header.Runbook {
 			return offered, nil
 		}
+	}
+	if header.Runbook == armdeployment.Name {
+		return nil, usage("run %q deploys for a step of a pipeline; the run of that pipeline goes on with it when it is resumed", header.Run)
 	}
 	return nil, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
 }

@@ -63,7 +63,7 @@ func TestOutcomes(t *testing.T) {
 		{"the first failure ends it", "false\necho not reached", journal.Failure, "exit code 1", ""},
 		{"a failure in a pipe", "false | true\necho not reached", journal.Failure, "exit code 1", ""},
 		{"a variable that isn't there", `echo "$NO_SUCH"`, journal.Failure, "NO_SUCH: unbound variable", ""},
-		{"killed from outside", "kill -9 $$", journal.Unclear, "it was cut off: killed by killed", ""},
+		{"killed from outside", "kill -9 $$", journal.Unclear, "it was cut off: killed by signal 9 (killed)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newShop(t, test.script)
@@ -179,7 +179,7 @@ func TestStop(t *testing.T) {
 		result journal.ResultKind
 		reason string
 	}{
-		"it is cut off":          {"touch ready; sleep 600", journal.Unclear, "it was cut off: killed by terminated"},
+		"it is cut off":          {"touch ready; sleep 600", journal.Unclear, "it was cut off: killed by signal 15 (terminated)"},
 		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; touch ready; while :; do sleep 0.05; done", journal.Failure, "exit code 9: tidied"},
 		"it finishes":            {"trap : TERM; touch ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
 	} {
@@ -216,7 +216,7 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, "true", test.fields...)
 			s.action.Pass = test.pass
-			err := s.action.Check(s.attempt.Step)
+			err := s.action.Check(t.Context(), s.attempt.Step)
 			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("got %v", err)
 			}

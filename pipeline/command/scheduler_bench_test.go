@@ -25,7 +25,7 @@ const together = 10
 // nothing is an action that takes no time: what is left is the scheduler's.
 type nothing struct{ *command.Action }
 
-func (nothing) Check(*pipeline.Step) error { return nil }
+func (nothing) Check(context.Context, *pipeline.Step) error { return nil }
 func (nothing) Run(context.Context, *rollout.Attempt) rollout.Outcome {
 	return rollout.Outcome{Result: journal.Done}
 }

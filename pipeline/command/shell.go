@@ -39,7 +39,7 @@ func (a *Action) Traits() rollout.Traits { return rollout.Traits{} }
 const clusterVariable = "KUBECONFIG"
 
 // Check finds what keeps the step from being run here.
-func (a *Action) Check(step *pipeline.Step) error {
+func (a *Action) Check(_ context.Context, step *pipeline.Step) error {
 	if _, err := exec.LookPath("bash"); err != nil {
 		return fmt.Errorf("it needs bash: %w", err)
 	}

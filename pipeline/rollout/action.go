@@ -13,7 +13,7 @@ import (
 type Action interface {
 	Traits() Traits
 	// Check finds, before any step begins, what would keep a step from being run.
-	Check(step *pipeline.Step) error
+	Check(ctx context.Context, step *pipeline.Step) error
 	// Run makes one attempt. When ctx ends it stops as soon as it safely can.
 	Run(ctx context.Context, attempt *Attempt) Outcome
 	// Preview says what an attempt would do, and changes nothing.

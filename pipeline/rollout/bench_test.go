@@ -41,8 +41,8 @@ func newBench(t *testing.T) *bench {
 // scripted is the action of the bench's steps.
 type scripted struct{ bench *bench }
 
-func (scripted) Traits() rollout.Traits     { return rollout.Traits{} }
-func (scripted) Check(*pipeline.Step) error { return nil }
+func (scripted) Traits() rollout.Traits                      { return rollout.Traits{} }
+func (scripted) Check(context.Context, *pipeline.Step) error { return nil }
 func (scripted) Preview(context.Context, *rollout.Attempt) (string, error) {
 	return "", nil
 }

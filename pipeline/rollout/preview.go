@@ -27,7 +27,7 @@ type Shown struct {
 // changes nothing. A step is asked what it would do when all that it is given is
 // known.
 func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
-	if err := r.check(plan); err != nil {
+	if err := r.check(ctx, plan); err != nil {
 		return nil, err
 	}
 	past, err := r.past(ctx, plan)

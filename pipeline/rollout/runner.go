@@ -75,7 +75,7 @@ func (o Options) overrides() map[string]string {
 // could not be written: *engine.UsageError, *journal.HeldError,
 // *journal.BrokenError, or what the backend says.
 func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.Result, error) {
-	if err := r.check(plan); err != nil {
+	if err := r.check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
 	name := r.newRun()
@@ -110,7 +110,7 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 
 // Resume goes on with an open run of the plan.
 func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Options) (engine.Result, error) {
-	if err := r.check(plan); err != nil {
+	if err := r.check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
 	held, err := r.lock(ctx, plan, run)
@@ -168,7 +168,7 @@ func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leas
 }
 
 // check finds, before anything is locked, what would keep steps from being run.
-func (r *Runner) check(plan *Plan) error {
+func (r *Runner) check(ctx context.Context, plan *Plan) error {
 	var problems []error
 	for _, step := range plan.Steps {
 		action, known := r.Actions[step.Action.Value]
@@ -179,7 +179,7 @@ func (r *Runner) check(plan *Plan) error {
 			problems = append(problems, fmt.Errorf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value))
 			continue
 		}
-		if err := action.Check(step); err != nil {
+		if err := action.Check(ctx, step); err != nil {
 			problems = append(problems, fmt.Errorf("%s: step %s: %w", step.At, step.ID(), err))
 		}
 	}

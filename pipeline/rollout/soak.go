@@ -19,7 +19,7 @@ type Soak struct{ Clock pace.Clock }
 func (Soak) Traits() Traits { return Traits{Repeatable: true, Idle: true} }
 
 // Check has nothing to find: the file has been validated.
-func (Soak) Check(*pipeline.Step) error { return nil }
+func (Soak) Check(context.Context, *pipeline.Step) error { return nil }
 
 // Run waits.
 func (s Soak) Run(ctx context.Context, attempt *Attempt) Outcome {

@@ -1,0 +1,174 @@
+package azure
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// DeploymentName says which deployment is meant. Without a resource group it is
+// one of the subscription.
+type DeploymentName struct{ ResourceGroup, Name string }
+
+// DeploymentID is the resource ID of a deployment.
+func DeploymentID(subscription string, name DeploymentName) string {
+	scope := "/subscriptions/" + subscription
+	if name.ResourceGroup != "" {
+		scope += "/resourceGroups/" + name.ResourceGroup
+	}
+	return scope + "/providers/Microsoft.Resources/deployments/" + name.Name
+}
+
+// DeploymentBody is what is deployed.
+type DeploymentBody struct {
+	// Template is an ARM template.
+	Template json.RawMessage
+	// Parameters are by name {"value": …} or {"reference": …}. They may hold secrets.
+	Parameters json.RawMessage
+	// Complete has ARM delete what is in the resource group and not in the template.
+	Complete bool
+	Tags     map[string]string
+	// Location is where ARM keeps the record of a deployment of a subscription;
+	// empty for one of a resource group.
+	Location string
+}
+
+// Deployment is what ARM says of a deployment.
+type Deployment struct {
+	ID string
+	// State is Accepted, Running, Succeeded, Failed, Canceled and the like.
+	State string
+	// CorrelationID leads to its events in the Activity Log.
+	CorrelationID string
+	Tags          map[string]string
+	Outputs       map[string]DeploymentOutput
+	// Failure is why it failed, of each resource that did; empty if it hasn't.
+	Failure string
+}
+
+// DeploymentOutput is one output of a template.
+type DeploymentOutput struct {
+	Type string
+	// Value is nil for outputs of a secure type, which ARM doesn't give.
+	Value json.RawMessage
+}
+
+// Active tells whether the deployment still goes on.
+func (d Deployment) Active() bool {
+	switch d.State {
+	case "Succeeded", "Failed", "Canceled", "Deleted":
+		return false
+	}
+	return true
+}
+
+func (c *Client) deployments() (*armresources.DeploymentsClient, error) {
+	return armresources.NewDeploymentsClient(c.subscription, c.credential, c.options)
+}
+
+// scope is the path of what a deployment is of.
+func (c *Client) scope(name DeploymentName) string {
+	id := DeploymentID(c.subscription, name)
+	return strings.TrimPrefix(id[:strings.Index(id, "/providers/")], "/")
+}
+
+// Deployment reads a deployment. One that isn't there is class Missing.
+func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deployment, error) {
+	deployments, err := c.deployments()
+	if err != nil {
+		return Deployment{}, err
+	}
+	var body []byte
+	err = c.read(ctx, fmt.Sprintf("reading deployment %q", name.Name), func(ctx context.Context) error {
+		var raw *http.Response
+		if _, err := deployments.GetAtScope(policy.WithCaptureResponse(ctx, &raw), c.scope(name), name.Name, nil); err != nil {
+			return err
+		}
+		body, err = runtime.Payload(raw)
+		return err
+	})
+	if err != nil {
+		return Deployment{}, err
+	}
+	return readDeployment(name.Name, body)
+}
+
+// readDeployment reads ARM's answer itself: the SDK would make floats of the
+// outputs' numbers.
+func readDeployment(name string, body []byte) (Deployment, error) {
+	var answer struct {
+		ID         string
+		Tags       map[string]string
+		Properties struct {
+			ProvisioningState string
+			CorrelationID     string `json:"correlationId"`
+			Outputs           map[string]DeploymentOutput
+			Error             *said
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return Deployment{}, fault.New(fault.Terminal, "reading deployment %q: %w", name, err)
+	}
+	if answer.ID == "" || answer.Properties.ProvisioningState == "" {
+		return Deployment{}, fault.New(fault.Terminal, "reading deployment %q: the answer has no ID or no state", name)
+	}
+	read := Deployment{
+		ID: answer.ID, State: answer.Properties.ProvisioningState, CorrelationID: answer.Properties.CorrelationID,
+		Tags: answer.Tags, Outputs: answer.Properties.Outputs,
+	}
+	if failure := answer.Properties.Error; failure != nil {
+		read.Failure = failure.innermost()
+	}
+	return read, nil
+}
+
+// Deploy begins a deployment. It fails with class Conflict while one of that name
+// is active.
+func (c *Client) Deploy(ctx context.Context, permit runbook.Permit, name DeploymentName, body DeploymentBody) (*Operation, error) {
+	deployments, err := c.deployments()
+	if err != nil {
+		return nil, err
+	}
+	order := armresources.Deployment{
+		Properties: &armresources.DeploymentProperties{Mode: mode(body), Template: body.Template, Parameters: body.Parameters},
+		Tags:       map[string]*string{},
+		Location:   location(body),
+	}
+	for key, text := range body.Tags {
+		order.Tags[key] = to.Ptr(text)
+	}
+	var operation *Operation
+	err = c.change(ctx, permit, fmt.Sprintf("beginning deployment %q", name.Name), func(ctx context.Context) error {
+		poller, err := deployments.BeginCreateOrUpdateAtScope(ctx, c.scope(name), name.Name, order, nil)
+		if err != nil {
+			return err
+		}
+		operation = c.operation(putDeployment, watch(poller))
+		return nil
+	})
+	return operation, err
+}
+
+func mode(body DeploymentBody) *armresources.DeploymentMode {
+	if body.Complete {
+		return to.Ptr(armresources.DeploymentModeComplete)
+	}
+	return to.Ptr(armresources.DeploymentModeIncremental)
+}
+
+func location(body DeploymentBody) *string {
+	if body.Location == "" {
+		return nil
+	}
+	return &body.Location
+}

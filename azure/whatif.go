@@ -1,0 +1,83 @@
+package azure
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
+
+	"salve/fault"
+)
+
+// Change is what a deployment would do to one resource.
+type Change struct {
+	ResourceID string
+	// Type is Create, Delete, Modify, Deploy, NoChange, Ignore or Unsupported. Deploy
+	// is one of which ARM can't tell whether it changes anything.
+	Type string
+	// Properties are the paths of those that would change.
+	Properties []string
+}
+
+// WhatIf asks what a deployment would change, and changes nothing.
+func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body DeploymentBody) ([]Change, error) {
+	doing := fmt.Sprintf("asking what deployment %q would change", name.Name)
+	result, err := c.predicted(ctx, doing, name, body)
+	switch {
+	case err != nil:
+		return nil, err
+	case result.Error != nil:
+		return nil, fault.New(fault.Terminal, "%s: %s: %s", doing, value(result.Error.Code), value(result.Error.Message))
+	case result.Properties == nil:
+		return nil, fault.New(fault.Terminal, "%s: the answer has no changes, not even none", doing)
+	}
+	var changes []Change
+	for _, foreseen := range result.Properties.Changes {
+		change := Change{ResourceID: value(foreseen.ResourceID), Type: string(value(foreseen.ChangeType))}
+		for _, delta := range foreseen.Delta {
+			change.Properties = append(change.Properties, value(delta.Path))
+		}
+		changes = append(changes, change)
+	}
+	return changes, nil
+}
+
+// predicted waits for ARM's prediction, at either scope.
+func (c *Client) predicted(ctx context.Context, doing string, name DeploymentName, body DeploymentBody) (armresources.WhatIfOperationResult, error) {
+	deployments, err := c.deployments()
+	if err != nil {
+		return armresources.WhatIfOperationResult{}, err
+	}
+	order := armresources.DeploymentWhatIf{
+		Properties: &armresources.DeploymentWhatIfProperties{Mode: mode(body), Template: body.Template, Parameters: body.Parameters},
+		Location:   location(body),
+	}
+	if name.ResourceGroup == "" {
+		answer, err := awaited(ctx, c, doing, func(ctx context.Context) (*runtime.Poller[armresources.DeploymentsClientWhatIfAtSubscriptionScopeResponse], error) {
+			return deployments.BeginWhatIfAtSubscriptionScope(ctx, name.Name, order, nil)
+		})
+		return answer.WhatIfOperationResult, err
+	}
+	answer, err := awaited(ctx, c, doing, func(ctx context.Context) (*runtime.Poller[armresources.DeploymentsClientWhatIfResponse], error) {
+		return deployments.BeginWhatIf(ctx, name.ResourceGroup, name.Name, order, nil)
+	})
+	return answer.WhatIfOperationResult, err
+}
+
+// awaited begins an operation that changes nothing, so that it may be begun again,
+// and gives what it ends with.
+func awaited[T any](ctx context.Context, c *Client, doing string, begin func(context.Context) (*runtime.Poller[T], error)) (result T, err error) {
+	var begun *runtime.Poller[T]
+	err = c.read(ctx, doing, func(ctx context.Context) (err error) {
+		begun, err = begin(ctx)
+		return err
+	})
+	if err != nil {
+		return result, err
+	}
+	if err := c.operation(whatIf, watch(begun)).Wait(ctx); err != nil {
+		return result, fmt.Errorf("%s: %w", doing, err)
+	}
+	return begun.Result(ctx)
+}

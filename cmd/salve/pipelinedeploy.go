@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"salve/azure"
+	"salve/engine"
+	"salve/journal"
+	"salve/pipeline"
+	"salve/pipeline/deployment"
+	"salve/pipeline/rollout"
+	"salve/runbook"
+	"salve/runbooks/armdeployment"
+	"salve/runbooks/recreatepool"
+)
+
+// deploying is how long a deployment may take in a step without a timeout. ARM's
+// own limit is a week, and a cluster takes half an hour.
+const deploying = 4 * time.Hour
+
+// deployAction deploys the templates of ARM steps: each by a run of a runbook, with
+// a record of its own in the same journal.
+type deployAction struct {
+	app  *app
+	kept *journal.Place
+	// cloud are the ways to Azure.
+	cloud cloudFlags
+	desk  *deployment.Desk
+	// serviceGroup tells the steps of two pipelines apart in one resource group.
+	serviceGroup string
+
+	mu sync.Mutex
+	// subscriptions are IDs by the names that pipelines call them.
+	subscriptions map[string]string
+}
+
+func (j *journey) deployAction() *deployAction {
+	return &deployAction{
+		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup, subscriptions: map[string]string{},
+		desk: &deployment.Desk{
+			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},
+		},
+	}
+}
+
+// Traits: the engine looks by itself what became of a deployment that it began.
+func (*deployAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
+
+// Check reads the step's files.
+func (d *deployAction) Check(ctx context.Context, step *pipeline.Step) error {
+	return d.desk.Check(ctx, step)
+}
+
+// Run deploys, or goes on with what an earlier process began.
+func (d *deployAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	outcome, err := d.run(ctx, attempt)
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	return outcome
+}
+
+func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollout.Outcome, error) {
+	world, in, order, err := d.order(ctx, attempt)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	book, err := armdeployment.New(world, in, order)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	result, err := d.app.machine(attempt, d.kept, world.Clock).Run(ctx, book, engine.Options{})
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	if result.Outcome != runbook.Remediated {
+		return rollout.Outcome{Result: journal.Failure, Reason: fmt.Sprintf("%s: %s (run %s)", result.Outcome, result.Reason, result.Run)}, nil
+	}
+	outputs, err := d.outputs(ctx, world, in)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	return rollout.Outcome{Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, result.Run), Outputs: outputs}, nil
+}
+
+// order is what a step deploys, and where.
+func (d *deployAction) order(ctx context.Context, attempt *rollout.Attempt) (world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, err error) {
+	step := attempt.Step
+	written, err := d.desk.Order(ctx, step, attempt.Given)
+	if err != nil {
+		return world, in, order, err
+	}
+	in.Deployment = d.name(step)
+	if in.Subscription, err = d.subscription(ctx, step.Group.Subscription.Value); err != nil {
+		return world, in, order, err
+	}
+	if world, err = d.world(in.Subscription); err != nil {
+		return world, in, order, err
+	}
+	order = armdeployment.Order{
+		Template: written.Template, Parameters: written.Parameters, Secret: written.Secret, Complete: written.Complete, Budget: deploying,
+	}
+	if step.Timeout != nil {
+		order.Budget = step.Timeout.Duration
+	}
+	if in.ResourceGroup = step.Group.ResourceGroup.Value; step.ARM.DeploymentLevel.Value == "Subscription" {
+		// Its record is kept where the things are that the step belongs to.
+		order.Location, err = world.Azure.GroupLocation(ctx, in.ResourceGroup)
+		in.ResourceGroup = ""
+	}
+	return world, in, order, err
+}
+
+// name is the same for the same step each time: ARM lets one deployment of a name
+// be active.
+func (d *deployAction) name(step *pipeline.Step) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(d.serviceGroup)))
+	return fmt.Sprintf("%s-%s-%x", step.Group.Name.Value, step.Name.Value, sum[:4])
+}
+
+func (d *deployAction) world(subscription string) (armdeployment.World, error) {
+	world, err := d.app.connect(d.cloud, recreatepool.Inputs{Subscription: subscription})
+	return armdeployment.World{Azure: world.Azure, Clock: world.Clock}, err
+}
+
+// subscription is the ID of the one that a pipeline names, by its ID or by the name
+// that people see.
+func (d *deployAction) subscription(ctx context.Context, named string) (string, error) {
+	if azure.IsSubscriptionID(named) {
+		return named, nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id := d.subscriptions[named]; id != "" {
+		return id, nil
+	}
+	world, err := d.world("")
+	if err != nil {
+		return "", err
+	}
+	id, err := world.Azure.SubscriptionID(ctx, named)
+	if err != nil {
+		return "", err
+	}
+	d.subscriptions[named] = id
+	return id, nil
+}
+
+// outputs are those of the deployment that has succeeded. ARM keeps those of a
+// secure type to itself.
+func (d *deployAction) outputs(ctx context.Context, world armdeployment.World, in armdeployment.Inputs) (map[string]rollout.Output, error) {
+	made, err := world.Azure.Deployment(ctx, azure.DeploymentName{ResourceGroup: in.ResourceGroup, Name: in.Deployment})
+	if err != nil {
+		return nil, err
+	}
+	outputs := map[string]rollout.Output{}
+	for name, output := range made.Outputs {
+		if output.Value == nil {
+			continue
+		}
+		decoder := json.NewDecoder(strings.NewReader(string(output.Value)))
+		decoder.UseNumber() // a number is handed on as ARM wrote it
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return nil, fmt.Errorf("output %q of deployment %q: %w", name, in.Deployment, err)
+		}
+		outputs[name] = rollout.Output{Value: value}
+	}
+	return outputs, nil
+}
+
+// Preview asks ARM what would change.
+func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	if attempt.Step.ARM.OutputOnly {
+		return "looks things up, and changes nothing", nil
+	}
+	world, in, order, err := d.order(ctx, attempt)
+	if err != nil {
+		return "", err
+	}
+	return armdeployment.Foresee(ctx, world, in, order)
+}

@@ -1,0 +1,144 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"salve/pace"
+	"salve/pipeline"
+	"salve/pipeline/rollout"
+)
+
+// Desk is where orders are written out. What it has read once it doesn't read
+// again: what was judged before the first step is what is deployed.
+type Desk struct {
+	// Folder is the pipeline's.
+	Folder string
+	// Config is where templates of parameters files lead; nil where there is none.
+	Config *pipeline.Config
+	// Environment is what a Bicep compiler gets, as NAME=value.
+	Environment []string
+	Clock       pace.Clock
+
+	mu     sync.Mutex
+	drafts map[pipeline.StepID]*draft
+}
+
+// Order is what a step deploys.
+type Order struct {
+	Template json.RawMessage
+	// Parameters are by name {"value": …} or {"reference": …}.
+	Parameters map[string]json.RawMessage
+	// Secret names the parameters that must not be written anywhere.
+	Secret   map[string]bool
+	Complete bool
+}
+
+// Check finds what keeps a step from being deployed, as far as its values are known.
+func (d *Desk) Check(ctx context.Context, step *pipeline.Step) error {
+	read, err := d.draft(ctx, step)
+	if err != nil {
+		return err
+	}
+	order := read.order(step)
+	for _, variable := range step.ARM.Variables {
+		if variable.Input != nil {
+			err = errors.Join(err, read.promise(order, variable.Name.Value))
+			continue
+		}
+		err = errors.Join(err, read.set(order, rollout.Given{Name: variable.Name.Value, Value: variable.Literal}))
+	}
+	return errors.Join(err, read.whole(order))
+}
+
+// Order is what a step deploys with the values that it is given.
+func (d *Desk) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
+	read, err := d.draft(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	order := read.order(step)
+	for _, one := range given {
+		err = errors.Join(err, read.set(order, one))
+	}
+	if err = errors.Join(err, read.whole(order)); err != nil {
+		return nil, err
+	}
+	return order, nil
+}
+
+// draft is what a step's files say.
+type draft struct {
+	template   *template
+	parameters map[string]json.RawMessage
+}
+
+func (d *Desk) draft(ctx context.Context, step *pipeline.Step) (*draft, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if read := d.drafts[step.ID()]; read != nil {
+		return read, nil
+	}
+	read, err := d.read(ctx, step.ARM)
+	if err != nil {
+		return nil, err
+	}
+	if err := read.template.fits(step.ARM); err != nil {
+		return nil, fmt.Errorf("%s: %w", step.ARM.Template.Value, err)
+	}
+	if d.drafts == nil {
+		d.drafts = map[pipeline.StepID]*draft{}
+	}
+	d.drafts[step.ID()] = read
+	return read, nil
+}
+
+// read reads both files.
+func (d *Desk) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
+	text, err := d.compiled(ctx, d.path(arm.Template))
+	if err != nil {
+		return nil, err
+	}
+	read := &draft{}
+	if read.template, err = parseTemplate(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", arm.Template.Value, err)
+	}
+	if text, err = d.filled(ctx, d.path(arm.Parameters)); err != nil {
+		return nil, err
+	}
+	if read.parameters, err = parseParameters(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+	}
+	for name := range read.parameters {
+		if _, err := read.template.declared(name); err != nil {
+			return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+		}
+	}
+	return read, nil
+}
+
+func (d *Desk) path(named pipeline.Text) string {
+	if filepath.IsAbs(named.Value) {
+		return named.Value
+	}
+	return filepath.Join(d.Folder, named.Value)
+}
+
+// order is the draft's, before the step's variables are set.
+func (r *draft) order(step *pipeline.Step) *Order {
+	order := &Order{
+		Template: r.template.text, Parameters: map[string]json.RawMessage{}, Secret: map[string]bool{},
+		Complete: strings.EqualFold(step.ARM.DeploymentMode.Value, "complete"),
+	}
+	for name, value := range r.parameters {
+		declared, _ := r.template.declared(name) // reading has judged it
+		order.Parameters[declared.name] = value
+		order.Secret[declared.name] = declared.secure()
+	}
+	return order
+}

@@ -1,0 +1,119 @@
+package armdeployment
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"salve/azure"
+	"salve/fault"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// deploy is the one step. It is past return once it was begun: a deployment can't
+// be taken back, only made again.
+func (d *deployment) deploy() runbook.Step {
+	return runbook.Step{
+		Name: "deploy", Changes: "what the template describes, in " + d.where(), NoReturn: true,
+		Guards: []string{"scope-there", "nothing-active"},
+		Inputs: func(runbook.Run) (any, error) {
+			return map[string]any{"deployment": d.Deployment, "content": d.content, "complete": d.order.Complete}, nil
+		},
+		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+			there, err := d.now(ctx)
+			return d.observed(run, there), err
+		},
+		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+			body, err := d.order.body(d.tags(run))
+			if err != nil {
+				return fault.New(fault.Terminal, "%w", err)
+			}
+			operation, err := d.Azure.Deploy(ctx, permit, d.name(), body)
+			if err != nil {
+				return err
+			}
+			if token, ok := operation.Token(); ok {
+				return run.Note(ctx, runbook.OperationNote, token)
+			}
+			return nil
+		},
+		Await: d.await,
+	}
+}
+
+func (d *deployment) where() string {
+	if d.ResourceGroup == "" {
+		return "subscription " + d.Subscription
+	}
+	return "resource group " + d.ResourceGroup
+}
+
+// observed tells how far the deployment is. One of the same run with another
+// content, from before somebody mended the template, is waited for and then
+// replaced.
+func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation {
+	switch {
+	case there.Deployment == nil:
+		return runbook.Observation{State: runbook.NotStarted, Reason: "ARM has no deployment of this name"}
+	case !there.ours(run):
+		return runbook.Observation{State: runbook.NotStarted, Reason: "the deployment of this name was begun by " + beginner(there)}
+	case there.Active():
+		return runbook.Observation{State: runbook.InFlight, Reason: "the deployment is " + there.State}
+	case there.Tags[contentTag] != d.content:
+		return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: "the deployment there has another content"}
+	case there.State == "Succeeded":
+		return runbook.Observation{State: runbook.Done, Reason: "the deployment succeeded"}
+	}
+	return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: fmt.Sprintf("the deployment is %s: %s", there.State, there.Failure)}
+}
+
+// await polls the operation that began the deployment, and then looks at the
+// deployment: it says more of what failed than the operation does.
+func (d *deployment) await(ctx context.Context, run runbook.Run) error {
+	run.Report(runbook.Progress{Text: "ARM is deploying " + d.Deployment})
+	if err := d.poll(ctx, run); err != nil {
+		return err
+	}
+	there, err := d.ended(ctx)
+	switch {
+	case err != nil:
+		return err
+	case there.Deployment == nil || !there.ours(run):
+		return fault.New(fault.Conflict, "deployment %q was replaced or deleted while it was waited for", d.Deployment)
+	case there.State != "Succeeded":
+		return fault.New(fault.Terminal, "deployment %q is %s: %s", d.Deployment, there.State, there.Failure)
+	case there.Tags[contentTag] != d.content:
+		return fault.New(fault.Conflict, "deployment %q succeeded with another content", d.Deployment)
+	}
+	return nil
+}
+
+// poll waits for the operation, at the pace that ARM asks for. How it ended, or that
+// ARM doesn't know it any more, shows in the deployment.
+func (d *deployment) poll(ctx context.Context, run runbook.Run) error {
+	var token azure.Token
+	found, err := run.Recall(runbook.OperationNote, &token)
+	if !found || err != nil {
+		return err
+	}
+	operation, err := d.Azure.Resume(token)
+	if err != nil {
+		return err
+	}
+	_ = operation.Wait(ctx)
+	return context.Cause(ctx)
+}
+
+// ended reads the deployment until it is no longer active.
+func (d *deployment) ended(ctx context.Context) (sight, error) {
+	for began := d.Clock.Now(); ; {
+		there, err := d.now(ctx)
+		if err != nil || there.Deployment == nil || !there.Active() {
+			return there, err
+		}
+		if err := pace.Pause(ctx, d.Clock, pace.Operations.Next(d.Clock.Since(began), time.Second)); err != nil {
+			return there, fmt.Errorf("waiting for deployment %q, which is %s: %w", d.Deployment, there.State, err)
+		}
+	}
+}

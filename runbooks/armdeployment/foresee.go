@@ -1,0 +1,78 @@
+package armdeployment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"salve/azure"
+	"salve/fault"
+)
+
+// Foresee says what a deployment would change, as ARM predicts it, and changes
+// nothing.
+func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, error) {
+	if err := in.validate(order); err != nil {
+		return "", err
+	}
+	body, err := order.body(nil)
+	if err != nil {
+		return "", err
+	}
+	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
+	if err != nil && fault.ClassOf(err) == fault.Missing && in.ResourceGroup != "" {
+		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change", in.ResourceGroup), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return foreseen(changes), nil
+}
+
+// kinds are what ARM predicts, in the order of their weight, with the sign and the
+// words for each.
+var kinds = []struct{ of, sign, words string }{
+	{"Delete", "-", "to delete"}, {"Create", "+", "to create"}, {"Modify", "~", "to change"}, {"Deploy", "!", "that ARM can't predict"},
+	{"Unsupported", "?", "that ARM can't look at"}, {"NoChange", "=", "to leave as they are"},
+}
+
+func foreseen(changes []azure.Change) string {
+	var counts, lines []string
+	for _, kind := range kinds {
+		count := 0
+		for _, change := range changes {
+			if change.Type != kind.of {
+				continue
+			}
+			if count++; kind.of != "NoChange" {
+				lines = append(lines, line(kind.sign, change))
+			}
+		}
+		if count > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", count, kind.words))
+		}
+	}
+	if len(counts) == 0 {
+		return "nothing to change"
+	}
+	return strings.Join(append([]string{"resources: " + strings.Join(counts, ", ")}, lines...), "\n")
+}
+
+func line(sign string, change azure.Change) string {
+	text := sign + " " + short(change.ResourceID)
+	if len(change.Properties) > 0 {
+		properties := slices.Clone(change.Properties)
+		slices.Sort(properties)
+		text += ": " + strings.Join(slices.Compact(properties), ", ")
+	}
+	return text
+}
+
+// short is an ID from its resource group on, or as it is.
+func short(id string) string {
+	if _, rest, found := strings.Cut(id, "/resourceGroups/"); found {
+		return rest
+	}
+	return id
+}

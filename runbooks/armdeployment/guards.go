@@ -1,0 +1,75 @@
+package armdeployment
+
+import (
+	"context"
+	"fmt"
+
+	"salve/fault"
+	"salve/runbook"
+)
+
+// scopeThere asks whether there is a place to deploy to: ARM would say the same of
+// a missing resource group and of one that the caller may not see.
+func (d *deployment) scopeThere() runbook.Guard {
+	return runbook.Guard{Name: "scope-there", Asks: "is the resource group there?",
+		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
+			if d.ResourceGroup == "" {
+				return runbook.Yes("subscription " + d.Subscription + " is deployed to")
+			}
+			location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
+			switch {
+			case err != nil && fault.ClassOf(err) == fault.Missing:
+				return runbook.No(fmt.Sprintf("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription)).
+					Ending(runbook.Failed)
+			case err != nil:
+				return runbook.Unseen(err.Error())
+			}
+			return runbook.Yes(fmt.Sprintf("resource group %q is in %s", d.ResourceGroup, location))
+		}}
+}
+
+// nothingActive asks whether the deployment's name is free. One that another run
+// began is not waited for: nobody knows here what it deploys.
+func (d *deployment) nothingActive() runbook.Guard {
+	return runbook.Ask("nothing-active", "is no deployment of this name active that another run began?", d.look,
+		func(_ context.Context, run runbook.Run, there sight) (runbook.Finding, error) {
+			if there.Deployment == nil {
+				return runbook.Yes("ARM has no deployment of this name"), nil
+			}
+			evidence := d.evidence(there)
+			if there.Active() && !there.ours(run) {
+				return runbook.No(fmt.Sprintf("a deployment of this name is %s, begun by %s", there.State, beginner(there)), evidence).Ending(runbook.Deferred), nil
+			}
+			return runbook.Yes("the last deployment of this name is "+there.State, evidence), nil
+		})
+}
+
+// deployed asks whether the deployment that succeeded is this run's, with this
+// content.
+func (d *deployment) deployed() runbook.Guard {
+	return runbook.Ask("deployed", "has this deployment, with this content, succeeded?", d.look,
+		func(_ context.Context, run runbook.Run, there sight) (runbook.Finding, error) {
+			switch {
+			case there.Deployment == nil:
+				return runbook.No("ARM has no deployment of this name").Ending(runbook.NeedsAttention), nil
+			case !there.ours(run):
+				return runbook.No("the deployment of this name was begun by "+beginner(there), d.evidence(there)).Ending(runbook.NeedsAttention), nil
+			case there.State != "Succeeded" || there.Tags[contentTag] != d.content:
+				return runbook.No("the deployment is "+there.State, d.evidence(there)).Ending(runbook.NeedsAttention), nil
+			}
+			return runbook.Yes("ARM's deployment "+d.Deployment+" succeeded", d.evidence(there)), nil
+		})
+}
+
+func (d *deployment) evidence(there sight) runbook.Evidence {
+	return runbook.Saw("ARM deployments/"+d.Deployment, there.CorrelationID, d.Clock.Now(), map[string]any{
+		"state": there.State, "run": there.Tags[runTag], "content": there.Tags[contentTag],
+	})
+}
+
+func beginner(there sight) string {
+	if run := there.Tags[runTag]; run != "" {
+		return "run " + run
+	}
+	return "somebody else"
+}

@@ -1,0 +1,89 @@
+package armdeployment
+
+import (
+	"context"
+	"strings"
+
+	"salve/azure"
+	"salve/fault"
+	"salve/pace"
+	"salve/runbook"
+)
+
+// Name is the runbook's name in journals.
+const Name = "arm-deployment"
+
+// World is what the runbook acts on.
+type World struct {
+	Azure *azure.Client
+	Clock pace.Clock
+}
+
+// New makes the runbook for one deployment.
+func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
+	if err := in.validate(order); err != nil {
+		return runbook.Runbook{}, err
+	}
+	content, err := order.Content()
+	if err != nil {
+		return runbook.Runbook{}, err
+	}
+	d := &deployment{World: world, Inputs: in, order: order, content: content}
+	return runbook.Runbook{
+		Name: Name, Version: "1", Inputs: in, Budget: order.Budget,
+		Target: runbook.Target{Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title()},
+		Guards: []runbook.Guard{d.scopeThere(), d.nothingActive()},
+		Steps:  []runbook.Step{d.deploy()},
+		Checks: []runbook.Guard{d.deployed()},
+		Leaves: func(func(string) bool) string { return "ARM keeps what the deployment has made so far" },
+	}, nil
+}
+
+func (in Inputs) title() string {
+	if in.ResourceGroup == "" {
+		return "subscription/" + in.Deployment
+	}
+	return in.ResourceGroup + "/" + in.Deployment
+}
+
+// deployment is the runbook at work.
+type deployment struct {
+	World
+	Inputs
+	order Order
+	// content stands for the order.
+	content string
+	seen    runbook.Shared[sight]
+}
+
+// sight is what there is under the deployment's name; nil is nothing.
+type sight struct{ *azure.Deployment }
+
+// look reads the deployment, once in a round.
+func (d *deployment) look(ctx context.Context, run runbook.Run) (sight, error) {
+	return d.seen.In(ctx, run, d.now)
+}
+
+func (d *deployment) now(ctx context.Context) (sight, error) {
+	there, err := d.Azure.Deployment(ctx, d.name())
+	switch {
+	case err != nil && fault.ClassOf(err) == fault.Missing:
+		return sight{}, nil
+	case err != nil:
+		return sight{}, err
+	}
+	return sight{&there}, nil
+}
+
+// The tags that tell by which run a deployment was begun, and with what.
+const (
+	runTag     = "salve-run"
+	contentTag = "salve-content"
+)
+
+func (d *deployment) tags(run runbook.Run) map[string]string {
+	return map[string]string{runTag: run.ID(), contentTag: d.content}
+}
+
+// ours tells whether a run has begun the deployment that is there.
+func (s sight) ours(run runbook.Run) bool { return s.Deployment != nil && s.Tags[runTag] == run.ID() }
