@@ -174,7 +174,7 @@ func TestRepository(t *testing.T) {
 func TestFailedBuildLeavesTheOldProgram(t *testing.T) {
 	for name, test := range map[string]struct{ script, says string }{
 		"it fails":           {`echo half >bin/helper; echo trouble; exit 3`, "the build step failed (exit code 3)"},
-		"it is killed":       {`echo half >bin/helper; kill -9 $$`, "the build step failed (killed by killed)"},
+		"it is killed":       {`echo half >bin/helper; kill -9 $$`, "the build step failed (killed by signal 9 (killed))"},
 		"it removes first":   {`rm bin/helper; false`, "the build step failed"},
 		"it makes a folder":  {`rm bin/helper; mkdir bin/helper; false`, "bringing back bin/helper"},
 		"it was not allowed": {`echo half >bin/helper; chmod a-w bin/helper; false`, "the build step failed"},

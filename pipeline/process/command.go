@@ -54,7 +54,7 @@ func (e Ending) String() string {
 	if e.ByItself() {
 		return fmt.Sprintf("exit code %d", e.Code)
 	}
-	return fmt.Sprintf("killed by %s", e.Signal)
+	return fmt.Sprintf("killed by signal %d (%s)", int(e.Signal), e.Signal)
 }
 
 // lingering is how long the outputs of a command that has ended are read on,

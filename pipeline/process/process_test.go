@@ -58,7 +58,7 @@ func TestEndings(t *testing.T) {
 	}{
 		{"success", "echo out; echo err >&2", "out\nerr\n", "exit code 0", true},
 		{"failure", "echo no; exit 7", "no\n", "exit code 7", true},
-		{"killed by another", "kill -9 $$", "", "killed by killed", false},
+		{"killed by another", "kill -9 $$", "", "killed by signal 9 (killed)", false},
 		{"clean environment", `echo "$ONLY"`, "this\n", "exit code 0", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
