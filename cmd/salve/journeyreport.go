@@ -49,9 +49,16 @@ func (j *journey) nameLogs(ctx context.Context, result engine.Result) {
 	logs := rollout.LogFolder(j.plan.Inputs.Logs)
 	for _, step := range j.plan.Steps {
 		if history := record.Step(step.ID().String()); history.Attempts > 0 && !history.Finished() {
-			fmt.Fprintf(j.app.stderr, "What %s said: %s\n", step.ID(), logs.Path(result.Run, step.ID()))
+			if path := logs.Path(result.Run, step.ID()); exists(path) {
+				fmt.Fprintf(j.app.stderr, "What %s said: %s\n", step.ID(), path)
+			}
 		}
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func writeTo(path string, write func(io.Writer) error) error {
