@@ -13,6 +13,10 @@ func newModel(scenario Scenario, names *seeded, clock *timetable, kube Kubernete
 	m := &model{
 		scenario: scenario, names: names, time: clock, kube: kube, started: clock.now,
 		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, trouble: &trouble{},
+		results: map[string]result{},
+	}
+	if err := m.addResources(); err != nil {
+		return nil, fmt.Errorf("setting up resources: %w", err)
 	}
 	if scenario.ClusterAbsent {
 		return m, nil

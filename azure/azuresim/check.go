@@ -3,9 +3,12 @@ package azuresim
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"salve/azure/azuresim/template"
 )
 
 // problem is a bad value and where in the file it is.
@@ -21,6 +24,7 @@ func wrong(path []any, format string, arguments ...any) *problem {
 var (
 	outcomes      = []string{"remediated", "nothing-to-do", "deferred", "failed", "undecided", "needs-attention"}
 	clusterStates = []string{stateSucceeded, stateFailed, stateCanceled, stateUpdating, stateUpgrading, stateCreating, stateDeleting}
+	groupName     = regexp.MustCompile(`^[-\w.()]{0,89}[-\w()]$`)
 	interfaces    = []string{interfacesEmpty, interfacesAbsent, interfacesNull}
 )
 
@@ -33,6 +37,10 @@ func (s *Scenario) fillIn() {
 		if s.Apps[i].Grace == 0 {
 			s.Apps[i].Grace = Duration(10 * time.Second)
 		}
+	}
+	for i := range s.Resources {
+		setDefault(&s.Resources[i].Group, s.ResourceGroup)
+		setDefault(&s.Resources[i].Location, s.Location)
 	}
 	for i := range s.Faults {
 		s.Faults[i].fillIn()
@@ -119,10 +127,41 @@ func (s *Scenario) check() *problem {
 			return wrong([]any{"apps", i}, "an app needs a namespace, a name and replicas, none negative")
 		}
 	}
+	if p := s.checkResources(); p != nil {
+		return p
+	}
 	for i, fault := range s.Faults {
 		if p := fault.check([]any{"faults", i}, s); p != nil {
 			return p
 		}
+	}
+	return nil
+}
+
+// checkResources: names that ARM takes, in groups that there are, each once.
+func (s *Scenario) checkResources() *problem {
+	seen, groups := map[string]bool{}, append([]string{s.ResourceGroup}, s.ResourceGroups...)
+	for i, name := range s.ResourceGroups {
+		if key := strings.ToLower(name); !groupName.MatchString(name) || seen[key] || strings.EqualFold(name, s.ResourceGroup) {
+			return wrong([]any{"resourceGroups", i}, "resource group %q is not a name of its own", name)
+		}
+		seen[strings.ToLower(name)] = true
+	}
+	for i, resource := range s.Resources {
+		at := []any{"resources", i}
+		segments, key := strings.Count(resource.Type, "/"), strings.ToLower(resource.Group+"/"+resource.Type+"/"+resource.Name)
+		kind := strings.ToLower(resource.Type)
+		switch {
+		case segments == 0 || segments != strings.Count(resource.Name, "/")+1:
+			return wrong(at, "type %q and name %q: a resource has a type such as Namespace/kind and a name for each part of it", resource.Type, resource.Name)
+		case kind == strings.ToLower(clusterType) || strings.HasPrefix(kind, strings.ToLower(clusterType)+"/") || kind == strings.ToLower(template.NestedType):
+			return wrong(append(at, "type"), "type %q: the embedded Azure has its own", resource.Type)
+		case !slices.ContainsFunc(groups, func(name string) bool { return strings.EqualFold(name, resource.Group) }):
+			return wrong(append(at, "group"), "no resource group is named %q", resource.Group)
+		case seen[key]:
+			return wrong(at, "two resources are of type %s and name %s", resource.Type, resource.Name)
+		}
+		seen[key] = true
 	}
 	return nil
 }

@@ -53,6 +53,11 @@ type model struct {
 	running    *operation
 	aborting   *operation
 	waiting    []func() // actors that wait until nothing runs
+
+	groups      []*group
+	resources   []*holding
+	deployments []*deployment
+	results     map[string]result // by what Location headers call them
 }
 
 type cluster struct {

@@ -45,7 +45,20 @@ type operation struct {
 // failure is the error of an operation that did not succeed.
 type failure struct {
 	Code    string `json:"code"`
+	Target  string `json:"target,omitempty"`
 	Message string `json:"message"`
+	// Details are the errors that it comes from.
+	Details []failure `json:"details,omitempty"`
+}
+
+// refusal is why nothing was begun, and the status that says so.
+type refusal struct {
+	status int
+	failure
+}
+
+func refuse(status int, code, format string, arguments ...any) *refusal {
+	return &refusal{status, failure{Code: code, Message: fmt.Sprintf(format, arguments...)}}
 }
 
 // begin records an operation that started now. All but an abort keep the cluster busy until they end.
@@ -183,6 +196,27 @@ func (m *model) reconcile(by string, duration time.Duration) {
 		}
 	}
 	m.step(op, duration, func() { m.end(op, stateSucceeded, nil) })
+}
+
+// updateCluster starts a write of the cluster itself, which ends with every pool as it should be. Where a pool's scale set
+// is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool.
+func (m *model) updateCluster(tags map[string]string) *operation {
+	op := m.begin(kindReconcile, byClient, nil)
+	if tags != nil {
+		m.cluster.tags = tags
+	}
+	m.setClusterState(stateUpdating)
+	op.finished = m.clusterOperationEnded
+	result, why := stateSucceeded, (*failure)(nil)
+	for _, p := range m.pools {
+		if p.scaleSet.corrupted {
+			m.setPoolState(p, stateUpdating)
+			m.rage(p)
+			result, why = stateFailed, writeFailed(p.scaleSet)
+		}
+	}
+	m.step(op, m.scenario.Durations.Cluster.span(), func() { m.end(op, result, why) })
+	return op
 }
 
 // mergeTags changes the cluster's tags. On a Canceled or Failed cluster without failed pools that also starts the

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func getCluster(w *World, _ *request) answer { return ok(w.clusterBody()) }
+func getCluster(w *World, _ *request) answer { return ok(w.model.clusterBody()) }
 
 // listClusters lists those of a resource group, or of the subscription.
 func listClusters(w *World, asked *request) answer {
@@ -19,11 +19,10 @@ func listClusters(w *World, asked *request) answer {
 	if w.model.cluster == nil || group != "" && !strings.EqualFold(group, w.scenario.ResourceGroup) {
 		return list()
 	}
-	return list(w.clusterBody())
+	return list(w.model.clusterBody())
 }
 
-func (w *World) clusterBody() map[string]any {
-	m := w.model
+func (m *model) clusterBody() map[string]any {
 	profiles := make([]any, 0, len(m.pools))
 	for _, p := range m.pools {
 		properties := m.poolProperties(p)

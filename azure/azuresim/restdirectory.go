@@ -7,7 +7,7 @@ import (
 )
 
 // What clients look at before they come to the cluster: the cloud's addresses, tenants, subscriptions, resource groups and
-// providers. All of it only to be read.
+// providers. All of it only to be read, but for resource groups.
 
 // describeCloud is what clients configure themselves from when they know ARM's address alone.
 func describeCloud(w *World, asked *request) answer {
@@ -50,37 +50,47 @@ func listLocations(w *World, _ *request) answer {
 	})
 }
 
-// groupBody: the node resource group belongs to the cluster.
-func (w *World) groupBody(name string) map[string]any {
-	body := map[string]any{
-		"id": "/subscriptions/" + w.scenario.Subscription + "/resourceGroups/" + name, "name": name, "type": "Microsoft.Resources/resourceGroups",
-		"location": w.scenario.Location, "properties": map[string]string{"provisioningState": stateSucceeded},
-	}
-	if name == w.model.nodeGroup() {
-		body["managedBy"] = w.model.clusterID()
-	}
-	return body
-}
-
-// groupNames are the resource groups that there are.
-func (w *World) groupNames() []string {
-	if w.model.cluster == nil {
-		return []string{w.scenario.ResourceGroup}
-	}
-	return []string{w.scenario.ResourceGroup, w.model.nodeGroup()}
-}
-
 func listGroups(w *World, _ *request) answer {
 	var items []any
-	for _, name := range w.groupNames() {
-		items = append(items, w.groupBody(name))
+	for _, name := range w.model.groupNames() {
+		items = append(items, w.model.groupBody(name))
 	}
 	return list(items...)
 }
 
 func getGroup(w *World, asked *request) answer {
-	name, _ := w.findGroup(asked.parameter("group")) // the front door has seen that it is there
-	return ok(w.groupBody(name))
+	name, _ := w.model.findGroup(asked.parameter("group")) // the front door has seen that it is there
+	return ok(w.model.groupBody(name))
+}
+
+func putGroup(w *World, asked *request) answer {
+	body, err := decodeObject(asked.body)
+	if err != nil {
+		return armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+	}
+	created, why := w.model.putGroup(asked.parameter("newGroup"), body)
+	if why != nil {
+		return why.ofARM()
+	}
+	name, _ := w.model.findGroup(asked.parameter("newGroup"))
+	a := ok(w.model.groupBody(name))
+	if created {
+		a.status = http.StatusCreated
+	}
+	return a
+}
+
+// getResource shows what is kept without knowing what it does, at any api-version.
+func getResource(id string) func(*World, *request) answer {
+	return func(w *World, asked *request) answer {
+		if asked.query.Get("api-version") == "" {
+			return armError(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+		}
+		if r := w.model.kept(strings.TrimSuffix(id, "/")); r != nil {
+			return ok(r.body)
+		}
+		return resourceNotFound(id).ofARM()
+	}
 }
 
 func headGroup(*World, *request) answer { return answer{status: http.StatusNoContent} }
@@ -95,7 +105,8 @@ func (w *World) providers() []any {
 	}{
 		{"Microsoft.ContainerService", "managedClusters", aksVersions}, {"Microsoft.ContainerService", "managedClusters/agentPools", aksVersions},
 		{"Microsoft.Compute", "virtualMachineScaleSets", computeVersions}, {"Microsoft.Insights", "eventtypes", logVersions},
-		{"Microsoft.Resources", "tags", tagVersions}, {"Microsoft.Network", "networkInterfaces", networkVersions},
+		{"Microsoft.Resources", "tags", tagVersions}, {"Microsoft.Resources", "deployments", deploymentVersions},
+		{"Microsoft.Resources", "resourceGroups", groupVersions}, {"Microsoft.Network", "networkInterfaces", networkVersions},
 	} {
 		if types[kind.namespace] == nil {
 			order = append(order, kind.namespace)

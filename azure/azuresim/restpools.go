@@ -49,27 +49,18 @@ func putPool(w *World, asked *request) answer {
 	if refusal, refused := refusePrecondition(p, asked); refused {
 		return refusal
 	}
-	sent, refusal, refused := readPool(name, asked.body)
-	if refused {
-		return refusal
+	document, err := decodeObject(asked.body)
+	if err != nil {
+		return armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
 	}
-	if p != nil && sent["vmSize"] != nil && p.text("vmSize") != sent["vmSize"] {
-		return aksError(http.StatusBadRequest, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' is not allowed.")
-	}
-	if why := m.busy(); why != nil {
-		return aksError(http.StatusConflict, why.Code, why.Message)
-	}
-	if quota := m.quotaFault(name, sent); p == nil && quota != nil {
-		return aksError(http.StatusBadRequest, "ErrCode_InsufficientVCPUQuota", fmt.Sprintf(
-			"Insufficient vcpu quota requested %d, remaining %d for family %s for region %s.",
-			4*intIn(sent, "count"), 4*quota.Over, "standardDDSv5Family", w.scenario.Location))
-	}
-	status, op := http.StatusOK, (*operation)(nil)
+	properties, _ := document["properties"].(map[string]any)
+	status := http.StatusOK
 	if p == nil {
 		status = http.StatusCreated
-		p, op = m.createPool(name, sent, byClient)
-	} else {
-		op = m.updatePool(p, sent, byClient, m.scenario.Durations.Update.span())
+	}
+	p, op, why := m.writePool(name, properties)
+	if why != nil {
+		return why.ofAKS()
 	}
 	return answer{status: status, body: m.poolBody(p)}.with("Azure-AsyncOperation", w.operationURL(asked, "operations", op)).
 		with("Retry-After", w.pollAgain())
@@ -111,17 +102,39 @@ func refusePrecondition(p *pool, asked *request) (answer, bool) {
 	return answer{}, false
 }
 
-// readPool reads a pool's properties and refuses what AKS refuses at once.
-func readPool(name string, body []byte) (map[string]any, answer, bool) {
-	refuse := func(parameter, reason string) (map[string]any, answer, bool) {
-		return nil, aksError(http.StatusBadRequest, "InvalidParameter", fmt.Sprintf(
-			"The value of parameter %s is invalid. Error details: %s. Please see https://aka.ms/aks-naming-rules for more details.", parameter, reason)), true
+// ofAKS is a refusal as AKS writes it.
+func (r *refusal) ofAKS() answer { return aksError(r.status, r.Code, r.Message, r.Details...) }
+
+// writePool starts what a pool's PUT asks for, or says why not.
+func (m *model) writePool(name string, properties map[string]any) (*pool, *operation, *refusal) {
+	p := m.pool(name)
+	if why := checkPool(name, properties); why != nil {
+		return nil, nil, why
 	}
-	document, err := decodeObject(body)
-	if err != nil {
-		return nil, armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'."), true
+	if p != nil && properties["vmSize"] != nil && p.text("vmSize") != properties["vmSize"] {
+		return nil, nil, refuse(http.StatusBadRequest, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' is not allowed.")
 	}
-	properties, _ := document["properties"].(map[string]any)
+	if why := m.busy(); why != nil {
+		return nil, nil, &refusal{http.StatusConflict, *why}
+	}
+	if p != nil {
+		return p, m.updatePool(p, properties, byClient, m.scenario.Durations.Update.span()), nil
+	}
+	if quota := m.quotaFault(name, properties); quota != nil {
+		return nil, nil, refuse(http.StatusBadRequest, "ErrCode_InsufficientVCPUQuota",
+			"Insufficient vcpu quota requested %d, remaining %d for family %s for region %s.",
+			4*intIn(properties, "count"), 4*quota.Over, "standardDDSv5Family", m.scenario.Location)
+	}
+	p, op := m.createPool(name, properties, byClient)
+	return p, op, nil
+}
+
+// checkPool is what AKS refuses at once in a pool's properties.
+func checkPool(name string, properties map[string]any) *refusal {
+	invalid := func(parameter, reason string) *refusal {
+		return refuse(http.StatusBadRequest, "InvalidParameter",
+			"The value of parameter %s is invalid. Error details: %s. Please see https://aka.ms/aks-naming-rules for more details.", parameter, reason)
+	}
 	os, _ := properties["osType"].(string)
 	mode, _ := properties["mode"].(string)
 	scaling, _ := properties["enableAutoScaling"].(bool)
@@ -130,23 +143,23 @@ func readPool(name string, body []byte) (map[string]any, answer, bool) {
 	most, limited := intOf(properties["maxCount"])
 	switch {
 	case !validPoolName(name, os):
-		return refuse("agentPoolProfile.name", "invalid agent pool name '"+name+"'")
+		return invalid("agentPoolProfile.name", "invalid agent pool name '"+name+"'")
 	case properties == nil:
-		return refuse("properties", "required parameter is missing (null)")
+		return invalid("properties", "required parameter is missing (null)")
 	case properties["vmSize"] == nil || properties["vmSize"] == "":
-		return refuse("agentPoolProfile.vmSize", "required parameter is missing (null)")
+		return invalid("agentPoolProfile.vmSize", "required parameter is missing (null)")
 	case !counted && !(scaling && bounded):
-		return refuse("agentPoolProfile.count", "required parameter is missing (null)")
+		return invalid("agentPoolProfile.count", "required parameter is missing (null)")
 	case mode != "" && mode != modeSystem && mode != modeUser:
-		return refuse("agentPoolProfile.mode", "mode '"+mode+"' is neither System nor User")
+		return invalid("agentPoolProfile.mode", "mode '"+mode+"' is neither System nor User")
 	case !scaling && (bounded || limited):
-		return refuse("agentPoolProfile.minCount", "minCount and maxCount need enableAutoScaling")
+		return invalid("agentPoolProfile.minCount", "minCount and maxCount need enableAutoScaling")
 	case scaling && (!bounded || !limited || least > most):
-		return refuse("agentPoolProfile.minCount", "enableAutoScaling needs minCount <= maxCount")
+		return invalid("agentPoolProfile.minCount", "enableAutoScaling needs minCount <= maxCount")
 	case counted && (count < 0 || count == 0 && mode == modeSystem):
-		return refuse("agentPoolProfile.count", fmt.Sprintf("%d nodes in a pool of mode %s", count, mode))
+		return invalid("agentPoolProfile.count", fmt.Sprintf("%d nodes in a pool of mode %s", count, mode))
 	case scaling && counted && (count < least || count > most):
-		return refuse("agentPoolProfile.count", fmt.Sprintf("count %d is not between minCount %d and maxCount %d", count, least, most))
+		return invalid("agentPoolProfile.count", fmt.Sprintf("count %d is not between minCount %d and maxCount %d", count, least, most))
 	}
-	return properties, answer{}, false
+	return nil
 }

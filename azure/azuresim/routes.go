@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"salve/azure/azuresim/template"
 )
 
 // route leads a method and a path to a handler. Literal parts of the path match without case, as ARM's do.
@@ -39,11 +41,15 @@ var (
 	logVersions     = []string{"2015-04-01"}
 	groupVersions   = []string{"2019-10-01", "2020-06-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01"}
 	tenantVersions  = []string{"2016-06-01", "2019-06-01", "2019-11-01", "2020-01-01", "2021-01-01", "2022-09-01", "2022-12-01"}
-	tagVersions     = []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"}
+	// Later versions of deployments answer alike as far as the embedded Azure goes.
+	deploymentVersions = []string{"2018-05-01", "2019-10-01", "2020-06-01", "2020-10-01", "2021-01-01", "2021-04-01", "2022-09-01", "2023-07-01", "2024-03-01", "2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01"}
+	tagVersions        = []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"}
 )
 
 // routes is everything that the embedded Azure knows. It is built once, from literals.
-var routes = []route{
+var routes = slices.Concat(routesOfResources, routesOfDeployments(inSubscription), routesOfDeployments(inGroups+"/{group}"))
+
+var routesOfResources = []route{
 	{apiARM, "GET", inCluster, clusterType, aksVersions, false, getCluster},
 	{apiARM, "POST", inCluster + "/abort", clusterType, aksVersions, true, abortCluster},
 	{apiARM, "POST", inCluster + "/listClusterUserCredential", clusterType, aksVersions, false, listUserCredential},
@@ -70,12 +76,35 @@ var routes = []route{
 	{apiARM, "GET", inGroups, "resourceGroups", groupVersions, false, listGroups},
 	{apiARM, "GET", inGroups + "/{group}", "resourceGroups", groupVersions, false, getGroup},
 	{apiARM, "HEAD", inGroups + "/{group}", "resourceGroups", groupVersions, false, headGroup},
+	{apiARM, "PUT", inGroups + "/{newGroup}", "resourceGroups", groupVersions, true, putGroup},
+	{apiARM, "GET", inSubscription + "/operationresults/{result}", "operationresults", deploymentVersions, false, getResult},
 	{apiARM, "GET", inSubscription + inClusters, clusterType, aksVersions, false, listClusters},
 	{apiARM, "GET", inGroups + "/{group}" + inClusters, clusterType, aksVersions, false, listClusters},
 	{apiLogin, "GET", "/metadata/endpoints", "", nil, false, describeCloud},
 	{apiLogin, "GET", "/common/discovery/instance", "", nil, false, discoverInstance},
 	{apiLogin, "GET", "/{tenant}/v2.0/.well-known/openid-configuration", "", nil, false, openIDConfiguration},
 	{apiLogin, "POST", "/{tenant}/oauth2/v2.0/token", "", nil, false, issueToken},
+}
+
+// routesOfDeployments are those at one scope. A resource group's operations have a path of their own, without the provider.
+func routesOfDeployments(scope string) []route {
+	all := scope + "/providers/Microsoft.Resources/deployments"
+	one, versions := all+"/{deployment}", deploymentVersions
+	return []route{
+		{apiARM, "GET", all, template.NestedType, versions, false, listDeployments},
+		{apiARM, "PUT", one, template.NestedType, versions, true, putDeployment},
+		{apiARM, "GET", one, template.NestedType, versions, false, getDeployment},
+		{apiARM, "HEAD", one, template.NestedType, versions, false, headDeployment},
+		{apiARM, "DELETE", one, template.NestedType, versions, true, deleteDeployment},
+		{apiARM, "POST", one + "/cancel", template.NestedType, versions, true, cancelDeployment},
+		{apiARM, "POST", one + "/validate", template.NestedType, versions, false, validateDeployment},
+		{apiARM, "POST", one + "/whatIf", template.NestedType, versions, false, whatIfDeployment},
+		{apiARM, "GET", one + "/operationStatuses/{status}", template.NestedType, versions, false, getDeploymentStatus},
+		{apiARM, "GET", one + "/operations", template.NestedType, versions, false, listDeploymentOperations},
+		{apiARM, "GET", one + "/operations/{operation}", template.NestedType, versions, false, getDeploymentOperation},
+		{apiARM, "GET", scope + "/deployments/{deployment}/operations", template.NestedType, versions, false, listDeploymentOperations},
+		{apiARM, "GET", scope + "/deployments/{deployment}/operations/{operation}", template.NestedType, versions, false, getDeploymentOperation},
+	}
 }
 
 // findRoute never fails: what nobody knows leads to ARM's 404.
@@ -88,6 +117,9 @@ func findRoute(method string, address *url.URL) (route, map[string]string) {
 		if parameters, matches := matchPath(candidate.path, parts); matches {
 			return candidate, parameters
 		}
+	}
+	if isResource(parts) && method == http.MethodGet {
+		return route{api: apiARM, method: method, handle: getResource(address.Path)}, nil
 	}
 	mutating := method != http.MethodGet && method != http.MethodHead
 	return route{api: apiARM, method: method, mutating: mutating, handle: unknownPath(address.Path)}, nil
@@ -118,6 +150,12 @@ func matchPath(pattern string, parts []string) (map[string]string, bool) {
 	return parameters, true
 }
 
+// isResource: the path has the form of a resource's ID, in a resource group or not, with a namespace, and types and names in turn.
+func isResource(parts []string) bool {
+	provider := slices.IndexFunc(parts, func(part string) bool { return strings.EqualFold(part, "providers") })
+	return (provider == 2 || provider == 4) && strings.EqualFold(parts[0], "subscriptions") && len(parts) >= provider+4 && (len(parts)-provider)%2 == 0
+}
+
 func unknownPath(path string) func(*World, *request) answer {
 	return func(*World, *request) answer {
 		return armError(http.StatusNotFound, "InvalidResourceType", fmt.Sprintf("The resource type could not be found for the path '%s'.", path))
@@ -135,7 +173,7 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 	m := w.model
 	subscription, inOne := asked.parameters["subscription"]
 	group, name := asked.parameter("group"), asked.parameter("cluster")
-	_, groupExists := w.findGroup(group)
+	_, groupExists := m.findGroup(group)
 	switch {
 	case len(found.versions) == 0:
 		return answer{}, false
@@ -159,14 +197,4 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 				"For more details please go to https://aka.ms/ARMResourceNotFoundFix", name, group)
 	}
 	return answer{}, false
-}
-
-// findGroup gives a resource group's name as it was created.
-func (w *World) findGroup(name string) (string, bool) {
-	for _, known := range w.groupNames() {
-		if strings.EqualFold(name, known) {
-			return known, true
-		}
-	}
-	return "", false
 }

@@ -45,6 +45,10 @@ type Scenario struct {
 	Apps      []App             `yaml:"apps"`
 	Durations Durations         `yaml:"durations"`
 	Log       Log               `yaml:"activityLog"`
+	// ResourceGroups are further resource groups, beside that of the cluster and that of its nodes.
+	ResourceGroups []string `yaml:"resourceGroups"`
+	// Resources are what else there is at the start, for templates that refer to it.
+	Resources []Resource `yaml:"resources"`
 	// RetryAfter is what operation status answers ask pollers to wait.
 	RetryAfter Duration `yaml:"retryAfter"`
 	// PageSize is how many items a list of scale sets or network interfaces holds per page.
@@ -113,6 +117,19 @@ type App struct {
 	SystemNodes bool `yaml:"systemNodes"`
 }
 
+// Resource is something that the embedded Azure keeps without knowing what it does.
+type Resource struct {
+	// Group is a resource group of the scenario; empty is the cluster's.
+	Group string `yaml:"group"`
+	// Type and Name are as in a template: Microsoft.Network/virtualNetworks/subnets and vnet/nodes.
+	Type string `yaml:"type"`
+	Name string `yaml:"name"`
+	// Location is the scenario's when it is empty.
+	Location   string            `yaml:"location"`
+	Tags       map[string]string `yaml:"tags"`
+	Properties map[string]any    `yaml:"properties"`
+}
+
 // Durations are how long the operations take. Their default sum is what a whole recovery was seen to take; the split is
 // an assumption.
 type Durations struct {
@@ -122,8 +139,10 @@ type Durations struct {
 	RemoveStandIn Duration `yaml:"removeStandIn"` // deleting a pool that was not there, or a stand-in by its tags
 	Update        Duration `yaml:"update"`        // any other write of a pool
 	Abort         Duration `yaml:"abort"`
-	Settle        Duration `yaml:"settle"` // the tag merge that moves a Canceled or Failed cluster to Succeeded
-	Retry         Duration `yaml:"retry"`  // between two writes of a corrupted scale set that AKS tries by itself
+	Settle        Duration `yaml:"settle"`   // the tag merge that moves a Canceled or Failed cluster to Succeeded
+	Retry         Duration `yaml:"retry"`    // between two writes of a corrupted scale set that AKS tries by itself
+	Cluster       Duration `yaml:"cluster"`  // a write of the cluster itself, as a deployment does
+	Resource      Duration `yaml:"resource"` // a deployment's write of anything that is neither a cluster nor a pool
 }
 
 // Log is how the Activity Log behaves.
@@ -208,6 +227,8 @@ func withDefaults() Scenario {
 			Abort:         Duration(20 * time.Second),
 			Settle:        Duration(20 * time.Second),
 			Retry:         Duration(45 * time.Second),
+			Cluster:       Duration(3 * time.Minute),
+			Resource:      Duration(5 * time.Second),
 		},
 		Log:        Log{Lag: Duration(90 * time.Second), PageSize: 200},
 		RetryAfter: Duration(3 * time.Second),
