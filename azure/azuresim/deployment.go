@@ -108,7 +108,8 @@ func (m *model) readDeployment(group, name string, body []byte) (*deployment, *d
 	return d, &request, nil
 }
 
-// Codes that no document tells are assumptions: InvalidDeploymentMode, and InvalidDeployment for what is missing.
+// checkRequest: the messages about locations and activity are as users reported them. Codes that nobody told are assumptions:
+// InvalidDeploymentMode, InvalidTemplateLink, and InvalidDeployment for a template that is missing.
 func (m *model) checkRequest(group, name string, request *deploymentRequest) *refusal {
 	bad := func(code, format string, arguments ...any) *refusal {
 		return refuse(http.StatusBadRequest, code, format, arguments...)
@@ -119,10 +120,10 @@ func (m *model) checkRequest(group, name string, request *deploymentRequest) *re
 	case len(name) > 64:
 		return bad("InvalidDeploymentName", "The provided deployment name '%s' has a length of '%d' which exceeds the maximum length of '64'.", name, len(name))
 	case group == "" && request.Location == "":
-		return bad("LocationRequired", "The 'location' property must be specified for '%s'. Please see https://aka.ms/deploy-to-subscription for usage details.", name)
+		return bad("InvalidDeployment", "The 'location' property must be specified for '%s'. Please see https://aka.ms/arm-deployment-subscription for usage details.", name)
 	case group != "" && request.Location != "":
 		return bad("InvalidDeployment", "The 'location' property is not allowed for '%s' at resource group scope. "+
-			"Please see https://aka.ms/deploy-to-subscription for usage details.", name)
+			"Please see https://aka.ms/arm-deployment-subscription for usage details.", name)
 	case known != nil && known.location != request.Location:
 		return bad("InvalidDeploymentLocation", "Invalid deployment location '%s'. The deployment '%s' already exists in location '%s'.",
 			request.Location, name, known.location)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 	"github.com/google/go-cmp/cmp"
 )
@@ -149,6 +150,131 @@ func TestADeploymentThatIsActiveCantBeReplaced(t *testing.T) {
 		time.Sleep(time.Minute)
 		if _, err := d.run(t, "one", what); err != nil {
 			t.Fatalf("one that has ended was not replaced: %v", err)
+		}
+	})
+}
+
+// refused is the error that a deployment shows.
+func (d *deployments) refused(t *testing.T, name string) *armresources.ErrorResponse {
+	t.Helper()
+	got, err := d.Get(t.Context(), d.world.scenario.ResourceGroup, name, nil)
+	if err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateFailed || got.Properties.Error == nil {
+		t.Fatalf("got %+v, %v; want it Failed with an error", got.Properties, err)
+	}
+	return got.Properties.Error
+}
+
+// rollout is a cluster and what comes after it.
+const rollout = `"resources": [
+		{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "aks-1", "location": "westeurope", "tags": {"revision": "7"}, "properties": {}},
+		{"type": "Microsoft.Insights/diagnosticSettings", "apiVersion": "2021-05-01-preview", "name": "audit",
+		 "scope": "Microsoft.ContainerService/managedClusters/aks-1", "dependsOn": ["aks-1"], "properties": {}}],
+	"outputs": {"fqdn": {"type": "string", "value": "[reference('aks-1').fqdn]"}}`
+
+func TestADeploymentOfTheClusterIsStuckBehindAWedgedPoolUntilThatIsReplaced(t *testing.T) {
+	inWorld(t, builtIn(t, "wedged"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		poller, err := d.BeginCreateOrUpdate(t.Context(), "fleet", "cluster", incremental(t, rollout, `{}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(150 * time.Second)
+		_, err = a.put(t.Context(), "standin", systemPool(1), nil)
+		wantError(t, err, http.StatusConflict, "OperationNotAllowed")
+		if got := storm(a.events(t, a.start)); got == 0 {
+			t.Error("nothing of the storm can be read")
+		}
+		_, err = poller.PollUntilDone(t.Context(), nil)
+		wantError(t, err, http.StatusOK, "DeploymentFailed")
+		why := d.refused(t, "cluster")
+		if inner := why.Details[0]; len(why.Details) != 1 || *inner.Code != "ResourceDeploymentFailure" || *inner.Details[0].Code != "ReconcileVMSSAgentPoolFailed" {
+			t.Errorf("the error is %+v", why)
+		}
+		if state := a.world.Snapshot(); state.Cluster.ProvisioningState != "Failed" || state.Pools[0].ProvisioningState != "Failed" {
+			t.Fatalf("cluster %s, pool %s; want both Failed", state.Cluster.ProvisioningState, state.Pools[0].ProvisioningState)
+		}
+		definition := a.pool(t, "system")
+		a.createStandIn(t, "standin", 3)
+		a.deletePool(t, "system")
+		recreated, err := a.put(t.Context(), "system", armcontainerservice.AgentPool{Properties: definition.Properties}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := recreated.PollUntilDone(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		done, err := d.run(t, "cluster", incremental(t, rollout, `{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fqdn, _ := done.Outputs.(map[string]any)["fqdn"].(map[string]any)
+		state := a.world.Snapshot().Cluster
+		if fqdn["value"] != *a.cluster(t).Properties.Fqdn || state.ProvisioningState != "Succeeded" || state.Tags["revision"] != "7" {
+			t.Errorf("outputs %v, cluster %+v", done.Outputs, state)
+		}
+	})
+}
+
+func TestADeploymentToABusyClusterIsRefusedAsAnyWriteIs(t *testing.T) {
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		if _, err := a.put(t.Context(), "standin", systemPool(1), nil); err != nil {
+			t.Fatal(err)
+		}
+		_, err := d.run(t, "cluster", incremental(t, rollout, `{}`))
+		wantError(t, err, http.StatusOK, "DeploymentFailed")
+		if why := d.refused(t, "cluster"); *why.Details[0].Code != "OperationNotAllowed" {
+			t.Errorf("the error is %s", *why.Details[0].Code)
+		}
+		if status, _ := a.raw(t, http.MethodGet, *a.cluster(t).ID+"/providers/Microsoft.Insights/diagnosticSettings/audit?api-version=2021-05-01-preview"); status != http.StatusNotFound {
+			t.Errorf("%d: what depends on the cluster was deployed all the same", status)
+		}
+	})
+}
+
+func TestAbortOfTheClusterEndsItsDeployment(t *testing.T) {
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		poller, err := d.BeginCreateOrUpdate(t.Context(), "fleet", "cluster", incremental(t, rollout, `{}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		a.abort(t)
+		_, err = poller.PollUntilDone(t.Context(), nil)
+		wantError(t, err, http.StatusOK, "DeploymentFailed")
+		if why := d.refused(t, "cluster"); *why.Details[0].Details[0].Code != "Canceled" {
+			t.Errorf("the error is %+v", why)
+		}
+	})
+}
+
+func TestAPoolIsDeployedByTheRulesOfPools(t *testing.T) {
+	pool := func(properties string) string {
+		return `"resources": [{"type": "Microsoft.ContainerService/managedClusters/agentPools", "apiVersion": "2025-02-01", "name": "aks-1/extra", "properties": ` + properties + `}]`
+	}
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		_, err := d.run(t, "bad", incremental(t, pool(`{"count": 1}`), `{}`))
+		wantError(t, err, http.StatusOK, "DeploymentFailed")
+		if why := d.refused(t, "bad"); *why.Details[0].Code != "InvalidParameter" || !strings.HasSuffix(*why.Details[0].Target, "/agentPools/extra") {
+			t.Errorf("the error is %+v", why.Details[0])
+		}
+		if _, err := d.run(t, "good", incremental(t, pool(`{"count": 2, "vmSize": "Standard_D4ds_v5"}`), `{}`)); err != nil {
+			t.Fatal(err)
+		}
+		if got := a.readyNodes("extra"); got != 2 {
+			t.Errorf("%d nodes are Ready, want 2", got)
+		}
+	})
+}
+
+func TestWithoutAClusterNoneIsMade(t *testing.T) {
+	inWorld(t, builtIn(t, "greenfield"), func(t *testing.T, a *azure) {
+		_, err := a.deployments(t).run(t, "cluster", incremental(t, rollout, `{}`))
+		wantError(t, err, http.StatusOK, "DeploymentFailed")
+		if why := a.deployments(t).refused(t, "cluster"); *why.Details[0].Code != "NotSupported" {
+			t.Errorf("the error is %+v", why.Details[0])
 		}
 	})
 }

@@ -15,6 +15,24 @@ type State struct {
 	Pools   []PoolState  `json:"pools"` // in the order of their creation
 	Nodes   []NodeState  `json:"nodes"` // by name
 	Pods    []PodState   `json:"pods"`  // by namespace and name
+
+	ResourceGroups []string          `json:"resourceGroups"`
+	Resources      []ResourceState   `json:"resources"`   // those that are kept as they were sent, in the order of their creation
+	Deployments    []DeploymentState `json:"deployments"` // in the order of their start
+}
+
+// ResourceState is a resource that the embedded Azure keeps without knowing what it does.
+type ResourceState struct {
+	ID string `json:"id"`
+	// Body is what a GET shows.
+	Body json.RawMessage `json:"body"`
+}
+
+// DeploymentState is the last deployment of a name, nested ones included.
+type DeploymentState struct {
+	ID                string `json:"id"`
+	Name              string `json:"name"`
+	ProvisioningState string `json:"provisioningState"`
 }
 
 // ClusterState is the managed cluster; the zero value when there is none.
@@ -88,10 +106,26 @@ func (w *World) Snapshot() State {
 			Corrupted: p.scaleSet.corrupted, Tags: p.tags(), Definition: definition,
 		})
 	}
+	w.model.showDeployed(&state)
 	if w.kube != nil {
 		w.kube.show(&state)
 	}
 	return state
+}
+
+// showDeployed adds what deployments are and make.
+func (m *model) showDeployed(state *State) {
+	state.ResourceGroups = m.groupNames()
+	for _, r := range m.resources {
+		body, err := json.Marshal(r.body)
+		if err != nil {
+			panic("azuresim: encoding a resource: " + err.Error()) // it was decoded from JSON
+		}
+		state.Resources = append(state.Resources, ResourceState{ID: r.id, Body: body})
+	}
+	for _, d := range m.deployments {
+		state.Deployments = append(state.Deployments, DeploymentState{ID: d.id, Name: d.name, ProvisioningState: d.state})
+	}
 }
 
 // show adds the embedded cluster's nodes and pods to a state.

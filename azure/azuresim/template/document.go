@@ -42,11 +42,11 @@ func (d *document) read(decoder *json.Decoder, path string, depth int) (any, err
 	if depth > deepest {
 		return nil, fmt.Errorf("values are nested deeper than %d", deepest)
 	}
+	d.places[path] = d.nextValue(int(decoder.InputOffset()))
 	token, err := decoder.Token()
 	if err != nil {
 		return nil, err
 	}
-	d.places[path] = int(decoder.InputOffset())
 	switch token {
 	case json.Delim('{'):
 		return d.readObject(decoder, path, depth)
@@ -63,6 +63,14 @@ func (d *document) read(decoder *json.Decoder, path string, depth int) (any, err
 		return list, err
 	}
 	return token, nil
+}
+
+// nextValue skips what stands between two values.
+func (d *document) nextValue(offset int) int {
+	for offset < len(d.text) && strings.ContainsRune(" \t\r\n,:", rune(d.text[offset])) {
+		offset++
+	}
+	return offset
 }
 
 func (d *document) readObject(decoder *json.Decoder, path string, depth int) (any, error) {

@@ -75,28 +75,38 @@ func (p *Plan) bindParameters(given map[string]any) error {
 				name, strings.Join(sortedKeys(t.parameters), ", "))
 		}
 	}
-	for _, name := range sortedKeys(t.parameters) {
-		if _, err := p.parameter(name, given); err != nil {
-			return err
+	p.given = given
+	bindThose := func(provided bool) error {
+		for _, name := range sortedKeys(t.parameters) {
+			if _, is := get(given, name); is != provided {
+				continue
+			}
+			if _, err := p.parameter(name); err != nil {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
+	if err := bindThose(true); err != nil {
+		return err
+	}
+	return bindThose(false)
 }
 
 // parameter binds one; default values may use other parameters.
-func (p *Plan) parameter(name string, given map[string]any) (Value, error) {
+func (p *Plan) parameter(name string) (Value, error) {
 	if bound, done := p.values[strings.ToLower(name)]; done {
 		return bound, nil
 	}
 	declaration, _ := get(p.template.parameters, name)
 	object, _ := declaration.(map[string]any)
 	kind, _ := valueType(getText(object, "type"))
-	value, provided, err := givenValue(name, given)
+	value, provided, err := givenValue(name, p.given)
 	if err != nil {
 		return Value{}, err
 	}
 	if !provided {
-		if value, err = p.defaultOf(name, object, given); err != nil {
+		if value, err = p.defaultOf(name, object); err != nil {
 			return Value{}, err
 		}
 	}
@@ -134,7 +144,7 @@ func givenValue(name string, given map[string]any) (any, bool, error) {
 	return value, true, nil
 }
 
-func (p *Plan) defaultOf(name string, declaration map[string]any, given map[string]any) (any, error) {
+func (p *Plan) defaultOf(name string, declaration map[string]any) (any, error) {
 	line, column := p.template.where(".parameters." + name)
 	written, has := get(declaration, "defaultValue")
 	nullable, _ := get(declaration, "nullable")
@@ -148,7 +158,6 @@ func (p *Plan) defaultOf(name string, declaration map[string]any, given map[stri
 		return nil, invalid("The default value of the template parameter '%s' at line '%d' and column '%d' refers to itself.", name, line, column)
 	}
 	p.binding[strings.ToLower(name)] = true
-	p.given = given
 	env := &environment{plan: p, inDefault: true}
 	value, err := env.value(".parameters."+name+".defaultValue", written)
 	if err != nil {

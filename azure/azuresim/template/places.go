@@ -35,7 +35,7 @@ func (env *environment) parameterValue(a []any) (any, error) {
 	if _, declared := get(env.plan.template.parameters, name); !declared {
 		return nil, fmt.Errorf("the template parameter '%s' is not found. Please see https://aka.ms/arm-syntax-parameters for usage details", name)
 	}
-	bound, err := env.plan.parameter(name, env.plan.given)
+	bound, err := env.plan.parameter(name)
 	return bound.Value, err
 }
 

@@ -98,8 +98,12 @@ func asError(err error) error {
 // notEvaluated says of what the expression is that failed. An error about something missing stays one.
 func notEvaluated(what string, err error) error {
 	var missing *MissingError
-	if errors.As(err, &missing) {
+	var refused *Error
+	switch {
+	case errors.As(err, &missing):
 		return err
+	case errors.As(err, &refused):
+		return refused
 	}
 	return &Error{"InvalidTemplate", fmt.Sprintf("Unable to process template language expressions for %s %s. "+
 		"Please see https://aka.ms/arm-functions for usage details.", what, err)}

@@ -172,7 +172,7 @@ func format(a []any) (any, error) {
 			inside, _, closed := strings.Cut(pattern[i+1:], "}")
 			n, err := strconv.Atoi(inside)
 			if c == '}' || !closed || err != nil || n < 0 || n+1 >= len(a) {
-				return nil, fmt.Errorf("the format '%s' has a place that is not {0} to {%d}", pattern, len(a)-2)
+				return nil, fmt.Errorf("the format has a place that is not one of its %d values", len(a)-1)
 			}
 			made.WriteString(text(a[n+1]))
 			i += len(inside) + 1
