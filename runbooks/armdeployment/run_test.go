@@ -1,0 +1,227 @@
+package armdeployment_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"salve/azure"
+	"salve/journal"
+	"salve/runbook"
+	"salve/runbooks/armdeployment"
+)
+
+func TestDeploys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		s.order.Parameters["key"], s.order.Secret = json.RawMessage(`{"value":"hush"}`), map[string]bool{"key": true}
+		result := s.ends(runbook.Remediated, "all final checks hold")
+		there := s.there()
+		if there.State != "Succeeded" || there.Tags["salve-run"] != result.Run || string(there.Outputs["url"].Value) != `"https://v.example/"` {
+			t.Errorf("%+v", there)
+		}
+		if raw := s.record(result.Run); strings.Contains(raw, "hush") {
+			t.Errorf("the record holds a secret:\n%s", raw)
+		}
+	})
+}
+
+// TestAgain: a deployment that succeeded is made anew by the next run, which wants
+// the world as the template has it now.
+func TestAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		s.ends(runbook.Remediated, "")
+		s.ends(runbook.Remediated, "")
+		if s.puts() != 2 {
+			t.Errorf("%d deployments", s.puts())
+		}
+	})
+}
+
+func TestOfASubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		s.in.ResourceGroup, s.order.Location = "", "westeurope"
+		s.order.Parameters = nil
+		s.order.Template = json.RawMessage(`{"$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#", "contentVersion": "1.0.0.0",
+			"resources": [{"type": "Microsoft.Resources/resourceGroups", "apiVersion": "2022-09-01", "name": "new", "location": "westeurope"}]}`)
+		s.ends(runbook.Remediated, "")
+		if location, err := s.acts.Azure.GroupLocation(t.Context(), "new"); err != nil || location != "westeurope" {
+			t.Errorf("%q, %v", location, err)
+		}
+	})
+}
+
+// TestRefusals end before anything is deployed.
+func TestRefusals(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*scene)
+		want   runbook.Outcome
+		says   string
+	}{
+		"no such resource group": {func(s *scene) { s.in.ResourceGroup = "elsewhere" }, runbook.Failed, `there is no resource group "elsewhere" in subscription`},
+		"a template that ARM refuses": {
+			func(s *scene) {
+				s.order.Template = json.RawMessage(strings.Replace(vault, "[parameters('name')]", "[nothing('name')]", 1))
+			},
+			runbook.Failed, "InvalidTemplate",
+		},
+		"no right to look": {
+			func(s *scene) { s.inject(`deny: {match: {path: '*/resourcegroups/*'}}`) },
+			runbook.Undecided, "scope-there is unknown",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, nil)
+				row.change(s)
+				result := s.ends(row.want, row.says)
+				if s.puts() > 0 || result.Open {
+					t.Errorf("%d deployments; open %t", s.puts(), result.Open)
+				}
+			})
+		})
+	}
+}
+
+// TestAFailedDeployment says what failed in it, stays open, and is gone on with when
+// what failed is mended.
+func TestAFailedDeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		good := s.order.Template
+		s.order.Template = json.RawMessage(strings.Replace(vault, `"resources": [`, `"resources": [{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "none",
+			"location": "westeurope", "properties": {"tenant": "[reference(resourceId('A.B/c', 'd')).tenant]"}},`, 1))
+		result := s.ends(runbook.NeedsAttention, "ResourceNotFound")
+		if !result.Open || !strings.Contains(result.Reason, "ARM keeps what the deployment has made so far") {
+			t.Errorf("open %t: %s", result.Open, result.Reason)
+		}
+		s.order.Template = good
+		if again := s.ends(runbook.Remediated, ""); again.Run != result.Run {
+			t.Errorf("run %s went on as %s", result.Run, again.Run)
+		}
+	})
+}
+
+// TestAnothersDeployment of the same name is neither replaced while it is active nor
+// taken for ours when it has succeeded.
+func TestAnothersDeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		other := *s
+		other.journal = journal.NewMemory()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			other.ends(runbook.Remediated, "")
+		}()
+		s.until(func() bool { return s.puts() == 1 })
+		s.ends(runbook.Deferred, "a deployment of this name is ")
+		<-ended
+		s.ends(runbook.Remediated, "")
+		if s.puts() != 2 {
+			t.Errorf("%d deployments", s.puts())
+		}
+	})
+}
+
+// TestTroubleOnTheWay doesn't make two deployments of one.
+func TestTroubleOnTheWay(t *testing.T) {
+	for name, fault := range map[string]string{
+		"the answer to the PUT is lost": `lostResponse: {match: {method: PUT}}`,
+		"ARM throttles":                 `throttle: {first: 5}`,
+		"ARM stumbles":                  `serverError: {first: 5}`,
+		"the operation can't be polled": `deny: {match: {path: '*/operationStatuses/*'}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, nil)
+				s.inject(fault)
+				s.ends(runbook.Remediated, "")
+				if s.puts() != 1 {
+					t.Errorf("%d deployments", s.puts())
+				}
+			})
+		})
+	}
+}
+
+func TestForesee(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		foresees := func(want string) {
+			t.Helper()
+			said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, said); diff != "" {
+				t.Error(diff)
+			}
+		}
+		foresees("resources: 1 to create\n+ fleet/providers/Microsoft.KeyVault/vaults/v1")
+		if s.puts() > 0 {
+			t.Error("it deployed")
+		}
+		s.ends(runbook.Remediated, "")
+		foresees("resources: 1 to leave as they are")
+		s.order.Template = json.RawMessage(strings.Replace(vault, "https://v.example/", "https://w.example/", 1))
+		foresees("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
+		s.in.ResourceGroup = "elsewhere"
+		foresees(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)
+	})
+}
+
+// TestMistakesOfTheCaller are found before anything is looked at.
+func TestMistakesOfTheCaller(t *testing.T) {
+	for says, change := range map[string]func(*scene){
+		"is not the ID of one":                 func(s *scene) { s.in.Subscription = "fleet" },
+		"a name has 1 to 64":                   func(s *scene) { s.in.Deployment = "a/b" },
+		"is no JSON":                           func(s *scene) { s.order.Template = json.RawMessage("{") },
+		"only a resource group is deployed to": func(s *scene) { s.in.ResourceGroup, s.order.Complete = "", true },
+		"its budget must be above 0":           func(s *scene) { s.order.Budget = 0 },
+	} {
+		t.Run(says, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScene(t, nil)
+				change(s)
+				if _, err := armdeployment.New(s.acts, s.in, s.order); err == nil || !strings.Contains(err.Error(), says) {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// TestSubscriptionByName: pipelines name subscriptions as people see them.
+func TestSubscriptionByName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		if id, err := s.acts.Azure.SubscriptionID(t.Context(), "Embedded"); err != nil || id != s.in.Subscription {
+			t.Errorf("%q, %v", id, err)
+		}
+		if _, err := s.acts.Azure.SubscriptionID(t.Context(), "Other"); err == nil || !strings.Contains(err.Error(), `is called "Other"`) {
+			t.Error(err)
+		}
+		if azure.IsSubscriptionID("Embedded") || !azure.IsSubscriptionID(s.in.Subscription) {
+			t.Error("an ID is not told from a name")
+		}
+	})
+}
+
+// until waits in virtual time.
+func (s *scene) until(seen func() bool) {
+	s.t.Helper()
+	for range 600 {
+		if seen() {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+	s.t.Fatal("it never came")
+}
