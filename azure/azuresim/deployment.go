@@ -277,7 +277,7 @@ func (m *model) beginPart(d *deployment, begun *part) {
 	})
 }
 
-// succeed ends a deployment whose parts are all there with its outputs.
+// succeed ends a deployment whose parts are all there with its outputs. The code of an output that fails is an assumption.
 func (m *model) succeed(d *deployment) {
 	outputs, err := d.plan.Outputs(m)
 	if err != nil {
@@ -307,11 +307,11 @@ func (m *model) cancel(d *deployment) *refusal {
 	}
 	m.endDeployment(d, stateCanceled, &failure{Code: "DeploymentCanceled", Message: fmt.Sprintf("The deployment '%s' was canceled.", d.name)})
 	for _, part := range d.parts {
-		if part.nested != nil && part.nested.active() {
-			_ = m.cancel(part.nested) // it is active
-		}
 		if part.state == stateRunning {
 			part.state, part.ended = stateCanceled, m.time.now
+		}
+		if part.nested != nil && part.nested.active() {
+			_ = m.cancel(part.nested) // it is active
 		}
 	}
 	return nil

@@ -43,7 +43,8 @@ func TestWhatIfTellsWhatWouldChangeAndChangesNothing(t *testing.T) {
 			thing("old", `, "location": "westeurope", "properties": {"colour": "blue", "size": 1, "list": [1, 3], "new": true}`),
 			thing("kept", `, "location": "westeurope", "properties": {"colour": "green"}`),
 			thing("new", `, "properties": {"from": "[reference('later').x]"}`), thing("later", ""),
-			`{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "aks-1", "tags": {"owner": "us"}, "properties": {"dnsPrefix": "aks-1"}}`,
+			`{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "aks-1", "tags": {"owner": "us"},
+				"properties": {"dnsPrefix": "aks-1", "agentPoolProfiles": [{"name": "workers", "mode": "User"}]}}`,
 			`{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01", "name": "inside", "properties": {"mode": "Incremental",
 				"template": {"$schema": "x", "contentVersion": "1.0.0.0", "resources": [`+thing("deep", "")+`]}}}`,
 		), `{}`)

@@ -6,6 +6,10 @@
 // on any clock, virtual time included. The SDK's own clients reach it through World.Transport; any other client reaches it
 // when the World is served over HTTPS. What a world looks like and what goes wrong in it is a Scenario, a YAML file.
 //
+// It deploys ARM's JSON templates too (package template reads them), to a resource group or to the subscription. A deployment
+// changes the cluster and its pools by the rules of their own calls; of everything else it keeps what it was sent and shows
+// it again: it makes no machines, networks or identities.
+//
 // It is deterministic: names, identifiers and delays are derived from the seed and from what they name, never from a
 // shared stream, so that concurrent callers do not change them.
 //
@@ -17,6 +21,11 @@
 //   - The cluster's own provisioningState is not touched by operations on its pools.
 //   - Preconditions (If-Match, If-None-Match) are judged before the one-operation-at-a-time rule.
 //   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
+//   - A write of the cluster takes three minutes, changes its tags, brings every pool into its definition and never changes
+//     the Kubernetes version. It makes no cluster and deletes none, complete mode included.
+//   - Any other resource takes five seconds; a deployment is Accepted for one.
+//   - What a deployment that was canceled had begun goes on to its end.
+//   - What is deployed does not show texts of secure parameters, in whatever field they are.
 //   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
 //
 // Layers, one way: the model (state and transitions) knows neither HTTP nor the callers, and acts on the cluster through

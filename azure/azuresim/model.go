@@ -64,6 +64,7 @@ type cluster struct {
 	state string
 	etag  string
 	tags  map[string]string
+	sent  map[string]any // properties that the last write had
 }
 
 // pool is an agent pool: its definition as the client sent it, whatever fields that has, and what the service knows of it.

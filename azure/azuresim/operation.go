@@ -199,12 +199,14 @@ func (m *model) reconcile(by string, duration time.Duration) {
 }
 
 // updateCluster starts a write of the cluster itself, which ends with every pool as it should be. Where a pool's scale set
-// is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool.
-func (m *model) updateCluster(tags map[string]string) *operation {
+// is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool. Tags that are nil stay;
+// of the properties, those are kept that the model has no value of its own for.
+func (m *model) updateCluster(tags map[string]string, properties map[string]any) *operation {
 	op := m.begin(kindReconcile, byClient, nil)
 	if tags != nil {
 		m.cluster.tags = tags
 	}
+	m.cluster.sent = properties
 	m.setClusterState(stateUpdating)
 	op.finished = m.clusterOperationEnded
 	result, why := stateSucceeded, (*failure)(nil)

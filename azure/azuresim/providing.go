@@ -36,7 +36,7 @@ func (m *model) provide(d *deployment, asked *part, done func(*failure)) {
 			done(d.about(asked, why))
 		})
 	case kind == strings.ToLower(clusterType):
-		why = m.provideCluster(asked, body, done)
+		why = m.provideCluster(asked, d.secrets.conceal(body).(map[string]any), done) // it stays an object
 	case kind == strings.ToLower(poolType):
 		why = m.providePool(asked, body, done)
 	default:
@@ -86,7 +86,7 @@ func (m *model) provideCluster(asked *part, body map[string]any, done func(*fail
 	if sent, has := body["tags"].(map[string]any); has {
 		tags = stringsIn(sent)
 	}
-	m.watch(m.updateCluster(tags), asked, done)
+	m.watch(m.updateCluster(tags, properties), asked, done)
 	return nil
 }
 

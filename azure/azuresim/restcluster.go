@@ -29,30 +29,35 @@ func (m *model) clusterBody() map[string]any {
 		properties["name"] = p.name
 		profiles = append(profiles, properties)
 	}
+	properties := maps.Clone(m.cluster.sent)
+	if properties == nil {
+		properties = map[string]any{}
+	}
+	maps.Copy(properties, map[string]any{
+		"provisioningState":        m.cluster.state,
+		"powerState":               map[string]string{"code": "Running"},
+		"kubernetesVersion":        m.scenario.KubernetesVersion,
+		"currentKubernetesVersion": m.scenario.KubernetesVersion,
+		"dnsPrefix":                m.scenario.Cluster,
+		"fqdn":                     m.fqdn(),
+		"nodeResourceGroup":        m.nodeGroup(),
+		"enableRBAC":               true,
+		"disableLocalAccounts":     m.scenario.Entra,
+		"supportPlan":              "KubernetesOfficial",
+		"maxAgentPools":            100,
+		"networkProfile":           map[string]string{"networkPlugin": "azure", "loadBalancerSku": "standard", "outboundType": "loadBalancer"},
+		"agentPoolProfiles":        profiles,
+	})
 	return map[string]any{
-		"id":       m.clusterID(),
-		"name":     m.scenario.Cluster,
-		"type":     clusterType,
-		"location": m.scenario.Location,
-		"tags":     maps.Clone(m.cluster.tags),
-		"eTag":     m.cluster.etag,
-		"sku":      map[string]string{"name": "Base", "tier": "Standard"},
-		"identity": map[string]string{"type": "SystemAssigned", "tenantId": tenant, "principalId": callerAKS},
-		"properties": map[string]any{
-			"provisioningState":        m.cluster.state,
-			"powerState":               map[string]string{"code": "Running"},
-			"kubernetesVersion":        m.scenario.KubernetesVersion,
-			"currentKubernetesVersion": m.scenario.KubernetesVersion,
-			"dnsPrefix":                m.scenario.Cluster,
-			"fqdn":                     m.fqdn(),
-			"nodeResourceGroup":        m.nodeGroup(),
-			"enableRBAC":               true,
-			"disableLocalAccounts":     m.scenario.Entra,
-			"supportPlan":              "KubernetesOfficial",
-			"maxAgentPools":            100,
-			"networkProfile":           map[string]string{"networkPlugin": "azure", "loadBalancerSku": "standard", "outboundType": "loadBalancer"},
-			"agentPoolProfiles":        profiles,
-		},
+		"id":         m.clusterID(),
+		"name":       m.scenario.Cluster,
+		"type":       clusterType,
+		"location":   m.scenario.Location,
+		"tags":       maps.Clone(m.cluster.tags),
+		"eTag":       m.cluster.etag,
+		"sku":        map[string]string{"name": "Base", "tier": "Standard"},
+		"identity":   map[string]string{"type": "SystemAssigned", "tenantId": tenant, "principalId": callerAKS},
+		"properties": properties,
 	}
 }
 

@@ -1,6 +1,7 @@
 package azuresim
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -149,19 +150,25 @@ func differences(at string, before, after map[string]any, whole bool) []any {
 	return changes
 }
 
-// listDifferences compares item by item.
+// listDifferences compares item by item; by their names where all have one, and then a shorter list takes nothing away
+// that is not to be compared as a whole.
 func listDifferences(before, after []any, whole bool) []any {
+	named := hasNames(before) && hasNames(after)
 	asObject := func(list []any) map[string]any {
 		object := map[string]any{}
 		for i, item := range list {
-			object[strconv.Itoa(i)] = item
+			key := strconv.Itoa(i)
+			if named {
+				key = fmt.Sprint(item.(map[string]any)["name"])
+			}
+			object[key] = item
 		}
 		return object
 	}
-	return differences("", asObject(before), asObject(after), whole || len(after) < len(before) && !hasNames(after))
+	return differences("", asObject(before), asObject(after), whole || !named && len(after) < len(before))
 }
 
-// hasNames: the items say by their names which they are, so that a shorter list takes nothing away.
+// hasNames: the items say by their names which they are.
 func hasNames(list []any) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(item any) bool {
 		object, _ := item.(map[string]any)

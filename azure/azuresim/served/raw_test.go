@@ -94,7 +94,7 @@ func (a *anybody) follow(t *testing.T, address string) reply {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		got := a.ask(t, "GET", address, "")
-		if got.status != http.StatusAccepted && got.at("status") != "InProgress" {
+		if got.status != http.StatusAccepted && got.at("status") != "InProgress" && got.at("status") != "Accepted" && got.at("status") != "Running" {
 			return got
 		}
 		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
@@ -117,6 +117,21 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 	server := serve(t, kubetest.Start(t), apps+"pageSize: 2\nactivityLog: {pageSize: 3}\n", nil)
 	anybody := login(t, server)
 
+	t.Run("a template is deployed and its deployment is followed by Azure-AsyncOperation", func(t *testing.T) {
+		const deployment = "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Resources/deployments/raw?api-version=2025-04-01"
+		got := anybody.ask(t, "PUT", deployment, `{"properties": {"mode": "Incremental", "template": {"$schema": "x", "contentVersion": "1.0.0.0",
+			"resources": [{"type": "N.S/things", "apiVersion": "1", "name": "a", "properties": {"colour": "red"}}],
+			"outputs": {"colour": {"type": "string", "value": "[reference('a').colour]"}}}}}`)
+		if got.status != http.StatusCreated || got.at("properties", "provisioningState") != "Accepted" {
+			t.Fatalf("got %+v", got)
+		}
+		if end := anybody.follow(t, got.header.Get("Azure-AsyncOperation")); end.at("status") != "Succeeded" {
+			t.Fatalf("got %+v", end)
+		}
+		if end := anybody.ask(t, "GET", deployment, ""); end.at("properties", "outputs", "colour", "value") != "red" {
+			t.Errorf("got %+v", end)
+		}
+	})
 	t.Run("a pool is created and its operation is followed by Azure-AsyncOperation", func(t *testing.T) {
 		got := anybody.ask(t, "PUT", inCluster+"/agentPools/raw"+version, `{"properties":{"count":1,"vmSize":"Standard_D4ds_v5"}}`)
 		if got.status != http.StatusCreated || got.at("properties", "provisioningState") != "Creating" || got.header.Get("Retry-After") == "" {
