@@ -269,12 +269,42 @@ func TestAPoolIsDeployedByTheRulesOfPools(t *testing.T) {
 	})
 }
 
-func TestWithoutAClusterNoneIsMade(t *testing.T) {
+func TestTheScenariosClusterCanBeMade(t *testing.T) {
+	made := func(name, profiles string) string {
+		return `"resources": [{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "` + name + `",
+			"properties": {"agentPoolProfiles": [` + profiles + `]}}]`
+	}
 	inWorld(t, builtIn(t, "greenfield"), func(t *testing.T, a *azure) {
-		_, err := a.deployments(t).run(t, "cluster", incremental(t, rollout, `{}`))
-		wantError(t, err, http.StatusOK, "DeploymentFailed")
-		if why := a.deployments(t).refused(t, "cluster"); *why.Details[0].Code != "NotSupported" {
-			t.Errorf("the error is %+v", why.Details[0])
+		d := a.deployments(t)
+		const workers = `{"name": "workers", "count": 2, "vmSize": "x", "mode": "User"}`
+		for name, row := range map[string]struct{ template, code string }{
+			"no-system-pool": {made("aks-1", workers), "MustDefineAtLeastOneSystemPool"},
+			"another":        {made("aks-2", workers), "NotSupported"},
+			"bad-pool":       {made("aks-1", `{"name": "System"}`), "InvalidParameter"},
+		} {
+			_, err := d.run(t, name, incremental(t, row.template, `{}`))
+			wantError(t, err, http.StatusOK, "DeploymentFailed")
+			if why := d.refused(t, name); *why.Details[0].Code != row.code {
+				t.Errorf("%s: the error is %s", name, *why.Details[0].Code)
+			}
+		}
+		if _, err := d.run(t, "cluster", incremental(t, made("aks-1", workers+`, {"name": "system", "count": 3, "vmSize": "x", "mode": "System"}`), `{}`)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if cluster := a.cluster(t); *cluster.Properties.ProvisioningState != "Succeeded" || len(cluster.Properties.AgentPoolProfiles) != 2 {
+			t.Errorf("the cluster is %+v", cluster.Properties)
+		}
+		if system, workers := a.readyNodes("system"), a.readyNodes("workers"); system != 3 || workers != 2 {
+			t.Errorf("%d and %d nodes are Ready, want 3 and 2", system, workers)
+		}
+		for _, pod := range a.world.Snapshot().Pods {
+			if pod.Node == "" {
+				t.Errorf("%s runs nowhere", pod.Name)
+			}
+		}
+		if pods := len(a.world.Snapshot().Pods); pods != 5*2+2+2+2+5 {
+			t.Errorf("%d pods", pods)
 		}
 	})
 }

@@ -114,6 +114,29 @@ func TestCanceledDeploymentsBeginNothingMore(t *testing.T) {
 	})
 }
 
+func TestCancelReachesNestedDeployments(t *testing.T) {
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		_, err := d.BeginCreateOrUpdate(t.Context(), "fleet", "outer", incremental(t, resources(`{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01",
+			"name": "inner", "properties": {"mode": "Incremental", "template": {"$schema": "x", "contentVersion": "1.0.0.0", "resources": [`+thing("a", "")+`]}}}`), `{}`), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		if _, err := d.Cancel(t.Context(), "fleet", "outer", nil); err != nil {
+			t.Fatal(err)
+		}
+		if difference := cmp.Diff(map[string]string{"inner": "Canceled"}, d.states(t, "outer")); difference != "" {
+			t.Error(difference)
+		}
+		for _, name := range []string{"outer", "inner"} {
+			if got, err := d.Get(t.Context(), "fleet", name, nil); err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateCanceled {
+				t.Errorf("%s: %+v, %v", name, got.Properties, err)
+			}
+		}
+	})
+}
+
 func TestCompleteModeDeletesWhatTheTemplateDoesNotHave(t *testing.T) {
 	inWorld(t, withThings(t), func(t *testing.T, a *azure) {
 		d := a.deployments(t)
@@ -152,6 +175,15 @@ func TestADeploymentToTheSubscriptionMakesGroupsAndDeploysIntoThem(t *testing.T)
 		_, err := d.BeginCreateOrUpdateAtSubscriptionScope(t.Context(), "all", what, nil)
 		wantError(t, err, http.StatusBadRequest, "InvalidDeployment")
 		what.Location = to.Ptr("westeurope")
+		foreseen, err := d.BeginWhatIfAtSubscriptionScope(t.Context(), "all", armresources.DeploymentWhatIf{
+			Location: what.Location, Properties: &armresources.DeploymentWhatIfProperties{Mode: what.Properties.Mode, Template: what.Properties.Template},
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if result, err := foreseen.PollUntilDone(t.Context(), nil); err != nil || len(result.Properties.Changes) != 2 || *result.Properties.Changes[1].ChangeType != armresources.ChangeTypeCreate {
+			t.Errorf("%+v, %v", result.Properties, err)
+		}
 		poller, err := d.BeginCreateOrUpdateAtSubscriptionScope(t.Context(), "all", what, nil)
 		if err != nil {
 			t.Fatal(err)

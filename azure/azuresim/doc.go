@@ -22,7 +22,8 @@
 //   - Preconditions (If-Match, If-None-Match) are judged before the one-operation-at-a-time rule.
 //   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
 //   - A write of the cluster takes three minutes, changes its tags, brings every pool into its definition and never changes
-//     the Kubernetes version. It makes no cluster and deletes none, complete mode included.
+//     the Kubernetes version. Only the scenario's own cluster can be made, where it is absent; none is deleted, complete mode
+//     included.
 //   - Any other resource takes five seconds; a deployment is Accepted for one.
 //   - What a deployment that was canceled had begun goes on to its end.
 //   - What is deployed does not show texts of secure parameters, in whatever field they are.

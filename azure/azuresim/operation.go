@@ -198,29 +198,6 @@ func (m *model) reconcile(by string, duration time.Duration) {
 	m.step(op, duration, func() { m.end(op, stateSucceeded, nil) })
 }
 
-// updateCluster starts a write of the cluster itself, which ends with every pool as it should be. Where a pool's scale set
-// is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool. Tags that are nil stay;
-// of the properties, those are kept that the model has no value of its own for.
-func (m *model) updateCluster(tags map[string]string, properties map[string]any) *operation {
-	op := m.begin(kindReconcile, byClient, nil)
-	if tags != nil {
-		m.cluster.tags = tags
-	}
-	m.cluster.sent = properties
-	m.setClusterState(stateUpdating)
-	op.finished = m.clusterOperationEnded
-	result, why := stateSucceeded, (*failure)(nil)
-	for _, p := range m.pools {
-		if p.scaleSet.corrupted {
-			m.setPoolState(p, stateUpdating)
-			m.rage(p)
-			result, why = stateFailed, writeFailed(p.scaleSet)
-		}
-	}
-	m.step(op, m.scenario.Durations.Cluster.span(), func() { m.end(op, result, why) })
-	return op
-}
-
 // mergeTags changes the cluster's tags. On a Canceled or Failed cluster without failed pools that also starts the
 // reconciliation that settles it; otherwise it returns nil.
 func (m *model) mergeTags(change func(tags map[string]string)) *operation {

@@ -64,29 +64,12 @@ func (d *deployment) about(asked *part, why *refusal) *failure {
 	return &told
 }
 
-// provideCluster changes the cluster of the world. There is no other, and none is made.
 func (m *model) provideCluster(asked *part, body map[string]any, done func(*failure)) *refusal {
-	if !m.isCluster(asked.Group, asked.Name) {
-		return refuse(http.StatusBadRequest, "NotSupported", "The embedded Azure creates no managed cluster: it has '%s' of resource group '%s' only, "+
-			"where the scenario has a cluster.", m.scenario.Cluster, m.scenario.ResourceGroup)
+	op, why := m.writeCluster(asked.Group, asked.Name, body)
+	if why != nil {
+		return why
 	}
-	properties, _ := body["properties"].(map[string]any)
-	profiles, _ := properties["agentPoolProfiles"].([]any)
-	for _, entry := range profiles {
-		profile, _ := entry.(map[string]any)
-		if name, _ := profile["name"].(string); m.pool(name) == nil {
-			return refuse(http.StatusBadRequest, "BadRequest", "A new agent pool was introduced. Adding agent pools to an existing cluster "+
-				"is not allowed through managed cluster operations. Please use the agent pool API: '%s'.", name)
-		}
-	}
-	if why := m.busy(); why != nil {
-		return &refusal{http.StatusConflict, *why}
-	}
-	var tags map[string]string
-	if sent, has := body["tags"].(map[string]any); has {
-		tags = stringsIn(sent)
-	}
-	m.watch(m.updateCluster(tags, properties), asked, done)
+	m.watch(op, asked, done)
 	return nil
 }
 

@@ -6,6 +6,7 @@
 // moment.
 //
 // What it must never do: know HTTP, know what a resource does, change anything, or read a clock. Where it knows less than
-// ARM (user-defined functions, type definitions, linked templates, lambdas, list* functions) it refuses by name. Messages
+// ARM (user-defined functions, type definitions, linked templates, lambdas, list* functions; copyIndex() in a
+// nested template that is evaluated in the scope of the outer one) it refuses by name. Messages
 // resemble ARM's; only their codes are to be relied on.
 package template

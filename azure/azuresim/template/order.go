@@ -47,6 +47,10 @@ func (p *Plan) declaredNeeds(resource *Resource) ([]int, error) {
 			return nil, invalid("The resource '%s' is not defined in the template, but the template resource '%s' depends on it. "+
 				"Please see https://aka.ms/arm-syntax for usage details.", text(entry), resource.Name)
 		}
+		if p.ambiguous(found) {
+			return nil, invalid("The name '%s' that the template resource '%s' depends on is that of several resources: use a resource ID. "+
+				"Please see https://aka.ms/arm-syntax for usage details.", name, resource.Name)
+		}
 		needs = append(needs, found...)
 	}
 	return needs, nil
@@ -67,6 +71,11 @@ func (p *Plan) find(name string) (found []int, known bool) {
 			return asked != nil && (strings.EqualFold(getText(asked, "name"), name) || d.symbol == name && name != "") // a copy of none
 		})
 	return found, known
+}
+
+// ambiguous: several resources that are not the turns of one copy.
+func (p *Plan) ambiguous(found []int) bool {
+	return slices.ContainsFunc(found, func(i int) bool { return p.Resources[i].declared.path != p.Resources[found[0]].declared.path })
 }
 
 func (r *Resource) goesBy(name string) bool {
