@@ -42,10 +42,17 @@ type bench struct {
 
 func newBench(t *testing.T, name string) *bench {
 	t.Helper()
+	return newBenchOf(t, name, func(*azuresim.Scenario) {})
+}
+
+// newBenchOf is a bench of a scenario that is changed before it begins.
+func newBenchOf(t *testing.T, name string, change func(*azuresim.Scenario)) *bench {
+	t.Helper()
 	scenario, err := azuresim.Load(name)
 	if err != nil {
 		t.Fatal(err)
 	}
+	change(&scenario)
 	b := &bench{t: t, scenario: scenario, clock: pace.NewScaled(speed), journal: t.TempDir()}
 	if b.world, err = azuresim.New(scenario, azuresim.Options{Clock: b.clock}); err != nil {
 		t.Fatal(err)

@@ -55,10 +55,16 @@ func (b *bench) rolls(want int, text string, more ...string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+	return b.pipeline(want, append([]string{"run", path, "--journal", b.journal}, more...)...)
+}
+
+// pipeline runs a command of pipelines, whose steps have an environment.
+func (b *bench) pipeline(want int, arguments ...string) string {
+	b.t.Helper()
 	var out, log bytes.Buffer
 	a := &app{
 		stdout: &out, stderr: &log, environment: os.Environ(), lookup: func(string) string { return "" }, connect: b.connect,
-		arguments: append([]string{"pipeline", "run", path, "--journal", b.journal}, more...),
+		arguments: append([]string{"pipeline"}, arguments...),
 	}
 	if got := execute(a); got != want {
 		b.t.Fatalf("exit code %d, want %d\n%s\n%s", got, want, out.String(), log.String())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM...   the program ends with this exit code
 //	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
 //	site FOLDER             serves a folder over HTTP at $SITE
-//	run VARIABLE FOLDER     names the newest run of a journal
+//	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
 //	tear FILE               cuts the last bytes off a file
@@ -99,6 +100,9 @@ func journals(ts *testscript.TestScript, folder string) []string {
 
 func nameRun(ts *testscript.TestScript, _ bool, arguments []string) {
 	found := journals(ts, arguments[1])
+	if len(arguments) > 2 {
+		found = slices.DeleteFunc(found, func(path string) bool { return !strings.Contains(ts.ReadFile(path), `"runbook":"`+arguments[2]+`"`) })
+	}
 	if len(found) == 0 {
 		ts.Fatalf("no run in %s", arguments[1])
 	}
