@@ -5,8 +5,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"salve/engine"
@@ -169,22 +169,22 @@ func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leas
 
 // check finds, before anything is locked, what would keep steps from being run.
 func (r *Runner) check(ctx context.Context, plan *Plan) error {
-	var problems []error
+	var problems []string
 	for _, step := range plan.Steps {
 		action, known := r.Actions[step.Action.Value]
 		switch {
 		case plan.skips(step):
 			continue
 		case !known:
-			problems = append(problems, fmt.Errorf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value))
+			problems = append(problems, fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value))
 			continue
 		}
 		if err := action.Check(ctx, step); err != nil {
-			problems = append(problems, fmt.Errorf("%s: step %s: %w", step.At, step.ID(), err))
+			problems = append(problems, fmt.Sprintf("%s: step %s: %v", step.At, step.ID(), err))
 		}
 	}
 	if len(problems) > 0 {
-		return &engine.UsageError{Reason: errors.Join(problems...).Error()}
+		return usage("%s", strings.Join(problems, "; "))
 	}
 	return nil
 }
