@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/pem"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"salve/azure/azuresim"
+)
+
+// TestKilledDeployments kills the real program at random moments while it deploys
+// to an Azure over HTTPS. However often it dies, each deployment is made once.
+func TestKilledDeployments(t *testing.T) {
+	chance := rand.New(rand.NewPCG(2026, 7))
+	for seed := range 3 {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			s := newSite(t, deployments(6))
+			world, flags := s.azure()
+			command := append([]string{"pipeline", "run", "pipeline.yaml"}, flags...)
+			kills := 0
+			for {
+				running := s.salve(t.Context(), command...)
+				if err := running.Start(); err != nil {
+					t.Fatal(err)
+				}
+				moment := time.AfterFunc(time.Duration(500+chance.IntN(1500))*time.Millisecond, func() {
+					_ = running.Process.Kill() // one that has ended can't be killed
+				})
+				if running.Wait() == nil {
+					moment.Stop()
+					break
+				}
+				if kills++; kills > 40 {
+					t.Fatal("it doesn't come to its end")
+				}
+			}
+			if kills == 0 {
+				t.Error("it was never killed in the middle")
+			}
+			made := map[string]int{}
+			for _, call := range world.Calls() {
+				if call.Verb == http.MethodPut && call.Status/100 == 2 {
+					made[path.Base(call.Resource)]++
+				}
+			}
+			for name, times := range made {
+				if times != 1 {
+					t.Errorf("%s was deployed %d times, after %d kills", name, times, kills)
+				}
+			}
+			if len(made) != 6 {
+				t.Errorf("deployed %v", made)
+			}
+		})
+	}
+}
+
+// deployments is a pipeline of steps that deploy, each after the one before the
+// last.
+func deployments(count int) string {
+	text := siteHead
+	text = strings.Replace(text, "resourceGroup: rg", "resourceGroup: fleet", 1)
+	text = strings.Replace(text, "subscription: sub", "subscription: Embedded", 1)
+	for i := range count {
+		text += fmt.Sprintf("  - name: s%d\n    action: ARM\n    template: template.json\n    parameters: parameters.json\n    deploymentLevel: ResourceGroup\n"+
+			"    variables: [{name: name, value: thing-%d}]\n", i, i)
+		if i > 1 {
+			text += fmt.Sprintf("    dependsOn: [{resourceGroup: g, step: s%d}]\n", i-2)
+		}
+	}
+	return text
+}
+
+// azure serves an embedded Azure to the programs of the site, and gives the flags
+// that lead there.
+func (s *site) azure() (*azuresim.World, []string) {
+	s.Helper()
+	scenario, err := azuresim.Load("healthy")
+	if err != nil {
+		s.Fatal(err)
+	}
+	scenario.Durations.Resource, scenario.RetryAfter = azuresim.Duration(300*time.Millisecond), azuresim.Duration(time.Second)
+	world, err := azuresim.New(scenario, azuresim.Options{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(world.Close)
+	server := httptest.NewTLSServer(world)
+	s.Cleanup(server.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	for name, text := range map[string]string{
+		"ca.pem": string(authority), "parameters.json": `{"parameters": {}}`,
+		"template.json": `{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#", "contentVersion": "1.0.0.0",
+			"parameters": {"name": {"type": "string"}}, "resources": [{"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01", "name": "[parameters('name')]", "location": "westeurope"}]}`,
+	} {
+		if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
+			s.Fatal(err)
+		}
+	}
+	s.Setenv("AZURE_TENANT_ID", "5a1e0000-0000-4000-8000-00000000000a")
+	s.Setenv("AZURE_CLIENT_ID", "5a1e0000-0000-4000-8000-00000000000b")
+	s.Setenv("AZURE_CLIENT_SECRET", "any")
+	return world, []string{"--arm-endpoint", server.URL, "--authority-host", server.URL, "--arm-ca", "ca.pem"}
+}
