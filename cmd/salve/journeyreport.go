@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"k8s.io/utils/clock"
 
@@ -94,10 +95,14 @@ func (j *journey) rehearse(ctx context.Context) error {
 	for _, preview := range previews {
 		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
 		for _, variable := range preview.Given {
-			fmt.Fprintf(out, "    %s=%s\n", variable.Name, secret.Redact([]byte(variable.Text)))
+			line := fmt.Sprintf("%s=%s", variable.Name, secret.Redact([]byte(variable.Text)))
+			if variable.Run != "" {
+				line += fmt.Sprintf(" (as in run %s)", variable.Run)
+			}
+			fmt.Fprintf(out, "    %s\n", line)
 		}
 		if preview.Says != "" {
-			fmt.Fprintf(out, "    %s\n", secret.Redact([]byte(preview.Says)))
+			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(secret.Redact([]byte(preview.Says))), "\n", "\n    "))
 		}
 	}
 	fmt.Fprintf(out, "\n%s.\nNothing was changed. To act: %s\n", fits.Reason, j.app.acting())

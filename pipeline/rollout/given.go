@@ -120,8 +120,7 @@ func (o outputs) foreseen(step *pipeline.Step) (all []Given, known bool) {
 		one, err := o.one(step, variable)
 		if err != nil {
 			known = false
-			one.From = variable.Input.ID()
-			one.Value = fmt.Sprintf("<%s of %s>", variable.Input.Name.Value, one.From)
+			one.Value = fmt.Sprintf("<%s of %s>", variable.Input.Name.Value, variable.Input.ID())
 			one.Secret = telling.MatchString(one.Name)
 		}
 		all = append(all, one)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -58,6 +59,29 @@ func (p *past) open() *journal.Record {
 		}
 	}
 	return nil
+}
+
+// handedOn are the outputs of each step in the newest run in which it was done, and
+// the names of those runs. Secrets are not kept, and so not known.
+func (p *past) handedOn(plan *Plan) (outputs, map[pipeline.StepID]string, error) {
+	all, from := newOutputs(), map[pipeline.StepID]string{}
+	for _, run := range slices.Backward(p.runs) {
+		for _, step := range plan.Steps {
+			if _, done := doneAt(run.History, step.ID()); !done || from[step.ID()] != "" {
+				continue
+			}
+			var made kept
+			if _, err := run.Recall(noteOf(step.ID()), &made); err != nil {
+				return nil, nil, err
+			}
+			read, err := made.read()
+			if err != nil {
+				return nil, nil, fmt.Errorf("run %s: %w", run.Run, err)
+			}
+			all[step.ID()], from[step.ID()] = read, run.Run
+		}
+	}
+	return all, from, nil
 }
 
 // first is when a step was first done, in any run of a revision. Runs without one

@@ -21,11 +21,14 @@ type Preview struct {
 type Shown struct {
 	Name string `json:"name"`
 	Text string `json:"value"`
+	// Run is the one in which another step handed the value on, the last time; empty
+	// for values that are not of another step, or not known.
+	Run string `json:"run,omitempty"`
 }
 
 // Preview says what a run would do, in an order in which it could be done, and
 // changes nothing. A step is asked what it would do when all that it is given is
-// known.
+// known; of what steps hand on, as it was the last time.
 func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	if err := r.check(ctx, plan); err != nil {
 		return nil, err
@@ -34,14 +37,18 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	if err != nil {
 		return nil, err
 	}
+	last, from, err := past.handedOn(plan)
+	if err != nil {
+		return nil, err
+	}
 	var previews []Preview
 	for _, i := range plan.Graph.Order() {
 		step := plan.Steps[i]
-		given, known := newOutputs().foreseen(step)
+		given, known := last.foreseen(step)
 		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
 		var secrets []string
 		for _, one := range given {
-			shown := Shown{one.Name, one.Text()}
+			shown := Shown{Name: one.Name, Text: one.Text(), Run: from[one.From]}
 			if one.Secret {
 				shown.Text = hidden
 				secrets = append(secrets, one.Text())
