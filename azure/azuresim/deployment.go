@@ -215,10 +215,12 @@ func (m *model) deploy(d *deployment) (created bool, _ *refusal) {
 // advance begins every part whose time has come, and ends the deployment when nothing is left to do. After a failure
 // nothing begins any more; what runs may finish.
 func (m *model) advance(d *deployment) {
-	running, waiting := 0, 0
+	running, waiting, failed := 0, 0, d.failed()
 	for _, part := range d.parts {
-		if part.state == "" && d.active() && d.failed() == nil && d.ready(part) {
-			m.beginPart(d, part)
+		if part.state == "" && d.active() && len(failed) == 0 && d.ready(part) {
+			if m.beginPart(d, part); part.state == stateFailed {
+				failed = d.failed()
+			}
 		}
 		switch part.state {
 		case "":
@@ -227,7 +229,6 @@ func (m *model) advance(d *deployment) {
 			running++
 		}
 	}
-	failed := d.failed()
 	switch {
 	case !d.active() || running > 0 || waiting > 0 && len(failed) == 0:
 		return

@@ -76,6 +76,26 @@ func TestIndependentResourcesAreDeployedAtOnce(t *testing.T) {
 	})
 }
 
+func TestALargestCopyIsDeployed(t *testing.T) {
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		d := a.deployments(t)
+		got, err := d.run(t, "many", incremental(t, resources(
+			`{"type": "N.S/things", "apiVersion": "1", "name": "[format('t{0}', copyIndex())]", "copy": {"name": "loop", "count": 800}}`,
+			thing("last", `, "dependsOn": ["loop"]`)), `{}`))
+		if err != nil || len(got.OutputResources) != 801 {
+			t.Fatalf("%d resources, %v", len(got.OutputResources), err)
+		}
+		page, err := d.operations.NewListPager("fleet", "many", nil).NextPage(t.Context())
+		if err != nil || len(page.Value) != a.scenario.PageSize || page.NextLink == nil {
+			t.Fatalf("%d operations, %v", len(page.Value), err)
+		}
+		one, err := d.operations.Get(t.Context(), "fleet", "many", *page.Value[7].OperationID, nil)
+		if err != nil || *one.Properties.TargetResource.ResourceName != "t7" {
+			t.Errorf("%+v, %v", one.Properties, err)
+		}
+	})
+}
+
 func TestAfterAFailureWhatRunsFinishesAndNothingBegins(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		d := a.deployments(t)

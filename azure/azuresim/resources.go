@@ -94,6 +94,9 @@ func (m *model) Resource(id string) (map[string]any, bool) {
 
 func (m *model) show(id string) (map[string]any, bool) {
 	parts := partsOf(id)
+	if len(parts) < 2 || !strings.EqualFold(parts[1], m.scenario.Subscription) {
+		return nil, false
+	}
 	if found, is := matchPath(inGroups+"/{group}", parts); is {
 		name, there := m.findGroup(found["group"])
 		return m.groupBody(name), there

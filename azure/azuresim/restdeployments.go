@@ -106,7 +106,7 @@ func validateDeployment(w *World, asked *request) answer {
 	if why != nil {
 		return why.ofARM()
 	}
-	d.state, d.started, d.changed = stateSucceeded, w.time.now, w.time.now
+	d.state, d.started, d.changed, d.correlation = stateSucceeded, w.time.now, w.time.now, w.model.names.uuid("validation of "+d.id)
 	body := d.body()
 	properties := body["properties"].(map[string]any) // body made it so
 	validated := []any{}

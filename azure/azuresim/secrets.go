@@ -2,21 +2,21 @@ package azuresim
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"salve/azure/azuresim/template"
 )
 
-// secrets are the texts of secure parameters. They are never shown: neither by the deployment, nor by those nested in it,
+// secrets are the texts of secure parameters, also of those inside of objects. They are never shown: neither by the deployment, nor by those nested in it,
 // nor by what it makes. Where the real ones show what they were given in plain fields, the embedded Azure is stricter.
 type secrets []string
 
 const hidden = "(hidden)"
 
-// shortest is where a text begins to be a secret within others. Shorter ones are hidden where they stand alone.
-const shortest = 4
+// shortest is the length, in bytes, from which on a secret is hidden within other texts. Shorter ones, which would hide what
+// they have nothing to do with, are hidden where they stand alone.
+const shortest = 8
 
 // and adds the secure values among parameters.
 func (s secrets) and(parameters map[string]template.Value) secrets {
@@ -28,8 +28,6 @@ func (s secrets) and(parameters map[string]template.Value) secrets {
 			if value != "" {
 				all = append(all, value, base64.StdEncoding.EncodeToString([]byte(value)))
 			}
-		case json.Number:
-			add(value.String())
 		case []any:
 			for _, one := range value {
 				add(one)
@@ -71,10 +69,6 @@ func (s secrets) conceal(value any) any {
 	switch value := value.(type) {
 	case string:
 		return s.hide(value)
-	case json.Number:
-		if slices.Contains(s, value.String()) {
-			return hidden
-		}
 	case []any:
 		shown := make([]any, len(value))
 		for i := range value {

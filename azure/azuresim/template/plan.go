@@ -302,7 +302,7 @@ func (p *Plan) Body(resource Resource, azure Azure, foresee bool) (map[string]an
 	return made, nil
 }
 
-// Inner: the resource is a deployment whose template is evaluated by itself, not within this one.
+// hasInnerTemplate: the resource is a deployment whose template is evaluated by itself, not within this one.
 func (p *Plan) hasInnerTemplate(resource Resource) bool {
 	if p.template.evaluated || !strings.EqualFold(resource.Type, NestedType) {
 		return false
