@@ -140,7 +140,10 @@ func runbookOf(from object) *Runbook {
 }
 
 func soakOf(from object) *Soak {
-	soak := &Soak{Since: from.object("since").ref()}
+	soak := &Soak{}
+	if since := from.object("since"); since.exists() {
+		soak.Since = since.ref()
+	}
 	if length := from.duration("duration"); length != nil {
 		soak.Duration = *length
 	}
