@@ -31,7 +31,7 @@ func (d *deployment) deploy() runbook.Step {
 			}
 			operation, err := d.Azure.Deploy(ctx, permit, d.name(), body)
 			if err != nil {
-				return err
+				return d.order.maskError(err)
 			}
 			if token, ok := operation.Token(); ok {
 				return run.Note(ctx, runbook.OperationNote, token)

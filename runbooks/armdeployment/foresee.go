@@ -25,7 +25,7 @@ func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, 
 		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change", in.ResourceGroup), nil
 	}
 	if err != nil {
-		return "", err
+		return "", order.maskError(err)
 	}
 	return foreseen(changes), nil
 }

@@ -30,6 +30,24 @@ func TestDeploys(t *testing.T) {
 	})
 }
 
+// TestRefusedSecret: a refusal that quotes the value of a secret is shown without it,
+// also in the record.
+func TestRefusedSecret(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		s.order.Template = json.RawMessage(strings.Replace(vault, `"type": "secureString", "defaultValue": ""`, `"type": "string", "allowedValues": ["none"]`, 1))
+		s.order.Parameters["key"], s.order.Secret = json.RawMessage(`{"value":"hush-hush"}`), map[string]bool{"key": true}
+		said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+		if err == nil || strings.Contains(said+err.Error(), "hush") || !strings.Contains(err.Error(), "'***'") {
+			t.Errorf("%s, %v", said, err)
+		}
+		result := s.ends(runbook.Failed, "'***'")
+		if raw := s.record(result.Run); strings.Contains(raw, "hush") {
+			t.Errorf("the record holds a secret:\n%s", raw)
+		}
+	})
+}
+
 // TestAgain: a deployment that succeeded is made anew by the next run, which wants
 // the world as the template has it now.
 func TestAgain(t *testing.T) {

@@ -72,6 +72,7 @@ func (d *deployment) now(ctx context.Context) (sight, error) {
 	case err != nil:
 		return sight{}, err
 	}
+	there.Failure = d.order.mask(there.Failure)
 	return sight{&there}, nil
 }
 
