@@ -265,6 +265,8 @@ func (env *environment) utcNow(a []any) (any, error) {
 }
 
 // timeFields are the fields of .NET's formats and how Go writes them, longer ones first.
-var timeFields = strings.NewReplacer("yyyy", "2006", "yy", "06", "MM", "01", "dd", "02", "HH", "15", "mm", "04", "ss", "05", "d", "01/02/2006", "u", "2006-01-02 15:04:05Z")
+var timeFields = strings.NewReplacer(
+	"yyyy", "2006", "yy", "06", "MM", "01", "dd", "02", "HH", "15", "mm", "04", "ss", "05", "d", "01/02/2006", "u", "2006-01-02 15:04:05Z",
+)
 
 func formatTime(now time.Time, pattern string) string { return now.Format(timeFields.Replace(pattern)) }

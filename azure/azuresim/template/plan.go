@@ -272,7 +272,10 @@ func (p *Plan) holds(d declared, env *environment) (bool, error) {
 }
 
 // notOfBody are the members of a resource that are for ARM alone.
-var notOfBody = []string{"condition", "copy", "dependson", "existing", "comments", "scope", "resources", "metadata", "resourcegroup", "subscriptionid", "apiversion", "name", "type"}
+var notOfBody = []string{
+	"condition", "copy", "dependson", "existing", "comments", "scope", "resources", "metadata", "resourcegroup", "subscriptionid",
+	"apiversion", "name", "type",
+}
 
 // Body is what a resource is to be, as Azure is now: without its ID, name and type. With foresee, expressions that refer
 // to what is not there are left as they are written; otherwise that is a *MissingError. Other errors are of type *Error.
@@ -319,7 +322,7 @@ func (p *Plan) Nested(resource Resource, text []byte) (*Template, error) {
 	if p.hasInnerTemplate(resource) {
 		return Parse(text)
 	}
-	return ParseEvaluated(text)
+	return parseTemplate(text, true)
 }
 
 // Outputs evaluates what the deployment puts out. Errors are as those of Body.

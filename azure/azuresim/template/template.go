@@ -33,10 +33,8 @@ type declared struct {
 // Parse checks the text of a template. Errors are of type *Error.
 func Parse(text []byte) (*Template, error) { return parseTemplate(text, false) }
 
-// ParseEvaluated is Parse for a nested template that was evaluated within the template around it (the scope "outer"):
-// what looks like an expression is plain text.
-func ParseEvaluated(text []byte) (*Template, error) { return parseTemplate(text, true) }
-
+// parseTemplate: a nested template that was evaluated within the one around it (the scope "outer") has no expressions left;
+// what looks like one is plain text.
 func parseTemplate(text []byte, evaluated bool) (*Template, error) {
 	read, err := readDocument(text)
 	if err != nil {
