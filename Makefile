@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline sweep control-plane clean
+.PHONY: build demo demo-resume demo-pipeline test lint vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline sweep control-plane clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -21,6 +21,11 @@ demo: build
 demo-resume: build control-plane
 	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
 	tools/demo-resume.sh
+
+# A rollout of 28 steps that heals the cluster before the step that would get stuck.
+demo-pipeline: build control-plane
+	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
+	tools/demo-pipeline.sh
 
 # All tests under the race detector, with a sample of the sweeps.
 test: control-plane

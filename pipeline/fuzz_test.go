@@ -60,7 +60,7 @@ func seeds(f *testing.F) [][]byte {
 		[]byte("resourceGroups: [{name: g, steps: [{name: s, action: Shell, command: 'if', timeout: '{{ .a.d }}'}]}]\n"),
 		[]byte("a: !!binary gIGC\n"), []byte("\xef\xbb\xbfa: b\n"), []byte(strings.Repeat("[", 100)), []byte("a: |2\n   x\n"), []byte("a: \"\\x1b\\ud800\"\n"),
 	}
-	pipelines, err := filepath.Glob("testdata/*/pipeline.yaml")
+	pipelines, err := filepath.Glob("../examples/*/pipeline.yaml")
 	if err != nil || len(pipelines) == 0 {
 		f.Fatal("no pipelines to begin with", err)
 	}

@@ -25,7 +25,7 @@ var painters = map[string]func(io.Writer, graph.Picture) error{
 
 func fleet(t *testing.T) *pipeline.File {
 	t.Helper()
-	file, found, err := pipeline.Read("testdata/fleet/pipeline.yaml")
+	file, found, err := pipeline.Read("../examples/fleet/pipeline.yaml")
 	if err != nil || len(found) > 0 {
 		t.Fatal(err, found)
 	}

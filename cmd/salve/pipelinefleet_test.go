@@ -36,7 +36,7 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 	t.Helper()
 	b := newBenchOf(t, scenario, func(s *azuresim.Scenario) { s.ResourceGroups, s.Resources = fleetGroups, fleetResources })
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("../../pipeline/testdata/fleet")); err != nil {
+	if err := os.CopyFS(folder, os.DirFS("../../examples/fleet")); err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"upgrade.sh", "clean-volumes.sh", "probe.sh"} {
