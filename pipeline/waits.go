@@ -39,12 +39,13 @@ func nodesOf(steps []*Step) []graph.Node {
 	return nodes
 }
 
-// edgesOf are the references of steps as edges.
+// edgesOf are the references of steps as edges. One that names no step, which Parse
+// has said, leads nowhere.
 func edgesOf(steps []*Step, ids map[StepID]int, refs func(*Step) []StepRef) []graph.Edge {
 	var edges []graph.Edge
 	for i, step := range steps {
 		for _, ref := range refs(step) {
-			if before, ok := ids[ref.ID()]; ok {
+			if before, ok := ids[ref.ID()]; ok && ref.Step.Value != "" {
 				edges = append(edges, graph.Edge{Before: before, After: i})
 			}
 		}

@@ -94,22 +94,25 @@ func (w *walk) clear(ctx context.Context, i int) error {
 	if left != "" {
 		w.warn(fmt.Sprintf("step %s had left running, and these were ended: %s", step.ID(), left))
 	}
-	if last := w.holder(); last.Host != w.runner.Holder.Host {
+	if last := w.runnerOf(w.name(i)); last.Host != w.runner.Holder.Host {
 		w.warn(fmt.Sprintf("step %s was at work on %s, where it can't be seen from here whether something of it still runs", step.ID(), last.Host))
 	}
 	return nil
 }
 
-// holder is who was at work on the run before.
-func (w *walk) holder() journal.Holder {
-	holder := w.record.Header.Holder
-	entries := w.record.Entries
-	for _, entry := range entries[:max(0, len(entries)-1)] {
+// runnerOf is who made the last attempt at a step.
+func (w *walk) runnerOf(step string) journal.Holder {
+	at := w.record.Header.Holder
+	last := at
+	for _, entry := range w.record.Entries {
 		if resumption, ok := decode[journal.Resumption](entry, journal.Resumed); ok {
-			holder = resumption.Holder
+			at = resumption.Holder
+		}
+		if entry.Kind == journal.Intended && entry.Step == step {
+			last = at
 		}
 	}
-	return holder
+	return last
 }
 
 // question asks what became of the steps of which that isn't known.
