@@ -89,6 +89,9 @@ func (v *validator) names() {
 	v.stepNames, v.elsewhere = map[*ResourceGroup][]string{}, map[string]string{}
 	for _, group := range v.file.ResourceGroups {
 		name := group.Name
+		if name.Value == "" {
+			continue // Parse has said that it needs one
+		}
 		v.groupNames = append(v.groupNames, name.Value)
 		if before := v.groups[name.Value]; before != nil {
 			v.add(nil, name.At, "duplicate-name", "rename one of the two", "there are two resource groups %q; the other is on line %d", name.Value, before.Name.At.Line)
