@@ -59,7 +59,7 @@ func (p *picture) draw(now time.Time, width, frame int) string {
 	d.heading(p)
 	d.guards(p)
 	passed := false
-	for _, step := range d.fold(p.steps) {
+	for _, step := range d.fold(p) {
 		if step.noReturn && !passed {
 			passed = true
 			d.line(faint, "  ── the point of no return ──")

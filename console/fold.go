@@ -9,11 +9,12 @@ import (
 // shownSteps is how many steps are drawn: more than that would not fit a terminal.
 const shownSteps = 24
 
-// fold leaves out steps where there are too many: those that are done and those
-// that have not begun are counted in a line. What needs an eye stays: first what
-// went wrong, then what is at work.
-func (d *drawing) fold(steps []*row) []*row {
-	if len(steps) <= shownSteps {
+// fold leaves out steps where there are too many, or where a graph shows them:
+// those that are done and those that have not begun are counted in a line. What
+// needs an eye stays: first what went wrong, then what is at work.
+func (d *drawing) fold(p *picture) []*row {
+	steps := p.steps
+	if len(p.waves) == 0 && len(steps) <= shownSteps {
 		return steps
 	}
 	var wrong, working []*row
@@ -35,6 +36,7 @@ func (d *drawing) fold(steps []*row) []*row {
 		counted += fmt.Sprintf(", %d went wrong", len(wrong))
 	}
 	d.row(green, "✓", "steps", counted, "")
+	d.graph(p)
 	shown := append(wrong, working...)
 	return shown[:min(len(shown), shownSteps)]
 }

@@ -84,6 +84,10 @@ func (l *Live) Watch(event engine.Event) { l.program.Send(event) }
 // Recall shows what an earlier process did of a run that is resumed.
 func (l *Live) Recall(history *journal.History) { l.program.Send(history) }
 
+// Arrange shows the steps of a pipeline as a graph: wave by wave those that can run
+// at once.
+func (l *Live) Arrange(waves [][]string) { l.program.Send(arrangement(waves)) }
+
 // Say shows a sentence below the steps.
 func (l *Live) Say(_ time.Time, text string) { l.program.Send(remark(text)) }
 
@@ -110,6 +114,8 @@ func (l *Live) tick() {
 
 type remark string
 
+type arrangement [][]string
+
 type closing struct{}
 
 type tick struct{}
@@ -134,6 +140,8 @@ func (s screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		s.picture.take(message)
 	case *journal.History:
 		s.picture.recall(message)
+	case arrangement:
+		s.picture.waves = message
 	case remark:
 		s.picture.said = append(s.picture.said, string(message))
 	case closing:

@@ -58,6 +58,9 @@ func (l *Log) Say(at time.Time, text string) {
 	l.write(engine.Event{At: at, Run: l.run}, slog.LevelWarn, text)
 }
 
+// Arrange does nothing: a log has no picture.
+func (l *Log) Arrange([][]string) {}
+
 // Recall does nothing: what was done before was logged then.
 func (l *Log) Recall(*journal.History) {}
 

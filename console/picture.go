@@ -12,11 +12,13 @@ import (
 // picture is what is known of a run from its events. It changes only in take,
 // and only by what it is told.
 type picture struct {
-	title    string
-	run      string
-	began    time.Time
-	guards   []runbook.Finding
-	steps    []*row
+	title  string
+	run    string
+	began  time.Time
+	guards []runbook.Finding
+	steps  []*row
+	// waves are the steps of a pipeline by what can run at once; nil for a runbook.
+	waves    [][]string
 	byName   map[string]*row
 	checks   []runbook.Finding
 	checking bool

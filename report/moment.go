@@ -59,6 +59,9 @@ func (t *timeline) add(entry journal.Entry, what, text string) *Moment {
 	return &t.moments[len(t.moments)-1]
 }
 
+// valueRoom is how much of an input is shown: the journal has all of it.
+const valueRoom = 40
+
 func (t *timeline) take(entry journal.Entry) error {
 	switch entry.Kind {
 	case journal.Opened:
@@ -73,7 +76,7 @@ func (t *timeline) take(entry journal.Entry) error {
 		})
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {
-			began := t.add(entry, entry.Step, pairs(intent.Inputs))
+			began := t.add(entry, entry.Step, pairs(intent.Inputs, valueRoom))
 			began.Attempt, began.NoReturn = intent.Attempt, intent.NoReturn
 			t.open[entry.Step] = len(t.moments) - 1
 		})

@@ -30,7 +30,7 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
 		s.hang(lead, step.Changes)
-		if inputs := pairs(step.Inputs); inputs != "" {
+		if inputs := pairs(step.Inputs, whole); inputs != "" {
 			s.hang(strings.Repeat(" ", 5+column+2)+"with ", inputs)
 		}
 	}
@@ -41,14 +41,26 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 
 // pairs writes a JSON object as "key value, key value"; what isn't an object as
 // it is.
-func pairs(raw json.RawMessage) string {
+func pairs(raw json.RawMessage, room int) string {
 	var object map[string]json.RawMessage
 	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &object) != nil {
 		return strings.TrimPrefix(string(raw), "null")
 	}
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		parts = append(parts, key+" "+strings.Trim(string(object[key]), `"`))
+		parts = append(parts, key+" "+ending(strings.Trim(string(object[key]), `"`), room))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// whole leaves values as long as they are.
+const whole = 0
+
+// ending cuts a long value at its front: IDs differ at their ends.
+func ending(value string, room int) string {
+	runes := []rune(value)
+	if room == whole || len(runes) <= room {
+		return value
+	}
+	return "…" + string(runes[len(runes)-room+1:])
 }

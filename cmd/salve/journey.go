@@ -95,6 +95,7 @@ func (j *journey) travel(parent context.Context, run func(context.Context, *roll
 	}
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
 	defer watch.end()
+	watch.arrange(j.plan.Waves())
 	runner := j.runner(watch)
 	result, err := patiently(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
 	watch.end()

@@ -19,6 +19,7 @@ import (
 type viewer interface {
 	Watch(engine.Event)
 	Say(at time.Time, text string)
+	Arrange(waves [][]string)
 	Recall(*journal.History)
 	Close()
 }
@@ -48,6 +49,15 @@ func (w *watch) begin(title string, passing bool) {
 	default:
 		w.drawn = true
 		w.now = console.NewLive(w.app.stderr, title, w.clock.Now, w.app.environment)
+	}
+}
+
+// arrange shows the steps of a pipeline as a graph.
+func (w *watch) arrange(waves [][]string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now != nil {
+		w.now.Arrange(waves)
 	}
 }
 

@@ -105,6 +105,19 @@ func changes(step *pipeline.Step) bool {
 	return step.Soak == nil && (step.ARM == nil || !step.ARM.OutputOnly)
 }
 
+// Waves are the names of the steps by what can run at once.
+func (p *Plan) Waves() [][]string {
+	var waves [][]string
+	for _, wave := range p.Graph.Waves() {
+		var names []string
+		for _, i := range wave {
+			names = append(names, p.Steps[i].ID().String())
+		}
+		waves = append(waves, names)
+	}
+	return waves
+}
+
 // Target is what the run acts on: the one resource group that it changes, or all
 // of them together.
 func (p *Plan) Target() runbook.Target {
