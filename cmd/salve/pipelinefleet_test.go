@@ -76,10 +76,10 @@ func (b *bench) states() map[string]string {
 }
 
 // TestFleetRollout runs a management cluster's rollout of 28 steps end to end. It
-// passes where the system pool is healthy and where it is wedged; there the runbook
-// mends it before the cluster's turn.
+// passes where the system pool is healthy, where it is wedged, which the runbook
+// mends before the cluster's turn, and where the cluster isn't there yet.
 func TestFleetRollout(t *testing.T) {
-	for scenario, outcome := range map[string]string{"healthy": "nothing-to-do", "wedged": "remediated"} {
+	for scenario, outcome := range map[string]string{"healthy": "nothing-to-do", "wedged": "remediated", "greenfield": "nothing-to-do"} {
 		t.Run(scenario, func(t *testing.T) {
 			b, run := fleet(t, scenario)
 			said := b.pipeline(exitDecided, run...)
