@@ -234,7 +234,8 @@ func (f *File) seen(path string) string {
 }
 
 // Names are the files and folders that the pipeline refers to, itself among them.
-// With a build step of which nothing is known, its whole folder is.
+// With a build step of which nothing is known, its whole folder is. Programs of the
+// machine, which are named by absolute paths, are not.
 func (f *File) Names() []string {
 	names := []string{f.Path}
 	if f.BuildStep != nil {
@@ -243,7 +244,7 @@ func (f *File) Names() []string {
 			names = append(names, f.Folder())
 		}
 		for _, word := range words {
-			if strings.Contains(word, "/") {
+			if strings.Contains(word, "/") && !filepath.IsAbs(word) {
 				names = append(names, f.seen(word))
 			}
 		}

@@ -57,13 +57,16 @@ func From(ctx context.Context, folder, ref string) (*Since, error) {
 	return s, nil
 }
 
+// outside is said of what git can't tell anything of.
+const outside = ", which is outside of the repository"
+
 // Touches tells whether something changed that the pipeline is or refers to, and
 // what.
 func (s *Since) Touches(file *pipeline.File) (what string, touched bool) {
 	for _, name := range file.Names() {
 		inside, ok := s.inside(name)
 		if !ok {
-			continue
+			return name + outside, true
 		}
 		for _, changed := range s.changed {
 			if relative, err := filepath.Rel(inside, changed); err == nil && filepath.IsLocal(relative) {
@@ -79,7 +82,7 @@ func (s *Since) Touches(file *pipeline.File) (what string, touched bool) {
 func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *pipeline.Config) (what string, changed bool) {
 	inside, ok := s.inside(config.Path)
 	if !ok {
-		return config.Path + ", which is outside of the repository", true
+		return config.Path + outside, true
 	}
 	content, err := git(ctx, s.root, "show", "--end-of-options", s.ref+":"+filepath.ToSlash(inside))
 	if err != nil {

@@ -203,6 +203,13 @@ func TestWhatGitCannotTell(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.reconfigured(outside, outside+", which is outside of the repository")
+
+	r.write("fleet/pipeline.yaml", "buildStep: {command: /usr/bin/install, args: [scripts/a, bin/a]}\n"+strings.Replace(fleet, "../templates/cluster.json", "../../cluster.json", 1))
+	r.commit()
+	what, touched := r.since("HEAD").Touches(r.pipeline())
+	if want := filepath.Join(filepath.Dir(r.folder), "cluster.json") + ", which is outside of the repository"; what != want || !touched {
+		t.Errorf("touched by %q (%v), want %q", what, touched, want)
+	}
 }
 
 // TestLinkedFolder: a repository that is reached by a link is the same one.
