@@ -25,7 +25,7 @@ func ValidateTogether(files []*File) diagnostic.List {
 		for _, step := range file.Steps() {
 			for _, ref := range step.ExternalDependsOn {
 				service, id := ref.ServiceGroup.Value, StepID{ref.ResourceGroup.Value, ref.Step.Value}
-				if steps[service] == nil || steps[service][id] {
+				if steps[service] == nil || steps[service][id] || id.Step == "" {
 					continue
 				}
 				wrong := problem(ref.Step.At, "external-unknown-step", "there is no step %s in service group %s", id, service)

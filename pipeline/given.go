@@ -96,6 +96,8 @@ func (v *validator) shadows(step *Step, variables []Variable) {
 	for _, variable := range variables {
 		name := variable.Name
 		switch before, twice := seen[strings.ToUpper(name.Value)]; {
+		case name.Value == "":
+			// Parse has said that it needs one.
 		case !twice:
 			seen[strings.ToUpper(name.Value)] = name
 		case before.Value == name.Value:

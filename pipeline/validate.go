@@ -118,7 +118,7 @@ func (v *validator) references() {
 		seen := map[StepID]bool{}
 		for _, ref := range step.DependsOn {
 			v.exists(step, ref)
-			if seen[ref.ID()] {
+			if seen[ref.ID()] && ref.Step.Value != "" {
 				v.warn(step, ref.At, "duplicate-dependency", "remove one of the two", "it depends on %s twice", ref.ID())
 			}
 			seen[ref.ID()] = true
