@@ -75,7 +75,7 @@ func (v *validator) parameters() {
 		return
 	}
 	for path, step := range v.file.parameterFiles() {
-		content, err := readRegular(path)
+		content, err := ReadNamed(path)
 		if err != nil {
 			continue // that it isn't there has been said
 		}
@@ -87,9 +87,9 @@ func (v *validator) parameters() {
 	}
 }
 
-// readRegular reads a file that a pipeline names, if it is one: reading from
-// anything else might never end.
-func readRegular(path string) ([]byte, error) {
+// ReadNamed reads a file that a pipeline names, if it is one: reading from anything
+// else might never end. Of more than 16 MiB it gives the beginning.
+func ReadNamed(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:

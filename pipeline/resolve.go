@@ -165,7 +165,7 @@ func (f *File) ConfigPaths() []string {
 	}
 	eachScalar(f.root, func(node *yaml.Node) { paths = append(paths, pathsIn(node.Value)...) })
 	for path := range f.parameterFiles() {
-		content, _ := readRegular(path) // one that can't be read leads nowhere
+		content, _ := ReadNamed(path) // one that can't be read leads nowhere
 		paths = append(paths, pathsIn(string(content))...)
 	}
 	slices.Sort(paths)

@@ -2,22 +2,9 @@
 # A recovery that is killed while the pool is being deleted, and goes on from
 # another machine: a real control plane, a served Azure, and two processes of salve.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-scratch=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$scratch"' EXIT
+. "$(dirname "$0")/demo-world.sh"
 
-until_says() { until grep -q "$2" "$1" 2>/dev/null; do sleep 0.2; done; }
-show() { printf '\n$ %s\n' "$*"; "$@"; }
-
-echo '# A real control plane, and an Azure whose managed cluster it is, 30 times as fast.'
-bin/cluster >"$scratch/cluster" &
-until_says "$scratch/cluster" KUBECONFIG
-eval "$(cat "$scratch/cluster")"
-bin/salve sim serve wedged --kubeconfig "$KUBECONFIG" --speed 30 >"$scratch/azure" 2>"$scratch/azure.log" &
-until_says "$scratch/azure" '^salve run'
-eval "$(grep ^export "$scratch/azure")"
-read -ra run <<<"$(grep '^salve run' "$scratch/azure")"
-
+serve wedged
 echo '# A runner, which dies while the pool is being deleted.'
 printf '\n$ %s\n' "${run[*]}"
 "bin/${run[@]}" 2>"$scratch/first.log" &

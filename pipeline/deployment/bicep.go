@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"salve/pace"
+	"salve/pipeline"
 	"salve/pipeline/diagnostic"
 	"salve/pipeline/process"
 )
@@ -105,16 +106,11 @@ func (d *Desk) bicep(ctx context.Context, path string, arguments ...string) ([]b
 
 // read reads a file that a step names, if it is one that ARM would take.
 func read(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	case info.Size() > largest:
+	content, err := pipeline.ReadNamed(path)
+	if len(content) > largest {
 		return nil, fmt.Errorf("%s is larger than 4 MiB, which ARM does not take", path)
 	}
-	return os.ReadFile(path)
+	return content, err
 }
 
 func problems(found diagnostic.List) error {
