@@ -55,7 +55,7 @@ var rooms = map[string][]string{
 	"pipeline/command":        {"journal", "pace", "pipeline", "pipeline/process", "pipeline/rollout"},
 	"report":                  {"engine", "journal", "runbook", "secret"},
 	"console":                 {"engine", "journal", "pace", "runbook", "secret"},
-	"pipeline":                {"pipeline/diagnostic", "pipeline/graph", "pipeline/schema", "pipeline/shell"},
+	"pipeline":                {"pipeline/diagnostic", "pipeline/graph", "pipeline/revision", "pipeline/schema", "pipeline/shell"},
 	"pipeline/change":         {"pipeline"},
 	"pipeline/deployment":     {"pace", "pipeline", "pipeline/diagnostic", "pipeline/process", "pipeline/rollout"},
 	"pipeline/diagnostic":     {},

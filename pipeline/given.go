@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"salve/pipeline/graph"
+	"salve/pipeline/revision"
 )
 
 // outputs looks whether steps have the outputs that others take from them, where
@@ -149,6 +150,17 @@ func (v *validator) times(step *Step) {
 	if ok && step.Timeout != nil && step.Timeout.Duration < budget {
 		v.add(step, step.Timeout.At, "timeout-below-budget", "give it longer than the budget, or give the runbook a smaller budget",
 			"the timeout of %s is shorter than the runbook's budget of %s", graph.Brief(step.Timeout.Duration), graph.Brief(budget))
+	}
+}
+
+// revision looks whether the pipeline's could be compared with others.
+func (v *validator) revision() {
+	text := v.file.Revision
+	if text.Value == "" || templated(text.Value) {
+		return
+	}
+	if err := revision.Check(text.Value); err != nil {
+		v.add(nil, text.At, "unordered-revision", "", "%v", err)
 	}
 }
 

@@ -37,6 +37,7 @@ var Rules = []diagnostic.Rule{
 	{ID: "timeout-below-budget", Says: "A step's timeout is at least its runbook's budget.", Why: "A runbook that is cut off can't clean up behind itself."},
 	{ID: "unknown-runbook", Says: "A Runbook step names a runbook that there is.", Why: "Nobody could run the step."},
 	{ID: "unknown-input", Says: "A Runbook step gives its runbook inputs that it has.", Why: "The step would fail when its turn comes."},
+	{ID: "unordered-revision", Says: "A revision is a whole number, an RFC 3339 time or a git commit.", Why: "Anything else can't be told to be older or newer."},
 	{ID: "no-way-back", Says: "A pipeline that deploys the system which runs it has a rollback that runs elsewhere.", Why: "A version that can't run pipelines can't run its own rollback."},
 	{ID: "working-dir", Says: "workingDir is a folder within that of the pipeline, wherever links lead.", Why: "What a step does must not depend on what lies beside the pipeline."},
 	{ID: "shell-syntax", Says: "The command of a Shell step is shell.", Why: "It would fail when its turn comes."},

@@ -33,6 +33,7 @@ func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
 	v.references()
 	v.rings()
 	v.outputs()
+	v.revision()
 	v.service()
 	for _, step := range v.steps {
 		v.variables(step)

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
-	"salve/pipeline/revision"
 	"salve/pipeline/rollout"
 )
 
@@ -117,11 +116,6 @@ func (a *app) runPipeline(ctx context.Context, asked *rolling, path string) erro
 	plan, err := a.planned(path, asked.inputs)
 	if err != nil || plan == nil {
 		return err
-	}
-	if text := plan.Inputs.Revision; text != "" {
-		if err := revision.Check(text); err != nil {
-			return usage("%s: %v", plan.File.Revision.At, err)
-		}
 	}
 	j := &journey{app: a, rolling: asked, plan: plan, kept: kept}
 	if asked.dryRun {
