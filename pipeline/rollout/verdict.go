@@ -12,7 +12,7 @@ import (
 // verdict is how the run ends.
 func (w *walk) verdict(ctx context.Context) (journal.Verdict, bool, error) {
 	if w.complete() {
-		return journal.Verdict{Outcome: runbook.RolledOut, Reason: fmt.Sprintf("all %d steps are done", len(w.plan.Steps))}, false, nil
+		return journal.Verdict{Outcome: runbook.RolledOut, Reason: all(len(w.plan.Steps))}, false, nil
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		verdict := w.interrupted()
@@ -30,6 +30,13 @@ func (w *walk) verdict(ctx context.Context) (journal.Verdict, bool, error) {
 	last := w.record.Step(w.name(w.failures[0]))
 	reason := fmt.Sprintf("step %s: %s; %s", last.Name, last.Last.Reason, w.standing())
 	return journal.Verdict{Outcome: runbook.Failed, Reason: reason}, true, nil
+}
+
+func all(steps int) string {
+	if steps == 1 {
+		return "its only step is done"
+	}
+	return fmt.Sprintf("all %d steps are done", steps)
 }
 
 func (w *walk) complete() bool {
