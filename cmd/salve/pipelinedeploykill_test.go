@@ -63,6 +63,10 @@ func TestKilledDeployments(t *testing.T) {
 	}
 }
 
+// thing is a template that makes one.
+const thing = `{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#", "contentVersion": "1.0.0.0",
+	"parameters": {"name": {"type": "string"}}, "resources": [{"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01", "name": "[parameters('name')]", "location": "westeurope"}]}`
+
 // deployments is a pipeline of steps that deploy, each after the one before the
 // last.
 func deployments(count int) string {
@@ -98,8 +102,7 @@ func (s *site) azure() (*azuresim.World, []string) {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	for name, text := range map[string]string{
 		"ca.pem": string(authority), "parameters.json": `{"parameters": {}}`,
-		"template.json": `{"$schema": "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#", "contentVersion": "1.0.0.0",
-			"parameters": {"name": {"type": "string"}}, "resources": [{"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01", "name": "[parameters('name')]", "location": "westeurope"}]}`,
+		"template.json": thing,
 	} {
 		if err := os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600); err != nil {
 			s.Fatal(err)
@@ -109,4 +112,32 @@ func (s *site) azure() (*azuresim.World, []string) {
 	s.Setenv("AZURE_CLIENT_ID", "5a1e0000-0000-4000-8000-00000000000b")
 	s.Setenv("AZURE_CLIENT_SECRET", "any")
 	return world, []string{"--arm-endpoint", server.URL, "--authority-host", server.URL, "--arm-ca", "ca.pem"}
+}
+
+// TestATimeoutLeavesTheDeployment: a step that took too long has failed, and its
+// deployment goes on in ARM. The next attempt waits for that one.
+func TestATimeoutLeavesTheDeployment(t *testing.T) {
+	b := newBenchOf(t, "healthy", func(s *azuresim.Scenario) { s.Durations.Resource = azuresim.Duration(3 * time.Minute) })
+	folder := t.TempDir()
+	text := strings.Replace(deployments(1), "    deploymentLevel", "    timeout: 1s\n    deploymentLevel", 1)
+	for name, content := range map[string]string{"pipeline.yaml": text, "template.json": thing, "parameters.json": `{"parameters": {}}`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := []string{"run", filepath.Join(folder, "pipeline.yaml"), "--journal", b.journal}
+	contains(t, b.pipeline(exitFailed, run...), "the time budget of 1s is over; ARM keeps what the deployment has made so far")
+	if err := os.WriteFile(filepath.Join(folder, "pipeline.yaml"), []byte(deployments(1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, b.pipeline(exitDecided, run...), "its only step is done")
+	puts := 0
+	for _, call := range b.world.Calls() {
+		if call.Verb == http.MethodPut {
+			puts++
+		}
+	}
+	if puts != 1 {
+		t.Errorf("it was deployed %d times", puts)
+	}
 }

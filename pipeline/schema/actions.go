@@ -9,7 +9,8 @@ import (
 // actions are all that a step can do: those of pipeline.schema.v1, and at the end
 // Salve's own.
 var actions = withEveryStep(map[string]record{
-	"ARM": {fields: slices.Concat(deployment, may(oneOf("incremental", "complete"), "deploymentMode"), may(flag{}, "outputOnly"))},
+	"ARM": {fields: slices.Concat(deployment, may(oneOf("incremental", "complete"), "deploymentMode"), may(flag{}, "outputOnly"),
+		may(length{}, "timeout"))}, // the last is Salve's own
 	"ARMStack": {fields: slices.Concat(deployment,
 		must(oneOf("delete", "detach"), "actionOnUnmanage"), may(flag{}, "bypassStackOutOfSyncError"))},
 	"Shell": {fields: slices.Concat(
