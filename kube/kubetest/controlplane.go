@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 )
@@ -92,13 +94,16 @@ func (c *ControlPlane) begin(ctx context.Context) (err error) {
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
-	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
+	for _, name := range controllers {
 		if err := c.run(name); err != nil {
 			return err
 		}
 	}
 	return c.awaitControllers(ctx)
 }
+
+// controllers are the programs that do the rest, once there is an API server.
+var controllers = []string{"kube-controller-manager", "kube-scheduler", "kwok"}
 
 // run starts a program with the arguments that it has here.
 func (c *ControlPlane) run(name string) error {
@@ -160,12 +165,27 @@ func (c *ControlPlane) StartAPIServer(t testing.TB) {
 	if err := c.awaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"kube-controller-manager", "kube-scheduler", "kwok"} {
+	for _, name := range controllers {
 		c.process(name).kill()
+	}
+	if err := c.forgetKwok(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range controllers {
 		if err := c.run(name); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// forgetKwok removes the leases that a dead kwok holds on its nodes: the next one
+// has another name, and would wait until they lapse.
+func (c *ControlPlane) forgetKwok(ctx context.Context) error {
+	leases := c.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	if err := leases.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("removing the leases of nodes: %w", err)
+	}
+	return nil
 }
 
 // PauseEtcd stops etcd from answering until the function that it returns is
