@@ -77,6 +77,13 @@ func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
+	done, err := d.done(ctx, attempt.Earlier, world, in, order)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	if done {
+		return d.deployed(ctx, world, in, attempt.Earlier)
+	}
 	result, err := d.app.machine(attempt, d.kept, world.Clock).Run(ctx, book, engine.Options{})
 	if err != nil {
 		return rollout.Outcome{}, err
@@ -84,11 +91,29 @@ func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 	if result.Outcome != runbook.Remediated {
 		return rollout.Outcome{Result: journal.Failure, Reason: fmt.Sprintf("%s: %s (run %s)", result.Outcome, result.Reason, result.Run)}, nil
 	}
+	return d.deployed(ctx, world, in, result.Run)
+}
+
+// done tells whether the run of an earlier attempt has deployed all that is to be
+// deployed: the process may have died before it could write that down.
+func (d *deployAction) done(ctx context.Context, earlier string, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order) (bool, error) {
+	if earlier == "" {
+		return false, nil
+	}
+	record, err := journal.Load(ctx, d.kept, earlier)
+	if err != nil || record.Closed == nil || record.Closed.Outcome != runbook.Remediated {
+		return false, err
+	}
+	return armdeployment.Stands(ctx, world, in, order, earlier)
+}
+
+// deployed is the outcome of a deployment that has succeeded.
+func (d *deployAction) deployed(ctx context.Context, world armdeployment.World, in armdeployment.Inputs, run string) (rollout.Outcome, error) {
 	outputs, err := d.outputs(ctx, world, in)
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
-	return rollout.Outcome{Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, result.Run), Outputs: outputs}, nil
+	return rollout.Outcome{Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, run), Outputs: outputs}, nil
 }
 
 // order is what a step deploys, and where.

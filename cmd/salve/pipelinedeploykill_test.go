@@ -124,30 +124,90 @@ func (s *site) azure() (*azuresim.World, []string) {
 	return world, []string{"--arm-endpoint", server.URL, "--authority-host", server.URL, "--arm-ca", "ca.pem"}
 }
 
+// TestKilledBetweenTwoRecords: the deployment's own run is closed, and the process
+// dies before the pipeline's run says so. Whoever goes on doesn't deploy again,
+// unless something else is to be deployed now.
+func TestKilledBetweenTwoRecords(t *testing.T) {
+	for name, row := range map[string]struct {
+		template string
+		puts     int
+	}{
+		"the same":       {thing, 1},
+		"something else": {strings.Replace(thing, "westeurope", "northeurope", 1), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBenchOf(t, "healthy", func(*azuresim.Scenario) {})
+			run := b.deploying(deployments(1))
+			b.pipeline(exitDecided, run...)
+			b.cutOff(`"kind":"outcome"`)
+			if err := os.WriteFile(filepath.Join(filepath.Dir(run[1]), "template.json"), []byte(row.template), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			contains(t, b.pipeline(exitDecided, run...), "its only step is done")
+			if puts := b.puts(); puts != row.puts {
+				t.Errorf("%d deployments, want %d", puts, row.puts)
+			}
+		})
+	}
+}
+
+// cutOff takes the first line with a text, and all after it, off the record of the
+// pipeline's run: what a crash before that line was written leaves.
+func (b *bench) cutOff(text string) {
+	b.t.Helper()
+	for _, run := range b.runs() {
+		path := filepath.Join(b.journal, "runs", run, "journal.jsonl")
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if !strings.Contains(string(raw), `"runbook":"`+rollout.Name+`"`) {
+			continue
+		}
+		before, _, found := strings.Cut(string(raw), text)
+		if !found {
+			b.t.Fatalf("no line holds %s:\n%s", text, raw)
+		}
+		if err := os.WriteFile(path, []byte(before[:strings.LastIndex(before, "\n")+1]), 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// deploying writes a pipeline of deployments, and gives the arguments that run it.
+func (b *bench) deploying(text string) []string {
+	b.t.Helper()
+	folder := b.t.TempDir()
+	for name, content := range map[string]string{"pipeline.yaml": text, "template.json": thing, "parameters.json": `{"parameters": {}}`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return []string{"run", filepath.Join(folder, "pipeline.yaml"), "--journal", b.journal}
+}
+
+// puts counts what was put to ARM.
+func (b *bench) puts() int {
+	count := 0
+	for _, call := range b.world.Calls() {
+		if call.Verb == http.MethodPut {
+			count++
+		}
+	}
+	return count
+}
+
 // TestATimeoutLeavesTheDeployment: a step that took too long has failed, and its
 // deployment goes on in ARM. The next attempt waits for that one.
 func TestATimeoutLeavesTheDeployment(t *testing.T) {
 	b := newBenchOf(t, "healthy", func(s *azuresim.Scenario) { s.Durations.Resource = azuresim.Duration(3 * time.Minute) })
-	folder := t.TempDir()
-	text := strings.Replace(deployments(1), "    deploymentLevel", "    timeout: 1s\n    deploymentLevel", 1)
-	for name, content := range map[string]string{"pipeline.yaml": text, "template.json": thing, "parameters.json": `{"parameters": {}}`} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := []string{"run", filepath.Join(folder, "pipeline.yaml"), "--journal", b.journal}
+	run := b.deploying(strings.Replace(deployments(1), "    deploymentLevel", "    timeout: 1s\n    deploymentLevel", 1))
 	contains(t, b.pipeline(exitFailed, run...), "the time budget of 1s is over; ARM keeps what the deployment has made so far")
-	if err := os.WriteFile(filepath.Join(folder, "pipeline.yaml"), []byte(deployments(1)), 0o600); err != nil {
+	if err := os.WriteFile(run[1], []byte(deployments(1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	contains(t, b.pipeline(exitDecided, run...), "its only step is done")
-	puts := 0
-	for _, call := range b.world.Calls() {
-		if call.Verb == http.MethodPut {
-			puts++
-		}
-	}
-	if puts != 1 {
+	if puts := b.puts(); puts != 1 {
 		t.Errorf("it was deployed %d times", puts)
 	}
 }

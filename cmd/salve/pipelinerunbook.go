@@ -96,7 +96,7 @@ func (a *app) machine(attempt *rollout.Attempt, kept *journal.Place, clock pace.
 			switch event.Kind {
 			case engine.RunBegan:
 				// A run without this note is found by its target all the same.
-				_ = attempt.Note("runbook of "+attempt.Step.ID().String(), event.Run)
+				_ = attempt.Begin(event.Run)
 				attempt.Report("run " + event.Run + " " + event.Text)
 			case engine.StepBegan:
 				attempt.Report("run " + event.Run + ": " + event.Step)

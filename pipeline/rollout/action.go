@@ -46,8 +46,12 @@ type Attempt struct {
 	Log io.Writer
 	// Report shows how far the attempt is. It is not kept.
 	Report func(text string)
-	// Note writes a value to the journal, durably, before it returns.
-	Note func(name string, value any) error
+	// Begin writes down the run that does the step's work, durably, before it returns.
+	Begin func(run string) error
+	// Earlier is the run that did the work of an earlier attempt at the step; empty
+	// where there was none. It may have done all of it: its attempt may have been cut
+	// off before that was written down here.
+	Earlier string
 	// Since is when the step of which a Soak names the success was first done for
 	// the revision that is rolled out.
 	Since time.Time

@@ -9,6 +9,7 @@ import (
 	"salve/engine"
 	"salve/journal"
 	"salve/pace"
+	"salve/pipeline"
 	"salve/runbook"
 )
 
@@ -46,6 +47,9 @@ func (w *walk) try(ctx context.Context, attempt *Attempt) Outcome {
 	return outcome
 }
 
+// workNote is the name under which the run is in the record that does a step's work.
+func workNote(step pipeline.StepID) string { return "runbook of " + step.String() }
+
 func (w *walk) attempt(i, number int, given []Given) *Attempt {
 	step := w.plan.Steps[i]
 	attempt := &Attempt{
@@ -53,12 +57,14 @@ func (w *walk) attempt(i, number int, given []Given) *Attempt {
 		Report: func(text string) {
 			w.tell(engine.Event{Kind: engine.StepMoved, Step: w.name(i), Progress: &runbook.Progress{Text: text}})
 		},
-		Note: func(name string, value any) error {
-			wanted := note{step: i, name: name, value: value, answer: make(chan error, 1)}
+		Begin: func(run string) error {
+			wanted := note{step: i, name: workNote(step.ID()), value: run, answer: make(chan error, 1)}
 			w.notes <- wanted
 			return <-wanted.answer
 		},
 	}
+	// Without it the work is looked for by its target, or done again.
+	_, _ = w.record.Recall(workNote(step.ID()), &attempt.Earlier)
 	if step.Soak != nil {
 		attempt.Since = w.first(step.Soak.Since.ID())
 	}

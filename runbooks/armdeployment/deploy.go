@@ -62,7 +62,7 @@ func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation 
 		return runbook.Observation{State: runbook.InFlight, Reason: "the deployment is " + there.State}
 	case there.Tags[contentTag] != d.content:
 		return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: "the deployment there has another content"}
-	case there.State == "Succeeded":
+	case there.State == succeeded:
 		return runbook.Observation{State: runbook.Done, Reason: "the deployment succeeded"}
 	}
 	return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: fmt.Sprintf("the deployment is %s: %s", there.State, there.Failure)}
@@ -81,7 +81,7 @@ func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 		return err
 	case there.Deployment == nil || !there.ours(run):
 		return fault.New(fault.Conflict, "deployment %q was replaced or deleted while it was waited for", d.Deployment)
-	case there.State != "Succeeded":
+	case there.State != succeeded:
 		return fault.New(fault.Terminal, "deployment %q is %s: %s", d.Deployment, there.State, there.Failure)
 	case there.Tags[contentTag] != d.content:
 		return fault.New(fault.Conflict, "deployment %q succeeded with another content", d.Deployment)

@@ -54,7 +54,7 @@ func (d *deployment) deployed() runbook.Guard {
 				return runbook.No("ARM has no deployment of this name").Ending(runbook.NeedsAttention), nil
 			case !there.ours(run):
 				return runbook.No("the deployment of this name was begun by "+beginner(there), d.evidence(there)).Ending(runbook.NeedsAttention), nil
-			case there.State != "Succeeded" || there.Tags[contentTag] != d.content:
+			case there.State != succeeded || there.Tags[contentTag] != d.content:
 				return runbook.No("the deployment is "+there.State, d.evidence(there)).Ending(runbook.NeedsAttention), nil
 			}
 			return runbook.Yes("ARM's deployment "+d.Deployment+" succeeded", d.evidence(there)), nil

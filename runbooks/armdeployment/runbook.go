@@ -56,6 +56,9 @@ type deployment struct {
 	seen    runbook.Shared[sight]
 }
 
+// succeeded is ARM's word for a deployment that has made all of it.
+const succeeded = "Succeeded"
+
 // sight is what there is under the deployment's name; nil is nothing.
 type sight struct{ *azure.Deployment }
 
@@ -74,6 +77,21 @@ func (d *deployment) now(ctx context.Context) (sight, error) {
 	}
 	there.Failure = d.order.mask(there.Failure)
 	return sight{&there}, nil
+}
+
+// Stands tells whether the deployment that ARM has is the one that a run has made,
+// with this content, and has succeeded.
+func Stands(ctx context.Context, world World, in Inputs, order Order, run string) (bool, error) {
+	content, err := order.Content()
+	if err != nil {
+		return false, err
+	}
+	d := &deployment{World: world, Inputs: in, order: order, content: content}
+	there, err := d.now(ctx)
+	if err != nil || there.Deployment == nil {
+		return false, err
+	}
+	return there.Tags[runTag] == run && there.Tags[contentTag] == content && there.State == succeeded, nil
 }
 
 // The tags that tell by which run a deployment was begun, and with what.
