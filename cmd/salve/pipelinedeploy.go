@@ -59,6 +59,11 @@ func (d *deployAction) Check(ctx context.Context, step *pipeline.Step) error {
 	return d.desk.Check(ctx, step)
 }
 
+// Secret tells of variables that become secure parameters.
+func (d *deployAction) Secret(step *pipeline.Step, variable string) bool {
+	return d.desk.Secret(step, variable)
+}
+
 // Run deploys, or goes on with what an earlier process began.
 func (d *deployAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
 	outcome, err := d.run(ctx, attempt)

@@ -56,6 +56,19 @@ func (d *Desk) Check(ctx context.Context, step *pipeline.Step) error {
 	return errors.Join(err, read.whole(order))
 }
 
+// Secret tells whether a variable of a step that was checked becomes a parameter of
+// a secure type.
+func (d *Desk) Secret(step *pipeline.Step, variable string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	read := d.drafts[step.ID()]
+	if read == nil {
+		return false
+	}
+	declared, err := read.template.declared(variable)
+	return err == nil && declared.secure()
+}
+
 // Order is what a step deploys with the values that it is given.
 func (d *Desk) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
 	read, err := d.draft(ctx, step)

@@ -28,7 +28,7 @@ func (g Given) Text() string { return (pipeline.Value{Literal: g.Value}).Plain()
 const hidden = "***"
 
 // telling are the names of variables whose values are secrets.
-var telling = regexp.MustCompile(`(?i)(password|passwd|secret|token|credential|api_?key|private_?key|connection_?string)$`)
+var telling = regexp.MustCompile(`(?i)(password|passwd|secret|token|credentials?|(api|private|access|account|storage|signing|shared)_?key|connection_?string)$`)
 
 // looksSecret tells whether a value is to be hidden although nobody said so: by
 // its name, or because it has the shape of a credential.
@@ -108,8 +108,14 @@ func (o outputs) one(step *pipeline.Step, variable pipeline.Variable) (Given, er
 		}
 		given.Value, given.Secret, given.From = output.Value, output.Secret, input.ID()
 	}
-	given.Secret = given.Secret || looksSecret(given.Name, given.Text())
+	given.Secret = given.Secret || telling.MatchString(variable.ConfigRef.Value) || looksSecret(given.Name, given.Text())
 	return given, nil
+}
+
+// given are the variables of a step with all values filled in, secrets marked.
+func (w *walk) given(step *pipeline.Step) ([]Given, error) {
+	all, err := w.outputs.given(step)
+	return w.plan.secrets.conceal(step, all), err
 }
 
 // foreseen are the variables of a step with what is known of them; known is false

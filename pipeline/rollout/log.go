@@ -57,6 +57,10 @@ func (f LogFolder) Open(run string, step pipeline.StepID, number int) (Log, erro
 // secret that is written in pieces is found in a whole line only.
 const longest = 64 << 10
 
+// heldBack is how much of a longer line is held back, which no secret is longer
+// than.
+const heldBack = 16 << 10
+
 // fileLog writes whole lines, with secrets masked.
 type fileLog struct {
 	mu      sync.Mutex
@@ -77,13 +81,16 @@ func (l *fileLog) Write(text []byte) (int, error) {
 	defer l.mu.Unlock()
 	l.held = append(l.held, text...)
 	end := bytes.LastIndexByte(l.held, '\n') + 1
-	if end == 0 && len(l.held) < longest {
-		return len(text), nil
+	switch {
+	case end > 0:
+		return len(text), l.flush(end)
+	case len(l.held) >= longest:
+		// What is masked stays masked; a secret that is cut off at the end is not whole
+		// yet, and is held back with it.
+		l.held = []byte(mask(string(l.held), l.secrets))
+		return len(text), l.flush(max(0, len(l.held)-heldBack))
 	}
-	if end == 0 {
-		end = len(l.held)
-	}
-	return len(text), l.flush(end)
+	return len(text), nil
 }
 
 func (l *fileLog) flush(end int) error {
@@ -104,7 +111,6 @@ func (l *fileLog) Close() error {
 func mask(text string, secrets []string) string {
 	for _, one := range secrets {
 		for line := range strings.Lines(one) {
-			const shortest = 4
 			if line = strings.TrimSpace(line); len(line) >= shortest {
 				text = strings.ReplaceAll(text, line, hidden)
 			}

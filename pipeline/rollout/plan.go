@@ -28,8 +28,9 @@ type Plan struct {
 	// Graph has the steps' indexes.
 	Graph *graph.Graph
 	// Inputs are written into the record.
-	Inputs Inputs
-	index  map[pipeline.StepID]int
+	Inputs  Inputs
+	index   map[pipeline.StepID]int
+	secrets secrets
 }
 
 // Inputs are what a run was begun with: it is gone on with from the same.
@@ -56,7 +57,7 @@ type Inputs struct {
 // NewPlan plans a resolved file. The inputs' ServiceGroup, Revision and Targets
 // are taken from it.
 func NewPlan(file *pipeline.File, inputs Inputs) (*Plan, error) {
-	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{}}
+	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{}, secrets: secretsOf(file)}
 	for i, step := range plan.Steps {
 		plan.index[step.ID()] = i
 	}
@@ -153,7 +154,7 @@ func (p *Plan) planned() (runbook.Plan, error) {
 	for _, i := range p.Graph.Order() {
 		step := p.Steps[i]
 		given, _ := known.foreseen(step)
-		inputs, err := json.Marshal(masked(given))
+		inputs, err := json.Marshal(masked(p.secrets.conceal(step, given)))
 		if err != nil {
 			return plan, fmt.Errorf("planning step %s: %w", step.ID(), err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Preview is what is known of a step before anything is run.
@@ -45,8 +46,9 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	for _, i := range plan.Graph.Order() {
 		step := plan.Steps[i]
 		given, known := last.foreseen(step)
+		given = plan.secrets.conceal(step, given)
 		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
-		var secrets []string
+		secrets := slices.Clone(plan.secrets.texts)
 		for _, one := range given {
 			shown := Shown{Name: one.Name, Text: one.Text(), Run: from[one.From]}
 			if one.Secret {

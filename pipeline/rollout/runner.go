@@ -179,7 +179,9 @@ func (r *Runner) check(ctx context.Context, plan *Plan) error {
 			problems = append(problems, fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value))
 			continue
 		}
-		if err := action.Check(ctx, step); err != nil {
+		err := action.Check(ctx, step)
+		plan.secrets.learn(action, step)
+		if err != nil {
 			problems = append(problems, fmt.Sprintf("%s: step %s: %v", step.At, step.ID(), err))
 		}
 	}

@@ -28,7 +28,7 @@ func (w *walk) settled(i int, outcome Outcome) {
 			w.hidden = append(w.hidden, Given{Value: output.Value}.Text())
 		}
 	}
-	outcome.Reason = mask(outcome.Reason, w.hidden)
+	outcome.Reason, outcome.Outputs = mask(outcome.Reason, w.hidden), tainted(outcome.Outputs, w.hidden)
 	if outcome.Result == journal.Unclear && w.repeatable(i) {
 		outcome.Result = journal.Failure
 	}

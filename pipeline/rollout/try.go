@@ -19,6 +19,9 @@ func (w *walk) logged(ctx context.Context, attempt *Attempt) Outcome {
 	if err != nil {
 		return Outcome{Result: journal.Failure, Reason: "its log can't be written: " + err.Error()}
 	}
+	for _, text := range w.plan.secrets.texts {
+		log.Hide(text)
+	}
 	for _, one := range attempt.Given {
 		if one.Secret {
 			log.Hide(one.Text())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/utils/clock"
@@ -74,7 +75,8 @@ func (r *Runner) walk(plan *Plan, record *journal.Record, held *leases, past *pa
 	return &walk{
 		runner: r, plan: plan, record: record, leases: held, past: past,
 		queue: newQueue(plan.Graph), outputs: newOutputs(), running: map[int]bool{}, paused: map[int]clock.Timer{},
-		tries: map[int]int{}, ended: make(chan ending, 16), again: make(chan int), notes: make(chan note), over: make(chan struct{}),
+		hidden: slices.Clone(plan.secrets.texts),
+		tries:  map[int]int{}, ended: make(chan ending, 16), again: make(chan int), notes: make(chan note), over: make(chan struct{}),
 	}
 }
 
@@ -283,7 +285,7 @@ func (w *walk) announceStep(i int) {
 		w.settled(i, Outcome{Result: journal.Done, Reason: "left out by --skip-actions"})
 		return
 	}
-	given, err := w.outputs.given(step)
+	given, err := w.given(step)
 	if err != nil {
 		w.settled(i, Outcome{Result: journal.Failure, Reason: err.Error()})
 		return
@@ -342,7 +344,7 @@ func (w *walk) launch(ctx context.Context) {
 	for _, i := range w.began {
 		step := w.plan.Steps[i]
 		number := w.record.Step(w.name(i)).Attempts
-		given, _ := w.outputs.given(step) // they were there when the step was announced
+		given, _ := w.given(step) // they were there when the step was announced
 		w.tell(engine.Event{Kind: engine.StepBegan, Step: w.name(i), Attempt: number})
 		for _, one := range given {
 			if one.Secret {
