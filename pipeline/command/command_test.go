@@ -171,6 +171,36 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
+// TestFullDisk: what became of a step is for the step to say, also when its log
+// can't be written.
+func TestFullDisk(t *testing.T) {
+	for name, test := range map[string]struct {
+		script, reason string
+		result         journal.ResultKind
+	}{
+		"done":    {"echo 'id=7' >$SALVE_OUTPUT; head -c 200000 /dev/zero; echo done", "its log is not complete: write /dev/full: no space left on device", journal.Done},
+		"failed":  {"head -c 200000 /dev/zero; echo; echo out of paper; exit 3", "exit code 3: out of paper; its log is not complete: write", journal.Failure},
+		"cut off": {"echo begun; kill -9 $$", "it was cut off: killed by signal 9 (killed); its log is not complete: write", journal.Unclear},
+	} {
+		t.Run(name, func(t *testing.T) {
+			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+			if err != nil {
+				t.Skip(err)
+			}
+			defer full.Close()
+			s := newShop(t, test.script)
+			s.attempt.Log = full
+			outcome := s.run()
+			if outcome.Result != test.result || !strings.HasPrefix(outcome.Reason, test.reason) {
+				t.Errorf("%+v", outcome)
+			}
+			if test.result == journal.Done && outcome.Outputs["id"].Value != "7" {
+				t.Errorf("it handed on %v", outcome.Outputs)
+			}
+		})
+	}
+}
+
 // TestStop: a step that is told to stop may do so in its own way; one that is cut
 // off has an unknown outcome.
 func TestStop(t *testing.T) {

@@ -95,6 +95,8 @@ type listener struct {
 	wants   bool
 	stdouts bytes.Buffer
 	full    error
+	// unlogged is why the log is not complete.
+	unlogged error
 }
 
 func newListener(attempt *rollout.Attempt) *listener {
@@ -104,7 +106,7 @@ func newListener(attempt *rollout.Attempt) *listener {
 }
 
 // Write hears both outputs where they need not be told apart, so that lines stay
-// in their order.
+// in their order. It hears on when the log can't be written.
 func (l *listener) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +114,10 @@ func (l *listener) Write(text []byte) (int, error) {
 	if over := len(l.tail) - remembered; over > 0 {
 		l.tail = append(l.tail[:0], l.tail[over:]...)
 	}
-	return l.log.Write(text)
+	if l.unlogged == nil {
+		_, l.unlogged = l.log.Write(text)
+	}
+	return len(text), nil
 }
 
 func (l *listener) stdout() io.Writer {

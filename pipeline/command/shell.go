@@ -78,15 +78,19 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 	return outcome
 }
 
-func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string, given []rollout.Given) (_ rollout.Outcome, err error) {
+func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string, given []rollout.Given) (outcome rollout.Outcome, err error) {
 	desk, err := newDesk()
 	if err != nil {
-		return rollout.Outcome{}, err
+		return outcome, err
 	}
-	defer func() { err = errors.Join(err, desk.clear()) }()
+	defer func() {
+		if err := desk.clear(); err != nil {
+			outcome.Reason = also(outcome.Reason, err.Error())
+		}
+	}()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		return rollout.Outcome{}, err
+		return outcome, err
 	}
 	out := newListener(attempt)
 	ending, err := process.Command{
@@ -95,9 +99,9 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
 	}.Run(ctx)
 	if err != nil {
-		return rollout.Outcome{}, err
+		return outcome, err
 	}
-	outcome := rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
+	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
 	switch {
 	case !ending.ByItself():
 		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
@@ -105,11 +109,29 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		outcome.Reason += out.lastLine()
 	default:
 		if outcome.Outputs, err = a.outputs(desk, out); err != nil {
-			return rollout.Outcome{}, err
+			return outcome, err
 		}
 		outcome.Result, outcome.Reason = journal.Done, ""
 	}
+	outcome.Reason = also(outcome.Reason, trouble(ending, out)...)
 	return outcome, nil
+}
+
+// trouble is what went wrong around a command, and did not decide what became of it.
+func trouble(ending process.Ending, out *listener) []string {
+	var all []string
+	if err := errors.Join(out.unlogged, ending.Unheard); err != nil {
+		all = append(all, "its log is not complete: "+err.Error())
+	}
+	if len(ending.Left) > 0 {
+		all = append(all, "it left running what could not be ended: "+process.List(ending.Left))
+	}
+	return all
+}
+
+// also adds to a reason.
+func also(reason string, more ...string) string {
+	return strings.TrimPrefix(strings.Join(append([]string{reason}, more...), "; "), "; ")
 }
 
 // outputs are what the step wrote into its files and, where that is wanted, all

@@ -44,6 +44,11 @@ type Ending struct {
 	Signal syscall.Signal
 	// Stopped says that it was told to end, because its context had ended.
 	Stopped bool
+	// Left are processes of its group that could not be ended.
+	Left []Process
+	// Unheard is why not all that it said could be written. What became of the
+	// command does not depend on it.
+	Unheard error
 }
 
 // ByItself tells whether the command decided how it ended: then its exit code
@@ -61,13 +66,21 @@ func (e Ending) String() string {
 // while something that left its group holds them open.
 const lingering = time.Second
 
-// emptying is the pause between two looks whether a group is empty.
-const emptying = 10 * time.Millisecond
+// The pauses between two looks whether a group is empty grow from the first to the
+// last: a look costs more the more processes there are.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 200 * time.Millisecond
+)
+
+// yielding is how long what got SIGKILL may take to end. The kernel holds up what
+// waits for a device, and refuses to end what another user has started.
+const yielding = 3 * time.Second
 
 // Run runs the command to its end, and the whole of its process group with it:
-// nothing in the group outlives it. When ctx ends first, the group gets SIGTERM.
-// What is left of it a grace later gets SIGKILL. The error says that the command
-// could not be started, or that its output could not be written.
+// nothing in the group outlives it, but what even SIGKILL does not end. When ctx
+// ends first, the group gets SIGTERM. What is left of it a grace later gets SIGKILL.
+// The error says that the command could not be started.
 func (c Command) Run(ctx context.Context) (Ending, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Ending{}, err
@@ -83,6 +96,7 @@ func (c Command) Run(ctx context.Context) (Ending, error) {
 	if err != nil {
 		return Ending{}, err
 	}
+	defer holdThread()()
 	if err := command.Start(); err != nil {
 		return Ending{}, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), out.abandon())
 	}
@@ -92,14 +106,16 @@ func (c Command) Run(ctx context.Context) (Ending, error) {
 	stopped := false
 	stopping.Go(func() { stopped = c.stop(ctx, command.Process.Pid, ended) })
 	_ = command.Wait() // its state says more than this error
-	c.empty(command.Process.Pid)
+	left := c.empty(command.Process.Pid)
 	close(ended)
 	stopping.Wait()
-	return endingOf(command.ProcessState, stopped), out.end()
+	ending := endingOf(command.ProcessState)
+	ending.Stopped, ending.Left, ending.Unheard = stopped, left, out.end()
+	return ending, nil
 }
 
-func endingOf(state *os.ProcessState, stopped bool) Ending {
-	ending := Ending{Code: state.ExitCode(), Stopped: stopped}
+func endingOf(state *os.ProcessState) Ending {
+	ending := Ending{Code: state.ExitCode()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ending.Signal = status.Signal()
 	}
@@ -125,18 +141,35 @@ func (c Command) stop(ctx context.Context, group int, ended <-chan struct{}) boo
 }
 
 // empty ends what a leader that has ended left in its group, with the same grace.
-func (c Command) empty(group int) {
-	told := syscall.SIGTERM
-	for began := c.Clock.Now(); signal(group, told); {
-		<-c.Clock.After(emptying)
-		told = syscall.Signal(0)
-		if c.Clock.Since(began) >= c.Grace {
+// It gives what could not be ended.
+func (c Command) empty(group int) []Process {
+	told, pause := syscall.SIGTERM, firstPause
+	for began := c.Clock.Now(); ; pause = min(2*pause, lastPause) {
+		signal(group, told)
+		left := members(group)
+		reap(group)
+		waited := c.Clock.Since(began)
+		switch {
+		case len(left) == 0 || waited >= c.Grace+yielding:
+			return left
+		case waited >= c.Grace:
 			told = syscall.SIGKILL
+		default:
+			told = syscall.Signal(0)
+		}
+		<-c.Clock.After(pause)
+	}
+}
+
+// reap buries the dead of a group whose leader has been waited for, where they are
+// ours: a process without a parent falls to the first of its container.
+func reap(group int) {
+	for {
+		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
+			return
 		}
 	}
 }
 
-// signal reaches every process of a group. It gives whether there is any.
-func signal(group int, signal syscall.Signal) bool {
-	return syscall.Kill(-group, signal) == nil
-}
+// signal reaches every process of a group.
+func signal(group int, signal syscall.Signal) { _ = syscall.Kill(-group, signal) }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // Marked are the processes of this machine that carry a mark, whatever group or
@@ -27,11 +26,7 @@ func Marked(mark string) (found []Process, looked bool) {
 		if err != nil || !carries(environment, want) {
 			continue
 		}
-		line, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		if err != nil {
-			continue
-		}
-		found = append(found, Process{PID: pid, Command: strings.TrimSpace(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))})
+		found = append(found, Process{PID: pid, Command: commandLine(pid)})
 	}
 	return found, true
 }

@@ -21,6 +21,9 @@ import (
 // TestMain lets the test's own program be the one that is killed: it runs a
 // command that outlives it, as salve would.
 func TestMain(m *testing.M) {
+	if text := os.Getenv("RUN_AS_THE_FIRST"); text != "" {
+		runAsTheFirst(text)
+	}
 	if mark := os.Getenv("RUN_AND_BE_KILLED"); mark != "" {
 		bash, _ := exec.LookPath("bash")
 		_, err := process.Command{
