@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -168,7 +167,7 @@ func (o Order) make(ctx context.Context, r room, programs []string, key string) 
 // execute runs the build step's command.
 func (o Order) execute(ctx context.Context, r room) error {
 	words := o.command()
-	path, err := exec.LookPath(words[0])
+	path, err := tool(r.folder, words[0])
 	if err != nil {
 		return fmt.Errorf("the build step's command: %w", err)
 	}
@@ -176,6 +175,9 @@ func (o Order) execute(ctx context.Context, r room) error {
 		Path: path, Arguments: words[1:], Folder: r.folder, Environment: o.environment(),
 		Stdout: o.Output, Stderr: o.Output, Mark: r.mark(), Grace: grace, Clock: o.Clock,
 	}.Run(ctx)
+	if len(ending.Left) > 0 {
+		fmt.Fprintf(o.Output, "The build step left running what could not be ended: %s.\n", process.List(ending.Left))
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("running the build step: %w", err)

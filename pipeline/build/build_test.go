@@ -147,6 +147,32 @@ func TestOnlyWhatChangedIsBuilt(t *testing.T) {
 	}
 }
 
+// TestFromWhereverItIsCalled: a build step's own command and the programs that it
+// makes are found from the pipeline's folder, also when that is where salve runs.
+func TestFromWhereverItIsCalled(t *testing.T) {
+	for name, step := range map[string]string{
+		"a script of the folder":       "command: ./make.sh",
+		"an argument names the output": "command: bash\n  args: [make.sh, bin/helper]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, copying)
+			text := strings.Replace(s.read("pipeline.yaml"), fmt.Sprintf("command: bash\n  args: [-c, %q]", copying), step, 1)
+			s.write("pipeline.yaml", text)
+			s.write("make.sh", "#!/bin/sh\n"+copying)
+			s.build()
+			t.Chdir(s.folder)
+			for range 2 {
+				order := s.order()
+				order.File.Path = "pipeline.yaml"
+				report, err := build.Run(t.Context(), order)
+				if err != nil || !report.Cached {
+					t.Errorf("%+v, %v", report, err)
+				}
+			}
+		})
+	}
+}
+
 // TestRepository: what git ignores is no input, what it tracks is no program to
 // be brought back.
 func TestRepository(t *testing.T) {

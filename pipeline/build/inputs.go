@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 
-	"salve/pipeline"
 	"salve/pipeline/shell"
 )
 
@@ -46,7 +45,11 @@ func (o Order) key(ctx context.Context, outputs []string) (string, error) {
 			fmt.Fprintf(sum, "variable %q\n", variable)
 		}
 	}
-	for _, tool := range toolchain(ctx, o.File.BuildStep, folder) {
+	tools, err := o.toolchain(ctx, made)
+	if err != nil {
+		return "", err
+	}
+	for _, tool := range tools {
 		fmt.Fprintf(sum, "tool %q\n", tool)
 	}
 	for _, file := range files {
@@ -156,19 +159,23 @@ func digest(path string) (string, error) {
 
 // toolchain says which tools a build uses: the program of its command and those
 // that the command names, each with size and time of change, and what Go says of
-// its version, which a go.mod may choose.
-func toolchain(ctx context.Context, step *pipeline.BuildStep, folder string) []string {
-	names := []string{step.Command.Value}
-	for _, argument := range step.Args {
+// its version, which a go.mod may choose. What the build makes is no tool of it.
+func (o Order) toolchain(ctx context.Context, made map[string]bool) ([]string, error) {
+	folder, err := filepath.Abs(o.File.Folder())
+	if err != nil {
+		return nil, err
+	}
+	names := []string{o.File.BuildStep.Command.Value}
+	for _, argument := range o.File.BuildStep.Args {
 		words, _ := shell.Commands(argument.Value) // most arguments are no scripts
 		names = append(names, words...)
 	}
 	slices.Sort(names)
 	var tools []string
 	for _, name := range slices.Compact(names) {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue // a builtin of the shell
+		path, err := tool(folder, name)
+		if err != nil || made[path] {
+			continue // a builtin of the shell, or a folder
 		}
 		info, err := os.Stat(path)
 		if err != nil {
@@ -183,5 +190,13 @@ func toolchain(ctx context.Context, step *pipeline.BuildStep, folder string) []s
 			}
 		}
 	}
-	return tools
+	return tools, nil
+}
+
+// tool finds a program as a shell does whose working folder this is.
+func tool(folder, name string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(folder, name)
+	}
+	return exec.LookPath(name)
 }
