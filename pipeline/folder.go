@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,7 +118,7 @@ func (v *validator) program(step *Step, at diagnostic.Place, command string, mad
 			return
 		}
 		if _, err := v.in.LookPath(command); err != nil {
-			v.add(step, at, "program-missing", "", "the program %s is not on PATH", command)
+			v.add(step, at, "program-missing", v.beside(step, command), "the program %s is not on PATH", command)
 		}
 		return
 	}
@@ -135,8 +136,50 @@ func (v *validator) program(step *Step, at diagnostic.Place, command string, mad
 		v.files[path] = wrong
 	}
 	if wrong != "" {
-		v.add(step, at, "program-missing", "", "the program %s is %s", command, wrong)
+		v.add(step, at, "program-missing", v.near(path, command), "the program %s is %s", command, wrong)
 	}
+}
+
+// near suggests a file of the same folder for one that isn't there.
+func (v *validator) near(path, named string) string {
+	if _, err := os.Stat(path); err == nil {
+		return ""
+	}
+	folder, file := filepath.Split(named)
+	there, err := os.ReadDir(filepath.Dir(path)) // of a folder that can't be read nothing is suggested
+	if err != nil {
+		return v.nearFolder(filepath.Dir(path), strings.TrimSuffix(folder, "/"), file)
+	}
+	names := make([]string, 0, len(there))
+	for _, one := range there {
+		names = append(names, folder+one.Name())
+	}
+	return v.spelling.DidYouMean(named, names)
+}
+
+// nearFolder suggests a folder beside one that isn't there, if the file is in it.
+func (v *validator) nearFolder(path, named, file string) string {
+	parent, _ := filepath.Split(named)
+	beside, _ := os.ReadDir(filepath.Dir(path))
+	var names []string
+	for _, one := range beside {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(path), one.Name(), file)); err == nil {
+			names = append(names, parent+one.Name()+"/"+file)
+		}
+	}
+	return v.spelling.DidYouMean(named+"/"+file, names)
+}
+
+// beside suggests a program of the step's folder for one that isn't on PATH.
+func (v *validator) beside(step *Step, command string) string {
+	folder := v.file.Folder()
+	if step != nil {
+		folder = filepath.Join(folder, step.Shell.WorkingDir.Value)
+	}
+	if info, err := os.Stat(filepath.Join(folder, command)); err == nil && info.Mode().IsRegular() {
+		return fmt.Sprintf("did you mean %q?", "./"+command)
+	}
+	return ""
 }
 
 // programWrong says why a file can't be executed.
@@ -161,7 +204,7 @@ func (v *validator) named(step *Step, named Text, made madeBy) {
 	}
 	path := v.file.seen(named.Value)
 	if _, err := os.Stat(path); err != nil && !made(path) {
-		v.add(step, named.At, "file-missing", "", "there is no %s, seen from the pipeline's folder", named.Value)
+		v.add(step, named.At, "file-missing", v.near(path, named.Value), "there is no %s, seen from the pipeline's folder", named.Value)
 	}
 }
 

@@ -121,10 +121,17 @@ func (v *validator) environment(step *Step, variables []Variable) {
 			v.add(step, name.At, "variable-name", "use letters, digits and underscores", "no shell can read a variable that is called %q", name.Value)
 		case strings.HasPrefix(name.Value, "SALVE_"):
 			v.add(step, name.At, "shadowed-variable", "call it something else", "variable %s hides one of Salve's own", name.Value)
-		case name.Value == "PATH":
-			v.warn(step, name.At, "shadowed-variable", "add to it in the command instead", "variable PATH hides the one by which programs are found")
+		case ruling[name.Value] != "":
+			v.warn(step, name.At, "shadowed-variable", "set it in the command instead", "variable %s hides the one by which %s", name.Value, ruling[name.Value])
 		}
 	}
+}
+
+// ruling are variables that change how every program of a step works.
+var ruling = map[string]string{
+	"PATH": "programs are found", "HOME": "programs find what is theirs: a step has an empty one of its own", "IFS": "the shell takes words apart",
+	"BASH_ENV": "bash runs a file before the command", "ENV": "shells run a file before the command", "SHELLOPTS": "bash is told its options", "BASHOPTS": "bash is told its options",
+	"LD_PRELOAD": "code is loaded into programs", "LD_LIBRARY_PATH": "programs find their libraries",
 }
 
 // times judges retries that never happen, and steps that are ended while what they
@@ -161,6 +168,14 @@ func (v *validator) revision() {
 	}
 	if err := revision.Check(text.Value); err != nil {
 		v.add(nil, text.At, "unordered-revision", "", "%v", err)
+	}
+}
+
+// soaks warns of a Soak that no other run has a part in.
+func (v *validator) soaks(step *Step) {
+	if step.Soak != nil && v.file.Revision.At.Line == 0 {
+		v.warn(step, step.Action.At, "soak-without-revision", "give the pipeline a revision",
+			"without a revision it waits in every run anew: nobody can tell whether an earlier run rolled out the same")
 	}
 }
 

@@ -16,7 +16,10 @@ import (
 // the literals that they lead to. Templates that can't be filled in stay as they
 // are, and are in the list.
 func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
-	r := resolver{file: f, config: config, filled: map[*yaml.Node]bool{}}
+	r := resolver{file: f, config: config, filled: map[*yaml.Node]bool{}, groups: map[*yaml.Node]string{}}
+	for _, group := range (object{f.in, f.root}).objects("resourceGroups") {
+		r.groups[group.node] = group.text("name").Value
+	}
 	root := r.node(f.root)
 	facts, wrong := schema.Check(f.Path, root, r.filled)
 	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
@@ -47,9 +50,15 @@ type resolver struct {
 	filled map[*yaml.Node]bool
 	// step is the one at hand; empty outside of steps.
 	step string
+	// groups are the names of resource groups, and group the one at hand.
+	groups map[*yaml.Node]string
+	group  string
 }
 
 func (r *resolver) add(at diagnostic.Place, rule, step, message, advice string) {
+	if step == "" && r.group != "" {
+		message = fmt.Sprintf("resource group %s: %s", r.group, message)
+	}
 	r.found = append(r.found, diagnostic.Diagnostic{
 		Place: at, Severity: diagnostic.Error, Rule: rule, Step: step, Message: message, Advice: advice,
 	})
@@ -61,6 +70,10 @@ func (r *resolver) node(node *yaml.Node) *yaml.Node {
 	if facts := r.file.in.facts[node]; facts != nil {
 		r.step = facts.Step
 		defer func() { r.step = "" }()
+	}
+	if name, ok := r.groups[node]; ok {
+		r.group = name
+		defer func() { r.group = "" }()
 	}
 	if node.Kind == yaml.ScalarNode {
 		return r.scalar(node)

@@ -38,6 +38,8 @@ var Rules = []diagnostic.Rule{
 	{ID: "unknown-runbook", Says: "A Runbook step names a runbook that there is.", Why: "Nobody could run the step."},
 	{ID: "unknown-input", Says: "A Runbook step gives its runbook inputs that it has.", Why: "The step would fail when its turn comes."},
 	{ID: "unordered-revision", Says: "A revision is a whole number, an RFC 3339 time or a git commit.", Why: "Anything else can't be told to be older or newer."},
+	{ID: "soak-without-revision", Says: "A pipeline with a Soak has a revision.", Why: "The time is that since a step was first done for the revision."},
+	{ID: "undeployable", Says: "An ARM step's template and parameters are JSON that fits together.", Why: "The step would fail when its turn comes."},
 	{ID: "no-way-back", Says: "A pipeline that deploys the system which runs it has a rollback that runs elsewhere.", Why: "A version that can't run pipelines can't run its own rollback."},
 	{ID: "working-dir", Says: "workingDir is a folder within that of the pipeline, wherever links lead.", Why: "What a step does must not depend on what lies beside the pipeline."},
 	{ID: "shell-syntax", Says: "The command of a Shell step is shell.", Why: "It would fail when its turn comes."},

@@ -38,6 +38,7 @@ func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
 	for _, step := range v.steps {
 		v.variables(step)
 		v.times(step)
+		v.soaks(step)
 	}
 	v.runbooks()
 	v.folder()

@@ -6,9 +6,11 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
 
 	"salve/pipeline"
 	"salve/pipeline/change"
+	"salve/pipeline/deployment"
 	"salve/pipeline/diagnostic"
 	"salve/report"
 )
@@ -77,6 +79,9 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 		}
 		file, wrong = pipeline.Validate(file, surroundings(config, asked.fileOnly))
 		files, found = append(files, file), append(found, wrong...)
+		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
+			found = append(found, deployable(ctx, file)...)
+		}
 	}
 	found = append(found, pipeline.ValidateTogether(files)...)
 	found.Sort()
@@ -84,6 +89,18 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 		a.exit = exitFailed
 	}
 	return a.found(ctx, asked, found, verdict(asked, len(paths), judged, found))
+}
+
+// deployable judges what the ARM steps of a pipeline deploy.
+func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
+	desk := &deployment.Desk{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
+	var found diagnostic.List
+	for _, step := range file.Steps() {
+		if step.ARM != nil {
+			found = append(found, desk.Judge(ctx, step)...)
+		}
+	}
+	return found
 }
 
 // changes looks which pipelines changed since a commit; without one all did.

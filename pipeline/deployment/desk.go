@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"salve/pace"
 	"salve/pipeline"
+	"salve/pipeline/diagnostic"
 	"salve/pipeline/rollout"
 )
 
@@ -53,7 +55,30 @@ func (d *Desk) Check(ctx context.Context, step *pipeline.Step) error {
 		}
 		err = errors.Join(err, read.set(order, rollout.Given{Name: variable.Name.Value, Value: variable.Literal}))
 	}
-	return errors.Join(err, read.whole(order))
+	return inOneLine(errors.Join(err, read.whole(order)))
+}
+
+// inOneLine says several mistakes in one sentence.
+func inOneLine(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// Judge finds what Check finds, as far as that takes no compiler and no file that
+// isn't there.
+func (d *Desk) Judge(ctx context.Context, step *pipeline.Step) diagnostic.List {
+	for _, named := range []pipeline.Text{step.ARM.Template, step.ARM.Parameters} {
+		if _, err := os.Stat(d.path(named)); err != nil || filepath.Ext(named.Value) != ".json" {
+			return nil
+		}
+	}
+	err := d.Check(ctx, step)
+	if err == nil {
+		return nil
+	}
+	return diagnostic.List{{Place: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable", Step: step.ID().String(), Message: err.Error()}}
 }
 
 // Secret tells whether a variable of a step that was checked becomes a parameter of
@@ -80,7 +105,7 @@ func (d *Desk) Order(ctx context.Context, step *pipeline.Step, given []rollout.G
 		err = errors.Join(err, read.set(order, one))
 	}
 	if err = errors.Join(err, read.whole(order)); err != nil {
-		return nil, err
+		return nil, inOneLine(err)
 	}
 	return order, nil
 }

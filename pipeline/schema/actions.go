@@ -14,7 +14,7 @@ var actions = withEveryStep(map[string]record{
 	"ARMStack": {fields: slices.Concat(deployment,
 		must(oneOf("delete", "detach"), "actionOnUnmanage"), may(flag{}, "bypassStackOutOfSyncError"))},
 	"Shell": {fields: slices.Concat(
-		must(anyText, "command"),
+		must(someText, "command"),
 		must(value, "shellIdentity"),
 		may(length{}, "timeout"),
 		may(anyText, "aksCluster", "subnetName", "workingDir"),

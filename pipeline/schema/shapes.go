@@ -59,7 +59,7 @@ var everyStep = slices.Concat(
 // theFile is the whole of a pipeline. What is Salve's own stands at the end of
 // each record.
 var theFile = record{called: "a pipeline", fields: slices.Concat(
-	may(anyText, "$schema"),
+	may(oneOf("pipeline.schema.v1"), "$schema"),
 	must(someText, "serviceGroup", "rolloutName"),
 	must(list{of: group{}}, "resourceGroups"),
 	may(record{called: "buildStep", fields: slices.Concat(may(anyText, "command"), may(list{of: anyText}, "args"))}, "buildStep"),
