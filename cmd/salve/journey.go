@@ -85,14 +85,11 @@ func (a *app) logs(from *shelf) (string, error) {
 	return folder, nil
 }
 
-// travel builds, runs, and tells how it ended.
+// travel runs, and tells how it ended.
 func (j *journey) travel(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
-	if err := j.build(ctx); err != nil {
-		return err
-	}
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
 	defer watch.end()
 	watch.arrange(j.plan.Waves())
@@ -112,27 +109,31 @@ func (j *journey) travel(parent context.Context, run func(context.Context, *roll
 
 // build builds what the steps execute. What a killed build has left is mended also
 // when nothing is to be built.
-func (j *journey) build(ctx context.Context) error {
-	if j.plan.File.BuildStep == nil {
-		return nil
-	}
+func (j *journey) build(ctx context.Context, watch *watch) (string, error) {
 	order, err := j.app.order(j.plan.File, false)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if j.inputs.NoBuild {
-		return build.Mend(ctx, order)
+		return "nothing was built, as --no-build wants it", build.Mend(ctx, order)
 	}
-	_, err = j.app.build(ctx, order)
-	return err
+	lines := &lines{say: watch.say}
+	defer lines.end()
+	order.Output = lines
+	made, err := j.app.build(ctx, order)
+	return builtIn(made), err
 }
 
 // runner is what runs the plan on this machine.
 func (j *journey) runner(watch *watch) *rollout.Runner {
-	return &rollout.Runner{
+	runner := &rollout.Runner{
 		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.fit()},
 	}
+	if j.plan.File.BuildStep != nil {
+		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
+	}
+	return runner
 }
 
 // actions are those that this program runs.

@@ -122,7 +122,7 @@ func (a *app) build(ctx context.Context, order build.Order) (build.Report, error
 	}
 	made, err := build.Run(ctx, order)
 	if len(made.Dropped) > 0 {
-		fmt.Fprintf(a.stderr, "Not passed on to the build, because it would force another platform: %s. --platform builds for another one.\n", strings.Join(made.Dropped, " "))
+		fmt.Fprintf(order.Output, "Not passed on to the build, because it would force another platform: %s. --platform builds for another one.\n", strings.Join(made.Dropped, " "))
 	}
 	return made, err
 }

@@ -32,9 +32,9 @@ func newPipelineRun(a *app) *cobra.Command {
 	asked := &rolling{}
 	command := &cobra.Command{
 		Use: "run FILE", Short: "Run a pipeline, as parallel as its steps allow; or go on with the run that is open",
-		Long: `Run builds what the steps execute, sees to it that this machine can execute it, and
-runs the steps, each as soon as all that it waits for is done. Every step's output
-goes to a log file of its own. What was done is in the journal: the same command, or
+		Long: `Run takes the target, builds what the steps execute, sees to it that this machine
+can execute it, and runs the steps, each as soon as all that it waits for is done.
+Every step's output goes to a log file of its own. What was done is in the journal: the same command, or
 salve resume, goes on with a run that failed or was stopped.
 
 Steps see nothing of who runs them: --pass names what they get of the environment.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -99,6 +101,31 @@ func (w *watch) say(text string) {
 		fmt.Fprintln(w.app.stderr, text)
 	default:
 		console.NewLog(console.NewHandler(w.app.stderr, w.app.verbosity)).Say(w.clock.Now(), text)
+	}
+}
+
+// lines says what is written to it, line by line.
+type lines struct {
+	say  func(string)
+	held []byte
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.held = append(l.held, text...)
+	for {
+		line, rest, whole := bytes.Cut(l.held, []byte{'\n'})
+		if !whole {
+			return len(text), nil
+		}
+		l.say(strings.TrimRight(string(line), "\r"))
+		l.held = rest
+	}
+}
+
+// end says what is left of the last line.
+func (l *lines) end() {
+	if len(l.held) > 0 {
+		l.say(string(l.held))
 	}
 }
 

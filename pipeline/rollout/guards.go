@@ -16,12 +16,22 @@ import (
 // over a newer one.
 const revisionOrder = "revision-order"
 
+// prepared is the guard behind which there is all that the steps need.
+const prepared = "prepared"
+
 // judge asks the guards, journals what they found, and decides.
 func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
-	guards := append([]runbook.Guard{{
+	guards := []runbook.Guard{{
 		Name: revisionOrder, Asks: "Was no newer revision rolled out here?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.orderly(ctx) },
-	}}, w.runner.Guards...)
+	}}
+	if w.runner.Prepare != nil {
+		guards = append(guards, runbook.Guard{
+			Name: prepared, Asks: "Is there all that the steps need?", Binding: true,
+			Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.prepare(ctx) },
+		})
+	}
+	guards = append(guards, w.runner.Guards...)
 	judgement := journal.Judgement{For: "start", Round: 1}
 	for i, guard := range guards {
 		finding := guard.Evaluate(ctx, nil)
@@ -44,6 +54,18 @@ func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
 	w.findings = judgement.Findings
 	judgement.Decision = engine.Decide(runbook.FailClosed, judgement.Findings)
 	return judgement.Decision, w.append(ctx, journal.Draft{Kind: journal.Judged, Data: judgement})
+}
+
+// prepare has made what the steps need, and then asks their actions.
+func (w *walk) prepare(ctx context.Context) runbook.Finding {
+	says, err := w.runner.Prepare(ctx)
+	if err == nil {
+		err = w.runner.able(ctx, w.plan)
+	}
+	if err != nil {
+		return runbook.No(err.Error()).Ending(runbook.Failed)
+	}
+	return runbook.Yes(says)
 }
 
 // orderly compares the plan's revision with all that were rolled out before.

@@ -31,7 +31,10 @@ type Shown struct {
 // changes nothing. A step is asked what it would do when all that it is given is
 // known; of what steps hand on, as it was the last time.
 func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
-	if err := r.check(ctx, plan); err != nil {
+	if err := r.known(plan); err != nil {
+		return nil, err
+	}
+	if err := r.able(ctx, plan); err != nil {
 		return nil, err
 	}
 	past, err := r.past(ctx, plan)

@@ -30,6 +30,10 @@ type Runner struct {
 	Actions map[string]Action
 	// OpenLog opens the log of an attempt at a step of a run.
 	OpenLog func(run string, step pipeline.StepID, number int) (Log, error)
+	// Prepare makes what the steps need, and says that it did. It is called when the
+	// target is held, for a revision that may be rolled out. Nil where nothing is to
+	// be made.
+	Prepare func(ctx context.Context) (string, error)
 	// Guards are asked before a run begins, besides those of this package.
 	Guards []runbook.Guard
 }
@@ -167,22 +171,47 @@ func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leas
 	})
 }
 
-// check finds, before anything is locked, what would keep steps from being run.
+// check finds, before anything is locked, what would keep steps from being run:
+// all of it where nothing is to be made first.
 func (r *Runner) check(ctx context.Context, plan *Plan) error {
-	var problems []string
-	for _, step := range plan.Steps {
-		action, known := r.Actions[step.Action.Value]
-		switch {
-		case plan.skips(step):
-			continue
-		case !known:
-			problems = append(problems, fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value))
-			continue
+	if err := r.known(plan); err != nil || r.Prepare != nil {
+		return err
+	}
+	return r.able(ctx, plan)
+}
+
+// known refuses a plan with an action that can't be run.
+func (r *Runner) known(plan *Plan) error {
+	return refused(plan, func(step *pipeline.Step) string {
+		if _, known := r.Actions[step.Action.Value]; known {
+			return ""
 		}
+		return fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value)
+	})
+}
+
+// able refuses a plan with a step of which its action says that it can't be run.
+func (r *Runner) able(ctx context.Context, plan *Plan) error {
+	return refused(plan, func(step *pipeline.Step) string {
+		action := r.Actions[step.Action.Value]
 		err := action.Check(ctx, step)
 		plan.secrets.learn(action, step)
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("%s: step %s: %v", step.At, step.ID(), err))
+			return fmt.Sprintf("%s: step %s: %v", step.At, step.ID(), err)
+		}
+		return ""
+	})
+}
+
+// refused gathers what is wrong with the steps that are to be run.
+func refused(plan *Plan, wrong func(*pipeline.Step) string) error {
+	var problems []string
+	for _, step := range plan.Steps {
+		if plan.skips(step) {
+			continue
+		}
+		if problem := wrong(step); problem != "" {
+			problems = append(problems, problem)
 		}
 	}
 	if len(problems) > 0 {
