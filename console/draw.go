@@ -163,6 +163,8 @@ func (d *drawing) step(step *row) {
 		d.working(step)
 	case step.result.Result == journal.Done:
 		d.row(green, "✓", step.name, done(step), d.took(step))
+	case step.result.Result == journal.LeftOut:
+		d.row(faint, "–", step.name, step.result.Reason, "")
 	case step.result.Result == journal.Unclear:
 		d.row(yellow, "?", step.name, "not known to be done: "+step.result.Reason, d.took(step))
 	default:

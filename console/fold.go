@@ -10,7 +10,7 @@ import (
 const shownSteps = 24
 
 // fold leaves out steps where there are too many, or where a graph shows them:
-// those that are done and those that have not begun are counted in a line. What
+// those that are done, left out or have not begun are counted in a line. What
 // needs an eye stays: first what went wrong, then what is at work.
 func (d *drawing) fold(p *picture) []*row {
 	steps := p.steps
@@ -18,7 +18,7 @@ func (d *drawing) fold(p *picture) []*row {
 		return steps
 	}
 	var wrong, working []*row
-	done, waiting := 0, 0
+	done, left, waiting := 0, 0, 0
 	for _, step := range steps {
 		switch {
 		case step.result == nil && !step.begun:
@@ -27,11 +27,16 @@ func (d *drawing) fold(p *picture) []*row {
 			working = append(working, step)
 		case step.result.Result == journal.Done:
 			done++
+		case step.result.Result == journal.LeftOut:
+			left++
 		default:
 			wrong = append(wrong, step)
 		}
 	}
 	counted := fmt.Sprintf("%d of %d done, %d at work, %d to come", done, len(steps), len(working), waiting)
+	if left > 0 {
+		counted += fmt.Sprintf(", %d left out", left)
+	}
 	if len(wrong) > 0 {
 		counted += fmt.Sprintf(", %d went wrong", len(wrong))
 	}

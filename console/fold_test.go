@@ -19,15 +19,15 @@ func TestManySteps(t *testing.T) {
 		plan.Steps = append(plan.Steps, runbook.PlannedStep{Name: fmt.Sprintf("g/step-%d", i)})
 	}
 	picture.take(engine.Event{Kind: engine.PlanMade, Plan: plan})
-	for i, result := range []journal.ResultKind{journal.Done, journal.Done, journal.Failure, ""} {
+	for i, result := range []journal.ResultKind{journal.Done, journal.Done, journal.Failure, "", journal.LeftOut} {
 		name := fmt.Sprintf("g/step-%d", i)
 		picture.take(engine.Event{At: midnight, Kind: engine.StepBegan, Step: name, Attempt: 1})
 		if result != "" {
 			picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: name, Attempt: 1, Result: &journal.Result{Result: result, Reason: "no"}})
 		}
 	}
-	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 80, 0))
-	for _, want := range []string{"2 of 200 done, 1 at work, 196 to come, 1 went wrong", "✗ g/step-2", "⠋ g/step-3"} {
+	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 100, 0))
+	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 left out, 1 went wrong", "✗ g/step-2", "⠋ g/step-3"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not drawn:\n%s", want, frame)
 		}

@@ -144,7 +144,7 @@ func (l *Log) progress(event engine.Event) {
 
 func (l *Log) ended(event engine.Event) {
 	level := slog.LevelInfo
-	if event.Result.Result != "done" {
+	if event.Result.Result != journal.Done && event.Result.Result != journal.LeftOut {
 		level = slog.LevelWarn
 	}
 	attributes := append(attempt(event), slog.String("result", string(event.Result.Result)))

@@ -55,6 +55,8 @@ func (d *drawing) mark(step *row) (colour, sign string) {
 		return blue, d.spin()
 	case step.result.Result == journal.Done:
 		return green, "✓"
+	case step.result.Result == journal.LeftOut:
+		return faint, "–"
 	case step.result.Result == journal.Unclear:
 		return yellow, "?"
 	}

@@ -35,14 +35,16 @@ func rollout(waves ...[]string) *picture {
 
 // TestGraph: the steps of a pipeline stand wave by wave, however few they are.
 func TestGraph(t *testing.T) {
-	frame := uncoloured(rollout([]string{"g/one", "g/two"}, []string{"g/three"}, []string{"g/four", "group/a-long-name", "group/another", "g/last"}).draw(midnight.Add(time.Minute), 64, 0))
+	picture := rollout([]string{"g/one", "g/two"}, []string{"g/three"}, []string{"g/four", "group/a-long-name", "group/another", "g/last"})
+	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last", Result: &journal.Result{Result: journal.LeftOut}})
+	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0))
 	want := `rollout  run r1                                             1:00
-  ✓ steps              1 of 7 done, 1 at work, 4 to come, 1
-                       went wrong
+  ✓ steps              1 of 7 done, 1 at work, 3 to come, 1
+                       left out, 1 went wrong
     1  ✓ g/one  ✗ g/two
     2  ⠋ g/three
     3  · g/four  · group/a-long-name  · group/another
-       · g/last
+       – g/last
   ✗ g/two              no                                   0:00
   ⠋ g/three                                                 1:00
 `

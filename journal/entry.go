@@ -60,6 +60,8 @@ type Resumption struct {
 	Holder Holder `json:"holder"`
 	// Overrides are added to those of the header.
 	Overrides map[string]string `json:"overrides,omitempty"`
+	// Inputs take the place of those of the header, where there are any.
+	Inputs json.RawMessage `json:"inputs,omitempty"`
 }
 
 // Holder says who is at work.
@@ -108,6 +110,8 @@ const (
 	Done    ResultKind = "done"
 	Failure ResultKind = "failed"
 	Unclear ResultKind = "unknown"
+	// LeftOut is what became of a step that was not to be run: nobody has done it.
+	LeftOut ResultKind = "left-out"
 )
 
 // Result closes an intent.

@@ -46,6 +46,9 @@ type StepHistory struct {
 // Finished tells whether the step was done.
 func (s StepHistory) Finished() bool { return !s.Open && s.Last.Result == Done }
 
+// LeftOut tells whether the step was left out when its turn came.
+func (s StepHistory) LeftOut() bool { return !s.Open && s.Last.Result == LeftOut }
+
 // Crossed tells whether the step's point of no return may lie behind.
 func (s StepHistory) Crossed() bool { return s.crossed }
 
@@ -149,6 +152,9 @@ func (h *History) take(entry Entry) error {
 				h.Header.Overrides = map[string]string{}
 			}
 			h.Header.Overrides[guard] = reason
+		}
+		if len(resumption.Inputs) > 0 {
+			h.Header.Inputs = resumption.Inputs
 		}
 		return err
 	case Undoing:

@@ -166,6 +166,8 @@ func (t *timeline) ended(entry journal.Entry, result journal.Result) {
 	case result.Result == journal.Done && result.Reason != "":
 		line.Text = strings.TrimPrefix(line.Text+"; "+result.Reason, "; ")
 	case result.Result == journal.Done:
+	case result.Result == journal.LeftOut:
+		line.Text = result.Reason
 	case result.Result == journal.Unclear:
 		line.Text = "not known to be done: " + result.Reason
 	case result.Observed:

@@ -68,6 +68,8 @@ func sign(m Moment) string {
 		return "✗"
 	case journal.Unclear:
 		return "?"
+	case journal.LeftOut:
+		return "–"
 	}
 	switch m.What {
 	case "warning", "interrupted", "parked":

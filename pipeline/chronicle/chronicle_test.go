@@ -42,7 +42,7 @@ func history(t *testing.T) *journal.History {
 	add(0, journal.Planned, "", runbook.Plan{Steps: []runbook.PlannedStep{
 		{Name: "global/lookup"}, {Name: "fleet/grow"}, {Name: "fleet/flaky"}, {Name: "fleet/cut-off"}, {Name: "fleet/open"}, {Name: "fleet/never"}, {Name: "fleet/left-out"},
 	}})
-	add(0, journal.Ended, "fleet/left-out", journal.Result{Result: journal.Done, Reason: "left out by --skip-actions"})
+	add(0, journal.Ended, "fleet/left-out", journal.Result{Result: journal.LeftOut, Reason: "left out by --skip-actions"})
 	add(0, journal.Intended, "global/lookup", journal.Intent{Attempt: 1})
 	add(0, journal.Intended, "fleet/flaky", journal.Intent{Attempt: 1})
 	add(40*time.Second, journal.Ended, "global/lookup", journal.Result{Attempt: 1, Result: journal.Done})
@@ -140,7 +140,7 @@ func TestTook(t *testing.T) {
 			}
 		}
 	}
-	if err := record.Append(ctx, journal.Ended, "fleet/left-out", journal.Result{Result: journal.Done}); err != nil {
+	if err := record.Append(ctx, journal.Ended, "fleet/left-out", journal.Result{Result: journal.LeftOut}); err != nil {
 		t.Fatal(err)
 	}
 	took, err := chronicle.Took(record.History)

@@ -45,7 +45,7 @@ type problem struct {
 
 // JUnit writes a run's steps as test cases, those of a resource group as a suite. A
 // step that failed is a failure, one of which nobody knows what became of it an
-// error, and one that never began is skipped.
+// error, and one that was left out or never began is skipped.
 func JUnit(w io.Writer, history *journal.History) error {
 	c, err := read(history)
 	if err != nil {
@@ -90,6 +90,9 @@ func (s *suite) add(at *step) {
 	case journal.Unclear:
 		one.Error = &problem{at.reason}
 		s.Errors++
+	case journal.LeftOut:
+		one.Skipped = &problem{at.reason}
+		s.Skipped++
 	case "":
 		one.Skipped = &problem{"it did not begin"}
 		s.Skipped++

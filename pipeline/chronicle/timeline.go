@@ -131,6 +131,8 @@ func (p picture) row(y float64, at *step) {
 	switch {
 	case at.result == "":
 		says = "did not begin"
+	case at.result == journal.LeftOut:
+		says = "– " + at.reason
 	case len(at.attempts) == 0:
 		says = at.reason
 	case at.result != journal.Done:

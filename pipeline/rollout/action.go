@@ -53,13 +53,14 @@ type Attempt struct {
 	// off before that was written down here.
 	Earlier string
 	// Since is when the step of which a Soak names the success was first done for
-	// the revision that is rolled out.
+	// the revision that is rolled out; zero when it never was.
 	Since time.Time
 }
 
 // Outcome is what became of an attempt.
 type Outcome struct {
-	// Result is done, failed, or unknown: cut off in the middle.
+	// Result is done, failed, unknown (cut off in the middle), or left out, which no
+	// action says.
 	Result journal.ResultKind
 	// Reason says it in a sentence.
 	Reason string

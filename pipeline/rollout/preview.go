@@ -62,7 +62,7 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 		}
 		switch {
 		case plan.skips(step):
-			preview.Says = "left out by --skip-actions"
+			preview.Says = leftOut
 		case !known:
 			preview.Says = "what it would do is known once the steps before it are done"
 		default:

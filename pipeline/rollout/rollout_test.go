@@ -63,6 +63,15 @@ func TestFailureStopsWhatHasNotBegun(t *testing.T) {
 	}
 }
 
+func TestAllFailuresAreNamed(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"], b.does["b"], b.does["c"] = fails("no room"), fails("no"), fails("no")
+		b.changed = func(inputs *rollout.Inputs) { inputs.Concurrency, inputs.KeepGoing = 1, true }
+		b.expect(b.run(t.Context(), b.plan("", "a", "b", "c", "d"), rollout.Options{}), runbook.Failed,
+			"step g/a: no room; g/b, g/c failed too; 1 of 4 steps are done; not done: g/a, g/b, g/c")
+	})
+}
+
 func TestRetriesOnlyWhatIsNamed(t *testing.T) {
 	const rule = `; automatedRetry: {errorContainsAny: [flaky], maximumRetryCount: 2, durationBetweenRetries: 5m}`
 	for name, test := range map[string]struct {

@@ -62,7 +62,8 @@ type Options struct {
 	// AllowOlder is the reason for rolling out an older revision than was rolled
 	// out before; empty is no permission.
 	AllowOlder string
-	// Answers settle what became of steps that were cut off.
+	// Answers settle what became of steps that were cut off, when their run is gone
+	// on with. Those that nobody asked for are refused before anything is written.
 	Answers map[string]Answer
 }
 
@@ -146,12 +147,20 @@ func (r *Runner) resume(ctx context.Context, plan *Plan, record *journal.Record,
 	if record.Header.Version != version {
 		return engine.Result{}, usage("run %q was begun by a program of version %q, this is version %q: resume it with the program that began it", record.Run, record.Header.Version, version)
 	}
+	w := r.walk(plan, record, held, past)
+	if err := w.check(options.Answers); err != nil {
+		return engine.Result{}, err
+	}
 	record.Continue(r.Clock.Now, held.epoch())
-	resumption := journal.Resumption{Holder: r.holder(record.Run), Overrides: options.overrides()}
+	inputs, err := encode(plan.Inputs)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	resumption := journal.Resumption{Holder: r.holder(record.Run), Overrides: options.overrides(), Inputs: inputs}
 	if err := record.Append(ctx, journal.Resumed, "", resumption); err != nil {
 		return engine.Result{}, err
 	}
-	return r.execute(ctx, r.walk(plan, record, held, past), options)
+	return r.execute(ctx, w, options)
 }
 
 // supersede closes an open run of another content: what it has not done is not

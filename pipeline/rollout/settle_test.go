@@ -87,10 +87,14 @@ func TestCutOff(t *testing.T) {
 				if test.answer != "" {
 					options.Answers = map[string]rollout.Answer{"g/a": test.answer}
 				}
+				before := len(b.record(first.Run).Entries)
 				result, err := b.runner().Resume(t.Context(), plan, first.Run, options)
 				if test.refuse != "" {
-					if err == nil || !strings.Contains(err.Error(), test.refuse) {
-						t.Errorf("got %v", err)
+					if err == nil || !strings.Contains(err.Error(), test.refuse) || result.Run != "" {
+						t.Errorf("got %v, %+v", err, result)
+					}
+					if written := len(b.record(first.Run).Entries) - before; written > 0 {
+						t.Errorf("%d entries were written", written)
 					}
 					return
 				}

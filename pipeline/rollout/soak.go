@@ -24,6 +24,9 @@ func (Soak) Check(context.Context, *pipeline.Step) error { return nil }
 // Run waits.
 func (s Soak) Run(ctx context.Context, attempt *Attempt) Outcome {
 	soak := attempt.Step.Soak
+	if attempt.Since.IsZero() {
+		return Outcome{Result: journal.Failure, Reason: fmt.Sprintf("it waits for %s after %s was done, which it never was for this revision", soak.Duration.Duration, soak.Since.ID())}
+	}
 	until := attempt.Since.Add(soak.Duration.Duration)
 	about := fmt.Sprintf("%s after %s was first done, at %s", soak.Duration.Duration, soak.Since.ID(), attempt.Since.UTC().Format(time.RFC3339))
 	left := until.Sub(s.Clock.Now())

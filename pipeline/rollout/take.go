@@ -45,7 +45,7 @@ func (w *walk) settled(i int, outcome Outcome) {
 		Attempt: w.attempts(i), Result: outcome.Result, Reason: outcome.Reason,
 	}})
 	switch {
-	case outcome.Result == journal.Done:
+	case outcome.Result == journal.Done, outcome.Result == journal.LeftOut:
 		w.outputs[step.ID()] = outcome.Outputs
 		w.queue.done(i)
 	case outcome.Result == journal.Failure && w.retry(i, outcome):
@@ -174,9 +174,4 @@ func (w *walk) tell(event engine.Event) {
 	defer w.telling.Unlock()
 	event.At, event.Run = w.runner.Clock.Now(), w.record.Run
 	w.runner.Watch(event)
-}
-
-// skips tells whether a step is left out of the run.
-func (p *Plan) skips(step *pipeline.Step) bool {
-	return slices.Contains(p.Inputs.Skip, step.Action.Value)
 }

@@ -12,7 +12,7 @@ import (
 // verdict is how the run ends.
 func (w *walk) verdict(ctx context.Context) (journal.Verdict, bool, error) {
 	if w.complete() {
-		return journal.Verdict{Outcome: runbook.RolledOut, Reason: all(len(w.plan.Steps))}, false, nil
+		return journal.Verdict{Outcome: runbook.RolledOut, Reason: w.standing()}, false, nil
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		verdict := w.interrupted()
@@ -27,21 +27,27 @@ func (w *walk) verdict(ctx context.Context) (journal.Verdict, bool, error) {
 	if question := w.question(); question.Outcome != "" {
 		return question, true, nil
 	}
-	last := w.record.Step(w.name(w.failures[0]))
-	reason := fmt.Sprintf("step %s: %s; %s", last.Name, last.Last.Reason, w.standing())
-	return journal.Verdict{Outcome: runbook.Failed, Reason: reason}, true, nil
+	return journal.Verdict{Outcome: runbook.Failed, Reason: w.failed() + "; " + w.standing()}, true, nil
 }
 
-func all(steps int) string {
-	if steps == 1 {
-		return "its only step is done"
+// failed says which steps failed, and why the first of them did: that may be why
+// the others did.
+func (w *walk) failed() string {
+	first := w.record.Step(w.name(w.failures[0]))
+	reason := fmt.Sprintf("step %s: %s", first.Name, first.Last.Reason)
+	var others []string
+	for _, i := range w.failures[1:] {
+		others = append(others, w.name(i))
 	}
-	return fmt.Sprintf("all %d steps are done", steps)
+	if len(others) > 0 {
+		reason += "; " + some(others) + " failed too"
+	}
+	return reason
 }
 
 func (w *walk) complete() bool {
 	for i := range w.plan.Steps {
-		if !w.record.Step(w.name(i)).Finished() {
+		if !w.record.Step(w.name(i)).Finished() && !w.leftOut(i) {
 			return false
 		}
 	}
@@ -57,18 +63,20 @@ func (w *walk) interrupted() journal.Verdict {
 
 // standing says what did and what did not run.
 func (w *walk) standing() string {
-	var done, cut, not []string
+	var done, left, cut, not []string
 	for i := range w.plan.Steps {
 		switch history := w.record.Step(w.name(i)); {
 		case history.Finished():
 			done = append(done, history.Name)
+		case w.leftOut(i):
+			left = append(left, history.Name)
 		case history.Attempts > 0:
 			cut = append(cut, history.Name)
 		default:
 			not = append(not, w.name(i))
 		}
 	}
-	parts := []string{fmt.Sprintf("%d of %d steps are done", len(done), len(w.plan.Steps))}
+	parts := []string{tally(len(done), len(w.plan.Steps), left)}
 	if len(cut) > 0 {
 		parts = append(parts, "not done: "+some(cut))
 	}
@@ -76,6 +84,21 @@ func (w *walk) standing() string {
 		parts = append(parts, "not begun: "+some(not))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// tally counts what is done, and names what was left out: nobody has done that.
+func tally(done, steps int, left []string) string {
+	switch {
+	case done == steps && steps == 1:
+		return "its only step is done"
+	case done == steps:
+		return fmt.Sprintf("all %d steps are done", steps)
+	case len(left) == 0:
+		return fmt.Sprintf("%d of %d steps are done", done, steps)
+	case len(left) == 1:
+		return fmt.Sprintf("%d of %d steps are done, %s was left out", done, steps, left[0])
+	}
+	return fmt.Sprintf("%d of %d steps are done, %d were left out: %s", done, steps, len(left), some(left))
 }
 
 func some(names []string) string {

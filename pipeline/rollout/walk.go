@@ -154,6 +154,10 @@ func (w *walk) announce(ctx context.Context) error {
 // recall takes what is done from the record.
 func (w *walk) recall() error {
 	for i, step := range w.plan.Steps {
+		if w.leftOut(i) {
+			w.recallLeftOut(i)
+			continue
+		}
 		if !w.record.Step(step.ID().String()).Finished() {
 			continue
 		}
@@ -184,7 +188,7 @@ func (w *walk) remake() error {
 				if w.queue.finished(i) || !w.queue.finished(source) || !found || !output.Secret {
 					continue
 				}
-				if !w.repeatable(source) {
+				if w.plan.skips(w.plan.Steps[source]) || !w.repeatable(source) {
 					lost = append(lost, &MissingInputError{Step: step.ID(), Input: input, Lost: true})
 					continue
 				}
@@ -202,7 +206,8 @@ func (w *walk) remake() error {
 // repeatable tells whether a step can be run again without asking.
 func (w *walk) repeatable(i int) bool {
 	step := w.plan.Steps[i]
-	return step.Idempotent || w.plan.skips(step) || w.runner.Actions[step.Action.Value].Traits().Repeatable
+	action, known := w.runner.Actions[step.Action.Value]
+	return step.Idempotent || known && action.Traits().Repeatable
 }
 
 // work runs steps until none is left that can be run.
@@ -277,12 +282,12 @@ func (w *walk) idle(i int) bool {
 	return w.plan.skips(step) || w.runner.Actions[step.Action.Value].Traits().Idle
 }
 
-// announceStep drafts the intent of an attempt at a step. A step that is left out
-// is done at once; one that lacks an input has failed at once.
+// announceStep drafts the intent of an attempt at a step. A step that is to be left
+// out is so at once; one that lacks an input has failed at once.
 func (w *walk) announceStep(i int) {
 	step := w.plan.Steps[i]
 	if w.plan.skips(step) {
-		w.settled(i, Outcome{Result: journal.Done, Reason: "left out by --skip-actions"})
+		w.settled(i, Outcome{Result: journal.LeftOut, Reason: leftOut})
 		return
 	}
 	given, err := w.given(step)
