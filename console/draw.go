@@ -130,7 +130,11 @@ func (d *drawing) guards(p *picture) {
 		d.finding(finding)
 	}
 	if len(p.steps) == 0 && p.verdict == nil {
-		d.row(blue, d.spin(), "guards", "looking at the cluster", "")
+		at := "looking at the cluster"
+		if len(p.waves) > 0 {
+			at = "looking at what there is"
+		}
+		d.row(blue, d.spin(), "guards", at, "")
 	}
 }
 

@@ -94,7 +94,7 @@ func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 		return rollout.Outcome{}, err
 	}
 	if result.Outcome != runbook.Remediated {
-		return rollout.Outcome{Result: journal.Failure, Reason: fmt.Sprintf("%s: %s (run %s)", result.Outcome, result.Reason, result.Run)}, nil
+		return d.failed(ctx, world, in, order, result), nil
 	}
 	return d.deployed(ctx, world, in, result.Run)
 }
@@ -110,6 +110,19 @@ func (d *deployAction) done(ctx context.Context, earlier string, world armdeploy
 		return false, err
 	}
 	return armdeployment.Stands(ctx, world, in, order, earlier)
+}
+
+// failed is the outcome of a run that did not end well: in the words of ARM where
+// the deployment itself has failed.
+func (d *deployAction) failed(ctx context.Context, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, result engine.Result) rollout.Outcome {
+	reason, err := "", context.Cause(ctx)
+	if err == nil {
+		reason, err = armdeployment.Failed(ctx, world, in, order, result.Run)
+	}
+	if err != nil || reason == "" {
+		reason = fmt.Sprintf("%s: %s", result.Outcome, result.Reason)
+	}
+	return rollout.Outcome{Result: journal.Failure, Reason: fmt.Sprintf("%s (run %s)", reason, result.Run)}
 }
 
 // deployed is the outcome of a deployment that has succeeded.
@@ -209,12 +222,19 @@ func (d *deployAction) outputs(ctx context.Context, world armdeployment.World, i
 
 // Preview asks ARM what would change.
 func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
-	if attempt.Step.ARM.OutputOnly {
-		return "looks things up, and changes nothing", nil
-	}
-	world, in, order, err := d.order(ctx, attempt)
+	written, err := d.desk.Order(ctx, attempt.Step, attempt.Given)
 	if err != nil {
 		return "", err
 	}
-	return armdeployment.Foresee(ctx, world, in, order)
+	says := "looks things up, and changes nothing"
+	if !attempt.Step.ARM.OutputOnly {
+		world, in, order, err := d.order(ctx, attempt)
+		if err != nil {
+			return "", err
+		}
+		if says, err = armdeployment.Foresee(ctx, world, in, order); err != nil {
+			return "", err
+		}
+	}
+	return strings.Join(append(written.Shown(attempt.Given), says), "\n"), nil
 }

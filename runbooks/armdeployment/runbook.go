@@ -2,6 +2,7 @@ package armdeployment
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"salve/azure"
@@ -35,7 +36,7 @@ func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
 		Guards: []runbook.Guard{d.scopeThere(), d.nothingActive()},
 		Steps:  []runbook.Step{d.deploy()},
 		Checks: []runbook.Guard{d.deployed()},
-		Leaves: func(func(string) bool) string { return "ARM keeps what the deployment has made so far" },
+		Leaves: func(func(string) bool) string { return leaves },
 	}, nil
 }
 
@@ -93,6 +94,20 @@ func Stands(ctx context.Context, world World, in Inputs, order Order, run string
 	}
 	return there.Tags[runTag] == run && there.Tags[contentTag] == content && there.State == succeeded, nil
 }
+
+// Failed gives the words of ARM for what failed in a run's deployment; empty when it
+// hasn't failed.
+func Failed(ctx context.Context, world World, in Inputs, order Order, run string) (string, error) {
+	d := &deployment{World: world, Inputs: in, order: order}
+	there, err := d.now(ctx)
+	if err != nil || there.Deployment == nil || there.Tags[runTag] != run || there.Active() || there.State == succeeded {
+		return "", err
+	}
+	return fmt.Sprintf("deployment %s is %s: %s; %s", in.Deployment, there.State, there.Failure, leaves), nil
+}
+
+// leaves is what becomes of half a deployment.
+const leaves = "ARM keeps what the deployment has made so far"
 
 // The tags that tell by which run a deployment was begun, and with what.
 const (
