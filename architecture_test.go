@@ -52,7 +52,7 @@ var rooms = map[string][]string{
 	"pipeline/program":        {},
 	"pipeline/revision":       {},
 	"pipeline/rollout":        {"engine", "journal", "pace", "pipeline", "pipeline/graph", "pipeline/revision", "runbook", "secret"},
-	"pipeline/command":        {"journal", "pace", "pipeline", "pipeline/process", "pipeline/rollout"},
+	"pipeline/command":        {"journal", "pace", "pipeline", "pipeline/diagnostic", "pipeline/process", "pipeline/rollout"},
 	"report":                  {"engine", "journal", "runbook", "secret"},
 	"console":                 {"engine", "journal", "pace", "runbook", "secret"},
 	"pipeline":                {"pipeline/diagnostic", "pipeline/graph", "pipeline/revision", "pipeline/schema", "pipeline/shell"},

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"salve/pipeline"
+	"salve/pipeline/diagnostic"
 	"salve/pipeline/rollout"
 )
 
@@ -162,12 +163,21 @@ func (l *listener) whole() (text string, wanted bool, err error) {
 func (l *listener) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(l.end()), "\n")
 	const shown = 200
-	line := strings.TrimSpace(lines[len(lines)-1])
-	if line == "" {
+	line := []rune(diagnostic.Printable(strings.TrimSpace(lines[len(lines)-1])))
+	switch {
+	case len(line) == 0:
 		return ""
+	case len(line) > shown:
+		line = append(line[:shown], '…')
 	}
-	if len(line) > shown {
-		line = line[:shown] + "…"
+	return ": " + string(line)
+}
+
+// printable is a text of several lines without what a terminal would obey.
+func printable(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, diagnostic.Printable(strings.ReplaceAll(line, "\t", "    ")))
 	}
-	return ": " + line
+	return strings.Join(lines, "\n")
 }

@@ -13,12 +13,14 @@ import (
 func Text(w io.Writer, list List) error {
 	out := bufio.NewWriter(w)
 	for _, d := range list {
-		fmt.Fprintln(out, printable(d.String()))
+		fmt.Fprintln(out, Printable(d.String()))
 	}
 	return out.Flush()
 }
 
-func printable(text string) string {
+// Printable is a text on one line, without what a terminal would obey instead of
+// show.
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n':

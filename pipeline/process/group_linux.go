@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 // ownGroup begins a process group, whose leader the kernel kills when the thread
@@ -53,11 +54,17 @@ func isMember(stat []byte, group int) bool {
 	return len(fields) > 2 && fields[2] == strconv.Itoa(group) && !strings.Contains("ZXx", fields[0])
 }
 
-// commandLine is the command line of a process, for people.
+// commandLine is the command line of a process, for people: without the zeros
+// between its words, and without what a terminal would obey instead of show.
 func commandLine(pid int) string {
 	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
 	if err != nil {
 		return "?"
 	}
-	return strings.TrimSpace(string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, string(line)))
 }
