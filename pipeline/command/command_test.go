@@ -172,6 +172,17 @@ func TestMuchOutput(t *testing.T) {
 	}
 }
 
+// TestWhatIsSought: what an automatedRetry looks for is found wherever it was said,
+// also when it was said in pieces.
+func TestWhatIsSought(t *testing.T) {
+	retry := "automatedRetry: {errorContainsAny: [TooManyRequests, not said, the end], maximumRetryCount: 2, durationBetweenRetries: 1s}"
+	s := newShop(t, "printf TooMany; sleep 0.05; echo Requests\nhead -c 300000 /dev/zero | tr '\\0' x; echo the end; exit 1", retry)
+	said := s.run().Said
+	if !strings.HasPrefix(said, "TooManyRequests\nxxx") || strings.Contains(said, "not said") || strings.Count(said, "the end") != 1 {
+		t.Errorf("%d bytes, which begin with %.40q", len(said), said)
+	}
+}
+
 // TestFullDisk: what became of a step is for the step to say, also when its log
 // can't be written.
 func TestFullDisk(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 const (
 	// handedOn bounds what a step may hand on, in bytes: it is kept in the journal.
 	handedOn = 256 << 10
-	// remembered is how much of the end of its output an automatedRetry looks at.
+	// remembered is how much is kept of the end of what it said, in bytes.
 	remembered = 64 << 10
 	// stdoutName is the output that a step's whole standard output is.
 	stdoutName = "stdout"
@@ -98,12 +98,21 @@ type listener struct {
 	full    error
 	// unlogged is why the log is not complete.
 	unlogged error
+	// sought are texts that an automatedRetry looks for, and that were not said yet;
+	// found those that were.
+	sought, found []string
 }
 
 func newListener(attempt *rollout.Attempt) *listener {
 	declared := attempt.Step.Shell.Outputs
 	wants := slices.ContainsFunc(declared, func(name pipeline.Text) bool { return name.Value == stdoutName })
-	return &listener{log: attempt.Log, wants: wants}
+	l := &listener{log: attempt.Log, wants: wants}
+	if retry := attempt.Step.Retry; retry != nil {
+		for _, text := range retry.ErrorContainsAny {
+			l.sought = append(l.sought, text.Value)
+		}
+	}
+	return l
 }
 
 // Write hears both outputs where they need not be told apart, so that lines stay
@@ -111,7 +120,9 @@ func newListener(attempt *rollout.Attempt) *listener {
 func (l *listener) Write(text []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := len(l.tail)
 	l.tail = append(l.tail, text...)
+	l.seek(before)
 	if over := len(l.tail) - remembered; over > 0 {
 		l.tail = append(l.tail[:0], l.tail[over:]...)
 	}
@@ -119,6 +130,19 @@ func (l *listener) Write(text []byte) (int, error) {
 		_, l.unlogged = l.log.Write(text)
 	}
 	return len(text), nil
+}
+
+// seek looks for what is sought in what was said since there was this much. A text
+// may have begun before that.
+func (l *listener) seek(before int) {
+	l.sought = slices.DeleteFunc(l.sought, func(text string) bool {
+		from := max(0, before-len(text)+1)
+		said := bytes.Contains(l.tail[from:], []byte(text))
+		if said {
+			l.found = append(l.found, text)
+		}
+		return said
+	})
 }
 
 func (l *listener) stdout() io.Writer {
@@ -147,11 +171,18 @@ func (s *stdout) Write(text []byte) (int, error) {
 	return l.Write(text)
 }
 
-// end is the last of what the step said.
+// end is the last of what the step said. In front of it are the texts that were
+// sought and are not in it any more.
 func (l *listener) end() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return string(l.tail)
+	said := string(l.tail)
+	for _, text := range l.found {
+		if !strings.Contains(said, text) {
+			said = text + "\n" + said
+		}
+	}
+	return said
 }
 
 // whole is all of standard output, where it is wanted.

@@ -64,8 +64,8 @@ type Outcome struct {
 	Result journal.ResultKind
 	// Reason says it in a sentence.
 	Reason string
-	// Said is the end of what the step said, in which an automatedRetry looks for
-	// its texts.
+	// Said is the end of what the step said, and what it said before of the texts that
+	// an automatedRetry looks for.
 	Said string
 	// Outputs are what the step hands on.
 	Outputs map[string]Output
