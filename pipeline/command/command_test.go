@@ -126,6 +126,13 @@ func TestOutputs(t *testing.T) {
 		{"twice", "echo 'a=1\na=2' >$SALVE_OUTPUT", nil, `line 2 gives "a" once more`},
 		{"secret and not", "echo a=1 | tee $SALVE_OUTPUT >$SALVE_SECRET_OUTPUT", nil, `"a" is given as a secret and not as one`},
 		{"too much", "head -c 300000 /dev/zero >$SALVE_OUTPUT", nil, "more than 262144 bytes"},
+		{"as long as can be", "{ printf a=; head -c 130048 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT", map[string]rollout.Output{"a": {Value: strings.Repeat("x", 127<<10)}}, ""},
+		{"too long for a variable", "{ printf big=; head -c 130049 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT", nil, `output "big" has 130049 bytes, and a variable holds no more than 130048`},
+		{"too long over several lines", "{ echo 'big<<END'; seq 30000; echo END; } >$SALVE_SECRET_OUTPUT", nil, `output "big" has 168893 bytes`},
+		{"a zero byte", `printf 'a=x\0y\n' >$SALVE_OUTPUT`, nil, `output "a" holds a zero byte`},
+		{"no text", `printf 'a=caf\351\n' >$SALVE_OUTPUT`, nil, `output "a" is no UTF-8`},
+		{"a pipe that nobody fills", "mkfifo $SALVE_OUTPUT", nil, "the file is no regular one any more"},
+		{"a folder", "mkdir $SALVE_OUTPUT", nil, "the file is no regular one any more"},
 		{"of a step that failed", "echo a=1 >$SALVE_OUTPUT; false", nil, "exit code 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -159,6 +166,19 @@ func TestStandardOutputAsAnOutput(t *testing.T) {
 	}
 	outcome = newShop(t, "head -c 300000 /dev/zero", "outputs: [stdout]").run()
 	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, "more on its standard output than a step may hand on") {
+		t.Errorf("%+v", outcome)
+	}
+	outcome = newShop(t, "head -c 3 /dev/zero", "outputs: [stdout]").run()
+	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, `output "stdout" holds a zero byte`) || outcome.Outputs != nil {
+		t.Errorf("%+v", outcome)
+	}
+}
+
+// TestLongestValueReachesAStep: what may be handed on can be given.
+func TestLongestValueReachesAStep(t *testing.T) {
+	s := newShop(t, `test ${#A} = 130048`)
+	s.attempt.Given = []rollout.Given{{Name: "A", Value: strings.Repeat("x", 127<<10)}}
+	if outcome := s.run(); outcome.Result != journal.Done {
 		t.Errorf("%+v", outcome)
 	}
 }

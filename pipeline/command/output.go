@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
+	"unicode/utf8"
 
 	"salve/pipeline"
 	"salve/pipeline/diagnostic"
@@ -19,23 +21,47 @@ import (
 const (
 	// handedOn bounds what a step may hand on, in bytes: it is kept in the journal.
 	handedOn = 256 << 10
+	// longest bounds one value of it: Linux passes no variable on that is longer than
+	// 128 KiB with its name (MAX_ARG_STRLEN).
+	longest = 127 << 10
 	// remembered is how much is kept of the end of what it said, in bytes.
 	remembered = 64 << 10
 	// stdoutName is the output that a step's whole standard output is.
 	stdoutName = "stdout"
 )
 
+// readBounded reads a regular file. It waits for nobody who might yet write into a
+// pipe.
 func readBounded(path string) (string, error) {
-	file, err := os.Open(path)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err != nil {
+		return "", err
+	} else if !info.Mode().IsRegular() {
+		return "", errors.New("the file is no regular one any more")
+	}
 	raw, err := io.ReadAll(io.LimitReader(file, handedOn+1))
 	if err == nil && len(raw) > handedOn {
 		err = fmt.Errorf("there are more than %d bytes", handedOn)
 	}
 	return string(raw), err
+}
+
+// check refuses a value that a later step could not get as a variable, or not as it
+// is.
+func check(name, value string) error {
+	switch {
+	case len(value) > longest:
+		return fmt.Errorf("output %q has %d bytes, and a variable holds no more than %d; hand on where it is to be found", name, len(value), longest)
+	case strings.ContainsRune(value, 0):
+		return fmt.Errorf("output %q holds a zero byte, which no variable can", name)
+	case !utf8.ValidString(value):
+		return fmt.Errorf("output %q is no UTF-8; hand it on in base64", name)
+	}
+	return nil
 }
 
 var (
@@ -56,7 +82,7 @@ func parse(text string) (map[string]string, error) {
 			return fmt.Errorf("line %d gives %q once more", number, name)
 		}
 		values[name] = value
-		return nil
+		return check(name, value)
 	}
 	lines := slices.Collect(strings.Lines(text))
 	for i := 0; i < len(lines); i++ {
@@ -187,7 +213,11 @@ func (l *listener) end() string {
 
 // whole is all of standard output, where it is wanted.
 func (l *listener) whole() (text string, wanted bool, err error) {
-	return strings.TrimRight(l.stdouts.String(), "\n"), l.wants, l.full
+	text = strings.TrimRight(l.stdouts.String(), "\n")
+	if l.full != nil {
+		return text, l.wants, l.full
+	}
+	return text, l.wants, check(stdoutName, text)
 }
 
 // lastLine is the last line that says something, for reasons.
