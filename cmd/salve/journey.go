@@ -159,11 +159,12 @@ func (j *journey) fit() runbook.Guard {
 			if j.plan.Inputs.NoBuild || j.dryRun {
 				mending = rebuild(j.plan.File)
 			}
-			examined, err := build.Fit(j.plan.File, program.Here(), mending)
+			found, err := build.Fit(j.plan.File, program.Here(), mending)
 			if err != nil {
 				return runbook.No(err.Error()).Ending(runbook.Failed)
 			}
-			return runbook.Yes(fmt.Sprintf("%s examined; %s can execute all of them", report.Count(examined, "program was", "programs were"), program.Host()))
+			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
+			return runbook.Yes(report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them") + untold(found))
 		},
 	}
 }

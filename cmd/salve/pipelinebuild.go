@@ -69,11 +69,11 @@ func (a *app) buildPipeline(parent context.Context, asked *building, path string
 	if err != nil {
 		return err
 	}
-	examined, err := build.Fit(file, machine, afterBuild(file))
+	found, err := build.Fit(file, machine, afterBuild(file))
 	if err != nil {
 		return a.unfit(err)
 	}
-	says := fmt.Sprintf("%s; %s fit for %s.", builtIn(made), report.Count(examined, "program is", "programs are"), machine.Platform)
+	says := fmt.Sprintf("%s; %s fit for %s%s.", builtIn(made), report.Count(found.Examined, "program is", "programs are"), machine.Platform, untold(found))
 	if !a.json() {
 		_, err := fmt.Fprintln(a.stdout, says)
 		return err
@@ -84,8 +84,22 @@ func (a *app) buildPipeline(parent context.Context, asked *building, path string
 		Cached   bool     `json:"cached"`
 		Platform string   `json:"platform"`
 		Programs []string `json:"programs"`
+		Untold   []string `json:"untold,omitempty"`
 		Took     float64  `json:"tookSeconds"`
-	}{report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...), made.Took.Seconds()})
+	}{report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...), found.Untold, made.Took.Seconds()})
+}
+
+// untold says of which programs nothing is known.
+func untold(found build.Examination) string {
+	if len(found.Untold) == 0 {
+		return ""
+	}
+	const shown = 3
+	named := strings.Join(found.Untold[:min(shown, len(found.Untold))], "; ")
+	if more := len(found.Untold) - shown; more > 0 {
+		named += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("; %d can't be told before the steps run (%s)", len(found.Untold), named)
 }
 
 // parsed reads a pipeline, and says what is wrong with it. The file is nil then.

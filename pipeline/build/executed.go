@@ -16,6 +16,9 @@ import (
 type Executed struct {
 	// Path is the file, or the name of a command that is looked for on the PATH.
 	Path string
+	// Elsewhere: every step that executes it goes to another folder first, and may
+	// make it on the way.
+	Elsewhere bool
 	// Steps are those that execute it, as in "management/upgrade".
 	Steps []string
 }
@@ -25,34 +28,53 @@ type Executed struct {
 func (e Executed) Ours() bool { return strings.ContainsRune(e.Path, filepath.Separator) }
 
 // ExecutedBy are the programs that the Shell steps of a pipeline name in plain
-// words, in the order of the file. What a step makes up while it runs is not seen.
-func ExecutedBy(file *pipeline.File) []Executed {
-	var all []Executed
+// words, in the order of the file. untold is what a step only knows when it runs.
+func ExecutedBy(file *pipeline.File) (all []Executed, untold []string) {
 	for _, step := range file.Steps() {
 		if step.Shell == nil {
 			continue
 		}
 		folder := filepath.Join(file.Folder(), step.Shell.WorkingDir.Value)
-		words, err := shell.Commands(step.Shell.Command.Value)
+		programs, err := shell.ProgramsOf(step.Shell.Command.Value)
 		if err != nil {
 			continue // the shell will say so
 		}
-		for _, word := range words {
-			path := word
-			if strings.ContainsRune(word, '/') && !filepath.IsAbs(word) {
-				path = filepath.Join(folder, word)
-				if !strings.ContainsRune(path, filepath.Separator) {
-					path = "." + string(filepath.Separator) + path
-				}
-			}
-			at := slices.IndexFunc(all, func(e Executed) bool { return e.Path == path })
-			if at < 0 {
-				all, at = append(all, Executed{Path: path}), len(all)
-			}
-			if id := step.ID().String(); !slices.Contains(all[at].Steps, id) {
-				all[at].Steps = append(all[at].Steps, id)
-			}
+		id := step.ID().String()
+		for _, word := range programs.Named {
+			all = executes(all, Executed{Path: pathOf(folder, word)}, id)
 		}
+		for _, word := range programs.Elsewhere {
+			all = executes(all, Executed{Path: pathOf(folder, word), Elsewhere: true}, id)
+		}
+		for _, word := range programs.Untold {
+			untold = append(untold, fmt.Sprintf("step %s: %s", id, word))
+		}
+	}
+	return all, untold
+}
+
+// pathOf is a program as it is seen from where salve runs.
+func pathOf(folder, word string) string {
+	if !strings.ContainsRune(word, '/') || filepath.IsAbs(word) {
+		return word
+	}
+	path := filepath.Join(folder, word)
+	if !strings.ContainsRune(path, filepath.Separator) {
+		path = "." + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// executes adds a program of a step to those that are known.
+func executes(all []Executed, one Executed, step string) []Executed {
+	at := slices.IndexFunc(all, func(e Executed) bool { return e.Path == one.Path })
+	if at < 0 {
+		one.Steps = []string{step}
+		return append(all, one)
+	}
+	all[at].Elsewhere = all[at].Elsewhere && one.Elsewhere
+	if !slices.Contains(all[at].Steps, step) {
+		all[at].Steps = append(all[at].Steps, step)
 	}
 	return all
 }
@@ -66,7 +88,8 @@ func made(ctx context.Context, file *pipeline.File) ([]string, error) {
 		return nil, err
 	}
 	var paths []string
-	for _, executed := range ExecutedBy(file) {
+	all, _ := ExecutedBy(file)
+	for _, executed := range all {
 		if !executed.Ours() {
 			continue
 		}

@@ -30,9 +30,13 @@ func shellSteps(t *testing.T, folder string, commands ...string) *pipeline.File 
 // TestWhatIsExecuted: paths begin in the step's folder, names are the machine's,
 // and a program is named once with all steps that execute it.
 func TestWhatIsExecuted(t *testing.T) {
-	file := shellSteps(t, "/p", "./run.sh --now | jq .", "../bin/helper; /opt/tool", "./run.sh", "this is (no shell")
+	file := shellSteps(t, "/p", "./run.sh --now | jq .", "../bin/helper; /opt/tool", "cd ..; work/run.sh; $TOOL", "this is (no shell")
 	var got []string
-	for _, executed := range build.ExecutedBy(file) {
+	all, untold := build.ExecutedBy(file)
+	if strings.Join(untold, ", ") != "step g/stepc: $TOOL" {
+		t.Errorf("untold are %q", untold)
+	}
+	for _, executed := range all {
 		got = append(got, executed.Path+" by "+strings.Join(executed.Steps, "+"))
 	}
 	want := "/p/work/run.sh by g/stepa+g/stepc, jq by g/stepa, /p/bin/helper by g/stepb, /opt/tool by g/stepb"
@@ -48,9 +52,9 @@ func TestFit(t *testing.T) {
 	s.write("work/good.sh", "#!/bin/sh\n")
 	s.write("work/bad.sh", "no first line\n")
 	file := shellSteps(t, s.folder, "./good.sh; true", "./bad.sh", "./bad.sh; ./missing", "no-such-command-anywhere")
-	examined, err := build.Fit(file, program.Here(), "salve pipeline build pipeline.yaml")
-	if err == nil || examined < 3 {
-		t.Fatalf("%d examined, %v", examined, err)
+	found, err := build.Fit(file, program.Here(), "salve pipeline build pipeline.yaml")
+	if err == nil || found.Examined != 3 || len(found.Untold) > 0 {
+		t.Fatalf("%+v, %v", found, err)
 	}
 	for _, want := range []string{
 		"steps g/stepb, g/stepc: " + filepath.Join(s.folder, "work/bad.sh") + " is text without a #! line",
@@ -62,5 +66,20 @@ func TestFit(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "good.sh") || strings.Contains(err.Error(), "no-such-command") {
 		t.Errorf("too much is said:\n%v", err)
+	}
+}
+
+// TestFitElsewhere: what lies in a folder to which a step goes first is examined as
+// well, and what is not there yet may be made on the way.
+func TestFitElsewhere(t *testing.T) {
+	s := newSite(t, copying)
+	s.write("work/sub/bad.sh", "no first line\n")
+	file := shellSteps(t, s.folder, "git clone there && cd there && ./build.sh", "cd sub && ./bad.sh", "bash -c '$TOOL'")
+	found, err := build.Fit(file, program.Here(), "")
+	if err == nil || !strings.Contains(err.Error(), "step g/stepb: "+filepath.Join(s.folder, "work/sub/bad.sh")+" is text without a #! line") {
+		t.Errorf("got %v", err)
+	}
+	if want := "step g/stepc: $TOOL, step g/stepa: " + filepath.Join(s.folder, "work/there/build.sh"); strings.Join(found.Untold, ", ") != want {
+		t.Errorf("untold are %q, want %q", found.Untold, want)
 	}
 }

@@ -15,26 +15,40 @@ type MisfitError struct {
 
 func (e *MisfitError) Error() string { return errors.Join(e.Problems...).Error() }
 
-// Fit examines every program that a Shell step of the pipeline will execute. It
-// fails with *MisfitError, or with what kept it from looking. rebuild is the
-// command that builds the programs for the machine.
-func Fit(file *pipeline.File, machine program.Machine, rebuild string) (examined int, err error) {
+// Examination is what is known of the programs that steps will execute.
+type Examination struct {
+	// Examined counts those that were looked at.
+	Examined int
+	// Untold are those of which nothing can be told before they run, with the steps
+	// that execute them.
+	Untold []string
+}
+
+// Fit examines every program that a Shell step of the pipeline names. It fails with
+// *MisfitError, or with what kept it from looking. rebuild is the command that
+// builds the programs for the machine.
+func Fit(file *pipeline.File, machine program.Machine, rebuild string) (found Examination, err error) {
 	var problems []error
-	for _, executed := range ExecutedBy(file) {
+	all, untold := ExecutedBy(file)
+	found.Untold = untold
+	for _, executed := range all {
 		path, looked := find(executed, machine)
 		if !looked {
 			continue
 		}
-		examined++
-		err := fits(path, machine, rebuild)
-		if err != nil {
+		if executed.Elsewhere && !isFile(path) {
+			found.Untold = append(found.Untold, fmt.Sprintf("%s: %s", naming(executed.Steps), path))
+			continue
+		}
+		found.Examined++
+		if err := fits(path, machine, rebuild); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %w", naming(executed.Steps), err))
 		}
 	}
 	if len(problems) > 0 {
-		return examined, &MisfitError{problems}
+		return found, &MisfitError{problems}
 	}
-	return examined, nil
+	return found, nil
 }
 
 // find is the file of a program. A bare name that is not on the PATH may be a

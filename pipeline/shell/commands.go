@@ -3,7 +3,6 @@ package shell
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -11,16 +10,37 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Commands are the programs that a script names in plain words, in the order of
-// the text, each as often as it is named: without the shell's own commands, the
-// script's functions, and those that it asks for first with command -v. The error
-// says where the text is no shell.
-func Commands(script string) ([]string, error) {
-	read := reader{dropped: map[string]bool{}}
+// Programs are what a script executes.
+type Programs struct {
+	// Named are the programs that it names in plain words, in the order of the text,
+	// each as often as it is named: without the shell's own commands, the script's
+	// functions, and those that it asks for first with command -v. Paths begin in the
+	// folder in which the script does.
+	Named []string
+	// Elsewhere are those that it names by a path behind a cd to another folder. What
+	// leads there may make them first.
+	Elsewhere []string
+	// Untold are the words of which only the shell will know which program they name.
+	Untold []string
+}
+
+// ProgramsOf reads what a script executes. The error says where the text is no shell.
+func ProgramsOf(script string) (Programs, error) {
+	read := reader{dropped: map[string]bool{}, at: place{known: true}}
 	if err := read.script(script); err != nil {
-		return nil, err
+		return Programs{}, err
 	}
-	return slices.DeleteFunc(read.commands, func(name string) bool { return read.dropped[name] || builtins[name] }), nil
+	dropped := func(name string) bool { return read.dropped[name] || builtins[name] }
+	read.Named = slices.DeleteFunc(read.Named, dropped)
+	read.Elsewhere = slices.DeleteFunc(read.Elsewhere, dropped)
+	return read.Programs, nil
+}
+
+// Commands are the programs that a script names in plain words, without those
+// elsewhere.
+func Commands(script string) ([]string, error) {
+	programs, err := ProgramsOf(script)
+	return programs.Named, err
 }
 
 // Words are all words of a script that are written out.
@@ -53,79 +73,6 @@ func parse(script string) (*syntax.File, error) {
 		return nil, fmt.Errorf("in its line %d, column %d: %s", wrong.Pos.Line(), wrong.Pos.Col(), wrong.Text)
 	}
 	return parsed, err
-}
-
-type reader struct {
-	commands []string
-	// dropped are functions, and programs that the script can do without.
-	dropped map[string]bool
-	// moved: the script has left the folder that it began in.
-	moved bool
-}
-
-func (r *reader) script(script string) error {
-	parsed, err := parse(script)
-	if err != nil {
-		return err
-	}
-	syntax.Walk(parsed, func(node syntax.Node) bool {
-		switch node := node.(type) {
-		case *syntax.FuncDecl:
-			r.dropped[node.Name.Value] = true
-		case *syntax.CallExpr:
-			r.call(node.Args)
-		}
-		return true
-	})
-	return nil
-}
-
-// wrappers are commands that execute the command that follows them.
-var wrappers = map[string]bool{
-	"builtin": true, "command": true, "env": true, "exec": true, "nice": true, "nohup": true, "sudo": true, "time": true, "timeout": true,
-}
-
-// seekers are commands that look whether there is a program.
-var seekers = map[string]bool{"hash": true, "type": true, "which": true}
-
-// call reads a simple command, behind wrappers with their options.
-func (r *reader) call(words []*syntax.Word) {
-	wrapped := ""
-	for at, word := range words {
-		literal, plain := literalOf(word)
-		switch {
-		case !plain:
-			return
-		case wrapped == "command" && (literal == "-v" || literal == "-V"), wrapped == "" && seekers[literal]:
-			r.seek(words[at+1:])
-			return
-		case wrapped != "" && (strings.HasPrefix(literal, "-") || strings.Contains(literal, "=") || isSpan(literal)):
-			continue
-		case wrappers[literal]:
-			wrapped = literal
-		default:
-			r.executes(literal)
-			return
-		}
-	}
-}
-
-func (r *reader) seek(words []*syntax.Word) {
-	for _, word := range words {
-		if literal, plain := literalOf(word); plain {
-			r.dropped[literal] = true
-		}
-	}
-}
-
-func (r *reader) executes(name string) {
-	if name == "cd" || name == "pushd" {
-		r.moved = true
-	}
-	if r.moved && strings.Contains(name, "/") && !filepath.IsAbs(name) {
-		return
-	}
-	r.commands = append(r.commands, name)
 }
 
 // isSpan tells the duration that timeout takes first, and nice's number.

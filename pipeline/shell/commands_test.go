@@ -38,6 +38,57 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestWhereProgramsAre: a script is followed into folders that it names, and into
+// scripts within it. What it makes up is said to be untold.
+func TestWhereProgramsAre(t *testing.T) {
+	for script, want := range map[string]string{
+		"cd . && ./x":                                  "named ./x",
+		"cd sub && ./x":                                "elsewhere sub/x",
+		"cd sub\n./x\ncd ..\n./y":                      "elsewhere sub/x, named ./y",
+		"cd sub && cd ../other && ../x":                "elsewhere ./x",
+		"cd /opt/tools; ./x":                           "elsewhere /opt/tools/x",
+		"(cd sub; ./x); ./y":                           "elsewhere sub/x, named ./y",
+		"(cd sub && ./x) | tee log; ./y":               "elsewhere sub/x, named tee ./y",
+		"out=$(cd sub; ./x); ./y":                      "elsewhere sub/x, named ./y",
+		"cd sub & ./x":                                 "named ./x",
+		"cd sub || exit 1; ./x":                        "elsewhere sub/x",
+		"mkdir -p sub && cd sub && ./x; ./y":           "elsewhere sub/x, named mkdir, untold ./y",
+		"if true; then cd sub; ./x; fi; ./y":           "elsewhere sub/x, untold ./y",
+		"for i in 1 2; do cd s; ./x; cd ..; done; ./y": "elsewhere s/x, named ./y",
+		"f() { cd sub; }; f; ./x":                      "untold ./x",
+		"cd \"$D\"; ./x; /opt/y; z":                    "named /opt/y z, untold ./x",
+		"cd; ./x":                                      "untold ./x",
+		"cd -; ./x":                                    "untold ./x",
+		"cd ~/bin; ./x":                                "untold ./x",
+		"pushd sub; ./x; popd":                         "untold ./x",
+		"bash -c './x --now'":                          "named ./x bash",
+		"sh -euc \"./x; y\"; ./z":                      "named ./x y sh ./z",
+		"bash -o pipefail -c 'cd sub; ./x'; ./y":       "elsewhere sub/x, named bash ./y",
+		"bash -c \"$SCRIPT\"":                          "named bash, untold \"$SCRIPT\"",
+		"bash ./x -c y":                                "named bash",
+		"$TOOL x; ${OTHER:-y} z":                       "untold $TOOL ${OTHER:-y}",
+		"eval \"$x\"":                                  "untold eval",
+		"command -v jq && jq .":                        "",
+	} {
+		got, err := shell.ProgramsOf(script)
+		if err != nil {
+			t.Errorf("%s: %v", script, err)
+		}
+		var says []string
+		for _, list := range []struct {
+			name  string
+			names []string
+		}{{"elsewhere", got.Elsewhere}, {"named", got.Named}, {"untold", got.Untold}} {
+			if len(list.names) > 0 {
+				says = append(says, list.name+" "+strings.Join(list.names, " "))
+			}
+		}
+		if strings.Join(says, ", ") != want {
+			t.Errorf("%s:\n got %q\nwant %q", script, strings.Join(says, ", "), want)
+		}
+	}
+}
+
 func TestWhatIsNoShell(t *testing.T) {
 	if _, err := shell.Commands("echo hello\nif true; then"); err == nil || !strings.HasPrefix(err.Error(), "in its line 2, column 10: ") {
 		t.Errorf("got %v, want the line", err)
