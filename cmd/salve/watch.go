@@ -130,12 +130,17 @@ func (l *lines) end() {
 }
 
 // interruptible gives a context that the first SIGINT or SIGTERM ends with
-// engine.ErrInterrupted. The second one kills the process, as by default. The
-// function that it returns must be called.
+// engine.ErrInterrupted. The second one kills the process, as by default, which for
+// what was started without an ear for SIGINT is SIGTERM alone. The function that it
+// returns must be called.
 func interruptible(parent context.Context, say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	// A reader of our output that goes away must not end a run in mid-change.
 	signal.Ignore(syscall.SIGPIPE)
+	again := "Once more"
+	if signal.Ignored(os.Interrupt) {
+		again = "SIGTERM now"
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	var waiting sync.WaitGroup
@@ -144,7 +149,7 @@ func interruptible(parent context.Context, say func(string)) (context.Context, f
 		case <-signals:
 			signal.Stop(signals)
 			cancel(engine.ErrInterrupted)
-			say("Interrupted: stopping where it is safe to. Once more kills the process at once; the journal is kept either way.")
+			say("Interrupted: stopping where it is safe to. " + again + " kills the process at once; the journal is kept either way.")
 		case <-ctx.Done():
 		}
 	})

@@ -35,6 +35,9 @@ type Order struct {
 	// before.
 	State string
 	Clock pace.Clock
+
+	// native are variables that keep Go's own settings from forcing another platform.
+	native []string
 }
 
 // Report is what came of a build.
@@ -44,8 +47,8 @@ type Report struct {
 	// Made are the programs that steps will execute, from the pipeline's folder.
 	Made []string
 	Took time.Duration
-	// Dropped are variables that were not passed on, because they would have forced
-	// another platform.
+	// Dropped are variables and settings that were not passed on, because they would
+	// have forced another platform.
 	Dropped []string
 }
 
@@ -73,6 +76,9 @@ func Run(ctx context.Context, order Order) (report Report, err error) {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	var overruled []string
+	order.native, overruled = order.goSettings(ctx, room.state)
+	report.Dropped = append(report.Dropped, overruled...)
 	key, err := order.key(ctx, append(room.outputs(), programs...))
 	if err != nil {
 		return report, err
@@ -221,7 +227,7 @@ func (o Order) environment() []string {
 	})
 	p := o.Platform
 	if p == (program.Platform{}) {
-		return kept
+		return append(kept, o.native...)
 	}
 	kept = append(kept, "GOOS="+p.OS, "GOARCH="+p.Arch, "TARGETPLATFORM="+p.String())
 	if p.Arch == "arm" && p.Variant != "" {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"salve/pipeline/program"
 	"salve/pipeline/shell"
 )
 
@@ -199,4 +200,29 @@ func tool(folder, name string) (string, error) {
 		name = filepath.Join(folder, name)
 	}
 	return exec.LookPath(name)
+}
+
+// goSettings are the variables that build for the machine at hand where go env -w has
+// chosen another platform for all builds of this user, and what they overrule. There
+// are none in general: then nothing is forced.
+func (o Order) goSettings(ctx context.Context, folder string) (native, overruled []string) {
+	path, err := exec.LookPath("go")
+	if err != nil || o.Platform != (program.Platform{}) {
+		return nil, nil
+	}
+	// In the builder's own folder no go.mod asks for another Go.
+	settings := exec.CommandContext(ctx, path, "env", "GOOS", "GOHOSTOS", "GOARCH", "GOHOSTARCH")
+	settings.Dir, settings.Env = folder, o.environment()
+	said, err := settings.Output()
+	values := strings.Fields(string(said))
+	if err != nil || len(values) != 4 {
+		return nil, nil
+	}
+	for i, name := range []string{"GOOS", "GOARCH"} {
+		if set, host := values[2*i], values[2*i+1]; set != host {
+			native = append(native, name+"="+host)
+			overruled = append(overruled, fmt.Sprintf("%s=%s (of go env -w; go env -u %s takes it back)", name, set, name))
+		}
+	}
+	return native, overruled
 }
