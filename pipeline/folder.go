@@ -14,7 +14,7 @@ import (
 // folder looks for what the pipeline names in its folder and on this machine.
 func (v *validator) folder() {
 	v.folders, v.files = map[string]string{}, map[string]string{}
-	made := v.made()
+	made := v.file.made()
 	for _, step := range v.steps {
 		inside := step.Shell == nil || v.workingDir(step)
 		if step.Shell != nil {
@@ -219,8 +219,8 @@ var transparent = strings.Fields(`go cp mv ln install touch chmod mkdir mktemp r
 
 // made is what the build step makes: the files that its words name, or those in
 // folders that they name, and whatever else if nobody knows.
-func (v *validator) made() madeBy {
-	build := v.file.BuildStep
+func (f *File) made() madeBy {
+	build := f.BuildStep
 	if build == nil {
 		return nothing
 	}
@@ -230,7 +230,7 @@ func (v *validator) made() madeBy {
 	}
 	named := map[string]bool{}
 	for _, word := range words {
-		named[v.file.seen(word)] = true
+		named[f.seen(word)] = true
 	}
 	return func(path string) bool { return named[path] || named[filepath.Dir(path)] }
 }
@@ -312,11 +312,5 @@ func (f *File) namesOfShell(step *Shell) []string {
 	if folder != f.Folder() {
 		names = append(names, folder)
 	}
-	commands, _ := shell.Commands(step.Command.Value) // no shell executes nothing
-	for _, command := range commands {
-		if strings.Contains(command, "/") && !filepath.IsAbs(command) {
-			names = append(names, filepath.Join(folder, command))
-		}
-	}
-	return names
+	return append(names, f.programsOf(step)...)
 }

@@ -14,6 +14,7 @@ import (
 	"salve/journal"
 	"salve/pipeline"
 	"salve/pipeline/build"
+	"salve/pipeline/change"
 	"salve/pipeline/command"
 	"salve/pipeline/program"
 	"salve/pipeline/rollout"
@@ -31,7 +32,7 @@ type journey struct {
 
 // planned reads and judges a pipeline. There is none, and what is wrong has been
 // said, when it can't be used as it is.
-func (a *app) planned(path string, inputs rollout.Inputs) (*rollout.Plan, error) {
+func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (*rollout.Plan, error) {
 	config, found, err := readConfig(inputs.Config)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,11 @@ func (a *app) planned(path string, inputs rollout.Inputs) (*rollout.Plan, error)
 	if found.Errors() > 0 {
 		return nil, a.mend(found)
 	}
-	inputs.Digest = digest(content, file, config)
+	named, err := change.Content(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	inputs.Digest = digest(content, named, file, config)
 	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
 		return nil, fmt.Errorf("finding %s: %w", path, err)
 	}
@@ -60,10 +65,11 @@ func (a *app) planned(path string, inputs rollout.Inputs) (*rollout.Plan, error)
 	return rollout.NewPlan(file, inputs)
 }
 
-// digest stands for a pipeline and all that it uses of a configuration.
-func digest(content []byte, file *pipeline.File, config *pipeline.Config) string {
+// digest stands for a pipeline, the content of what it names, and all that it uses of
+// a configuration.
+func digest(content []byte, named string, file *pipeline.File, config *pipeline.Config) string {
 	sum := sha256.New()
-	fmt.Fprintf(sum, "%d\n%s", len(content), content)
+	fmt.Fprintf(sum, "%d\n%s%s", len(content), content, named)
 	if config != nil {
 		for _, path := range file.ConfigPaths() {
 			held, there := config.Holds(path)

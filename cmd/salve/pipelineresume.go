@@ -35,7 +35,7 @@ func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journ
 	if err != nil {
 		return &attention{err}
 	}
-	plan, err := a.planned(inputs.Pipeline, inputs)
+	plan, err := a.planned(command.Context(), inputs.Pipeline, inputs)
 	if err != nil || plan == nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (a *app) runPipeline(ctx context.Context, asked *rolling, path string) erro
 			return err
 		}
 	}
-	plan, err := a.planned(path, asked.inputs)
+	plan, err := a.planned(ctx, path, asked.inputs)
 	if err != nil || plan == nil {
 		return err
 	}

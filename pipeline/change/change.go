@@ -64,7 +64,7 @@ const outside = ", which is outside of the repository"
 // what.
 func (s *Since) Touches(file *pipeline.File) (what string, touched bool) {
 	for _, name := range file.Names() {
-		inside, ok := s.inside(name)
+		inside, ok := inside(s.root, name)
 		if !ok {
 			return name + outside, true
 		}
@@ -80,7 +80,7 @@ func (s *Since) Touches(file *pipeline.File) (what string, touched bool) {
 // Reconfigures tells whether a value changed in the configuration that the
 // pipeline uses, and where.
 func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *pipeline.Config) (what string, changed bool) {
-	inside, ok := s.inside(config.Path)
+	inside, ok := inside(s.root, config.Path)
 	if !ok {
 		return config.Path + outside, true
 	}
@@ -102,19 +102,27 @@ func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *p
 	return "", false
 }
 
-// inside is a path from the repository's root; ok is false outside of it.
-func (s *Since) inside(path string) (inside string, ok bool) {
-	absolute, err := filepath.Abs(path)
+// inside is a path from a repository's root; ok is false outside of it.
+func inside(root, path string) (inside string, ok bool) {
+	path, err := located(path)
 	if err != nil {
 		return "", false
 	}
-	// git names the root by its real path. The last part may be a link itself, which
-	// is what git keeps.
+	inside, err = filepath.Rel(root, path)
+	return inside, err == nil && filepath.IsLocal(inside)
+}
+
+// located is where a file really is: git names a repository's root by its real path.
+// The last part may be a link itself, which is what git keeps.
+func located(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", path, err)
+	}
 	if folder, err := filepath.EvalSymlinks(filepath.Dir(absolute)); err == nil {
 		absolute = filepath.Join(folder, filepath.Base(absolute))
 	}
-	inside, err = filepath.Rel(s.root, absolute)
-	return inside, err == nil && filepath.IsLocal(inside)
+	return absolute, nil
 }
 
 // Root is the root of the repository that a folder is in, or the folder itself

@@ -138,7 +138,7 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 	case record.Closed != nil:
 		return engine.Result{}, usage("run %q is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)
 	case inputsOf(record.History).Digest != plan.Inputs.Digest:
-		return engine.Result{}, usage("run %q was begun with another content of %s or of its configuration; bring that back, or begin a new run with salve pipeline run, which closes this one", run, plan.Inputs.Pipeline)
+		return engine.Result{}, usage("run %q was begun with another content of %s, of what that names, or of its configuration; bring that back, or begin a new run with salve pipeline run, which closes this one", run, plan.Inputs.Pipeline)
 	}
 	return r.resume(ctx, plan, record, held, past, options)
 }
