@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"salve/pipeline"
-	"salve/pipeline/diagnostic"
 	"salve/pipeline/rollout"
 )
 
@@ -224,7 +223,7 @@ func (l *listener) whole() (text string, wanted bool, err error) {
 func (l *listener) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(l.end()), "\n")
 	const shown = 200
-	line := []rune(diagnostic.Printable(strings.TrimSpace(lines[len(lines)-1])))
+	line := []rune(strings.TrimSpace(lines[len(lines)-1]))
 	switch {
 	case len(line) == 0:
 		return ""
@@ -232,13 +231,4 @@ func (l *listener) lastLine() string {
 		line = append(line[:shown], '…')
 	}
 	return ": " + string(line)
-}
-
-// printable is a text of several lines without what a terminal would obey.
-func printable(text string) string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, diagnostic.Printable(strings.ReplaceAll(line, "\t", "    ")))
-	}
-	return strings.Join(lines, "\n")
 }

@@ -152,7 +152,7 @@ func (a *Action) outputs(desk *desk, out *listener) (map[string]rollout.Output, 
 func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
 	dry := attempt.Step.Shell.DryRun
 	if dry == nil {
-		return "runs: " + printable(firstLine(attempt.Step.Shell.Command.Value)), nil
+		return "runs: " + firstLine(attempt.Step.Shell.Command.Value), nil
 	}
 	text := dry.Command.Value
 	if text == "" {
@@ -166,7 +166,7 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 	if err == nil && outcome.Result != journal.Done {
 		err = fmt.Errorf("its dry run: %s", outcome.Reason)
 	}
-	return strings.TrimSpace("its dry run says: " + printable(outcome.Said)), err
+	return strings.TrimSpace("its dry run says: " + outcome.Said), err
 }
 
 func firstLine(text string) string {

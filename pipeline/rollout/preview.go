@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
+
+	"salve/pipeline/diagnostic"
 	"slices"
 )
 
@@ -71,11 +74,31 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 				attempt.Since, _ = past.first(step.Soak.Since.ID(), plan.Inputs.Revision)
 			}
 			if preview.Says, err = r.Actions[step.Action.Value].Preview(ctx, attempt); err != nil {
-				return nil, fmt.Errorf("step %s: %w", step.ID(), err)
+				return nil, fmt.Errorf("step %s: %w", step.ID(), &shownError{err, secrets})
 			}
-			preview.Says = mask(preview.Says, secrets)
+			preview.Says = printable(mask(preview.Says, secrets))
 		}
 		previews = append(previews, preview)
 	}
 	return previews, nil
 }
+
+// printable is a text of several lines without what a terminal would obey instead
+// of show. Secrets are masked before, because it changes them.
+func printable(text string) string {
+	var lines []string
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, diagnostic.Printable(strings.ReplaceAll(line, "\t", "    ")))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// shownError is an error in the words of a step, as it may be shown.
+type shownError struct {
+	err     error
+	secrets []string
+}
+
+func (e *shownError) Error() string { return diagnostic.Printable(mask(e.err.Error(), e.secrets)) }
+
+func (e *shownError) Unwrap() error { return e.err }

@@ -12,6 +12,7 @@ import (
 	"salve/engine"
 	"salve/journal"
 	"salve/pipeline"
+	"salve/pipeline/diagnostic"
 )
 
 // take drafts the outcome of an attempt, and decides what follows from it.
@@ -28,7 +29,7 @@ func (w *walk) settled(i int, outcome Outcome) {
 			w.hidden = append(w.hidden, Given{Value: output.Value}.Text())
 		}
 	}
-	outcome.Reason, outcome.Outputs = mask(outcome.Reason, w.hidden), tainted(outcome.Outputs, w.hidden)
+	outcome.Reason, outcome.Outputs = diagnostic.Printable(mask(outcome.Reason, w.hidden)), tainted(outcome.Outputs, w.hidden)
 	if outcome.Result == journal.Unclear && w.repeatable(i) {
 		outcome.Result = journal.Failure
 	}
