@@ -45,6 +45,9 @@ func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (
 	if found = append(found, wrong...); found.Errors() > 0 {
 		return nil, a.mend(found)
 	}
+	if err := a.mendBuild(ctx, file); err != nil {
+		return nil, err
+	}
 	file, found = pipeline.Validate(file, surroundings(config, false))
 	if found.Errors() > 0 {
 		return nil, a.mend(found)
@@ -63,6 +66,19 @@ func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (
 		}
 	}
 	return rollout.NewPlan(file, inputs)
+}
+
+// mendBuild brings back what was there before a build that was killed: half of a
+// program must not be judged.
+func (a *app) mendBuild(ctx context.Context, file *pipeline.File) error {
+	if file.BuildStep == nil {
+		return nil
+	}
+	order, err := a.order(file, false)
+	if err != nil {
+		return err
+	}
+	return build.Mend(ctx, order)
 }
 
 // digest stands for a pipeline, the content of what it names, and all that it uses of
@@ -113,15 +129,11 @@ func (j *journey) travel(parent context.Context, run func(context.Context, *roll
 	return e.answer(parent, []engine.Result{result}, err)
 }
 
-// build builds what the steps execute. What a killed build has left is mended also
-// when nothing is to be built.
+// build builds what the steps execute.
 func (j *journey) build(ctx context.Context, watch *watch) (string, error) {
 	order, err := j.app.order(j.plan.File, false)
 	if err != nil {
 		return "", err
-	}
-	if j.inputs.NoBuild {
-		return "nothing was built, as --no-build wants it", build.Mend(ctx, order)
 	}
 	lines := &lines{say: watch.say}
 	defer lines.end()
@@ -136,7 +148,7 @@ func (j *journey) runner(watch *watch) *rollout.Runner {
 		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.fit()},
 	}
-	if j.plan.File.BuildStep != nil {
+	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
 	}
 	return runner
