@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,13 +165,14 @@ func (r *Runner) resume(ctx context.Context, plan *Plan, record *journal.Record,
 }
 
 // supersede closes an open run of another content: what it has not done is not
-// wanted any more. A run of which it isn't known what it did is not closed.
+// wanted any more. A run of which it isn't known what it did is not closed, unless
+// the new one finds that out.
 func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leases, plan *Plan, by string) error {
 	if open.Header.Runbook != Name {
 		return usage("run %q of %s is open on this target: resume or abandon it first", open.Run, open.Header.Runbook)
 	}
 	for _, step := range open.Steps() {
-		if step.Unsettled() {
+		if step.Unsettled() && !r.looksAfter(plan, open, step.Name) {
 			return usage("run %q is open on this target, and what became of its step %s is not known: salve resume or salve runs abandon it first", open.Run, step.Name)
 		}
 	}
@@ -178,6 +180,24 @@ func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leas
 	return open.Append(ctx, journal.Closed, "", journal.Verdict{
 		Outcome: runbook.Failed, Reason: fmt.Sprintf("superseded by run %s of another content of %s", by, plan.Inputs.Pipeline),
 	})
+}
+
+// looksAfter tells whether a step of another run is in the plan as well, and its
+// action looks by itself what became of an attempt that was cut off.
+func (r *Runner) looksAfter(plan *Plan, open *journal.Record, name string) bool {
+	if open.Plan == nil {
+		return false
+	}
+	for _, step := range plan.Steps {
+		action, known := r.Actions[step.Action.Value]
+		if step.ID().String() != name || plan.skips(step) || !known || !action.Traits().Repeatable {
+			continue
+		}
+		return slices.ContainsFunc(open.Plan.Steps, func(before runbook.PlannedStep) bool {
+			return before.Name == name && before.Changes == step.Action.Value
+		})
+	}
+	return false
 }
 
 // check finds, before anything is locked, what would keep steps from being run:
