@@ -76,7 +76,7 @@ func (a *app) mendBuild(ctx context.Context, file *pipeline.File) error {
 	}
 	order, err := a.order(file, false)
 	if err != nil {
-		return err
+		return nil // without a place to remember builds none was begun, and a build will say so
 	}
 	return build.Mend(ctx, order)
 }
