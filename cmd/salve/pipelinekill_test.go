@@ -168,11 +168,14 @@ func TestKilledRolloutLeavesNothingRunning(t *testing.T) {
 	if err := killed.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.until(func() bool { return s.read("child") != "" })
+	sleeps := func() bool { // it is the shell until it executes sleep
+		line, err := os.ReadFile(filepath.Join("/proc", strings.TrimSpace(s.read("child")), "cmdline"))
+		return err == nil && bytes.Contains(line, []byte("sleep"))
+	}
+	s.until(sleeps)
 	_ = killed.Process.Kill()
 	_ = killed.Wait()
-	child := filepath.Join("/proc", strings.TrimSpace(s.read("child")), "cmdline")
-	if line, _ := os.ReadFile(child); !bytes.Contains(line, []byte("sleep")) {
+	if !sleeps() {
 		t.Fatal("the grandchild did not outlive the kill: there is nothing to prove")
 	}
 	if err := os.WriteFile(filepath.Join(s.folder, "second"), nil, 0o600); err != nil {
@@ -182,7 +185,7 @@ func TestKilledRolloutLeavesNothingRunning(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "step g/long had left running, and these were ended: ") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if line, _ := os.ReadFile(child); bytes.Contains(line, []byte("sleep")) {
+	if sleeps() {
 		t.Error("the grandchild is still there")
 	}
 }
