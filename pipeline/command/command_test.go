@@ -46,7 +46,7 @@ func newShop(t *testing.T, script string, fields ...string) *shop {
 	}
 	s := &shop{T: t}
 	s.action = &command.Action{Folder: file.Folder(), Environment: os.Environ(), Grace: 5 * time.Second, Clock: clock.RealClock{}}
-	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1, Log: &s.log}
+	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1, Log: &s.log, Mask: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}
 	return s
 }
 
@@ -302,5 +302,14 @@ func TestPreview(t *testing.T) {
 				t.Errorf("said %q, %v", said, err)
 			}
 		})
+	}
+}
+
+// TestASecretAcrossTheCut: a reason is cut short after its secrets are hidden: of half
+// a secret nobody knows that it is one.
+func TestASecretAcrossTheCut(t *testing.T) {
+	s := newShop(t, `printf "%0195d" 0; echo hush-hush; exit 3`)
+	if outcome := s.run(); strings.Contains(outcome.Reason, "hush") || !strings.HasSuffix(outcome.Reason, "0***") {
+		t.Errorf("the reason is %s", outcome.Reason)
 	}
 }

@@ -220,10 +220,10 @@ func (l *listener) whole() (text string, wanted bool, err error) {
 }
 
 // lastLine is the last line that says something, for reasons.
-func (l *listener) lastLine() string {
+func (l *listener) lastLine(mask func(string) string) string {
 	lines := strings.Split(strings.TrimSpace(l.end()), "\n")
 	const shown = 200
-	line := []rune(strings.TrimSpace(lines[len(lines)-1]))
+	line := []rune(mask(strings.TrimSpace(lines[len(lines)-1])))
 	switch {
 	case len(line) == 0:
 		return ""

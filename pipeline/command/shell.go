@@ -106,7 +106,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	case !ending.ByItself():
 		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
 	case ending.Code != 0:
-		outcome.Reason += out.lastLine()
+		outcome.Reason += out.lastLine(attempt.Mask)
 	default:
 		if outcome.Outputs, err = a.outputs(desk, out); err != nil {
 			return outcome, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"salve/engine"
@@ -54,9 +55,10 @@ func (w *walk) try(ctx context.Context, attempt *Attempt) Outcome {
 func workNote(step pipeline.StepID) string { return "runbook of " + step.String() }
 
 func (w *walk) attempt(i, number int, given []Given) *Attempt {
-	step := w.plan.Steps[i]
+	step, known := w.plan.Steps[i], slices.Clone(w.hidden)
 	attempt := &Attempt{
 		Run: w.record.Run, Step: step, Number: number, Given: given,
+		Mask: func(text string) string { return mask(text, known) },
 		Report: func(text string) {
 			w.tell(engine.Event{Kind: engine.StepMoved, Step: w.name(i), Progress: &runbook.Progress{Text: text}})
 		},
