@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,15 +33,40 @@ func (f *File) Mentions() []string {
 		if step.Shell == nil {
 			continue
 		}
-		words, _ := shell.Words(step.Shell.Command.Value) // no shell says nothing
+		folder := f.seen(step.Shell.WorkingDir.Value)
+		words := wordsOf(step.Shell.Command.Value, innermost)
 		for _, word := range words {
-			if !filepath.IsAbs(word) {
-				names = append(names, filepath.Join(f.seen(step.Shell.WorkingDir.Value), word))
+			names = append(names, filepath.Join(folder, word))
+			if info, err := os.Stat(filepath.Join(folder, word)); err != nil || !info.IsDir() {
+				continue
+			}
+			for _, inside := range words { // the command may go there first
+				names = append(names, filepath.Join(folder, word, inside))
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// innermost is how deep scripts stand in words of scripts, as in bash -c '…'.
+const innermost = 3
+
+// wordsOf are the words of a script that may be paths, and those of scripts in them.
+// What is no shell says nothing.
+func wordsOf(script string, deep int) []string {
+	var all []string
+	words, _ := shell.Words(script)
+	for _, word := range words {
+		switch {
+		case strings.ContainsAny(word, " \t\n") && deep > 0:
+			all = append(all, wordsOf(word, deep-1)...)
+		case !filepath.IsAbs(word):
+			all = append(all, word)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // programsOf are the programs that a step executes by their paths. Those of the

@@ -48,6 +48,9 @@ func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (
 	if err := a.mendBuild(ctx, file); err != nil {
 		return nil, err
 	}
+	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
+		return nil, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
+	}
 	file, found = pipeline.Validate(file, surroundings(config, false))
 	if found.Errors() > 0 {
 		return nil, a.mend(found)

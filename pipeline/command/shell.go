@@ -101,14 +101,17 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	if err != nil {
 		return outcome, err
 	}
+	made, unread := desk.read()
 	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
 	switch {
 	case !ending.ByItself():
 		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
 	case ending.Code != 0:
-		outcome.Reason += out.lastLine(attempt.Mask)
+		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(hide(line, made)) })
+	case unread != nil:
+		return outcome, unread
 	default:
-		if outcome.Outputs, err = a.outputs(desk, out); err != nil {
+		if outcome.Outputs, err = a.outputs(made, out); err != nil {
 			return outcome, err
 		}
 		outcome.Result, outcome.Reason = journal.Done, ""
@@ -134,13 +137,19 @@ func also(reason string, more ...string) string {
 	return strings.TrimPrefix(strings.Join(append([]string{reason}, more...), "; "), "; ")
 }
 
+// hide takes what a step itself has made a secret out of a text.
+func hide(text string, made map[string]rollout.Output) string {
+	for _, output := range made {
+		if secret, ok := output.Value.(string); ok && output.Secret && len(secret) > 3 {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
+	}
+	return text
+}
+
 // outputs are what the step wrote into its files and, where that is wanted, all
 // that it said.
-func (a *Action) outputs(desk *desk, out *listener) (map[string]rollout.Output, error) {
-	made, err := desk.read()
-	if err != nil {
-		return nil, err
-	}
+func (a *Action) outputs(made map[string]rollout.Output, out *listener) (map[string]rollout.Output, error) {
 	text, wanted, err := out.whole()
 	if wanted {
 		made[stdoutName] = rollout.Output{Value: text}

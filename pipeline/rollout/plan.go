@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"salve/pipeline"
+	"salve/pipeline/diagnostic"
 	"salve/pipeline/graph"
 	"salve/runbook"
 )
@@ -135,7 +136,7 @@ func (p *Plan) Target() runbook.Target {
 	if len(names) > shown {
 		names = append(names[:shown], fmt.Sprintf("%d more", len(names)-shown))
 	}
-	target.Name += " in " + strings.Join(names, ", ")
+	target.Name = diagnostic.Printable(target.Name + " in " + strings.Join(names, ", "))
 	return target
 }
 

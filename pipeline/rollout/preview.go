@@ -56,7 +56,7 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
 		secrets := slices.Clone(plan.secrets.texts)
 		for _, one := range given {
-			shown := Shown{Name: one.Name, Text: one.Text(), Run: from[one.From]}
+			shown := Shown{Name: diagnostic.Printable(one.Name), Text: printable(one.Text()), Run: from[one.From]}
 			if one.Secret {
 				shown.Text = hidden
 				secrets = append(secrets, one.Text())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/utils/clock"
@@ -198,7 +199,8 @@ func (w *walk) remake() error {
 		}
 	}
 	if len(lost) > 0 {
-		return usage("%v; abandon the run, or mark the step that makes it idempotent: true", errors.Join(lost...))
+		said := strings.ReplaceAll(errors.Join(lost...).Error(), "\n", "; ")
+		return usage("%s; abandon the run, or mark the step that makes it idempotent: true", said)
 	}
 	return nil
 }
