@@ -74,7 +74,11 @@ func (d *deployAction) Run(ctx context.Context, attempt *rollout.Attempt) rollou
 }
 
 func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollout.Outcome, error) {
-	world, in, order, err := d.order(ctx, attempt)
+	written, err := d.desk.Order(ctx, attempt.Step, attempt.Given)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	world, in, order, err := d.order(ctx, attempt.Step, written)
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
@@ -134,13 +138,8 @@ func (d *deployAction) deployed(ctx context.Context, world armdeployment.World, 
 	return rollout.Outcome{Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, run), Outputs: outputs}, nil
 }
 
-// order is what a step deploys, and where.
-func (d *deployAction) order(ctx context.Context, attempt *rollout.Attempt) (world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, err error) {
-	step := attempt.Step
-	written, err := d.desk.Order(ctx, step, attempt.Given)
-	if err != nil {
-		return world, in, order, err
-	}
+// order is what a step deploys, of which the content is written, and where.
+func (d *deployAction) order(ctx context.Context, step *pipeline.Step, written *deployment.Order) (world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, err error) {
 	in.Deployment = d.name(step)
 	if in.Subscription, err = d.subscription(ctx, step.Group.Subscription.Value); err != nil {
 		return world, in, order, err
@@ -228,7 +227,7 @@ func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 	}
 	says := "looks things up, and changes nothing"
 	if !attempt.Step.ARM.OutputOnly {
-		world, in, order, err := d.order(ctx, attempt)
+		world, in, order, err := d.order(ctx, attempt.Step, written)
 		if err != nil {
 			return "", err
 		}

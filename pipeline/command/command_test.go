@@ -46,7 +46,7 @@ func newShop(t *testing.T, script string, fields ...string) *shop {
 	}
 	s := &shop{T: t}
 	s.action = &command.Action{Folder: file.Folder(), Environment: os.Environ(), Grace: 5 * time.Second, Clock: clock.RealClock{}}
-	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1, Log: &s.log, Mask: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}
+	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1, Log: &s.log, Mask: func(text string, _ ...string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}
 	return s
 }
 

@@ -107,7 +107,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	case !ending.ByItself():
 		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
 	case ending.Code != 0:
-		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(hide(line, made)) })
+		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(line, secrets(made)...) })
 	case unread != nil:
 		return outcome, unread
 	default:
@@ -137,14 +137,15 @@ func also(reason string, more ...string) string {
 	return strings.TrimPrefix(strings.Join(append([]string{reason}, more...), "; "), "; ")
 }
 
-// hide takes what a step itself has made a secret out of a text.
-func hide(text string, made map[string]rollout.Output) string {
+// secrets are what a step itself has made secret.
+func secrets(made map[string]rollout.Output) []string {
+	var texts []string
 	for _, output := range made {
-		if secret, ok := output.Value.(string); ok && output.Secret && len(secret) > 3 {
-			text = strings.ReplaceAll(text, secret, "***")
+		if secret, ok := output.Value.(string); ok && output.Secret {
+			texts = append(texts, secret)
 		}
 	}
-	return text
+	return texts
 }
 
 // outputs are what the step wrote into its files and, where that is wanted, all

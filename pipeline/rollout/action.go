@@ -44,9 +44,9 @@ type Attempt struct {
 	Given []Given
 	// Log gets what the step says. Secrets are masked in it.
 	Log io.Writer
-	// Mask takes the secrets that are known out of a text. A text is cut only after that:
-	// half a secret is not known as one.
-	Mask func(text string) string
+	// Mask takes the secrets that are known, and more, out of a text. A text is cut only
+	// after that: half a secret is not known as one.
+	Mask func(text string, more ...string) string
 	// Report shows how far the attempt is. It is not kept.
 	Report func(text string)
 	// Begin writes down the run that does the step's work, durably, before it returns.

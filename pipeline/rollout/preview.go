@@ -69,7 +69,10 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 		case !known:
 			preview.Says = "what it would do is known once the steps before it are done"
 		default:
-			attempt := &Attempt{Run: "dry-run", Step: step, Number: 1, Given: given, Log: io.Discard, Report: func(string) {}, Mask: func(text string) string { return mask(text, secrets) }}
+			attempt := &Attempt{
+				Run: "dry-run", Step: step, Number: 1, Given: given, Log: io.Discard, Report: func(string) {},
+				Mask: func(text string, more ...string) string { return mask(text, slices.Concat(secrets, more)) },
+			}
 			if step.Soak != nil {
 				attempt.Since, _ = past.first(step.Soak.Since.ID(), plan.Inputs.Revision)
 			}

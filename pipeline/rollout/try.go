@@ -58,7 +58,7 @@ func (w *walk) attempt(i, number int, given []Given) *Attempt {
 	step, known := w.plan.Steps[i], slices.Clone(w.hidden)
 	attempt := &Attempt{
 		Run: w.record.Run, Step: step, Number: number, Given: given,
-		Mask: func(text string) string { return mask(text, known) },
+		Mask: func(text string, more ...string) string { return mask(text, slices.Concat(known, more)) },
 		Report: func(text string) {
 			w.tell(engine.Event{Kind: engine.StepMoved, Step: w.name(i), Progress: &runbook.Progress{Text: text}})
 		},
