@@ -19,12 +19,12 @@ demo: build
 
 # A recovery that is killed and goes on: real processes on a real control plane.
 demo-resume: build control-plane
-	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
+	$(GO) build -o $(BIN)/cluster ./internal/kubetest/cluster
 	tools/demo-resume.sh
 
 # A rollout of 28 steps that heals the cluster before the step that would get stuck.
 demo-pipeline: build control-plane
-	$(GO) build -o $(BIN)/cluster ./kube/kubetest/cluster
+	$(GO) build -o $(BIN)/cluster ./internal/kubetest/cluster
 	tools/demo-pipeline.sh
 
 # All tests under the race detector, with a sample of the sweeps.
@@ -43,7 +43,7 @@ control-plane:
 sweep: control-plane
 	$(GO) test -count=1 -timeout 40m -parallel 4 -v -run '^(TestCrashAnywhere|TestRandomFaults)$$' ./runbooks/recreatepool -whole -seeds $(SEEDS) \
 		| grep --line-buffered -vE '^ *(=== |--- PASS: TestRandomFaults/)'
-	$(GO) test -count=1 -timeout 40m -v -run '^TestKilledAtAnyMoment$$' ./endtoend -kills 50
+	$(GO) test -count=1 -timeout 40m -v -run '^TestKilledAtAnyMoment$$' ./internal/endtoend -kills 50
 
 lint: $(BIN)/staticcheck
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }
@@ -59,7 +59,7 @@ $(BIN)/staticcheck $(BIN)/govulncheck: tools/go.mod
 
 bench:
 	$(GO) test -count=1 -run '^TestMeasure' -v ./runbooks/recreatepool -measure | grep '^Benchmark'
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./cmd/salve
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./cli
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./runbooks/recreatepool
 
 # Drains on a real control plane, each beside its measure: kubectl, the API
@@ -81,12 +81,12 @@ bench-rescue-pods: control-plane
 # what it costs to judge a staged program of 50 MiB.
 bench-node:
 	$(GO) test -run '^$$' -bench . -benchtime 200x ./cmd/salve-node
-	$(GO) test -run '^$$' -bench . ./hotfix/staging
+	$(GO) test -run '^$$' -bench . ./internal/hotfix/slot
 
 # 10,000 steps that do nothing, and 1,000 that run true beside make and GNU
 # parallel, where that is installed. About two minutes.
 bench-pipeline:
-	$(GO) test -run '^$$' -bench '^BenchmarkScheduler' -benchtime 1x ./pipeline/command
+	$(GO) test -run '^$$' -bench '^BenchmarkScheduler' -benchtime 1x ./internal/pipeline/command
 
 clean:
 	rm -rf $(BIN)

@@ -9,13 +9,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // classify gives an SDK error its class. What can't be told apart is Transient:
 // the change may have happened.
 func classify(err error) error {
-	var classed *fault.Error
+	var classed *apierr.Error
 	var response *azcore.ResponseError
 	var unauthenticated *azidentity.AuthenticationFailedError
 	var withoutCredential interface {
@@ -26,11 +26,11 @@ func classify(err error) error {
 	case err == nil, errors.As(err, &classed):
 		return err
 	case errors.As(err, &response):
-		return &fault.Error{Class: classOf(response), RetryAfter: retryAfter(response.RawResponse), Err: &refusal{response}}
+		return &apierr.Error{Class: classOf(response), RetryAfter: retryAfter(response.RawResponse), Err: &refusal{response}}
 	case errors.As(err, &unauthenticated), errors.As(err, &withoutCredential):
-		return &fault.Error{Class: fault.Denied, Err: err}
+		return &apierr.Error{Class: apierr.Denied, Err: err}
 	default:
-		return &fault.Error{Class: fault.Transient, Err: err}
+		return &apierr.Error{Class: apierr.Transient, Err: err}
 	}
 }
 
@@ -41,20 +41,20 @@ var preempted = map[string]bool{"OriginalEtagNotExpect": true, "ResourceOperatio
 // busy are codes of a 400 that means "another operation is in progress".
 var busy = map[string]bool{"OperationNotAllowed": true, "EtagMismatch": true}
 
-func classOf(response *azcore.ResponseError) fault.Class {
+func classOf(response *azcore.ResponseError) apierr.Class {
 	switch status := response.StatusCode; {
 	case status == http.StatusNotFound:
-		return fault.Missing
+		return apierr.Missing
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed, busy[response.ErrorCode], preempted[response.ErrorCode]:
-		return fault.Conflict
+		return apierr.Conflict
 	case status == http.StatusTooManyRequests:
-		return fault.Throttled
+		return apierr.Throttled
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return fault.Denied
+		return apierr.Denied
 	case status == http.StatusRequestTimeout, status >= 500:
-		return fault.Transient
+		return apierr.Transient
 	default:
-		return fault.Terminal
+		return apierr.Terminal
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"salve/pace"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -23,13 +24,13 @@ type Options struct {
 	Cloud cloud.Configuration
 	// Transport is the SDK's own when nil.
 	Transport policy.Transporter
-	Clock     pace.Clock
+	Clock     clock.Clock
 }
 
 // Client speaks to ARM for one subscription. It is safe for concurrent use.
 type Client struct {
 	subscription string
-	clock        pace.Clock
+	clock        clock.Clock
 	credential   azcore.TokenCredential
 	options      *arm.ClientOptions
 	arm          *arm.Client
@@ -62,7 +63,7 @@ func New(options Options) (*Client, error) {
 
 // read does a read, and repeats it while the service stumbles or throttles.
 func (c *Client) read(ctx context.Context, what string, call func(context.Context) error) error {
-	err := pace.Read(ctx, c.clock, func(ctx context.Context) error { return classify(call(ctx)) })
+	err := backoff.Retry(ctx, c.clock, func(ctx context.Context) error { return classify(call(ctx)) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -76,7 +77,7 @@ func (c *Client) change(ctx context.Context, permit runbook.Permit, what string,
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	header := http.Header{"X-Ms-Client-Request-Id": {permit.ID()}}
-	if err := pace.Once(policy.WithHTTPHeader(ctx, header), c.clock, call); err != nil {
+	if err := backoff.Once(policy.WithHTTPHeader(ctx, header), c.clock, call); err != nil {
 		return fmt.Errorf("%s: %w", what, classify(err))
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/azure"
-	"salve/azure/azuresim"
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/azuresim"
 	"salve/internal/permit"
 )
 
@@ -48,21 +48,21 @@ func granted() permit.Permit {
 func TestReadsAreRepeatedWhileTheServiceStumbles(t *testing.T) {
 	for name, row := range map[string]struct {
 		fault string
-		class fault.Class
+		class apierr.Class
 		least time.Duration
 	}{
 		"503 twice":                     {fault: "serverError: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 2, status: 503}"},
 		"429 with Retry-After":          {fault: "throttle: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 2, retryAfter: 20s}", least: 40 * time.Second},
-		"503 for good":                  {fault: "serverError: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 1000, status: 503}", class: fault.Transient},
-		"403 is not repeated":           {fault: "deny: {match: {method: GET, path: '*managedClusters/aks-1'}}", class: fault.Denied},
+		"503 for good":                  {fault: "serverError: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 1000, status: 503}", class: apierr.Transient},
+		"403 is not repeated":           {fault: "deny: {match: {method: GET, path: '*managedClusters/aks-1'}}", class: apierr.Denied},
 		"an answer that comes too late": {fault: "hang: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 1, for: 1h}", least: 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, "faults:\n  - "+row.fault+"\n", func(t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World) {
 				began := time.Now()
 				_, err := client.Cluster(context.Background(), in.ResourceGroup, in.Cluster)
-				if (err != nil) != (row.class != "") || err != nil && fault.ClassOf(err) != row.class {
-					t.Errorf("got %v of class %s, want class %q", err, fault.ClassOf(err), row.class)
+				if (err != nil) != (row.class != "") || err != nil && apierr.ClassOf(err) != row.class {
+					t.Errorf("got %v of class %s, want class %q", err, apierr.ClassOf(err), row.class)
 				}
 				if took := time.Since(began); took < row.least || took > 3*time.Minute {
 					t.Errorf("took %s", took)
@@ -77,7 +77,7 @@ func TestNoPermitNoRequest(t *testing.T) {
 		name := azure.PoolName{ResourceGroup: in.ResourceGroup, Cluster: in.Cluster, Pool: "system"}
 		expired := permit.Mint(permit.Terms{Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil }})
 		for what, voided := range map[string]permit.Permit{"zero": {}, "expired": expired} {
-			if _, err := client.DeletePool(context.Background(), voided, name, "etag"); fault.ClassOf(err) != fault.Conflict || err == nil {
+			if _, err := client.DeletePool(context.Background(), voided, name, "etag"); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 				t.Errorf("%s permit: %v", what, err)
 			}
 		}
@@ -99,10 +99,10 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.CreatePool(ctx, allowed, name, body); fault.ClassOf(err) != fault.Conflict {
+		if _, err := client.CreatePool(ctx, allowed, name, body); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("creating what exists: %v", err)
 		}
-		if _, err := client.DeletePool(ctx, allowed, name, "another"); fault.ClassOf(err) != fault.Conflict {
+		if _, err := client.DeletePool(ctx, allowed, name, "another"); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("deleting what somebody changed: %v", err)
 		}
 		operation, err := client.DeletePool(ctx, allowed, name, definition.ETag())
@@ -120,7 +120,7 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if err := resumed.Wait(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Definition(ctx, name); fault.ClassOf(err) != fault.Missing {
+		if _, err := client.Definition(ctx, name); apierr.ClassOf(err) != apierr.Missing {
 			t.Errorf("after the deletion: %v", err)
 		}
 		for _, call := range world.Calls() {
@@ -181,8 +181,8 @@ func TestQuotaIsToldFromCapacity(t *testing.T) {
 			if err == nil {
 				err = operation.Wait(ctx)
 			}
-			if fault.ClassOf(err) != fault.Terminal || azure.RefusedByQuota(err) != row.quota {
-				t.Errorf("%s: class %s, by quota %v: %v", row.fault, fault.ClassOf(err), azure.RefusedByQuota(err), err)
+			if apierr.ClassOf(err) != apierr.Terminal || azure.RefusedByQuota(err) != row.quota {
+				t.Errorf("%s: class %s, by quota %v: %v", row.fault, apierr.ClassOf(err), azure.RefusedByQuota(err), err)
 			}
 		})
 	}

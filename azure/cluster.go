@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -63,7 +63,7 @@ func (c *Client) Cluster(ctx context.Context, resourceGroup, name string) (Clust
 		return Cluster{}, err
 	}
 	if answer.Properties == nil || answer.ID == nil {
-		return Cluster{}, fault.New(fault.Terminal, "reading cluster %q: the answer has no properties or no ID", name)
+		return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: the answer has no properties or no ID", name)
 	}
 	cluster := Cluster{
 		ID: *answer.ID, Name: name, ETag: value(answer.ETag), State: value(answer.Properties.ProvisioningState),
@@ -132,7 +132,7 @@ func (c *Client) UserKubeconfig(ctx context.Context, resourceGroup, name string)
 		return nil, err
 	}
 	if len(answer.Kubeconfigs) == 0 || answer.Kubeconfigs[0] == nil {
-		return nil, fault.New(fault.Terminal, "asking for credentials to cluster %q: ARM gave no kubeconfig", name)
+		return nil, apierr.New(apierr.Terminal, "asking for credentials to cluster %q: ARM gave no kubeconfig", name)
 	}
 	return answer.Kubeconfigs[0].Value, nil
 }

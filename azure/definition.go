@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Definition is an agent pool's complete body as ARM answered it. It is kept raw,
@@ -36,10 +36,10 @@ func (d *Definition) UnmarshalJSON(raw []byte) error { return (*json.RawMessage)
 func (d Definition) Model() (armcontainerservice.AgentPool, error) {
 	var pool armcontainerservice.AgentPool
 	if err := json.Unmarshal(d, &pool); err != nil {
-		return pool, fault.New(fault.Terminal, "reading an agent pool's definition: %w", err)
+		return pool, apierr.New(apierr.Terminal, "reading an agent pool's definition: %w", err)
 	}
 	if pool.Properties == nil {
-		return pool, fault.New(fault.Terminal, "reading an agent pool's definition: it has no properties")
+		return pool, apierr.New(apierr.Terminal, "reading an agent pool's definition: it has no properties")
 	}
 	return pool, nil
 }
@@ -107,11 +107,11 @@ func (d Definition) open() (body, properties map[string]any, err error) {
 	decoder := json.NewDecoder(strings.NewReader(string(d)))
 	decoder.UseNumber() // a large number must not come back as a float
 	if err := decoder.Decode(&body); err != nil {
-		return nil, nil, fault.New(fault.Terminal, "reading an agent pool's definition: %w", err)
+		return nil, nil, apierr.New(apierr.Terminal, "reading an agent pool's definition: %w", err)
 	}
 	properties, ok := body["properties"].(map[string]any)
 	if !ok {
-		return nil, nil, fault.New(fault.Terminal, "reading an agent pool's definition: it has no properties")
+		return nil, nil, apierr.New(apierr.Terminal, "reading an agent pool's definition: it has no properties")
 	}
 	return body, properties, nil
 }

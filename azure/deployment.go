@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -117,10 +117,10 @@ func readDeployment(name string, body []byte) (Deployment, error) {
 		}
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return Deployment{}, fault.New(fault.Terminal, "reading deployment %q: %w", name, err)
+		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: %w", name, err)
 	}
 	if answer.ID == "" || answer.Properties.ProvisioningState == "" {
-		return Deployment{}, fault.New(fault.Terminal, "reading deployment %q: the answer has no ID or no state", name)
+		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: the answer has no ID or no state", name)
 	}
 	read := Deployment{
 		ID: answer.ID, State: answer.Properties.ProvisioningState, CorrelationID: answer.Properties.CorrelationID,

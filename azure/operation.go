@@ -10,8 +10,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 )
 
 // Kind names what an operation does; it is kept with the resume token.
@@ -89,7 +90,7 @@ func (c *Client) Resume(token Token) (*Operation, error) {
 		err = fmt.Errorf("unknown kind %q", token.Kind)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Terminal, "resuming an operation: %w", err)
+		return nil, apierr.New(apierr.Terminal, "resuming an operation: %w", err)
 	}
 	return &Operation{client: c, kind: token.Kind, poller: resumed, began: token.Began}, nil
 }
@@ -106,28 +107,28 @@ func fromToken[T any](c *Client, token string) (poller, error) {
 // length, and fails with the operation's own error. An operation that ARM no
 // longer knows is class Missing: its resource has to be looked at instead.
 func (o *Operation) Wait(ctx context.Context) error {
-	clock := o.client.clock
+	clk := o.client.clock
 	refused := 0
 	for !o.poller.Done() {
-		elapsed := clock.Since(o.began)
+		elapsed := clk.Since(o.began)
 		asked, err := o.poll(ctx)
-		pause := pace.Operations.Next(elapsed, asked)
+		pause := backoff.Operations.Next(elapsed, asked)
 		if err != nil {
-			class := fault.ClassOf(err)
-			if class != fault.Transient && class != fault.Throttled {
+			class := apierr.ClassOf(err)
+			if class != apierr.Transient && class != apierr.Throttled {
 				return fmt.Errorf("polling %s: %w", o.kind, err)
 			}
 			refused++
-			pause = pace.Refusals.Pause(refused, fault.RetryAfter(err))
+			pause = backoff.Refusals.Pause(refused, apierr.RetryAfter(err))
 		}
 		if o.poller.Done() {
 			break
 		}
-		if paused := pace.Pause(ctx, clock, pause); paused != nil {
+		if paused := clock.Sleep(ctx, clk, pause); paused != nil {
 			return fmt.Errorf("waiting for %s: %w", o.kind, paused)
 		}
 	}
-	if err := pace.Once(ctx, clock, o.poller.result); err != nil {
+	if err := backoff.Once(ctx, clk, o.poller.result); err != nil {
 		return fmt.Errorf("%s: %w", o.kind, classify(err))
 	}
 	return nil
@@ -136,7 +137,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 // poll asks once and gives the pause that the service wants before the next.
 func (o *Operation) poll(ctx context.Context) (time.Duration, error) {
 	var response *http.Response
-	err := pace.Once(ctx, o.client.clock, func(ctx context.Context) error {
+	err := backoff.Once(ctx, o.client.clock, func(ctx context.Context) error {
 		var err error
 		response, err = o.poller.Poll(ctx)
 		return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/azure/azuresim"
+	"salve/internal/azuresim"
 )
 
 // TestAPageThatFailsIsAskedForAgain: once the service answers, the list goes on

@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -46,7 +46,7 @@ func (c *Client) Definition(ctx context.Context, name PoolName) (Definition, err
 		return nil, err
 	}
 	if !json.Valid(body) {
-		return nil, fault.New(fault.Terminal, "reading pool %q: the answer is not JSON", name.Pool)
+		return nil, apierr.New(apierr.Terminal, "reading pool %q: the answer is not JSON", name.Pool)
 	}
 	return body, nil
 }
@@ -67,7 +67,7 @@ func (c *Client) UpdatePool(ctx context.Context, permit runbook.Permit, name Poo
 // don't know.
 func (c *Client) put(ctx context.Context, permit runbook.Permit, name PoolName, body Definition, condition, etag string) (*Operation, error) {
 	if etag == "" {
-		return nil, fault.New(fault.Terminal, "writing pool %q: no ETag to match", name.Pool)
+		return nil, apierr.New(apierr.Terminal, "writing pool %q: no ETag to match", name.Pool)
 	}
 	address := runtime.JoinPaths(c.arm.Endpoint(), PoolID(ClusterID(c.subscription, name.ResourceGroup, name.Cluster), name.Pool))
 	var operation *Operation
@@ -103,7 +103,7 @@ func (c *Client) put(ctx context.Context, permit runbook.Permit, name PoolName, 
 // gone already is class Missing.
 func (c *Client) DeletePool(ctx context.Context, permit runbook.Permit, name PoolName, etag string) (*Operation, error) {
 	if etag == "" {
-		return nil, fault.New(fault.Terminal, "deleting pool %q: no ETag to match", name.Pool)
+		return nil, apierr.New(apierr.Terminal, "deleting pool %q: no ETag to match", name.Pool)
 	}
 	pools, err := c.agentPools()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armsubscriptions"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // GroupLocation gives the location of a resource group. One that isn't there is
@@ -58,9 +58,9 @@ func (c *Client) SubscriptionID(ctx context.Context, name string) (string, error
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", fault.New(fault.Missing, "none of the subscriptions that can be seen is called %q", name)
+		return "", apierr.New(apierr.Missing, "none of the subscriptions that can be seen is called %q", name)
 	case len(found) > 1:
-		return "", fault.New(fault.Conflict, "%d subscriptions are called %q: %v; name the one that is meant by its ID", len(found), name, found)
+		return "", apierr.New(apierr.Conflict, "%d subscriptions are called %q: %v; name the one that is meant by its ID", len(found), name, found)
 	}
 	return found[0], nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Change is what a deployment would do to one resource.
@@ -28,9 +28,9 @@ func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body Deploymen
 	case err != nil:
 		return nil, err
 	case result.Error != nil:
-		return nil, fault.New(fault.Terminal, "%s: %s: %s", doing, value(result.Error.Code), value(result.Error.Message))
+		return nil, apierr.New(apierr.Terminal, "%s: %s: %s", doing, value(result.Error.Code), value(result.Error.Message))
 	case result.Properties == nil:
-		return nil, fault.New(fault.Terminal, "%s: the answer has no changes, not even none", doing)
+		return nil, apierr.New(apierr.Terminal, "%s: the answer has no changes, not even none", doing)
 	}
 	var changes []Change
 	for _, foreseen := range result.Properties.Changes {

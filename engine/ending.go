@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"salve/internal/clock"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -124,7 +124,7 @@ func (x *execution) check(ctx context.Context) (ending, error) {
 		if n == checkRounds {
 			break
 		}
-		if err := pace.Pause(ctx, x.engine.Clock, refusals.Pause(n, 0)); err != nil {
+		if err := clock.Sleep(ctx, x.engine.Clock, refusals.Pause(n, 0)); err != nil {
 			return x.endingOf(ctx, err)
 		}
 	}
@@ -152,7 +152,7 @@ func (x *execution) askChecks(ctx context.Context) (journal.Judgement, error) {
 // end writes the ending down, after the undo if there is one. It works on a
 // fresh, bounded context: the run's own may have ended.
 func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error) {
-	fresh, cancel := pace.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, undoBudget)
+	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, undoBudget)
 	defer cancel()
 	if end.fenced {
 		return end.verdict, nil

@@ -10,16 +10,16 @@ import (
 	"fmt"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
 // Engine runs runbooks on a journal.
 type Engine struct {
 	Journal journal.Backend
-	Clock   pace.Clock
+	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
@@ -144,7 +144,7 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 			record.Run, record.Header.Version, book.Name, book.Version)}
 	}
 	if lease.Epoch() <= record.Epoch {
-		return Result{}, fault.New(fault.Conflict, "run %q was last written under epoch %d, but the lease gives %d: the lease's record was lost", record.Run, record.Epoch, lease.Epoch())
+		return Result{}, apierr.New(apierr.Conflict, "run %q was last written under epoch %d, but the lease gives %d: the lease's record was lost", record.Run, record.Epoch, lease.Epoch())
 	}
 	record.Continue(e.Clock.Now, lease.Epoch())
 	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides}

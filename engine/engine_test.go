@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/engine"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -48,7 +48,7 @@ func (l *lamp) call(ctx context.Context, permit runbook.Permit, name string, cha
 }
 
 // errLost is an answer that was lost after the change happened.
-var errLost = fault.New(fault.Transient, "connection reset")
+var errLost = apierr.New(apierr.Transient, "connection reset")
 
 func (l *lamp) step(name string, done func() bool, change func()) runbook.Step {
 	return runbook.Step{
@@ -221,16 +221,16 @@ func TestTroubleWithAChange(t *testing.T) {
 			trouble: map[string][]error{"hang-sign": {errLost}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "switch-off"}},
 		"a change that is seen not to have happened is made again": {
-			trouble: map[string][]error{"hang-sign": {fault.New(fault.Transient, "503")}},
+			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Transient, "503")}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "hang-sign", "switch-off"}},
 		"throttled and in conflict: again, after a pause": {
-			trouble: map[string][]error{"hang-sign": {fault.New(fault.Throttled, "429"), fault.New(fault.Conflict, "409")}},
+			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Throttled, "429"), apierr.New(apierr.Conflict, "409")}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "hang-sign", "hang-sign", "switch-off"}},
 		"refused for good before the point of no return: undone": {
-			trouble: map[string][]error{"hang-sign": {fault.New(fault.Terminal, "no nail")}},
+			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Terminal, "no nail")}},
 			outcome: runbook.Failed, reason: "no nail", calls: []string{"hang-sign"}},
 		"refused for good at the point of no return: it was not passed, so undone": {
-			trouble: map[string][]error{"switch-off": {fault.New(fault.Terminal, "stuck")}},
+			trouble: map[string][]error{"switch-off": {apierr.New(apierr.Terminal, "stuck")}},
 			outcome: runbook.Failed, reason: "stuck", calls: []string{"hang-sign", "switch-off", "take-sign-in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -249,7 +249,7 @@ func TestTroubleWithAChange(t *testing.T) {
 func TestDenialIsWaitedOutForFiveMinutes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = slices.Repeat([]error{fault.New(fault.Denied, "403")}, 100)
+		b.trouble["hang-sign"] = slices.Repeat([]error{apierr.New(apierr.Denied, "403")}, 100)
 		began := time.Now()
 		expect(t, b.run(b.book()), runbook.Failed, "403")
 		if took := time.Since(began); took < 4*time.Minute || took > 6*time.Minute {
@@ -277,7 +277,7 @@ func TestFailureIsTakenBack(t *testing.T) {
 func TestUndoThatFailsParksAndIsResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["take-sign-in"] = []error{fault.New(fault.Terminal, "ladder gone")}
+		b.trouble["take-sign-in"] = []error{apierr.New(apierr.Terminal, "ladder gone")}
 		asked := 0
 		b.sees = func() runbook.Finding {
 			if asked++; asked <= 2 {
@@ -377,7 +377,7 @@ func TestStaleGuardsAreAskedAgainAndThenUnknown(t *testing.T) {
 
 func TestAmendTriesOtherInputs(t *testing.T) {
 	b := newBench(t)
-	b.trouble["hang-sign"] = []error{fault.New(fault.Terminal, "too large"), fault.New(fault.Terminal, "still too large")}
+	b.trouble["hang-sign"] = []error{apierr.New(apierr.Terminal, "too large"), apierr.New(apierr.Terminal, "still too large")}
 	book := b.book()
 	amended := 0
 	book.Steps[0].Amend = func(context.Context, runbook.Run, error) (bool, error) { amended++; return amended == 1, nil }

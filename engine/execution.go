@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"sync"
 
+	"salve/internal/clock"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -114,7 +114,7 @@ func (e *Engine) execute(ctx context.Context, book runbook.Runbook, record *jour
 		began = "resumed"
 	}
 	x.tell(Event{Kind: RunBegan, Text: began})
-	limited, cancel := pace.WithTimeout(ctx, e.Clock, book.Budget)
+	limited, cancel := clock.WithTimeout(ctx, e.Clock, book.Budget)
 	defer cancel()
 	var verdict journal.Verdict
 	how, err := x.proceed(limited)

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"salve/engine"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -104,7 +104,7 @@ func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 	}
 	_, err := b.Run(context.Background(), b.book(), engine.Options{})
 	var held *journal.HeldError
-	if !errors.As(err, &held) || held.Holder.User != "ada" || fault.ClassOf(err) != fault.Conflict {
+	if !errors.As(err, &held) || held.Holder.User != "ada" || apierr.ClassOf(err) != apierr.Conflict {
 		t.Errorf("got %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"salve/internal/clock"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -69,7 +69,7 @@ func (x *execution) conclude(ctx context.Context, judgement journal.Judgement) e
 // ask evaluates one guard and adds a person's override. An interrupted question
 // is no finding: the run stops instead of calling the world unknown.
 func (x *execution) ask(ctx context.Context, guard runbook.Guard) (runbook.Finding, error) {
-	limited, cancel := pace.WithTimeout(ctx, x.engine.Clock, guardPatience)
+	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, guardPatience)
 	defer cancel()
 	finding := guard.Evaluate(limited, x)
 	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.Unknown {

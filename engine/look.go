@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"salve/internal/clock"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -26,7 +26,7 @@ func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options
 	if err := Validate(book, options); err != nil {
 		return Result{}, err
 	}
-	limited, cancel := pace.WithTimeout(ctx, e.Clock, book.Budget)
+	limited, cancel := clock.WithTimeout(ctx, e.Clock, book.Budget)
 	defer cancel()
 	open, _, err := e.openRun(ctx, book)
 	if err != nil {

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 	"salve/internal/permit"
 	"salve/journal"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // refusals is the schedule between attempts at a step. ARM refills the right to
 // write agent pools once a minute, so that a faster one would only burn it.
-var refusals = pace.Backoff{First: 5 * time.Second, Longest: time.Minute, Factor: 1.7}
+var refusals = backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 1.7}
 
 // undecidable says that only a person can tell whether a change happened.
 type undecidable struct {
@@ -59,9 +60,9 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 			continue
 		}
 		refused++
-		wait := refusals.Pause(refused, fault.RetryAfter(err))
+		wait := refusals.Pause(refused, apierr.RetryAfter(err))
 		x.tell(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; looking again in %s", err, wait.Round(time.Second))})
-		if err := pace.Pause(ctx, x.engine.Clock, wait); err != nil {
+		if err := clock.Sleep(ctx, x.engine.Clock, wait); err != nil {
 			return err
 		}
 	}
@@ -87,10 +88,10 @@ func (x *execution) again(ctx context.Context, step runbook.Step, err error, den
 	if lost := x.lease.Check(ctx); lost != nil {
 		return false, false, fmt.Errorf("%w: %w", errLeaseLost, lost)
 	}
-	switch fault.ClassOf(err) {
-	case fault.Conflict, fault.Transient, fault.Throttled:
+	switch apierr.ClassOf(err) {
+	case apierr.Conflict, apierr.Transient, apierr.Throttled:
 		return true, true, err
-	case fault.Denied:
+	case apierr.Denied:
 		now := x.engine.Clock.Now()
 		if deniedSince.IsZero() {
 			*deniedSince = now
@@ -122,7 +123,7 @@ func (x *execution) limit(ctx context.Context, budget time.Duration) (context.Co
 	if budget == 0 {
 		return context.WithCancel(ctx)
 	}
-	return pace.WithTimeout(ctx, x.engine.Clock, budget)
+	return clock.WithTimeout(ctx, x.engine.Clock, budget)
 }
 
 // begin makes sure that the change is under way. A change that was announced
@@ -212,7 +213,7 @@ func (x *execution) change(ctx context.Context, step runbook.Step) error {
 
 // applied says what a failed Apply means: refused, or not known.
 func applied(err error) journal.Result {
-	if fault.ClassOf(err) == fault.Transient {
+	if apierr.ClassOf(err) == apierr.Transient {
 		return journal.Result{Result: journal.Unclear}
 	}
 	return journal.Result{Result: journal.Failure, Refused: true}
@@ -221,8 +222,8 @@ func applied(err error) journal.Result {
 // awaited says what a failed wait means. The change was accepted: unless its
 // operation ended, or was pushed aside, what becomes of it is not known.
 func awaited(err error) journal.Result {
-	switch fault.ClassOf(err) {
-	case fault.Terminal, fault.Conflict, fault.Missing:
+	switch apierr.ClassOf(err) {
+	case apierr.Terminal, apierr.Conflict, apierr.Missing:
 		return journal.Result{Result: journal.Failure}
 	}
 	return journal.Result{Result: journal.Unclear}
@@ -258,7 +259,7 @@ func (x *execution) unsuccessful(ctx context.Context, step runbook.Step, err err
 	if final(err) {
 		return err
 	}
-	result.Reason, result.Class = err.Error(), fault.ClassOf(err)
+	result.Reason, result.Class = err.Error(), apierr.ClassOf(err)
 	if journalErr := x.settle(ctx, step, result); journalErr != nil {
 		return journalErr
 	}
@@ -276,7 +277,7 @@ func (x *execution) settle(ctx context.Context, step runbook.Step, result journa
 
 // observe looks how far a step is, and looks again while it can't see.
 func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Observation, error) {
-	limited, cancel := pace.WithTimeout(ctx, x.engine.Clock, denialPatience)
+	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, denialPatience)
 	defer cancel()
 	for n := 1; ; n++ {
 		seen, err := step.Observe(limited, x)
@@ -289,10 +290,10 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		if final(err) {
 			return seen, err
 		}
-		wait := pace.Refusals.Pause(n, fault.RetryAfter(err))
-		class := fault.ClassOf(err)
-		blind := class == fault.Terminal || class == fault.Missing
-		if blind || pace.Pause(limited, x.engine.Clock, wait) != nil {
+		wait := backoff.Refusals.Pause(n, apierr.RetryAfter(err))
+		class := apierr.ClassOf(err)
+		blind := class == apierr.Terminal || class == apierr.Missing
+		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
 			return runbook.Observation{
 				State:    runbook.Undecidable,
 				Reason:   "it can't be seen: " + err.Error(),

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"salve/engine"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
 // stuck is a runbook whose last change was accepted and doesn't come to its end.
 func (b *bench) stuck() runbook.Runbook {
 	book := b.book()
-	book.Steps[1].Await = func(context.Context, runbook.Run) error { return fault.New(fault.Terminal, "stuck") }
+	book.Steps[1].Await = func(context.Context, runbook.Run) error { return apierr.New(apierr.Terminal, "stuck") }
 	book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
 		return runbook.Observation{State: runbook.NotStarted, Reason: "it glows"}, nil
 	}
@@ -36,9 +36,9 @@ func TestFailurePastTheReturnParksAndUndoesNothing(t *testing.T) {
 
 func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
 	for name, trouble := range map[string]error{
-		"denied":    fault.New(fault.Denied, "403"),
-		"throttled": fault.New(fault.Throttled, "429"),
-		"preempted": fault.New(fault.Conflict, "preempted"),
+		"denied":    apierr.New(apierr.Denied, "403"),
+		"throttled": apierr.New(apierr.Throttled, "429"),
+		"preempted": apierr.New(apierr.Conflict, "preempted"),
 		"lost":      errLost,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
 func TestRefusedAtThePointOfNoReturnAndThenMendedByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["switch-off"] = []error{fault.New(fault.Conflict, "409"), fault.New(fault.Conflict, "409")}
+		b.trouble["switch-off"] = []error{apierr.New(apierr.Conflict, "409"), apierr.New(apierr.Conflict, "409")}
 		began := time.Now()
 		b.sees = func() runbook.Finding {
 			if time.Since(began) > 8*time.Second {

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io"
 
-	"salve/secret"
+	"salve/internal/redact"
 )
 
 // line is an entry as it is stored: the hash covers the entry's exact bytes, so
@@ -37,7 +37,7 @@ func encode(entry Entry) (raw []byte, sum string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("encoding journal entry: %w", err)
 	}
-	body = secret.Redact(body)
+	body = redact.Redact(body)
 	sum = hash(body)
 	raw, err = json.Marshal(line{Sum: sum, Entry: body})
 	return append(raw, '\n'), sum, err

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -122,9 +122,9 @@ type Result struct {
 	Observed bool `json:"observed,omitempty"`
 	// Refused says that the change certainly did not happen and can't happen any
 	// more: the world refused it.
-	Refused bool        `json:"refused,omitempty"`
-	Reason  string      `json:"reason,omitempty"`
-	Class   fault.Class `json:"class,omitempty"`
+	Refused bool         `json:"refused,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+	Class   apierr.Class `json:"class,omitempty"`
 }
 
 // Note is a value that a later step, or a resumed run, needs.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // leaseState is what a lease's file holds; it outlives the lease, because the
@@ -45,7 +45,7 @@ func (f *File) Lock(_ context.Context, claim Claim) (Lease, error) {
 	}
 	state, readErr := readLease(path)
 	if !ours {
-		return nil, &fault.Error{Class: fault.Conflict, Err: &HeldError{Target: target, Holder: state.Holder}}
+		return nil, &apierr.Error{Class: apierr.Conflict, Err: &HeldError{Target: target, Holder: state.Holder}}
 	}
 	if readErr != nil {
 		return nil, errors.Join(fmt.Errorf("locking %s: %w", target, readErr), lock.Unlock())
@@ -64,10 +64,10 @@ func (l *fileLease) Epoch() int64 { return l.state.Epoch }
 func (l *fileLease) Check(context.Context) error {
 	state, err := readLease(l.path)
 	if err != nil {
-		return fault.New(fault.Conflict, "the lease on %s can't be seen: %w", l.state.Target, err)
+		return apierr.New(apierr.Conflict, "the lease on %s can't be seen: %w", l.state.Target, err)
 	}
 	if state.Epoch != l.state.Epoch || !l.lock.Locked() {
-		return fault.New(fault.Conflict, "the lease on %s was lost: epoch %d is at work, ours is %d", l.state.Target, state.Epoch, l.state.Epoch)
+		return apierr.New(apierr.Conflict, "the lease on %s was lost: epoch %d is at work, ours is %d", l.state.Target, state.Epoch, l.state.Epoch)
 	}
 	return nil
 }

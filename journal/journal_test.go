@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -136,7 +136,7 @@ func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
 	}
 	_, err = journal.NewFile(backend.Dir()).Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-2"}})
 	var held *journal.HeldError
-	if !errors.As(err, &held) || held.Holder.PID != 42 || fault.ClassOf(err) != fault.Conflict {
+	if !errors.As(err, &held) || held.Holder.PID != 42 || apierr.ClassOf(err) != apierr.Conflict {
 		t.Fatalf("the second got %v", err)
 	}
 	if _, err := backend.Lock(ctx, journal.Claim{Target: "lamp/2", Holder: journal.Holder{}}); err != nil {
@@ -149,7 +149,7 @@ func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
 	if err != nil || second.Epoch() <= first.Epoch() {
 		t.Fatalf("epochs %d and then %d, %v", first.Epoch(), second.Epoch(), err)
 	}
-	if err := first.Check(ctx); fault.ClassOf(err) != fault.Conflict || err == nil {
+	if err := first.Check(ctx); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 		t.Errorf("the first still believes in its lease: %v", err)
 	}
 	if err := second.Check(ctx); err != nil {

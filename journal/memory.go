@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Memory is a backend that forgets: for looking without acting, where nothing
@@ -66,7 +66,7 @@ func (m *Memory) Lock(_ context.Context, claim Claim) (Lease, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if other, held := m.held[target]; held {
-		return nil, &fault.Error{Class: fault.Conflict, Err: &HeldError{Target: target, Holder: other}}
+		return nil, &apierr.Error{Class: apierr.Conflict, Err: &HeldError{Target: target, Holder: other}}
 	}
 	m.epochs[target] = max(m.epochs[target], claim.Above) + 1
 	m.held[target] = claim.Holder
@@ -93,7 +93,7 @@ func (l *memoryLease) Check(context.Context) error {
 	l.memory.mu.Lock()
 	defer l.memory.mu.Unlock()
 	if l.memory.epochs[l.target] != l.epoch {
-		return fault.New(fault.Conflict, "the lease on %s was lost", l.target)
+		return apierr.New(apierr.Conflict, "the lease on %s was lost", l.target)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Place is a backend with its name.
@@ -44,9 +44,9 @@ func (c Carriage) Carry(ctx context.Context) (_ *Record, err error) {
 	case err != nil:
 		return nil, err
 	case len(record.Entries) == 0:
-		return nil, fault.New(fault.Missing, "the record of run %q is empty", c.Run)
+		return nil, apierr.New(apierr.Missing, "the record of run %q is empty", c.Run)
 	case record.Away != nil && record.Away.ID != c.To.ID:
-		return nil, fault.New(fault.Conflict, "run %q was moved to %s: bring it from there", c.Run, record.Away.Where)
+		return nil, apierr.New(apierr.Conflict, "run %q was moved to %s: bring it from there", c.Run, record.Away.Where)
 	}
 	above := record.Epoch
 	if record.Closed == nil {
@@ -107,7 +107,7 @@ func (c Carriage) missing(ctx context.Context) ([][]byte, error) {
 	}
 	for i := range min(len(lines), len(kept)) {
 		if !bytes.Equal(kept[i], lines[i]) {
-			return nil, fault.New(fault.Conflict, "there is another record of that name: they differ from line %d on", i+1)
+			return nil, apierr.New(apierr.Conflict, "there is another record of that name: they differ from line %d on", i+1)
 		}
 	}
 	return lines[min(len(lines), len(kept)):], nil

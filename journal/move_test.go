@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -58,7 +58,7 @@ func TestAnOpenRunIsMovedThereAndBack(t *testing.T) {
 		if left.Closed == nil || !strings.Contains(left.Closed.Reason, to.Where) {
 			t.Errorf("in %s it is still open: %+v", from.Where, left.Closed)
 		}
-		if err := left.Append(ctx, journal.Resumed, "", journal.Resumption{}); fault.ClassOf(err) != fault.Conflict {
+		if err := left.Append(ctx, journal.Resumed, "", journal.Resumption{}); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("writing where it was: %v", err)
 		}
 		lease, err := to.Lock(ctx, journal.Claim{Target: "lamp/1"})
@@ -140,7 +140,7 @@ func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
 	if _, err := journal.Create(ctx, to, now, 1, header); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, to); fault.ClassOf(err) != fault.Conflict || !strings.Contains(err.Error(), "line 1") {
+	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("over another record: %v", err)
 	}
 	if there := load(t, to); there.Header.Runbook != "other" || len(there.Entries) != 1 {
@@ -156,7 +156,7 @@ func TestAMovedRunGoesToOnePlace(t *testing.T) {
 	if _, err := carry(from, to); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, other); fault.ClassOf(err) != fault.Conflict || !strings.Contains(err.Error(), "moved to to") {
+	if _, err := carry(from, other); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "moved to to") {
 		t.Errorf("to another place: %v", err)
 	}
 	var missing *journal.MissingError

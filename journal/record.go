@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Record is one run's journal, open for appending.
@@ -86,7 +86,7 @@ func (r *Record) AppendAll(ctx context.Context, drafts ...Draft) error {
 	entries, lines, head := make([]Entry, 0, len(drafts)), make([][]byte, 0, len(drafts)), r.head
 	for _, draft := range drafts {
 		if r.Away != nil && draft.Kind != Arrived && draft.Kind != Closed {
-			return fault.New(fault.Conflict, "the record of run %q was moved to %s: it is closed here", r.Run, r.Away.Where)
+			return apierr.New(apierr.Conflict, "the record of run %q was moved to %s: it is closed here", r.Run, r.Away.Where)
 		}
 		raw, err := json.Marshal(draft.Data)
 		if err != nil {

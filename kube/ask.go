@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
 	"salve/runbook"
 )
 
@@ -56,24 +56,24 @@ func (a asker) ask(ctx context.Context, p *pod, from *queue) answer {
 		reply.outcome = void
 		return reply
 	}
-	reply.err = pace.Once(ctx, a.cluster.Clock, func(ctx context.Context) error { return a.cluster.evict(ctx, p) })
+	reply.err = backoff.Once(ctx, a.cluster.Clock, func(ctx context.Context) error { return a.cluster.evict(ctx, p) })
 	if reply.err == nil {
 		return reply
 	}
 	reply.outcome, reply.budget = a.read(ctx, p, reply.err)
-	reply.retryAfter = fault.RetryAfter(Classify(reply.err))
+	reply.retryAfter = apierr.RetryAfter(Classify(reply.err))
 	return reply
 }
 
 // read says what a refusal means.
 func (a asker) read(ctx context.Context, p *pod, err error) (outcome, string) {
 	budget, named := disruptionBudget(err)
-	switch class := fault.ClassOf(Classify(err)); {
+	switch class := apierr.ClassOf(Classify(err)); {
 	case named:
 		return refused, budget
-	case class == fault.Missing, class == fault.Conflict && a.replaced(ctx, p):
+	case class == apierr.Missing, class == apierr.Conflict && a.replaced(ctx, p):
 		return departed, ""
-	case class == fault.Throttled, !answered(err):
+	case class == apierr.Throttled, !answered(err):
 		return unanswered, ""
 	}
 	return failed, ""
@@ -116,7 +116,7 @@ func (c *Cluster) evict(ctx context.Context, p *pod) error {
 // another one of its name.
 func (a asker) replaced(ctx context.Context, p *pod) bool {
 	var uid string
-	err := pace.Once(ctx, a.cluster.Clock, func(ctx context.Context) error {
+	err := backoff.Once(ctx, a.cluster.Clock, func(ctx context.Context) error {
 		there, err := a.cluster.Client.CoreV1().Pods(p.namespace).Get(ctx, p.name, metav1.GetOptions{})
 		if err == nil {
 			uid = string(there.UID)
@@ -124,7 +124,7 @@ func (a asker) replaced(ctx context.Context, p *pod) bool {
 		return err
 	})
 	if err != nil {
-		return fault.ClassOf(Classify(err)) == fault.Missing
+		return apierr.ClassOf(Classify(err)) == apierr.Missing
 	}
 	return uid != string(p.uid)
 }

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"salve/pace"
+	"salve/internal/clock"
 )
 
 // resync is how long a watch is believed before the nodes are listed again: a
@@ -44,7 +44,7 @@ func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([
 		if done || err != nil {
 			return err
 		}
-		if err := pace.Pause(ctx, c.Clock, time.Second); err != nil {
+		if err := clock.Sleep(ctx, c.Clock, time.Second); err != nil {
 			return err
 		}
 	}
@@ -53,7 +53,7 @@ func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([
 // watchNodes follows the nodes from a version on; done is false when the watch
 // ended or its time is over.
 func (c *Cluster) watchNodes(ctx context.Context, selector, version string, nodes map[string]Node, enough func([]Node) bool) (done bool, _ error) {
-	limited, cancel := pace.WithTimeout(ctx, c.Clock, resync)
+	limited, cancel := clock.WithTimeout(ctx, c.Clock, resync)
 	defer cancel()
 	watcher, err := c.Client.CoreV1().Nodes().Watch(limited, metav1.ListOptions{LabelSelector: selector, ResourceVersion: version})
 	if err != nil {

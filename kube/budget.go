@@ -11,20 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
-	"salve/pace"
+	"salve/internal/backoff"
 )
 
 var (
 	// refusedByBudget is the schedule after a budget said no: it allows the next
 	// pod when the replacement of the last one is ready.
-	refusedByBudget = pace.Backoff{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
+	refusedByBudget = backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
 	// severalBudgets is the schedule for pods that can't be evicted until
 	// somebody changes their budgets.
-	severalBudgets = pace.Backoff{First: 15 * time.Second, Longest: time.Minute, Factor: 2}
+	severalBudgets = backoff.Exponential{First: 15 * time.Second, Longest: time.Minute, Factor: 2}
 	// inTrouble is the schedule after any other refusal.
-	inTrouble = pace.Backoff{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
+	inTrouble = backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
 	// stumbling is the schedule while the API server throttles or is away.
-	stumbling = pace.Backoff{First: time.Second, Longest: 5 * time.Second, Factor: 1.5}
+	stumbling = backoff.Exponential{First: time.Second, Longest: 5 * time.Second, Factor: 1.5}
 )
 
 // budgets finds the queue of a pod.
@@ -51,7 +51,7 @@ func (c *Cluster) readBudgets(ctx context.Context) *budgets {
 	options := metav1.ListOptions{Limit: page}
 	for {
 		var list *policyv1.PodDisruptionBudgetList
-		err := pace.Once(ctx, c.Clock, func(ctx context.Context) (err error) {
+		err := backoff.Once(ctx, c.Clock, func(ctx context.Context) (err error) {
 			list, err = c.Client.PolicyV1().PodDisruptionBudgets(metav1.NamespaceAll).List(ctx, options)
 			return err
 		})

@@ -6,32 +6,32 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Classify gives an error of client-go its class. An error that has one keeps it.
 func Classify(err error) error {
-	var classed *fault.Error
+	var classed *apierr.Error
 	if err == nil || errors.As(err, &classed) {
 		return err
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
-	return &fault.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}
+	return &apierr.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}
 }
 
-func classOf(err error) fault.Class {
+func classOf(err error) apierr.Class {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsGone(err):
-		return fault.Missing
+		return apierr.Missing
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		return fault.Conflict
+		return apierr.Conflict
 	case apierrors.IsTooManyRequests(err):
-		return fault.Throttled
+		return apierr.Throttled
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return fault.Denied
+		return apierr.Denied
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err):
-		return fault.Terminal
+		return apierr.Terminal
 	default:
-		return fault.Transient
+		return apierr.Transient
 	}
 }

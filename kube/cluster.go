@@ -10,7 +10,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 
-	"salve/pace"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 )
 
 // readers bounds the requests in flight of SideBySide.
@@ -24,7 +25,7 @@ type Cluster struct {
 	Dynamic dynamic.Interface
 	// Metadata reads of any kind what all kinds have, and nothing else.
 	Metadata metadata.Interface
-	Clock    pace.Clock
+	Clock    clock.Clock
 }
 
 // ID identifies the cluster by the UID of its namespace kube-system, which is made
@@ -43,7 +44,7 @@ func (c *Cluster) ID(ctx context.Context) (string, error) {
 
 // Read does a read, and repeats it while the API server stumbles.
 func (c *Cluster) Read(ctx context.Context, what string, call func(context.Context) error) error {
-	err := pace.Read(ctx, c.Clock, func(ctx context.Context) error { return Classify(call(ctx)) })
+	err := backoff.Retry(ctx, c.Clock, func(ctx context.Context) error { return Classify(call(ctx)) })
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"salve/internal/kubetest"
 	"salve/kube"
-	"salve/kube/kubetest"
 )
 
 // patience is far more than anything here takes.

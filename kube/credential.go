@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 )
 
 // serverScope is the scope of tokens for the API servers of AKS clusters with
@@ -37,14 +37,14 @@ const (
 // Connect makes the clients of a cluster from a kubeconfig that AKS hands out. Its user is an exec
 // plugin (kubelogin) when the cluster has Entra ID: it is replaced by tokens from
 // the credential, which refreshes them. Client certificates are used as they are.
-func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk pace.Clock) (*Cluster, error) {
+func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clock) (*Cluster, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
-		return nil, fault.New(fault.Terminal, "reading the cluster's kubeconfig: %w", err)
+		return nil, apierr.New(apierr.Terminal, "reading the cluster's kubeconfig: %w", err)
 	}
 	if config.ExecProvider != nil || config.AuthProvider != nil {
 		if credential == nil {
-			return nil, fault.New(fault.Denied, "the cluster wants a token of Entra ID, and there is no credential to get one")
+			return nil, apierr.New(apierr.Denied, "the cluster wants a token of Entra ID, and there is no credential to get one")
 		}
 		config.ExecProvider, config.AuthProvider = nil, nil
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
@@ -54,17 +54,17 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk pace.Cloc
 
 // Open makes the clients of a cluster from a person's own kubeconfig file, and from a context of
 // it where one is named. Its plugins are run as kubectl runs them.
-func Open(file, context string, clk pace.Clock) (*Cluster, error) {
+func Open(file, context string, clk clock.Clock) (*Cluster, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
 		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file}, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {
-		return nil, fault.New(fault.Terminal, "reading kubeconfig %q: %w", file, err)
+		return nil, apierr.New(apierr.Terminal, "reading kubeconfig %q: %w", file, err)
 	}
 	return clusterOf(config, clk)
 }
 
 // clusterOf makes the clients, which share their connections.
-func clusterOf(config *rest.Config, clk pace.Clock) (*Cluster, error) {
+func clusterOf(config *rest.Config, clk clock.Clock) (*Cluster, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
 	config.WarningHandler = rest.NoWarnings{} // they are for people who write manifests
@@ -81,7 +81,7 @@ func clusterOf(config *rest.Config, clk pace.Clock) (*Cluster, error) {
 		cluster.Metadata, err = metadata.NewForConfigAndClient(config, connections)
 	}
 	if err != nil {
-		return nil, fault.New(fault.Terminal, "making the cluster's clients: %w", err)
+		return nil, apierr.New(apierr.Terminal, "making the cluster's clients: %w", err)
 	}
 	return cluster, nil
 }

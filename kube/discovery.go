@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 )
 
 // Resource is one kind of objects, in the version that it is read in.
@@ -38,7 +38,7 @@ const discoveryPatience = 15 * time.Second
 // owners go. A group that the API server can't answer for is an error, unless its
 // failure is passed over: what belongs to it can't be seen.
 func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group string) bool) ([]Resource, error) {
-	limited, cancel := pace.WithTimeout(ctx, c.Clock, discoveryPatience)
+	limited, cancel := clock.WithTimeout(ctx, c.Clock, discoveryPatience)
 	defer cancel()
 	var lists []*metav1.APIResourceList
 	err := c.Read(limited, "asking the API server what it serves", func(ctx context.Context) (err error) {
@@ -52,7 +52,7 @@ func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group stri
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return nil, fault.New(fault.Terminal, "asking the API server what it serves: %w", err)
+			return nil, apierr.New(apierr.Terminal, "asking the API server what it serves: %w", err)
 		}
 		for _, served := range list.APIResources {
 			if lacks := slices.ContainsFunc(inGraph, func(verb string) bool { return !slices.Contains(served.Verbs, verb) }); !lacks {
@@ -79,5 +79,5 @@ func withoutGroups(err error, passOver func(group string) bool) error {
 		return nil
 	}
 	slices.Sort(failed)
-	return fault.New(fault.Transient, "the API server can't say what is in %s", strings.Join(failed, ", "))
+	return apierr.New(apierr.Transient, "the API server can't say what is in %s", strings.Join(failed, ", "))
 }

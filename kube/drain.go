@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"salve/pace"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -72,7 +72,7 @@ func (d Drained) Blockers() string {
 // gone or the deadline has passed; pods that are left are no error. The nodes
 // must have been cordoned.
 func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node, options DrainOptions) (Drained, error) {
-	limited, cancel := pace.WithTimeout(ctx, c.Clock, options.Deadline)
+	limited, cancel := clock.WithTimeout(ctx, c.Clock, options.Deadline)
 	defer cancel()
 	all, err := c.takeInventory(limited, nodes)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"salve/internal/kubetest"
 	"salve/kube"
-	"salve/kube/kubetest"
 	"salve/runbook"
 )
 

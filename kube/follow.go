@@ -9,12 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"salve/pace"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 )
 
 // watchAgain is the schedule after a watch ended early, as those do that the API
 // server can't get rid of their events quickly enough.
-var watchAgain = pace.Backoff{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+var watchAgain = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
 
 // follow sees the pods of a node go, until ctx ends. It sends the UIDs of those
 // that are gone.
@@ -40,7 +41,7 @@ func (c *Cluster) follow(ctx context.Context, node *emptying, seen chan<- types.
 		if watching.version != "" && watching.watch(ctx) {
 			n = 0
 		}
-		if pace.Pause(ctx, c.Clock, watchAgain.Pause(max(n, 1), 0)) != nil {
+		if clock.Sleep(ctx, c.Clock, watchAgain.Pause(max(n, 1), 0)) != nil {
 			return
 		}
 	}
@@ -61,7 +62,7 @@ type following struct {
 func (f *following) look(ctx context.Context) {
 	there := make(map[types.UID]bool, len(f.known))
 	var version string
-	err := pace.Once(ctx, f.cluster.Clock, func(ctx context.Context) error {
+	err := backoff.Once(ctx, f.cluster.Clock, func(ctx context.Context) error {
 		var err error
 		version, err = f.cluster.eachPodOf(ctx, f.node, func(pod *corev1.Pod) error {
 			there[pod.UID] = true
@@ -85,7 +86,7 @@ func (f *following) look(ctx context.Context) {
 // for a while only: then the pods are looked at anew, as they are when the API
 // server says that the version is too old.
 func (f *following) watch(ctx context.Context) (alive bool) {
-	limited, cancel := pace.WithTimeout(ctx, f.cluster.Clock, resync)
+	limited, cancel := clock.WithTimeout(ctx, f.cluster.Clock, resync)
 	defer cancel()
 	options := podsOf(f.node)
 	options.ResourceVersion, options.AllowWatchBookmarks = f.version, true

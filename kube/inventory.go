@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // page is how many objects one list request asks for: more than a node can hold, so
@@ -96,7 +96,7 @@ func (c *Cluster) takeInventory(ctx context.Context, nodes []Node) (inventory, e
 
 func (c *Cluster) readNode(ctx context.Context, name string, filters *filters) (*emptying, []Skipped, error) {
 	if name == "" {
-		return nil, nil, fault.New(fault.Terminal, "a node without a name: its pods would be those that run nowhere")
+		return nil, nil, apierr.New(apierr.Terminal, "a node without a name: its pods would be those that run nowhere")
 	}
 	var node *emptying
 	var skipped []Skipped

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"salve/azure/azuresim"
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/azuresim"
 	"salve/internal/permit"
 	"salve/kube"
 	"salve/runbook"
@@ -185,7 +185,7 @@ func TestDrainStopsWhenThePermitIsVoid(t *testing.T) {
 		all := cordonAll(t, cluster, "run-1")
 		short := permit.Mint(permit.Terms{Step: "drain", Expires: time.Now().Add(20 * time.Second), Now: time.Now, Lease: func(context.Context) error { return nil }})
 		_, err := cluster.Drain(ctx, short, all, kube.DrainOptions{Deadline: time.Hour})
-		if err == nil || fault.ClassOf(err) != fault.Conflict {
+		if err == nil || apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("got %v", err)
 		}
 		for _, call := range world.Calls() {

@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
 	"salve/runbook"
 )
 
@@ -110,20 +110,20 @@ func (c *Cluster) rewrite(ctx context.Context, permit runbook.Permit, node Node,
 			return nil
 		}
 		err := c.patchNode(ctx, permit, seen, patch)
-		if err == nil || fault.ClassOf(err) == fault.Missing {
+		if err == nil || apierr.ClassOf(err) == apierr.Missing {
 			return nil
 		}
-		if fault.ClassOf(err) != fault.Conflict {
+		if apierr.ClassOf(err) != apierr.Conflict {
 			return fmt.Errorf("%s node %q: %w", doing, node.Name, err)
 		}
 		var fresh *corev1.Node
-		err = pace.Once(ctx, c.Clock, func(ctx context.Context) error {
+		err = backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
 			var err error
 			fresh, err = c.Client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 			return err
 		})
-		switch class := fault.ClassOf(Classify(err)); {
-		case err != nil && class == fault.Missing:
+		switch class := apierr.ClassOf(Classify(err)); {
+		case err != nil && class == apierr.Missing:
 			return nil
 		case err != nil:
 			return fmt.Errorf("%s node %q: %w", doing, node.Name, Classify(err))
@@ -132,7 +132,7 @@ func (c *Cluster) rewrite(ctx context.Context, permit runbook.Permit, node Node,
 		}
 		seen = nodeOf(fresh)
 	}
-	return fault.New(fault.Conflict, "%s node %q: it changed %d times while it was tried", doing, node.Name, cordonRounds)
+	return apierr.New(apierr.Conflict, "%s node %q: it changed %d times while it was tried", doing, node.Name, cordonRounds)
 }
 
 func (c *Cluster) patchNode(ctx context.Context, permit runbook.Permit, seen Node, patch map[string]any) error {
@@ -145,7 +145,7 @@ func (c *Cluster) patchNode(ctx context.Context, permit runbook.Permit, seen Nod
 	if err != nil {
 		return err
 	}
-	return Classify(pace.Once(ctx, c.Clock, func(ctx context.Context) error {
+	return Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
 		_, err := c.Client.CoreV1().Nodes().Patch(ctx, seen.Name, types.MergePatchType, raw, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))

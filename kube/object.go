@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
 	"salve/runbook"
 )
 
@@ -34,7 +34,7 @@ func ObjectOf(resource Resource, found metav1.Object) Object {
 }
 
 // IsMissing tells whether an error says that a thing, or what serves it, is gone.
-func IsMissing(err error) bool { return err != nil && fault.ClassOf(err) == fault.Missing }
+func IsMissing(err error) bool { return err != nil && apierr.ClassOf(err) == apierr.Missing }
 
 // MetadataOf reads an object's metadata. It is nil when there is no object of that
 // name, or another one than was meant.
@@ -65,20 +65,20 @@ func (c *Cluster) State(ctx context.Context, object Object) (there, deleting boo
 // is not served any more are no errors.
 func (c *Cluster) Delete(ctx context.Context, permit runbook.Permit, object Object) error {
 	if object.UID == "" {
-		return fault.New(fault.Terminal, "deleting %s: it is not known which object of that name is meant", object)
+		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant", object)
 	}
 	if err := permit.Authorize(ctx); err != nil {
 		return err
 	}
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: metav1.NewUIDPreconditions(string(object.UID))}
-	err := Classify(pace.Once(ctx, c.Clock, func(ctx context.Context) error {
+	err := Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
 		return c.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).Delete(ctx, object.Name, options)
 	}))
 	if err == nil || IsMissing(err) {
 		return nil
 	}
-	if fault.ClassOf(err) == fault.Conflict {
+	if apierr.ClassOf(err) == apierr.Conflict {
 		if there, _, seen := c.State(ctx, object); seen == nil && !there {
 			return nil
 		}

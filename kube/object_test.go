@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/kubetest"
 	"salve/kube"
-	"salve/kube/kubetest"
 	"salve/runbook"
 )
 
@@ -35,7 +35,7 @@ func TestOnlyTheVeryObjectIsDeleted(t *testing.T) {
 	if err := cluster.Delete(t.Context(), granted("run-1"), another); err != nil {
 		t.Errorf("deleting what was replaced: %v", err)
 	}
-	if err := cluster.Delete(t.Context(), runbook.Permit{}, very); fault.ClassOf(err) != fault.Conflict || err == nil {
+	if err := cluster.Delete(t.Context(), runbook.Permit{}, very); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 		t.Errorf("deleting without a permit: %v", err)
 	}
 	if _, err := maps.Get(t.Context(), "there", metav1.GetOptions{}); err != nil {

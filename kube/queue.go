@@ -3,7 +3,7 @@ package kube
 import (
 	"time"
 
-	"salve/pace"
+	"salve/internal/backoff"
 )
 
 // standing is where a queue stands in the agenda.
@@ -24,7 +24,7 @@ type queue struct {
 	// blocker names what holds the pods back; of trouble, the latest.
 	blocker   string
 	namespace string
-	schedule  pace.Backoff
+	schedule  backoff.Exponential
 	// several budgets match the pods, which the Eviction API refuses for good.
 	several bool
 	// passing trouble is over for all when it is over for one.

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Selector reads a label selector by which objects are found that are to be removed.
@@ -12,7 +12,7 @@ import (
 func Selector(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
-		return nil, fault.New(fault.Terminal, "selector %q: %w", text, err)
+		return nil, apierr.New(apierr.Terminal, "selector %q: %w", text, err)
 	}
 	wanted, _ := parsed.Requirements()
 	for _, one := range wanted {
@@ -21,5 +21,5 @@ func Selector(text string) (labels.Selector, error) {
 			return parsed, nil
 		}
 	}
-	return nil, fault.New(fault.Terminal, "selector %q names no label that they have: it would select what is others'", text)
+	return nil, apierr.New(apierr.Terminal, "selector %q names no label that they have: it would select what is others'", text)
 }

@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 
-	"salve/hotfix/event"
-	"salve/hotfix/live"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/liveconfig"
 )
 
 // runCheck reads the pointer from the live service, and prints the event.
@@ -20,7 +20,7 @@ func (n *node) check(ctx context.Context) event.Event {
 	n.learnCurrent(ctx)
 	from := n.settings.live
 	from.Clock = n.clock
-	result := live.New(from).Check(ctx, n.settings.current, n.settings.pointer)
+	result := liveconfig.New(from).Check(ctx, n.settings.current, n.settings.pointer)
 	e.Outcome, e.Level = string(result.Outcome), levelOfCheck(result.Outcome)
 	if result.Decision.SchemaVersion != 0 {
 		e.Reason, e.Target, e.Decision = string(result.Decision.Reason), result.Decision.Wanted(), &result.Decision
@@ -33,9 +33,9 @@ func (n *node) check(ctx context.Context) event.Event {
 }
 
 // levelOfCheck: that nothing is published is information, not an error.
-func levelOfCheck(outcome live.Outcome) event.Level {
+func levelOfCheck(outcome liveconfig.Outcome) event.Level {
 	switch outcome {
-	case live.LiveRead, live.NoHotfixForBase, live.NonePublished:
+	case liveconfig.LiveRead, liveconfig.NoHotfixForBase, liveconfig.NonePublished:
 		return event.Information
 	}
 	return event.Warning

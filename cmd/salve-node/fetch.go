@@ -4,17 +4,17 @@ import (
 	"context"
 	"strings"
 
-	"salve/hotfix"
-	"salve/hotfix/event"
-	"salve/hotfix/payload"
-	"salve/hotfix/staging"
-	"salve/pace"
+	"salve/internal/clock"
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/payload"
+	"salve/internal/hotfix/slot"
 )
 
 // runFetch fetches what today's decision names, and prints the event.
 func (n *node) runFetch() int {
 	ctx := context.Background()
-	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+	limited, cancel := clock.WithTimeout(ctx, n.clock, n.settings.budget)
 	defer cancel()
 	e := n.event("fetch")
 	n.settle(limited, &e)
@@ -186,7 +186,7 @@ func (r *errand) bringProgram(ctx context.Context) error {
 		return err
 	}
 	r.program.Source = file.Source
-	_, err = r.node.slot().Stage(ctx, staging.Candidate{
+	_, err = r.node.slot().Stage(ctx, slot.Candidate{
 		Path: file.Path, Target: target, Source: file.Source, Time: r.node.clock.Now(),
 	})
 	return err

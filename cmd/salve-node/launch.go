@@ -4,17 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"salve/hotfix/event"
-	"salve/hotfix/launch"
-	"salve/hotfix/staging"
-	"salve/pace"
+	"salve/internal/clock"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/launch"
+	"salve/internal/hotfix/slot"
 )
 
 // runLaunch runs the program, hotfixed where that is possible, baked otherwise.
 // Where there is nothing to watch over, the program takes this process's place.
 func (n *node) runLaunch() int {
 	e := n.event("launch")
-	choice := staging.Choice{Path: n.settings.baked, Reason: staging.NoHotfix}
+	choice := slot.Choice{Path: n.settings.baked, Reason: slot.NoHotfix}
 	n.safely("launch", func() { choice = n.prepare(context.Background(), &e) })
 	if !choice.Staged() {
 		return n.runBaked(e, outcomeRan)
@@ -46,8 +46,8 @@ func (n *node) markBad(digest string) {
 // from running, and each part is safe from the others' mistakes. It takes the budget
 // at most, and the time of asking the baked program its version: what used up the
 // budget shall not put a staged program out of use.
-func (n *node) prepare(ctx context.Context, e *event.Event) staging.Choice {
-	limited, cancel := pace.WithTimeout(ctx, n.clock, n.settings.budget)
+func (n *node) prepare(ctx context.Context, e *event.Event) slot.Choice {
+	limited, cancel := clock.WithTimeout(ctx, n.clock, n.settings.budget)
 	defer cancel()
 	n.safely("launch", func() { n.settle(limited, e) })
 	if n.settings.check {

@@ -9,12 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"salve/hotfix"
-	"salve/hotfix/event"
-	"salve/hotfix/origin"
-	"salve/hotfix/payload"
-	"salve/hotfix/staging"
-	"salve/pace"
+	"salve/internal/clock"
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/fetch"
+	"salve/internal/hotfix/payload"
+	"salve/internal/hotfix/slot"
 )
 
 // keptEvents is how many events stay in their folder.
@@ -25,13 +25,13 @@ type node struct {
 	process
 	settings settings
 	program  []string // the arguments of the program to launch
-	clock    pace.Clock
+	clock    clock.Clock
 	// launched: a program was started that is not to be started again.
 	launched bool
 }
 
-func (n *node) slot() staging.Slot {
-	return staging.Slot{Baked: n.settings.baked, Staged: n.settings.staged}
+func (n *node) slot() slot.Slot {
+	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged}
 }
 
 func (n *node) tree() payload.Tree {
@@ -42,10 +42,10 @@ func (n *node) events() event.Folder {
 	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents}
 }
 
-func (n *node) origin() *origin.Origin {
+func (n *node) origin() *fetch.Origin {
 	from := n.settings.origin
 	from.Budget, from.Clock = n.settings.budget, n.clock
-	return origin.New(from)
+	return fetch.New(from)
 }
 
 // decide reads the pointer and decides. Only where there is something to decide is
@@ -62,7 +62,7 @@ func (n *node) learnCurrent(ctx context.Context) {
 	if n.settings.current != "" {
 		return
 	}
-	version, err := staging.Ask(ctx, n.settings.baked)
+	version, err := slot.Ask(ctx, n.settings.baked)
 	if err != nil {
 		n.warn(fmt.Sprintf("the version of %s is not known, so no hotfix is taken: %v", n.settings.baked, err))
 		return

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"salve/hotfix/event"
+	"salve/internal/hotfix/event"
 )
 
 // openly runs a command that fails open. A panic in it is an event, not the end of

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"syscall"
 
-	"salve/hotfix/event"
-	"salve/hotfix/origin"
-	"salve/hotfix/staging"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/fetch"
+	"salve/internal/hotfix/slot"
 )
 
 // The outcomes of commands, beside those of package origin.
@@ -34,8 +34,8 @@ const (
 
 // outcomeOf says what an error means for a fetch.
 func outcomeOf(err error) string {
-	var unfit *staging.UnfitError
-	var brought *origin.Error
+	var unfit *slot.UnfitError
+	var brought *fetch.Error
 	var wrong *badPayload
 	switch {
 	case errors.As(err, &wrong):
@@ -44,16 +44,16 @@ func outcomeOf(err error) string {
 		return outcomeReadOnly
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return outcomeDiskFull
-	case errors.Is(err, staging.ErrMarkedBad):
+	case errors.Is(err, slot.ErrMarkedBad):
 		return outcomeMarkedBad
-	case errors.Is(err, staging.ErrBusy):
-		return string(origin.Busy)
+	case errors.Is(err, slot.ErrBusy):
+		return string(fetch.Busy)
 	case errors.As(err, &unfit):
 		return outcomeUnfit
 	case errors.As(err, &brought):
 		return string(brought.Outcome)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return string(origin.Timeout)
+		return string(fetch.Timeout)
 	}
 	return outcomeFailed
 }

@@ -10,15 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/utils/clock"
-
-	"salve/hotfix/event"
-	"salve/pace"
+	"salve/internal/clock"
+	"salve/internal/hotfix/event"
 )
 
 // broken is a clock that fails where a mistake in the program would.
 type broken struct {
-	clock.RealClock
+	clock.Real
 	calls, at int
 }
 
@@ -26,7 +24,7 @@ func (b *broken) Now() time.Time {
 	if b.calls++; b.calls == b.at {
 		panic("a mistake")
 	}
-	return b.RealClock.Now()
+	return b.Real.Now()
 }
 
 // TestAPanicIsAnEvent makes each command fail at its beginning: it still answers,
@@ -86,7 +84,7 @@ func TestNobodyReads(t *testing.T) {
 	}
 }
 
-func newNode(t *testing.T, out, said *bytes.Buffer, time pace.Clock) *node {
+func newNode(t *testing.T, out, said *bytes.Buffer, time clock.Clock) *node {
 	t.Helper()
 	state := t.TempDir()
 	n := &node{clock: time}
@@ -99,7 +97,7 @@ func newNode(t *testing.T, out, said *bytes.Buffer, time pace.Clock) *node {
 // TestAPanicKeepsNothingFromRunning: what comes after a part that failed is done.
 func TestAPanicKeepsNothingFromRunning(t *testing.T) {
 	var said bytes.Buffer
-	n := newNode(t, &said, &said, clock.RealClock{})
+	n := newNode(t, &said, &said, clock.Real{})
 	if n.safely("fetch", func() { panic("a mistake") }) {
 		t.Error("it ended well")
 	}

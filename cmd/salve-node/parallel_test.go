@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"salve/hotfix/hotfixtest"
+	"salve/internal/hotfix/hotfixtest"
 )
 
 // TestManyFetchAtOnce: one of them downloads, and all find the program staged.

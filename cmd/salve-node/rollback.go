@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"salve/hotfix/event"
-	"salve/hotfix/payload"
-	"salve/pace"
+	"salve/internal/clock"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/payload"
 )
 
 // runRollback puts back the files that the last scripts replaced.
@@ -38,7 +38,7 @@ func (n *node) runRollback() int {
 }
 
 func (n *node) rollback() (payload.RolledBackTo, error) {
-	ctx, cancel := pace.WithTimeout(context.Background(), n.clock, n.settings.budget)
+	ctx, cancel := clock.WithTimeout(context.Background(), n.clock, n.settings.budget)
 	defer cancel()
 	release, err := n.slot().Lock(ctx)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"salve/hotfix/hotfixtest"
+	"salve/internal/hotfix/hotfixtest"
 )
 
 func TestMain(m *testing.M) {

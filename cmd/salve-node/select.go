@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"salve/hotfix"
-	"salve/hotfix/event"
-	"salve/hotfix/staging"
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/slot"
 )
 
 // runSelect prints the path of the program to run, and the reason on standard
@@ -22,18 +22,18 @@ func (n *node) runSelect() int {
 }
 
 // choose selects the program, says why, and writes it into the event.
-func (n *node) choose(decision hotfix.Decision, e *event.Event) staging.Choice {
+func (n *node) choose(decision hotfix.Decision, e *event.Event) slot.Choice {
 	choice := n.slot().Choose(decision)
 	e.Reason, e.Target, e.Path, e.Decision = string(choice.Reason), decision.Wanted(), choice.Path, &decision
 	why := fmt.Sprintf("%s: %s", choice.Path, choice.Reason)
 	switch {
-	case choice.Reason == staging.NoHotfix:
+	case choice.Reason == slot.NoHotfix:
 		why += fmt.Sprintf(" (%s)", decision.Reason)
 	case choice.Err != nil:
 		e.Problem = oneLine(choice.Err)
 		why += fmt.Sprintf(" (%s)", e.Problem)
 	}
-	if !choice.Staged() && choice.Reason != staging.NoHotfix {
+	if !choice.Staged() && choice.Reason != slot.NoHotfix {
 		e.Level = worse(e.Level, event.Warning)
 	}
 	n.warn(why)

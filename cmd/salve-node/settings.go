@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"salve/hotfix/live"
-	"salve/hotfix/origin"
+	"salve/internal/hotfix/fetch"
+	"salve/internal/hotfix/liveconfig"
 )
 
 // The defaults. The paths are those of AKS's images.
@@ -28,8 +28,8 @@ type settings struct {
 	allow                         []string
 	last                          int
 	output                        string
-	origin                        origin.Settings
-	live                          live.Settings
+	origin                        fetch.Settings
+	live                          liveconfig.Settings
 }
 
 func (s *settings) flags() *pflag.FlagSet {

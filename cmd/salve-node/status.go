@@ -6,7 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"salve/hotfix/event"
+	"salve/internal/hotfix/event"
 )
 
 // report is the JSON document of status.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"salve/hotfix/hotfixtest"
+	"salve/internal/hotfix/hotfixtest"
 )
 
 // maxSize bounds the stripped program, in bytes.

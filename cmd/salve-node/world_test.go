@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"testing"
 
-	"salve/hotfix/hotfixtest"
+	"salve/internal/hotfix/hotfixtest"
 )
 
 // TestCheckThenRun is a boot with everything: the live service serves a map, which

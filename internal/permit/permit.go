@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Terms are what a permit was minted on.
@@ -37,9 +37,9 @@ func Mint(terms Terms) Permit { return Permit{terms: &terms} }
 func (p Permit) Authorize(ctx context.Context) error {
 	switch {
 	case p.terms == nil:
-		return fault.New(fault.Conflict, "no permit: a change was asked for outside of a step")
+		return apierr.New(apierr.Conflict, "no permit: a change was asked for outside of a step")
 	case !p.terms.Now().Before(p.terms.Expires):
-		return fault.New(fault.Conflict, "the permit of step %q expired at %s", p.terms.Step, p.terms.Expires.UTC().Format(time.RFC3339))
+		return apierr.New(apierr.Conflict, "the permit of step %q expired at %s", p.terms.Step, p.terms.Expires.UTC().Format(time.RFC3339))
 	}
 	if err := p.terms.Lease(ctx); err != nil {
 		return fmt.Errorf("permit of step %q: %w", p.terms.Step, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"salve/azure/azuresim"
+	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
 )

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -27,7 +28,7 @@ func (d *deployment) deploy() runbook.Step {
 		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
 			body, err := d.order.body(d.tags(run))
 			if err != nil {
-				return fault.New(fault.Terminal, "%w", err)
+				return apierr.New(apierr.Terminal, "%w", err)
 			}
 			operation, err := d.Azure.Deploy(ctx, permit, d.name(), body)
 			if err != nil {
@@ -80,11 +81,11 @@ func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 	case err != nil:
 		return err
 	case there.Deployment == nil || !there.ours(run):
-		return fault.New(fault.Conflict, "deployment %q was replaced or deleted while it was waited for", d.Deployment)
+		return apierr.New(apierr.Conflict, "deployment %q was replaced or deleted while it was waited for", d.Deployment)
 	case there.State != succeeded:
-		return fault.New(fault.Terminal, "deployment %q is %s: %s", d.Deployment, there.State, there.Failure)
+		return apierr.New(apierr.Terminal, "deployment %q is %s: %s", d.Deployment, there.State, there.Failure)
 	case there.Tags[contentTag] != d.content:
-		return fault.New(fault.Conflict, "deployment %q succeeded with another content", d.Deployment)
+		return apierr.New(apierr.Conflict, "deployment %q succeeded with another content", d.Deployment)
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (d *deployment) ended(ctx context.Context) (sight, error) {
 		if err != nil || there.Deployment == nil || !there.Active() {
 			return there, err
 		}
-		if err := pace.Pause(ctx, d.Clock, pace.Operations.Next(d.Clock.Since(began), time.Second)); err != nil {
+		if err := clock.Sleep(ctx, d.Clock, backoff.Operations.Next(d.Clock.Since(began), time.Second)); err != nil {
 			return there, fmt.Errorf("waiting for deployment %q, which is %s: %w", d.Deployment, there.State, err)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 )
 
 // Foresee says what a deployment would change, as ARM predicts it, and changes
@@ -21,7 +21,7 @@ func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, 
 		return "", err
 	}
 	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
-	if err != nil && fault.ClassOf(err) == fault.Missing && in.ResourceGroup != "" {
+	if err != nil && apierr.ClassOf(err) == apierr.Missing && in.ResourceGroup != "" {
 		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change", in.ResourceGroup), nil
 	}
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -18,7 +18,7 @@ func (d *deployment) scopeThere() runbook.Guard {
 			}
 			location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
 			switch {
-			case err != nil && fault.ClassOf(err) == fault.Missing:
+			case err != nil && apierr.ClassOf(err) == apierr.Missing:
 				return runbook.No(fmt.Sprintf("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription)).
 					Ending(runbook.Failed)
 			case err != nil:

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"salve/azure"
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -17,7 +17,7 @@ const Name = "arm-deployment"
 // World is what the runbook acts on.
 type World struct {
 	Azure *azure.Client
-	Clock pace.Clock
+	Clock clock.Clock
 }
 
 // New makes the runbook for one deployment.
@@ -71,7 +71,7 @@ func (d *deployment) look(ctx context.Context, run runbook.Run) (sight, error) {
 func (d *deployment) now(ctx context.Context) (sight, error) {
 	there, err := d.Azure.Deployment(ctx, d.name())
 	switch {
-	case err != nil && fault.ClassOf(err) == fault.Missing:
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
 		return sight{}, nil
 	case err != nil:
 		return sight{}, err

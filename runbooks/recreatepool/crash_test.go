@@ -13,8 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
 )

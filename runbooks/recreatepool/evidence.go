@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -31,7 +32,7 @@ const (
 	windowNote = "storm-window-began"
 )
 
-var rolesSpreading = pace.Backoff{First: 5 * time.Second, Longest: time.Minute, Factor: 2}
+var rolesSpreading = backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 2}
 
 // writeStorm asks the Activity Log for failed writes of the pool's scale sets.
 func (r *recreation) writeStorm(ctx context.Context, run runbook.Run, nodeResourceGroup string, sets []azure.ScaleSet) runbook.Finding {
@@ -116,15 +117,15 @@ func (r *recreation) readActivity(ctx context.Context, of string, since time.Tim
 	for n := 1; ; n++ {
 		query := azure.ActivityQuery{From: since, To: r.Clock.Now().Add(skew), Of: of}
 		err := r.Azure.ReadActivity(ctx, query, visit)
-		if err == nil || fault.ClassOf(err) != fault.Denied || !azure.RefusedAccess(err) {
+		if err == nil || apierr.ClassOf(err) != apierr.Denied || !azure.RefusedAccess(err) {
 			r.refusedSince = time.Time{}
 			return err
 		}
 		if r.refusedSince.IsZero() {
 			r.refusedSince = r.Clock.Now()
 		}
-		refused, pause := r.Clock.Since(r.refusedSince), rolesSpreading.Pause(n, fault.RetryAfter(err))
-		if refused+pause > rolePatience || pace.Pause(ctx, r.Clock, pause) != nil {
+		refused, pause := r.Clock.Since(r.refusedSince), rolesSpreading.Pause(n, apierr.RetryAfter(err))
+		if refused+pause > rolePatience || clock.Sleep(ctx, r.Clock, pause) != nil {
 			return fmt.Errorf("still refused after %s: %w", refused.Round(time.Second), err)
 		}
 	}

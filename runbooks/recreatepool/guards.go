@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -16,7 +16,7 @@ func (r *recreation) clusterExists() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			switch {
-			case fault.ClassOf(err) == fault.Missing && err != nil:
+			case apierr.ClassOf(err) == apierr.Missing && err != nil:
 				return runbook.No(fmt.Sprintf("there is no cluster %q in resource group %q", r.Cluster, r.ResourceGroup))
 			case err != nil:
 				return runbook.Unseen(err.Error())

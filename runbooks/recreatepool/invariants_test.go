@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"salve/azure"
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
 )

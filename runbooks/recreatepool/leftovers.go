@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -52,7 +52,7 @@ func (r *recreation) leftoversKnown() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			switch {
-			case err != nil && fault.ClassOf(err) == fault.Missing:
+			case err != nil && apierr.ClassOf(err) == apierr.Missing:
 				return runbook.Yes("no cluster, no stand-in")
 			case err != nil:
 				return runbook.Unseen(err.Error())
@@ -99,7 +99,7 @@ func (r *recreation) clearLeftovers() runbook.Step {
 		name: "clear-leftovers", changes: "take back the cordons and remove the stand-in of an earlier run whose journal is not here",
 		find: func(ctx context.Context, run runbook.Run) (string, bool, error) {
 			cluster, err := r.cluster(ctx, run)
-			if err != nil && fault.ClassOf(err) == fault.Missing {
+			if err != nil && apierr.ClassOf(err) == apierr.Missing {
 				return "", false, nil
 			}
 			pool, found := r.leftover(cluster)

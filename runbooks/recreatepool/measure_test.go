@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/azure/azuresim"
+	"salve/internal/azuresim"
+	"salve/internal/clock"
 	"salve/internal/permit"
 	"salve/journal"
 	"salve/kube"
-	"salve/pace"
 	"salve/runbook"
-
-	"k8s.io/utils/clock"
 )
 
 var measure = flag.Bool("measure", false, "print figures on virtual time, in the format of Go's benchmarks (make bench)")
@@ -98,12 +96,12 @@ func naiveTime(t *testing.T, scenario azuresim.Scenario) (took time.Duration) {
 		s := newStage(t, scenario, journal.NewMemory())
 		defer s.world.Close()
 		client, err := azure.New(azure.Options{
-			Subscription: scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.Transport(), Clock: clock.RealClock{},
+			Subscription: scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.Transport(), Clock: clock.Real{},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &naive{t: t, client: client, in: scenario, kube: &kube.Cluster{Client: s.world.Kubernetes(), Clock: clock.RealClock{}},
+		n := &naive{t: t, client: client, in: scenario, kube: &kube.Cluster{Client: s.world.Kubernetes(), Clock: clock.Real{}},
 			permit: permit.Mint(permit.Terms{Run: "naive", Expires: time.Now().Add(24 * time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})}
 		began := time.Now()
 		n.recover(context.Background())
@@ -157,9 +155,9 @@ func (n *naive) must(err error) {
 
 func (n *naive) poll(done func() bool) {
 	for !done() {
-		n.must(pace.Pause(context.Background(), clock.RealClock{}, 30*time.Second))
+		n.must(clock.Sleep(context.Background(), clock.Real{}, 30*time.Second))
 	}
-	n.must(pace.Pause(context.Background(), clock.RealClock{}, 15*time.Second))
+	n.must(clock.Sleep(context.Background(), clock.Real{}, 15*time.Second))
 }
 
 func (n *naive) create(ctx context.Context, name azure.PoolName, body azure.Definition) {
@@ -191,5 +189,5 @@ func (n *naive) drain(ctx context.Context, pool string) {
 		_, err := n.kube.Drain(ctx, n.permit, []kube.Node{node}, kube.DrainOptions{Deadline: 5 * time.Minute})
 		n.must(err)
 	}
-	n.must(pace.Pause(ctx, clock.RealClock{}, 15*time.Second))
+	n.must(clock.Sleep(ctx, clock.Real{}, 15*time.Second))
 }

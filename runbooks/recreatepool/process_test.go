@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"salve/azure/azuresim"
+	"salve/internal/azuresim"
 	"salve/journal"
 )
 

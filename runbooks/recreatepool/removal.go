@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -32,7 +32,7 @@ func (r *recreation) removeStandIn(name, changes string) *runbook.Step {
 			}
 			definition, err := r.definition(ctx, pool)
 			if err == nil && definition != nil && tagOf(definition, runTag) != run.ID() {
-				err = fault.New(fault.Terminal, "pool %q has the name of this run's stand-in but not its tags", pool)
+				err = apierr.New(apierr.Terminal, "pool %q has the name of this run's stand-in but not its tags", pool)
 			}
 			return pool, definition != nil, err
 		},
@@ -102,7 +102,7 @@ func (r *recreation) deleteAsSeen(ctx context.Context, permit runbook.Permit, ru
 		return err
 	}
 	operation, err := r.Azure.DeletePool(ctx, permit, r.poolName(pool), definition.ETag())
-	if err != nil && fault.ClassOf(err) == fault.Missing {
+	if err != nil && apierr.ClassOf(err) == apierr.Missing {
 		return nil
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *recreation) standInDispensable(what removal) runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				if fault.ClassOf(err) == fault.Missing {
+				if apierr.ClassOf(err) == apierr.Missing {
 					return runbook.Yes("no cluster, no stand-in")
 				}
 				return runbook.Unseen(err.Error())

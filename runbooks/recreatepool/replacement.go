@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -42,14 +42,14 @@ func (r *recreation) deletePool() runbook.Step {
 // the snapshot: a change that somebody made since then is not deleted with it.
 func (r *recreation) deleteAsJudged(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
 	if r.kept == "" || r.keptRound != run.Round() {
-		return fault.New(fault.Terminal, "the pool was not compared with the snapshot in this round")
+		return apierr.New(apierr.Terminal, "the pool was not compared with the snapshot in this round")
 	}
 	if err := run.Note(ctx, deletingNote, true); err != nil {
 		return err
 	}
 	operation, err := r.Azure.DeletePool(ctx, permit, r.poolName(r.Pool), r.kept)
 	if err != nil {
-		if fault.ClassOf(err) != fault.Transient {
+		if apierr.ClassOf(err) != apierr.Transient {
 			err = errors.Join(err, run.Note(ctx, deletingNote, false)) // refused: its absence would not be our doing
 		}
 		return err
@@ -185,7 +185,7 @@ func (r *recreation) awaitReplacement(ctx context.Context, run runbook.Run) erro
 	}
 	for _, name := range scaleSetNames(sets) {
 		if slices.Contains(taken.ScaleSets, name) {
-			return fault.New(fault.Terminal, "the new pool is on the old scale set %s: the corruption is still there", name)
+			return apierr.New(apierr.Terminal, "the new pool is on the old scale set %s: the corruption is still there", name)
 		}
 	}
 	wanted, err := nodesWanted(taken.Definition)
@@ -209,5 +209,5 @@ func nodesWanted(definition azure.Definition) (int, error) {
 	case p.Count != nil:
 		return int(*p.Count), nil
 	}
-	return 0, fault.New(fault.Terminal, "the pool's definition has no count")
+	return 0, apierr.New(apierr.Terminal, "the pool's definition has no count")
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/kube"
-	"salve/pace"
 	"salve/runbook"
 )
 
@@ -22,7 +22,7 @@ type World struct {
 	// Kubernetes connects to the cluster. It is asked only once there is reason
 	// to look at nodes: a healthy cluster costs one call to ARM.
 	Kubernetes func(context.Context) (*kube.Cluster, error)
-	Clock      pace.Clock
+	Clock      clock.Clock
 }
 
 // New makes the runbook for one pool.
@@ -84,7 +84,7 @@ func (r *recreation) cluster(ctx context.Context, run runbook.Run) (azure.Cluste
 		return r.sighted, r.missing
 	}
 	cluster, err := r.Azure.Cluster(ctx, r.ResourceGroup, r.Cluster)
-	gone := err != nil && fault.ClassOf(err) == fault.Missing
+	gone := err != nil && apierr.ClassOf(err) == apierr.Missing
 	if err != nil && !gone {
 		return azure.Cluster{}, err
 	}

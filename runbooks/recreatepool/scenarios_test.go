@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
+	"salve/internal/report"
 	"salve/journal"
-	"salve/report"
 )
 
 var update = flag.Bool("update", false, "write the golden transcripts anew")

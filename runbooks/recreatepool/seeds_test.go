@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
 )
 
 var (

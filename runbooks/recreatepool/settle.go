@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -65,13 +65,13 @@ func (r *recreation) awaitSettled(ctx context.Context, run runbook.Run) error {
 	if err := r.awaitOperation(ctx, run, "aborting the cluster's operation"); err != nil {
 		return err
 	}
-	limited, cancel := pace.WithTimeout(ctx, r.Clock, abortShows)
+	limited, cancel := clock.WithTimeout(ctx, r.Clock, abortShows)
 	defer cancel()
 	err := r.awaitCluster(limited, run, func(cluster azure.Cluster) bool {
 		return !underWay(cluster.State) && cluster.State != "Canceling"
 	})
 	if err != nil && context.Cause(ctx) == nil && context.Cause(limited) != nil {
-		return fault.New(fault.Transient, "the cluster did not leave its operation within %s of the abort", abortShows)
+		return apierr.New(apierr.Transient, "the cluster did not leave its operation within %s of the abort", abortShows)
 	}
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -57,7 +57,7 @@ func (r *recreation) takeSnapshot(ctx context.Context, run runbook.Run) (snapsho
 		return snapshot{}, err
 	}
 	if cluster.Version == "" {
-		return snapshot{}, fault.New(fault.Terminal, "ARM does not say the control plane's version: the pool could be made again with an older one")
+		return snapshot{}, apierr.New(apierr.Terminal, "ARM does not say the control plane's version: the pool could be made again with an older one")
 	}
 	definition, err := r.Azure.Definition(ctx, r.poolName(r.Pool))
 	if err != nil {
@@ -86,13 +86,13 @@ func complete(definition azure.Definition) error {
 	}
 	switch p := model.Properties; {
 	case p.VMSize == nil || *p.VMSize == "":
-		return fault.New(fault.Terminal, "the pool's definition has no vmSize: it could not be made again")
+		return apierr.New(apierr.Terminal, "the pool's definition has no vmSize: it could not be made again")
 	case p.VnetSubnetID == nil || *p.VnetSubnetID == "":
-		return fault.New(fault.Terminal, "the pool's definition has no vnetSubnetID: it could not be made again in the same network")
+		return apierr.New(apierr.Terminal, "the pool's definition has no vnetSubnetID: it could not be made again in the same network")
 	case definition.ETag() == "":
-		return fault.New(fault.Terminal, "the pool's definition has no ETag")
+		return apierr.New(apierr.Terminal, "the pool's definition has no ETag")
 	case moving(definition.State()):
-		return fault.New(fault.Conflict, "the pool is %s: its definition may still change", definition.State())
+		return apierr.New(apierr.Conflict, "the pool is %s: its definition may still change", definition.State())
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func recallSnapshot(run runbook.Run) (snapshot, bool, error) {
 func mustRecall(run runbook.Run) (snapshot, error) {
 	kept, found, err := recallSnapshot(run)
 	if err == nil && !found {
-		err = fault.New(fault.Terminal, "the journal holds no snapshot")
+		err = apierr.New(apierr.Terminal, "the journal holds no snapshot")
 	}
 	return kept, err
 }
@@ -129,7 +129,7 @@ func verifySnapshot(ctx context.Context, run runbook.Run, taken snapshot) error 
 		return err
 	}
 	if !found || !bytes.Equal(want, got) {
-		return fault.New(fault.Terminal, "the snapshot that was read back from the journal differs from the one that was written")
+		return apierr.New(apierr.Terminal, "the snapshot that was read back from the journal differs from the one that was written")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/fault"
+	"salve/internal/apierr"
 
 	"salve/kube"
 	"salve/runbook"
@@ -271,7 +271,7 @@ func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, pool strin
 	seen := fmt.Sprintf("pool %q has %d of %d nodes Ready and schedulable", pool, ready, wanted)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fault.New(fault.Transient, "%s", seen)
+		return apierr.New(apierr.Transient, "%s", seen)
 	case err != nil:
 		return fmt.Errorf("%s: %w", seen, err)
 	}

@@ -10,8 +10,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/azure"
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
 	"salve/internal/permit"
 	"salve/journal"
 	"salve/runbook"

@@ -5,8 +5,9 @@ import (
 	"fmt"
 
 	"salve/azure"
-	"salve/fault"
-	"salve/pace"
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -34,7 +35,7 @@ func (r *recreation) awaitOperation(ctx context.Context, run runbook.Run, doing 
 	}
 	run.Report(runbook.Progress{Text: "ARM is " + doing})
 	err = operation.Wait(ctx)
-	if err != nil && fault.ClassOf(err) == fault.Missing {
+	if err != nil && apierr.ClassOf(err) == apierr.Missing {
 		return nil // ARM forgot the operation; what became of it shows in the resource
 	}
 	return err
@@ -50,7 +51,7 @@ func resultPending(run runbook.Run) (bool, error) {
 // definition reads a pool; nil when there is none.
 func (r *recreation) definition(ctx context.Context, pool string) (azure.Definition, error) {
 	definition, err := r.Azure.Definition(ctx, r.poolName(pool))
-	if err != nil && fault.ClassOf(err) == fault.Missing {
+	if err != nil && apierr.ClassOf(err) == apierr.Missing {
 		return nil, nil
 	}
 	return definition, err
@@ -65,7 +66,7 @@ func (r *recreation) awaitPool(ctx context.Context, pool string) (azure.Definiti
 		if err != nil || definition == nil || !moving(definition.State()) {
 			return definition, err
 		}
-		if err := pace.Pause(ctx, r.Clock, pace.Operations.Next(r.Clock.Since(began), 0)); err != nil {
+		if err := clock.Sleep(ctx, r.Clock, backoff.Operations.Next(r.Clock.Since(began), 0)); err != nil {
 			return nil, fmt.Errorf("waiting for pool %q, which is %s: %w", pool, definition.State(), err)
 		}
 	}
@@ -90,9 +91,9 @@ func (r *recreation) awaitCreated(ctx context.Context, run runbook.Run, pool str
 	case err != nil:
 		return err
 	case definition == nil:
-		return fault.New(fault.Conflict, "pool %q is gone", pool)
+		return apierr.New(apierr.Conflict, "pool %q is gone", pool)
 	case definition.State() != "Succeeded":
-		return fault.New(fault.Terminal, "pool %q is %s", pool, orNothing(definition.State()))
+		return apierr.New(apierr.Terminal, "pool %q is %s", pool, orNothing(definition.State()))
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (r *recreation) awaitDeleted(ctx context.Context, run runbook.Run, pool str
 	if err != nil || definition == nil {
 		return err
 	}
-	return fault.New(fault.Conflict, "pool %q is still there, %s", pool, orNothing(definition.State()))
+	return apierr.New(apierr.Conflict, "pool %q is still there, %s", pool, orNothing(definition.State()))
 }
 
 // awaitCluster reads the cluster until it is as wanted.
@@ -118,7 +119,7 @@ func (r *recreation) awaitCluster(ctx context.Context, run runbook.Run, wanted f
 			return err
 		}
 		run.Report(runbook.Progress{Text: "the cluster is " + orNothing(cluster.State)})
-		if err := pace.Pause(ctx, r.Clock, pace.Operations.Next(r.Clock.Since(began), 0)); err != nil {
+		if err := clock.Sleep(ctx, r.Clock, backoff.Operations.Next(r.Clock.Since(began), 0)); err != nil {
 			return fmt.Errorf("waiting for the cluster, which is %s: %w", orNothing(cluster.State), err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/azure"
-	"salve/azure/azuresim"
 	"salve/engine"
+	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"salve/engine"
-	"salve/kube/kubetest"
+	"salve/internal/kubetest"
 	"salve/runbook"
 )
 

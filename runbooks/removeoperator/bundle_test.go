@@ -19,8 +19,8 @@ import (
 
 	"salve/engine"
 	"salve/journal"
-	"salve/kube/leftovers"
 	"salve/runbook"
+	"salve/runbooks/removeoperator/cleanup"
 )
 
 // TestABundleIsRestoredByKubectl, out of the journal and out of a file: every object
@@ -216,13 +216,13 @@ func TestAnExportIsBegunAnewWhenItsListGrewTooOld(t *testing.T) {
 	}
 	hands := &expiring{path: o.widgets.Group}
 	o.cluster = o.through(hands.pass)
-	retired := &leftovers.Operator{Cluster: o.cluster, Group: o.group, Namespace: o.namespace}
+	retired := &cleanup.Operator{Cluster: o.cluster, Group: o.group, Namespace: o.namespace}
 	left, err := retired.Look(t.Context())
 	o.must(err)
-	bundle, err := retired.Export(t.Context(), leftovers.ExportOptions{Run: "run-1", Left: left})
+	bundle, err := retired.Export(t.Context(), cleanup.ExportOptions{Run: "run-1", Left: left})
 	o.must(err)
 	seen := map[string]int{}
-	o.must(bundle.Each(func(entry leftovers.Entry) error { seen[entry.String()]++; return nil }))
+	o.must(bundle.Each(func(entry cleanup.Entry) error { seen[entry.String()]++; return nil }))
 	if hands.refused.Load() == 0 || bundle.Objects != 130 || len(seen) != 131 {
 		t.Errorf("refused %d times, %d objects, %d different", hands.refused.Load(), bundle.Objects, len(seen))
 	}

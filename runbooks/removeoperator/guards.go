@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"strings"
 
-	"salve/kube/leftovers"
 	"salve/runbook"
+	"salve/runbooks/removeoperator/cleanup"
 )
 
 // judge answers for what is left of the operator; an error means that it can't see.
-type judge func(ctx context.Context, run runbook.Run, left *leftovers.Reading) (runbook.Finding, error)
+type judge func(ctx context.Context, run runbook.Run, left *cleanup.Reading) (runbook.Finding, error)
 
 func (r *removal) guard(name, asks string, judge judge) runbook.Guard {
 	return runbook.Ask(name, asks, r.look, judge)
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
-	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
+	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
 		if left.None() {
 			return runbook.No(fmt.Sprintf("there is no CRD of %s, no namespace %s, and nothing else of the operator", r.Group, r.Namespace)), nil
 		}
@@ -27,7 +27,7 @@ func (r *removal) somethingLeft() runbook.Guard {
 
 func (r *removal) namespaceExpendable() runbook.Guard {
 	return r.guard("namespace-expendable", "is nobody else deleting the operator's namespace, and no journal kept in it?",
-		func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
+		func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
 			switch {
 			case left.Namespace == nil:
 				return runbook.Yes("there is no namespace " + r.Namespace), nil
@@ -44,7 +44,7 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 // first, what is at work before that is no obstacle.
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	return r.guard("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?",
-		func(ctx context.Context, _ runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
+		func(ctx context.Context, _ runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
 			signs, err := r.SignsOfLife(ctx)
 			saw, named := runbook.Saw("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
 			switch {
@@ -59,7 +59,7 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 
 func (r *removal) cascadeContained() runbook.Guard {
 	return r.guard("cascade-contained", "does nothing outside of the group go with its objects?",
-		func(ctx context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
+		func(ctx context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
 			taken, err := r.TakenAlong(ctx, left)
 			saw := runbook.Saw("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
 			switch {
@@ -74,15 +74,15 @@ func (r *removal) cascadeContained() runbook.Guard {
 
 // bundleKept is a condition of every deletion.
 func (r *removal) bundleKept() runbook.Guard {
-	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
-		bundle, err := leftovers.Kept(ctx, run)
+	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
+		bundle, err := cleanup.Kept(ctx, run)
 		return runbook.Yes(bundle.String() + " were read back"), err
 	})
 }
 
 // none asks whether nothing of a part is left.
-func (r *removal) none(name, asks string, part func(*leftovers.Reading) leftovers.Part) runbook.Guard {
-	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *leftovers.Reading) (runbook.Finding, error) {
+func (r *removal) none(name, asks string, part func(*cleanup.Reading) cleanup.Part) runbook.Guard {
+	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
 		return stillThere(part(left).Names), nil
 	})
 }
@@ -95,15 +95,15 @@ func stillThere(names []string) runbook.Finding {
 }
 
 func (r *removal) noObjectLeft() runbook.Guard {
-	return r.none("no-object-left", "is every custom resource of the group gone?", (*leftovers.Reading).ObjectPart)
+	return r.none("no-object-left", "is every custom resource of the group gone?", (*cleanup.Reading).ObjectPart)
 }
 
 func (r *removal) checks() []runbook.Guard {
 	return []runbook.Guard{
-		r.none("no-definition-left", "is every CRD of the group gone?", (*leftovers.Reading).DefinitionPart), r.noObjectLeft(),
-		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*leftovers.Reading).HookPart),
-		r.none("no-namespace-left", "is the operator's namespace gone?", (*leftovers.Reading).NamespacePart),
-		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *leftovers.Reading) (runbook.Finding, error) {
+		r.none("no-definition-left", "is every CRD of the group gone?", (*cleanup.Reading).DefinitionPart), r.noObjectLeft(),
+		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*cleanup.Reading).HookPart),
+		r.none("no-namespace-left", "is the operator's namespace gone?", (*cleanup.Reading).NamespacePart),
+		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
 			there, err := r.StillThere(ctx, run)
 			return stillThere(there), err
 		}),

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"salve/kube/leftovers"
+	"salve/runbooks/removeoperator/cleanup"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -42,10 +42,10 @@ func (in Inputs) Validate() error {
 		flag string
 		err  error
 	}{
-		{"--group", leftovers.CheckGroup(in.Group)},
-		{"--namespace", leftovers.CheckNamespace(in.Namespace)},
-		{"--selector", leftovers.CheckSelectors(in.Selectors)},
-		{"--finalizer", leftovers.CheckFinalizers(in.Finalizers)},
+		{"--group", cleanup.CheckGroup(in.Group)},
+		{"--namespace", cleanup.CheckNamespace(in.Namespace)},
+		{"--selector", cleanup.CheckSelectors(in.Selectors)},
+		{"--finalizer", cleanup.CheckFinalizers(in.Finalizers)},
 	} {
 		if checked.err != nil {
 			return fmt.Errorf("%s: %w", checked.flag, checked.err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"salve/kube"
-	"salve/kube/leftovers"
 	"salve/runbook"
+	"salve/runbooks/removeoperator/cleanup"
 )
 
 // Name is the runbook's name on the command line and in journals.
@@ -25,7 +25,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	r := &removal{in: in, Operator: &leftovers.Operator{
+	r := &removal{in: in, Operator: &cleanup.Operator{
 		Cluster: world.Cluster, Group: in.Group, Namespace: in.Namespace, Selectors: in.Selectors, Finalizers: in.Finalizers,
 	}}
 	steps := append([]runbook.Step{r.dropConversions(), r.export()}, r.removals()...)
@@ -44,15 +44,15 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 
 // removal is the runbook at work.
 type removal struct {
-	*leftovers.Operator
+	*cleanup.Operator
 	in   Inputs
-	left runbook.Shared[*leftovers.Reading]
+	left runbook.Shared[*cleanup.Reading]
 }
 
 // look reads what is left, once in a round.
-func (r *removal) look(ctx context.Context, run runbook.Run) (*leftovers.Reading, error) {
+func (r *removal) look(ctx context.Context, run runbook.Run) (*cleanup.Reading, error) {
 	return r.left.In(ctx, run, r.Look)
 }
 
 // seen is what the guards and the observation of a step have just seen.
-func (r *removal) seen() *leftovers.Reading { return cmp.Or(r.left.Last(), &leftovers.Reading{}) }
+func (r *removal) seen() *cleanup.Reading { return cmp.Or(r.left.Last(), &cleanup.Reading{}) }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"salve/kube/leftovers"
 	"salve/runbook"
+	"salve/runbooks/removeoperator/cleanup"
 )
 
 // acting are the guards that are asked again right before the first deletions.
@@ -28,7 +28,7 @@ func (r *removal) stopOperator() runbook.Step {
 // dropConversions comes before the export: what the operator would have to convert
 // can't be read until then.
 func (r *removal) dropConversions() runbook.Step {
-	converted := (*leftovers.Reading).ConversionPart
+	converted := (*cleanup.Reading).ConversionPart
 	return runbook.Step{
 		Name: "drop-conversions", Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
@@ -47,7 +47,7 @@ func (r *removal) export() runbook.Step {
 	return runbook.Step{
 		Name: "export", Changes: "nothing: write every CRD and custom resource of " + r.Group + " to a bundle, and read it back",
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
-		Observe: leftovers.ObserveKept,
+		Observe: cleanup.ObserveKept,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
 			return r.Keep(ctx, run, r.seen(), r.in.Bundle)
 		},
@@ -77,7 +77,7 @@ func (r *removal) removing(part part, step runbook.Step) runbook.Step {
 }
 
 // part is one of the things that are left.
-type part = func(*leftovers.Reading) leftovers.Part
+type part = func(*cleanup.Reading) cleanup.Part
 
 func (r *removal) inputs(part part) func(runbook.Run) (any, error) {
 	return func(run runbook.Run) (any, error) { return part(r.seen()).Input(run) }

@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"salve/engine"
-	"salve/journal/incluster"
-	"salve/kube/kubetest"
-	"salve/kube/leftovers"
+	"salve/internal/kubetest"
+	"salve/journal/configmap"
 	"salve/runbook"
+	"salve/runbooks/removeoperator/cleanup"
 )
 
 // expiring refuses the second page of each list once, as an API server does that
@@ -149,7 +149,7 @@ func TestRightsAreLostInTheMiddle(t *testing.T) {
 			o.when(engine.StepEnded, before[step], func() {
 				again(lists("nowhere.example"))
 				o.eventually("the rights are lost", func(ctx context.Context) bool {
-					_, err := (&leftovers.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
+					_, err := (&cleanup.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
 					return err != nil
 				})
 			})
@@ -164,7 +164,7 @@ func TestRightsAreLostInTheMiddle(t *testing.T) {
 			}
 			again(nothing)
 			o.eventually("the rights are back", func(ctx context.Context) bool {
-				_, err := (&leftovers.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
+				_, err := (&cleanup.Operator{Cluster: o.cluster, Group: o.group}).Definitions(ctx)
 				return err == nil
 			})
 			o.ends(o.run(), runbook.Remediated)
@@ -191,7 +191,7 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	o.hooks()
 	o.widget("stuck", held(o.finalizer()))
 	o.as("runner", nothing)
-	kept, err := incluster.New(incluster.Options{Client: o.cluster.Client, Clock: o.cluster.Clock, Namespace: o.team})
+	kept, err := configmap.New(configmap.Options{Client: o.cluster.Client, Clock: o.cluster.Clock, Namespace: o.team})
 	o.must(err)
 	o.journal = kept
 	o.ends(o.run(), runbook.Remediated)

@@ -21,9 +21,9 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/engine"
+	"salve/internal/kubetest"
 	"salve/journal"
 	"salve/kube"
-	"salve/kube/kubetest"
 	"salve/runbook"
 	"salve/runbooks/removeoperator"
 )

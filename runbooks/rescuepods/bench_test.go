@@ -14,10 +14,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"salve/journal/incluster"
+	"salve/journal/configmap"
 	"salve/kube"
-	"salve/kube/strays"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // counted counts the requests that the runbook makes, and its watches of pods.
@@ -58,7 +58,7 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		home := s.uids(s.home)
 		requests, _ := s.counting()
 		s.inputs.Max = pods
-		kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock, Namespace: s.plane.Namespace(b)})
+		kept, err := configmap.New(configmap.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock, Namespace: s.plane.Namespace(b)})
 		s.must(err)
 		s.journal = kept
 
@@ -106,7 +106,7 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 // BenchmarkAlarmAmongManyPods lets pods strand beside 5,000 that run, and takes the
 // time from the tenth to the alarm.
 func BenchmarkAlarmAmongManyPods(b *testing.B) {
-	const running, stranded, perNode = 5000, 10, 250
+	const running, lost, perNode = 5000, 10, 250
 	s := newStage(b)
 	nodes := s.plane.Nodes(b, running/perNode, nil)
 	names := make([]string, running)
@@ -123,12 +123,12 @@ func BenchmarkAlarmAmongManyPods(b *testing.B) {
 		heap := watchHeap()
 		l := s.watch()
 		l.says("5004 live pods where they belong")
-		for i := range stranded {
+		for i := range lost {
 			s.pod(s.astray, fmt.Sprintf("astray-%d", i), nil)
 		}
 		tenth := time.Now()
-		var alarm *strays.StrandedError
-		if err := l.end(); !errors.As(err, &alarm) || len(alarm.Pods) != stranded {
+		var alarm *stranded.StrandedError
+		if err := l.end(); !errors.As(err, &alarm) || len(alarm.Pods) != lost {
 			b.Fatalf("it ended with %v", err)
 		}
 		after := time.Since(tenth)

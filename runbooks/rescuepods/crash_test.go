@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"salve/engine"
+	"salve/internal/kubetest"
 	"salve/journal"
-	"salve/kube/kubetest"
-	"salve/kube/strays"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 var errKilled = errors.New("killed")
@@ -212,7 +212,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	l.says("the pods can't be seen")
 	plane.StartAPIServer(t)
 	s.pod(s.astray, "after", nil)
-	var stranded *strays.StrandedError
+	var stranded *stranded.StrandedError
 	if err := l.end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"salve/kube/strays"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // While pods are deleted, that some are left is no condition any more.
@@ -18,7 +18,7 @@ var (
 // extent comes first, for what a person has to hear first. It stops nothing.
 func (r *rescue) extent() runbook.Guard {
 	return runbook.Ask("extent", "how many pods are stranded: is it a leak or an outage?", r.look,
-		func(ctx context.Context, _ runbook.Run, seen *strays.Reading) (runbook.Finding, error) {
+		func(ctx context.Context, _ runbook.Run, seen *stranded.Reading) (runbook.Finding, error) {
 			extent, err := seen.Extent(ctx)
 			return runbook.Yes(extent.String(), runbook.Saw("pods "+r.Selector, "", seen.Seen, extent)), err
 		})
@@ -39,7 +39,7 @@ func (r *rescue) homesExist() runbook.Guard {
 }
 
 func (r *rescue) podsElsewhere() runbook.Guard {
-	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(seen *strays.Reading) runbook.Finding {
+	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(seen *stranded.Reading) runbook.Finding {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
 			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.in.homes(), elsewhere))
 		}
@@ -48,7 +48,7 @@ func (r *rescue) podsElsewhere() runbook.Guard {
 }
 
 func (r *rescue) cannotStart() runbook.Guard {
-	return r.guard("cannot-start", "can some of them not start because of where they are?", func(seen *strays.Reading) runbook.Finding {
+	return r.guard("cannot-start", "can some of them not start because of where they are?", func(seen *stranded.Reading) runbook.Finding {
 		switch {
 		case seen.Blind != nil:
 			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
@@ -62,7 +62,7 @@ func (r *rescue) cannotStart() runbook.Guard {
 // sourceStopped looks at all pods that no controller made, whether or not they can
 // start: each shows that something makes pods in the wrong place.
 func (r *rescue) sourceStopped() runbook.Guard {
-	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", func(seen *strays.Reading) runbook.Finding {
+	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", func(seen *stranded.Reading) runbook.Finding {
 		youngest, found := seen.Youngest()
 		if !found {
 			return runbook.Yes("no pod is left")
@@ -79,7 +79,7 @@ func (r *rescue) sourceStopped() runbook.Guard {
 }
 
 func (r *rescue) withinMax() runbook.Guard {
-	return r.guard("within-max", "are they as few as a run may delete?", func(seen *strays.Reading) runbook.Finding {
+	return r.guard("within-max", "are they as few as a run may delete?", func(seen *stranded.Reading) runbook.Finding {
 		said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), r.in.Max)
 		if len(seen.Stranded) > r.in.Max {
 			return runbook.No(said).Ending(runbook.NeedsAttention).Bound()

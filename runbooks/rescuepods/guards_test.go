@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/engine"
-	"salve/kube/strays"
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 var yes = true
@@ -21,7 +21,7 @@ var yes = true
 func TestWhatStrandsAPod(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	for _, kind := range []string{strays.Secret, strays.ConfigMap, strays.ServiceAccount, strays.Claim} {
+	for _, kind := range []string{stranded.Secret, stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
 		s.object(s.home, kind, "at-home")
 		s.object(s.home, kind, "in-both")
 		s.object(s.astray, kind, "in-both")
@@ -258,7 +258,7 @@ func TestWhatIsDeniedIsUnknown(t *testing.T) {
 func TestWhatIsCertainStays(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.object(s.home, strays.ConfigMap, "at-home")
+	s.object(s.home, stranded.ConfigMap, "at-home")
 	s.pod(s.astray, "certain", func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "at-home"}}}}
 	})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"salve/kube"
-	"salve/kube/strays"
+	"salve/runbooks/rescuepods/stranded"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -42,7 +42,7 @@ func (in Inputs) Validate() error {
 	if _, err := kube.Selector(in.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
-	if err := strays.CheckNamespaces(append([]string{in.ProwJobs}, in.Expected...)); err != nil {
+	if err := stranded.CheckNamespaces(append([]string{in.ProwJobs}, in.Expected...)); err != nil {
 		return err
 	}
 	for i, home := range in.Expected {

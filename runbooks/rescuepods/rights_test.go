@@ -20,9 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"salve/engine"
-	"salve/journal/incluster"
-	"salve/kube/strays"
+	"salve/journal/configmap"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // rules are the rights that the runbook needs, by what they are about.
@@ -118,7 +118,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
 	s.granted("rescuer")
-	for _, kind := range []string{strays.ConfigMap, strays.ServiceAccount, strays.Claim} {
+	for _, kind := range []string{stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
 		s.object(s.home, kind, "at-home")
 	}
 	at := corev1.LocalObjectReference{Name: "at-home"}
@@ -128,7 +128,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 		container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}})(pod)
 	})
 	s.as(s.plane.KubeconfigOf(t, "rescuer"))
-	kept, err := incluster.New(incluster.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock})
+	kept, err := configmap.New(configmap.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock})
 	s.must(err)
 	s.journal = kept
 	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
@@ -141,7 +141,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
 	s.pod(s.astray, "c", nil)
-	var stranded *strays.StrandedError
+	var stranded *stranded.StrandedError
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}

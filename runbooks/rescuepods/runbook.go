@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"salve/kube"
-	"salve/kube/strays"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // Name is the runbook's name on the command line and in journals.
@@ -44,25 +44,25 @@ func Watch(ctx context.Context, world World, in Inputs, say func(line string)) e
 	return search(world, in).AwaitStranded(ctx, say)
 }
 
-func search(world World, in Inputs) *strays.Search {
-	return &strays.Search{Cluster: world.Cluster, Selector: in.Selector, Homes: in.Expected}
+func search(world World, in Inputs) *stranded.Search {
+	return &stranded.Search{Cluster: world.Cluster, Selector: in.Selector, Homes: in.Expected}
 }
 
 // rescue is the runbook at work.
 type rescue struct {
-	*strays.Search
+	*stranded.Search
 	in   Inputs
-	seen runbook.Shared[*strays.Reading]
+	seen runbook.Shared[*stranded.Reading]
 }
 
 // look reads all pods of the selector, once in a round.
-func (r *rescue) look(ctx context.Context, run runbook.Run) (*strays.Reading, error) {
+func (r *rescue) look(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
 	return r.seen.In(ctx, run, r.Look)
 }
 
 // guard is one that answers from the round's reading.
-func (r *rescue) guard(name, asks string, answer func(*strays.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *strays.Reading) (runbook.Finding, error) {
+func (r *rescue) guard(name, asks string, answer func(*stranded.Reading) runbook.Finding) runbook.Guard {
+	return runbook.Ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *stranded.Reading) (runbook.Finding, error) {
 		return answer(seen), nil
 	})
 }

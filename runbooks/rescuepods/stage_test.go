@@ -20,16 +20,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 
 	"salve/engine"
+	"salve/internal/clock"
+	"salve/internal/kubetest"
 	"salve/journal"
 	"salve/kube"
-	"salve/kube/kubetest"
-	"salve/kube/strays"
-	"salve/pace"
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // patience is far more than anything here takes.
@@ -64,22 +63,22 @@ func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
 	s.as(plane.Kubeconfig())
-	s.object(s.home, strays.Secret, "service-account")
+	s.object(s.home, stranded.Secret, "service-account")
 	s.many(s.home, atHome) // so that a few astray pods are not most of all
 	return s
 }
 
 // later is the real clock, some time later: pods are as much older.
 type later struct {
-	clock.RealClock
+	clock.Real
 	by time.Duration
 }
 
-func (l later) Now() time.Time                         { return l.RealClock.Now().Add(l.by) }
+func (l later) Now() time.Time                         { return l.Real.Now().Add(l.by) }
 func (l later) Since(then time.Time) time.Duration     { return l.Now().Sub(then) }
-func (l later) After(d time.Duration) <-chan time.Time { return l.RealClock.After(d) }
+func (l later) After(d time.Duration) <-chan time.Time { return l.Real.After(d) }
 
-var _ pace.Clock = later{}
+var _ clock.Clock = later{}
 
 // as makes the user of a kubeconfig the one who runs the runbook.
 func (s *stage) as(kubeconfig string) {
@@ -104,8 +103,8 @@ func (s *stage) wrap(hands func(http.RoundTripper) http.RoundTripper) {
 }
 
 // search is for the stage's pods, as the runbook makes it.
-func (s *stage) search() *strays.Search {
-	return &strays.Search{Cluster: s.world.Cluster, Selector: s.selector, Homes: s.inputs.Expected}
+func (s *stage) search() *stranded.Search {
+	return &stranded.Search{Cluster: s.world.Cluster, Selector: s.selector, Homes: s.inputs.Expected}
 }
 
 func (s *stage) must(err error) {
@@ -121,13 +120,13 @@ func (s *stage) object(namespace, kind, name string) {
 	var err error
 	about, core := metav1.ObjectMeta{Name: name}, s.client.CoreV1()
 	switch kind {
-	case strays.Secret:
+	case stranded.Secret:
 		_, err = core.Secrets(namespace).Create(s.Context(), &corev1.Secret{ObjectMeta: about, StringData: map[string]string{"key": "never-read"}}, metav1.CreateOptions{})
-	case strays.ConfigMap:
+	case stranded.ConfigMap:
 		_, err = core.ConfigMaps(namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: about}, metav1.CreateOptions{})
-	case strays.ServiceAccount:
+	case stranded.ServiceAccount:
 		_, err = core.ServiceAccounts(namespace).Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: about}, metav1.CreateOptions{})
-	case strays.Claim:
+	case stranded.Claim:
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: about, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
 			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
@@ -231,7 +230,7 @@ func (s *stage) job(name, completed string) {
 
 func (s *stage) admin() *kube.Cluster {
 	s.Helper()
-	cluster, err := kube.Open(s.plane.Kubeconfig(), "", clock.RealClock{})
+	cluster, err := kube.Open(s.plane.Kubeconfig(), "", clock.Real{})
 	s.must(err)
 	return cluster
 }
@@ -271,7 +270,7 @@ func (s *stage) book() runbook.Runbook {
 func (s *stage) engine() *engine.Engine {
 	clk := s.world.Cluster.Clock
 	if s.pace > 0 {
-		clk = pace.NewScaled(s.pace)
+		clk = clock.NewScaled(s.pace)
 	}
 	return &engine.Engine{
 		Journal: s.journal, Clock: clk, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},

@@ -7,15 +7,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"salve/kube/strays"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 func (r *rescue) record() runbook.Step {
 	return runbook.Step{
 		Name: "record", Guards: beforeDeleting,
 		Changes: "nothing: write each stranded pod, its spec and what it belongs to, to the journal, and read all back",
-		Observe: strays.Recorded,
+		Observe: stranded.Recorded,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
 			seen, err := r.look(ctx, run)
 			if err != nil {
@@ -26,9 +26,9 @@ func (r *rescue) record() runbook.Step {
 	}
 }
 
-func all(pods []strays.Pod) []strays.Pod    { return pods }
-func first(pods []strays.Pod) []strays.Pod  { return pods[:min(len(pods), 1)] }
-func others(pods []strays.Pod) []strays.Pod { return pods[min(len(pods), 1):] }
+func all(pods []stranded.Pod) []stranded.Pod    { return pods }
+func first(pods []stranded.Pod) []stranded.Pod  { return pods[:min(len(pods), 1)] }
+func others(pods []stranded.Pod) []stranded.Pod { return pods[min(len(pods), 1):] }
 
 // deleteFirst deletes one pod alone: what comes of that is seen before the next.
 func (r *rescue) deleteFirst() runbook.Step {
@@ -46,28 +46,28 @@ func (r *rescue) deleteRest() runbook.Step {
 }
 
 // remains looks what became of a part of the recorded pods.
-func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]strays.Pod) []strays.Pod) (strays.Remains, error) {
-	pods, _, err := strays.RecordedPods(run)
+func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod) (stranded.Remains, error) {
+	pods, _, err := stranded.RecordedPods(run)
 	if err != nil {
-		return strays.Remains{}, err
+		return stranded.Remains{}, err
 	}
 	seen, err := r.look(ctx, run)
 	if err != nil {
-		return strays.Remains{}, err
+		return stranded.Remains{}, err
 	}
 	return seen.Remains(part(pods)), seen.Blind
 }
 
 // deletion deletes that part of the recorded pods which is stranded still.
-func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
+func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step {
 	return runbook.Step{
 		Budget: time.Hour,
 		Inputs: func(run runbook.Run) (any, error) {
-			pods, found, err := strays.RecordedPods(run)
+			pods, found, err := stranded.RecordedPods(run)
 			if seen := r.seen.Last(); !found && seen != nil { // it is planned, not done
 				pods = seen.Pods()
 			}
-			return map[string][]string{"pods": strays.NamesOf(part(pods))}, err
+			return map[string][]string{"pods": stranded.NamesOf(part(pods))}, err
 		},
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 			now, err := r.remains(ctx, run, part)
@@ -78,7 +78,7 @@ func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
 			if err != nil {
 				return err
 			}
-			return r.DeletePods(ctx, permit, now.Stranded, strays.Deletion{Still: strays.Pod.Untouched, Progress: run.Report})
+			return r.DeletePods(ctx, permit, now.Stranded, stranded.Deletion{Still: stranded.Pod.Untouched, Progress: run.Report})
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.
@@ -92,8 +92,8 @@ func (r *rescue) deletion(part func([]strays.Pod) []strays.Pod) runbook.Step {
 }
 
 // jobs are Prow's. One is complete when it says since when, and not before.
-func (r *rescue) jobs() strays.JobKind {
-	return strays.JobKind{
+func (r *rescue) jobs() stranded.JobKind {
+	return stranded.JobKind{
 		GroupVersionResource: schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"},
 		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.in.ProwJobs,
 	}
@@ -103,7 +103,7 @@ func (r *rescue) awaitReplacements() runbook.Step {
 	return runbook.Step{
 		Name:    "await-replacements",
 		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.homes()),
-		Observe: strays.AftermathKnown,
+		Observe: stranded.AftermathKnown,
 		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
 			now, err := r.remains(ctx, run, all)
 			if err != nil {

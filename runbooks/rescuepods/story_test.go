@@ -19,10 +19,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/engine"
+	"salve/internal/report"
 	"salve/journal"
-	"salve/kube/strays"
-	"salve/report"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -179,7 +179,7 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	records, err := journal.Find(t.Context(), s.journal, func(*journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
 	s.must(err)
-	pods, found, err := strays.RecordedPods(recalling{record: records[0]})
+	pods, found, err := stranded.RecordedPods(recalling{record: records[0]})
 	s.must(err)
 	if !found || len(pods) != 2 {
 		t.Fatalf("recorded: %v", pods)

@@ -12,9 +12,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"salve/fault"
-	"salve/kube/strays"
+	"salve/internal/apierr"
 	"salve/runbooks/rescuepods"
+	"salve/runbooks/rescuepods/stranded"
 )
 
 // lookout is Watch at work.
@@ -74,14 +74,14 @@ func TestTheAlarm(t *testing.T) {
 	s.pod(s.home, "another", nil)
 	s.pod(s.astray, "early", mounts(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "comes-later"}}}))
 	l.says("/early was made elsewhere and waits")
-	s.object(s.home, strays.ConfigMap, "comes-later")
-	s.object(s.astray, strays.ConfigMap, "comes-later")
+	s.object(s.home, stranded.ConfigMap, "comes-later")
+	s.object(s.astray, stranded.ConfigMap, "comes-later")
 	l.says("/early waits for nothing that is in " + s.home)
 	s.pod(s.astray, "a", nil)
 	s.pod(s.astray, "b", nil)
 	s.pod(s.astray, "starts", nil)
 	s.starts(s.astray, "starts")
-	var stranded *strays.StrandedError
+	var stranded *stranded.StrandedError
 	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 || stranded.Error() != "a leak: 2 of 9 live pods are stranded" {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -97,7 +97,7 @@ func TestPodsThatWereStrandedBeforeGiveTheAlarm(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.pod(s.astray, "a", nil)
-	var stranded *strays.StrandedError
+	var stranded *stranded.StrandedError
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -113,7 +113,7 @@ func TestAnAlarmThatIsDeniedToSee(t *testing.T) {
 			s.grant("blind-to-"+denied, denied)
 			s.as(s.plane.KubeconfigOf(t, "blind-to-"+denied))
 			s.pod(s.astray, "a", nil)
-			if err := s.watch().end(); err == nil || fault.ClassOf(err) != fault.Denied {
+			if err := s.watch().end(); err == nil || apierr.ClassOf(err) != apierr.Denied {
 				t.Errorf("it ended with %v", err)
 			}
 		})
@@ -141,7 +141,7 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 	l := s.watch()
 	l.eventually("the watch goes on", func() bool { return trouble.left() < 0 })
 	s.pod(s.astray, "a", nil)
-	var stranded *strays.StrandedError
+	var stranded *stranded.StrandedError
 	if err := l.end(); !errors.As(err, &stranded) {
 		t.Fatalf("it ended with %v", err)
 	}

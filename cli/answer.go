@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"salve/engine"
+	"salve/internal/report"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// answer prints the results of an errand and sets the exit code. An error that
+// ended the errand is given back, to be printed after what is known.
+func (e *errand) answer(ctx context.Context, results []engine.Result, failure error) error {
+	if len(results) == 0 {
+		return failure
+	}
+	for _, result := range results {
+		e.app.exit = max(e.app.exit, exitOf(result.Outcome))
+	}
+	if failure != nil && e.app.exit == exitNeedsAttention {
+		failure = &attention{failure}
+	}
+	parts := make([]report.Result, 0, len(results))
+	for _, result := range results {
+		part, err := e.part(ctx, result)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, part)
+	}
+	says := e.says(results)
+	if e.app.json() {
+		document := report.Results{Document: report.NewDocument(e.kind()), Exit: e.app.exit, Says: says, Runs: parts}
+		if e.scenario != "" {
+			document.Scenario, document.Journal = e.scenario, e.journal.Where
+		}
+		if err := e.app.document(document); err != nil {
+			return err
+		}
+		e.watch.say(says)
+		return failure
+	}
+	if e.app.drawable() && e.verb == act {
+		fmt.Fprintln(e.app.stderr) // apart from what was drawn
+	}
+	for _, result := range results {
+		if len(results) > 1 && e.verb != act {
+			fmt.Fprintf(e.app.stdout, "%s %s\n\n", result.Target.Kind, result.Target.Name)
+		}
+		if err := e.show(ctx, result); err != nil {
+			return err
+		}
+	}
+	if e.scenario != "" && results[len(results)-1].Open {
+		fmt.Fprintln(e.app.stdout, "The rehearsal's Azure ended with it: this run can't be resumed, as a real one would be.")
+	}
+	fmt.Fprintln(e.app.stdout, says)
+	return failure
+}
+
+func (e *errand) kind() string {
+	if e.scenario != "" {
+		return "rehearsal"
+	}
+	return string(e.verb)
+}
+
+// part is a result as a part of a JSON document.
+func (e *errand) part(ctx context.Context, result engine.Result) (report.Result, error) {
+	part := report.Result{Result: result, Next: report.Command(result, e.next(result))}
+	if e.verb != act {
+		acts := result.Outcome == "" || result.Open
+		part.Acts = &acts
+		return part, nil
+	}
+	if result.Run == "" {
+		return part, nil
+	}
+	record, err := journal.Load(ctx, e.journal, result.Run)
+	if err != nil {
+		return part, err
+	}
+	story, err := report.NewStory(record.History)
+	part.Timeline, part.Checks = story.Timeline, story.Checks
+	return part, err
+}
+
+// show prints a result as tables: the story of a run that changed something or
+// was rehearsed, otherwise what was found.
+func (e *errand) show(ctx context.Context, result engine.Result) error {
+	out, width := e.app.stdout, e.app.width()
+	findings := result.Findings
+	if result.Run != "" && e.verb == act {
+		record, err := journal.Load(ctx, e.journal, result.Run)
+		if err != nil {
+			return err
+		}
+		if e.scenario != "" || record.Changed() {
+			return showStory(e.app, record.History)
+		}
+		if findings, err = report.Asked(record.History); err != nil {
+			return err
+		}
+	}
+	if len(findings) > 0 {
+		if err := report.Findings(out, width, findings); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	if result.Plan != nil && e.verb == plan {
+		if err := report.Plan(out, width, *result.Plan); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	for _, warning := range result.Warnings {
+		fmt.Fprintln(out, "Warning:", warning)
+	}
+	if result.Question != "" {
+		fmt.Fprintln(out, "Question:", result.Question)
+	}
+	return nil
+}
+
+// showStory prints a run's timeline and its checks.
+func showStory(a *app, history *journal.History) error {
+	if err := report.Timeline(a.stdout, a.width(), history); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout)
+	if len(history.Entries) == 0 || !report.Checked(history) {
+		return nil
+	}
+	if err := report.Checks(a.stdout, a.width(), history); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout)
+	return nil
+}
+
+// says is the last line.
+func (e *errand) says(results []engine.Result) string {
+	last := results[len(results)-1]
+	if len(results) == 1 {
+		return report.LastLine(last, e.next(last))
+	}
+	var each []string
+	for _, result := range results {
+		outcome := result.Outcome
+		if outcome == "" {
+			outcome = "would act"
+		}
+		each = append(each, fmt.Sprintf("%s %s", result.Target.Name, outcome))
+	}
+	line := fmt.Sprintf("%d pools, one after the other: %s.", len(results), strings.Join(each, ", "))
+	switch last.Outcome {
+	case "", runbook.Remediated, runbook.NothingToDo:
+		return line + report.Advice(last, e.next(last))
+	}
+	return line + " " + report.LastLine(last, e.next(last))
+}

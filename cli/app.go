@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"os/user"
+	"time"
+
+	"golang.org/x/term"
+
+	"salve/journal"
+	"salve/runbooks/recreatepool"
+)
+
+// app is what a process gives to its commands.
+type app struct {
+	stdout, stderr io.Writer
+	arguments      []string
+	environment    []string
+	lookup         func(name string) string
+	// connect reaches the world that inputs name.
+	connect func(cloudFlags, recreatepool.Inputs) (recreatepool.World, error)
+	// newRun names runs; nil leaves it to the engine.
+	newRun func(time.Time) string
+
+	output    string
+	verbosity int
+	began     bool
+	// answered: the JSON document has been printed.
+	answered bool
+	exit     int
+}
+
+func newApp() *app {
+	return &app{
+		stdout: os.Stdout, stderr: os.Stderr, arguments: os.Args[1:],
+		environment: os.Environ(), lookup: os.Getenv, connect: connect,
+	}
+}
+
+// width is how many columns the answer may take; 0 where it isn't a terminal.
+func (a *app) width() int {
+	if file, ok := a.stdout.(*os.File); ok {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			return width
+		}
+	}
+	return 0
+}
+
+// drawable tells whether standard error is a terminal to draw on.
+func (a *app) drawable() bool {
+	file, ok := a.stderr.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) && a.lookup("TERM") != "dumb"
+}
+
+func (a *app) json() bool { return a.output == "json" }
+
+// holder says who is at work, for leases and records.
+func (a *app) holder() journal.Holder {
+	holder := journal.Holder{User: a.lookup("USER"), PID: os.Getpid()}
+	if person, err := user.Current(); err == nil {
+		holder.User = person.Username
+	}
+	holder.Host, _ = os.Hostname() // a nameless host is written as it is
+	return holder
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"salve/internal/report"
+	"salve/journal"
+	"salve/journal/configmap"
+)
+
+func newExport(a *app) *cobra.Command {
+	from := &shelf{}
+	command := &cobra.Command{
+		Use:   "export RUN FOLDER",
+		Short: "Bring a run's record to a journal in a folder",
+		Long: `Bring a run's record to a journal in a folder. A closed run is copied. An open one is
+moved: it is closed where it was, and goes on from the folder.`,
+		Args: twoArguments("the name of a run", "the folder of a journal"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			kept, err := a.reach(command, from)
+			if err != nil {
+				return err
+			}
+			there := &shelf{back: []string{"--journal", arguments[1]}}
+			return a.carry(command, arguments[0], kept, inFolder(arguments[1]), there)
+		},
+	}
+	from.addFlags(command.Flags())
+	return command
+}
+
+func newImport(a *app) *cobra.Command {
+	to := &shelf{}
+	command := &cobra.Command{
+		Use:   "import RUN FOLDER",
+		Short: "Bring a run's record from a journal in a folder",
+		Long: `Bring a run's record from a journal in a folder to the journal that the flags name.
+A closed run is copied. An open one is moved: it is closed in the folder, and goes
+on where it is brought.`,
+		Args: twoArguments("the name of a run", "the folder of a journal"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			kept, err := a.reach(command, to)
+			if err != nil {
+				return err
+			}
+			return a.carry(command, arguments[0], inFolder(arguments[1]), kept, to)
+		},
+	}
+	to.addFlags(command.Flags())
+	return command
+}
+
+// carry brings a record from one journal to another and says where it stands.
+func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place, there *shelf) error {
+	if err := identify(command.Context(), from, to); err != nil {
+		return err
+	}
+	if from.ID == to.ID {
+		return usage("the record is to go from %s to %s: that is where it is", from.Where, to.Where)
+	}
+	carriage := journal.Carriage{Run: run, From: *from, To: *to, Holder: a.holder(), Now: time.Now}
+	record, err := carriage.Carry(command.Context())
+	if err != nil {
+		return err
+	}
+	says := fmt.Sprintf("Run %s, %s, is now in %s.", run, report.Count(len(record.Entries), "entry", "entries"), to.Where)
+	if a.json() {
+		fmt.Fprintln(a.stderr, says)
+		return a.document(struct {
+			report.Document
+			Run report.Listed `json:"run"`
+		}{report.NewDocument("carried"), report.List(record.History)})
+	}
+	fmt.Fprintln(a.stdout, says)
+	if record.Closed == nil {
+		fmt.Fprintln(a.stdout, "To go on: "+resuming(record.History, there))
+	}
+	return nil
+}
+
+// identify asks clusters who they are: a record is moved to one place only.
+func identify(ctx context.Context, places ...*journal.Place) error {
+	for _, place := range places {
+		if kept, inCluster := place.Backend.(*configmap.Journal); inCluster {
+			id, err := kept.ID(ctx)
+			if err != nil {
+				return err
+			}
+			place.ID = id
+		}
+		if place.ID == "" {
+			return usage("%s can't be told from other places: this host has no name, or the folder no path", place.Where)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// verb is what a command asks of the engine.
+type verb string
+
+const (
+	act   verb = "run"
+	plan  verb = "plan"
+	check verb = "check"
+)
+
+// errand is a request at work: its runbooks, one after the other.
+type errand struct {
+	*request
+	app    *app
+	verb   verb
+	recipe recipe
+	clock  clock.Clock
+	// journal is opened by the errand, unless it is there already.
+	journal *journal.Place
+	watch   *watch
+	// scenario is what is rehearsed; empty on a real cluster.
+	scenario string
+}
+
+func newErrand(a *app, asked *request, recipe recipe, verb verb) *errand {
+	clk := recipe.clock()
+	return &errand{request: asked, app: a, verb: verb, recipe: recipe, clock: clk, watch: &watch{app: a, clock: clk}}
+}
+
+// do works through the runbooks. It stops after a run that ends failed, undecided
+// or needing attention; what was done up to an error is given back with it.
+func (e *errand) do(parent context.Context) ([]engine.Result, error) {
+	ctx, done := interruptible(parent, e.watch.say)
+	defer done()
+	if err := e.validate(); err != nil {
+		return nil, err
+	}
+	ending, err := e.open(ctx)
+	if err != nil || ending != nil {
+		return ending, err
+	}
+	books, ending, err := e.recipe.books(ctx, e.journal)
+	if err != nil || ending != nil {
+		return ending, err
+	}
+	var results []engine.Result
+	for _, book := range books {
+		result, err := e.one(ctx, book)
+		if result.Runbook != "" {
+			results = append(results, result)
+		}
+		if err != nil || exitOf(result.Outcome) != exitDecided {
+			return results, err
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return results, cause
+		}
+	}
+	return results, nil
+}
+
+// validate finds what can't be meant before anything is asked.
+func (e *errand) validate() error {
+	book, err := e.recipe.trial()
+	if err != nil {
+		return usage("%v", err)
+	}
+	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
+}
+
+// begun gives a runbook the inputs that its target's open run was begun with, if
+// there is one, and that run.
+func (e *errand) begun(ctx context.Context, book runbook.Runbook) (runbook.Runbook, *journal.Record, error) {
+	open := e.openRun(ctx, book.Target)
+	if open == nil || open.Header.Runbook != book.Name {
+		return book, open, nil
+	}
+	asked, err := json.Marshal(book.Inputs)
+	if err != nil {
+		return book, open, err
+	}
+	if !bytes.Equal(asked, open.Header.Inputs) {
+		e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
+	}
+	book, err = e.recipe.again(ctx, open.Header)
+	return book, open, err
+}
+
+// one does the errand for a target.
+func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, error) {
+	book, open, err := e.begun(ctx, book)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
+	defer e.watch.end()
+	machine := &engine.Engine{
+		Journal: e.journal, Clock: e.clock, Holder: e.app.holder(), Watch: e.watch.event, NewRun: e.app.newRun,
+	}
+	options := engine.Options{Overrides: e.overridesFor(book)}
+	if e.verb != act {
+		return e.look(ctx, machine, open, book, options)
+	}
+	if open != nil {
+		e.watch.recall(open.History)
+	}
+	result, err := patiently(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
+		return machine.Run(ctx, book, options)
+	})
+	return e.unseen(book.Target, result, err)
+}
+
+// openRun is the run that a run would go on with; nil when there is none, or none
+// that can be read, which is for the engine to refuse.
+func (e *errand) openRun(ctx context.Context, target runbook.Target) *journal.Record {
+	open, err := journal.Find(ctx, e.journal, func(history *journal.History) bool {
+		return history.Closed == nil && history.Header.Target.ID == target.ID
+	}, func(string, error) {})
+	if err != nil || len(open) == 0 {
+		return nil
+	}
+	return open[len(open)-1]
+}
+
+// look asks and changes nothing. An open run of the target is named in the
+// result.
+func (e *errand) look(ctx context.Context, machine *engine.Engine, open *journal.Record, book runbook.Runbook, options engine.Options) (engine.Result, error) {
+	ask := machine.Plan
+	if e.verb == check {
+		ask = machine.Check
+	}
+	result, err := ask(ctx, book, options)
+	if err == nil && open != nil {
+		result.Run, result.Open = open.Run, true
+	}
+	return result, err
+}
+
+// leasePause is the time between two attempts to get a lease.
+const leasePause = 2 * time.Second
+
+// patiently repeats what needs a lease while another runner holds it, for a time.
+func patiently(ctx context.Context, watch *watch, patience time.Duration, call func() (engine.Result, error)) (engine.Result, error) {
+	began, told := watch.clock.Now(), false
+	for {
+		result, err := call()
+		var held *journal.HeldError
+		if !errors.As(err, &held) || watch.clock.Since(began) >= patience {
+			return result, err
+		}
+		if !told {
+			watch.say(fmt.Sprintf("Waiting for the lease for at most %s: %v.", patience, held))
+			told = true
+		}
+		if err := clock.Sleep(ctx, watch.clock, leasePause); err != nil {
+			return result, err
+		}
+	}
+}

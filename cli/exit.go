@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"salve/engine"
+	"salve/internal/redact"
+	"salve/internal/report"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// The exit codes.
+const (
+	exitDecided        = 0
+	exitFailed         = 1
+	exitUsage          = 2
+	exitUndecided      = 3
+	exitNeedsAttention = 4
+)
+
+// exitOf is the exit code of an outcome; that of a plan or a check which would
+// act is empty.
+func exitOf(outcome runbook.Outcome) int {
+	switch outcome {
+	case "", runbook.Remediated, runbook.RolledOut, runbook.NothingToDo, runbook.Deferred:
+		return exitDecided
+	case runbook.Failed:
+		return exitFailed
+	case runbook.Undecided:
+		return exitUndecided
+	default:
+		return exitNeedsAttention
+	}
+}
+
+// usage makes the error of a command that can't be meant.
+func usage(format string, args ...any) error {
+	return &engine.UsageError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// attention marks an error that a person has to look at.
+type attention struct{ err error }
+
+func (e *attention) Error() string { return e.err.Error() }
+func (e *attention) Unwrap() error { return e.err }
+
+// blind marks an error that says that something could not be seen.
+type blind struct{ err error }
+
+func (e *blind) Error() string { return e.err.Error() }
+func (e *blind) Unwrap() error { return e.err }
+
+// document prints the JSON document that answers the command.
+func (a *app) document(document any) error {
+	a.answered = true
+	return report.JSON(a.stdout, document)
+}
+
+// fail prints an error as one line and gives its exit code.
+func (a *app) fail(err error) int {
+	code, advice := a.judge(err)
+	line := strings.Join(strings.Fields(err.Error()), " ") + advice
+	if a.json() && !a.answered {
+		// Whoever reads JSON gets a document in any case; when not even that can be
+		// written, the line below still tells.
+		_ = a.document(report.Failure{Document: report.NewDocument("error"), Exit: code, Says: line})
+	}
+	fmt.Fprintf(a.stderr, "salve: %s\n", redact.Redact([]byte(line)))
+	return code
+}
+
+// judge gives an error's exit code, and what to do about it.
+func (a *app) judge(err error) (code int, advice string) {
+	var wrong *engine.UsageError
+	var held *journal.HeldError
+	var broken *journal.BrokenError
+	var missing *journal.MissingError
+	var concerning *attention
+	var away *engine.AwayError
+	var unseen *blind
+	switch {
+	case errors.As(err, &unseen):
+		return exitUndecided, ""
+	case errors.As(err, &away):
+		return exitNeedsAttention, "; nothing was changed. Bring it back with salve runs import, or give it up here with salve runs abandon"
+	case errors.As(err, &broken):
+		return exitNeedsAttention, "; nothing was changed. Look at what happened to the record; nothing of it is believed"
+	case errors.As(err, &held):
+		return exitFailed, "; wait for it with --wait-for-lease 10m, or stop it there"
+	case errors.As(err, &missing):
+		return exitUsage, "; salve runs list shows what there is"
+	case errors.As(err, &wrong), !a.began:
+		return exitUsage, ""
+	case errors.As(err, &concerning):
+		return exitNeedsAttention, ""
+	case errors.Is(err, engine.ErrInterrupted):
+		return exitFailed, ": nothing was changed"
+	}
+	return exitFailed, ""
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"salve/internal/report"
+)
+
+func newExplain(a *app) *cobra.Command {
+	from := &shelf{}
+	command := &cobra.Command{
+		Use:   "explain RUN",
+		Short: "Say why a run acted or not, from its journal alone",
+		Long: `Say why a run acted or not: what was asked, what was found on which evidence,
+and what was decided. Every decision is made again from the record and compared.`,
+		Args: oneArgument("the name of a run"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			_, record, err := a.load(command, from, arguments[0])
+			if err != nil {
+				return err
+			}
+			document, err := report.NewExplanation(record.History)
+			if err != nil {
+				return err
+			}
+			if a.json() {
+				err = a.document(document)
+			} else {
+				_, err = report.Explain(a.stdout, a.width(), record.History)
+			}
+			if err != nil {
+				return err
+			}
+			return a.compared(document)
+		},
+	}
+	from.addFlags(command.Flags())
+	return command
+}
+
+// compared says whether every decision came out the same.
+func (a *app) compared(document report.Explanation) error {
+	out := a.stdout
+	if a.json() {
+		out = a.stderr
+	}
+	if document.Different > 0 {
+		return &attention{fmt.Errorf("%d of %s DIFFERENT when decided again: this program decides otherwise than the one that ran, or the record is not its own",
+			document.Different, report.Count(len(document.Decisions), "decision", "decisions"))}
+	}
+	fmt.Fprintf(out, "Decided again from the record: %s, none comes out different.\n", report.Count(len(document.Decisions), "decision", "decisions"))
+	return nil
+}

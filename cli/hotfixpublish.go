@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/prepublish"
+	"salve/internal/report"
+)
+
+// publication is what a person asked of salve hotfix publish-check.
+type publication struct {
+	pointer       string
+	repositories  []string
+	architectures []string
+	names         prepublish.Names
+}
+
+func newHotfixPublishCheck(a *app) *cobra.Command {
+	asked := &publication{}
+	command := &cobra.Command{
+		Use:   "publish-check --pointer FILE [--repository REPOSITORY…]",
+		Short: "Refuse a pointer to what nodes could not fetch",
+		Long: `Look whether all that a pointer makes nodes fetch can be had, for each architecture:
+in every repository of packages that is given, or, where the pointer names an
+artifact, at its address with the digest and the size that it says.
+
+Repositories are written as "deb URL SUITE COMPONENT" or "rpm URL"; $basearch in the
+address stands for RPM's name of the architecture.
+
+Exit codes: 0 all is there, 1 something is not, 2 wrong usage, 3 something could not
+be looked at.`,
+		Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if asked.pointer == "" {
+				return usage("--pointer is needed")
+			}
+			return a.checkPublished(command.Context(), asked)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&asked.pointer, "pointer", "", "the pointer `FILE`")
+	flags.StringArrayVar(&asked.repositories, "repository", nil, "a `REPOSITORY` that has to have the packages; may be given again")
+	flags.StringSliceVar(&asked.architectures, "arch", []string{"amd64", "arm64"}, "the architectures that have to be there")
+	flags.StringVar(&asked.names.Program, "package", "aks-node-controller", "the package of the program")
+	flags.StringVar(&asked.names.Scripts, "scripts-package", "", "the package of the scripts (default: the program's with -scripts)")
+	return command
+}
+
+// published is the document of salve hotfix publish-check.
+type published struct {
+	report.Document
+	Targets []prepublish.Presence `json:"targets"`
+}
+
+func (a *app) checkPublished(ctx context.Context, asked *publication) error {
+	var repositories []prepublish.Repository
+	for _, text := range asked.repositories {
+		repository, err := prepublish.ParseRepository(text)
+		if err != nil {
+			return usage("--repository: %v", err)
+		}
+		repositories = append(repositories, repository)
+	}
+	if asked.names.Scripts == "" {
+		asked.names.Scripts = asked.names.Program + "-scripts"
+	}
+	raw, err := hotfix.Contents(asked.pointer)
+	if err != nil {
+		return usage("%v", err)
+	}
+	if found := prepublish.Lint(asked.pointer, raw, nil); len(found) > 0 {
+		return fmt.Errorf("%s; mend what salve hotfix lint names first", found[0])
+	}
+	pointer, err := hotfix.ParsePointer(raw)
+	if err != nil {
+		return err
+	}
+	reader := prepublish.NewReader()
+	defer reader.Close()
+	answer := published{Document: report.NewDocument("hotfix-published")}
+	answer.Targets = reader.Published(ctx, pointer, asked.names, asked.architectures, repositories)
+	if err := a.printPublished(answer); err != nil {
+		return err
+	}
+	return refusal(answer)
+}
+
+func (a *app) printPublished(answer published) error {
+	if a.json() {
+		answer.Targets = append([]prepublish.Presence{}, answer.Targets...)
+		return a.document(answer)
+	}
+	if len(answer.Targets) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "The pointer makes no node fetch anything.")
+		return err
+	}
+	var rows [][]string
+	for _, target := range answer.Targets {
+		says := string(target.State)
+		if target.Says != "" {
+			says += ": " + target.Says
+		}
+		rows = append(rows, []string{target.Field, target.Package, target.Version, target.Architecture, target.Place, says})
+	}
+	return report.Table(a.stdout, a.width(), []string{"FIELD", "PACKAGE", "VERSION", "ARCH", "PLACE", "STATE"}, rows)
+}
+
+// refusal is the error of a pointer that may not be published. Something that is
+// known to be missing weighs more than what could not be seen.
+func refusal(answer published) error {
+	counts := map[prepublish.State]int{}
+	for _, target := range answer.Targets {
+		counts[target.State]++
+	}
+	switch {
+	case counts[prepublish.NotThere] > 0:
+		return fmt.Errorf("%d of %s not there: don't publish this pointer", counts[prepublish.NotThere], report.Count(len(answer.Targets), "target", "targets"))
+	case counts[prepublish.Unseen] > 0:
+		return &blind{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet", counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/kube"
+	"salve/runbook"
+)
+
+// clusterOffer is a runbook for any cluster, reached by a kubeconfig.
+type clusterOffer[Inputs any] struct {
+	called, about string
+	inputs        Inputs
+	// flags makes a flag of each input.
+	flags func(*Inputs, *pflag.FlagSet)
+	// make makes the runbook; identity tells the cluster from others, and is empty
+	// for a trial.
+	make func(cluster *kube.Cluster, identity string, inputs Inputs) (runbook.Runbook, error)
+}
+
+func (o *clusterOffer[Inputs]) name() string  { return o.called }
+func (o *clusterOffer[Inputs]) short() string { return o.about }
+
+func (o *clusterOffer[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
+	o.flags(&o.inputs, flags)
+	asked.cloud.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
+}
+
+func (o *clusterOffer[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) error {
+	return asked.cloud.kubernetesFlags.orDefault(a)
+}
+
+func (o *clusterOffer[Inputs]) recipe(_ *app, asked *request) (recipe, error) {
+	cluster, err := asked.cloud.openCluster()
+	if err != nil {
+		return nil, err
+	}
+	return &clusterRecipe[Inputs]{offer: o, reached: cluster}, nil
+}
+
+// resumed goes by the same ways to the cluster as to the journal, or else to the
+// default one: a target of another cluster is refused by its ID.
+func (o *clusterOffer[Inputs]) resumed(a *app, asked *request, header journal.Header) (recipe, error) {
+	inputs, err := inputsOf[Inputs](header)
+	if err != nil {
+		return nil, err
+	}
+	o.inputs = inputs
+	if !asked.named() {
+		if err := asked.cloud.kubernetesFlags.orDefault(a); err != nil {
+			return nil, err
+		}
+		return o.recipe(a, asked)
+	}
+	cluster, err := asked.cluster(context.Background(), a)
+	return &clusterRecipe[Inputs]{offer: o, reached: cluster}, err
+}
+
+// clusterRecipe makes the runbook of an offer on a cluster.
+type clusterRecipe[Inputs any] struct {
+	offer   *clusterOffer[Inputs]
+	reached *kube.Cluster
+	// identity is asked for once.
+	identity string
+}
+
+func (c *clusterRecipe[Inputs]) clock() clock.Clock { return c.reached.Clock }
+
+func (c *clusterRecipe[Inputs]) cluster(context.Context) (*kube.Cluster, error) {
+	return c.reached, nil
+}
+
+func (c *clusterRecipe[Inputs]) trial() (runbook.Runbook, error) {
+	return c.offer.make(c.reached, "", c.offer.inputs)
+}
+
+func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Place) ([]runbook.Runbook, []engine.Result, error) {
+	if err := c.identify(ctx); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, nil, cause
+		}
+		return nil, c.without(runbook.Undecided, "which cluster this is can't be seen: "+err.Error()), nil
+	}
+	book, err := c.offer.make(c.reached, c.identity, c.offer.inputs)
+	if err != nil {
+		return nil, nil, usage("%v", err)
+	}
+	return []runbook.Runbook{book}, nil, nil
+}
+
+func (c *clusterRecipe[Inputs]) identify(ctx context.Context) (err error) {
+	if c.identity == "" {
+		c.identity, err = c.reached.ID(ctx)
+	}
+	return err
+}
+
+func (c *clusterRecipe[Inputs]) again(ctx context.Context, header journal.Header) (runbook.Runbook, error) {
+	inputs, err := inputsOf[Inputs](header)
+	if err != nil {
+		return runbook.Runbook{}, err
+	}
+	if err := c.identify(ctx); err != nil {
+		return runbook.Runbook{}, err
+	}
+	book, err := c.offer.make(c.reached, c.identity, inputs)
+	if err != nil {
+		return runbook.Runbook{}, badInputs(header, err)
+	}
+	return book, nil
+}
+
+func (c *clusterRecipe[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
+	return []engine.Result{{
+		Runbook: c.offer.called, Outcome: outcome, Reason: reason,
+		Target: runbook.Target{Kind: "cluster", ID: c.identity, Name: "the cluster"},
+	}}
+}
+
+// orDefault finds the kubeconfig that kubectl would take, if none was named.
+func (k *kubernetesFlags) orDefault(a *app) error {
+	if k.kubeconfig != "" {
+		return nil
+	}
+	k.kubeconfig = a.lookup("KUBECONFIG")
+	if len(filepath.SplitList(k.kubeconfig)) > 1 {
+		return usage("KUBECONFIG names several files: name one with --kubeconfig")
+	}
+	if k.kubeconfig == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return usage("there is no home folder with a kubeconfig; name one with --kubeconfig")
+		}
+		k.kubeconfig = filepath.Join(home, ".kube", "config")
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/utils/clock"
+
+	"salve/engine"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/build"
+	"salve/internal/pipeline/changedfiles"
+	"salve/internal/pipeline/command"
+	"salve/internal/pipeline/program"
+	"salve/internal/pipeline/rollout"
+	"salve/internal/report"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// journey is a pipeline at work.
+type journey struct {
+	*rolling
+	app  *app
+	plan *rollout.Plan
+	kept *journal.Place
+}
+
+// planned reads and judges a pipeline. There is none, and what is wrong has been
+// said, when it can't be used as it is.
+func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (*rollout.Plan, error) {
+	config, found, err := readConfig(inputs.Config)
+	if err != nil {
+		return nil, err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	file, wrong := pipeline.Parse(path, content)
+	if found = append(found, wrong...); found.Errors() > 0 {
+		return nil, a.mend(found)
+	}
+	if err := a.mendBuild(ctx, file); err != nil {
+		return nil, err
+	}
+	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
+		return nil, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
+	}
+	file, found = pipeline.Validate(file, surroundings(config, false))
+	if found.Errors() > 0 {
+		return nil, a.mend(found)
+	}
+	named, err := changedfiles.Content(ctx, file)
+	if err != nil {
+		return nil, err
+	}
+	inputs.Digest = digest(content, named, file, config)
+	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
+		return nil, fmt.Errorf("finding %s: %w", path, err)
+	}
+	if inputs.Config != "" {
+		if inputs.Config, err = filepath.Abs(inputs.Config); err != nil {
+			return nil, fmt.Errorf("finding the configuration: %w", err)
+		}
+	}
+	return rollout.NewPlan(file, inputs)
+}
+
+// mendBuild brings back what was there before a build that was killed: half of a
+// program must not be judged.
+func (a *app) mendBuild(ctx context.Context, file *pipeline.File) error {
+	if file.BuildStep == nil {
+		return nil
+	}
+	order, err := a.order(file, false)
+	if err != nil {
+		return nil // without a place to remember builds none was begun, and a build will say so
+	}
+	return build.Mend(ctx, order)
+}
+
+// digest stands for a pipeline, the content of what it names, and all that it uses of
+// a configuration.
+func digest(content []byte, named string, file *pipeline.File, config *pipeline.Config) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%d\n%s%s", len(content), content, named)
+	if config != nil {
+		for _, path := range file.ConfigPaths() {
+			held, there := config.Holds(path)
+			fmt.Fprintf(sum, "\n%q %q %v", path, held, there)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// logs is where steps' logs are kept.
+func (a *app) logs(from *shelf) (string, error) {
+	if from.folder != "" {
+		return filepath.Abs(filepath.Join(from.folder, "logs"))
+	}
+	folder, err := a.stateFolder("logs")
+	if err != nil {
+		return "", usage("there is no home folder for the steps' logs; name a folder with --logs")
+	}
+	return folder, nil
+}
+
+// travel runs, and tells how it ended.
+func (j *journey) travel(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
+	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
+	ctx, done := interruptible(parent, watch.say)
+	defer done()
+	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
+	defer watch.end()
+	watch.arrange(j.plan.Waves())
+	runner := j.runner(watch)
+	result, err := patiently(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
+	watch.end()
+	if result.Runbook == "" {
+		return err
+	}
+	e := &errand{request: &j.request, app: a, verb: act, journal: j.kept, watch: watch}
+	if reported := j.report(parent, result.Run); reported != nil && err == nil {
+		err = reported
+	}
+	j.nameLogs(parent, result)
+	return e.answer(parent, []engine.Result{result}, err)
+}
+
+// build builds what the steps execute.
+func (j *journey) build(ctx context.Context, watch *watch) (string, error) {
+	order, err := j.app.order(j.plan.File, false)
+	if err != nil {
+		return "", err
+	}
+	lines := &lines{say: watch.say}
+	defer lines.end()
+	order.Output = lines
+	made, err := j.app.build(ctx, order)
+	return builtIn(made), err
+}
+
+// runner is what runs the plan on this machine.
+func (j *journey) runner(watch *watch) *rollout.Runner {
+	runner := &rollout.Runner{
+		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.fit()},
+	}
+	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {
+		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
+	}
+	return runner
+}
+
+// actions are those that this program runs.
+func (j *journey) actions() map[string]rollout.Action {
+	clock := clock.RealClock{}
+	return map[string]rollout.Action{
+		pipeline.ActionShell: &command.Action{
+			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass, Grace: j.plan.Inputs.Grace, Clock: clock,
+		},
+		pipeline.ActionRunbook: &bookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionARM:     j.deployAction(),
+		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
+	}
+}
+
+// fit is the guard that lets no pipeline begin whose programs this machine can't
+// execute.
+func (j *journey) fit() runbook.Guard {
+	return runbook.Guard{
+		Name: "programs-fit", Asks: "Can this machine execute every program that steps will execute?", Binding: true,
+		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			mending := afterBuild(j.plan.File)
+			if j.plan.Inputs.NoBuild || j.dryRun {
+				mending = rebuild(j.plan.File)
+			}
+			found, err := build.Fit(j.plan.File, program.Here(), mending)
+			if err != nil {
+				return runbook.No(err.Error()).Ending(runbook.Failed)
+			}
+			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
+			return runbook.Yes(report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them") + untold(found))
+		},
+	}
+}

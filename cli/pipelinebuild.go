@@ -1,0 +1,183 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/build"
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/program"
+	"salve/internal/report"
+)
+
+// building is what a person asked of salve pipeline build.
+type building struct {
+	platform string
+	anew     bool
+}
+
+func newPipelineBuild(a *app) *cobra.Command {
+	asked := &building{}
+	command := &cobra.Command{
+		Use: "build FILE", Short: "Build what a pipeline's steps execute, for the machine that will run them",
+		Long: `Build runs the pipeline's build step in its folder, for this machine or for
+--platform, and then examines every program that a Shell step will execute. A build
+that fails or is killed leaves the programs that were there. Nothing is built when
+neither the inputs nor the outputs changed.
+
+GOOS, GOARCH and the like in the environment are not passed on: a machine that was
+once set up for another platform would build programs that it can't execute.
+
+Exit codes: 0 built, or nothing had changed; 1 the build failed, or the machine
+can't execute what came of it; 2 wrong usage.`,
+		Args: oneArgument("the file of a pipeline"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return a.buildPipeline(command.Context(), asked, arguments[0])
+		},
+	}
+	command.Flags().StringVar(&asked.platform, "platform", "", "build for this `OS/ARCH`, such as linux/amd64 (default: this machine)")
+	command.Flags().BoolVar(&asked.anew, "no-cache", false, "build also when nothing changed")
+	return command
+}
+
+func (a *app) buildPipeline(parent context.Context, asked *building, path string) error {
+	file, err := a.parsed(path)
+	if err != nil || file == nil {
+		return err
+	}
+	order, err := a.order(file, asked.anew)
+	if err != nil {
+		return err
+	}
+	machine := program.Here()
+	if asked.platform != "" {
+		if order.Platform, err = program.ParsePlatform(asked.platform); err != nil {
+			return usage("--platform: %v", err)
+		}
+		machine = program.There(order.Platform)
+	}
+	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) })
+	defer done()
+	made, err := a.build(ctx, order)
+	if err != nil {
+		return err
+	}
+	found, err := build.Fit(file, machine, afterBuild(file))
+	if err != nil {
+		return a.unfit(err)
+	}
+	says := fmt.Sprintf("%s; %s fit for %s%s.", builtIn(made), report.Count(found.Examined, "program is", "programs are"), machine.Platform, untold(found))
+	if !a.json() {
+		_, err := fmt.Fprintln(a.stdout, says)
+		return err
+	}
+	fmt.Fprintln(a.stderr, says)
+	return a.document(struct {
+		report.Document
+		Cached   bool     `json:"cached"`
+		Platform string   `json:"platform"`
+		Programs []string `json:"programs"`
+		Untold   []string `json:"untold,omitempty"`
+		Took     float64  `json:"tookSeconds"`
+	}{report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...), found.Untold, made.Took.Seconds()})
+}
+
+// untold says of which programs nothing is known.
+func untold(found build.Examination) string {
+	if len(found.Untold) == 0 {
+		return ""
+	}
+	const shown = 3
+	named := strings.Join(found.Untold[:min(shown, len(found.Untold))], "; ")
+	if more := len(found.Untold) - shown; more > 0 {
+		named += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("; %d can't be told before the steps run (%s)", len(found.Untold), named)
+}
+
+// parsed reads a pipeline, and says what is wrong with it. The file is nil then.
+func (a *app) parsed(path string) (*pipeline.File, error) {
+	file, found, err := readPipeline(path)
+	if err != nil || found.Errors() == 0 {
+		return file, err
+	}
+	return nil, a.mend(found)
+}
+
+// mend says what is wrong with a pipeline that can't be used as it is.
+func (a *app) mend(found diagnostic.List) error {
+	a.exit = exitFailed
+	fmt.Fprintln(a.stderr, "salve: the pipeline can't be used before it is mended:")
+	return diagnostic.Text(a.stderr, found)
+}
+
+// order is what is to be built of a file.
+func (a *app) order(file *pipeline.File, anew bool) (build.Order, error) {
+	state, err := a.stateFolder("build")
+	if err != nil {
+		return build.Order{}, err
+	}
+	return build.Order{
+		File: file, Anew: anew, Environment: a.environment, Output: a.stderr, State: state, Clock: clock.RealClock{},
+	}, nil
+}
+
+// build builds what there is to build.
+func (a *app) build(ctx context.Context, order build.Order) (build.Report, error) {
+	if order.File.BuildStep == nil {
+		return build.Report{}, nil
+	}
+	made, err := build.Run(ctx, order)
+	if len(made.Dropped) > 0 {
+		fmt.Fprintf(order.Output, "Not passed on to the build, because it would force another platform: %s. --platform builds for another one.\n", strings.Join(made.Dropped, " "))
+	}
+	return made, err
+}
+
+func builtIn(made build.Report) string {
+	switch {
+	case made.Cached:
+		return "Nothing had changed since the last build"
+	case len(made.Made) == 0 && made.Took == 0:
+		return "There is no build step"
+	}
+	return fmt.Sprintf("Built in %.1fs", made.Took.Seconds())
+}
+
+// afterBuild is what mends a program that a build has just made: the build itself.
+func afterBuild(file *pipeline.File) string {
+	if file.BuildStep == nil {
+		return ""
+	}
+	return fmt.Sprintf("let the build step at %s build it for the platform that it is told, and take what forces another one out of it", file.BuildStep.At)
+}
+
+// rebuild is the command that mends programs of another platform.
+func rebuild(file *pipeline.File) string {
+	if file.BuildStep == nil {
+		return ""
+	}
+	return shell([]string{"salve", "pipeline", "build", file.Path})
+}
+
+// unfit prints each program that the machine can't execute on a line of its own.
+func (a *app) unfit(err error) error {
+	var misfit *build.MisfitError
+	if !errors.As(err, &misfit) || a.json() {
+		return err
+	}
+	a.exit = exitFailed
+	for _, problem := range misfit.Problems {
+		if _, err := io.WriteString(a.stderr, "salve: "+problem.Error()+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
+}

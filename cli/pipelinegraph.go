@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/graph"
+	"salve/internal/pipeline/rollout"
+	"salve/internal/pipeline/timeline"
+)
+
+// painting is what a person asked of salve pipeline graph.
+type painting struct {
+	shelf
+	config string
+	// timings is a file, and run a run in the journal; at most one of them says how
+	// long steps take.
+	timings, run string
+	form         string
+}
+
+// painters are the forms in which a graph is printed.
+var painters = map[string]func(io.Writer, graph.Picture) error{
+	"text": func(w io.Writer, p graph.Picture) error { return graph.Text(w, p, 80) },
+	"dot":  graph.DOT, "mermaid": graph.Mermaid, "svg": graph.SVG,
+}
+
+func newPipelineGraph(a *app) *cobra.Command {
+	asked := &painting{}
+	forms := []string{"text", "dot", "mermaid", "svg"}
+	command := &cobra.Command{
+		Use: "graph FILE", Short: "Draw what a pipeline's steps wait for, and its critical path",
+		Long: `Graph draws the steps in the order in which they can be run. The critical path is
+the chain of steps that takes longest: by what a file or a run in the journal says
+that they took; else by their timeouts, if each has one; else by their number.`,
+		Args: oneArgument("the file of a pipeline"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if err := checkForm(asked.form, forms...); err != nil {
+				return err
+			}
+			if asked.timings != "" && asked.run != "" {
+				return usage("--timings and --run together: one of them says how long steps take")
+			}
+			return a.paint(command, asked, arguments[0])
+		},
+	}
+	outputFlag(command.Flags(), &asked.form, forms...)
+	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	command.Flags().StringVar(&asked.timings, "timings", "", "`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
+	command.Flags().StringVar(&asked.run, "run", "", "`RUN` in the journal that shows how long steps took")
+	asked.shelf.addFlags(command.Flags())
+	return command
+}
+
+func (a *app) paint(command *cobra.Command, asked *painting, path string) error {
+	config, found, err := readConfig(asked.config)
+	if err != nil {
+		return err
+	}
+	file, wrong, err := readPipeline(path)
+	if err != nil {
+		return err
+	}
+	if found = append(found, wrong...); file != nil {
+		file, wrong = pipeline.Validate(file, pipeline.Surroundings{Config: config, FileOnly: true})
+		found = append(found, wrong...)
+	}
+	if found.Errors() > 0 {
+		a.exit = exitFailed
+		fmt.Fprintln(a.stderr, "salve: the pipeline can't be drawn before it is mended:")
+		return diagnostic.Text(a.stderr, found)
+	}
+	took, err := a.recorded(command, asked, file)
+	if err != nil {
+		return err
+	}
+	picture := graph.Picture{Title: file.RolloutName.Value + " (" + file.ServiceGroup.Value + ")", Graph: file.Graph()}
+	picture.Took, picture.Measure = file.Weights(took)
+	var large *graph.TooLargeError
+	if err := painters[asked.form](a.stdout, picture); errors.As(err, &large) {
+		return usage("%v", err)
+	} else if err != nil {
+		return fmt.Errorf("printing the graph: %w", err)
+	}
+	return nil
+}
+
+// recorded is how long steps took, by what a person names; nil where that is
+// nothing.
+func (a *app) recorded(command *cobra.Command, asked *painting, file *pipeline.File) (map[string]time.Duration, error) {
+	switch {
+	case asked.run != "":
+		return a.lasted(command, asked, file)
+	case asked.timings != "":
+		took, err := pipeline.ReadTimings(asked.timings)
+		if err != nil {
+			return nil, usage("--timings: %v", err)
+		}
+		return took, nil
+	}
+	return nil, nil
+}
+
+// lasted is how long steps took in a run, and says of which of them that is not
+// known.
+func (a *app) lasted(command *cobra.Command, asked *painting, file *pipeline.File) (map[string]time.Duration, error) {
+	_, record, err := a.load(command, &asked.shelf, asked.run)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := rollout.InputsOf(record.Header)
+	if err != nil {
+		return nil, usage("--run: %v", err)
+	}
+	if own := file.ServiceGroup.Value; inputs.ServiceGroup != own {
+		return nil, usage("--run %s: it is of the service group %s, and %s is of %s", asked.run, inputs.ServiceGroup, file.Path, own)
+	}
+	took, err := timeline.Took(record.History)
+	if err != nil {
+		return nil, &attention{fmt.Errorf("reading run %q: %w", asked.run, err)}
+	}
+	var unknown []string
+	for _, step := range file.Steps() {
+		if _, known := took[step.ID().String()]; !known {
+			unknown = append(unknown, step.ID().String())
+		}
+	}
+	switch {
+	case len(unknown) == len(file.Steps()):
+		return nil, usage("--run %s: it did none of the steps, so that nobody knows how long they take", asked.run)
+	case len(unknown) > 0:
+		fmt.Fprintf(a.stderr, "Not done by run %s, so that nobody knows how long it takes: %s.\n", asked.run, strings.Join(unknown, ", "))
+	}
+	return took, nil
+}

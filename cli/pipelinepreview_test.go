@@ -1,0 +1,22 @@
+package cli
+
+import "testing"
+
+// TestRunbookPreview: a dry run tells what the runbook would do, from what its
+// guards find, and begins no run.
+func TestRunbookPreview(t *testing.T) {
+	for scenario, says := range map[string]string{
+		"wedged":          "would act on aks-1/system, in 8 steps",
+		"healthy":         "aks-1/system, nothing-to-do: ",
+		"young-operation": "aks-1/system, deferred: ",
+		"rbac-denied":     "aks-1/system, undecided: ",
+	} {
+		t.Run(scenario, func(t *testing.T) {
+			b := newBench(t, scenario)
+			contains(t, b.rolls(exitDecided, managementPipeline(b), "--dry-run"), says, "Nothing was changed.")
+			if len(b.runs()) > 0 {
+				t.Errorf("runs %v", b.runs())
+			}
+		})
+	}
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"salve/engine"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+)
+
+// answers are what a person says became of steps.
+type answers []string
+
+// read takes the answers apart.
+func (given answers) read() (map[string]rollout.Answer, error) {
+	all := map[string]rollout.Answer{}
+	for _, text := range given {
+		at := strings.LastIndex(text, "=")
+		if at < 0 || !slices.Contains([]rollout.Answer{rollout.Done, rollout.Again}, rollout.Answer(text[at+1:])) {
+			return nil, usage("--answer %q: it is GROUP/STEP=%s or GROUP/STEP=%s", text, rollout.Done, rollout.Again)
+		}
+		all[text[:at]] = rollout.Answer(text[at+1:])
+	}
+	return all, nil
+}
+
+// resumePipeline goes on with the open run of a pipeline. File, configuration and
+// flags come from its journal.
+func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journal.Place, record *journal.Record) error {
+	inputs, err := rollout.InputsOf(record.Header)
+	if err != nil {
+		return &attention{err}
+	}
+	plan, err := a.planned(command.Context(), inputs.Pipeline, inputs)
+	if err != nil || plan == nil {
+		return err
+	}
+	asked.inputs = inputs
+	j := &journey{app: a, rolling: asked, plan: plan, kept: kept}
+	return j.travel(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
+		return runner.Resume(ctx, plan, record.Run, asked.options)
+	})
+}

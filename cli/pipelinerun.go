@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"salve/engine"
+	"salve/internal/pipeline/rollout"
+)
+
+// defaultConcurrency is how many steps run at once: most of a step's time is
+// waiting for somebody else's machine.
+const defaultConcurrency = 10
+
+// defaultGrace is how long a step has to end once it was told to.
+const defaultGrace = 30 * time.Second
+
+// rolling is what a person asked of salve pipeline run.
+type rolling struct {
+	request
+	inputs  rollout.Inputs
+	options rollout.Options
+	skip    string
+	// junit and timeline are files to write at the end.
+	junit, timeline string
+}
+
+func newPipelineRun(a *app) *cobra.Command {
+	asked := &rolling{}
+	command := &cobra.Command{
+		Use: "run FILE", Short: "Run a pipeline, as parallel as its steps allow; or go on with the run that is open",
+		Long: `Run takes the target, builds what the steps execute, sees to it that this machine
+can execute it, and runs the steps, each as soon as all that it waits for is done.
+Every step's output goes to a log file of its own. What was done is in the journal: the same command, or
+salve resume, goes on with a run that failed or was stopped.
+
+Steps see nothing of who runs them: --pass names what they get of the environment.
+
+Exit codes: 0 all steps are done or left out; 1 a step failed; 2 wrong usage; 3 undecided; 4 a
+person has to look, because nobody knows what became of a step.`,
+		Args: oneArgument("the file of a pipeline"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if err := asked.check(a, command); err != nil {
+				return err
+			}
+			return a.runPipeline(command.Context(), asked, arguments[0])
+		},
+	}
+	asked.addFlags(command)
+	return command
+}
+
+func (r *rolling) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	r.shelf.addFlags(flags)
+	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
+	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
+	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")
+	flags.StringVar(&r.skip, "skip-actions", "", "leave out the steps of these `ACTIONS`, separated by commas")
+	flags.StringArrayVar(&r.inputs.Pass, "pass", nil, "`NAME` of a variable of the environment that steps get (repeatable)")
+	flags.DurationVar(&r.inputs.Grace, "grace", defaultGrace, "how long a step has to end when it is told to, before it is killed")
+	flags.StringVar(&r.inputs.Logs, "logs", "", "`folder` for the steps' logs (default: beside the journal)")
+	flags.StringVar(&r.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: print the plan with all that is known")
+	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	r.addReports(command)
+}
+
+// addReports are the flags for what is written at the end.
+func (r *rolling) addReports(command *cobra.Command) {
+	command.Flags().StringVar(&r.junit, "junit", "", "`FILE` to write the steps' results to, as JUnit XML")
+	command.Flags().StringVar(&r.timeline, "timeline", "", "`FILE` to write a picture to of what ran when, as SVG")
+}
+
+// check finds what can't be meant.
+func (r *rolling) check(a *app, command *cobra.Command) error {
+	if r.inputs.Concurrency < 1 {
+		return usage("--concurrency %d: it must be at least 1", r.inputs.Concurrency)
+	}
+	if r.inputs.Grace < 0 {
+		return usage("--grace %s: it must be 0 or more", r.inputs.Grace)
+	}
+	for action := range strings.SplitSeq(r.skip, ",") {
+		if action = strings.TrimSpace(action); action != "" {
+			r.inputs.Skip = append(r.inputs.Skip, action)
+		}
+	}
+	if command.Flags().Changed("allow-older") && strings.TrimSpace(r.options.AllowOlder) == "" {
+		return usage("--allow-older needs a reason: who looks at the run later wants to know")
+	}
+	for _, name := range r.inputs.Pass {
+		if name == "" || strings.Contains(name, "=") {
+			return usage("--pass %q: it is the name of a variable; its value comes from the environment", name)
+		}
+	}
+	if r.waitForLease < 0 {
+		return usage("--wait-for-lease %s: it must be 0 or more", r.waitForLease)
+	}
+	return r.shelf.read(a, command.Flags())
+}
+
+func (a *app) runPipeline(ctx context.Context, asked *rolling, path string) error {
+	kept, err := asked.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	if asked.inputs.Logs == "" {
+		if asked.inputs.Logs, err = a.logs(&asked.shelf); err != nil {
+			return err
+		}
+	}
+	plan, err := a.planned(ctx, path, asked.inputs)
+	if err != nil || plan == nil {
+		return err
+	}
+	j := &journey{app: a, rolling: asked, plan: plan, kept: kept}
+	if asked.dryRun {
+		return j.rehearse(ctx)
+	}
+	return j.travel(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
+		return runner.Run(ctx, plan, asked.options)
+	})
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/internal/console"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// bookAction runs Salve's own runbooks as steps of a pipeline: in this process,
+// each with a record of its own in the same journal.
+type bookAction struct {
+	app  *app
+	kept *journal.Place
+	// cloud are the ways to Azure and to clusters.
+	cloud cloudFlags
+	// pass are the variables of the environment that runbooks may read.
+	pass []string
+}
+
+// Traits: the engine looks by itself what became of a run that was cut off.
+func (*bookAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
+
+// Check has nothing to find: the file has been validated, with all that it gives to
+// runbooks.
+func (*bookAction) Check(context.Context, *pipeline.Step) error { return nil }
+
+func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
+	for _, offered := range offers() {
+		if offered.name() == step.Runbook.Runbook.Value {
+			return offered, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no runbook %q", step.Runbook.Runbook.Value)
+}
+
+// errand makes the errand of a step.
+func (b *bookAction) errand(attempt *rollout.Attempt, verb verb) (*errand, error) {
+	offered, err := b.offer(attempt.Step)
+	if err != nil {
+		return nil, err
+	}
+	asked, flags := inputFlags(offered)
+	asked.cloud = b.cloud
+	for _, given := range attempt.Given {
+		if err := give(flags, given.Name, given.Value); err != nil {
+			return nil, fmt.Errorf("input %s: %w", given.Name, err)
+		}
+	}
+	person := *b.app
+	person.lookup = func(name string) string {
+		if slices.Contains(b.pass, name) {
+			return b.app.lookup(name)
+		}
+		return ""
+	}
+	if err := offered.read(&person, asked, flags); err != nil {
+		return nil, err
+	}
+	recipe, err := offered.recipe(&person, asked)
+	if err != nil {
+		return nil, err
+	}
+	e := newErrand(&person, asked, recipe, verb)
+	e.journal = b.kept
+	return e, e.validate()
+}
+
+// Run runs the runbook, or goes on with its open run.
+func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	e, err := b.errand(attempt, act)
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	results, err := e.results(ctx, b.app.machine(attempt, b.kept, e.clock))
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	return b.outcome(attempt.Step, results)
+}
+
+// machine is an engine for a step's runbooks, which writes its log into the step's.
+func (a *app) machine(attempt *rollout.Attempt, kept *journal.Place, clk clock.Clock) *engine.Engine {
+	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
+	return &engine.Engine{
+		Journal: kept, Clock: clk, Holder: a.holder(), NewRun: a.newRun,
+		Watch: func(event engine.Event) {
+			log.Watch(event)
+			switch event.Kind {
+			case engine.RunBegan:
+				// A run without this note is found by its target all the same.
+				_ = attempt.Begin(event.Run)
+				attempt.Report("run " + event.Run + " " + event.Text)
+			case engine.StepBegan:
+				attempt.Report("run " + event.Run + ": " + event.Step)
+			}
+		},
+	}
+}
+
+// results runs the errand's runbooks, one after the other, until one of them does
+// not end well.
+func (e *errand) results(ctx context.Context, machine *engine.Engine) ([]engine.Result, error) {
+	books, ending, err := e.recipe.books(ctx, e.journal)
+	if err != nil || ending != nil {
+		return ending, err
+	}
+	var results []engine.Result
+	for _, book := range books {
+		book, _, err := e.begun(ctx, book)
+		if err != nil {
+			return results, err
+		}
+		result, err := machine.Run(ctx, book, engine.Options{Overrides: e.overridesFor(book)})
+		if result, err = e.unseen(book.Target, result, err); err != nil {
+			return results, err
+		}
+		if results = append(results, result); exitOf(result.Outcome) != exitDecided {
+			break
+		}
+	}
+	return results, nil
+}
+
+// outcome says what the results mean to the step: that there was nothing to do, or
+// that it is not the time, is no failure.
+func (b *bookAction) outcome(step *pipeline.Step, results []engine.Result) rollout.Outcome {
+	last := results[len(results)-1]
+	outcome := rollout.Outcome{
+		Result: journal.Failure, Reason: fmt.Sprintf("%s: %s", last.Outcome, last.Reason),
+		Outputs: map[string]rollout.Output{"outcome": {Value: string(last.Outcome)}, "run": {Value: last.Run}},
+	}
+	if last.Run != "" {
+		outcome.Reason += fmt.Sprintf(" (run %s)", last.Run)
+	}
+	if last.Question != "" {
+		outcome.Reason += ". Question: " + last.Question
+	}
+	goesOn := last.Outcome == runbook.Undecided && step.Runbook.OnUndecided.Value == "continue"
+	if exitOf(last.Outcome) == exitDecided || goesOn {
+		outcome.Result = journal.Done
+	}
+	return outcome
+}
+
+// Preview asks the runbook's guards and tells what it would do.
+func (b *bookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	e, err := b.errand(attempt, plan)
+	if err != nil {
+		return "", err
+	}
+	books, ending, err := e.recipe.books(ctx, e.journal)
+	if err != nil {
+		return "", err
+	}
+	if ending != nil {
+		return fmt.Sprintf("%s: %s", ending[0].Outcome, ending[0].Reason), nil
+	}
+	said := ""
+	for _, book := range books {
+		result, err := (&engine.Engine{Journal: b.kept, Clock: e.clock, Holder: b.app.holder()}).Plan(ctx, book, engine.Options{})
+		switch {
+		case err != nil:
+			return said, err
+		case result.Plan != nil:
+			said += fmt.Sprintf("would act on %s, in %d steps; ", book.Target.Name, len(result.Plan.Steps))
+		default:
+			said += fmt.Sprintf("%s, %s: %s; ", book.Target.Name, result.Outcome, result.Reason)
+		}
+	}
+	return said[:max(0, len(said)-2)], nil
+}

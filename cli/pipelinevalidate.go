@@ -1,0 +1,175 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/utils/clock"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/changedfiles"
+	"salve/internal/pipeline/deployment"
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/report"
+)
+
+// validation is what a person asked of salve pipeline validate.
+type validation struct {
+	config       string
+	changedSince string
+	fileOnly     bool
+	form         string
+}
+
+func newPipelineValidate(a *app) *cobra.Command {
+	asked := &validation{}
+	forms := []string{"text", "json", "sarif"}
+	command := &cobra.Command{
+		Use: "validate FILE…", Short: "Say everything that is wrong with pipelines, and change nothing",
+		Long: `Validate judges pipelines by their schema and by what a schema can't say: rings,
+inputs that aren't there yet, programs that are missing, times that can't work.
+
+Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
+		Args: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 0 {
+				return usage("%s takes the files of pipelines, and there is none", command.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, arguments []string) error {
+			if err := checkForm(asked.form, forms...); err != nil {
+				return err
+			}
+			return a.validate(command.Context(), asked, arguments)
+		},
+	}
+	outputFlag(command.Flags(), &asked.form, forms...)
+	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	command.Flags().StringVar(&asked.changedSince, "changed-since", "", "judge only pipelines that changed since this `REF`, by what git says")
+	command.Flags().BoolVar(&asked.fileOnly, "file-only", false, "don't look for the files and programs that pipelines name: their folder is not here")
+	return command
+}
+
+func (a *app) validate(ctx context.Context, asked *validation, paths []string) error {
+	config, found, err := readConfig(asked.config)
+	if err != nil {
+		return err
+	}
+	changes := changes{ref: asked.changedSince, repositories: map[string]*changedfiles.Since{}}
+	var files []*pipeline.File
+	judged := 0
+	for _, path := range paths {
+		file, wrong, err := readPipeline(path)
+		if err != nil {
+			return err
+		}
+		changed, err := changes.of(ctx, file, config)
+		if err != nil {
+			return err
+		}
+		if !changed {
+			continue
+		}
+		judged++
+		found = append(found, wrong...)
+		if file == nil {
+			continue
+		}
+		file, wrong = pipeline.Validate(file, surroundings(config, asked.fileOnly))
+		files, found = append(files, file), append(found, wrong...)
+		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
+			found = append(found, deployable(ctx, file)...)
+		}
+	}
+	found = append(found, pipeline.ValidateTogether(files)...)
+	found.Sort()
+	if found.Errors() > 0 {
+		a.exit = exitFailed
+	}
+	return a.found(ctx, asked, found, verdict(asked, len(paths), judged, found))
+}
+
+// deployable judges what the ARM steps of a pipeline deploy.
+func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
+	desk := &deployment.Desk{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
+	var found diagnostic.List
+	for _, step := range file.Steps() {
+		if step.ARM != nil {
+			found = append(found, desk.Judge(ctx, step)...)
+		}
+	}
+	return found
+}
+
+// changes looks which pipelines changed since a commit; without one all did.
+type changes struct {
+	ref          string
+	repositories map[string]*changedfiles.Since
+}
+
+func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.Config) (bool, error) {
+	if c.ref == "" || file == nil {
+		return true, nil
+	}
+	since := c.repositories[file.Folder()]
+	if since == nil {
+		asked, err := changedfiles.From(ctx, file.Folder(), c.ref)
+		var unknown *changedfiles.RefError
+		if errors.As(err, &unknown) {
+			return false, usage("--changed-since: %v", err)
+		}
+		if err != nil {
+			return false, fmt.Errorf("--changed-since: %w", err)
+		}
+		since, c.repositories[file.Folder()] = asked, asked
+	}
+	if config != nil {
+		if _, changed := since.Reconfigures(ctx, file, config); changed {
+			return true, nil
+		}
+		file, _ = file.Resolve(config)
+	}
+	_, changed := since.Touches(file)
+	return changed, nil
+}
+
+func verdict(asked *validation, given, judged int, found diagnostic.List) string {
+	files := report.Count(judged, "pipeline", "pipelines")
+	if asked.changedSince != "" {
+		files = fmt.Sprintf("%d of %s changed since %s", judged, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
+	}
+	errors := found.Errors()
+	if len(found) == 0 {
+		return files + ": nothing is wrong."
+	}
+	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"), report.Count(len(found)-errors, "warning", "warnings"))
+}
+
+// found prints what is wrong. Code scanning sees paths from the root of the
+// repository.
+func (a *app) found(ctx context.Context, asked *validation, found diagnostic.List, says string) error {
+	switch asked.form {
+	case "json":
+		fmt.Fprintln(a.stderr, says)
+		return a.document(struct {
+			report.Document
+			Exit        int             `json:"exitCode"`
+			Says        string          `json:"says"`
+			Diagnostics diagnostic.List `json:"diagnostics"`
+		}{report.NewDocument("diagnostics"), a.exit, says, append(diagnostic.List{}, found...)})
+	case "sarif":
+		fmt.Fprintln(a.stderr, says)
+		folder, err := folderOfWork()
+		if err != nil {
+			return err
+		}
+		return diagnostic.SARIF(a.stdout, found, pipeline.Rules, changedfiles.Root(ctx, folder), builtFrom().Version)
+	}
+	if err := diagnostic.Text(a.stdout, found); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.stdout, says)
+	return err
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"salve/journal"
+	"salve/journal/configmap"
+)
+
+// place says where a journal is: in a folder, or how in a cluster.
+type place struct {
+	folder, namespace string
+	lease             time.Duration
+}
+
+// addFlags are those of every command that has to do with a journal; otherwise
+// says where it is without any.
+func (p *place) addFlags(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&p.folder, "journal", "", "`folder` of the journal (default: "+otherwise+")")
+	flags.StringVar(&p.namespace, "journal-namespace", configmap.DefaultNamespace, "`namespace` of a journal in a cluster")
+	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease, "how long a target stays locked in a cluster after its runner's last sign of life")
+}
+
+// check finds what can't be meant.
+func (p *place) check() error {
+	if p.lease <= 0 {
+		return usage("--lease-duration %s: it must be above 0", p.lease)
+	}
+	_, err := configmap.New(configmap.Options{Namespace: p.namespace, Lease: p.lease})
+	if err != nil {
+		return usage("%v", err)
+	}
+	return nil
+}
+
+// typed are the flags that lead to the same place in a cluster again.
+func (p *place) typed() []string {
+	var words []string
+	if p.namespace != configmap.DefaultNamespace {
+		words = append(words, "--journal-namespace", p.namespace)
+	}
+	if p.lease != configmap.DefaultLease {
+		words = append(words, "--lease-duration", p.lease.String())
+	}
+	return words
+}
+
+// inFolder is the journal in a folder, which its path tells from others on a host.
+func inFolder(folder string) *journal.Place {
+	where := &journal.Place{Backend: journal.NewFile(folder), Where: folder}
+	path, err := filepath.Abs(folder)
+	host, unnamed := os.Hostname()
+	if err == nil && unnamed == nil {
+		where.ID = "folder " + host + ":" + path
+	}
+	return where
+}
+
+func shownFolder() string {
+	if runtime.GOOS == "darwin" {
+		return "~/Library/Application Support/salve/journal"
+	}
+	return "$XDG_STATE_HOME/salve/journal or ~/.local/state/salve/journal"
+}
+
+// atHome is the journal of the person who runs the process.
+func (a *app) atHome() (*journal.Place, error) {
+	folder, err := a.stateFolder("journal")
+	if err != nil {
+		return nil, usage("there is no home folder for the journal; name a folder with --journal")
+	}
+	return inFolder(folder), nil
+}
+
+// stateFolder is where the person who runs the process keeps something from one
+// run to the next.
+func (a *app) stateFolder(what string) (string, error) {
+	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
+		return filepath.Join(state, "salve", what), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("there is no home folder: %w", err)
+	}
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support", "salve", what), nil
+	}
+	return filepath.Join(home, ".local", "state", "salve", what), nil
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"salve/engine"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+)
+
+func newResume(a *app) *cobra.Command {
+	asked, given := &rolling{}, answers{}
+	command := &cobra.Command{
+		Use:   "resume RUN",
+		Short: "Go on with an open run from where it is",
+		Long: `Go on with an open run. Target and inputs come from its journal; what was begun
+is looked for in the world first, and never made twice. Of a pipeline, what was not
+done is run; a step of which nobody knows whether it was done is asked about.`,
+		Args: oneArgument("the name of a run"),
+		RunE: func(command *cobra.Command, arguments []string) (err error) {
+			if asked.options.Answers, err = given.read(); err != nil {
+				return err
+			}
+			return a.resume(command, asked, arguments[0])
+		},
+	}
+	asked.shelf.addFlags(command.Flags())
+	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
+	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil, "GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
+	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
+	asked.addReports(command)
+	return command
+}
+
+func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
+	if err := asked.readOverrides(a.lookup); err != nil {
+		return err
+	}
+	kept, record, err := a.load(command, &asked.shelf, run)
+	if err != nil {
+		return err
+	}
+	if record.Header.Runbook == rollout.Name {
+		return a.resumePipeline(command, asked, kept, record)
+	}
+	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" {
+		return usage("run %q is of runbook %s; --answer, --allow-older, --junit and --timeline are for runs of pipelines", run, record.Header.Runbook)
+	}
+	return a.resumeRunbook(command, &asked.request, kept, record)
+}
+
+func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Place, record *journal.Record) error {
+	offered, err := offerOf(record.Header)
+	if err != nil {
+		return err
+	}
+	a.logCalls()
+	recipe, err := offered.resumed(a, asked, record.Header)
+	if err != nil {
+		return err
+	}
+	book, err := recipe.again(command.Context(), record.Header)
+	if err != nil {
+		return err
+	}
+	e := newErrand(a, asked, recipe, act)
+	e.journal = kept
+	ctx, done := interruptible(command.Context(), e.watch.say)
+	defer done()
+	e.watch.begin(book.Name+" on "+book.Target.Name, false)
+	e.watch.recall(record.History)
+	machine := &engine.Engine{Journal: kept, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
+	result, err := patiently(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
+		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
+	})
+	e.watch.end()
+	result, err = e.unseen(book.Target, result, err)
+	if result.Runbook == "" {
+		return err
+	}
+	return e.answer(command.Context(), []engine.Result{result}, err)
+}

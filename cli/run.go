@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"salve/runbooks/rescuepods"
+)
+
+func newRun(a *app) *cobra.Command {
+	return newVerb(a, act, "Run a runbook: look, then act, then check")
+}
+
+// newVerb is a command that has the offered runbooks below it.
+func newVerb(a *app, verb verb, short string) *cobra.Command {
+	command := parent(string(verb), short)
+	for _, offered := range offers() {
+		command.AddCommand(newOffered(a, verb, offered))
+	}
+	return command
+}
+
+func newOffered(a *app, verb verb, offered offer) *cobra.Command {
+	asked := &request{}
+	command := &cobra.Command{
+		Use: offered.name(), Short: offered.short(), Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := offered.read(a, asked, command.Flags()); err != nil {
+				return err
+			}
+			if err := asked.read(a, command.Flags()); err != nil {
+				return err
+			}
+			if verb == act && asked.dryRun {
+				return a.perform(command, offered, asked, plan)
+			}
+			return a.perform(command, offered, asked, verb)
+		},
+	}
+	offered.addFlags(asked, command.Flags())
+	asked.addFlags(command.Flags())
+	if verb == act {
+		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
+		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	}
+	if pods, watched := offered.(*clusterOffer[rescuepods.Inputs]); watched && verb == check {
+		addWatch(a, command, pods, asked)
+	}
+	return command
+}
+
+// perform connects, does the errand and prints the answer.
+func (a *app) perform(command *cobra.Command, offered offer, asked *request, verb verb) error {
+	a.logCalls()
+	recipe, err := offered.recipe(a, asked)
+	if err != nil {
+		return err
+	}
+	e := newErrand(a, asked, recipe, verb)
+	results, err := e.do(command.Context())
+	return e.answer(command.Context(), results, err)
+}

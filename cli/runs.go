@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"salve/internal/report"
+	"salve/journal"
+)
+
+func newRuns(a *app) *cobra.Command {
+	command := parent("runs", "List, show, move and abandon runs")
+	command.AddCommand(newRunsList(a), newRunsShow(a), newExport(a), newImport(a), newAbandon(a))
+	return command
+}
+
+// load opens the journal and reads a run from it.
+func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Place, *journal.Record, error) {
+	kept, err := a.reach(command, from)
+	if err != nil {
+		return nil, nil, err
+	}
+	record, err := loadRecord(command.Context(), kept, run)
+	return kept, record, err
+}
+
+// reach opens the journal that flags and environment name.
+func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Place, error) {
+	if err := from.read(a, command.Flags()); err != nil {
+		return nil, err
+	}
+	return from.open(command.Context(), a)
+}
+
+// loadRecord reads a run. A record without a header is half a journal: the
+// process died before anything else.
+func loadRecord(ctx context.Context, kept *journal.Place, run string) (*journal.Record, error) {
+	record, err := journal.Load(ctx, kept, run)
+	if err != nil {
+		return nil, err
+	}
+	if len(record.Entries) == 0 {
+		return nil, &attention{fmt.Errorf("the journal of run %q is empty: the process died before it wrote what it would do, so nothing was changed; remove the record in %s", run, kept.Where)}
+	}
+	return record, nil
+}
+
+func newRunsList(a *app) *cobra.Command {
+	from := &shelf{}
+	command := &cobra.Command{
+		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			kept, err := a.reach(command, from)
+			if err != nil {
+				return err
+			}
+			return a.list(command.Context(), kept)
+		},
+	}
+	from.addFlags(command.Flags())
+	return command
+}
+
+func (a *app) list(ctx context.Context, kept *journal.Place) error {
+	names, err := kept.Runs(ctx)
+	if err != nil {
+		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
+	}
+	listed, open, broken := []report.Listed{}, 0, 0
+	for _, name := range names {
+		record, err := loadRecord(ctx, kept, name)
+		if err != nil {
+			listed = append(listed, report.Listed{Run: name, State: "broken", Reason: err.Error()})
+			broken++
+			continue
+		}
+		listed = append(listed, report.List(record.History))
+		if record.Closed == nil {
+			open++
+		}
+	}
+	if broken > 0 {
+		a.exit = exitNeedsAttention
+	}
+	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"), kept.Where, open, broken)
+	if a.json() {
+		fmt.Fprintln(a.stderr, says)
+		return a.document(struct {
+			report.Document
+			Runs []report.Listed `json:"runs"`
+		}{report.NewDocument("runs"), listed})
+	}
+	if len(listed) > 0 {
+		err = errors.Join(report.Runs(a.stdout, a.width(), listed), blank(a))
+	}
+	fmt.Fprintln(a.stdout, says)
+	return err
+}
+
+func blank(a *app) error {
+	_, err := fmt.Fprintln(a.stdout)
+	return err
+}
+
+func newRunsShow(a *app) *cobra.Command {
+	from := &shelf{}
+	command := &cobra.Command{
+		Use: "show RUN", Short: "Print the timeline of a run", Args: oneArgument("the name of a run"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			_, record, err := a.load(command, from, arguments[0])
+			if err != nil {
+				return err
+			}
+			return a.show(record.History, from)
+		},
+	}
+	from.addFlags(command.Flags())
+	return command
+}
+
+// show prints a run's timeline, its checks, and how it stands.
+func (a *app) show(history *journal.History, from *shelf) error {
+	says := report.Stands(history, resuming(history, from))
+	if a.json() {
+		story, err := report.NewStory(history)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stderr, says)
+		return a.document(story)
+	}
+	if err := showStory(a, history); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, says)
+	return nil
+}
+
+// resuming is the command that goes on with a run.
+func resuming(history *journal.History, from *shelf) string {
+	return shell(append([]string{"salve", "resume", history.Header.Run}, from.back...))
+}

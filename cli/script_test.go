@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"salve/internal/azuresim"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"salve": func() { os.Exit(Main()) }})
+}
+
+// TestScript runs testdata/script: what a person types and sees. Besides
+// testscript's own commands there are:
+//
+//	exits CODE PROGRAM...   the program ends with this exit code
+//	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
+//	site FOLDER             serves a folder over HTTP at $SITE
+//	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
+//	until FOLDER TEXT       waits until a run's journal in the folder holds the text
+//	spoil FILE OLD NEW      changes a text in a file
+//	tear FILE               cuts the last bytes off a file
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.Getenv("WORK")+"/home")
+			env.Setenv("XDG_STATE_HOME", env.Getenv("WORK")+"/state")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "serve": serve, "site": serveFolder, "run": nameRun, "until": until, "spoil": spoil, "tear": tear,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, _ bool, arguments []string) {
+	want, err := strconv.Atoi(arguments[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(arguments[1], arguments[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+func serve(ts *testscript.TestScript, _ bool, arguments []string) {
+	name := arguments[0]
+	if strings.HasSuffix(name, ".yaml") {
+		name = ts.MkAbs(name)
+	}
+	scenario, err := azuresim.Load(name)
+	ts.Check(err)
+	world, err := azuresim.New(scenario, azuresim.Options{})
+	ts.Check(err)
+	ts.Defer(world.Close)
+	server := httptest.NewTLSServer(world)
+	ts.Defer(server.Close)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), authority, 0o600))
+	for name, value := range map[string]string{
+		"ARM": server.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup, "CLUSTER": scenario.Cluster,
+		"AZURE_TENANT_ID": "5a1e0000-0000-4000-8000-00000000000a", "AZURE_CLIENT_ID": "5a1e0000-0000-4000-8000-00000000000b",
+		"AZURE_CLIENT_SECRET": "any",
+	} {
+		ts.Setenv(name, value)
+	}
+}
+
+func serveFolder(ts *testscript.TestScript, _ bool, arguments []string) {
+	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(arguments[0]))))
+	ts.Defer(server.Close)
+	ts.Setenv("SITE", server.URL)
+}
+
+func journals(ts *testscript.TestScript, folder string) []string {
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(folder), "runs", "*", "journal.jsonl"))
+	ts.Check(err)
+	return found
+}
+
+func nameRun(ts *testscript.TestScript, _ bool, arguments []string) {
+	found := journals(ts, arguments[1])
+	if len(arguments) > 2 {
+		found = slices.DeleteFunc(found, func(path string) bool { return !strings.Contains(ts.ReadFile(path), `"runbook":"`+arguments[2]+`"`) })
+	}
+	if len(found) == 0 {
+		ts.Fatalf("no run in %s", arguments[1])
+	}
+	ts.Setenv(arguments[0], filepath.Base(filepath.Dir(found[len(found)-1])))
+}
+
+// patience bounds what a script waits for.
+const patience = 30 * time.Second
+
+func until(ts *testscript.TestScript, _ bool, arguments []string) {
+	ticker := time.NewTicker(10 * time.Millisecond)
+	defer ticker.Stop()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-ticker.C {
+		for _, path := range journals(ts, arguments[0]) {
+			if raw, err := os.ReadFile(path); err == nil && strings.Contains(string(raw), arguments[1]) {
+				return
+			}
+		}
+	}
+	ts.Fatalf("no journal in %s holds %q", arguments[0], arguments[1])
+}
+
+func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(arguments[0])
+	raw := ts.ReadFile(path)
+	if !strings.Contains(raw, arguments[1]) {
+		ts.Fatalf("%s does not hold %q", path, arguments[1])
+	}
+	ts.Check(os.WriteFile(path, []byte(strings.Replace(raw, arguments[1], arguments[2], 1)), 0o600))
+}
+
+func tear(ts *testscript.TestScript, _ bool, arguments []string) {
+	path := ts.MkAbs(arguments[0])
+	raw := ts.ReadFile(path)
+	ts.Check(os.WriteFile(path, []byte(raw[:len(raw)-20]), 0o600))
+}

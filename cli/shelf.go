@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"salve/journal"
+	"salve/journal/configmap"
+	"salve/kube"
+	"salve/runbooks/recreatepool"
+)
+
+// shelf is where a command finds its journal: a place, and the ways to the cluster
+// in which it may be.
+type shelf struct {
+	place
+	cloud  cloudFlags
+	inputs recreatepool.Inputs
+	// back are the flags that lead to the opened journal again.
+	back []string
+}
+
+// addFlags are those of commands about runs.
+func (s *shelf) addFlags(flags *pflag.FlagSet) {
+	s.place.addFlags(flags, "the cluster that is named, or else "+shownFolder())
+	s.inputs = recreatepool.Defaults()
+	for _, named := range clusterSettings() {
+		flags.Var(value{named, &s.inputs}, named.flag, named.about+", with the journal in it ("+named.variable+")")
+	}
+	s.cloud.addFlags(flags)
+}
+
+// clusterSettings are the three that name a cluster.
+func clusterSettings() []setting { return settings()[:3] }
+
+// read takes flags and environment together.
+func (s *shelf) read(a *app, flags *pflag.FlagSet) error {
+	if err := s.place.check(); err != nil {
+		return err
+	}
+	given := false
+	for _, named := range clusterSettings() {
+		given = given || flags.Changed(named.flag)
+		if err := named.fromEnvironment(flags, &s.inputs, a.lookup); err != nil {
+			return err
+		}
+	}
+	for _, named := range clusterSettings() {
+		if given && named.show(s.inputs) == "" {
+			return usage("--%s (or %s) is missing: a cluster is named by all three", named.flag, named.variable)
+		}
+	}
+	return s.cloud.check()
+}
+
+// named tells whether flags or environment name a cluster.
+func (s *shelf) named() bool {
+	return s.inputs.Subscription != "" && s.inputs.ResourceGroup != "" && s.inputs.Cluster != ""
+}
+
+// open gives the journal: in the folder, in the cluster of the kubeconfig, in the
+// cluster that is named, or at home.
+func (s *shelf) open(ctx context.Context, a *app) (*journal.Place, error) {
+	switch {
+	case s.folder != "":
+		s.back = []string{"--journal", s.folder}
+		return inFolder(s.folder), nil
+	case s.cloud.kubeconfig != "", s.named():
+		cluster, err := s.cluster(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		return s.inCluster(cluster)
+	}
+	return a.atHome()
+}
+
+// cluster is that of the kubeconfig, or the one that is named.
+func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
+	if s.cloud.kubeconfig != "" {
+		return s.cloud.openCluster()
+	}
+	world, err := a.connect(s.cloud, s.inputs)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := world.Kubernetes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the journal in cluster %q: %w", s.inputs.Cluster, err)
+	}
+	return cluster, nil
+}
+
+// inCluster is the journal in a cluster.
+func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Place, error) {
+	kept, err := configmap.New(configmap.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
+	if err != nil {
+		return nil, err
+	}
+	if s.back = append(s.place.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
+		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
+	}
+	return &journal.Place{Backend: kept, Where: kept.Where()}, nil
+}

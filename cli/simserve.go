@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"salve/internal/azuresim"
+	"salve/internal/azuresim/served"
+	"salve/internal/console"
+	"salve/internal/report"
+	"salve/runbooks/recreatepool"
+)
+
+// serving is what a person asked to be served.
+type serving struct {
+	kubeconfig, handOut, listen, caFile string
+	speed                               float64
+	seed                                int64
+	removeAtEnd                         bool
+}
+
+func newSimServe(a *app) *cobra.Command {
+	asked := &serving{}
+	command := &cobra.Command{
+		Use:   "serve SCENARIO",
+		Short: "Serve the embedded Azure over HTTPS, with a cluster of your own as the managed one",
+		Long: `Serve the embedded Azure over HTTPS on this machine, with a cluster of your own as
+the managed one: Node objects come and go there as machines boot and die, and kwok
+animates them. Any ARM client can talk to it, with any credentials, and gets the
+kubeconfig: give it a test cluster. SCENARIO is one of salve rehearse --list or a YAML
+file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
+		Args: oneArgument("a scenario"),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			return a.serveSim(command.Context(), asked, arguments[0])
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&asked.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster; its user may do everything there")
+	flags.StringVar(&asked.handOut, "hand-out", "", "kubeconfig `file` that clients get from ARM (default: that of --kubeconfig)")
+	flags.StringVar(&asked.listen, "listen", "127.0.0.1:0", "`address` to listen on, of the loopback interface")
+	flags.StringVar(&asked.caFile, "ca-file", "", "`file` to write the certificate to that clients have to trust (default: a temporary one)")
+	flags.Float64Var(&asked.speed, "speed", 1, "how many times as fast as in the scenario everything goes, from 1")
+	flags.Int64Var(&asked.seed, "seed", 0, "another seed than the scenario's, for other names and delays")
+	flags.BoolVar(&asked.removeAtEnd, "remove-at-end", false, "remove from the cluster at the end what was made there (default: at the next start)")
+	return command
+}
+
+func (a *app) serveSim(parent context.Context, asked *serving, name string) error {
+	scenario, options, err := asked.read(name)
+	if err != nil {
+		return err
+	}
+	options.Log = slog.New(console.NewHandler(a.stderr, a.verbosity)).With("component", "sim")
+	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal kills
+	server, err := served.Start(ctx, options)
+	if err != nil {
+		return err
+	}
+	if err := a.sayServed(server, scenario); err != nil {
+		return errors.Join(err, server.Close())
+	}
+	err = server.Wait(ctx)
+	if closing := server.Close(); err == nil {
+		err = closing
+	}
+	return err
+}
+
+// read finds what can't be meant.
+func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
+	none := served.Options{}
+	scenario, err := azuresim.Load(name)
+	if err != nil {
+		return scenario, none, usage("%v", err)
+	}
+	if s.seed != 0 {
+		scenario.Seed = s.seed
+	}
+	if scenario, err = scenario.Accelerated(s.speed); err != nil {
+		return scenario, none, usage("--speed %v: %v", s.speed, err)
+	}
+	if _, _, err := requestOf(scenario); err != nil {
+		return scenario, none, err
+	}
+	if err := scenario.FitsGivenCluster(); err != nil {
+		return scenario, none, usage("%v", err)
+	}
+	if err := served.CheckAddress(s.listen); err != nil {
+		return scenario, none, usage("--listen: %v", err)
+	}
+	if s.kubeconfig == "" {
+		return scenario, none, usage("--kubeconfig is missing: the cluster that is to be the managed one")
+	}
+	options := served.Options{Scenario: scenario, Listen: s.listen, CAFile: s.caFile, RemoveAtEnd: s.removeAtEnd}
+	if options.Kubeconfig, err = served.ReadKubeconfig(s.kubeconfig); err != nil {
+		return scenario, none, usage("--kubeconfig: %v", err)
+	}
+	if _, err := clientcmd.RESTConfigFromKubeConfig(options.Kubeconfig); err != nil {
+		return scenario, none, usage("--kubeconfig %q: %v", s.kubeconfig, err)
+	}
+	if s.handOut != "" {
+		if options.HandOut, err = served.ReadKubeconfig(s.handOut); err != nil {
+			return scenario, none, usage("--hand-out: %v", err)
+		}
+	}
+	return scenario, options, nil
+}
+
+// pointed is how to point clients at a served Azure.
+type pointed struct {
+	report.Document
+	URL         string            `json:"url"`
+	CA          string            `json:"ca"`
+	Control     string            `json:"control"`
+	Environment map[string]string `json:"environment"`
+	Arguments   []string          `json:"arguments"`
+}
+
+// sayServed prints the answer: lines to paste, or one line of JSON.
+func (a *app) sayServed(server *served.Server, scenario azuresim.Scenario) error {
+	environment := []struct{ name, value string }{ // any will do
+		{"AZURE_TENANT_ID", "7e4a4700-0000-4000-8000-000000000002"}, {"AZURE_CLIENT_ID", "c11e4700-0000-4000-8000-000000000003"},
+		{"AZURE_CLIENT_SECRET", "any"},
+	}
+	answer := pointed{
+		Document: report.NewDocument("sim"), URL: server.URL(), CA: server.CAFile(), Control: server.ControlURL(),
+		Environment: map[string]string{}, Arguments: argumentsFor(server, scenario),
+	}
+	for _, variable := range environment {
+		answer.Environment[variable.name] = variable.value
+	}
+	if a.json() {
+		a.answered = true
+		return json.NewEncoder(a.stdout).Encode(answer)
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n", scenario.Name, scenario.Shows, answer.URL, answer.Control)
+	for _, variable := range environment {
+		fmt.Fprintf(&text, "export %s\n", shell([]string{variable.name + "=" + variable.value}))
+	}
+	fmt.Fprintln(&text, shell(append([]string{"salve"}, answer.Arguments...)))
+	_, err := fmt.Fprint(a.stdout, text.String())
+	return err
+}
+
+// argumentsFor are the arguments of salve that run the runbook on the scenario's cluster.
+func argumentsFor(server *served.Server, scenario azuresim.Scenario) []string {
+	arguments := []string{
+		"run", recreatepool.Name, "--subscription", scenario.Subscription, "--resource-group", scenario.ResourceGroup, "--cluster", scenario.Cluster,
+	}
+	for _, name := range slices.Sorted(maps.Keys(scenario.Inputs)) {
+		arguments = append(arguments, "--"+name, scenario.Inputs[name])
+	}
+	return append(arguments, "--arm-endpoint", server.URL(), "--authority-host", server.URL(), "--arm-ca", server.CAFile())
+}

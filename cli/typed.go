@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"salve/engine"
+	"salve/internal/report"
+)
+
+// next are the commands that may follow a result. A rehearsal's world ends with
+// the process: its runs can be read, and not be resumed.
+func (e *errand) next(result engine.Result) report.Next {
+	next := report.Next{}
+	if result.Run != "" {
+		next.Explain = e.typed("explain", result.Run)
+	}
+	if e.scenario != "" {
+		if e.verb != act {
+			next.Act = e.app.acting()
+		}
+		return next
+	}
+	if result.Run != "" {
+		next.Resume = e.typed("resume", result.Run)
+	}
+	next.Act = e.app.acting()
+	return next
+}
+
+// typed is a command about a run, with the flags that lead back to its journal
+// and, for resume, to its cloud.
+func (e *errand) typed(command, run string) string {
+	words := append([]string{"salve", command, run}, e.back...)
+	if command == "resume" && e.folder != "" {
+		words = append(words, e.cloud.typed()...)
+	}
+	return shell(words)
+}
+
+// typed are the flags that lead to the same cloud again.
+func (c *cloudFlags) typed() []string {
+	var words []string
+	for _, flag := range []struct{ name, value, otherwise string }{
+		{"cloud", c.name, "public"}, {"arm-endpoint", c.endpoint, ""}, {"arm-audience", c.audience, ""},
+		{"authority-host", c.authority, ""}, {"arm-ca", c.ca, ""}, {"kubeconfig", c.kubeconfig, ""}, {"context", c.context, ""},
+	} {
+		if flag.value != flag.otherwise && flag.value != "" {
+			words = append(words, "--"+flag.name, flag.value)
+		}
+	}
+	return words
+}
+
+// acting is the command that was typed, made to act where it only looked.
+func (a *app) acting() string {
+	words := slices.Clone(a.arguments)
+	for i, word := range words {
+		if word == string(plan) || word == string(check) {
+			words[i] = string(act)
+			break
+		}
+	}
+	words = slices.DeleteFunc(words, func(word string) bool { return word == "--dry-run" || word == "--dry-run=true" })
+	if dry, err := truth(a.lookup, "DRY_RUN"); err == nil && dry {
+		words = append(words, "--dry-run=false")
+	}
+	return shell(append([]string{"salve"}, words...))
+}
+
+// shell writes words so that a shell reads them as they are.
+func shell(words []string) string {
+	quoted := make([]string, 0, len(words))
+	for _, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t\n'\"\\$&|;<>()*?[]{}~#!`") {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, word)
+	}
+	return strings.Join(quoted, " ")
+}

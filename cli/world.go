@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+
+	"salve/azure"
+	"salve/internal/clock"
+	"salve/kube"
+	"salve/runbooks/recreatepool"
+)
+
+// connect reaches real Azure and the cluster in it. It makes no call.
+func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
+	transport, err := flags.transport()
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	options := policy.ClientOptions{Cloud: flags.configuration(), Transport: transport}
+	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
+		ClientOptions: options, DisableInstanceDiscovery: flags.endpoint != "",
+	})
+	if err != nil {
+		return recreatepool.World{}, fmt.Errorf("finding credentials for Azure: %w", err)
+	}
+	client, err := azure.New(azure.Options{
+		Subscription: in.Subscription, Credential: credential, Cloud: options.Cloud, Transport: transport, Clock: clock.Real{},
+	})
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	cluster := &lazyCluster{client: client, credential: credential, clock: clock.Real{}, in: in, own: flags.kubernetesFlags}
+	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.Real{}}, nil
+}
+
+// lazyCluster connects to the cluster's API when it is first asked for, and once.
+type lazyCluster struct {
+	client     *azure.Client
+	credential azcore.TokenCredential
+	clock      clock.Clock
+	in         recreatepool.Inputs
+	// own is a person's own way, used instead of asking ARM; may be empty.
+	own kubernetesFlags
+
+	mu        sync.Mutex
+	connected *kube.Cluster
+}
+
+func (l *lazyCluster) get(ctx context.Context) (*kube.Cluster, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.connected != nil {
+		return l.connected, nil
+	}
+	if l.own.kubeconfig != "" {
+		var err error
+		l.connected, err = l.own.openCluster()
+		return l.connected, err
+	}
+	kubeconfig, err := l.client.UserKubeconfig(ctx, l.in.ResourceGroup, l.in.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	l.connected, err = kube.Connect(kubeconfig, l.credential, l.clock)
+	return l.connected, err
+}

@@ -1,0 +1,42 @@
+package backoff
+
+import (
+	"context"
+	"time"
+
+	"salve/internal/apierr"
+	"salve/internal/clock"
+)
+
+const (
+	// CallTimeout bounds one request to a world and its answer.
+	CallTimeout = 30 * time.Second
+	// readPatience bounds a read with its repetitions.
+	readPatience = 2 * time.Minute
+)
+
+// Once makes one call within CallTimeout.
+func Once(ctx context.Context, clk clock.Clock, call func(context.Context) error) error {
+	limited, cancel := clock.WithTimeout(ctx, clk, CallTimeout)
+	defer cancel()
+	return call(limited)
+}
+
+// Retry does a read, and repeats it while it fails with class Transient or
+// Throttled, for two minutes at most or until ctx ends. The last error is given
+// back. It is for reads only: a change is never repeated without being judged.
+func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) error) error {
+	limited, cancel := clock.WithTimeout(ctx, clk, readPatience)
+	defer cancel()
+	for n := 1; ; n++ {
+		err := Once(limited, clk, call)
+		if err == nil {
+			return nil
+		}
+		class := apierr.ClassOf(err)
+		clears := class == apierr.Transient || class == apierr.Throttled
+		if !clears || clock.Sleep(limited, clk, Refusals.Pause(n, apierr.RetryAfter(err))) != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/archive"
+)
+
+const (
+	dialTimeout   = 10 * time.Second
+	headerTimeout = 15 * time.Second
+	maxRedirects  = 5
+)
+
+// fromArtifact downloads from the pointer's address. The digest and the size are
+// checked before anything is taken out of an archive.
+func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (source string, err error) {
+	downloaded := to
+	if artifact.Format != hotfix.Binary {
+		downloaded = to + "." + string(artifact.Format)
+		defer os.Remove(downloaded)
+	}
+	client := newClient()
+	defer client.CloseIdleConnections()
+	err = o.patiently(ctx, func(ctx context.Context) error { return download(ctx, client, artifact, downloaded) })
+	if err != nil {
+		return "", err
+	}
+	if artifact.Format != hotfix.Binary {
+		if err := unpack(downloaded, e.inside, to); err != nil {
+			return "", err
+		}
+	}
+	return shown(artifact.URL), nil
+}
+
+// newClient makes a client that goes through the environment's proxy and never
+// from an encrypted connection to a plain one.
+func newClient() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{
+			Proxy:                 http.ProxyFromEnvironment,
+			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSHandshakeTimeout:   dialTimeout,
+			ResponseHeaderTimeout: headerTimeout,
+			DisableCompression:    true, // the digest is of the bytes as they are published
+		},
+		CheckRedirect: Follow,
+	}
+}
+
+// ErrNotFollowed: a redirection leads where no node goes.
+var ErrNotFollowed = errors.New("the redirection is not followed")
+
+// Follow is the rule by which nodes follow redirections, as http.Client asks for
+// it. What is published is looked for by the same rule.
+func Follow(next *http.Request, before []*http.Request) error {
+	switch {
+	case len(before) > maxRedirects:
+		return fmt.Errorf("%w: there are more than %d", ErrNotFollowed, maxRedirects)
+	case before[0].URL.Scheme == "https" && next.URL.Scheme != "https":
+		return fmt.Errorf("%w: it leads away from HTTPS", ErrNotFollowed)
+	}
+	return nil
+}
+
+func download(ctx context.Context, client *http.Client, artifact hotfix.Artifact, to string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, artifact.URL, nil)
+	if err != nil {
+		return &Error{Outcome: BadArtifact, Err: withoutURL(err)}
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return lost(ctx, err)
+	}
+	defer answer.Body.Close()
+	if err := refused(answer); err != nil {
+		return err
+	}
+	if answer.ContentLength >= 0 && answer.ContentLength != artifact.Size {
+		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("the server has %d bytes, the pointer says %d", answer.ContentLength, artifact.Size)}
+	}
+	file, err := create(to)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return receive(ctx, answer.Body, artifact, file)
+}
+
+// receive writes what is served, at most as much as the pointer says.
+func receive(ctx context.Context, body io.Reader, artifact hotfix.Artifact, file *os.File) error {
+	digest := sha256.New()
+	served := &reading{from: io.LimitReader(body, artifact.Size+1)}
+	n, err := io.Copy(io.MultiWriter(file, digest), served)
+	switch {
+	case served.err != nil:
+		return lost(ctx, served.err)
+	case err != nil:
+		return fmt.Errorf("writing what was downloaded: %w", err)
+	case n != artifact.Size:
+		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("the server's file does not have the %d bytes that the pointer says", artifact.Size)}
+	}
+	if got := hex.EncodeToString(digest.Sum(nil)); !strings.EqualFold(got, artifact.SHA256) {
+		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("its SHA-256 is %s, the pointer says %s", got, artifact.SHA256)}
+	}
+	return file.Close()
+}
+
+// reading tells the errors of reading from those of writing.
+type reading struct {
+	from io.Reader
+	err  error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// lost is a connection that was not to be had, or that broke.
+func lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return &Error{Outcome: Timeout, Err: fmt.Errorf("downloading: %w", context.Cause(ctx))}
+	}
+	return &Error{Outcome: Unreachable, Err: fmt.Errorf("downloading: %w", withoutURL(err))}
+}
+
+// refused classifies an answer that doesn't carry the file.
+func refused(answer *http.Response) error {
+	outcome := Failed
+	switch code := answer.StatusCode; {
+	case code == http.StatusOK:
+		return nil
+	case code == http.StatusNotFound, code == http.StatusGone:
+		outcome = VersionNotFound
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		outcome = Denied
+	case code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
+		outcome = Unreachable
+	}
+	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
+	return &Error{Outcome: outcome, RetryAfter: time.Duration(seconds) * time.Second, Err: fmt.Errorf("the server answers %s", answer.Status)}
+}
+
+// unpack takes the one file out of a package.
+func unpack(from, inside, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	open := archive.Deb
+	if strings.HasSuffix(from, ".rpm") {
+		open = archive.RPM
+	}
+	var full *os.PathError
+	err = open(in, archive.Wanted{Name: inside, Limit: hotfix.MaxArtifactSize}, out)
+	switch {
+	case errors.As(err, &full):
+		return fmt.Errorf("unpacking: %w", err)
+	case err != nil:
+		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("unpacking: %w", err)}
+	}
+	return out.Close()
+}
+
+// shown is an address without what may be a secret: user and query.
+func shown(address string) string {
+	at, err := url.Parse(address)
+	if err != nil {
+		return "an address that can't be read"
+	}
+	return (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}).String()
+}
+
+// withoutURL takes the address out of an error: its query may be a signature.
+func withoutURL(err error) error {
+	var of *url.Error
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}

@@ -1,0 +1,154 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"salve/internal/clock"
+	"salve/internal/hotfix"
+)
+
+// Settings say where a node's hotfixes come from. Each has a default.
+type Settings struct {
+	// Package is the package of the program; default aks-node-controller.
+	Package string
+	// Program is the program's path inside its package, or its name alone; default
+	// /usr/bin/<package>.
+	Program string
+	// ScriptsPackage is the package of the scripts; default <package>-scripts.
+	ScriptsPackage string
+	// Scripts is the payload inside that package; default write_files.yaml.
+	Scripts string
+	// Source is the one source that is asked: for apt a file of sources, for dnf and
+	// tdnf the ID of a repository. The default is Microsoft's for the operating system.
+	Source string
+	// Budget bounds a whole fetch; default 60 s.
+	Budget time.Duration
+	// OSRelease is the file that names the operating system; default /etc/os-release.
+	OSRelease string
+	// SearchPath is where package managers are looked for, as in PATH.
+	SearchPath string
+	// Clock is the real one by default.
+	Clock clock.Clock
+}
+
+// Origin fetches. Its zero value is of no use; New makes one.
+type Origin struct{ settings Settings }
+
+// New makes an origin, with the default wherever a setting is empty.
+func New(settings Settings) *Origin {
+	for _, setting := range []struct {
+		value     *string
+		otherwise string
+	}{
+		{&settings.Package, "aks-node-controller"},
+		{&settings.Scripts, "write_files.yaml"},
+		{&settings.OSRelease, "/etc/os-release"},
+		{&settings.SearchPath, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+	} {
+		if *setting.value == "" {
+			*setting.value = setting.otherwise
+		}
+	}
+	if settings.Program == "" {
+		settings.Program = "/usr/bin/" + settings.Package
+	}
+	if settings.ScriptsPackage == "" {
+		settings.ScriptsPackage = settings.Package + "-scripts"
+	}
+	if settings.Budget <= 0 {
+		settings.Budget = time.Minute
+	}
+	if settings.Clock == nil {
+		settings.Clock = clock.Real{}
+	}
+	return &Origin{settings}
+}
+
+// File is what a fetch brought.
+type File struct {
+	Path   string // inside the folder that was given, mode 0700
+	Source string // where it came from, for people; it holds no secret
+	SHA256 string // in hexadecimal
+}
+
+// errand is one file to bring.
+type errand struct {
+	want         hotfix.Version
+	packageName  string
+	inside       string // the file inside the package
+	architecture string // the artifact's key in the pointer
+	folder       string
+}
+
+// Program brings the program of a version into folder. The errors are *Error.
+func (o *Origin) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File, error) {
+	return o.bring(ctx, pointer, errand{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder})
+}
+
+// Scripts brings the payload of scripts of a version into folder. The errors are
+// *Error.
+func (o *Origin) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File, error) {
+	return o.bring(ctx, pointer, errand{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture, folder})
+}
+
+// bring takes the artifact when the pointer names one, and the package otherwise.
+// An artifact that can't be used is final: whoever wrote it did not mean the
+// repository.
+func (o *Origin) bring(ctx context.Context, pointer hotfix.Pointer, e errand) (File, error) {
+	file := File{Path: filepath.Join(e.folder, "fetched-"+filepath.Base(e.inside))}
+	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
+	switch {
+	case err != nil:
+		return File{}, &Error{Outcome: BadArtifact, Err: err}
+	case found:
+		file.Source, err = o.fromArtifact(ctx, artifact, e, file.Path)
+	default:
+		file.Source, err = o.fromPackage(ctx, e, file.Path)
+	}
+	if err == nil {
+		file.SHA256, err = digestOf(file.Path)
+	}
+	if err != nil {
+		os.Remove(file.Path)
+		return File{}, &Error{Outcome: OutcomeOf(err), Err: fmt.Errorf("fetching %s %s: %w", e.packageName, e.want, err)}
+	}
+	return file, nil
+}
+
+// create opens the file that the fetch brings, anew at every try.
+func create(path string) (*os.File, error) {
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o700)
+	if err != nil {
+		return nil, err
+	}
+	// The mask of the process may have taken from the mode.
+	if err := file.Chmod(0o700); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func digestOf(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, file); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}

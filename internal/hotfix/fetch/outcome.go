@@ -1,0 +1,52 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Outcome says how a fetch ended.
+type Outcome string
+
+// The outcomes. Busy and Unreachable clear by themselves and are tried again within
+// the budget; the others are final at once.
+const (
+	Fetched         Outcome = "fetched"
+	UnsupportedOS   Outcome = "unsupported-os"    // no package manager that is known, or a read-only image
+	VersionNotFound Outcome = "version-not-found" // it is not published here
+	Busy            Outcome = "busy"              // another package manager held its lock for the whole budget
+	Unreachable     Outcome = "unreachable"       // the repository or the address could not be reached
+	Denied          Outcome = "denied"            // it was reached and refused
+	Untrusted       Outcome = "untrusted"         // the repository's signature is missing or wrong
+	BadArtifact     Outcome = "bad-artifact"      // wrong size or digest, or the package doesn't hold the file
+	Timeout         Outcome = "timeout"           // the budget ended in the middle
+	Failed          Outcome = "failed"            // anything else, such as a full disk
+)
+
+// Error is a fetch that brought nothing.
+type Error struct {
+	Outcome Outcome
+	// RetryAfter is how long the server asked to be left alone.
+	RetryAfter time.Duration
+	Err        error
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// OutcomeOf gives the outcome that an error of this package stands for.
+func OutcomeOf(err error) Outcome {
+	var known *Error
+	switch {
+	case err == nil:
+		return Fetched
+	case errors.As(err, &known):
+		return known.Outcome
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return Timeout
+	}
+	return Failed
+}
+
+func (o Outcome) clears() bool { return o == Busy || o == Unreachable }

@@ -1,0 +1,76 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/program"
+)
+
+// MisfitError lists the programs that the machine can't execute.
+type MisfitError struct {
+	Problems []error
+}
+
+func (e *MisfitError) Error() string { return errors.Join(e.Problems...).Error() }
+
+// Examination is what is known of the programs that steps will execute.
+type Examination struct {
+	// Examined counts those that were looked at.
+	Examined int
+	// Untold are those of which nothing can be told before they run, with the steps
+	// that execute them.
+	Untold []string
+}
+
+// Fit examines every program that a Shell step of the pipeline names. It fails with
+// *MisfitError, or with what kept it from looking. rebuild is the command that
+// builds the programs for the machine.
+func Fit(file *pipeline.File, machine program.Machine, rebuild string) (found Examination, err error) {
+	var problems []error
+	all, untold := ExecutedBy(file)
+	found.Untold = untold
+	for _, executed := range all {
+		path, looked := find(executed, machine)
+		if !looked {
+			continue
+		}
+		if executed.Elsewhere && !isFile(path) {
+			found.Untold = append(found.Untold, fmt.Sprintf("%s: %s", naming(executed.Steps), path))
+			continue
+		}
+		found.Examined++
+		if err := fits(path, machine, rebuild); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", naming(executed.Steps), err))
+		}
+	}
+	if len(problems) > 0 {
+		return found, &MisfitError{problems}
+	}
+	return found, nil
+}
+
+// find is the file of a program. A bare name that is not on the PATH may be a
+// builtin of the shell, which is for the shell to know.
+func find(executed Executed, machine program.Machine) (path string, found bool) {
+	if executed.Ours() {
+		return executed.Path, true
+	}
+	if machine.Find == nil {
+		return "", false
+	}
+	path, err := machine.Find(executed.Path)
+	return path, err == nil
+}
+
+func fits(path string, machine program.Machine, rebuild string) error {
+	if !isFile(path) {
+		return &program.UnfitError{Path: path, Reason: "is not there", Mend: rebuild}
+	}
+	examined, err := program.Examine(path)
+	if err != nil {
+		return err
+	}
+	return machine.Fit(examined, rebuild)
+}

@@ -1,0 +1,262 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"salve/internal/clock"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/process"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+)
+
+// Action runs Shell steps.
+type Action struct {
+	// Folder is the pipeline's.
+	Folder string
+	// Environment is what the runner has, as NAME=value; Pass names what of it
+	// steps get besides what every program needs.
+	Environment []string
+	Pass        []string
+	// Grace is the time between SIGTERM and SIGKILL.
+	Grace time.Duration
+	Clock clock.Clock
+}
+
+// Traits say nothing: what became of a command that was cut off can't be seen.
+func (a *Action) Traits() rollout.Traits { return rollout.Traits{} }
+
+// clusterVariable leads to a cluster.
+const clusterVariable = "KUBECONFIG"
+
+// Check finds what keeps the step from being run here.
+func (a *Action) Check(_ context.Context, step *pipeline.Step) error {
+	if _, err := exec.LookPath("bash"); err != nil {
+		return fmt.Errorf("it needs bash: %w", err)
+	}
+	if cluster := step.Shell.AKSCluster.Value; cluster != "" && !slices.Contains(a.Pass, clusterVariable) {
+		return fmt.Errorf("it wants access to cluster %s: --pass %s gives it the one that leads there", cluster, clusterVariable)
+	}
+	info, err := os.Stat(a.folder(step))
+	switch {
+	case err != nil:
+		return fmt.Errorf("its working folder: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("its working folder %s is no folder", a.folder(step))
+	}
+	return nil
+}
+
+func (a *Action) folder(step *pipeline.Step) string {
+	return filepath.Join(a.Folder, step.Shell.WorkingDir.Value)
+}
+
+// mark is carried by all processes of a step of a run.
+func mark(run string, step pipeline.StepID) string { return run + "/" + step.String() }
+
+// Clear ends the processes that an attempt of a killed runner has left.
+func (a *Action) Clear(ctx context.Context, run string, step pipeline.StepID) (string, error) {
+	ended, err := process.EndMarked(ctx, a.Clock, mark(run, step), a.Grace)
+	return process.List(ended), err
+}
+
+// Run runs the step's command.
+func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	outcome, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Given)
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	return outcome
+}
+
+func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string, given []rollout.Given) (outcome rollout.Outcome, err error) {
+	desk, err := newDesk()
+	if err != nil {
+		return outcome, err
+	}
+	defer func() {
+		if err := desk.clear(); err != nil {
+			outcome.Reason = also(outcome.Reason, err.Error())
+		}
+	}()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		return outcome, err
+	}
+	out := newListener(attempt)
+	ending, err := process.Command{
+		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text}, Folder: a.folder(attempt.Step),
+		Environment: a.environment(attempt, given, desk), Stdout: out.stdout(), Stderr: out.stderr(),
+		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
+	}.Run(ctx)
+	if err != nil {
+		return outcome, err
+	}
+	made, unread := desk.read()
+	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
+	switch {
+	case !ending.ByItself():
+		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
+	case ending.Code != 0:
+		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(line, secrets(made)...) })
+	case unread != nil:
+		return outcome, unread
+	default:
+		if outcome.Outputs, err = a.outputs(made, out); err != nil {
+			return outcome, err
+		}
+		outcome.Result, outcome.Reason = journal.Done, ""
+	}
+	outcome.Reason = also(outcome.Reason, trouble(ending, out)...)
+	return outcome, nil
+}
+
+// trouble is what went wrong around a command, and did not decide what became of it.
+func trouble(ending process.Ending, out *listener) []string {
+	var all []string
+	if err := errors.Join(out.unlogged, ending.Unheard); err != nil {
+		all = append(all, "its log is not complete: "+err.Error())
+	}
+	if len(ending.Left) > 0 {
+		all = append(all, "it left running what could not be ended: "+process.List(ending.Left))
+	}
+	return all
+}
+
+// also adds to a reason.
+func also(reason string, more ...string) string {
+	return strings.TrimPrefix(strings.Join(append([]string{reason}, more...), "; "), "; ")
+}
+
+// secrets are what a step itself has made secret.
+func secrets(made map[string]rollout.Output) []string {
+	var texts []string
+	for _, output := range made {
+		if secret, ok := output.Value.(string); ok && output.Secret {
+			texts = append(texts, secret)
+		}
+	}
+	return texts
+}
+
+// outputs are what the step wrote into its files and, where that is wanted, all
+// that it said.
+func (a *Action) outputs(made map[string]rollout.Output, out *listener) (map[string]rollout.Output, error) {
+	text, wanted, err := out.whole()
+	if wanted {
+		made[stdoutName] = rollout.Output{Value: text}
+	}
+	return made, err
+}
+
+// Preview runs the step's own variant that changes nothing, where it has one.
+func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	dry := attempt.Step.Shell.DryRun
+	if dry == nil {
+		return "runs: " + firstLine(attempt.Step.Shell.Command.Value), nil
+	}
+	text := dry.Command.Value
+	if text == "" {
+		text = attempt.Step.Shell.Command.Value
+	}
+	given := slices.Clone(attempt.Given)
+	for _, variable := range dry.Variables {
+		given = append(given, rollout.Given{Name: variable.Name.Value, Value: variable.Literal})
+	}
+	outcome, err := a.run(ctx, attempt, text, given)
+	if err == nil && outcome.Result != journal.Done {
+		err = fmt.Errorf("its dry run: %s", outcome.Reason)
+	}
+	return strings.TrimSpace("its dry run says: " + outcome.Said), err
+}
+
+func firstLine(text string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if rest != "" {
+		first += " …"
+	}
+	return first
+}
+
+// everyone are the variables that any program needs, and that say nothing of who
+// runs it.
+var everyone = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+// environment is all that a step gets. Its own variables come last, and win.
+func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *desk) []string {
+	environment := []string{"HOME=" + desk.home(), "SALVE_RUN=" + attempt.Run, "SALVE_STEP=" + attempt.Step.ID().String()}
+	environment = append(environment, desk.variables()...)
+	for _, variable := range a.Environment {
+		name, _, _ := strings.Cut(variable, "=")
+		if slices.Contains(everyone, name) || slices.Contains(a.Pass, name) {
+			environment = append(environment, variable)
+		}
+	}
+	for _, one := range given {
+		environment = append(environment, one.Name+"="+one.Text())
+	}
+	return environment
+}
+
+// desk is a folder of an attempt's own: a home without anybody's credentials, and
+// the files in which it hands on outputs.
+type desk struct{ folder string }
+
+func newDesk() (*desk, error) {
+	folder, err := os.MkdirTemp("", "salve-step-")
+	if err != nil {
+		return nil, fmt.Errorf("making room for a step: %w", err)
+	}
+	return &desk{folder}, os.Mkdir(filepath.Join(folder, "home"), 0o700)
+}
+
+func (d *desk) home() string { return filepath.Join(d.folder, "home") }
+
+func (d *desk) variables() []string {
+	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"), "SALVE_SECRET_OUTPUT=" + filepath.Join(d.folder, "secret")}
+}
+
+func (d *desk) clear() error {
+	// What a step made read-only, as module caches are, is made writable first.
+	_ = filepath.WalkDir(d.folder, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(d.folder)
+}
+
+// read gives the outputs that the step wrote.
+func (d *desk) read() (map[string]rollout.Output, error) {
+	made := map[string]rollout.Output{}
+	for file, isSecret := range map[string]bool{"output": false, "secret": true} {
+		raw, err := readBounded(filepath.Join(d.folder, file))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the step's outputs: %w", err)
+		}
+		values, err := parse(raw)
+		if err != nil {
+			return nil, fmt.Errorf("the step's outputs: %w", err)
+		}
+		for name, value := range values {
+			if _, twice := made[name]; twice {
+				return nil, fmt.Errorf("the step's outputs: %q is given as a secret and not as one", name)
+			}
+			made[name] = rollout.Output{Value: value, Secret: isSecret}
+		}
+	}
+	return made, nil
+}

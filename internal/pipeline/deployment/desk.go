@@ -1,0 +1,182 @@
+package deployment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"salve/internal/clock"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/rollout"
+)
+
+// Desk is where orders are written out. What it has read once it doesn't read
+// again: what was judged before the first step is what is deployed.
+type Desk struct {
+	// Folder is the pipeline's.
+	Folder string
+	// Config is where templates of parameters files lead; nil where there is none.
+	Config *pipeline.Config
+	// Environment is what a Bicep compiler gets, as NAME=value.
+	Environment []string
+	Clock       clock.Clock
+
+	mu     sync.Mutex
+	drafts map[pipeline.StepID]*draft
+}
+
+// Order is what a step deploys.
+type Order struct {
+	Template json.RawMessage
+	// Parameters are by name {"value": …} or {"reference": …}.
+	Parameters map[string]json.RawMessage
+	// Secret names the parameters that must not be written anywhere.
+	Secret   map[string]bool
+	Complete bool
+}
+
+// Check finds what keeps a step from being deployed, as far as its values are known.
+func (d *Desk) Check(ctx context.Context, step *pipeline.Step) error {
+	read, err := d.draft(ctx, step)
+	if err != nil {
+		return err
+	}
+	order := read.order(step)
+	for _, variable := range step.ARM.Variables {
+		if variable.Input != nil {
+			err = errors.Join(err, read.promise(order, variable.Name.Value))
+			continue
+		}
+		err = errors.Join(err, read.set(order, rollout.Given{Name: variable.Name.Value, Value: variable.Literal}))
+	}
+	return inOneLine(errors.Join(err, read.whole(order)))
+}
+
+// inOneLine says several mistakes in one sentence.
+func inOneLine(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// Judge finds what Check finds, as far as that takes no compiler and no file that
+// isn't there.
+func (d *Desk) Judge(ctx context.Context, step *pipeline.Step) diagnostic.List {
+	for _, named := range []pipeline.Text{step.ARM.Template, step.ARM.Parameters} {
+		if _, err := os.Stat(d.path(named)); err != nil || filepath.Ext(named.Value) != ".json" {
+			return nil
+		}
+	}
+	err := d.Check(ctx, step)
+	if err == nil {
+		return nil
+	}
+	return diagnostic.List{{Place: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable", Step: step.ID().String(), Message: err.Error()}}
+}
+
+// Secret tells whether a variable of a step that was checked becomes a parameter of
+// a secure type.
+func (d *Desk) Secret(step *pipeline.Step, variable string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	read := d.drafts[step.ID()]
+	if read == nil {
+		return false
+	}
+	declared, err := read.template.declared(variable)
+	return err == nil && declared.secure()
+}
+
+// Order is what a step deploys with the values that it is given.
+func (d *Desk) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
+	read, err := d.draft(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	order := read.order(step)
+	for _, one := range given {
+		err = errors.Join(err, read.set(order, one))
+	}
+	if err = errors.Join(err, read.whole(order)); err != nil {
+		return nil, inOneLine(err)
+	}
+	return order, nil
+}
+
+// draft is what a step's files say.
+type draft struct {
+	template   *template
+	parameters map[string]json.RawMessage
+}
+
+func (d *Desk) draft(ctx context.Context, step *pipeline.Step) (*draft, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if read := d.drafts[step.ID()]; read != nil {
+		return read, nil
+	}
+	read, err := d.read(ctx, step.ARM)
+	if err != nil {
+		return nil, err
+	}
+	if err := read.template.fits(step.ARM); err != nil {
+		return nil, fmt.Errorf("%s: %w", step.ARM.Template.Value, err)
+	}
+	if d.drafts == nil {
+		d.drafts = map[pipeline.StepID]*draft{}
+	}
+	d.drafts[step.ID()] = read
+	return read, nil
+}
+
+// read reads both files.
+func (d *Desk) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
+	text, err := d.compiled(ctx, d.path(arm.Template))
+	if err != nil {
+		return nil, err
+	}
+	read := &draft{}
+	if read.template, err = parseTemplate(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", arm.Template.Value, err)
+	}
+	if text, err = d.filled(ctx, d.path(arm.Parameters)); err != nil {
+		return nil, err
+	}
+	if read.parameters, err = parseParameters(text); err != nil {
+		return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+	}
+	for name := range read.parameters {
+		if _, err := read.template.declared(name); err != nil {
+			return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+		}
+	}
+	return read, nil
+}
+
+func (d *Desk) path(named pipeline.Text) string {
+	if filepath.IsAbs(named.Value) {
+		return named.Value
+	}
+	return filepath.Join(d.Folder, named.Value)
+}
+
+// order is the draft's, before the step's variables are set.
+func (r *draft) order(step *pipeline.Step) *Order {
+	order := &Order{
+		Template: r.template.text, Parameters: map[string]json.RawMessage{}, Secret: map[string]bool{},
+		Complete: strings.EqualFold(step.ARM.DeploymentMode.Value, "complete"),
+	}
+	for name, value := range r.parameters {
+		declared, _ := r.template.declared(name) // reading has judged it
+		order.Parameters[declared.name] = value
+		order.Secret[declared.name] = declared.secure()
+	}
+	return order
+}

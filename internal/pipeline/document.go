@@ -1,0 +1,189 @@
+package pipeline
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/schema"
+)
+
+const (
+	// maximumSize bounds a file, in bytes: a pipeline of 10,000 steps has a quarter
+	// of it.
+	maximumSize = 16 << 20
+	// maximumDepth bounds how deep mappings and lists may be nested. The schema
+	// needs nine.
+	maximumDepth = 32
+)
+
+// document reads the YAML of a file. What comes back is nil when there is none;
+// otherwise it holds no alias, no tag and no key twice, or the list says so.
+func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
+	if wrong := unreadable(path, content); wrong != nil {
+		return nil, diagnostic.List{*wrong}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(content))
+	var first, second yaml.Node
+	switch err := decoder.Decode(&first); {
+	case errors.Is(err, io.EOF):
+		return nil, diagnostic.List{problem(diagnostic.Place{File: path, Line: 1, Column: 1}, "yaml-syntax", "the file is empty")}
+	case err != nil:
+		return nil, diagnostic.List{syntax(path, content, err)}
+	}
+	walk := walker{path: path}
+	walk.node(first.Content[0], 1)
+	switch err := decoder.Decode(&second); {
+	case errors.Is(err, io.EOF):
+	case err != nil:
+		walk.found = append(walk.found, syntax(path, content, err))
+	default:
+		walk.found = append(walk.found, problem(place(path, second.Content[0]), "yaml-document",
+			"a file holds one document, and here a second one begins"))
+	}
+	if walk.tooDeep {
+		return nil, walk.found
+	}
+	return first.Content[0], walk.found
+}
+
+func problem(at diagnostic.Place, rule, format string, args ...any) diagnostic.Diagnostic {
+	return diagnostic.Diagnostic{Place: at, Severity: diagnostic.Error, Rule: rule, Message: fmt.Sprintf(format, args...)}
+}
+
+func place(path string, node *yaml.Node) diagnostic.Place {
+	return diagnostic.Place{File: path, Line: node.Line, Column: node.Column}
+}
+
+// unreadable finds what keeps a file from being read as text at all.
+func unreadable(path string, content []byte) *diagnostic.Diagnostic {
+	if len(content) > maximumSize {
+		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed", maximumSize)
+		return &wrong
+	}
+	at := diagnostic.Place{File: path, Line: 1}
+	for rest := content; len(rest) > 0; {
+		character, size := utf8.DecodeRune(rest)
+		at.Column++
+		switch {
+		case character == utf8.RuneError && size == 1:
+			wrong := problem(at, "yaml-encoding", "byte 0x%02x is not UTF-8", rest[0])
+			wrong.Advice = "save the file as UTF-8"
+			return &wrong
+		case character < ' ' && !strings.ContainsRune("\t\n\r", character) || character == 0x7f:
+			wrong := problem(at, "yaml-encoding", "control character %U is not allowed in YAML", character)
+			wrong.Advice = `write it in double quotes, such as "\x1b"`
+			return &wrong
+		case character == '\n':
+			at.Line, at.Column = at.Line+1, 0
+		}
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// lineOf is where the YAML library puts the line into its errors.
+var lineOf = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
+
+// syntax gives an error of the YAML library its place. The library says which
+// line; the column is that of the tab, when there is one where none may be, or of
+// the line's first character.
+func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
+	prefix := lineOf.FindStringSubmatch(err.Error())
+	line, _ := strconv.Atoi(prefix[1]) // none is 0
+	line = max(line, 1)
+	text := ""
+	if lines := bytes.SplitN(content, []byte("\n"), line+1); len(lines) >= line {
+		text = string(lines[line-1])
+	}
+	indent := len(text) - len(strings.TrimLeft(text, " "))
+	at := diagnostic.Place{File: path, Line: line, Column: indent + 1}
+	if strings.HasPrefix(text[indent:], "\t") {
+		wrong := problem(at, "yaml-tab", "a tab indents this line, and YAML allows only spaces there")
+		wrong.Advice = "replace it with spaces"
+		return wrong
+	}
+	return problem(at, "yaml-syntax", "this is not YAML: %s", strings.TrimPrefix(err.Error(), prefix[0]))
+}
+
+// walker finds what YAML allows and pipelines don't have.
+type walker struct {
+	path    string
+	found   diagnostic.List
+	tooDeep bool
+}
+
+func (w *walker) add(node *yaml.Node, rule, advice, format string, args ...any) {
+	wrong := problem(place(w.path, node), rule, format, args...)
+	wrong.Advice = advice
+	w.found = append(w.found, wrong)
+}
+
+func (w *walker) node(node *yaml.Node, depth int) {
+	if depth > maximumDepth {
+		if !w.tooDeep {
+			w.add(node, "yaml-depth", "", "this is nested more than %d deep", maximumDepth)
+		}
+		w.tooDeep = true
+		return
+	}
+	switch {
+	case node.Kind == yaml.AliasNode:
+		w.add(node, "yaml-alias", "write the value out", "*%s is an alias, which is not allowed here", node.Value)
+		refuse(node)
+		return
+	case node.Anchor != "":
+		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which is not allowed here", node.Anchor)
+	}
+	if node.Style&yaml.TaggedStyle != 0 {
+		w.add(node, "yaml-tag", "remove it", "%s is a tag, which is not allowed here", node.Tag)
+		node.Tag, node.Style = "", node.Style&^yaml.TaggedStyle
+	}
+	if node.Kind == yaml.MappingNode && !w.keys(node) {
+		return
+	}
+	for _, child := range node.Content {
+		w.node(child, depth+1)
+	}
+}
+
+// keys judges the keys of a mapping. It is false when the mapping is none: {{ .a }}
+// without quotes is one with a mapping as its key.
+func (w *walker) keys(mapping *yaml.Node) bool {
+	seen := make(map[string]*yaml.Node, len(mapping.Content)/2)
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key := mapping.Content[i]
+		if key.Kind != yaml.ScalarNode {
+			if mapping.Style&yaml.FlowStyle != 0 {
+				w.add(mapping, "yaml-key", "if it is a template, write it in quotes: '{{ .a.b }}'", "this is a mapping with a mapping as its key")
+				refuse(mapping)
+				return false
+			}
+			w.add(key, "yaml-key", "", "a key must be a single word or text")
+			continue
+		}
+		if key.Tag == "!!merge" {
+			w.add(key, "yaml-alias", "write the fields out", "<< merges another mapping, which is not allowed here")
+			continue
+		}
+		if before := seen[key.Value]; before != nil {
+			w.add(key, "yaml-duplicate-key", "remove one of the two", "%q is here twice; it is also on line %d", key.Value, before.Line)
+			continue
+		}
+		seen[key.Value] = key
+	}
+	return true
+}
+
+// refuse takes a node out of what is judged and used.
+func refuse(node *yaml.Node) {
+	*node = yaml.Node{Kind: yaml.ScalarNode, Tag: schema.Refused, Line: node.Line, Column: node.Column}
+}

@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"go.yaml.in/yaml/v3"
+
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/schema"
+)
+
+// Read parses the pipeline in a file. The error says that the file could not be
+// read at all; what is wrong with its content is in the list.
+func Read(path string) (*File, diagnostic.List, error) {
+	content, err := readBounded(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, found := Parse(path, content)
+	return file, found, nil
+}
+
+// Parse reads a pipeline. The file that comes back is nil when it isn't a YAML
+// mapping; otherwise it holds all that could be read, whatever the list says.
+// Messages name the path; nothing is read from there.
+func Parse(path string, content []byte) (*File, diagnostic.List) {
+	root, found := document(path, content)
+	if root == nil {
+		return nil, found
+	}
+	facts, wrong := schema.Check(path, root, nil)
+	found = append(found, wrong...)
+	found.Sort()
+	if root.Kind != yaml.MappingNode {
+		return nil, found
+	}
+	return fileOf(&reading{path: path, facts: facts}, root), found
+}
+
+// readBounded reads no more of a file than is enough to say that it is too much.
+func readBounded(path string) ([]byte, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return content, nil
+}

@@ -1,0 +1,175 @@
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"salve/internal/clock"
+)
+
+// Command is a command to run. It reads nothing from its standard input.
+type Command struct {
+	Path      string
+	Arguments []string
+	// Folder is where it runs.
+	Folder string
+	// Environment is all that it gets, as NAME=value.
+	Environment []string
+	// Stdout and Stderr get what it and its children say. When they are the same
+	// writer, lines stay in the order in which they were written.
+	Stdout, Stderr io.Writer
+	// Mark is written into the environment, where Marked finds it again; see there.
+	Mark string
+	// Grace is the time between SIGTERM and SIGKILL when it has to end.
+	Grace time.Duration
+	Clock clock.Clock
+}
+
+// markVariable carries the mark into every process that a command starts.
+const markVariable = "SALVE_MARK"
+
+// Ending is how a command ended.
+type Ending struct {
+	// Code is the exit code of a command that ended by itself.
+	Code int
+	// Signal is what killed it; 0 when it ended by itself.
+	Signal syscall.Signal
+	// Stopped says that it was told to end, because its context had ended.
+	Stopped bool
+	// Left are processes of its group that could not be ended.
+	Left []Process
+	// Unheard is why not all that it said could be written. What became of the
+	// command does not depend on it.
+	Unheard error
+}
+
+// ByItself tells whether the command decided how it ended: then its exit code
+// says what became of it. Otherwise it was cut off in the middle.
+func (e Ending) ByItself() bool { return e.Signal == 0 }
+
+func (e Ending) String() string {
+	if e.ByItself() {
+		return fmt.Sprintf("exit code %d", e.Code)
+	}
+	return fmt.Sprintf("killed by signal %d (%s)", int(e.Signal), e.Signal)
+}
+
+// lingering is how long the outputs of a command that has ended are read on,
+// while something that left its group holds them open.
+const lingering = time.Second
+
+// The pauses between two looks whether a group is empty grow from the first to the
+// last: a look costs more the more processes there are.
+const (
+	firstPause = 10 * time.Millisecond
+	lastPause  = 200 * time.Millisecond
+)
+
+// yielding is how long what got SIGKILL may take to end. The kernel holds up what
+// waits for a device, and refuses to end what another user has started.
+const yielding = 3 * time.Second
+
+// Run runs the command to its end, and the whole of its process group with it:
+// nothing in the group outlives it, but what even SIGKILL does not end. When ctx
+// ends first, the group gets SIGTERM. What is left of it a grace later gets SIGKILL.
+// The error says that the command could not be started.
+func (c Command) Run(ctx context.Context) (Ending, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Ending{}, err
+	}
+	command := &exec.Cmd{
+		Path: c.Path, Args: append([]string{c.Path}, c.Arguments...), Dir: c.Folder,
+		Env: slices.Clone(c.Environment), SysProcAttr: ownGroup(),
+	}
+	if c.Mark != "" {
+		command.Env = append(command.Env, markVariable+"="+c.Mark)
+	}
+	out, err := c.outputs(command)
+	if err != nil {
+		return Ending{}, err
+	}
+	defer holdThread()()
+	if err := command.Start(); err != nil {
+		return Ending{}, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), out.abandon())
+	}
+	out.begin()
+	ended := make(chan struct{})
+	var stopping sync.WaitGroup
+	stopped := false
+	stopping.Go(func() { stopped = c.stop(ctx, command.Process.Pid, ended) })
+	_ = command.Wait() // its state says more than this error
+	left := c.empty(command.Process.Pid)
+	close(ended)
+	stopping.Wait()
+	ending := endingOf(command.ProcessState)
+	ending.Stopped, ending.Left, ending.Unheard = stopped, left, out.end()
+	return ending, nil
+}
+
+func endingOf(state *os.ProcessState) Ending {
+	ending := Ending{Code: state.ExitCode()}
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		ending.Signal = status.Signal()
+	}
+	return ending
+}
+
+// stop ends the group once ctx has ended. It gives whether it had to.
+func (c Command) stop(ctx context.Context, group int, ended <-chan struct{}) bool {
+	select {
+	case <-ended:
+		return false
+	case <-ctx.Done():
+	}
+	signal(group, syscall.SIGTERM)
+	timer := c.Clock.NewTimer(c.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C():
+		signal(group, syscall.SIGKILL)
+	}
+	return true
+}
+
+// empty ends what a leader that has ended left in its group, with the same grace.
+// It gives what could not be ended.
+func (c Command) empty(group int) []Process {
+	told, pause := syscall.SIGTERM, firstPause
+	for began := c.Clock.Now(); ; pause = min(2*pause, lastPause) {
+		signal(group, told)
+		left := members(group)
+		reap(group)
+		waited := c.Clock.Since(began)
+		switch {
+		case len(left) == 0 || waited >= c.Grace+yielding:
+			return left
+		case waited >= c.Grace:
+			told = syscall.SIGKILL
+		default:
+			told = syscall.Signal(0)
+		}
+		<-c.Clock.After(pause)
+	}
+}
+
+// reap buries the dead of a group whose leader has been waited for, where they are
+// ours: a process without a parent falls to the first of its container.
+func reap(group int) {
+	for {
+		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
+			return
+		}
+	}
+}
+
+// signal reaches every process of a group.
+func signal(group int, signal syscall.Signal) { _ = syscall.Kill(-group, signal) }

@@ -1,0 +1,132 @@
+package pipeline_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/diagnostic"
+)
+
+func parseConfig(t *testing.T, text string) *pipeline.Config {
+	t.Helper()
+	config, found := pipeline.ParseConfig("config.yaml", []byte(text))
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	return config
+}
+
+// lines is a list as a reader sees it.
+func lines(found diagnostic.List) string {
+	var text strings.Builder
+	for _, d := range found {
+		text.WriteString(d.String() + "\n")
+	}
+	return text.String()
+}
+
+func TestResolve(t *testing.T) {
+	config := parseConfig(t, `
+fleet: {rg: fleet-rg, cluster: aks-1, nodes: 3, share: 0.25, big: 12345678901, since: 2026-11-21, on: true, zones: [a, b], labels: {x: y}}
+`)
+	const file = `serviceGroup: S
+rolloutName: R
+resourceGroups:
+- name: fleet
+  resourceGroup: 'pre-{{ .fleet.rg }}-post'
+  subscription: s
+  steps:
+  - name: cluster
+    action: Shell
+    command: |
+      echo {{ .fleet.nodes }}
+    shellIdentity: {configRef: fleet.cluster}
+    variables:
+    - {name: NODES, configRef: fleet.nodes}
+    - {name: SHARE, configRef: fleet.share}
+    - {name: BIG, configRef: fleet.big}
+    - {name: SINCE, configRef: fleet.since}
+    - {name: ON, configRef: fleet.on}
+    - {name: ZONES, configRef: fleet.zones}
+    - {name: LABELS, configRef: fleet.labels}
+    - {name: TEXT, value: 'on {{.fleet.cluster}}'}
+    - {name: LIST, value: [a, '{{ .fleet.rg }}']}
+`
+	parsed, found := pipeline.Parse("p.yaml", []byte(file))
+	if len(found) > 0 {
+		t.Fatal(lines(found))
+	}
+	resolved, found := parsed.Resolve(config)
+	if len(found) > 0 {
+		t.Fatal(lines(found))
+	}
+	step := resolved.Steps()[0]
+	got := map[string]string{
+		"group": resolved.ResourceGroups[0].ResourceGroup.Value, "command": step.Shell.Command.Value, "identity": step.Shell.Identity.Plain(),
+	}
+	for _, variable := range step.Shell.Variables {
+		got[variable.Name.Value] = variable.Plain()
+	}
+	want := map[string]string{
+		"group": "pre-fleet-rg-post", "command": "echo 3\n", "identity": "aks-1", "NODES": "3", "SHARE": "0.25", "BIG": "12345678901",
+		"SINCE": "2026-11-21", "ON": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"y"}`, "TEXT": "on aks-1", "LIST": `["a","fleet-rg"]`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if step.Shell.Variables[0].ConfigRef.Value != "fleet.nodes" {
+		t.Error("where a value came from is forgotten")
+	}
+	if parsed.Steps()[0].Shell.Command.Value != "echo {{ .fleet.nodes }}\n" {
+		t.Error("resolving changed the file that was parsed")
+	}
+	paths := []string{
+		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.on", "fleet.rg", "fleet.share", "fleet.since", "fleet.zones",
+	}
+	for _, file := range []*pipeline.File{parsed, resolved} {
+		if diff := cmp.Diff(paths, file.ConfigPaths()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	config := parseConfig(t, "a: {b: text, list: [x], empty: ''}\n")
+	for template, want := range map[string]string{
+		"{{ .a.b }}":                       "text",
+		"{{.a.b}}{{.a.b}}":                 "texttext",
+		"x {{- .a.b -}} y":                 "xtexty",
+		"{{ .a.empty }}":                   "",
+		"{{ .a.list }}":                    "a.list leads to a mapping or a list in config.yaml, and a template needs a text [missing-config]",
+		"{{ .a.c }}":                       `a.c: a has no "c" in config.yaml`,
+		"{{ .c.b }}":                       `c.b: the configuration has no "c" in config.yaml`,
+		"{{ .a.b.c }}":                     `a.b.c: b has no "c" in config.yaml`,
+		"{{ . }}":                          "is more than the path",
+		"{{ $x := .a.b }}":                 "is more than the path",
+		"{{ range .a.list }}{{ end }}":     "is more than the path",
+		"{{ .a.b | printf \"%s\" }}":       "is more than the path",
+		`{{ define "t" }}x{{ end }}`:       "is more than the path",
+		"{{ .a.b-c }}":                     "bad character",
+		"{{ .a.b ":                         "unclosed action",
+		"{{/* said to nobody */}}{{.a.b}}": "text",
+	} {
+		t.Run(template, func(t *testing.T) {
+			text := "serviceGroup: S\nresourceGroups: []\nrolloutName: |-\n  >" + template
+			file, found := pipeline.Parse("p.yaml", []byte(text))
+			if len(found) > 0 {
+				t.Fatal(lines(found))
+			}
+			resolved, found := file.Resolve(config)
+			got := strings.TrimPrefix(resolved.RolloutName.Value, ">")
+			if found.Errors() > 0 {
+				got = lines(found)
+			}
+			if got != want && (want == "" || !strings.Contains(got, want)) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,82 @@
+package rollout
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"salve/internal/pipeline"
+	"salve/journal"
+)
+
+// Action runs the steps of one kind. It is used by many goroutines at once.
+type Action interface {
+	Traits() Traits
+	// Check finds, before any step begins, what would keep a step from being run.
+	Check(ctx context.Context, step *pipeline.Step) error
+	// Run makes one attempt. When ctx ends it stops as soon as it safely can.
+	Run(ctx context.Context, attempt *Attempt) Outcome
+	// Preview says what an attempt would do, and changes nothing.
+	Preview(ctx context.Context, attempt *Attempt) (string, error)
+}
+
+// Traits are what the scheduler has to know of an action.
+type Traits struct {
+	// Repeatable: the action itself looks what became of an attempt that was cut
+	// off, so that nobody has to be asked before the next one.
+	Repeatable bool
+	// Idle: an attempt only waits, and takes nobody's place meanwhile.
+	Idle bool
+}
+
+// Clearing is an action of which an attempt may leave something running when the
+// program is killed. Clear ends what is left of a step, and says what that was.
+type Clearing interface {
+	Clear(ctx context.Context, run string, step pipeline.StepID) (string, error)
+}
+
+// Attempt is one try at a step.
+type Attempt struct {
+	Run    string
+	Step   *pipeline.Step
+	Number int
+	// Given are the step's variables, with the outputs of other steps filled in.
+	Given []Given
+	// Log gets what the step says. Secrets are masked in it.
+	Log io.Writer
+	// Mask takes the secrets that are known, and more, out of a text. A text is cut only
+	// after that: half a secret is not known as one.
+	Mask func(text string, more ...string) string
+	// Report shows how far the attempt is. It is not kept.
+	Report func(text string)
+	// Begin writes down the run that does the step's work, durably, before it returns.
+	Begin func(run string) error
+	// Earlier is the run that did the work of an earlier attempt at the step; empty
+	// where there was none. It may have done all of it: its attempt may have been cut
+	// off before that was written down here.
+	Earlier string
+	// Since is when the step of which a Soak names the success was first done for
+	// the revision that is rolled out; zero when it never was.
+	Since time.Time
+}
+
+// Outcome is what became of an attempt.
+type Outcome struct {
+	// Result is done, failed, unknown (cut off in the middle), or left out, which no
+	// action says.
+	Result journal.ResultKind
+	// Reason says it in a sentence.
+	Reason string
+	// Said is the end of what the step said, and what it said before of the texts that
+	// an automatedRetry looks for.
+	Said string
+	// Outputs are what the step hands on.
+	Outputs map[string]Output
+}
+
+// Output is a value that a step hands on.
+type Output struct {
+	Value any
+	// Secret values are not written anywhere.
+	Secret bool
+}

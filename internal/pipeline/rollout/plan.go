@@ -1,0 +1,165 @@
+package rollout
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/diagnostic"
+	"salve/internal/pipeline/graph"
+	"salve/runbook"
+)
+
+// Name is what records of pipelines have where others have a runbook's name, and
+// version that of what this package makes of them.
+const (
+	Name    = "pipeline"
+	version = "1"
+)
+
+// Plan is a pipeline that is ready to be run: resolved, and without mistakes.
+type Plan struct {
+	File  *pipeline.File
+	Steps []*pipeline.Step
+	// Graph has the steps' indexes.
+	Graph *graph.Graph
+	// Inputs are written into the record.
+	Inputs  Inputs
+	index   map[pipeline.StepID]int
+	secrets secrets
+}
+
+// Inputs are what a run was begun with: it is gone on with from the same.
+type Inputs struct {
+	// Pipeline and Config are the files' absolute paths.
+	Pipeline string `json:"pipeline"`
+	Config   string `json:"config,omitempty"`
+	// Digest stands for the pipeline's content and the values of the configuration
+	// that it uses.
+	Digest       string   `json:"digest"`
+	ServiceGroup string   `json:"serviceGroup"`
+	Revision     string   `json:"revision,omitempty"`
+	Targets      []string `json:"targets"`
+	Skip         []string `json:"skipActions,omitempty"`
+	Pass         []string `json:"pass,omitempty"`
+	KeepGoing    bool     `json:"keepGoing,omitempty"`
+	NoBuild      bool     `json:"noBuild,omitempty"`
+	Logs         string   `json:"logs"`
+	Concurrency  int      `json:"concurrency"`
+	// Grace is the time that a step has to end when it is told to.
+	Grace time.Duration `json:"grace"`
+}
+
+// NewPlan plans a resolved file. The inputs' ServiceGroup, Revision and Targets
+// are taken from it.
+func NewPlan(file *pipeline.File, inputs Inputs) (*Plan, error) {
+	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{}, secrets: secretsOf(file)}
+	for i, step := range plan.Steps {
+		plan.index[step.ID()] = i
+	}
+	plan.Inputs.ServiceGroup, plan.Inputs.Revision = file.ServiceGroup.Value, file.Revision.Value
+	plan.Inputs.Targets = targets(file)
+	if err := plan.connect(); err != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+// connect takes the graph from the file, and refuses one that can't be walked.
+func (p *Plan) connect() error {
+	for _, step := range p.Steps {
+		for _, ref := range step.Upstream() {
+			if _, found := p.index[ref.ID()]; !found {
+				return fmt.Errorf("step %s waits for %s, which the pipeline does not have", step.ID(), ref.ID())
+			}
+		}
+	}
+	if p.Graph = p.File.Graph(); len(p.Graph.Order()) < p.Graph.Len() {
+		return fmt.Errorf("steps of the pipeline wait for each other in a ring; salve pipeline validate %s shows it", p.File.Path)
+	}
+	return nil
+}
+
+// targets name the resource groups that the pipeline changes, each as one thing
+// that one runner at a time may act on. Steps that only look or wait change none.
+func targets(file *pipeline.File) []string {
+	var all, changed []string
+	for _, group := range file.ResourceGroups {
+		id := strings.ToLower(fmt.Sprintf("pipeline/%s/%s/%s", file.ServiceGroup.Value, group.Subscription.Value, group.ResourceGroup.Value))
+		all = append(all, id)
+		if slices.ContainsFunc(group.Steps, changes) {
+			changed = append(changed, id)
+		}
+	}
+	if len(changed) == 0 {
+		changed = all
+	}
+	slices.Sort(changed)
+	return slices.Compact(changed)
+}
+
+func changes(step *pipeline.Step) bool {
+	return step.Soak == nil && (step.ARM == nil || !step.ARM.OutputOnly)
+}
+
+// Waves are the names of the steps by what can run at once.
+func (p *Plan) Waves() [][]string {
+	var waves [][]string
+	for _, wave := range p.Graph.Waves() {
+		var names []string
+		for _, i := range wave {
+			names = append(names, p.Steps[i].ID().String())
+		}
+		waves = append(waves, names)
+	}
+	return waves
+}
+
+// Target is what the run acts on: the one resource group that it changes, or all
+// of them together.
+func (p *Plan) Target() runbook.Target {
+	target := runbook.Target{Kind: "rollout", ID: p.Inputs.Targets[0], Name: p.Inputs.ServiceGroup}
+	if len(p.Inputs.Targets) > 1 {
+		sum := sha256.Sum256([]byte(strings.Join(p.Inputs.Targets, "\n")))
+		target.ID = fmt.Sprintf("pipeline/%s/%s", strings.ToLower(p.Inputs.ServiceGroup), hex.EncodeToString(sum[:8]))
+	}
+	var names []string
+	for _, id := range p.Inputs.Targets {
+		names = append(names, id[strings.LastIndexByte(id, '/')+1:])
+	}
+	const shown = 3
+	if len(names) > shown {
+		names = append(names[:shown], fmt.Sprintf("%d more", len(names)-shown))
+	}
+	target.Name = diagnostic.Printable(target.Name + " in " + strings.Join(names, ", "))
+	return target
+}
+
+// locks are the leases that a run takes, in the order in which it takes them.
+func (p *Plan) locks() []string {
+	locks := append([]string{p.Target().ID}, p.Inputs.Targets...)
+	slices.Sort(locks)
+	return slices.Compact(locks)
+}
+
+// planned is the plan as the record keeps it: the steps in an order in which they
+// could be run, with what each is given as far as that is known beforehand.
+func (p *Plan) planned() (runbook.Plan, error) {
+	plan := runbook.Plan{Runbook: Name, Version: version, Target: p.Target(), Digest: p.Inputs.Digest}
+	known := newOutputs()
+	for _, i := range p.Graph.Order() {
+		step := p.Steps[i]
+		given, _ := known.foreseen(step)
+		inputs, err := json.Marshal(masked(p.secrets.conceal(step, given)))
+		if err != nil {
+			return plan, fmt.Errorf("planning step %s: %w", step.ID(), err)
+		}
+		plan.Steps = append(plan.Steps, runbook.PlannedStep{Name: step.ID().String(), Changes: step.Action.Value, Inputs: inputs})
+	}
+	return plan, nil
+}

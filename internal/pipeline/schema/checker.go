@@ -1,0 +1,106 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+
+	"salve/internal/pipeline/diagnostic"
+)
+
+// Refused is the tag of a node that is not to be judged: what is wrong with it
+// has been said.
+const Refused = "!!refused"
+
+// Facts are the nodes by which a step refers to something, wherever in it they
+// stand.
+type Facts struct {
+	// Step names the step, such as fleet/cluster; empty where it has no name.
+	Step string
+	// Inputs are mappings with the fields of an input.
+	Inputs []*yaml.Node
+	// ConfigRefs are paths into the configuration, Paths those of files and folders.
+	ConfigRefs []*yaml.Node
+	Paths      []*yaml.Node
+}
+
+// Check judges a pipeline by the schema. The path is for messages. It gives the
+// facts of each step, by the step's node.
+//
+// Where only isn't nil, it complains of no other nodes than those: the rest has
+// been judged before.
+func Check(path string, root *yaml.Node, only map[*yaml.Node]bool) (map[*yaml.Node]*Facts, diagnostic.List) {
+	c := &checker{path: path, only: only, steps: map[*yaml.Node]*Facts{}}
+	theFile.judge(c, "a pipeline", root)
+	return c.steps, c.found
+}
+
+// checker judges the YAML of a file by shapes.
+type checker struct {
+	path  string
+	found diagnostic.List
+	only  map[*yaml.Node]bool
+	steps map[*yaml.Node]*Facts
+	// group and step name what is being judged; step is empty, and facts is nil,
+	// outside of steps.
+	group, step string
+	facts       *Facts
+}
+
+func (c *checker) add(node *yaml.Node, rule, advice, format string, args ...any) {
+	if c.only != nil && !c.only[node] || node.Tag == Refused {
+		return
+	}
+	c.found = append(c.found, diagnostic.Diagnostic{
+		Place:    diagnostic.Place{File: c.path, Line: node.Line, Column: node.Column},
+		Severity: diagnostic.Error, Rule: rule, Step: c.step, Message: fmt.Sprintf(format, args...), Advice: advice,
+	})
+}
+
+// kind tells whether a node is of a kind, and complains if it isn't.
+func (c *checker) kind(what string, node *yaml.Node, want yaml.Kind, called string) bool {
+	if node.Kind == want {
+		return true
+	}
+	c.add(node, "wrong-type", "", "%s must be %s, and this is %s", what, called, describe(node))
+	return false
+}
+
+// scalar tells whether a node is a scalar of one of the types, and complains if
+// it isn't.
+func (c *checker) scalar(what string, node *yaml.Node, called string, tags ...string) bool {
+	if !c.kind(what, node, yaml.ScalarNode, called) {
+		return false
+	}
+	if slices.Contains(tags, node.ShortTag()) {
+		return true
+	}
+	advice := ""
+	if slices.Contains(tags, "!!str") && node.Value != "" && node.ShortTag() != "!!null" {
+		advice = "write it in quotes: " + strconv.Quote(node.Value)
+	}
+	c.add(node, "wrong-type", advice, "%s must be %s, and this is %s", what, called, describe(node))
+	return false
+}
+
+func describe(node *yaml.Node) string {
+	switch node.Kind {
+	case yaml.MappingNode:
+		return "a mapping"
+	case yaml.SequenceNode:
+		return "a list"
+	}
+	switch node.ShortTag() {
+	case "!!null":
+		return "nothing"
+	case "!!bool":
+		return "true or false"
+	case "!!int", "!!float":
+		return "a number"
+	case "!!timestamp":
+		return "a date"
+	}
+	return "a string"
+}

@@ -1,0 +1,136 @@
+package pipeline
+
+import (
+	"strings"
+
+	"salve/internal/pipeline/graph"
+)
+
+// Graph is what the file's steps wait for, by their index in Steps: what they
+// depend on, take inputs from, and soak since; and those that validate a resource
+// group, for all others of it. References to steps that there are not lead nowhere.
+func (f *File) Graph() *graph.Graph {
+	steps := f.Steps()
+	ids := make(map[StepID]int, len(steps))
+	for i, step := range steps {
+		if _, ok := ids[step.ID()]; !ok {
+			ids[step.ID()] = i
+		}
+	}
+	edges := edgesOf(steps, ids, (*Step).Upstream)
+	for i, step := range steps {
+		if !step.Validation {
+			continue
+		}
+		for _, other := range step.Group.Steps {
+			edges = append(edges, graph.Edge{Before: ids[other.ID()], After: i})
+		}
+	}
+	return graph.New(nodesOf(steps), edges)
+}
+
+func nodesOf(steps []*Step) []graph.Node {
+	nodes := make([]graph.Node, 0, len(steps))
+	for _, step := range steps {
+		nodes = append(nodes, graph.Node{
+			Group: step.Group.Name.Value, Name: step.Name.Value, Action: step.Action.Value, Aside: step.Validation,
+		})
+	}
+	return nodes
+}
+
+// edgesOf are the references of steps as edges. One that names no step, which Parse
+// has said, leads nowhere.
+func edgesOf(steps []*Step, ids map[StepID]int, refs func(*Step) []StepRef) []graph.Edge {
+	var edges []graph.Edge
+	for i, step := range steps {
+		for _, ref := range refs(step) {
+			if before, ok := ids[ref.ID()]; ok && ref.Step.Value != "" {
+				edges = append(edges, graph.Edge{Before: before, After: i})
+			}
+		}
+	}
+	return edges
+}
+
+// waitsFor are the references that say in so many words that a step comes after
+// another. Inputs say so too, unless the words say otherwise.
+func waitsFor(step *Step) []StepRef {
+	if step.Soak != nil {
+		return append(step.DependsOn[:len(step.DependsOn):len(step.DependsOn)], step.Soak.Since)
+	}
+	return step.DependsOn
+}
+
+// rings finds steps that wait for each other, first by what they say that they
+// wait for, then by the inputs that they take.
+func (v *validator) rings() {
+	inRing, nodes := map[int]bool{}, nodesOf(v.steps)
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Rings() {
+		for _, i := range ring {
+			inRing[i] = true
+		}
+		first := v.steps[ring[0]]
+		ref, _ := v.refTo(waitsFor(first), ring, 0)
+		if len(ring) == 1 {
+			v.add(first, ref.At, "cycle", "remove the dependency", "it waits for itself")
+			continue
+		}
+		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s", v.path(ring, 0))
+	}
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Rings() {
+		for at, i := range ring {
+			if inRing[i] {
+				break // that ring has been said
+			}
+			step := v.steps[i]
+			if _, said := v.refTo(waitsFor(step), ring, at); said {
+				continue
+			}
+			if input, ok := v.inputFrom(step, ring, at); ok {
+				v.notUpstream(step, input, ring, at)
+				break
+			}
+		}
+	}
+}
+
+func (v *validator) notUpstream(step *Step, input Input, ring []int, at int) {
+	if len(ring) == 1 {
+		v.add(step, input.At, "input-not-upstream", "", "it takes its input %q from itself", input.Name.Value)
+		return
+	}
+	v.add(step, input.At, "input-not-upstream", "", "it takes input %q from %s, which waits for this step: %s",
+		input.Name.Value, input.ID(), v.path(ring, (at+1)%len(ring)))
+}
+
+// refTo finds the reference by which the step at a place of a ring waits for the
+// next one.
+func (v *validator) refTo(refs []StepRef, ring []int, at int) (StepRef, bool) {
+	next := v.steps[ring[(at+1)%len(ring)]].ID()
+	for _, ref := range refs {
+		if ref.ID() == next {
+			return ref, true
+		}
+	}
+	return StepRef{}, false
+}
+
+func (v *validator) inputFrom(step *Step, ring []int, at int) (Input, bool) {
+	next := v.steps[ring[(at+1)%len(ring)]].ID()
+	for _, input := range step.Inputs {
+		if input.ID() == next {
+			return input, true
+		}
+	}
+	return Input{}, false
+}
+
+// path is a ring as text, from one of its steps all the way round.
+func (v *validator) path(ring []int, from int) string {
+	names := make([]string, 0, len(ring)+1)
+	for at := range len(ring) + 1 {
+		names = append(names, v.steps[ring[(from+at)%len(ring)]].ID().String())
+	}
+	return strings.Join(names, " → ")
+}

@@ -1,0 +1,206 @@
+package configmap
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"salve/internal/apierr"
+	"salve/internal/clock"
+	"salve/journal"
+)
+
+const (
+	targetAnnotation = "salve-target"
+	holderAnnotation = "salve-holder"
+	// lockPatience bounds the attempts to take a lease, besides the time that it
+	// takes to see whether a holder lives.
+	lockPatience = time.Minute
+	// lookAgain is the longest pause between two looks at a lease that is held.
+	lookAgain = 2 * time.Second
+)
+
+// Lock takes the lease on a target. Whether a holder lives is judged by its
+// renewals alone, on our own clock, because clocks of machines differ: one that
+// renews is told of within a third of its lease, and the lease of one that died
+// is taken when it was seen not to be renewed for the whole of its time.
+func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease, error) {
+	identity := identityOf(claim.Holder)
+	ctx, cancel := clock.WithTimeout(ctx, j.clock, lockPatience+LongestLease)
+	defer cancel()
+	began := j.clock.Now()
+	for n := 1; ; n++ {
+		asked := j.clock.Now()
+		taken, err := j.claim(ctx, claim, identity)
+		if err == nil {
+			return j.hold(taken, identity, asked), nil
+		}
+		var again *changedError
+		if errors.As(err, &again) {
+			continue
+		}
+		late := elapsed(j.clock.Now(), began) > lockPatience && n > 1
+		if !passes(err) || late || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+			return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, j.Where(), err)
+		}
+	}
+}
+
+// claim looks at the lease once and takes it if it may be taken.
+func (j *Journal) claim(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
+	seen, err := j.readLease(ctx, leaseName(claim.Target))
+	switch {
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
+		return j.makeLease(ctx, claim, identity)
+	case err != nil:
+		return nil, err
+	case holderOf(seen) == identity:
+		return seen, nil // the answer to an attempt before was lost
+	case holderOf(seen) != "":
+		if err := j.awaitLapse(ctx, seen); err != nil {
+			return nil, err
+		}
+	}
+	return j.writeLease(ctx, seen, func(next *coordinationv1.Lease) error { return j.describe(next, claim, identity) })
+}
+
+// changedError says that a lease changed between reading and writing.
+type changedError struct{ error }
+
+func (e *changedError) Unwrap() error { return e.error }
+
+// awaitLapse watches a lease that is held. It fails with *journal.HeldError when
+// the holder renews it.
+func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) error {
+	span := j.lease
+	if seconds := seen.Spec.LeaseDurationSeconds; seconds != nil {
+		span = min(time.Duration(*seconds)*time.Second, LongestLease)
+	}
+	began := j.clock.Now()
+	for elapsed(j.clock.Now(), began) < span {
+		if err := clock.Sleep(ctx, j.clock, min(span/10, lookAgain)); err != nil {
+			return err
+		}
+		now, err := j.readLease(ctx, seen.Name)
+		if err != nil {
+			return err
+		}
+		if now.ResourceVersion == seen.ResourceVersion {
+			continue
+		}
+		if holderOf(now) == "" || now.UID != seen.UID {
+			return &changedError{fmt.Errorf("the lease %s was given free", seen.Name)}
+		}
+		var holder journal.Holder
+		// A holder that can't be read is still one.
+		_ = json.Unmarshal([]byte(now.Annotations[holderAnnotation]), &holder)
+		return &apierr.Error{Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: holder}}
+	}
+	return nil
+}
+
+func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
+	next := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name: leaseName(claim.Target), Labels: map[string]string{ownerLabel: ownerName},
+	}}
+	if err := j.describe(next, claim, identity); err != nil {
+		return nil, err
+	}
+	var made *coordinationv1.Lease
+	err := j.inNamespace(ctx, func(ctx context.Context) (err error) {
+		made, err = j.client.CoordinationV1().Leases(j.namespace).Create(ctx, next, metav1.CreateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if err != nil && apierr.ClassOf(err) == apierr.Conflict {
+		return nil, &changedError{err}
+	}
+	return made, err
+}
+
+// describe writes a new holder into a lease, under the next epoch.
+func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, identity string) error {
+	holder, err := json.Marshal(claim.Holder)
+	if err != nil {
+		return err
+	}
+	epoch := max(epochOf(lease), claim.Above) + 1
+	if epoch > maxEpoch {
+		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold", epoch)
+	}
+	now, transitions, seconds := metav1.NewMicroTime(j.clock.Now()), int32(epoch), int32(j.lease/time.Second)
+	lease.Annotations = map[string]string{targetAnnotation: claim.Target, holderAnnotation: string(holder)}
+	lease.Spec = coordinationv1.LeaseSpec{
+		HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now, LeaseTransitions: &transitions,
+	}
+	return nil
+}
+
+const maxEpoch = 1<<31 - 1
+
+func (j *Journal) readLease(ctx context.Context, name string) (lease *coordinationv1.Lease, err error) {
+	err = j.once(ctx, func(ctx context.Context) (err error) {
+		lease, err = j.client.CoordinationV1().Leases(j.namespace).Get(ctx, name, metav1.GetOptions{})
+		return err
+	})
+	return lease, err
+}
+
+// writeLease changes a lease if it still is as it was read.
+func (j *Journal) writeLease(ctx context.Context, seen *coordinationv1.Lease, change func(*coordinationv1.Lease) error) (*coordinationv1.Lease, error) {
+	next := seen.DeepCopy()
+	if err := change(next); err != nil {
+		return nil, err
+	}
+	var written *coordinationv1.Lease
+	err := j.once(ctx, func(ctx context.Context) (err error) {
+		written, err = j.client.CoordinationV1().Leases(j.namespace).Update(ctx, next, metav1.UpdateOptions{FieldManager: fieldManager})
+		return err
+	})
+	if class := apierr.ClassOf(err); err != nil && (class == apierr.Conflict || class == apierr.Missing) {
+		return nil, &changedError{err}
+	}
+	return written, err
+}
+
+func holderOf(lease *coordinationv1.Lease) string {
+	if lease.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *lease.Spec.HolderIdentity
+}
+
+func epochOf(lease *coordinationv1.Lease) int64 {
+	if lease.Spec.LeaseTransitions == nil {
+		return 0
+	}
+	return int64(*lease.Spec.LeaseTransitions)
+}
+
+// identityOf tells this holder from every other, also from one of the same
+// process before.
+func identityOf(holder journal.Holder) string {
+	chance := make([]byte, 8)
+	_, _ = rand.Read(chance) // never fails, by its documentation
+	return fmt.Sprintf("%s@%s/%d/%s", holder.User, holder.Host, holder.PID, hex.EncodeToString(chance))
+}
+
+// leaseName fits any target's ID into an object's name.
+func leaseName(target string) string {
+	sum := sha256.Sum256([]byte(target))
+	return "target-" + hex.EncodeToString(sum[:8])
+}
+
+// elapsed is the time between two readings of the clock: the longer one of what
+// the monotonic clock and the wall clock say, because the one stands still while
+// a laptop sleeps and the other may be set back.
+func elapsed(now, since time.Time) time.Duration {
+	return max(now.Sub(since), now.Round(0).Sub(since.Round(0)))
+}

@@ -1,0 +1,173 @@
+package cleanup
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"salve/internal/backoff"
+	"salve/internal/clock"
+	"salve/kube"
+	"salve/runbook"
+)
+
+// resync is how long a watch is believed before objects are listed again: a watch can
+// die without a word.
+const resync = time.Minute
+
+// watchAgain is the schedule after a watch ended early.
+var watchAgain = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+
+// untilGone is the schedule by which few objects are looked at until they are gone.
+var untilGone = backoff.Polling{First: 250 * time.Millisecond, Longest: 5 * time.Second, Share: 0.1}
+
+// AwaitGone waits until no object of the definitions is left, by one watch of each
+// that carries metadata only. It counts and keeps nothing of an object.
+func (o *Operator) AwaitGone(ctx context.Context, of []Definition, report func(runbook.Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	left := &remaining{steady: steady{clock: o.Clock, report: report}, of: of, counts: make([]int, len(of))}
+	var team sync.WaitGroup
+	for i, definition := range of {
+		team.Go(func() {
+			if err := o.countDown(ctx, definition, func(n int) { left.set(i, n) }); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	team.Wait()
+	return context.Cause(ctx)
+}
+
+// remaining is how many objects are left of each definition.
+type remaining struct {
+	steady
+	of []Definition
+
+	mu     sync.Mutex
+	counts []int
+}
+
+func (r *remaining) set(i, n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.counts[i] = n
+	r.say(r.progress)
+}
+
+func (r *remaining) progress() runbook.Progress {
+	total, told := 0, runbook.Progress{}
+	for i, n := range r.counts {
+		if total += n; n > 0 {
+			told.Details = append(told.Details, fmt.Sprintf("%s: %d left", r.of[i].Defines, n))
+		}
+	}
+	told.Text = count(total, "object") + " left"
+	return told
+}
+
+// countDown tells how many objects a definition has until it has none.
+func (o *Operator) countDown(ctx context.Context, of Definition, tell func(n int)) error {
+	for n := 1; ; n++ {
+		there, version, err := o.count(ctx, of)
+		if err != nil {
+			return err
+		}
+		tell(there)
+		if there == 0 || version != "" && o.watchCount(ctx, of.Defines, version, there, tell) {
+			return nil
+		}
+		if err := clock.Sleep(ctx, o.Clock, watchAgain.Pause(n, 0)); err != nil {
+			return err
+		}
+	}
+}
+
+func (o *Operator) count(ctx context.Context, of Definition) (n int, version string, err error) {
+	err = kube.Afresh(func() (err error) {
+		n = 0
+		version, err = o.eachOf(ctx, of, func(*metav1.PartialObjectMetadata) error { n++; return nil })
+		return err
+	})
+	return n, version, err
+}
+
+// watchCount follows the number of objects from a version on, and tells whether it
+// came to zero. A watch can die without a word, so it is believed for a while only.
+func (o *Operator) watchCount(ctx context.Context, resource kube.Resource, version string, n int, tell func(n int)) bool {
+	limited, cancel := clock.WithTimeout(ctx, o.Clock, resync)
+	defer cancel()
+	watcher, err := o.Metadata.Resource(resource.GroupVersionResource).Watch(limited, metav1.ListOptions{ResourceVersion: version})
+	if err != nil {
+		return false // the next list tells what is wrong
+	}
+	defer watcher.Stop()
+	for {
+		select {
+		case <-limited.Done():
+			return false
+		case event, open := <-watcher.ResultChan():
+			switch {
+			case !open || event.Type == watch.Error:
+				return false
+			case event.Type == watch.Added:
+				n++
+			case event.Type == watch.Deleted:
+				n--
+			default:
+				continue
+			}
+			if tell(n); n == 0 {
+				return true
+			}
+		}
+	}
+}
+
+// AwaitAllGone waits until none of a few objects is left, the very ones.
+func (o *Operator) AwaitAllGone(ctx context.Context, objects []kube.Object, report func(runbook.Progress)) error {
+	began, total := o.Clock.Now(), len(objects)
+	for {
+		left, err := o.stillThere(ctx, objects)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		objects = left
+		if report != nil {
+			report(runbook.Progress{Text: fmt.Sprintf("%d of %d objects gone", total-len(left), total), Details: []string{"waiting for " + left[0].String()}})
+		}
+		if err := clock.Sleep(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
+			return err
+		}
+	}
+}
+
+func (o *Operator) stillThere(ctx context.Context, objects []kube.Object) ([]kube.Object, error) {
+	var left []kube.Object
+	for _, object := range objects {
+		there, _, err := o.State(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			left = append(left, object)
+		}
+	}
+	return left, nil
+}
+
+// Within calls await and lets it take a time at the most: that it took longer is no
+// error.
+func (o *Operator) Within(ctx context.Context, d time.Duration, await func(context.Context) error) error {
+	limited, cancel := clock.WithTimeout(ctx, o.Clock, d)
+	defer cancel()
+	err := await(limited)
+	if context.Cause(ctx) == nil && context.Cause(limited) != nil {
+		return nil
+	}
+	return err
+}

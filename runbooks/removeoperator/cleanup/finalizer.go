@@ -1,0 +1,196 @@
+package cleanup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/kube"
+	"salve/runbook"
+)
+
+// Owns tells whether a finalizer is the operator's and may be removed: one whose
+// domain is the group or lies below it, and one that is named, character for
+// character. The domain is what stands before the slash; a finalizer without a slash
+// is a domain, as the oldest ones are.
+func (o *Operator) Owns(finalizer string) bool {
+	domain, _, _ := strings.Cut(finalizer, "/")
+	return inGroup(domain, o.Group) || slices.Contains(o.Finalizers, finalizer)
+}
+
+// Held is an object that is being deleted and can't go.
+type Held struct {
+	kube.Object
+	// Own are the finalizers that may be removed, Foreign all others.
+	Own, Foreign []string
+}
+
+// String names the object and who holds it.
+func (h Held) String() string {
+	return fmt.Sprintf("%s (held by %s)", h.Object, strings.Join(append(slices.Clone(h.Own), h.Foreign...), ", "))
+}
+
+// heldOf is false for an object that is not being deleted, or that nothing holds.
+func (o *Operator) heldOf(resource kube.Resource, found metav1.Object) (Held, bool) {
+	held := Held{Object: kube.ObjectOf(resource, found)}
+	if found.GetDeletionTimestamp() == nil {
+		return held, false
+	}
+	for _, finalizer := range found.GetFinalizers() {
+		if o.Owns(finalizer) {
+			held.Own = append(held.Own, finalizer)
+		} else {
+			held.Foreign = append(held.Foreign, finalizer)
+		}
+	}
+	return held, len(found.GetFinalizers()) > 0
+}
+
+// heldAtOnce is how many held objects are collected before they are released.
+const heldAtOnce = 256
+
+// ReleaseAll releases every object of some definitions that is being deleted; total
+// is how many are expected. It keeps a batch of them at the most.
+func (o *Operator) ReleaseAll(ctx context.Context, permit runbook.Permit, of []Definition, total int, report func(runbook.Progress)) error {
+	released := o.newMeter(total, "released", report)
+	for _, definition := range of {
+		if err := o.releaseOf(ctx, permit, definition, released.add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseOf releases the objects of a definition. One that is gone has none.
+func (o *Operator) releaseOf(ctx context.Context, permit runbook.Permit, of Definition, released func(n int)) error {
+	return kube.Afresh(func() error {
+		var stuck []Held
+		flush := func() error {
+			err := o.Release(ctx, permit, stuck)
+			released(len(stuck))
+			stuck = stuck[:0]
+			return err
+		}
+		_, err := o.eachOf(ctx, of, func(found *metav1.PartialObjectMetadata) error {
+			if held, is := o.heldOf(of.Defines, found); is && len(held.Own) > 0 {
+				stuck = append(stuck, held)
+			}
+			if len(stuck) < heldAtOnce {
+				return nil
+			}
+			return flush()
+		})
+		if err != nil {
+			return err
+		}
+		return flush()
+	})
+}
+
+// heldIn lists the objects of the namespace that are being deleted and held. Groups
+// that discovery fails for are passed over where passOver says so.
+func (o *Operator) heldIn(ctx context.Context, passOver func(group string) bool) ([]Held, error) {
+	served, err := o.GarbageCollected(ctx, passOver)
+	if err != nil {
+		return nil, err
+	}
+	var all []Held
+	for _, resource := range served {
+		if resource.Namespaced && resource.Kind != "Event" {
+			held, err := o.held(ctx, resource, kube.Scope{Namespace: o.Namespace})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, held...)
+		}
+	}
+	return all, nil
+}
+
+func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Scope) ([]Held, error) {
+	var all []Held
+	err := kube.Afresh(func() error {
+		all = nil
+		_, err := o.EachObject(ctx, resource, in, func(found *metav1.PartialObjectMetadata) error {
+			if held, is := o.heldOf(resource, found); is {
+				all = append(all, held)
+			}
+			return nil
+		})
+		return err
+	})
+	if kube.IsMissing(err) { // what is not served any more has no objects
+		return nil, nil
+	}
+	return all, err
+}
+
+// Release removes their own finalizers from objects, the very ones, while they are
+// being deleted, some objects at a time. Objects that are gone, and that are not
+// being deleted, are left alone without an error.
+func (o *Operator) Release(ctx context.Context, permit runbook.Permit, stuck []Held) error {
+	return kube.SideBySide(ctx, len(stuck), func(ctx context.Context, i int) error {
+		return o.release(ctx, permit, stuck[i].Object)
+	})
+}
+
+// releaseRounds bounds how often an object is read anew because it changed between
+// reading and writing.
+const releaseRounds = 8
+
+func (o *Operator) release(ctx context.Context, permit runbook.Permit, object kube.Object) error {
+	found, err := o.MetadataOf(ctx, object)
+	for refused := 0; err == nil && found != nil && found.DeletionTimestamp != nil; {
+		at := slices.IndexFunc(found.Finalizers, o.Owns)
+		if at < 0 {
+			return nil
+		}
+		after, refusal := o.removeFinalizer(ctx, permit, object, at, found.Finalizers[at])
+		switch class := apierr.ClassOf(refusal); {
+		case refusal == nil:
+			found = after
+			continue
+		case class == apierr.Missing:
+			return nil
+		case class != apierr.Conflict && class != apierr.Terminal, refused == releaseRounds, permit.Authorize(ctx) != nil:
+			return refusal
+		}
+		refused++ // the test of the patch failed, most likely: another one writes too
+		found, err = o.MetadataOf(ctx, object)
+	}
+	return err
+}
+
+// removeFinalizer removes one finalizer of the very object, if it still stands
+// where it was read.
+func (o *Operator) removeFinalizer(ctx context.Context, permit runbook.Permit, object kube.Object, at int, finalizer string) (*metav1.PartialObjectMetadata, error) {
+	if err := permit.Authorize(ctx); err != nil {
+		return nil, err
+	}
+	place := fmt.Sprintf("/metadata/finalizers/%d", at)
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": object.UID},
+		{"op": "test", "path": place, "value": finalizer},
+		{"op": "remove", "path": place},
+	})
+	if err != nil {
+		return nil, err
+	}
+	var after *metav1.PartialObjectMetadata
+	err = backoff.Once(ctx, o.Clock, func(ctx context.Context) (err error) {
+		after, err = o.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).
+			Patch(ctx, object.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("removing finalizer %s of %s: %w", finalizer, object, kube.Classify(err))
+	}
+	return after, nil
+}

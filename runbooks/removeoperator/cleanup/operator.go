@@ -1,0 +1,112 @@
+package cleanup
+
+import (
+	"context"
+	"fmt"
+
+	"salve/kube"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Operator is a controller in a cluster, and what it is known by.
+type Operator struct {
+	*kube.Cluster
+	// Group is the API group of its custom resources, with those below it.
+	Group string
+	// Namespace is its own: all that is in it is the operator's.
+	Namespace string
+	// Selectors are label selectors of what is its own outside of its namespace.
+	Selectors []string
+	// Finalizers are its own besides those of its group.
+	Finalizers []string
+}
+
+// scopes are where an operator's namespaced objects are.
+func (o *Operator) scopes() []kube.Scope {
+	scopes := []kube.Scope{{Namespace: o.Namespace}}
+	for _, selector := range o.Selectors {
+		scopes = append(scopes, kube.Scope{Selector: selector})
+	}
+	return scopes
+}
+
+// Workload is one reading of something that keeps an operator's pods running.
+type Workload struct {
+	kube.Object
+	Replicas int32
+	// Scalable workloads can be stopped without deleting them.
+	Scalable bool
+	version  string
+	// had is the replicas that it had before a run stopped it.
+	had int32
+}
+
+// String names the workload and its size.
+func (w Workload) String() string {
+	return fmt.Sprintf("%s with %s", w.Object, count(int(w.Replicas), "replica"))
+}
+
+var (
+	deployments  = appsResource("deployments", "Deployment")
+	statefulSets = appsResource("statefulsets", "StatefulSet")
+	daemonSets   = appsResource("daemonsets", "DaemonSet")
+)
+
+func appsResource(plural, kind string) kube.Resource {
+	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: plural}, Kind: kind, Namespaced: true}
+}
+
+// workloads lists the operator's Deployments, StatefulSets and DaemonSets.
+func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
+	seen := map[types.UID]bool{}
+	var all []Workload
+	add := func(resource kube.Resource, object metav1.Object, replicas int32) {
+		if !seen[object.GetUID()] {
+			seen[object.GetUID()] = true
+			all = append(all, Workload{Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets, version: object.GetResourceVersion()})
+		}
+	}
+	apps := o.Client.AppsV1()
+	for _, in := range o.scopes() {
+		err := kube.EachPage(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List, func(list *appsv1.DeploymentList) error {
+			for i := range list.Items {
+				add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = kube.EachPage(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List, func(list *appsv1.StatefulSetList) error {
+			for i := range list.Items {
+				add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		err = kube.EachPage(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List, func(list *appsv1.DaemonSetList) error {
+			for i := range list.Items {
+				add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// replicasOf is the number that an absent one means.
+func replicasOf(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}

@@ -1,0 +1,113 @@
+package cleanup
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/internal/backoff"
+	"salve/kube"
+	"salve/runbook"
+)
+
+// sizesNote keeps the replicas that workloads had before a run stopped them, by UID.
+const sizesNote = "sizes"
+
+// Stopped observes how far the operator's workloads are from having no replicas.
+func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
+	workloads, err := o.workloads(ctx)
+	running := 0
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			running++
+		}
+	}
+	return Part{All: running}.Observation(), err
+}
+
+// Stop notes in a run how many replicas the operator's workloads have, and scales
+// them to zero.
+func (o *Operator) Stop(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	workloads, err := o.workloads(ctx)
+	if err != nil {
+		return err
+	}
+	sizes := map[types.UID]int32{}
+	if _, err := run.Recall(sizesNote, &sizes); err != nil {
+		return err
+	}
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			sizes[workload.UID] = workload.Replicas
+		}
+	}
+	if err := run.Note(ctx, sizesNote, sizes); err != nil {
+		return err
+	}
+	stopped := 0
+	for _, workload := range workloads {
+		if workload.Scalable && workload.Replicas > 0 {
+			if err := o.scale(ctx, permit, workload, 0); err != nil {
+				return partly(stopped, "scaled to zero", err)
+			}
+			stopped++
+		}
+	}
+	return nil
+}
+
+// Started observes how many of the workloads that a run has scaled to zero still have
+// no replicas.
+func (o *Operator) Started(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+	stopped, err := o.stoppedBy(ctx, run)
+	return Part{All: len(stopped)}.Observation(), err
+}
+
+// StartAgain gives the workloads that a run has scaled to zero the replicas that
+// they had.
+func (o *Operator) StartAgain(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	stopped, err := o.stoppedBy(ctx, run)
+	if err != nil {
+		return err
+	}
+	for _, workload := range stopped {
+		if err := o.scale(ctx, permit, workload, workload.had); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Operator) stoppedBy(ctx context.Context, run runbook.Run) ([]Workload, error) {
+	sizes := map[types.UID]int32{}
+	if _, err := run.Recall(sizesNote, &sizes); err != nil {
+		return nil, err
+	}
+	workloads, err := o.workloads(ctx)
+	var stopped []Workload
+	for _, workload := range workloads {
+		if had, ours := sizes[workload.UID]; ours && workload.Replicas == 0 {
+			workload.had = had
+			stopped = append(stopped, workload)
+		}
+	}
+	return stopped, err
+}
+
+func (o *Operator) scale(ctx context.Context, permit runbook.Permit, workload Workload, replicas int32) error {
+	if err := permit.Authorize(ctx); err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"replicas":%d}}`, workload.version, replicas)
+	err := backoff.Once(ctx, o.Clock, func(ctx context.Context) error {
+		_, err := o.Dynamic.Resource(workload.Resource.GroupVersionResource).Namespace(workload.Namespace).
+			Patch(ctx, workload.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "salve"}, "scale")
+		return err
+	})
+	if err := kube.Classify(err); err != nil && !kube.IsMissing(err) {
+		return fmt.Errorf("scaling %s to %d: %w", workload.Object, replicas, err)
+	}
+	return nil
+}

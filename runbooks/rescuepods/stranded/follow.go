@@ -1,0 +1,173 @@
+package stranded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
+	"salve/kube"
+)
+
+// podNews is what following pods brings.
+type podNews int
+
+const (
+	// podsAnew: all pods are listed anew, and follow as seen. What was known of
+	// them is void.
+	podsAnew podNews = iota
+	// podSeen: the pod is there, or has changed.
+	podSeen
+	// podGone: the pod is not there any more.
+	podGone
+	// podsCurrent: the list is complete, or the watch goes on after trouble.
+	podsCurrent
+	// podsUnseen: the API server stumbles; changes are seen later.
+	podsUnseen
+)
+
+// podChange is one change of pods, or of how well they can be seen.
+type podChange struct {
+	News podNews
+	// Pod is what podSeen and podGone are about.
+	Pod Pod
+	// Err is why pods are unseen.
+	Err error
+}
+
+// watchAgain is the schedule after a watch ended early.
+var watchAgain = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+
+// silence is how long a watch may bring nothing, not even a bookmark, which the API
+// server sends about every minute, before it is taken for dead and begun again
+// where it was.
+const silence = 3 * time.Minute
+
+// follow tells every change of the pods of the selector, in all namespaces, until
+// ctx ends: by one list, and then by one watch at a time, gone on with where the last
+// one ended. It keeps nothing of any pod. It ends earlier when the API server refuses
+// for good, with an error that has a class.
+func (s *Search) follow(ctx context.Context, changes chan<- podChange) error {
+	f := &following{search: s, changes: changes}
+	for n := 1; ; n++ {
+		alive, err := f.follow(ctx)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		if alive {
+			n = 1
+		}
+		if err != nil {
+			class := apierr.ClassOf(err)
+			if class == apierr.Denied || class == apierr.Terminal {
+				return err
+			}
+			if !f.troubled { // said once, until they are seen again
+				f.tell(ctx, podChange{News: podsUnseen, Err: err})
+			}
+			f.troubled = true
+		}
+		if err := clock.Sleep(ctx, s.Clock, watchAgain.Pause(n, apierr.RetryAfter(err))); err != nil {
+			return err
+		}
+	}
+}
+
+type following struct {
+	search  *Search
+	changes chan<- podChange
+	// version is where to go on; empty when the pods have to be listed.
+	version  string
+	troubled bool
+}
+
+// follow lists, if it has to, and watches until the watch ends. It tells whether
+// anything was seen.
+func (f *following) follow(ctx context.Context) (alive bool, _ error) {
+	if f.version == "" {
+		begin := func() { f.tell(ctx, podChange{News: podsAnew}) }
+		version, err := f.search.EachPod(ctx, kube.Scope{Selector: f.search.Selector}, begin, func(pod *corev1.Pod) error {
+			return f.tell(ctx, podChange{News: podSeen, Pod: podOf(pod)})
+		})
+		if err != nil {
+			return false, err
+		}
+		f.version, f.troubled, alive = version, false, true
+		f.tell(ctx, podChange{News: podsCurrent})
+	}
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	alarm := f.search.Clock.AfterFunc(silence, func() { cancel(errSilent) })
+	defer alarm.Stop()
+	watcher, err := f.search.Client.CoreV1().Pods(metav1.NamespaceAll).Watch(limited, metav1.ListOptions{
+		LabelSelector: f.search.Selector, ResourceVersion: f.version, AllowWatchBookmarks: true,
+	})
+	if err != nil {
+		return alive, f.lost(err)
+	}
+	defer watcher.Stop()
+	if f.troubled {
+		f.troubled = false
+		f.tell(ctx, podChange{News: podsCurrent})
+	}
+	for {
+		select {
+		case <-limited.Done():
+			return alive, nil
+		case event, open := <-watcher.ResultChan():
+			alarm.Reset(silence)
+			if !open {
+				return alive, nil
+			}
+			if err := f.take(ctx, event); err != nil {
+				return alive, f.lost(err)
+			}
+			alive = true
+		}
+	}
+}
+
+var errSilent = errors.New("the watch is silent")
+
+// take passes on what a watch brings.
+func (f *following) take(ctx context.Context, event watch.Event) error {
+	pod, isPod := event.Object.(*corev1.Pod)
+	if !isPod {
+		return apierrors.FromObject(event.Object)
+	}
+	f.version = pod.ResourceVersion
+	switch event.Type {
+	case watch.Added, watch.Modified:
+		return f.tell(ctx, podChange{News: podSeen, Pod: podOf(pod)})
+	case watch.Deleted:
+		return f.tell(ctx, podChange{News: podGone, Pod: podOf(pod)})
+	}
+	return nil // a bookmark
+}
+
+// lost judges the end of a watch. One that the API server can't go on with, because
+// the past is not kept for so long, is no trouble: the pods are listed anew.
+func (f *following) lost(err error) error {
+	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+		f.version = ""
+		return nil
+	}
+	return fmt.Errorf("watching the pods (%s): %w", f.search.Selector, kube.Classify(err))
+}
+
+func (f *following) tell(ctx context.Context, change podChange) error {
+	select {
+	case f.changes <- change:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,147 @@
+package stranded
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+	"time"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+// Reading is one look at the pods of a search, some of which may be in namespaces
+// where they don't belong.
+type Reading struct {
+	// Seen is when it was looked.
+	Seen time.Time
+	// Home are the pods where they belong.
+	Home []Pod
+	// Stranded are elsewhere, and can't start because of that. Left are the others
+	// that are elsewhere, and to be left alone.
+	Stranded, Left []Stray
+	// Blind is why it can't be told of one of Left what it waits for; nil when all
+	// was seen.
+	Blind error
+
+	search *Search
+}
+
+// Stray is a pod where it does not belong, and why it is stranded or left alone.
+type Stray struct {
+	Pod
+	Why string
+}
+
+// Look reads the pods of the selector in all namespaces.
+func (s *Search) Look(ctx context.Context) (*Reading, error) {
+	found := &Reading{Seen: s.Clock.Now(), search: s}
+	var elsewhere []Pod
+	pods, err := s.Pods(ctx, kube.Scope{Selector: s.Selector})
+	if err != nil {
+		return nil, err
+	}
+	for _, pod := range pods {
+		if slices.Contains(s.Homes, pod.Namespace) {
+			found.Home = append(found.Home, pod)
+		} else {
+			elsewhere = append(elsewhere, pod)
+		}
+	}
+	return found, found.judge(ctx, s.whereabouts(), elsewhere)
+}
+
+func (r *Reading) judge(ctx context.Context, whereabouts *whereabouts, elsewhere []Pod) error {
+	if err := whereabouts.ask(ctx, elsewhere); err != nil {
+		return err
+	}
+	for _, pod := range elsewhere {
+		why, stranded, blind := whereabouts.judge(ctx, pod)
+		if stranded {
+			r.Stranded = append(r.Stranded, Stray{pod, why})
+			continue
+		}
+		r.Left = append(r.Left, Stray{pod, why})
+		if blind != nil {
+			r.Blind = blind
+		}
+	}
+	return nil
+}
+
+// judge tells whether a pod can't start because of where it is, or else why it is
+// to be left alone. Blind says what could not be seen of it.
+func (w *whereabouts) judge(ctx context.Context, pod Pod) (why string, stranded bool, blind error) {
+	switch {
+	case pod.Deleting:
+		return "is being deleted", false, nil
+	case pod.Began != "":
+		return "container " + pod.Began + " has started", false, nil
+	case !pod.Untouched():
+		return "is " + string(pod.Phase), false, nil
+	case pod.Controller != "":
+		return pod.Controller + " would make it here again", false, nil
+	}
+	displaced, blind := w.displaced(ctx, pod)
+	var lacks []string
+	for _, one := range displaced {
+		lacks = append(lacks, one.String())
+	}
+	switch {
+	case len(lacks) > 0:
+		return strings.Join(lacks, ", "), true, nil
+	case blind != nil:
+		return "it can't be seen what it waits for", false, fmt.Errorf("what pod %s waits for: %w", pod, blind)
+	}
+	return "waits for nothing that is in " + strings.Join(w.search.Homes, ", "), false, nil
+}
+
+// Pods are those that are stranded.
+func (r *Reading) Pods() (pods []Pod) {
+	for _, stray := range r.Stranded {
+		pods = append(pods, stray.Pod)
+	}
+	return pods
+}
+
+// Elsewhere are all pods where they don't belong.
+func (r *Reading) Elsewhere() []Stray { return slices.Concat(r.Stranded, r.Left) }
+
+// Youngest is the newest of the pods elsewhere that no controller made; false when
+// there is none.
+func (r *Reading) Youngest() (youngest Pod, found bool) {
+	for _, pod := range r.Elsewhere() {
+		if pod.Controller == "" && (!found || pod.Created.After(youngest.Created)) {
+			youngest, found = pod.Pod, true
+		}
+	}
+	return youngest, found
+}
+
+// shownLeft bounds how many of the pods that are left alone are shown as evidence.
+const shownLeft = 1000
+
+// Evidence shows the stranded pods and those that are left alone. Pods of one
+// namespace with the same reason are one fact, whose identity stands for their UIDs.
+func (r *Reading) Evidence() []runbook.Evidence {
+	type group struct{ namespace, why string }
+	names, uids := map[group][]string{}, map[group]hash.Hash{}
+	var order []group
+	for _, pod := range slices.Concat(r.Stranded, r.Left[:min(len(r.Left), shownLeft)]) {
+		of := group{pod.Namespace, pod.Why}
+		if uids[of] == nil {
+			order, uids[of] = append(order, of), sha256.New()
+		}
+		names[of] = append(names[of], pod.Name)
+		_, _ = uids[of].Write([]byte(pod.UID)) // never fails, by its documentation
+	}
+	var all []runbook.Evidence
+	for _, of := range order {
+		all = append(all, runbook.Saw("pods of namespace "+of.namespace, fmt.Sprintf("UIDs %x", uids[of].Sum(nil)[:8]), r.Seen,
+			map[string]any{"because": of.why, "pods": names[of]}))
+	}
+	return all
+}

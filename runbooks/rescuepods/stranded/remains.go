@@ -1,0 +1,116 @@
+package stranded
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/internal/backoff"
+	"salve/internal/clock"
+	"salve/runbook"
+)
+
+// Remains are what became of pods that were read earlier.
+type Remains struct {
+	// Stranded still are; Free may start where they are.
+	Stranded, Free []Pod
+	// Ending pods are deleted and not gone. Held ones are too, and have finalizers.
+	Ending, Held []Pod
+	Gone         []Pod
+}
+
+// Remains looks what became of pods that were astray.
+func (r *Reading) Remains(pods []Pod) (now Remains) {
+	wanted := make(map[types.UID]bool, len(pods))
+	for _, pod := range pods {
+		wanted[pod.UID] = true
+	}
+	for _, pod := range r.Stranded {
+		if wanted[pod.UID] {
+			now.Stranded = append(now.Stranded, pod.Pod)
+			delete(wanted, pod.UID)
+		}
+	}
+	for _, pod := range r.Left {
+		switch {
+		case !wanted[pod.UID]:
+			continue
+		case !pod.Deleting:
+			now.Free = append(now.Free, pod.Pod)
+		case len(pod.Finalizers) > 0:
+			now.Held = append(now.Held, pod.Pod)
+		default:
+			now.Ending = append(now.Ending, pod.Pod)
+		}
+		delete(wanted, pod.UID)
+	}
+	for _, pod := range pods {
+		if wanted[pod.UID] {
+			now.Gone = append(now.Gone, pod)
+		}
+	}
+	return now
+}
+
+// Deleted are the pods of which nothing more will come, whether or not they are
+// gone.
+func (r Remains) Deleted() []Pod { return slices.Concat(r.Gone, r.Ending, r.Held) }
+
+// Left says what of them is left that should be gone; it is empty when nothing is.
+func (r Remains) Left() string {
+	switch {
+	case len(r.Stranded) > 0:
+		return fmt.Sprintf("still stranded: %d, such as %s", len(r.Stranded), r.Stranded[0])
+	case len(r.Held) > 0:
+		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Held), r.Held[0], strings.Join(r.Held[0].Finalizers, ", "))
+	case len(r.Ending) > 0:
+		return fmt.Sprintf("still ending: %d, such as %s", len(r.Ending), r.Ending[0])
+	}
+	return ""
+}
+
+// Touched says of a pod that was deleted although something in it has started that
+// it was; it is empty when there is none.
+func (r Remains) Touched() string {
+	for _, pod := range slices.Concat(r.Held, r.Ending) {
+		if pod.Began != "" {
+			return fmt.Sprintf("pod %s is deleted, and its container %s has started", pod, pod.Began)
+		}
+	}
+	return ""
+}
+
+// Deletion says how far the deletion of pods is. What finalizers hold is deleted:
+// they are for somebody else to remove.
+func (r Remains) Deletion() runbook.Observation {
+	switch {
+	case len(r.Stranded) > 0:
+		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("still stranded: %d", len(r.Stranded))}
+	case len(r.Ending) > 0:
+		return runbook.Observation{State: runbook.InFlight, Reason: fmt.Sprintf("ending: %d", len(r.Ending))}
+	}
+	return runbook.Observation{State: runbook.Done, Reason: fmt.Sprintf("gone: %d, held by finalizers: %d, free to start: %d", len(r.Gone), len(r.Held), len(r.Free))}
+}
+
+// askingAgain is how often the same thing is looked at again.
+var askingAgain = backoff.Polling{First: time.Second, Longest: 15 * time.Second, Share: 0.1}
+
+// Until asks again and again until the answer is yes, or the time is over, which is
+// no error.
+func (s *Search) Until(ctx context.Context, limit time.Duration, ask func(context.Context) (enough bool, _ error)) error {
+	began := s.Clock.Now()
+	for {
+		enough, err := ask(ctx)
+		passed := s.Clock.Since(began)
+		if err != nil || enough || passed >= limit {
+			return err
+		}
+		if err := clock.Sleep(ctx, s.Clock, min(askingAgain.Next(passed, 0), limit-passed)); err != nil {
+			return err
+		}
+	}
+}

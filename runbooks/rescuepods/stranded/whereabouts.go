@@ -1,0 +1,108 @@
+package stranded
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"salve/internal/apierr"
+	"salve/kube"
+)
+
+// metadataOnly asks the API server for no more of an object than its metadata:
+// what is in a Secret never leaves it.
+const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+// resources are where the API has the kinds that pods need.
+var resources = map[string]string{
+	Secret: "secrets", ConfigMap: "configmaps", ServiceAccount: "serviceaccounts", Claim: "persistentvolumeclaims",
+}
+
+// Exists tells whether an object that a pod may need is in a namespace. What it
+// holds is not read.
+func (s *Search) Exists(ctx context.Context, namespace, kind, name string) (bool, error) {
+	resource, known := resources[kind]
+	if !known || namespace == "" || name == "" {
+		return false, apierr.New(apierr.Terminal, "asking for %s %q in namespace %q: that is no object that a pod can need", kind, name, namespace)
+	}
+	err := s.Read(ctx, fmt.Sprintf("asking for %s %s/%s", kind, namespace, name), func(ctx context.Context) error {
+		return s.Client.CoreV1().RESTClient().Get().Namespace(namespace).Resource(resource).Name(name).
+			SetHeader("Accept", metadataOnly).Do(ctx).Error()
+	})
+	if err != nil && apierr.ClassOf(err) == apierr.Missing {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// displacement is an object that a pod needs: it is not where the pod is, and it is
+// in another namespace.
+type displacement struct {
+	Reference
+	in string
+}
+
+func (d displacement) String() string { return d.Reference.String() + " is in " + d.in }
+
+// whereabouts tells where the things are that pods need. It asks for each once
+// and remembers the answer, failures too: make a new one for each look.
+type whereabouts struct {
+	search *Search
+
+	mu    sync.Mutex
+	known map[whereabout]func() (bool, error)
+}
+
+type whereabout struct{ namespace, kind, name string }
+
+// whereabouts begins a look that searches the homes for what is missing where it is
+// needed.
+func (s *Search) whereabouts() *whereabouts {
+	return &whereabouts{search: s, known: map[whereabout]func() (bool, error){}}
+}
+
+// displaced gives what a pod needs that is displaced. The error says what could
+// not be seen; what is given beside it is certain all the same.
+func (w *whereabouts) displaced(ctx context.Context, pod Pod) (all []displacement, blind error) {
+	for _, need := range pod.Needs {
+		here, err := w.exists(ctx, pod.Namespace, need)
+		if err != nil {
+			blind = err
+		}
+		if here || err != nil {
+			continue
+		}
+		for _, other := range w.search.Homes {
+			there, err := w.exists(ctx, other, need)
+			if err != nil {
+				blind = err
+			}
+			if there {
+				all = append(all, displacement{need, other})
+				break
+			}
+		}
+	}
+	return all, blind
+}
+
+// ask asks at once for all that pods need, so that displaced need not wait. What
+// can't be seen is said there.
+func (w *whereabouts) ask(ctx context.Context, pods []Pod) error {
+	return kube.SideBySide(ctx, len(pods), func(ctx context.Context, i int) error {
+		_, _ = w.displaced(ctx, pods[i]) // remembered
+		return context.Cause(ctx)
+	})
+}
+
+func (w *whereabouts) exists(ctx context.Context, namespace string, need Reference) (bool, error) {
+	key := whereabout{namespace, need.Kind, need.Name}
+	w.mu.Lock()
+	answer, asked := w.known[key]
+	if !asked {
+		answer = sync.OnceValues(func() (bool, error) { return w.search.Exists(ctx, namespace, need.Kind, need.Name) })
+		w.known[key] = answer
+	}
+	w.mu.Unlock()
+	return answer()
+}
