@@ -78,7 +78,7 @@ func BenchmarkChoose(b *testing.B) {
 	image = append(make([]byte, 0, size), image...)[:size]
 	s := slot.Slot{Baked: "/bin/true", Staged: filepath.Join(folder, "node-hotfix")}
 	hotfixtest.Write(b, s.Staged, image)
-	manifest, err := json.Marshal(s.Manifest{SchemaVersion: 1, Target: target, SHA256: fmt.Sprintf("%x", sha256.Sum256(image))})
+	manifest, err := json.Marshal(slot.Manifest{SchemaVersion: 1, Target: target, SHA256: fmt.Sprintf("%x", sha256.Sum256(image))})
 	check(b, err)
 	check(b, os.WriteFile(s.Staged+".manifest", manifest, 0o644))
 	b.SetBytes(size)
@@ -92,38 +92,38 @@ func BenchmarkChoose(b *testing.B) {
 func nothing(*testing.T, slot.Slot) {}
 
 func remove(suffix string) func(*testing.T, slot.Slot) {
-	return func(t *testing.T, s slot.Slot) { check(t, os.Remove(slot.Staged+suffix)) }
+	return func(t *testing.T, s slot.Slot) { check(t, os.Remove(s.Staged+suffix)) }
 }
 
 func write(suffix string, content []byte) func(*testing.T, slot.Slot) {
 	return func(t *testing.T, s slot.Slot) {
-		check(t, os.WriteFile(slot.Staged+suffix, content, 0o755))
+		check(t, os.WriteFile(s.Staged+suffix, content, 0o755))
 	}
 }
 
 func mode(mode os.FileMode) func(*testing.T, slot.Slot) {
-	return func(t *testing.T, s slot.Slot) { check(t, os.Chmod(slot.Staged, mode)) }
+	return func(t *testing.T, s slot.Slot) { check(t, os.Chmod(s.Staged, mode)) }
 }
 
 func folder(suffix string) func(*testing.T, slot.Slot) {
 	return func(t *testing.T, s slot.Slot) {
-		check(t, os.Remove(slot.Staged+suffix))
-		check(t, os.Mkdir(slot.Staged+suffix, 0o755))
+		check(t, os.Remove(s.Staged+suffix))
+		check(t, os.Mkdir(s.Staged+suffix, 0o755))
 	}
 }
 
 func link(t *testing.T, s slot.Slot) {
-	check(t, os.Rename(slot.Staged, slot.Staged+".moved"))
-	check(t, os.Symlink(slot.Staged+".moved", slot.Staged))
+	check(t, os.Rename(s.Staged, s.Staged+".moved"))
+	check(t, os.Symlink(s.Staged+".moved", s.Staged))
 }
 
 func otherDigest(t *testing.T, s slot.Slot) {
-	raw, err := os.ReadFile(slot.Staged + ".manifest")
+	raw, err := os.ReadFile(s.Staged + ".manifest")
 	check(t, err)
 	var manifest slot.Manifest
 	check(t, json.Unmarshal(raw, &manifest))
 	manifest.SHA256 = strings.Repeat("ab", 32)
 	raw, err = json.Marshal(manifest)
 	check(t, err)
-	check(t, os.WriteFile(slot.Staged+".manifest", raw, 0o644))
+	check(t, os.WriteFile(s.Staged+".manifest", raw, 0o644))
 }

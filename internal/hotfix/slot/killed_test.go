@@ -73,7 +73,7 @@ func stageAndDie(s slot.Slot) {
 		err = s.Tidy()
 	}
 	if err == nil {
-		_, err = s.Stage(context.Background(), s.Candidate{Path: os.Getenv(fromOne), Target: wanted, Source: "the test", Time: time.Now()})
+		_, err = s.Stage(context.Background(), slot.Candidate{Path: os.Getenv(fromOne), Target: wanted, Source: "the test", Time: time.Now()})
 	}
 	if err != nil {
 		panic(err)

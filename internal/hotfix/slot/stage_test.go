@@ -36,7 +36,7 @@ func TestAGoodProgramIsStaged(t *testing.T) {
 	if info.Mode() != 0o750 {
 		t.Errorf("the staged program has mode %s, the baked one -rwxr-x---", info.Mode())
 	}
-	expectChoice(t, s, target, s.Staged)
+	expectChoice(t, s, target, slot.Staged)
 	expectNames(t, s, "node", "node-hotfix", "node-hotfix.lock", "node-hotfix.manifest")
 	if there, err := s.Current(version(t, target)); !there || err != nil {
 		t.Errorf("it is not known to be staged: %v", err)
@@ -282,7 +282,7 @@ func stageFile(t *testing.T, s slot.Slot, path, wanted string) (slot.Manifest, e
 		return s.Manifest{}, err
 	}
 	defer release()
-	return s.Stage(t.Context(), s.Candidate{Path: path, Target: version(t, wanted), Source: "the test", Time: time.Now()})
+	return s.Stage(t.Context(), slot.Candidate{Path: path, Target: version(t, wanted), Source: "the test", Time: time.Now()})
 }
 
 // expectChoice checks what is chosen when today's decision installs wanted, and
