@@ -80,12 +80,12 @@ func TestAnUnfitProgramIsNotStaged(t *testing.T) {
 			_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target)
 			check(t, err)
 			_, err = stage(t, s, image, "202604.01.3")
-			var unfit *s.UnfitError
+			var unfit *slot.UnfitError
 			if !errors.As(err, &unfit) {
 				t.Fatalf("staging gave %v", err)
 			}
-			expectChoice(t, s, target, s.Staged) // what was staged before is as it was
-			expectChoice(t, s, "202604.01.3", s.OtherTarget)
+			expectChoice(t, s, target, slot.Staged) // what was staged before is as it was
+			expectChoice(t, s, "202604.01.3", slot.OtherTarget)
 			expectNames(t, s, "node", "node-hotfix", "node-hotfix.lock", "node-hotfix.manifest")
 		})
 	}
@@ -116,7 +116,7 @@ func TestTheBakedProgramIsNeverReplaced(t *testing.T) {
 			if _, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target); err == nil {
 				t.Error("it was staged")
 			}
-			if said, err := s.Ask(t.Context(), baked); err != nil || said.String() != current {
+			if said, err := slot.Ask(t.Context(), baked); err != nil || said.String() != current {
 				t.Errorf("the baked program is %s, %v", said, err)
 			}
 		})
@@ -141,7 +141,7 @@ func TestAProgramThatHangsIsKilled(t *testing.T) {
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %s", took)
 	}
-	expectChoice(t, s, target, s.NotStaged)
+	expectChoice(t, s, target, slot.NotStaged)
 }
 
 func TestAskLeavesNobodyBehind(t *testing.T) {
@@ -159,17 +159,17 @@ func TestABadProgramIsNotStagedAgain(t *testing.T) {
 	check(t, err)
 	check(t, s.MarkBad(manifest.SHA256))
 	check(t, s.MarkBad(manifest.SHA256))
-	expectChoice(t, s, target, s.MarkedBad)
-	if _, err := s.Current(version(t, target)); !errors.Is(err, s.ErrMarkedBad) {
+	expectChoice(t, s, target, slot.MarkedBad)
+	if _, err := s.Current(version(t, target)); !errors.Is(err, slot.ErrMarkedBad) {
 		t.Errorf("fetching it again would not be in vain: %v", err)
 	}
-	if _, err := stage(t, s, image, target); !errors.Is(err, s.ErrMarkedBad) {
+	if _, err := stage(t, s, image, target); !errors.Is(err, slot.ErrMarkedBad) {
 		t.Errorf("staging it again: %v", err)
 	}
 	// A mended build of the same version, or the next version, has its chance.
 	_, err = stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Exit: 1}), target)
 	check(t, err)
-	expectChoice(t, s, target, s.Staged)
+	expectChoice(t, s, target, slot.Staged)
 }
 
 func TestTwoDoNotStageAtOnce(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTwoDoNotStageAtOnce(t *testing.T) {
 	check(t, err)
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := s.Lock(short); !errors.Is(err, s.ErrBusy) {
+	if _, err := s.Lock(short); !errors.Is(err, slot.ErrBusy) {
 		t.Errorf("the second one got %v", err)
 	}
 	release()
@@ -211,7 +211,7 @@ func TestDisksThatRefuse(t *testing.T) {
 		if _, err := stage(t, s, image, target); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("staging gave %v", err)
 		}
-		expectChoice(t, s, target, s.NotStaged)
+		expectChoice(t, s, target, slot.NotStaged)
 		check(t, s.Tidy())
 		expectNames(t, s, "node-hotfix.lock")
 	})
@@ -223,7 +223,7 @@ func TestDisksThatRefuse(t *testing.T) {
 		if _, err := stage(t, s, image, target); !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("staging gave %v", err)
 		}
-		expectChoice(t, s, target, s.NotStaged)
+		expectChoice(t, s, target, slot.NotStaged)
 	})
 	t.Run("read-only", func(t *testing.T) {
 		s := newSlot(t)
@@ -232,7 +232,7 @@ func TestDisksThatRefuse(t *testing.T) {
 		_, err := stage(t, s, image, target)
 		check(t, err)
 		check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-		expectChoice(t, s, target, s.Staged) // it takes nothing but reading
+		expectChoice(t, s, target, slot.Staged) // it takes nothing but reading
 		if _, err := stage(t, s, image, "202604.01.3"); !errors.Is(err, syscall.EROFS) {
 			t.Fatalf("staging gave %v", err)
 		}
@@ -245,7 +245,7 @@ func TestDisksThatRefuse(t *testing.T) {
 		disk := mount(t, "size=16m")
 		s.Staged = filepath.Join(disk, "node-hotfix")
 		check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_NOEXEC, ""))
-		var unfit *s.UnfitError
+		var unfit *slot.UnfitError
 		if _, err := stage(t, s, image, target); !errors.As(err, &unfit) {
 			t.Fatalf("staging gave %v", err)
 		}
@@ -279,7 +279,7 @@ func stageFile(t *testing.T, s slot.Slot, path, wanted string) (slot.Manifest, e
 	t.Helper()
 	release, err := s.Lock(t.Context())
 	if err != nil {
-		return s.Manifest{}, err
+		return slot.Manifest{}, err
 	}
 	defer release()
 	return s.Stage(t.Context(), slot.Candidate{Path: path, Target: version(t, wanted), Source: "the test", Time: time.Now()})
@@ -294,7 +294,7 @@ func expectChoice(t *testing.T, s slot.Slot, wanted string, reason slot.Reason) 
 		t.Errorf("chosen: %s because of %s (%v), want %s", choice.Path, choice.Reason, choice.Err, reason)
 	}
 	want, says := s.Baked, current
-	if reason == s.Staged {
+	if reason == slot.Staged {
 		want, says = s.Staged, wanted
 	}
 	if choice.Path != want {
