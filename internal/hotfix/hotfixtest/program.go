@@ -36,7 +36,7 @@ var built = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "program")
-	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "salve/hotfix/hotfixtest/node")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "salve/internal/hotfix/hotfixtest/node")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
