@@ -37,11 +37,11 @@ func TestABudgetThatAllowsNothingIsNamedAndHoldsUpNobodyElse(t *testing.T) {
 	if !slices.Equal(drained.Evicted, s.named(others...)) {
 		t.Errorf("evicted %v", drained.Evicted)
 	}
-	var left []kube.Remaining
+	var left []kube.RemainingPod
 	for i, node := range []int{0, 0, 1} {
-		left = append(left, kube.Remaining{Pod: s.named(fmt.Sprintf("web-%d", i))[0], Node: s.names[node], Blocker: "PodDisruptionBudget web"})
+		left = append(left, kube.RemainingPod{Pod: s.named(fmt.Sprintf("web-%d", i))[0], Node: s.names[node], Blocker: "PodDisruptionBudget web"})
 	}
-	if difference := cmp.Diff(left, drained.Left); difference != "" {
+	if difference := cmp.Diff(left, drained.Remaining); difference != "" {
 		t.Errorf("left (-want +got):\n%s", difference)
 	}
 	last := reports[len(reports)-1]
@@ -123,7 +123,7 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 			}
 			drained, err := s.drain(kube.DrainOptions{Deadline: 5 * time.Second})
 			s.must(err)
-			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Left) != 1 || !strings.Contains(drained.Left[0].Blocker, c.blocker) {
+			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Remaining) != 1 || !strings.Contains(drained.Remaining[0].Blocker, c.blocker) {
 				t.Errorf("%+v", drained)
 			}
 		})

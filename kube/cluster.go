@@ -14,7 +14,7 @@ import (
 	"salve/internal/clock"
 )
 
-// readers bounds the requests in flight of SideBySide.
+// readers bounds the requests in flight of Parallel.
 const readers = 16
 
 // Cluster is a Kubernetes cluster. Nodes and pods need no more than Client and
@@ -51,9 +51,9 @@ func (c *Cluster) Read(ctx context.Context, what string, call func(context.Conte
 	return nil
 }
 
-// SideBySide calls do for 0 to n-1, some at a time, and gives the first error,
+// Parallel calls do for 0 to n-1, some at a time, and gives the first error,
 // after which no further call begins.
-func SideBySide(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+func Parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var workers sync.WaitGroup

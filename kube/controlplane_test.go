@@ -74,7 +74,7 @@ func (s *site) cordoned() []kube.Node {
 	return nodes(s.TB, s.cluster, s.selector)
 }
 
-func (s *site) drain(options kube.DrainOptions) (kube.Drained, error) {
+func (s *site) drain(options kube.DrainOptions) (kube.DrainResult, error) {
 	s.Helper()
 	if options.Deadline == 0 {
 		options.Deadline = patience

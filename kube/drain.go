@@ -25,25 +25,25 @@ type DrainOptions struct {
 }
 
 // Drained is the result of a drain.
-type Drained struct {
+type DrainResult struct {
 	// Evicted names the pods that are gone. One that came under the same name
 	// afterwards, as those of a StatefulSet do, is another pod.
 	Evicted []string `json:"evicted,omitempty"`
 	// Skipped are the pods that were left alone.
-	Skipped []Skipped `json:"skipped,omitempty"`
+	Skipped []SkippedPod `json:"skipped,omitempty"`
 	// Left are the pods that are still there.
-	Left []Remaining `json:"left,omitempty"`
+	Remaining []RemainingPod `json:"remaining,omitempty"`
 }
 
 // Skipped is a pod that a drain does not take, with kubectl's reason.
-type Skipped struct {
+type SkippedPod struct {
 	Pod    string `json:"pod"`
 	Node   string `json:"node"`
 	Reason string `json:"reason"`
 }
 
 // Remaining is a pod that a drain could not remove, and who is in the way.
-type Remaining struct {
+type RemainingPod struct {
 	Pod  string `json:"pod"`
 	Node string `json:"node"`
 	// Blocker is the PodDisruptionBudget or the error; empty when the pod is
@@ -52,12 +52,12 @@ type Remaining struct {
 }
 
 // Complete tells whether nothing is left.
-func (d Drained) Complete() bool { return len(d.Left) == 0 }
+func (d DrainResult) Complete() bool { return len(d.Remaining) == 0 }
 
 // Blockers names each pod that is left with what is in its way.
-func (d Drained) Blockers() string {
+func (d DrainResult) Blockers() string {
 	var lines []string
-	for _, pod := range d.Left {
+	for _, pod := range d.Remaining {
 		blocker := pod.Blocker
 		if blocker == "" {
 			blocker = "still ending"
@@ -71,12 +71,12 @@ func (d Drained) Blockers() string {
 // emptyDir data is deleted, unmanaged pods are evicted. It returns when all are
 // gone or the deadline has passed; pods that are left are no error. The nodes
 // must have been cordoned.
-func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node, options DrainOptions) (Drained, error) {
+func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node, options DrainOptions) (DrainResult, error) {
 	limited, cancel := clock.WithTimeout(ctx, c.Clock, options.Deadline)
 	defer cancel()
 	all, err := c.takeInventory(limited, nodes)
 	if err != nil {
-		return Drained{}, err
+		return DrainResult{}, err
 	}
 	work := newEviction(c, permit, all.nodes, c.readBudgets(limited), options)
 	runErr := work.run(limited)
@@ -91,8 +91,8 @@ func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node
 	return result, nil
 }
 
-// Occupied tells which pods that a drain would take are on the nodes.
-func (c *Cluster) Occupied(ctx context.Context, nodes []Node) ([]string, error) {
+// PodsToEvict names the pods on the nodes that a drain would evict or wait for.
+func (c *Cluster) PodsToEvict(ctx context.Context, nodes []Node) ([]string, error) {
 	all, err := c.takeInventory(ctx, nodes)
 	var names []string
 	for _, node := range all.nodes {

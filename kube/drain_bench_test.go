@@ -196,7 +196,7 @@ func (f *fleet) drained(pods int) {
 	drained, err := f.drain(kube.DrainOptions{Deadline: long, Progress: func(runbook.Progress) {}})
 	f.must(err)
 	if !drained.Complete() || len(drained.Evicted) != pods {
-		f.Fatalf("%d evicted, %d left", len(drained.Evicted), len(drained.Left))
+		f.Fatalf("%d evicted, %d left", len(drained.Evicted), len(drained.Remaining))
 	}
 }
 

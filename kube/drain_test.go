@@ -55,7 +55,7 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 		t.Errorf("skipped %v", drained.Skipped)
 	}
 	if !drained.Complete() {
-		t.Errorf("left %v", drained.Left)
+		t.Errorf("left %v", drained.Remaining)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestWhatWasDoneIsSaidWhenADrainIsStopped(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped with %v", err)
 	}
-	if !slices.Equal(drained.Evicted, s.named("other-0", "other-1")) || len(drained.Left) != 1 || drained.Left[0].Blocker != "PodDisruptionBudget web" {
+	if !slices.Equal(drained.Evicted, s.named("other-0", "other-1")) || len(drained.Remaining) != 1 || drained.Remaining[0].Blocker != "PodDisruptionBudget web" {
 		t.Errorf("%+v", drained)
 	}
 }

@@ -69,7 +69,7 @@ type emptying struct {
 // inventory is what is on nodes, judged by kubectl's filters.
 type inventory struct {
 	nodes   []*emptying
-	skipped []Skipped
+	skipped []SkippedPod
 }
 
 // takeInventory reads the pods of all nodes side by side: one request a node,
@@ -78,8 +78,8 @@ type inventory struct {
 func (c *Cluster) takeInventory(ctx context.Context, nodes []Node) (inventory, error) {
 	filters := newFilters(c)
 	shelves := make([]*emptying, len(nodes))
-	skipped := make([][]Skipped, len(nodes))
-	err := SideBySide(ctx, len(nodes), func(ctx context.Context, i int) error {
+	skipped := make([][]SkippedPod, len(nodes))
+	err := Parallel(ctx, len(nodes), func(ctx context.Context, i int) error {
 		var err error
 		shelves[i], skipped[i], err = c.readNode(ctx, nodes[i].Name, filters)
 		return err
@@ -94,12 +94,12 @@ func (c *Cluster) takeInventory(ctx context.Context, nodes []Node) (inventory, e
 	return all, nil
 }
 
-func (c *Cluster) readNode(ctx context.Context, name string, filters *filters) (*emptying, []Skipped, error) {
+func (c *Cluster) readNode(ctx context.Context, name string, filters *filters) (*emptying, []SkippedPod, error) {
 	if name == "" {
 		return nil, nil, apierr.New(apierr.Terminal, "a node without a name: its pods would be those that run nowhere")
 	}
 	var node *emptying
-	var skipped []Skipped
+	var skipped []SkippedPod
 	err := c.Read(ctx, fmt.Sprintf("listing the pods of node %q", name), func(ctx context.Context) error {
 		node, skipped = &emptying{name: name, waiting: map[*queue]int{}}, nil
 		var err error
@@ -111,7 +111,7 @@ func (c *Cluster) readNode(ctx context.Context, name string, filters *filters) (
 			case verdict.goes:
 				node.pods = append(node.pods, podOf(found, node))
 			default:
-				skipped = append(skipped, Skipped{Pod: podName(found.Namespace, found.Name), Node: name, Reason: verdict.reason})
+				skipped = append(skipped, SkippedPod{Pod: podName(found.Namespace, found.Name), Node: name, Reason: verdict.reason})
 			}
 			return nil
 		})

@@ -152,7 +152,7 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 		if len(last.Details) == 0 || strings.Contains(strings.Join(last.Details, " "), "blocked") {
 			t.Errorf("the last progress was %+v", last)
 		}
-		left, err := cluster.Occupied(ctx, nodes(t, cluster, system))
+		left, err := cluster.PodsToEvict(ctx, nodes(t, cluster, system))
 		if err != nil || len(left) > 0 {
 			t.Errorf("left %v, %v", left, err)
 		}
@@ -172,7 +172,7 @@ func TestDrainNamesTheBudgetInTheWay(t *testing.T) {
 		if drained.Complete() || !strings.Contains(drained.Blockers(), "coredns") || !strings.Contains(drained.Blockers(), "PodDisruptionBudget") {
 			t.Errorf("blockers %q", drained.Blockers())
 		}
-		for _, pod := range drained.Left {
+		for _, pod := range drained.Remaining {
 			if !strings.Contains(pod.Pod, "coredns") {
 				t.Errorf("%s was held up by another one's budget", pod.Pod)
 			}

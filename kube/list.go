@@ -24,12 +24,12 @@ func (s Scope) Options() metav1.ListOptions {
 
 // EachObject visits the metadata of objects page by page, and gives the version
 // from which a watch misses nothing. What it keeps is one page. It fails when the
-// list grew too old between two pages; Afresh begins it again.
+// list grew too old between two pages; RetryExpired starts it again.
 func (c *Cluster) EachObject(ctx context.Context, resource Resource, in Scope, visit func(*metav1.PartialObjectMetadata) error) (version string, _ error) {
 	list := func(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
 		return c.Metadata.Resource(resource.GroupVersionResource).Namespace(in.Namespace).List(ctx, options)
 	}
-	err := EachPage(ctx, c, "listing "+resource.String(), in.Options(), list, func(list *metav1.PartialObjectMetadataList) error {
+	err := ListPages(ctx, c, "listing "+resource.String(), in.Options(), list, func(list *metav1.PartialObjectMetadataList) error {
 		if version == "" {
 			version = list.ResourceVersion
 		}
@@ -43,9 +43,9 @@ func (c *Cluster) EachObject(ctx context.Context, resource Resource, in Scope, v
 	return version, err
 }
 
-// EachPage lists page by page. A page that is refused because the list grew too old
+// ListPages lists page by page. A page that is refused because the list grew too old
 // is an error at once: asking again gives the same answer.
-func EachPage[List metav1.ListInterface](ctx context.Context, c *Cluster, what string, options metav1.ListOptions,
+func ListPages[List metav1.ListInterface](ctx context.Context, c *Cluster, what string, options metav1.ListOptions,
 	list func(context.Context, metav1.ListOptions) (List, error), visit func(List) error) error {
 	for {
 		var page List
@@ -72,9 +72,9 @@ func EachPage[List metav1.ListInterface](ctx context.Context, c *Cluster, what s
 // beginnings bounds how often a list is begun.
 const beginnings = 5
 
-// Afresh calls list until it does not fail for having grown too old. What an
+// RetryExpired calls list until it does not fail for having grown too old. What an
 // earlier call saw does not count.
-func Afresh(list func() error) error {
+func RetryExpired(list func() error) error {
 	for n := 1; ; n++ {
 		err := list()
 		if !apierrors.IsResourceExpired(err) || n == beginnings {
@@ -87,7 +87,7 @@ func Afresh(list func() error) error {
 // has none.
 func (c *Cluster) Objects(ctx context.Context, resource Resource, in Scope) ([]Object, error) {
 	var objects []Object
-	err := Afresh(func() error {
+	err := RetryExpired(func() error {
 		objects = nil
 		_, err := c.EachObject(ctx, resource, in, func(found *metav1.PartialObjectMetadata) error {
 			objects = append(objects, ObjectOf(resource, found))
@@ -95,7 +95,7 @@ func (c *Cluster) Objects(ctx context.Context, resource Resource, in Scope) ([]O
 		})
 		return err
 	})
-	if IsMissing(err) {
+	if IsNotFound(err) {
 		return nil, nil
 	}
 	return objects, err

@@ -72,7 +72,7 @@ const cordonRounds = 8
 // node that somebody else cordoned is left as it is, unmarked; one that is gone is
 // no error.
 func (c *Cluster) Cordon(ctx context.Context, permit runbook.Permit, nodes ...Node) error {
-	return SideBySide(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
+	return Parallel(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
 }
 
 func (c *Cluster) cordon(ctx context.Context, permit runbook.Permit, node Node) error {

@@ -33,8 +33,8 @@ func ObjectOf(resource Resource, found metav1.Object) Object {
 	return Object{Resource: resource, Namespace: found.GetNamespace(), Name: found.GetName(), UID: found.GetUID()}
 }
 
-// IsMissing tells whether an error says that a thing, or what serves it, is gone.
-func IsMissing(err error) bool { return err != nil && apierr.ClassOf(err) == apierr.Missing }
+// IsNotFound tells whether an error says that a thing, or what serves it, is gone.
+func IsNotFound(err error) bool { return err != nil && apierr.ClassOf(err) == apierr.Missing }
 
 // MetadataOf reads an object's metadata. It is nil when there is no object of that
 // name, or another one than was meant.
@@ -44,7 +44,7 @@ func (c *Cluster) MetadataOf(ctx context.Context, object Object) (*metav1.Partia
 		found, err = c.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
 		return err
 	})
-	if IsMissing(err) || err == nil && object.UID != "" && found.UID != object.UID {
+	if IsNotFound(err) || err == nil && object.UID != "" && found.UID != object.UID {
 		return nil, nil
 	}
 	return found, err
@@ -75,7 +75,7 @@ func (c *Cluster) Delete(ctx context.Context, permit runbook.Permit, object Obje
 	err := Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
 		return c.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).Delete(ctx, object.Name, options)
 	}))
-	if err == nil || IsMissing(err) {
+	if err == nil || IsNotFound(err) {
 		return nil
 	}
 	if apierr.ClassOf(err) == apierr.Conflict {

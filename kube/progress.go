@@ -88,17 +88,17 @@ func (p *pod) blocker() string {
 	return "its eviction was not asked for yet"
 }
 
-func (e *eviction) result() Drained {
-	result := Drained{Evicted: e.evicted}
+func (e *eviction) result() DrainResult {
+	result := DrainResult{Evicted: e.evicted}
 	slices.Sort(result.Evicted)
 	for _, node := range e.nodes {
 		for _, p := range node.pods {
 			if p.stage != gone {
-				result.Left = append(result.Left, Remaining{Pod: p.String(), Node: node.name, Blocker: p.blocker()})
+				result.Remaining = append(result.Remaining, RemainingPod{Pod: p.String(), Node: node.name, Blocker: p.blocker()})
 			}
 		}
 	}
-	slices.SortFunc(result.Left, func(a, b Remaining) int {
+	slices.SortFunc(result.Remaining, func(a, b RemainingPod) int {
 		return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Pod, b.Pod))
 	})
 	return result

@@ -9,7 +9,7 @@ import (
 
 // Selector reads a label selector by which objects are found that are to be removed.
 // One that only says what they are not is refused: it selects those of strangers.
-func Selector(text string) (labels.Selector, error) {
+func ParseSelector(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "selector %q: %w", text, err)

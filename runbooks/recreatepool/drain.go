@@ -50,7 +50,7 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 	if err != nil {
 		return runbook.Observation{}, err
 	}
-	pods, err := cluster.Occupied(ctx, nodes)
+	pods, err := cluster.PodsToEvict(ctx, nodes)
 	if err != nil {
 		return runbook.Observation{}, err
 	}
@@ -61,13 +61,13 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 }
 
 // drainNodes cordons nodes, all before the first eviction, and empties them.
-func (r *recreation) drainNodes(ctx context.Context, permit runbook.Permit, run runbook.Run, nodes []kube.Node) (kube.Drained, error) {
+func (r *recreation) drainNodes(ctx context.Context, permit runbook.Permit, run runbook.Run, nodes []kube.Node) (kube.DrainResult, error) {
 	cluster, err := r.Kubernetes(ctx)
 	if err != nil {
-		return kube.Drained{}, err
+		return kube.DrainResult{}, err
 	}
 	if err := cluster.Cordon(ctx, permit, nodes...); err != nil {
-		return kube.Drained{}, err
+		return kube.DrainResult{}, err
 	}
 	return cluster.Drain(ctx, permit, nodes, kube.DrainOptions{Deadline: time.Duration(r.DrainDeadline), Progress: run.Report})
 }

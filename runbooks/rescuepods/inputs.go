@@ -39,7 +39,7 @@ func Defaults() Inputs {
 
 // Validate finds inputs that can't be meant.
 func (in Inputs) Validate() error {
-	if _, err := kube.Selector(in.Selector); err != nil {
+	if _, err := kube.ParseSelector(in.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
 	}
 	if err := stranded.CheckNamespaces(append([]string{in.ProwJobs}, in.Expected...)); err != nil {

@@ -24,7 +24,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
-	selector, err := kube.Selector(in.Selector) // in order: one lock, however it is written
+	selector, err := kube.ParseSelector(in.Selector) // in order: one lock, however it is written
 	r := &rescue{Search: search(world, in), in: in}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,

@@ -88,7 +88,7 @@ func (o *Operator) countDown(ctx context.Context, of Definition, tell func(n int
 }
 
 func (o *Operator) count(ctx context.Context, of Definition) (n int, version string, err error) {
-	err = kube.Afresh(func() (err error) {
+	err = kube.RetryExpired(func() (err error) {
 		n = 0
 		version, err = o.eachOf(ctx, of, func(*metav1.PartialObjectMetadata) error { n++; return nil })
 		return err

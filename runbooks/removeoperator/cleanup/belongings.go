@@ -55,7 +55,7 @@ const bootstrapped = "kubernetes.io/bootstrapping"
 func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 	var selectors []labels.Selector
 	for _, text := range o.Selectors {
-		selector, err := kube.Selector(text)
+		selector, err := kube.ParseSelector(text)
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 		}
 	}
 	rbac, every := o.Client.RbacV1(), kube.Scope{}.Options()
-	err := kube.EachPage(ctx, o.Cluster, "listing ClusterRoleBindings", every, rbac.ClusterRoleBindings().List, func(list *rbacv1.ClusterRoleBindingList) error {
+	err := kube.ListPages(ctx, o.Cluster, "listing ClusterRoleBindings", every, rbac.ClusterRoleBindings().List, func(list *rbacv1.ClusterRoleBindingList) error {
 		for i := range list.Items {
 			add(clusterRoleBindings, &list.Items[i], subjectsOf(list.Items[i].Subjects, o.Namespace))
 		}
@@ -79,7 +79,7 @@ func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = kube.EachPage(ctx, o.Cluster, "listing RoleBindings", every, rbac.RoleBindings(metav1.NamespaceAll).List, func(list *rbacv1.RoleBindingList) error {
+	err = kube.ListPages(ctx, o.Cluster, "listing RoleBindings", every, rbac.RoleBindings(metav1.NamespaceAll).List, func(list *rbacv1.RoleBindingList) error {
 		for i := range list.Items {
 			if binding := &list.Items[i]; binding.Namespace != o.Namespace { // those go with the namespace
 				add(roleBindings, binding, subjectsOf(binding.Subjects, o.Namespace))
@@ -90,7 +90,7 @@ func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = kube.EachPage(ctx, o.Cluster, "listing ClusterRoles", every, rbac.ClusterRoles().List, func(list *rbacv1.ClusterRoleList) error {
+	err = kube.ListPages(ctx, o.Cluster, "listing ClusterRoles", every, rbac.ClusterRoles().List, func(list *rbacv1.ClusterRoleList) error {
 		for i := range list.Items {
 			add(clusterRoles, &list.Items[i], about(list.Items[i].Rules, o.Group))
 		}

@@ -52,7 +52,7 @@ func (o *Operator) Export(ctx context.Context, options ExportOptions) (Bundle, e
 	if options.Left.Namespace != nil {
 		bundle.Namespace, bundle.NamespaceUID = options.Left.Namespace.Name, options.Left.Namespace.UID
 	}
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		to, err := openStore(options)
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func Kept(ctx context.Context, run runbook.Run) (Bundle, error) {
 // ObserveKept tells a step that exports whether it is done.
 func ObserveKept(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 	_, err := Kept(ctx, run)
-	if kube.IsMissing(err) {
+	if kube.IsNotFound(err) {
 		return runbook.Observation{State: runbook.NotStarted, Reason: err.Error()}, nil
 	}
 	return runbook.Observation{State: runbook.Done, Reason: "the bundle was read back"}, err

@@ -46,7 +46,7 @@ type Census struct {
 // names, up to a limit.
 func (o *Operator) census(ctx context.Context, of []Definition) (Census, error) {
 	var all Census
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		all = Census{Counts: map[string]int{}, Names: map[string]map[string][]string{}, digest: sha256.New()}
 		for _, definition := range of {
 			if err := o.censusOf(ctx, definition, &all); err != nil {

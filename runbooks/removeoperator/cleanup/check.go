@@ -43,7 +43,7 @@ func CheckNamespace(name string) error {
 // others'.
 func CheckSelectors(texts []string) error {
 	for _, text := range texts {
-		if _, err := kube.Selector(text); err != nil {
+		if _, err := kube.ParseSelector(text); err != nil {
 			return err
 		}
 	}

@@ -114,7 +114,7 @@ func (o *Operator) convert(ctx context.Context, permit runbook.Permit, definitio
 		_, err := o.Metadata.Resource(definitions.GroupVersionResource).Patch(ctx, definition.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))
-	if err == nil || kube.IsMissing(err) {
+	if err == nil || kube.IsNotFound(err) {
 		return nil
 	}
 	return fmt.Errorf("changing the conversion of %s: %w", definition.Object, err)

@@ -44,7 +44,7 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 		return nil, apierr.New(apierr.Terminal, "the definitions of a group without a name were asked for")
 	}
 	var names []string
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		names = nil
 		_, err := o.EachObject(ctx, definitions, kube.Scope{}, func(found *metav1.PartialObjectMetadata) error {
 			if _, apiGroup, _ := strings.Cut(found.Name, "."); inGroup(apiGroup, o.Group) {
@@ -60,7 +60,7 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 	var all []Definition
 	for _, name := range names {
 		raw, err := o.definition(ctx, name)
-		if kube.IsMissing(err) {
+		if kube.IsNotFound(err) {
 			continue
 		}
 		if err != nil {
@@ -135,7 +135,7 @@ func (o *Operator) eachOf(ctx context.Context, of Definition, visit func(*metav1
 
 // unserved judges an error of reading a definition's objects.
 func (o *Operator) unserved(ctx context.Context, of Definition, err error) error {
-	if !kube.IsMissing(err) {
+	if !kube.IsNotFound(err) {
 		return err
 	}
 	there, deleting, seen := o.State(ctx, of.Object)

@@ -74,7 +74,7 @@ func (o *Operator) exportObjects(ctx context.Context, of Definition, lines *json
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 		return o.Dynamic.Resource(of.Defines.GroupVersionResource).List(ctx, options)
 	}
-	err := kube.EachPage(ctx, o.Cluster, "exporting "+of.Defines.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
+	err := kube.ListPages(ctx, o.Cluster, "exporting "+of.Defines.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
 		for i := range page.Items {
 			if err := writeEntry(lines, &page.Items[i], o.Group); err != nil {
 				return err

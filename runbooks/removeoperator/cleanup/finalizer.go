@@ -70,7 +70,7 @@ func (o *Operator) ReleaseAll(ctx context.Context, permit runbook.Permit, of []D
 
 // releaseOf releases the objects of a definition. One that is gone has none.
 func (o *Operator) releaseOf(ctx context.Context, permit runbook.Permit, of Definition, released func(n int)) error {
-	return kube.Afresh(func() error {
+	return kube.RetryExpired(func() error {
 		var stuck []Held
 		flush := func() error {
 			err := o.Release(ctx, permit, stuck)
@@ -116,7 +116,7 @@ func (o *Operator) heldIn(ctx context.Context, passOver func(group string) bool)
 
 func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Scope) ([]Held, error) {
 	var all []Held
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		all = nil
 		_, err := o.EachObject(ctx, resource, in, func(found *metav1.PartialObjectMetadata) error {
 			if held, is := o.heldOf(resource, found); is {
@@ -126,7 +126,7 @@ func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Sco
 		})
 		return err
 	})
-	if kube.IsMissing(err) { // what is not served any more has no objects
+	if kube.IsNotFound(err) { // what is not served any more has no objects
 		return nil, nil
 	}
 	return all, err
@@ -136,7 +136,7 @@ func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Sco
 // being deleted, some objects at a time. Objects that are gone, and that are not
 // being deleted, are left alone without an error.
 func (o *Operator) Release(ctx context.Context, permit runbook.Permit, stuck []Held) error {
-	return kube.SideBySide(ctx, len(stuck), func(ctx context.Context, i int) error {
+	return kube.Parallel(ctx, len(stuck), func(ctx context.Context, i int) error {
 		return o.release(ctx, permit, stuck[i].Object)
 	})
 }

@@ -58,7 +58,7 @@ func (o *Operator) hooks(ctx context.Context) ([]Hook, error) {
 		list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 			return o.Dynamic.Resource(resource.GroupVersionResource).List(ctx, options)
 		}
-		err := kube.EachPage(ctx, o.Cluster, "listing "+resource.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
+		err := kube.ListPages(ctx, o.Cluster, "listing "+resource.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
 			for i := range page.Items {
 				if hook, into := hookOf(resource, &page.Items[i], o.Namespace); into {
 					all = append(all, hook)
@@ -142,7 +142,7 @@ func (o *Operator) removeHook(ctx context.Context, permit runbook.Permit, hook H
 		_, err := o.Metadata.Resource(hook.Resource.GroupVersionResource).Patch(ctx, hook.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))
-	if err == nil || kube.IsMissing(err) {
+	if err == nil || kube.IsNotFound(err) {
 		return nil
 	}
 	return fmt.Errorf("removing %s: %w", hook, err)

@@ -31,7 +31,7 @@ func (o *Operator) SignsOfLife(ctx context.Context) ([]string, error) {
 		}
 	}
 	for _, in := range o.scopes() {
-		err := kube.EachPage(ctx, o.Cluster, "listing the operator's pods", in.Options(), o.Client.CoreV1().Pods(in.Namespace).List, func(list *corev1.PodList) error {
+		err := kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), o.Client.CoreV1().Pods(in.Namespace).List, func(list *corev1.PodList) error {
 			for i := range list.Items {
 				if pod := &list.Items[i]; podReady(pod) {
 					signs = append(signs, "ready pod "+pod.Namespace+"/"+pod.Name)
@@ -44,7 +44,7 @@ func (o *Operator) SignsOfLife(ctx context.Context) ([]string, error) {
 		}
 	}
 	own := kube.Scope{Namespace: o.Namespace}
-	err = kube.EachPage(ctx, o.Cluster, "listing the operator's leases", own.Options(), o.Client.CoordinationV1().Leases(own.Namespace).List, func(list *coordinationv1.LeaseList) error {
+	err = kube.ListPages(ctx, o.Cluster, "listing the operator's leases", own.Options(), o.Client.CoordinationV1().Leases(own.Namespace).List, func(list *coordinationv1.LeaseList) error {
 		for i := range list.Items {
 			if age, held := heldFor(&list.Items[i], o.Clock.Now()); held && age < renewedRecently {
 				signs = append(signs, fmt.Sprintf("lease %s, renewed %s ago", o.Namespace+"/"+list.Items[i].Name, age.Round(time.Second)))

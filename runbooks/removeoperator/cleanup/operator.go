@@ -72,7 +72,7 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 	}
 	apps := o.Client.AppsV1()
 	for _, in := range o.scopes() {
-		err := kube.EachPage(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List, func(list *appsv1.DeploymentList) error {
+		err := kube.ListPages(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List, func(list *appsv1.DeploymentList) error {
 			for i := range list.Items {
 				add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
 			}
@@ -81,7 +81,7 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = kube.EachPage(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List, func(list *appsv1.StatefulSetList) error {
+		err = kube.ListPages(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List, func(list *appsv1.StatefulSetList) error {
 			for i := range list.Items {
 				add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
 			}
@@ -90,7 +90,7 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		err = kube.EachPage(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List, func(list *appsv1.DaemonSetList) error {
+		err = kube.ListPages(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List, func(list *appsv1.DaemonSetList) error {
 			for i := range list.Items {
 				add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
 			}

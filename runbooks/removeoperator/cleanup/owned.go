@@ -39,7 +39,7 @@ func (o *Operator) TakenAlong(ctx context.Context, left *Reading) (Taken, error)
 	}
 	var mu sync.Mutex
 	var all []kube.Object
-	err = kube.SideBySide(ctx, len(looked), func(ctx context.Context, i int) error {
+	err = kube.Parallel(ctx, len(looked), func(ctx context.Context, i int) error {
 		found, err := o.ownedBy(ctx, looked[i], served)
 		mu.Lock()
 		defer mu.Unlock()
@@ -64,7 +64,7 @@ func (o *Operator) ownedBy(ctx context.Context, resource kube.Resource, served [
 		others []kube.Object
 	}
 	var owned []shared
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		owned = nil
 		_, err := o.EachObject(ctx, resource, kube.Scope{}, func(found *metav1.PartialObjectMetadata) error {
 			inside, others := ownersOf(found, o.Group, served)
@@ -75,7 +75,7 @@ func (o *Operator) ownedBy(ctx context.Context, resource kube.Resource, served [
 		})
 		return err
 	})
-	if err != nil && !kube.IsMissing(err) { // what is not served any more has no objects
+	if err != nil && !kube.IsNotFound(err) { // what is not served any more has no objects
 		return nil, err
 	}
 	var taken []kube.Object

@@ -106,7 +106,7 @@ func (o *Operator) scale(ctx context.Context, permit runbook.Permit, workload Wo
 			Patch(ctx, workload.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "salve"}, "scale")
 		return err
 	})
-	if err := kube.Classify(err); err != nil && !kube.IsMissing(err) {
+	if err := kube.Classify(err); err != nil && !kube.IsNotFound(err) {
 		return fmt.Errorf("scaling %s to %d: %w", workload.Object, replicas, err)
 	}
 	return nil

@@ -19,9 +19,9 @@ func (s *Search) eachCustom(ctx context.Context, kind schema.GroupVersionResourc
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 		return s.Dynamic.Resource(kind).Namespace(namespace).List(ctx, options)
 	}
-	return kube.Afresh(func() error {
+	return kube.RetryExpired(func() error {
 		begin()
-		return kube.EachPage(ctx, s.Cluster, what, kube.Scope{Namespace: namespace}.Options(), list, func(list *unstructured.UnstructuredList) error {
+		return kube.ListPages(ctx, s.Cluster, what, kube.Scope{Namespace: namespace}.Options(), list, func(list *unstructured.UnstructuredList) error {
 			for i := range list.Items {
 				visit(&list.Items[i])
 			}

@@ -58,7 +58,7 @@ func (s *Search) DeletePods(ctx context.Context, permit runbook.Permit, pods []P
 			}
 		}
 		some := pods[first:min(first+how.Batch, len(pods))]
-		err := kube.SideBySide(ctx, len(some), func(ctx context.Context, i int) error { return work.delete(ctx, some[i]) })
+		err := kube.Parallel(ctx, len(some), func(ctx context.Context, i int) error { return work.delete(ctx, some[i]) })
 		switch {
 		case err != nil && work.deleted > 0:
 			return apierr.New(apierr.Transient, "%d of %d pods were deleted: %w", work.deleted, len(pods), err)

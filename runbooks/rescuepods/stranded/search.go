@@ -49,10 +49,10 @@ func (s *Search) EachPod(ctx context.Context, in kube.Scope, begin func(), visit
 	list := func(ctx context.Context, options metav1.ListOptions) (*corev1.PodList, error) {
 		return s.Client.CoreV1().Pods(in.Namespace).List(ctx, options)
 	}
-	err := kube.Afresh(func() error {
+	err := kube.RetryExpired(func() error {
 		begin()
 		version = ""
-		return kube.EachPage(ctx, s.Cluster, what, in.Options(), list, func(list *corev1.PodList) error {
+		return kube.ListPages(ctx, s.Cluster, what, in.Options(), list, func(list *corev1.PodList) error {
 			if version == "" {
 				version = list.ResourceVersion
 			}

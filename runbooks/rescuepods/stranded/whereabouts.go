@@ -89,7 +89,7 @@ func (w *whereabouts) displaced(ctx context.Context, pod Pod) (all []displacemen
 // ask asks at once for all that pods need, so that displaced need not wait. What
 // can't be seen is said there.
 func (w *whereabouts) ask(ctx context.Context, pods []Pod) error {
-	return kube.SideBySide(ctx, len(pods), func(ctx context.Context, i int) error {
+	return kube.Parallel(ctx, len(pods), func(ctx context.Context, i int) error {
 		_, _ = w.displaced(ctx, pods[i]) // remembered
 		return context.Cause(ctx)
 	})
