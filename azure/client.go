@@ -72,11 +72,11 @@ func (c *Client) read(ctx context.Context, what string, call func(context.Contex
 
 // change sends one change under a permit. The permit's ID travels as the
 // client's request ID, so that ARM's own log leads back to the journal.
-func (c *Client) change(ctx context.Context, permit runbook.Permit, what string, call func(context.Context) error) error {
-	if err := permit.Authorize(ctx); err != nil {
+func (c *Client) change(ctx context.Context, what string, call func(context.Context) error) error {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	header := http.Header{"X-Ms-Client-Request-Id": {permit.ID()}}
+	header := http.Header{"X-Ms-Client-Request-Id": {runbook.PermitFrom(ctx).ID()}}
 	if err := backoff.Once(policy.WithHTTPHeader(ctx, header), c.clock, call); err != nil {
 		return fmt.Errorf("%s: %w", what, classify(err))
 	}

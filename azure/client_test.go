@@ -77,7 +77,7 @@ func TestNoPermitNoRequest(t *testing.T) {
 		name := azure.PoolName{ResourceGroup: in.ResourceGroup, Cluster: in.Cluster, Pool: "system"}
 		expired := permit.Mint(permit.Terms{Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil }})
 		for what, voided := range map[string]permit.Permit{"zero": {}, "expired": expired} {
-			if _, err := client.DeletePool(context.Background(), voided, name, "etag"); apierr.ClassOf(err) != apierr.Conflict || err == nil {
+			if _, err := client.DeletePool(permit.NewContext(context.Background(), voided), name, "etag"); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 				t.Errorf("%s permit: %v", what, err)
 			}
 		}
@@ -99,13 +99,13 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.CreatePool(ctx, allowed, name, body); apierr.ClassOf(err) != apierr.Conflict {
+		if _, err := client.CreatePool(permit.NewContext(ctx, allowed), name, body); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("creating what exists: %v", err)
 		}
-		if _, err := client.DeletePool(ctx, allowed, name, "another"); apierr.ClassOf(err) != apierr.Conflict {
+		if _, err := client.DeletePool(permit.NewContext(ctx, allowed), name, "another"); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("deleting what somebody changed: %v", err)
 		}
-		operation, err := client.DeletePool(ctx, allowed, name, definition.ETag())
+		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestUnknownPropertiesReachARM(t *testing.T) {
 				t.Fatal(err)
 			}
 			name.Pool = "copy"
-			operation, err := client.CreatePool(ctx, granted(), name, body)
+			operation, err := client.CreatePool(permit.NewContext(ctx, granted()), name, body)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestQuotaIsToldFromCapacity(t *testing.T) {
 				t.Fatal(err)
 			}
 			name.Pool = "copy"
-			operation, err := client.CreatePool(ctx, granted(), name, body)
+			operation, err := client.CreatePool(permit.NewContext(ctx, granted()), name, body)
 			if err == nil {
 				err = operation.Wait(ctx)
 			}

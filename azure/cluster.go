@@ -10,7 +10,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
 	"salve/internal/apierr"
-	"salve/runbook"
 )
 
 // Cluster is one reading of a managed cluster. ARM answers cluster and pools,
@@ -85,13 +84,13 @@ func poolOf(profile *armcontainerservice.ManagedClusterAgentPoolProfile) Pool {
 }
 
 // AbortCluster aborts the latest operation of a cluster.
-func (c *Client) AbortCluster(ctx context.Context, permit runbook.Permit, resourceGroup, name string) (*Operation, error) {
+func (c *Client) AbortCluster(ctx context.Context, resourceGroup, name string) (*Operation, error) {
 	clusters, err := c.managedClusters()
 	if err != nil {
 		return nil, err
 	}
 	var operation *Operation
-	err = c.change(ctx, permit, fmt.Sprintf("aborting the operation of cluster %q", name), func(ctx context.Context) error {
+	err = c.change(ctx, fmt.Sprintf("aborting the operation of cluster %q", name), func(ctx context.Context) error {
 		poller, err := clusters.BeginAbortLatestOperation(ctx, resourceGroup, name, nil)
 		operation = c.operation(abortCluster, watch(poller))
 		return err
@@ -101,7 +100,7 @@ func (c *Client) AbortCluster(ctx context.Context, permit runbook.Permit, resour
 
 // MergeTag sets one tag of a resource and leaves the others. On a cluster it is
 // the smallest change that makes AKS reconcile it.
-func (c *Client) MergeTag(ctx context.Context, permit runbook.Permit, scope, tag, text string) error {
+func (c *Client) MergeTag(ctx context.Context, scope, tag, text string) error {
 	tags, err := armresources.NewTagsClient(c.subscription, c.credential, c.options)
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (c *Client) MergeTag(ctx context.Context, permit runbook.Permit, scope, tag
 		Operation:  to.Ptr(armresources.TagsPatchOperationMerge),
 		Properties: &armresources.Tags{Tags: map[string]*string{tag: &text}},
 	}
-	return c.change(ctx, permit, "merging a tag into "+scope, func(ctx context.Context) error {
+	return c.change(ctx, "merging a tag into "+scope, func(ctx context.Context) error {
 		_, err := tags.UpdateAtScope(ctx, scope, patch, nil)
 		return err
 	})

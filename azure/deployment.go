@@ -13,7 +13,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 
 	"salve/internal/apierr"
-	"salve/runbook"
 )
 
 // DeploymentName says which deployment is meant. Without a resource group it is
@@ -134,7 +133,7 @@ func readDeployment(name string, body []byte) (Deployment, error) {
 
 // Deploy begins a deployment. It fails with class Conflict while one of that name
 // is active.
-func (c *Client) Deploy(ctx context.Context, permit runbook.Permit, name DeploymentName, body DeploymentBody) (*Operation, error) {
+func (c *Client) Deploy(ctx context.Context, name DeploymentName, body DeploymentBody) (*Operation, error) {
 	deployments, err := c.deployments()
 	if err != nil {
 		return nil, err
@@ -148,7 +147,7 @@ func (c *Client) Deploy(ctx context.Context, permit runbook.Permit, name Deploym
 		order.Tags[key] = to.Ptr(text)
 	}
 	var operation *Operation
-	err = c.change(ctx, permit, fmt.Sprintf("beginning deployment %q", name.Name), func(ctx context.Context) error {
+	err = c.change(ctx, fmt.Sprintf("beginning deployment %q", name.Name), func(ctx context.Context) error {
 		poller, err := deployments.BeginCreateOrUpdateAtScope(ctx, c.scope(name), name.Name, order, nil)
 		if err != nil {
 			return err

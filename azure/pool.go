@@ -13,7 +13,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 
 	"salve/internal/apierr"
-	"salve/runbook"
 )
 
 // poolVersion is the api-version of agent pools written raw; the SDK's models
@@ -53,25 +52,25 @@ func (c *Client) Definition(ctx context.Context, name PoolName) (Definition, err
 
 // CreatePool creates an agent pool; it fails with class Conflict when there is
 // one of that name.
-func (c *Client) CreatePool(ctx context.Context, permit runbook.Permit, name PoolName, body Definition) (*Operation, error) {
-	return c.put(ctx, permit, name, body, "If-None-Match", "*")
+func (c *Client) CreatePool(ctx context.Context, name PoolName, body Definition) (*Operation, error) {
+	return c.put(ctx, name, body, "If-None-Match", "*")
 }
 
 // UpdatePool replaces the definition of the agent pool that was read with an
 // ETag; it fails with class Conflict when somebody changed it since.
-func (c *Client) UpdatePool(ctx context.Context, permit runbook.Permit, name PoolName, body Definition, etag string) (*Operation, error) {
-	return c.put(ctx, permit, name, body, "If-Match", etag)
+func (c *Client) UpdatePool(ctx context.Context, name PoolName, body Definition, etag string) (*Operation, error) {
+	return c.put(ctx, name, body, "If-Match", etag)
 }
 
 // put writes the raw body: the SDK's typed client would drop what its models
 // don't know.
-func (c *Client) put(ctx context.Context, permit runbook.Permit, name PoolName, body Definition, condition, etag string) (*Operation, error) {
+func (c *Client) put(ctx context.Context, name PoolName, body Definition, condition, etag string) (*Operation, error) {
 	if etag == "" {
 		return nil, apierr.New(apierr.Terminal, "writing pool %q: no ETag to match", name.Pool)
 	}
 	address := runtime.JoinPaths(c.arm.Endpoint(), PoolID(ClusterID(c.subscription, name.ResourceGroup, name.Cluster), name.Pool))
 	var operation *Operation
-	err := c.change(ctx, permit, fmt.Sprintf("writing pool %q", name.Pool), func(ctx context.Context) error {
+	err := c.change(ctx, fmt.Sprintf("writing pool %q", name.Pool), func(ctx context.Context) error {
 		request, err := runtime.NewRequest(ctx, http.MethodPut, address)
 		if err != nil {
 			return err
@@ -101,7 +100,7 @@ func (c *Client) put(ctx context.Context, permit runbook.Permit, name PoolName, 
 
 // DeletePool deletes the agent pool that was read with an ETag. A pool that is
 // gone already is class Missing.
-func (c *Client) DeletePool(ctx context.Context, permit runbook.Permit, name PoolName, etag string) (*Operation, error) {
+func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*Operation, error) {
 	if etag == "" {
 		return nil, apierr.New(apierr.Terminal, "deleting pool %q: no ETag to match", name.Pool)
 	}
@@ -110,7 +109,7 @@ func (c *Client) DeletePool(ctx context.Context, permit runbook.Permit, name Poo
 		return nil, err
 	}
 	var operation *Operation
-	err = c.change(ctx, permit, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
+	err = c.change(ctx, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
 		poller, err := pools.BeginDelete(ctx, name.ResourceGroup, name.Cluster, name.Pool,
 			&armcontainerservice.AgentPoolsClientBeginDeleteOptions{IfMatch: &etag})
 		if err != nil {

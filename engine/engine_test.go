@@ -32,8 +32,8 @@ type lamp struct {
 func newLamp() *lamp { return &lamp{on: true, trouble: map[string][]error{}} }
 
 // call is one change: it takes a permit, as every change does.
-func (l *lamp) call(ctx context.Context, permit runbook.Permit, name string, change func()) error {
-	if err := permit.Authorize(ctx); err != nil {
+func (l *lamp) call(ctx context.Context, name string, change func()) error {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	l.calls = append(l.calls, name)
@@ -59,8 +59,8 @@ func (l *lamp) step(name string, done func() bool, change func()) runbook.Step {
 			}
 			return runbook.Observation{State: runbook.NotStarted, Reason: "not yet"}, nil
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, _ runbook.Run) error {
-			return l.call(ctx, permit, name, change)
+		Apply: func(ctx context.Context, _ runbook.Run) error {
+			return l.call(ctx, name, change)
 		},
 	}
 }

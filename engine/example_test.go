@@ -15,9 +15,9 @@ import (
 // A valve that lets water in, and a tank that must not run over.
 type valve struct{ open bool }
 
-// shut is a change: it takes a permit and asks it right before.
-func (v *valve) shut(ctx context.Context, permit runbook.Permit) error {
-	if err := permit.Authorize(ctx); err != nil {
+// shut is a change: it asks the permit that its context carries right before.
+func (v *valve) shut(ctx context.Context) error {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	v.open = false
@@ -39,8 +39,8 @@ func shutValve(v *valve) runbook.Runbook {
 			}
 			return runbook.Observation{State: runbook.Done, Reason: "the valve is shut"}, nil
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, _ runbook.Run) error {
-			return v.shut(ctx, permit)
+		Apply: func(ctx context.Context, _ runbook.Run) error {
+			return v.shut(ctx)
 		},
 	}
 	dry := runbook.Guard{

@@ -19,12 +19,12 @@ func TestIntentIsDurableBeforeTheChange(t *testing.T) {
 	b := newBench(t)
 	book := b.book()
 	apply := book.Steps[1].Apply
-	book.Steps[1].Apply = func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error {
 		step := b.record("run-1").Step("switch-off")
-		if !step.Open || step.Permit != permit.ID() || !step.Crossed() {
+		if !step.Open || step.Permit != runbook.PermitFrom(ctx).ID() || !step.Crossed() {
 			t.Errorf("at the moment of the change the journal holds %+v", step)
 		}
-		return apply(ctx, permit, run)
+		return apply(ctx, run)
 	}
 	b.run(book)
 }

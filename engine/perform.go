@@ -205,7 +205,7 @@ func (x *execution) change(ctx context.Context, step runbook.Step) error {
 		return err
 	}
 	x.tell(Event{Kind: StepBegan, Step: step.Name, Attempt: attempt})
-	if err := step.Apply(ctx, granted, x); err != nil {
+	if err := step.Apply(permit.NewContext(ctx, granted), x); err != nil {
 		return x.unsuccessful(ctx, step, err, applied(err))
 	}
 	return nil

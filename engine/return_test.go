@@ -101,7 +101,7 @@ func TestWhatHappenedInPartIsNotUndone(t *testing.T) {
 					return runbook.Yes("there it is")
 				}
 				book := b.book()
-				book.Steps[1].Apply = func(context.Context, runbook.Permit, runbook.Run) error {
+				book.Steps[1].Apply = func(context.Context, runbook.Run) error {
 					time.Sleep(4 * time.Minute) // no request is on its way for so long
 					return errLost
 				}

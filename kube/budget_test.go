@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"salve/internal/permit"
+
 	"github.com/google/go-cmp/cmp"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,18 +64,18 @@ func TestABudgetThatAllowsOneAtATimeIsWaitedFor(t *testing.T) {
 	for name, allow := range map[string]bool{"with the right to read budgets": true, "with the rights that we ask for": false} {
 		t.Run(name, func(t *testing.T) {
 			s := onNodes(t, 4)
-			s.must(s.cluster.Cordon(s.Context(), granted("spare"), nodes(t, s.cluster, s.selector)[2:]...))
+			s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("spare")), nodes(t, s.cluster, s.selector)[2:]...))
 			s.deployment("web", 6)
 			s.budget("web", "web", 5, 1)
 			for _, node := range nodes(t, s.cluster, s.selector)[2:] {
-				s.must(s.cluster.Uncordon(s.Context(), granted("spare"), node, "spare"))
+				s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("spare")), node, "spare"))
 			}
 			if !allow {
 				s.cluster = connected(t, s.asUser())
 			}
 			old := nodes(t, s.cluster, s.selector)[:2]
-			s.must(s.cluster.Cordon(s.Context(), granted("run-1"), old...))
-			drained, err := s.cluster.Drain(s.Context(), granted("run-1"), old, kube.DrainOptions{Deadline: patience})
+			s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("run-1")), old...))
+			drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), old, kube.DrainOptions{Deadline: patience})
 			s.must(err)
 			if len(drained.Evicted) != 6 || !drained.Complete() {
 				t.Errorf("%+v", drained)

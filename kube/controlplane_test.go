@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"salve/internal/permit"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -70,7 +72,7 @@ func connected(t testing.TB, kubeconfig string) *kube.Cluster {
 // cordoned gives the site's nodes, cordoned by run-1.
 func (s *site) cordoned() []kube.Node {
 	s.Helper()
-	s.must(s.cluster.Cordon(s.Context(), granted("run-1"), nodes(s.TB, s.cluster, s.selector)...))
+	s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("run-1")), nodes(s.TB, s.cluster, s.selector)...))
 	return nodes(s.TB, s.cluster, s.selector)
 }
 
@@ -79,7 +81,7 @@ func (s *site) drain(options kube.DrainOptions) (kube.DrainResult, error) {
 	if options.Deadline == 0 {
 		options.Deadline = patience
 	}
-	return s.cluster.Drain(s.Context(), granted("run-1"), s.cordoned(), options)
+	return s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), s.cordoned(), options)
 }
 
 func (s *site) must(err error) {

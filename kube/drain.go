@@ -71,14 +71,14 @@ func (d DrainResult) Blockers() string {
 // emptyDir data is deleted, unmanaged pods are evicted. It returns when all are
 // gone or the deadline has passed; pods that are left are no error. The nodes
 // must have been cordoned.
-func (c *Cluster) Drain(ctx context.Context, permit runbook.Permit, nodes []Node, options DrainOptions) (DrainResult, error) {
+func (c *Cluster) Drain(ctx context.Context, nodes []Node, options DrainOptions) (Drained, error) {
 	limited, cancel := clock.WithTimeout(ctx, c.Clock, options.Deadline)
 	defer cancel()
 	all, err := c.takeInventory(limited, nodes)
 	if err != nil {
 		return DrainResult{}, err
 	}
-	work := newEviction(c, permit, all.nodes, c.readBudgets(limited), options)
+	work := newEviction(ctx, c, all.nodes, c.readBudgets(limited), options)
 	runErr := work.run(limited)
 	result := work.result()
 	result.Skipped = all.skipped

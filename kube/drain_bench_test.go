@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"salve/internal/permit"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -259,7 +261,7 @@ func (f *fleet) timeUntilGone(half string, pods int) time.Duration {
 	nodes := f.cordoned()
 	began := time.Now()
 	draining.Go(func() {
-		_, _ = f.cluster.Drain(ctx, granted("run-1"), nodes, kube.DrainOptions{Deadline: long}) // it is stopped
+		_, _ = f.cluster.Drain(permit.NewContext(ctx, granted("run-1")), nodes, kube.DrainOptions{Deadline: long}) // it is stopped
 	})
 	defer draining.Wait()
 	defer stop()

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"salve/internal/permit"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -172,7 +174,7 @@ func TestANodeWithoutANameIsNotEveryPodThatRunsNowhere(t *testing.T) {
 	s.pod(0, "pending", "pending", func(pod *corev1.Pod) {
 		pod.Spec.NodeName, pod.Spec.NodeSelector = "", map[string]string{"no": "such-node"}
 	})
-	if drained, err := s.cluster.Drain(s.Context(), granted("run-1"), []kube.Node{{}}, kube.DrainOptions{Deadline: patience}); err == nil {
+	if drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), []kube.Node{{}}, kube.DrainOptions{Deadline: patience}); err == nil {
 		t.Errorf("drained %+v", drained)
 	}
 	if !s.there(s.Context(), "pending") {
@@ -189,7 +191,7 @@ func TestNodesThatWereCordonedBeforeStaySo(t *testing.T) {
 		if ours := node.CordonedBy == "run-1"; !node.Unschedulable || ours == (i == 1) {
 			t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
 		}
-		s.must(s.cluster.Uncordon(s.Context(), granted("run-1"), node, "run-1"))
+		s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("run-1")), node, "run-1"))
 	}
 	for i, node := range nodes(t, s.cluster, s.selector) {
 		if node.Unschedulable != (i == 1) || node.CordonedBy != "" {
@@ -249,7 +251,7 @@ func TestWhatWasDoneIsSaidWhenADrainIsStopped(t *testing.T) {
 	s.budget("web", "web", 1, 0)
 	ctx, stop := context.WithCancel(s.Context())
 	defer stop()
-	drained, err := s.cluster.Drain(ctx, granted("run-1"), s.cordoned(), kube.DrainOptions{Deadline: patience, Progress: func(p runbook.Progress) {
+	drained, err := s.cluster.Drain(permit.NewContext(ctx, granted("run-1")), s.cordoned(), kube.DrainOptions{Deadline: patience, Progress: func(p runbook.Progress) {
 		if strings.HasPrefix(p.Text, "2 of 3") && strings.Contains(p.Details[0], "blocked") {
 			stop()
 		}

@@ -48,9 +48,9 @@ type assignment struct {
 	from *queue
 }
 
-func newEviction(c *Cluster, permit runbook.Permit, nodes []*emptying, budgets *budgets, options DrainOptions) *eviction {
+func newEviction(ctx context.Context, c *Cluster, nodes []*emptying, budgets *budgets, options DrainOptions) *eviction {
 	e := &eviction{
-		cluster: c, asker: asker{cluster: c, permit: permit}, nodes: nodes, budgets: budgets,
+		cluster: c, asker: asker{cluster: c, permit: runbook.PermitFrom(ctx)}, nodes: nodes, budgets: budgets,
 		parallel: options.Parallel, pods: map[types.UID]*pod{}, report: reporter{tell: options.Progress},
 	}
 	if e.parallel <= 0 {

@@ -68,7 +68,7 @@ func cordonAll(t *testing.T, cluster *kube.Cluster, run string) []kube.Node {
 	t.Helper()
 	all := nodes(t, cluster, system)
 	for _, node := range all {
-		if err := cluster.Cordon(ctx, granted(run), node); err != nil {
+		if err := cluster.Cordon(permit.NewContext(ctx, granted(run)), node); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestOnlyOurCordonsAreTakenBack(t *testing.T) {
 				t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
 			}
 			for _, run := range []string{"run-2", "", "run-1"} {
-				if err := cluster.Uncordon(ctx, granted("run-1"), node, run); err != nil {
+				if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), node, run); err != nil {
 					t.Fatal(err)
 				}
 				after := nodes(t, cluster, system)[i]
@@ -102,7 +102,7 @@ func TestCordonJudgesAgainWhenTheNodeChanged(t *testing.T) {
 		if _, err := world.Kubernetes().CoreV1().Nodes().Patch(ctx, stale.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := cluster.Cordon(ctx, granted("run-1"), stale); err != nil {
+		if err := cluster.Cordon(permit.NewContext(ctx, granted("run-1")), stale); err != nil {
 			t.Fatal(err)
 		}
 		if after := nodes(t, cluster, system)[0]; after.CordonedBy != "run-1" {
@@ -110,7 +110,7 @@ func TestCordonJudgesAgainWhenTheNodeChanged(t *testing.T) {
 		}
 		another := stale
 		another.UID = "of-a-machine-that-is-gone"
-		if err := cluster.Uncordon(ctx, granted("run-1"), another, "run-1"); err != nil {
+		if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), another, "run-1"); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -120,7 +120,7 @@ func TestANodeOfTheSameNameIsNotTheOneThatWasRead(t *testing.T) {
 	inCluster(t, "", func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
 		gone := nodes(t, cluster, system)[0]
 		gone.UID = "of-a-machine-that-is-gone"
-		if err := cluster.Cordon(ctx, granted("run-1"), gone); err != nil {
+		if err := cluster.Cordon(permit.NewContext(ctx, granted("run-1")), gone); err != nil {
 			t.Fatal(err)
 		}
 		if after := nodes(t, cluster, system)[0]; after.Unschedulable {
@@ -133,7 +133,7 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 	inCluster(t, spare, func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
 		var last runbook.Progress
 		began := time.Now()
-		drained, err := cluster.Drain(ctx, granted("run-1"), cordonAll(t, cluster, "run-1"),
+		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"),
 			kube.DrainOptions{Deadline: 5 * time.Minute, Progress: func(p runbook.Progress) { last = p }})
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 func TestDrainNamesTheBudgetInTheWay(t *testing.T) {
 	inCluster(t, spare+"faults: [{pdbBlocks: {app: coredns}}]\n", func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
 		began := time.Now()
-		drained, err := cluster.Drain(ctx, granted("run-1"), cordonAll(t, cluster, "run-1"), kube.DrainOptions{Deadline: 2 * time.Minute})
+		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"), kube.DrainOptions{Deadline: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestDrainStopsWhenThePermitIsVoid(t *testing.T) {
 	inCluster(t, "faults: [{pdbBlocks: {app: coredns}}]\n", func(t *testing.T, cluster *kube.Cluster, world *azuresim.World) {
 		all := cordonAll(t, cluster, "run-1")
 		short := permit.Mint(permit.Terms{Step: "drain", Expires: time.Now().Add(20 * time.Second), Now: time.Now, Lease: func(context.Context) error { return nil }})
-		_, err := cluster.Drain(ctx, short, all, kube.DrainOptions{Deadline: time.Hour})
+		_, err := cluster.Drain(permit.NewContext(ctx, short), all, kube.DrainOptions{Deadline: time.Hour})
 		if err == nil || apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("got %v", err)
 		}
@@ -199,7 +199,7 @@ func TestDrainStopsWhenThePermitIsVoid(t *testing.T) {
 func TestNoPermitNoCordon(t *testing.T) {
 	inCluster(t, "", func(t *testing.T, cluster *kube.Cluster, world *azuresim.World) {
 		all := nodes(t, cluster, system)
-		if err := cluster.Cordon(ctx, runbook.Permit{}, all[0]); err == nil {
+		if err := cluster.Cordon(ctx, all[0]); err == nil {
 			t.Error("cordoned without a permit")
 		}
 		if mutating := slices.ContainsFunc(world.Calls(), func(call azuresim.Call) bool { return call.Mutating }); mutating {
@@ -222,7 +222,7 @@ func TestAwaitNodesSeesThemComeAndSurvivesALostWatch(t *testing.T) {
 		cordoned := nodes(t, cluster, system)[0]
 		go func() {
 			time.Sleep(30 * time.Second)
-			_ = cluster.Cordon(ctx, granted("run-1"), cordoned)
+			_ = cluster.Cordon(permit.NewContext(ctx, granted("run-1")), cordoned)
 		}()
 		began := time.Now()
 		err := cluster.AwaitNodes(ctx, system, func(all []kube.Node) bool {

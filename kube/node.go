@@ -71,25 +71,25 @@ const cordonRounds = 8
 // Cordon makes nodes unschedulable, some at a time, and marks them with the run. A
 // node that somebody else cordoned is left as it is, unmarked; one that is gone is
 // no error.
-func (c *Cluster) Cordon(ctx context.Context, permit runbook.Permit, nodes ...Node) error {
-	return Parallel(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, permit, nodes[i]) })
+func (c *Cluster) Cordon(ctx context.Context, nodes ...Node) error {
+	return Parallel(ctx, len(nodes), func(ctx context.Context, i int) error { return c.cordon(ctx, nodes[i]) })
 }
 
-func (c *Cluster) cordon(ctx context.Context, permit runbook.Permit, node Node) error {
-	return c.rewrite(ctx, permit, node, "cordoning", func(seen Node) map[string]any {
+func (c *Cluster) cordon(ctx context.Context, node Node) error {
+	return c.rewrite(ctx, node, "cordoning", func(seen Node) map[string]any {
 		if seen.Unschedulable {
 			return nil
 		}
 		return map[string]any{
-			"metadata": map[string]any{"annotations": map[string]any{CordonedBy: permit.Run()}},
+			"metadata": map[string]any{"annotations": map[string]any{CordonedBy: runbook.PermitFrom(ctx).Run()}},
 			"spec":     map[string]any{"unschedulable": true},
 		}
 	})
 }
 
 // Uncordon takes back the cordon of a run, and no other.
-func (c *Cluster) Uncordon(ctx context.Context, permit runbook.Permit, node Node, run string) error {
-	return c.rewrite(ctx, permit, node, "uncordoning", func(seen Node) map[string]any {
+func (c *Cluster) Uncordon(ctx context.Context, node Node, run string) error {
+	return c.rewrite(ctx, node, "uncordoning", func(seen Node) map[string]any {
 		if run == "" || seen.CordonedBy != run {
 			return nil
 		}
@@ -102,14 +102,14 @@ func (c *Cluster) Uncordon(ctx context.Context, permit runbook.Permit, node Node
 
 // rewrite patches a node under the precondition that it is the one that was
 // read; when it changed meanwhile it is read and judged again.
-func (c *Cluster) rewrite(ctx context.Context, permit runbook.Permit, node Node, doing string, edit func(Node) map[string]any) error {
+func (c *Cluster) rewrite(ctx context.Context, node Node, doing string, edit func(Node) map[string]any) error {
 	seen := node
 	for range cordonRounds {
 		patch := edit(seen)
 		if patch == nil {
 			return nil
 		}
-		err := c.patchNode(ctx, permit, seen, patch)
+		err := c.patchNode(ctx, seen, patch)
 		if err == nil || apierr.ClassOf(err) == apierr.Missing {
 			return nil
 		}
@@ -135,8 +135,8 @@ func (c *Cluster) rewrite(ctx context.Context, permit runbook.Permit, node Node,
 	return apierr.New(apierr.Conflict, "%s node %q: it changed %d times while it was tried", doing, node.Name, cordonRounds)
 }
 
-func (c *Cluster) patchNode(ctx context.Context, permit runbook.Permit, seen Node, patch map[string]any) error {
-	if err := permit.Authorize(ctx); err != nil {
+func (c *Cluster) patchNode(ctx context.Context, seen Node, patch map[string]any) error {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	metadata := patch["metadata"].(map[string]any)

@@ -63,11 +63,11 @@ func (c *Cluster) State(ctx context.Context, object Object) (there, deleting boo
 // Delete deletes an object, the very one, and lets the garbage collector take along
 // what it owns. An object that is gone, one that was replaced, and a resource that
 // is not served any more are no errors.
-func (c *Cluster) Delete(ctx context.Context, permit runbook.Permit, object Object) error {
+func (c *Cluster) Delete(ctx context.Context, object Object) error {
 	if object.UID == "" {
 		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant", object)
 	}
-	if err := permit.Authorize(ctx); err != nil {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	background := metav1.DeletePropagationBackground

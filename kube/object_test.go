@@ -3,6 +3,8 @@ package kube_test
 import (
 	"testing"
 
+	"salve/internal/permit"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,7 +13,6 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/kubetest"
 	"salve/kube"
-	"salve/runbook"
 )
 
 // TestOnlyTheVeryObjectIsDeleted: not another one of its name, none whose identity is
@@ -27,22 +28,22 @@ func TestOnlyTheVeryObjectIsDeleted(t *testing.T) {
 	configMaps := kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
 	unknown, very := kube.ObjectOf(configMaps, made), kube.ObjectOf(configMaps, made)
 	unknown.UID = ""
-	if err := cluster.Delete(t.Context(), granted("run-1"), unknown); err == nil {
+	if err := cluster.Delete(permit.NewContext(t.Context(), granted("run-1")), unknown); err == nil {
 		t.Error("an object was deleted without its identity")
 	}
 	another := very
 	another.UID = "of-another"
-	if err := cluster.Delete(t.Context(), granted("run-1"), another); err != nil {
+	if err := cluster.Delete(permit.NewContext(t.Context(), granted("run-1")), another); err != nil {
 		t.Errorf("deleting what was replaced: %v", err)
 	}
-	if err := cluster.Delete(t.Context(), runbook.Permit{}, very); apierr.ClassOf(err) != apierr.Conflict || err == nil {
+	if err := cluster.Delete(t.Context(), very); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 		t.Errorf("deleting without a permit: %v", err)
 	}
 	if _, err := maps.Get(t.Context(), "there", metav1.GetOptions{}); err != nil {
 		t.Fatalf("it was deleted: %v", err)
 	}
 	for range 2 { // the second time it is gone
-		if err := cluster.Delete(t.Context(), granted("run-1"), very); err != nil {
+		if err := cluster.Delete(permit.NewContext(t.Context(), granted("run-1")), very); err != nil {
 			t.Error(err)
 		}
 	}

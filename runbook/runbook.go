@@ -117,3 +117,7 @@ func (r Runbook) Validate() error {
 	}
 	return nil
 }
+
+// PermitFrom gives the permit that a step's context carries; outside of a step the
+// zero Permit, which authorizes nothing.
+func PermitFrom(ctx context.Context) Permit { return permit.FromContext(ctx) }

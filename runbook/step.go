@@ -25,7 +25,7 @@ type Step struct {
 	Observe func(context.Context, Run) (Observation, error)
 	// Apply begins the change. Where the change is a long-running operation it
 	// notes the resume token under OperationNote and returns.
-	Apply func(context.Context, Permit, Run) error
+	Apply func(context.Context, Run) error
 	// Await waits until the change is seen to be complete. Nil when Apply's
 	// return is the end of it. It changes nothing.
 	Await func(context.Context, Run) error

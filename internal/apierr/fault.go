@@ -25,6 +25,9 @@ const (
 	Missing Class = "missing"
 	// Terminal: refused for good; asking again gives the same answer.
 	Terminal Class = "terminal"
+	// Unclassified: nobody has said what the error means. A change may or may not
+	// have happened; look before anything else.
+	Unclassified Class = "unclassified"
 )
 
 // Error is a failed call with its class.
@@ -46,7 +49,8 @@ func New(class Class, format string, args ...any) error {
 }
 
 // ClassOf gives the class of err. An error that carries none is Transient when
-// it is the end of a context, because nothing was seen, and Terminal otherwise.
+// it is the end of a context, because nothing was seen, and Unclassified otherwise:
+// never a class that says that nothing happened.
 func ClassOf(err error) Class {
 	var classed *Error
 	switch {
@@ -55,7 +59,7 @@ func ClassOf(err error) Class {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return Transient
 	default:
-		return Terminal
+		return Unclassified
 	}
 }
 

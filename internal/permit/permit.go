@@ -22,6 +22,22 @@ type Terms struct {
 	Now func() time.Time
 	// Lease fails when the lease is no longer ours.
 	Lease func(context.Context) error
+	// Note is told each request that the permit let pass; it may be called from
+	// several goroutines. May be nil.
+	Note func(Request)
+}
+
+// Request is one line of a run's audit trail: a change that was sent, and the
+// answer. It holds no body and no query, which may hold secrets.
+type Request struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	// Permit is the ID that went with the request.
+	Permit string `json:"permit"`
+	// Status is the answer's HTTP status; zero when there was no answer.
+	Status int `json:"status,omitempty"`
+	// Class is what the lack of an answer means.
+	Class apierr.Class `json:"class,omitempty"`
 }
 
 // Permit is proof that a step's guards held just now and that the lease was
@@ -31,20 +47,26 @@ type Permit struct{ terms *Terms }
 // Mint makes a permit. Only the engine may call it.
 func Mint(terms Terms) Permit { return Permit{terms: &terms} }
 
-// Authorize is asked by every mutating call right before the change. It fails,
-// with class Conflict, for the zero permit, an expired one, and one whose lease
-// was lost to another runner.
+// Authorize is asked for every change right before it is sent. It fails, with
+// class Conflict, for the zero permit, an expired one, and one whose lease was
+// lost to another runner.
 func (p Permit) Authorize(ctx context.Context) error {
 	switch {
 	case p.terms == nil:
-		return apierr.New(apierr.Conflict, "no permit: a change was asked for outside of a step")
+		return apierr.New(apierr.Conflict, "no permit: a change was requested outside of a step")
 	case !p.terms.Now().Before(p.terms.Expires):
-		return apierr.New(apierr.Conflict, "the permit of step %q expired at %s", p.terms.Step, p.terms.Expires.UTC().Format(time.RFC3339))
+		return apierr.New(apierr.Conflict, "permit expired: step %q, at %s", p.terms.Step, p.terms.Expires.UTC().Format(time.RFC3339))
 	}
 	if err := p.terms.Lease(ctx); err != nil {
 		return fmt.Errorf("permit of step %q: %w", p.terms.Step, err)
 	}
 	return nil
+}
+
+func (p Permit) note(made Request) {
+	if p.terms != nil && p.terms.Note != nil {
+		p.terms.Note(made)
+	}
 }
 
 // ID identifies the permit in the form of a GUID, the same for the same run,

@@ -1,4 +1,4 @@
-// Package incluster keeps records and leases in the Kubernetes cluster that is
+// Package configmap keeps records and leases in the Kubernetes cluster that is
 // being repaired, so that whoever runs next finds them, on whatever machine.
 //
 // A record is a row of ConfigMaps, each of which takes lines until it is full; a

@@ -25,12 +25,12 @@ func (d *deployment) deploy() runbook.Step {
 			there, err := d.now(ctx)
 			return d.observed(run, there), err
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			body, err := d.order.body(d.tags(run))
 			if err != nil {
 				return apierr.New(apierr.Terminal, "%w", err)
 			}
-			operation, err := d.Azure.Deploy(ctx, permit, d.name(), body)
+			operation, err := d.Azure.Deploy(ctx, d.name(), body)
 			if err != nil {
 				return d.order.maskError(err)
 			}

@@ -20,12 +20,12 @@ func (r *recreation) drain() runbook.Step {
 		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
 			return r.observeDrain(ctx)
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			nodes, err := r.nodes(ctx, r.Pool)
 			if err != nil {
 				return err
 			}
-			drained, err := r.drainNodes(ctx, permit, run, nodes)
+			drained, err := r.drainNodes(ctx, run, nodes)
 			if err != nil || drained.Complete() {
 				return err
 			}
@@ -61,15 +61,15 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 }
 
 // drainNodes cordons nodes, all before the first eviction, and empties them.
-func (r *recreation) drainNodes(ctx context.Context, permit runbook.Permit, run runbook.Run, nodes []kube.Node) (kube.DrainResult, error) {
+func (r *recreation) drainNodes(ctx context.Context, run runbook.Run, nodes []kube.Node) (kube.Drained, error) {
 	cluster, err := r.Kubernetes(ctx)
 	if err != nil {
 		return kube.DrainResult{}, err
 	}
-	if err := cluster.Cordon(ctx, permit, nodes...); err != nil {
+	if err := cluster.Cordon(ctx, nodes...); err != nil {
 		return kube.DrainResult{}, err
 	}
-	return cluster.Drain(ctx, permit, nodes, kube.DrainOptions{Deadline: time.Duration(r.DrainDeadline), Progress: run.Report})
+	return cluster.Drain(ctx, nodes, kube.DrainOptions{Deadline: time.Duration(r.DrainDeadline), Progress: run.Report})
 }
 
 // uncordon takes back the cordons of this run; those of people stay.
@@ -86,14 +86,14 @@ func (r *recreation) uncordon() *runbook.Step {
 			}
 			return runbook.Observation{State: runbook.Done, Reason: "no node is cordoned by this run"}, err
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-			return r.uncordonSource(ctx, permit, run.ID())
+		Apply: func(ctx context.Context, run runbook.Run) error {
+			return r.uncordonSource(ctx, run.ID())
 		},
 	}
 }
 
 // uncordonSource takes back the cordons that a run made on the source's nodes.
-func (r *recreation) uncordonSource(ctx context.Context, permit runbook.Permit, run string) error {
+func (r *recreation) uncordonSource(ctx context.Context, run string) error {
 	if run == "" {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (r *recreation) uncordonSource(ctx context.Context, permit runbook.Permit, 
 		return err
 	}
 	for _, node := range nodes {
-		if err := cluster.Uncordon(ctx, permit, node, run); err != nil {
+		if err := cluster.Uncordon(ctx, node, run); err != nil {
 			return err
 		}
 	}

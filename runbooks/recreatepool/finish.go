@@ -39,12 +39,12 @@ func (r *recreation) reconcileCluster() runbook.Step {
 			}
 			return runbook.Observation{State: runbook.NotStarted, Reason: "the cluster is " + orNothing(cluster.State)}, nil
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
 				return err
 			}
-			return r.Azure.MergeTag(ctx, permit, cluster.ID, reconcileTag, r.Clock.Now().UTC().Format(time.RFC3339))
+			return r.Azure.MergeTag(ctx, cluster.ID, reconcileTag, r.Clock.Now().UTC().Format(time.RFC3339))
 		},
 		Await: r.awaitReconciled,
 	}

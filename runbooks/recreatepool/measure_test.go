@@ -117,7 +117,7 @@ func (n *naive) recover(ctx context.Context) {
 	cluster, err := n.client.Cluster(ctx, source.ResourceGroup, source.Cluster)
 	n.must(err)
 	if strings.HasSuffix(cluster.State, "ing") {
-		_, err = n.client.AbortCluster(ctx, n.permit, source.ResourceGroup, source.Cluster)
+		_, err = n.client.AbortCluster(permit.NewContext(ctx, n.permit), source.ResourceGroup, source.Cluster)
 		n.must(err)
 		n.poll(func() bool {
 			cluster, err = n.client.Cluster(ctx, source.ResourceGroup, source.Cluster)
@@ -140,7 +140,7 @@ func (n *naive) recover(ctx context.Context) {
 	n.create(ctx, source, body)
 	n.drain(ctx, standIn.Pool)
 	n.delete(ctx, standIn)
-	n.must(n.client.MergeTag(ctx, n.permit, cluster.ID, "touched", "now"))
+	n.must(n.client.MergeTag(permit.NewContext(ctx, n.permit), cluster.ID, "touched", "now"))
 	n.poll(func() bool {
 		cluster, err = n.client.Cluster(ctx, source.ResourceGroup, source.Cluster)
 		return err == nil && cluster.State == "Succeeded"
@@ -161,7 +161,7 @@ func (n *naive) poll(done func() bool) {
 }
 
 func (n *naive) create(ctx context.Context, name azure.PoolName, body azure.Definition) {
-	_, err := n.client.CreatePool(ctx, n.permit, name, body)
+	_, err := n.client.CreatePool(permit.NewContext(ctx, n.permit), name, body)
 	n.must(err)
 	n.poll(func() bool {
 		definition, err := n.client.Definition(ctx, name)
@@ -172,7 +172,7 @@ func (n *naive) create(ctx context.Context, name azure.PoolName, body azure.Defi
 func (n *naive) delete(ctx context.Context, name azure.PoolName) {
 	definition, err := n.client.Definition(ctx, name)
 	n.must(err)
-	_, err = n.client.DeletePool(ctx, n.permit, name, definition.ETag())
+	_, err = n.client.DeletePool(permit.NewContext(ctx, n.permit), name, definition.ETag())
 	n.must(err)
 	n.poll(func() bool {
 		_, err := n.client.Definition(ctx, name)
@@ -185,8 +185,8 @@ func (n *naive) drain(ctx context.Context, pool string) {
 	nodes, err := n.kube.Nodes(ctx, "kubernetes.azure.com/agentpool="+pool)
 	n.must(err)
 	for _, node := range nodes {
-		n.must(n.kube.Cordon(ctx, n.permit, node))
-		_, err := n.kube.Drain(ctx, n.permit, []kube.Node{node}, kube.DrainOptions{Deadline: 5 * time.Minute})
+		n.must(n.kube.Cordon(permit.NewContext(ctx, n.permit), node))
+		_, err := n.kube.Drain(permit.NewContext(ctx, n.permit), []kube.Node{node}, kube.DrainOptions{Deadline: 5 * time.Minute})
 		n.must(err)
 	}
 	n.must(clock.Sleep(ctx, clock.Real{}, 15*time.Second))

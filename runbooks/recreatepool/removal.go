@@ -58,18 +58,18 @@ func (r *recreation) removal(what removal) runbook.Step {
 			}
 			return r.observeRemoval(ctx, pool)
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			pool, found, err := what.find(ctx, run)
 			if err != nil || !found {
 				return err
 			}
-			if err := r.uncordonSource(ctx, permit, what.cordonedBy()); err != nil {
+			if err := r.uncordonSource(ctx, what.cordonedBy()); err != nil {
 				return err
 			}
-			if err := r.emptyStandIn(ctx, permit, run, pool); err != nil {
+			if err := r.emptyStandIn(ctx, run, pool); err != nil {
 				return err
 			}
-			return r.deleteAsSeen(ctx, permit, run, pool)
+			return r.deleteAsSeen(ctx, run, pool)
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
 			pool, found, err := what.find(ctx, run)
@@ -96,12 +96,12 @@ func (r *recreation) observeRemoval(ctx context.Context, pool string) (runbook.O
 
 // deleteAsSeen deletes a pool under the ETag that it has now; one that is gone is
 // no error.
-func (r *recreation) deleteAsSeen(ctx context.Context, permit runbook.Permit, run runbook.Run, pool string) error {
+func (r *recreation) deleteAsSeen(ctx context.Context, run runbook.Run, pool string) error {
 	definition, err := r.definition(ctx, pool)
 	if err != nil || definition == nil {
 		return err
 	}
-	operation, err := r.Azure.DeletePool(ctx, permit, r.poolName(pool), definition.ETag())
+	operation, err := r.Azure.DeletePool(ctx, r.poolName(pool), definition.ETag())
 	if err != nil && apierr.ClassOf(err) == apierr.Missing {
 		return nil
 	}
@@ -113,17 +113,17 @@ func (r *recreation) deleteAsSeen(ctx context.Context, permit runbook.Permit, ru
 
 // emptyStandIn drains the stand-in's nodes. Problems are warnings: the deletion
 // that follows drains too.
-func (r *recreation) emptyStandIn(ctx context.Context, permit runbook.Permit, run runbook.Run, pool string) error {
+func (r *recreation) emptyStandIn(ctx context.Context, run runbook.Run, pool string) error {
 	nodes, err := r.nodes(ctx, pool)
 	if err != nil {
 		return run.Warn(ctx, "the nodes of stand-in %s can't be seen, so they were not drained: %v", pool, err)
 	}
-	drained, err := r.drainNodes(ctx, permit, run, nodes)
+	drained, err := r.drainNodes(ctx, run, nodes)
 	switch {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		return errors.Join(permit.Authorize(ctx), run.Warn(ctx, "draining stand-in %s: %v", pool, err))
+		return errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), run.Warn(ctx, "draining stand-in %s: %v", pool, err))
 	case !drained.Complete():
 		return run.Warn(ctx, "stand-in %s could not be drained in time: %s", pool, drained.Blockers())
 	}

@@ -40,14 +40,14 @@ func (r *recreation) deletePool() runbook.Step {
 
 // deleteAsJudged deletes the pool under the ETag with which it was compared with
 // the snapshot: a change that somebody made since then is not deleted with it.
-func (r *recreation) deleteAsJudged(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (r *recreation) deleteAsJudged(ctx context.Context, run runbook.Run) error {
 	if r.kept == "" || r.keptRound != run.Round() {
 		return apierr.New(apierr.Terminal, "the pool was not compared with the snapshot in this round")
 	}
 	if err := run.Note(ctx, deletingNote, true); err != nil {
 		return err
 	}
-	operation, err := r.Azure.DeletePool(ctx, permit, r.poolName(r.Pool), r.kept)
+	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), r.kept)
 	if err != nil {
 		if apierr.ClassOf(err) != apierr.Transient {
 			err = errors.Join(err, run.Note(ctx, deletingNote, false)) // refused: its absence would not be our doing
@@ -108,12 +108,12 @@ func (r *recreation) recreate() runbook.Step {
 		Guards:  guardsWithoutPool,
 		Budget:  25 * time.Minute,
 		Observe: r.observeRecreation,
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			body, err := r.replacement(ctx, run)
 			if err != nil {
 				return err
 			}
-			return r.put(ctx, permit, run, r.Pool, body)
+			return r.put(ctx, run, r.Pool, body)
 		},
 		Await: r.awaitReplacement,
 	}

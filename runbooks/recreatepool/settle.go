@@ -39,11 +39,11 @@ func (r *recreation) settleCluster() runbook.Step {
 			}
 			return runbook.Observation{State: runbook.InFlight, Reason: "the abort was sent less than " + abortShows.String() + " ago"}, nil
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			if err := run.Note(ctx, abortNote, r.Clock.Now()); err != nil {
 				return err
 			}
-			operation, err := r.Azure.AbortCluster(ctx, permit, r.ResourceGroup, r.Cluster)
+			operation, err := r.Azure.AbortCluster(ctx, r.ResourceGroup, r.Cluster)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func (r *recreation) snapshot() runbook.Step {
 			}
 			return runbook.Observation{State: runbook.NotStarted, Reason: "the journal holds no snapshot"}, nil
 		},
-		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			taken, err := r.takeSnapshot(ctx, run)
 			if err != nil {
 				return err

@@ -206,7 +206,7 @@ func (r *recreation) standInBody(ctx context.Context, run runbook.Run) (azure.De
 	})
 }
 
-func (r *recreation) putStandIn(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (r *recreation) putStandIn(ctx context.Context, run runbook.Run) error {
 	name, err := r.standIn(run)
 	if err != nil {
 		return err
@@ -215,21 +215,21 @@ func (r *recreation) putStandIn(ctx context.Context, permit runbook.Permit, run 
 	if err != nil {
 		return err
 	}
-	return r.put(ctx, permit, run, name, body)
+	return r.put(ctx, run, name, body)
 }
 
 // put creates a pool, or writes over the one of that name that failed to be
 // created.
-func (r *recreation) put(ctx context.Context, permit runbook.Permit, run runbook.Run, pool string, body azure.Definition) error {
+func (r *recreation) put(ctx context.Context, run runbook.Run, pool string, body azure.Definition) error {
 	there, err := r.definition(ctx, pool)
 	if err != nil {
 		return err
 	}
 	var operation *azure.Operation
 	if there == nil {
-		operation, err = r.Azure.CreatePool(ctx, permit, r.poolName(pool), body)
+		operation, err = r.Azure.CreatePool(ctx, r.poolName(pool), body)
 	} else {
-		operation, err = r.Azure.UpdatePool(ctx, permit, r.poolName(pool), body, there.ETag())
+		operation, err = r.Azure.UpdatePool(ctx, r.poolName(pool), body, there.ETag())
 	}
 	if err != nil {
 		return err

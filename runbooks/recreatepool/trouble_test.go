@@ -108,7 +108,7 @@ func (s *stage) intrude() {
 	s.must(err)
 	body, err := definition.With(func(properties map[string]any) { properties["tags"] = map[string]any{"owner": "somebody-else"} })
 	s.must(err)
-	operation, err := client.UpdatePool(context.Background(), theirs, name, body, definition.ETag())
+	operation, err := client.UpdatePool(permit.NewContext(context.Background(), theirs), name, body, definition.ETag())
 	s.must(err)
 	_ = operation.Wait(context.Background()) // it ends Failed: the scale set is corrupted
 }

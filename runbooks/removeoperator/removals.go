@@ -14,8 +14,8 @@ func (r *removal) removals() []runbook.Step {
 	return []runbook.Step{
 		r.removing((*cleanup.Reading).HookPart, runbook.Step{Name: "remove-hooks", Guards: acting,
 			Changes: "remove the webhooks and APIServices that point into namespace " + r.Namespace,
-			Apply: func(ctx context.Context, permit runbook.Permit, _ runbook.Run) error {
-				return r.RemoveHooks(ctx, permit, r.seen().Hooks)
+			Apply: func(ctx context.Context, _ runbook.Run) error {
+				return r.RemoveHooks(ctx, r.seen().Hooks)
 			}}),
 		r.removing((*cleanup.Reading).ObjectPart, runbook.Step{Name: "delete-objects", Guards: acting,
 			Changes: "delete the custom resources of " + r.Group + " that were exported",
@@ -25,8 +25,8 @@ func (r *removal) removals() []runbook.Step {
 			}}),
 		r.removing((*cleanup.Reading).StuckPart, runbook.Step{Name: "release-finalizers",
 			Changes: "remove the finalizers of " + r.Group + " from custom resources that are being deleted and stuck",
-			Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.ReleaseAll(ctx, permit, r.seen().Definitions, r.seen().Objects.Releasable, run.Report)
+			Apply: func(ctx context.Context, run runbook.Run) error {
+				return r.ReleaseAll(ctx, r.seen().Definitions, r.seen().Objects.Releasable, run.Report)
 			}}),
 		r.removing((*cleanup.Reading).DefinitionPart, runbook.Step{Name: "delete-definitions", Needs: []runbook.Guard{r.noObjectLeft()},
 			Changes: "delete the CRDs of " + r.Group + " that were exported",
@@ -34,8 +34,8 @@ func (r *removal) removals() []runbook.Step {
 			Await:   r.untilGone((*cleanup.Reading).DefinitionObjects)}),
 		r.removing((*cleanup.Reading).BelongingPart, runbook.Step{Name: "delete-operator",
 			Changes: "delete the operator's workloads and rights",
-			Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.DeleteAll(ctx, permit, r.seen().Belongings, run.Report)
+			Apply: func(ctx context.Context, run runbook.Run) error {
+				return r.DeleteAll(ctx, r.seen().Belongings, run.Report)
 			}}),
 		r.removing((*cleanup.Reading).NamespacePart, runbook.Step{Name: "delete-namespace",
 			Changes: "delete namespace " + r.Namespace + " with all that is in it",
@@ -43,8 +43,8 @@ func (r *removal) removals() []runbook.Step {
 			Await:   r.untilGone((*cleanup.Reading).NamespaceObjects)}),
 		r.removing((*cleanup.Reading).RestPart, runbook.Step{Name: "release-rest",
 			Changes: "remove the finalizers of " + r.Group + " from CRDs and objects of the namespace that are being deleted and stuck",
-			Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-				return r.Release(ctx, permit, r.seen().Rest())
+			Apply: func(ctx context.Context, run runbook.Run) error {
+				return r.Release(ctx, r.seen().Rest())
 			},
 			Await: r.untilGone((*cleanup.Reading).RestObjects)}),
 	}

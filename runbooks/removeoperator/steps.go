@@ -33,8 +33,8 @@ func (r *removal) dropConversions() runbook.Step {
 		Name: "drop-conversions", Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
 		Inputs: r.inputs(converted), Observe: r.observe("drop-conversions", converted),
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-			return r.DropConversions(ctx, permit, run, r.seen().Definitions)
+		Apply: func(ctx context.Context, run runbook.Run) error {
+			return r.DropConversions(ctx, run, r.seen().Definitions)
 		},
 		Undo: &runbook.Step{
 			Name: "convert-again", Changes: "let objects be converted as before",
@@ -48,7 +48,7 @@ func (r *removal) export() runbook.Step {
 		Name: "export", Changes: "nothing: write every CRD and custom resource of " + r.Group + " to a bundle, and read it back",
 		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
 		Observe: cleanup.ObserveKept,
-		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.Keep(ctx, run, r.seen(), r.in.Bundle)
 		},
 	}
@@ -62,11 +62,11 @@ func (r *removal) removing(part part, step runbook.Step) runbook.Step {
 	step.NoReturn, step.PermitLasts = true, r.in.Budget.Duration
 	step.Needs = append(step.Needs, r.bundleKept(), r.operatorGone(false))
 	step.Inputs, step.Observe = r.inputs(part), r.observe(step.Name, part)
-	step.Apply = func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+	step.Apply = func(ctx context.Context, run runbook.Run) error {
 		if err := part(r.seen()).Begin(ctx, run, step.Name); err != nil {
 			return err
 		}
-		return apply(ctx, permit, run)
+		return apply(ctx, run)
 	}
 	if await != nil {
 		step.Await = func(ctx context.Context, run runbook.Run) error {

@@ -16,7 +16,7 @@ func (r *rescue) record() runbook.Step {
 		Name: "record", Guards: beforeDeleting,
 		Changes: "nothing: write each stranded pod, its spec and what it belongs to, to the journal, and read all back",
 		Observe: stranded.Recorded,
-		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			seen, err := r.look(ctx, run)
 			if err != nil {
 				return err
@@ -73,12 +73,12 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			now, err := r.remains(ctx, run, part)
 			return now.Deletion(), err
 		},
-		Apply: func(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			now, err := r.remains(ctx, run, part)
 			if err != nil {
 				return err
 			}
-			return r.DeletePods(ctx, permit, now.Stranded, stranded.Deletion{Still: stranded.Pod.Untouched, Progress: run.Report})
+			return r.DeletePods(ctx, now.Stranded, stranded.Deletion{Still: stranded.Pod.Untouched, Progress: run.Report})
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.
@@ -104,7 +104,7 @@ func (r *rescue) awaitReplacements() runbook.Step {
 		Name:    "await-replacements",
 		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.homes()),
 		Observe: stranded.AftermathKnown,
-		Apply: func(ctx context.Context, _ runbook.Permit, run runbook.Run) error {
+		Apply: func(ctx context.Context, run runbook.Run) error {
 			now, err := r.remains(ctx, run, all)
 			if err != nil {
 				return err

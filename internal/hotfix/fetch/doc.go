@@ -1,4 +1,4 @@
-// Package origin brings exactly one version of the node program, or of its scripts,
+// Package fetch brings exactly one version of the node program, or of its scripts,
 // from where it is published: the node's package repository, or the address that
 // the pointer gives.
 //

@@ -1,4 +1,4 @@
-// Package live asks the live service, right before a node fetches, which hotfixes
+// Package liveconfig asks the live service, right before a node fetches, which hotfixes
 // are published now, and merges the answer into the node's pointer file.
 //
 // It is one call behind the cluster's API server, spoken as gRPC without its

@@ -1,4 +1,4 @@
-// Package publishing looks at a pointer before it is published: what is wrong with
+// Package prepublish looks at a pointer before it is published: what is wrong with
 // it, which versions of a fleet it would move and where to, and whether all that it
 // names is there to be had.
 //

@@ -1,4 +1,4 @@
-// Package staging keeps one hotfix of the node program beside the baked one, and
+// Package slot keeps one hotfix of the node program beside the baked one, and
 // says which of the two to run.
 //
 // A program counts when it was verified and its manifest names its digest. The

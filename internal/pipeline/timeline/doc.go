@@ -1,4 +1,4 @@
-// Package chronicle writes what a run of a pipeline came to, from its record alone:
+// Package timeline writes what a run of a pipeline came to, from its record alone:
 // as JUnit XML for systems that show test results, and as a picture of what ran
 // when.
 //

@@ -36,7 +36,7 @@ func conversionOf(raw *unstructured.Unstructured, namespace string) map[string]a
 
 // DropConversions makes the API server stop calling the operator for the objects of
 // definitions, and notes in a run how they were converted.
-func (o *Operator) DropConversions(ctx context.Context, permit runbook.Permit, run runbook.Run, of []Definition) error {
+func (o *Operator) DropConversions(ctx context.Context, run runbook.Run, of []Definition) error {
 	had := map[types.UID]map[string]any{}
 	if _, err := run.Recall(conversionsNote, &had); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (o *Operator) DropConversions(ctx context.Context, permit runbook.Permit, r
 		if definition.conversion == nil {
 			continue
 		}
-		if err := o.convert(ctx, permit, definition, noConversion); err != nil {
+		if err := o.convert(ctx, definition, noConversion); err != nil {
 			return partly(dropped, "changed", err)
 		}
 		dropped++
@@ -70,13 +70,13 @@ func (o *Operator) ConvertedAgain(ctx context.Context, run runbook.Run) (runbook
 }
 
 // ConvertAgain gives definitions the conversions back that a run has dropped.
-func (o *Operator) ConvertAgain(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (o *Operator) ConvertAgain(ctx context.Context, run runbook.Run) error {
 	dropped, had, err := o.droppedBy(ctx, run)
 	if err != nil {
 		return err
 	}
 	for _, definition := range dropped {
-		if err := o.convert(ctx, permit, definition, had[definition.UID]); err != nil {
+		if err := o.convert(ctx, definition, had[definition.UID]); err != nil {
 			return err
 		}
 	}
@@ -98,7 +98,7 @@ func (o *Operator) droppedBy(ctx context.Context, run runbook.Run) (dropped []De
 
 // convert changes how the objects of the very definition are converted, if it still
 // is as it was read. One that is gone is no error.
-func (o *Operator) convert(ctx context.Context, permit runbook.Permit, definition Definition, how map[string]any) error {
+func (o *Operator) convert(ctx context.Context, definition Definition, how map[string]any) error {
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "test", "path": "/metadata/uid", "value": definition.UID},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": definition.version},
@@ -107,7 +107,7 @@ func (o *Operator) convert(ctx context.Context, permit runbook.Permit, definitio
 	if err != nil {
 		return err
 	}
-	if err := permit.Authorize(ctx); err != nil {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	err = kube.Classify(backoff.Once(ctx, o.Clock, func(ctx context.Context) error {

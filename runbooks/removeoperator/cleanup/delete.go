@@ -18,7 +18,7 @@ const deleters = 32
 // those that were made stand, and making them again changes nothing. An error after
 // some were deleted has class Transient, whatever its cause: it has to be looked what
 // happened.
-func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress)) error {
+func (o *Operator) deleteEach(ctx context.Context, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	counted := o.newMeter(total, "deleted", report)
@@ -27,7 +27,7 @@ func (o *Operator) deleteEach(ctx context.Context, permit runbook.Permit, total 
 	for range deleters {
 		team.Go(func() {
 			for object := range work {
-				if err := o.Delete(ctx, permit, object); err != nil {
+				if err := o.Delete(ctx, object); err != nil {
 					cancel(err)
 					continue
 				}
@@ -61,8 +61,8 @@ func partly(n int, changed string, err error) error {
 }
 
 // DeleteAll deletes a few objects, the very ones.
-func (o *Operator) DeleteAll(ctx context.Context, permit runbook.Permit, objects []kube.Object, report func(runbook.Progress)) error {
-	return o.deleteEach(ctx, permit, len(objects), func(visit func(kube.Object) error) error {
+func (o *Operator) DeleteAll(ctx context.Context, objects []kube.Object, report func(runbook.Progress)) error {
+	return o.deleteEach(ctx, len(objects), func(visit func(kube.Object) error) error {
 		for _, object := range objects {
 			if err := visit(object); err != nil {
 				return err

@@ -1,4 +1,4 @@
-// Package leftovers is what an operator leaves in a cluster when it is retired:
+// Package cleanup is what an operator leaves in a cluster when it is retired:
 // definitions and their objects, what calls into its namespace, workloads, rights,
 // and the namespace.
 //

@@ -58,10 +58,10 @@ const heldAtOnce = 256
 
 // ReleaseAll releases every object of some definitions that is being deleted; total
 // is how many are expected. It keeps a batch of them at the most.
-func (o *Operator) ReleaseAll(ctx context.Context, permit runbook.Permit, of []Definition, total int, report func(runbook.Progress)) error {
+func (o *Operator) ReleaseAll(ctx context.Context, of []Definition, total int, report func(runbook.Progress)) error {
 	released := o.newMeter(total, "released", report)
 	for _, definition := range of {
-		if err := o.releaseOf(ctx, permit, definition, released.add); err != nil {
+		if err := o.releaseOf(ctx, definition, released.add); err != nil {
 			return err
 		}
 	}
@@ -69,11 +69,11 @@ func (o *Operator) ReleaseAll(ctx context.Context, permit runbook.Permit, of []D
 }
 
 // releaseOf releases the objects of a definition. One that is gone has none.
-func (o *Operator) releaseOf(ctx context.Context, permit runbook.Permit, of Definition, released func(n int)) error {
+func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n int)) error {
 	return kube.RetryExpired(func() error {
 		var stuck []Held
 		flush := func() error {
-			err := o.Release(ctx, permit, stuck)
+			err := o.Release(ctx, stuck)
 			released(len(stuck))
 			stuck = stuck[:0]
 			return err
@@ -135,9 +135,9 @@ func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Sco
 // Release removes their own finalizers from objects, the very ones, while they are
 // being deleted, some objects at a time. Objects that are gone, and that are not
 // being deleted, are left alone without an error.
-func (o *Operator) Release(ctx context.Context, permit runbook.Permit, stuck []Held) error {
+func (o *Operator) Release(ctx context.Context, stuck []Held) error {
 	return kube.Parallel(ctx, len(stuck), func(ctx context.Context, i int) error {
-		return o.release(ctx, permit, stuck[i].Object)
+		return o.release(ctx, stuck[i].Object)
 	})
 }
 
@@ -145,21 +145,21 @@ func (o *Operator) Release(ctx context.Context, permit runbook.Permit, stuck []H
 // reading and writing.
 const releaseRounds = 8
 
-func (o *Operator) release(ctx context.Context, permit runbook.Permit, object kube.Object) error {
+func (o *Operator) release(ctx context.Context, object kube.Object) error {
 	found, err := o.MetadataOf(ctx, object)
 	for refused := 0; err == nil && found != nil && found.DeletionTimestamp != nil; {
 		at := slices.IndexFunc(found.Finalizers, o.Owns)
 		if at < 0 {
 			return nil
 		}
-		after, refusal := o.removeFinalizer(ctx, permit, object, at, found.Finalizers[at])
+		after, refusal := o.removeFinalizer(ctx, object, at, found.Finalizers[at])
 		switch class := apierr.ClassOf(refusal); {
 		case refusal == nil:
 			found = after
 			continue
 		case class == apierr.Missing:
 			return nil
-		case class != apierr.Conflict && class != apierr.Terminal, refused == releaseRounds, permit.Authorize(ctx) != nil:
+		case class != apierr.Conflict && class != apierr.Terminal, refused == releaseRounds, runbook.PermitFrom(ctx).Authorize(ctx) != nil:
 			return refusal
 		}
 		refused++ // the test of the patch failed, most likely: another one writes too
@@ -170,8 +170,8 @@ func (o *Operator) release(ctx context.Context, permit runbook.Permit, object ku
 
 // removeFinalizer removes one finalizer of the very object, if it still stands
 // where it was read.
-func (o *Operator) removeFinalizer(ctx context.Context, permit runbook.Permit, object kube.Object, at int, finalizer string) (*metav1.PartialObjectMetadata, error) {
-	if err := permit.Authorize(ctx); err != nil {
+func (o *Operator) removeFinalizer(ctx context.Context, object kube.Object, at int, finalizer string) (*metav1.PartialObjectMetadata, error) {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return nil, err
 	}
 	place := fmt.Sprintf("/metadata/finalizers/%d", at)

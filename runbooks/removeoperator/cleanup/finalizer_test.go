@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"salve/internal/permit"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,7 +19,6 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/kubetest"
 	"salve/kube"
-	"salve/runbook"
 	"salve/runbooks/removeoperator/cleanup"
 )
 
@@ -79,7 +80,7 @@ func TestReleaseRemovesItsOwnFromWhatIsBeingDeleted(t *testing.T) {
 			}
 			m.meanwhile = test.meanwhile
 			held := cleanup.Held{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
-			if err := m.operator.Release(ctx, granted(), []cleanup.Held{held}); err != nil {
+			if err := m.operator.Release(permit.NewContext(ctx, granted()), []cleanup.Held{held}); err != nil {
 				t.Fatal(err)
 			}
 			if got := m.now(); !slices.Equal(got, test.want) {
@@ -96,11 +97,11 @@ func TestNoPermitNoRelease(t *testing.T) {
 	m := newHeldMap(t, ownFinalizer)
 	m.delete()
 	held := cleanup.Held{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
-	err := m.operator.Release(ctx, runbook.Permit{}, []cleanup.Held{held})
+	err := m.operator.Release(ctx, []cleanup.Held{held})
 	if apierr.ClassOf(err) != apierr.Conflict || m.patches > 0 {
 		t.Errorf("%d patches, %v", m.patches, err)
 	}
-	if err := m.operator.Delete(ctx, runbook.Permit{}, held.Object); apierr.ClassOf(err) != apierr.Conflict || err == nil {
+	if err := m.operator.Delete(ctx, held.Object); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 		t.Errorf("deleting: %v", err)
 	}
 }

@@ -110,9 +110,9 @@ func pointsInto(webhook map[string]any, namespace string) bool {
 }
 
 // RemoveHooks removes what points into the operator's namespace.
-func (o *Operator) RemoveHooks(ctx context.Context, permit runbook.Permit, hooks []Hook) error {
+func (o *Operator) RemoveHooks(ctx context.Context, hooks []Hook) error {
 	for n, hook := range hooks {
-		if err := o.removeHook(ctx, permit, hook); err != nil {
+		if err := o.removeHook(ctx, hook); err != nil {
 			return partly(n, "removed", err)
 		}
 	}
@@ -121,9 +121,9 @@ func (o *Operator) RemoveHooks(ctx context.Context, permit runbook.Permit, hooks
 
 // removeHook deletes a hook, or takes those webhooks out of a configuration that
 // point into the namespace.
-func (o *Operator) removeHook(ctx context.Context, permit runbook.Permit, hook Hook) error {
+func (o *Operator) removeHook(ctx context.Context, hook Hook) error {
 	if len(hook.webhooks) == 0 {
-		return o.Delete(ctx, permit, hook.Object)
+		return o.Delete(ctx, hook.Object)
 	}
 	// The version that was read is written back: the API server refuses the patch,
 	// as a conflict, when the configuration has another one by now.
@@ -135,7 +135,7 @@ func (o *Operator) removeHook(ctx context.Context, permit runbook.Permit, hook H
 	if err != nil {
 		return err
 	}
-	if err := permit.Authorize(ctx); err != nil {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	err = kube.Classify(backoff.Once(ctx, o.Clock, func(ctx context.Context) error {

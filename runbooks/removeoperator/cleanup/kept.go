@@ -9,27 +9,27 @@ import (
 
 // DeleteObjects deletes what a run has exported of the objects of definitions, the
 // very ones. It reads the bundle as it goes.
-func (o *Operator) DeleteObjects(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-	return o.deleteKept(ctx, permit, run, func(entry Entry) bool { return entry.Definition == nil })
+func (o *Operator) DeleteObjects(ctx context.Context, run runbook.Run) error {
+	return o.deleteKept(ctx, run, func(entry Entry) bool { return entry.Definition == nil })
 }
 
 // DeleteDefinitions deletes the definitions that a run has exported, the very ones.
 // The API server takes along every object that they still have.
-func (o *Operator) DeleteDefinitions(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
-	return o.deleteKept(ctx, permit, run, func(entry Entry) bool { return entry.Definition != nil })
+func (o *Operator) DeleteDefinitions(ctx context.Context, run runbook.Run) error {
+	return o.deleteKept(ctx, run, func(entry Entry) bool { return entry.Definition != nil })
 }
 
 // DeleteNamespace deletes the namespace that a run has noted with its export, if it
 // still is that one.
-func (o *Operator) DeleteNamespace(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (o *Operator) DeleteNamespace(ctx context.Context, run runbook.Run) error {
 	bundle, err := Kept(ctx, run)
 	if err != nil || bundle.NamespaceUID == "" {
 		return err
 	}
-	return o.Delete(ctx, permit, kube.Object{Resource: namespaces, Name: bundle.Namespace, UID: bundle.NamespaceUID})
+	return o.Delete(ctx, kube.Object{Resource: namespaces, Name: bundle.Namespace, UID: bundle.NamespaceUID})
 }
 
-func (o *Operator) deleteKept(ctx context.Context, permit runbook.Permit, run runbook.Run, meant func(Entry) bool) error {
+func (o *Operator) deleteKept(ctx context.Context, run runbook.Run, meant func(Entry) bool) error {
 	bundle, err := Kept(ctx, run)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (o *Operator) deleteKept(ctx context.Context, permit runbook.Permit, run ru
 	if meant(Entry{Definition: &Definition{}}) {
 		total = bundle.Definitions
 	}
-	return o.deleteEach(ctx, permit, total, func(visit func(kube.Object) error) error {
+	return o.deleteEach(ctx, total, func(visit func(kube.Object) error) error {
 		return bundle.Each(func(entry Entry) error {
 			if !meant(entry) {
 				return nil

@@ -29,7 +29,7 @@ func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) (runbook.Observat
 
 // Stop notes in a run how many replicas the operator's workloads have, and scales
 // them to zero.
-func (o *Operator) Stop(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (o *Operator) Stop(ctx context.Context, run runbook.Run) error {
 	workloads, err := o.workloads(ctx)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (o *Operator) Stop(ctx context.Context, permit runbook.Permit, run runbook.
 	stopped := 0
 	for _, workload := range workloads {
 		if workload.Scalable && workload.Replicas > 0 {
-			if err := o.scale(ctx, permit, workload, 0); err != nil {
+			if err := o.scale(ctx, workload, 0); err != nil {
 				return partly(stopped, "scaled to zero", err)
 			}
 			stopped++
@@ -67,13 +67,13 @@ func (o *Operator) Started(ctx context.Context, run runbook.Run) (runbook.Observ
 
 // StartAgain gives the workloads that a run has scaled to zero the replicas that
 // they had.
-func (o *Operator) StartAgain(ctx context.Context, permit runbook.Permit, run runbook.Run) error {
+func (o *Operator) StartAgain(ctx context.Context, run runbook.Run) error {
 	stopped, err := o.stoppedBy(ctx, run)
 	if err != nil {
 		return err
 	}
 	for _, workload := range stopped {
-		if err := o.scale(ctx, permit, workload, workload.had); err != nil {
+		if err := o.scale(ctx, workload, workload.had); err != nil {
 			return err
 		}
 	}
@@ -96,8 +96,8 @@ func (o *Operator) stoppedBy(ctx context.Context, run runbook.Run) ([]Workload, 
 	return stopped, err
 }
 
-func (o *Operator) scale(ctx context.Context, permit runbook.Permit, workload Workload, replicas int32) error {
-	if err := permit.Authorize(ctx); err != nil {
+func (o *Operator) scale(ctx context.Context, workload Workload, replicas int32) error {
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	patch := fmt.Appendf(nil, `{"metadata":{"resourceVersion":%q},"spec":{"replicas":%d}}`, workload.version, replicas)

@@ -43,14 +43,14 @@ type Deletion struct {
 // pod that is gone is no error, and neither are finalizers, which are left alone:
 // the pod stays until they are gone. An error after some were deleted has class
 // Transient, whatever its cause: it has to be looked what happened.
-func (s *Search) DeletePods(ctx context.Context, permit runbook.Permit, pods []Pod, how Deletion) error {
+func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error {
 	if how.Batch <= 0 {
 		how.Batch = podBatch
 	}
 	if how.Pause <= 0 {
 		how.Pause = podPause
 	}
-	work := &deletion{search: s, permit: permit, still: how.Still}
+	work := &deletion{search: s, permit: runbook.PermitFrom(ctx), still: how.Still}
 	for first := 0; first < len(pods); first += how.Batch {
 		if first > 0 {
 			if err := clock.Sleep(ctx, s.Clock, how.Pause); err != nil {
@@ -83,7 +83,7 @@ type deletion struct {
 }
 
 func (d *deletion) delete(ctx context.Context, pod Pod) error {
-	left, err := d.search.deletePod(ctx, d.permit, pod, d.still)
+	left, err := d.search.deletePod(ctx, pod, d.still)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -99,9 +99,9 @@ func (d *deletion) delete(ctx context.Context, pod Pod) error {
 
 // deletePod deletes one pod under the precondition that it is what was read. It
 // gives the pod as it is now when it is to be left.
-func (s *Search) deletePod(ctx context.Context, permit runbook.Permit, seen Pod, still func(Pod) bool) (left *Pod, _ error) {
+func (s *Search) deletePod(ctx context.Context, seen Pod, still func(Pod) bool) (left *Pod, _ error) {
 	for range deleteRounds {
-		if err := permit.Authorize(ctx); err != nil {
+		if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 			return nil, err
 		}
 		uid, version := seen.UID, seen.version

@@ -83,7 +83,7 @@ func TestPodsAreDeletedAsTheyWereRead(t *testing.T) {
 			if row.fails == "" {
 				given = granted()
 			}
-			err = search.DeletePods(t.Context(), given, read, stranded.Deletion{Still: row.still})
+			err = search.DeletePods(permit.NewContext(t.Context(), given), read, stranded.Deletion{Still: row.still})
 			if (err != nil) != (row.fails != "") || err != nil && apierr.ClassOf(err) != row.fails {
 				t.Errorf("it ended with %v", err)
 			}
@@ -112,7 +112,7 @@ func TestSomeDeletedIsNotNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	short := permit.Mint(permit.Terms{Step: "delete", Expires: time.Now().Add(500 * time.Millisecond), Now: time.Now, Lease: granted().Authorize})
-	err = search.DeletePods(t.Context(), short, read, stranded.Deletion{Batch: 1, Pause: time.Second})
+	err = search.DeletePods(permit.NewContext(t.Context(), short), read, stranded.Deletion{Batch: 1, Pause: time.Second})
 	if apierr.ClassOf(err) != apierr.Transient || err == nil {
 		t.Errorf("it ended with %v", err)
 	}

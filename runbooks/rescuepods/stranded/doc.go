@@ -1,4 +1,4 @@
-// Package strays is pods that are in namespaces where they don't belong: which of
+// Package stranded is pods that are in namespaces where they don't belong: which of
 // them can't start because of that, what became of them, and an alarm as soon as
 // there are some.
 //
