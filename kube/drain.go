@@ -71,7 +71,7 @@ func (d DrainResult) Blockers() string {
 // emptyDir data is deleted, unmanaged pods are evicted. It returns when all are
 // gone or the deadline has passed; pods that are left are no error. The nodes
 // must have been cordoned.
-func (c *Cluster) Drain(ctx context.Context, nodes []Node, options DrainOptions) (Drained, error) {
+func (c *Cluster) Drain(ctx context.Context, nodes []Node, options DrainOptions) (DrainResult, error) {
 	limited, cancel := clock.WithTimeout(ctx, c.Clock, options.Deadline)
 	defer cancel()
 	all, err := c.takeInventory(limited, nodes)

@@ -61,7 +61,7 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 }
 
 // drainNodes cordons nodes, all before the first eviction, and empties them.
-func (r *recreation) drainNodes(ctx context.Context, run runbook.Run, nodes []kube.Node) (kube.Drained, error) {
+func (r *recreation) drainNodes(ctx context.Context, run runbook.Run, nodes []kube.Node) (kube.DrainResult, error) {
 	cluster, err := r.Kubernetes(ctx)
 	if err != nil {
 		return kube.DrainResult{}, err
