@@ -45,7 +45,7 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	return r.guard("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?",
 		func(ctx context.Context, _ runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
-			signs, err := r.SignsOfLife(ctx)
+			signs, err := r.Liveness(ctx)
 			saw, named := runbook.Saw("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
 			switch {
 			case err != nil || len(signs) == 0:
@@ -60,7 +60,7 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 func (r *removal) cascadeContained() runbook.Guard {
 	return r.guard("cascade-contained", "does nothing outside of the group go with its objects?",
 		func(ctx context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
-			taken, err := r.TakenAlong(ctx, left)
+			taken, err := r.CascadeOf(ctx, left)
 			saw := runbook.Saw("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
 			switch {
 			case err != nil || taken.Count == 0:
@@ -104,7 +104,7 @@ func (r *removal) checks() []runbook.Guard {
 		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*cleanup.Reading).HookPart),
 		r.none("no-namespace-left", "is the operator's namespace gone?", (*cleanup.Reading).NamespacePart),
 		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
-			there, err := r.StillThere(ctx, run)
+			there, err := r.Remaining(ctx, run)
 			return stillThere(there), err
 		}),
 	}

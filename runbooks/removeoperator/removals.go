@@ -32,10 +32,10 @@ func (r *removal) removals() []runbook.Step {
 			Changes: "delete the CRDs of " + r.Group + " that were exported",
 			Apply:   r.DeleteDefinitions,
 			Await:   r.untilGone((*cleanup.Reading).DefinitionObjects)}),
-		r.removing((*cleanup.Reading).BelongingPart, runbook.Step{Name: "delete-operator",
+		r.removing((*cleanup.Reading).OwnedPart, runbook.Step{Name: "delete-operator",
 			Changes: "delete the operator's workloads and rights",
 			Apply: func(ctx context.Context, run runbook.Run) error {
-				return r.DeleteAll(ctx, r.seen().Belongings, run.Report)
+				return r.DeleteAll(ctx, r.seen().Owned, run.Report)
 			}}),
 		r.removing((*cleanup.Reading).NamespacePart, runbook.Step{Name: "delete-namespace",
 			Changes: "delete namespace " + r.Namespace + " with all that is in it",

@@ -9,12 +9,12 @@ import (
 )
 
 // became looks what became of the recorded pods.
-func (r *rescue) became(ctx context.Context, run runbook.Run) (stranded.Remains, error) {
-	return r.remains(ctx, run, all)
+func (r *rescue) statusOfAll(ctx context.Context, run runbook.Run) (stranded.Status, error) {
+	return r.status(ctx, run, all)
 }
 
 func (r *rescue) recordedGone() runbook.Guard {
-	return runbook.Ask("recorded-gone", "are the recorded pods gone?", r.became, func(_ context.Context, _ runbook.Run, now stranded.Remains) (runbook.Finding, error) {
+	return runbook.Ask("recorded-gone", "are the recorded pods gone?", r.statusOfAll, func(_ context.Context, _ runbook.Run, now stranded.Status) (runbook.Finding, error) {
 		if left := now.Left(); left != "" {
 			return runbook.No(left), nil
 		}
@@ -23,7 +23,7 @@ func (r *rescue) recordedGone() runbook.Guard {
 }
 
 func (r *rescue) runningUntouched() runbook.Guard {
-	return runbook.Ask("running-untouched", "was no pod touched in which something has started?", r.became, func(_ context.Context, _ runbook.Run, now stranded.Remains) (runbook.Finding, error) {
+	return runbook.Ask("running-untouched", "was no pod touched in which something has started?", r.statusOfAll, func(_ context.Context, _ runbook.Run, now stranded.Status) (runbook.Finding, error) {
 		seen := r.seen.Last()
 		if touched := now.Touched(); touched != "" {
 			return runbook.No(touched, seen.Evidence()...), nil
@@ -33,10 +33,10 @@ func (r *rescue) runningUntouched() runbook.Guard {
 }
 
 func (r *rescue) jobsAccountedFor() runbook.Guard {
-	return runbook.Ask("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", r.became, func(ctx context.Context, run runbook.Run, now stranded.Remains) (runbook.Finding, error) {
-		after, err := r.Aftermath(ctx, run, r.jobs(), now.Deleted())
+	return runbook.Ask("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", r.statusOfAll, func(ctx context.Context, run runbook.Run, now stranded.Status) (runbook.Finding, error) {
+		after, err := r.ReplacementOf(ctx, run, r.jobs(), now.Deleted())
 		if err == nil && len(after.Waiting) > 0 {
-			return runbook.No(fmt.Sprintf("job %s is not complete, has no pod in %s, and is not listed", after.Waiting[0], r.in.homes())), nil
+			return runbook.No(fmt.Sprintf("job %s is not complete, has no pod in %s, and is not listed", after.Waiting[0], r.in.expected())), nil
 		}
 		return runbook.Yes(after.String()), err
 	})

@@ -16,34 +16,34 @@ var (
 )
 
 // extent comes first, for what a person has to hear first. It stops nothing.
-func (r *rescue) extent() runbook.Guard {
+func (r *rescue) summary() runbook.Guard {
 	return runbook.Ask("extent", "how many pods are stranded: is it a leak or an outage?", r.look,
 		func(ctx context.Context, _ runbook.Run, seen *stranded.Reading) (runbook.Finding, error) {
-			extent, err := seen.Extent(ctx)
+			extent, err := seen.Summary(ctx)
 			return runbook.Yes(extent.String(), runbook.Saw("pods "+r.Selector, "", seen.Seen, extent)), err
 		})
 }
 
-func (r *rescue) homesExist() runbook.Guard {
+func (r *rescue) namespacesExist() runbook.Guard {
 	return runbook.Guard{Name: "homes-exist", Binding: true, Asks: "do the namespaces exist where the pods belong?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
-			missing, err := r.MissingHome(ctx)
+			missing, err := r.MissingNamespace(ctx)
 			switch {
 			case err != nil:
 				return runbook.Unseen(err.Error())
 			case missing != "":
 				return runbook.No(missing).Ending(runbook.NeedsAttention)
 			}
-			return runbook.Yes("there: " + r.in.homes())
+			return runbook.Yes("there: " + r.in.expected())
 		}}
 }
 
 func (r *rescue) podsElsewhere() runbook.Guard {
 	return r.guard("pods-elsewhere", "are there such pods outside of these namespaces?", func(seen *stranded.Reading) runbook.Finding {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
-			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.in.homes(), elsewhere))
+			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.in.expected(), elsewhere))
 		}
-		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.in.homes(), len(seen.Home))).Bound()
+		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.in.expected(), len(seen.Expected))).Bound()
 	})
 }
 
@@ -53,9 +53,9 @@ func (r *rescue) cannotStart() runbook.Guard {
 		case seen.Blind != nil:
 			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
 		case len(seen.Stranded) == 0:
-			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.in.homes(), len(seen.Left)), seen.Evidence()...).Bound()
+			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.in.expected(), len(seen.Left)), seen.Evidence()...).Bound()
 		}
-		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.in.homes(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
+		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.in.expected(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
 	})
 }
 

@@ -92,8 +92,8 @@ func TestWhatStrandsAPod(t *testing.T) {
 
 	seen, err := s.search().Look(t.Context())
 	s.must(err)
-	if seen.Blind != nil || len(seen.Home) != 4 {
-		t.Errorf("%d pods at home; blind: %v", len(seen.Home), seen.Blind)
+	if seen.Blind != nil || len(seen.Expected) != 4 {
+		t.Errorf("%d pods at home; blind: %v", len(seen.Expected), seen.Blind)
 	}
 	said := map[string]string{}
 	for _, pod := range seen.Stranded {

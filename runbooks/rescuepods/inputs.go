@@ -61,4 +61,4 @@ func (in Inputs) Validate() error {
 	return nil
 }
 
-func (in Inputs) homes() string { return strings.Join(in.Expected, ", ") }
+func (in Inputs) expected() string { return strings.Join(in.Expected, ", ") }

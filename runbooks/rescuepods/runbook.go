@@ -29,7 +29,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
 		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector},
-		Guards: []runbook.Guard{r.extent(), r.homesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax()},
+		Guards: []runbook.Guard{r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax()},
 		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
 	}, err
@@ -45,7 +45,7 @@ func Watch(ctx context.Context, world World, in Inputs, say func(line string)) e
 }
 
 func search(world World, in Inputs) *stranded.Search {
-	return &stranded.Search{Cluster: world.Cluster, Selector: in.Selector, Homes: in.Expected}
+	return &stranded.Search{Cluster: world.Cluster, Selector: in.Selector, Expected: in.Expected}
 }
 
 // rescue is the runbook at work.

@@ -104,7 +104,7 @@ func (s *stage) wrap(hands func(http.RoundTripper) http.RoundTripper) {
 
 // search is for the stage's pods, as the runbook makes it.
 func (s *stage) search() *stranded.Search {
-	return &stranded.Search{Cluster: s.world.Cluster, Selector: s.selector, Homes: s.inputs.Expected}
+	return &stranded.Search{Cluster: s.world.Cluster, Selector: s.selector, Expected: s.inputs.Expected}
 }
 
 func (s *stage) must(err error) {

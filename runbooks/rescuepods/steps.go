@@ -46,16 +46,16 @@ func (r *rescue) deleteRest() runbook.Step {
 }
 
 // remains looks what became of a part of the recorded pods.
-func (r *rescue) remains(ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod) (stranded.Remains, error) {
+func (r *rescue) status(ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod) (stranded.Status, error) {
 	pods, _, err := stranded.RecordedPods(run)
 	if err != nil {
-		return stranded.Remains{}, err
+		return stranded.Status{}, err
 	}
 	seen, err := r.look(ctx, run)
 	if err != nil {
-		return stranded.Remains{}, err
+		return stranded.Status{}, err
 	}
-	return seen.Remains(part(pods)), seen.Blind
+	return seen.StatusOf(part(pods)), seen.Blind
 }
 
 // deletion deletes that part of the recorded pods which is stranded still.
@@ -70,11 +70,11 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			return map[string][]string{"pods": stranded.NamesOf(part(pods))}, err
 		},
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
-			now, err := r.remains(ctx, run, part)
+			now, err := r.status(ctx, run, part)
 			return now.Deletion(), err
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			now, err := r.remains(ctx, run, part)
+			now, err := r.status(ctx, run, part)
 			if err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			// What holds pods longer is for the checks to name.
 			return r.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
 				r.seen.Forget()
-				now, err := r.remains(ctx, run, part)
+				now, err := r.status(ctx, run, part)
 				return len(now.Ending) == 0, err
 			})
 		},
@@ -102,14 +102,14 @@ func (r *rescue) jobs() stranded.JobKind {
 func (r *rescue) awaitReplacements() runbook.Step {
 	return runbook.Step{
 		Name:    "await-replacements",
-		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.homes()),
-		Observe: stranded.AftermathKnown,
+		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.expected()),
+		Observe: stranded.ReplacementKnown,
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			now, err := r.remains(ctx, run, all)
+			now, err := r.status(ctx, run, all)
 			if err != nil {
 				return err
 			}
-			return r.AwaitAftermath(ctx, run, r.jobs(), now.Deleted(), r.in.ReplacedWithin.Duration)
+			return r.AwaitReplacement(ctx, run, r.jobs(), now.Deleted(), r.in.ReplacedWithin.Duration)
 		},
 	}
 }

@@ -30,7 +30,7 @@ var untilGone = backoff.Polling{First: 250 * time.Millisecond, Longest: 5 * time
 func (o *Operator) AwaitGone(ctx context.Context, of []Definition, report func(runbook.Progress)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	left := &remaining{steady: steady{clock: o.Clock, report: report}, of: of, counts: make([]int, len(of))}
+	left := &countdown{steady: steady{clock: o.Clock, report: report}, of: of, counts: make([]int, len(of))}
 	var team sync.WaitGroup
 	for i, definition := range of {
 		team.Go(func() {
@@ -44,7 +44,7 @@ func (o *Operator) AwaitGone(ctx context.Context, of []Definition, report func(r
 }
 
 // remaining is how many objects are left of each definition.
-type remaining struct {
+type countdown struct {
 	steady
 	of []Definition
 
@@ -52,14 +52,14 @@ type remaining struct {
 	counts []int
 }
 
-func (r *remaining) set(i, n int) {
+func (r *countdown) set(i, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.counts[i] = n
 	r.say(r.progress)
 }
 
-func (r *remaining) progress() runbook.Progress {
+func (r *countdown) progress() runbook.Progress {
 	total, told := 0, runbook.Progress{}
 	for i, n := range r.counts {
 		if total += n; n > 0 {
@@ -132,7 +132,7 @@ func (o *Operator) watchCount(ctx context.Context, resource kube.Resource, versi
 func (o *Operator) AwaitAllGone(ctx context.Context, objects []kube.Object, report func(runbook.Progress)) error {
 	began, total := o.Clock.Now(), len(objects)
 	for {
-		left, err := o.stillThere(ctx, objects)
+		left, err := o.remainingOf(ctx, objects)
 		if err != nil || len(left) == 0 {
 			return err
 		}
@@ -146,7 +146,7 @@ func (o *Operator) AwaitAllGone(ctx context.Context, objects []kube.Object, repo
 	}
 }
 
-func (o *Operator) stillThere(ctx context.Context, objects []kube.Object) ([]kube.Object, error) {
+func (o *Operator) remainingOf(ctx context.Context, objects []kube.Object) ([]kube.Object, error) {
 	var left []kube.Object
 	for _, object := range objects {
 		there, _, err := o.State(ctx, object)

@@ -26,7 +26,7 @@ type Definition struct {
 	// stored, where that is served: reading them then asks no conversion webhook.
 	Defines  kube.Resource
 	Deleting bool
-	held     Held
+	stuck    Stuck
 	// conversion is set where the operator itself converts the objects.
 	conversion map[string]any
 	version    string
@@ -70,7 +70,7 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 		if err != nil {
 			return nil, err
 		}
-		definition.held, _ = o.heldOf(definitions, raw)
+		definition.stuck, _ = o.stuckOf(definitions, raw)
 		definition.conversion, definition.version = conversionOf(raw, o.Namespace), raw.GetResourceVersion()
 		all = append(all, definition)
 	}

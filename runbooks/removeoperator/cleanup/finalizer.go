@@ -26,20 +26,20 @@ func (o *Operator) Owns(finalizer string) bool {
 }
 
 // Held is an object that is being deleted and can't go.
-type Held struct {
+type Stuck struct {
 	kube.Object
 	// Own are the finalizers that may be removed, Foreign all others.
 	Own, Foreign []string
 }
 
 // String names the object and who holds it.
-func (h Held) String() string {
+func (h Stuck) String() string {
 	return fmt.Sprintf("%s (held by %s)", h.Object, strings.Join(append(slices.Clone(h.Own), h.Foreign...), ", "))
 }
 
 // heldOf is false for an object that is not being deleted, or that nothing holds.
-func (o *Operator) heldOf(resource kube.Resource, found metav1.Object) (Held, bool) {
-	held := Held{Object: kube.ObjectOf(resource, found)}
+func (o *Operator) stuckOf(resource kube.Resource, found metav1.Object) (Stuck, bool) {
+	held := Stuck{Object: kube.ObjectOf(resource, found)}
 	if found.GetDeletionTimestamp() == nil {
 		return held, false
 	}
@@ -71,7 +71,7 @@ func (o *Operator) ReleaseAll(ctx context.Context, of []Definition, total int, r
 // releaseOf releases the objects of a definition. One that is gone has none.
 func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n int)) error {
 	return kube.RetryExpired(func() error {
-		var stuck []Held
+		var stuck []Stuck
 		flush := func() error {
 			err := o.Release(ctx, stuck)
 			released(len(stuck))
@@ -79,7 +79,7 @@ func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n
 			return err
 		}
 		_, err := o.eachOf(ctx, of, func(found *metav1.PartialObjectMetadata) error {
-			if held, is := o.heldOf(of.Defines, found); is && len(held.Own) > 0 {
+			if held, is := o.stuckOf(of.Defines, found); is && len(held.Own) > 0 {
 				stuck = append(stuck, held)
 			}
 			if len(stuck) < heldAtOnce {
@@ -96,15 +96,15 @@ func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n
 
 // heldIn lists the objects of the namespace that are being deleted and held. Groups
 // that discovery fails for are passed over where passOver says so.
-func (o *Operator) heldIn(ctx context.Context, passOver func(group string) bool) ([]Held, error) {
+func (o *Operator) stuckIn(ctx context.Context, passOver func(group string) bool) ([]Stuck, error) {
 	served, err := o.GarbageCollected(ctx, passOver)
 	if err != nil {
 		return nil, err
 	}
-	var all []Held
+	var all []Stuck
 	for _, resource := range served {
 		if resource.Namespaced && resource.Kind != "Event" {
-			held, err := o.held(ctx, resource, kube.Scope{Namespace: o.Namespace})
+			held, err := o.stuckOfResource(ctx, resource, kube.Scope{Namespace: o.Namespace})
 			if err != nil {
 				return nil, err
 			}
@@ -114,12 +114,12 @@ func (o *Operator) heldIn(ctx context.Context, passOver func(group string) bool)
 	return all, nil
 }
 
-func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Scope) ([]Held, error) {
-	var all []Held
+func (o *Operator) stuckOfResource(ctx context.Context, resource kube.Resource, in kube.Scope) ([]Stuck, error) {
+	var all []Stuck
 	err := kube.RetryExpired(func() error {
 		all = nil
 		_, err := o.EachObject(ctx, resource, in, func(found *metav1.PartialObjectMetadata) error {
-			if held, is := o.heldOf(resource, found); is {
+			if held, is := o.stuckOf(resource, found); is {
 				all = append(all, held)
 			}
 			return nil
@@ -135,7 +135,7 @@ func (o *Operator) held(ctx context.Context, resource kube.Resource, in kube.Sco
 // Release removes their own finalizers from objects, the very ones, while they are
 // being deleted, some objects at a time. Objects that are gone, and that are not
 // being deleted, are left alone without an error.
-func (o *Operator) Release(ctx context.Context, stuck []Held) error {
+func (o *Operator) Release(ctx context.Context, stuck []Stuck) error {
 	return kube.Parallel(ctx, len(stuck), func(ctx context.Context, i int) error {
 		return o.release(ctx, stuck[i].Object)
 	})

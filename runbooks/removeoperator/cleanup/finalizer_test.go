@@ -79,8 +79,8 @@ func TestReleaseRemovesItsOwnFromWhatIsBeingDeleted(t *testing.T) {
 				m.delete()
 			}
 			m.meanwhile = test.meanwhile
-			held := cleanup.Held{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
-			if err := m.operator.Release(permit.NewContext(ctx, granted()), []cleanup.Held{held}); err != nil {
+			held := cleanup.Stuck{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
+			if err := m.operator.Release(permit.NewContext(ctx, granted()), []cleanup.Stuck{held}); err != nil {
 				t.Fatal(err)
 			}
 			if got := m.now(); !slices.Equal(got, test.want) {
@@ -96,8 +96,8 @@ func TestReleaseRemovesItsOwnFromWhatIsBeingDeleted(t *testing.T) {
 func TestNoPermitNoRelease(t *testing.T) {
 	m := newHeldMap(t, ownFinalizer)
 	m.delete()
-	held := cleanup.Held{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
-	err := m.operator.Release(ctx, []cleanup.Held{held})
+	held := cleanup.Stuck{Object: kube.Object{Resource: configMaps, Namespace: m.namespace, Name: "held", UID: m.uid}}
+	err := m.operator.Release(ctx, []cleanup.Stuck{held})
 	if apierr.ClassOf(err) != apierr.Conflict || m.patches > 0 {
 		t.Errorf("%d patches, %v", m.patches, err)
 	}

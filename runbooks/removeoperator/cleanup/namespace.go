@@ -24,15 +24,15 @@ type Namespace struct {
 	// Records tells whether the journal of a run is kept in it.
 	Records bool
 	// Held are the objects that keep it from going, once it is being deleted.
-	Held []Held
+	Stuck []Stuck
 }
 
 // Hold says what keeps the namespace; empty when nothing is seen to.
 func (n *Namespace) Hold() string {
-	if len(n.Held) == 0 {
+	if len(n.Stuck) == 0 {
 		return ""
 	}
-	shownHeld := names(n.Held[:min(len(n.Held), shown)])
+	shownHeld := names(n.Stuck[:min(len(n.Stuck), shown)])
 	return ", and it waits for " + strings.Join(shownHeld, ", ")
 }
 
@@ -45,7 +45,7 @@ func (o *Operator) namespace(ctx context.Context, passOver func(group string) bo
 	seen := &Namespace{Object: kube.ObjectOf(namespaces, found), Deleting: found.DeletionTimestamp != nil}
 	records, err := o.Objects(ctx, configMaps, kube.Scope{Namespace: o.Namespace, Selector: recordLabel})
 	if seen.Records = len(records) > 0; err == nil && seen.Deleting {
-		seen.Held, err = o.heldIn(ctx, passOver)
+		seen.Stuck, err = o.stuckIn(ctx, passOver)
 	}
 	return seen, err
 }

@@ -114,8 +114,8 @@ func (r *Reading) DefinitionPart() Part {
 }
 
 // BelongingPart is what else is the operator's own.
-func (r *Reading) BelongingPart() Part {
-	return Part{All: len(r.Belongings), Names: names(r.Belongings)}
+func (r *Reading) OwnedPart() Part {
+	return Part{All: len(r.Owned), Names: names(r.Owned)}
 }
 
 // NamespacePart is the namespace, with what keeps it from going.
@@ -123,7 +123,7 @@ func (r *Reading) NamespacePart() Part {
 	if r.Namespace == nil {
 		return Part{}
 	}
-	part := Part{All: 1, Names: append([]string{r.Namespace.String()}, names(r.Namespace.Held)...)}
+	part := Part{All: 1, Names: append([]string{r.Namespace.String()}, names(r.Namespace.Stuck)...)}
 	if r.Namespace.Deleting {
 		part.Going = 1
 	}
@@ -139,15 +139,15 @@ func (r *Reading) RestPart() Part {
 
 // Rest lists the definitions and the objects of the namespace that are being
 // deleted and held by finalizers that may be removed.
-func (r *Reading) Rest() []Held {
-	var stuck []Held
+func (r *Reading) Rest() []Stuck {
+	var stuck []Stuck
 	for _, definition := range r.Definitions {
-		if len(definition.held.Own) > 0 {
-			stuck = append(stuck, definition.held)
+		if len(definition.stuck.Own) > 0 {
+			stuck = append(stuck, definition.stuck)
 		}
 	}
 	if r.Namespace != nil {
-		for _, held := range r.Namespace.Held {
+		for _, held := range r.Namespace.Stuck {
 			if len(held.Own) > 0 {
 				stuck = append(stuck, held)
 			}

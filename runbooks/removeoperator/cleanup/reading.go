@@ -14,9 +14,9 @@ import (
 // Reading is one look at what there is of an operator.
 type Reading struct {
 	Definitions []Definition
-	Objects     Census
+	Objects     Inventory
 	Hooks       []Hook
-	Belongings  []kube.Object
+	Owned       []kube.Object
 	// Namespace is nil when there is none.
 	Namespace *Namespace
 }
@@ -27,9 +27,9 @@ func (o *Operator) Look(ctx context.Context) (*Reading, error) {
 	left := &Reading{}
 	for _, read := range []func() error{
 		func() (err error) { left.Definitions, err = o.Definitions(ctx); return err },
-		func() (err error) { left.Objects, err = o.census(ctx, left.Definitions); return err },
+		func() (err error) { left.Objects, err = o.inventory(ctx, left.Definitions); return err },
 		func() (err error) { left.Hooks, err = o.hooks(ctx); return err },
-		func() (err error) { left.Belongings, err = o.belongings(ctx); return err },
+		func() (err error) { left.Owned, err = o.ownedObjects(ctx); return err },
 		func() (err error) {
 			left.Namespace, err = o.namespace(ctx, left.unanswered)
 			return err
@@ -44,14 +44,14 @@ func (o *Operator) Look(ctx context.Context) (*Reading, error) {
 
 // None tells whether nothing is left.
 func (r *Reading) None() bool {
-	return len(r.Definitions)+len(r.Hooks)+len(r.Belongings)+r.Objects.Total == 0 && r.Namespace == nil
+	return len(r.Definitions)+len(r.Hooks)+len(r.Owned)+r.Objects.Total == 0 && r.Namespace == nil
 }
 
 // String counts what is left.
 func (r *Reading) String() string {
 	text := fmt.Sprintf("%s with %s, %d of them being deleted; %s into the namespace, %s of the operator's own",
 		count(len(r.Definitions), "CRD"), count(r.Objects.Total, "object"), r.Objects.Deleting,
-		count(len(r.Hooks), "hook"), count(len(r.Belongings), "other object"))
+		count(len(r.Hooks), "hook"), count(len(r.Owned), "other object"))
 	if len(r.Objects.Unread) > 0 {
 		text += "; not all can be read of " + strings.Join(r.Objects.Unread, ", ") + ", which the operator would have to convert"
 	}

@@ -25,11 +25,11 @@ const changesHeld = 500
 
 // StrandedError is the alarm: pods are stranded.
 type StrandedError struct {
-	Pods   []Stray
-	Extent Extent
+	Pods    []Misplaced
+	Summary Summary
 }
 
-func (e *StrandedError) Error() string { return e.Extent.String() }
+func (e *StrandedError) Error() string { return e.Summary.String() }
 
 // AwaitStranded watches the pods of the selector, in all namespaces, and returns
 // *StrandedError as soon as some of them are stranded elsewhere than in the homes. It
@@ -89,7 +89,7 @@ func (w *lookout) forget() {
 
 func (w *lookout) take(change podChange) {
 	switch change.News {
-	case podsAnew:
+	case podsListed:
 		w.forget()
 	case podsUnseen:
 		w.say(fmt.Sprintf("the pods can't be seen: %v", change.Err))
@@ -98,7 +98,7 @@ func (w *lookout) take(change podChange) {
 		w.say(fmt.Sprintf("%d live pods where they belong, %d wait elsewhere", len(w.home), len(w.waiting)))
 		w.schedule()
 	case podSeen, podGone:
-		if slices.Contains(w.search.Homes, change.Pod.Namespace) {
+		if slices.Contains(w.search.Expected, change.Pod.Namespace) {
 			note(w.home, change)
 		} else {
 			note(w.away, change)
@@ -149,7 +149,7 @@ func (w *lookout) judge(ctx context.Context) error {
 	if !w.current {
 		return nil // it is judged when the list is complete
 	}
-	whereabouts, waiting := w.search.whereabouts(), slices.Collect(maps.Values(w.waiting))
+	whereabouts, waiting := w.search.references(), slices.Collect(maps.Values(w.waiting))
 	if err := whereabouts.ask(ctx, waiting); err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func (w *lookout) judge(ctx context.Context) error {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.String(), b.String()))
 	})
 	var unseen error
-	alarm := &StrandedError{Extent: Extent{LiveAtHome: len(w.home), Fewer: len(w.home) < w.liveBefore}}
+	alarm := &StrandedError{Summary: Summary{LiveAtHome: len(w.home), Fewer: len(w.home) < w.liveBefore}}
 	for _, pod := range waiting {
 		why, stranded, blind := whereabouts.judge(ctx, pod)
 		switch {
 		case stranded:
-			alarm.Pods = append(alarm.Pods, Stray{pod, why})
+			alarm.Pods = append(alarm.Pods, Misplaced{pod, why})
 			w.say(fmt.Sprintf("pod %s can't start: %s", pod, why))
 		case blind != nil:
 			unseen = blind
@@ -171,7 +171,7 @@ func (w *lookout) judge(ctx context.Context) error {
 		}
 	}
 	if stranded := len(alarm.Pods); stranded > 0 {
-		alarm.Extent.Stranded, alarm.Extent.LiveElsewhere = stranded, len(w.away)-stranded
+		alarm.Summary.Stranded, alarm.Summary.LiveElsewhere = stranded, len(w.away)-stranded
 		return alarm
 	}
 	return w.judgeAgain(unseen)

@@ -23,7 +23,7 @@ type podNews int
 const (
 	// podsAnew: all pods are listed anew, and follow as seen. What was known of
 	// them is void.
-	podsAnew podNews = iota
+	podsListed podNews = iota
 	// podSeen: the pod is there, or has changed.
 	podSeen
 	// podGone: the pod is not there any more.
@@ -93,7 +93,7 @@ type following struct {
 // anything was seen.
 func (f *following) follow(ctx context.Context) (alive bool, _ error) {
 	if f.version == "" {
-		begin := func() { f.tell(ctx, podChange{News: podsAnew}) }
+		begin := func() { f.tell(ctx, podChange{News: podsListed}) }
 		version, err := f.search.EachPod(ctx, kube.Scope{Selector: f.search.Selector}, begin, func(pod *corev1.Pod) error {
 			return f.tell(ctx, podChange{News: podSeen, Pod: podOf(pod)})
 		})

@@ -19,10 +19,10 @@ type Reading struct {
 	// Seen is when it was looked.
 	Seen time.Time
 	// Home are the pods where they belong.
-	Home []Pod
+	Expected []Pod
 	// Stranded are elsewhere, and can't start because of that. Left are the others
 	// that are elsewhere, and to be left alone.
-	Stranded, Left []Stray
+	Stranded, Left []Misplaced
 	// Blind is why it can't be told of one of Left what it waits for; nil when all
 	// was seen.
 	Blind error
@@ -31,7 +31,7 @@ type Reading struct {
 }
 
 // Stray is a pod where it does not belong, and why it is stranded or left alone.
-type Stray struct {
+type Misplaced struct {
 	Pod
 	Why string
 }
@@ -45,26 +45,26 @@ func (s *Search) Look(ctx context.Context) (*Reading, error) {
 		return nil, err
 	}
 	for _, pod := range pods {
-		if slices.Contains(s.Homes, pod.Namespace) {
-			found.Home = append(found.Home, pod)
+		if slices.Contains(s.Expected, pod.Namespace) {
+			found.Expected = append(found.Expected, pod)
 		} else {
 			elsewhere = append(elsewhere, pod)
 		}
 	}
-	return found, found.judge(ctx, s.whereabouts(), elsewhere)
+	return found, found.judge(ctx, s.references(), elsewhere)
 }
 
-func (r *Reading) judge(ctx context.Context, whereabouts *whereabouts, elsewhere []Pod) error {
+func (r *Reading) judge(ctx context.Context, whereabouts *references, elsewhere []Pod) error {
 	if err := whereabouts.ask(ctx, elsewhere); err != nil {
 		return err
 	}
 	for _, pod := range elsewhere {
 		why, stranded, blind := whereabouts.judge(ctx, pod)
 		if stranded {
-			r.Stranded = append(r.Stranded, Stray{pod, why})
+			r.Stranded = append(r.Stranded, Misplaced{pod, why})
 			continue
 		}
-		r.Left = append(r.Left, Stray{pod, why})
+		r.Left = append(r.Left, Misplaced{pod, why})
 		if blind != nil {
 			r.Blind = blind
 		}
@@ -74,7 +74,7 @@ func (r *Reading) judge(ctx context.Context, whereabouts *whereabouts, elsewhere
 
 // judge tells whether a pod can't start because of where it is, or else why it is
 // to be left alone. Blind says what could not be seen of it.
-func (w *whereabouts) judge(ctx context.Context, pod Pod) (why string, stranded bool, blind error) {
+func (w *references) judge(ctx context.Context, pod Pod) (why string, stranded bool, blind error) {
 	switch {
 	case pod.Deleting:
 		return "is being deleted", false, nil
@@ -85,7 +85,7 @@ func (w *whereabouts) judge(ctx context.Context, pod Pod) (why string, stranded 
 	case pod.Controller != "":
 		return pod.Controller + " would make it here again", false, nil
 	}
-	displaced, blind := w.displaced(ctx, pod)
+	displaced, blind := w.missing(ctx, pod)
 	var lacks []string
 	for _, one := range displaced {
 		lacks = append(lacks, one.String())
@@ -96,7 +96,7 @@ func (w *whereabouts) judge(ctx context.Context, pod Pod) (why string, stranded 
 	case blind != nil:
 		return "it can't be seen what it waits for", false, fmt.Errorf("what pod %s waits for: %w", pod, blind)
 	}
-	return "waits for nothing that is in " + strings.Join(w.search.Homes, ", "), false, nil
+	return "waits for nothing that is in " + strings.Join(w.search.Expected, ", "), false, nil
 }
 
 // Pods are those that are stranded.
@@ -108,7 +108,7 @@ func (r *Reading) Pods() (pods []Pod) {
 }
 
 // Elsewhere are all pods where they don't belong.
-func (r *Reading) Elsewhere() []Stray { return slices.Concat(r.Stranded, r.Left) }
+func (r *Reading) Elsewhere() []Misplaced { return slices.Concat(r.Stranded, r.Left) }
 
 // Youngest is the newest of the pods elsewhere that no controller made; false when
 // there is none.

@@ -32,7 +32,7 @@ func pieceNote(number int) string { return fmt.Sprintf("pods-%d", number) }
 // JSON, one a line, compressed, in pieces. Left out are a pod's status, its managed
 // fields, and what looks like a credential. Pods that are gone are not recorded. It
 // holds a page of pods of the selector, and the record.
-func (s *Search) Record(ctx context.Context, run runbook.Run, pods []Stray) error {
+func (s *Search) Record(ctx context.Context, run runbook.Run, pods []Misplaced) error {
 	wanted := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
 		wanted[pod.UID] = true

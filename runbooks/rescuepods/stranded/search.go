@@ -18,7 +18,7 @@ type Search struct {
 	// Selector is the label selector of the pods.
 	Selector string
 	// Homes are the namespaces where such pods belong.
-	Homes []string
+	Expected []string
 }
 
 // CheckNamespaces finds names that no namespace can have; empty ones are passed over.

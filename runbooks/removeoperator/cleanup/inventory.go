@@ -21,7 +21,7 @@ import (
 const namesKept = 256 << 10
 
 // Census is what there is of the objects of some definitions.
-type Census struct {
+type Inventory struct {
 	Total    int `json:"total"`
 	Deleting int `json:"deleting"`
 	// Releasable are being deleted and held by finalizers that may be removed.
@@ -44,12 +44,12 @@ type Census struct {
 
 // census reads the metadata of all objects of some definitions. It keeps their
 // names, up to a limit.
-func (o *Operator) census(ctx context.Context, of []Definition) (Census, error) {
-	var all Census
+func (o *Operator) inventory(ctx context.Context, of []Definition) (Inventory, error) {
+	var all Inventory
 	err := kube.RetryExpired(func() error {
-		all = Census{Counts: map[string]int{}, Names: map[string]map[string][]string{}, digest: sha256.New()}
+		all = Inventory{Counts: map[string]int{}, Names: map[string]map[string][]string{}, digest: sha256.New()}
 		for _, definition := range of {
-			if err := o.censusOf(ctx, definition, &all); err != nil {
+			if err := o.inventoryOf(ctx, definition, &all); err != nil {
 				return err
 			}
 		}
@@ -63,7 +63,7 @@ func (o *Operator) census(ctx context.Context, of []Definition) (Census, error) 
 // operator would have to convert. It may have stored all of them in one version.
 const conversionPatience = 5 * time.Second
 
-func (o *Operator) censusOf(ctx context.Context, definition Definition, all *Census) error {
+func (o *Operator) inventoryOf(ctx context.Context, definition Definition, all *Inventory) error {
 	limited := ctx
 	if definition.conversion != nil {
 		var cancel context.CancelFunc
@@ -71,7 +71,7 @@ func (o *Operator) censusOf(ctx context.Context, definition Definition, all *Cen
 		defer cancel()
 	}
 	_, err := o.eachOf(limited, definition, func(found *metav1.PartialObjectMetadata) error {
-		held, stuck := o.heldOf(definition.Defines, found)
+		held, stuck := o.stuckOf(definition.Defines, found)
 		all.count(held, stuck, found)
 		return nil
 	})
@@ -83,7 +83,7 @@ func (o *Operator) censusOf(ctx context.Context, definition Definition, all *Cen
 }
 
 // count takes an object into account; stuck says that held names who holds it.
-func (c *Census) count(held Held, stuck bool, found *metav1.PartialObjectMetadata) {
+func (c *Inventory) count(held Stuck, stuck bool, found *metav1.PartialObjectMetadata) {
 	resource := held.Resource.String()
 	c.Total++
 	c.Counts[resource]++
@@ -104,7 +104,7 @@ func (c *Census) count(held Held, stuck bool, found *metav1.PartialObjectMetadat
 	c.name(resource, found)
 }
 
-func (c *Census) name(resource string, found *metav1.PartialObjectMetadata) {
+func (c *Inventory) name(resource string, found *metav1.PartialObjectMetadata) {
 	if c.bytes += len(found.Name) + len(`"",`); c.bytes > namesKept {
 		c.Names = nil
 	}

@@ -15,8 +15,8 @@ import (
 
 // MissingHome says of the first home that is not there, or is being deleted,
 // that it is so; it is empty when all are there.
-func (s *Search) MissingHome(ctx context.Context) (missing string, _ error) {
-	for _, home := range s.Homes {
+func (s *Search) MissingNamespace(ctx context.Context) (missing string, _ error) {
+	for _, home := range s.Expected {
 		var found *corev1.Namespace
 		err := s.Read(ctx, "reading namespace "+home, func(ctx context.Context) (err error) {
 			found, err = s.Client.CoreV1().Namespaces().Get(ctx, home, metav1.GetOptions{})
@@ -35,7 +35,7 @@ func (s *Search) MissingHome(ctx context.Context) (missing string, _ error) {
 }
 
 // Extent is how bad it is that pods are astray.
-type Extent struct {
+type Summary struct {
 	Stranded int `json:"stranded"`
 	// LiveAtHome counts the pods that wait or run where they belong.
 	LiveAtHome int `json:"liveAtHome"`
@@ -46,7 +46,7 @@ type Extent struct {
 	Fewer bool `json:"fewerAtHome"`
 }
 
-func (e Extent) String() string {
+func (e Summary) String() string {
 	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.live())
 	switch {
 	case e.most() && e.LiveAtHome == 0:
@@ -59,9 +59,9 @@ func (e Extent) String() string {
 	return said
 }
 
-func (e Extent) live() int { return e.Stranded + e.LiveAtHome + e.LiveElsewhere }
+func (e Summary) live() int { return e.Stranded + e.LiveAtHome + e.LiveElsewhere }
 
-func (e Extent) most() bool { return 2*e.Stranded > e.live() }
+func (e Summary) most() bool { return 2*e.Stranded > e.live() }
 
 // secondLook is how long after the first one the pods at home are counted again.
 const secondLook = 5 * time.Second
@@ -69,8 +69,8 @@ const secondLook = 5 * time.Second
 // Extent tells how bad it is. The pods at home grow fewer when more of them ended
 // than came since the first pod was stranded or, where that doesn't show, when
 // there are fewer some seconds later.
-func (r *Reading) Extent(ctx context.Context) (Extent, error) {
-	extent := Extent{Stranded: len(r.Stranded), LiveAtHome: liveOf(r.Home)}
+func (r *Reading) Summary(ctx context.Context) (Summary, error) {
+	extent := Summary{Stranded: len(r.Stranded), LiveAtHome: liveOf(r.Expected)}
 	for _, pod := range r.Left {
 		if pod.Live() {
 			extent.LiveElsewhere++
@@ -87,7 +87,7 @@ func (r *Reading) Extent(ctx context.Context) (Extent, error) {
 		return extent, err
 	}
 	later := 0
-	for _, home := range r.search.Homes {
+	for _, home := range r.search.Expected {
 		pods, err := r.search.Pods(ctx, kube.Scope{Namespace: home, Selector: r.search.Selector})
 		if err != nil {
 			return extent, err
@@ -114,7 +114,7 @@ func (r *Reading) sinceStranded() (ended, came int) {
 			first = pod.Created
 		}
 	}
-	for _, pod := range r.Home {
+	for _, pod := range r.Expected {
 		if pod.Ended.After(first) {
 			ended++
 		}

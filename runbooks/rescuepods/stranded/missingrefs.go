@@ -37,33 +37,33 @@ func (s *Search) Exists(ctx context.Context, namespace, kind, name string) (bool
 
 // displacement is an object that a pod needs: it is not where the pod is, and it is
 // in another namespace.
-type displacement struct {
+type missingReference struct {
 	Reference
 	in string
 }
 
-func (d displacement) String() string { return d.Reference.String() + " is in " + d.in }
+func (d missingReference) String() string { return d.Reference.String() + " is in " + d.in }
 
 // whereabouts tells where the things are that pods need. It asks for each once
 // and remembers the answer, failures too: make a new one for each look.
-type whereabouts struct {
+type references struct {
 	search *Search
 
 	mu    sync.Mutex
-	known map[whereabout]func() (bool, error)
+	known map[referenceKey]func() (bool, error)
 }
 
-type whereabout struct{ namespace, kind, name string }
+type referenceKey struct{ namespace, kind, name string }
 
 // whereabouts begins a look that searches the homes for what is missing where it is
 // needed.
-func (s *Search) whereabouts() *whereabouts {
-	return &whereabouts{search: s, known: map[whereabout]func() (bool, error){}}
+func (s *Search) references() *references {
+	return &references{search: s, known: map[referenceKey]func() (bool, error){}}
 }
 
 // displaced gives what a pod needs that is displaced. The error says what could
 // not be seen; what is given beside it is certain all the same.
-func (w *whereabouts) displaced(ctx context.Context, pod Pod) (all []displacement, blind error) {
+func (w *references) missing(ctx context.Context, pod Pod) (all []missingReference, blind error) {
 	for _, need := range pod.Needs {
 		here, err := w.exists(ctx, pod.Namespace, need)
 		if err != nil {
@@ -72,13 +72,13 @@ func (w *whereabouts) displaced(ctx context.Context, pod Pod) (all []displacemen
 		if here || err != nil {
 			continue
 		}
-		for _, other := range w.search.Homes {
+		for _, other := range w.search.Expected {
 			there, err := w.exists(ctx, other, need)
 			if err != nil {
 				blind = err
 			}
 			if there {
-				all = append(all, displacement{need, other})
+				all = append(all, missingReference{need, other})
 				break
 			}
 		}
@@ -88,15 +88,15 @@ func (w *whereabouts) displaced(ctx context.Context, pod Pod) (all []displacemen
 
 // ask asks at once for all that pods need, so that displaced need not wait. What
 // can't be seen is said there.
-func (w *whereabouts) ask(ctx context.Context, pods []Pod) error {
+func (w *references) ask(ctx context.Context, pods []Pod) error {
 	return kube.Parallel(ctx, len(pods), func(ctx context.Context, i int) error {
-		_, _ = w.displaced(ctx, pods[i]) // remembered
+		_, _ = w.missing(ctx, pods[i]) // remembered
 		return context.Cause(ctx)
 	})
 }
 
-func (w *whereabouts) exists(ctx context.Context, namespace string, need Reference) (bool, error) {
-	key := whereabout{namespace, need.Kind, need.Name}
+func (w *references) exists(ctx context.Context, namespace string, need Reference) (bool, error) {
+	key := referenceKey{namespace, need.Kind, need.Name}
 	w.mu.Lock()
 	answer, asked := w.known[key]
 	if !asked {

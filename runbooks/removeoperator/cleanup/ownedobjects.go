@@ -26,7 +26,7 @@ func rbacResource(plural, kind string, namespaced bool) kube.Resource {
 
 // belongings lists what is the operator's own besides its custom resources and its
 // namespace: workloads, and the rights that nobody else has by them.
-func (o *Operator) belongings(ctx context.Context) ([]kube.Object, error) {
+func (o *Operator) ownedObjects(ctx context.Context) ([]kube.Object, error) {
 	workloads, err := o.workloads(ctx)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ const renewedRecently = 2 * time.Minute
 
 // SignsOfLife names what shows that the operator is at work, or would be at once:
 // workloads with replicas, ready pods, leases that were renewed of late.
-func (o *Operator) SignsOfLife(ctx context.Context) ([]string, error) {
+func (o *Operator) Liveness(ctx context.Context) ([]string, error) {
 	workloads, err := o.workloads(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func heldFor(lease *coordinationv1.Lease, now time.Time) (age time.Duration, hel
 // AwaitStopped waits until the operator shows no sign of life.
 func (o *Operator) AwaitStopped(ctx context.Context, run runbook.Run) error {
 	for began := o.Clock.Now(); ; {
-		signs, err := o.SignsOfLife(ctx)
+		signs, err := o.Liveness(ctx)
 		if err != nil || len(signs) == 0 {
 			return err
 		}

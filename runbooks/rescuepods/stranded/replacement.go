@@ -30,7 +30,7 @@ type JobKind struct {
 }
 
 // Aftermath is what became of the jobs of pods that are gone.
-type Aftermath struct {
+type Replacement struct {
 	// Replaced jobs have a pod where it belongs, Complete ones need none, and Waiting
 	// ones have none yet.
 	Replaced, Complete, Waiting []string
@@ -39,13 +39,13 @@ type Aftermath struct {
 	StartAgain map[string][]string
 }
 
-func (a Aftermath) String() string {
+func (a Replacement) String() string {
 	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced), len(a.Complete), a.lost())
 }
 
-func (a *Aftermath) lose(why, name string) { a.StartAgain[why] = append(a.StartAgain[why], name) }
+func (a *Replacement) lose(why, name string) { a.StartAgain[why] = append(a.StartAgain[why], name) }
 
-func (a Aftermath) lost() (n int) {
+func (a Replacement) lost() (n int) {
 	for _, names := range a.StartAgain {
 		n += len(names)
 	}
@@ -56,7 +56,7 @@ func (a Aftermath) lost() (n int) {
 const shownLost = 1000
 
 // listed names what has to be started again, with the reasons.
-func (a Aftermath) listed() string {
+func (a Replacement) listed() string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(a.StartAgain)) {
 		names, more := a.StartAgain[why], ""
@@ -69,20 +69,20 @@ func (a Aftermath) listed() string {
 }
 
 // aftermathNote keeps what had become of the jobs when it was no longer waited for.
-const aftermathNote = "aftermath"
+const replacementNote = "aftermath"
 
 // AftermathKnown observes whether the journal holds what became of the jobs.
-func AftermathKnown(_ context.Context, run runbook.Run) (runbook.Observation, error) {
-	found, err := run.Recall(aftermathNote, &Aftermath{})
+func ReplacementKnown(_ context.Context, run runbook.Run) (runbook.Observation, error) {
+	found, err := run.Recall(replacementNote, &Replacement{})
 	return noted(found, "what became of the jobs"), err
 }
 
 // Aftermath looks what became of the jobs of pods that are gone, by the pods that
 // are where they belong, and by the jobs. Those that AwaitAftermath listed as to be
 // started again don't count as waiting.
-func (s *Search) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod) (Aftermath, error) {
-	var known Aftermath
-	if _, err := run.Recall(aftermathNote, &known); err != nil {
+func (s *Search) ReplacementOf(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod) (Replacement, error) {
+	var known Replacement
+	if _, err := run.Recall(replacementNote, &known); err != nil {
 		return known, err
 	}
 	jobs, err := s.completeJobs(ctx, kind, gone)
@@ -97,7 +97,7 @@ func (s *Search) Aftermath(ctx context.Context, run runbook.Run, kind JobKind, g
 }
 
 // giveUp lists those of some jobs that wait as to be started again.
-func (a *Aftermath) giveUp(why string, jobs []string) {
+func (a *Replacement) giveUp(why string, jobs []string) {
 	some := make(map[string]bool, len(jobs))
 	for _, job := range jobs {
 		some[job] = true
@@ -114,12 +114,12 @@ func (a *Aftermath) giveUp(why string, jobs []string) {
 // notes what became of them in the journal. What has to be started again is said
 // in a warning; that is all which waits still, too. The jobs are read when it begins
 // and, when some wait, when it ends; the pods where they belong in between.
-func (s *Search) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration) error {
+func (s *Search) AwaitReplacement(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration) error {
 	jobs, err := s.completeJobs(ctx, kind, gone)
 	if err != nil {
 		return err
 	}
-	var after Aftermath
+	var after Replacement
 	err = s.Until(ctx, limit, func(ctx context.Context) (_ bool, err error) {
 		after, err = s.judgeJobs(ctx, kind, jobs, gone)
 		run.Report(runbook.Progress{Text: fmt.Sprintf("%d jobs have new pods, %d have none yet", len(after.Replaced), len(after.Waiting))})
@@ -139,14 +139,14 @@ func (s *Search) AwaitAftermath(ctx context.Context, run runbook.Run, kind JobKi
 			return err
 		}
 	}
-	return run.Note(ctx, aftermathNote, after)
+	return run.Note(ctx, replacementNote, after)
 }
 
 // judgeJobs looks for new pods by the label alone: they need not be of the selector
 // by which those that are gone were found.
-func (s *Search) judgeJobs(ctx context.Context, kind JobKind, complete map[string]bool, gone []Pod) (Aftermath, error) {
-	after, replaced := Aftermath{StartAgain: map[string][]string{}}, map[string]bool{}
-	for _, home := range s.Homes {
+func (s *Search) judgeJobs(ctx context.Context, kind JobKind, complete map[string]bool, gone []Pod) (Replacement, error) {
+	after, replaced := Replacement{StartAgain: map[string][]string{}}, map[string]bool{}
+	for _, home := range s.Expected {
 		pods, err := s.Pods(ctx, kube.Scope{Namespace: home, Selector: kind.Label})
 		if err != nil {
 			return after, err

@@ -51,7 +51,7 @@ func (o *Operator) deleteKept(ctx context.Context, run runbook.Run, meant func(E
 // StillThere names what a run has exported and is there, the very one; the first
 // of them when they are many. The objects of a definition that is gone are gone: it
 // takes them along.
-func (o *Operator) StillThere(ctx context.Context, run runbook.Run) ([]string, error) {
+func (o *Operator) Remaining(ctx context.Context, run runbook.Run) ([]string, error) {
 	bundle, err := Kept(ctx, run)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ import (
 )
 
 // Remains are what became of pods that were read earlier.
-type Remains struct {
+type Status struct {
 	// Stranded still are; Free may start where they are.
 	Stranded, Free []Pod
 	// Ending pods are deleted and not gone. Held ones are too, and have finalizers.
@@ -24,7 +24,7 @@ type Remains struct {
 }
 
 // Remains looks what became of pods that were astray.
-func (r *Reading) Remains(pods []Pod) (now Remains) {
+func (r *Reading) StatusOf(pods []Pod) (now Status) {
 	wanted := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
 		wanted[pod.UID] = true
@@ -58,10 +58,10 @@ func (r *Reading) Remains(pods []Pod) (now Remains) {
 
 // Deleted are the pods of which nothing more will come, whether or not they are
 // gone.
-func (r Remains) Deleted() []Pod { return slices.Concat(r.Gone, r.Ending, r.Held) }
+func (r Status) Deleted() []Pod { return slices.Concat(r.Gone, r.Ending, r.Held) }
 
 // Left says what of them is left that should be gone; it is empty when nothing is.
-func (r Remains) Left() string {
+func (r Status) Left() string {
 	switch {
 	case len(r.Stranded) > 0:
 		return fmt.Sprintf("still stranded: %d, such as %s", len(r.Stranded), r.Stranded[0])
@@ -75,7 +75,7 @@ func (r Remains) Left() string {
 
 // Touched says of a pod that was deleted although something in it has started that
 // it was; it is empty when there is none.
-func (r Remains) Touched() string {
+func (r Status) Touched() string {
 	for _, pod := range slices.Concat(r.Held, r.Ending) {
 		if pod.Began != "" {
 			return fmt.Sprintf("pod %s is deleted, and its container %s has started", pod, pod.Began)
@@ -86,7 +86,7 @@ func (r Remains) Touched() string {
 
 // Deletion says how far the deletion of pods is. What finalizers hold is deleted:
 // they are for somebody else to remove.
-func (r Remains) Deletion() runbook.Observation {
+func (r Status) Deletion() runbook.Observation {
 	switch {
 	case len(r.Stranded) > 0:
 		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("still stranded: %d", len(r.Stranded))}

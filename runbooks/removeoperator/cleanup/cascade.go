@@ -16,7 +16,7 @@ import (
 const shown = 50
 
 // Taken are objects that the garbage collector takes along with others.
-type Taken struct {
+type Cascade struct {
 	Count int `json:"count"`
 	// Names are those of the first of them, sorted.
 	Names []string `json:"names,omitempty"`
@@ -25,10 +25,10 @@ type Taken struct {
 // TakenAlong looks for objects outside of the group that go when the group's objects
 // go: those that no other owner keeps. What is in the operator's namespace is not
 // counted, nor what is being deleted anyway.
-func (o *Operator) TakenAlong(ctx context.Context, left *Reading) (Taken, error) {
+func (o *Operator) CascadeOf(ctx context.Context, left *Reading) (Cascade, error) {
 	served, err := o.GarbageCollected(ctx, left.unanswered)
 	if err != nil {
-		return Taken{}, err
+		return Cascade{}, err
 	}
 	looked := served[:0:0]
 	for _, resource := range served {
@@ -47,14 +47,14 @@ func (o *Operator) TakenAlong(ctx context.Context, left *Reading) (Taken, error)
 		return err
 	})
 	if err != nil {
-		return Taken{}, err
+		return Cascade{}, err
 	}
 	names := make([]string, len(all))
 	for i, object := range all {
 		names[i] = object.String()
 	}
 	slices.Sort(names)
-	return Taken{Count: len(all), Names: names[:min(len(names), shown)]}, nil
+	return Cascade{Count: len(all), Names: names[:min(len(names), shown)]}, nil
 }
 
 // ownedBy lists the objects of a resource that the group's objects alone keep.
@@ -123,7 +123,7 @@ func (o *Operator) anyThere(ctx context.Context, objects []kube.Object) (bool, e
 }
 
 // String counts and names the objects.
-func (t Taken) String() string {
+func (t Cascade) String() string {
 	text := count(t.Count, "object") + ": " + strings.Join(t.Names, ", ")
 	if t.Count > len(t.Names) {
 		text += " and more"
