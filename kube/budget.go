@@ -14,41 +14,51 @@ import (
 	"salve/internal/backoff"
 )
 
-var (
-	// refusedByBudget is the schedule after a budget said no: it allows the next
-	// pod when the replacement of the last one is ready.
-	refusedByBudget = backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
-	// severalBudgets is the schedule for pods that can't be evicted until
-	// somebody changes their budgets.
-	severalBudgets = backoff.Exponential{First: 15 * time.Second, Longest: time.Minute, Factor: 2}
-	// inTrouble is the schedule after any other refusal.
-	inTrouble = backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
-	// stumbling is the schedule while the API server throttles or is away.
-	stumbling = backoff.Exponential{First: time.Second, Longest: 5 * time.Second, Factor: 1.5}
-)
+// budgetBackoff is the schedule after a budget refused: it allows the next pod when
+// the replacement of the last one is Ready.
+func budgetBackoff() backoff.Exponential {
+	return backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
+}
+
+// ambiguousBackoff is the schedule for pods that can't be evicted until somebody
+// changes their budgets.
+func ambiguousBackoff() backoff.Exponential {
+	return backoff.Exponential{First: 15 * time.Second, Longest: time.Minute, Factor: 2}
+}
+
+// errorBackoff is the schedule after any other error.
+func errorBackoff() backoff.Exponential {
+	return backoff.Exponential{First: time.Second, Longest: 10 * time.Second, Factor: 1.5}
+}
+
+// unavailableBackoff is the schedule while the API server throttles or does not
+// answer.
+func unavailableBackoff() backoff.Exponential {
+	return backoff.Exponential{First: time.Second, Longest: 5 * time.Second, Factor: 1.5}
+}
 
 // budgets finds the queue of a pod.
 type budgets struct {
-	selectors map[string][]selected // by namespace
-	queues    map[types.NamespacedName]*queue
-	troubles  map[string]*queue // by namespace
+	selectors   map[string][]budgetSelector // by namespace
+	queues      map[types.NamespacedName]*queue
+	errorQueues map[string]*queue // by namespace
 }
 
-type selected struct {
+type budgetSelector struct {
 	name     string
 	selector labels.Selector
 }
 
-// readBudgets reads which budgets there are. It only serves the order in which
-// pods are asked for: the Eviction API decides, and names the budget when it
-// refuses. So one try is enough, and where it may not be read nothing is lost but
-// time.
+// readBudgets lists the PodDisruptionBudgets. It only serves the order in which
+// evictions are requested: the Eviction API decides, and names the budget when it
+// refuses. So one attempt is enough, and where the list is forbidden nothing is lost
+// but time.
 func (c *Cluster) readBudgets(ctx context.Context) *budgets {
 	known := &budgets{
-		selectors: map[string][]selected{},
-		queues:    map[types.NamespacedName]*queue{}, troubles: map[string]*queue{},
+		selectors: map[string][]budgetSelector{},
+		queues:    map[types.NamespacedName]*queue{}, errorQueues: map[string]*queue{},
 	}
-	options := metav1.ListOptions{Limit: page}
+	options := metav1.ListOptions{Limit: pageSize}
 	for {
 		var list *policyv1.PodDisruptionBudgetList
 		err := backoff.Once(ctx, c.Clock, func(ctx context.Context) (err error) {
@@ -70,12 +80,12 @@ func (c *Cluster) readBudgets(ctx context.Context) *budgets {
 func (b *budgets) add(budget *policyv1.PodDisruptionBudget) {
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	if err == nil {
-		b.selectors[budget.Namespace] = append(b.selectors[budget.Namespace], selected{budget.Name, selector})
+		b.selectors[budget.Namespace] = append(b.selectors[budget.Namespace], budgetSelector{budget.Name, selector})
 	}
 }
 
-// of gives the queue of the budgets that match a pod; nil when none does.
-func (b *budgets) of(p *pod) *queue {
+// queueFor gives the queue of the budgets that select a pod; nil when none does.
+func (b *budgets) queueFor(p *pod) *queue {
 	var names []string
 	for _, budget := range b.selectors[p.namespace] {
 		if budget.selector.Matches(labels.Set(p.labels)) {
@@ -90,30 +100,30 @@ func (b *budgets) of(p *pod) *queue {
 	}
 	slices.Sort(names)
 	q := b.queue(p.namespace, strings.Join(names, " and "))
-	q.blocker = "more than one PodDisruptionBudget: " + strings.Join(names, ", ")
-	q.several, q.schedule = true, severalBudgets
+	q.blocker = bounded("more than one PodDisruptionBudget: " + strings.Join(names, ", "))
+	q.ambiguous, q.schedule = true, ambiguousBackoff()
 	return q
 }
 
 // queue gives the queue of a budget. One that the API server did not name has a
-// queue too.
+// queue as well.
 func (b *budgets) queue(namespace, name string) *queue {
 	key := types.NamespacedName{Namespace: namespace, Name: name}
 	if b.queues[key] == nil {
-		blocker := "PodDisruptionBudget " + name
+		blocker := "PodDisruptionBudget " + bounded(name)
 		if name == "" {
 			blocker = "a PodDisruptionBudget"
 		}
-		b.queues[key] = &queue{blocker: blocker, namespace: namespace, schedule: refusedByBudget}
+		b.queues[key] = &queue{blocker: blocker, namespace: namespace, schedule: budgetBackoff()}
 	}
 	return b.queues[key]
 }
 
-// trouble gives the queue of the pods of a namespace that could not be evicted
-// though no budget was in the way.
-func (b *budgets) trouble(namespace string) *queue {
-	if b.troubles[namespace] == nil {
-		b.troubles[namespace] = &queue{namespace: namespace, schedule: inTrouble, passing: true}
+// errorQueue gives the queue of the pods of a namespace whose eviction failed though
+// no budget refused it.
+func (b *budgets) errorQueue(namespace string) *queue {
+	if b.errorQueues[namespace] == nil {
+		b.errorQueues[namespace] = &queue{namespace: namespace, schedule: errorBackoff(), transient: true}
 	}
-	return b.troubles[namespace]
+	return b.errorQueues[namespace]
 }

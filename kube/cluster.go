@@ -14,8 +14,8 @@ import (
 	"salve/internal/clock"
 )
 
-// readers bounds the requests in flight of Parallel.
-const readers = 16
+// maxParallelReads bounds the calls in flight of Parallel.
+const maxParallelReads = 16
 
 // Cluster is a Kubernetes cluster. Nodes and pods need no more than Client and
 // Clock.
@@ -23,7 +23,7 @@ type Cluster struct {
 	Client kubernetes.Interface
 	// Dynamic reaches kinds that are not compiled in, such as custom resources.
 	Dynamic dynamic.Interface
-	// Metadata reads of any kind what all kinds have, and nothing else.
+	// Metadata reads the metadata of objects of any kind, and nothing else.
 	Metadata metadata.Interface
 	Clock    clock.Clock
 }
@@ -34,15 +34,19 @@ func (c *Cluster) ID(ctx context.Context) (string, error) {
 	var id string
 	err := c.Read(ctx, "reading the cluster's identity, the UID of namespace kube-system", func(ctx context.Context) error {
 		namespace, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-		if err == nil {
-			id = string(namespace.UID)
+		switch {
+		case err != nil:
+			return err
+		case namespace.Name != metav1.NamespaceSystem || namespace.UID == "":
+			return wrongObject("namespace with a UID", metav1.NamespaceSystem, bounded(namespace.Name))
 		}
-		return err
+		id = string(namespace.UID)
+		return nil
 	})
 	return id, err
 }
 
-// Read does a read, and repeats it while the API server stumbles.
+// Read makes a read, and repeats it while the API server throttles or fails.
 func (c *Cluster) Read(ctx context.Context, what string, call func(context.Context) error) error {
 	err := backoff.Retry(ctx, c.Clock, func(ctx context.Context) error { return Classify(call(ctx)) })
 	if err != nil {
@@ -51,14 +55,14 @@ func (c *Cluster) Read(ctx context.Context, what string, call func(context.Conte
 	return nil
 }
 
-// Parallel calls do for 0 to n-1, some at a time, and gives the first error,
-// after which no further call begins.
+// Parallel calls do for 0 to n-1, a bounded number at a time, and gives the first
+// error, after which no further call starts.
 func Parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var workers sync.WaitGroup
 	next := make(chan int)
-	for range min(n, readers) {
+	for range min(n, maxParallelReads) {
 		workers.Go(func() {
 			for i := range next {
 				if err := do(ctx, i); err != nil {

@@ -30,8 +30,8 @@ const (
 	unlimited = -1
 	// encoding is what the API server and we talk in; JSON costs both more. Its
 	// answers may be JSON all the same, as those of proxies in between are.
-	encoding       = "application/vnd.kubernetes.protobuf"
-	orElseEncoding = encoding + ",application/json"
+	encoding          = "application/vnd.kubernetes.protobuf"
+	acceptedEncodings = encoding + ",application/json"
 )
 
 // Connect makes the clients of a cluster from a kubeconfig that AKS hands out. Its user is an exec
@@ -49,7 +49,7 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clo
 		config.ExecProvider, config.AuthProvider = nil, nil
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
 	}
-	return clusterOf(config, clk)
+	return newCluster(config, clk)
 }
 
 // Open makes the clients of a cluster from a person's own kubeconfig file, and from a context of
@@ -60,15 +60,15 @@ func Open(file, context string, clk clock.Clock) (*Cluster, error) {
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "reading kubeconfig %q: %w", file, err)
 	}
-	return clusterOf(config, clk)
+	return newCluster(config, clk)
 }
 
 // clusterOf makes the clients, which share their connections.
-func clusterOf(config *rest.Config, clk clock.Clock) (*Cluster, error) {
+func newCluster(config *rest.Config, clk clock.Clock) (*Cluster, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
 	config.WarningHandler = rest.NoWarnings{} // they are for people who write manifests
-	config.ContentType, config.AcceptContentTypes = encoding, orElseEncoding
+	config.ContentType, config.AcceptContentTypes = encoding, acceptedEncodings
 	cluster := &Cluster{Clock: clk}
 	connections, err := rest.HTTPClientFor(config)
 	if err == nil {

@@ -26,24 +26,26 @@ type Resource struct {
 // String names the resource as kubectl does.
 func (r Resource) String() string { return r.GroupResource().String() }
 
-// inGraph are the verbs without which the garbage collector does not follow a
-// resource.
-var inGraph = []string{"delete", "list", "watch"}
+// garbageCollectorVerbs are the verbs without which the garbage collector ignores a
+// resource
+// (https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/garbagecollector/garbagecollector.go, GetDeletableResources).
+func garbageCollectorVerbs() []string { return []string{"delete", "list", "watch"} }
 
-// discoveryPatience is how long a group is waited for that nobody answers for: while a
-// definition comes or goes it takes seconds. A server that is down takes hours.
-const discoveryPatience = 15 * time.Second
+// discoveryTimeout is how long a group is waited for whose server does not answer:
+// while a definition is created or deleted it takes seconds, while an aggregated API
+// server is down it takes hours.
+const discoveryTimeout = 15 * time.Second
 
-// GarbageCollected gives the resources whose objects can be taken along when their
-// owners go. A group that the API server can't answer for is an error, unless its
-// failure is passed over: what belongs to it can't be seen.
-func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group string) bool) ([]Resource, error) {
-	limited, cancel := clock.WithTimeout(ctx, c.Clock, discoveryPatience)
+// GarbageCollected gives the resources whose objects the garbage collector can
+// delete with their owners. A group that discovery fails for is an error unless
+// ignoreGroup says otherwise: what is in it can't be seen.
+func (c *Cluster) GarbageCollected(ctx context.Context, ignoreGroup func(group string) bool) ([]Resource, error) {
+	limited, cancel := clock.WithTimeout(ctx, c.Clock, discoveryTimeout)
 	defer cancel()
 	var lists []*metav1.APIResourceList
-	err := c.Read(limited, "asking the API server what it serves", func(ctx context.Context) (err error) {
+	err := c.Read(limited, "discovering the API server's resources", func(ctx context.Context) (err error) {
 		lists, err = c.Client.Discovery().ServerPreferredResourcesWithContext(ctx)
-		return withoutGroups(err, passOver)
+		return withoutGroups(err, ignoreGroup)
 	})
 	if err != nil {
 		return nil, err
@@ -52,10 +54,10 @@ func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group stri
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return nil, apierr.New(apierr.Terminal, "asking the API server what it serves: %w", err)
+			return nil, apierr.New(apierr.Terminal, "discovering the API server's resources: %w", err)
 		}
 		for _, served := range list.APIResources {
-			if lacks := slices.ContainsFunc(inGraph, func(verb string) bool { return !slices.Contains(served.Verbs, verb) }); !lacks {
+			if lacks := slices.ContainsFunc(garbageCollectorVerbs(), func(verb string) bool { return !slices.Contains(served.Verbs, verb) }); !lacks {
 				resources = append(resources, Resource{version.WithResource(served.Name), served.Kind, served.Namespaced})
 			}
 		}
@@ -63,21 +65,21 @@ func (c *Cluster) GarbageCollected(ctx context.Context, passOver func(group stri
 	return resources, nil
 }
 
-// withoutGroups is an error of discovery without the groups that are passed over.
-func withoutGroups(err error, passOver func(group string) bool) error {
+// withoutGroups is an error of discovery without the groups that are ignored.
+func withoutGroups(err error, ignoreGroup func(group string) bool) error {
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if !errors.As(err, &partial) {
 		return err
 	}
 	var failed []string
 	for version, cause := range partial.Groups {
-		if !passOver(version.Group) {
-			failed = append(failed, fmt.Sprintf("%s (%v)", version, cause))
+		if !ignoreGroup(version.Group) {
+			failed = append(failed, fmt.Sprintf("%s (%s)", version, bounded(cause.Error())))
 		}
 	}
 	if failed == nil {
 		return nil
 	}
 	slices.Sort(failed)
-	return apierr.New(apierr.Transient, "the API server can't say what is in %s", strings.Join(failed, ", "))
+	return apierr.New(apierr.Transient, "discovery failed for %s", strings.Join(failed, ", "))
 }

@@ -53,7 +53,7 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	for _, skipped := range drained.Skipped {
 		reasons[skipped.Reason] += " " + skipped.Pod
 	}
-	if len(reasons) != 2 || !strings.Contains(reasons["ignoring DaemonSet-managed Pods"], "agent") || !strings.Contains(reasons["ignoring mirror Pods"], "mirror") {
+	if len(reasons) != 2 || !strings.Contains(reasons["managed by a DaemonSet, which ignores cordons"], "agent") || !strings.Contains(reasons["mirror pod of a static pod: only its kubelet can stop it"], "mirror") {
 		t.Errorf("skipped %v", drained.Skipped)
 	}
 	if !drained.Complete() {

@@ -152,7 +152,7 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 		if len(last.Details) == 0 || strings.Contains(strings.Join(last.Details, " "), "blocked") {
 			t.Errorf("the last progress was %+v", last)
 		}
-		left, err := cluster.PodsToEvict(ctx, nodes(t, cluster, system))
+		left, err := cluster.PodsToEvict(ctx, nodes(t, cluster, system), nil)
 		if err != nil || len(left) > 0 {
 			t.Errorf("left %v, %v", left, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,7 +13,8 @@ import (
 	"salve/runbook"
 )
 
-// Object names one object, and which one of that name it is.
+// Object identifies one object: by its name, and by the UID that tells it from
+// another one of that name.
 type Object struct {
 	Resource  Resource
 	Namespace string
@@ -33,16 +35,17 @@ func ObjectOf(resource Resource, found metav1.Object) Object {
 	return Object{Resource: resource, Namespace: found.GetNamespace(), Name: found.GetName(), UID: found.GetUID()}
 }
 
-// IsNotFound tells whether an error says that a thing, or what serves it, is gone.
-func IsNotFound(err error) bool { return err != nil && apierr.ClassOf(err) == apierr.Missing }
-
-// MetadataOf reads an object's metadata. It is nil when there is no object of that
-// name, or another one than was meant.
+// MetadataOf reads an object's metadata. It is nil when the object does not exist:
+// there is none of that name, or one with another UID.
 func (c *Cluster) MetadataOf(ctx context.Context, object Object) (*metav1.PartialObjectMetadata, error) {
+	gvr := object.Resource.GroupVersionResource
 	var found *metav1.PartialObjectMetadata
 	err := c.Read(ctx, "reading "+object.String(), func(ctx context.Context) (err error) {
-		found, err = c.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
-		return err
+		found, err = c.Metadata.Resource(gvr).Namespace(object.Namespace).Get(ctx, object.Name, metav1.GetOptions{})
+		if err == nil && (found.Name != object.Name || found.Namespace != object.Namespace) {
+			return wrongObject(object.Resource.String(), object.String(), podName(found.Namespace, found.Name))
+		}
+		return c.confirmAbsent(ctx, object, err)
 	})
 	if IsNotFound(err) || err == nil && object.UID != "" && found.UID != object.UID {
 		return nil, nil
@@ -50,9 +53,21 @@ func (c *Cluster) MetadataOf(ctx context.Context, object Object) (*metav1.Partia
 	return found, err
 }
 
-// State tells whether an object, the very one, is there, and whether it is being
-// deleted.
-func (c *Cluster) State(ctx context.Context, object Object) (there, deleting bool, _ error) {
+// confirmAbsent leaves class Missing only to the object's own 404 and to that of a
+// resource which discovery does not list.
+func (c *Cluster) confirmAbsent(ctx context.Context, object Object, err error) error {
+	if err = c.ConfirmNotServed(ctx, object.Resource.GroupVersionResource, err); !apierrors.IsNotFound(err) || isUnserved(err) {
+		return err
+	}
+	if !isAbsent(err, object.Resource.Resource, object.Name) {
+		return apierr.New(apierr.Transient, "unexpected answer: %s was asked for, and something else is not found: %w", object, err)
+	}
+	return err
+}
+
+// State tells whether an object exists, the one with that UID, and whether it is
+// being deleted.
+func (c *Cluster) State(ctx context.Context, object Object) (exists, deleting bool, _ error) {
 	found, err := c.MetadataOf(ctx, object)
 	if err != nil || found == nil {
 		return false, false, err
@@ -60,26 +75,28 @@ func (c *Cluster) State(ctx context.Context, object Object) (there, deleting boo
 	return true, found.DeletionTimestamp != nil, nil
 }
 
-// Delete deletes an object, the very one, and lets the garbage collector take along
-// what it owns. An object that is gone, one that was replaced, and a resource that
-// is not served any more are no errors.
+// Delete deletes an object, the one with that UID, and lets the garbage collector
+// delete what it owns. An object that does not exist any more, one that was
+// replaced, and a resource that is not served any more are no errors.
 func (c *Cluster) Delete(ctx context.Context, object Object) error {
 	if object.UID == "" {
-		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant", object)
+		return apierr.New(apierr.Terminal, "deleting %s: required UID not set", object)
 	}
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: metav1.NewUIDPreconditions(string(object.UID))}
+	gvr := object.Resource.GroupVersionResource
 	err := Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
-		return c.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace).Delete(ctx, object.Name, options)
+		err := c.Metadata.Resource(gvr).Namespace(object.Namespace).Delete(ctx, object.Name, options)
+		return c.confirmAbsent(ctx, object, err)
 	}))
 	if err == nil || IsNotFound(err) {
 		return nil
 	}
 	if apierr.ClassOf(err) == apierr.Conflict {
-		if there, _, seen := c.State(ctx, object); seen == nil && !there {
+		if exists, _, seen := c.State(ctx, object); seen == nil && !exists {
 			return nil
 		}
 	}

@@ -13,87 +13,87 @@ import (
 // reportEvery is the shortest time between two reports of progress.
 const reportEvery = 250 * time.Millisecond
 
-// reporter tells progress, but not more often than anybody can read it. What it
-// tells is counted as it changes.
-type reporter struct {
-	tell    func(runbook.Progress)
+// progressReporter reports progress, but not more often than anybody can read it.
+// What it reports is counted as it changes.
+type progressReporter struct {
+	report  func(runbook.Progress)
 	changed bool
 	next    time.Time
 }
 
-// due reports when it is time to, and tells when it is next; the zero time when
-// there is nothing to report.
-func (r *reporter) due(e *eviction, now time.Time) (next time.Time) {
+// reportIfDue reports when it is time to, and gives the time of the next report; the
+// zero time when there is nothing to report.
+func (r *progressReporter) reportIfDue(d *drainer, now time.Time) (next time.Time) {
 	switch {
-	case r.tell == nil:
+	case r.report == nil:
 		return time.Time{}
 	case r.next.IsZero(), r.changed && !now.Before(r.next):
 		r.changed, r.next = false, now.Add(reportEvery)
-		r.tell(e.progress())
+		r.report(d.progress())
 	case r.changed:
 		return r.next
 	}
 	return time.Time{}
 }
 
-// last reports how it ended.
-func (r *reporter) last(e *eviction) {
-	if r.tell != nil {
-		r.tell(e.progress())
+// reportLast reports how it ended.
+func (r *progressReporter) reportLast(d *drainer) {
+	if r.report != nil {
+		r.report(d.progress())
 	}
 }
 
-// progress says, node by node, how many pods are left and who is in the way.
-func (e *eviction) progress() runbook.Progress {
-	told := runbook.Progress{Text: fmt.Sprintf("%d of %d pods gone", len(e.evicted), len(e.pods))}
-	for _, node := range e.nodes {
+// progress says, node by node, how many pods are left and what blocks them.
+func (d *drainer) progress() runbook.Progress {
+	progress := runbook.Progress{Text: fmt.Sprintf("%d of %d pods gone", len(d.evicted), len(d.pods))}
+	for _, node := range d.nodes {
 		if len(node.pods) > 0 {
-			told.Details = append(told.Details, node.String())
+			progress.Details = append(progress.Details, node.String())
 		}
 	}
-	return told
+	return progress
 }
 
-// String says how many pods are left on the node and who is in the way.
-func (n *emptying) String() string {
+// String says how many pods are left on the node and what blocks them.
+func (n *drainingNode) String() string {
 	var blocked []string
 	for q, waiting := range n.waiting {
-		if q.blocks {
-			blocked = append(blocked, fmt.Sprintf("%d blocked by %s in %s", waiting, q.blocker, q.namespace))
+		if q.hasBlocked {
+			blocked = append(blocked, fmt.Sprintf("%d blocked by %s in %s", waiting, q.blocker, bounded(q.namespace)))
 		}
 	}
 	slices.Sort(blocked)
-	return strings.Join(append([]string{fmt.Sprintf("%s: %s left", n.name, count(n.left, "pod"))}, blocked...), ", ")
+	return strings.Join(append([]string{fmt.Sprintf("%s: %s left", bounded(n.name), plural(n.remaining, "pod"))}, blocked...), ", ")
 }
 
-func count(n int, thing string) string {
+func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// blocker says what keeps a pod; empty when it only has to end.
+// blocker says what prevents a pod's eviction; empty when it is terminating.
 func (p *pod) blocker() string {
 	switch {
-	case p.stage == ending:
+	case p.stage == terminating:
 		return ""
-	case p.trouble != "":
-		return p.trouble
-	case p.in != nil && p.in.blocks:
-		return p.in.blocker
-	case p.stage == asked:
-		return "its eviction was not answered yet"
+	case p.lastError != "":
+		return p.lastError
+	case p.queue != nil && p.queue.hasBlocked:
+		return p.queue.blocker
+	case p.stage == evicting:
+		return "eviction not answered yet"
 	}
-	return "its eviction was not asked for yet"
+	return "eviction not requested yet"
 }
 
-func (e *eviction) result() DrainResult {
-	result := DrainResult{Evicted: e.evicted}
+func (d *drainer) result() DrainResult {
+	result := DrainResult{Evicted: d.evicted}
 	slices.Sort(result.Evicted)
-	for _, node := range e.nodes {
+	for _, node := range d.nodes {
 		for _, p := range node.pods {
-			if p.stage != gone {
+			if p.stage != deleted {
 				result.Remaining = append(result.Remaining, RemainingPod{Pod: p.String(), Node: node.name, Blocker: p.blocker()})
 			}
 		}

@@ -7,19 +7,19 @@ import (
 	"salve/internal/apierr"
 )
 
-// Selector reads a label selector by which objects are found that are to be removed.
-// One that only says what they are not is refused: it selects those of strangers.
+// ParseSelector parses a label selector of objects that are to be deleted. One that
+// requires no label is refused: it selects the objects of others as well.
 func ParseSelector(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "selector %q: %w", text, err)
+		return nil, apierr.New(apierr.Terminal, "invalid selector %q: %w", text, err)
 	}
-	wanted, _ := parsed.Requirements()
-	for _, one := range wanted {
-		switch one.Operator() {
+	requirements, _ := parsed.Requirements()
+	for _, requirement := range requirements {
+		switch requirement.Operator() {
 		case selection.Equals, selection.DoubleEquals, selection.In, selection.Exists:
 			return parsed, nil
 		}
 	}
-	return nil, apierr.New(apierr.Terminal, "selector %q names no label that they have: it would select what is others'", text)
+	return nil, apierr.New(apierr.Terminal, "invalid selector %q: it requires no label (use for example app=web)", text)
 }

@@ -50,7 +50,7 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 	if err != nil {
 		return runbook.Observation{}, err
 	}
-	pods, err := cluster.PodsToEvict(ctx, nodes)
+	pods, err := cluster.PodsToEvict(ctx, nodes, nil)
 	if err != nil {
 		return runbook.Observation{}, err
 	}

@@ -272,9 +272,9 @@ func TestInputsThatCannotBeMeant(t *testing.T) {
 		edit func(*rescuepods.Inputs)
 		want string
 	}{
-		{func(in *rescuepods.Inputs) { in.Selector = "" }, "names no label that they have"},
-		{func(in *rescuepods.Inputs) { in.Selector = "app!=web" }, "names no label that they have"},
-		{func(in *rescuepods.Inputs) { in.Selector = "app notin (a, b), !old" }, "names no label that they have"},
+		{func(in *rescuepods.Inputs) { in.Selector = "" }, "it requires no label"},
+		{func(in *rescuepods.Inputs) { in.Selector = "app!=web" }, "it requires no label"},
+		{func(in *rescuepods.Inputs) { in.Selector = "app notin (a, b), !old" }, "it requires no label"},
 		{func(in *rescuepods.Inputs) { in.Selector = "a b" }, "--selector"},
 		{func(in *rescuepods.Inputs) { in.Expected = nil }, "--expected-namespace is missing"},
 		{func(in *rescuepods.Inputs) { in.Expected = []string{""} }, "--expected-namespace is missing"},

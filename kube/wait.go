@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,21 +14,15 @@ import (
 	"salve/internal/clock"
 )
 
-// resync is how long a watch is believed before the nodes are listed again: a
-// watch can die without a word.
+// resync is how long a watch is relied on before the objects are listed again: a
+// watch can end without an error.
 const resync = time.Minute
 
-// AwaitNodes waits until enough says that the nodes which match a label selector
-// are as wanted. It lists once and then watches; when the watch ends it lists
-// again.
-func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([]Node) bool) error {
+// AwaitNodes waits until done says that the nodes which match a label selector are
+// as required. It lists once and then watches; when the watch ends it lists again.
+func (c *Cluster) AwaitNodes(ctx context.Context, selector string, done func([]Node) bool) error {
 	for {
-		var list *corev1.NodeList
-		err := c.Read(ctx, fmt.Sprintf("listing nodes (%s)", selector), func(ctx context.Context) error {
-			var err error
-			list, err = c.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: selector})
-			return err
-		})
+		list, err := c.listNodes(ctx, selector)
 		if err != nil {
 			return err
 		}
@@ -37,11 +30,11 @@ func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([
 		for i := range list.Items {
 			nodes[list.Items[i].Name] = nodeOf(&list.Items[i])
 		}
-		if enough(sorted(nodes)) {
+		if done(sortedByName(nodes)) {
 			return nil
 		}
-		done, err := c.watchNodes(ctx, selector, list.ResourceVersion, nodes, enough)
-		if done || err != nil {
+		finished, err := c.watchNodes(ctx, selector, list.ResourceVersion, nodes, done)
+		if finished || err != nil {
 			return err
 		}
 		if err := clock.Sleep(ctx, c.Clock, time.Second); err != nil {
@@ -50,14 +43,16 @@ func (c *Cluster) AwaitNodes(ctx context.Context, selector string, enough func([
 	}
 }
 
-// watchNodes follows the nodes from a version on; done is false when the watch
-// ended or its time is over.
-func (c *Cluster) watchNodes(ctx context.Context, selector, version string, nodes map[string]Node, enough func([]Node) bool) (done bool, _ error) {
+// watchNodes watches the nodes from a version on; finished is false when the watch
+// ended or resync has passed.
+func (c *Cluster) watchNodes(
+	ctx context.Context, selector, version string, nodes map[string]Node, done func([]Node) bool,
+) (finished bool, _ error) {
 	limited, cancel := clock.WithTimeout(ctx, c.Clock, resync)
 	defer cancel()
 	watcher, err := c.Client.CoreV1().Nodes().Watch(limited, metav1.ListOptions{LabelSelector: selector, ResourceVersion: version})
 	if err != nil {
-		return false, context.Cause(ctx) // the next list tells what is wrong
+		return false, context.Cause(ctx) // the next list tells the cause
 	}
 	defer watcher.Stop()
 	for {
@@ -73,13 +68,13 @@ func (c *Cluster) watchNodes(ctx context.Context, selector, version string, node
 			if event.Type == watch.Deleted {
 				delete(nodes, node.Name)
 			}
-			if enough(sorted(nodes)) {
+			if done(sortedByName(nodes)) {
 				return true, nil
 			}
 		}
 	}
 }
 
-func sorted(nodes map[string]Node) []Node {
+func sortedByName(nodes map[string]Node) []Node {
 	return slices.SortedFunc(maps.Values(nodes), func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 }

@@ -19,21 +19,27 @@ type Scope struct {
 
 // Options are for one page of the scope at a time.
 func (s Scope) Options() metav1.ListOptions {
-	return metav1.ListOptions{LabelSelector: s.Selector, Limit: page}
+	return metav1.ListOptions{LabelSelector: s.Selector, Limit: pageSize}
 }
 
 // EachObject visits the metadata of objects page by page, and gives the version
-// from which a watch misses nothing. What it keeps is one page. It fails when the
-// list grew too old between two pages; RetryExpired starts it again.
-func (c *Cluster) EachObject(ctx context.Context, resource Resource, in Scope, visit func(*metav1.PartialObjectMetadata) error) (version string, _ error) {
+// from which a watch misses nothing. It holds one page in memory. It fails when the
+// list expired between two pages; RetryExpired starts it again.
+func (c *Cluster) EachObject(
+	ctx context.Context, resource Resource, in Scope, visit func(*metav1.PartialObjectMetadata) error,
+) (version string, _ error) {
 	list := func(ctx context.Context, options metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
-		return c.Metadata.Resource(resource.GroupVersionResource).Namespace(in.Namespace).List(ctx, options)
+		page, err := c.Metadata.Resource(resource.GroupVersionResource).Namespace(in.Namespace).List(ctx, options)
+		return page, c.ConfirmNotServed(ctx, resource.GroupVersionResource, err)
 	}
 	err := ListPages(ctx, c, "listing "+resource.String(), in.Options(), list, func(list *metav1.PartialObjectMetadataList) error {
 		if version == "" {
 			version = list.ResourceVersion
 		}
 		for i := range list.Items {
+			if got := list.Items[i].Namespace; in.Namespace != "" && got != in.Namespace {
+				return wrongObject(resource.String()+" in namespace", in.Namespace, bounded(got))
+			}
 			if err := visit(&list.Items[i]); err != nil {
 				return err
 			}
@@ -43,8 +49,8 @@ func (c *Cluster) EachObject(ctx context.Context, resource Resource, in Scope, v
 	return version, err
 }
 
-// ListPages lists page by page. A page that is refused because the list grew too old
-// is an error at once: asking again gives the same answer.
+// ListPages lists page by page. A page that is refused because the list expired is
+// an error at once: its continue token stays invalid.
 func ListPages[List metav1.ListInterface](ctx context.Context, c *Cluster, what string, options metav1.ListOptions,
 	list func(context.Context, metav1.ListOptions) (List, error), visit func(List) error) error {
 	for {
@@ -69,22 +75,21 @@ func ListPages[List metav1.ListInterface](ctx context.Context, c *Cluster, what 
 	}
 }
 
-// beginnings bounds how often a list is begun.
-const beginnings = 5
+// maxListAttempts bounds how often a list is started.
+const maxListAttempts = 5
 
-// RetryExpired calls list until it does not fail for having grown too old. What an
-// earlier call saw does not count.
+// RetryExpired calls list until it does not fail for having expired. What an earlier
+// call saw does not count: list starts from nothing each time.
 func RetryExpired(list func() error) error {
 	for n := 1; ; n++ {
 		err := list()
-		if !apierrors.IsResourceExpired(err) || n == beginnings {
+		if !apierrors.IsResourceExpired(err) || n == maxListAttempts {
 			return err
 		}
 	}
 }
 
-// Objects lists the few objects that a scope holds. A resource that is not served
-// has none.
+// Objects lists the few objects of a scope. A resource that is not served has none.
 func (c *Cluster) Objects(ctx context.Context, resource Resource, in Scope) ([]Object, error) {
 	var objects []Object
 	err := RetryExpired(func() error {
@@ -95,7 +100,7 @@ func (c *Cluster) Objects(ctx context.Context, resource Resource, in Scope) ([]O
 		})
 		return err
 	})
-	if IsNotFound(err) {
+	if IsNotFound(err) { // confirmed by discovery
 		return nil, nil
 	}
 	return objects, err
