@@ -299,7 +299,7 @@ func TestSkipGuards(t *testing.T) {
 	for _, guard := range book.Guards {
 		want := "SKIP_GUARDS=true"
 		switch {
-		case guard.Binding:
+		case guard.NotOverridable:
 			want = ""
 		case guard.Name == "pool-wedged":
 			want = "seen"

@@ -38,7 +38,7 @@ func exitOf(outcome runbook.Outcome) int {
 
 // usage makes the error of a command that can't be meant.
 func usage(format string, args ...any) error {
-	return &engine.UsageError{Reason: fmt.Sprintf(format, args...)}
+	return &engine.InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
 // attention marks an error that a person has to look at.
@@ -74,7 +74,7 @@ func (a *app) fail(err error) int {
 
 // judge gives an error's exit code, and what to do about it.
 func (a *app) judge(err error) (code int, advice string) {
-	var wrong *engine.UsageError
+	var wrong *engine.InvalidError
 	var held *journal.HeldError
 	var broken *journal.BrokenError
 	var missing *journal.MissingError

@@ -174,7 +174,7 @@ func (j *journey) actions() map[string]rollout.Action {
 // execute.
 func (j *journey) fit() runbook.Guard {
 	return runbook.Guard{
-		Name: "programs-fit", Asks: "Can this machine execute every program that steps will execute?", Binding: true,
+		Name: "programs-fit", Question: "Can this machine execute every program that steps will execute?", NotOverridable: true,
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
 			mending := afterBuild(j.plan.File)
 			if j.plan.Inputs.NoBuild || j.dryRun {
@@ -182,7 +182,7 @@ func (j *journey) fit() runbook.Guard {
 			}
 			found, err := build.Fit(j.plan.File, program.Here(), mending)
 			if err != nil {
-				return runbook.No(err.Error()).Ending(runbook.Failed)
+				return runbook.No(err.Error()).WithOutcome(runbook.Failed)
 			}
 			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
 			return runbook.Yes(report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them") + untold(found))

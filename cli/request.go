@@ -63,7 +63,7 @@ func (r *request) readOverrides(lookup func(string) string) error {
 func (r *request) overridesFor(book runbook.Runbook) map[string]string {
 	overrides := map[string]string{}
 	for _, guard := range book.Guards {
-		if r.skipGuards && !guard.Binding {
+		if r.skipGuards && !guard.NotOverridable {
 			overrides[guard.Name] = "SKIP_GUARDS=true"
 		}
 	}

@@ -17,13 +17,13 @@ func Decide(posture runbook.Posture, findings []runbook.Finding) journal.Verdict
 		}
 		verdict := journal.Verdict{Reason: fmt.Sprintf("%s %s: %s", finding.Guard, inWords(finding.Answer), finding.Reason)}
 		switch {
-		case finding.Answer == runbook.Unknown && posture == runbook.FailOpen:
+		case finding.Answer == runbook.AnswerUnknown && posture == runbook.FailOpen:
 			verdict.Outcome = runbook.NothingToDo
 			verdict.Reason += " (fail-open: the caller is not blocked)"
-		case finding.Answer == runbook.Unknown:
+		case finding.Answer == runbook.AnswerUnknown:
 			verdict.Outcome = runbook.Undecided
-		case finding.Ends != "":
-			verdict.Outcome = finding.Ends
+		case finding.Outcome != "":
+			verdict.Outcome = finding.Outcome
 		default:
 			verdict.Outcome = runbook.NothingToDo
 		}
@@ -34,9 +34,9 @@ func Decide(posture runbook.Posture, findings []runbook.Finding) journal.Verdict
 
 func inWords(answer runbook.Answer) string {
 	switch answer {
-	case runbook.Holds:
+	case runbook.AnswerHolds:
 		return "holds"
-	case runbook.DoesNotHold:
+	case runbook.AnswerDoesNotHold:
 		return "does not hold"
 	default:
 		return "is unknown"

@@ -68,7 +68,7 @@ func (x *execution) endingOf(ctx context.Context, err error) (ending, error) {
 func (x *execution) undoable() []runbook.Step {
 	var steps []runbook.Step
 	for _, step := range slices.Backward(x.book.Steps) {
-		if step.Undo != nil && x.record.Step(step.Name).Attempts > 0 && !x.record.Step(step.Undo.Name).Finished() {
+		if step.Rollback != nil && x.record.Step(step.Name).Attempts > 0 && !x.record.Step(step.Rollback.Name).Finished() {
 			steps = append(steps, step)
 		}
 	}
@@ -97,8 +97,8 @@ func (x *execution) parking(question *undecidable) ending {
 func (x *execution) pastReturn(verdict journal.Verdict) journal.Verdict {
 	verdict.Outcome = runbook.NeedsAttention
 	verdict.Reason = fmt.Sprintf("stopped after the point of no return: %s", verdict.Reason)
-	if x.book.Leaves != nil {
-		left := x.book.Leaves(func(step string) bool { return x.record.Step(step).Finished() })
+	if x.book.Remaining != nil {
+		left := x.book.Remaining(func(step string) bool { return x.record.Step(step).Finished() })
 		verdict.Reason = strings.TrimSuffix(verdict.Reason+"; "+left, "; ")
 	}
 	if verdict.Question == "" {
@@ -134,10 +134,10 @@ func (x *execution) check(ctx context.Context) (ending, error) {
 	}}, nil
 }
 
-func (x *execution) askChecks(ctx context.Context) (journal.Judgement, error) {
-	judgement := journal.Judgement{For: "checks", Round: x.round}
+func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
+	judgement := journal.Evaluation{For: "checks", Round: x.round}
 	for _, guard := range x.book.Checks {
-		guard.Binding = true
+		guard.NotOverridable = true
 		finding, err := x.ask(ctx, guard)
 		if err != nil {
 			return judgement, err
@@ -146,7 +146,7 @@ func (x *execution) askChecks(ctx context.Context) (journal.Judgement, error) {
 		x.tell(Event{Kind: Found, Step: "checks", Finding: &finding})
 	}
 	judgement.Decision = Decide(runbook.FailClosed, judgement.Findings)
-	return judgement, x.append(ctx, journal.Judged, "", judgement)
+	return judgement, x.append(ctx, journal.Evaluated, "", judgement)
 }
 
 // end writes the ending down, after the undo if there is one. It works on a
@@ -179,14 +179,14 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 // undo takes back, newest first, what the run's steps announced. What can't be
 // taken back parks the run.
 func (x *execution) undo(ctx context.Context, verdict journal.Verdict) (ending, error) {
-	if x.record.Undoing == nil {
-		if err := x.append(ctx, journal.Undoing, "", verdict); err != nil {
+	if x.record.RollingBack == nil {
+		if err := x.append(ctx, journal.RollingBack, "", verdict); err != nil {
 			return ending{}, err
 		}
 	}
-	x.tell(Event{Kind: UndoBegan, Text: verdict.Reason})
+	x.tell(Event{Kind: RollbackBegan, Text: verdict.Reason})
 	for _, step := range x.undoable() {
-		if err := x.perform(ctx, *step.Undo); err != nil {
+		if err := x.perform(ctx, *step.Rollback); err != nil {
 			return x.undoFailed(step, verdict, err)
 		}
 	}

@@ -52,9 +52,9 @@ type Result struct {
 }
 
 // UsageError says that the caller asked for something that can't be meant.
-type UsageError struct{ Reason string }
+type InvalidError struct{ Reason string }
 
-func (e *UsageError) Error() string { return e.Reason }
+func (e *InvalidError) Error() string { return e.Reason }
 
 // AwayError says that a run of the target is open in another journal, where its
 // lease is too.
@@ -98,7 +98,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 	}
 	if open != nil {
 		if !bytes.Equal(open.Header.Inputs, header.Inputs) {
-			return Result{}, &UsageError{fmt.Sprintf("run %q is open on this target and was begun with other inputs (%s): resume it", open.Run, open.Header.Inputs)}
+			return Result{}, &InvalidError{fmt.Sprintf("run %q is open on this target and was begun with other inputs (%s): resume it", open.Run, open.Header.Inputs)}
 		}
 		return e.resume(ctx, book, open, lease, options)
 	}
@@ -131,16 +131,16 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 	case record.Away != nil:
 		return Result{}, &AwayError{Run: run, Where: record.Away.Where}
 	case record.Header.Target.ID != book.Target.ID || record.Header.Runbook != book.Name:
-		return Result{}, &UsageError{fmt.Sprintf("run %q is of runbook %q on %s", run, record.Header.Runbook, record.Header.Target.ID)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %q is of runbook %q on %s", run, record.Header.Runbook, record.Header.Target.ID)}
 	case record.Closed != nil:
-		return Result{}, &UsageError{fmt.Sprintf("run %q is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %q is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
 	}
 	return e.resume(ctx, book, record, lease, options)
 }
 
 func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, lease journal.Lease, options Options) (Result, error) {
 	if record.Header.Version != book.Version {
-		return Result{}, &UsageError{fmt.Sprintf("run %q was begun with version %q of %s, this is version %q: resume it with the program that began it",
+		return Result{}, &InvalidError{fmt.Sprintf("run %q was begun with version %q of %s, this is version %q: resume it with the program that began it",
 			record.Run, record.Header.Version, book.Name, book.Version)}
 	}
 	if lease.Epoch() <= record.Epoch {
@@ -186,7 +186,7 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (_ *journal.
 	}
 	newest := open[len(open)-1]
 	if newest.Header.Runbook != book.Name {
-		return nil, 0, &UsageError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first", newest.Run, newest.Header.Runbook)}
+		return nil, 0, &InvalidError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first", newest.Run, newest.Header.Runbook)}
 	}
 	return newest, highest, nil
 }
@@ -255,7 +255,7 @@ func Validate(book runbook.Runbook, options Options) error {
 	}
 	for name, reason := range options.Overrides {
 		if reason == "" {
-			return &UsageError{fmt.Sprintf("the override of guard %q needs a reason", name)}
+			return &InvalidError{fmt.Sprintf("the override of guard %q needs a reason", name)}
 		}
 		if err := overridable(book, name); err != nil {
 			return err
@@ -267,11 +267,11 @@ func Validate(book runbook.Runbook, options Options) error {
 func overridable(book runbook.Runbook, name string) error {
 	for _, guard := range book.Guards {
 		switch {
-		case guard.Name == name && guard.Binding:
-			return &UsageError{fmt.Sprintf("guard %q can't be overridden", name)}
+		case guard.Name == name && guard.NotOverridable:
+			return &InvalidError{fmt.Sprintf("guard %q can't be overridden", name)}
 		case guard.Name == name:
 			return nil
 		}
 	}
-	return &UsageError{fmt.Sprintf("%s has no guard %q that could be overridden", book.Name, name)}
+	return &InvalidError{fmt.Sprintf("%s has no guard %q that could be overridden", book.Name, name)}
 }

@@ -55,9 +55,9 @@ func (l *lamp) step(name string, done func() bool, change func()) runbook.Step {
 		Name: name, Guards: []string{"lamp-in-sight"},
 		Observe: func(context.Context, runbook.Run) (runbook.Observation, error) {
 			if done() {
-				return runbook.Observation{State: runbook.Done, Reason: "already so"}, nil
+				return runbook.Observation{State: runbook.StateDone, Reason: "already so"}, nil
 			}
-			return runbook.Observation{State: runbook.NotStarted, Reason: "not yet"}, nil
+			return runbook.Observation{State: runbook.StateNotStarted, Reason: "not yet"}, nil
 		},
 		Apply: func(ctx context.Context, _ runbook.Run) error {
 			return l.call(ctx, name, change)
@@ -75,11 +75,11 @@ func (l *lamp) book() runbook.Runbook {
 	hang := l.step("hang-sign", func() bool { return l.sign }, func() { l.sign = true })
 	takeIn := l.step("take-sign-in", func() bool { return !l.sign }, func() { l.sign = false })
 	takeIn.Guards = nil
-	hang.Undo = &takeIn
+	hang.Rollback = &takeIn
 	off := l.step("switch-off", func() bool { return !l.on }, func() { l.on = false })
-	off.NoReturn = true
+	off.Irreversible = true
 	return runbook.Runbook{
-		Name: "lamp-off", Version: "1", Budget: time.Hour, Leaves: func(func(string) bool) string { return "the sign stays out" },
+		Name: "lamp-off", Version: "1", Budget: time.Hour, Remaining: func(func(string) bool) string { return "the sign stays out" },
 		Target: runbook.Target{Kind: "lamp", ID: "lamp/1", Name: "lamp 1"},
 		Guards: []runbook.Guard{inSight}, Steps: []runbook.Step{hang, off},
 		Checks: []runbook.Guard{{Name: "dark", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
@@ -148,13 +148,13 @@ func TestGuardDecides(t *testing.T) {
 		acts     bool
 	}{
 		"does not hold: nothing to do":               {sees: no, outcome: runbook.NothingToDo},
-		"does not hold, clears by itself":            {sees: no.Ending(runbook.Deferred), outcome: runbook.Deferred},
+		"does not hold, clears by itself":            {sees: no.WithOutcome(runbook.Deferred), outcome: runbook.Deferred},
 		"unknown, fail-closed: undecided":            {sees: runbook.Unseen("fog"), outcome: runbook.Undecided},
 		"unknown, fail-open: the caller goes on":     {sees: runbook.Unseen("fog"), posture: runbook.FailOpen, outcome: runbook.NothingToDo},
 		"does not hold, overridden: acts":            {sees: no, override: true, outcome: runbook.Remediated, acts: true},
 		"unknown, overridden: acts":                  {sees: runbook.Unseen("fog"), override: true, outcome: runbook.Remediated, acts: true},
-		"a binding finding passes over an override":  {sees: no.Bound(), override: true, outcome: runbook.NothingToDo},
-		"an unknown binding one is undecided though": {sees: runbook.Unseen("fog").Bound(), override: true, outcome: runbook.Undecided},
+		"a binding finding passes over an override":  {sees: no.NotOverridable(), override: true, outcome: runbook.NothingToDo},
+		"an unknown binding one is undecided though": {sees: runbook.Unseen("fog").NotOverridable(), override: true, outcome: runbook.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -185,13 +185,13 @@ func TestWrongUsageChangesNothing(t *testing.T) {
 	}{
 		"override of an unknown guard":   {options: engine.Options{Overrides: map[string]string{"moon": "why not"}}, want: `no guard "moon"`},
 		"override without a reason":      {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}}, want: "needs a reason"},
-		"override of a binding guard":    {spoil: func(b *runbook.Runbook) { b.Guards[0].Binding = true }, options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
+		"override of a binding guard":    {spoil: func(b *runbook.Runbook) { b.Guards[0].NotOverridable = true }, options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
 		"a step names an unknown guard":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} }, want: `names guard "moon"`},
 		"two steps of the same name":     {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name }, want: "twice"},
 		"a step that can't be observed":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Observe = nil }, want: "needs a name, Observe and Apply"},
 		"a target without an identity":   {spoil: func(b *runbook.Runbook) { b.Target.ID = "" }, want: "target ID"},
 		"two guards of the same name":    {spoil: func(b *runbook.Runbook) { b.Guards = append(b.Guards, b.Guards[0]) }, want: "twice"},
-		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Undo.Observe = nil }, want: "needs a name, Observe and Apply"},
+		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Rollback.Observe = nil }, want: "needs a name, Observe and Apply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -283,7 +283,7 @@ func TestUndoThatFailsParksAndIsResumed(t *testing.T) {
 			if asked++; asked <= 2 {
 				return runbook.Yes("there it is")
 			}
-			return runbook.No("not any more").Ending(runbook.Failed)
+			return runbook.No("not any more").WithOutcome(runbook.Failed)
 		}
 		result := b.run(b.book())
 		expect(t, result, runbook.NeedsAttention, "ladder gone")
@@ -304,7 +304,7 @@ func TestUndecidableParksWithTheQuestion(t *testing.T) {
 	observe := book.Steps[0].Observe
 	book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 		if b.sign {
-			return runbook.Observation{State: runbook.Undecidable, Reason: "dusk", Question: "Does the sign hang?"}, nil
+			return runbook.Observation{State: runbook.StateUndecidable, Reason: "dusk", Question: "Does the sign hang?"}, nil
 		}
 		return observe(ctx, run)
 	}
@@ -380,7 +380,7 @@ func TestAmendTriesOtherInputs(t *testing.T) {
 	b.trouble["hang-sign"] = []error{apierr.New(apierr.Terminal, "too large"), apierr.New(apierr.Terminal, "still too large")}
 	book := b.book()
 	amended := 0
-	book.Steps[0].Amend = func(context.Context, runbook.Run, error) (bool, error) { amended++; return amended == 1, nil }
+	book.Steps[0].RetryWith = func(context.Context, runbook.Run, error) (bool, error) { amended++; return amended == 1, nil }
 	expect(t, b.run(book), runbook.Failed, "still too large")
 	if amended != 2 {
 		t.Errorf("asked %d times for other inputs", amended)

@@ -26,25 +26,25 @@ func (v *valve) shut(ctx context.Context) error {
 
 func shutValve(v *valve) runbook.Runbook {
 	tankFull := runbook.Guard{
-		Name: "tank-full", Asks: "is the tank full?",
+		Name: "tank-full", Question: "is the tank full?",
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			return runbook.Yes("the float is up", runbook.Saw("float", "", time.Now(), "up"))
+			return runbook.Yes("the float is up", runbook.NewEvidence("float", "", time.Now(), "up"))
 		},
 	}
 	shut := runbook.Step{
 		Name: "shut", Changes: "shut the valve", Guards: []string{"tank-full"},
 		Observe: func(context.Context, runbook.Run) (runbook.Observation, error) {
 			if v.open {
-				return runbook.Observation{State: runbook.NotStarted, Reason: "the valve is open"}, nil
+				return runbook.Observation{State: runbook.StateNotStarted, Reason: "the valve is open"}, nil
 			}
-			return runbook.Observation{State: runbook.Done, Reason: "the valve is shut"}, nil
+			return runbook.Observation{State: runbook.StateDone, Reason: "the valve is shut"}, nil
 		},
 		Apply: func(ctx context.Context, _ runbook.Run) error {
 			return v.shut(ctx)
 		},
 	}
 	dry := runbook.Guard{
-		Name: "nothing-flows", Asks: "has the water stopped?",
+		Name: "nothing-flows", Question: "has the water stopped?",
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
 			if v.open {
 				return runbook.No("water runs")

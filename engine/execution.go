@@ -139,7 +139,7 @@ func (x *execution) result(verdict journal.Verdict) Result {
 // proceed takes the run as far as it goes. The verdict says how it stops; the
 // journal does not hold it yet.
 func (x *execution) proceed(ctx context.Context) (ending, error) {
-	if undoing := x.record.Undoing; undoing != nil {
+	if undoing := x.record.RollingBack; undoing != nil {
 		return ending{verdict: *undoing, undo: true}, nil
 	}
 	err := x.walk(ctx)
@@ -181,7 +181,7 @@ func (x *execution) began() bool {
 // start tidies up, asks the guards and makes the plan.
 func (x *execution) start(ctx context.Context) error {
 	x.round++
-	for _, step := range x.book.Before {
+	for _, step := range x.book.Preflight {
 		if err := x.tidy(ctx, step); err != nil {
 			return err
 		}
@@ -204,14 +204,14 @@ func (x *execution) start(ctx context.Context) error {
 // is shared with the guards then: a healthy target costs one look.
 func (x *execution) tidy(ctx context.Context, step runbook.Step) error {
 	if !x.record.Step(step.Name).Unsettled() {
-		if err := x.judge(ctx, "step "+step.Name, step.Needs); err != nil {
+		if err := x.judge(ctx, "step "+step.Name, step.Preconditions); err != nil {
 			return err
 		}
 		seen, err := x.observe(ctx, step)
 		if err != nil {
 			return err
 		}
-		if seen.State == runbook.Done {
+		if seen.State == runbook.StateDone {
 			return nil
 		}
 	}

@@ -83,7 +83,7 @@ func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
 		t.Errorf("changes %v, want %v: a superseded runner changes nothing", b.calls, want)
 	}
 	for _, entry := range b.record("run-1").Entries {
-		if entry.Kind == journal.Closed || entry.Kind == journal.Parked || entry.Kind == journal.Undoing {
+		if entry.Kind == journal.Closed || entry.Kind == journal.Parked || entry.Kind == journal.RollingBack {
 			t.Errorf("the superseded runner wrote %s", entry.Kind)
 		}
 	}
@@ -154,11 +154,11 @@ func TestAPastDecisionCanBeMadeAgain(t *testing.T) {
 	b.run(b.book())
 	judged := 0
 	for _, entry := range b.record("run-1").Entries {
-		if entry.Kind != journal.Judged {
+		if entry.Kind != journal.Evaluated {
 			continue
 		}
 		judged++
-		var judgement journal.Judgement
+		var judgement journal.Evaluation
 		if err := json.Unmarshal(entry.Data, &judgement); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestAPastDecisionCanBeMadeAgain(t *testing.T) {
 func TestPlanAndCheckChangeNothing(t *testing.T) {
 	b := newBench(t)
 	first, err := b.Plan(context.Background(), b.book(), engine.Options{})
-	if err != nil || first.Plan == nil || len(first.Plan.Steps) != 2 || !first.Plan.Steps[1].NoReturn {
+	if err != nil || first.Plan == nil || len(first.Plan.Steps) != 2 || !first.Plan.Steps[1].Irreversible {
 		t.Fatalf("plan %+v, %v", first.Plan, err)
 	}
 	again, err := b.Plan(context.Background(), b.book(), engine.Options{})
@@ -218,7 +218,7 @@ func TestAnOpenRunOfAnotherRunbookIsInTheWay(t *testing.T) {
 	other := b.book()
 	other.Name = "lamp-on"
 	_, err := b.Run(context.Background(), other, engine.Options{})
-	var usage *engine.UsageError
+	var usage *engine.InvalidError
 	if !errors.As(err, &usage) {
 		t.Errorf("got %v", err)
 	}

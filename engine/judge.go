@@ -30,7 +30,7 @@ func (e *judgedOut) Error() string { return e.verdict.Reason }
 // judge asks guards in order, stops at the first that does not pass, journals
 // findings and decision, and fails with *judgedOut when the run may not go on.
 func (x *execution) judge(ctx context.Context, purpose string, guards []runbook.Guard) error {
-	judgement := journal.Judgement{For: purpose, Round: x.round}
+	judgement := journal.Evaluation{For: purpose, Round: x.round}
 	for i, guard := range guards {
 		finding, err := x.ask(ctx, guard)
 		if err != nil {
@@ -52,12 +52,12 @@ func (x *execution) judge(ctx context.Context, purpose string, guards []runbook.
 }
 
 // conclude journals a judgement, unless nothing was asked.
-func (x *execution) conclude(ctx context.Context, judgement journal.Judgement) error {
+func (x *execution) conclude(ctx context.Context, judgement journal.Evaluation) error {
 	if len(judgement.Findings) == 0 {
 		return nil
 	}
 	judgement.Decision = Decide(x.book.Posture, judgement.Findings)
-	if err := x.append(ctx, journal.Judged, "", judgement); err != nil {
+	if err := x.append(ctx, journal.Evaluated, "", judgement); err != nil {
 		return err
 	}
 	if judgement.Decision.Outcome != "" {
@@ -72,12 +72,12 @@ func (x *execution) ask(ctx context.Context, guard runbook.Guard) (runbook.Findi
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, guardPatience)
 	defer cancel()
 	finding := guard.Evaluate(limited, x)
-	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.Unknown {
+	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.AnswerUnknown {
 		return finding, cause
 	}
 	finding.Guard = guard.Name
-	finding.Binding = finding.Binding || guard.Binding
-	if reason, found := x.record.Header.Overrides[guard.Name]; found && !finding.Binding && finding.Answer != runbook.Holds {
+	finding.Locked = finding.Locked || guard.NotOverridable
+	if reason, found := x.record.Header.Overrides[guard.Name]; found && !finding.Locked && finding.Answer != runbook.AnswerHolds {
 		finding.Override = reason
 	}
 	return finding, nil
@@ -100,8 +100,8 @@ func (x *execution) judgeStep(ctx context.Context, step runbook.Step) error {
 			return nil
 		}
 	}
-	return x.conclude(ctx, journal.Judgement{For: "step " + step.Name, Round: x.round, Findings: []runbook.Finding{{
-		Guard: "freshness", Answer: runbook.Unknown, Binding: true,
+	return x.conclude(ctx, journal.Evaluation{For: "step " + step.Name, Round: x.round, Findings: []runbook.Finding{{
+		Guard: "freshness", Answer: runbook.AnswerUnknown, Locked: true,
 		Reason: fmt.Sprintf("asking the guards took more than %s, %d times: what they saw is stale", freshness, looks),
 	}}})
 }
@@ -115,8 +115,8 @@ func (x *execution) guardsOf(step runbook.Step) ([]runbook.Guard, error) {
 			}
 		}
 	}
-	for _, need := range step.Needs {
-		need.Binding = true
+	for _, need := range step.Preconditions {
+		need.NotOverridable = true
 		guards = append(guards, need)
 	}
 	if len(guards) < len(step.Guards) {

@@ -98,7 +98,7 @@ func (x *execution) foreseeRest(ctx context.Context, withPlan bool) (journal.Ver
 		}
 	}
 	x.record.Plan = nil
-	if !withPlan || x.record.Undoing != nil {
+	if !withPlan || x.record.RollingBack != nil {
 		return verdict, nil
 	}
 	return verdict, x.planned(steps, x.findings)
@@ -117,8 +117,8 @@ func (x *execution) planned(steps []runbook.Step, findings []runbook.Finding) er
 func (x *execution) foreseeStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {
 	var steps []runbook.Step
 	var tidying []runbook.Finding
-	for _, step := range x.book.Before {
-		findings, verdict, err := x.weigh(ctx, step.Needs)
+	for _, step := range x.book.Preflight {
+		findings, verdict, err := x.weigh(ctx, step.Preconditions)
 		tidying = append(tidying, findings...)
 		x.findings = tidying
 		if err != nil || verdict.Outcome != "" {
@@ -128,7 +128,7 @@ func (x *execution) foreseeStart(ctx context.Context, withPlan bool) (journal.Ve
 		if err != nil {
 			return journal.Verdict{}, err
 		}
-		if seen.State != runbook.Done {
+		if seen.State != runbook.StateDone {
 			steps = append(steps, step)
 		}
 	}
@@ -153,7 +153,7 @@ func (x *execution) firstNeeds(ctx context.Context) (journal.Verdict, error) {
 	if len(x.book.Steps) == 0 {
 		return journal.Verdict{}, nil
 	}
-	findings, verdict, err := x.weigh(ctx, x.book.Steps[0].Needs)
+	findings, verdict, err := x.weigh(ctx, x.book.Steps[0].Preconditions)
 	x.findings = append(x.findings, findings...)
 	return verdict, err
 }

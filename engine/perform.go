@@ -98,10 +98,10 @@ func (x *execution) again(ctx context.Context, step runbook.Step, err error, den
 		}
 		return now.Sub(*deniedSince) < denialPatience, true, err
 	}
-	if step.Amend == nil {
+	if step.RetryWith == nil {
 		return false, false, err
 	}
-	amended, amendErr := step.Amend(ctx, x, err)
+	amended, amendErr := step.RetryWith(ctx, x, err)
 	if amendErr != nil {
 		return false, false, errors.Join(err, amendErr)
 	}
@@ -113,7 +113,7 @@ func (x *execution) attempt(ctx context.Context, step runbook.Step) error {
 	limited, cancel := x.limit(ctx, step.Budget)
 	defer cancel()
 	state, err := x.begin(limited, step)
-	if err != nil || state == runbook.Done {
+	if err != nil || state == runbook.StateDone {
 		return err
 	}
 	return x.await(ctx, limited, step)
@@ -141,13 +141,13 @@ func (x *execution) begin(ctx context.Context, step runbook.Step) (runbook.State
 		return "", err
 	}
 	switch seen.State {
-	case runbook.Done:
+	case runbook.StateDone:
 		x.tell(Event{Kind: StepBegan, Step: step.Name})
-		return runbook.Done, x.settle(ctx, step, journal.Result{Result: journal.Done, Observed: true, Reason: seen.Reason})
-	case runbook.InFlight:
+		return runbook.StateDone, x.settle(ctx, step, journal.Result{Result: journal.Done, Observed: true, Reason: seen.Reason})
+	case runbook.StateInFlight:
 		x.tell(Event{Kind: StepBegan, Step: step.Name, Text: "already under way: " + seen.Reason})
-		return runbook.InFlight, nil
-	case runbook.Undecidable:
+		return runbook.StateInFlight, nil
+	case runbook.StateUndecidable:
 		return "", &undecidable{step.Name, seen}
 	}
 	if announced {
@@ -158,7 +158,7 @@ func (x *execution) begin(ctx context.Context, step runbook.Step) (runbook.State
 			return "", err
 		}
 	}
-	return runbook.InFlight, x.change(ctx, step)
+	return runbook.StateInFlight, x.change(ctx, step)
 }
 
 // lateRequest is how long a request whose answer was lost may still be on its
@@ -191,7 +191,7 @@ func (x *execution) change(ctx context.Context, step runbook.Step) error {
 		Run: x.record.Run, Target: x.book.Target.ID, Step: step.Name, Attempt: attempt, Epoch: x.lease.Epoch(),
 		Expires: x.engine.Clock.Now().Add(lasts), Now: x.engine.Clock.Now, Lease: x.lease.Check,
 	})
-	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), NoReturn: step.NoReturn}
+	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: step.Irreversible}
 	if step.Inputs != nil {
 		inputs, err := step.Inputs(x)
 		if err != nil {
@@ -214,7 +214,7 @@ func (x *execution) change(ctx context.Context, step runbook.Step) error {
 // applied says what a failed Apply means: refused, or not known.
 func applied(err error) journal.Result {
 	if apierr.ClassOf(err) == apierr.Transient {
-		return journal.Result{Result: journal.Unclear}
+		return journal.Result{Result: journal.Unknown}
 	}
 	return journal.Result{Result: journal.Failure, Refused: true}
 }
@@ -226,7 +226,7 @@ func awaited(err error) journal.Result {
 	case apierr.Terminal, apierr.Conflict, apierr.Missing:
 		return journal.Result{Result: journal.Failure}
 	}
-	return journal.Result{Result: journal.Unclear}
+	return journal.Result{Result: journal.Unknown}
 }
 
 // overdue says that a change was not complete within its step's budget.
@@ -245,7 +245,7 @@ func (x *execution) await(ctx, limited context.Context, step runbook.Step) error
 				return context.Cause(ctx)
 			case context.Cause(limited) != nil:
 				late := &overdue{fmt.Errorf("not complete within %s: %w", step.Budget, err)}
-				return x.unsuccessful(ctx, step, late, journal.Result{Result: journal.Unclear})
+				return x.unsuccessful(ctx, step, late, journal.Result{Result: journal.Unknown})
 			}
 			return x.unsuccessful(ctx, step, err, awaited(err))
 		}
@@ -268,7 +268,7 @@ func (x *execution) unsuccessful(ctx context.Context, step runbook.Step, err err
 
 func (x *execution) settle(ctx context.Context, step runbook.Step, result journal.Result) error {
 	result.Attempt = x.record.Step(step.Name).Attempts
-	if err := x.append(ctx, journal.Ended, step.Name, result); err != nil {
+	if err := x.append(ctx, journal.Outcome, step.Name, result); err != nil {
 		return err
 	}
 	x.tell(Event{Kind: StepEnded, Step: step.Name, Attempt: result.Attempt, Result: &result})
@@ -295,7 +295,7 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		blind := class == apierr.Terminal || class == apierr.Missing
 		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
 			return runbook.Observation{
-				State:    runbook.Undecidable,
+				State:    runbook.StateUndecidable,
 				Reason:   "it can't be seen: " + err.Error(),
 				Question: fmt.Sprintf("Has the change of step %q happened? It can't be seen: %v", step.Name, err),
 			}, context.Cause(ctx)

@@ -20,7 +20,7 @@ func (b *bench) stuck() runbook.Runbook {
 	book := b.book()
 	book.Steps[1].Await = func(context.Context, runbook.Run) error { return apierr.New(apierr.Terminal, "stuck") }
 	book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
-		return runbook.Observation{State: runbook.NotStarted, Reason: "it glows"}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: "it glows"}, nil
 	}
 	return book
 }
@@ -106,7 +106,7 @@ func TestWhatHappenedInPartIsNotUndone(t *testing.T) {
 					return errLost
 				}
 				book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
-					return runbook.Observation{State: runbook.NotStarted, Partial: partial, Reason: "it glows"}, nil
+					return runbook.Observation{State: runbook.StateNotStarted, Partial: partial, Reason: "it glows"}, nil
 				}
 				result := b.run(book)
 				expect(t, result, want, "somebody else's")
@@ -141,7 +141,7 @@ func TestAnOpenRunIsNotGoneOnWithUnderOtherInputs(t *testing.T) {
 	b.run(book)
 	book.Inputs = map[string]int{"watts": 60}
 	_, err := b.Run(context.Background(), book, engine.Options{})
-	var usage *engine.UsageError
+	var usage *engine.InvalidError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "40") {
 		t.Errorf("got %v", err)
 	}

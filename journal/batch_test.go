@@ -20,7 +20,7 @@ func TestSeveralEntriesAtOnce(t *testing.T) {
 	err = record.AppendAll(ctx,
 		journal.Draft{Kind: journal.Intended, Step: "b", Data: journal.Intent{Attempt: 1}},
 		journal.Draft{Kind: journal.Intended, Step: "c", Data: journal.Intent{Attempt: 1}},
-		journal.Draft{Kind: journal.Ended, Step: "b", Data: journal.Result{Result: journal.Done}})
+		journal.Draft{Kind: journal.Outcome, Step: "b", Data: journal.Result{Result: journal.Done}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,13 @@ type Kind string
 const (
 	Opened      Kind = "opened"      // Header
 	Resumed     Kind = "resumed"     // Resumption
-	Judged      Kind = "judged"      // Judgement
+	Evaluated   Kind = "evaluated"      // Judgement
 	Planned     Kind = "planned"     // runbook.Plan
 	Intended    Kind = "intent"      // Intent
-	Ended       Kind = "outcome"     // Result
+	Outcome     Kind = "outcome"     // Result
 	Noted       Kind = "note"        // Note
 	Warned      Kind = "warning"     // Message
-	Undoing     Kind = "undoing"     // Verdict: how the run ends once undone
+	RollingBack Kind = "rolling-back"     // Verdict: how the run ends once undone
 	Interrupted Kind = "interrupted" // Message
 	Parked      Kind = "parked"      // Verdict
 	Closed      Kind = "closed"      // Verdict
@@ -75,7 +75,7 @@ type Holder struct {
 }
 
 // Judgement is a set of findings and what was decided on them.
-type Judgement struct {
+type Evaluation struct {
 	// For is "start", "step NAME" or "checks".
 	For      string            `json:"for"`
 	Round    int               `json:"round"`
@@ -98,8 +98,8 @@ type Intent struct {
 	Attempt int             `json:"attempt"`
 	Inputs  json.RawMessage `json:"inputs,omitempty"`
 	// Permit is sent with the change as the client's request ID.
-	Permit   string `json:"permit"`
-	NoReturn bool   `json:"noReturn,omitempty"`
+	Permit       string `json:"permit"`
+	Irreversible bool   `json:"irreversible,omitempty"`
 }
 
 // ResultKind is what became of an intent.
@@ -109,9 +109,9 @@ type ResultKind string
 const (
 	Done    ResultKind = "done"
 	Failure ResultKind = "failed"
-	Unclear ResultKind = "unknown"
+	Unknown ResultKind = "unknown"
 	// LeftOut is what became of a step that was not to be run: nobody has done it.
-	LeftOut ResultKind = "left-out"
+	Skipped ResultKind = "skipped"
 )
 
 // Result closes an intent.

@@ -17,7 +17,7 @@ type History struct {
 	Plan  *runbook.Plan
 	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
 	// is cleared when the run is resumed.
-	Undoing, Parked, Closed *Verdict
+	RollingBack, Parked, Closed *Verdict
 	// Away is where the record was moved to: the run is open there, and closed
 	// here. Nil when it is here.
 	Away  *Move
@@ -47,14 +47,14 @@ type StepHistory struct {
 func (s StepHistory) Finished() bool { return !s.Open && s.Last.Result == Done }
 
 // LeftOut tells whether the step was left out when its turn came.
-func (s StepHistory) LeftOut() bool { return !s.Open && s.Last.Result == LeftOut }
+func (s StepHistory) Skipped() bool { return !s.Open && s.Last.Result == Skipped }
 
 // Crossed tells whether the step's point of no return may lie behind.
 func (s StepHistory) Crossed() bool { return s.crossed }
 
 // Unsettled tells whether a change was announced of which it isn't known
 // whether it happened: the world has to be asked before anything else.
-func (s StepHistory) Unsettled() bool { return s.Open || s.Last.Result == Unclear }
+func (s StepHistory) Unsettled() bool { return s.Open || s.Last.Result == Unknown }
 
 // Step gives the history of a step; zero when it never began.
 func (h *History) Step(name string) StepHistory {
@@ -136,7 +136,7 @@ func (h *History) take(entry Entry) error {
 	case Planned:
 		h.Plan = new(runbook.Plan)
 		return json.Unmarshal(entry.Data, h.Plan)
-	case Intended, Ended:
+	case Intended, Outcome:
 		return h.takeStep(entry)
 	case Noted:
 		var note Note
@@ -157,8 +157,8 @@ func (h *History) take(entry Entry) error {
 			h.Header.Inputs = resumption.Inputs
 		}
 		return err
-	case Undoing:
-		return verdict(entry, &h.Undoing)
+	case RollingBack:
+		return verdict(entry, &h.RollingBack)
 	case Parked:
 		return verdict(entry, &h.Parked)
 	case Closed:
@@ -171,7 +171,7 @@ func (h *History) take(entry Entry) error {
 		return err
 	case Arrived:
 		h.Away, h.Closed = nil, nil
-	case Judged, Warned, Interrupted:
+	case Evaluated, Warned, Interrupted:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)
 	}
@@ -185,11 +185,11 @@ func (h *History) takeStep(entry Entry) error {
 		h.steps[entry.Step] = step
 		h.order = append(h.order, entry.Step)
 	}
-	if entry.Kind == Ended {
+	if entry.Kind == Outcome {
 		step.Open = false
 		step.Last = Result{}
 		err := json.Unmarshal(entry.Data, &step.Last)
-		if step.Last.Result != Unclear {
+		if step.Last.Result != Unknown {
 			delete(h.notes, runbook.OperationNote)
 		}
 		if step.Last.Refused {
@@ -200,7 +200,7 @@ func (h *History) takeStep(entry Entry) error {
 	var intent Intent
 	err := json.Unmarshal(entry.Data, &intent)
 	step.Attempts, step.Open, step.Permit, step.Intended = intent.Attempt, true, intent.Permit, entry.At
-	step.before, step.crossed = step.crossed, step.crossed || intent.NoReturn
+	step.before, step.crossed = step.crossed, step.crossed || intent.Irreversible
 	delete(h.notes, runbook.OperationNote)
 	return err
 }

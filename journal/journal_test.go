@@ -34,7 +34,7 @@ func written(t *testing.T) (*journal.File, string) {
 	}{
 		{journal.Noted, "a", journal.Note{Name: "size", Value: []byte("3")}},
 		{journal.Intended, "a", journal.Intent{Attempt: 1, Permit: "p1"}},
-		{journal.Ended, "a", journal.Result{Attempt: 1, Result: journal.Done}},
+		{journal.Outcome, "a", journal.Result{Attempt: 1, Result: journal.Done}},
 	} {
 		if err := record.Append(ctx, entry.kind, entry.step, entry.data); err != nil {
 			t.Fatal(err)

@@ -5,7 +5,7 @@ import "context"
 // Ask makes a guard that looks, and judges what it saw. An error of either says that
 // it can't be seen.
 func Ask[T any](name, asks string, look func(context.Context, Run) (T, error), judge func(context.Context, Run, T) (Finding, error)) Guard {
-	return Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run Run) Finding {
+	return Guard{Name: name, Question: asks, Evaluate: func(ctx context.Context, run Run) Finding {
 		seen, err := look(ctx, run)
 		if err != nil {
 			return Unseen(err.Error())
@@ -27,7 +27,7 @@ type Shared[T any] struct {
 }
 
 // In gives the reading of a run's round. It looks when there is none.
-func (s *Shared[T]) In(ctx context.Context, run Run, look func(context.Context) (T, error)) (T, error) {
+func (s *Shared[T]) Get(ctx context.Context, run Run, look func(context.Context) (T, error)) (T, error) {
 	if s.round == run.Round() {
 		return s.seen, nil
 	}
@@ -42,4 +42,4 @@ func (s *Shared[T]) In(ctx context.Context, run Run, look func(context.Context) 
 func (s *Shared[T]) Last() T { return s.seen }
 
 // Forget has the next one look again.
-func (s *Shared[T]) Forget() { s.round = 0 }
+func (s *Shared[T]) Reset() { s.round = 0 }

@@ -37,9 +37,9 @@ func TestARoundSharesOneReading(t *testing.T) {
 	} {
 		trouble = row.trouble
 		if row.forget {
-			shared.Forget()
+			shared.Reset()
 		}
-		got, err := shared.In(t.Context(), round{number: row.round}, look)
+		got, err := shared.Get(t.Context(), round{number: row.round}, look)
 		if got != row.want || !errors.Is(err, row.trouble) {
 			t.Errorf("round %d: %d, %v, want %d", row.round, got, err, row.want)
 		}
@@ -56,15 +56,15 @@ func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
 		look, judge error
 		want        runbook.Answer
 	}{
-		"seen and judged":  {want: runbook.Holds},
-		"not seen":         {look: blind, want: runbook.Unknown},
-		"seen, not judged": {judge: blind, want: runbook.Unknown},
+		"seen and judged":  {want: runbook.AnswerHolds},
+		"not seen":         {look: blind, want: runbook.AnswerUnknown},
+		"seen, not judged": {judge: blind, want: runbook.AnswerUnknown},
 	} {
 		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) { return true, row.look },
 			func(context.Context, runbook.Run, bool) (runbook.Finding, error) {
 				return runbook.Yes("it glows"), row.judge
 			})
-		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want || row.want == runbook.Unknown && found.Reason != "403" {
+		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want || row.want == runbook.AnswerUnknown && found.Reason != "403" {
 			t.Errorf("%s: %s: %s", name, found.Answer, found.Reason)
 		}
 	}

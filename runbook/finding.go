@@ -12,11 +12,11 @@ type Answer string
 
 const (
 	// Holds: seen, and so.
-	Holds Answer = "holds"
+	AnswerHolds Answer = "holds"
 	// DoesNotHold: seen, and not so.
-	DoesNotHold Answer = "does-not-hold"
+	AnswerDoesNotHold Answer = "does-not-hold"
 	// Unknown: it could not be seen. It is never turned into one of the others.
-	Unknown Answer = "unknown"
+	AnswerUnknown Answer = "unknown"
 )
 
 // Evidence is one observed fact.
@@ -32,7 +32,7 @@ type Evidence struct {
 }
 
 // Saw makes evidence. The value must be encodable as JSON.
-func Saw(source, identity string, seen time.Time, value any) Evidence {
+func NewEvidence(source, identity string, seen time.Time, value any) Evidence {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		raw, _ = json.Marshal(fmt.Sprintf("not encodable: %v", err))
@@ -48,67 +48,67 @@ type Finding struct {
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// Ends is how the run ends when the guard does not hold; empty means
 	// NothingToDo. It plays no part when the answer is Unknown.
-	Ends Outcome `json:"ends,omitempty"`
+	Outcome Outcome `json:"outcome,omitempty"`
 	// Binding says that no override may pass over this finding.
-	Binding bool `json:"binding,omitempty"`
+	Locked bool `json:"notOverridable,omitempty"`
 	// Override is the reason a person gave for going on in spite of it.
 	Override string `json:"override,omitempty"`
 }
 
 // Yes is a finding that holds.
 func Yes(reason string, evidence ...Evidence) Finding {
-	return Finding{Answer: Holds, Reason: reason, Evidence: evidence}
+	return Finding{Answer: AnswerHolds, Reason: reason, Evidence: evidence}
 }
 
 // No is a finding that does not hold.
 func No(reason string, evidence ...Evidence) Finding {
-	return Finding{Answer: DoesNotHold, Reason: reason, Evidence: evidence}
+	return Finding{Answer: AnswerDoesNotHold, Reason: reason, Evidence: evidence}
 }
 
 // Unseen is a finding that could not be made, with the cause.
 func Unseen(cause string, evidence ...Evidence) Finding {
-	return Finding{Answer: Unknown, Reason: cause, Evidence: evidence}
+	return Finding{Answer: AnswerUnknown, Reason: cause, Evidence: evidence}
 }
 
 // Ending gives the finding another ending than NothingToDo.
-func (f Finding) Ending(outcome Outcome) Finding {
-	f.Ends = outcome
+func (f Finding) WithOutcome(outcome Outcome) Finding {
+	f.Outcome = outcome
 	return f
 }
 
 // Bound gives the finding that no override passes over.
-func (f Finding) Bound() Finding {
-	f.Binding = true
+func (f Finding) NotOverridable() Finding {
+	f.Locked = true
 	return f
 }
 
 // Passes tells whether the run may go on past this finding: it holds, or a
 // person overrode it.
 func (f Finding) Passes() bool {
-	return f.Answer == Holds || (f.Override != "" && !f.Binding)
+	return f.Answer == AnswerHolds || (f.Override != "" && !f.Locked)
 }
 
 // Any combines findings in three-valued logic: holds when one holds, otherwise
 // unknown when one is unknown, otherwise does-not-hold. Without findings it is
 // unknown, because nothing was seen.
 func Any(findings ...Finding) Finding {
-	combined := Finding{Answer: Unknown, Reason: "nothing was looked at"}
+	combined := Finding{Answer: AnswerUnknown, Reason: "nothing was looked at"}
 	var reasons []string
 	unknown := len(findings) == 0
 	for _, f := range findings {
 		combined.Evidence = append(combined.Evidence, f.Evidence...)
-		if f.Answer == Holds {
-			combined.Answer, combined.Reason = Holds, named(f)
+		if f.Answer == AnswerHolds {
+			combined.Answer, combined.Reason = AnswerHolds, named(f)
 			return combined
 		}
-		unknown = unknown || f.Answer == Unknown
+		unknown = unknown || f.Answer == AnswerUnknown
 		reasons = append(reasons, named(f))
 	}
 	if len(reasons) > 0 {
 		combined.Reason = strings.Join(reasons, "; ")
 	}
 	if !unknown {
-		combined.Answer = DoesNotHold
+		combined.Answer = AnswerDoesNotHold
 	}
 	return combined
 }

@@ -20,10 +20,10 @@ type Plan struct {
 
 // PlannedStep is one line of a plan.
 type PlannedStep struct {
-	Name     string          `json:"name"`
-	Changes  string          `json:"changes"`
-	Inputs   json.RawMessage `json:"inputs,omitempty"`
-	NoReturn bool            `json:"noReturn,omitempty"`
+	Name         string          `json:"name"`
+	Changes      string          `json:"changes"`
+	Inputs       json.RawMessage `json:"inputs,omitempty"`
+	Irreversible bool            `json:"irreversible,omitempty"`
 }
 
 // Plan makes the plan of those of a runbook's steps that are left to do, on the
@@ -32,7 +32,7 @@ type PlannedStep struct {
 func (r Runbook) Plan(run Run, steps []Step, findings []Finding) (Plan, error) {
 	plan := Plan{Runbook: r.Name, Version: r.Version, Target: r.Target}
 	for _, step := range steps {
-		planned := PlannedStep{Name: step.Name, Changes: step.Changes, NoReturn: step.NoReturn}
+		planned := PlannedStep{Name: step.Name, Changes: step.Changes, Irreversible: step.Irreversible}
 		if step.Inputs != nil {
 			inputs, err := step.Inputs(run)
 			if err != nil {

@@ -22,12 +22,12 @@ type Runbook struct {
 	// Leaves says what is left standing when a run has to stop after the point of
 	// no return, such as "the stand-in pool keeps serving"; it may ask which
 	// steps are done. May be nil.
-	Leaves func(done func(step string) bool) string
+	Remaining func(done func(step string) bool) string
 	// Before are steps that tidy up what an earlier run left. They come before
 	// the guards, and each is skipped when it observes that it is done.
-	Before []Step
-	Guards []Guard
-	Steps  []Step
+	Preflight []Step
+	Guards    []Guard
+	Steps     []Step
 	// Checks are asked of freshly observed state at the end. Unlike guards they
 	// are all asked, and none can be overridden.
 	Checks []Guard
@@ -51,9 +51,9 @@ type Permit = permit.Permit
 type Guard struct {
 	Name string
 	// Asks is the question in words.
-	Asks string
+	Question string
 	// Binding guards can't be overridden.
-	Binding bool
+	NotOverridable bool
 	// Evaluate looks and answers. It returns within ctx's deadline, never
 	// changes the world, and answers Unknown when it can't see.
 	Evaluate func(ctx context.Context, run Run) Finding
@@ -106,7 +106,7 @@ func (r Runbook) Validate() error {
 		guards[guard.Name] = true
 	}
 	steps := map[string]bool{}
-	for _, step := range append(append([]Step{}, r.Before...), r.Steps...) {
+	for _, step := range append(append([]Step{}, r.Preflight...), r.Steps...) {
 		if steps[step.Name] {
 			return fmt.Errorf("runbook %q: step %q stands there twice", r.Name, step.Name)
 		}

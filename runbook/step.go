@@ -16,7 +16,7 @@ type Step struct {
 	// Guards names those of the runbook's guards that must hold right before.
 	Guards []string
 	// Needs are further conditions of the permit; they can't be overridden.
-	Needs []Guard
+	Preconditions []Guard
 	// Inputs gives what the change will be made with, for plan and intent; it
 	// must be encodable as JSON and hold no secret. May be nil.
 	Inputs func(Run) (any, error)
@@ -31,12 +31,12 @@ type Step struct {
 	Await func(context.Context, Run) error
 	// Amend is asked after a refused attempt whether another one with other
 	// inputs is worth it; it notes those inputs. Nil means no.
-	Amend func(context.Context, Run, error) (bool, error)
+	RetryWith func(context.Context, Run, error) (bool, error)
 	// Undo takes the change back while the point of no return lies ahead. Nil
 	// when there is nothing to take back.
-	Undo *Step
+	Rollback *Step
 	// NoReturn marks the step after whose intent nothing is undone any more.
-	NoReturn bool
+	Irreversible bool
 	// Budget bounds one attempt, waiting included; zero leaves it to the run's.
 	Budget time.Duration
 	// PermitLasts is how long the permit is good for; zero means two minutes.
@@ -48,13 +48,13 @@ type State string
 
 const (
 	// NotStarted: the change has not happened and is not happening.
-	NotStarted State = "not-started"
+	StateNotStarted State = "not-started"
 	// InFlight: the change was accepted and goes on; only waiting is left.
-	InFlight State = "in-flight"
+	StateInFlight State = "in-flight"
 	// Done: the change has happened.
-	Done State = "done"
+	StateDone State = "done"
 	// Undecidable: the world does not tell. A person has to.
-	Undecidable State = "undecidable"
+	StateUndecidable State = "undecidable"
 )
 
 // Observation is what a step's Observe saw.
@@ -77,8 +77,8 @@ func (s Step) validate(guards map[string]bool) error {
 			return fmt.Errorf("step %q names guard %q, which the runbook does not have", s.Name, name)
 		}
 	}
-	if s.Undo != nil {
-		return s.Undo.validate(guards)
+	if s.Rollback != nil {
+		return s.Rollback.validate(guards)
 	}
 	return nil
 }

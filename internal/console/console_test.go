@@ -34,7 +34,7 @@ func events() []engine.Event {
 	return []engine.Event{
 		at(0, engine.Event{Kind: engine.RunBegan, Text: "opened"}),
 		at(time.Second, engine.Event{Kind: engine.Found, Step: "start", Finding: &holds}),
-		at(2*time.Second, engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Digest: "d", Steps: []runbook.PlannedStep{{Name: "snapshot"}, {Name: "drain"}, {Name: "delete-pool", NoReturn: true}}}}),
+		at(2*time.Second, engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Digest: "d", Steps: []runbook.PlannedStep{{Name: "snapshot"}, {Name: "drain"}, {Name: "delete-pool", Irreversible: true}}}}),
 		at(3*time.Second, engine.Event{Kind: engine.StepBegan, Step: "snapshot", Attempt: 1}),
 		at(4*time.Second, engine.Event{Kind: engine.StepEnded, Step: "snapshot", Attempt: 1, Result: &journal.Result{Result: journal.Done}}),
 		at(5*time.Second, engine.Event{Kind: engine.StepBegan, Step: "drain", Attempt: 1}),
@@ -49,7 +49,7 @@ func ended() []engine.Event {
 	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: "no capacity"}
 	return []engine.Event{
 		{At: midnight.Add(70 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "drain", Attempt: 1, Result: &journal.Result{Result: journal.Failure, Reason: "a node went away while its pods were being evicted, and came back"}},
-		{At: midnight.Add(71 * time.Second), Run: "run-1", Kind: engine.UndoBegan, Text: "no capacity"},
+		{At: midnight.Add(71 * time.Second), Run: "run-1", Kind: engine.RollbackBegan, Text: "no capacity"},
 		{At: midnight.Add(71 * time.Second), Run: "run-1", Kind: engine.StepBegan, Step: "uncordon", Attempt: 1},
 		{At: midnight.Add(75 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "uncordon", Attempt: 1, Result: &journal.Result{Result: journal.Done}},
 		{At: midnight.Add(80 * time.Second), Run: "run-1", Kind: engine.RunEnded, Verdict: &verdict},
@@ -72,7 +72,7 @@ func uncoloured(frame string) string {
 func TestOnePointOfNoReturn(t *testing.T) {
 	picture := &picture{title: "remove-operator"}
 	picture.take(engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Steps: []runbook.PlannedStep{
-		{Name: "export"}, {Name: "remove-hooks", NoReturn: true}, {Name: "delete-objects", NoReturn: true},
+		{Name: "export"}, {Name: "remove-hooks", Irreversible: true}, {Name: "delete-objects", Irreversible: true},
 	}}})
 	frame := uncoloured(picture.draw(midnight, 64, 0))
 	if strings.Count(frame, "the point of no return") != 1 {
@@ -134,7 +134,7 @@ func TestRecall(t *testing.T) {
 	}{
 		{journal.Planned, "", plan},
 		{journal.Intended, "snapshot", journal.Intent{Attempt: 1}},
-		{journal.Ended, "snapshot", journal.Result{Result: journal.Done}},
+		{journal.Outcome, "snapshot", journal.Result{Result: journal.Done}},
 		{journal.Intended, "drain", journal.Intent{Attempt: 1}},
 	} {
 		if err := record.Append(t.Context(), entry.kind, entry.step, entry.data); err != nil {

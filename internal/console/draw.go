@@ -120,7 +120,7 @@ func (d *drawing) heading(p *picture) {
 func (d *drawing) guards(p *picture) {
 	passed := len(p.guards) > 0
 	for _, finding := range p.guards {
-		passed = passed && finding.Answer == runbook.Holds
+		passed = passed && finding.Answer == runbook.AnswerHolds
 	}
 	if passed && len(p.steps) > 0 {
 		d.row(green, "✓", "guards", fmt.Sprintf("all %d hold", len(p.guards)), "")
@@ -144,11 +144,11 @@ func (d *drawing) finding(finding runbook.Finding) {
 		text = "overridden (" + finding.Override + "): " + text
 	}
 	switch {
-	case finding.Answer == runbook.Holds:
+	case finding.Answer == runbook.AnswerHolds:
 		d.row(green, "✓", finding.Guard, text, "")
 	case finding.Passes():
 		d.row(yellow, "!", finding.Guard, text, "")
-	case finding.Answer == runbook.Unknown:
+	case finding.Answer == runbook.AnswerUnknown:
 		d.row(yellow, "?", finding.Guard, text, "")
 	default:
 		d.row(red, "✗", finding.Guard, text, "")
@@ -167,9 +167,9 @@ func (d *drawing) step(step *row) {
 		d.working(step)
 	case step.result.Result == journal.Done:
 		d.row(green, "✓", step.name, done(step), d.took(step))
-	case step.result.Result == journal.LeftOut:
+	case step.result.Result == journal.Skipped:
 		d.row(faint, "–", step.name, step.result.Reason, "")
-	case step.result.Result == journal.Unclear:
+	case step.result.Result == journal.Unknown:
 		d.row(yellow, "?", step.name, "not known to be done: "+step.result.Reason, d.took(step))
 	default:
 		d.row(red, "✗", step.name, step.result.Reason, d.took(step))
@@ -229,7 +229,7 @@ func (d *drawing) undo(p *picture) {
 func (d *drawing) checks(p *picture) {
 	holding := 0
 	for _, finding := range p.checks {
-		if finding.Answer == runbook.Holds {
+		if finding.Answer == runbook.AnswerHolds {
 			holding++
 		}
 	}
@@ -242,7 +242,7 @@ func (d *drawing) checks(p *picture) {
 		d.row(green, "✓", "checks", fmt.Sprintf("all %d hold", holding), "")
 	}
 	for _, finding := range p.checks {
-		if finding.Answer != runbook.Holds {
+		if finding.Answer != runbook.AnswerHolds {
 			d.finding(finding)
 		}
 	}

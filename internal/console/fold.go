@@ -27,7 +27,7 @@ func (d *drawing) fold(p *picture) []*row {
 			working = append(working, step)
 		case step.result.Result == journal.Done:
 			done++
-		case step.result.Result == journal.LeftOut:
+		case step.result.Result == journal.Skipped:
 			left++
 		default:
 			wrong = append(wrong, step)

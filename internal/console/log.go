@@ -85,7 +85,7 @@ func (l *Log) Watch(event engine.Event) {
 		l.ended(event)
 	case engine.Waiting, engine.Warning:
 		l.write(event, slog.LevelWarn, joined(string(event.Kind), event.Text))
-	case engine.UndoBegan:
+	case engine.RollbackBegan:
 		l.write(event, slog.LevelWarn, joined("taking back what was done", event.Text))
 	case engine.ChecksBegan:
 		l.write(event, slog.LevelInfo, "final checks")
@@ -104,7 +104,7 @@ func (l *Log) enter(event engine.Event) {
 		l.phase, l.moved = event.Step, time.Time{}
 	case engine.StepMoved, engine.StepEnded, engine.Waiting:
 		l.phase = event.Step // steps of a pipeline run beside each other
-	case engine.UndoBegan:
+	case engine.RollbackBegan:
 		l.phase, l.undo = "undo", true
 	case engine.ChecksBegan:
 		l.phase = "checks"
@@ -118,7 +118,7 @@ func (l *Log) enter(event engine.Event) {
 func (l *Log) found(event engine.Event) {
 	level := slog.LevelInfo
 	switch {
-	case event.Finding.Answer != runbook.Holds:
+	case event.Finding.Answer != runbook.AnswerHolds:
 		level = slog.LevelWarn
 	case event.Step != "start" && event.Step != "checks" && event.Step != "":
 		level = slog.LevelDebug
@@ -144,7 +144,7 @@ func (l *Log) progress(event engine.Event) {
 
 func (l *Log) ended(event engine.Event) {
 	level := slog.LevelInfo
-	if event.Result.Result != journal.Done && event.Result.Result != journal.LeftOut {
+	if event.Result.Result != journal.Done && event.Result.Result != journal.Skipped {
 		level = slog.LevelWarn
 	}
 	attributes := append(attempt(event), slog.String("result", string(event.Result.Result)))

@@ -53,11 +53,11 @@ func (p *picture) take(event engine.Event) {
 		p.found(event)
 	case engine.PlanMade:
 		for _, step := range event.Plan.Steps {
-			p.row(step.Name).noReturn = step.NoReturn
+			p.row(step.Name).noReturn = step.Irreversible
 		}
 	case engine.Warning:
 		p.warnings = append(p.warnings, event.Text)
-	case engine.UndoBegan:
+	case engine.RollbackBegan:
 		p.undoing = event.Text
 	case engine.ChecksBegan:
 		p.checking = true
@@ -89,7 +89,7 @@ func (p *picture) recall(history *journal.History) {
 	}
 	for _, planned := range history.Plan.Steps {
 		step := p.row(planned.Name)
-		step.noReturn = planned.NoReturn
+		step.noReturn = planned.Irreversible
 		if history.Step(planned.Name).Finished() {
 			step.result = &journal.Result{Result: journal.Done}
 			step.progress.Text = "done before"

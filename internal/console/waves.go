@@ -55,9 +55,9 @@ func (d *drawing) mark(step *row) (colour, sign string) {
 		return blue, d.spin()
 	case step.result.Result == journal.Done:
 		return green, "✓"
-	case step.result.Result == journal.LeftOut:
+	case step.result.Result == journal.Skipped:
 		return faint, "–"
-	case step.result.Result == journal.Unclear:
+	case step.result.Result == journal.Unknown:
 		return yellow, "?"
 	}
 	return red, "✗"

@@ -36,7 +36,7 @@ func rollout(waves ...[]string) *picture {
 // TestGraph: the steps of a pipeline stand wave by wave, however few they are.
 func TestGraph(t *testing.T) {
 	picture := rollout([]string{"g/one", "g/two"}, []string{"g/three"}, []string{"g/four", "group/a-long-name", "group/another", "g/last"})
-	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last", Result: &journal.Result{Result: journal.LeftOut}})
+	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last", Result: &journal.Result{Result: journal.Skipped}})
 	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0))
 	want := `rollout  run r1                                             1:00
   ✓ steps              1 of 7 done, 1 at work, 3 to come, 1

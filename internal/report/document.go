@@ -53,18 +53,18 @@ type Result struct {
 	Next     string   `json:"next,omitempty"`
 	Timeline []Moment `json:"timeline,omitempty"`
 	// Checks is the last judgement on the final checks.
-	Checks *journal.Judgement `json:"checks,omitempty"`
+	Checks *journal.Evaluation `json:"checks,omitempty"`
 }
 
 // Story is the document of one run: its header and its timeline.
 type Story struct {
 	Document
-	Header   journal.Header     `json:"header"`
-	State    string             `json:"state"`
-	Closed   *journal.Verdict   `json:"closed,omitempty"`
-	Parked   *journal.Verdict   `json:"parked,omitempty"`
-	Timeline []Moment           `json:"timeline"`
-	Checks   *journal.Judgement `json:"checks,omitempty"`
+	Header   journal.Header      `json:"header"`
+	State    string              `json:"state"`
+	Closed   *journal.Verdict    `json:"closed,omitempty"`
+	Parked   *journal.Verdict    `json:"parked,omitempty"`
+	Timeline []Moment            `json:"timeline"`
+	Checks   *journal.Evaluation `json:"checks,omitempty"`
 }
 
 // NewStory makes the document of a run from its journal.

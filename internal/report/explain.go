@@ -16,9 +16,9 @@ import (
 // Decision is one judgement of a run, and the same decision made again from the
 // journal.
 type Decision struct {
-	At        time.Time         `json:"at"`
-	After     float64           `json:"afterSeconds"`
-	Judgement journal.Judgement `json:"judgement"`
+	At        time.Time          `json:"at"`
+	After     float64            `json:"afterSeconds"`
+	Judgement journal.Evaluation `json:"judgement"`
 	// Again is what engine.Decide says of the findings now.
 	Again journal.Verdict `json:"again"`
 	// Same tells whether both are equal.
@@ -29,10 +29,10 @@ type Decision struct {
 func Decisions(history *journal.History) ([]Decision, error) {
 	var decisions []Decision
 	for _, entry := range history.Entries {
-		if entry.Kind != journal.Judged {
+		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Judgement) {
+		err := with(entry, func(judgement journal.Evaluation) {
 			posture := history.Header.Posture
 			if judgement.For == "checks" {
 				posture = runbook.FailClosed // a check that can't see never passes
@@ -88,7 +88,7 @@ func (s *sheet) decision(d Decision) {
 	}
 }
 
-func asked(judgement journal.Judgement) string {
+func asked(judgement journal.Evaluation) string {
 	switch step, found := strings.CutPrefix(judgement.For, "step "); {
 	case found:
 		return "before step " + step
@@ -99,7 +99,7 @@ func asked(judgement journal.Judgement) string {
 	}
 }
 
-func decided(judgement journal.Judgement, verdict journal.Verdict) string {
+func decided(judgement journal.Evaluation, verdict journal.Verdict) string {
 	switch {
 	case verdict.Outcome == "" && judgement.For == "checks":
 		return "remediated"

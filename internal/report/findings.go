@@ -25,7 +25,7 @@ func (s *sheet) findings(indent string, findings []runbook.Finding, shown int) {
 	for _, finding := range findings {
 		names = append(names, finding.Guard)
 	}
-	guard, answer := widest(len("GUARD"), names...), len(runbook.DoesNotHold)
+	guard, answer := widest(len("GUARD"), names...), len(runbook.AnswerDoesNotHold)
 	s.line("%s  %s  %s  REASON", indent, pad("GUARD", guard), pad("ANSWER", answer))
 	for _, finding := range findings {
 		s.hang(fmt.Sprintf("%s%s %s  %s  ", indent, mark(finding), pad(finding.Guard, guard), pad(string(finding.Answer), answer)), finding.Reason)
@@ -42,11 +42,11 @@ func (s *sheet) findings(indent string, findings []runbook.Finding, shown int) {
 // it was passed over.
 func mark(finding runbook.Finding) string {
 	switch {
-	case finding.Answer == runbook.Holds:
+	case finding.Answer == runbook.AnswerHolds:
 		return "✓"
 	case finding.Passes():
 		return "!"
-	case finding.Answer == runbook.DoesNotHold:
+	case finding.Answer == runbook.AnswerDoesNotHold:
 		return "✗"
 	default:
 		return "?"

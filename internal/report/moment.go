@@ -68,8 +68,8 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(header journal.Header) { t.add(entry, "opened", "by "+Person(header.Holder)) })
 	case journal.Resumed:
 		return with(entry, func(resumption journal.Resumption) { t.add(entry, "resumed", "by "+Person(resumption.Holder)) })
-	case journal.Judged:
-		return with(entry, func(judgement journal.Judgement) { t.judged(entry, judgement) })
+	case journal.Evaluated:
+		return with(entry, func(judgement journal.Evaluation) { t.judged(entry, judgement) })
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
 			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Digest))
@@ -77,10 +77,10 @@ func (t *timeline) take(entry journal.Entry) error {
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {
 			began := t.add(entry, entry.Step, pairs(intent.Inputs, valueRoom))
-			began.Attempt, began.NoReturn = intent.Attempt, intent.NoReturn
+			began.Attempt, began.NoReturn = intent.Attempt, intent.Irreversible
 			t.open[entry.Step] = len(t.moments) - 1
 		})
-	case journal.Ended:
+	case journal.Outcome:
 		return with(entry, func(result journal.Result) { t.ended(entry, result) })
 	case journal.Warned:
 		return with(entry, func(message journal.Message) { t.add(entry, "warning", message.Text) })
@@ -90,7 +90,7 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(move journal.Move) { t.add(entry, "moved", "to "+move.Where) })
 	case journal.Arrived:
 		return with(entry, func(move journal.Move) { t.add(entry, "arrived", "from "+move.Where) })
-	case journal.Undoing:
+	case journal.RollingBack:
 		return with(entry, func(verdict journal.Verdict) {
 			t.add(entry, "undo", "taking back what was done: "+verdict.Reason).reason = verdict.Reason
 		})
@@ -104,10 +104,10 @@ func (t *timeline) take(entry journal.Entry) error {
 
 // judged shows the guards at the start, the checks, and any other judgement that
 // stopped the run or passed over a finding.
-func (t *timeline) judged(entry journal.Entry, judgement journal.Judgement) {
+func (t *timeline) judged(entry journal.Entry, judgement journal.Evaluation) {
 	telling := judgement.For == "start" || judgement.For == "checks" || judgement.Decision.Outcome != ""
 	for _, finding := range judgement.Findings {
-		telling = telling || (finding.Override != "" && finding.Answer != runbook.Holds)
+		telling = telling || (finding.Override != "" && finding.Answer != runbook.AnswerHolds)
 	}
 	if !telling {
 		return
@@ -127,12 +127,12 @@ func tally(findings []runbook.Finding) string {
 	holding := 0
 	var others []string
 	for _, finding := range findings {
-		if finding.Answer == runbook.Holds {
+		if finding.Answer == runbook.AnswerHolds {
 			holding++
 			continue
 		}
 		other := fmt.Sprintf("%s is %s: %s", finding.Guard, finding.Answer, finding.Reason)
-		if finding.Answer == runbook.DoesNotHold {
+		if finding.Answer == runbook.AnswerDoesNotHold {
 			other = fmt.Sprintf("%s does not hold: %s", finding.Guard, finding.Reason)
 		}
 		if finding.Override != "" {
@@ -166,9 +166,9 @@ func (t *timeline) ended(entry journal.Entry, result journal.Result) {
 	case result.Result == journal.Done && result.Reason != "":
 		line.Text = strings.TrimPrefix(line.Text+"; "+result.Reason, "; ")
 	case result.Result == journal.Done:
-	case result.Result == journal.LeftOut:
+	case result.Result == journal.Skipped:
 		line.Text = result.Reason
-	case result.Result == journal.Unclear:
+	case result.Result == journal.Unknown:
 		line.Text = "not known to be done: " + result.Reason
 	case result.Observed:
 		line.Text = "looked: " + result.Reason

@@ -24,7 +24,7 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	column := widest(0, names...)
 	passed := false
 	for i, step := range plan.Steps {
-		if step.NoReturn && !passed {
+		if step.Irreversible && !passed {
 			passed = true
 			s.line("  ── the point of no return: from here on nothing is undone ──")
 		}

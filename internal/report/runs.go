@@ -96,10 +96,10 @@ func Lead(out io.Writer, width int, pairs ...string) error {
 func Asked(history *journal.History) ([]runbook.Finding, error) {
 	var asked []runbook.Finding
 	for _, entry := range history.Entries {
-		if entry.Kind != journal.Judged {
+		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Judgement) {
+		err := with(entry, func(judgement journal.Evaluation) {
 			for _, finding := range judgement.Findings {
 				same := func(f runbook.Finding) bool { return f.Guard == finding.Guard }
 				if i := slices.IndexFunc(asked, same); i >= 0 {

@@ -58,7 +58,7 @@ func (s *story) write(kind journal.Kind, step string, data any) *story {
 
 func (s *story) judged(purpose string, outcome runbook.Outcome, reason string, findings ...runbook.Finding) *story {
 	s.t.Helper()
-	return s.write(journal.Judged, "", journal.Judgement{
+	return s.write(journal.Evaluated, "", journal.Evaluation{
 		For: purpose, Round: 1, Findings: findings, Decision: journal.Verdict{Outcome: outcome, Reason: reason},
 	})
 }
@@ -66,9 +66,9 @@ func (s *story) judged(purpose string, outcome runbook.Outcome, reason string, f
 // step begins an attempt and ends it after a while.
 func (s *story) step(name string, attempt int, took time.Duration, result journal.Result) *story {
 	s.t.Helper()
-	s.write(journal.Intended, name, journal.Intent{Attempt: attempt, Permit: "p", NoReturn: name == "delete-pool"})
+	s.write(journal.Intended, name, journal.Intent{Attempt: attempt, Permit: "p", Irreversible: name == "delete-pool"})
 	result.Attempt = attempt
-	return s.after(took).write(journal.Ended, name, result)
+	return s.after(took).write(journal.Outcome, name, result)
 }
 
 func done() journal.Result { return journal.Result{Result: journal.Done} }
@@ -79,7 +79,7 @@ func named(guard string, finding runbook.Finding) runbook.Finding {
 }
 
 func saw(value any) runbook.Evidence {
-	return runbook.Saw("ARM /subscriptions/5a1e/resourcegroups/fleet/providers/Microsoft.ContainerService/managedClusters/prod-1", `W/"7"`, midnight, value)
+	return runbook.NewEvidence("ARM /subscriptions/5a1e/resourcegroups/fleet/providers/Microsoft.ContainerService/managedClusters/prod-1", `W/"7"`, midnight, value)
 }
 
 // recovered is a run that came through, with a wrinkle at each place.
@@ -89,12 +89,12 @@ func recovered(t *testing.T) *journal.History {
 			named("cluster-exists", runbook.Yes("the cluster is there", saw(map[string]string{"provisioningState": "Failed"}))),
 			named("wedge-evidence", runbook.Yes("18 writes of the scale set failed"))).
 		write(journal.Planned, "", examplePlan()).
-		write(journal.Ended, "settle-cluster", journal.Result{Result: journal.Done, Observed: true, Reason: "no operation is running"}).
+		write(journal.Outcome, "settle-cluster", journal.Result{Result: journal.Done, Observed: true, Reason: "no operation is running"}).
 		step("add-stand-in", 1, time.Second, journal.Result{Result: journal.Failure, Reason: "ARM answered 409 OperationNotAllowed"}).
 		after(5*time.Second).step("add-stand-in", 2, 150*time.Second, done()).
 		write(journal.Warned, "", journal.Message{Text: "the drain's deadline has passed with pods left: shop/frontend-1 (PodDisruptionBudget frontend)"}).
-		step("delete-pool", 1, 30*time.Second, journal.Result{Result: journal.Unclear, Reason: "connection reset"}).
-		after(2*time.Second).write(journal.Ended, "delete-pool", journal.Result{Result: journal.Done, Observed: true, Reason: "the pool is gone"}).
+		step("delete-pool", 1, 30*time.Second, journal.Result{Result: journal.Unknown, Reason: "connection reset"}).
+		after(2*time.Second).write(journal.Outcome, "delete-pool", journal.Result{Result: journal.Done, Observed: true, Reason: "the pool is gone"}).
 		judged("checks", "", "", named("nodes-ready", runbook.Yes("5 nodes are Ready")), named("cluster-succeeded", runbook.Yes("the cluster is Succeeded"))).
 		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated, Reason: "all final checks hold"}).record.History
 }
@@ -109,7 +109,7 @@ func takenBack(t *testing.T) *journal.History {
 			return finding
 		}()).
 		step("add-stand-in", 1, 45*time.Second, journal.Result{Result: journal.Failure, Reason: reason}).
-		write(journal.Undoing, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` + reason}).
+		write(journal.RollingBack, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` + reason}).
 		step("remove-stand-in", 1, 2*time.Minute, done()).
 		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` + reason}).record.History
 }
@@ -132,7 +132,7 @@ func examplePlan() runbook.Plan {
 		Target: runbook.Target{Kind: "AKS agent pool", ID: "/id/of/system", Name: "prod-1/system"},
 		Steps: []runbook.PlannedStep{
 			{Name: "add-stand-in", Changes: "create a stand-in pool like system and wait for its nodes; once more with one node if quota refuses that", Inputs: []byte(`{"pool":"s1","count":5}`)},
-			{Name: "delete-pool", Changes: "delete pool system", NoReturn: true},
+			{Name: "delete-pool", Changes: "delete pool system", Irreversible: true},
 			{Name: "recreate", Changes: "create pool system again"},
 		},
 	}

@@ -66,9 +66,9 @@ func sign(m Moment) string {
 		return "✓"
 	case journal.Failure:
 		return "✗"
-	case journal.Unclear:
+	case journal.Unknown:
 		return "?"
-	case journal.LeftOut:
+	case journal.Skipped:
 		return "–"
 	}
 	switch m.What {
@@ -123,7 +123,7 @@ func Checks(out io.Writer, width int, history *journal.History) error {
 func withoutProof(findings []runbook.Finding) []runbook.Finding {
 	short := slices.Clone(findings)
 	for i := range short {
-		if short[i].Answer == runbook.Holds {
+		if short[i].Answer == runbook.AnswerHolds {
 			short[i].Evidence = nil
 		}
 	}
@@ -136,12 +136,12 @@ func Checked(history *journal.History) bool {
 	return found && err == nil
 }
 
-func lastChecks(history *journal.History) (last journal.Judgement, found bool, err error) {
+func lastChecks(history *journal.History) (last journal.Evaluation, found bool, err error) {
 	for _, entry := range history.Entries {
-		if entry.Kind != journal.Judged {
+		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Judgement) {
+		err := with(entry, func(judgement journal.Evaluation) {
 			if judgement.For == "checks" {
 				last, found = judgement, true
 			}

@@ -16,7 +16,7 @@ import (
 // be taken back, only made again.
 func (d *deployment) deploy() runbook.Step {
 	return runbook.Step{
-		Name: "deploy", Changes: "what the template describes, in " + d.where(), NoReturn: true,
+		Name: "deploy", Changes: "what the template describes, in " + d.where(), Irreversible: true,
 		Guards: []string{"scope-there", "nothing-active"},
 		Inputs: func(runbook.Run) (any, error) {
 			return map[string]any{"deployment": d.Deployment, "content": d.content, "complete": d.order.Complete}, nil
@@ -56,17 +56,17 @@ func (d *deployment) where() string {
 func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation {
 	switch {
 	case there.Deployment == nil:
-		return runbook.Observation{State: runbook.NotStarted, Reason: "ARM has no deployment of this name"}
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: "ARM has no deployment of this name"}
 	case !there.ours(run):
-		return runbook.Observation{State: runbook.NotStarted, Reason: "the deployment of this name was begun by " + beginner(there)}
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: "the deployment of this name was begun by " + beginner(there)}
 	case there.Active():
-		return runbook.Observation{State: runbook.InFlight, Reason: "the deployment is " + there.State}
+		return runbook.Observation{State: runbook.StateInFlight, Reason: "the deployment is " + there.State}
 	case there.Tags[contentTag] != d.content:
-		return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: "the deployment there has another content"}
+		return runbook.Observation{State: runbook.StateNotStarted, Partial: true, Reason: "the deployment there has another content"}
 	case there.State == succeeded:
-		return runbook.Observation{State: runbook.Done, Reason: "the deployment succeeded"}
+		return runbook.Observation{State: runbook.StateDone, Reason: "the deployment succeeded"}
 	}
-	return runbook.Observation{State: runbook.NotStarted, Partial: true, Reason: fmt.Sprintf("the deployment is %s: %s", there.State, there.Failure)}
+	return runbook.Observation{State: runbook.StateNotStarted, Partial: true, Reason: fmt.Sprintf("the deployment is %s: %s", there.State, there.Failure)}
 }
 
 // await polls the operation that began the deployment, and then looks at the

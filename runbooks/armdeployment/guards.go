@@ -11,7 +11,7 @@ import (
 // scopeThere asks whether there is a place to deploy to: ARM would say the same of
 // a missing resource group and of one that the caller may not see.
 func (d *deployment) scopeThere() runbook.Guard {
-	return runbook.Guard{Name: "scope-there", Asks: "is the resource group there?",
+	return runbook.Guard{Name: "scope-there", Question: "is the resource group there?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
 			if d.ResourceGroup == "" {
 				return runbook.Yes("subscription " + d.Subscription + " is deployed to")
@@ -20,7 +20,7 @@ func (d *deployment) scopeThere() runbook.Guard {
 			switch {
 			case err != nil && apierr.ClassOf(err) == apierr.Missing:
 				return runbook.No(fmt.Sprintf("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription)).
-					Ending(runbook.Failed)
+					WithOutcome(runbook.Failed)
 			case err != nil:
 				return runbook.Unseen(err.Error())
 			}
@@ -38,7 +38,7 @@ func (d *deployment) nothingActive() runbook.Guard {
 			}
 			evidence := d.evidence(there)
 			if there.Active() && !there.ours(run) {
-				return runbook.No(fmt.Sprintf("a deployment of this name is %s, begun by %s", there.State, beginner(there)), evidence).Ending(runbook.Deferred), nil
+				return runbook.No(fmt.Sprintf("a deployment of this name is %s, begun by %s", there.State, beginner(there)), evidence).WithOutcome(runbook.Deferred), nil
 			}
 			return runbook.Yes("the last deployment of this name is "+there.State, evidence), nil
 		})
@@ -51,18 +51,18 @@ func (d *deployment) deployed() runbook.Guard {
 		func(_ context.Context, run runbook.Run, there sight) (runbook.Finding, error) {
 			switch {
 			case there.Deployment == nil:
-				return runbook.No("ARM has no deployment of this name").Ending(runbook.NeedsAttention), nil
+				return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention), nil
 			case !there.ours(run):
-				return runbook.No("the deployment of this name was begun by "+beginner(there), d.evidence(there)).Ending(runbook.NeedsAttention), nil
+				return runbook.No("the deployment of this name was begun by "+beginner(there), d.evidence(there)).WithOutcome(runbook.NeedsAttention), nil
 			case there.State != succeeded || there.Tags[contentTag] != d.content:
-				return runbook.No("the deployment is "+there.State, d.evidence(there)).Ending(runbook.NeedsAttention), nil
+				return runbook.No("the deployment is "+there.State, d.evidence(there)).WithOutcome(runbook.NeedsAttention), nil
 			}
 			return runbook.Yes("ARM's deployment "+d.Deployment+" succeeded", d.evidence(there)), nil
 		})
 }
 
 func (d *deployment) evidence(there sight) runbook.Evidence {
-	return runbook.Saw("ARM deployments/"+d.Deployment, there.CorrelationID, d.Clock.Now(), map[string]any{
+	return runbook.NewEvidence("ARM deployments/"+d.Deployment, there.CorrelationID, d.Clock.Now(), map[string]any{
 		"state": there.State, "run": there.Tags[runTag], "content": there.Tags[contentTag],
 	})
 }

@@ -32,11 +32,11 @@ func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
 	d := &deployment{World: world, Inputs: in, order: order, content: content}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: order.Budget,
-		Target: runbook.Target{Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title()},
-		Guards: []runbook.Guard{d.scopeThere(), d.nothingActive()},
-		Steps:  []runbook.Step{d.deploy()},
-		Checks: []runbook.Guard{d.deployed()},
-		Leaves: func(func(string) bool) string { return leaves },
+		Target:    runbook.Target{Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title()},
+		Guards:    []runbook.Guard{d.scopeThere(), d.nothingActive()},
+		Steps:     []runbook.Step{d.deploy()},
+		Checks:    []runbook.Guard{d.deployed()},
+		Remaining: func(func(string) bool) string { return leaves },
 	}, nil
 }
 
@@ -65,7 +65,7 @@ type sight struct{ *azure.Deployment }
 
 // look reads the deployment, once in a round.
 func (d *deployment) look(ctx context.Context, run runbook.Run) (sight, error) {
-	return d.seen.In(ctx, run, d.now)
+	return d.seen.Get(ctx, run, d.now)
 }
 
 func (d *deployment) now(ctx context.Context) (sight, error) {

@@ -11,12 +11,12 @@ import (
 
 func (r *recreation) drain() runbook.Step {
 	return runbook.Step{
-		Name:        "drain",
-		Changes:     fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool, time.Duration(r.DrainDeadline)),
-		Guards:      allGuards,
-		Needs:       []runbook.Guard{r.standInReady()},
-		Budget:      time.Duration(r.DrainDeadline) + 5*time.Minute,
-		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
+		Name:          "drain",
+		Changes:       fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool, time.Duration(r.DrainDeadline)),
+		Guards:        allGuards,
+		Preconditions: []runbook.Guard{r.standInReady()},
+		Budget:        time.Duration(r.DrainDeadline) + 5*time.Minute,
+		PermitLasts:   time.Duration(r.DrainDeadline) + 2*time.Minute,
 		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
 			return r.observeDrain(ctx)
 		},
@@ -32,7 +32,7 @@ func (r *recreation) drain() runbook.Step {
 			return run.Warn(ctx, "the drain's deadline of %s has passed with pods left; the deletion goes on without them: %s",
 				time.Duration(r.DrainDeadline), drained.Blockers())
 		},
-		Undo: r.uncordon(),
+		Rollback: r.uncordon(),
 	}
 }
 
@@ -43,7 +43,7 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 	}
 	for _, node := range nodes {
 		if !node.Unschedulable {
-			return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("node %s is not cordoned", node.Name)}, nil
+			return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("node %s is not cordoned", node.Name)}, nil
 		}
 	}
 	cluster, err := r.Kubernetes(ctx)
@@ -55,9 +55,9 @@ func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, err
 		return runbook.Observation{}, err
 	}
 	if len(pods) > 0 {
-		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("%d pods are left on the nodes", len(pods))}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("%d pods are left on the nodes", len(pods))}, nil
 	}
-	return runbook.Observation{State: runbook.Done, Reason: "all nodes are cordoned and empty"}, nil
+	return runbook.Observation{State: runbook.StateDone, Reason: "all nodes are cordoned and empty"}, nil
 }
 
 // drainNodes cordons nodes, all before the first eviction, and empties them.
@@ -81,10 +81,10 @@ func (r *recreation) uncordon() *runbook.Step {
 			nodes, err := r.nodes(ctx, r.Pool)
 			for _, node := range nodes {
 				if node.CordonedBy == run.ID() {
-					return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("node %s is cordoned by this run", node.Name)}, nil
+					return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("node %s is cordoned by this run", node.Name)}, nil
 				}
 			}
-			return runbook.Observation{State: runbook.Done, Reason: "no node is cordoned by this run"}, err
+			return runbook.Observation{State: runbook.StateDone, Reason: "no node is cordoned by this run"}, err
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.uncordonSource(ctx, run.ID())

@@ -50,7 +50,7 @@ func (r *recreation) writeStorm(ctx context.Context, run runbook.Run, nodeResour
 		return finding(runbook.Unseen(err.Error()))
 	}
 	enough := len(storm.seen) >= r.Threshold
-	saw := runbook.Saw("Activity Log of "+nodeResourceGroup, "", r.Clock.Now(), map[string]any{
+	saw := runbook.NewEvidence("Activity Log of "+nodeResourceGroup, "", r.Clock.Now(), map[string]any{
 		"code": corrupted, "operation": scaleSetWrite, "scaleSets": scaleSetNames(sets), "threshold": r.Threshold, "reached": enough,
 	})
 	since := began.UTC().Format(time.RFC3339)
@@ -170,7 +170,7 @@ func (s *interfaces) look(nic azure.Interface) {
 }
 
 func (s *interfaces) finding(now time.Time) runbook.Finding {
-	saw := runbook.Saw("network interfaces of the scale set", s.empty, now, map[string]any{"withoutIPConfiguration": s.empty != "", "unclear": s.unclear > 0})
+	saw := runbook.NewEvidence("network interfaces of the scale set", s.empty, now, map[string]any{"withoutIPConfiguration": s.empty != "", "unclear": s.unclear > 0})
 	switch {
 	case s.empty != "":
 		return runbook.Yes("a machine's network interface has no IP configuration: "+s.empty, saw)

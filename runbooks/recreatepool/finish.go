@@ -17,7 +17,7 @@ const reconcileTag = "salve-reconciled"
 func (r *recreation) retireStandIn() runbook.Step {
 	step := *r.removeStandIn("retire-stand-in", "drain and delete the stand-in pool")
 	step.Guards = []string{"cluster-exists"}
-	step.Needs = append(step.Needs, r.nodesReady())
+	step.Preconditions = append(step.Preconditions, r.nodesReady())
 	return step
 }
 
@@ -33,11 +33,11 @@ func (r *recreation) reconcileCluster() runbook.Step {
 			case err != nil:
 				return runbook.Observation{}, err
 			case cluster.State == "Succeeded":
-				return runbook.Observation{State: runbook.Done, Reason: "the cluster is Succeeded"}, nil
+				return runbook.Observation{State: runbook.StateDone, Reason: "the cluster is Succeeded"}, nil
 			case underWay(cluster.State):
-				return runbook.Observation{State: runbook.InFlight, Reason: "the cluster is " + cluster.State}, nil
+				return runbook.Observation{State: runbook.StateInFlight, Reason: "the cluster is " + cluster.State}, nil
 			}
-			return runbook.Observation{State: runbook.NotStarted, Reason: "the cluster is " + orNothing(cluster.State)}, nil
+			return runbook.Observation{State: runbook.StateNotStarted, Reason: "the cluster is " + orNothing(cluster.State)}, nil
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			cluster, err := r.cluster(ctx, run)
@@ -86,7 +86,7 @@ func (r *recreation) othersUnwell(cluster azure.Cluster) []string {
 
 // check is a guard that compares the end with the snapshot.
 func (r *recreation) check(name, asks string, judge func(context.Context, runbook.Run, azure.Cluster, snapshot) runbook.Finding) runbook.Guard {
-	return runbook.Guard{Name: name, Asks: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+	return runbook.Guard{Name: name, Question: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 		cluster, err := r.cluster(ctx, run)
 		if err != nil {
 			return runbook.Unseen(err.Error())
@@ -106,7 +106,7 @@ func (r *recreation) poolMatchesSnapshot() runbook.Guard {
 			if err != nil {
 				return runbook.Unseen(err.Error())
 			}
-			saw := runbook.Saw("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), now)
+			saw := runbook.NewEvidence("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), now)
 			different, err := taken.Definition.Differences(now)
 			switch {
 			case err != nil:
@@ -131,9 +131,9 @@ func (r *recreation) nodesReady() runbook.Guard {
 			if err != nil {
 				return runbook.Unseen(err.Error())
 			}
-			saw := runbook.Saw("nodes of pool "+r.Pool, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": serving(nodes)})
+			saw := runbook.NewEvidence("nodes of pool "+r.Pool, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": serving(nodes)})
 			if serving(nodes) < wanted {
-				return runbook.No(fmt.Sprintf("%d of %d nodes are Ready and schedulable", serving(nodes), wanted), saw).Ending(runbook.NeedsAttention)
+				return runbook.No(fmt.Sprintf("%d of %d nodes are Ready and schedulable", serving(nodes), wanted), saw).WithOutcome(runbook.NeedsAttention)
 			}
 			return runbook.Yes(fmt.Sprintf("%d nodes are Ready and schedulable", serving(nodes)), saw)
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 func (r *recreation) clusterExists() runbook.Guard {
-	return runbook.Guard{Name: "cluster-exists", Binding: true, Asks: "does ARM return the managed cluster?",
+	return runbook.Guard{Name: "cluster-exists", NotOverridable: true, Question: "does ARM return the managed cluster?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			switch {
@@ -26,16 +26,16 @@ func (r *recreation) clusterExists() runbook.Guard {
 }
 
 func (r *recreation) clusterEvidence(cluster azure.Cluster) runbook.Evidence {
-	return runbook.Saw("ARM "+cluster.ID, cluster.ETag, cluster.Seen, map[string]string{"provisioningState": cluster.State})
+	return runbook.NewEvidence("ARM "+cluster.ID, cluster.ETag, cluster.Seen, map[string]string{"provisioningState": cluster.State})
 }
 
 func (r *recreation) poolEvidence(cluster azure.Cluster, pool azure.Pool) runbook.Evidence {
-	return runbook.Saw("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
+	return runbook.NewEvidence("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
 		map[string]any{"provisioningState": pool.State, "count": pool.Count})
 }
 
 func (r *recreation) clusterRecoverable() runbook.Guard {
-	return runbook.Guard{Name: "cluster-recoverable", Asks: "is the cluster in a state that recovery can start from?",
+	return runbook.Guard{Name: "cluster-recoverable", Question: "is the cluster in a state that recovery can start from?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -50,14 +50,14 @@ func recoverable(state string, evidence runbook.Evidence) runbook.Finding {
 	case "Succeeded", "Canceled", "Failed", "Updating", "Upgrading":
 		return runbook.Yes("the cluster is "+state, evidence)
 	case "Creating":
-		return runbook.No("the cluster is still being created", evidence).Ending(runbook.Deferred)
+		return runbook.No("the cluster is still being created", evidence).WithOutcome(runbook.Deferred)
 	default:
 		return runbook.No(fmt.Sprintf("the cluster's state is %q", state), evidence)
 	}
 }
 
 func (r *recreation) otherPoolsServing() runbook.Guard {
-	return runbook.Guard{Name: "other-pools-serving", Asks: "does the pool exist, and has every other pool nodes?",
+	return runbook.Guard{Name: "other-pools-serving", Question: "does the pool exist, and has every other pool nodes?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -74,7 +74,7 @@ func (r *recreation) otherPoolsServing() runbook.Guard {
 func (r *recreation) judgeOthers(cluster azure.Cluster, deleted bool) runbook.Finding {
 	if _, found := cluster.Pool(r.Pool); !found && !deleted {
 		return runbook.No(fmt.Sprintf("there is no pool %q; the cluster has: %s", r.Pool, names(cluster.Pools)), r.clusterEvidence(cluster)).
-			Ending(runbook.NeedsAttention).Bound()
+			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
 	var evidence []runbook.Evidence
 	for _, pool := range cluster.Pools {
@@ -99,7 +99,7 @@ func names(pools []azure.Pool) string {
 }
 
 func (r *recreation) poolWedged() runbook.Guard {
-	return runbook.Guard{Name: "pool-wedged", Asks: "has the pool's last operation failed, or does it not come to an end?",
+	return runbook.Guard{Name: "pool-wedged", Question: "has the pool's last operation failed, or does it not come to an end?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -107,7 +107,7 @@ func (r *recreation) poolWedged() runbook.Guard {
 			}
 			pool, found := cluster.Pool(r.Pool)
 			if !found {
-				return runbook.No(fmt.Sprintf("there is no pool %q", r.Pool), r.clusterEvidence(cluster)).Ending(runbook.NeedsAttention).Bound()
+				return runbook.No(fmt.Sprintf("there is no pool %q", r.Pool), r.clusterEvidence(cluster)).WithOutcome(runbook.NeedsAttention).NotOverridable()
 			}
 			return wedged(pool, r.poolEvidence(cluster, pool))
 		}}
@@ -118,7 +118,7 @@ func wedged(pool azure.Pool, evidence runbook.Evidence) runbook.Finding {
 	case "Failed", "Canceled", "Updating", "Upgrading":
 		return runbook.Yes(fmt.Sprintf("pool %q is %s", pool.Name, pool.State), evidence)
 	case "Creating":
-		return runbook.No(fmt.Sprintf("pool %q is still being created", pool.Name), evidence).Ending(runbook.Deferred)
+		return runbook.No(fmt.Sprintf("pool %q is still being created", pool.Name), evidence).WithOutcome(runbook.Deferred)
 	default:
 		return runbook.No(fmt.Sprintf("pool %q is %s", pool.Name, orNothing(pool.State)), evidence)
 	}
@@ -132,7 +132,7 @@ func orNothing(state string) string {
 }
 
 func (r *recreation) wedgeEvidence() runbook.Guard {
-	return runbook.Guard{Name: "wedge-evidence", Asks: "is the pool's scale set corrupted: do its writes fail, or has a machine no IP configuration?",
+	return runbook.Guard{Name: "wedge-evidence", Question: "is the pool's scale set corrupted: do its writes fail, or has a machine no IP configuration?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -146,7 +146,7 @@ func (r *recreation) wedgeEvidence() runbook.Guard {
 				return runbook.Unseen(fmt.Sprintf("no scale set in %q carries pool %q in its tag", cluster.NodeResourceGroup, r.Pool))
 			}
 			storm := r.writeStorm(ctx, run, cluster.NodeResourceGroup, sets)
-			if storm.Answer == runbook.Holds {
+			if storm.Answer == runbook.AnswerHolds {
 				return r.withDiagnosis(ctx, runbook.Any(storm))
 			}
 			return r.withDiagnosis(ctx, runbook.Any(storm, r.emptyIPConfig(ctx, cluster.NodeResourceGroup, sets)))
@@ -166,6 +166,6 @@ func (r *recreation) withDiagnosis(ctx context.Context, finding runbook.Finding)
 		}
 		diagnosis = map[string]any{"nodes": len(nodes), "ready": ready}
 	}
-	finding.Evidence = append(finding.Evidence, runbook.Saw("diagnosis: nodes of pool "+r.Pool, "", r.Clock.Now(), diagnosis))
+	finding.Evidence = append(finding.Evidence, runbook.NewEvidence("diagnosis: nodes of pool "+r.Pool, "", r.Clock.Now(), diagnosis))
 	return finding
 }

@@ -29,8 +29,8 @@ func testRecreation() *recreation { return &recreation{Inputs: inputs()} }
 
 func expectFinding(t *testing.T, got runbook.Finding, answer runbook.Answer, ends runbook.Outcome) {
 	t.Helper()
-	if got.Answer != answer || got.Ends != ends {
-		t.Errorf("%s ending %q (%s), want %s ending %q", got.Answer, got.Ends, got.Reason, answer, ends)
+	if got.Answer != answer || got.Outcome != ends {
+		t.Errorf("%s ending %q (%s), want %s ending %q", got.Answer, got.Outcome, got.Reason, answer, ends)
 	}
 }
 
@@ -39,11 +39,11 @@ func TestClusterRecoverable(t *testing.T) {
 		answer runbook.Answer
 		ends   runbook.Outcome
 	}{
-		"Succeeded": {answer: runbook.Holds}, "Canceled": {answer: runbook.Holds}, "Failed": {answer: runbook.Holds},
-		"Updating": {answer: runbook.Holds}, "Upgrading": {answer: runbook.Holds},
-		"Creating": {answer: runbook.DoesNotHold, ends: runbook.Deferred},
-		"Deleting": {answer: runbook.DoesNotHold}, "": {answer: runbook.DoesNotHold},
-		"Hibernating": {answer: runbook.DoesNotHold}, "succeeded": {answer: runbook.DoesNotHold},
+		"Succeeded": {answer: runbook.AnswerHolds}, "Canceled": {answer: runbook.AnswerHolds}, "Failed": {answer: runbook.AnswerHolds},
+		"Updating": {answer: runbook.AnswerHolds}, "Upgrading": {answer: runbook.AnswerHolds},
+		"Creating": {answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred},
+		"Deleting": {answer: runbook.AnswerDoesNotHold}, "": {answer: runbook.AnswerDoesNotHold},
+		"Hibernating": {answer: runbook.AnswerDoesNotHold}, "succeeded": {answer: runbook.AnswerDoesNotHold},
 	} {
 		t.Run("state "+state, func(t *testing.T) {
 			expectFinding(t, recoverable(state, runbook.Evidence{}), row.answer, row.ends)
@@ -56,9 +56,9 @@ func TestPoolWedged(t *testing.T) {
 		answer runbook.Answer
 		ends   runbook.Outcome
 	}{
-		"Failed": {answer: runbook.Holds}, "Canceled": {answer: runbook.Holds}, "Updating": {answer: runbook.Holds}, "Upgrading": {answer: runbook.Holds},
-		"Succeeded": {answer: runbook.DoesNotHold}, "Deleting": {answer: runbook.DoesNotHold}, "": {answer: runbook.DoesNotHold},
-		"Creating": {answer: runbook.DoesNotHold, ends: runbook.Deferred}, "Scaling": {answer: runbook.DoesNotHold},
+		"Failed": {answer: runbook.AnswerHolds}, "Canceled": {answer: runbook.AnswerHolds}, "Updating": {answer: runbook.AnswerHolds}, "Upgrading": {answer: runbook.AnswerHolds},
+		"Succeeded": {answer: runbook.AnswerDoesNotHold}, "Deleting": {answer: runbook.AnswerDoesNotHold}, "": {answer: runbook.AnswerDoesNotHold},
+		"Creating": {answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred}, "Scaling": {answer: runbook.AnswerDoesNotHold},
 	} {
 		t.Run("state "+state, func(t *testing.T) {
 			expectFinding(t, wedged(azure.Pool{Name: "system", State: state}, runbook.Evidence{}), row.answer, row.ends)
@@ -78,15 +78,15 @@ func TestOtherPoolsServing(t *testing.T) {
 		ends    runbook.Outcome
 		reason  string
 	}{
-		"the others have nodes":                           {pools: []azure.Pool{system, workers}, answer: runbook.Holds},
-		"the target is the only pool":                     {pools: []azure.Pool{system}, answer: runbook.Holds},
-		"the target itself may be empty":                  {pools: []azure.Pool{{Name: "system"}, workers}, answer: runbook.Holds},
-		"another is empty: named":                         {pools: []azure.Pool{system, workers, empty}, answer: runbook.DoesNotHold, reason: `"spot"`},
-		"an empty stand-in does not count":                {pools: []azure.Pool{system, workers, standIn}, answer: runbook.Holds},
-		"the target is missing":                           {pools: []azure.Pool{workers}, answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, reason: "workers"},
-		"a prefix of the target's name is not it":         {pools: []azure.Pool{{Name: "system2", Count: 1}}, answer: runbook.DoesNotHold, ends: runbook.NeedsAttention},
-		"the target is missing because we deleted it":     {pools: []azure.Pool{workers}, deleted: true, answer: runbook.Holds},
-		"no pools at all is not «all of them have nodes»": {answer: runbook.DoesNotHold, ends: runbook.NeedsAttention},
+		"the others have nodes":                           {pools: []azure.Pool{system, workers}, answer: runbook.AnswerHolds},
+		"the target is the only pool":                     {pools: []azure.Pool{system}, answer: runbook.AnswerHolds},
+		"the target itself may be empty":                  {pools: []azure.Pool{{Name: "system"}, workers}, answer: runbook.AnswerHolds},
+		"another is empty: named":                         {pools: []azure.Pool{system, workers, empty}, answer: runbook.AnswerDoesNotHold, reason: `"spot"`},
+		"an empty stand-in does not count":                {pools: []azure.Pool{system, workers, standIn}, answer: runbook.AnswerHolds},
+		"the target is missing":                           {pools: []azure.Pool{workers}, answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, reason: "workers"},
+		"a prefix of the target's name is not it":         {pools: []azure.Pool{{Name: "system2", Count: 1}}, answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention},
+		"the target is missing because we deleted it":     {pools: []azure.Pool{workers}, deleted: true, answer: runbook.AnswerHolds},
+		"no pools at all is not «all of them have nodes»": {answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := testRecreation().judgeOthers(azure.Cluster{Pools: row.pools}, row.deleted)
@@ -162,14 +162,14 @@ func TestEmptyIPConfig(t *testing.T) {
 		interfaces []azure.Interface
 		want       runbook.Answer
 	}{
-		"an explicit empty list":                {[]azure.Interface{{ID: "a", Machine: "m", Configurations: count(0)}}, runbook.Holds},
-		"one empty among many":                  {[]azure.Interface{{Machine: "m", Configurations: count(1)}, {ID: "b", Machine: "n", Configurations: count(0)}}, runbook.Holds},
-		"empty beside one that says nothing":    {[]azure.Interface{{Machine: "m"}, {ID: "b", Machine: "n", Configurations: count(0)}}, runbook.Holds},
-		"all have configurations":               {[]azure.Interface{{Machine: "m", Configurations: count(1)}, {Machine: "n", Configurations: count(2)}}, runbook.DoesNotHold},
-		"null or absent is not empty":           {[]azure.Interface{{Machine: "m"}}, runbook.Unknown},
-		"one says nothing, the others are well": {[]azure.Interface{{Machine: "m"}, {Machine: "n", Configurations: count(1)}}, runbook.Unknown},
-		"an interface that no machine uses":     {[]azure.Interface{{ID: "a", Configurations: count(0)}}, runbook.Unknown},
-		"no interface at all is not «all well»": {nil, runbook.Unknown},
+		"an explicit empty list":                {[]azure.Interface{{ID: "a", Machine: "m", Configurations: count(0)}}, runbook.AnswerHolds},
+		"one empty among many":                  {[]azure.Interface{{Machine: "m", Configurations: count(1)}, {ID: "b", Machine: "n", Configurations: count(0)}}, runbook.AnswerHolds},
+		"empty beside one that says nothing":    {[]azure.Interface{{Machine: "m"}, {ID: "b", Machine: "n", Configurations: count(0)}}, runbook.AnswerHolds},
+		"all have configurations":               {[]azure.Interface{{Machine: "m", Configurations: count(1)}, {Machine: "n", Configurations: count(2)}}, runbook.AnswerDoesNotHold},
+		"null or absent is not empty":           {[]azure.Interface{{Machine: "m"}}, runbook.AnswerUnknown},
+		"one says nothing, the others are well": {[]azure.Interface{{Machine: "m"}, {Machine: "n", Configurations: count(1)}}, runbook.AnswerUnknown},
+		"an interface that no machine uses":     {[]azure.Interface{{ID: "a", Configurations: count(0)}}, runbook.AnswerUnknown},
+		"no interface at all is not «all well»": {nil, runbook.AnswerUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var seen interfaces
@@ -187,10 +187,10 @@ func TestAnyOfThreeValues(t *testing.T) {
 		of   []runbook.Finding
 		want runbook.Answer
 	}{
-		{[]runbook.Finding{yes, no}, runbook.Holds}, {[]runbook.Finding{no, yes}, runbook.Holds},
-		{[]runbook.Finding{unseen, yes}, runbook.Holds}, {[]runbook.Finding{yes, unseen}, runbook.Holds},
-		{[]runbook.Finding{no, unseen}, runbook.Unknown}, {[]runbook.Finding{unseen, no}, runbook.Unknown},
-		{[]runbook.Finding{unseen, unseen}, runbook.Unknown}, {[]runbook.Finding{no, no}, runbook.DoesNotHold}, {nil, runbook.Unknown},
+		{[]runbook.Finding{yes, no}, runbook.AnswerHolds}, {[]runbook.Finding{no, yes}, runbook.AnswerHolds},
+		{[]runbook.Finding{unseen, yes}, runbook.AnswerHolds}, {[]runbook.Finding{yes, unseen}, runbook.AnswerHolds},
+		{[]runbook.Finding{no, unseen}, runbook.AnswerUnknown}, {[]runbook.Finding{unseen, no}, runbook.AnswerUnknown},
+		{[]runbook.Finding{unseen, unseen}, runbook.AnswerUnknown}, {[]runbook.Finding{no, no}, runbook.AnswerDoesNotHold}, {nil, runbook.AnswerUnknown},
 	} {
 		if got := runbook.Any(row.of...); got.Answer != row.want {
 			t.Errorf("any of %v is %s, want %s", row.of, got.Answer, row.want)
@@ -205,11 +205,11 @@ func TestOperationAge(t *testing.T) {
 		answer runbook.Answer
 		ends   runbook.Outcome
 	}{
-		"three days old":           {now.Add(-72 * time.Hour), runbook.Holds, ""},
-		"exactly the settle age":   {now.Add(-30 * time.Minute), runbook.Holds, ""},
-		"a second younger":         {now.Add(-30*time.Minute + time.Second), runbook.DoesNotHold, runbook.Deferred},
-		"in the future, by a skew": {now.Add(time.Minute), runbook.DoesNotHold, runbook.Deferred},
-		"never seen":               {time.Time{}, runbook.Unknown, ""},
+		"three days old":           {now.Add(-72 * time.Hour), runbook.AnswerHolds, ""},
+		"exactly the settle age":   {now.Add(-30 * time.Minute), runbook.AnswerHolds, ""},
+		"a second younger":         {now.Add(-30*time.Minute + time.Second), runbook.AnswerDoesNotHold, runbook.Deferred},
+		"in the future, by a skew": {now.Add(time.Minute), runbook.AnswerDoesNotHold, runbook.Deferred},
+		"never seen":               {time.Time{}, runbook.AnswerUnknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expectFinding(t, testRecreation().judgeAge("the operation", clusterWrite, row.began, now), row.answer, row.ends)
@@ -233,20 +233,20 @@ func TestLeftovers(t *testing.T) {
 		answer runbook.Answer
 		ends   runbook.Outcome
 	}{
-		"the source is Succeeded: remove":          {[]azure.Pool{source("Succeeded"), tagged()}, runbook.Holds, ""},
-		"the source is Failed: remove":             {[]azure.Pool{source("Failed"), tagged()}, runbook.Holds, ""},
-		"the source is Canceled: remove":           {[]azure.Pool{source("Canceled"), tagged()}, runbook.Holds, ""},
-		"the source is Updating: not now":          {[]azure.Pool{source("Updating"), tagged()}, runbook.DoesNotHold, runbook.Deferred},
-		"the source is Upgrading: not now":         {[]azure.Pool{source("Upgrading"), tagged()}, runbook.DoesNotHold, runbook.Deferred},
-		"the source is missing: never guess":       {[]azure.Pool{tagged()}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"the source is in an unseen state":         {[]azure.Pool{source("Hibernating"), tagged()}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"the stand-in is of this very run":         {[]azure.Pool{source("Updating"), tagged(func(tags map[string]string) { tags["salve-run"] = "run-1" })}, runbook.Holds, ""},
-		"no run in the tags":                       {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { delete(tags, "salve-run") })}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"no purpose in the tags":                   {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { delete(tags, "purpose") })}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"another source in the tags":               {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { tags["salve-source"] += "2" })}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"a source that is no pool of this cluster": {[]azure.Pool{source("Failed"), {Name: "s4", Tags: map[string]string{"purpose": "salve-stand-in", "salve-source": "nonsense", "salve-run": "run-0"}}}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"no tags at all, only the name":            {[]azure.Pool{source("Failed"), {Name: name}}, runbook.DoesNotHold, runbook.NeedsAttention},
-		"the source in the tags in other case":     {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { tags["salve-source"] = strings.ToUpper(tags["salve-source"]) })}, runbook.Holds, ""},
+		"the source is Succeeded: remove":          {[]azure.Pool{source("Succeeded"), tagged()}, runbook.AnswerHolds, ""},
+		"the source is Failed: remove":             {[]azure.Pool{source("Failed"), tagged()}, runbook.AnswerHolds, ""},
+		"the source is Canceled: remove":           {[]azure.Pool{source("Canceled"), tagged()}, runbook.AnswerHolds, ""},
+		"the source is Updating: not now":          {[]azure.Pool{source("Updating"), tagged()}, runbook.AnswerDoesNotHold, runbook.Deferred},
+		"the source is Upgrading: not now":         {[]azure.Pool{source("Upgrading"), tagged()}, runbook.AnswerDoesNotHold, runbook.Deferred},
+		"the source is missing: never guess":       {[]azure.Pool{tagged()}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"the source is in an unseen state":         {[]azure.Pool{source("Hibernating"), tagged()}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"the stand-in is of this very run":         {[]azure.Pool{source("Updating"), tagged(func(tags map[string]string) { tags["salve-run"] = "run-1" })}, runbook.AnswerHolds, ""},
+		"no run in the tags":                       {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { delete(tags, "salve-run") })}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"no purpose in the tags":                   {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { delete(tags, "purpose") })}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"another source in the tags":               {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { tags["salve-source"] += "2" })}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"a source that is no pool of this cluster": {[]azure.Pool{source("Failed"), {Name: "s4", Tags: map[string]string{"purpose": "salve-stand-in", "salve-source": "nonsense", "salve-run": "run-0"}}}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"no tags at all, only the name":            {[]azure.Pool{source("Failed"), {Name: name}}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
+		"the source in the tags in other case":     {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { tags["salve-source"] = strings.ToUpper(tags["salve-source"]) })}, runbook.AnswerHolds, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			cluster := azure.Cluster{Pools: row.pools}

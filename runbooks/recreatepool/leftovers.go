@@ -48,7 +48,7 @@ func (r *recreation) believable(pool azure.Pool) bool {
 // leftoversKnown asks whether a stand-in that is there may be dealt with. One
 // whose run's journal is open is not met here: that run is resumed instead.
 func (r *recreation) leftoversKnown() runbook.Guard {
-	return runbook.Guard{Name: "leftovers-known", Asks: "is there no stand-in, or one that is known and not in use?",
+	return runbook.Guard{Name: "leftovers-known", Question: "is there no stand-in, or one that is known and not in use?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			switch {
@@ -66,11 +66,11 @@ func (r *recreation) leftoversKnown() runbook.Guard {
 }
 
 func (r *recreation) judgeLeftover(cluster azure.Cluster, pool azure.Pool, run string) runbook.Finding {
-	saw := runbook.Saw("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
+	saw := runbook.NewEvidence("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
 		map[string]any{"provisioningState": pool.State, "tags": pool.Tags})
 	if !r.believable(pool) {
 		return runbook.No(fmt.Sprintf("pool %q looks like the stand-in of %q, but its tags are missing or contradict that", pool.Name, r.Pool), saw).
-			Ending(runbook.NeedsAttention)
+			WithOutcome(runbook.NeedsAttention)
 	}
 	if pool.Tags[runTag] == run {
 		return runbook.Yes(fmt.Sprintf("stand-in %q is of this run", pool.Name), saw)
@@ -79,15 +79,15 @@ func (r *recreation) judgeLeftover(cluster azure.Cluster, pool azure.Pool, run s
 	source, found := cluster.Pool(r.Pool)
 	if !found {
 		return runbook.No(fmt.Sprintf("%s, and pool %q is gone: only its journal knows how to make it again", origin, r.Pool), saw).
-			Ending(runbook.NeedsAttention)
+			WithOutcome(runbook.NeedsAttention)
 	}
 	switch source.State {
 	case "Succeeded", "Failed", "Canceled":
 		return runbook.Yes(fmt.Sprintf("%s; pool %q is %s: the stand-in can be removed", origin, r.Pool, source.State), saw)
 	case "Updating", "Upgrading", "Creating", "Deleting":
-		return runbook.No(fmt.Sprintf("%s, and pool %q is %s: somebody may be at work", origin, r.Pool, source.State), saw).Ending(runbook.Deferred)
+		return runbook.No(fmt.Sprintf("%s, and pool %q is %s: somebody may be at work", origin, r.Pool, source.State), saw).WithOutcome(runbook.Deferred)
 	default:
-		return runbook.No(fmt.Sprintf("%s, and pool %q is %s", origin, r.Pool, orNothing(source.State)), saw).Ending(runbook.NeedsAttention)
+		return runbook.No(fmt.Sprintf("%s, and pool %q is %s", origin, r.Pool, orNothing(source.State)), saw).WithOutcome(runbook.NeedsAttention)
 	}
 }
 
@@ -108,6 +108,6 @@ func (r *recreation) clearLeftovers() runbook.Step {
 		},
 		cordonedBy: func() string { return earlier },
 	})
-	step.Needs = append([]runbook.Guard{r.leftoversKnown()}, step.Needs...)
+	step.Preconditions = append([]runbook.Guard{r.leftoversKnown()}, step.Preconditions...)
 	return step
 }

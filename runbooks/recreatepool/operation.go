@@ -16,7 +16,7 @@ const operationSearch = 14 * 24 * time.Hour
 // operationStuck asks whether an operation that is running on the cluster is old
 // enough to be aborted.
 func (r *recreation) operationStuck() runbook.Guard {
-	return runbook.Guard{Name: "operation-stuck", Asks: "is the cluster's operation, if one is running, too old to be healthy?",
+	return runbook.Guard{Name: "operation-stuck", Question: "is the cluster's operation, if one is running, too old to be healthy?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -37,7 +37,7 @@ func (r *recreation) operationStuck() runbook.Guard {
 // poolAtRest asks whether no operation of the pool's own is running, which an
 // abort of the cluster's does not end.
 func (r *recreation) poolAtRest() runbook.Guard {
-	return runbook.Guard{Name: "pool-at-rest", Asks: "is no operation changing the pool?",
+	return runbook.Guard{Name: "pool-at-rest", Question: "is no operation changing the pool?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -53,11 +53,11 @@ func (r *recreation) poolAtRest() runbook.Guard {
 				return runbook.Unseen(err.Error())
 			}
 			age := r.judgeAge("the pool's own operation", poolWrite, began, now)
-			if age.Answer != runbook.Holds {
+			if age.Answer != runbook.AnswerHolds {
 				return age
 			}
 			return runbook.No(fmt.Sprintf("%s and still runs: abort it (az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s), then run this again",
-				age.Reason, r.ResourceGroup, r.Cluster, r.Pool), age.Evidence...).Ending(runbook.NeedsAttention)
+				age.Reason, r.ResourceGroup, r.Cluster, r.Pool), age.Evidence...).WithOutcome(runbook.NeedsAttention)
 		}}
 }
 
@@ -80,10 +80,10 @@ func (r *recreation) judgeAge(what, operation string, began, now time.Time) runb
 		return runbook.Unseen(fmt.Sprintf("the Activity Log does not say when %s began (%s back)", what, operationSearch))
 	}
 	age := now.Sub(began)
-	saw := runbook.Saw("Activity Log: "+what, "", now, map[string]any{"operation": operation, "started": began.UTC()})
+	saw := runbook.NewEvidence("Activity Log: "+what, "", now, map[string]any{"operation": operation, "started": began.UTC()})
 	if age < time.Duration(r.SettleAge) {
 		return runbook.No(fmt.Sprintf("%s began %s ago; below %s it may be healthy", what, age.Round(time.Second), time.Duration(r.SettleAge)), saw).
-			Ending(runbook.Deferred)
+			WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes(fmt.Sprintf("%s began %s ago", what, age.Round(time.Second)), saw)
 }

@@ -44,9 +44,9 @@ func (r *recreation) removeStandIn(name, changes string) *runbook.Step {
 func (r *recreation) removal(what removal) runbook.Step {
 	return runbook.Step{
 		Name: what.name, Changes: what.changes,
-		Needs:       []runbook.Guard{r.standInDispensable(what)},
-		Budget:      time.Duration(r.DrainDeadline) + 15*time.Minute,
-		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
+		Preconditions: []runbook.Guard{r.standInDispensable(what)},
+		Budget:        time.Duration(r.DrainDeadline) + 15*time.Minute,
+		PermitLasts:   time.Duration(r.DrainDeadline) + 2*time.Minute,
 		Inputs: func(run runbook.Run) (any, error) {
 			pool, err := r.standIn(run)
 			return map[string]string{"pool": pool}, err
@@ -54,7 +54,7 @@ func (r *recreation) removal(what removal) runbook.Step {
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 			pool, found, err := what.find(ctx, run)
 			if err != nil || !found {
-				return runbook.Observation{State: runbook.Done, Reason: "there is no such stand-in"}, err
+				return runbook.Observation{State: runbook.StateDone, Reason: "there is no such stand-in"}, err
 			}
 			return r.observeRemoval(ctx, pool)
 		},
@@ -87,11 +87,11 @@ func (r *recreation) observeRemoval(ctx context.Context, pool string) (runbook.O
 	case err != nil:
 		return runbook.Observation{}, err
 	case definition == nil:
-		return runbook.Observation{State: runbook.Done, Reason: "pool " + pool + " is gone"}, nil
+		return runbook.Observation{State: runbook.StateDone, Reason: "pool " + pool + " is gone"}, nil
 	case definition.State() == "Deleting":
-		return runbook.Observation{State: runbook.InFlight, Reason: "pool " + pool + " is being deleted"}, nil
+		return runbook.Observation{State: runbook.StateInFlight, Reason: "pool " + pool + " is being deleted"}, nil
 	}
-	return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("pool %s is %s", pool, orNothing(definition.State()))}, nil
+	return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("pool %s is %s", pool, orNothing(definition.State()))}, nil
 }
 
 // deleteAsSeen deletes a pool under the ETag that it has now; one that is gone is
@@ -133,7 +133,7 @@ func (r *recreation) emptyStandIn(ctx context.Context, run runbook.Run, pool str
 // standInDispensable asks whether the cluster keeps a system pool that serves
 // when the stand-in goes.
 func (r *recreation) standInDispensable(what removal) runbook.Guard {
-	return runbook.Guard{Name: "stand-in-dispensable", Asks: "does another system pool serve, so that the stand-in can go?",
+	return runbook.Guard{Name: "stand-in-dispensable", Question: "does another system pool serve, so that the stand-in can go?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
@@ -167,14 +167,14 @@ func (r *recreation) judgeDispensable(ctx context.Context, cluster azure.Cluster
 			return runbook.Unseen(err.Error())
 		}
 		if count := availableAfter(nodes, cordonedBy); count > 0 {
-			saw := runbook.Saw("nodes of pool "+pool.Name, pool.ETag, r.Clock.Now(), map[string]int{"available": count})
+			saw := runbook.NewEvidence("nodes of pool "+pool.Name, pool.ETag, r.Clock.Now(), map[string]int{"available": count})
 			return runbook.Yes(fmt.Sprintf("system pool %q has %d nodes that serve", pool.Name, count), saw)
 		}
 	}
 	if of, _ := cluster.Pool(standIn); of.Mode != "System" || serving(own) == 0 {
 		return runbook.Yes("no system pod relies on the stand-in")
 	}
-	return runbook.No("no other system pool has a node that serves: the stand-in stays").Ending(runbook.NeedsAttention)
+	return runbook.No("no other system pool has a node that serves: the stand-in stays").WithOutcome(runbook.NeedsAttention)
 }
 
 // availableAfter counts the nodes that serve once a run's cordons are taken back.

@@ -26,15 +26,15 @@ func (r *recreation) deletedByUs(run runbook.Run) (bool, error) {
 
 func (r *recreation) deletePool() runbook.Step {
 	return runbook.Step{
-		Name:     "delete-pool",
-		Changes:  fmt.Sprintf("delete pool %s, and its corrupted scale set with it", r.Pool),
-		NoReturn: true,
-		Guards:   allGuards,
-		Needs:    []runbook.Guard{r.snapshotKept(), r.standInReady()},
-		Budget:   25 * time.Minute,
-		Observe:  r.observeDeletion,
-		Apply:    r.deleteAsJudged,
-		Await:    func(ctx context.Context, run runbook.Run) error { return r.awaitDeleted(ctx, run, r.Pool) },
+		Name:          "delete-pool",
+		Changes:       fmt.Sprintf("delete pool %s, and its corrupted scale set with it", r.Pool),
+		Irreversible:  true,
+		Guards:        allGuards,
+		Preconditions: []runbook.Guard{r.snapshotKept(), r.standInReady()},
+		Budget:        25 * time.Minute,
+		Observe:       r.observeDeletion,
+		Apply:         r.deleteAsJudged,
+		Await:         func(ctx context.Context, run runbook.Run) error { return r.awaitDeleted(ctx, run, r.Pool) },
 	}
 }
 
@@ -68,11 +68,11 @@ func (r *recreation) observeDeletion(ctx context.Context, run runbook.Run) (runb
 	if err != nil {
 		return seen, err
 	}
-	if seen.State == runbook.Done && !ours {
-		return runbook.Observation{State: runbook.Undecidable, Reason: "somebody else deleted pool " + r.Pool,
+	if seen.State == runbook.StateDone && !ours {
+		return runbook.Observation{State: runbook.StateUndecidable, Reason: "somebody else deleted pool " + r.Pool,
 			Question: fmt.Sprintf("Who deleted pool %q? Its definition is in this run's journal (salve runs show --output json); the stand-in serves.", r.Pool)}, nil
 	}
-	if seen.State != runbook.NotStarted {
+	if seen.State != runbook.StateNotStarted {
 		return seen, nil
 	}
 	fresh, err := r.freshScaleSets(ctx, run)
@@ -80,7 +80,7 @@ func (r *recreation) observeDeletion(ctx context.Context, run runbook.Run) (runb
 		return seen, err
 	}
 	return runbook.Observation{
-		State: runbook.Undecidable, Reason: fmt.Sprintf("pool %s has another scale set, %s", r.Pool, strings.Join(fresh, ", ")),
+		State: runbook.StateUndecidable, Reason: fmt.Sprintf("pool %s has another scale set, %s", r.Pool, strings.Join(fresh, ", ")),
 		Question: fmt.Sprintf("Who made pool %q anew? Its scale set %s is not the one of the snapshot. If it is as it should be, abandon this run and remove the stand-in.",
 			r.Pool, strings.Join(fresh, ", ")),
 	}, nil
@@ -138,7 +138,7 @@ func (r *recreation) observeRecreation(ctx context.Context, run runbook.Run) (ru
 		return runbook.Observation{}, err
 	}
 	if definition == nil {
-		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("there is no pool %s", r.Pool)}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("there is no pool %s", r.Pool)}, nil
 	}
 	taken, err := mustRecall(run)
 	if err != nil {
@@ -153,15 +153,15 @@ func (r *recreation) observeRecreation(ctx context.Context, run runbook.Run) (ru
 	case err != nil:
 		return runbook.Observation{}, err
 	case len(different) > 0 || state == "Deleting":
-		return runbook.Observation{State: runbook.Undecidable,
+		return runbook.Observation{State: runbook.StateUndecidable,
 			Reason:   fmt.Sprintf("pool %s is %s and not as the snapshot says: %s", r.Pool, state, strings.Join(different, "; ")),
 			Question: fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", r.Pool, state, strings.Join(different, "; "))}, nil
 	case pending:
-		return runbook.Observation{State: runbook.InFlight, Reason: fmt.Sprintf("pool %s is %s; its operation knows more", r.Pool, state)}, nil
+		return runbook.Observation{State: runbook.StateInFlight, Reason: fmt.Sprintf("pool %s is %s; its operation knows more", r.Pool, state)}, nil
 	case state == "Failed" || state == "Canceled":
-		return runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
 	default:
-		return runbook.Observation{State: runbook.InFlight, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
+		return runbook.Observation{State: runbook.StateInFlight, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
 	}
 }
 

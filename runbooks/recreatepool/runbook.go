@@ -34,15 +34,15 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	guards := []runbook.Guard{r.clusterExists(), r.clusterRecoverable(), r.otherPoolsServing(), r.poolWedged(), r.wedgeEvidence()}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: time.Duration(in.Budget),
-		Target: runbook.Target{Kind: "AKS agent pool", ID: strings.ToLower(in.poolID()), Name: in.Cluster + "/" + in.Pool},
-		Before: []runbook.Step{r.clearLeftovers()},
-		Guards: guards,
+		Target:    runbook.Target{Kind: "AKS agent pool", ID: strings.ToLower(in.poolID()), Name: in.Cluster + "/" + in.Pool},
+		Preflight: []runbook.Step{r.clearLeftovers()},
+		Guards:    guards,
 		Steps: []runbook.Step{
 			r.settleCluster(), r.snapshot(), r.addStandIn(), r.drain(),
 			r.deletePool(), r.recreate(), r.retireStandIn(), r.reconcileCluster(),
 		},
-		Checks: []runbook.Guard{r.poolMatchesSnapshot(), r.nodesReady(), r.noStandInLeft(), r.nodesAsFound(), r.clusterSucceeded()},
-		Leaves: r.leaves,
+		Checks:    []runbook.Guard{r.poolMatchesSnapshot(), r.nodesReady(), r.noStandInLeft(), r.nodesAsFound(), r.clusterSucceeded()},
+		Remaining: r.leaves,
 	}, nil
 }
 

@@ -20,24 +20,24 @@ const abortShows = 3 * time.Minute
 
 func (r *recreation) settleCluster() runbook.Step {
 	return runbook.Step{
-		Name:    "settle-cluster",
-		Changes: fmt.Sprintf("abort the cluster's operation if one is running that began at least %s ago", time.Duration(r.SettleAge)),
-		Guards:  allGuards,
-		Needs:   []runbook.Guard{r.operationStuck()},
-		Budget:  15 * time.Minute,
+		Name:          "settle-cluster",
+		Changes:       fmt.Sprintf("abort the cluster's operation if one is running that began at least %s ago", time.Duration(r.SettleAge)),
+		Guards:        allGuards,
+		Preconditions: []runbook.Guard{r.operationStuck()},
+		Budget:        15 * time.Minute,
 		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
 				return runbook.Observation{}, err
 			}
 			if !underWay(cluster.State) {
-				return runbook.Observation{State: runbook.Done, Reason: "no operation is running on the cluster"}, nil
+				return runbook.Observation{State: runbook.StateDone, Reason: "no operation is running on the cluster"}, nil
 			}
 			recent, err := r.abortedRecently(run)
 			if err != nil || !recent {
-				return runbook.Observation{State: runbook.NotStarted, Reason: "the cluster is " + cluster.State}, err
+				return runbook.Observation{State: runbook.StateNotStarted, Reason: "the cluster is " + cluster.State}, err
 			}
-			return runbook.Observation{State: runbook.InFlight, Reason: "the abort was sent less than " + abortShows.String() + " ago"}, nil
+			return runbook.Observation{State: runbook.StateInFlight, Reason: "the abort was sent less than " + abortShows.String() + " ago"}, nil
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			if err := run.Note(ctx, abortNote, r.Clock.Now()); err != nil {

@@ -28,15 +28,15 @@ type snapshot struct {
 
 func (r *recreation) snapshot() runbook.Step {
 	return runbook.Step{
-		Name:    "snapshot",
-		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back", r.Pool),
-		Guards:  allGuards,
-		Needs:   []runbook.Guard{r.poolAtRest()},
+		Name:          "snapshot",
+		Changes:       fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back", r.Pool),
+		Guards:        allGuards,
+		Preconditions: []runbook.Guard{r.poolAtRest()},
 		Observe: func(_ context.Context, run runbook.Run) (runbook.Observation, error) {
 			if _, found, err := recallSnapshot(run); found || err != nil {
-				return runbook.Observation{State: runbook.Done, Reason: "the journal holds the snapshot"}, err
+				return runbook.Observation{State: runbook.StateDone, Reason: "the journal holds the snapshot"}, err
 			}
-			return runbook.Observation{State: runbook.NotStarted, Reason: "the journal holds no snapshot"}, nil
+			return runbook.Observation{State: runbook.StateNotStarted, Reason: "the journal holds no snapshot"}, nil
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			taken, err := r.takeSnapshot(ctx, run)
@@ -137,7 +137,7 @@ func verifySnapshot(ctx context.Context, run runbook.Run, taken snapshot) error 
 // snapshotKept is a condition of the deletion: the snapshot can be read back from
 // the journal, and it still describes the pool.
 func (r *recreation) snapshotKept() runbook.Guard {
-	return runbook.Guard{Name: "snapshot-kept", Asks: "does the journal hold a snapshot that still describes the pool?",
+	return runbook.Guard{Name: "snapshot-kept", Question: "does the journal hold a snapshot that still describes the pool?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			taken, err := mustRecall(run)
 			if err == nil {
@@ -151,15 +151,15 @@ func (r *recreation) snapshotKept() runbook.Guard {
 			case err != nil:
 				return runbook.Unseen(err.Error())
 			case now == nil:
-				return runbook.No(fmt.Sprintf("somebody else deleted pool %q", r.Pool)).Ending(runbook.NeedsAttention)
+				return runbook.No(fmt.Sprintf("somebody else deleted pool %q", r.Pool)).WithOutcome(runbook.NeedsAttention)
 			}
-			saw := runbook.Saw("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), map[string]string{"etag": now.ETag()})
+			saw := runbook.NewEvidence("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), map[string]string{"etag": now.ETag()})
 			different, err := taken.Definition.Differences(now)
 			switch {
 			case err != nil:
 				return runbook.Unseen(err.Error(), saw)
 			case len(different) > 0:
-				return runbook.No(fmt.Sprintf("somebody changed pool %q since the snapshot: %v", r.Pool, different), saw).Ending(runbook.Failed)
+				return runbook.No(fmt.Sprintf("somebody changed pool %q since the snapshot: %v", r.Pool, different), saw).WithOutcome(runbook.Failed)
 			}
 			r.kept, r.keptRound = now.ETag(), run.Round()
 			return runbook.Yes("the snapshot was read back and still describes the pool", saw)

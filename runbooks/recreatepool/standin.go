@@ -94,14 +94,14 @@ func (r *recreation) addStandIn() runbook.Step {
 		Name: "add-stand-in",
 		Changes: "create a stand-in pool like " + r.Pool + " and wait for its nodes; " +
 			"if it is a system pool that quota refuses at that size, once more with one node",
-		Guards:  allGuards,
-		Needs:   []runbook.Guard{r.leftoversKnown()},
-		Budget:  20 * time.Minute,
-		Inputs:  r.standInInputs,
-		Observe: r.observeStandIn,
-		Apply:   r.putStandIn,
-		Await:   r.awaitStandIn,
-		Amend: func(ctx context.Context, run runbook.Run, refused error) (bool, error) {
+		Guards:        allGuards,
+		Preconditions: []runbook.Guard{r.leftoversKnown()},
+		Budget:        20 * time.Minute,
+		Inputs:        r.standInInputs,
+		Observe:       r.observeStandIn,
+		Apply:         r.putStandIn,
+		Await:         r.awaitStandIn,
+		RetryWith: func(ctx context.Context, run runbook.Run, refused error) (bool, error) {
 			size, err := r.standInSize(run)
 			taken, _, snapshotErr := recallSnapshot(run)
 			if err != nil || snapshotErr != nil || size <= 1 || !azure.RefusedByQuota(refused) || !systemPool(taken.Definition) {
@@ -112,7 +112,7 @@ func (r *recreation) addStandIn() runbook.Step {
 			}
 			return true, run.Note(ctx, sizeNote, 1)
 		},
-		Undo: r.removeStandIn("remove-stand-in", "remove the stand-in pool"),
+		Rollback: r.removeStandIn("remove-stand-in", "remove the stand-in pool"),
 	}
 }
 
@@ -142,9 +142,9 @@ func (r *recreation) observeStandIn(ctx context.Context, run runbook.Run) (runbo
 	case err != nil:
 		return runbook.Observation{}, err
 	case definition == nil:
-		return runbook.Observation{State: runbook.NotStarted, Reason: "there is no pool " + name}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: "there is no pool " + name}, nil
 	case tagOf(definition, runTag) != run.ID():
-		return runbook.Observation{State: runbook.Undecidable, Reason: fmt.Sprintf("pool %q is not of this run", name),
+		return runbook.Observation{State: runbook.StateUndecidable, Reason: fmt.Sprintf("pool %q is not of this run", name),
 			Question: fmt.Sprintf("Whose is pool %q? It has the name of this run's stand-in but not its tags.", name)}, nil
 	}
 	pending, err := resultPending(run)
@@ -154,14 +154,14 @@ func (r *recreation) observeStandIn(ctx context.Context, run runbook.Run) (runbo
 	switch state := definition.State(); state {
 	case "Failed", "Canceled":
 		if pending {
-			return runbook.Observation{State: runbook.InFlight, Reason: "the stand-in is " + state + "; its operation knows why"}, nil
+			return runbook.Observation{State: runbook.StateInFlight, Reason: "the stand-in is " + state + "; its operation knows why"}, nil
 		}
-		return runbook.Observation{State: runbook.NotStarted, Reason: "the stand-in is " + state}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: "the stand-in is " + state}, nil
 	case "Deleting":
-		return runbook.Observation{State: runbook.Undecidable, Reason: "somebody is deleting the stand-in",
+		return runbook.Observation{State: runbook.StateUndecidable, Reason: "somebody is deleting the stand-in",
 			Question: fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", name)}, nil
 	default:
-		return runbook.Observation{State: runbook.InFlight, Reason: "the stand-in is " + state}, nil
+		return runbook.Observation{State: runbook.StateInFlight, Reason: "the stand-in is " + state}, nil
 	}
 }
 
@@ -280,7 +280,7 @@ func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, pool strin
 
 // standInReady is a condition of what relies on the stand-in: its nodes serve now.
 func (r *recreation) standInReady() runbook.Guard {
-	return runbook.Guard{Name: "stand-in-ready", Asks: "do the stand-in's nodes serve now?",
+	return runbook.Guard{Name: "stand-in-ready", Question: "do the stand-in's nodes serve now?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			name, err := r.standIn(run)
 			if err != nil {
@@ -295,9 +295,9 @@ func (r *recreation) standInReady() runbook.Guard {
 				return runbook.Unseen(err.Error())
 			}
 			ready := serving(nodes)
-			saw := runbook.Saw("nodes of pool "+name, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": ready})
+			saw := runbook.NewEvidence("nodes of pool "+name, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": ready})
 			if ready < size {
-				return runbook.No(fmt.Sprintf("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size), saw).Ending(runbook.Failed)
+				return runbook.No(fmt.Sprintf("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size), saw).WithOutcome(runbook.Failed)
 			}
 			return runbook.Yes(fmt.Sprintf("all %d nodes of the stand-in are Ready and schedulable", ready), saw)
 		}}

@@ -90,7 +90,7 @@ func BenchmarkWriteStormOfAMillionEvents(b *testing.B) {
 		began := time.Now()
 		finding := r.writeStorm(context.Background(), forgetful{}, "MC_fleet", []azure.ScaleSet{{ID: setID}})
 		took := time.Since(began)
-		if finding.Answer != runbook.DoesNotHold || log.pages != millionEvents/eventsPerPage {
+		if finding.Answer != runbook.AnswerDoesNotHold || log.pages != millionEvents/eventsPerPage {
 			b.Fatalf("%s after %d pages: %s", finding.Answer, log.pages, finding.Reason)
 		}
 		b.ReportMetric(took.Seconds(), "s/million")

@@ -151,7 +151,7 @@ func TestOverrideOfAGuard(t *testing.T) {
 			t.Fatalf("%s: %s, %v", result.Outcome, result.Reason, err)
 		}
 		for _, finding := range result.Findings {
-			if finding.Guard == "wedge-evidence" && (finding.Override != "seen in the portal" || finding.Answer != runbook.Unknown) {
+			if finding.Guard == "wedge-evidence" && (finding.Override != "seen in the portal" || finding.Answer != runbook.AnswerUnknown) {
 				t.Errorf("kept as %+v", finding)
 			}
 		}

@@ -32,9 +32,9 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 			case left.Namespace == nil:
 				return runbook.Yes("there is no namespace " + r.Namespace), nil
 			case left.Namespace.Records:
-				return runbook.No("namespace " + r.Namespace + " holds the records of runs").Ending(runbook.NeedsAttention).Bound(), nil
+				return runbook.No("namespace " + r.Namespace + " holds the records of runs").WithOutcome(runbook.NeedsAttention).NotOverridable(), nil
 			case left.Namespace.Deleting:
-				return runbook.No("somebody else is deleting namespace " + r.Namespace + left.Namespace.Hold()).Ending(runbook.Deferred), nil
+				return runbook.No("somebody else is deleting namespace " + r.Namespace + left.Namespace.Hold()).WithOutcome(runbook.Deferred), nil
 			}
 			return runbook.Yes("nobody is deleting namespace " + r.Namespace), nil
 		})
@@ -46,14 +46,14 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	return r.guard("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?",
 		func(ctx context.Context, _ runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
 			signs, err := r.Liveness(ctx)
-			saw, named := runbook.Saw("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
+			saw, named := runbook.NewEvidence("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
 			switch {
 			case err != nil || len(signs) == 0:
 				return runbook.Yes("nothing of the operator is at work", saw), err
 			case stopped:
 				return runbook.Yes("it is stopped first: "+named, saw), nil
 			}
-			return runbook.No("it is alive: "+named+"; --stop-operator scales it to zero first", saw).Bound(), nil
+			return runbook.No("it is alive: "+named+"; --stop-operator scales it to zero first", saw).NotOverridable(), nil
 		})
 }
 
@@ -61,14 +61,14 @@ func (r *removal) cascadeContained() runbook.Guard {
 	return r.guard("cascade-contained", "does nothing outside of the group go with its objects?",
 		func(ctx context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
 			taken, err := r.CascadeOf(ctx, left)
-			saw := runbook.Saw("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
+			saw := runbook.NewEvidence("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
 			switch {
 			case err != nil || taken.Count == 0:
 				return runbook.Yes("nothing outside of the group goes with its objects", saw), err
 			case r.in.AllowCascade != "":
 				return runbook.Yes(fmt.Sprintf("allowed (%s): %s", r.in.AllowCascade, taken), saw), nil
 			}
-			return runbook.No("with the group's objects would go "+taken.String(), saw).Ending(runbook.NeedsAttention).Bound(), nil
+			return runbook.No("with the group's objects would go "+taken.String(), saw).WithOutcome(runbook.NeedsAttention).NotOverridable(), nil
 		})
 }
 
@@ -91,7 +91,7 @@ func stillThere(names []string) runbook.Finding {
 	if len(names) == 0 {
 		return runbook.Yes("none is left")
 	}
-	return runbook.No("still there: " + strings.Join(names, ", ")).Ending(runbook.NeedsAttention)
+	return runbook.No("still there: " + strings.Join(names, ", ")).WithOutcome(runbook.NeedsAttention)
 }
 
 func (r *removal) noObjectLeft() runbook.Guard {

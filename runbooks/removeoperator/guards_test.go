@@ -28,36 +28,36 @@ func TestGuards(t *testing.T) {
 	}{
 		"a retired operator is gone": {
 			arrange: func(o *operator) { o.deployment(0); o.lease("old", "somebody", time.Hour) },
-			guard:   "operator-gone", answer: runbook.Holds, says: "nothing of the operator is at work"},
+			guard:   "operator-gone", answer: runbook.AnswerHolds, says: "nothing of the operator is at work"},
 		"replicas are life, ready or not": {
 			arrange: func(o *operator) { o.deployment(2) },
-			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "/operator with 2 replicas"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "/operator with 2 replicas"},
 		"a lease that was renewed of late is life": {
 			arrange: func(o *operator) { o.lease("leader", "somebody", 20*time.Second) },
-			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "lease OPERATOR/leader, renewed 2"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "lease OPERATOR/leader, renewed 2"},
 		"a lease that was given back is not": {
 			arrange: func(o *operator) { o.lease("leader", "", time.Second) },
-			guard:   "operator-gone", answer: runbook.Holds},
+			guard:   "operator-gone", answer: runbook.AnswerHolds},
 		"a ready pod is life, whoever made it": {
 			arrange: func(o *operator) { o.readyPod("bare") },
-			guard:   "operator-gone", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "ready pod"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "ready pod"},
 		"what is to be stopped first may live": {
 			arrange: func(o *operator) { o.deployment(1); o.inputs.StopOperator = true },
-			guard:   "operator-gone", answer: runbook.Holds, says: "it is stopped first: deployments.apps"},
+			guard:   "operator-gone", answer: runbook.AnswerHolds, says: "it is stopped first: deployments.apps"},
 		"an object that only the group owns would go along": {
 			arrange: func(o *operator) { o.configMap(o.team, "owned", o.widget("owner")) },
-			guard:   "cascade-contained", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+			guard:   "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
 		"it is allowed with a reason": {
 			arrange: func(o *operator) {
 				o.configMap(o.team, "owned", o.widget("owner"))
 				o.inputs.AllowCascade = "nobody reads it"
 			},
-			guard: "cascade-contained", answer: runbook.Holds, says: "allowed (nobody reads it): 1 object: configmaps TEAM/owned"},
+			guard: "cascade-contained", answer: runbook.AnswerHolds, says: "allowed (nobody reads it): 1 object: configmaps TEAM/owned"},
 		"an owner elsewhere keeps it": {
 			arrange: func(o *operator) {
 				o.configMap(o.team, "owned", o.widget("owner"), o.configMap(o.team, "keeper"))
 			},
-			guard: "cascade-contained", answer: runbook.Holds},
+			guard: "cascade-contained", answer: runbook.AnswerHolds},
 		"an owner of a kind that nobody serves keeps nothing": {
 			arrange: func(o *operator) {
 				nobody := &unstructured.Unstructured{}
@@ -67,36 +67,36 @@ func TestGuards(t *testing.T) {
 				nobody.SetUID("gone")
 				o.configMap(o.team, "owned", o.widget("owner"), nobody)
 			},
-			guard: "cascade-contained", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+			guard: "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
 		"what lies in the operator's namespace was named": {
 			arrange: func(o *operator) {
 				owner := o.object(o.widgets, "Widget", o.namespace, "owner")
 				o.configMap(o.namespace, "owned", owner)
 			},
-			guard: "cascade-contained", answer: runbook.Holds},
+			guard: "cascade-contained", answer: runbook.AnswerHolds},
 		"what the group owns of the group was named": {
 			arrange: func(o *operator) { o.widget("child", ownedBy(o.gadget("parent"))) },
-			guard:   "cascade-contained", answer: runbook.Holds},
+			guard:   "cascade-contained", answer: runbook.AnswerHolds},
 		"a namespace that somebody else deletes is left to them": {
 			arrange: func(o *operator) {
 				keeper := o.configMap(o.namespace, "keeper")
 				o.hold(keeper, "elsewhere.example/wait")
 				o.must(o.admin.Client.CoreV1().Namespaces().Delete(o.Context(), o.namespace, metav1.DeleteOptions{}))
 			},
-			guard: "namespace-expendable", answer: runbook.DoesNotHold, ends: runbook.Deferred, says: "somebody else is deleting"},
+			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred, says: "somebody else is deleting"},
 		"a namespace that holds records of runs is not expendable": {
 			arrange: func(o *operator) {
 				record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-1-1", Labels: map[string]string{"salve-run": "run-1"}}}
 				_, err := o.admin.Client.CoreV1().ConfigMaps(o.namespace).Create(o.Context(), record, metav1.CreateOptions{})
 				o.must(err)
 			},
-			guard: "namespace-expendable", answer: runbook.DoesNotHold, ends: runbook.NeedsAttention, says: "records of runs"},
+			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "records of runs"},
 		"where nothing is, nothing is to do": {
 			arrange: func(o *operator) { o.inputs.Group, o.inputs.Namespace = "nobody."+o.group, "no-"+o.namespace },
-			guard:   "something-left", answer: runbook.DoesNotHold, ends: runbook.NothingToDo, says: "there is no CRD of nobody."},
+			guard:   "something-left", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "there is no CRD of nobody."},
 		"a namespace without CRDs is still cleaned": {
 			arrange: func(o *operator) { o.inputs.Group = "nobody." + o.group },
-			guard:   "something-left", answer: runbook.Holds, says: "0 CRDs with 0 objects"},
+			guard:   "something-left", answer: runbook.AnswerHolds, says: "0 CRDs with 0 objects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -28,7 +28,7 @@ func (r *removal) removals() []runbook.Step {
 			Apply: func(ctx context.Context, run runbook.Run) error {
 				return r.ReleaseAll(ctx, r.seen().Definitions, r.seen().Objects.Releasable, run.Report)
 			}}),
-		r.removing((*cleanup.Reading).DefinitionPart, runbook.Step{Name: "delete-definitions", Needs: []runbook.Guard{r.noObjectLeft()},
+		r.removing((*cleanup.Reading).DefinitionPart, runbook.Step{Name: "delete-definitions", Preconditions: []runbook.Guard{r.noObjectLeft()},
 			Changes: "delete the CRDs of " + r.Group + " that were exported",
 			Apply:   r.DeleteDefinitions,
 			Await:   r.untilGone((*cleanup.Reading).DefinitionObjects)}),

@@ -34,11 +34,11 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: in.Budget.Duration,
-		Target: runbook.Target{Kind: "operator leftovers", ID: world.ClusterID + "/" + in.Group, Name: in.Group},
-		Guards: []runbook.Guard{r.somethingLeft(), r.namespaceExpendable(), r.operatorGone(in.StopOperator), r.cascadeContained()},
-		Steps:  steps,
-		Checks: r.checks(),
-		Leaves: func(func(string) bool) string { return "what was exported is in " + cmp.Or(in.Bundle, "the journal") },
+		Target:    runbook.Target{Kind: "operator leftovers", ID: world.ClusterID + "/" + in.Group, Name: in.Group},
+		Guards:    []runbook.Guard{r.somethingLeft(), r.namespaceExpendable(), r.operatorGone(in.StopOperator), r.cascadeContained()},
+		Steps:     steps,
+		Checks:    r.checks(),
+		Remaining: func(func(string) bool) string { return "what was exported is in " + cmp.Or(in.Bundle, "the journal") },
 	}, nil
 }
 
@@ -51,7 +51,7 @@ type removal struct {
 
 // look reads what is left, once in a round.
 func (r *removal) look(ctx context.Context, run runbook.Run) (*cleanup.Reading, error) {
-	return r.left.In(ctx, run, r.Look)
+	return r.left.Get(ctx, run, r.Look)
 }
 
 // seen is what the guards and the observation of a step have just seen.

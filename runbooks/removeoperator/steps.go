@@ -18,7 +18,7 @@ func (r *removal) stopOperator() runbook.Step {
 	return runbook.Step{
 		Name: "stop-operator", Changes: "scale the operator's workloads to zero", Guards: acting, Budget: stopping,
 		Observe: r.Stopped, Apply: r.Stop, Await: r.AwaitStopped,
-		Undo: &runbook.Step{
+		Rollback: &runbook.Step{
 			Name: "start-operator", Changes: "scale the operator's workloads back to what they had",
 			Observe: r.Started, Apply: r.StartAgain,
 		},
@@ -31,12 +31,12 @@ func (r *removal) dropConversions() runbook.Step {
 	converted := (*cleanup.Reading).ConversionPart
 	return runbook.Step{
 		Name: "drop-conversions", Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
-		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
+		Guards: acting, Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Inputs: r.inputs(converted), Observe: r.observe("drop-conversions", converted),
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.DropConversions(ctx, run, r.seen().Definitions)
 		},
-		Undo: &runbook.Step{
+		Rollback: &runbook.Step{
 			Name: "convert-again", Changes: "let objects be converted as before",
 			Observe: r.ConvertedAgain, Apply: r.ConvertAgain,
 		},
@@ -46,7 +46,7 @@ func (r *removal) dropConversions() runbook.Step {
 func (r *removal) export() runbook.Step {
 	return runbook.Step{
 		Name: "export", Changes: "nothing: write every CRD and custom resource of " + r.Group + " to a bundle, and read it back",
-		Guards: acting, Needs: []runbook.Guard{r.operatorGone(false)},
+		Guards: acting, Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Observe: cleanup.ObserveKept,
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.Keep(ctx, run, r.seen(), r.in.Bundle)
@@ -59,8 +59,8 @@ func (r *removal) export() runbook.Step {
 // steps after it.
 func (r *removal) removing(part part, step runbook.Step) runbook.Step {
 	apply, await := step.Apply, step.Await
-	step.NoReturn, step.PermitLasts = true, r.in.Budget.Duration
-	step.Needs = append(step.Needs, r.bundleKept(), r.operatorGone(false))
+	step.Irreversible, step.PermitLasts = true, r.in.Budget.Duration
+	step.Preconditions = append(step.Preconditions, r.bundleKept(), r.operatorGone(false))
 	step.Inputs, step.Observe = r.inputs(part), r.observe(step.Name, part)
 	step.Apply = func(ctx context.Context, run runbook.Run) error {
 		if err := part(r.seen()).Begin(ctx, run, step.Name); err != nil {

@@ -20,19 +20,19 @@ func (r *rescue) summary() runbook.Guard {
 	return runbook.Ask("extent", "how many pods are stranded: is it a leak or an outage?", r.look,
 		func(ctx context.Context, _ runbook.Run, seen *stranded.Reading) (runbook.Finding, error) {
 			extent, err := seen.Summary(ctx)
-			return runbook.Yes(extent.String(), runbook.Saw("pods "+r.Selector, "", seen.Seen, extent)), err
+			return runbook.Yes(extent.String(), runbook.NewEvidence("pods "+r.Selector, "", seen.Seen, extent)), err
 		})
 }
 
 func (r *rescue) namespacesExist() runbook.Guard {
-	return runbook.Guard{Name: "homes-exist", Binding: true, Asks: "do the namespaces exist where the pods belong?",
+	return runbook.Guard{Name: "homes-exist", NotOverridable: true, Question: "do the namespaces exist where the pods belong?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
 			missing, err := r.MissingNamespace(ctx)
 			switch {
 			case err != nil:
 				return runbook.Unseen(err.Error())
 			case missing != "":
-				return runbook.No(missing).Ending(runbook.NeedsAttention)
+				return runbook.No(missing).WithOutcome(runbook.NeedsAttention)
 			}
 			return runbook.Yes("there: " + r.in.expected())
 		}}
@@ -43,7 +43,7 @@ func (r *rescue) podsElsewhere() runbook.Guard {
 		if elsewhere := len(seen.Elsewhere()); elsewhere > 0 {
 			return runbook.Yes(fmt.Sprintf("outside of %s: %d", r.in.expected(), elsewhere))
 		}
-		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.in.expected(), len(seen.Expected))).Bound()
+		return runbook.No(fmt.Sprintf("outside of %s: none; inside: %d", r.in.expected(), len(seen.Expected))).NotOverridable()
 	})
 }
 
@@ -51,9 +51,9 @@ func (r *rescue) cannotStart() runbook.Guard {
 	return r.guard("cannot-start", "can some of them not start because of where they are?", func(seen *stranded.Reading) runbook.Finding {
 		switch {
 		case seen.Blind != nil:
-			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).Bound()
+			return runbook.Unseen(seen.Blind.Error(), seen.Evidence()...).NotOverridable()
 		case len(seen.Stranded) == 0:
-			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.in.expected(), len(seen.Left)), seen.Evidence()...).Bound()
+			return runbook.No(fmt.Sprintf("none lacks what is in %s; left alone: %d", r.in.expected(), len(seen.Left)), seen.Evidence()...).NotOverridable()
 		}
 		return runbook.Yes(fmt.Sprintf("stranded for lack of what is in %s: %d; left alone: %d", r.in.expected(), len(seen.Stranded), len(seen.Left)), seen.Evidence()...)
 	})
@@ -69,10 +69,10 @@ func (r *rescue) sourceStopped() runbook.Guard {
 		}
 		age := seen.Seen.Sub(youngest.Created)
 		said := fmt.Sprintf("the youngest, %s, is %s old", youngest, age.Round(time.Second))
-		saw := runbook.Saw("pod "+youngest.String(), string(youngest.UID), seen.Seen, map[string]time.Time{"created": youngest.Created})
+		saw := runbook.NewEvidence("pod "+youngest.String(), string(youngest.UID), seen.Seen, map[string]time.Time{"created": youngest.Created})
 		if age < r.in.MinAge.Duration {
 			said += fmt.Sprintf(", less than %s: to clean up while the fault lives would only hide it", r.in.MinAge.Duration)
-			return runbook.No(said, saw).Ending(runbook.Deferred)
+			return runbook.No(said, saw).WithOutcome(runbook.Deferred)
 		}
 		return runbook.Yes(said, saw)
 	})
@@ -82,7 +82,7 @@ func (r *rescue) withinMax() runbook.Guard {
 	return r.guard("within-max", "are they as few as a run may delete?", func(seen *stranded.Reading) runbook.Finding {
 		said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), r.in.Max)
 		if len(seen.Stranded) > r.in.Max {
-			return runbook.No(said).Ending(runbook.NeedsAttention).Bound()
+			return runbook.No(said).WithOutcome(runbook.NeedsAttention).NotOverridable()
 		}
 		return runbook.Yes(said)
 	})

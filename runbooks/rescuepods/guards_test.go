@@ -228,7 +228,7 @@ func TestAnOutageIsSaidFirst(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			row.given(s)
-			if first := s.check().Findings[0]; first.Answer != runbook.Holds || !strings.HasPrefix(first.Reason, row.want) {
+			if first := s.check().Findings[0]; first.Answer != runbook.AnswerHolds || !strings.HasPrefix(first.Reason, row.want) {
 				t.Errorf("the first finding: %s: %s", first.Answer, first.Reason)
 			}
 		})

@@ -57,7 +57,7 @@ type rescue struct {
 
 // look reads all pods of the selector, once in a round.
 func (r *rescue) look(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
-	return r.seen.In(ctx, run, r.Look)
+	return r.seen.Get(ctx, run, r.Look)
 }
 
 // guard is one that answers from the round's reading.

@@ -63,7 +63,7 @@ func TestOutcomes(t *testing.T) {
 		{"the first failure ends it", "false\necho not reached", journal.Failure, "exit code 1", ""},
 		{"a failure in a pipe", "false | true\necho not reached", journal.Failure, "exit code 1", ""},
 		{"a variable that isn't there", `echo "$NO_SUCH"`, journal.Failure, "NO_SUCH: unbound variable", ""},
-		{"killed from outside", "kill -9 $$", journal.Unclear, "it was cut off: killed by signal 9 (killed)", ""},
+		{"killed from outside", "kill -9 $$", journal.Unknown, "it was cut off: killed by signal 9 (killed)", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newShop(t, test.script)
@@ -211,7 +211,7 @@ func TestFullDisk(t *testing.T) {
 	}{
 		"done":    {"echo 'id=7' >$SALVE_OUTPUT; head -c 200000 /dev/zero; echo done", "its log is not complete: write /dev/full: no space left on device", journal.Done},
 		"failed":  {"head -c 200000 /dev/zero; echo; echo out of paper; exit 3", "exit code 3: out of paper; its log is not complete: write", journal.Failure},
-		"cut off": {"echo begun; kill -9 $$", "it was cut off: killed by signal 9 (killed); its log is not complete: write", journal.Unclear},
+		"cut off": {"echo begun; kill -9 $$", "it was cut off: killed by signal 9 (killed); its log is not complete: write", journal.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -240,7 +240,7 @@ func TestStop(t *testing.T) {
 		result journal.ResultKind
 		reason string
 	}{
-		"it is cut off":          {"touch ready; sleep 600", journal.Unclear, "it was cut off: killed by signal 15 (terminated)"},
+		"it is cut off":          {"touch ready; sleep 600", journal.Unknown, "it was cut off: killed by signal 15 (terminated)"},
 		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; touch ready; while :; do sleep 0.05; done", journal.Failure, "exit code 9: tidied"},
 		"it finishes":            {"trap : TERM; touch ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
 	} {

@@ -105,7 +105,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
 	switch {
 	case !ending.ByItself():
-		outcome.Result, outcome.Reason = journal.Unclear, "it was cut off: "+ending.String()
+		outcome.Result, outcome.Reason = journal.Unknown, "it was cut off: "+ending.String()
 	case ending.Code != 0:
 		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(line, secrets(made)...) })
 	case unread != nil:

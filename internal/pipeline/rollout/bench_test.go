@@ -63,7 +63,7 @@ func (s scripted) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Out
 	case <-time.After(time.Minute):
 		return done()
 	case <-ctx.Done():
-		return rollout.Outcome{Result: journal.Unclear, Reason: "cut off"}
+		return rollout.Outcome{Result: journal.Unknown, Reason: "cut off"}
 	}
 }
 

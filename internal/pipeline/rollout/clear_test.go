@@ -34,7 +34,7 @@ func TestWhatIsLeftRunning(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {
 				b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
-					return rollout.Outcome{Result: journal.Unclear, Reason: "it was cut off: killed"}
+					return rollout.Outcome{Result: journal.Unknown, Reason: "it was cut off: killed"}
 				}
 				plan := b.plan("", "a")
 				first := b.run(t.Context(), plan, rollout.Options{})

@@ -93,7 +93,7 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		const registration = `r < a; action: Ev2Registration | identityFrom: {resourceGroup: g, step: a, name: id}`
 		_, err := b.runner().Run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{})
-		var wrong *engine.UsageError
+		var wrong *engine.InvalidError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration leaves such steps out") {
 			t.Errorf("got %v", err)
 		}

@@ -22,21 +22,21 @@ const prepared = "prepared"
 // judge asks the guards, journals what they found, and decides.
 func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
 	guards := []runbook.Guard{{
-		Name: revisionOrder, Asks: "Was no newer revision rolled out here?",
+		Name: revisionOrder, Question: "Was no newer revision rolled out here?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.orderly(ctx) },
 	}}
 	if w.runner.Prepare != nil {
 		guards = append(guards, runbook.Guard{
-			Name: prepared, Asks: "Is there all that the steps need?", Binding: true,
+			Name: prepared, Question: "Is there all that the steps need?", NotOverridable: true,
 			Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.prepare(ctx) },
 		})
 	}
 	guards = append(guards, w.runner.Guards...)
-	judgement := journal.Judgement{For: "start", Round: 1}
+	judgement := journal.Evaluation{For: "start", Round: 1}
 	for i, guard := range guards {
 		finding := guard.Evaluate(ctx, nil)
-		finding.Guard, finding.Binding = guard.Name, finding.Binding || guard.Binding
-		if finding.Answer != runbook.Holds && !finding.Binding {
+		finding.Guard, finding.Locked = guard.Name, finding.Locked || guard.NotOverridable
+		if finding.Answer != runbook.AnswerHolds && !finding.Locked {
 			finding.Override = w.record.Header.Overrides[guard.Name]
 		}
 		judgement.Findings = append(judgement.Findings, finding)
@@ -53,7 +53,7 @@ func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
 	}
 	w.findings = judgement.Findings
 	judgement.Decision = engine.Decide(runbook.FailClosed, judgement.Findings)
-	return judgement.Decision, w.append(ctx, journal.Draft{Kind: journal.Judged, Data: judgement})
+	return judgement.Decision, w.append(ctx, journal.Draft{Kind: journal.Evaluated, Data: judgement})
 }
 
 // prepare has made what the steps need, and then asks their actions.
@@ -63,7 +63,7 @@ func (w *walk) prepare(ctx context.Context) runbook.Finding {
 		err = w.runner.able(ctx, w.plan)
 	}
 	if err != nil {
-		return runbook.No(err.Error()).Ending(runbook.Failed)
+		return runbook.No(err.Error()).WithOutcome(runbook.Failed)
 	}
 	return runbook.Yes(says)
 }
@@ -79,7 +79,7 @@ func (w *walk) orderly(ctx context.Context) runbook.Finding {
 			continue
 		}
 		seen = append(seen, theirs)
-		evidence := runbook.Saw("journal", run.Run, w.runner.Clock.Now(), map[string]string{"revision": theirs})
+		evidence := runbook.NewEvidence("journal", run.Run, w.runner.Clock.Now(), map[string]string{"revision": theirs})
 		if ours == "" {
 			return runbook.Unseen(fmt.Sprintf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs), evidence)
 		}
@@ -91,7 +91,7 @@ func (w *walk) orderly(ctx context.Context) runbook.Finding {
 		case err != nil:
 			return runbook.Unseen(err.Error(), evidence)
 		case order == revision.Older:
-			return runbook.No(fmt.Sprintf("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run), evidence).Ending(runbook.Failed)
+			return runbook.No(fmt.Sprintf("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run), evidence).WithOutcome(runbook.Failed)
 		}
 		compared = append(compared, evidence)
 	}

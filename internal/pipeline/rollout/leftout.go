@@ -19,7 +19,7 @@ func (p *Plan) skips(step *pipeline.Step) bool {
 // leftOut tells whether a step was left out, and still is to be. Without the flag,
 // who goes on with the run runs it.
 func (w *walk) leftOut(i int) bool {
-	return w.plan.skips(w.plan.Steps[i]) && w.record.Step(w.name(i)).LeftOut()
+	return w.plan.skips(w.plan.Steps[i]) && w.record.Step(w.name(i)).Skipped()
 }
 
 // recallLeftOut leaves a step out once more. It is in the record already.

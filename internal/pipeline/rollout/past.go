@@ -104,7 +104,7 @@ func doneAt(history *journal.History, step pipeline.StepID) (time.Time, bool) {
 		if entry.Step != step.String() {
 			continue
 		}
-		if result, ok := decode[journal.Result](entry, journal.Ended); ok && result.Result == journal.Done {
+		if result, ok := decode[journal.Result](entry, journal.Outcome); ok && result.Result == journal.Done {
 			return entry.At, true
 		}
 	}

@@ -250,7 +250,7 @@ func refused(plan *Plan, wrong func(*pipeline.Step) string) error {
 }
 
 func usage(format string, arguments ...any) error {
-	return &engine.UsageError{Reason: fmt.Sprintf(format, arguments...)}
+	return &engine.InvalidError{Reason: fmt.Sprintf(format, arguments...)}
 }
 
 func (r *Runner) header(plan *Plan, run string, options Options) (journal.Header, error) {

@@ -24,7 +24,7 @@ func (w *walk) settle(ctx context.Context, answers map[string]Answer) (journal.V
 		}
 		result, settled := w.became(i, history, answers[history.Name])
 		if settled || history.Open {
-			w.drafts = append(w.drafts, journal.Draft{Kind: journal.Ended, Step: history.Name, Data: result})
+			w.drafts = append(w.drafts, journal.Draft{Kind: journal.Outcome, Step: history.Name, Data: result})
 		}
 	}
 	if err := w.commit(ctx); err != nil {
@@ -36,7 +36,7 @@ func (w *walk) settle(ctx context.Context, answers map[string]Answer) (journal.V
 // became says what became of an attempt that was cut off. settled is false when
 // nobody knows.
 func (w *walk) became(i int, history journal.StepHistory, answer Answer) (result journal.Result, settled bool) {
-	result = journal.Result{Attempt: history.Attempts, Result: journal.Unclear, Reason: "its runner died while it was at work"}
+	result = journal.Result{Attempt: history.Attempts, Result: journal.Unknown, Reason: "its runner died while it was at work"}
 	who := w.runner.Holder
 	switch {
 	case answer == Done:

@@ -73,7 +73,7 @@ func TestCutOff(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {
 				plan := b.plan("", "a"+test.fields, "b < a")
 				b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
-					return rollout.Outcome{Result: journal.Unclear, Reason: "it was cut off: killed"}
+					return rollout.Outcome{Result: journal.Unknown, Reason: "it was cut off: killed"}
 				}
 				first := b.run(t.Context(), plan, rollout.Options{})
 				if test.fields == "" {
@@ -110,7 +110,7 @@ func TestDoneNeedsItsOutputs(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		plan := b.plan("", "a", "b < a;"+lookup)
 		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
-			return rollout.Outcome{Result: journal.Unclear}
+			return rollout.Outcome{Result: journal.Unknown}
 		}
 		first := b.run(t.Context(), plan, rollout.Options{})
 		_, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{Answers: map[string]rollout.Answer{"g/a": rollout.Done}})

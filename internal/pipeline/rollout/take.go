@@ -30,7 +30,7 @@ func (w *walk) settled(i int, outcome Outcome) {
 		}
 	}
 	outcome.Reason, outcome.Outputs = diagnostic.Printable(mask(outcome.Reason, w.hidden)), tainted(outcome.Outputs, w.hidden)
-	if outcome.Result == journal.Unclear && w.repeatable(i) {
+	if outcome.Result == journal.Unknown && w.repeatable(i) {
 		outcome.Result = journal.Failure
 	}
 	if outcome.Result == journal.Done && len(outcome.Outputs) > 0 {
@@ -42,11 +42,11 @@ func (w *walk) settled(i int, outcome Outcome) {
 			w.drafts = append(w.drafts, journal.Draft{Kind: journal.Noted, Step: w.name(i), Data: journal.Note{Name: noteOf(step.ID()), Value: raw}})
 		}
 	}
-	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Ended, Step: w.name(i), Data: journal.Result{
+	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Outcome, Step: w.name(i), Data: journal.Result{
 		Attempt: w.attempts(i), Result: outcome.Result, Reason: outcome.Reason,
 	}})
 	switch {
-	case outcome.Result == journal.Done, outcome.Result == journal.LeftOut:
+	case outcome.Result == journal.Done, outcome.Result == journal.Skipped:
 		w.outputs[step.ID()] = outcome.Outputs
 		w.queue.done(i)
 	case outcome.Result == journal.Failure && w.retry(i, outcome):

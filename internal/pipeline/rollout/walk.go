@@ -289,7 +289,7 @@ func (w *walk) idle(i int) bool {
 func (w *walk) announceStep(i int) {
 	step := w.plan.Steps[i]
 	if w.plan.skips(step) {
-		w.settled(i, Outcome{Result: journal.LeftOut, Reason: leftOut})
+		w.settled(i, Outcome{Result: journal.Skipped, Reason: leftOut})
 		return
 	}
 	given, err := w.given(step)

@@ -42,18 +42,18 @@ func history(t *testing.T) *journal.History {
 	add(0, journal.Planned, "", runbook.Plan{Steps: []runbook.PlannedStep{
 		{Name: "global/lookup"}, {Name: "fleet/grow"}, {Name: "fleet/flaky"}, {Name: "fleet/cut-off"}, {Name: "fleet/open"}, {Name: "fleet/never"}, {Name: "fleet/left-out"},
 	}})
-	add(0, journal.Ended, "fleet/left-out", journal.Result{Result: journal.LeftOut, Reason: "left out by --skip-actions"})
+	add(0, journal.Outcome, "fleet/left-out", journal.Result{Result: journal.Skipped, Reason: "left out by --skip-actions"})
 	add(0, journal.Intended, "global/lookup", journal.Intent{Attempt: 1})
 	add(0, journal.Intended, "fleet/flaky", journal.Intent{Attempt: 1})
-	add(40*time.Second, journal.Ended, "global/lookup", journal.Result{Attempt: 1, Result: journal.Done})
+	add(40*time.Second, journal.Outcome, "global/lookup", journal.Result{Attempt: 1, Result: journal.Done})
 	add(0, journal.Intended, "fleet/grow", journal.Intent{Attempt: 1})
-	add(20*time.Second, journal.Ended, "fleet/flaky", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "busy"})
+	add(20*time.Second, journal.Outcome, "fleet/flaky", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "busy"})
 	add(time.Minute, journal.Intended, "fleet/flaky", journal.Intent{Attempt: 2})
-	add(30*time.Second, journal.Ended, "fleet/flaky", journal.Result{Attempt: 2, Result: journal.Done})
-	add(0, journal.Ended, "fleet/grow", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "exit code 1: no <capacity> \x1b[31m"})
+	add(30*time.Second, journal.Outcome, "fleet/flaky", journal.Result{Attempt: 2, Result: journal.Done})
+	add(0, journal.Outcome, "fleet/grow", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "exit code 1: no <capacity> \x1b[31m"})
 	add(0, journal.Intended, "fleet/cut-off", journal.Intent{Attempt: 1})
 	add(0, journal.Intended, "fleet/open", journal.Intent{Attempt: 1})
-	add(10*time.Second, journal.Ended, "fleet/cut-off", journal.Result{Attempt: 1, Result: journal.Unclear, Reason: "it was cut off"})
+	add(10*time.Second, journal.Outcome, "fleet/cut-off", journal.Result{Attempt: 1, Result: journal.Unknown, Reason: "it was cut off"})
 	return record.History
 }
 
@@ -133,14 +133,14 @@ func TestTook(t *testing.T) {
 			after time.Duration
 			kind  journal.Kind
 			data  any
-		}{{0, journal.Intended, journal.Intent{}}, {one.after, journal.Ended, one.result}} {
+		}{{0, journal.Intended, journal.Intent{}}, {one.after, journal.Outcome, one.result}} {
 			now = now.Add(entry.after)
 			if err := record.Append(ctx, entry.kind, one.step, entry.data); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := record.Append(ctx, journal.Ended, "fleet/left-out", journal.Result{Result: journal.LeftOut}); err != nil {
+	if err := record.Append(ctx, journal.Outcome, "fleet/left-out", journal.Result{Result: journal.Skipped}); err != nil {
 		t.Fatal(err)
 	}
 	took, err := timeline.Took(record.History)

@@ -87,10 +87,10 @@ func (s *suite) add(at *step) {
 	case journal.Failure:
 		one.Failure = &problem{at.reason}
 		s.Failures++
-	case journal.Unclear:
+	case journal.Unknown:
 		one.Error = &problem{at.reason}
 		s.Errors++
-	case journal.LeftOut:
+	case journal.Skipped:
 		one.Skipped = &problem{at.reason}
 		s.Skipped++
 	case "":

@@ -61,9 +61,9 @@ func read(history *journal.History) (*chronicle, error) {
 	}
 	for name := range c.open {
 		open := c.byName[name]
-		open.result, open.reason = journal.Unclear, "what became of it is not in the record"
+		open.result, open.reason = journal.Unknown, "what became of it is not in the record"
 		last := &open.attempts[len(open.attempts)-1]
-		last.ended, last.result = c.ended, journal.Unclear
+		last.ended, last.result = c.ended, journal.Unknown
 	}
 	return c, nil
 }
@@ -84,7 +84,7 @@ func (c *chronicle) take(entry journal.Entry) error {
 		at := c.step(entry.Step)
 		at.attempts = append(at.attempts, attempt{began: entry.At})
 		c.open[entry.Step] = true
-	case journal.Ended:
+	case journal.Outcome:
 		var result journal.Result
 		if err := json.Unmarshal(entry.Data, &result); err != nil {
 			return err

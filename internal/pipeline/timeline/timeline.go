@@ -24,7 +24,7 @@ const (
 )
 
 // Colours, which people who see no red or no green can tell apart.
-var colours = map[journal.ResultKind]string{journal.Done: "#2a7f62", journal.Failure: "#b3261e", journal.Unclear: "#c77700"}
+var colours = map[journal.ResultKind]string{journal.Done: "#2a7f62", journal.Failure: "#b3261e", journal.Unknown: "#c77700"}
 
 // Timeline writes a picture of what ran when, as SVG: a row for each step in the
 // order in which they began, a bar for each attempt, and at the end the steps that
@@ -131,7 +131,7 @@ func (p picture) row(y float64, at *step) {
 	switch {
 	case at.result == "":
 		says = "did not begin"
-	case at.result == journal.LeftOut:
+	case at.result == journal.Skipped:
 		says = "– " + at.reason
 	case len(at.attempts) == 0:
 		says = at.reason

@@ -117,9 +117,9 @@ func Kept(ctx context.Context, run runbook.Run) (Bundle, error) {
 func ObserveKept(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
 	_, err := Kept(ctx, run)
 	if kube.IsNotFound(err) {
-		return runbook.Observation{State: runbook.NotStarted, Reason: err.Error()}, nil
+		return runbook.Observation{State: runbook.StateNotStarted, Reason: err.Error()}, nil
 	}
-	return runbook.Observation{State: runbook.Done, Reason: "the bundle was read back"}, err
+	return runbook.Observation{State: runbook.StateDone, Reason: "the bundle was read back"}, err
 }
 
 // verify reads the bundle back, from the journal where it is kept there, and

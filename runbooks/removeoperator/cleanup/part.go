@@ -23,12 +23,12 @@ type Part struct {
 
 // Observation is how far its removal is.
 func (p Part) Observation() runbook.Observation {
-	seen := runbook.Observation{State: runbook.NotStarted, Reason: fmt.Sprintf("%d are there, %d of them being deleted", p.All, p.Going)}
+	seen := runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("%d are there, %d of them being deleted", p.All, p.Going)}
 	switch p.All {
 	case 0:
-		seen.State, seen.Reason = runbook.Done, "none is there"
+		seen.State, seen.Reason = runbook.StateDone, "none is there"
 	case p.Going:
-		seen.State = runbook.InFlight
+		seen.State = runbook.StateInFlight
 	}
 	return seen
 }

@@ -46,7 +46,7 @@ func TestARemovalThatWasCutShortIsPartial(t *testing.T) {
 		if err != nil || len(run.kept) > 0 && seen.Partial != row.want {
 			t.Errorf("%s with %+v: %+v, %v", row.step, row.left, seen, err)
 		}
-		if seen.State != runbook.NotStarted {
+		if seen.State != runbook.StateNotStarted {
 			t.Errorf("%s with %+v: %s", row.step, row.left, seen.State)
 		}
 		if err := row.left.Begin(t.Context(), run, row.step); err != nil {

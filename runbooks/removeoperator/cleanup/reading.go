@@ -63,12 +63,12 @@ func (r *Reading) String() string {
 
 // Evidence pins what was read.
 func (r *Reading) Evidence(seen time.Time) []runbook.Evidence {
-	all := []runbook.Evidence{runbook.Saw("custom resources", r.Objects.Digest, seen, r.Objects.Counts)}
+	all := []runbook.Evidence{runbook.NewEvidence("custom resources", r.Objects.Digest, seen, r.Objects.Counts)}
 	for _, definition := range r.Definitions {
-		all = append(all, runbook.Saw(definition.String(), string(definition.UID), seen, map[string]bool{"deleting": definition.Deleting}))
+		all = append(all, runbook.NewEvidence(definition.String(), string(definition.UID), seen, map[string]bool{"deleting": definition.Deleting}))
 	}
 	if r.Namespace != nil {
-		all = append(all, runbook.Saw(r.Namespace.String(), string(r.Namespace.UID), seen, map[string]bool{"deleting": r.Namespace.Deleting}))
+		all = append(all, runbook.NewEvidence(r.Namespace.String(), string(r.Namespace.UID), seen, map[string]bool{"deleting": r.Namespace.Deleting}))
 	}
 	return all
 }

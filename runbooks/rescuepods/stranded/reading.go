@@ -140,7 +140,7 @@ func (r *Reading) Evidence() []runbook.Evidence {
 	}
 	var all []runbook.Evidence
 	for _, of := range order {
-		all = append(all, runbook.Saw("pods of namespace "+of.namespace, fmt.Sprintf("UIDs %x", uids[of].Sum(nil)[:8]), r.Seen,
+		all = append(all, runbook.NewEvidence("pods of namespace "+of.namespace, fmt.Sprintf("UIDs %x", uids[of].Sum(nil)[:8]), r.Seen,
 			map[string]any{"because": of.why, "pods": names[of]}))
 	}
 	return all

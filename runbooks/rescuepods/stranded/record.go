@@ -76,9 +76,9 @@ func Recorded(_ context.Context, run runbook.Run) (runbook.Observation, error) {
 // noted is how far a step is that does no more than note something.
 func noted(found bool, what string) runbook.Observation {
 	if found {
-		return runbook.Observation{State: runbook.Done, Reason: "the journal holds " + what}
+		return runbook.Observation{State: runbook.StateDone, Reason: "the journal holds " + what}
 	}
-	return runbook.Observation{State: runbook.NotStarted, Reason: "the journal does not hold " + what}
+	return runbook.Observation{State: runbook.StateNotStarted, Reason: "the journal does not hold " + what}
 }
 
 // RecordedPods reads the record back; found is false when there is none. What a
