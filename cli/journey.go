@@ -182,10 +182,10 @@ func (j *journey) fit() runbook.Guard {
 			}
 			found, err := build.Fit(j.plan.File, program.Here(), mending)
 			if err != nil {
-				return runbook.No(err.Error()).WithOutcome(runbook.Failed)
+				return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
 			}
 			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
-			return runbook.Yes(report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them") + untold(found))
+			return runbook.Yes("%s", report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them")+untold(found))
 		},
 	}
 }

@@ -53,11 +53,11 @@ var errLost = apierr.New(apierr.Transient, "connection reset")
 func (l *lamp) step(name string, done func() bool, change func()) runbook.Step {
 	return runbook.Step{
 		Name: name, Guards: []string{"lamp-in-sight"},
-		Observe: func(context.Context, runbook.Run) (runbook.Observation, error) {
+		Observe: func(context.Context, runbook.Run) runbook.Observation {
 			if done() {
-				return runbook.Observation{State: runbook.StateDone, Reason: "already so"}, nil
+				return runbook.Done("already so")
 			}
-			return runbook.Observation{State: runbook.StateNotStarted, Reason: "not yet"}, nil
+			return runbook.NotStarted("not yet")
 		},
 		Apply: func(ctx context.Context, _ runbook.Run) error {
 			return l.call(ctx, name, change)
@@ -149,12 +149,12 @@ func TestGuardDecides(t *testing.T) {
 	}{
 		"does not hold: nothing to do":               {sees: no, outcome: runbook.NothingToDo},
 		"does not hold, clears by itself":            {sees: no.WithOutcome(runbook.Deferred), outcome: runbook.Deferred},
-		"unknown, fail-closed: undecided":            {sees: runbook.Unseen("fog"), outcome: runbook.Undecided},
-		"unknown, fail-open: the caller goes on":     {sees: runbook.Unseen("fog"), posture: runbook.FailOpen, outcome: runbook.NothingToDo},
+		"unknown, fail-closed: undecided":            {sees: runbook.Unknownf("fog"), outcome: runbook.Undecided},
+		"unknown, fail-open: the caller goes on":     {sees: runbook.Unknownf("fog"), posture: runbook.FailOpen, outcome: runbook.NothingToDo},
 		"does not hold, overridden: acts":            {sees: no, override: true, outcome: runbook.Remediated, acts: true},
-		"unknown, overridden: acts":                  {sees: runbook.Unseen("fog"), override: true, outcome: runbook.Remediated, acts: true},
+		"unknown, overridden: acts":                  {sees: runbook.Unknownf("fog"), override: true, outcome: runbook.Remediated, acts: true},
 		"a binding finding passes over an override":  {sees: no.NotOverridable(), override: true, outcome: runbook.NothingToDo},
-		"an unknown binding one is undecided though": {sees: runbook.Unseen("fog").NotOverridable(), override: true, outcome: runbook.Undecided},
+		"an unknown binding one is undecided though": {sees: runbook.Unknownf("fog").NotOverridable(), override: true, outcome: runbook.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -186,12 +186,12 @@ func TestWrongUsageChangesNothing(t *testing.T) {
 		"override of an unknown guard":   {options: engine.Options{Overrides: map[string]string{"moon": "why not"}}, want: `no guard "moon"`},
 		"override without a reason":      {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}}, want: "needs a reason"},
 		"override of a binding guard":    {spoil: func(b *runbook.Runbook) { b.Guards[0].NotOverridable = true }, options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
-		"a step names an unknown guard":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} }, want: `names guard "moon"`},
-		"two steps of the same name":     {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name }, want: "twice"},
-		"a step that can't be observed":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Observe = nil }, want: "needs a name, Observe and Apply"},
+		"a step names an unknown guard":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} }, want: `requires guard "moon"`},
+		"two steps of the same name":     {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name }, want: "duplicate"},
+		"a step that can't be observed":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Observe = nil }, want: "requires Observe and Apply"},
 		"a target without an identity":   {spoil: func(b *runbook.Runbook) { b.Target.ID = "" }, want: "target ID"},
-		"two guards of the same name":    {spoil: func(b *runbook.Runbook) { b.Guards = append(b.Guards, b.Guards[0]) }, want: "twice"},
-		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Rollback.Observe = nil }, want: "needs a name, Observe and Apply"},
+		"two guards of the same name":    {spoil: func(b *runbook.Runbook) { b.Guards = append(b.Guards, b.Guards[0]) }, want: "duplicate"},
+		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Rollback.Observe = nil }, want: "requires Observe and Apply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -302,9 +302,9 @@ func TestUndecidableParksWithTheQuestion(t *testing.T) {
 	b.trouble["hang-sign"] = []error{errLost}
 	book := b.book()
 	observe := book.Steps[0].Observe
-	book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+	book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
 		if b.sign {
-			return runbook.Observation{State: runbook.StateUndecidable, Reason: "dusk", Question: "Does the sign hang?"}, nil
+			return runbook.Undecidable("Does the sign hang?", "dusk")
 		}
 		return observe(ctx, run)
 	}

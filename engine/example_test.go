@@ -28,16 +28,16 @@ func shutValve(v *valve) runbook.Runbook {
 	tankFull := runbook.Guard{
 		Name: "tank-full", Question: "is the tank full?",
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			return runbook.Yes("the float is up", runbook.NewEvidence("float", "", time.Now(), "up"))
+			return runbook.Yes("the float is up").WithEvidence(runbook.NewEvidence("float", "", time.Now(), "up"))
 		},
 	}
 	shut := runbook.Step{
 		Name: "shut", Changes: "shut the valve", Guards: []string{"tank-full"},
-		Observe: func(context.Context, runbook.Run) (runbook.Observation, error) {
+		Observe: func(context.Context, runbook.Run) runbook.Observation {
 			if v.open {
-				return runbook.Observation{State: runbook.StateNotStarted, Reason: "the valve is open"}, nil
+				return runbook.NotStarted("the valve is open")
 			}
-			return runbook.Observation{State: runbook.StateDone, Reason: "the valve is shut"}, nil
+			return runbook.Done("the valve is shut")
 		},
 		Apply: func(ctx context.Context, _ runbook.Run) error {
 			return v.shut(ctx)

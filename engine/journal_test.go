@@ -182,7 +182,7 @@ func TestPlanAndCheckChangeNothing(t *testing.T) {
 		t.Errorf("the same world gave digests %s and %s (%v)", first.Plan.Digest, again.Plan.Digest, err)
 	}
 	b.sees = func() runbook.Finding {
-		return runbook.Yes("there it is", runbook.Evidence{Source: "eye", Identity: "2"})
+		return runbook.Yes("there it is").WithEvidence(runbook.Evidence{Source: "eye", Identity: "2"})
 	}
 	changed, err := b.Plan(context.Background(), b.book(), engine.Options{})
 	if err != nil || changed.Plan.Digest == first.Plan.Digest {

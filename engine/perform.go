@@ -213,7 +213,7 @@ func (x *execution) change(ctx context.Context, step runbook.Step) error {
 
 // applied says what a failed Apply means: refused, or not known.
 func applied(err error) journal.Result {
-	if apierr.ClassOf(err) == apierr.Transient {
+	if apierr.MayHaveHappened(err) {
 		return journal.Result{Result: journal.Unknown}
 	}
 	return journal.Result{Result: journal.Failure, Refused: true}
@@ -280,7 +280,8 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, denialPatience)
 	defer cancel()
 	for n := 1; ; n++ {
-		seen, err := step.Observe(limited, x)
+		seen := step.Observe(limited, x)
+		err := seen.Failure()
 		if err == nil {
 			return seen, nil
 		}
@@ -294,11 +295,7 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		class := apierr.ClassOf(err)
 		blind := class == apierr.Terminal || class == apierr.Missing
 		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
-			return runbook.Observation{
-				State:    runbook.StateUndecidable,
-				Reason:   "it can't be seen: " + err.Error(),
-				Question: fmt.Sprintf("Has the change of step %q happened? It can't be seen: %v", step.Name, err),
-			}, context.Cause(ctx)
+			return runbook.Undecidable(fmt.Sprintf("Has the change of step %q happened? It can't be seen: %v", step.Name, err), "it can't be seen: %s", err.Error()), context.Cause(ctx)
 		}
 	}
 }

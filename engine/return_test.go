@@ -19,8 +19,8 @@ import (
 func (b *bench) stuck() runbook.Runbook {
 	book := b.book()
 	book.Steps[1].Await = func(context.Context, runbook.Run) error { return apierr.New(apierr.Terminal, "stuck") }
-	book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: "it glows"}, nil
+	book.Steps[1].Observe = func(context.Context, runbook.Run) runbook.Observation {
+		return runbook.NotStarted("it glows")
 	}
 	return book
 }
@@ -105,8 +105,8 @@ func TestWhatHappenedInPartIsNotUndone(t *testing.T) {
 					time.Sleep(4 * time.Minute) // no request is on its way for so long
 					return errLost
 				}
-				book.Steps[1].Observe = func(context.Context, runbook.Run) (runbook.Observation, error) {
-					return runbook.Observation{State: runbook.StateNotStarted, Partial: partial, Reason: "it glows"}, nil
+				book.Steps[1].Observe = func(context.Context, runbook.Run) runbook.Observation {
+					return runbook.Observation{State: runbook.StateNotStarted, Partial: partial, Reason: "it glows"}
 				}
 				result := b.run(book)
 				expect(t, result, want, "somebody else's")

@@ -53,16 +53,19 @@ func TestARoundSharesOneReading(t *testing.T) {
 func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
 	blind := errors.New("403")
 	for name, row := range map[string]struct {
-		look, judge error
-		want        runbook.Answer
+		read, decide error
+		want         runbook.Answer
 	}{
 		"seen and judged":  {want: runbook.AnswerHolds},
-		"not seen":         {look: blind, want: runbook.AnswerUnknown},
-		"seen, not judged": {judge: blind, want: runbook.AnswerUnknown},
+		"not seen":         {read: blind, want: runbook.AnswerUnknown},
+		"seen, not judged": {decide: blind, want: runbook.AnswerUnknown},
 	} {
-		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) { return true, row.look },
-			func(context.Context, runbook.Run, bool) (runbook.Finding, error) {
-				return runbook.Yes("it glows"), row.judge
+		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) { return true, row.read },
+			func(bool) runbook.Finding {
+				if row.decide != nil {
+					return runbook.Unknown(row.decide)
+				}
+				return runbook.Yes("it glows")
 			})
 		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want || row.want == runbook.AnswerUnknown && found.Reason != "403" {
 			t.Errorf("%s: %s: %s", name, found.Answer, found.Reason)

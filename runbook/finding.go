@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,27 +12,29 @@ import (
 type Answer string
 
 const (
-	// Holds: seen, and so.
+	// AnswerHolds: observed, and so.
 	AnswerHolds Answer = "holds"
-	// DoesNotHold: seen, and not so.
+	// AnswerDoesNotHold: observed, and not so.
 	AnswerDoesNotHold Answer = "does-not-hold"
-	// Unknown: it could not be seen. It is never turned into one of the others.
+	// AnswerUnknown: it could not be observed. It is never turned into one of the
+	// others.
 	AnswerUnknown Answer = "unknown"
 )
 
 // Evidence is one observed fact.
 type Evidence struct {
-	// Source says where it was seen, such as "ARM managedClusters/prod-1".
+	// Source says where it was observed, such as "ARM managedClusters/prod-1".
 	Source string `json:"source"`
-	// Identity pins what was seen: an ETag, a resourceVersion, a UID.
+	// Identity pins what was observed: an ETag, a resourceVersion, a UID.
 	Identity string `json:"identity,omitempty"`
 	// Seen is when it was observed.
 	Seen time.Time `json:"seen"`
-	// Value is the fact itself.
+	// Value is the fact itself. It is part of the plan's digest: a value that
+	// changes while the world does not, such as an age, has no place in it.
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Saw makes evidence. The value must be encodable as JSON.
+// NewEvidence makes evidence. The value must be encodable as JSON.
 func NewEvidence(source, identity string, seen time.Time, value any) Evidence {
 	raw, err := json.Marshal(value)
 	if err != nil {
@@ -40,59 +43,77 @@ func NewEvidence(source, identity string, seen time.Time, value any) Evidence {
 	return Evidence{Source: source, Identity: identity, Seen: seen.UTC(), Value: raw}
 }
 
-// Finding is a guard's answer.
+// Finding is a guard's answer, or that it has none. It is made by Yes, No, Unknown
+// or Unknownf: an answer and an error can't be given together. The zero Finding is
+// unknown.
 type Finding struct {
 	Guard    string     `json:"guard"`
 	Answer   Answer     `json:"answer"`
 	Reason   string     `json:"reason"`
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// Ends is how the run ends when the guard does not hold; empty means
-	// NothingToDo. It plays no part when the answer is Unknown.
+	// Outcome is how the run ends when the guard does not hold; empty means
+	// NothingToDo. It plays no part when the answer is unknown.
 	Outcome Outcome `json:"outcome,omitempty"`
-	// Binding says that no override may pass over this finding.
+	// Locked says that no override passes over this finding.
 	Locked bool `json:"notOverridable,omitempty"`
-	// Override is the reason a person gave for going on in spite of it.
+	// Override is the reason an operator gave for going on in spite of it.
 	Override string `json:"override,omitempty"`
 }
 
-// Yes is a finding that holds.
-func Yes(reason string, evidence ...Evidence) Finding {
-	return Finding{Answer: AnswerHolds, Reason: reason, Evidence: evidence}
+// Yes is a finding that holds. Its reason is a format, as that of fmt.Sprintf.
+func Yes(format string, args ...any) Finding {
+	return Finding{Answer: AnswerHolds, Reason: fmt.Sprintf(format, args...)}
 }
 
 // No is a finding that does not hold.
-func No(reason string, evidence ...Evidence) Finding {
-	return Finding{Answer: AnswerDoesNotHold, Reason: reason, Evidence: evidence}
+func No(format string, args ...any) Finding {
+	return Finding{Answer: AnswerDoesNotHold, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Unseen is a finding that could not be made, with the cause.
-func Unseen(cause string, evidence ...Evidence) Finding {
-	return Finding{Answer: AnswerUnknown, Reason: cause, Evidence: evidence}
+// Unknown is a finding that could not be made, because of err. A nil error is one
+// that forgot its cause: the finding is unknown all the same.
+func Unknown(err error) Finding {
+	if err == nil {
+		err = errors.New("no cause was given")
+	}
+	return Finding{Answer: AnswerUnknown, Reason: err.Error()}
 }
 
-// Ending gives the finding another ending than NothingToDo.
+// Unknownf is Unknown with a cause in words.
+func Unknownf(format string, args ...any) Finding {
+	return Finding{Answer: AnswerUnknown, Reason: fmt.Sprintf(format, args...)}
+}
+
+// WithEvidence adds what the finding rests on.
+func (f Finding) WithEvidence(evidence ...Evidence) Finding {
+	f.Evidence = append(f.Evidence[:len(f.Evidence):len(f.Evidence)], evidence...)
+	return f
+}
+
+// WithOutcome ends the run with another outcome than NothingToDo when the guard
+// does not hold.
 func (f Finding) WithOutcome(outcome Outcome) Finding {
 	f.Outcome = outcome
 	return f
 }
 
-// Bound gives the finding that no override passes over.
+// NotOverridable keeps every override from passing over the finding.
 func (f Finding) NotOverridable() Finding {
 	f.Locked = true
 	return f
 }
 
-// Passes tells whether the run may go on past this finding: it holds, or a
-// person overrode it.
+// Passes tells whether the run may go on past this finding: it holds, or an
+// operator overrode it.
 func (f Finding) Passes() bool {
 	return f.Answer == AnswerHolds || (f.Override != "" && !f.Locked)
 }
 
 // Any combines findings in three-valued logic: holds when one holds, otherwise
 // unknown when one is unknown, otherwise does-not-hold. Without findings it is
-// unknown, because nothing was seen.
+// unknown, because nothing was observed.
 func Any(findings ...Finding) Finding {
-	combined := Finding{Answer: AnswerUnknown, Reason: "nothing was looked at"}
+	combined := Finding{Answer: AnswerUnknown, Reason: "nothing was observed"}
 	var reasons []string
 	unknown := len(findings) == 0
 	for _, f := range findings {
@@ -101,7 +122,7 @@ func Any(findings ...Finding) Finding {
 			combined.Answer, combined.Reason = AnswerHolds, named(f)
 			return combined
 		}
-		unknown = unknown || f.Answer == AnswerUnknown
+		unknown = unknown || f.Answer != AnswerDoesNotHold
 		reasons = append(reasons, named(f))
 	}
 	if len(reasons) > 0 {

@@ -2,7 +2,6 @@ package runbook
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"salve/internal/permit"
@@ -17,13 +16,15 @@ type Runbook struct {
 	// Inputs are what the recipe was made from; they are journaled, and a resumed
 	// run is made from them again. They must hold no secret.
 	Inputs any
-	// Budget is the time that a run may take in all.
+	// Budget is the time that a run may take in all; required.
 	Budget time.Duration
-	// Leaves says what is left standing when a run has to stop after the point of
+	// Parallel is how many steps may be at work at a time; zero means one.
+	Parallel int
+	// Remaining says what is left standing when a run has to stop after the point of
 	// no return, such as "the stand-in pool keeps serving"; it may ask which
 	// steps are done. May be nil.
 	Remaining func(done func(step string) bool) string
-	// Before are steps that tidy up what an earlier run left. They come before
+	// Preflight are steps that tidy up what an earlier run left. They come before
 	// the guards, and each is skipped when it observes that it is done.
 	Preflight []Step
 	Guards    []Guard
@@ -44,25 +45,26 @@ type Target struct {
 }
 
 // Permit is proof, minted by the engine alone, that a step's guards hold now
-// and that the lease is still ours. Every mutating call takes one.
+// and that the lease is still ours. It travels in the context of Apply, and no client
+// that Salve builds sends a change without it.
 type Permit = permit.Permit
 
 // Guard is one question about the world.
 type Guard struct {
 	Name string
-	// Asks is the question in words.
+	// Question is what the guard asks, in words.
 	Question string
-	// Binding guards can't be overridden.
+	// NotOverridable guards pass only when they hold.
 	NotOverridable bool
-	// Evaluate looks and answers. It returns within ctx's deadline, never
-	// changes the world, and answers Unknown when it can't see.
+	// Evaluate observes and answers. It returns within ctx's deadline, never
+	// changes the world, and answers Unknown when it can't observe.
 	Evaluate func(ctx context.Context, run Run) Finding
 }
 
 // Run is what a guard or a step sees of the run that it belongs to.
 type Run interface {
 	ID() string
-	// Round grows whenever the world has to be looked at afresh. Within one
+	// Round grows whenever the world has to be observed afresh. Within one
 	// round guards may share a reading.
 	Round() int
 	// Note writes a value to the journal, durably, under a name.
@@ -90,32 +92,6 @@ type Progress struct {
 	Text string `json:"text"`
 	// Details are lines below the text, such as one for each node.
 	Details []string `json:"details,omitempty"`
-}
-
-// Validate finds mistakes of a runbook's author: names missing or given twice,
-// guards that a step names and the runbook lacks, steps that can't act.
-func (r Runbook) Validate() error {
-	if r.Name == "" || r.Target.ID == "" {
-		return fmt.Errorf("runbook %q: name and target ID are needed", r.Name)
-	}
-	guards := map[string]bool{}
-	for _, guard := range r.Guards {
-		if guard.Name == "" || guard.Evaluate == nil || guards[guard.Name] {
-			return fmt.Errorf("runbook %q: guard %q has no name, no evaluation, or stands there twice", r.Name, guard.Name)
-		}
-		guards[guard.Name] = true
-	}
-	steps := map[string]bool{}
-	for _, step := range append(append([]Step{}, r.Preflight...), r.Steps...) {
-		if steps[step.Name] {
-			return fmt.Errorf("runbook %q: step %q stands there twice", r.Name, step.Name)
-		}
-		steps[step.Name] = true
-		if err := step.validate(guards); err != nil {
-			return fmt.Errorf("runbook %q: %w", r.Name, err)
-		}
-	}
-	return nil
 }
 
 // PermitFrom gives the permit that a step's context carries; outside of a step the

@@ -63,6 +63,13 @@ func ClassOf(err error) Class {
 	}
 }
 
+// MayHaveHappened tells whether a change that failed with err may have happened all
+// the same: its answer was lost, or nobody has said what the error means.
+func MayHaveHappened(err error) bool {
+	class := ClassOf(err)
+	return class == Transient || class == Unclassified
+}
+
 // RetryAfter gives the pause that the service asked for, or zero.
 func RetryAfter(err error) time.Duration {
 	var classed *Error

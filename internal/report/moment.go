@@ -24,7 +24,7 @@ type Moment struct {
 	Took   float64            `json:"tookSeconds,omitempty"`
 	Result journal.ResultKind `json:"result,omitempty"`
 	// NoReturn marks an attempt at the step after which nothing is undone.
-	NoReturn bool `json:"noReturn,omitempty"`
+	NoReturn bool `json:"irreversible,omitempty"`
 	// reason is the part of Text that later lines tend to say again.
 	reason string
 }

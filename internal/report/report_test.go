@@ -50,10 +50,10 @@ func TestFindings(t *testing.T) {
 	overridden := named("other-pools-serving", runbook.No("pool workers has no nodes"))
 	overridden.Override = "they are scaled to zero on purpose"
 	findings := []runbook.Finding{
-		named("cluster-exists", runbook.Yes("the cluster is there", saw(map[string]string{"provisioningState": "Failed", "text": strings.Repeat("long ", 40)}))),
+		named("cluster-exists", runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed", "text": strings.Repeat("long ", 40)}))),
 		overridden,
 		named("pool-wedged", runbook.No("the pool is Succeeded")),
-		named("wedge-evidence", runbook.Unseen("reading the Activity Log:\nARM answered 403\n--------------------\nAuthorizationFailed")),
+		named("wedge-evidence", runbook.Unknownf("reading the Activity Log:\nARM answered 403\n--------------------\nAuthorizationFailed")),
 	}
 	golden(t, "findings.txt", written(t, func(out *bytes.Buffer) error { return report.Findings(out, columns, findings) }))
 }
@@ -91,7 +91,7 @@ func TestJSON(t *testing.T) {
 // TestSecretsAreTakenOut: what looks like a credential is written nowhere.
 func TestSecretsAreTakenOut(t *testing.T) {
 	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzYWx2ZSJ9.c2lnbmF0dXJl"
-	finding := named("cluster-exists", runbook.Unseen("refused: Authorization: Bearer "+token))
+	finding := named("cluster-exists", runbook.Unknownf("refused: Authorization: Bearer %s", token))
 	text := written(t, func(out *bytes.Buffer) error { return report.Findings(out, 0, []runbook.Finding{finding}) })
 	document := written(t, func(out *bytes.Buffer) error { return report.JSON(out, finding) })
 	line := report.LastLine(engine.Result{Outcome: runbook.Undecided, Reason: finding.Reason}, report.Next{})

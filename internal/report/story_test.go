@@ -86,7 +86,7 @@ func saw(value any) runbook.Evidence {
 func recovered(t *testing.T) *journal.History {
 	return newStory(t, nil).after(2*time.Second).
 		judged("start", "", "",
-			named("cluster-exists", runbook.Yes("the cluster is there", saw(map[string]string{"provisioningState": "Failed"}))),
+			named("cluster-exists", runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed"}))),
 			named("wedge-evidence", runbook.Yes("18 writes of the scale set failed"))).
 		write(journal.Planned, "", examplePlan()).
 		write(journal.Outcome, "settle-cluster", journal.Result{Result: journal.Done, Observed: true, Reason: "no operation is running"}).
@@ -104,7 +104,7 @@ func takenBack(t *testing.T) *journal.History {
 	reason := "ARM's operation ended with AllocationFailed: we do not have sufficient capacity for the requested VM size in this region"
 	return newStory(t, map[string]string{"wedge-evidence": "seen in the portal"}).after(time.Second).
 		judged("start", "", "", func() runbook.Finding {
-			finding := named("wedge-evidence", runbook.Unseen("the Activity Log is forbidden"))
+			finding := named("wedge-evidence", runbook.Unknownf("the Activity Log is forbidden"))
 			finding.Override = "seen in the portal"
 			return finding
 		}()).
@@ -118,7 +118,7 @@ func takenBack(t *testing.T) *journal.History {
 // not the one that this program would make.
 func parked(t *testing.T) *journal.History {
 	return newStory(t, nil).
-		judged("start", "", "", named("pool-wedged", runbook.No("the pool is Succeeded", saw("Succeeded")))).
+		judged("start", "", "", named("pool-wedged", runbook.No("the pool is Succeeded").WithEvidence(saw("Succeeded")))).
 		write(journal.Intended, "add-stand-in", journal.Intent{Attempt: 1}).
 		after(time.Minute).write(journal.Interrupted, "", journal.Message{Text: "interrupted; the run is open"}).
 		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted"}).

@@ -21,9 +21,12 @@ func (d *deployment) deploy() runbook.Step {
 		Inputs: func(runbook.Run) (any, error) {
 			return map[string]any{"deployment": d.Deployment, "content": d.content, "complete": d.order.Complete}, nil
 		},
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			there, err := d.now(ctx)
-			return d.observed(run, there), err
+			if err != nil {
+				return runbook.NotObserved(err)
+			}
+			return d.observed(run, there)
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			body, err := d.order.body(d.tags(run))
@@ -56,17 +59,17 @@ func (d *deployment) where() string {
 func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation {
 	switch {
 	case there.Deployment == nil:
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: "ARM has no deployment of this name"}
+		return runbook.NotStarted("ARM has no deployment of this name")
 	case !there.ours(run):
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: "the deployment of this name was begun by " + beginner(there)}
+		return runbook.NotStarted("the deployment of this name was begun by %s", beginner(there))
 	case there.Active():
-		return runbook.Observation{State: runbook.StateInFlight, Reason: "the deployment is " + there.State}
+		return runbook.InFlight("the deployment is %s", there.State)
 	case there.Tags[contentTag] != d.content:
-		return runbook.Observation{State: runbook.StateNotStarted, Partial: true, Reason: "the deployment there has another content"}
+		return runbook.NotStarted("the deployment there has another content").Partially()
 	case there.State == succeeded:
-		return runbook.Observation{State: runbook.StateDone, Reason: "the deployment succeeded"}
+		return runbook.Done("the deployment succeeded")
 	}
-	return runbook.Observation{State: runbook.StateNotStarted, Partial: true, Reason: fmt.Sprintf("the deployment is %s: %s", there.State, there.Failure)}
+	return runbook.NotStarted("the deployment is %s: %s", there.State, there.Failure).Partially()
 }
 
 // await polls the operation that began the deployment, and then looks at the

@@ -2,7 +2,6 @@ package armdeployment
 
 import (
 	"context"
-	"fmt"
 
 	"salve/internal/apierr"
 	"salve/runbook"
@@ -14,50 +13,50 @@ func (d *deployment) scopeThere() runbook.Guard {
 	return runbook.Guard{Name: "scope-there", Question: "is the resource group there?",
 		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
 			if d.ResourceGroup == "" {
-				return runbook.Yes("subscription " + d.Subscription + " is deployed to")
+				return runbook.Yes("%s", "subscription "+d.Subscription+" is deployed to")
 			}
 			location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
 			switch {
 			case err != nil && apierr.ClassOf(err) == apierr.Missing:
-				return runbook.No(fmt.Sprintf("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription)).
+				return runbook.No("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription).
 					WithOutcome(runbook.Failed)
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
-			return runbook.Yes(fmt.Sprintf("resource group %q is in %s", d.ResourceGroup, location))
+			return runbook.Yes("resource group %q is in %s", d.ResourceGroup, location)
 		}}
 }
 
 // nothingActive asks whether the deployment's name is free. One that another run
 // began is not waited for: nobody knows here what it deploys.
 func (d *deployment) nothingActive() runbook.Guard {
-	return runbook.Ask("nothing-active", "is no deployment of this name active that another run began?", d.look,
-		func(_ context.Context, run runbook.Run, there sight) (runbook.Finding, error) {
+	return ask("nothing-active", "is no deployment of this name active that another run began?", d.look,
+		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
 			if there.Deployment == nil {
-				return runbook.Yes("ARM has no deployment of this name"), nil
+				return runbook.Yes("ARM has no deployment of this name")
 			}
 			evidence := d.evidence(there)
 			if there.Active() && !there.ours(run) {
-				return runbook.No(fmt.Sprintf("a deployment of this name is %s, begun by %s", there.State, beginner(there)), evidence).WithOutcome(runbook.Deferred), nil
+				return runbook.No("a deployment of this name is %s, begun by %s", there.State, beginner(there)).WithEvidence(evidence).WithOutcome(runbook.Deferred)
 			}
-			return runbook.Yes("the last deployment of this name is "+there.State, evidence), nil
+			return runbook.Yes("the last deployment of this name is %s", there.State).WithEvidence(evidence)
 		})
 }
 
 // deployed asks whether the deployment that succeeded is this run's, with this
 // content.
 func (d *deployment) deployed() runbook.Guard {
-	return runbook.Ask("deployed", "has this deployment, with this content, succeeded?", d.look,
-		func(_ context.Context, run runbook.Run, there sight) (runbook.Finding, error) {
+	return ask("deployed", "has this deployment, with this content, succeeded?", d.look,
+		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
 			switch {
 			case there.Deployment == nil:
-				return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention), nil
+				return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention)
 			case !there.ours(run):
-				return runbook.No("the deployment of this name was begun by "+beginner(there), d.evidence(there)).WithOutcome(runbook.NeedsAttention), nil
+				return runbook.No("the deployment of this name was begun by %s", beginner(there)).WithEvidence(d.evidence(there)).WithOutcome(runbook.NeedsAttention)
 			case there.State != succeeded || there.Tags[contentTag] != d.content:
-				return runbook.No("the deployment is "+there.State, d.evidence(there)).WithOutcome(runbook.NeedsAttention), nil
+				return runbook.No("the deployment is %s", there.State).WithEvidence(d.evidence(there)).WithOutcome(runbook.NeedsAttention)
 			}
-			return runbook.Yes("ARM's deployment "+d.Deployment+" succeeded", d.evidence(there)), nil
+			return runbook.Yes("%s", "ARM's deployment "+d.Deployment+" succeeded").WithEvidence(d.evidence(there))
 		})
 }
 
@@ -72,4 +71,20 @@ func beginner(there sight) string {
 		return "run " + run
 	}
 	return "somebody else"
+}
+
+// decision answers from what was read and from what the run holds.
+type decision[T any] func(context.Context, runbook.Run, T) runbook.Finding
+
+// ask makes a guard of a reading and a decision.
+func ask[T any](
+	name, question string, read func(context.Context, runbook.Run) (T, error), decide decision[T],
+) runbook.Guard {
+	return runbook.Guard{Name: name, Question: question, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+		seen, err := read(ctx, run)
+		if err != nil {
+			return runbook.Unknown(err)
+		}
+		return decide(ctx, run, seen)
+	}}
 }

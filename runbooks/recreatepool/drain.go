@@ -17,7 +17,7 @@ func (r *recreation) drain() runbook.Step {
 		Preconditions: []runbook.Guard{r.standInReady()},
 		Budget:        time.Duration(r.DrainDeadline) + 5*time.Minute,
 		PermitLasts:   time.Duration(r.DrainDeadline) + 2*time.Minute,
-		Observe: func(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, _ runbook.Run) runbook.Observation {
 			return r.observeDrain(ctx)
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
@@ -36,28 +36,28 @@ func (r *recreation) drain() runbook.Step {
 	}
 }
 
-func (r *recreation) observeDrain(ctx context.Context) (runbook.Observation, error) {
+func (r *recreation) observeDrain(ctx context.Context) runbook.Observation {
 	nodes, err := r.nodes(ctx, r.Pool)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	for _, node := range nodes {
 		if !node.Unschedulable {
-			return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("node %s is not cordoned", node.Name)}, nil
+			return runbook.NotStarted("node %s is not cordoned", node.Name)
 		}
 	}
 	cluster, err := r.Kubernetes(ctx)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	pods, err := cluster.PodsToEvict(ctx, nodes, nil)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	if len(pods) > 0 {
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("%d pods are left on the nodes", len(pods))}, nil
+		return runbook.NotStarted("%d pods are left on the nodes", len(pods))
 	}
-	return runbook.Observation{State: runbook.StateDone, Reason: "all nodes are cordoned and empty"}, nil
+	return runbook.Done("all nodes are cordoned and empty")
 }
 
 // drainNodes cordons nodes, all before the first eviction, and empties them.
@@ -77,14 +77,17 @@ func (r *recreation) uncordon() *runbook.Step {
 	return &runbook.Step{
 		Name:    "uncordon",
 		Changes: "take back the cordons of this run",
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			nodes, err := r.nodes(ctx, r.Pool)
 			for _, node := range nodes {
 				if node.CordonedBy == run.ID() {
-					return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("node %s is cordoned by this run", node.Name)}, nil
+					return runbook.NotStarted("node %s is cordoned by this run", node.Name)
 				}
 			}
-			return runbook.Observation{State: runbook.StateDone, Reason: "no node is cordoned by this run"}, err
+			if err != nil {
+				return runbook.NotObserved(err)
+			}
+			return runbook.Done("no node is cordoned by this run")
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.uncordonSource(ctx, run.ID())

@@ -39,7 +39,7 @@ func (r *recreation) writeStorm(ctx context.Context, run runbook.Run, nodeResour
 	finding := func(f runbook.Finding) runbook.Finding { f.Guard = "write-storm"; return f }
 	began, err := r.windowBegan(ctx, run)
 	if err != nil {
-		return finding(runbook.Unseen(err.Error()))
+		return finding(runbook.Unknown(err))
 	}
 	storm := newStorm(began, sets)
 	err = r.readActivity(ctx, nodeResourceGroup, began, func(event azure.Activity) bool {
@@ -47,7 +47,7 @@ func (r *recreation) writeStorm(ctx context.Context, run runbook.Run, nodeResour
 		return len(storm.seen) < r.Threshold
 	})
 	if err != nil {
-		return finding(runbook.Unseen(err.Error()))
+		return finding(runbook.Unknown(err))
 	}
 	enough := len(storm.seen) >= r.Threshold
 	saw := runbook.NewEvidence("Activity Log of "+nodeResourceGroup, "", r.Clock.Now(), map[string]any{
@@ -55,9 +55,9 @@ func (r *recreation) writeStorm(ctx context.Context, run runbook.Run, nodeResour
 	})
 	since := began.UTC().Format(time.RFC3339)
 	if enough {
-		return finding(runbook.Yes(fmt.Sprintf("at least %d writes of the scale set failed with %s since %s", r.Threshold, corrupted, since), saw))
+		return finding(runbook.Yes("at least %d writes of the scale set failed with %s since %s", r.Threshold, corrupted, since).WithEvidence(saw))
 	}
-	return finding(runbook.No(fmt.Sprintf("%d of %d failed writes with %s since %s", len(storm.seen), r.Threshold, corrupted, since), saw))
+	return finding(runbook.No("%d of %d failed writes with %s since %s", len(storm.seen), r.Threshold, corrupted, since).WithEvidence(saw))
 }
 
 func (r *recreation) windowBegan(ctx context.Context, run runbook.Run) (time.Time, error) {
@@ -142,7 +142,7 @@ func (r *recreation) emptyIPConfig(ctx context.Context, nodeResourceGroup string
 			return seen.empty == ""
 		})
 		if err != nil {
-			return finding(runbook.Unseen(err.Error()))
+			return finding(runbook.Unknown(err))
 		}
 	}
 	return finding(seen.finding(r.Clock.Now()))
@@ -173,11 +173,11 @@ func (s *interfaces) finding(now time.Time) runbook.Finding {
 	saw := runbook.NewEvidence("network interfaces of the scale set", s.empty, now, map[string]any{"withoutIPConfiguration": s.empty != "", "unclear": s.unclear > 0})
 	switch {
 	case s.empty != "":
-		return runbook.Yes("a machine's network interface has no IP configuration: "+s.empty, saw)
+		return runbook.Yes("a machine's network interface has no IP configuration: %s", s.empty).WithEvidence(saw)
 	case s.realized == 0:
-		return runbook.Unseen("the scale set has no network interface that a machine uses", saw)
+		return runbook.Unknownf("the scale set has no network interface that a machine uses").WithEvidence(saw)
 	case s.unclear > 0:
-		return runbook.Unseen(fmt.Sprintf("%d of %d network interfaces don't say their IP configurations", s.unclear, s.realized), saw)
+		return runbook.Unknownf("%d of %d network interfaces don't say their IP configurations", s.unclear, s.realized).WithEvidence(saw)
 	}
-	return runbook.No(fmt.Sprintf("all %d network interfaces have IP configurations", s.realized), saw)
+	return runbook.No("all %d network interfaces have IP configurations", s.realized).WithEvidence(saw)
 }

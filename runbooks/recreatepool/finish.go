@@ -27,17 +27,17 @@ func (r *recreation) reconcileCluster() runbook.Step {
 		Changes: "merge a tag with a fresh timestamp into the cluster, so that AKS moves it to Succeeded",
 		Guards:  []string{"cluster-exists"},
 		Budget:  15 * time.Minute,
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			cluster, err := r.cluster(ctx, run)
 			switch {
 			case err != nil:
-				return runbook.Observation{}, err
+				return runbook.NotObserved(err)
 			case cluster.State == "Succeeded":
-				return runbook.Observation{State: runbook.StateDone, Reason: "the cluster is Succeeded"}, nil
+				return runbook.Done("the cluster is Succeeded")
 			case underWay(cluster.State):
-				return runbook.Observation{State: runbook.StateInFlight, Reason: "the cluster is " + cluster.State}, nil
+				return runbook.InFlight("the cluster is %s", cluster.State)
 			}
-			return runbook.Observation{State: runbook.StateNotStarted, Reason: "the cluster is " + orNothing(cluster.State)}, nil
+			return runbook.NotStarted("the cluster is %s", orNothing(cluster.State))
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			cluster, err := r.cluster(ctx, run)
@@ -89,11 +89,11 @@ func (r *recreation) check(name, asks string, judge func(context.Context, runboo
 	return runbook.Guard{Name: name, Question: asks, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 		cluster, err := r.cluster(ctx, run)
 		if err != nil {
-			return runbook.Unseen(err.Error())
+			return runbook.Unknown(err)
 		}
 		taken, err := mustRecall(run)
 		if err != nil {
-			return runbook.Unseen(err.Error())
+			return runbook.Unknown(err)
 		}
 		return judge(ctx, run, cluster, taken)
 	}}
@@ -104,19 +104,19 @@ func (r *recreation) poolMatchesSnapshot() runbook.Guard {
 		func(ctx context.Context, _ runbook.Run, _ azure.Cluster, taken snapshot) runbook.Finding {
 			now, err := r.Azure.Definition(ctx, r.poolName(r.Pool))
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			saw := runbook.NewEvidence("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), now)
 			different, err := taken.Definition.Differences(now)
 			switch {
 			case err != nil:
-				return runbook.Unseen(err.Error(), saw)
+				return runbook.Unknown(err).WithEvidence(saw)
 			case len(different) > 0:
-				return runbook.No("the pool differs from the snapshot in "+strings.Join(different, "; "), saw)
+				return runbook.No("the pool differs from the snapshot in %s", strings.Join(different, "; ")).WithEvidence(saw)
 			case now.State() != "Succeeded":
-				return runbook.No("the pool is "+orNothing(now.State()), saw)
+				return runbook.No("the pool is %s", orNothing(now.State())).WithEvidence(saw)
 			}
-			return runbook.Yes("the pool equals the snapshot and is Succeeded", saw)
+			return runbook.Yes("the pool equals the snapshot and is Succeeded").WithEvidence(saw)
 		})
 }
 
@@ -125,17 +125,17 @@ func (r *recreation) nodesReady() runbook.Guard {
 		func(ctx context.Context, _ runbook.Run, _ azure.Cluster, taken snapshot) runbook.Finding {
 			nodes, err := r.nodes(ctx, r.Pool)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			wanted, err := nodesWanted(taken.Definition)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			saw := runbook.NewEvidence("nodes of pool "+r.Pool, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": serving(nodes)})
 			if serving(nodes) < wanted {
-				return runbook.No(fmt.Sprintf("%d of %d nodes are Ready and schedulable", serving(nodes), wanted), saw).WithOutcome(runbook.NeedsAttention)
+				return runbook.No("%d of %d nodes are Ready and schedulable", serving(nodes), wanted).WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
 			}
-			return runbook.Yes(fmt.Sprintf("%d nodes are Ready and schedulable", serving(nodes)), saw)
+			return runbook.Yes("%d nodes are Ready and schedulable", serving(nodes)).WithEvidence(saw)
 		})
 }
 
@@ -143,9 +143,9 @@ func (r *recreation) noStandInLeft() runbook.Guard {
 	return r.check("no-stand-in-left", "is the stand-in gone?",
 		func(_ context.Context, _ runbook.Run, cluster azure.Cluster, _ snapshot) runbook.Finding {
 			if pool, found := r.leftover(cluster); found {
-				return runbook.No(fmt.Sprintf("stand-in %q is still there, %s", pool.Name, pool.State), r.clusterEvidence(cluster))
+				return runbook.No("stand-in %q is still there, %s", pool.Name, pool.State).WithEvidence(r.clusterEvidence(cluster))
 			}
-			return runbook.Yes("no stand-in is left", r.clusterEvidence(cluster))
+			return runbook.Yes("no stand-in is left").WithEvidence(r.clusterEvidence(cluster))
 		})
 }
 
@@ -156,7 +156,7 @@ func (r *recreation) nodesAsFound() runbook.Guard {
 		func(ctx context.Context, run runbook.Run, _ azure.Cluster, taken snapshot) runbook.Finding {
 			nodes, err := r.nodes(ctx, "")
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			before := map[string]kube.Node{}
 			for _, node := range taken.Nodes {
@@ -165,10 +165,10 @@ func (r *recreation) nodesAsFound() runbook.Guard {
 			for _, node := range nodes {
 				was, known := before[string(node.UID)]
 				if node.CordonedBy == run.ID() || known && node.Unschedulable && !was.Unschedulable {
-					return runbook.No(fmt.Sprintf("node %q is cordoned and was not", node.Name))
+					return runbook.No("node %q is cordoned and was not", node.Name)
 				}
 			}
-			return runbook.Yes(fmt.Sprintf("none of %d nodes is cordoned that was not", len(nodes)))
+			return runbook.Yes("none of %d nodes is cordoned that was not", len(nodes))
 		})
 }
 
@@ -176,11 +176,11 @@ func (r *recreation) clusterSucceeded() runbook.Guard {
 	return r.check("cluster-succeeded", "is the cluster Succeeded, or kept from it by another pool only?",
 		func(_ context.Context, _ runbook.Run, cluster azure.Cluster, _ snapshot) runbook.Finding {
 			if unwell := r.othersUnwell(cluster); len(unwell) > 0 && !underWay(cluster.State) {
-				return runbook.Yes(fmt.Sprintf("the cluster is %s because of %s, not of this pool", orNothing(cluster.State), strings.Join(unwell, ", ")), r.clusterEvidence(cluster))
+				return runbook.Yes("the cluster is %s because of %s, not of this pool", orNothing(cluster.State), strings.Join(unwell, ", ")).WithEvidence(r.clusterEvidence(cluster))
 			}
 			if cluster.State != "Succeeded" {
-				return runbook.No("the cluster is "+orNothing(cluster.State), r.clusterEvidence(cluster))
+				return runbook.No("the cluster is %s", orNothing(cluster.State)).WithEvidence(r.clusterEvidence(cluster))
 			}
-			return runbook.Yes("the cluster is Succeeded", r.clusterEvidence(cluster))
+			return runbook.Yes("the cluster is Succeeded").WithEvidence(r.clusterEvidence(cluster))
 		})
 }

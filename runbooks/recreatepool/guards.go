@@ -2,7 +2,6 @@ package recreatepool
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -17,11 +16,11 @@ func (r *recreation) clusterExists() runbook.Guard {
 			cluster, err := r.cluster(ctx, run)
 			switch {
 			case apierr.ClassOf(err) == apierr.Missing && err != nil:
-				return runbook.No(fmt.Sprintf("there is no cluster %q in resource group %q", r.Cluster, r.ResourceGroup))
+				return runbook.No("there is no cluster %q in resource group %q", r.Cluster, r.ResourceGroup)
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
-			return runbook.Yes("the cluster is there", r.clusterEvidence(cluster))
+			return runbook.Yes("the cluster is there").WithEvidence(r.clusterEvidence(cluster))
 		}}
 }
 
@@ -39,7 +38,7 @@ func (r *recreation) clusterRecoverable() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			return recoverable(cluster.State, r.clusterEvidence(cluster))
 		}}
@@ -48,11 +47,11 @@ func (r *recreation) clusterRecoverable() runbook.Guard {
 func recoverable(state string, evidence runbook.Evidence) runbook.Finding {
 	switch state {
 	case "Succeeded", "Canceled", "Failed", "Updating", "Upgrading":
-		return runbook.Yes("the cluster is "+state, evidence)
+		return runbook.Yes("the cluster is %s", state).WithEvidence(evidence)
 	case "Creating":
-		return runbook.No("the cluster is still being created", evidence).WithOutcome(runbook.Deferred)
+		return runbook.No("the cluster is still being created").WithEvidence(evidence).WithOutcome(runbook.Deferred)
 	default:
-		return runbook.No(fmt.Sprintf("the cluster's state is %q", state), evidence)
+		return runbook.No("the cluster's state is %q", state).WithEvidence(evidence)
 	}
 }
 
@@ -61,11 +60,11 @@ func (r *recreation) otherPoolsServing() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			deleted, err := r.deletedByUs(run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			return r.judgeOthers(cluster, deleted)
 		}}
@@ -73,7 +72,7 @@ func (r *recreation) otherPoolsServing() runbook.Guard {
 
 func (r *recreation) judgeOthers(cluster azure.Cluster, deleted bool) runbook.Finding {
 	if _, found := cluster.Pool(r.Pool); !found && !deleted {
-		return runbook.No(fmt.Sprintf("there is no pool %q; the cluster has: %s", r.Pool, names(cluster.Pools)), r.clusterEvidence(cluster)).
+		return runbook.No("there is no pool %q; the cluster has: %s", r.Pool, names(cluster.Pools)).WithEvidence(r.clusterEvidence(cluster)).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
 	var evidence []runbook.Evidence
@@ -83,10 +82,10 @@ func (r *recreation) judgeOthers(cluster azure.Cluster, deleted bool) runbook.Fi
 		}
 		evidence = append(evidence, r.poolEvidence(cluster, pool))
 		if pool.Count <= 0 {
-			return runbook.No(fmt.Sprintf("pool %q has no nodes", pool.Name), evidence...)
+			return runbook.No("pool %q has no nodes", pool.Name).WithEvidence(evidence...)
 		}
 	}
-	return runbook.Yes(fmt.Sprintf("each of the %d other pools has nodes", len(evidence)), evidence...)
+	return runbook.Yes("each of the %d other pools has nodes", len(evidence)).WithEvidence(evidence...)
 }
 
 func names(pools []azure.Pool) string {
@@ -103,11 +102,11 @@ func (r *recreation) poolWedged() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			pool, found := cluster.Pool(r.Pool)
 			if !found {
-				return runbook.No(fmt.Sprintf("there is no pool %q", r.Pool), r.clusterEvidence(cluster)).WithOutcome(runbook.NeedsAttention).NotOverridable()
+				return runbook.No("there is no pool %q", r.Pool).WithEvidence(r.clusterEvidence(cluster)).WithOutcome(runbook.NeedsAttention).NotOverridable()
 			}
 			return wedged(pool, r.poolEvidence(cluster, pool))
 		}}
@@ -116,11 +115,11 @@ func (r *recreation) poolWedged() runbook.Guard {
 func wedged(pool azure.Pool, evidence runbook.Evidence) runbook.Finding {
 	switch pool.State {
 	case "Failed", "Canceled", "Updating", "Upgrading":
-		return runbook.Yes(fmt.Sprintf("pool %q is %s", pool.Name, pool.State), evidence)
+		return runbook.Yes("pool %q is %s", pool.Name, pool.State).WithEvidence(evidence)
 	case "Creating":
-		return runbook.No(fmt.Sprintf("pool %q is still being created", pool.Name), evidence).WithOutcome(runbook.Deferred)
+		return runbook.No("pool %q is still being created", pool.Name).WithEvidence(evidence).WithOutcome(runbook.Deferred)
 	default:
-		return runbook.No(fmt.Sprintf("pool %q is %s", pool.Name, orNothing(pool.State)), evidence)
+		return runbook.No("pool %q is %s", pool.Name, orNothing(pool.State)).WithEvidence(evidence)
 	}
 }
 
@@ -136,14 +135,14 @@ func (r *recreation) wedgeEvidence() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			sets, err := r.Azure.ScaleSets(ctx, cluster.NodeResourceGroup, r.Pool)
 			switch {
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			case len(sets) == 0:
-				return runbook.Unseen(fmt.Sprintf("no scale set in %q carries pool %q in its tag", cluster.NodeResourceGroup, r.Pool))
+				return runbook.Unknownf("no scale set in %q carries pool %q in its tag", cluster.NodeResourceGroup, r.Pool)
 			}
 			storm := r.writeStorm(ctx, run, cluster.NodeResourceGroup, sets)
 			if storm.Answer == runbook.AnswerHolds {

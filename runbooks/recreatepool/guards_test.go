@@ -182,7 +182,7 @@ func TestEmptyIPConfig(t *testing.T) {
 }
 
 func TestAnyOfThreeValues(t *testing.T) {
-	yes, no, unseen := runbook.Yes("y"), runbook.No("n"), runbook.Unseen("u")
+	yes, no, unseen := runbook.Yes("y"), runbook.No("n"), runbook.Unknownf("u")
 	for _, row := range []struct {
 		of   []runbook.Finding
 		want runbook.Answer

@@ -55,11 +55,11 @@ func (r *recreation) leftoversKnown() runbook.Guard {
 			case err != nil && apierr.ClassOf(err) == apierr.Missing:
 				return runbook.Yes("no cluster, no stand-in")
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			pool, found := r.leftover(cluster)
 			if !found {
-				return runbook.Yes("no stand-in is left from an earlier run", r.clusterEvidence(cluster))
+				return runbook.Yes("no stand-in is left from an earlier run").WithEvidence(r.clusterEvidence(cluster))
 			}
 			return r.judgeLeftover(cluster, pool, run.ID())
 		}}
@@ -69,25 +69,25 @@ func (r *recreation) judgeLeftover(cluster azure.Cluster, pool azure.Pool, run s
 	saw := runbook.NewEvidence("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
 		map[string]any{"provisioningState": pool.State, "tags": pool.Tags})
 	if !r.believable(pool) {
-		return runbook.No(fmt.Sprintf("pool %q looks like the stand-in of %q, but its tags are missing or contradict that", pool.Name, r.Pool), saw).
+		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that", pool.Name, r.Pool).WithEvidence(saw).
 			WithOutcome(runbook.NeedsAttention)
 	}
 	if pool.Tags[runTag] == run {
-		return runbook.Yes(fmt.Sprintf("stand-in %q is of this run", pool.Name), saw)
+		return runbook.Yes("stand-in %q is of this run", pool.Name).WithEvidence(saw)
 	}
 	origin := fmt.Sprintf("stand-in %q is left from run %s, of which no open journal is here", pool.Name, pool.Tags[runTag])
 	source, found := cluster.Pool(r.Pool)
 	if !found {
-		return runbook.No(fmt.Sprintf("%s, and pool %q is gone: only its journal knows how to make it again", origin, r.Pool), saw).
+		return runbook.No("%s, and pool %q is gone: only its journal knows how to make it again", origin, r.Pool).WithEvidence(saw).
 			WithOutcome(runbook.NeedsAttention)
 	}
 	switch source.State {
 	case "Succeeded", "Failed", "Canceled":
-		return runbook.Yes(fmt.Sprintf("%s; pool %q is %s: the stand-in can be removed", origin, r.Pool, source.State), saw)
+		return runbook.Yes("%s; pool %q is %s: the stand-in can be removed", origin, r.Pool, source.State).WithEvidence(saw)
 	case "Updating", "Upgrading", "Creating", "Deleting":
-		return runbook.No(fmt.Sprintf("%s, and pool %q is %s: somebody may be at work", origin, r.Pool, source.State), saw).WithOutcome(runbook.Deferred)
+		return runbook.No("%s, and pool %q is %s: somebody may be at work", origin, r.Pool, source.State).WithEvidence(saw).WithOutcome(runbook.Deferred)
 	default:
-		return runbook.No(fmt.Sprintf("%s, and pool %q is %s", origin, r.Pool, orNothing(source.State)), saw).WithOutcome(runbook.NeedsAttention)
+		return runbook.No("%s, and pool %q is %s", origin, r.Pool, orNothing(source.State)).WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
 	}
 }
 

@@ -2,7 +2,6 @@ package recreatepool
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -20,15 +19,15 @@ func (r *recreation) operationStuck() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			if !underWay(cluster.State) {
-				return runbook.Yes("no operation is running on the cluster", r.clusterEvidence(cluster))
+				return runbook.Yes("no operation is running on the cluster").WithEvidence(r.clusterEvidence(cluster))
 			}
 			now := r.Clock.Now()
 			began, err := r.operationBegan(ctx, clusterWrite, cluster.ID, now)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			return r.judgeAge("the cluster's operation", clusterWrite, began, now)
 		}}
@@ -41,23 +40,22 @@ func (r *recreation) poolAtRest() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			pool, _ := cluster.Pool(r.Pool)
 			if !moving(pool.State) {
-				return runbook.Yes(fmt.Sprintf("pool %q is %s", r.Pool, orNothing(pool.State)), r.poolEvidence(cluster, pool))
+				return runbook.Yes("pool %q is %s", r.Pool, orNothing(pool.State)).WithEvidence(r.poolEvidence(cluster, pool))
 			}
 			now := r.Clock.Now()
 			began, err := r.operationBegan(ctx, poolWrite, azure.PoolID(cluster.ID, r.Pool), now)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			age := r.judgeAge("the pool's own operation", poolWrite, began, now)
 			if age.Answer != runbook.AnswerHolds {
 				return age
 			}
-			return runbook.No(fmt.Sprintf("%s and still runs: abort it (az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s), then run this again",
-				age.Reason, r.ResourceGroup, r.Cluster, r.Pool), age.Evidence...).WithOutcome(runbook.NeedsAttention)
+			return runbook.No("%s and still runs: abort it (az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s), then run this again", age.Reason, r.ResourceGroup, r.Cluster, r.Pool).WithEvidence(age.Evidence...).WithOutcome(runbook.NeedsAttention)
 		}}
 }
 
@@ -77,15 +75,15 @@ func (r *recreation) operationBegan(ctx context.Context, operation, id string, n
 
 func (r *recreation) judgeAge(what, operation string, began, now time.Time) runbook.Finding {
 	if began.IsZero() {
-		return runbook.Unseen(fmt.Sprintf("the Activity Log does not say when %s began (%s back)", what, operationSearch))
+		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", what, operationSearch)
 	}
 	age := now.Sub(began)
 	saw := runbook.NewEvidence("Activity Log: "+what, "", now, map[string]any{"operation": operation, "started": began.UTC()})
 	if age < time.Duration(r.SettleAge) {
-		return runbook.No(fmt.Sprintf("%s began %s ago; below %s it may be healthy", what, age.Round(time.Second), time.Duration(r.SettleAge)), saw).
+		return runbook.No("%s began %s ago; below %s it may be healthy", what, age.Round(time.Second), time.Duration(r.SettleAge)).WithEvidence(saw).
 			WithOutcome(runbook.Deferred)
 	}
-	return runbook.Yes(fmt.Sprintf("%s began %s ago", what, age.Round(time.Second)), saw)
+	return runbook.Yes("%s began %s ago", what, age.Round(time.Second)).WithEvidence(saw)
 }
 
 // underWay tells whether a provisioning state is that of a running operation.

@@ -3,7 +3,6 @@ package recreatepool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"salve/azure"
@@ -51,10 +50,13 @@ func (r *recreation) removal(what removal) runbook.Step {
 			pool, err := r.standIn(run)
 			return map[string]string{"pool": pool}, err
 		},
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			pool, found, err := what.find(ctx, run)
 			if err != nil || !found {
-				return runbook.Observation{State: runbook.StateDone, Reason: "there is no such stand-in"}, err
+				if err != nil {
+					return runbook.NotObserved(err)
+				}
+				return runbook.Done("there is no such stand-in")
 			}
 			return r.observeRemoval(ctx, pool)
 		},
@@ -81,17 +83,17 @@ func (r *recreation) removal(what removal) runbook.Step {
 	}
 }
 
-func (r *recreation) observeRemoval(ctx context.Context, pool string) (runbook.Observation, error) {
+func (r *recreation) observeRemoval(ctx context.Context, pool string) runbook.Observation {
 	definition, err := r.definition(ctx, pool)
 	switch {
 	case err != nil:
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	case definition == nil:
-		return runbook.Observation{State: runbook.StateDone, Reason: "pool " + pool + " is gone"}, nil
+		return runbook.Done("%s", "pool "+pool+" is gone")
 	case definition.State() == "Deleting":
-		return runbook.Observation{State: runbook.StateInFlight, Reason: "pool " + pool + " is being deleted"}, nil
+		return runbook.InFlight("%s", "pool "+pool+" is being deleted")
 	}
-	return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("pool %s is %s", pool, orNothing(definition.State()))}, nil
+	return runbook.NotStarted("pool %s is %s", pool, orNothing(definition.State()))
 }
 
 // deleteAsSeen deletes a pool under the ETag that it has now; one that is gone is
@@ -140,12 +142,12 @@ func (r *recreation) standInDispensable(what removal) runbook.Guard {
 				if apierr.ClassOf(err) == apierr.Missing {
 					return runbook.Yes("no cluster, no stand-in")
 				}
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			pool, found, err := what.find(ctx, run)
 			switch {
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			case !found:
 				return runbook.Yes("there is no such stand-in")
 			}
@@ -156,7 +158,7 @@ func (r *recreation) standInDispensable(what removal) runbook.Guard {
 func (r *recreation) judgeDispensable(ctx context.Context, cluster azure.Cluster, standIn, cordonedBy string) runbook.Finding {
 	own, err := r.nodes(ctx, standIn)
 	if err != nil {
-		return runbook.Unseen(err.Error())
+		return runbook.Unknown(err)
 	}
 	for _, pool := range cluster.Pools {
 		if pool.Name == standIn || pool.Mode != "System" || pool.State == "Deleting" {
@@ -164,11 +166,11 @@ func (r *recreation) judgeDispensable(ctx context.Context, cluster azure.Cluster
 		}
 		nodes, err := r.nodes(ctx, pool.Name)
 		if err != nil {
-			return runbook.Unseen(err.Error())
+			return runbook.Unknown(err)
 		}
 		if count := availableAfter(nodes, cordonedBy); count > 0 {
 			saw := runbook.NewEvidence("nodes of pool "+pool.Name, pool.ETag, r.Clock.Now(), map[string]int{"available": count})
-			return runbook.Yes(fmt.Sprintf("system pool %q has %d nodes that serve", pool.Name, count), saw)
+			return runbook.Yes("system pool %q has %d nodes that serve", pool.Name, count).WithEvidence(saw)
 		}
 	}
 	if of, _ := cluster.Pool(standIn); of.Mode != "System" || serving(own) == 0 {

@@ -49,7 +49,7 @@ func (r *recreation) deleteAsJudged(ctx context.Context, run runbook.Run) error 
 	}
 	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), r.kept)
 	if err != nil {
-		if apierr.ClassOf(err) != apierr.Transient {
+		if !apierr.MayHaveHappened(err) {
 			err = errors.Join(err, run.Note(ctx, deletingNote, false)) // refused: its absence would not be our doing
 		}
 		return err
@@ -59,31 +59,30 @@ func (r *recreation) deleteAsJudged(ctx context.Context, run runbook.Run) error 
 
 // observeDeletion tells the old pool from one that somebody made in its place: by
 // its scale set.
-func (r *recreation) observeDeletion(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
-	seen, err := r.observeRemoval(ctx, r.Pool)
-	if err != nil {
-		return seen, err
+func (r *recreation) observeDeletion(ctx context.Context, run runbook.Run) runbook.Observation {
+	seen := r.observeRemoval(ctx, r.Pool)
+	if seen.Failure() != nil {
+		return seen
 	}
 	ours, err := r.deletedByUs(run)
 	if err != nil {
-		return seen, err
+		return runbook.NotObserved(err)
 	}
 	if seen.State == runbook.StateDone && !ours {
-		return runbook.Observation{State: runbook.StateUndecidable, Reason: "somebody else deleted pool " + r.Pool,
-			Question: fmt.Sprintf("Who deleted pool %q? Its definition is in this run's journal (salve runs show --output json); the stand-in serves.", r.Pool)}, nil
+		return runbook.Undecidable(fmt.Sprintf("Who deleted pool %q? Its definition is in this run's journal (salve runs show --output json); the stand-in serves.", r.Pool), "somebody else deleted pool %s", r.Pool)
 	}
 	if seen.State != runbook.StateNotStarted {
-		return seen, nil
+		return seen
 	}
 	fresh, err := r.freshScaleSets(ctx, run)
-	if err != nil || len(fresh) == 0 {
-		return seen, err
+	switch {
+	case err != nil:
+		return runbook.NotObserved(err)
+	case len(fresh) == 0:
+		return seen
 	}
-	return runbook.Observation{
-		State: runbook.StateUndecidable, Reason: fmt.Sprintf("pool %s has another scale set, %s", r.Pool, strings.Join(fresh, ", ")),
-		Question: fmt.Sprintf("Who made pool %q anew? Its scale set %s is not the one of the snapshot. If it is as it should be, abandon this run and remove the stand-in.",
-			r.Pool, strings.Join(fresh, ", ")),
-	}, nil
+	return runbook.Undecidable(fmt.Sprintf("Who made pool %q anew? Its scale set %s is not the one of the snapshot. If it is as it should be, abandon this run and remove the stand-in.",
+		r.Pool, strings.Join(fresh, ", ")), "pool %s has another scale set, %s", r.Pool, strings.Join(fresh, ", "))
 }
 
 // freshScaleSets names the pool's scale sets that the snapshot doesn't know.
@@ -132,36 +131,34 @@ func (r *recreation) replacement(ctx context.Context, run runbook.Run) (azure.De
 	return taken.Definition.Sanitized(cluster.Version)
 }
 
-func (r *recreation) observeRecreation(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func (r *recreation) observeRecreation(ctx context.Context, run runbook.Run) runbook.Observation {
 	definition, err := r.definition(ctx, r.Pool)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	if definition == nil {
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("there is no pool %s", r.Pool)}, nil
+		return runbook.NotStarted("there is no pool %s", r.Pool)
 	}
 	taken, err := mustRecall(run)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	pending, err := resultPending(run)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	different, err := taken.Definition.Differences(definition)
 	switch state := definition.State(); {
 	case err != nil:
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	case len(different) > 0 || state == "Deleting":
-		return runbook.Observation{State: runbook.StateUndecidable,
-			Reason:   fmt.Sprintf("pool %s is %s and not as the snapshot says: %s", r.Pool, state, strings.Join(different, "; ")),
-			Question: fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", r.Pool, state, strings.Join(different, "; "))}, nil
+		return runbook.Undecidable(fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", r.Pool, state, strings.Join(different, "; ")), "pool %s is %s and not as the snapshot says: %s", r.Pool, state, strings.Join(different, "; "))
 	case pending:
-		return runbook.Observation{State: runbook.StateInFlight, Reason: fmt.Sprintf("pool %s is %s; its operation knows more", r.Pool, state)}, nil
+		return runbook.InFlight("pool %s is %s; its operation knows more", r.Pool, state)
 	case state == "Failed" || state == "Canceled":
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
+		return runbook.NotStarted("pool %s is %s", r.Pool, state)
 	default:
-		return runbook.Observation{State: runbook.StateInFlight, Reason: fmt.Sprintf("pool %s is %s", r.Pool, state)}, nil
+		return runbook.InFlight("pool %s is %s", r.Pool, state)
 	}
 }
 

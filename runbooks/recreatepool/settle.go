@@ -25,19 +25,22 @@ func (r *recreation) settleCluster() runbook.Step {
 		Guards:        allGuards,
 		Preconditions: []runbook.Guard{r.operationStuck()},
 		Budget:        15 * time.Minute,
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			cluster, err := r.cluster(ctx, run)
 			if err != nil {
-				return runbook.Observation{}, err
+				return runbook.NotObserved(err)
 			}
 			if !underWay(cluster.State) {
-				return runbook.Observation{State: runbook.StateDone, Reason: "no operation is running on the cluster"}, nil
+				return runbook.Done("no operation is running on the cluster")
 			}
 			recent, err := r.abortedRecently(run)
 			if err != nil || !recent {
-				return runbook.Observation{State: runbook.StateNotStarted, Reason: "the cluster is " + cluster.State}, err
+				if err != nil {
+					return runbook.NotObserved(err)
+				}
+				return runbook.NotStarted("the cluster is %s", cluster.State)
 			}
-			return runbook.Observation{State: runbook.StateInFlight, Reason: "the abort was sent less than " + abortShows.String() + " ago"}, nil
+			return runbook.InFlight("%s", "the abort was sent less than "+abortShows.String()+" ago")
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			if err := run.Note(ctx, abortNote, r.Clock.Now()); err != nil {

@@ -32,11 +32,14 @@ func (r *recreation) snapshot() runbook.Step {
 		Changes:       fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back", r.Pool),
 		Guards:        allGuards,
 		Preconditions: []runbook.Guard{r.poolAtRest()},
-		Observe: func(_ context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(_ context.Context, run runbook.Run) runbook.Observation {
 			if _, found, err := recallSnapshot(run); found || err != nil {
-				return runbook.Observation{State: runbook.StateDone, Reason: "the journal holds the snapshot"}, err
+				if err != nil {
+					return runbook.NotObserved(err)
+				}
+				return runbook.Done("the journal holds the snapshot")
 			}
-			return runbook.Observation{State: runbook.StateNotStarted, Reason: "the journal holds no snapshot"}, nil
+			return runbook.NotStarted("the journal holds no snapshot")
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			taken, err := r.takeSnapshot(ctx, run)
@@ -144,25 +147,25 @@ func (r *recreation) snapshotKept() runbook.Guard {
 				err = verifySnapshot(ctx, run, taken)
 			}
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			now, err := r.definition(ctx, r.Pool)
 			switch {
 			case err != nil:
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			case now == nil:
-				return runbook.No(fmt.Sprintf("somebody else deleted pool %q", r.Pool)).WithOutcome(runbook.NeedsAttention)
+				return runbook.No("somebody else deleted pool %q", r.Pool).WithOutcome(runbook.NeedsAttention)
 			}
 			saw := runbook.NewEvidence("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), map[string]string{"etag": now.ETag()})
 			different, err := taken.Definition.Differences(now)
 			switch {
 			case err != nil:
-				return runbook.Unseen(err.Error(), saw)
+				return runbook.Unknown(err).WithEvidence(saw)
 			case len(different) > 0:
-				return runbook.No(fmt.Sprintf("somebody changed pool %q since the snapshot: %v", r.Pool, different), saw).WithOutcome(runbook.Failed)
+				return runbook.No("somebody changed pool %q since the snapshot: %v", r.Pool, different).WithEvidence(saw).WithOutcome(runbook.Failed)
 			}
 			r.kept, r.keptRound = now.ETag(), run.Round()
-			return runbook.Yes("the snapshot was read back and still describes the pool", saw)
+			return runbook.Yes("the snapshot was read back and still describes the pool").WithEvidence(saw)
 		}}
 }
 

@@ -132,36 +132,34 @@ func systemPool(definition azure.Definition) bool {
 
 // observeStandIn tells how far the stand-in of this run is. One that carries
 // another run's tags is never touched.
-func (r *recreation) observeStandIn(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func (r *recreation) observeStandIn(ctx context.Context, run runbook.Run) runbook.Observation {
 	name, err := r.standIn(run)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	definition, err := r.definition(ctx, name)
 	switch {
 	case err != nil:
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	case definition == nil:
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: "there is no pool " + name}, nil
+		return runbook.NotStarted("there is no pool %s", name)
 	case tagOf(definition, runTag) != run.ID():
-		return runbook.Observation{State: runbook.StateUndecidable, Reason: fmt.Sprintf("pool %q is not of this run", name),
-			Question: fmt.Sprintf("Whose is pool %q? It has the name of this run's stand-in but not its tags.", name)}, nil
+		return runbook.Undecidable(fmt.Sprintf("Whose is pool %q? It has the name of this run's stand-in but not its tags.", name), "pool %q is not of this run", name)
 	}
 	pending, err := resultPending(run)
 	if err != nil {
-		return runbook.Observation{}, err
+		return runbook.NotObserved(err)
 	}
 	switch state := definition.State(); state {
 	case "Failed", "Canceled":
 		if pending {
-			return runbook.Observation{State: runbook.StateInFlight, Reason: "the stand-in is " + state + "; its operation knows why"}, nil
+			return runbook.InFlight("%s", "the stand-in is "+state+"; its operation knows why")
 		}
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: "the stand-in is " + state}, nil
+		return runbook.NotStarted("the stand-in is %s", state)
 	case "Deleting":
-		return runbook.Observation{State: runbook.StateUndecidable, Reason: "somebody is deleting the stand-in",
-			Question: fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", name)}, nil
+		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", name), "somebody is deleting the stand-in")
 	default:
-		return runbook.Observation{State: runbook.StateInFlight, Reason: "the stand-in is " + state}, nil
+		return runbook.InFlight("the stand-in is %s", state)
 	}
 }
 
@@ -284,21 +282,21 @@ func (r *recreation) standInReady() runbook.Guard {
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
 			name, err := r.standIn(run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			size, err := r.standInSize(run)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			nodes, err := r.nodes(ctx, name)
 			if err != nil {
-				return runbook.Unseen(err.Error())
+				return runbook.Unknown(err)
 			}
 			ready := serving(nodes)
 			saw := runbook.NewEvidence("nodes of pool "+name, "", r.Clock.Now(), map[string]int{"nodes": len(nodes), "serving": ready})
 			if ready < size {
-				return runbook.No(fmt.Sprintf("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size), saw).WithOutcome(runbook.Failed)
+				return runbook.No("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size).WithEvidence(saw).WithOutcome(runbook.Failed)
 			}
-			return runbook.Yes(fmt.Sprintf("all %d nodes of the stand-in are Ready and schedulable", ready), saw)
+			return runbook.Yes("all %d nodes of the stand-in are Ready and schedulable", ready).WithEvidence(saw)
 		}}
 }

@@ -2,7 +2,6 @@ package removeoperator
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"salve/runbook"
@@ -10,33 +9,33 @@ import (
 )
 
 // judge answers for what is left of the operator; an error means that it can't see.
-type judge func(ctx context.Context, run runbook.Run, left *cleanup.Reading) (runbook.Finding, error)
+type judge = decision[*cleanup.Reading]
 
 func (r *removal) guard(name, asks string, judge judge) runbook.Guard {
-	return runbook.Ask(name, asks, r.look, judge)
+	return ask(name, asks, r.look, judge)
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
-	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
+	return r.guard("something-left", "is anything left of the group or its operator?", func(_ context.Context, _ runbook.Run, left *cleanup.Reading) runbook.Finding {
 		if left.None() {
-			return runbook.No(fmt.Sprintf("there is no CRD of %s, no namespace %s, and nothing else of the operator", r.Group, r.Namespace)), nil
+			return runbook.No("there is no CRD of %s, no namespace %s, and nothing else of the operator", r.Group, r.Namespace)
 		}
-		return runbook.Yes(left.String(), left.Evidence(r.Clock.Now())...), nil
+		return runbook.Yes("%s", left.String()).WithEvidence(left.Evidence(r.Clock.Now())...)
 	})
 }
 
 func (r *removal) namespaceExpendable() runbook.Guard {
 	return r.guard("namespace-expendable", "is nobody else deleting the operator's namespace, and no journal kept in it?",
-		func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
+		func(_ context.Context, _ runbook.Run, left *cleanup.Reading) runbook.Finding {
 			switch {
 			case left.Namespace == nil:
-				return runbook.Yes("there is no namespace " + r.Namespace), nil
+				return runbook.Yes("there is no namespace %s", r.Namespace)
 			case left.Namespace.Records:
-				return runbook.No("namespace " + r.Namespace + " holds the records of runs").WithOutcome(runbook.NeedsAttention).NotOverridable(), nil
+				return runbook.No("%s", "namespace "+r.Namespace+" holds the records of runs").WithOutcome(runbook.NeedsAttention).NotOverridable()
 			case left.Namespace.Deleting:
-				return runbook.No("somebody else is deleting namespace " + r.Namespace + left.Namespace.Hold()).WithOutcome(runbook.Deferred), nil
+				return runbook.No("%s", "somebody else is deleting namespace "+r.Namespace+left.Namespace.Hold()).WithOutcome(runbook.Deferred)
 			}
-			return runbook.Yes("nobody is deleting namespace " + r.Namespace), nil
+			return runbook.Yes("nobody is deleting namespace %s", r.Namespace)
 		})
 }
 
@@ -44,46 +43,55 @@ func (r *removal) namespaceExpendable() runbook.Guard {
 // first, what is at work before that is no obstacle.
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	return r.guard("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?",
-		func(ctx context.Context, _ runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
+		func(ctx context.Context, _ runbook.Run, _ *cleanup.Reading) runbook.Finding {
 			signs, err := r.Liveness(ctx)
 			saw, named := runbook.NewEvidence("operator in "+r.Namespace, "", r.Clock.Now(), signs), strings.Join(signs, ", ")
 			switch {
 			case err != nil || len(signs) == 0:
-				return runbook.Yes("nothing of the operator is at work", saw), err
+				if err != nil {
+					return runbook.Unknown(err)
+				}
+				return runbook.Yes("nothing of the operator is at work").WithEvidence(saw)
 			case stopped:
-				return runbook.Yes("it is stopped first: "+named, saw), nil
+				return runbook.Yes("it is stopped first: %s", named).WithEvidence(saw)
 			}
-			return runbook.No("it is alive: "+named+"; --stop-operator scales it to zero first", saw).NotOverridable(), nil
+			return runbook.No("%s", "it is alive: "+named+"; --stop-operator scales it to zero first").WithEvidence(saw).NotOverridable()
 		})
 }
 
 func (r *removal) cascadeContained() runbook.Guard {
 	return r.guard("cascade-contained", "does nothing outside of the group go with its objects?",
-		func(ctx context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
+		func(ctx context.Context, _ runbook.Run, left *cleanup.Reading) runbook.Finding {
 			taken, err := r.CascadeOf(ctx, left)
 			saw := runbook.NewEvidence("objects owned by objects of "+r.Group, "", r.Clock.Now(), taken)
 			switch {
 			case err != nil || taken.Count == 0:
-				return runbook.Yes("nothing outside of the group goes with its objects", saw), err
+				if err != nil {
+					return runbook.Unknown(err)
+				}
+				return runbook.Yes("nothing outside of the group goes with its objects").WithEvidence(saw)
 			case r.in.AllowCascade != "":
-				return runbook.Yes(fmt.Sprintf("allowed (%s): %s", r.in.AllowCascade, taken), saw), nil
+				return runbook.Yes("allowed (%s): %s", r.in.AllowCascade, taken).WithEvidence(saw)
 			}
-			return runbook.No("with the group's objects would go "+taken.String(), saw).WithOutcome(runbook.NeedsAttention).NotOverridable(), nil
+			return runbook.No("with the group's objects would go %s", taken.String()).WithEvidence(saw).WithOutcome(runbook.NeedsAttention).NotOverridable()
 		})
 }
 
 // bundleKept is a condition of every deletion.
 func (r *removal) bundleKept() runbook.Guard {
-	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
+	return r.guard("bundle-kept", "can everything that was exported be read back?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) runbook.Finding {
 		bundle, err := cleanup.Kept(ctx, run)
-		return runbook.Yes(bundle.String() + " were read back"), err
+		if err != nil {
+			return runbook.Unknown(err)
+		}
+		return runbook.Yes("%s", bundle.String()+" were read back")
 	})
 }
 
 // none asks whether nothing of a part is left.
 func (r *removal) none(name, asks string, part func(*cleanup.Reading) cleanup.Part) runbook.Guard {
-	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *cleanup.Reading) (runbook.Finding, error) {
-		return stillThere(part(left).Names), nil
+	return r.guard(name, asks, func(_ context.Context, _ runbook.Run, left *cleanup.Reading) runbook.Finding {
+		return stillThere(part(left).Names)
 	})
 }
 
@@ -91,7 +99,7 @@ func stillThere(names []string) runbook.Finding {
 	if len(names) == 0 {
 		return runbook.Yes("none is left")
 	}
-	return runbook.No("still there: " + strings.Join(names, ", ")).WithOutcome(runbook.NeedsAttention)
+	return runbook.No("still there: %s", strings.Join(names, ", ")).WithOutcome(runbook.NeedsAttention)
 }
 
 func (r *removal) noObjectLeft() runbook.Guard {
@@ -103,9 +111,28 @@ func (r *removal) checks() []runbook.Guard {
 		r.none("no-definition-left", "is every CRD of the group gone?", (*cleanup.Reading).DefinitionPart), r.noObjectLeft(),
 		r.none("no-hook-left", "does no webhook or APIService point into the namespace?", (*cleanup.Reading).HookPart),
 		r.none("no-namespace-left", "is the operator's namespace gone?", (*cleanup.Reading).NamespacePart),
-		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) (runbook.Finding, error) {
+		r.guard("nothing-exported-left", "is everything gone that was exported?", func(ctx context.Context, run runbook.Run, _ *cleanup.Reading) runbook.Finding {
 			there, err := r.Remaining(ctx, run)
-			return stillThere(there), err
+			if err != nil {
+				return runbook.Unknown(err)
+			}
+			return stillThere(there)
 		}),
 	}
+}
+
+// decision answers from what was read and from what the run holds.
+type decision[T any] func(context.Context, runbook.Run, T) runbook.Finding
+
+// ask makes a guard of a reading and a decision.
+func ask[T any](
+	name, question string, read func(context.Context, runbook.Run) (T, error), decide decision[T],
+) runbook.Guard {
+	return runbook.Guard{Name: name, Question: question, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+		seen, err := read(ctx, run)
+		if err != nil {
+			return runbook.Unknown(err)
+		}
+		return decide(ctx, run, seen)
+	}}
 }

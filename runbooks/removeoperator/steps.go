@@ -84,11 +84,11 @@ func (r *removal) inputs(part part) func(runbook.Run) (any, error) {
 }
 
 // observe looks how far a step is that removes a part.
-func (r *removal) observe(step string, part part) func(context.Context, runbook.Run) (runbook.Observation, error) {
-	return func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func (r *removal) observe(step string, part part) func(context.Context, runbook.Run) runbook.Observation {
+	return func(ctx context.Context, run runbook.Run) runbook.Observation {
 		left, err := r.look(ctx, run)
 		if err != nil {
-			return runbook.Observation{}, err
+			return runbook.NotObserved(err)
 		}
 		return part(left).SinceBegun(run, step)
 	}

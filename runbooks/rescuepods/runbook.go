@@ -62,7 +62,7 @@ func (r *rescue) look(ctx context.Context, run runbook.Run) (*stranded.Reading, 
 
 // guard is one that answers from the round's reading.
 func (r *rescue) guard(name, asks string, answer func(*stranded.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *stranded.Reading) (runbook.Finding, error) {
-		return answer(seen), nil
+	return ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *stranded.Reading) runbook.Finding {
+		return answer(seen)
 	})
 }

@@ -33,7 +33,7 @@ func others(pods []stranded.Pod) []stranded.Pod { return pods[min(len(pods), 1):
 // deleteFirst deletes one pod alone: what comes of that is seen before the next.
 func (r *rescue) deleteFirst() runbook.Step {
 	step := r.deletion(first)
-	step.Name, step.Guards, step.NoReturn = "delete-first", beforeDeleting, true
+	step.Name, step.Guards, step.Irreversible = "delete-first", beforeDeleting, true
 	step.Changes = "delete one pod, by its UID, if it still is as it was seen"
 	return step
 }
@@ -69,9 +69,12 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			}
 			return map[string][]string{"pods": stranded.NamesOf(part(pods))}, err
 		},
-		Observe: func(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			now, err := r.status(ctx, run, part)
-			return now.Deletion(), err
+			if err != nil {
+				return runbook.NotObserved(err)
+			}
+			return now.Deletion()
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			now, err := r.status(ctx, run, part)
@@ -83,7 +86,7 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.
 			return r.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
-				r.seen.Forget()
+				r.seen.Reset()
 				now, err := r.status(ctx, run, part)
 				return len(now.Ending) == 0, err
 			})

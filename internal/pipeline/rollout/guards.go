@@ -3,7 +3,6 @@ package rollout
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"salve/engine"
@@ -63,9 +62,9 @@ func (w *walk) prepare(ctx context.Context) runbook.Finding {
 		err = w.runner.able(ctx, w.plan)
 	}
 	if err != nil {
-		return runbook.No(err.Error()).WithOutcome(runbook.Failed)
+		return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
 	}
-	return runbook.Yes(says)
+	return runbook.Yes("%s", says)
 }
 
 // orderly compares the plan's revision with all that were rolled out before.
@@ -81,23 +80,23 @@ func (w *walk) orderly(ctx context.Context) runbook.Finding {
 		seen = append(seen, theirs)
 		evidence := runbook.NewEvidence("journal", run.Run, w.runner.Clock.Now(), map[string]string{"revision": theirs})
 		if ours == "" {
-			return runbook.Unseen(fmt.Sprintf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs), evidence)
+			return runbook.Unknownf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs).WithEvidence(evidence)
 		}
 		order, err := revision.Compare(ctx, w.plan.File.Folder(), ours, theirs)
 		var unordered *revision.UnorderedError
 		switch {
 		case errors.As(err, &unordered):
-			return runbook.Unseen(fmt.Sprintf("whether it is older than what run %s rolled out can't be told: %v", run.Run, err), evidence)
+			return runbook.Unknownf("whether it is older than what run %s rolled out can't be told: %v", run.Run, err).WithEvidence(evidence)
 		case err != nil:
-			return runbook.Unseen(err.Error(), evidence)
+			return runbook.Unknown(err).WithEvidence(evidence)
 		case order == revision.Older:
-			return runbook.No(fmt.Sprintf("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run), evidence).WithOutcome(runbook.Failed)
+			return runbook.No("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run).WithEvidence(evidence).WithOutcome(runbook.Failed)
 		}
 		compared = append(compared, evidence)
 	}
 	switch {
 	case len(seen) > 0:
-		return runbook.Yes(fmt.Sprintf("revision %s is no older than any that was rolled out here", ours), compared...)
+		return runbook.Yes("revision %s is no older than any that was rolled out here", ours).WithEvidence(compared...)
 	case ours == "":
 		return runbook.Yes("neither this pipeline nor one before it has a revision")
 	}

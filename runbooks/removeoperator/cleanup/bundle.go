@@ -114,12 +114,15 @@ func Kept(ctx context.Context, run runbook.Run) (Bundle, error) {
 }
 
 // ObserveKept tells a step that exports whether it is done.
-func ObserveKept(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func ObserveKept(ctx context.Context, run runbook.Run) runbook.Observation {
 	_, err := Kept(ctx, run)
 	if kube.IsNotFound(err) {
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: err.Error()}, nil
+		return runbook.NotStarted("%s", err.Error())
 	}
-	return runbook.Observation{State: runbook.StateDone, Reason: "the bundle was read back"}, err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return runbook.Done("the bundle was read back")
 }
 
 // verify reads the bundle back, from the journal where it is kept there, and

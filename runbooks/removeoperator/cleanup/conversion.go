@@ -64,9 +64,12 @@ func (o *Operator) DropConversions(ctx context.Context, run runbook.Run, of []De
 
 // ConvertedAgain observes how many definitions still lack a conversion that a run has
 // dropped.
-func (o *Operator) ConvertedAgain(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func (o *Operator) ConvertedAgain(ctx context.Context, run runbook.Run) runbook.Observation {
 	dropped, _, err := o.droppedBy(ctx, run)
-	return Part{All: len(dropped)}.Observation(), err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return Part{All: len(dropped)}.Observation()
 }
 
 // ConvertAgain gives definitions the conversions back that a run has dropped.

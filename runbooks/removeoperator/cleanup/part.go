@@ -23,7 +23,7 @@ type Part struct {
 
 // Observation is how far its removal is.
 func (p Part) Observation() runbook.Observation {
-	seen := runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("%d are there, %d of them being deleted", p.All, p.Going)}
+	seen := runbook.NotStarted("%d are there, %d of them being deleted", p.All, p.Going)
 	switch p.All {
 	case 0:
 		seen.State, seen.Reason = runbook.StateDone, "none is there"
@@ -51,12 +51,15 @@ func (p Part) Begin(ctx context.Context, run runbook.Run, step string) error {
 
 // SinceBegun is Observation, and tells whether the run has removed some of what it
 // was about to.
-func (p Part) SinceBegun(run runbook.Run, step string) (runbook.Observation, error) {
+func (p Part) SinceBegun(run runbook.Run, step string) runbook.Observation {
 	var first begun
 	found, err := run.Recall(begunNote, &first)
 	seen := p.Observation()
 	seen.Partial = found && (first.Step != step || p.All-p.Going < first.Count)
-	return seen, err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return seen
 }
 
 // Input is a part as a plan and an intent show it: the plan names every object, and

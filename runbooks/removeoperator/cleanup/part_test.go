@@ -42,7 +42,8 @@ func TestARemovalThatWasCutShortIsPartial(t *testing.T) {
 		{step: "delete-objects", left: cleanup.Part{All: 8}, want: true},
 		{step: "delete-definitions", left: cleanup.Part{All: 2}, want: true},
 	} {
-		seen, err := row.left.SinceBegun(run, row.step)
+		seen := row.left.SinceBegun(run, row.step)
+		err := seen.Failure()
 		if err != nil || len(run.kept) > 0 && seen.Partial != row.want {
 			t.Errorf("%s with %+v: %+v, %v", row.step, row.left, seen, err)
 		}

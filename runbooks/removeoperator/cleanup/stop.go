@@ -16,7 +16,7 @@ import (
 const sizesNote = "sizes"
 
 // Stopped observes how far the operator's workloads are from having no replicas.
-func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) (runbook.Observation, error) {
+func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) runbook.Observation {
 	workloads, err := o.workloads(ctx)
 	running := 0
 	for _, workload := range workloads {
@@ -24,7 +24,10 @@ func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) (runbook.Observat
 			running++
 		}
 	}
-	return Part{All: running}.Observation(), err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return Part{All: running}.Observation()
 }
 
 // Stop notes in a run how many replicas the operator's workloads have, and scales
@@ -60,9 +63,12 @@ func (o *Operator) Stop(ctx context.Context, run runbook.Run) error {
 
 // Started observes how many of the workloads that a run has scaled to zero still have
 // no replicas.
-func (o *Operator) Started(ctx context.Context, run runbook.Run) (runbook.Observation, error) {
+func (o *Operator) Started(ctx context.Context, run runbook.Run) runbook.Observation {
 	stopped, err := o.stoppedBy(ctx, run)
-	return Part{All: len(stopped)}.Observation(), err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return Part{All: len(stopped)}.Observation()
 }
 
 // StartAgain gives the workloads that a run has scaled to zero the replicas that

@@ -68,17 +68,20 @@ func (s *Search) Record(ctx context.Context, run runbook.Run, pods []Misplaced) 
 }
 
 // Recorded observes whether the journal holds a record of pods.
-func Recorded(_ context.Context, run runbook.Run) (runbook.Observation, error) {
+func Recorded(_ context.Context, run runbook.Run) runbook.Observation {
 	found, err := run.Recall(recordNote, new(int))
-	return noted(found, "the record of the pods"), err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return noted(found, "the record of the pods")
 }
 
 // noted is how far a step is that does no more than note something.
 func noted(found bool, what string) runbook.Observation {
 	if found {
-		return runbook.Observation{State: runbook.StateDone, Reason: "the journal holds " + what}
+		return runbook.Done("the journal holds %s", what)
 	}
-	return runbook.Observation{State: runbook.StateNotStarted, Reason: "the journal does not hold " + what}
+	return runbook.NotStarted("the journal does not hold %s", what)
 }
 
 // RecordedPods reads the record back; found is false when there is none. What a

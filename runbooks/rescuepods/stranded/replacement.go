@@ -72,9 +72,12 @@ func (a Replacement) listed() string {
 const replacementNote = "aftermath"
 
 // AftermathKnown observes whether the journal holds what became of the jobs.
-func ReplacementKnown(_ context.Context, run runbook.Run) (runbook.Observation, error) {
+func ReplacementKnown(_ context.Context, run runbook.Run) runbook.Observation {
 	found, err := run.Recall(replacementNote, &Replacement{})
-	return noted(found, "what became of the jobs"), err
+	if err != nil {
+		return runbook.NotObserved(err)
+	}
+	return noted(found, "what became of the jobs")
 }
 
 // Aftermath looks what became of the jobs of pods that are gone, by the pods that

@@ -89,11 +89,11 @@ func (r Status) Touched() string {
 func (r Status) Deletion() runbook.Observation {
 	switch {
 	case len(r.Stranded) > 0:
-		return runbook.Observation{State: runbook.StateNotStarted, Reason: fmt.Sprintf("still stranded: %d", len(r.Stranded))}
+		return runbook.NotStarted("still stranded: %d", len(r.Stranded))
 	case len(r.Ending) > 0:
-		return runbook.Observation{State: runbook.StateInFlight, Reason: fmt.Sprintf("ending: %d", len(r.Ending))}
+		return runbook.InFlight("ending: %d", len(r.Ending))
 	}
-	return runbook.Observation{State: runbook.StateDone, Reason: fmt.Sprintf("gone: %d, held by finalizers: %d, free to start: %d", len(r.Gone), len(r.Held), len(r.Free))}
+	return runbook.Done("gone: %d, held by finalizers: %d, free to start: %d", len(r.Gone), len(r.Held), len(r.Free))
 }
 
 // askingAgain is how often the same thing is looked at again.
