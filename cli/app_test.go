@@ -73,7 +73,10 @@ var _ policy.Transporter = (*bench)(nil)
 
 func (b *bench) connect(_ cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
 	client, err := azure.New(azure.Options{Subscription: in.Subscription, Credential: b.world.Credential(), Transport: b, Clock: b.clock})
-	cluster := &kube.Cluster{Client: b.world.Kubernetes(), Clock: b.clock}
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	cluster, err := kube.ForConfig(b.world.KubernetesConfig(), b.clock)
 	return recreatepool.World{Azure: client, Clock: b.clock, Kubernetes: func(context.Context) (*kube.Cluster, error) { return cluster, nil }}, err
 }
 

@@ -129,7 +129,10 @@ func embedded(simulated *azuresim.World, in recreatepool.Inputs, clk clock.Clock
 	client, err := azure.New(azure.Options{
 		Subscription: in.Subscription, Credential: simulated.Credential(), Transport: simulated.Transport(), Clock: clk,
 	})
-	cluster := &kube.Cluster{Client: simulated.Kubernetes(), Clock: clk}
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	cluster, err := kube.ForConfig(simulated.KubernetesConfig(), clk)
 	connected := func(context.Context) (*kube.Cluster, error) { return cluster, nil }
 	return recreatepool.World{Azure: client, Kubernetes: connected, Clock: clk}, err
 }

@@ -49,7 +49,7 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clo
 		config.ExecProvider, config.AuthProvider = nil, nil
 		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return &bearer{next: next, credential: credential} })
 	}
-	return newCluster(config, clk)
+	return ForConfig(config, clk)
 }
 
 // Open makes the clients of a cluster from a person's own kubeconfig file, and from a context of
@@ -60,11 +60,12 @@ func Open(file, context string, clk clock.Clock) (*Cluster, error) {
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "reading kubeconfig %q: %w", file, err)
 	}
-	return newCluster(config, clk)
+	return ForConfig(config, clk)
 }
 
-// clusterOf makes the clients, which share their connections.
-func newCluster(config *rest.Config, clk clock.Clock) (*Cluster, error) {
+// ForConfig makes the clients of every cluster, real or embedded. They share their connections. The config is
+// changed.
+func ForConfig(config *rest.Config, clk clock.Clock) (*Cluster, error) {
 	config.UserAgent = "salve"
 	config.QPS = unlimited
 	config.WarningHandler = rest.NoWarnings{} // they are for people who write manifests

@@ -44,7 +44,11 @@ func inCluster(t *testing.T, yaml string, test func(*testing.T, *kube.Cluster, *
 			t.Fatal(err)
 		}
 		defer world.Close()
-		test(t, &kube.Cluster{Client: world.Kubernetes(), Clock: clock.RealClock{}}, world)
+		cluster, err := kube.ForConfig(world.KubernetesConfig(), clock.RealClock{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, cluster, world)
 	})
 }
 

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"salve/internal/azuresim/apiserver"
 )
 
 type resource = schema.GroupVersionResource
@@ -21,30 +23,30 @@ const placementDelay = 2 * time.Second
 // settle lets every controller look once: pods of lost nodes go, DaemonSets and ReplicaSets make the pods that they miss,
 // waiting pods are placed, and budgets are counted.
 func (c *controlPlane) settle() {
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.Spec.NodeName != "" && c.node(pod.Spec.NodeName) == nil {
 			c.remove(pod)
 		}
 	})
-	each(c.objects, daemonSets, c.runDaemons)
-	each(c.objects, replicaSets, c.runReplicas)
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), daemonSets, c.runDaemons)
+	apiserver.Each(c.store(), replicaSets, c.runReplicas)
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if c.time.now.Sub(pod.CreationTimestamp.Time) >= placementDelay {
 			c.place(pod)
 		}
 	})
-	each(c.objects, budgets, c.count)
+	apiserver.Each(c.store(), budgets, c.count)
 }
 
 // remove ends a pod at once.
 func (c *controlPlane) remove(pod *corev1.Pod) {
-	_ = c.Delete(pods, pod.Namespace, pod.Name) // gone is gone
+	_ = c.store().Delete(pods, pod.Namespace, pod.Name, nil) // 404: it ended before
 }
 
 func (c *controlPlane) runDaemons(set *appsv1.DaemonSet) {
-	each(c.objects, nodes, func(node *corev1.Node) {
+	apiserver.Each(c.store(), nodes, func(node *corev1.Node) {
 		name := set.Name + "-" + c.names.suffix("daemon", set.Name, node.Name)
-		if _, err := c.find(pods, set.Namespace, name); err == nil {
+		if _, err := c.store().Get(pods, set.Namespace, name); err == nil {
 			return
 		}
 		pod := podOf(set, "DaemonSet", set.Spec.Template)
@@ -58,7 +60,7 @@ func (c *controlPlane) runDaemons(set *appsv1.DaemonSet) {
 // runReplicas makes new pods for those that are missing or ending, and looks again when they can be placed.
 func (c *controlPlane) runReplicas(set *appsv1.ReplicaSet) {
 	missing := int(*set.Spec.Replicas)
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.DeletionTimestamp == nil && metav1.IsControlledBy(pod, set) {
 			missing--
 		}
@@ -102,14 +104,14 @@ func (c *controlPlane) place(pod *corev1.Pod) {
 		return
 	}
 	alike, all := map[string]int{}, map[string]int{}
-	each(c.objects, pods, func(other *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(other *corev1.Pod) {
 		all[other.Spec.NodeName]++
 		if other.Labels[appLabel] == pod.Labels[appLabel] {
 			alike[other.Spec.NodeName]++
 		}
 	})
 	best := ""
-	each(c.objects, nodes, func(node *corev1.Node) {
+	apiserver.Each(c.store(), nodes, func(node *corev1.Node) {
 		if !takes(node, pod) {
 			return
 		}
@@ -120,7 +122,7 @@ func (c *controlPlane) place(pod *corev1.Pod) {
 	if best == "" {
 		return
 	}
-	edit(c.objects, pods, pod, func(p *corev1.Pod) {
+	apiserver.Edit(c.store(), pods, pod, func(p *corev1.Pod) {
 		p.Spec.NodeName = best
 		p.Status = c.running()
 	})
@@ -156,7 +158,7 @@ func (c *controlPlane) count(budget *policyv1.PodDisruptionBudget) {
 		return
 	}
 	expected, healthy := 0, 0
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.Namespace != budget.Namespace || !selector.Matches(labels.Set(pod.Labels)) || pod.DeletionTimestamp != nil {
 			return
 		}
@@ -185,5 +187,5 @@ func (c *controlPlane) count(budget *policyv1.PodDisruptionBudget) {
 		old.DesiredHealthy == status.DesiredHealthy && old.DisruptionsAllowed == status.DisruptionsAllowed {
 		return
 	}
-	edit(c.objects, budgets, budget, func(b *policyv1.PodDisruptionBudget) { b.Status = status })
+	apiserver.Edit(c.store(), budgets, budget, func(b *policyv1.PodDisruptionBudget) { b.Status = status })
 }

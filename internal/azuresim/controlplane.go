@@ -2,15 +2,20 @@ package azuresim
 
 import (
 	"fmt"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/internal/azuresim/apiserver"
 )
 
 var (
+	namespaces  = corev1.SchemeGroupVersion.WithResource("namespaces")
 	nodes       = corev1.SchemeGroupVersion.WithResource("nodes")
 	pods        = corev1.SchemeGroupVersion.WithResource("pods")
 	daemonSets  = appsv1.SchemeGroupVersion.WithResource("daemonsets")
@@ -18,16 +23,44 @@ var (
 	budgets     = policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets")
 )
 
-// controlPlane is the embedded cluster: the objects, and as much of the controllers as a drain and a new node need.
+// controlPlane is the embedded cluster: an API server, and as much of the controllers as a drain and a new node need.
 type controlPlane struct {
-	*objects
+	api   *apiserver.Server
 	time  *timetable
 	names *seeded
+	now   func() metav1.Time
+	// denies tells whether calls like this one are refused at the moment, for access reviews.
+	denies func(Call) bool
 }
 
 func newControlPlane(names *seeded, clock *timetable) *controlPlane {
-	now := func() metav1.Time { return metav1.NewTime(clock.now) }
-	return &controlPlane{objects: newObjects(names, now), time: clock, names: names}
+	c := &controlPlane{time: clock, names: names, now: func() metav1.Time { return metav1.NewTime(clock.now) }}
+	c.api = apiserver.New(apiserver.Identity{
+		Now: c.now,
+		UID: func(of string) types.UID { return types.UID(names.uuid("uid of " + of)) },
+		Suffix: func(namespace, prefix string) string {
+			return names.suffix(namespace, prefix, strconv.Itoa(names.next(namespace+"/"+prefix)))
+		},
+	})
+	c.api.Handle("create", "pods/eviction", c.evict)
+	c.api.Handle("delete", "pods", c.deletePod)
+	c.api.Handle("create", "selfsubjectaccessreviews", c.reviewAccess)
+	for _, name := range []string{metav1.NamespaceDefault, corev1.NamespaceNodeLease, metav1.NamespacePublic, metav1.NamespaceSystem} {
+		c.ensureNamespace(name)
+	}
+	return c
+}
+
+func (c *controlPlane) store() *apiserver.Store { return c.api.Store }
+
+func (c *controlPlane) ensureNamespace(name string) {
+	if _, err := c.store().Get(namespaces, "", name); err == nil {
+		return
+	}
+	c.mustCreate(namespaces, &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{corev1.LabelMetadataName: name}},
+		Status:     corev1.NamespaceStatus{Phase: corev1.NamespaceActive},
+	}, "")
 }
 
 // AddNode implements Kubernetes.
@@ -40,7 +73,7 @@ func (c *controlPlane) AddNode(node *corev1.Node) {
 }
 
 func (c *controlPlane) node(name string) *corev1.Node {
-	object, err := c.find(nodes, "", name)
+	object, err := c.store().Get(nodes, "", name)
 	if err != nil {
 		return nil
 	}
@@ -51,7 +84,7 @@ func (c *controlPlane) node(name string) *corev1.Node {
 // SetReady implements Kubernetes.
 func (c *controlPlane) SetReady(name string) {
 	if node := c.node(name); node != nil {
-		edit(c.objects, nodes, node, func(n *corev1.Node) { n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())} })
+		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())} })
 		c.settle()
 	}
 }
@@ -59,14 +92,14 @@ func (c *controlPlane) SetReady(name string) {
 // Cordon implements Kubernetes.
 func (c *controlPlane) Cordon(name string) {
 	if node := c.node(name); node != nil && !node.Spec.Unschedulable {
-		edit(c.objects, nodes, node, func(n *corev1.Node) { n.Spec.Unschedulable = true })
+		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Spec.Unschedulable = true })
 		c.settle()
 	}
 }
 
 // Empty implements Kubernetes.
 func (c *controlPlane) Empty(node string) {
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.Spec.NodeName == node && !ownedBy(pod, "DaemonSet") {
 			c.terminate(pod, nil)
 		}
@@ -79,7 +112,7 @@ func (c *controlPlane) RemoveNode(name string) {
 	if c.node(name) == nil {
 		return
 	}
-	_ = c.Delete(nodes, "", name) // it exists
+	_ = c.store().Delete(nodes, "", name, nil) // it exists
 	c.settle()
 }
 
@@ -89,32 +122,33 @@ func (c *controlPlane) Start(workloads Workloads) {
 		c.mustCreate(daemonSets, set, set.Namespace)
 	}
 	for _, set := range workloads.ReplicaSets {
+		c.ensureNamespace(set.Namespace)
 		c.mustCreate(replicaSets, set, set.Namespace)
 	}
 	for _, budget := range workloads.Budgets {
 		c.mustCreate(budgets, budget, budget.Namespace)
 	}
 	c.settle()
-	each(c.objects, pods, c.place)
+	apiserver.Each(c.store(), pods, c.place)
 	c.settle()
 }
 
 // SetBudget implements Kubernetes.
 func (c *controlPlane) SetBudget(budget *policyv1.PodDisruptionBudget) {
-	_ = c.Delete(budgets, budget.Namespace, budget.Name) // there may be none
+	_ = c.store().Delete(budgets, budget.Namespace, budget.Name, nil) // there may be none
 	c.mustCreate(budgets, budget, budget.Namespace)
 	c.settle()
 }
 
 // RemoveBudget implements Kubernetes.
 func (c *controlPlane) RemoveBudget(namespace, name string) {
-	_ = c.Delete(budgets, namespace, name) // a person may have removed it
+	_ = c.store().Delete(budgets, namespace, name, nil) // an operator may have removed it
 	c.settle()
 }
 
 // mustCreate stores an object of the model's own making, whose name is new.
 func (c *controlPlane) mustCreate(resource resource, object runtime.Object, namespace string) {
-	if err := c.Create(resource, object, namespace); err != nil {
+	if _, err := c.store().Create(resource, object, namespace); err != nil {
 		panic(fmt.Sprintf("azuresim: creating its own %s: %v", resource.Resource, err))
 	}
 }

@@ -1,13 +1,10 @@
 package azuresim
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -42,54 +39,16 @@ func (a answer) with(key, value string) answer {
 
 // ServeHTTP speaks ARM, and the identity endpoints that a credential needs.
 func (w *World) ServeHTTP(response http.ResponseWriter, r *http.Request) {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler) // the request ended in the middle
-	}
-	a, err := w.serve(r, scheme+"://"+r.Host, body)
-	if err != nil {
-		panic(http.ErrAbortHandler) // closes the connection: the network error that err is
-	}
-	header := response.Header()
-	for key, values := range a.header {
-		header[key] = values
-	}
-	response.WriteHeader(a.status)
-	_, _ = response.Write(a.encoded()) // a client that went away reads nothing
+	handler{w.ARM()}.ServeHTTP(response, r)
 }
 
-type transporter struct{ world *World }
-
-// Do serves a request in process. It returns an error where an HTTP client would: a lost call, a context that ended.
-func (t transporter) Do(r *http.Request) (*http.Response, error) {
-	failed := func(err error) error {
-		return &url.Error{Op: r.Method[:1] + strings.ToLower(r.Method[1:]), URL: r.URL.String(), Err: err}
-	}
-	if err := r.Context().Err(); err != nil {
-		return nil, failed(err)
-	}
-	var body []byte
-	if r.Body != nil {
-		var err error
-		if body, err = io.ReadAll(r.Body); err != nil {
-			return nil, failed(err)
-		}
-		_ = r.Body.Close() // it is read to its end
-	}
-	a, err := t.world.serve(r, r.URL.Scheme+"://"+r.URL.Host, body)
+// serveARM answers a request to ARM.
+func (w *World) serveARM(r *http.Request, body []byte) (*http.Response, error) {
+	a, err := w.serve(r, r.URL.Scheme+"://"+r.URL.Host, body)
 	if err != nil {
-		return nil, failed(err)
+		return nil, err
 	}
-	text := a.encoded()
-	return &http.Response{
-		Status: strconv.Itoa(a.status) + " " + http.StatusText(a.status), StatusCode: a.status,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header, Body: io.NopCloser(bytes.NewReader(text)), ContentLength: int64(len(text)), Request: r,
-	}, nil
+	return responseTo(r, a.status, a.header, a.encoded(), nil), nil
 }
 
 // serve is the way of every request: recorded, asked about, judged by the faults, executed, answered.

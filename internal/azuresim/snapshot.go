@@ -6,6 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"salve/internal/azuresim/apiserver"
 )
 
 // State is a copy of the world at one moment.
@@ -130,10 +132,10 @@ func (m *model) showDeployed(state *State) {
 
 // show adds the embedded cluster's nodes and pods to a state.
 func (c *controlPlane) show(state *State) {
-	each(c.objects, nodes, func(node *corev1.Node) {
+	apiserver.Each(c.store(), nodes, func(node *corev1.Node) {
 		state.Nodes = append(state.Nodes, NodeStateOf(node))
 	})
-	each(c.objects, pods, func(pod *corev1.Pod) {
+	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		state.Pods = append(state.Pods, PodStateOf(pod))
 	})
 }

@@ -84,6 +84,11 @@ func (t *trouble) judge(call Call) verdict {
 	return v
 }
 
+// denies tells whether the call would be refused for lack of rights. It counts nothing.
+func (t *trouble) denies(call Call) bool {
+	return slices.ContainsFunc(t.active, func(f *activeFault) bool { return f.Deny != nil && f.hit(f.Deny.Match, call) })
+}
+
 const activityLogPattern = "*/providers/Microsoft.Insights/eventtypes/management/values"
 
 func (f *activeFault) first(match Match, first int, call Call) bool {

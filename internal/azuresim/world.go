@@ -3,12 +3,12 @@ package azuresim
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 )
 
@@ -17,7 +17,6 @@ type World struct {
 	scenario   Scenario
 	clock      clock.Clock
 	kubeconfig []byte // what clients get; nil: one is made up
-	clientset  kubernetes.Interface
 
 	mutex sync.Mutex // guards everything of the model and of the control plane
 	time  *timetable
@@ -69,7 +68,6 @@ func New(scenario Scenario, options Options) (*World, error) {
 		}
 	} else {
 		w.kube = newControlPlane(names, w.time)
-		w.clientset = newClientset(w)
 		kube = w.kube
 	}
 	model, err := newModel(scenario, names, w.time, kube)
@@ -77,6 +75,9 @@ func New(scenario Scenario, options Options) (*World, error) {
 		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
 	}
 	w.model = model
+	if w.kube != nil {
+		w.kube.denies = model.trouble.denies
+	}
 	for _, fault := range scenario.Faults {
 		model.suffer(fault)
 	}
@@ -105,16 +106,15 @@ func (w *World) Close() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.kube != nil {
-		w.kube.closeWatches()
+		w.kube.store().CloseWatches()
 	}
 }
 
-// Kubernetes is the embedded cluster's clientset; nil when the World was given a cluster. Its calls ignore their contexts,
-// as client-go's fake does.
-func (w *World) Kubernetes() kubernetes.Interface { return w.clientset }
+// ARM carries requests to ARM and to the identity endpoints, in process.
+func (w *World) ARM() http.RoundTripper { return inProcess(w.serveARM) }
 
-// Transport carries requests of the SDK's clients to the World in process.
-func (w *World) Transport() policy.Transporter { return transporter{w} }
+// Transport is ARM for the SDK's clients.
+func (w *World) Transport() policy.Transporter { return &http.Client{Transport: w.ARM()} }
 
 // Credential is a constant token, which the World accepts as it accepts any.
 func (w *World) Credential() azcore.TokenCredential { return credential{w.clock} }

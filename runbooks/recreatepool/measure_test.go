@@ -101,7 +101,11 @@ func naiveTime(t *testing.T, scenario azuresim.Scenario) (took time.Duration) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &naive{t: t, client: client, in: scenario, kube: &kube.Cluster{Client: s.world.Kubernetes(), Clock: clock.Real{}},
+		cluster, err := kube.ForConfig(s.world.KubernetesConfig(), clock.Real{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &naive{t: t, client: client, in: scenario, kube: cluster,
 			permit: permit.Mint(permit.Terms{Run: "naive", Expires: time.Now().Add(24 * time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})}
 		began := time.Now()
 		n.recover(context.Background())

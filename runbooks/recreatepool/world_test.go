@@ -58,11 +58,13 @@ func (s *stage) runbooks() []runbook.Runbook {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	cluster, err := kube.ForConfig(s.world.KubernetesConfig(), clock.RealClock{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	world := recreatepool.World{
 		Azure: client, Clock: clock.RealClock{},
-		Kubernetes: func(context.Context) (*kube.Cluster, error) {
-			return &kube.Cluster{Client: s.world.Kubernetes(), Clock: clock.RealClock{}}, nil
-		},
+		Kubernetes: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
 	}
 	var books []runbook.Runbook
 	for _, pool := range s.pools() {
