@@ -60,13 +60,13 @@ type podClassifier struct {
 	filters []drainFilter
 
 	mu         sync.Mutex
-	daemonSets map[types.NamespacedName]func() (*appsv1.DaemonSet, error)
+	daemonSets map[types.NamespacedName]*daemonSetRead
 }
 
 func newPodClassifier(c *Cluster) *podClassifier {
 	return &podClassifier{
 		cluster: c, filters: drainFilters(),
-		daemonSets: map[types.NamespacedName]func() (*appsv1.DaemonSet, error){},
+		daemonSets: map[types.NamespacedName]*daemonSetRead{},
 	}
 }
 
@@ -144,23 +144,40 @@ func daemonSetOf(pod *corev1.Pod) *metav1.OwnerReference {
 	return owner
 }
 
+// daemonSetRead is one read that others wait for: with a channel, not sync.Once, for virtual time stands still
+// while somebody waits for a mutex.
+type daemonSetRead struct {
+	done  chan struct{}
+	found *appsv1.DaemonSet
+	err   error
+}
+
 // daemonSet reads a DaemonSet once for all of its pods; nil when there is none.
 // Only an answer is kept: after a failure the next caller asks again.
 func (c *podClassifier) daemonSet(ctx context.Context, key types.NamespacedName) (*appsv1.DaemonSet, error) {
 	c.mu.Lock()
-	get, known := c.daemonSets[key]
+	read, known := c.daemonSets[key]
 	if !known {
-		get = sync.OnceValues(func() (*appsv1.DaemonSet, error) { return c.readDaemonSet(ctx, key) })
-		c.daemonSets[key] = get
+		read = &daemonSetRead{done: make(chan struct{})}
+		c.daemonSets[key] = read
 	}
 	c.mu.Unlock()
-	found, err := get()
-	if err != nil {
+	if known {
+		select {
+		case <-read.done:
+			return read.found, read.err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	read.found, read.err = c.readDaemonSet(ctx, key)
+	if read.err != nil {
 		c.mu.Lock()
 		delete(c.daemonSets, key)
 		c.mu.Unlock()
 	}
-	return found, err
+	close(read.done)
+	return read.found, read.err
 }
 
 func (c *podClassifier) readDaemonSet(ctx context.Context, key types.NamespacedName) (*appsv1.DaemonSet, error) {
