@@ -3,6 +3,8 @@ package removeoperator
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"salve/kube"
@@ -25,8 +27,16 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err := in.Validate(); err != nil {
 		return runbook.Runbook{}, err
 	}
+	if in.Bundle != "" { // the same file, wherever the run is gone on with
+		path, err := filepath.Abs(in.Bundle)
+		if err != nil {
+			return runbook.Runbook{}, fmt.Errorf("--bundle: %w", err)
+		}
+		in.Bundle = path
+	}
 	r := &removal{in: in, Operator: &cleanup.Operator{
 		Cluster: world.Cluster, Group: in.Group, Namespace: in.Namespace, Selectors: in.Selectors, Finalizers: in.Finalizers,
+		Bundle: in.Bundle,
 	}}
 	steps := append([]runbook.Step{r.dropConversions(), r.export()}, r.removals()...)
 	if in.StopOperator {
@@ -34,12 +44,24 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: in.Budget.Duration,
-		Target:    runbook.Target{Kind: "operator leftovers", ID: world.ClusterID + "/" + in.Group, Name: in.Group},
-		Guards:    []runbook.Guard{r.somethingLeft(), r.namespaceExpendable(), r.operatorGone(in.StopOperator), r.cascadeContained()},
-		Steps:     steps,
-		Checks:    r.checks(),
-		Remaining: func(func(string) bool) string { return "what was exported is in " + cmp.Or(in.Bundle, "the journal") },
+		Target: runbook.Target{Kind: "operator clean-up", ID: world.ClusterID + "/" + in.Group, Name: in.Group},
+		Guards: r.guards(),
+		Steps:  steps,
+		Checks: r.checks(),
+		Remaining: func(func(string) bool) string {
+			return "what was exported is in " + cmp.Or(in.Bundle, "the run's exports")
+		},
 	}, nil
+}
+
+func (r *removal) guards() []runbook.Guard {
+	guards := []runbook.Guard{
+		r.somethingLeft(), r.namespaceExpendable(), r.operatorGone(r.in.StopOperator), r.cascadeContained(),
+	}
+	if len(r.in.Selectors) > 0 {
+		guards = slices.Insert(guards, 1, r.selectorsSelect())
+	}
+	return guards
 }
 
 // removal is the runbook at work.

@@ -45,11 +45,11 @@ func (r *removal) dropConversions() runbook.Step {
 
 func (r *removal) export() runbook.Step {
 	return runbook.Step{
-		Name: "export", Changes: "nothing: write every CRD and custom resource of " + r.Group + " to a bundle, and read it back",
+		Name: "export", Changes: "nothing: write everything that will be deleted to a bundle, and read it back",
 		Guards: acting, Preconditions: []runbook.Guard{r.operatorGone(false)},
-		Observe: cleanup.ObserveKept,
+		Observe: r.ObserveBackup,
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			return r.Keep(ctx, run, r.seen(), r.in.Bundle)
+			return r.Backup(ctx, run, r.seen())
 		},
 	}
 }

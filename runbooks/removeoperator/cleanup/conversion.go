@@ -90,6 +90,11 @@ func (o *Operator) droppedBy(ctx context.Context, run runbook.Run) (dropped []De
 	if _, err := run.Recall(conversionsNote, &had); err != nil || len(had) == 0 {
 		return nil, nil, err
 	}
+	for uid, how := range had {
+		if webhook, _, _ := unstructured.NestedMap(how, "webhook"); how["strategy"] != "Webhook" || !pointsInto(webhook, o.Namespace) {
+			return nil, nil, &ForeignError{fmt.Sprintf("a conversion of CRD %q outside of namespace %s", uid, o.Namespace), "the run's record"}
+		}
+	}
 	all, err := o.Definitions(ctx)
 	for _, definition := range all {
 		if _, ours := had[definition.UID]; ours && definition.conversion == nil {

@@ -59,7 +59,7 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 	}
 	var all []Definition
 	for _, name := range names {
-		raw, err := o.definition(ctx, name)
+		raw, err := o.whole(ctx, kube.Object{Resource: definitions, Name: name})
 		if kube.IsNotFound(err) {
 			continue
 		}
@@ -75,16 +75,6 @@ func (o *Operator) Definitions(ctx context.Context) ([]Definition, error) {
 		all = append(all, definition)
 	}
 	return all, nil
-}
-
-// definition reads a definition whole.
-func (o *Operator) definition(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	var raw *unstructured.Unstructured
-	err := o.Read(ctx, "reading CustomResourceDefinition "+name, func(ctx context.Context) (err error) {
-		raw, err = o.Dynamic.Resource(definitions.GroupVersionResource).Get(ctx, name, metav1.GetOptions{})
-		return err
-	})
-	return raw, err
 }
 
 // definitionOf reads what there is to know from a definition. A definition that
@@ -116,6 +106,12 @@ func definitionOf(raw *unstructured.Unstructured) (Definition, error) {
 	}
 	if version == "" {
 		return Definition{}, apierr.New(apierr.Terminal, "CustomResourceDefinition %s serves no version: what there is of it can't be seen", raw.GetName())
+	}
+	// The API server names a definition by its plural and its group, always:
+	// https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
+	// One that says something else in its spec would be judged by another group than it has.
+	if said := crd.Spec.Names.Plural + "." + crd.Spec.Group; said != raw.GetName() {
+		return Definition{}, apierr.New(apierr.Terminal, "conflict: CustomResourceDefinition %q defines %q", raw.GetName(), said)
 	}
 	served := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version, Resource: crd.Spec.Names.Plural}
 	return Definition{

@@ -2,9 +2,13 @@ package cleanup
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"salve/internal/apierr"
+	"salve/internal/backoff"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -18,7 +22,9 @@ const deleters = 32
 // those that were made stand, and making them again changes nothing. An error after
 // some were deleted has class Transient, whatever its cause: it has to be looked what
 // happened.
-func (o *Operator) deleteEach(ctx context.Context, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress)) error {
+func (o *Operator) deleteEach(
+	ctx context.Context, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress),
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	counted := o.newMeter(total, "deleted", report)
@@ -60,14 +66,30 @@ func partly(n int, changed string, err error) error {
 	return apierr.New(apierr.Transient, "%s were %s: %w", count(n, "object"), changed, err)
 }
 
-// DeleteAll deletes a few objects, the very ones.
-func (o *Operator) DeleteAll(ctx context.Context, objects []kube.Object, report func(runbook.Progress)) error {
-	return o.deleteEach(ctx, len(objects), func(visit func(kube.Object) error) error {
-		for _, object := range objects {
-			if err := visit(object); err != nil {
-				return err
-			}
-		}
+// deleteAsRead deletes an object, the very one, if it still is as it was read. Whose it is was judged by what it
+// holds: one that changed since has to be judged again, and is a conflict. One that is gone is no error.
+func (o *Operator) deleteAsRead(ctx context.Context, object kube.Object, version string) error {
+	if object.UID == "" || version == "" {
+		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant, and as what", object)
+	}
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
+		return err
+	}
+	background := metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{
+		PropagationPolicy: &background, Preconditions: &metav1.Preconditions{UID: &object.UID, ResourceVersion: &version},
+	}
+	err := kube.Classify(backoff.Once(ctx, o.Clock, func(ctx context.Context) error {
+		served := o.Metadata.Resource(object.Resource.GroupVersionResource).Namespace(object.Namespace)
+		return served.Delete(ctx, object.Name, options)
+	}))
+	switch {
+	case err == nil, kube.IsNotFound(err):
 		return nil
-	}, report)
+	case apierr.ClassOf(err) == apierr.Conflict:
+		if there, deleting, seen := o.State(ctx, object); seen == nil && (!there || deleting) {
+			return nil
+		}
+	}
+	return fmt.Errorf("deleting %s: %w", object, err)
 }

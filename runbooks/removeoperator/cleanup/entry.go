@@ -1,12 +1,12 @@
 package cleanup
 
 import (
+	"bufio"
 	"compress/gzip"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -17,93 +17,66 @@ import (
 	"salve/kube"
 )
 
+// Annotations of exported objects.
 const (
-	// wholePage is how many whole objects one list request asks for: each may have
-	// more than a megabyte.
-	wholePage = 100
 	// exportedUID keeps which object it was that was exported.
 	exportedUID = "salve-exported-uid"
-	// exportedOwners keeps the owners that an object had inside of the group. Were
-	// they left where they were, the garbage collector would take the restored object
-	// for an orphan: its owners come back under other UIDs.
+	// exportedRole keeps why it was exported.
+	exportedRole = "salve-exported-as"
+	// exportedOwners keeps the owners of an object that the run deletes as well. Were they left where they were,
+	// the garbage collector would take the restored object for an orphan: its owners come back under other UIDs.
 	exportedOwners = "salve-exported-owners"
 )
 
-// transient are the parts of an object's metadata that belong to the one that was
-// exported, and not to what it is restored to.
-var transient = []string{
-	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink",
-}
+// Role says why an object is in a bundle, and so which step deletes it.
+type Role string
+
+const (
+	// RoleDefinition is a CRD of the group, RoleObject a custom resource of the group.
+	RoleDefinition Role = "definition"
+	RoleObject     Role = "object"
+	// RoleHook points into the namespace, RoleOwned is what else is the operator's own.
+	RoleHook  Role = "hook"
+	RoleOwned Role = "owned"
+	// RoleNamespace is the operator's namespace, RoleContent what goes with it.
+	RoleNamespace Role = "namespace"
+	RoleContent   Role = "content"
+)
 
 // Entry is one object of a bundle.
 type Entry struct {
+	// The Resource of RoleContent says group and kind alone.
 	kube.Object
-	// Definition is set where the object is a CustomResourceDefinition.
+	Role Role
+	// Definition is set for RoleDefinition.
 	Definition *Definition
 }
 
-// export writes definitions and then all of their objects, gzipped, one object in
-// JSON a line: what kubectl apply reads. It keeps one page.
-func (o *Operator) export(ctx context.Context, all []Definition, to *gzip.Writer, counted *meter) (objects int, _ error) {
-	lines := json.NewEncoder(to)
-	lines.SetEscapeHTML(false)
-	for _, definition := range all {
-		raw, err := o.definition(ctx, definition.Name)
-		if err != nil {
-			return 0, err
-		}
-		if raw.GetUID() != definition.UID {
-			return 0, apierr.New(apierr.Conflict, "exporting %s: it was made anew meanwhile", definition.Object)
-		}
-		unstructured.RemoveNestedField(raw.Object, "status")
-		if err := writeEntry(lines, raw, o.Group); err != nil {
-			return 0, err
-		}
-	}
-	for _, definition := range all {
-		n, err := o.exportObjects(ctx, definition, lines, counted)
-		if err != nil {
-			return 0, err
-		}
-		objects += n
-	}
-	return objects, to.Close()
-}
-
-func (o *Operator) exportObjects(ctx context.Context, of Definition, lines *json.Encoder, counted *meter) (n int, _ error) {
-	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
-		return o.Dynamic.Resource(of.Defines.GroupVersionResource).List(ctx, options)
-	}
-	err := kube.ListPages(ctx, o.Cluster, "exporting "+of.Defines.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
-		for i := range page.Items {
-			if err := writeEntry(lines, &page.Items[i], o.Group); err != nil {
-				return err
-			}
-		}
-		n += len(page.Items)
-		counted.add(len(page.Items))
-		return nil
-	})
-	return n, o.unserved(ctx, of, err)
+// transient are the parts of an object's metadata that belong to the one that was exported, and not to what it
+// is restored to.
+var transient = []string{
+	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+	"managedFields", "selfLink",
 }
 
 // writeEntry writes an object as kubectl apply can make it again.
-func writeEntry(lines *json.Encoder, object *unstructured.Unstructured, group string) error {
+func (o *Operator) writeEntry(lines *json.Encoder, object *unstructured.Unstructured, role Role) error {
 	notes := object.GetAnnotations()
 	if notes == nil {
 		notes = map[string]string{}
 	}
-	notes[exportedUID] = string(object.GetUID())
-	var kept, inside []metav1.OwnerReference
+	notes[exportedUID], notes[exportedRole] = string(object.GetUID()), string(role)
+	var kept, deleted []metav1.OwnerReference
 	for _, owner := range object.GetOwnerReferences() {
-		if inGroup(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group, group) {
-			inside = append(inside, owner)
+		group := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group
+		if inGroup(group, o.Group) || object.GetNamespace() == o.Namespace {
+			deleted = append(deleted, owner)
 		} else {
 			kept = append(kept, owner)
 		}
 	}
-	if inside != nil {
-		raw, err := json.Marshal(inside)
+	if deleted != nil {
+		raw, err := json.Marshal(deleted)
 		if err != nil {
 			return err
 		}
@@ -117,22 +90,28 @@ func writeEntry(lines *json.Encoder, object *unstructured.Unstructured, group st
 	return lines.Encode(object.Object)
 }
 
-// readBundle visits what a bundle holds, in its order. It keeps one object.
-func readBundle(from io.Reader, visit func(Entry) error) error {
+// longestLine bounds one object of a bundle. etcd takes 1.5 MiB of one.
+const longestLine = 16 << 20
+
+// readEntries visits what a bundle holds, in its order, each checked against what the operator is known by. It
+// keeps one object.
+func (o *Operator) readEntries(from io.Reader, visit func(Entry) error) error {
 	unzipped, err := gzip.NewReader(from)
 	if err != nil {
 		return apierr.New(apierr.Terminal, "the bundle is not gzip: %w", err)
 	}
-	lines := json.NewDecoder(unzipped)
+	lines := bufio.NewScanner(unzipped)
+	lines.Buffer(nil, longestLine)
 	defined := map[schema.GroupKind]kube.Resource{}
-	for n := 1; ; n++ {
+	for n := 1; lines.Scan(); n++ {
 		raw := &unstructured.Unstructured{}
-		if err := lines.Decode(&raw.Object); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
+		if err := json.Unmarshal(lines.Bytes(), &raw.Object); err != nil {
 			return apierr.New(apierr.Terminal, "the bundle can't be read at object %d: %w", n, err)
 		}
 		entry, err := entryOf(raw, defined)
+		if err == nil {
+			err = o.checkEntry(entry)
+		}
 		if err != nil {
 			return fmt.Errorf("object %d of the bundle: %w", n, err)
 		}
@@ -140,25 +119,42 @@ func readBundle(from io.Reader, visit func(Entry) error) error {
 			return err
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return apierr.New(apierr.Terminal, "reading the bundle: %w", err)
+	}
+	return nil
 }
 
+// fixed are the resources of hooks, owned objects and namespaces.
+var fixed = slices.Concat(hookResources, ownedResources, []kube.Resource{namespaces})
+
 func entryOf(raw *unstructured.Unstructured, defined map[schema.GroupKind]kube.Resource) (Entry, error) {
-	kind := raw.GroupVersionKind().GroupKind()
-	raw.SetUID(types.UID(raw.GetAnnotations()[exportedUID]))
-	if raw.GetUID() == "" {
-		return Entry{}, apierr.New(apierr.Terminal, "%s %s does not say which one it was", kind, raw.GetName())
-	}
-	if kind.Group == definitions.Group && kind.Kind == definitions.Kind {
+	kind, notes := raw.GroupVersionKind().GroupKind(), raw.GetAnnotations()
+	raw.SetUID(types.UID(notes[exportedUID]))
+	entry := Entry{Role: Role(notes[exportedRole])}
+	resource, known := kube.Resource{}, true
+	switch entry.Role {
+	case RoleDefinition:
 		definition, err := definitionOf(raw)
 		if err != nil {
-			return Entry{}, err
+			return entry, err
 		}
 		defined[schema.GroupKind{Group: definition.Defines.Group, Kind: definition.Defines.Kind}] = definition.Defines
-		return Entry{Object: definition.Object, Definition: &definition}, nil
+		resource, entry.Definition = definitions, &definition
+	case RoleObject:
+		resource, known = defined[kind]
+	case RoleContent:
+		resource = kube.Resource{Kind: kind.Kind, Namespaced: true}
+		resource.Group = kind.Group
+	default:
+		at := slices.IndexFunc(fixed, func(r kube.Resource) bool { return r.Group == kind.Group && r.Kind == kind.Kind })
+		if known = at >= 0; known {
+			resource = fixed[at]
+		}
 	}
-	resource, known := defined[kind]
 	if !known {
-		return Entry{}, apierr.New(apierr.Terminal, "%s %s comes without its definition", kind, raw.GetName())
+		return entry, &ForeignError{fmt.Sprintf("%s %s (as %q)", kind, raw.GetName(), entry.Role), "the run's bundle"}
 	}
-	return Entry{Object: kube.ObjectOf(resource, raw)}, nil
+	entry.Object = kube.ObjectOf(resource, raw)
+	return entry, nil
 }

@@ -56,20 +56,34 @@ func (o *Operator) stuckOf(resource kube.Resource, found metav1.Object) (Stuck, 
 // heldAtOnce is how many held objects are collected before they are released.
 const heldAtOnce = 256
 
-// ReleaseAll releases every object of some definitions that is being deleted; total
-// is how many are expected. It keeps a batch of them at the most.
-func (o *Operator) ReleaseAll(ctx context.Context, of []Definition, total int, report func(runbook.Progress)) error {
-	released := o.newMeter(total, "released", report)
-	for _, definition := range of {
-		if err := o.releaseOf(ctx, definition, released.add); err != nil {
+// ReleaseObjects releases every custom resource that is being deleted and was exported. It keeps a batch of them at
+// the most, and the identities of those that were exported.
+func (o *Operator) ReleaseObjects(ctx context.Context, run runbook.Run, now *Reading) error {
+	exported, err := o.exported(ctx, run, func(entry Entry) bool { return entry.Role == RoleObject })
+	if err != nil {
+		return err
+	}
+	released := o.newMeter(now.Objects.Releasable, "released", run.Report)
+	for _, definition := range now.Definitions {
+		if err := o.releaseOf(ctx, definition, exported, released.add); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// ReleaseRest releases the definitions and the objects of the namespace that are being deleted and were exported.
+func (o *Operator) ReleaseRest(ctx context.Context, run runbook.Run, now *Reading) error {
+	exported, err := o.exported(ctx, run, notObject)
+	if err != nil {
+		return err
+	}
+	rest := slices.DeleteFunc(now.Rest(), func(one Stuck) bool { return !exported[one.UID] })
+	return o.Release(ctx, rest)
+}
+
 // releaseOf releases the objects of a definition. One that is gone has none.
-func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n int)) error {
+func (o *Operator) releaseOf(ctx context.Context, of Definition, exported map[types.UID]bool, released func(n int)) error {
 	return kube.RetryExpired(func() error {
 		var stuck []Stuck
 		flush := func() error {
@@ -79,7 +93,7 @@ func (o *Operator) releaseOf(ctx context.Context, of Definition, released func(n
 			return err
 		}
 		_, err := o.eachOf(ctx, of, func(found *metav1.PartialObjectMetadata) error {
-			if held, is := o.stuckOf(of.Defines, found); is && len(held.Own) > 0 {
+			if held, is := o.stuckOf(of.Defines, found); is && len(held.Own) > 0 && exported[held.UID] {
 				stuck = append(stuck, held)
 			}
 			if len(stuck) < heldAtOnce {

@@ -51,26 +51,32 @@ func (h Hook) String() string {
 	return h.Object.String()
 }
 
-// hooks lists what points into the operator's namespace.
-func (o *Operator) hooks(ctx context.Context) ([]Hook, error) {
-	var all []Hook
+// hooks lists what points into the operator's namespace. Beside it are the API groups of all APIServices that point
+// anywhere.
+func (o *Operator) hooks(ctx context.Context) (all []Hook, aggregated map[string]bool, _ error) {
+	aggregated = map[string]bool{}
 	for _, resource := range []kube.Resource{validatingHooks, mutatingHooks, apiServices} {
 		list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 			return o.Dynamic.Resource(resource.GroupVersionResource).List(ctx, options)
 		}
 		err := kube.ListPages(ctx, o.Cluster, "listing "+resource.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
 			for i := range page.Items {
-				if hook, into := hookOf(resource, &page.Items[i], o.Namespace); into {
+				found := &page.Items[i]
+				if hook, into := hookOf(resource, found, o.Namespace); into {
 					all = append(all, hook)
+				}
+				if _, service, _ := unstructured.NestedMap(found.Object, "spec", "service"); resource == apiServices && service {
+					group, _, _ := unstructured.NestedString(found.Object, "spec", "group")
+					aggregated[group] = true
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return all, nil
+	return all, aggregated, nil
 }
 
 // hookOf is false for an object that does not point into the namespace.
@@ -109,12 +115,21 @@ func pointsInto(webhook map[string]any, namespace string) bool {
 	return len(labels) > 2 && labels[1] == namespace && labels[2] == "svc"
 }
 
-// RemoveHooks removes what points into the operator's namespace.
-func (o *Operator) RemoveHooks(ctx context.Context, hooks []Hook) error {
-	for n, hook := range hooks {
-		if err := o.removeHook(ctx, hook); err != nil {
-			return partly(n, "removed", err)
+// RemoveHooks removes what points into the operator's namespace and was exported.
+func (o *Operator) RemoveHooks(ctx context.Context, run runbook.Run, now *Reading) error {
+	exported, err := o.exported(ctx, run, notObject)
+	if err != nil {
+		return err
+	}
+	removed := 0
+	for _, hook := range now.Hooks {
+		if !exported[hook.UID] {
+			continue
 		}
+		if err := o.removeHook(ctx, hook); err != nil {
+			return partly(removed, "removed", err)
+		}
+		removed++
 	}
 	return nil
 }
@@ -123,11 +138,14 @@ func (o *Operator) RemoveHooks(ctx context.Context, hooks []Hook) error {
 // point into the namespace.
 func (o *Operator) removeHook(ctx context.Context, hook Hook) error {
 	if len(hook.webhooks) == 0 {
-		return o.Delete(ctx, hook.Object)
+		return o.deleteAsRead(ctx, hook.Object, hook.version)
 	}
 	// The version that was read is written back: the API server refuses the patch,
 	// as a conflict, when the configuration has another one by now.
-	changes := []map[string]any{{"op": "replace", "path": "/metadata/resourceVersion", "value": hook.version}}
+	changes := []map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": hook.UID},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": hook.version},
+	}
 	for _, at := range slices.Backward(hook.webhooks) {
 		changes = append(changes, map[string]any{"op": "remove", "path": fmt.Sprintf("/webhooks/%d", at)})
 	}

@@ -16,11 +16,11 @@ import (
 	"salve/kube"
 )
 
-// namesKept is how many bytes the names of a census may take in all: an entry of a
+// namesKept is how many bytes the names of an inventory may take in all: an entry of a
 // journal in a cluster takes less than a megabyte.
 const namesKept = 256 << 10
 
-// Census is what there is of the objects of some definitions.
+// Inventory is what there is of the objects of some definitions.
 type Inventory struct {
 	Total    int `json:"total"`
 	Deleting int `json:"deleting"`
@@ -42,7 +42,7 @@ type Inventory struct {
 	bytes  int
 }
 
-// census reads the metadata of all objects of some definitions. It keeps their
+// inventory reads the metadata of all objects of some definitions. It keeps their
 // names, up to a limit.
 func (o *Operator) inventory(ctx context.Context, of []Definition) (Inventory, error) {
 	var all Inventory

@@ -2,10 +2,9 @@ package cleanup
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"slices"
+	"strings"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"salve/internal/clock"
@@ -13,28 +12,58 @@ import (
 	"salve/runbook"
 )
 
-// renewedRecently is how old the newest renewal of a lease may be for its holder to
-// count as alive: several times the span of the leases that controllers use.
-const renewedRecently = 2 * time.Minute
+// Liveness is what shows that the operator is at work, or would be at once. It holds no times: the same
+// operator gives the same Liveness whenever it is looked at.
+type Liveness struct {
+	Workloads []string `json:"workloads,omitempty"`
+	ReadyPods []string `json:"readyPods,omitempty"`
+	// RenewedLeases were seen to be renewed while they were watched.
+	RenewedLeases []string `json:"renewedLeases,omitempty"`
+}
 
-// SignsOfLife names what shows that the operator is at work, or would be at once:
-// workloads with replicas, ready pods, leases that were renewed of late.
-func (o *Operator) Liveness(ctx context.Context) ([]string, error) {
+// Alive tells whether anything shows it.
+func (l Liveness) Alive() bool { return len(l.Workloads)+len(l.ReadyPods)+len(l.RenewedLeases) > 0 }
+
+// String names all that shows it.
+func (l Liveness) String() string {
+	signs := slices.Clone(l.Workloads)
+	for _, pod := range l.ReadyPods {
+		signs = append(signs, "ready pod "+pod)
+	}
+	for _, lease := range l.RenewedLeases {
+		signs = append(signs, "lease "+lease+" is being renewed")
+	}
+	return strings.Join(signs, ", ")
+}
+
+// Liveness looks for workloads with replicas and ready pods; when there are none it watches the operator's
+// leases, which may take as long as their span.
+func (o *Operator) Liveness(ctx context.Context, report func(runbook.Progress)) (Liveness, error) {
+	var seen Liveness
 	workloads, err := o.workloads(ctx)
 	if err != nil {
-		return nil, err
+		return seen, err
 	}
-	signs := []string{}
 	for _, workload := range workloads {
 		if workload.Replicas > 0 {
-			signs = append(signs, workload.String())
+			seen.Workloads = append(seen.Workloads, workload.String())
 		}
 	}
+	if seen.ReadyPods, err = o.readyPods(ctx); err != nil || seen.Alive() {
+		return seen, err
+	}
+	seen.RenewedLeases, err = o.renewedLeases(ctx, report)
+	return seen, err
+}
+
+// readyPods names the operator's pods that are ready, whoever made them.
+func (o *Operator) readyPods(ctx context.Context) (ready []string, _ error) {
 	for _, in := range o.scopes() {
-		err := kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), o.Client.CoreV1().Pods(in.Namespace).List, func(list *corev1.PodList) error {
-			for i := range list.Items {
-				if pod := &list.Items[i]; podReady(pod) {
-					signs = append(signs, "ready pod "+pod.Namespace+"/"+pod.Name)
+		list := o.Client.CoreV1().Pods(in.Namespace).List
+		err := kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), list, func(page *corev1.PodList) error {
+			for i := range page.Items {
+				if pod := &page.Items[i]; podReady(pod) {
+					ready = append(ready, pod.Namespace+"/"+pod.Name)
 				}
 			}
 			return nil
@@ -43,16 +72,8 @@ func (o *Operator) Liveness(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 	}
-	own := kube.Scope{Namespace: o.Namespace}
-	err = kube.ListPages(ctx, o.Cluster, "listing the operator's leases", own.Options(), o.Client.CoordinationV1().Leases(own.Namespace).List, func(list *coordinationv1.LeaseList) error {
-		for i := range list.Items {
-			if age, held := heldFor(&list.Items[i], o.Clock.Now()); held && age < renewedRecently {
-				signs = append(signs, fmt.Sprintf("lease %s, renewed %s ago", o.Namespace+"/"+list.Items[i].Name, age.Round(time.Second)))
-			}
-		}
-		return nil
-	})
-	return signs, err
+	slices.Sort(ready)
+	return slices.Compact(ready), nil
 }
 
 func podReady(pod *corev1.Pod) bool {
@@ -64,27 +85,14 @@ func podReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// heldFor is the time since a lease was renewed; held is false for one that its
-// holder gave back.
-func heldFor(lease *coordinationv1.Lease, now time.Time) (age time.Duration, held bool) {
-	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
-		return 0, false
-	}
-	renewed := lease.CreationTimestamp.Time
-	if lease.Spec.RenewTime != nil {
-		renewed = lease.Spec.RenewTime.Time
-	}
-	return now.Sub(renewed), true
-}
-
-// AwaitStopped waits until the operator shows no sign of life.
+// AwaitStopped waits until nothing shows that the operator is at work.
 func (o *Operator) AwaitStopped(ctx context.Context, run runbook.Run) error {
 	for began := o.Clock.Now(); ; {
-		signs, err := o.Liveness(ctx)
-		if err != nil || len(signs) == 0 {
+		seen, err := o.Liveness(ctx, run.Report)
+		if err != nil || !seen.Alive() {
 			return err
 		}
-		run.Report(runbook.Progress{Text: "the operator stops", Details: signs})
+		run.Report(runbook.Progress{Text: "the operator stops", Details: []string{seen.String()}})
 		if err := clock.Sleep(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
 			return err
 		}

@@ -23,6 +23,11 @@ type Operator struct {
 	Selectors []string
 	// Finalizers are its own besides those of its group.
 	Finalizers []string
+	// Bundle is the file, by its absolute path, that exports go to; without one they are kept beside the run's
+	// record.
+	Bundle string
+
+	leases leaseWatch
 }
 
 // scopes are where an operator's namespaced objects are.

@@ -12,6 +12,12 @@ import (
 	"salve/kube"
 )
 
+// Owned is one reading of something that is the operator's own besides its custom resources.
+type Owned struct {
+	kube.Object
+	version string
+}
+
 var (
 	jobs                = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
 	cronJobs            = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}, Kind: "CronJob", Namespaced: true}
@@ -24,26 +30,48 @@ func rbacResource(plural, kind string, namespaced bool) kube.Resource {
 	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: rbacv1.GroupName, Version: "v1", Resource: plural}, Kind: kind, Namespaced: namespaced}
 }
 
-// belongings lists what is the operator's own besides its custom resources and its
-// namespace: workloads, and the rights that nobody else has by them.
-func (o *Operator) ownedObjects(ctx context.Context) ([]kube.Object, error) {
+// ownedObjects lists what is the operator's own besides its custom resources and its namespace: workloads, and the
+// rights that nobody else has by them.
+func (o *Operator) ownedObjects(ctx context.Context) ([]Owned, error) {
 	workloads, err := o.workloads(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []kube.Object
+	var all []Owned
 	for _, workload := range workloads {
-		all = append(all, workload.Object)
+		all = append(all, Owned{workload.Object, workload.version})
 	}
 	for _, resource := range []kube.Resource{cronJobs, jobs} {
-		found, err := o.Objects(ctx, resource, kube.Scope{Namespace: o.Namespace})
+		found, err := o.ownedOf(ctx, resource)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
-	rights, err := o.rights(ctx)
+	var rights []Owned
+	err = kube.RetryExpired(func() (err error) {
+		rights, err = o.rights(ctx)
+		return err
+	})
 	return append(all, rights...), err
+}
+
+// ownedOf lists the objects of a resource that the namespace holds and no controller makes again.
+func (o *Operator) ownedOf(ctx context.Context, resource kube.Resource) (all []Owned, _ error) {
+	err := kube.RetryExpired(func() error {
+		all = nil
+		_, err := o.EachObject(ctx, resource, kube.Scope{Namespace: o.Namespace}, func(found *metav1.PartialObjectMetadata) error {
+			if metav1.GetControllerOf(found) == nil {
+				all = append(all, Owned{kube.ObjectOf(resource, found), found.ResourceVersion})
+			}
+			return nil
+		})
+		return err
+	})
+	if kube.IsNotFound(err) { // what is not served has no objects
+		return nil, nil
+	}
+	return all, err
 }
 
 // bootstrapped labels the roles and bindings that the API server makes itself, and
@@ -52,7 +80,7 @@ const bootstrapped = "kubernetes.io/bootstrapping"
 
 // rights are the bindings whose every subject is of the operator's namespace, the
 // cluster roles that are about its group alone, and those that a selector names.
-func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
+func (o *Operator) rights(ctx context.Context) ([]Owned, error) {
 	var selectors []labels.Selector
 	for _, text := range o.Selectors {
 		selector, err := kube.ParseSelector(text)
@@ -61,12 +89,12 @@ func (o *Operator) rights(ctx context.Context) ([]kube.Object, error) {
 		}
 		selectors = append(selectors, selector)
 	}
-	var all []kube.Object
+	var all []Owned
 	add := func(resource kube.Resource, object metav1.Object, own bool) {
 		named := slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(labels.Set(object.GetLabels())) })
 		_, clusters := object.GetLabels()[bootstrapped]
 		if (own || named) && !clusters {
-			all = append(all, kube.ObjectOf(resource, object))
+			all = append(all, Owned{kube.ObjectOf(resource, object), object.GetResourceVersion()})
 		}
 	}
 	rbac, every := o.Client.RbacV1(), kube.Scope{}.Options()
@@ -115,3 +143,29 @@ func about(rules []rbacv1.PolicyRule, group string) bool {
 		return other || len(rule.APIGroups) == 0 || len(rule.NonResourceURLs) > 0
 	})
 }
+
+// IdleSelectors are those that select no workload, no pod and no rights.
+func (o *Operator) IdleSelectors(ctx context.Context) (idle []string, _ error) {
+	for _, selector := range o.Selectors {
+		busy, err := o.selects(ctx, kube.Scope{Selector: selector})
+		if err != nil {
+			return nil, err
+		}
+		if !busy {
+			idle = append(idle, selector)
+		}
+	}
+	return idle, nil
+}
+
+func (o *Operator) selects(ctx context.Context, in kube.Scope) (bool, error) {
+	for _, resource := range []kube.Resource{deployments, statefulSets, daemonSets, pods, clusterRoles, clusterRoleBindings, roleBindings} {
+		found, err := o.Objects(ctx, resource, in)
+		if len(found) > 0 || err != nil {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+var pods = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true}

@@ -15,7 +15,7 @@ type Part struct {
 	Going int `json:"deleting,omitempty"`
 	// Names are those of all of it, or of the first of many.
 	Names []string `json:"names,omitempty"`
-	// Unread are resources that count as one each: see Census.
+	// Unread are resources that count as one each: see Inventory.
 	Unread []string `json:"unread,omitempty"`
 	// Objects are all names by resource and namespace, where there is such a list.
 	Objects map[string]map[string][]string `json:"objects,omitempty"`
@@ -116,7 +116,7 @@ func (r *Reading) DefinitionPart() Part {
 	return part
 }
 
-// BelongingPart is what else is the operator's own.
+// OwnedPart is what else is the operator's own.
 func (r *Reading) OwnedPart() Part {
 	return Part{All: len(r.Owned), Names: names(r.Owned)}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"salve/kube"
 	"salve/runbook"
 )
@@ -16,9 +18,16 @@ type Reading struct {
 	Definitions []Definition
 	Objects     Inventory
 	Hooks       []Hook
-	Owned       []kube.Object
+	Owned       []Owned
 	// Namespace is nil when there is none.
 	Namespace *Namespace
+	// aggregated are the API groups that somebody's own servers answer for.
+	aggregated map[string]bool
+}
+
+// defines tells whether a definition, the very one, was read.
+func (r *Reading) defines(definition types.UID) bool {
+	return slices.ContainsFunc(r.Definitions, func(d Definition) bool { return d.UID == definition })
 }
 
 // Look reads what there is of the operator. What can't be read is an error: it is
@@ -26,9 +35,9 @@ type Reading struct {
 func (o *Operator) Look(ctx context.Context) (*Reading, error) {
 	left := &Reading{}
 	for _, read := range []func() error{
-		func() (err error) { left.Definitions, err = o.Definitions(ctx); return err },
+		func() (err error) { left.Hooks, left.aggregated, err = o.hooks(ctx); return err },
+		func() (err error) { left.Definitions, err = o.confirmedDefinitions(ctx, left.aggregated); return err },
 		func() (err error) { left.Objects, err = o.inventory(ctx, left.Definitions); return err },
-		func() (err error) { left.Hooks, err = o.hooks(ctx); return err },
 		func() (err error) { left.Owned, err = o.ownedObjects(ctx); return err },
 		func() (err error) {
 			left.Namespace, err = o.namespace(ctx, left.unanswered)

@@ -15,6 +15,9 @@ import (
 // sizesNote keeps the replicas that workloads had before a run stopped them, by UID.
 const sizesNote = "sizes"
 
+// mostReplicas is far more than an operator has.
+const mostReplicas = 100
+
 // Stopped observes how far the operator's workloads are from having no replicas.
 func (o *Operator) Stopped(ctx context.Context, _ runbook.Run) runbook.Observation {
 	workloads, err := o.workloads(ctx)
@@ -94,7 +97,11 @@ func (o *Operator) stoppedBy(ctx context.Context, run runbook.Run) ([]Workload, 
 	workloads, err := o.workloads(ctx)
 	var stopped []Workload
 	for _, workload := range workloads {
-		if had, ours := sizes[workload.UID]; ours && workload.Replicas == 0 {
+		had, ours := sizes[workload.UID]
+		if ours && (had < 1 || had > mostReplicas) {
+			return nil, &ForeignError{fmt.Sprintf("%d replicas for %s", had, workload.Object), "the run's record"}
+		}
+		if ours && workload.Replicas == 0 {
 			workload.had = had
 			stopped = append(stopped, workload)
 		}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// inJournal is the size up to which a bundle is kept in the journal. There it is
-	// a third larger, and the API server takes a megabyte for an object.
-	inJournal = 512 << 10
+	// besideRecord is the size up to which a bundle is kept beside the record. There it may be a third larger, and
+	// the API server takes a megabyte for an object.
+	besideRecord = 512 << 10
 	// largest is the size up to which a bundle is made at all.
 	largest = 1 << 30
 )
@@ -27,26 +27,29 @@ const runMark = "salve run "
 type store struct {
 	path, partial string
 	file          *os.File
-	// small is the whole bundle while it fits into a journal; nil from then on.
+	// small is the whole bundle, where there is no file.
 	small  []byte
 	digest hash.Hash
 	size   int64
 }
 
-func openStore(options ExportOptions) (*store, error) {
-	s := &store{small: []byte{}, digest: sha256.New()}
-	if options.File == "" {
+// openStore opens a store for a run's bundle: a file, or memory for an empty path.
+func openStore(path, run string) (*store, error) {
+	s := &store{digest: sha256.New()}
+	if path == "" {
+		s.small = []byte{}
 		return s, nil
 	}
-	path, err := filepath.Abs(options.File)
-	if err == nil {
-		err = overwritable(path, options.Run)
-	}
-	if err != nil {
+	if err := overwritable(path, run); err != nil {
 		return nil, err
 	}
-	s.path, s.partial = path, path+".partial"
-	s.file, err = os.OpenFile(s.partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	s.partial, s.path = path+".partial", path
+	if err := os.Remove(s.partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	// Exclusively: a link that somebody put in its place meanwhile is not followed.
+	var err error
+	s.file, err = os.OpenFile(s.partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	return s, err
 }
 
@@ -63,24 +66,23 @@ func overwritable(path, run string) error {
 	if header, err := gzip.NewReader(file); err == nil && header.Comment == runMark+run {
 		return nil
 	}
-	return apierr.New(apierr.Terminal, "%s is there already, and is not this run's: name another file for the bundle", path)
+	return apierr.New(apierr.Terminal, "conflict: file %q exists and is not this run's. hint: name another one with --bundle", path)
 }
 
 // Write keeps what it is given, as far as there is room.
 func (s *store) Write(some []byte) (int, error) {
 	s.size += int64(len(some))
 	s.digest.Write(some)
-	if s.small = append(s.small, some...); s.size > inJournal {
-		s.small = nil
-	}
 	switch {
 	case s.size > largest:
 		return 0, apierr.New(apierr.Terminal, "the bundle is larger than %d MiB", largest>>20)
 	case s.file != nil:
 		return s.file.Write(some)
-	case s.size > inJournal:
-		return 0, apierr.New(apierr.Terminal, "the bundle is larger than the %d KiB that are kept in the journal: name a file for it (--bundle)", inJournal>>10)
+	case s.size > besideRecord:
+		return 0, apierr.New(apierr.Terminal,
+			"the bundle is larger than the %d KiB that are kept beside the record. hint: name a file for it with --bundle", besideRecord>>10)
 	}
+	s.small = append(s.small, some...)
 	return len(some), nil
 }
 
