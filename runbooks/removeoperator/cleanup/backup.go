@@ -186,7 +186,8 @@ func (e *export) pages(
 	ctx context.Context, of kube.Resource, namespace string, visit func(*unstructured.Unstructured) error,
 ) error {
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
-		return e.Dynamic.Resource(of.GroupVersionResource).Namespace(namespace).List(ctx, options)
+		page, err := e.Dynamic.Resource(of.GroupVersionResource).Namespace(namespace).List(ctx, options)
+		return page, e.ConfirmNotServed(ctx, of.GroupVersionResource, err)
 	}
 	every := metav1.ListOptions{Limit: wholePage}
 	return kube.ListPages(ctx, e.Cluster, "exporting "+of.String(), every, list, func(page *unstructured.UnstructuredList) error {

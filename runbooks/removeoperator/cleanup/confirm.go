@@ -82,7 +82,7 @@ func (o *Operator) watchFirst(ctx context.Context, of Definition) (name string, 
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch
 	watcher, err := o.Metadata.Resource(of.Defines.GroupVersionResource).Watch(limited, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
-		return "", kube.Classify(err)
+		return "", kube.Classify(o.ConfirmNotServed(ctx, of.Defines.GroupVersionResource, err))
 	}
 	defer watcher.Stop()
 	for there := 0; ; {

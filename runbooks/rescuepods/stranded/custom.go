@@ -17,7 +17,8 @@ import (
 func (s *Search) eachCustom(ctx context.Context, kind schema.GroupVersionResource, namespace string, begin func(), visit func(*unstructured.Unstructured)) error {
 	what := fmt.Sprintf("listing the %s of %s", kind.GroupResource(), orAll(namespace))
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
-		return s.Dynamic.Resource(kind).Namespace(namespace).List(ctx, options)
+		page, err := s.Dynamic.Resource(kind).Namespace(namespace).List(ctx, options)
+		return page, s.ConfirmNotServed(ctx, kind, err)
 	}
 	return kube.RetryExpired(func() error {
 		begin()
