@@ -46,7 +46,8 @@ func TestAPanicIsAnEvent(t *testing.T) {
 			}
 			events, _, err := n.events().Last(9)
 			check(t, err)
-			if len(events) != 1 || events[0].Outcome != outcomePanic || events[0].Level != event.Error || !strings.Contains(events[0].Problem, "a mistake") {
+			if len(events) != 1 || events[0].Outcome != outcomePanic || events[0].Level != event.Error ||
+				!strings.Contains(events[0].Problem, "a mistake") {
 				t.Errorf("events: %+v", events)
 			}
 		})
@@ -68,7 +69,8 @@ func TestNobodyReads(t *testing.T) {
 			out, err := os.Create(folder + "/" + command)
 			check(t, err)
 			defer out.Close()
-			run := exec.Command(releasedNode(t), command, "--baked", baked, "--pointer", folder+"/none", "--state", folder+"/state", "--unknown")
+			run := exec.Command(releasedNode(t), command, "--baked", baked, "--pointer", folder+"/none", "--state",
+				folder+"/state", "--unknown")
 			run.Stdout, run.Stderr, run.ExtraFiles = write, write, []*os.File{out}
 			check(t, run.Run())
 			printed, err := os.ReadFile(out.Name())

@@ -27,7 +27,8 @@ func TestManyFetchAtOnce(t *testing.T) {
 		_, _ = response.Write(image) // the digest tells
 	}))
 	defer server.Close()
-	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": %s}`, artifacts(server.URL+"/node", image))
+	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": %s}`,
+		artifacts(server.URL+"/node", image))
 	check(t, os.WriteFile(filepath.Join(folder, "pointer.json"), []byte(pointer), 0o600))
 	node := releasedNode(t)
 	var all sync.WaitGroup
@@ -68,7 +69,8 @@ func TestFetchKilledAtAnyTime(t *testing.T) {
 		hotfixtest.Write(t, folder+"/node", hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.0"}))
 		pointer := `{"version": "202604.01.2", "scripts_version": "202604.01.2", "artifacts": ` + all + `}`
 		check(t, os.WriteFile(folder+"/pointer.json", []byte(pointer), 0o600))
-		flags := []string{"--pointer", folder + "/pointer.json", "--baked", folder + "/node", "--staged", folder + "/node-hotfix",
+		flags := []string{"--pointer", folder + "/pointer.json", "--baked", folder + "/node", "--staged",
+			folder + "/node-hotfix",
 			"--state", folder + "/state", "--root", folder + "/root"}
 		fetch := exec.Command(node, append([]string{"fetch"}, flags...)...)
 		check(t, fetch.Start())
@@ -78,7 +80,8 @@ func TestFetchKilledAtAnyTime(t *testing.T) {
 
 		selected, err := exec.Command(node, append([]string{"select"}, flags...)...).Output()
 		check(t, err)
-		if said, err := exec.Command(strings.TrimSpace(string(selected)), "version").Output(); err != nil || !strings.HasPrefix(string(said), "202604.01.") {
+		if said, err := exec.Command(strings.TrimSpace(string(selected)), "version").Output(); err != nil ||
+			!strings.HasPrefix(string(said), "202604.01.") {
 			t.Errorf("round %d: %s says %q, %v", round, selected, said, err)
 		}
 		ran, err := exec.Command(node, append(append([]string{"launch"}, flags...), "--", "go")...).Output()

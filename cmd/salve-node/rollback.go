@@ -24,7 +24,8 @@ func (n *node) runRollback() int {
 		n.warn("rollback: " + err.Error() + "; say it again, it goes on where it stopped")
 	default:
 		e.Outcome = outcomeRolledBack
-		fmt.Fprintf(n.stdout, "The files that scripts %s replaced are back. This version is not applied here again.\n", done.Version)
+		fmt.Fprintf(n.stdout, "The files that scripts %s replaced are back. This version is not applied here again.\n",
+			done.Version)
 		for _, path := range done.Left {
 			fmt.Fprintf(n.stdout, "%s was changed by somebody else since, and is left as it is.\n", path)
 		}

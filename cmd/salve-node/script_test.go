@@ -41,7 +41,8 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			server := httptest.NewServer(http.FileServer(http.Dir(env.Getenv("WORK"))))
 			env.Defer(server.Close)
-			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix", "POINTER": "node/pointer.json", "STATE": "state"} {
+			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix",
+				"POINTER": "node/pointer.json", "STATE": "state"} {
 				path := filepath.Join(env.Getenv("WORK"), value)
 				env.Setenv(name, path)
 				env.Setenv(variable(strings.ToLower(name)), path)
@@ -125,7 +126,8 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 		pointer["hotfixes"] = map[string]any{base: version}
 	}
 	files[architecture] = map[string]any{
-		"url": ts.Getenv("URL") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw), "format": format,
+		"url": ts.Getenv("URL") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw),
+		"format": format,
 	}
 	artifacts[base] = files
 	pointer["artifacts"] = artifacts

@@ -37,24 +37,32 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags.SortFlags = false
 	flags.StringVar(&s.pointer, "pointer", defaultPointer, "the pointer file")
 	flags.StringVar(&s.baked, "baked", defaultBaked, "the program that is part of the image")
-	flags.StringVar(&s.staged, "staged", defaultStaged, "where the hotfix of it is put; its manifest, lock and marks lie beside it")
+	flags.StringVar(&s.staged, "staged", defaultStaged,
+		"where the hotfix of it is put; its manifest, lock and marks lie beside it")
 	flags.StringVar(&s.state, "state", defaultState, "folder for events and for the record of scripts")
 	flags.StringVar(&s.current, "current", "", "version of the baked program; by default it is asked")
 	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long fetching may take, all in all")
 	flags.BoolVar(&s.check, "check", false, "launch: read the pointer from the live service first")
 	flags.BoolVar(&s.strict, "strict", false, "fetch, check: exit 1 when what was wanted did not happen")
 	flags.StringVar(&s.root, "root", "/", "scripts: the folder that their paths are below")
-	flags.StringSliceVar(&s.allow, "allow", []string{"/opt/azure", "/etc/systemd/system", "/usr/local/bin"}, "scripts: the folders that they may go to")
+	flags.StringSliceVar(&s.allow, "allow", []string{"/opt/azure", "/etc/systemd/system", "/usr/local/bin"},
+		"scripts: the folders that they may go to")
 	flags.StringVar(&s.origin.Package, "package", "aks-node-controller", "package of the program")
-	flags.StringVar(&s.origin.Program, "program", "", "the program's path in its package (default /usr/bin/ and the package)")
-	flags.StringVar(&s.origin.ScriptsPackage, "scripts-package", "", "package of the scripts (default the package and -scripts)")
-	flags.StringVar(&s.origin.Source, "source", "", "the one source that is asked: a file of apt's, or the ID of a repository (default Microsoft's)")
+	flags.StringVar(&s.origin.Program, "program", "",
+		"the program's path in its package (default /usr/bin/ and the package)")
+	flags.StringVar(&s.origin.ScriptsPackage, "scripts-package", "",
+		"package of the scripts (default the package and -scripts)")
+	flags.StringVar(&s.origin.Source, "source", "",
+		"the one source that is asked: a file of apt's, or the ID of a repository (default Microsoft's)")
 	flags.StringVar(&s.origin.OSRelease, "os-release", "/etc/os-release", "the file that names the operating system")
 	flags.StringVar(&s.live.Configuration, "configuration", "", "check: the node's configuration (default AKS's)")
 	flags.StringVar(&s.live.Server, "api-server", "", "check: the API server, instead of the configuration's")
-	flags.StringVar(&s.live.Authority, "authority", "", "check: file of the authority's certificates, instead of the configuration's")
-	flags.StringVar(&s.live.ServerName, "server-name", "", "check: the name in the service's certificate (default Microsoft's)")
-	flags.StringVar(&s.live.Component, "component", "", "check: the component that is asked about (default aksNodeController)")
+	flags.StringVar(&s.live.Authority, "authority", "",
+		"check: file of the authority's certificates, instead of the configuration's")
+	flags.StringVar(&s.live.ServerName, "server-name", "",
+		"check: the name in the service's certificate (default Microsoft's)")
+	flags.StringVar(&s.live.Component, "component", "",
+		"check: the component that is asked about (default aksNodeController)")
 	flags.StringVar(&s.live.Metadata, "metadata", "", "check: address of the attested document (default Azure's)")
 	flags.IntVar(&s.last, "last", 10, "status: how many events are shown")
 	flags.StringVar(&s.output, "output", "table", "status: table or json")

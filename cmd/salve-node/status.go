@@ -32,7 +32,8 @@ func (n *node) runStatus() int {
 		return exitFailed
 	}
 	if n.settings.output == "json" {
-		n.answer(report{SchemaVersion: event.SchemaVersion, Events: append([]event.Event{}, events...), Unreadable: unreadable})
+		n.answer(report{SchemaVersion: event.SchemaVersion, Events: append([]event.Event{}, events...),
+			Unreadable: unreadable})
 		return exitDone
 	}
 	if unreadable > 0 {
@@ -46,7 +47,8 @@ func (n *node) runStatus() int {
 	fmt.Fprintln(table, "TIME\tCOMMAND\tLEVEL\tOUTCOME\tREASON\tTARGET\tTOOK\tPROBLEM")
 	for _, e := range events {
 		took := time.Duration(e.Milliseconds["all"] * float64(time.Millisecond)).Round(time.Millisecond)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s\n", e.Time.UTC().Format(time.RFC3339), e.Command, e.Level, e.Outcome,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s\n", e.Time.UTC().Format(time.RFC3339), e.Command,
+			e.Level, e.Outcome,
 			cmp.Or(e.Reason, "-"), cmp.Or(e.Target, "-"), took, cmp.Or(e.Problem, "-"))
 	}
 	if err := table.Flush(); err != nil {

@@ -43,7 +43,8 @@ func TestNoClientIsLinked(t *testing.T) {
 	}
 	for _, one := range packages {
 		foreign := strings.HasPrefix(one, "k8s.io/") || strings.HasPrefix(one, "sigs.k8s.io/")
-		for _, word := range []string{"azure-sdk", "AzureAD", "google.golang.org/", "salve/azure", "salve/kube", "salve/engine", "salve/journal", "salve/internal/hotfix/hotfixtest", "cobra"} {
+		for _, word := range []string{"azure-sdk", "AzureAD", "google.golang.org/", "salve/azure", "salve/kube",
+			"salve/engine", "salve/journal", "salve/internal/hotfix/hotfixtest", "cobra"} {
 			foreign = foreign || strings.Contains(one, word)
 		}
 		if foreign && one != "k8s.io/utils/clock" {
@@ -59,7 +60,8 @@ func BenchmarkProcess(b *testing.B) {
 	node := releasedNode(b)
 	pointer := filepath.Join(folder, "pointer.json")
 	check(b, os.WriteFile(pointer, []byte(`{"hotfixes": {"202604.01": "202604.01.2"}}`), 0o644))
-	paths := []string{"--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged", filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer"}
+	paths := []string{"--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged",
+		filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer"}
 	stage(b, filepath.Join(folder, "staged"))
 	for _, row := range []struct {
 		name      string
@@ -70,7 +72,8 @@ func BenchmarkProcess(b *testing.B) {
 		{"decide", append(append([]string{node, "decide"}, paths...), pointer)},
 		{"select-no-pointer", append(append([]string{node, "select"}, paths...), filepath.Join(folder, "none"))},
 		{"select-staged", append(append([]string{node, "select"}, paths...), pointer)},
-		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"), "--", "x")},
+		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"),
+			"--", "x")},
 	} {
 		b.Run(row.name, func(b *testing.B) {
 			fastest := time.Hour
@@ -141,7 +144,8 @@ func TestTheNoOpIsCheap(t *testing.T) {
 	alone, launched := time.Hour, time.Hour
 	for range runs {
 		alone = min(alone, timed(t, "/bin/true"))
-		launched = min(launched, timed(t, node, "launch", "--state", folder, "--baked", "/bin/true", "--pointer", folder+"/none", "--", "x"))
+		launched = min(launched, timed(t, node, "launch", "--state", folder, "--baked", "/bin/true", "--pointer",
+			folder+"/none", "--", "x"))
 	}
 	t.Logf("%s alone, %s launched", alone, launched)
 	if launched-alone > allowed {

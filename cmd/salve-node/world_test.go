@@ -34,7 +34,8 @@ func TestCheckThenRun(t *testing.T) {
 	check(t, os.WriteFile(folder+"/pointer.json", fmt.Appendf(nil, `{"artifacts":%s}`, artifacts(files, image)), 0o640))
 	check(t, os.WriteFile(folder+"/authority.pem", authority, 0o600))
 
-	launch := exec.Command(releasedNode(t), "launch", "--check", "--api-server", service, "--authority", folder+"/authority.pem",
+	launch := exec.Command(releasedNode(t), "launch", "--check", "--api-server", service, "--authority",
+		folder+"/authority.pem",
 		"--server-name", "example.com", "--metadata", metadata.URL, "--pointer", folder+"/pointer.json",
 		"--baked", folder+"/node", "--staged", folder+"/node-hotfix", "--state", folder+"/state", "--", "provision")
 	out, err := launch.CombinedOutput()
@@ -68,12 +69,14 @@ func TestDisksThatRefuse(t *testing.T) {
 			}
 			defer func() { check(t, syscall.Unmount(disk, 0)) }()
 			pointer := filepath.Join(disk, "pointer.json")
-			check(t, os.WriteFile(pointer, fmt.Appendf(nil, `{"version":"202604.01.2","artifacts":%s}`, artifacts(files, image)), 0o600))
+			check(t, os.WriteFile(pointer, fmt.Appendf(nil, `{"version":"202604.01.2","artifacts":%s}`, artifacts(files, image)),
+				0o600))
 			check(t, os.Mkdir(filepath.Join(disk, "state"), 0o700))
 			if options == "ro" {
 				check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 			}
-			flags := []string{"--current", "202604.01.0", "--pointer", pointer, "--baked", "/bin/echo", "--staged", disk + "/node-hotfix", "--state", disk + "/state"}
+			flags := []string{"--current", "202604.01.0", "--pointer", pointer, "--baked", "/bin/echo", "--staged",
+				disk + "/node-hotfix", "--state", disk + "/state"}
 			fetched, err := exec.Command(node, append([]string{"fetch"}, flags...)...).Output()
 			if err != nil || !strings.Contains(string(fetched), `"outcome":"`+outcome+`"`) {
 				t.Errorf("fetch: %v\n%s", err, fetched)
@@ -101,7 +104,8 @@ func artifacts(address string, content []byte) string {
 }
 
 func artifact(address string, content []byte) string {
-	return fmt.Sprintf(`{"url":%q,"sha256":"%x","size":%d,"format":"binary"}`, address, sha256.Sum256(content), len(content))
+	return fmt.Sprintf(`{"url":%q,"sha256":"%x","size":%d,"format":"binary"}`, address, sha256.Sum256(content),
+		len(content))
 }
 
 // serveLive answers every call as the live service does, with this map. Package
@@ -116,11 +120,13 @@ func serveLive(t *testing.T, served string) (address string, authority []byte) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
 		response.Header().Set("Content-Type", "application/grpc")
 		response.Header().Set("Trailer", "Grpc-Status")
-		_, _ = response.Write(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)) // its reader checks
+		// its reader checks
+		_, _ = response.Write(append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...))
 		response.Header().Set("Grpc-Status", "0")
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return server.Listener.Addr().String(), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return server.Listener.Addr().String(),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 }

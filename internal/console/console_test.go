@@ -34,12 +34,16 @@ func events() []engine.Event {
 	return []engine.Event{
 		at(0, engine.Event{Kind: engine.RunBegan, Text: "opened"}),
 		at(time.Second, engine.Event{Kind: engine.Found, Step: "start", Finding: &holds}),
-		at(2*time.Second, engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Digest: "d", Steps: []runbook.PlannedStep{{Name: "snapshot"}, {Name: "drain"}, {Name: "delete-pool", Irreversible: true}}}}),
+		at(2*time.Second, engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Digest: "d",
+			Steps: []runbook.PlannedStep{{Name: "snapshot"}, {Name: "drain"}, {Name: "delete-pool", Irreversible: true}}}}),
 		at(3*time.Second, engine.Event{Kind: engine.StepBegan, Step: "snapshot", Attempt: 1}),
-		at(4*time.Second, engine.Event{Kind: engine.StepEnded, Step: "snapshot", Attempt: 1, Result: &journal.Result{Result: journal.Done}}),
+		at(4*time.Second, engine.Event{Kind: engine.StepEnded, Step: "snapshot", Attempt: 1,
+			Result: &journal.Result{Result: journal.Done}}),
 		at(5*time.Second, engine.Event{Kind: engine.StepBegan, Step: "drain", Attempt: 1}),
 		at(6*time.Second, engine.Event{Kind: engine.StepMoved, Step: "drain", Progress: &runbook.Progress{
-			Text: "7 of 9 pods gone", Details: []string{"node-0: 1 pod left, shop/frontend-0 blocked by PodDisruptionBudget frontend, which allows none", "node-1: 1 pod left"},
+			Text: "7 of 9 pods gone",
+			Details: []string{"node-0: 1 pod left, shop/frontend-0 blocked by PodDisruptionBudget frontend, which allows none",
+				"node-1: 1 pod left"},
 		}}),
 		at(7*time.Second, engine.Event{Kind: engine.Warning, Step: "drain", Text: "the API server said: Bearer " + token}),
 	}
@@ -48,10 +52,13 @@ func events() []engine.Event {
 func ended() []engine.Event {
 	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: "no capacity"}
 	return []engine.Event{
-		{At: midnight.Add(70 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "drain", Attempt: 1, Result: &journal.Result{Result: journal.Failure, Reason: "a node went away while its pods were being evicted, and came back"}},
+		{At: midnight.Add(70 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "drain", Attempt: 1,
+			Result: &journal.Result{Result: journal.Failure,
+				Reason: "a node went away while its pods were being evicted, and came back"}},
 		{At: midnight.Add(71 * time.Second), Run: "run-1", Kind: engine.RollbackBegan, Text: "no capacity"},
 		{At: midnight.Add(71 * time.Second), Run: "run-1", Kind: engine.StepBegan, Step: "uncordon", Attempt: 1},
-		{At: midnight.Add(75 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "uncordon", Attempt: 1, Result: &journal.Result{Result: journal.Done}},
+		{At: midnight.Add(75 * time.Second), Run: "run-1", Kind: engine.StepEnded, Step: "uncordon", Attempt: 1,
+			Result: &journal.Result{Result: journal.Done}},
 		{At: midnight.Add(80 * time.Second), Run: "run-1", Kind: engine.RunEnded, Verdict: &verdict},
 	}
 }
@@ -122,7 +129,8 @@ aks-recreate-pool on prod-1/system  run run-1               1:20
 
 // TestRecall: a resumed run shows what was done before.
 func TestRecall(t *testing.T) {
-	record, err := journal.Create(t.Context(), journal.NewMemory(), func() time.Time { return midnight }, 1, journal.Header{Run: "run-1"})
+	record, err := journal.Create(t.Context(), journal.NewMemory(), func() time.Time { return midnight }, 1,
+		journal.Header{Run: "run-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +152,10 @@ func TestRecall(t *testing.T) {
 	picture := &picture{title: "aks-recreate-pool on prod-1/system"}
 	picture.recall(record.History)
 	picture.take(engine.Event{At: midnight, Run: "run-1", Kind: engine.RunBegan, Text: "resumed"})
-	picture.take(engine.Event{At: midnight, Run: "run-1", Kind: engine.StepBegan, Step: "drain", Text: "already under way"})
-	picture.take(engine.Event{At: midnight.Add(time.Second), Run: "run-1", Kind: engine.RunEnded, Verdict: &journal.Verdict{Outcome: runbook.NeedsAttention}})
+	picture.take(engine.Event{At: midnight, Run: "run-1", Kind: engine.StepBegan, Step: "drain",
+		Text: "already under way"})
+	picture.take(engine.Event{At: midnight.Add(time.Second), Run: "run-1", Kind: engine.RunEnded,
+		Verdict: &journal.Verdict{Outcome: runbook.NeedsAttention}})
 	want := `
 aks-recreate-pool on prod-1/system  run run-1               0:01
   ✓ snapshot  done before
@@ -160,11 +170,13 @@ aks-recreate-pool on prod-1/system  run run-1               0:01
 // TestLive: events come to the screen in the run's own time, nothing is asked of
 // the terminal, no credential is drawn, and a passing picture is taken away.
 func TestLive(t *testing.T) {
-	for name, begin := range map[string]func(io.Writer, string, func() time.Time, []string) *Live{"live": NewLive, "passing": NewPassing} {
+	for name, begin := range map[string]func(io.Writer, string, func() time.Time, []string) *Live{"live": NewLive,
+		"passing": NewPassing} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				live := begin(&out, "title", func() time.Time { return midnight.Add(9 * time.Second) }, []string{"TERM=xterm-kitty"})
+				live := begin(&out, "title", func() time.Time { return midnight.Add(9 * time.Second) },
+					[]string{"TERM=xterm-kitty"})
 				synctest.Wait() // the program asks for its size once
 				live.program.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
 				for _, event := range append(events(), ended()...) {
@@ -219,7 +231,8 @@ func TestLog(t *testing.T) {
 		phases := map[string]bool{}
 		for _, line := range lines {
 			var entry struct{ Component, Run, Phase, Msg string }
-			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Component != "engine" || entry.Run != "run-1" || entry.Phase == "" {
+			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Component != "engine" || entry.Run != "run-1" ||
+				entry.Phase == "" {
 				t.Errorf("line %q: %v, read as %+v", line, err, entry)
 			}
 			phases[entry.Phase] = true

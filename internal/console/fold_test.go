@@ -23,11 +23,13 @@ func TestManySteps(t *testing.T) {
 		name := fmt.Sprintf("g/step-%d", i)
 		picture.take(engine.Event{At: midnight, Kind: engine.StepBegan, Step: name, Attempt: 1})
 		if result != "" {
-			picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: name, Attempt: 1, Result: &journal.Result{Result: result, Reason: "no"}})
+			picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: name, Attempt: 1,
+				Result: &journal.Result{Result: result, Reason: "no"}})
 		}
 	}
 	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 100, 0))
-	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 left out, 1 went wrong", "✗ g/step-2", "⠋ g/step-3"} {
+	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 left out, 1 went wrong", "✗ g/step-2",
+		"⠋ g/step-3"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not drawn:\n%s", want, frame)
 		}

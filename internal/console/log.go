@@ -76,7 +76,8 @@ func (l *Log) Watch(event engine.Event) {
 	case engine.Found:
 		l.found(event)
 	case engine.PlanMade:
-		l.write(event, slog.LevelInfo, "plan made", slog.Int("steps", len(event.Plan.Steps)), slog.String("digest", event.Plan.Digest))
+		l.write(event, slog.LevelInfo, "plan made", slog.Int("steps", len(event.Plan.Steps)),
+			slog.String("digest", event.Plan.Digest))
 	case engine.StepBegan:
 		l.write(event, slog.LevelInfo, joined("step began", event.Text), attempt(event)...)
 	case engine.StepMoved:
@@ -123,7 +124,8 @@ func (l *Log) found(event engine.Event) {
 	case event.Step != "start" && event.Step != "checks" && event.Step != "":
 		level = slog.LevelDebug
 	}
-	attributes := []slog.Attr{slog.String("guard", event.Finding.Guard), slog.String("answer", string(event.Finding.Answer)), slog.String("reason", event.Finding.Reason)}
+	attributes := []slog.Attr{slog.String("guard", event.Finding.Guard),
+		slog.String("answer", string(event.Finding.Answer)), slog.String("reason", event.Finding.Reason)}
 	if event.Finding.Override != "" {
 		attributes = append(attributes, slog.String("override", event.Finding.Override))
 	}
@@ -163,7 +165,8 @@ func attempt(event engine.Event) []slog.Attr {
 }
 
 func (l *Log) over(event engine.Event) {
-	attributes := []slog.Attr{slog.String("outcome", string(event.Verdict.Outcome)), slog.String("reason", event.Verdict.Reason)}
+	attributes := []slog.Attr{slog.String("outcome", string(event.Verdict.Outcome)),
+		slog.String("reason", event.Verdict.Reason)}
 	if event.Verdict.Question != "" {
 		attributes = append(attributes, slog.String("question", event.Verdict.Question))
 	}

@@ -24,7 +24,8 @@ func rollout(waves ...[]string) *picture {
 	}
 	picture.take(engine.Event{At: midnight, Kind: engine.RunBegan, Run: "r1"})
 	picture.take(engine.Event{Kind: engine.PlanMade, Plan: plan})
-	for name, result := range map[string]*journal.Result{"g/one": {Result: journal.Done}, "g/two": {Result: journal.Failure, Reason: "no"}, "g/three": nil} {
+	for name, result := range map[string]*journal.Result{"g/one": {Result: journal.Done},
+		"g/two": {Result: journal.Failure, Reason: "no"}, "g/three": nil} {
 		picture.take(engine.Event{At: midnight, Kind: engine.StepBegan, Step: name, Attempt: 1})
 		if result != nil {
 			picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: name, Attempt: 1, Result: result})
@@ -35,8 +36,10 @@ func rollout(waves ...[]string) *picture {
 
 // TestGraph: the steps of a pipeline stand wave by wave, however few they are.
 func TestGraph(t *testing.T) {
-	picture := rollout([]string{"g/one", "g/two"}, []string{"g/three"}, []string{"g/four", "group/a-long-name", "group/another", "g/last"})
-	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last", Result: &journal.Result{Result: journal.Skipped}})
+	picture := rollout([]string{"g/one", "g/two"}, []string{"g/three"},
+		[]string{"g/four", "group/a-long-name", "group/another", "g/last"})
+	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last",
+		Result: &journal.Result{Result: journal.Skipped}})
 	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0))
 	want := `rollout  run r1                                             1:00
   ✓ steps              1 of 7 done, 1 at work, 3 to come, 1

@@ -73,7 +73,8 @@ func FuzzDecide(f *testing.F) {
 		if _, err := json.Marshal(decision); err != nil {
 			t.Fatal(err)
 		}
-		if (decision.Action == hotfix.Install) != (decision.Target != nil) || (decision.Action == hotfix.Install) != (decision.Reason == hotfix.ReasonInstall) {
+		if (decision.Action == hotfix.Install) != (decision.Target != nil) ||
+			(decision.Action == hotfix.Install) != (decision.Reason == hotfix.ReasonInstall) {
 			t.Errorf("%+v", decision)
 		}
 		for _, target := range []*string{decision.Target, decision.Scripts.Target} {

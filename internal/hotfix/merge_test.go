@@ -33,7 +33,8 @@ func TestMerge(t *testing.T) {
 		"a file without a map gets one": {
 			file:   "{\n  \"version\": \"202604.01.4\",\n  \"scripts_version\": \"202604.01.5\"\n}\n",
 			served: `{"hotfixes":{"202604.01":"202604.01.7"}}`,
-			want:   "{\n  \"version\": \"202604.01.4\",\n  \"scripts_version\": \"202604.01.5\",\"hotfixes\":{\"202604.01\":\"202604.01.7\"}\n}\n",
+			want: "{\n  \"version\": \"202604.01.4\",\n  \"scripts_version\": " +
+				"\"202604.01.5\",\"hotfixes\":{\"202604.01\":\"202604.01.7\"}\n}\n",
 			reason: hotfix.ReasonInstall,
 		},
 		"an empty object": {
@@ -70,17 +71,25 @@ func TestMerge(t *testing.T) {
 			file: `{"hotfixes":{"202604.01":"202604.01.9"}}`, served: `{"hotfixes":{"202603.01":"202603.01.7"}}`,
 			reason: hotfix.ReasonBaseNotListed,
 		},
-		"an empty map":                 {file: `{"version":"202604.01.9"}`, served: `{"hotfixes":{}}`, reason: hotfix.ReasonNoVersion},
-		"no map":                       {file: `{"version":"202604.01.9"}`, served: `{}`, reason: hotfix.ReasonNoVersion},
-		"nothing":                      {file: `{"version":"202604.01.9"}`, served: " \n", reason: hotfix.ReasonEmptyPointer},
-		"a served version is no map":   {file: `{}`, served: `{"version":"202604.01.9","scripts_version":"202604.01.9"}`, reason: hotfix.ReasonNoVersion},
-		"a served map that is no map":  {file: `{}`, served: `{"hotfixes":["202604.01.9"]}`, reason: hotfix.ReasonMalformedPointer},
-		"a served map that came twice": {file: `{}`, served: `{"hotfixes":{},"hotfixes":{"202604.01":"202604.01.7"}}`, reason: hotfix.ReasonMalformedPointer},
-		"what is no JSON":              {file: `{}`, served: `<html>`, reason: hotfix.ReasonMalformedPointer},
-		"a malformed entry":            {file: `{"version":"202604.01.9"}`, served: `{"hotfixes":{"202604.01":"v7"}}`, reason: hotfix.ReasonTargetMalformed},
-		"an entry that came twice":     {file: `{}`, served: `{"hotfixes":{"202604.01":"202604.01.7","202604.01":"202604.01.8"}}`, reason: hotfix.ReasonTargetMalformed},
-		"an entry of another base":     {file: `{}`, served: `{"hotfixes":{"202604.01":"202604.02.7"}}`, reason: hotfix.ReasonBaseMismatch},
-		"an entry that is not higher":  {file: `{"hotfixes":{"202604.01":"202604.01.9"}}`, served: `{"hotfixes":{"202604.01":"202604.01.3"}}`, reason: hotfix.ReasonNotHigher},
+		"an empty map": {file: `{"version":"202604.01.9"}`, served: `{"hotfixes":{}}`,
+			reason: hotfix.ReasonNoVersion},
+		"no map":  {file: `{"version":"202604.01.9"}`, served: `{}`, reason: hotfix.ReasonNoVersion},
+		"nothing": {file: `{"version":"202604.01.9"}`, served: " \n", reason: hotfix.ReasonEmptyPointer},
+		"a served version is no map": {file: `{}`, served: `{"version":"202604.01.9","scripts_version":"202604.01.9"}`,
+			reason: hotfix.ReasonNoVersion},
+		"a served map that is no map": {file: `{}`, served: `{"hotfixes":["202604.01.9"]}`,
+			reason: hotfix.ReasonMalformedPointer},
+		"a served map that came twice": {file: `{}`, served: `{"hotfixes":{},"hotfixes":{"202604.01":"202604.01.7"}}`,
+			reason: hotfix.ReasonMalformedPointer},
+		"what is no JSON": {file: `{}`, served: `<html>`, reason: hotfix.ReasonMalformedPointer},
+		"a malformed entry": {file: `{"version":"202604.01.9"}`, served: `{"hotfixes":{"202604.01":"v7"}}`,
+			reason: hotfix.ReasonTargetMalformed},
+		"an entry that came twice": {file: `{}`,
+			served: `{"hotfixes":{"202604.01":"202604.01.7","202604.01":"202604.01.8"}}`, reason: hotfix.ReasonTargetMalformed},
+		"an entry of another base": {file: `{}`, served: `{"hotfixes":{"202604.01":"202604.02.7"}}`,
+			reason: hotfix.ReasonBaseMismatch},
+		"an entry that is not higher": {file: `{"hotfixes":{"202604.01":"202604.01.9"}}`,
+			served: `{"hotfixes":{"202604.01":"202604.01.3"}}`, reason: hotfix.ReasonNotHigher},
 	} {
 		t.Run(name, func(t *testing.T) {
 			merged, err := hotfix.Merge(current, []byte(row.file), []byte(row.served))
@@ -112,11 +121,13 @@ func TestAMergeThatWouldMakeTheFileUnreadableIsRefused(t *testing.T) {
 func FuzzMerge(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"202604.01.3", `{"version":"202604.01.9"}`, `{"hotfixes":{"202603.01":"202603.01.7"}}`},
-		{"202604.01.3", `{"hotfixes":{"202604.01":"202604.01.4"},"scripts_version":"202604.01.8"}`, `{"hotfixes":{"202604.01":"202604.01.7"}}`},
+		{"202604.01.3", `{"hotfixes":{"202604.01":"202604.01.4"},"scripts_version":"202604.01.8"}`,
+			`{"hotfixes":{"202604.01":"202604.01.7"}}`},
 		{"202604.01.3", `{"hotfixes":{},"hotfixes":{},"a":1}`, `{"hotfixes":{"202604.01":null}}`},
 		{"202604.01.3", `{`, `{"hotfixes":{"202604.01":" 202604.01.7-a "}}`},
 		{"x", ``, `{"hotfixes":{"202604.01":"202604.01.7"}}`},
-		{"202604.01.3", ` { "h\u006ftfixes" : { } } `, ` { "hotfixes" : {"202604.01":"202604.01.7"} , "version":"202604.01.9"}`},
+		{"202604.01.3", ` { "h\u006ftfixes" : { } } `,
+			` { "hotfixes" : {"202604.01":"202604.01.7"} , "version":"202604.01.9"}`},
 	} {
 		f.Add(seed[0], []byte(seed[1]), []byte(seed[2]))
 	}

@@ -67,8 +67,9 @@ func TestWarnings(t *testing.T) {
 		`{"hotfixes": {"20": "202604.01.2"}}`:                                    `hotfixes["20"]`,
 		`{"hotfixes": {"202604.01": "202604.01.2", "202604.01": "202604.01.2"}}`: `hotfixes["202604.01"]`,
 		`{"hotfixes": []}`:                                                       "hotfixes",
-		`{"hotfixes": {"` + strings.Repeat("x", 1000) + `": ""}}`:                `hotfixes["` + strings.Repeat("x", 60) + `"…]`,
-		`{"hotfixes": {"202604.01": "` + strings.Repeat("\u00e9", 1000) + `"}}`:  `hotfixes["202604.01"]`,
+		`{"hotfixes": {"` + strings.Repeat("x", 1000) + `": ""}}`: `hotfixes["` + strings.Repeat("x", 60) +
+			`"…]`,
+		`{"hotfixes": {"202604.01": "` + strings.Repeat("\u00e9", 1000) + `"}}`: `hotfixes["202604.01"]`,
 	} {
 		decision := hotfix.DecideByFile("202604.01.1", file(t, pointer))
 		var fields []string

@@ -25,14 +25,16 @@ func ParseVersion(text string) (Version, error) {
 	text = strings.TrimSpace(text)
 	core, suffix, suffixed := strings.Cut(text, "-")
 	if suffixed && !validSuffix(suffix) {
-		return Version{}, fmt.Errorf("%s: what follows «-» has to be 1 to %d of 0-9, A-Z, a-z and «.»", quote(text), maxSuffixLength)
+		return Version{}, fmt.Errorf("%s: what follows «-» has to be 1 to %d of 0-9, A-Z, a-z and «.»", quote(text),
+			maxSuffixLength)
 	}
 	if len(core) <= baseLength+1 || core[baseLength] != '.' || !ValidBase(core[:baseLength]) {
 		return Version{}, fmt.Errorf("%s is not a version of the form YYYYMM.DD.PATCH", quote(text))
 	}
 	patch, valid := parsePatch(core[baseLength+1:])
 	if !valid {
-		return Version{}, fmt.Errorf("%s: the patch has to be a number of at most %d digits without leading zeros", quote(text), maxPatchDigits)
+		return Version{}, fmt.Errorf("%s: the patch has to be a number of at most %d digits without leading zeros",
+			quote(text), maxPatchDigits)
 	}
 	return Version{base: core[:baseLength], patch: patch, suffix: suffix}, nil
 }

@@ -68,7 +68,8 @@ func Launch(ctx context.Context) (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &ControlPlane{programs: found, folder: folder, kubeconfig: filepath.Join(folder, "kubeconfig"), processes: map[string]*process{}}
+	c := &ControlPlane{programs: found, folder: folder, kubeconfig: filepath.Join(folder, "kubeconfig"),
+		processes: map[string]*process{}}
 	if c.end, c.wait, err = keep(folder); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}

@@ -47,7 +47,8 @@ func (c *ControlPlane) Nodes(t testing.TB, n int, labels map[string]string) []st
 	t.Helper()
 	prefix, names := name(t), make([]string, n)
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"), corev1.ResourcePods: resource.MustParse("250"),
+		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"),
+		corev1.ResourcePods: resource.MustParse("250"),
 	}
 	for i := range names {
 		names[i] = fmt.Sprintf("%s-%03d", prefix, i)

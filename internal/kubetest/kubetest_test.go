@@ -38,7 +38,8 @@ func TestAPodRunsOnANode(t *testing.T) {
 	}
 	eventually(t, "the pod runs", func(ctx context.Context) bool {
 		seen, err := pods.Get(ctx, "app", metav1.GetOptions{})
-		return err == nil && seen.Status.Phase == corev1.PodRunning && strings.Contains(strings.Join(nodes, " "), seen.Spec.NodeName)
+		return err == nil && seen.Status.Phase == corev1.PodRunning && strings.Contains(strings.Join(nodes, " "),
+			seen.Spec.NodeName)
 	})
 }
 

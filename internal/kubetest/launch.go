@@ -31,7 +31,8 @@ func (c *ControlPlane) arguments(name string) []string {
 	etcd := fmt.Sprintf("http://127.0.0.1:%d", c.ports.etcd)
 	peer := fmt.Sprintf("http://127.0.0.1:%d", c.ports.peer)
 	controller := []string{
-		"--kubeconfig=" + c.kubeconfig, "--secure-port=0", "--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000",
+		"--kubeconfig=" + c.kubeconfig, "--secure-port=0", "--leader-elect=false", "--kube-api-qps=1000",
+		"--kube-api-burst=2000",
 	}
 	switch name {
 	case "etcd":
@@ -42,7 +43,8 @@ func (c *ControlPlane) arguments(name string) []string {
 		}
 	case "kube-apiserver":
 		return []string{
-			"--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", c.ports.api),
+			"--etcd-servers=" + etcd, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+			fmt.Sprintf("--secure-port=%d", c.ports.api),
 			"--endpoint-reconciler-type=none", "--cert-dir=" + c.file("apiserver"), "--service-cluster-ip-range=10.0.0.0/24",
 			"--authorization-mode=RBAC", "--token-auth-file=" + c.file("tokens.csv"),
 			"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file=" + c.file("accounts.pub"),
@@ -52,7 +54,8 @@ func (c *ControlPlane) arguments(name string) []string {
 			"--profiling=false",
 		}
 	case "kube-controller-manager":
-		return append(controller, "--service-account-private-key-file="+c.file("accounts.key"), "--concurrent-replicaset-syncs=20")
+		return append(controller, "--service-account-private-key-file="+c.file("accounts.key"),
+			"--concurrent-replicaset-syncs=20")
 	case "kube-scheduler":
 		return controller
 	case "kwok":

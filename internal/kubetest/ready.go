@@ -34,8 +34,9 @@ func (c *ControlPlane) writeKeys() error {
 	for name, content := range map[string][]byte{
 		"accounts.key": pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 		"accounts.pub": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
-		"tokens.csv":   []byte(admin + ",admin,admin,system:masters\n" + standIn + "," + standsIn + "," + standsIn + ",system:masters\n"),
-		"audit.yaml":   []byte(auditPolicy),
+		"tokens.csv": []byte(admin + ",admin,admin,system:masters\n" + standIn + "," + standsIn + "," + standsIn +
+			",system:masters\n"),
+		"audit.yaml": []byte(auditPolicy),
 	} {
 		if err := os.WriteFile(c.file(name), content, 0o600); err != nil {
 			return err

@@ -97,7 +97,8 @@ func (c *Config) text(path string) (string, *absence) {
 	case absent != nil:
 		return "", absent
 	case node.Kind != yaml.ScalarNode:
-		return "", &absence{message: fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text", path, c.Path)}
+		return "", &absence{message: fmt.Sprintf("%s leads to a mapping or a list in %s, and a template needs a text",
+			path, c.Path)}
 	}
 	return plain(literal(node)), nil
 }

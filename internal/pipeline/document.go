@@ -35,7 +35,8 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 	var first, second yaml.Node
 	switch err := decoder.Decode(&first); {
 	case errors.Is(err, io.EOF):
-		return nil, diagnostic.List{problem(diagnostic.Place{File: path, Line: 1, Column: 1}, "yaml-syntax", "the file is empty")}
+		return nil, diagnostic.List{problem(diagnostic.Place{File: path, Line: 1, Column: 1}, "yaml-syntax",
+			"the file is empty")}
 	case err != nil:
 		return nil, diagnostic.List{syntax(path, content, err)}
 	}
@@ -66,7 +67,8 @@ func place(path string, node *yaml.Node) diagnostic.Place {
 // unreadable finds what keeps a file from being read as text at all.
 func unreadable(path string, content []byte) *diagnostic.Diagnostic {
 	if len(content) > maximumSize {
-		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed", maximumSize)
+		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed",
+			maximumSize)
 		return &wrong
 	}
 	at := diagnostic.Place{File: path, Line: 1}
@@ -141,7 +143,8 @@ func (w *walker) node(node *yaml.Node, depth int) {
 		refuse(node)
 		return
 	case node.Anchor != "":
-		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which is not allowed here", node.Anchor)
+		w.add(node, "yaml-alias", "write values out where they are used", "&%s is an anchor, which is not allowed here",
+			node.Anchor)
 	}
 	if node.Style&yaml.TaggedStyle != 0 {
 		w.add(node, "yaml-tag", "remove it", "%s is a tag, which is not allowed here", node.Tag)
@@ -163,7 +166,8 @@ func (w *walker) keys(mapping *yaml.Node) bool {
 		key := mapping.Content[i]
 		if key.Kind != yaml.ScalarNode {
 			if mapping.Style&yaml.FlowStyle != 0 {
-				w.add(mapping, "yaml-key", "if it is a template, write it in quotes: '{{ .a.b }}'", "this is a mapping with a mapping as its key")
+				w.add(mapping, "yaml-key", "if it is a template, write it in quotes: '{{ .a.b }}'",
+					"this is a mapping with a mapping as its key")
 				refuse(mapping)
 				return false
 			}
@@ -175,7 +179,8 @@ func (w *walker) keys(mapping *yaml.Node) bool {
 			continue
 		}
 		if before := seen[key.Value]; before != nil {
-			w.add(key, "yaml-duplicate-key", "remove one of the two", "%q is here twice; it is also on line %d", key.Value, before.Line)
+			w.add(key, "yaml-duplicate-key", "remove one of the two", "%q is here twice; it is also on line %d", key.Value,
+				before.Line)
 			continue
 		}
 		seen[key.Value] = key

@@ -58,7 +58,8 @@ func stepOf(from object, group *ResourceGroup) *Step {
 	}
 	for _, ref := range from.objects("externalDependsOn") {
 		step.ExternalDependsOn = append(step.ExternalDependsOn, ExternalRef{
-			At: ref.at(), ServiceGroup: ref.text("serviceGroup"), ResourceGroup: ref.text("resourceGroup"), Step: ref.text("step"),
+			At: ref.at(), ServiceGroup: ref.text("serviceGroup"), ResourceGroup: ref.text("resourceGroup"),
+			Step: ref.text("step"),
 		})
 	}
 	if retry := from.object("automatedRetry"); retry.exists() {
@@ -94,7 +95,8 @@ func (s *Step) refer(in *reading, facts *schema.Facts) {
 }
 
 func retryOf(from object) *Retry {
-	retry := &Retry{At: from.at(), ErrorContainsAny: from.texts("errorContainsAny"), Count: from.number("maximumRetryCount")}
+	retry := &Retry{At: from.at(), ErrorContainsAny: from.texts("errorContainsAny"),
+		Count: from.number("maximumRetryCount")}
 	if between := from.duration("durationBetweenRetries"); between != nil {
 		retry.Between = *between
 	}

@@ -204,7 +204,8 @@ func (v *validator) named(step *Step, named Text, made madeBy) {
 	}
 	path := v.file.seen(named.Value)
 	if _, err := os.Stat(path); err != nil && !made(path) {
-		v.add(step, named.At, "file-missing", v.near(path, named.Value), "there is no %s, seen from the pipeline's folder", named.Value)
+		v.add(step, named.At, "file-missing", v.near(path, named.Value), "there is no %s, seen from the pipeline's folder",
+			named.Value)
 	}
 }
 
@@ -215,7 +216,8 @@ func nothing(string) bool    { return false }
 func everything(string) bool { return true }
 
 // transparent are programs that make no files but those that their words name.
-var transparent = strings.Fields(`go cp mv ln install touch chmod mkdir mktemp rm cat tee sed jq date uname dirname basename`)
+var transparent = strings.Fields(
+	`go cp mv ln install touch chmod mkdir mktemp rm cat tee sed jq date uname dirname basename`)
 
 // made is what the build step makes: the files that its words name, or those in
 // folders that they name, and whatever else if nobody knows.
@@ -246,7 +248,8 @@ func (b *BuildStep) words() (words []string, known bool) {
 	if name := filepath.Base(b.Command.Value); name == "bash" || name == "sh" {
 		script, given := scriptOf(words[1:])
 		commands, err := shell.Commands(script)
-		known = given && err == nil && !slices.ContainsFunc(commands, func(name string) bool { return !slices.Contains(transparent, name) })
+		known = given && err == nil && !slices.ContainsFunc(commands,
+			func(name string) bool { return !slices.Contains(transparent, name) })
 		words, _ = shell.Words(script) // without an error above there is none here
 	}
 	if slices.Contains(words, "run") || slices.Contains(words, "generate") {

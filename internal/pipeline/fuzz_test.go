@@ -56,9 +56,11 @@ func FuzzValidate(f *testing.F) {
 func seeds(f *testing.F) [][]byte {
 	f.Helper()
 	all := [][]byte{
-		[]byte(small), []byte("a: &a [*a, *a]\n<<: *a\n"), []byte("? {a: b}\n: c\n"), []byte("\ta: b"), []byte("a: b\n---\nc: d\n"),
+		[]byte(small), []byte("a: &a [*a, *a]\n<<: *a\n"), []byte("? {a: b}\n: c\n"), []byte("\ta: b"),
+		[]byte("a: b\n---\nc: d\n"),
 		[]byte("resourceGroups: [{name: g, steps: [{name: s, action: Shell, command: 'if', timeout: '{{ .a.d }}'}]}]\n"),
-		[]byte("a: !!binary gIGC\n"), []byte("\xef\xbb\xbfa: b\n"), []byte(strings.Repeat("[", 100)), []byte("a: |2\n   x\n"), []byte("a: \"\\x1b\\ud800\"\n"),
+		[]byte("a: !!binary gIGC\n"), []byte("\xef\xbb\xbfa: b\n"), []byte(strings.Repeat("[", 100)), []byte("a: |2\n   x\n"),
+		[]byte("a: \"\\x1b\\ud800\"\n"),
 	}
 	pipelines, err := filepath.Glob("../../examples/*/pipeline.yaml")
 	if err != nil || len(pipelines) == 0 {
@@ -78,12 +80,18 @@ func seeds(f *testing.F) [][]byte {
 // of them.
 func large(steps int) []byte {
 	var text strings.Builder
-	text.WriteString("serviceGroup: S\nrolloutName: R\nresourceGroups:\n- name: fleet\n  resourceGroup: '{{ .a.b }}'\n  subscription: s\n  steps:\n")
+	text.WriteString("serviceGroup: S\nrolloutName: R\nresourceGroups:\n- name: fleet\n  resourceGroup: '{{ .a.b }}'\n  " +
+		"subscription: s\n  steps:\n")
 	for i := range steps {
-		fmt.Fprintf(&text, "  - name: step-%d\n    action: Shell\n    command: ./step.sh --number %d\n    timeout: '{{ .a.d }}'\n    shellIdentity: {configRef: a.b}\n    outputs: [result]\n", i, i)
+		fmt.Fprintf(&text,
+			"  - name: step-%d\n    action: Shell\n    command: ./step.sh --number %d\n    timeout: '{{ .a.d }}'\n    "+
+				"shellIdentity: {configRef: a.b}\n    outputs: [result]\n", i, i)
 		if i > 1 {
-			fmt.Fprintf(&text, "    dependsOn:\n    - {resourceGroup: fleet, step: step-%d}\n    - {resourceGroup: fleet, step: step-%d}\n", i-1, (i-1)/2)
-			fmt.Fprintf(&text, "    variables:\n    - name: RESULT\n      input: {resourceGroup: fleet, step: step-%d, name: result}\n", i-1)
+			fmt.Fprintf(&text,
+				"    dependsOn:\n    - {resourceGroup: fleet, step: step-%d}\n    - {resourceGroup: fleet, step: step-%d}\n",
+				i-1, (i-1)/2)
+			fmt.Fprintf(&text,
+				"    variables:\n    - name: RESULT\n      input: {resourceGroup: fleet, step: step-%d, name: result}\n", i-1)
 		}
 	}
 	return []byte(text.String())
@@ -115,11 +123,13 @@ func BenchmarkValidate(b *testing.B) {
 
 // BenchmarkMistakes is the same with as many wrong names as steps.
 func BenchmarkMistakes(b *testing.B) {
-	content := []byte(strings.ReplaceAll(strings.ReplaceAll(string(large(10_000)), "{resourceGroup: fleet, step: step-", "{resourceGroup: fleet, step: stp-"), ".a.d }}", ".a.e }}"))
+	content := []byte(strings.ReplaceAll(strings.ReplaceAll(string(large(10_000)), "{resourceGroup: fleet, step: step-",
+		"{resourceGroup: fleet, step: stp-"), ".a.d }}", ".a.e }}"))
 	config, _ := pipeline.ParseConfig("config.yaml", []byte("a: {b: text, d: 90m}\n"))
 	for b.Loop() {
 		file, _ := pipeline.Parse("p.yaml", content)
-		if _, found := pipeline.Validate(file, pipeline.Surroundings{Config: config, FileOnly: true}); found.Errors() < 20_000 {
+		if _, found := pipeline.Validate(file,
+			pipeline.Surroundings{Config: config, FileOnly: true}); found.Errors() < 20_000 {
 			b.Fatal(found.Errors())
 		}
 	}

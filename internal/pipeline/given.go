@@ -102,9 +102,11 @@ func (v *validator) shadows(step *Step, variables []Variable) {
 		case !twice:
 			seen[strings.ToUpper(name.Value)] = name
 		case before.Value == name.Value:
-			v.add(step, name.At, "shadowed-variable", "remove one of the two", "variable %s is here twice; it is also on line %d", name.Value, before.At.Line)
+			v.add(step, name.At, "shadowed-variable", "remove one of the two",
+				"variable %s is here twice; it is also on line %d", name.Value, before.At.Line)
 		default:
-			v.warn(step, name.At, "shadowed-variable", "name them apart", "variables %s and %s differ in case only", before.Value, name.Value)
+			v.warn(step, name.At, "shadowed-variable", "name them apart", "variables %s and %s differ in case only",
+				before.Value, name.Value)
 		}
 	}
 }
@@ -118,19 +120,24 @@ func (v *validator) environment(step *Step, variables []Variable) {
 		switch {
 		case name.Value == "" || templated(name.Value):
 		case !environmentName.MatchString(name.Value):
-			v.add(step, name.At, "variable-name", "use letters, digits and underscores", "no shell can read a variable that is called %q", name.Value)
+			v.add(step, name.At, "variable-name", "use letters, digits and underscores",
+				"no shell can read a variable that is called %q", name.Value)
 		case strings.HasPrefix(name.Value, "SALVE_"):
-			v.add(step, name.At, "shadowed-variable", "call it something else", "variable %s hides one of Salve's own", name.Value)
+			v.add(step, name.At, "shadowed-variable", "call it something else", "variable %s hides one of Salve's own",
+				name.Value)
 		case ruling[name.Value] != "":
-			v.warn(step, name.At, "shadowed-variable", "set it in the command instead", "variable %s hides the one by which %s", name.Value, ruling[name.Value])
+			v.warn(step, name.At, "shadowed-variable", "set it in the command instead", "variable %s hides the one by which %s",
+				name.Value, ruling[name.Value])
 		}
 	}
 }
 
 // ruling are variables that change how every program of a step works.
 var ruling = map[string]string{
-	"PATH": "programs are found", "HOME": "programs find what is theirs: a step has an empty one of its own", "IFS": "the shell takes words apart",
-	"BASH_ENV": "bash runs a file before the command", "ENV": "shells run a file before the command", "SHELLOPTS": "bash is told its options", "BASHOPTS": "bash is told its options",
+	"PATH": "programs are found", "HOME": "programs find what is theirs: a step has an empty one of its own",
+	"IFS":      "the shell takes words apart",
+	"BASH_ENV": "bash runs a file before the command", "ENV": "shells run a file before the command",
+	"SHELLOPTS": "bash is told its options", "BASHOPTS": "bash is told its options",
 	"LD_PRELOAD": "code is loaded into programs", "LD_LIBRARY_PATH": "programs find their libraries",
 }
 
@@ -140,13 +147,16 @@ func (v *validator) times(step *Step) {
 	if retry := step.Retry; retry != nil {
 		switch {
 		case retry.Count > 0 && len(retry.ErrorContainsAny) == 0:
-			v.warn(step, retry.At, "retry-never", "say which errors in errorContainsAny", "it is never tried again, because no error is named")
+			v.warn(step, retry.At, "retry-never", "say which errors in errorContainsAny",
+				"it is never tried again, because no error is named")
 		case retry.Count == 0 && len(retry.ErrorContainsAny) > 0:
-			v.warn(step, retry.At, "retry-never", "give a maximumRetryCount above 0", "it is never tried again, because maximumRetryCount is missing or 0")
+			v.warn(step, retry.At, "retry-never", "give a maximumRetryCount above 0",
+				"it is never tried again, because maximumRetryCount is missing or 0")
 		}
 		for _, text := range retry.ErrorContainsAny {
 			if text.Value == "" {
-				v.warn(step, text.At, "retry-always", "name the errors that pass by themselves", "every error contains the empty text")
+				v.warn(step, text.At, "retry-always", "name the errors that pass by themselves",
+					"every error contains the empty text")
 			}
 		}
 	}
@@ -155,8 +165,10 @@ func (v *validator) times(step *Step) {
 	}
 	budget, ok := v.budget(step)
 	if ok && step.Timeout != nil && step.Timeout.Duration < budget {
-		v.add(step, step.Timeout.At, "timeout-below-budget", "give it longer than the budget, or give the runbook a smaller budget",
-			"the timeout of %s is shorter than the runbook's budget of %s", graph.Brief(step.Timeout.Duration), graph.Brief(budget))
+		v.add(step, step.Timeout.At, "timeout-below-budget",
+			"give it longer than the budget, or give the runbook a smaller budget",
+			"the timeout of %s is shorter than the runbook's budget of %s", graph.Brief(step.Timeout.Duration),
+			graph.Brief(budget))
 	}
 }
 
@@ -188,7 +200,8 @@ func (v *validator) service() {
 		return
 	}
 	if service.SelfDeploys && service.RunsOn.Value == "" {
-		v.add(nil, service.At, "missing-field", "", "a service with selfDeploys needs \"runsOn\", the name of the system that runs this pipeline")
+		v.add(nil, service.At, "missing-field", "",
+			"a service with selfDeploys needs \"runsOn\", the name of the system that runs this pipeline")
 	}
 	switch back := service.Rollback; {
 	case back == nil && service.SelfDeploys:

@@ -20,7 +20,8 @@ func (c *Config) Fill(path, text string, quote func(value string) string) (strin
 	parts, err := segments(text)
 	var wrong *templateError
 	if errors.As(err, &wrong) {
-		return "", diagnostic.List{problem(diagnostic.Place{File: path, Line: wrong.line, Column: 1}, "template", "%s", wrong.reason)}
+		return "", diagnostic.List{problem(diagnostic.Place{File: path, Line: wrong.line, Column: 1}, "template", "%s",
+			wrong.reason)}
 	}
 	var filled strings.Builder
 	var found diagnostic.List

@@ -21,18 +21,23 @@ func TestFill(t *testing.T) {
 		text, want string
 		wrong      []string
 	}{
-		"a file without templates stays as it is":   {text: "a { b } c", want: "a { b } c"},
-		"values are written in the file's language": {text: "x={{ .fleet.name }} y={{ .fleet.size }}", want: `x="a\"b" y="3"`},
+		"a file without templates stays as it is": {text: "a { b } c", want: "a { b } c"},
+		"values are written in the file's language": {text: "x={{ .fleet.name }} y={{ .fleet.size }}",
+			want: `x="a\"b" y="3"`},
 		"a value that is missing is named and placed": {
 			text:  "first\nü {{ .fleet.nmae }}",
 			wrong: []string{`p.json:2:6: fleet.nmae: fleet has no "nmae" in config.yaml; did you mean "name"? [missing-config]`},
 		},
-		"a list is no text": {text: "{{ .fleet.zones }}", wrong: []string{"p.json:1:4: fleet.zones leads to a mapping or a list in config.yaml, and a template needs a text [missing-config]"}},
+		"a list is no text": {text: "{{ .fleet.zones }}",
+			wrong: []string{"p.json:1:4: fleet.zones leads to a mapping or a list in config.yaml, and a template needs a text " +
+				"[missing-config]"}},
 		"everything that is missing is said": {text: "{{ .a }}\n{{ .b }}", wrong: []string{
-			`p.json:1:4: a: the configuration has no "a" in config.yaml [missing-config]`, `p.json:2:4: b: the configuration has no "b" in config.yaml [missing-config]`,
+			`p.json:1:4: a: the configuration has no "a" in config.yaml [missing-config]`,
+			`p.json:2:4: b: the configuration has no "b" in config.yaml [missing-config]`,
 		}},
-		"a condition is more than a path": {text: "\n{{ if .a }}x{{ end }}", wrong: []string{"p.json:2:1: {{if .a}} is more than the path {{ .a.b }} that a template may be [template]"}},
-		"what is no template":             {text: "\n\n{{ .a", wrong: []string{"p.json:3:1: unclosed action [template]"}},
+		"a condition is more than a path": {text: "\n{{ if .a }}x{{ end }}",
+			wrong: []string{"p.json:2:1: {{if .a}} is more than the path {{ .a.b }} that a template may be [template]"}},
+		"what is no template": {text: "\n\n{{ .a", wrong: []string{"p.json:3:1: unclosed action [template]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			filled, found := config.Fill("p.json", row.text, strconv.Quote)
@@ -62,7 +67,8 @@ func TestTemplatesInParametersFiles(t *testing.T) {
 	write("p.json", `{"parameters": {"size": {"value": {{ .size }}}, "name": {"value": "{{ .nmae }}"}}}`)
 	text := strings.Join([]string{
 		"$schema: pipeline.schema.v1", "serviceGroup: A.B", "rolloutName: R", "resourceGroups:",
-		"- {name: g, resourceGroup: rg, subscription: s, steps: [{name: a, action: ARM, template: t.json, parameters: p.json, deploymentLevel: ResourceGroup}]}", "",
+		"- {name: g, resourceGroup: rg, subscription: s, steps: [{name: a, action: ARM, template: t.json, parameters: " +
+			"p.json, deploymentLevel: ResourceGroup}]}", "",
 	}, "\n")
 	file, found := pipeline.Parse(write("pipeline.yaml", text), []byte(text))
 	if found.Errors() > 0 {
@@ -70,7 +76,8 @@ func TestTemplatesInParametersFiles(t *testing.T) {
 	}
 	config, _ := pipeline.ParseConfig("config.yaml", []byte("{size: 3, name: x}"))
 	file, found = pipeline.Validate(file, pipeline.Surroundings{Config: config})
-	want := "p.json:1:71: step g/a: nmae: the configuration has no \"nmae\" in config.yaml; did you mean \"name\"? [missing-config]"
+	want := "p.json:1:71: step g/a: nmae: the configuration has no \"nmae\" in config.yaml; did you mean \"name\"? " +
+		"[missing-config]"
 	if len(found) != 1 || !strings.HasSuffix(found[0].String(), want) {
 		t.Errorf("found %v, want %s", found, want)
 	}

@@ -35,7 +35,8 @@ func fleet(t *testing.T) *pipeline.File {
 func TestPictures(t *testing.T) {
 	file := fleet(t)
 	took, measure := file.Weights(map[string]time.Duration{
-		"fleet/heal-system-pool": 35 * time.Minute, "fleet/cluster": 12*time.Minute + 30*time.Second, "fleet/agent-permissions": time.Hour,
+		"fleet/heal-system-pool": 35 * time.Minute, "fleet/cluster": 12*time.Minute + 30*time.Second,
+		"fleet/agent-permissions": time.Hour,
 	})
 	for name, picture := range map[string]graph.Picture{
 		"fleet":       {Title: "Fleet Management Rollout", Graph: file.Graph(), Measure: "by number of steps"},
@@ -61,7 +62,8 @@ func hostile() graph.Picture {
 		{Group: `g"];x`, Name: "\x1b[2Jred\u202e\\n\\", Action: "-->"},
 		{Group: "end", Name: "#quot;%%{init}", Action: "ARM", Aside: true},
 	}
-	return graph.Picture{Title: "\"]\n}--> & <b>", Graph: graph.New(nodes, []graph.Edge{{Before: 0, After: 1}, {Before: 1, After: 2}}), Measure: "by number of steps"}
+	return graph.Picture{Title: "\"]\n}--> & <b>",
+		Graph: graph.New(nodes, []graph.Edge{{Before: 0, After: 1}, {Before: 1, After: 2}}), Measure: "by number of steps"}
 }
 
 func golden(t *testing.T, name string, got []byte) {

@@ -65,14 +65,17 @@ resourceGroups:
 	}
 	step := resolved.Steps()[0]
 	got := map[string]string{
-		"group": resolved.ResourceGroups[0].ResourceGroup.Value, "command": step.Shell.Command.Value, "identity": step.Shell.Identity.Plain(),
+		"group": resolved.ResourceGroups[0].ResourceGroup.Value, "command": step.Shell.Command.Value,
+		"identity": step.Shell.Identity.Plain(),
 	}
 	for _, variable := range step.Shell.Variables {
 		got[variable.Name.Value] = variable.Plain()
 	}
 	want := map[string]string{
-		"group": "pre-fleet-rg-post", "command": "echo 3\n", "identity": "aks-1", "NODES": "3", "SHARE": "0.25", "BIG": "12345678901",
-		"SINCE": "2026-11-21", "ON": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"y"}`, "TEXT": "on aks-1", "LIST": `["a","fleet-rg"]`,
+		"group": "pre-fleet-rg-post", "command": "echo 3\n", "identity": "aks-1", "NODES": "3", "SHARE": "0.25",
+		"BIG":   "12345678901",
+		"SINCE": "2026-11-21", "ON": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"y"}`, "TEXT": "on aks-1",
+		"LIST": `["a","fleet-rg"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -84,7 +87,8 @@ resourceGroups:
 		t.Error("resolving changed the file that was parsed")
 	}
 	paths := []string{
-		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.on", "fleet.rg", "fleet.share", "fleet.since", "fleet.zones",
+		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.on", "fleet.rg", "fleet.share", "fleet.since",
+		"fleet.zones",
 	}
 	for _, file := range []*pipeline.File{parsed, resolved} {
 		if diff := cmp.Diff(paths, file.ConfigPaths()); diff != "" {
@@ -96,11 +100,12 @@ resourceGroups:
 func TestTemplates(t *testing.T) {
 	config := parseConfig(t, "a: {b: text, list: [x], empty: ''}\n")
 	for template, want := range map[string]string{
-		"{{ .a.b }}":                       "text",
-		"{{.a.b}}{{.a.b}}":                 "texttext",
-		"x {{- .a.b -}} y":                 "xtexty",
-		"{{ .a.empty }}":                   "",
-		"{{ .a.list }}":                    "a.list leads to a mapping or a list in config.yaml, and a template needs a text [missing-config]",
+		"{{ .a.b }}":       "text",
+		"{{.a.b}}{{.a.b}}": "texttext",
+		"x {{- .a.b -}} y": "xtexty",
+		"{{ .a.empty }}":   "",
+		"{{ .a.list }}": "a.list leads to a mapping or a list in config.yaml, and a template needs a " +
+			"text [missing-config]",
 		"{{ .a.c }}":                       `a.c: a has no "c" in config.yaml`,
 		"{{ .c.b }}":                       `c.b: the configuration has no "c" in config.yaml`,
 		"{{ .a.b.c }}":                     `a.b.c: b has no "c" in config.yaml`,

@@ -27,7 +27,8 @@ func TestEveryRuleIsShown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, match := range regexp.MustCompile(`(?m)\\?\[([a-z]+(?:-[a-z]+)*)\\?\]\$?'?$`).FindAllStringSubmatch(string(raw), -1) {
+		for _, match := range regexp.MustCompile(`(?m)\\?\[([a-z]+(?:-[a-z]+)*)\\?\]\$?'?$`).FindAllStringSubmatch(
+			string(raw), -1) {
 			shown[match[1]] = true
 		}
 	}

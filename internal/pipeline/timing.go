@@ -28,7 +28,8 @@ func ReadTimings(path string) (map[string]time.Duration, error) {
 		step, given := root.Content[i], root.Content[i+1]
 		length, err := time.ParseDuration(given.Value)
 		if err != nil || length < 0 {
-			return nil, errors.New(problem(place(path, given), "wrong-value", "%q must be a length of time such as 12m30s", given.Value).String())
+			return nil, errors.New(problem(place(path, given), "wrong-value", "%q must be a length of time such as 12m30s",
+				given.Value).String())
 		}
 		took[step.Value] = length
 	}

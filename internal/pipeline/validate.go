@@ -96,7 +96,8 @@ func (v *validator) names() {
 		}
 		v.groupNames = append(v.groupNames, name.Value)
 		if before := v.groups[name.Value]; before != nil {
-			v.add(nil, name.At, "duplicate-name", "rename one of the two", "there are two resource groups %q; the other is on line %d", name.Value, before.Name.At.Line)
+			v.add(nil, name.At, "duplicate-name", "rename one of the two",
+				"there are two resource groups %q; the other is on line %d", name.Value, before.Name.At.Line)
 			continue
 		}
 		v.groups[name.Value] = group
@@ -104,7 +105,8 @@ func (v *validator) names() {
 	for i, step := range v.steps {
 		v.stepNames[step.Group] = append(v.stepNames[step.Group], step.Name.Value)
 		if before, ok := v.ids[step.ID()]; ok && step.Name.Value != "" {
-			v.add(step, step.Name.At, "duplicate-name", "rename one of the two", "there are two steps of this name; the other is on line %d", v.steps[before].Name.At.Line)
+			v.add(step, step.Name.At, "duplicate-name", "rename one of the two",
+				"there are two steps of this name; the other is on line %d", v.steps[before].Name.At.Line)
 			continue
 		}
 		v.ids[step.ID()] = i
@@ -133,7 +135,8 @@ func (v *validator) references() {
 		}
 		for _, ref := range step.ExternalDependsOn {
 			if own := v.file.ServiceGroup.Value; ref.ServiceGroup.Value == own && own != "" {
-				v.warn(step, ref.At, "external-own-service", "write it into dependsOn", "%s is this pipeline's own service group", own)
+				v.warn(step, ref.At, "external-own-service", "write it into dependsOn", "%s is this pipeline's own service group",
+					own)
 			}
 		}
 	}
@@ -146,9 +149,11 @@ func (v *validator) exists(step *Step, ref StepRef) {
 	case id.ResourceGroup == "" || id.Step == "":
 		// Parse has said what is missing.
 	case group == nil:
-		v.add(step, ref.ResourceGroup.At, "unknown-step", v.spelling.DidYouMean(id.ResourceGroup, v.groupNames), "there is no resource group %q", id.ResourceGroup)
+		v.add(step, ref.ResourceGroup.At, "unknown-step", v.spelling.DidYouMean(id.ResourceGroup, v.groupNames),
+			"there is no resource group %q", id.ResourceGroup)
 	case !known:
-		v.add(step, ref.Step.At, "unknown-step", v.nearStep(group, id.Step), "there is no step %q in resource group %q", id.Step, id.ResourceGroup)
+		v.add(step, ref.Step.At, "unknown-step", v.nearStep(group, id.Step), "there is no step %q in resource group %q",
+			id.Step, id.ResourceGroup)
 	case v.steps[at].Validation && !step.Validation:
 		v.add(step, ref.At, "waits-for-validation", "", "%s is a validation step, which runs after the rollout", id)
 	}

@@ -76,7 +76,8 @@ func (v *validator) rings() {
 			v.add(first, ref.At, "cycle", "remove the dependency", "it waits for itself")
 			continue
 		}
-		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s", v.path(ring, 0))
+		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s",
+			v.path(ring, 0))
 	}
 	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Rings() {
 		for at, i := range ring {

@@ -28,7 +28,8 @@ func (s *sheet) findings(indent string, findings []runbook.Finding, shown int) {
 	guard, answer := widest(len("GUARD"), names...), len(runbook.AnswerDoesNotHold)
 	s.line("%s  %s  %s  REASON", indent, pad("GUARD", guard), pad("ANSWER", answer))
 	for _, finding := range findings {
-		s.hang(fmt.Sprintf("%s%s %s  %s  ", indent, mark(finding), pad(finding.Guard, guard), pad(string(finding.Answer), answer)), finding.Reason)
+		s.hang(fmt.Sprintf("%s%s %s  %s  ", indent, mark(finding), pad(finding.Guard, guard),
+			pad(string(finding.Answer), answer)), finding.Reason)
 		if finding.Override != "" {
 			s.hang(indent+"    overridden: ", finding.Override)
 		}
@@ -63,7 +64,8 @@ func (s *sheet) evidence(indent string, evidence runbook.Evidence, shown int) {
 	if shown > 0 {
 		where = resourceID.ReplaceAllString(where, "$1")
 	}
-	s.hang(indent+"seen ", fmt.Sprintf("%s in %s: %s", evidence.Seen.UTC().Format("15:04:05"), where, shorten(string(evidence.Value), shown)))
+	s.hang(indent+"seen ", fmt.Sprintf("%s in %s: %s", evidence.Seen.UTC().Format("15:04:05"), where,
+		shorten(string(evidence.Value), shown)))
 }
 
 // resourceID is an ARM resource ID; its last two parts are enough for a person

@@ -97,7 +97,8 @@ func Stands(history *journal.History, resume string) string {
 	case history.Parked != nil:
 		result.Outcome, result.Reason = history.Parked.Outcome, history.Parked.Reason
 	default:
-		said := "Open, " + result.Target.Name + ": a process is still at work on it or died without a word. To go on: " + resume
+		said := "Open, " + result.Target.Name + ": a process is still at work on it or died without a word. To go on: " +
+			resume
 		return string(redact.Redact([]byte(said)))
 	}
 	return LastLine(result, Next{Resume: resume})

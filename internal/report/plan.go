@@ -15,7 +15,8 @@ import (
 // the point of no return, and the digest.
 func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	s := &sheet{width: width}
-	s.hang("Plan: ", fmt.Sprintf("%s (version %s) on %s %s", plan.Runbook, plan.Version, plan.Target.Kind, plan.Target.Name))
+	s.hang("Plan: ", fmt.Sprintf("%s (version %s) on %s %s", plan.Runbook, plan.Version, plan.Target.Kind,
+		plan.Target.Name))
 	s.line("")
 	var names []string
 	for _, step := range plan.Steps {

@@ -15,13 +15,15 @@ import (
 // columns is the width of the golden files: a small terminal.
 const columns = 80
 
-var histories = map[string]func(*testing.T) *journal.History{"recovered": recovered, "taken-back": takenBack, "parked": parked}
+var histories = map[string]func(*testing.T) *journal.History{"recovered": recovered, "taken-back": takenBack,
+	"parked": parked}
 
 func TestTimeline(t *testing.T) {
 	for name, make := range histories {
 		t.Run(name, func(t *testing.T) {
 			history := make(t)
-			golden(t, name+".timeline.txt", written(t, func(out *bytes.Buffer) error { return report.Timeline(out, columns, history) }))
+			golden(t, name+".timeline.txt",
+				written(t, func(out *bytes.Buffer) error { return report.Timeline(out, columns, history) }))
 		})
 	}
 }
@@ -50,16 +52,20 @@ func TestFindings(t *testing.T) {
 	overridden := named("other-pools-serving", runbook.No("pool workers has no nodes"))
 	overridden.Override = "they are scaled to zero on purpose"
 	findings := []runbook.Finding{
-		named("cluster-exists", runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed", "text": strings.Repeat("long ", 40)}))),
+		named("cluster-exists",
+			runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed",
+				"text": strings.Repeat("long ", 40)}))),
 		overridden,
 		named("pool-wedged", runbook.No("the pool is Succeeded")),
-		named("wedge-evidence", runbook.Unknownf("reading the Activity Log:\nARM answered 403\n--------------------\nAuthorizationFailed")),
+		named("wedge-evidence",
+			runbook.Unknownf("reading the Activity Log:\nARM answered 403\n--------------------\nAuthorizationFailed")),
 	}
 	golden(t, "findings.txt", written(t, func(out *bytes.Buffer) error { return report.Findings(out, columns, findings) }))
 }
 
 func TestRuns(t *testing.T) {
-	listed := []report.Listed{report.List(recovered(t)), report.List(parked(t)), {Run: "run-2", State: "broken", Reason: "the entry does not match its hash"}}
+	listed := []report.Listed{report.List(recovered(t)), report.List(parked(t)),
+		{Run: "run-2", State: "broken", Reason: "the entry does not match its hash"}}
 	golden(t, "runs.txt", written(t, func(out *bytes.Buffer) error { return report.Runs(out, columns, listed) }))
 }
 
@@ -110,12 +116,18 @@ func TestLastLine(t *testing.T) {
 		want   string
 	}{
 		{engine.Result{}, "All guards pass on prod-1/system, a run would act. To act: salve run x"},
-		{engine.Result{Outcome: runbook.Remediated, Reason: "all final checks hold"}, "Remediated prod-1/system: all final checks hold."},
-		{engine.Result{Outcome: runbook.NothingToDo, Reason: "the pool is Succeeded"}, "Nothing to do on prod-1/system: the pool is Succeeded."},
-		{engine.Result{Outcome: runbook.Deferred, Reason: "too young"}, "Deferred, prod-1/system is left as it is: too young. To try again later: salve run x"},
-		{engine.Result{Outcome: runbook.Undecided, Reason: "it can't be\nseen."}, "Undecided on prod-1/system: it can't be seen. Once it can be seen: salve run x"},
-		{engine.Result{Outcome: runbook.Failed, Reason: "no capacity"}, "Failed on prod-1/system: no capacity. To see why: salve explain r"},
-		{engine.Result{Outcome: runbook.NeedsAttention, Reason: "a node is missing", Open: true}, "Needs attention, prod-1/system: a node is missing. To go on: salve resume r"},
+		{engine.Result{Outcome: runbook.Remediated, Reason: "all final checks hold"},
+			"Remediated prod-1/system: all final checks hold."},
+		{engine.Result{Outcome: runbook.NothingToDo, Reason: "the pool is Succeeded"},
+			"Nothing to do on prod-1/system: the pool is Succeeded."},
+		{engine.Result{Outcome: runbook.Deferred, Reason: "too young"},
+			"Deferred, prod-1/system is left as it is: too young. To try again later: salve run x"},
+		{engine.Result{Outcome: runbook.Undecided, Reason: "it can't be\nseen."},
+			"Undecided on prod-1/system: it can't be seen. Once it can be seen: salve run x"},
+		{engine.Result{Outcome: runbook.Failed, Reason: "no capacity"},
+			"Failed on prod-1/system: no capacity. To see why: salve explain r"},
+		{engine.Result{Outcome: runbook.NeedsAttention, Reason: "a node is missing", Open: true},
+			"Needs attention, prod-1/system: a node is missing. To go on: salve resume r"},
 	} {
 		test.result.Target = target
 		if got := report.LastLine(test.result, next); got != test.want {

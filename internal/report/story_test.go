@@ -79,29 +79,40 @@ func named(guard string, finding runbook.Finding) runbook.Finding {
 }
 
 func saw(value any) runbook.Evidence {
-	return runbook.NewEvidence("ARM /subscriptions/5a1e/resourcegroups/fleet/providers/Microsoft.ContainerService/managedClusters/prod-1", `W/"7"`, midnight, value)
+	return runbook.NewEvidence(
+		"ARM /subscriptions/5a1e/resourcegroups/fleet/providers/Microsoft.ContainerService/managedClusters/prod-1", `W/"7"`,
+		midnight, value)
 }
 
 // recovered is a run that came through, with a wrinkle at each place.
 func recovered(t *testing.T) *journal.History {
 	return newStory(t, nil).after(2*time.Second).
 		judged("start", "", "",
-			named("cluster-exists", runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed"}))),
+			named("cluster-exists",
+				runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed"}))),
 			named("wedge-evidence", runbook.Yes("18 writes of the scale set failed"))).
 		write(journal.Planned, "", examplePlan()).
-		write(journal.Outcome, "settle-cluster", journal.Result{Result: journal.Done, Observed: true, Reason: "no operation is running"}).
-		step("add-stand-in", 1, time.Second, journal.Result{Result: journal.Failure, Reason: "ARM answered 409 OperationNotAllowed"}).
+		write(journal.Outcome, "settle-cluster", journal.Result{Result: journal.Done, Observed: true,
+			Reason: "no operation is running"}).
+		step("add-stand-in", 1, time.Second,
+			journal.Result{Result: journal.Failure, Reason: "ARM answered 409 OperationNotAllowed"}).
 		after(5*time.Second).step("add-stand-in", 2, 150*time.Second, done()).
-		write(journal.Warned, "", journal.Message{Text: "the drain's deadline has passed with pods left: shop/frontend-1 (PodDisruptionBudget frontend)"}).
+		write(journal.Warned, "",
+			journal.Message{Text: "the drain's deadline has passed with pods left: shop/frontend-1 (PodDisruptionBudget " +
+				"frontend)"}).
 		step("delete-pool", 1, 30*time.Second, journal.Result{Result: journal.Unknown, Reason: "connection reset"}).
-		after(2*time.Second).write(journal.Outcome, "delete-pool", journal.Result{Result: journal.Done, Observed: true, Reason: "the pool is gone"}).
-		judged("checks", "", "", named("nodes-ready", runbook.Yes("5 nodes are Ready")), named("cluster-succeeded", runbook.Yes("the cluster is Succeeded"))).
-		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated, Reason: "all final checks hold"}).record.History
+		after(2*time.Second).write(journal.Outcome, "delete-pool", journal.Result{Result: journal.Done, Observed: true,
+		Reason: "the pool is gone"}).
+		judged("checks", "", "", named("nodes-ready", runbook.Yes("5 nodes are Ready")),
+			named("cluster-succeeded", runbook.Yes("the cluster is Succeeded"))).
+		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated,
+			Reason: "all final checks hold"}).record.History
 }
 
 // takenBack is a run that failed and undid what it had done.
 func takenBack(t *testing.T) *journal.History {
-	reason := "ARM's operation ended with AllocationFailed: we do not have sufficient capacity for the requested VM size in this region"
+	reason := "ARM's operation ended with AllocationFailed: we do not have sufficient capacity for the requested VM size " +
+		"in this region"
 	return newStory(t, map[string]string{"wedge-evidence": "seen in the portal"}).after(time.Second).
 		judged("start", "", "", func() runbook.Finding {
 			finding := named("wedge-evidence", runbook.Unknownf("the Activity Log is forbidden"))
@@ -111,7 +122,8 @@ func takenBack(t *testing.T) *journal.History {
 		step("add-stand-in", 1, 45*time.Second, journal.Result{Result: journal.Failure, Reason: reason}).
 		write(journal.RollingBack, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` + reason}).
 		step("remove-stand-in", 1, 2*time.Minute, done()).
-		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` + reason}).record.History
+		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Failed, Reason: `step "add-stand-in": ` +
+			reason}).record.History
 }
 
 // parked was interrupted, resumed, and waits for a person. Its only decision is
@@ -122,8 +134,10 @@ func parked(t *testing.T) *journal.History {
 		write(journal.Intended, "add-stand-in", journal.Intent{Attempt: 1}).
 		after(time.Minute).write(journal.Interrupted, "", journal.Message{Text: "interrupted; the run is open"}).
 		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted"}).
-		after(26*time.Hour).write(journal.Resumed, "", journal.Resumption{Holder: journal.Holder{User: "bo", Host: "jump", PID: 7}}).
-		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "the stand-in can't be seen", Question: "Has the stand-in been made?"}).record.History
+		after(26*time.Hour).write(journal.Resumed, "",
+		journal.Resumption{Holder: journal.Holder{User: "bo", Host: "jump", PID: 7}}).
+		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "the stand-in can't be seen",
+			Question: "Has the stand-in been made?"}).record.History
 }
 
 func examplePlan() runbook.Plan {
@@ -131,7 +145,9 @@ func examplePlan() runbook.Plan {
 		Runbook: "aks-recreate-pool", Version: "1", Digest: "0123456789abcdef",
 		Target: runbook.Target{Kind: "AKS agent pool", ID: "/id/of/system", Name: "prod-1/system"},
 		Steps: []runbook.PlannedStep{
-			{Name: "add-stand-in", Changes: "create a stand-in pool like system and wait for its nodes; once more with one node if quota refuses that", Inputs: []byte(`{"pool":"s1","count":5}`)},
+			{Name: "add-stand-in",
+				Changes: "create a stand-in pool like system and wait for its nodes; once more with one node if quota refuses that",
+				Inputs:  []byte(`{"pool":"s1","count":5}`)},
 			{Name: "delete-pool", Changes: "delete pool system", Irreversible: true},
 			{Name: "recreate", Changes: "create pool system again"},
 		},

@@ -43,7 +43,8 @@ func (s *sheet) heading(history *journal.History) {
 	header := history.Header
 	first, last := history.Entries[0].At, history.Entries[len(history.Entries)-1].At
 	s.line("Run %s", header.Run)
-	s.hang("  ", fmt.Sprintf("%s (version %s) on %s %s", header.Runbook, header.Version, header.Target.Kind, header.Target.Name))
+	s.hang("  ", fmt.Sprintf("%s (version %s) on %s %s", header.Runbook, header.Version, header.Target.Kind,
+		header.Target.Name))
 	s.hang("  ", fmt.Sprintf("%s, %s, %s", moment(first), span(last.Sub(first)), standing(history)))
 }
 

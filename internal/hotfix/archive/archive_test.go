@@ -78,22 +78,30 @@ func TestOneFileIsTakenOutOfADebianPackage(t *testing.T) {
 		entries []entry
 		refused string // part of the error, or empty
 	}{
-		"by its path":                   {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeReg, body}}},
-		"by a path without a dot":       {wanted: name, entries: []entry{{"usr/bin/program", tar.TypeReg, body}}},
-		"by its name":                   {wanted: "program", entries: []entry{{"./opt/x/program", tar.TypeReg, body}}},
-		"among others":                  {wanted: name, entries: []entry{{"./usr/bin/program.txt", tar.TypeReg, []byte("no")}, {"./usr/bin/program", tar.TypeReg, body}, {"./z", tar.TypeReg, []byte("no")}}},
-		"not from elsewhere":            {wanted: name, entries: []entry{{"./opt/bin/program", tar.TypeReg, body}}, refused: "does not hold it"},
-		"not as a link":                 {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeSymlink, nil}}, refused: "does not hold it"},
-		"not as a folder":               {wanted: name, entries: []entry{{"./usr/bin/program/", tar.TypeDir, nil}}, refused: "does not hold it"},
-		"not when it is there twice":    {wanted: "program", entries: []entry{{"./a/program", tar.TypeReg, body}, {"./b/program", tar.TypeReg, body}}, refused: "twice"},
-		"not beyond its size":           {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeReg, append(body, 1)}}, refused: "larger than allowed"},
-		"not out of a bomb":             {wanted: name, entries: []entry{{"./a", tar.TypeReg, make([]byte, 10*len(body))}, {"./usr/bin/program", tar.TypeReg, body}}, refused: "larger than allowed"},
+		"by its path":             {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeReg, body}}},
+		"by a path without a dot": {wanted: name, entries: []entry{{"usr/bin/program", tar.TypeReg, body}}},
+		"by its name":             {wanted: "program", entries: []entry{{"./opt/x/program", tar.TypeReg, body}}},
+		"among others": {wanted: name, entries: []entry{{"./usr/bin/program.txt", tar.TypeReg, []byte("no")},
+			{"./usr/bin/program", tar.TypeReg, body}, {"./z", tar.TypeReg, []byte("no")}}},
+		"not from elsewhere": {wanted: name, entries: []entry{{"./opt/bin/program", tar.TypeReg, body}},
+			refused: "does not hold it"},
+		"not as a link": {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeSymlink, nil}},
+			refused: "does not hold it"},
+		"not as a folder": {wanted: name, entries: []entry{{"./usr/bin/program/", tar.TypeDir, nil}},
+			refused: "does not hold it"},
+		"not when it is there twice": {wanted: "program", entries: []entry{{"./a/program", tar.TypeReg, body},
+			{"./b/program", tar.TypeReg, body}}, refused: "twice"},
+		"not beyond its size": {wanted: name, entries: []entry{{"./usr/bin/program", tar.TypeReg, append(body, 1)}},
+			refused: "larger than allowed"},
+		"not out of a bomb": {wanted: name, entries: []entry{{"./a", tar.TypeReg, make([]byte, 10*len(body))},
+			{"./usr/bin/program", tar.TypeReg, body}}, refused: "larger than allowed"},
 		"not out of an empty package":   {wanted: name, refused: "does not hold it"},
 		"a path that leads out is none": {wanted: name, entries: []entry{{"../../usr/bin/program", tar.TypeReg, body}}},
 	} {
 		t.Run(title, func(t *testing.T) {
 			var out bytes.Buffer
-			err := archive.Deb(bytes.NewReader(deb(t, row.entries...)), archive.Wanted{Name: row.wanted, Limit: int64(len(body))}, &out)
+			err := archive.Deb(bytes.NewReader(deb(t, row.entries...)),
+				archive.Wanted{Name: row.wanted, Limit: int64(len(body))}, &out)
 			switch {
 			case row.refused != "" && (err == nil || !strings.Contains(err.Error(), row.refused)):
 				t.Errorf("it says %v, want %q", err, row.refused)
@@ -107,7 +115,8 @@ func TestOneFileIsTakenOutOfADebianPackage(t *testing.T) {
 // Cut off anywhere, a package is an error and never a shorter file.
 func TestAPackageThatIsCutOff(t *testing.T) {
 	body := content()
-	for title, whole := range map[string][]byte{"deb": deb(t, entry{"./usr/bin/program", tar.TypeReg, body}), "rpm": buildRPM(t, "w6.gzdio", body)} {
+	for title, whole := range map[string][]byte{"deb": deb(t, entry{"./usr/bin/program", tar.TypeReg, body}),
+		"rpm": buildRPM(t, "w6.gzdio", body)} {
 		open := archive.Deb
 		if title == "rpm" {
 			open = archive.RPM
@@ -131,7 +140,8 @@ func buildRPM(t *testing.T, payload string, body []byte) []byte {
 		t.Fatal(err)
 	}
 	spec := "Name: program\nVersion: 1\nRelease: 1\nSummary: x\nLicense: x\nAutoReqProv: no\n%description\nx\n" +
-		"%install\ninstall -D -m 755 " + top + "/program %{buildroot}/usr/bin/program\necho no >%{buildroot}/usr/bin/program.txt\n" +
+		"%install\ninstall -D -m 755 " + top +
+		"/program %{buildroot}/usr/bin/program\necho no >%{buildroot}/usr/bin/program.txt\n" +
 		"ln -s program %{buildroot}/usr/bin/alias\n%files\n/usr/bin/*\n"
 	if err := os.WriteFile(filepath.Join(top, "program.spec"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)

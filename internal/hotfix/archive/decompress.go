@@ -43,7 +43,8 @@ func open(head []byte, whole io.Reader) (io.ReadCloser, error) {
 		reader, err := xz.NewReader(whole)
 		return io.NopCloser(reader), err
 	case bytes.HasPrefix(head, []byte("\x28\xb5\x2f\xfd")):
-		reader, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(zstdWindow))
+		reader, err := zstd.NewReader(whole, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(zstdWindow))
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,8 @@ var noon = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
 func TestTheLastEventsAreKept(t *testing.T) {
 	folder := event.Folder{Path: filepath.Join(t.TempDir(), "a", "events"), Keep: 5}
 	for i := range 12 {
-		e := event.Event{Time: noon.Add(time.Duration(i) * time.Millisecond), Command: "fetch", Level: event.Warning, Outcome: "unreachable"}
+		e := event.Event{Time: noon.Add(time.Duration(i) * time.Millisecond), Command: "fetch", Level: event.Warning,
+			Outcome: "unreachable"}
 		e.Measure("all", 1500*time.Microsecond)
 		check(t, folder.Write(e, e.Time))
 	}
@@ -24,7 +25,8 @@ func TestTheLastEventsAreKept(t *testing.T) {
 		t.Fatalf("%d events, %d unreadable", len(events), unreadable)
 	}
 	for i, e := range events {
-		if want := noon.Add(time.Duration(7+i) * time.Millisecond); !e.Time.Equal(want) || e.Milliseconds["all"] != 1.5 || e.SchemaVersion != 1 {
+		if want := noon.Add(time.Duration(7+i) * time.Millisecond); !e.Time.Equal(want) || e.Milliseconds["all"] != 1.5 ||
+			e.SchemaVersion != 1 {
 			t.Errorf("event %d: %+v", i, e)
 		}
 	}
@@ -35,7 +37,8 @@ func TestTheLastEventsAreKept(t *testing.T) {
 
 func TestWhatIsNoEvent(t *testing.T) {
 	folder := event.Folder{Path: t.TempDir(), Keep: 3}
-	if events, unreadable, err := (event.Folder{Path: folder.Path + "/none"}).Last(3); len(events) != 0 || unreadable != 0 || err != nil {
+	if events, unreadable, err := (event.Folder{Path: folder.Path + "/none"}).Last(3); len(events) != 0 ||
+		unreadable != 0 || err != nil {
 		t.Errorf("of a folder that isn't there: %v, %d, %v", events, unreadable, err)
 	}
 	half := filepath.Join(folder.Path, "20200101T000000.000000000Z-fetch-1.json.part")

@@ -39,7 +39,8 @@ func TestAptBringsExactlyTheVersion(t *testing.T) {
 
 func TestAptNeverTakesWhatOnlyBeginsLikeIt(t *testing.T) {
 	r := aptRepository(t)
-	for _, want := range []string{base + ".3", base + ".100", base + ".1-ubuntu24.04", base + ".1-ubuntu24.04u1.1", base + ".2-ubuntu24.04u1", "202604.02.1"} {
+	for _, want := range []string{base + ".3", base + ".100", base + ".1-ubuntu24.04", base + ".1-ubuntu24.04u1.1",
+		base + ".2-ubuntu24.04u1", "202604.02.1"} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
 			folder := t.TempDir()

@@ -27,7 +27,8 @@ const (
 
 // fromArtifact downloads from the pointer's address. The digest and the size are
 // checked before anything is taken out of an archive.
-func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (source string, err error) {
+func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (source string,
+	err error) {
 	downloaded := to
 	if artifact.Format != hotfix.Binary {
 		downloaded = to + "." + string(artifact.Format)
@@ -91,7 +92,8 @@ func download(ctx context.Context, client *http.Client, artifact hotfix.Artifact
 		return err
 	}
 	if answer.ContentLength >= 0 && answer.ContentLength != artifact.Size {
-		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("the server has %d bytes, the pointer says %d", answer.ContentLength, artifact.Size)}
+		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("the server has %d bytes, the pointer says %d",
+			answer.ContentLength, artifact.Size)}
 	}
 	file, err := create(to)
 	if err != nil {
@@ -112,7 +114,8 @@ func receive(ctx context.Context, body io.Reader, artifact hotfix.Artifact, file
 	case err != nil:
 		return fmt.Errorf("writing what was downloaded: %w", err)
 	case n != artifact.Size:
-		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("the server's file does not have the %d bytes that the pointer says", artifact.Size)}
+		return &Error{Outcome: BadArtifact,
+			Err: fmt.Errorf("the server's file does not have the %d bytes that the pointer says", artifact.Size)}
 	}
 	if got := hex.EncodeToString(digest.Sum(nil)); !strings.EqualFold(got, artifact.SHA256) {
 		return &Error{Outcome: BadArtifact, Err: fmt.Errorf("its SHA-256 is %s, the pointer says %s", got, artifact.SHA256)}
@@ -156,7 +159,8 @@ func refused(answer *http.Response) error {
 		outcome = Unreachable
 	}
 	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-	return &Error{Outcome: outcome, RetryAfter: time.Duration(seconds) * time.Second, Err: fmt.Errorf("the server answers %s", answer.Status)}
+	return &Error{Outcome: outcome, RetryAfter: time.Duration(seconds) * time.Second,
+		Err: fmt.Errorf("the server answers %s", answer.Status)}
 }
 
 // unpack takes the one file out of a package.

@@ -30,7 +30,8 @@ func naming(t *testing.T, architecture string, artifact hotfix.Artifact) hotfix.
 }
 
 func artifactOf(address string, content []byte, format hotfix.Format) hotfix.Artifact {
-	return hotfix.Artifact{URL: address, SHA256: fmt.Sprintf("%x", sha256.Sum256(content)), Size: int64(len(content)), Format: format}
+	return hotfix.Artifact{URL: address, SHA256: fmt.Sprintf("%x", sha256.Sum256(content)), Size: int64(len(content)),
+		Format: format}
 }
 
 // anywhere has no package manager: artifacts need none.
@@ -52,7 +53,8 @@ func serving(t *testing.T, handle http.HandlerFunc) string {
 func TestAnArtifactIsTheProgramItself(t *testing.T) {
 	content := []byte(strings.Repeat("program", 5000))
 	address := serving(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
-	file, err := anywhere(t).Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address+"/program?sig=secret", content, hotfix.Binary)), version(t, base+".2"), t.TempDir())
+	file, err := anywhere(t).Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address+"/program?sig=secret",
+		content, hotfix.Binary)), version(t, base+".2"), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,8 @@ func TestAnArtifactIsTheProgramItself(t *testing.T) {
 func TestAnArtifactOfScriptsIsForAllArchitectures(t *testing.T) {
 	content := []byte("write_files: []\n")
 	address := serving(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
-	file, err := anywhere(t).Scripts(t.Context(), naming(t, hotfix.AnyArchitecture, artifactOf(address, content, hotfix.Binary)), version(t, base+".2"), t.TempDir())
+	file, err := anywhere(t).Scripts(t.Context(),
+		naming(t, hotfix.AnyArchitecture, artifactOf(address, content, hotfix.Binary)), version(t, base+".2"), t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +87,8 @@ func TestTheProgramIsTakenOutOfAPackage(t *testing.T) {
 				t.Fatal(err)
 			}
 			address := serving(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) })
-			file, err := anywhere(t).Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address, content, hotfix.Deb)), version(t, base+".2"), t.TempDir())
+			file, err := anywhere(t).Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address, content, hotfix.Deb)),
+				version(t, base+".2"), t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -105,15 +109,18 @@ func TestWhatComesOfAnArtifact(t *testing.T) {
 		want   fetch.Outcome
 		tries  int32
 	}{
-		"not there is final":          {serve: status(404), want: fetch.VersionNotFound, tries: 1},
-		"gone is final":               {serve: status(410), want: fetch.VersionNotFound, tries: 1},
-		"forbidden is final":          {serve: status(403), want: fetch.Denied, tries: 1},
-		"wrong digest is final":       {change: func(a *hotfix.Artifact) { a.SHA256 = strings.Repeat("0", 64) }, want: fetch.BadArtifact, tries: 1},
-		"smaller than said is final":  {change: func(a *hotfix.Artifact) { a.Size++ }, want: fetch.BadArtifact, tries: 1},
-		"larger than said is final":   {change: func(a *hotfix.Artifact) { a.Size-- }, want: fetch.BadArtifact, tries: 1},
-		"larger, of unknown length":   {serve: endless, want: fetch.BadArtifact, tries: 1},
-		"not a package":               {change: func(a *hotfix.Artifact) { a.Format = hotfix.Deb }, want: fetch.BadArtifact, tries: 1},
-		"not a package of rpm":        {change: func(a *hotfix.Artifact) { a.Format = hotfix.RPM }, want: fetch.BadArtifact, tries: 1},
+		"not there is final": {serve: status(404), want: fetch.VersionNotFound, tries: 1},
+		"gone is final":      {serve: status(410), want: fetch.VersionNotFound, tries: 1},
+		"forbidden is final": {serve: status(403), want: fetch.Denied, tries: 1},
+		"wrong digest is final": {change: func(a *hotfix.Artifact) { a.SHA256 = strings.Repeat("0", 64) },
+			want: fetch.BadArtifact, tries: 1},
+		"smaller than said is final": {change: func(a *hotfix.Artifact) { a.Size++ }, want: fetch.BadArtifact, tries: 1},
+		"larger than said is final":  {change: func(a *hotfix.Artifact) { a.Size-- }, want: fetch.BadArtifact, tries: 1},
+		"larger, of unknown length":  {serve: endless, want: fetch.BadArtifact, tries: 1},
+		"not a package": {change: func(a *hotfix.Artifact) { a.Format = hotfix.Deb }, want: fetch.BadArtifact,
+			tries: 1},
+		"not a package of rpm": {change: func(a *hotfix.Artifact) { a.Format = hotfix.RPM }, want: fetch.BadArtifact,
+			tries: 1},
 		"unavailable is tried again":  {serve: once(status(503), content), want: fetch.Fetched, tries: 2},
 		"throttled is tried again":    {serve: once(status(429), content), want: fetch.Fetched, tries: 2},
 		"cut off is tried again":      {serve: once(cutOff, content), want: fetch.Fetched, tries: 2},
@@ -200,7 +207,8 @@ func TestAnAddressThatHoldsASecretIsNotPrinted(t *testing.T) {
 func TestAServerThatHangsCostsTheBudgetAndNoMore(t *testing.T) {
 	address := serving(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	node := fetch.New(fetch.Settings{Budget: 200 * time.Millisecond})
-	_, err := node.Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address, []byte("x"), hotfix.Binary)), version(t, base+".2"), t.TempDir())
+	_, err := node.Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address, []byte("x"), hotfix.Binary)),
+		version(t, base+".2"), t.TempDir())
 	var known *fetch.Error
 	if !errors.As(err, &known) || known.Outcome != fetch.Timeout {
 		t.Errorf("it says %v", err)

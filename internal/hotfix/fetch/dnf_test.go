@@ -26,10 +26,12 @@ func rpmNode(t *testing.T, budget time.Duration) (*fetch.Origin, *repository) {
 		execute(t, r.folder, "createrepo_c", "-q", ".")
 	})
 	repositories := t.TempDir()
-	write(t, filepath.Join(repositories, "test.repo"), "[hotfix]\nname=hotfix\nbaseurl="+r.serve(t)+"\nenabled=1\ngpgcheck=0\n"+
+	write(t, filepath.Join(repositories, "test.repo"), "[hotfix]\nname=hotfix\nbaseurl="+r.serve(t)+
+		"\nenabled=1\ngpgcheck=0\n"+
 		"[other]\nname=other\nbaseurl=http://127.0.0.1:1/\nenabled=1\ngpgcheck=0\n")
 	searchPath := t.TempDir()
-	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\nexec dnf --setopt=reposdir="+repositories+" --releasever=3 \"$@\"\n")
+	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\nexec dnf --setopt=reposdir="+repositories+
+		" --releasever=3 \"$@\"\n")
 	return fetch.New(fetch.Settings{
 		Source: "hotfix", OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: budget,
 	}), r
@@ -39,9 +41,12 @@ func buildRPM(t *testing.T, folder, version, payload string) {
 	t.Helper()
 	top := t.TempDir()
 	write(t, filepath.Join(top, "program"), contentOf(version))
-	write(t, filepath.Join(top, "program.spec"), "Name: "+packageName+"\nVersion: "+version+"\nRelease: 1.azl3\nSummary: x\nLicense: x\nAutoReqProv: no\n"+
-		"%description\nx\n%install\ninstall -D -m 755 "+top+"/program %{buildroot}/usr/bin/"+packageName+"\n%files\n/usr/bin/*\n")
-	execute(t, top, "rpmbuild", "-bb", "--define", "_topdir "+top, "--define", "_rpmdir "+folder, "--define", "_binary_payload "+payload,
+	write(t, filepath.Join(top, "program.spec"), "Name: "+packageName+"\nVersion: "+version+
+		"\nRelease: 1.azl3\nSummary: x\nLicense: x\nAutoReqProv: no\n"+
+		"%description\nx\n%install\ninstall -D -m 755 "+top+"/program %{buildroot}/usr/bin/"+packageName+
+		"\n%files\n/usr/bin/*\n")
+	execute(t, top, "rpmbuild", "-bb", "--define", "_topdir "+top, "--define", "_rpmdir "+folder, "--define",
+		"_binary_payload "+payload,
 		"--define", "__os_install_post %{nil}", "--define", "debug_package %{nil}", filepath.Join(top, "program.spec"))
 }
 

@@ -89,14 +89,17 @@ type errand struct {
 }
 
 // Program brings the program of a version into folder. The errors are *Error.
-func (o *Origin) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File, error) {
+func (o *Origin) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
+	error) {
 	return o.bring(ctx, pointer, errand{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder})
 }
 
 // Scripts brings the payload of scripts of a version into folder. The errors are
 // *Error.
-func (o *Origin) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File, error) {
-	return o.bring(ctx, pointer, errand{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture, folder})
+func (o *Origin) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
+	error) {
+	return o.bring(ctx, pointer, errand{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture,
+		folder})
 }
 
 // bring takes the artifact when the pointer names one, and the package otherwise.

@@ -117,7 +117,8 @@ func aptRepository(t *testing.T) *repository {
 		for version, compression := range debs {
 			buildDeb(t, r.folder, packageName, version, compression, "usr/bin/"+packageName, contentOf(version))
 		}
-		buildDeb(t, r.folder, packageName+"-scripts", base+".2", "xz", "usr/share/"+packageName+"/write_files.yaml", "write_files: []\n")
+		buildDeb(t, r.folder, packageName+"-scripts", base+".2", "xz", "usr/share/"+packageName+"/write_files.yaml",
+			"write_files: []\n")
 		write(t, filepath.Join(r.folder, "Packages"), execute(t, r.folder, "apt-ftparchive", "packages", "."))
 		write(t, filepath.Join(r.folder, "Release"), execute(t, r.folder, "apt-ftparchive", "release", "."))
 	})

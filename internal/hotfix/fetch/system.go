@@ -79,7 +79,8 @@ func (o *Origin) apt() (manager, error) {
 			return apt{get: get, cache: cache, sources: sources}, nil
 		}
 	}
-	return nil, &Error{Outcome: VersionNotFound, Err: fmt.Errorf("no sources of packages: none of %s is here", strings.Join(candidates, ", "))}
+	return nil, &Error{Outcome: VersionNotFound, Err: fmt.Errorf("no sources of packages: none of %s is here",
+		strings.Join(candidates, ", "))}
 }
 
 func (o *Origin) rpm(repository string) (manager, error) {

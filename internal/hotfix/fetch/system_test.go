@@ -18,7 +18,8 @@ func recording(t *testing.T, script string, names ...string) (searchPath, record
 	t.Helper()
 	searchPath, record = t.TempDir(), filepath.Join(t.TempDir(), "record")
 	for _, name := range names {
-		write(t, filepath.Join(searchPath, name), "#!/bin/sh\n{ echo "+name+"; for a in \"$@\"; do echo \"  $a\"; done; env | sort; } >>"+record+"\n"+script+"\n")
+		write(t, filepath.Join(searchPath, name), "#!/bin/sh\n{ echo "+name+
+			"; for a in \"$@\"; do echo \"  $a\"; done; env | sort; } >>"+record+"\n"+script+"\n")
 	}
 	return searchPath, record
 }
@@ -67,7 +68,8 @@ func TestNoReleaseFileIsAnUnsupportedSystem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, release := range []string{filepath.Join(t.TempDir(), "none"), pipe} {
-		_, err := fetch.New(fetch.Settings{OSRelease: release}).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
+		_, err := fetch.New(fetch.Settings{OSRelease: release}).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"),
+			t.TempDir())
 		if got := fetch.OutcomeOf(err); got != fetch.UnsupportedOS {
 			t.Errorf("%s: %s (%v)", release, got, err)
 		}
@@ -125,7 +127,8 @@ func TestWhatTdnfSays(t *testing.T) {
 		want   fetch.Outcome
 	}{
 		"not published": {"echo 'Error(1011) : No matching packages'; exit 245", fetch.VersionNotFound},
-		"its lock":      {"echo 'waiting for tdnf_instance lock on /var/run/.tdnf-instance-lockfile'; exec sleep 60", fetch.Busy},
+		"its lock": {"echo 'waiting for tdnf_instance lock on /var/run/.tdnf-instance-lockfile'; exec sleep 60",
+			fetch.Busy},
 		"it hangs":      {"exec sleep 60", fetch.Timeout},
 		"unreachable":   {"echo \"Error: Failed to synchronize cache for repo 'x'\"; exit 1", fetch.Unreachable},
 		"a key":         {"echo 'Error: GPG check FAILED'; exit 1", fetch.Untrusted},
@@ -134,7 +137,8 @@ func TestWhatTdnfSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			searchPath, _ := recording(t, row.script, "tdnf")
-			node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: 5 * time.Second})
+			node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath,
+				Budget: 5 * time.Second})
 			_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 			if fetch.OutcomeOf(err) != row.want {
 				t.Errorf("outcome %s, want %s: %v", fetch.OutcomeOf(err), row.want, err)
@@ -151,7 +155,8 @@ func TestTheWholeProcessGroupIsEnded(t *testing.T) {
 sh -c 'trap "" TERM; echo $$ >>`+pids+`; while :; do sleep 1; done' &
 echo $$ >>`+pids+`
 while :; do sleep 1; done`, "tdnf")
-	node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: 3 * time.Second})
+	node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath,
+		Budget: 3 * time.Second})
 	_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 	if fetch.OutcomeOf(err) != fetch.Timeout {
 		t.Errorf("outcome %s: %v", fetch.OutcomeOf(err), err)

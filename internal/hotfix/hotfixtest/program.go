@@ -109,9 +109,10 @@ func Spoilt(good []byte) map[string][]byte {
 		"a header alone":     good[:64],
 		"wrong architecture": OtherArchitecture(good),
 		"a script":           []byte("#!/bin/sh\necho 202604.01.2\n"),
-		"a Debian package":   append([]byte("!<arch>\ndebian-binary   1342943816  0     0     100644  4         `\n2.0\n"), good...),
-		"an RPM package":     append([]byte{0xed, 0xab, 0xee, 0xdb, 3, 0, 0, 0}, good...),
-		"an HTML page":       []byte("<html><body>503 Service Unavailable</body></html>"),
-		"zeros":              make([]byte, 1<<20),
+		"a Debian package": append([]byte("!<arch>\ndebian-binary   1342943816  0     0     100644  4         `\n2.0\n"),
+			good...),
+		"an RPM package": append([]byte{0xed, 0xab, 0xee, 0xdb, 3, 0, 0, 0}, good...),
+		"an HTML page":   []byte("<html><body>503 Service Unavailable</body></html>"),
+		"zeros":          make([]byte, 1<<20),
 	}
 }

@@ -61,14 +61,17 @@ func TestEndings(t *testing.T) {
 		code  int
 		fault string
 	}{
-		"it ends well":                       {hotfixtest.Behaviour{}, time.Minute, 0, `""`},
-		"its exit code is its own":           {hotfixtest.Behaviour{Exit: 3}, time.Minute, 3, `""`},
-		"127 is an exit code too":            {hotfixtest.Behaviour{Exit: 127}, time.Minute, 127, `""`},
-		"it crashes at once":                 {hotfixtest.Behaviour{DiesFrom: syscall.SIGSEGV}, time.Minute, 139, "segmentation fault"},
-		"it is killed at once":               {hotfixtest.Behaviour{DiesFrom: syscall.SIGKILL}, time.Minute, 137, "killed"},
-		"it aborts at once":                  {hotfixtest.Behaviour{DiesFrom: syscall.SIGABRT}, time.Minute, 134, "abort"},
-		"nobody but itself ended it":         {hotfixtest.Behaviour{DiesFrom: syscall.SIGTERM}, time.Minute, 143, "terminated"},
-		"it crashes when its trial was over": {hotfixtest.Behaviour{DiesFrom: syscall.SIGSEGV, For: 300 * time.Millisecond}, 100 * time.Millisecond, 139, `""`},
+		"it ends well":             {hotfixtest.Behaviour{}, time.Minute, 0, `""`},
+		"its exit code is its own": {hotfixtest.Behaviour{Exit: 3}, time.Minute, 3, `""`},
+		"127 is an exit code too":  {hotfixtest.Behaviour{Exit: 127}, time.Minute, 127, `""`},
+		"it crashes at once": {hotfixtest.Behaviour{DiesFrom: syscall.SIGSEGV}, time.Minute, 139,
+			"segmentation fault"},
+		"it is killed at once": {hotfixtest.Behaviour{DiesFrom: syscall.SIGKILL}, time.Minute, 137, "killed"},
+		"it aborts at once":    {hotfixtest.Behaviour{DiesFrom: syscall.SIGABRT}, time.Minute, 134, "abort"},
+		"nobody but itself ended it": {hotfixtest.Behaviour{DiesFrom: syscall.SIGTERM}, time.Minute, 143,
+			"terminated"},
+		"it crashes when its trial was over": {hotfixtest.Behaviour{DiesFrom: syscall.SIGSEGV, For: 300 * time.Millisecond},
+			100 * time.Millisecond, 139, `""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, row.does))
@@ -111,12 +114,14 @@ func TestWhatCanNotBeStarted(t *testing.T) {
 
 // TestSignals sends each signal to the parent alone.
 func TestSignals(t *testing.T) {
-	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{Signals: true, Exit: 5}))
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{Signals: true, Exit: 5}))
 	for role, how := range map[string]string{"passed on": supervise, "to the program that took our place": replace} {
 		t.Run(role, func(t *testing.T) {
 			parent, lines := begin(t, itself(t, how+"="+path, trial+"=1m"))
 			expectLine(t, lines, "ran")
-			for _, one := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGTERM} {
+			for _, one := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGUSR1, syscall.SIGUSR2,
+				syscall.SIGWINCH, syscall.SIGTERM} {
 				check(t, parent.Process.Signal(one))
 				expectLine(t, lines, "got "+one.String())
 			}
@@ -127,7 +132,8 @@ func TestSignals(t *testing.T) {
 
 // TestASignalOfOthersIsNoFault: the program died from what it was sent.
 func TestASignalOfOthersIsNoFault(t *testing.T) {
-	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Minute}))
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Minute}))
 	for _, one := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		parent, lines := begin(t, itself(t, supervise+"="+path, trial+"=1m"))
 		expectLine(t, lines, "ran")
@@ -138,7 +144,8 @@ func TestASignalOfOthersIsNoFault(t *testing.T) {
 
 // TestASignalToBoth is what a terminal does, and systemd to a control group.
 func TestASignalToBoth(t *testing.T) {
-	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Minute}))
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Minute}))
 	for range 10 {
 		command := itself(t, supervise+"="+path, trial+"=1m")
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -150,7 +157,8 @@ func TestASignalToBoth(t *testing.T) {
 }
 
 func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
-	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Second}))
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{For: time.Second}))
 	nohup := exec.Command("/bin/sh", "-c", `trap "" HUP; exec "$0"`, os.Args[0])
 	nohup.Env = append(os.Environ(), supervise+"="+path, trial+"=1m")
 	parent, lines := begin(t, nohup)
@@ -165,7 +173,8 @@ func TestReplace(t *testing.T) {
 	if code != 9 || !strings.Contains(out, "ran  a b --c") {
 		t.Errorf("exit code %d, %q", code, out)
 	}
-	if _, said, code := run(t, itself(t, replace+"="+path+"-none")); code != launch.ExitNotFound || !strings.Contains(said, "no such file") {
+	if _, said, code := run(t, itself(t, replace+"="+path+"-none")); code != launch.ExitNotFound ||
+		!strings.Contains(said, "no such file") {
 		t.Errorf("exit code %d, %q", code, said)
 	}
 	if _, _, code := run(t, itself(t, replace+"=/etc/passwd")); code != launch.ExitNotExecutable {

@@ -37,7 +37,8 @@ func (c *Client) call(ctx context.Context, to service, signature string) (string
 		return "", ended(ctx, err)
 	}
 	defer connection.Close()
-	post, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+to.address+method, bytes.NewReader(request(c.settings.Component)))
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://"+to.address+method,
+		bytes.NewReader(request(c.settings.Component)))
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +63,8 @@ func (c *Client) call(ctx context.Context, to service, signature string) (string
 	case err != nil:
 		return "", fmt.Errorf("the answer of the live service: %w", err)
 	case decoded.component != "" && decoded.component != c.settings.Component:
-		return "", fmt.Errorf("the answer of the live service is about %.60q, not %q", decoded.component, c.settings.Component)
+		return "", fmt.Errorf("the answer of the live service is about %.60q, not %q", decoded.component,
+			c.settings.Component)
 	}
 	return decoded.config, nil
 }
@@ -70,7 +72,8 @@ func (c *Client) call(ctx context.Context, to service, signature string) (string
 // read gives the message of an answer whose status is good. The status comes after
 // the message.
 func read(ctx context.Context, response *http.Response) ([]byte, error) {
-	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "application/grpc") {
+	if response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"),
+		"application/grpc") {
 		return nil, statusOfHTTP(response)
 	}
 	message, malformed := oneMessage(response.Body)

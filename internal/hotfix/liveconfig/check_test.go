@@ -23,13 +23,15 @@ import (
 const merged = `{"version":"202604.01.5", "scripts_version": "202604.01.6","hotfixes":{"202604.01":"202604.01.7"}}`
 
 func TestALiveRead(t *testing.T) {
-	for _, protocols := range [][]string{{"aks-live-patching", "h2"}, {"h2"}, {"h2", "aks-live-patching"}, {"aks-live-patching"}} {
+	for _, protocols := range [][]string{{"aks-live-patching", "h2"}, {"h2"}, {"h2", "aks-live-patching"},
+		{"aks-live-patching"}} {
 		t.Run(strings.Join(protocols, ","), func(t *testing.T) {
 			f := newFront(t)
 			f.tls.NextProtos = protocols
 			n := newNode(t, f.serve(t), f.authority, "")
 			result := n.check(t)
-			if result.Outcome != liveconfig.LiveRead || !result.Written || result.Decision.Wanted() != "202604.01.7" || result.Err != nil {
+			if result.Outcome != liveconfig.LiveRead || !result.Written || result.Decision.Wanted() != "202604.01.7" ||
+				result.Err != nil {
 				t.Errorf("%+v", result)
 			}
 			n.has(t, merged)
@@ -63,19 +65,23 @@ func TestWhatIsServed(t *testing.T) {
 		reason  hotfix.Reason
 		pointer string // afterwards; empty where it stays as it was
 	}{
-		"a hotfix":           {`{"hotfixes":{"202604.01":"202604.01.7"}}`, liveconfig.LiveRead, hotfix.ReasonInstall, merged},
-		"other bases":        {`{"hotfixes":{"202603.01":"202603.01.7"}}`, liveconfig.NoHotfixForBase, hotfix.ReasonBaseNotListed, ""},
-		"explicitly none":    {`{"hotfixes":{"202604.01":null}}`, liveconfig.NoHotfixForBase, hotfix.ReasonExplicitlyNone, strings.Replace(merged, `"202604.01.7"`, "null", 1)},
-		"an empty map":       {`{"hotfixes":{}}`, liveconfig.NonePublished, hotfix.ReasonNoVersion, ""},
-		"an empty object":    {`{}`, liveconfig.NonePublished, hotfix.ReasonNoVersion, ""},
-		"an empty text":      {``, liveconfig.NonePublished, hotfix.ReasonEmptyPointer, ""},
-		"not higher":         {`{"hotfixes":{"202604.01":"202604.01.3"}}`, liveconfig.Rejected, hotfix.ReasonNotHigher, ""},
-		"malformed":          {`{"hotfixes":{"202604.01":"latest"}}`, liveconfig.Rejected, hotfix.ReasonTargetMalformed, ""},
-		"of the wrong type":  {`{"hotfixes":{"202604.01":7}}`, liveconfig.Rejected, hotfix.ReasonTargetMalformed, ""},
-		"of another base":    {`{"hotfixes":{"202604.01":"202604.02.7"}}`, liveconfig.Rejected, hotfix.ReasonBaseMismatch, ""},
-		"no map":             {`{"hotfixes":[]}`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
-		"no JSON":            {`no`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
-		"larger than read":   {`{"hotfixes":{"202604.01":"202604.01.7"},"x":"` + strings.Repeat("x", hotfix.MaxPointerSize) + `"}`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
+		"a hotfix": {`{"hotfixes":{"202604.01":"202604.01.7"}}`, liveconfig.LiveRead, hotfix.ReasonInstall, merged},
+		"other bases": {`{"hotfixes":{"202603.01":"202603.01.7"}}`, liveconfig.NoHotfixForBase,
+			hotfix.ReasonBaseNotListed, ""},
+		"explicitly none": {`{"hotfixes":{"202604.01":null}}`, liveconfig.NoHotfixForBase, hotfix.ReasonExplicitlyNone,
+			strings.Replace(merged, `"202604.01.7"`, "null", 1)},
+		"an empty map":      {`{"hotfixes":{}}`, liveconfig.NonePublished, hotfix.ReasonNoVersion, ""},
+		"an empty object":   {`{}`, liveconfig.NonePublished, hotfix.ReasonNoVersion, ""},
+		"an empty text":     {``, liveconfig.NonePublished, hotfix.ReasonEmptyPointer, ""},
+		"not higher":        {`{"hotfixes":{"202604.01":"202604.01.3"}}`, liveconfig.Rejected, hotfix.ReasonNotHigher, ""},
+		"malformed":         {`{"hotfixes":{"202604.01":"latest"}}`, liveconfig.Rejected, hotfix.ReasonTargetMalformed, ""},
+		"of the wrong type": {`{"hotfixes":{"202604.01":7}}`, liveconfig.Rejected, hotfix.ReasonTargetMalformed, ""},
+		"of another base": {`{"hotfixes":{"202604.01":"202604.02.7"}}`, liveconfig.Rejected, hotfix.ReasonBaseMismatch,
+			""},
+		"no map":  {`{"hotfixes":[]}`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
+		"no JSON": {`no`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
+		"larger than read": {`{"hotfixes":{"202604.01":"202604.01.7"},"x":"` + strings.Repeat("x", hotfix.MaxPointerSize) +
+			`"}`, liveconfig.Rejected, hotfix.ReasonMalformedPointer, ""},
 		"beyond the message": {strings.Repeat("x", 1<<20), liveconfig.Failed, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,11 +103,15 @@ func TestWhatIsServed(t *testing.T) {
 // Every status of gRPC, with a map in the node's configuration to fall back on.
 func TestEveryStatus(t *testing.T) {
 	outcomes := map[codes.Code]liveconfig.Outcome{
-		codes.NotFound: liveconfig.NonePublished, codes.PermissionDenied: liveconfig.NonePublished, codes.Unauthenticated: liveconfig.NonePublished,
-		codes.InvalidArgument: liveconfig.Failed, codes.AlreadyExists: liveconfig.Failed, codes.ResourceExhausted: liveconfig.Failed,
+		codes.NotFound: liveconfig.NonePublished, codes.PermissionDenied: liveconfig.NonePublished,
+		codes.Unauthenticated: liveconfig.NonePublished,
+		codes.InvalidArgument: liveconfig.Failed, codes.AlreadyExists: liveconfig.Failed,
+		codes.ResourceExhausted:  liveconfig.Failed,
 		codes.FailedPrecondition: liveconfig.Failed, codes.OutOfRange: liveconfig.Failed,
-		codes.Canceled: liveconfig.ColdStartFallback, codes.Unknown: liveconfig.ColdStartFallback, codes.DeadlineExceeded: liveconfig.ColdStartFallback,
-		codes.Aborted: liveconfig.ColdStartFallback, codes.Unimplemented: liveconfig.ColdStartFallback, codes.Internal: liveconfig.ColdStartFallback,
+		codes.Canceled: liveconfig.ColdStartFallback, codes.Unknown: liveconfig.ColdStartFallback,
+		codes.DeadlineExceeded: liveconfig.ColdStartFallback,
+		codes.Aborted:          liveconfig.ColdStartFallback, codes.Unimplemented: liveconfig.ColdStartFallback,
+		codes.Internal:    liveconfig.ColdStartFallback,
 		codes.Unavailable: liveconfig.ColdStartFallback, codes.DataLoss: liveconfig.ColdStartFallback,
 	}
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
@@ -221,21 +231,28 @@ func TestHalfAnAnswer(t *testing.T) {
 		handle http.HandlerFunc
 		want   liveconfig.Outcome
 	}{
-		"a whole one, to compare":     {grpcAnswer(whole, "0"), liveconfig.NonePublished},
-		"cut off in the message":      {cut, liveconfig.Failed},
-		"half a message":              {grpcAnswer(whole[:7], "0"), liveconfig.Failed},
-		"half a prefix":               {grpcAnswer(whole[:3], "0"), liveconfig.Failed},
-		"no message":                  {grpcAnswer("", "0"), liveconfig.Failed},
-		"two messages":                {grpcAnswer(whole+whole, "0"), liveconfig.Failed},
-		"no status":                   {grpcAnswer(whole, ""), liveconfig.Failed},
-		"a status that is no number":  {grpcAnswer(whole, "fine"), liveconfig.Failed},
-		"a compressed message":        {grpcAnswer("\x01"+whole[1:], "0"), liveconfig.Failed},
-		"a message that says a TB":    {grpcAnswer("\x00\xff\xff\xff\xff", "0"), liveconfig.Failed},
-		"no protobuf":                 {grpcAnswer("\x00\x00\x00\x00\x02\x12\x7f", "0"), liveconfig.Failed},
-		"about another component":     {grpcAnswer("\x00\x00\x00\x00\x03\x0a\x01x", "0"), liveconfig.Failed},
-		"a gateway's page":            {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "sorry", http.StatusBadGateway) }, liveconfig.Failed},
-		"a gateway that forbids":      {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, liveconfig.NonePublished},
-		"a page where gRPC should be": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, liveconfig.Failed},
+		"a whole one, to compare":    {grpcAnswer(whole, "0"), liveconfig.NonePublished},
+		"cut off in the message":     {cut, liveconfig.Failed},
+		"half a message":             {grpcAnswer(whole[:7], "0"), liveconfig.Failed},
+		"half a prefix":              {grpcAnswer(whole[:3], "0"), liveconfig.Failed},
+		"no message":                 {grpcAnswer("", "0"), liveconfig.Failed},
+		"two messages":               {grpcAnswer(whole+whole, "0"), liveconfig.Failed},
+		"no status":                  {grpcAnswer(whole, ""), liveconfig.Failed},
+		"a status that is no number": {grpcAnswer(whole, "fine"), liveconfig.Failed},
+		"a compressed message":       {grpcAnswer("\x01"+whole[1:], "0"), liveconfig.Failed},
+		"a message that says a TB":   {grpcAnswer("\x00\xff\xff\xff\xff", "0"), liveconfig.Failed},
+		"no protobuf":                {grpcAnswer("\x00\x00\x00\x00\x02\x12\x7f", "0"), liveconfig.Failed},
+		"about another component":    {grpcAnswer("\x00\x00\x00\x00\x03\x0a\x01x", "0"), liveconfig.Failed},
+		"a gateway's page": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "sorry",
+				http.StatusBadGateway)
+		}, liveconfig.Failed},
+		"a gateway that forbids": {func(w http.ResponseWriter,
+			_ *http.Request) {
+			http.Error(w, "no", http.StatusForbidden)
+		}, liveconfig.NonePublished},
+		"a page where gRPC should be": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+			liveconfig.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFront(t)
@@ -309,13 +326,18 @@ func TestTheNodesConfiguration(t *testing.T) {
 		settings      liveconfig.Settings
 		want          liveconfig.Outcome
 	}{
-		"as protobuf names its fields":     {`{"api_server_config":{"api_server_name":"` + address + `"},"kubernetes_ca_cert":"%s"}`, liveconfig.Settings{}, liveconfig.LiveRead},
-		"not needed when all is set":       {``, liveconfig.Settings{Server: address, Authority: authorityFile}, liveconfig.LiveRead},
-		"no API server":                    {`{"kubernetesCaCert":"%s"}`, liveconfig.Settings{}, liveconfig.Failed},
-		"no authority":                     {`{"apiServerConfig":{"apiServerName":"` + address + `"}}`, liveconfig.Settings{}, liveconfig.Failed},
-		"an authority that is no base64":   {`{"apiServerConfig":{"apiServerName":"` + address + `"},"kubernetesCaCert":"!"}`, liveconfig.Settings{}, liveconfig.Failed},
-		"no JSON":                          {`#!/bin/sh`, liveconfig.Settings{}, liveconfig.Failed},
-		"an authority's file that is gone": {`{}`, liveconfig.Settings{Server: address, Authority: "/nowhere"}, liveconfig.Failed},
+		"as protobuf names its fields": {`{"api_server_config":{"api_server_name":"` + address +
+			`"},"kubernetes_ca_cert":"%s"}`, liveconfig.Settings{}, liveconfig.LiveRead},
+		"not needed when all is set": {``, liveconfig.Settings{Server: address, Authority: authorityFile},
+			liveconfig.LiveRead},
+		"no API server": {`{"kubernetesCaCert":"%s"}`, liveconfig.Settings{}, liveconfig.Failed},
+		"no authority": {`{"apiServerConfig":{"apiServerName":"` + address + `"}}`, liveconfig.Settings{},
+			liveconfig.Failed},
+		"an authority that is no base64": {`{"apiServerConfig":{"apiServerName":"` + address + `"},"kubernetesCaCert":"!"}`,
+			liveconfig.Settings{}, liveconfig.Failed},
+		"no JSON": {`#!/bin/sh`, liveconfig.Settings{}, liveconfig.Failed},
+		"an authority's file that is gone": {`{}`, liveconfig.Settings{Server: address, Authority: "/nowhere"},
+			liveconfig.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNode(t, address, f.authority, "")

@@ -25,7 +25,8 @@ const (
 // rewrite changes a pointer file under its lock, all at once: change gets what it
 // holds and gives what it shall hold, or nil to leave it. Mode and owner stay. A
 // symbolic link stays too; the file that it leads to is the one that is rewritten.
-func (c *Client) rewrite(ctx context.Context, path string, change func(contents []byte) ([]byte, error)) (written bool, err error) {
+func (c *Client) rewrite(ctx context.Context, path string, change func(contents []byte) ([]byte, error)) (written bool,
+	err error) {
 	path, err = behindLinks(path)
 	if err != nil {
 		return false, err

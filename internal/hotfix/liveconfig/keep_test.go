@@ -55,10 +55,15 @@ func TestWhereAPointerIsWritten(t *testing.T) {
 		"behind a link": {prepare: func(path string) error {
 			return errors.Join(os.WriteFile(path+".real", []byte("{}"), 0o600), os.Symlink(path+".real", path))
 		}},
-		"not behind a link to nothing": {prepare: func(path string) error { return os.Symlink("nothing", path) }, refused: true},
-		"not over a folder":            {prepare: func(path string) error { return os.Mkdir(path, 0o700) }, refused: true},
-		"not over a pipe":              {prepare: func(path string) error { return syscall.Mkfifo(path, 0o600) }, refused: true},
-		"not over what is too large":   {prepare: func(path string) error { return os.WriteFile(path, make([]byte, 65<<10), 0o600) }, refused: true},
+		"not behind a link to nothing": {prepare: func(path string) error { return os.Symlink("nothing", path) },
+			refused: true},
+		"not over a folder": {prepare: func(path string) error { return os.Mkdir(path, 0o700) }, refused: true},
+		"not over a pipe": {prepare: func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			refused: true},
+		"not over what is too large": {prepare: func(path string) error {
+			return os.WriteFile(path, make([]byte, 65<<10),
+				0o600)
+		}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()

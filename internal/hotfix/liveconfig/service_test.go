@@ -79,7 +79,8 @@ func (a *authority) issue(t *testing.T, name string, over time.Time) tls.Certifi
 	key := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
-		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: over, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: over,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
@@ -123,14 +124,16 @@ func describe(t *testing.T) (asking, answering protoreflect.MessageDescriptor) {
 	text := func(name string, number int32) *descriptorpb.FieldDescriptorProto {
 		return &descriptorpb.FieldDescriptorProto{
 			Name: proto.String(name), Number: proto.Int32(number), JsonName: proto.String(name),
-			Type: descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(), Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
+			Type:  descriptorpb.FieldDescriptorProto_TYPE_STRING.Enum(),
+			Label: descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL.Enum(),
 		}
 	}
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
 		Name: proto.String("live.proto"), Package: proto.String("akslivepatching.v1"), Syntax: proto.String("proto3"),
 		MessageType: []*descriptorpb.DescriptorProto{
 			{Name: proto.String("Request"), Field: []*descriptorpb.FieldDescriptorProto{text("component_name", 1)}},
-			{Name: proto.String("Response"), Field: []*descriptorpb.FieldDescriptorProto{text("component_name", 1), text("config", 2)}},
+			{Name: proto.String("Response"), Field: []*descriptorpb.FieldDescriptorProto{text("component_name", 1),
+				text("config", 2)}},
 		},
 	}, nil)
 	if err != nil {

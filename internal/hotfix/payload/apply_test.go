@@ -49,7 +49,8 @@ func TestRollback(t *testing.T) {
 	t.Run("of the second version gives the first one's files", func(t *testing.T) {
 		node := newNode(t)
 		check(t, node.apply(version, newFiles()))
-		check(t, node.apply("202604.01.4", payload.Payload{Files: []payload.File{{Path: "/opt/azure/script.sh", Mode: 0o700, Content: []byte("newer")}}}))
+		check(t, node.apply("202604.01.4",
+			payload.Payload{Files: []payload.File{{Path: "/opt/azure/script.sh", Mode: 0o700, Content: []byte("newer")}}}))
 		node.expectFile(t, "/opt/azure/script.sh", "newer", 0o700)
 		_, err := node.tree.Rollback()
 		check(t, err)

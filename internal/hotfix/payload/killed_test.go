@@ -114,7 +114,8 @@ func inProcess(t *testing.T, folder, what string, at int) (killed bool) {
 	t.Helper()
 	process := exec.Command(os.Args[0])
 	// The race detector would linger for a second at the end.
-	process.Env = append(os.Environ(), work+"="+what, inFolder+"="+folder, killAt+"="+strconv.Itoa(at), "GORACE=atexit_sleep_ms=0")
+	process.Env = append(os.Environ(), work+"="+what, inFolder+"="+folder, killAt+"="+strconv.Itoa(at),
+		"GORACE=atexit_sleep_ms=0")
 	out, err := process.CombinedOutput()
 	if status := process.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() && status.Signal() == syscall.SIGKILL {
 		return true

@@ -35,7 +35,8 @@ func (d *document) neverTaken(pointer hotfix.Pointer) {
 	for _, entry := range pointer.Entries() {
 		version, usable := usable(entry)
 		if usable && hotfix.ValidBase(entry.Base) && version.Base() != entry.Base {
-			d.add(entry.Field, entry.Offset, "%s is of base %s: no node of base %s takes it", version, version.Base(), entry.Base)
+			d.add(entry.Field, entry.Offset, "%s is of base %s: no node of base %s takes it", version,
+				version.Base(), entry.Base)
 		}
 	}
 }
@@ -63,7 +64,8 @@ func (d *document) backwards(pointer, before hotfix.Pointer) {
 		version, isUsable := usable(entry)
 		earlier, wasUsable := usable(was[entry.Field])
 		if isUsable && wasUsable && version.Base() == earlier.Base() && version.Before(earlier) {
-			d.add(entry.Field, entry.Offset, "it goes back from %s to %s; publish a higher patch, or \"\" to withdraw", earlier, version)
+			d.add(entry.Field, entry.Offset, "it goes back from %s to %s; publish a higher patch, or \"\" to withdraw",
+				earlier, version)
 		}
 	}
 }

@@ -21,11 +21,13 @@ func TestLint(t *testing.T) {
 			file:   `{"version":"202604.01.3","scripts_version":"202604.01.3","hotfixes":{"202604.01":"202604.01.4","202603.02":"","202603.01":null},"more":1}`,
 			before: `{"hotfixes":{"202604.01":"202604.01.3","202603.02":"202603.02.9"}}`,
 		},
-		"no JSON":                     {file: "{\n  \"version\": x\n}", want: []string{`p:2:14: invalid character 'x' looking for beginning of value`}},
-		"cut off":                     {file: "{\n  \"version\":", want: []string{`p:2:13: it ends in the middle`}},
-		"something behind it":         {file: "{}\n{}", want: []string{`p:2:1: something follows the JSON object`}},
-		"no object":                   {file: `[]`, want: []string{`p:1:1: it is not a JSON object`}},
-		"a field that is there twice": {file: "{\"version\":\"\",\n \"version\":\"\"}", want: []string{`p:2:2: version: it is given twice; nobody can tell which is meant`}},
+		"no JSON": {file: "{\n  \"version\": x\n}",
+			want: []string{`p:2:14: invalid character 'x' looking for beginning of value`}},
+		"cut off":             {file: "{\n  \"version\":", want: []string{`p:2:13: it ends in the middle`}},
+		"something behind it": {file: "{}\n{}", want: []string{`p:2:1: something follows the JSON object`}},
+		"no object":           {file: `[]`, want: []string{`p:1:1: it is not a JSON object`}},
+		"a field that is there twice": {file: "{\"version\":\"\",\n \"version\":\"\"}",
+			want: []string{`p:2:2: version: it is given twice; nobody can tell which is meant`}},
 		"a base that is there twice": {
 			file: "{\"hotfixes\":{\n\"202604.01\":\"202604.01.3\",\n\"202604.01\":\"202604.01.4\"}}",
 			want: []string{`p:3:13: hotfixes["202604.01"]: the base is given twice; nobody can tell which is meant`},
@@ -57,7 +59,8 @@ func TestLint(t *testing.T) {
 		},
 		"another base is not backwards": {file: `{"version":"202603.01.1"}`, before: `{"version":"202604.01.4"}`},
 		"an artifact that can't be used": {
-			file: "{\"artifacts\":{\n \"202604.01\":{\"amd64\":{\"url\":\"ftp://x\",\"sha256\":\"" + strings.Repeat("0", 64) + "\",\"size\":1,\"format\":\"deb\"}},\n \"x\":7}}",
+			file: "{\"artifacts\":{\n \"202604.01\":{\"amd64\":{\"url\":\"ftp://x\",\"sha256\":\"" + strings.Repeat("0", 64) +
+				"\",\"size\":1,\"format\":\"deb\"}},\n \"x\":7}}",
 			want: []string{
 				`p:2:23: artifacts["202604.01"]["amd64"]: url: "ftp://x" is not an address of HTTP or HTTPS`,
 				`p:3:6: artifacts["x"][""]: the key "x" is not a base of the form YYYYMM.DD: no node has it`,
@@ -81,7 +84,8 @@ func TestBefore(t *testing.T) {
 	folder := t.TempDir()
 	git := func(arguments ...string) {
 		t.Helper()
-		command := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "commit.gpgsign=false"}, arguments...)...)
+		command := exec.Command("git", append([]string{"-C", folder, "-c", "user.name=x", "-c", "user.email=x@example.com",
+			"-c", "commit.gpgsign=false"}, arguments...)...)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("git %s: %v\n%s", strings.Join(arguments, " "), err, out)
 		}

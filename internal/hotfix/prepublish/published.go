@@ -67,7 +67,8 @@ type Reader struct {
 
 // NewReader makes a reader that goes through the environment's proxy.
 func NewReader() *Reader {
-	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true, TLSHandshakeTimeout: 10 * time.Second}
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true,
+		TLSHandshakeTimeout: 10 * time.Second}
 	return &Reader{client: &http.Client{Transport: transport, CheckRedirect: fetch.Follow}, clock: clock.Real{}}
 }
 
@@ -76,7 +77,8 @@ func (r *Reader) Close() { r.client.CloseIdleConnections() }
 
 // Published looks for all that a pointer makes nodes fetch: in every repository, or
 // at the address where the pointer names an artifact.
-func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Names, architectures []string, repositories []Repository) []Presence {
+func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Names, architectures []string,
+	repositories []Repository) []Presence {
 	var found []Presence
 	search := &search{reader: r, indexes: map[string]looked{}}
 	for _, target := range targets(pointer, names, architectures) {
@@ -87,7 +89,8 @@ func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Na
 		case named:
 			found = append(found, target.presence(shown(artifact.URL), search.artifact(ctx, artifact)))
 		case len(repositories) == 0:
-			found = append(found, target.presence("no repository", apierr.New(apierr.Missing, "the pointer names no artifact, and no --repository was given to look in")))
+			found = append(found, target.presence("no repository",
+				apierr.New(apierr.Missing, "the pointer names no artifact, and no --repository was given to look in")))
 		default:
 			for _, repository := range repositories {
 				found = append(found, target.presence(repository.String(), search.repository(ctx, repository, target)))
@@ -99,7 +102,8 @@ func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Na
 
 func (t target) presence(place string, err error) Presence {
 	found := Presence{
-		Field: t.entry.Field, Package: t.packageName, Version: t.version.String(), Architecture: t.architecture, Place: place, State: There,
+		Field: t.entry.Field, Package: t.packageName, Version: t.version.String(), Architecture: t.architecture, Place: place,
+		State: There,
 	}
 	if err != nil {
 		found.State, found.Says = Unseen, err.Error()

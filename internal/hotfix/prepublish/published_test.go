@@ -73,10 +73,12 @@ func apt(t *testing.T, ending string) site {
 	t.Helper()
 	s := site{}
 	release := "Origin: x\nMD5Sum:\n 0 1 main/binary-amd64/Packages\nSHA256:\n"
-	for architecture, versions := range map[string][]string{"amd64": {"202604.01.7-ubuntu24.04u1"}, "arm64": {"202604.01.7", "202604.01.10"}} {
+	for architecture, versions := range map[string][]string{"amd64": {"202604.01.7-ubuntu24.04u1"},
+		"arm64": {"202604.01.7", "202604.01.10"}} {
 		text := "Package: other\nArchitecture: all\nVersion: 1\n\n"
 		for _, version := range versions {
-			text += "Package: aks-node-controller\nArchitecture: " + architecture + "\nVersion: " + version + "\nDescription: x\n Version: 9\n\n"
+			text += "Package: aks-node-controller\nArchitecture: " + architecture + "\nVersion: " + version +
+				"\nDescription: x\n Version: 9\n\n"
 		}
 		text += "Package: aks-node-controller-scripts\nArchitecture: all\nVersion: 202604.01.2\n"
 		raw := compressed(t, ending, text)
@@ -93,12 +95,15 @@ func rpm(t *testing.T, ending string) site {
 	s := site{}
 	for _, architecture := range []string{"x86_64", "aarch64"} {
 		primary := `<?xml version="1.0"?><metadata xmlns="http://linux.duke.edu/metadata/common" packages="2">`
-		for _, item := range [][3]string{{"aks-node-controller", architecture, "202604.01.7"}, {"aks-node-controller-scripts", "noarch", "202604.01.2"}, {"aks-node-controller", "src", "202604.01.19"}} {
-			primary += `<package type="rpm"><name>` + item[0] + `</name><arch>` + item[1] + `</arch><version epoch="0" ver="` + item[2] + `" rel="1.azl3"/></package>`
+		for _, item := range [][3]string{{"aks-node-controller", architecture, "202604.01.7"},
+			{"aks-node-controller-scripts", "noarch", "202604.01.2"}, {"aks-node-controller", "src", "202604.01.19"}} {
+			primary += `<package type="rpm"><name>` + item[0] + `</name><arch>` + item[1] + `</arch><version epoch="0" ver="` +
+				item[2] + `" rel="1.azl3"/></package>`
 		}
 		raw := compressed(t, ending, primary+"</metadata>")
 		s["/"+architecture+"/repodata/primary.xml"+ending] = raw
-		s["/"+architecture+"/repodata/repomd.xml"] = fmt.Appendf(nil, `<repomd xmlns="http://linux.duke.edu/metadata/repo"><data type="other"/><data type="primary"><checksum type="sha256">%x</checksum><location href="repodata/primary.xml%s"/></data></repomd>`,
+		s["/"+architecture+"/repodata/repomd.xml"] = fmt.Appendf(nil,
+			`<repomd xmlns="http://linux.duke.edu/metadata/repo"><data type="other"/><data type="primary"><checksum type="sha256">%x</checksum><location href="repodata/primary.xml%s"/></data></repomd>`,
 			sha256.Sum256(raw), ending)
 	}
 	return s
@@ -126,7 +131,8 @@ func published(t *testing.T, content string, repositories ...string) []string {
 	names := prepublish.Names{Program: "aks-node-controller", Scripts: "aks-node-controller-scripts"}
 	var found []string
 	for _, target := range reader.Published(t.Context(), pointer, names, both, places) {
-		found = append(found, strings.Join([]string{strings.TrimPrefix(target.Package, "aks-node-controller"), target.Version, target.Architecture, string(target.State)}, " "))
+		found = append(found, strings.Join([]string{strings.TrimPrefix(target.Package, "aks-node-controller"), target.Version,
+			target.Architecture, string(target.State)}, " "))
 	}
 	return found
 }
@@ -145,12 +151,17 @@ func TestPublishedInARepository(t *testing.T) {
 		}
 		t.Run(form, func(t *testing.T) {
 			for content, want := range map[string][]string{
-				`{"hotfixes":{"202604.01":"202604.01.7"}}`:                                 {" 202604.01.7 amd64 there", " 202604.01.7 arm64 there"},
-				`{"hotfixes":{"202604.01":"202604.01.1"}}`:                                 {" 202604.01.1 amd64 not-there", " 202604.01.1 arm64 not-there"},
-				`{"hotfixes":{"202604.01":"202604.01.19"}}`:                                {" 202604.01.19 amd64 not-there", " 202604.01.19 arm64 not-there"},
-				`{"version":"202604.01.7","scripts_version":"202604.01.2"}`:                {" 202604.01.7 amd64 there", "-scripts 202604.01.2 amd64 there", " 202604.01.7 arm64 there", "-scripts 202604.01.2 arm64 there"},
-				`{"version":"202604.01.9","hotfixes":{"202604.01":"","202603.01":null}}`:   nil,
-				`{"hotfixes":{"202604.01":"","202603.01":"202603.01.1"},"version":"what"}`: {" 202603.01.1 amd64 not-there", " 202603.01.1 arm64 not-there"},
+				`{"hotfixes":{"202604.01":"202604.01.7"}}`: {" 202604.01.7 amd64 there",
+					" 202604.01.7 arm64 there"},
+				`{"hotfixes":{"202604.01":"202604.01.1"}}`: {" 202604.01.1 amd64 not-there",
+					" 202604.01.1 arm64 not-there"},
+				`{"hotfixes":{"202604.01":"202604.01.19"}}`: {" 202604.01.19 amd64 not-there",
+					" 202604.01.19 arm64 not-there"},
+				`{"version":"202604.01.7","scripts_version":"202604.01.2"}`: {" 202604.01.7 amd64 there",
+					"-scripts 202604.01.2 amd64 there", " 202604.01.7 arm64 there", "-scripts 202604.01.2 arm64 there"},
+				`{"version":"202604.01.9","hotfixes":{"202604.01":"","202603.01":null}}`: nil,
+				`{"hotfixes":{"202604.01":"","202603.01":"202603.01.1"},"version":"what"}`: {" 202603.01.1 amd64 not-there",
+					" 202603.01.1 arm64 not-there"},
 			} {
 				if diff := cmp.Diff(want, published(t, content, place)); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", content, diff)
@@ -162,7 +173,8 @@ func TestPublishedInARepository(t *testing.T) {
 
 func TestOneArchitectureIsMissing(t *testing.T) {
 	want := []string{" 202604.01.10 amd64 not-there", " 202604.01.10 arm64 there"}
-	if diff := cmp.Diff(want, published(t, `{"version":"202604.01.10"}`, "deb "+apt(t, ".gz").serve(t)+" noble main")); diff != "" {
+	if diff := cmp.Diff(want, published(t, `{"version":"202604.01.10"}`, "deb "+apt(t, ".gz").serve(t)+
+		" noble main")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -186,7 +198,8 @@ func TestUnseen(t *testing.T) {
 		})
 	}
 	want := []string{" 202604.01.7 amd64 unseen", " 202604.01.7 arm64 there"}
-	if diff := cmp.Diff(want, published(t, `{"version":"202604.01.7"}`, "deb "+spoilt.serve(t)+" noble main")); diff != "" {
+	if diff := cmp.Diff(want, published(t, `{"version":"202604.01.7"}`, "deb "+spoilt.serve(t)+
+		" noble main")); diff != "" {
 		t.Errorf("an index that is not the one of Release (-want +got):\n%s", diff)
 	}
 }
@@ -195,7 +208,8 @@ func TestPublishedAtAnAddress(t *testing.T) {
 	content := []byte("program")
 	address := site{"/program": content}.serve(t)
 	pointer := func(path, digest string, size int) string {
-		return fmt.Sprintf(`{"hotfixes":{"202604.01":"202604.01.7"},"artifacts":{"202604.01":{"amd64":{"url":%q,"sha256":%q,"size":%d,"format":"binary"}}}}`, address+path, digest, size)
+		return fmt.Sprintf(
+			`{"hotfixes":{"202604.01":"202604.01.7"},"artifacts":{"202604.01":{"amd64":{"url":%q,"sha256":%q,"size":%d,"format":"binary"}}}}`, address+path, digest, size)
 	}
 	digest := fmt.Sprintf("%x", sha256.Sum256(content))
 	place := "deb " + apt(t, "").serve(t) + " noble main"
@@ -216,7 +230,8 @@ func TestPublishedAtAnAddress(t *testing.T) {
 }
 
 func TestParseRepository(t *testing.T) {
-	for _, text := range []string{"", "deb", "deb https://x noble", "deb https://x noble/ main", "deb ftp://x noble main", "rpm", "rpm https://x y", "zip https://x", "rpm file:///x"} {
+	for _, text := range []string{"", "deb", "deb https://x noble", "deb https://x noble/ main", "deb ftp://x noble main",
+		"rpm", "rpm https://x y", "zip https://x", "rpm file:///x"} {
 		if place, err := prepublish.ParseRepository(text); err == nil {
 			t.Errorf("%q is taken for %s", text, place)
 		}
@@ -238,11 +253,13 @@ func TestIndexesOfRealTools(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(tree, "DEBIAN"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	control := "Package: aks-node-controller\nVersion: 202604.01.7-ubuntu24.04u1\nArchitecture: all\nMaintainer: x <x@example.com>\nDescription: x\n"
+	control := "Package: aks-node-controller\nVersion: 202604.01.7-ubuntu24.04u1\nArchitecture: all\nMaintainer: x " +
+		"<x@example.com>\nDescription: x\n"
 	if err := os.WriteFile(filepath.Join(tree, "DEBIAN/control"), []byte(control), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"dpkg-deb -b " + tree + " x.deb", "apt-ftparchive packages .", "gzip -k Packages", "apt-ftparchive release ."} {
+	for _, line := range []string{"dpkg-deb -b " + tree + " x.deb", "apt-ftparchive packages .", "gzip -k Packages",
+		"apt-ftparchive release ."} {
 		words := strings.Fields(line)
 		command := exec.Command(words[0], words[1:]...)
 		command.Dir = folder
@@ -270,7 +287,8 @@ func TestARedirectionWithoutEndIsNoPublishedArtifact(t *testing.T) {
 		http.Redirect(w, r, r.URL.Path, http.StatusFound)
 	}))
 	t.Cleanup(server.Close)
-	document := fmt.Sprintf(`{"hotfixes":{"202604.01":"202604.01.2"},"artifacts":{"202604.01":{"amd64":{"url":%q,"sha256":%q,"size":1,"format":"binary"}}}}`,
+	document := fmt.Sprintf(
+		`{"hotfixes":{"202604.01":"202604.01.2"},"artifacts":{"202604.01":{"amd64":{"url":%q,"sha256":%q,"size":1,"format":"binary"}}}}`,
 		server.URL+"/node", strings.Repeat("0", 64))
 	pointer, err := hotfix.ParsePointer([]byte(document))
 	if err != nil {

@@ -63,7 +63,8 @@ func Resolve(fleet Fleet, rule Rule) []Group {
 		resolved = append(resolved, Group{of.base, sum.nodes, sum.versions, sum.example, of.effect})
 	}
 	slices.SortFunc(resolved, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Scripts, b.Scripts), cmp.Compare(a.Reason, b.Reason))
+		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Scripts, b.Scripts),
+			cmp.Compare(a.Reason, b.Reason))
 	})
 	return resolved
 }

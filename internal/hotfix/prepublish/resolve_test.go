@@ -41,7 +41,8 @@ func TestResolve(t *testing.T) {
 		{"202603.01", 1, 1, "202603.01.0", prepublish.Effect{Reason: hotfix.ReasonBaseNotListed}},
 		{"202604.01", 1, 1, "202604.01.7", prepublish.Effect{Reason: hotfix.ReasonNotHigher}},
 		{"202604.01", 1, 1, "202604.01.1", prepublish.Effect{Target: "202604.01.7", Reason: hotfix.ReasonInstall}},
-		{"202604.01", 3, 2, "202604.01.0", prepublish.Effect{Target: "202604.01.7", Scripts: "202604.01.1", Reason: hotfix.ReasonInstall}},
+		{"202604.01", 3, 2, "202604.01.0", prepublish.Effect{Target: "202604.01.7", Scripts: "202604.01.1",
+			Reason: hotfix.ReasonInstall}},
 	}
 	if diff := cmp.Diff(want, prepublish.Resolve(fleet(t, versions), rule)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -53,7 +54,8 @@ func TestDiffer(t *testing.T) {
 	after := prepublish.RuleOf(pointerFile(t, `{"version":"202603.01.2","hotfixes":{"202604.01":"202604.01.1"}}`))
 	noVersion := prepublish.Effect{Reason: hotfix.ReasonBaseMismatch}
 	want := []prepublish.Change{
-		{"202603.01", 1, 1, "202603.01.0", prepublish.Effect{Target: "202603.01.2", Reason: hotfix.ReasonInstall}, prepublish.Effect{Reason: hotfix.ReasonBaseNotListed}},
+		{"202603.01", 1, 1, "202603.01.0", prepublish.Effect{Target: "202603.01.2", Reason: hotfix.ReasonInstall},
+			prepublish.Effect{Reason: hotfix.ReasonBaseNotListed}},
 		{"202604.01", 3, 2, "202604.01.0", noVersion, prepublish.Effect{Target: "202604.01.1", Reason: hotfix.ReasonInstall}},
 		{"202604.01", 2, 2, "202604.01.1", noVersion, prepublish.Effect{Reason: hotfix.ReasonNotHigher}},
 	}
@@ -68,7 +70,8 @@ func TestDiffer(t *testing.T) {
 // A fleet decides by a broken pointer too: none of it gets anything.
 func TestResolveABrokenPointer(t *testing.T) {
 	got := prepublish.Resolve(fleet(t, "202604.01.0\n"), prepublish.RuleOf(pointerFile(t, `{`)))
-	want := []prepublish.Group{{"202604.01", 1, 1, "202604.01.0", prepublish.Effect{Reason: hotfix.ReasonMalformedPointer}}}
+	want := []prepublish.Group{{"202604.01", 1, 1, "202604.01.0",
+		prepublish.Effect{Reason: hotfix.ReasonMalformedPointer}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -85,7 +88,8 @@ func million() string {
 
 func BenchmarkResolve(b *testing.B) {
 	lines := million()
-	rule := prepublish.RuleOf(pointerFile(b, `{"hotfixes":{"202604.01":"202604.01.2000","202605.02":"202605.02.9"},"scripts_version":"202604.01.1"}`))
+	rule := prepublish.RuleOf(pointerFile(b,
+		`{"hotfixes":{"202604.01":"202604.01.2000","202605.02":"202605.02.9"},"scripts_version":"202604.01.1"}`))
 	for b.Loop() {
 		began := time.Now()
 		groups := prepublish.Resolve(fleet(b, lines), rule)

@@ -30,8 +30,10 @@ func TestWhatIsChosen(t *testing.T) {
 		"the program is gone":                 {remove(""), target, slot.NotStaged},
 		"the manifest is gone":                {remove(".manifest"), target, slot.NotStaged},
 		"the manifest is empty":               {write(".manifest", nil), target, slot.Unreadable},
-		"the manifest is cut off":             {write(".manifest", []byte(`{"schemaVersion":1,"tar`)), target, slot.Unreadable},
-		"the manifest is of a later format":   {write(".manifest", []byte(`{"schemaVersion":2,"target":"`+target+`"}`)), target, slot.Unreadable},
+		"the manifest is cut off": {write(".manifest", []byte(`{"schemaVersion":1,"tar`)), target,
+			slot.Unreadable},
+		"the manifest is of a later format": {write(".manifest", []byte(`{"schemaVersion":2,"target":"`+target+`"}`)),
+			target, slot.Unreadable},
 		"the manifest is huge":                {write(".manifest", make([]byte, 1<<20)), target, slot.Unreadable},
 		"the manifest is a folder":            {folder(".manifest"), target, slot.Unreadable},
 		"the manifest is of another program":  {otherDigest, target, slot.DigestDiffers},
@@ -78,7 +80,8 @@ func BenchmarkChoose(b *testing.B) {
 	image = append(make([]byte, 0, size), image...)[:size]
 	s := slot.Slot{Baked: "/bin/true", Staged: filepath.Join(folder, "node-hotfix")}
 	hotfixtest.Write(b, s.Staged, image)
-	manifest, err := json.Marshal(slot.Manifest{SchemaVersion: 1, Target: target, SHA256: fmt.Sprintf("%x", sha256.Sum256(image))})
+	manifest, err := json.Marshal(slot.Manifest{SchemaVersion: 1, Target: target,
+		SHA256: fmt.Sprintf("%x", sha256.Sum256(image))})
 	check(b, err)
 	check(b, os.WriteFile(s.Staged+".manifest", manifest, 0o644))
 	b.SetBytes(size)

@@ -26,7 +26,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	s := slot.Slot{Baked: filepath.Join(os.Getenv(inSlot), "node"), Staged: filepath.Join(os.Getenv(inSlot), "node-hotfix")}
+	s := slot.Slot{Baked: filepath.Join(os.Getenv(inSlot), "node"), Staged: filepath.Join(os.Getenv(inSlot),
+		"node-hotfix")}
 	switch {
 	case os.Getenv(killAt) != "":
 		stageAndDie(s)
@@ -73,7 +74,8 @@ func stageAndDie(s slot.Slot) {
 		err = s.Tidy()
 	}
 	if err == nil {
-		_, err = s.Stage(context.Background(), slot.Candidate{Path: os.Getenv(fromOne), Target: wanted, Source: "the test", Time: time.Now()})
+		_, err = s.Stage(context.Background(), slot.Candidate{Path: os.Getenv(fromOne), Target: wanted, Source: "the test",
+			Time: time.Now()})
 	}
 	if err != nil {
 		panic(err)
@@ -86,7 +88,8 @@ func stageAndDie(s slot.Slot) {
 func TestKilledAnywhere(t *testing.T) {
 	for name, before := range map[string]string{"nothing was staged": "", "another hotfix was staged": "202604.01.1"} {
 		t.Run(name, func(t *testing.T) {
-			candidate := hotfixtest.Write(t, filepath.Join(t.TempDir(), "candidate"), hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}))
+			candidate := hotfixtest.Write(t, filepath.Join(t.TempDir(), "candidate"),
+				hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}))
 			chosen := map[string]int{}
 			for at := 0; ; at++ {
 				s := newSlot(t)

@@ -64,7 +64,8 @@ func checkProgram(file io.ReaderAt, size int64) error {
 	var head header
 	err := binary.Read(io.NewSectionReader(file, 0, size), binary.LittleEndian, &head)
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err == nil && !bytes.HasPrefix(head.Ident[:], beginning):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err == nil &&
+		!bytes.HasPrefix(head.Ident[:], beginning):
 		return errors.New("it is not an ELF executable of 64 bits")
 	case err != nil:
 		return err
@@ -82,7 +83,8 @@ func checkSegments(file io.ReaderAt, size int64, head header) error {
 		return errors.New("its ELF header is damaged")
 	}
 	segments := make([]segment, head.SegmentCount)
-	if err := binary.Read(io.NewSectionReader(file, int64(head.Segments), size), binary.LittleEndian, segments); err != nil {
+	if err := binary.Read(io.NewSectionReader(file, int64(head.Segments), size), binary.LittleEndian,
+		segments); err != nil {
 		return fmt.Errorf("it is truncated: its table of segments can't be read: %w", err)
 	}
 	loaded := false

@@ -95,7 +95,8 @@ func TestWhatIsNoFileIsNotStaged(t *testing.T) {
 	s := newSlot(t)
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	check(t, syscall.Mkfifo(pipe, 0o600))
-	for name, path := range map[string]string{"a folder": t.TempDir(), "a pipe": pipe, "a device": "/dev/zero", "nothing": filepath.Join(t.TempDir(), "none")} {
+	for name, path := range map[string]string{"a folder": t.TempDir(), "a pipe": pipe, "a device": "/dev/zero",
+		"nothing": filepath.Join(t.TempDir(), "none")} {
 		if _, err := stageFile(t, s, path, target); err == nil {
 			t.Errorf("%s was staged", name)
 		}
@@ -145,7 +146,8 @@ func TestAProgramThatHangsIsKilled(t *testing.T) {
 }
 
 func TestAskLeavesNobodyBehind(t *testing.T) {
-	program := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Orphan: true}))
+	program := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Orphan: true}))
 	said, err := slot.Ask(t.Context(), program)
 	if err != nil || said.String() != target {
 		t.Fatalf("%s, %v", said, err)
@@ -266,7 +268,8 @@ func mount(t *testing.T, options string) string {
 func newSlot(t *testing.T) slot.Slot {
 	t.Helper()
 	folder := t.TempDir()
-	baked := hotfixtest.Write(t, filepath.Join(folder, "node"), hotfixtest.Image(t, hotfixtest.Behaviour{Version: current}))
+	baked := hotfixtest.Write(t, filepath.Join(folder, "node"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{Version: current}))
 	return slot.Slot{Baked: baked, Staged: filepath.Join(folder, "node-hotfix")}
 }
 
@@ -282,7 +285,8 @@ func stageFile(t *testing.T, s slot.Slot, path, wanted string) (slot.Manifest, e
 		return slot.Manifest{}, err
 	}
 	defer release()
-	return s.Stage(t.Context(), slot.Candidate{Path: path, Target: version(t, wanted), Source: "the test", Time: time.Now()})
+	return s.Stage(t.Context(), slot.Candidate{Path: path, Target: version(t, wanted), Source: "the test",
+		Time: time.Now()})
 }
 
 // expectChoice checks what is chosen when today's decision installs wanted, and

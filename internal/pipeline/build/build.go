@@ -124,7 +124,8 @@ func (o Order) enter(ctx context.Context) (_ room, unlock func() error, err erro
 		err = errors.Join(err, r.restore())
 	}
 	if err != nil {
-		return r, nil, errors.Join(fmt.Errorf("bringing back what was there before a build that was killed: %w", err), lock.Unlock())
+		return r, nil, errors.Join(fmt.Errorf("bringing back what was there before a build that was killed: %w", err),
+			lock.Unlock())
 	}
 	return r, lock.Unlock, nil
 }
@@ -205,7 +206,8 @@ func (o Order) command() []string {
 
 // forcing are the variables that make tools build for another machine than the
 // one at hand.
-var forcing = []string{"GOOS", "GOARCH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64", "GORISCV64", "TARGETPLATFORM", "TARGETOS", "TARGETARCH"}
+var forcing = []string{"GOOS", "GOARCH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64",
+	"GORISCV64", "TARGETPLATFORM", "TARGETOS", "TARGETARCH"}
 
 // dropped are the variables of the builder that are not passed on.
 func (o Order) dropped() []string {

@@ -119,15 +119,16 @@ func TestOnlyWhatChangedIsBuilt(t *testing.T) {
 		change func(*site)
 		again  bool
 	}{
-		"nothing":                         {func(*site) {}, false},
-		"a source":                        {func(s *site) { s.write("source", "second") }, true},
-		"a new source":                    {func(s *site) { s.write("more", "") }, true},
-		"a source's name":                 {func(s *site) { s.write("other/source", "first") }, true},
-		"the program":                     {func(s *site) { s.write("bin/helper", "tampered") }, true},
-		"the program's absence":           {func(s *site) { _ = os.Remove(filepath.Join(s.folder, "bin/helper")) }, true},
-		"a variable of the compiler":      {func(s *site) { s.environment = append(s.environment, "GOFLAGS=-race") }, true},
-		"another variable":                {func(s *site) { s.environment = append(s.environment, "SHLVL=9") }, false},
-		"the platform":                    {func(s *site) { s.platform = program.Platform{OS: "linux", Arch: "riscv64"} }, true},
+		"nothing":                    {func(*site) {}, false},
+		"a source":                   {func(s *site) { s.write("source", "second") }, true},
+		"a new source":               {func(s *site) { s.write("more", "") }, true},
+		"a source's name":            {func(s *site) { s.write("other/source", "first") }, true},
+		"the program":                {func(s *site) { s.write("bin/helper", "tampered") }, true},
+		"the program's absence":      {func(s *site) { _ = os.Remove(filepath.Join(s.folder, "bin/helper")) }, true},
+		"a variable of the compiler": {func(s *site) { s.environment = append(s.environment, "GOFLAGS=-race") }, true},
+		"another variable":           {func(s *site) { s.environment = append(s.environment, "SHLVL=9") }, false},
+		"the platform": {func(s *site) { s.platform = program.Platform{OS: "linux", Arch: "riscv64"} },
+			true},
 		"nothing, but it is to be anew":   {func(s *site) { s.anew = true }, true},
 		"a variable that forces platform": {func(s *site) { s.environment = append(s.environment, "GOARCH=riscv64") }, false},
 	} {

@@ -13,9 +13,11 @@ import (
 // shellSteps is a pipeline of Shell steps with these commands.
 func shellSteps(t *testing.T, folder string, commands ...string) *pipeline.File {
 	t.Helper()
-	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Run\nrolloutName: Run\nresourceGroups:\n- name: g\n  resourceGroup: r\n  subscription: s\n  steps:\n"
+	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Run\nrolloutName: Run\nresourceGroups:\n- name: g\n  " +
+		"resourceGroup: r\n  subscription: s\n  steps:\n"
 	for i, command := range commands {
-		text += "  - name: step" + string(rune('a'+i)) + "\n    action: Shell\n    shellIdentity: {value: none}\n    workingDir: work\n    command: |\n"
+		text += "  - name: step" + string(rune('a'+i)) +
+			"\n    action: Shell\n    shellIdentity: {value: none}\n    workingDir: work\n    command: |\n"
 		for line := range strings.Lines(command) {
 			text += "      " + strings.TrimSuffix(line, "\n") + "\n"
 		}
@@ -30,7 +32,8 @@ func shellSteps(t *testing.T, folder string, commands ...string) *pipeline.File 
 // TestWhatIsExecuted: paths begin in the step's folder, names are the machine's,
 // and a program is named once with all steps that execute it.
 func TestWhatIsExecuted(t *testing.T) {
-	file := shellSteps(t, "/p", "./run.sh --now | jq .", "../bin/helper; /opt/tool", "cd ..; work/run.sh; $TOOL", "this is (no shell")
+	file := shellSteps(t, "/p", "./run.sh --now | jq .", "../bin/helper; /opt/tool", "cd ..; work/run.sh; $TOOL",
+		"this is (no shell")
 	var got []string
 	all, untold := build.ExecutedBy(file)
 	if strings.Join(untold, ", ") != "step g/stepc: $TOOL" {
@@ -58,7 +61,8 @@ func TestFit(t *testing.T) {
 	}
 	for _, want := range []string{
 		"steps g/stepb, g/stepc: " + filepath.Join(s.folder, "work/bad.sh") + " is text without a #! line",
-		"step g/stepc: " + filepath.Join(s.folder, "work/missing") + " is not there; to mend it: salve pipeline build pipeline.yaml",
+		"step g/stepc: " + filepath.Join(s.folder, "work/missing") +
+			" is not there; to mend it: salve pipeline build pipeline.yaml",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -76,10 +80,12 @@ func TestFitElsewhere(t *testing.T) {
 	s.write("work/sub/bad.sh", "no first line\n")
 	file := shellSteps(t, s.folder, "git clone there && cd there && ./build.sh", "cd sub && ./bad.sh", "bash -c '$TOOL'")
 	found, err := build.Fit(file, program.Here(), "")
-	if err == nil || !strings.Contains(err.Error(), "step g/stepb: "+filepath.Join(s.folder, "work/sub/bad.sh")+" is text without a #! line") {
+	if err == nil || !strings.Contains(err.Error(), "step g/stepb: "+filepath.Join(s.folder, "work/sub/bad.sh")+
+		" is text without a #! line") {
 		t.Errorf("got %v", err)
 	}
-	if want := "step g/stepc: $TOOL, step g/stepa: " + filepath.Join(s.folder, "work/there/build.sh"); strings.Join(found.Untold, ", ") != want {
+	if want := "step g/stepc: $TOOL, step g/stepa: " +
+		filepath.Join(s.folder, "work/there/build.sh"); strings.Join(found.Untold, ", ") != want {
 		t.Errorf("untold are %q, want %q", found.Untold, want)
 	}
 }

@@ -19,7 +19,8 @@ func TestHelperForAnotherPlatform(t *testing.T) {
 	}
 	other := map[bool]string{true: "amd64", false: "arm64"}[runtime.GOARCH == "arm64"]
 	for name, test := range map[string]struct{ script, refused string }{
-		"forced by the build step":   {"GOOS=linux GOARCH=" + other + " ", "is a program for linux/" + other + " (ELF, statically linked, built by " + runtime.Version()},
+		"forced by the build step": {"GOOS=linux GOARCH=" + other + " ", "is a program for linux/" + other +
+			" (ELF, statically linked, built by " + runtime.Version()},
 		"forced by the environment":  {"", ""},
 		"linked for this very place": {"GOOS=" + runtime.GOOS + " GOARCH=" + runtime.GOARCH + " ", ""},
 	} {
@@ -35,7 +36,9 @@ func TestHelperForAnotherPlatform(t *testing.T) {
 			if (err != nil) != refused || refused && !strings.Contains(err.Error(), test.refused) {
 				t.Errorf("got %v", err)
 			}
-			if want := "which this machine, " + program.Host().String() + ", cannot execute; to mend it: salve pipeline build pipeline.yaml"; refused && !strings.Contains(err.Error(), want) {
+			if want := "which this machine, " + program.Host().String() +
+				", cannot execute; to mend it: salve pipeline build pipeline.yaml"; refused &&
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%q is not in %v", want, err)
 			}
 		})
@@ -52,10 +55,11 @@ func TestSettingsOfGo(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings, platform, told, dropped string
 	}{
-		"none":             {"", "", "  \n", ""},
-		"another platform": {"GOARCH=" + other + "\n", "", " " + runtime.GOARCH + " \n", "GOARCH=" + other + " (of go env -w; go env -u GOARCH takes it back)"},
-		"the same":         {"GOARCH=" + runtime.GOARCH + "\n", "", "  \n", ""},
-		"an order":         {"GOARCH=" + other + "\n", "linux/riscv64", "linux riscv64 linux/riscv64\n", ""},
+		"none": {"", "", "  \n", ""},
+		"another platform": {"GOARCH=" + other + "\n", "", " " + runtime.GOARCH + " \n", "GOARCH=" + other +
+			" (of go env -w; go env -u GOARCH takes it back)"},
+		"the same": {"GOARCH=" + runtime.GOARCH + "\n", "", "  \n", ""},
+		"an order": {"GOARCH=" + other + "\n", "linux/riscv64", "linux riscv64 linux/riscv64\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, `mkdir -p bin; echo "$GOOS $GOARCH $TARGETPLATFORM" >bin/helper`)

@@ -79,7 +79,8 @@ func (s *Since) Touches(file *pipeline.File) (what string, touched bool) {
 
 // Reconfigures tells whether a value changed in the configuration that the
 // pipeline uses, and where.
-func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *pipeline.Config) (what string, changed bool) {
+func (s *Since) Reconfigures(ctx context.Context, file *pipeline.File, config *pipeline.Config) (what string,
+	changed bool) {
 	inside, ok := inside(s.root, config.Path)
 	if !ok {
 		return config.Path + outside, true

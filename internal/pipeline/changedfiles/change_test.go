@@ -70,7 +70,8 @@ func newRepository(t *testing.T) *repository {
 
 func (r *repository) git(arguments ...string) {
 	r.Helper()
-	command := exec.Command("git", append([]string{"-C", r.folder, "-c", "user.name=a", "-c", "user.email=a@example.com"}, arguments...)...)
+	command := exec.Command("git", append([]string{"-C", r.folder, "-c", "user.name=a", "-c", "user.email=a@example.com"},
+		arguments...)...)
 	if out, err := command.CombinedOutput(); err != nil {
 		r.Fatalf("git %v: %v: %s", arguments, err, out)
 	}
@@ -115,25 +116,45 @@ func TestTouches(t *testing.T) {
 		do   func(r *repository)
 		what string
 	}{
-		"nothing":                          {func(*repository) {}, ""},
-		"the pipeline itself":              {func(r *repository) { r.write("fleet/pipeline.yaml", fleet+"# more\n") }, "fleet/pipeline.yaml"},
-		"a template":                       {func(r *repository) { r.write("templates/cluster.json", "[]\n") }, "templates/cluster.json"},
-		"a template that is gone":          {func(r *repository) { r.git("rm", "-q", "templates/cluster.json") }, "templates/cluster.json"},
-		"a template that has another name": {func(r *repository) { r.git("mv", "templates/cluster.json", "templates/c.json") }, "templates/cluster.json"},
-		"a program":                        {func(r *repository) { r.write("fleet/bin/probe", "#!/bin/bash\n") }, "fleet/bin/probe"},
-		"what lies where a program runs":   {func(r *repository) { r.write("fleet/scripts/library.sh", "\n") }, "fleet/scripts/library.sh"},
-		"a name that git would quote":      {func(r *repository) { r.write("charts/agent and more/values-für-alle.yaml", "a: 2\n") }, "charts/agent and more/values-für-alle.yaml"},
-		"a new file in a chart":            {func(r *repository) { r.write("charts/agent and more/templates/new.yaml", "a: 2\n") }, "charts/agent and more/templates/new.yaml"},
-		"what is only staged":              {func(r *repository) { r.write("templates/cluster.json", "[]\n"); r.git("add", "-A") }, "templates/cluster.json"},
-		"what was committed since":         {func(r *repository) { r.write("templates/cluster.json", "[]\n"); r.commit() }, "templates/cluster.json"},
+		"nothing": {func(*repository) {}, ""},
+		"the pipeline itself": {func(r *repository) { r.write("fleet/pipeline.yaml", fleet+"# more\n") },
+			"fleet/pipeline.yaml"},
+		"a template": {func(r *repository) { r.write("templates/cluster.json", "[]\n") },
+			"templates/cluster.json"},
+		"a template that is gone": {func(r *repository) { r.git("rm", "-q", "templates/cluster.json") },
+			"templates/cluster.json"},
+		"a template that has another name": {func(r *repository) {
+			r.git("mv", "templates/cluster.json",
+				"templates/c.json")
+		}, "templates/cluster.json"},
+		"a program": {func(r *repository) { r.write("fleet/bin/probe", "#!/bin/bash\n") },
+			"fleet/bin/probe"},
+		"what lies where a program runs": {func(r *repository) { r.write("fleet/scripts/library.sh", "\n") },
+			"fleet/scripts/library.sh"},
+		"a name that git would quote": {func(r *repository) {
+			r.write("charts/agent and more/values-für-alle.yaml",
+				"a: 2\n")
+		}, "charts/agent and more/values-für-alle.yaml"},
+		"a new file in a chart": {func(r *repository) {
+			r.write("charts/agent and more/templates/new.yaml",
+				"a: 2\n")
+		}, "charts/agent and more/templates/new.yaml"},
+		"what is only staged": {func(r *repository) {
+			r.write("templates/cluster.json", "[]\n")
+			r.git("add",
+				"-A")
+		}, "templates/cluster.json"},
+		"what was committed since": {func(r *repository) { r.write("templates/cluster.json", "[]\n"); r.commit() },
+			"templates/cluster.json"},
 		"what is as it was again": {func(r *repository) {
 			r.write("templates/cluster.json", "[]\n")
 			r.write("templates/cluster.json", "{}\n")
 		}, ""},
-		"another template":                   {func(r *repository) { r.write("templates/other.json", "[]\n") }, ""},
-		"what lies beside the pipeline":      {func(r *repository) { r.write("fleet/README.md", "# More\n") }, ""},
-		"what git ignores":                   {func(r *repository) { r.write("fleet/scripts/run.log", "1\n") }, ""},
-		"a folder whose name begins as ours": {func(r *repository) { r.write("charts/agent and more too/a.yaml", "a: 1\n") }, ""},
+		"another template":              {func(r *repository) { r.write("templates/other.json", "[]\n") }, ""},
+		"what lies beside the pipeline": {func(r *repository) { r.write("fleet/README.md", "# More\n") }, ""},
+		"what git ignores":              {func(r *repository) { r.write("fleet/scripts/run.log", "1\n") }, ""},
+		"a folder whose name begins as ours": {func(r *repository) { r.write("charts/agent and more too/a.yaml", "a: 1\n") },
+			""},
 		"what lies beside a build step of which nobody knows what it reads": {func(r *repository) {
 			r.write("fleet/pipeline.yaml", "buildStep: {command: make}\n"+fleet)
 			r.commit()
@@ -161,11 +182,13 @@ func TestReconfigures(t *testing.T) {
 		"nothing":                          {config, config, ""},
 		"a value that is not used":         {config, strings.Replace(config, "unused: 1", "unused: 2", 1), ""},
 		"other lines with the same values": {config, "# why\n\nfleet: {identity: me, name: 'mgmt'}\n", ""},
-		"the value of a template":          {config, strings.Replace(config, "name: mgmt", "name: eu", 1), "fleet.name in config.yaml"},
-		"the value of a configRef":         {config, strings.Replace(config, "identity: me", "identity: you", 1), "fleet.identity in config.yaml"},
-		"a value that is not there yet":    {"fleet: {name: mgmt}\n", config, "fleet.identity in config.yaml"},
-		"a value that is gone":             {config, "fleet: {identity: me}\n", "fleet.name in config.yaml"},
-		"what was no configuration":        {"fleet: [\n", config, "config.yaml, which could not be read"},
+		"the value of a template": {config, strings.Replace(config, "name: mgmt", "name: eu", 1),
+			"fleet.name in config.yaml"},
+		"the value of a configRef": {config, strings.Replace(config, "identity: me", "identity: you", 1),
+			"fleet.identity in config.yaml"},
+		"a value that is not there yet": {"fleet: {name: mgmt}\n", config, "fleet.identity in config.yaml"},
+		"a value that is gone":          {config, "fleet: {identity: me}\n", "fleet.name in config.yaml"},
+		"what was no configuration":     {"fleet: [\n", config, "config.yaml, which could not be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepository(t)
@@ -204,10 +227,12 @@ func TestWhatGitCannotTell(t *testing.T) {
 	}
 	r.reconfigured(outside, outside+", which is outside of the repository")
 
-	r.write("fleet/pipeline.yaml", "buildStep: {command: /usr/bin/install, args: [scripts/a, bin/a]}\n"+strings.Replace(fleet, "../templates/cluster.json", "../../cluster.json", 1))
+	r.write("fleet/pipeline.yaml", "buildStep: {command: /usr/bin/install, args: [scripts/a, bin/a]}\n"+
+		strings.Replace(fleet, "../templates/cluster.json", "../../cluster.json", 1))
 	r.commit()
 	what, touched := r.since("HEAD").Touches(r.pipeline())
-	if want := filepath.Join(filepath.Dir(r.folder), "cluster.json") + ", which is outside of the repository"; what != want || !touched {
+	if want := filepath.Join(filepath.Dir(r.folder), "cluster.json") +
+		", which is outside of the repository"; what != want || !touched {
 		t.Errorf("touched by %q (%v), want %q", what, touched, want)
 	}
 }
@@ -240,7 +265,8 @@ func TestUnknownCommit(t *testing.T) {
 
 func TestNoRepository(t *testing.T) {
 	folder := t.TempDir()
-	if _, err := changedfiles.From(t.Context(), folder, "HEAD"); err == nil || !strings.Contains(err.Error(), "not a git repository") {
+	if _, err := changedfiles.From(t.Context(), folder, "HEAD"); err == nil || !strings.Contains(err.Error(),
+		"not a git repository") {
 		t.Errorf("%v", err)
 	}
 	if root := changedfiles.Root(t.Context(), folder); root != folder {
@@ -254,7 +280,8 @@ func TestRoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if root := changedfiles.Root(t.Context(), filepath.Join(r.folder, "fleet", "scripts")); root != filepath.ToSlash(want) {
+	if root := changedfiles.Root(t.Context(),
+		filepath.Join(r.folder, "fleet", "scripts")); root != filepath.ToSlash(want) {
 		t.Errorf("the root is %s, want %s", root, want)
 	}
 }

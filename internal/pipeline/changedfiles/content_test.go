@@ -46,7 +46,8 @@ func (r *repository) content() string {
 func newSite(t *testing.T) *repository {
 	r := newRepository(t)
 	for name, text := range map[string]string{
-		"site/pipeline.yaml": site, "site/a.sh": "#!/bin/sh\n", "site/read.sh": "true\n", "site/work/input": "1\n", "site/parameters.json": "{}\n", "site/README.md": "# Site\n", "source/main.go": "package main\n",
+		"site/pipeline.yaml": site, "site/a.sh": "#!/bin/sh\n", "site/read.sh": "true\n", "site/work/input": "1\n",
+		"site/parameters.json": "{}\n", "site/README.md": "# Site\n", "source/main.go": "package main\n",
 	} {
 		r.write(name, text)
 	}

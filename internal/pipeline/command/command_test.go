@@ -32,7 +32,8 @@ func newShop(t *testing.T, script string, fields ...string) *shop {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash here")
 	}
-	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Run\nrolloutName: Run\nresourceGroups:\n- name: g\n  resourceGroup: r\n  subscription: s\n  steps:\n" +
+	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Run\nrolloutName: Run\nresourceGroups:\n- name: g\n  " +
+		"resourceGroup: r\n  subscription: s\n  steps:\n" +
 		"  - name: step\n    action: Shell\n    shellIdentity: {value: none}\n    command: |\n"
 	for line := range strings.Lines(script) {
 		text += "      " + strings.TrimSuffix(line, "\n") + "\n"
@@ -45,8 +46,10 @@ func newShop(t *testing.T, script string, fields ...string) *shop {
 		t.Fatal(found)
 	}
 	s := &shop{T: t}
-	s.action = &command.Action{Folder: file.Folder(), Environment: os.Environ(), Grace: 5 * time.Second, Clock: clock.RealClock{}}
-	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1, Log: &s.log, Mask: func(text string, _ ...string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}
+	s.action = &command.Action{Folder: file.Folder(), Environment: os.Environ(), Grace: 5 * time.Second,
+		Clock: clock.RealClock{}}
+	s.attempt = &rollout.Attempt{Run: "run-" + filepath.Base(t.TempDir()) + t.Name(), Step: file.Steps()[0], Number: 1,
+		Log: &s.log, Mask: func(text string, _ ...string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}
 	return s
 }
 
@@ -68,7 +71,8 @@ func TestOutcomes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newShop(t, test.script)
 			outcome := s.run()
-			if outcome.Result != test.result || !strings.Contains(outcome.Reason, test.reason) || !strings.Contains(outcome.Said, test.said) {
+			if outcome.Result != test.result || !strings.Contains(outcome.Reason, test.reason) || !strings.Contains(outcome.Said,
+				test.said) {
 				t.Errorf("%+v", outcome)
 			}
 			if s.log.String() != outcome.Said {
@@ -89,7 +93,8 @@ func TestIdentityIsPassedOnByName(t *testing.T) {
 	s.action.Pass = []string{"KUBECONFIG"}
 	s.attempt.Given = []rollout.Given{{Name: "SIZE", Value: "3"}, {Name: "LIST", Value: []any{"a", "b"}}}
 	outcome := s.run()
-	for _, want := range []string{"KUBECONFIG=/home/ana/.kube/config\n", "SIZE=3\n", `LIST=["a","b"]` + "\n", "LANG=C\n", "HTTPS_PROXY=", "SALVE_STEP=g/step\n"} {
+	for _, want := range []string{"KUBECONFIG=/home/ana/.kube/config\n", "SIZE=3\n", `LIST=["a","b"]` + "\n", "LANG=C\n",
+		"HTTPS_PROXY=", "SALVE_STEP=g/step\n"} {
 		if !strings.Contains(outcome.Said, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -117,17 +122,24 @@ func TestOutputs(t *testing.T) {
 		wrong        string
 	}{
 		{"none", "true", nil, ""},
-		{"lines", `echo "a=1" >>$SALVE_OUTPUT; echo "b=x=y z" >>$SALVE_OUTPUT`, map[string]rollout.Output{"a": {Value: "1"}, "b": {Value: "x=y z"}}, ""},
-		{"several lines", "{ echo 'a<<END'; echo one; echo; echo 'two=2'; echo END; echo 'b='; } >$SALVE_OUTPUT", map[string]rollout.Output{"a": {Value: "one\n\ntwo=2"}, "b": {Value: ""}}, ""},
-		{"secrets", "echo key=hush >$SALVE_SECRET_OUTPUT", map[string]rollout.Output{"key": {Value: "hush", Secret: true}}, ""},
+		{"lines", `echo "a=1" >>$SALVE_OUTPUT; echo "b=x=y z" >>$SALVE_OUTPUT`, map[string]rollout.Output{"a": {Value: "1"},
+			"b": {Value: "x=y z"}}, ""},
+		{"several lines", "{ echo 'a<<END'; echo one; echo; echo 'two=2'; echo END; echo 'b='; } >$SALVE_OUTPUT",
+			map[string]rollout.Output{"a": {Value: "one\n\ntwo=2"}, "b": {Value: ""}}, ""},
+		{"secrets", "echo key=hush >$SALVE_SECRET_OUTPUT", map[string]rollout.Output{"key": {Value: "hush", Secret: true}},
+			""},
 		{"without an end", "echo 'a<<END' >$SALVE_OUTPUT", nil, `line 1 begins "a", and no line END ends it`},
 		{"no name", "echo hello >$SALVE_OUTPUT", nil, "line 1 is neither name=value nor name<<END"},
 		{"twice", "echo 'a=1\na=2' >$SALVE_OUTPUT", nil, `line 2 gives "a" once more`},
-		{"secret and not", "echo a=1 | tee $SALVE_OUTPUT >$SALVE_SECRET_OUTPUT", nil, `"a" is given as a secret and not as one`},
+		{"secret and not", "echo a=1 | tee $SALVE_OUTPUT >$SALVE_SECRET_OUTPUT", nil,
+			`"a" is given as a secret and not as one`},
 		{"too much", "head -c 300000 /dev/zero >$SALVE_OUTPUT", nil, "more than 262144 bytes"},
-		{"as long as can be", "{ printf a=; head -c 130048 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT", map[string]rollout.Output{"a": {Value: strings.Repeat("x", 127<<10)}}, ""},
-		{"too long for a variable", "{ printf big=; head -c 130049 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT", nil, `output "big" has 130049 bytes, and a variable holds no more than 130048`},
-		{"too long over several lines", "{ echo 'big<<END'; seq 30000; echo END; } >$SALVE_SECRET_OUTPUT", nil, `output "big" has 168893 bytes`},
+		{"as long as can be", "{ printf a=; head -c 130048 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT",
+			map[string]rollout.Output{"a": {Value: strings.Repeat("x", 127<<10)}}, ""},
+		{"too long for a variable", "{ printf big=; head -c 130049 /dev/zero | tr '\\0' x; } >$SALVE_OUTPUT", nil,
+			`output "big" has 130049 bytes, and a variable holds no more than 130048`},
+		{"too long over several lines", "{ echo 'big<<END'; seq 30000; echo END; } >$SALVE_SECRET_OUTPUT", nil,
+			`output "big" has 168893 bytes`},
 		{"a zero byte", `printf 'a=x\0y\n' >$SALVE_OUTPUT`, nil, `output "a" holds a zero byte`},
 		{"no text", `printf 'a=caf\351\n' >$SALVE_OUTPUT`, nil, `output "a" is no UTF-8`},
 		{"a pipe that nobody fills", "mkfifo $SALVE_OUTPUT", nil, "the file is no regular one any more"},
@@ -164,11 +176,13 @@ func TestStandardOutputAsAnOutput(t *testing.T) {
 		t.Errorf("logged %q", s.log.String())
 	}
 	outcome = newShop(t, "head -c 300000 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, "more on its standard output than a step may hand on") {
+	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason,
+		"more on its standard output than a step may hand on") {
 		t.Errorf("%+v", outcome)
 	}
 	outcome = newShop(t, "head -c 3 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, `output "stdout" holds a zero byte`) || outcome.Outputs != nil {
+	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, `output "stdout" holds a zero byte`) ||
+		outcome.Outputs != nil {
 		t.Errorf("%+v", outcome)
 	}
 }
@@ -194,10 +208,13 @@ func TestMuchOutput(t *testing.T) {
 // TestWhatIsSought: what an automatedRetry looks for is found wherever it was said,
 // also when it was said in pieces.
 func TestWhatIsSought(t *testing.T) {
-	retry := "automatedRetry: {errorContainsAny: [TooManyRequests, not said, the end], maximumRetryCount: 2, durationBetweenRetries: 1s}"
-	s := newShop(t, "printf TooMany; sleep 0.05; echo Requests\nhead -c 300000 /dev/zero | tr '\\0' x; echo the end; exit 1", retry)
+	retry := "automatedRetry: {errorContainsAny: [TooManyRequests, not said, the end], maximumRetryCount: 2, " +
+		"durationBetweenRetries: 1s}"
+	s := newShop(t, "printf TooMany; sleep 0.05; echo Requests\nhead -c 300000 /dev/zero | tr '\\0' x; echo the end; "+
+		"exit 1", retry)
 	said := s.run().Said
-	if !strings.HasPrefix(said, "TooManyRequests\nxxx") || strings.Contains(said, "not said") || strings.Count(said, "the end") != 1 {
+	if !strings.HasPrefix(said, "TooManyRequests\nxxx") || strings.Contains(said, "not said") ||
+		strings.Count(said, "the end") != 1 {
 		t.Errorf("%d bytes, which begin with %.40q", len(said), said)
 	}
 }
@@ -209,9 +226,12 @@ func TestFullDisk(t *testing.T) {
 		script, reason string
 		result         journal.ResultKind
 	}{
-		"done":    {"echo 'id=7' >$SALVE_OUTPUT; head -c 200000 /dev/zero; echo done", "its log is not complete: write /dev/full: no space left on device", journal.Done},
-		"failed":  {"head -c 200000 /dev/zero; echo; echo out of paper; exit 3", "exit code 3: out of paper; its log is not complete: write", journal.Failure},
-		"cut off": {"echo begun; kill -9 $$", "it was cut off: killed by signal 9 (killed); its log is not complete: write", journal.Unknown},
+		"done": {"echo 'id=7' >$SALVE_OUTPUT; head -c 200000 /dev/zero; echo done",
+			"its log is not complete: write /dev/full: no space left on device", journal.Done},
+		"failed": {"head -c 200000 /dev/zero; echo; echo out of paper; exit 3",
+			"exit code 3: out of paper; its log is not complete: write", journal.Failure},
+		"cut off": {"echo begun; kill -9 $$", "it was cut off: killed by signal 9 (killed); its log is not complete: write",
+			journal.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -240,9 +260,11 @@ func TestStop(t *testing.T) {
 		result journal.ResultKind
 		reason string
 	}{
-		"it is cut off":          {"touch ready; sleep 600", journal.Unknown, "it was cut off: killed by signal 15 (terminated)"},
-		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; touch ready; while :; do sleep 0.05; done", journal.Failure, "exit code 9: tidied"},
-		"it finishes":            {"trap : TERM; touch ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
+		"it is cut off": {"touch ready; sleep 600", journal.Unknown,
+			"it was cut off: killed by signal 15 (terminated)"},
+		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; touch ready; while :; do sleep 0.05; done",
+			journal.Failure, "exit code 9: tidied"},
+		"it finishes": {"trap : TERM; touch ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, test.script)
@@ -290,9 +312,10 @@ func TestPreview(t *testing.T) {
 		fields []string
 		says   string
 	}{
-		"without a variant":     {nil, `runs: echo "really $MODE" …`},
-		"with another command":  {[]string{"dryRun: {command: echo would}"}, "its dry run says: would"},
-		"with another variable": {[]string{"dryRun: {variables: [{name: MODE, value: not}]}"}, "its dry run says: really not\nand more"},
+		"without a variant":    {nil, `runs: echo "really $MODE" …`},
+		"with another command": {[]string{"dryRun: {command: echo would}"}, "its dry run says: would"},
+		"with another variable": {[]string{"dryRun: {variables: [{name: MODE, value: not}]}"},
+			"its dry run says: really not\nand more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, "echo \"really $MODE\"\necho and more", test.fields...)

@@ -54,7 +54,8 @@ func readBounded(path string) (string, error) {
 func check(name, value string) error {
 	switch {
 	case len(value) > longest:
-		return fmt.Errorf("output %q has %d bytes, and a variable holds no more than %d; hand on where it is to be found", name, len(value), longest)
+		return fmt.Errorf("output %q has %d bytes, and a variable holds no more than %d; hand on where it is to be found",
+			name, len(value), longest)
 	case strings.ContainsRune(value, 0):
 		return fmt.Errorf("output %q holds a zero byte, which no variable can", name)
 	case !utf8.ValidString(value):

@@ -35,7 +35,8 @@ func (nothing) Run(context.Context, *rollout.Attempt) rollout.Outcome {
 func manySteps(b *testing.B, count int) *rollout.Plan {
 	b.Helper()
 	var text strings.Builder
-	text.WriteString("$schema: pipeline.schema.v1\nserviceGroup: Example.Bench\nrolloutName: Bench\nresourceGroups:\n- name: g\n  resourceGroup: r\n  subscription: s\n  steps:\n")
+	text.WriteString("$schema: pipeline.schema.v1\nserviceGroup: Example.Bench\nrolloutName: Bench\nresourceGroups:\n- " +
+		"name: g\n  resourceGroup: r\n  subscription: s\n  steps:\n")
 	for i := range count {
 		fmt.Fprintf(&text, "  - name: s%d\n    action: Shell\n    shellIdentity: {value: none}\n    command: 'true'\n", i)
 		if i >= together {
@@ -59,7 +60,8 @@ func BenchmarkScheduler(b *testing.B) {
 	b.Run("nothing/salve", func(b *testing.B) {
 		benchmark(b, 10_000, func(real *command.Action) rollout.Action { return nothing{real} })
 	})
-	b.Run("true/salve", func(b *testing.B) { benchmark(b, 1_000, func(real *command.Action) rollout.Action { return real }) })
+	b.Run("true/salve",
+		func(b *testing.B) { benchmark(b, 1_000, func(real *command.Action) rollout.Action { return real }) })
 	b.Run("true/make", func(b *testing.B) { beside(b, 1_000, "make", makefile(b, 1_000)...) })
 	b.Run("true/parallel", func(b *testing.B) {
 		beside(b, 1_000, "parallel", "-j", fmt.Sprint(together), "bash", "-c", "true", "#")
@@ -68,7 +70,8 @@ func BenchmarkScheduler(b *testing.B) {
 
 func benchmark(b *testing.B, count int, action func(*command.Action) rollout.Action) {
 	plan := manySteps(b, count)
-	real := &command.Action{Folder: plan.File.Folder(), Environment: os.Environ(), Grace: time.Second, Clock: clock.RealClock{}}
+	real := &command.Action{Folder: plan.File.Folder(), Environment: os.Environ(), Grace: time.Second,
+		Clock: clock.RealClock{}}
 	for b.Loop() {
 		runner := &rollout.Runner{
 			Journal: journal.NewFile(b.TempDir()), Clock: clock.RealClock{}, OpenLog: rollout.LogFolder(b.TempDir()).Open,

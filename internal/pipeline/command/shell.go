@@ -44,7 +44,8 @@ func (a *Action) Check(_ context.Context, step *pipeline.Step) error {
 		return fmt.Errorf("it needs bash: %w", err)
 	}
 	if cluster := step.Shell.AKSCluster.Value; cluster != "" && !slices.Contains(a.Pass, clusterVariable) {
-		return fmt.Errorf("it wants access to cluster %s: --pass %s gives it the one that leads there", cluster, clusterVariable)
+		return fmt.Errorf("it wants access to cluster %s: --pass %s gives it the one that leads there", cluster,
+			clusterVariable)
 	}
 	info, err := os.Stat(a.folder(step))
 	switch {
@@ -78,7 +79,8 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 	return outcome
 }
 
-func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string, given []rollout.Given) (outcome rollout.Outcome, err error) {
+func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
+	given []rollout.Given) (outcome rollout.Outcome, err error) {
 	desk, err := newDesk()
 	if err != nil {
 		return outcome, err
@@ -94,7 +96,8 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	}
 	out := newListener(attempt)
 	ending, err := process.Command{
-		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text}, Folder: a.folder(attempt.Step),
+		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text},
+		Folder:      a.folder(attempt.Step),
 		Environment: a.environment(attempt, given, desk), Stdout: out.stdout(), Stderr: out.stderr(),
 		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
 	}.Run(ctx)
@@ -189,7 +192,8 @@ func firstLine(text string) string {
 
 // everyone are the variables that any program needs, and that say nothing of who
 // runs it.
-var everyone = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+var everyone = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
 
 // environment is all that a step gets. Its own variables come last, and win.
 func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *desk) []string {
@@ -222,7 +226,8 @@ func newDesk() (*desk, error) {
 func (d *desk) home() string { return filepath.Join(d.folder, "home") }
 
 func (d *desk) variables() []string {
-	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"), "SALVE_SECRET_OUTPUT=" + filepath.Join(d.folder, "secret")}
+	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"), "SALVE_SECRET_OUTPUT=" +
+		filepath.Join(d.folder, "secret")}
 }
 
 func (d *desk) clear() error {

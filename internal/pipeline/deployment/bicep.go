@@ -84,7 +84,8 @@ func (d *Desk) compiledParameters(ctx context.Context, path, text string) (_ []b
 func (d *Desk) bicep(ctx context.Context, path string, arguments ...string) ([]byte, error) {
 	program, err := exec.LookPath("bicep")
 	if err != nil {
-		return nil, fmt.Errorf("%s is Bicep, and there is no program bicep on PATH: install it, or build the file to JSON and name that", path)
+		return nil, fmt.Errorf("%s is Bicep, and there is no program bicep on PATH: install it, or build the file to JSON "+
+			"and name that", path)
 	}
 	ctx, cancel := clock.WithTimeout(ctx, d.Clock, compiling)
 	defer cancel()
@@ -99,7 +100,8 @@ func (d *Desk) bicep(ctx context.Context, path string, arguments ...string) ([]b
 	case ending.Stopped:
 		return nil, fmt.Errorf("compiling %s: bicep %s was stopped: %w", path, arguments[0], context.Cause(ctx))
 	case !ending.ByItself() || ending.Code != 0:
-		return nil, fmt.Errorf("compiling %s: bicep %s ended with %s: %s", path, arguments[0], ending, strings.TrimSpace(wrong.String()))
+		return nil, fmt.Errorf("compiling %s: bicep %s ended with %s: %s", path, arguments[0], ending,
+			strings.TrimSpace(wrong.String()))
 	}
 	return out.Bytes(), nil
 }

@@ -51,10 +51,12 @@ func TestBicep(t *testing.T) {
 
 func TestBicepMistakes(t *testing.T) {
 	for name, row := range map[string]struct{ script, says string }{
-		"what the compiler says":            {"echo 't.bicep(1,2) : Error BCP018' >&2; exit 1", "bicep build ended with exit code 1: t.bicep(1,2) : Error BCP018"},
-		"a compiler that is killed":         {"kill -9 $$", "bicep build ended with killed by"},
-		"a template that isn't one":         {"echo '[]'", "cannot unmarshal array"},
-		"a compiler too old for parameters": {`[ "$1" = build ] && cat "$3" || echo '{}'`, "the bicep program gave no parameters; a version of 0.18 or later does"},
+		"what the compiler says": {"echo 't.bicep(1,2) : Error BCP018' >&2; exit 1",
+			"bicep build ended with exit code 1: t.bicep(1,2) : Error BCP018"},
+		"a compiler that is killed": {"kill -9 $$", "bicep build ended with killed by"},
+		"a template that isn't one": {"echo '[]'", "cannot unmarshal array"},
+		"a compiler too old for parameters": {`[ "$1" = build ] && cat "$3" || echo '{}'`,
+			"the bicep program gave no parameters; a version of 0.18 or later does"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			compiler(t, row.script)
@@ -73,7 +75,8 @@ func TestRealBicep(t *testing.T) {
 	}
 	desk, step := study{
 		templateName: "t.bicep", template: "param a string\noutput b string = a\n",
-		parametersName: "p.bicepparam", parameters: "using 't.bicep'\nparam a = '{{ .a }}'\n", config: "{a: \"it's ${x}\"}", more: "    outputOnly: true",
+		parametersName: "p.bicepparam", parameters: "using 't.bicep'\nparam a = '{{ .a }}'\n", config: "{a: \"it's ${x}\"}",
+		more: "    outputOnly: true",
 	}.step(t)
 	order, err := desk.Order(t.Context(), step, nil)
 	if err != nil {

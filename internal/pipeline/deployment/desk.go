@@ -78,7 +78,8 @@ func (d *Desk) Judge(ctx context.Context, step *pipeline.Step) diagnostic.List {
 	if err == nil {
 		return nil
 	}
-	return diagnostic.List{{Place: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable", Step: step.ID().String(), Message: err.Error()}}
+	return diagnostic.List{{Place: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable",
+		Step: step.ID().String(), Message: err.Error()}}
 }
 
 // Secret tells whether a variable of a step that was checked becomes a parameter of

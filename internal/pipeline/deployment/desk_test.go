@@ -29,7 +29,8 @@ const groupTemplate = "https://schema.management.azure.com/schemas/2019-04-01/de
 
 // withParameters is a template that declares parameters and deploys one thing.
 func withParameters(parameters string) string {
-	return `{"$schema": "` + groupTemplate + `", "contentVersion": "1.0.0.0", "parameters": {` + parameters + `}, "resources": [{"type": "A/b"}]}`
+	return `{"$schema": "` + groupTemplate + `", "contentVersion": "1.0.0.0", "parameters": {` + parameters +
+		`}, "resources": [{"type": "A/b"}]}`
 }
 
 // withResources is a template without parameters.
@@ -90,45 +91,73 @@ func TestMistakes(t *testing.T) {
 		says string
 	}{
 		"a template that is no JSON": {study{template: "{\n,}"}, `t.json: line 2: it is no JSON`},
-		"JSON that is no template":   {study{template: "{}"}, "t.json: it is no ARM template: $schema or resources are missing"},
+		"JSON that is no template": {study{template: "{}"},
+			"t.json: it is no ARM template: $schema or resources are missing"},
 		"a template for another level": {
 			study{level: "Subscription"},
 			"is not that of a template for deploymentLevel Subscription, which ends in /subscriptionDeploymentTemplate.json#",
 		},
-		"parameters that are no JSON":       {study{parameters: "x"}, "line 1: it is no JSON"},
-		"a file without parameters":         {study{parameters: "{}"}, `p.json: it is no file of parameters: "parameters" is missing`},
-		"a parameter that is a bare value":  {study{parameters: values(`"a": 1`)}, `parameter "a" must be a mapping with a value or a reference`},
-		"a parameter with both":             {study{parameters: values(`"a": {"value": 1, "reference": {}}`)}, `parameter "a" needs either a value or a reference`},
-		"a parameter with neither":          {study{parameters: values(`"a": {}`)}, `parameter "a" needs either a value or a reference`},
-		"a parameter that isn't declared":   {study{template: withParameters(`"size": {"type": "int"}`), parameters: values(`"sise": {"value": 1}`)}, `the template has no parameter "sise"; did you mean "size"?`},
-		"a template that declares none":     {study{parameters: values(`"a": {"value": 1}`)}, `the template has no parameter "a"; it declares none`},
-		"a variable that isn't declared":    {study{more: variables("{name: a, value: x}")}, `variable a: the template has no parameter "a"; it declares none`},
-		"an input that isn't declared":      {study{more: variables("{name: a, input: {resourceGroup: g, step: before, name: stdout}}")}, `variable a: the template has no parameter "a"`},
-		"a parameter that nothing gives":    {study{template: withParameters(`"b": {"type": "int"}, "a": {"type": "int"}`)}, "nothing gives the template's parameters a, b"},
-		"a place that is held for nobody":   {study{template: withParameters(`"a": {"type": "string"}`), parameters: values(`"a": {"value": "__a__"}`)}, "the parameters file holds the place of a, and no variable of the step gives them"},
-		"a text for a number":               {study{template: withParameters(`"a": {"type": "int"}`), more: variables("{name: a, value: hush}")}, "variable a: the template's parameter a is of type int, and the value is none"},
-		"a number for a truth":              {study{template: withParameters(`"a": {"type": "bool"}`), more: variables("{name: a, value: '7'}")}, "of type bool"},
-		"a list for a text":                 {study{template: withParameters(`"a": {"type": "string"}`), more: variables("{name: a, value: [x]}")}, "of type string"},
-		"a mapping for a list":              {study{template: withParameters(`"a": {"type": "array"}`), more: variables(`{name: a, value: '{}'}`)}, "of type array"},
-		"a list for a mapping":              {study{template: withParameters(`"a": {"type": "object"}`), more: variables(`{name: a, value: '[]'}`)}, "of type object"},
-		"a configuration without the value": {study{parameters: values(`"a": {"value": "{{ .b }}"}`), config: "{a: 1}"}, `p.json:1:36: b: the configuration has no "b" in config.yaml`},
-		"templates and no configuration":    {study{parameters: values(`"a": {"value": "{{ .b }}"}`)}, "there is no configuration"},
-		"outputs only, and a resource":      {study{template: withResources(`[{"type": "A/b"}, {"type": "A/b"}]`), more: "    outputOnly: true"}, "the step is outputOnly, and the template deploys A/b"},
+		"parameters that are no JSON": {study{parameters: "x"}, "line 1: it is no JSON"},
+		"a file without parameters": {study{parameters: "{}"},
+			`p.json: it is no file of parameters: "parameters" is missing`},
+		"a parameter that is a bare value": {study{parameters: values(`"a": 1`)},
+			`parameter "a" must be a mapping with a value or a reference`},
+		"a parameter with both": {study{parameters: values(`"a": {"value": 1, "reference": {}}`)},
+			`parameter "a" needs either a value or a reference`},
+		"a parameter with neither": {study{parameters: values(`"a": {}`)},
+			`parameter "a" needs either a value or a reference`},
+		"a parameter that isn't declared": {study{template: withParameters(`"size": {"type": "int"}`),
+			parameters: values(`"sise": {"value": 1}`)}, `the template has no parameter "sise"; did you mean "size"?`},
+		"a template that declares none": {study{parameters: values(`"a": {"value": 1}`)},
+			`the template has no parameter "a"; it declares none`},
+		"a variable that isn't declared": {study{more: variables("{name: a, value: x}")},
+			`variable a: the template has no parameter "a"; it declares none`},
+		"an input that isn't declared": {study{more: variables("{name: a, input: {resourceGroup: g, step: before, " +
+			"name: stdout}}")}, `variable a: the template has no parameter "a"`},
+		"a parameter that nothing gives": {study{template: withParameters(`"b": {"type": "int"}, "a": {"type": "int"}`)},
+			"nothing gives the template's parameters a, b"},
+		"a place that is held for nobody": {study{template: withParameters(`"a": {"type": "string"}`),
+			parameters: values(`"a": {"value": "__a__"}`)},
+			"the parameters file holds the place of a, and no variable of the step gives them"},
+		"a text for a number": {study{template: withParameters(`"a": {"type": "int"}`),
+			more: variables("{name: a, value: hush}")},
+			"variable a: the template's parameter a is of type int, and the value is none"},
+		"a number for a truth": {study{template: withParameters(`"a": {"type": "bool"}`),
+			more: variables("{name: a, value: '7'}")}, "of type bool"},
+		"a list for a text": {study{template: withParameters(`"a": {"type": "string"}`),
+			more: variables("{name: a, value: [x]}")}, "of type string"},
+		"a mapping for a list": {study{template: withParameters(`"a": {"type": "array"}`),
+			more: variables(`{name: a, value: '{}'}`)}, "of type array"},
+		"a list for a mapping": {study{template: withParameters(`"a": {"type": "object"}`),
+			more: variables(`{name: a, value: '[]'}`)}, "of type object"},
+		"a configuration without the value": {study{parameters: values(`"a": {"value": "{{ .b }}"}`), config: "{a: 1}"},
+			`p.json:1:36: b: the configuration has no "b" in config.yaml`},
+		"templates and no configuration": {study{parameters: values(`"a": {"value": "{{ .b }}"}`)},
+			"there is no configuration"},
+		"outputs only, and a resource": {study{template: withResources(`[{"type": "A/b"}, {"type": "A/b"}]`),
+			more: "    outputOnly: true"}, "the step is outputOnly, and the template deploys A/b"},
 		"outputs only, with one hidden in a nested deployment": {
 			study{
-				template: withResources(`[{"type": "Microsoft.Resources/deployments", "properties": {"template": {"resources": {"x": {"type": "C/d"}, "y": {"type": "E/f", "existing": true}}}}}]`),
-				more:     "    outputOnly: true",
+				template: withResources(
+					`[{"type": "Microsoft.Resources/deployments", "properties": {"template": {"resources": {"x": {"type": "C/d"}, "y": {"type": "E/f", "existing": true}}}}}]`),
+				more: "    outputOnly: true",
 			}, "the template deploys C/d",
 		},
 		"outputs only, with a nested deployment from elsewhere": {
-			study{template: withResources(`[{"type": "Microsoft.Resources/deployments", "properties": {"templateLink": {}}}]`), more: "    outputOnly: true"},
+			study{template: withResources(`[{"type": "Microsoft.Resources/deployments", "properties": {"templateLink": {}}}]`),
+				more: "    outputOnly: true"},
 			"the template deploys Microsoft.Resources/deployments",
 		},
-		"outputs only in complete mode":      {study{template: withResources("[]"), more: "    outputOnly: true\n    deploymentMode: complete"}, "would delete all that is in the resource group"},
-		"nothing in complete mode":           {study{template: withResources("[]"), more: "    deploymentMode: complete"}, "would delete all that is in the resource group"},
-		"resources that are a text":          {study{template: withResources(`"x"`)}, "its resources are neither a list nor a mapping"},
-		"Bicep without its compiler":         {study{templateName: "t.bicep"}, "t.bicep is Bicep, and there is no program bicep on PATH"},
-		"Bicep's parameters without the one": {study{parametersName: "p.bicepparam"}, "p.bicepparam is Bicep, and there is no program bicep on PATH"},
+		"outputs only in complete mode": {study{template: withResources("[]"),
+			more: "    outputOnly: true\n    deploymentMode: complete"}, "would delete all that is in the resource group"},
+		"nothing in complete mode": {study{template: withResources("[]"), more: "    deploymentMode: complete"},
+			"would delete all that is in the resource group"},
+		"resources that are a text": {study{template: withResources(`"x"`)},
+			"its resources are neither a list nor a mapping"},
+		"Bicep without its compiler": {study{templateName: "t.bicep"},
+			"t.bicep is Bicep, and there is no program bicep on PATH"},
+		"Bicep's parameters without the one": {study{parametersName: "p.bicepparam"},
+			"p.bicepparam is Bicep, and there is no program bicep on PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", t.TempDir())
@@ -150,20 +179,23 @@ func TestOrder(t *testing.T) {
 	desk, step := study{
 		template: withParameters(`"name": {"type": "String"}, "size": {"type": "int"}, "old": {"type": "bool"}, "zones": {"type": "array"}, "tags": {"type": "object"},
 			"own": {"$ref": "#/definitions/x"}, "key": {"type": "secureString"}, "token": {"type": "string"}, "free": {"type": "string", "defaultValue": ""}, "none": {"type": "string", "nullable": true}`),
-		parameters: values(`"size": {"value": {{ .size }}}, "name": {"value": "__name__"}, "token": {"value": "{{ .said }}"}, "key": {"reference": {"keyVault": {}}}`),
-		config:     "{size: 3, said: \"a\\\"b\"}",
-		more:       "    deploymentMode: complete",
+		parameters: values(
+			`"size": {"value": {{ .size }}}, "name": {"value": "__name__"}, "token": {"value": "{{ .said }}"}, "key": {"reference": {"keyVault": {}}}`),
+		config: "{size: 3, said: \"a\\\"b\"}",
+		more:   "    deploymentMode: complete",
 	}.step(t)
 	order, err := desk.Order(t.Context(), step, []rollout.Given{
-		{Name: "NAME", Value: json.Number("7")}, {Name: "old", Value: "true"}, {Name: "zones", Value: `["1"]`}, {Name: "tags", Value: map[string]any{"a": "b"}},
+		{Name: "NAME", Value: json.Number("7")}, {Name: "old", Value: "true"}, {Name: "zones", Value: `["1"]`},
+		{Name: "tags", Value: map[string]any{"a": "b"}},
 		{Name: "own", Value: "x"}, {Name: "token", Value: "hush", Secret: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"name": `{"value":"7"}`, "size": `{"value": 3}`, "old": `{"value":true}`, "zones": `{"value":["1"]}`, "tags": `{"value":{"a":"b"}}`,
-		"own": `{"value":"x"}`, "token": `{"value":"hush"}`, "key": `{"reference": {"keyVault": {}}}`, "free": "",
+		"name": `{"value":"7"}`, "size": `{"value": 3}`, "old": `{"value":true}`, "zones": `{"value":["1"]}`,
+		"tags": `{"value":{"a":"b"}}`,
+		"own":  `{"value":"x"}`, "token": `{"value":"hush"}`, "key": `{"reference": {"keyVault": {}}}`, "free": "",
 	} {
 		if got := string(order.Parameters[name]); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -177,7 +209,8 @@ func TestOrder(t *testing.T) {
 // TestTextsOfTheConfigurationStayTexts, whatever is in them.
 func TestTextsOfTheConfigurationStayTexts(t *testing.T) {
 	desk, step := study{
-		template: withParameters(`"a": {"type": "string"}`), parameters: values(`"a": {"value": "{{ .a }}"}`), config: `{a: "\"\\\n"}`,
+		template: withParameters(`"a": {"type": "string"}`), parameters: values(`"a": {"value": "{{ .a }}"}`),
+		config: `{a: "\"\\\n"}`,
 	}.step(t)
 	order, err := desk.Order(t.Context(), step, nil)
 	if err != nil {

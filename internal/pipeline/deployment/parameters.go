@@ -130,9 +130,11 @@ func (r *draft) whole(order *Order) error {
 	slices.Sort(held)
 	switch {
 	case len(missing) > 0:
-		return fmt.Errorf("nothing gives the template's parameters %s: neither the parameters file nor a variable of the step", strings.Join(missing, ", "))
+		return fmt.Errorf("nothing gives the template's parameters %s: neither the parameters file nor a variable of "+
+			"the step", strings.Join(missing, ", "))
 	case len(held) > 0:
-		return fmt.Errorf("the parameters file holds the place of %s, and no variable of the step gives them", strings.Join(held, ", "))
+		return fmt.Errorf("the parameters file holds the place of %s, and no variable of the step gives them",
+			strings.Join(held, ", "))
 	}
 	return nil
 }

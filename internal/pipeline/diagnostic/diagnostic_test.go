@@ -13,9 +13,12 @@ import (
 
 func TestText(t *testing.T) {
 	list := diagnostic.List{
-		{Place: diagnostic.Place{File: "b.yaml", Line: 2, Column: 1}, Severity: diagnostic.Error, Rule: "cycle", Message: "a \x1b[31mring\nof two"},
-		{Place: diagnostic.Place{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning, Rule: "retry-never", Step: "fleet/cluster", Message: "never", Advice: "name errors"},
-		{Place: diagnostic.Place{File: "a.yaml", Line: 9, Column: 7}, Severity: diagnostic.Error, Rule: "unknown-field", Message: "no such field"},
+		{Place: diagnostic.Place{File: "b.yaml", Line: 2, Column: 1}, Severity: diagnostic.Error, Rule: "cycle",
+			Message: "a \x1b[31mring\nof two"},
+		{Place: diagnostic.Place{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning, Rule: "retry-never",
+			Step: "fleet/cluster", Message: "never", Advice: "name errors"},
+		{Place: diagnostic.Place{File: "a.yaml", Line: 9, Column: 7}, Severity: diagnostic.Error, Rule: "unknown-field",
+			Message: "no such field"},
 		{Place: diagnostic.Place{File: "a.yaml"}, Severity: diagnostic.Error, Rule: "yaml-size", Message: "too large"},
 	}
 	list.Sort()
@@ -40,16 +43,19 @@ b.yaml:2:1: a �[31mring of two [cycle]
 // schema, a rule with texts for each result, one location with a relative URI and
 // both ends of a region, and a fingerprint that stays when lines move.
 func TestSARIF(t *testing.T) {
-	rules := []diagnostic.Rule{{ID: "unknown-field", Says: "Fields are known.", Why: "Or else."}, {ID: "cycle", Says: "No rings.", Why: "Never."}}
+	rules := []diagnostic.Rule{{ID: "unknown-field", Says: "Fields are known.", Why: "Or else."},
+		{ID: "cycle", Says: "No rings.", Why: "Never."}}
 	at := func(line int) diagnostic.Diagnostic {
 		return diagnostic.Diagnostic{
 			Place: diagnostic.Place{File: "/repository/a folder/ü.yaml", Line: line, Column: 3}, Severity: diagnostic.Warning,
 			Rule: "cycle", Step: "fleet/cluster", Message: "a ring", Advice: "break it",
 		}
 	}
-	whole := diagnostic.Diagnostic{Place: diagnostic.Place{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error, Rule: "unknown-field", Message: "m"}
+	whole := diagnostic.Diagnostic{Place: diagnostic.Place{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,
+		Rule: "unknown-field", Message: "m"}
 	log := render(t, diagnostic.List{at(4), at(9), whole}, rules)
-	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 || log.Runs[0].ColumnKind != "unicodeCodePoints" {
+	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 ||
+		log.Runs[0].ColumnKind != "unicodeCodePoints" {
 		t.Errorf("%+v", log)
 	}
 	driver, results := log.Runs[0].Tool.Driver, log.Runs[0].Results
@@ -57,14 +63,16 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("%+v", driver)
 	}
 	first := results[0]
-	if first.RuleID != "cycle" || driver.Rules[first.RuleIndex].ID != "cycle" || first.Level != "warning" || first.Message.Text != "step fleet/cluster: a ring; break it" {
+	if first.RuleID != "cycle" || driver.Rules[first.RuleIndex].ID != "cycle" || first.Level != "warning" ||
+		first.Message.Text != "step fleet/cluster: a ring; break it" {
 		t.Errorf("%+v", first)
 	}
 	where := first.Locations[0].PhysicalLocation
 	if where.ArtifactLocation.URI != "a%20folder/%C3%BC.yaml" || where.Region != (region{4, 3, 4, 4}) {
 		t.Errorf("%+v", where)
 	}
-	if where := results[2].Locations[0].PhysicalLocation; where.ArtifactLocation.URI != "file:///elsewhere/p.yaml" || where.Region != (region{1, 1, 1, 2}) {
+	if where := results[2].Locations[0].PhysicalLocation; where.ArtifactLocation.URI != "file:///elsewhere/p.yaml" ||
+		where.Region != (region{1, 1, 1, 2}) {
 		t.Errorf("%+v", where)
 	}
 	prints := map[string]bool{}
@@ -137,7 +145,8 @@ func render(t *testing.T, list diagnostic.List, rules []diagnostic.Rule) sarif {
 func TestDidYouMean(t *testing.T) {
 	known := []string{"dependsOn", "externalDependsOn", "name", "action", "Shell", "upgrade", "ARM"}
 	for name, want := range map[string]string{
-		"dependson": "dependsOn", "depndsOn": "dependsOn", "dependsNo": "dependsOn", "shell": "Shell", "upgarde": "upgrade", "arm": "ARM",
+		"dependson": "dependsOn", "depndsOn": "dependsOn", "dependsNo": "dependsOn", "shell": "Shell", "upgarde": "upgrade",
+		"arm": "ARM",
 		"nam": "name", "colour": "", "x": "", "": "", "dependencies": "",
 	} {
 		got := diagnostic.DidYouMean(name, known)

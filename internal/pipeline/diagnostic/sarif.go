@@ -33,7 +33,8 @@ func SARIF(w io.Writer, list List, rules []Rule, root, version string) error {
 	for i, rule := range rules {
 		index[rule.ID] = i
 		driver.Rules = append(driver.Rules, sarifRule{
-			ID: rule.ID, Short: sarifText{rule.Says}, Full: sarifText{rule.Says + " " + rule.Why}, Help: sarifText{rule.Says + " " + rule.Why},
+			ID: rule.ID, Short: sarifText{rule.Says}, Full: sarifText{rule.Says + " " + rule.Why},
+			Help:    sarifText{rule.Says + " " + rule.Why},
 			Default: sarifLevel{string(Error)}, Properties: sarifProperties{Tags: []string{"pipeline"}},
 		})
 	}

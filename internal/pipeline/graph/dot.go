@@ -11,7 +11,8 @@ import (
 func DOT(w io.Writer, p Picture) error {
 	g, c := p.Graph.Reduced(), p.critical()
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "digraph pipeline {\n  rankdir=LR\n  label=%s\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n",
+	fmt.Fprintf(out, "digraph pipeline {\n  rankdir=LR\n  label=%s\n  node [shape=box, style=rounded, "+
+		"fontname=\"sans-serif\"]\n",
 		dotQuoted(p.Title+"\n"+p.says(c)))
 	names, members := g.groups()
 	for number, name := range names {

@@ -102,7 +102,8 @@ func TestInversions(t *testing.T) {
 }
 
 func TestBrief(t *testing.T) {
-	for length, want := range map[string]string{"90m": "1h30m", "1h": "1h", "45s": "45s", "12m30s": "12m30s", "0s": "0s", "10m": "10m", "10h": "10h", "1500ms": "2s"} {
+	for length, want := range map[string]string{"90m": "1h30m", "1h": "1h", "45s": "45s", "12m30s": "12m30s", "0s": "0s",
+		"10m": "10m", "10h": "10h", "1500ms": "2s"} {
 		if got := Brief(duration(t, length)); got != want {
 			t.Errorf("%s is written %s, want %s", length, got, want)
 		}

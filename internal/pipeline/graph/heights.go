@@ -64,7 +64,8 @@ func pull(layer []*point) {
 		}
 		at, weight := p.wish()
 		blocks = append(blocks, block{(at - offset[i]) * weight, weight, 1})
-		for last := len(blocks) - 1; last > 0 && blocks[last-1].sum/blocks[last-1].weight > blocks[last].sum/blocks[last].weight; last-- {
+		for last := len(blocks) - 1; last > 0 &&
+			blocks[last-1].sum/blocks[last-1].weight > blocks[last].sum/blocks[last].weight; last-- {
 			blocks[last-1].sum += blocks[last].sum
 			blocks[last-1].weight += blocks[last].weight
 			blocks[last-1].points += blocks[last].points

@@ -162,7 +162,8 @@ func (s *sheet) box(out io.Writer, i int) {
 		classes = append(classes, "aside")
 	}
 	name, about := s.lines(i)
-	fmt.Fprintf(out, "<g><title>%s</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" rx=\"5\"/>",
+	fmt.Fprintf(out, "<g><title>%s</title><rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.0f\" "+
+		"rx=\"5\"/>",
 		xml(s.graph.nodes[i].String()), strings.Join(classes, " "), x, y, s.wide[p.layer], boxHeight)
 	fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text><text class=\"about\" x=\"%.1f\" y=\"%.1f\">%s</text></g>\n",
 		x+padding, y+17, xml(name), x+padding, y+32, xml(about))

@@ -30,13 +30,15 @@ func Text(w io.Writer, p Picture, width int) error {
 				mark = "┃"
 			}
 			head := printable(g.nodes[i].String())
-			fmt.Fprintf(out, "  %s %s%s  %s\n", mark, head, strings.Repeat(" ", column-utf8.RuneCountInString(head)), printable(p.about(i)))
+			fmt.Fprintf(out, "  %s %s%s  %s\n", mark, head, strings.Repeat(" ", column-utf8.RuneCountInString(head)),
+				printable(p.about(i)))
 			for _, line := range wrap(g.after(i), width-10) {
 				fmt.Fprintf(out, "  %s     %s\n", mark, line)
 			}
 		}
 	}
-	fmt.Fprintf(out, "\n┃ the critical path. Steps of a wave can run at once; what follows from other\n  dependencies is left out.\n")
+	fmt.Fprintf(out, "\n┃ the critical path. Steps of a wave can run at once; what follows from other\n  dependencies is "+
+		"left out.\n")
 	return out.Flush()
 }
 

@@ -74,7 +74,8 @@ func TestOrphansAreBuried(t *testing.T) {
 // that never looks at it, does not hold up the command that it belonged to.
 func TestTheDeadAreNotWaitedFor(t *testing.T) {
 	var out bytes.Buffer
-	command := shell(t, `bash -c 'sleep 0.05 & exec setsid sleep 600 >/dev/null 2>&1' & echo $! >daemon; until [ "$(ps -o sid= -p $!)" -eq $! ]; do sleep 0.01; done`, &out)
+	command := shell(t,
+		`bash -c 'sleep 0.05 & exec setsid sleep 600 >/dev/null 2>&1' & echo $! >daemon; until [ "$(ps -o sid= -p $!)" -eq $! ]; do sleep 0.01; done`, &out)
 	began := time.Now()
 	ending, err := command.Run(t.Context())
 	daemon, readErr := os.ReadFile(filepath.Join(command.Folder, "daemon"))
@@ -102,7 +103,8 @@ func TestWhatCantBeEnded(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	said := asTheFirst(t, "setpriv --reuid 65534 --clear-groups sleep 600 >/dev/null 2>&1 & echo $! >"+pid+"; until [ \"$(ps -o ruid= -p $!)\" -eq 65534 ]; do sleep 0.01; done",
+	said := asTheFirst(t, "setpriv --reuid 65534 --clear-groups sleep 600 >/dev/null 2>&1 & echo $! >"+pid+
+		"; until [ \"$(ps -o ruid= -p $!)\" -eq 65534 ]; do sleep 0.01; done",
 		setpriv, "--bounding-set", "-kill")
 	if !strings.Contains(said, "exit code 0 left: ") || !strings.Contains(said, "(sleep 600) error: <nil>") {
 		t.Errorf("said %q", said)

@@ -69,7 +69,8 @@ func TestEndings(t *testing.T) {
 			command := shell(t, test.text, &out)
 			command.Environment = []string{"ONLY=this", "PATH=" + os.Getenv("PATH")}
 			ending, err := command.Run(t.Context())
-			if err != nil || out.String() != test.says || ending.String() != test.ending || ending.ByItself() != test.byItself || ending.Stopped {
+			if err != nil || out.String() != test.says || ending.String() != test.ending || ending.ByItself() != test.byItself ||
+				ending.Stopped {
 				t.Errorf("ended %v (%+v), said %q, %v", ending, ending, out.String(), err)
 			}
 		})
@@ -88,7 +89,8 @@ func TestWhatCantBeStarted(t *testing.T) {
 // the whole grace to end in its own way, also when its parent went at once.
 func TestStopReachesGrandchildren(t *testing.T) {
 	var out bytes.Buffer
-	command := shell(t, `bash -c 'trap "sleep 0.3; echo grandchild ended; exit" TERM; echo ready >ready; while :; do sleep 0.05; done' & wait`, &out)
+	command := shell(t,
+		`bash -c 'trap "sleep 0.3; echo grandchild ended; exit" TERM; echo ready >ready; while :; do sleep 0.05; done' & wait`, &out)
 	ctx, stop := context.WithCancel(t.Context())
 	context.AfterFunc(until(t, ctx, filepath.Join(command.Folder, "ready")), stop)
 	ending, err := command.Run(ctx)

@@ -114,7 +114,8 @@ func (p *Program) readMachO(file io.ReaderAt) error {
 			return p.defect("is a Mach-O file, but no program: it has type "+header.Type.String(), "link it")
 		}
 		architecture := map[macho.Cpu]string{
-			macho.Cpu386: "386", macho.CpuAmd64: "amd64", macho.CpuArm: "arm", macho.CpuArm64: "arm64", macho.CpuPpc: "ppc", macho.CpuPpc64: "ppc64",
+			macho.Cpu386: "386", macho.CpuAmd64: "amd64", macho.CpuArm: "arm", macho.CpuArm64: "arm64", macho.CpuPpc: "ppc",
+			macho.CpuPpc64: "ppc64",
 		}[header.Cpu]
 		if architecture == "" {
 			architecture = header.Cpu.String()
@@ -153,7 +154,8 @@ func (p *Program) readPE(file io.ReaderAt) error {
 	defer parsed.Close()
 	p.Format = PE
 	architecture := map[uint16]string{
-		pe.IMAGE_FILE_MACHINE_I386: "386", pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64", pe.IMAGE_FILE_MACHINE_ARMNT: "arm",
+		pe.IMAGE_FILE_MACHINE_I386: "386", pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64",
+		pe.IMAGE_FILE_MACHINE_ARMNT: "arm",
 	}[parsed.Machine]
 	if architecture == "" {
 		architecture = "an unknown architecture"
@@ -170,7 +172,8 @@ func (p *Program) readScript() error {
 		return p.defect("has a #! line of more than 255 bytes, which kernels cut off", "shorten the line")
 	}
 	if bytes.HasSuffix(line, []byte("\r")) {
-		return p.defect("has a #! line that ends in a carriage return, which becomes part of the interpreter's name", "sed -i 's/\\r$//' "+p.Path)
+		return p.defect("has a #! line that ends in a carriage return, which becomes part of the interpreter's name",
+			"sed -i 's/\\r$//' "+p.Path)
 	}
 	p.Interpreter = strings.Fields(string(line))
 	if len(p.Interpreter) == 0 {

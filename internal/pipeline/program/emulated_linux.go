@@ -39,7 +39,8 @@ func claims(entry string, head []byte) bool {
 	_, enabled := fields["enabled"]
 	magic, err := hex.DecodeString(fields["magic"])
 	offset, offsetErr := strconv.Atoi(fields["offset"])
-	if !enabled || err != nil || offsetErr != nil || len(magic) == 0 || len(head) < offset+len(magic) || !exists(fields["interpreter"]) {
+	if !enabled || err != nil || offsetErr != nil || len(magic) == 0 || len(head) < offset+len(magic) ||
+		!exists(fields["interpreter"]) {
 		return false
 	}
 	mask, err := hex.DecodeString(fields["mask"])

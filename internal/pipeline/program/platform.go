@@ -25,7 +25,8 @@ func Host() Platform { return Platform{OS: runtime.GOOS, Arch: runtime.GOARCH} }
 
 // known are the platforms that a file can be told to be for.
 var known = map[string][]string{
-	"linux":   {"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le", "riscv64", "s390x"},
+	"linux": {"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le",
+		"riscv64", "s390x"},
 	"darwin":  {"amd64", "arm64"},
 	"windows": {"386", "amd64", "arm64"},
 	"freebsd": {"386", "amd64", "arm", "arm64", "riscv64"},
@@ -45,7 +46,8 @@ func ParsePlatform(text string) (Platform, error) {
 		return Platform{}, fmt.Errorf("platform %q: the operating system %q is not known", text, parts[0])
 	}
 	if !slices.Contains(architectures, parts[1]) {
-		return Platform{}, fmt.Errorf("platform %q: for %s it is one of %s", text, parts[0], strings.Join(architectures, ", "))
+		return Platform{}, fmt.Errorf("platform %q: for %s it is one of %s", text, parts[0],
+			strings.Join(architectures, ", "))
 	}
 	p := Platform{OS: parts[0], Arch: parts[1]}
 	if len(parts) == 3 {

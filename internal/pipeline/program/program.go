@@ -109,9 +109,11 @@ func (p *Program) read(file io.ReaderAt) error {
 	case bytes.HasPrefix(head, []byte("#!")):
 		return p.readScript()
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf#!")):
-		return p.defect("begins with a byte order mark before its #! line, so that no kernel sees the line", "sed -i '1s/^\\xEF\\xBB\\xBF//' "+p.Path)
+		return p.defect("begins with a byte order mark before its #! line, so that no kernel sees the line",
+			"sed -i '1s/^\\xEF\\xBB\\xBF//' "+p.Path)
 	case isText(head):
-		return p.defect("is text without a #! line: what interprets it is left to whoever starts it", "write its interpreter in the first line, such as #!/usr/bin/env bash")
+		return p.defect("is text without a #! line: what interprets it is left to whoever starts it",
+			"write its interpreter in the first line, such as #!/usr/bin/env bash")
 	}
 	return p.defect("is neither a program of a known format (ELF, Mach-O, PE) nor a script", "build it again")
 }

@@ -45,12 +45,14 @@ func (i image) bytes(t *testing.T) []byte {
 		}
 	}
 	if i.class == elf.ELFCLASS32 {
-		write(elf.Header32{Ident: ident, Type: uint16(i.kind), Machine: uint16(i.machine), Version: 1, Entry: 0x1000, Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: segments})
+		write(elf.Header32{Ident: ident, Type: uint16(i.kind), Machine: uint16(i.machine), Version: 1, Entry: 0x1000,
+			Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: segments})
 		if i.loader != "" {
 			write(elf.Prog32{Type: uint32(elf.PT_INTERP), Off: 84, Filesz: uint32(len(i.loader) + 1)})
 		}
 	} else {
-		write(elf.Header64{Ident: ident, Type: uint16(i.kind), Machine: uint16(i.machine), Version: 1, Entry: 0x1000, Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: segments})
+		write(elf.Header64{Ident: ident, Type: uint16(i.kind), Machine: uint16(i.machine), Version: 1, Entry: 0x1000,
+			Phoff: 64, Ehsize: 64, Phentsize: 56, Phnum: segments})
 		if i.loader != "" {
 			write(elf.Prog64{Type: uint32(elf.PT_INTERP), Off: 120, Filesz: uint64(len(i.loader) + 1)})
 		}
@@ -140,15 +142,20 @@ func TestVerdicts(t *testing.T) {
 		refused string
 	}{
 		{"its own platform", elf64(elf.EM_X86_64, "").bytes(t), amd64(), ""},
-		{"another architecture", elf64(elf.EM_AARCH64, "").bytes(t), amd64(), "is a program for linux/arm64 (ELF, statically linked), which this machine, linux/amd64, cannot execute; to mend it: salve pipeline build p.yaml"},
+		{"another architecture", elf64(elf.EM_AARCH64, "").bytes(t), amd64(),
+			"is a program for linux/arm64 (ELF, statically linked), which this machine, linux/amd64, cannot execute; to mend " +
+				"it: salve pipeline build p.yaml"},
 		{"the other byte order", big.bytes(t), on("linux", "ppc64le", ""), "is a program for linux/ppc64 "},
 		{"32 bits on 64", thirtyTwo.bytes(t), amd64(), ""},
 		{"64 bits on 32", elf64(elf.EM_X86_64, "").bytes(t), on("linux", "386", ""), "linux/amd64"},
 		{"32-bit ARM on 64-bit ARM", arm.bytes(t), on("linux", "arm64", "v8"), "linux/arm "},
 		{"another system of the same machine", bsd.bytes(t), amd64(), "freebsd/amd64"},
 		{"a loader that is there", elf64(elf.EM_X86_64, loader).bytes(t), amd64(), ""},
-		{"a loader that is missing", elf64(elf.EM_X86_64, "/lib/ld-musl-x86_64.so.1").bytes(t), amd64(), "is for linux/amd64 as this machine is, but it is linked dynamically and its loader /lib/ld-musl-x86_64.so.1 is not here; to mend it: link it statically, or install the musl C library here"},
-		{"a loader on a machine that can't be looked at", elf64(elf.EM_X86_64, "/nowhere").bytes(t), on("linux", "amd64", ""), ""},
+		{"a loader that is missing", elf64(elf.EM_X86_64, "/lib/ld-musl-x86_64.so.1").bytes(t), amd64(),
+			"is for linux/amd64 as this machine is, but it is linked dynamically and its loader /lib/ld-musl-x86_64.so.1 is " +
+				"not here; to mend it: link it statically, or install the musl C library here"},
+		{"a loader on a machine that can't be looked at", elf64(elf.EM_X86_64, "/nowhere").bytes(t), on("linux", "amd64", ""),
+			""},
 		{"an emulator that the kernel knows", elf64(elf.EM_AARCH64, "").bytes(t), emulating, ""},
 		{"Apple's on Linux", machO(macho.CpuAmd64, macho.TypeExec), amd64(), "darwin/amd64 (Mach-O)"},
 		{"two in one", both, on("darwin", "arm64", ""), ""},
@@ -247,7 +254,8 @@ func TestScripts(t *testing.T) {
 		{"through env with options, in one word", "#!/usr/bin/env -Snative -u", ""},
 		{"through env without its -S", "#!/usr/bin/env native -u", "write #!/usr/bin/env -S native -u"},
 		{"missing", "#!/usr/bin/python9", "needs the interpreter /usr/bin/python9, which is not on this machine"},
-		{"not on the PATH", "#!/usr/bin/env ruby", `needs the interpreter "ruby", which is not on the PATH; to mend it: install ruby`},
+		{"not on the PATH", "#!/usr/bin/env ruby",
+			`needs the interpreter "ruby", which is not on the PATH; to mend it: install ruby`},
 		{"for another machine", "#!/usr/bin/env foreign", "is a program for linux/arm64"},
 		{"relative", "#!bin/sh", "relative to wherever"},
 		{"env alone", "#!/usr/bin/env", "asks env for no command"},

@@ -60,9 +60,12 @@ func (m Machine) fit(p Program, rebuild string, depth int) error {
 	case p.Format == Script:
 		return m.fitScript(p, depth)
 	case !m.runs(p):
-		return &UnfitError{p.Path, fmt.Sprintf("is %s, which this machine, %s, cannot execute", p.describe(), m.Platform), m.mending(p, rebuild)}
+		return &UnfitError{p.Path, fmt.Sprintf("is %s, which this machine, %s, cannot execute", p.describe(), m.Platform),
+			m.mending(p, rebuild)}
 	case p.Loader != "" && m.Exists != nil && !m.Exists(p.Loader):
-		return &UnfitError{p.Path, fmt.Sprintf("is for %s as this machine is, but it is linked dynamically and its loader %s is not here", p.Platforms[0], p.Loader), loading(p)}
+		return &UnfitError{p.Path,
+			fmt.Sprintf("is for %s as this machine is, but it is linked dynamically and its loader %s is not here",
+				p.Platforms[0], p.Loader), loading(p)}
 	}
 	return nil
 }
@@ -113,7 +116,8 @@ func (m Machine) fitScript(p Program, depth int) error {
 		return err
 	}
 	if depth == 0 {
-		return &UnfitError{p.Path, "is interpreted by a script that is interpreted by a script, and so on", "name a program in its first line"}
+		return &UnfitError{p.Path, "is interpreted by a script that is interpreted by a script, and so on",
+			"name a program in its first line"}
 	}
 	found, err := Examine(interpreter)
 	if err != nil {
@@ -130,10 +134,12 @@ func (m Machine) fitScript(p Program, depth int) error {
 func (m Machine) interpreter(p Program) (string, error) {
 	path := p.Interpreter[0]
 	if !filepath.IsAbs(path) {
-		return "", &UnfitError{p.Path, fmt.Sprintf("names the interpreter %q relative to wherever it is started", path), "write #!/usr/bin/env " + filepath.Base(path)}
+		return "", &UnfitError{p.Path, fmt.Sprintf("names the interpreter %q relative to wherever it is started", path),
+			"write #!/usr/bin/env " + filepath.Base(path)}
 	}
 	if !m.Exists(path) {
-		return "", &UnfitError{p.Path, fmt.Sprintf("needs the interpreter %s, which is not on this machine", path), "install it, or write #!/usr/bin/env " + filepath.Base(path) + " in the first line"}
+		return "", &UnfitError{p.Path, fmt.Sprintf("needs the interpreter %s, which is not on this machine", path),
+			"install it, or write #!/usr/bin/env " + filepath.Base(path) + " in the first line"}
 	}
 	if filepath.Base(path) != "env" {
 		return path, nil
@@ -144,7 +150,8 @@ func (m Machine) interpreter(p Program) (string, error) {
 	}
 	found, err := m.Find(command)
 	if err != nil {
-		return "", &UnfitError{p.Path, fmt.Sprintf("needs the interpreter %q, which is not on the PATH", command), "install " + command}
+		return "", &UnfitError{p.Path, fmt.Sprintf("needs the interpreter %q, which is not on the PATH", command),
+			"install " + command}
 	}
 	return found, nil
 }
@@ -159,7 +166,8 @@ func throughEnv(p Program) (string, error) {
 			words = words[1:]
 		}
 	} else if len(words) > 1 {
-		return "", &UnfitError{p.Path, fmt.Sprintf("asks env for the one word %q, because kernels do not take a #! line apart", strings.Join(words, " ")),
+		return "", &UnfitError{p.Path,
+			fmt.Sprintf("asks env for the one word %q, because kernels do not take a #! line apart", strings.Join(words, " ")),
 			"write #!/usr/bin/env -S " + strings.Join(words, " ")}
 	}
 	for _, word := range words {

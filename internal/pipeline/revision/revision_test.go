@@ -14,7 +14,8 @@ func repository(t *testing.T) (folder, first, second, beside string) {
 	t.Helper()
 	folder = t.TempDir()
 	git := func(arguments ...string) string {
-		command := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, arguments...)...)
+		command := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"},
+			arguments...)...)
 		command.Dir = folder
 		out, err := command.CombinedOutput()
 		if err != nil {
@@ -40,7 +41,8 @@ func TestOrder(t *testing.T) {
 		unordered        string
 	}{
 		{"smaller", "9", "10", revision.Older, ""},
-		{"larger than any machine's word", "100000000000000000000000000001", "100000000000000000000000000000", revision.Newer, ""},
+		{"larger than any machine's word", "100000000000000000000000000001", "100000000000000000000000000000",
+			revision.Newer, ""},
 		{"the same number, written otherwise", "010", "10", revision.Same, ""},
 		{"earlier", "2026-03-01T12:00:00Z", "2026-03-01T12:00:01Z", revision.Older, ""},
 		{"the same moment in two zones", "2026-03-01T12:00:00Z", "2026-03-01T13:00:00+01:00", revision.Same, ""},
@@ -48,14 +50,16 @@ func TestOrder(t *testing.T) {
 		{"a descendant", second, first, revision.Newer, ""},
 		{"the same commit, shortened", second[:10], second, revision.Same, ""},
 		{"diverged", second, beside, revision.Same, "neither is an ancestor of the other"},
-		{"a commit that is not here", "0123456789abcdef", second, revision.Same, "commit 0123456789abcdef is not known in the repository"},
+		{"a commit that is not here", "0123456789abcdef", second, revision.Same,
+			"commit 0123456789abcdef is not known in the repository"},
 		{"a number and a time", "7", "2026-03-01T12:00:00Z", revision.Same, "both must be of one kind"},
 		{"nothing known", "v1.2", "v1.3", revision.Same, "both must be of one kind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := revision.Compare(t.Context(), folder, test.one, test.other)
 			var unordered *revision.UnorderedError
-			if errors.As(err, &unordered) != (test.unordered != "") || err != nil && !strings.Contains(err.Error(), test.unordered) {
+			if errors.As(err, &unordered) != (test.unordered != "") || err != nil && !strings.Contains(err.Error(),
+				test.unordered) {
 				t.Fatalf("got %v", err)
 			}
 			if got != test.want {
@@ -66,7 +70,8 @@ func TestOrder(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for text, right := range map[string]bool{"7": true, "2026-03-01T12:00:00Z": true, "0123abc": true, "v1": false, "": false, "2026-03-01": false} {
+	for text, right := range map[string]bool{"7": true, "2026-03-01T12:00:00Z": true, "0123abc": true, "v1": false,
+		"": false, "2026-03-01": false} {
 		if err := revision.Check(text); (err == nil) != right {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -9,7 +9,8 @@ import (
 // actions are all that a step can do: those of pipeline.schema.v1, and at the end
 // Salve's own.
 var actions = withEveryStep(map[string]record{
-	"ARM": {fields: slices.Concat(deployment, may(oneOf("incremental", "complete"), "deploymentMode"), may(flag{}, "outputOnly"),
+	"ARM": {fields: slices.Concat(deployment, may(oneOf("incremental", "complete"), "deploymentMode"),
+		may(flag{}, "outputOnly"),
 		may(length{}, "timeout"))}, // the last is Salve's own
 	"ARMStack": {fields: slices.Concat(deployment,
 		must(oneOf("delete", "detach"), "actionOnUnmanage"), may(flag{}, "bypassStackOutOfSyncError"))},
@@ -42,18 +43,23 @@ var actions = withEveryStep(map[string]record{
 	), demands: either(
 		strings.Fields("targetACR sourceRegistry repository digest pullSecretKeyVault pullSecretName shellIdentity"),
 		strings.Fields("targetACR sourceRegistry repository digest publicSource shellIdentity"),
-		strings.Fields("targetACR repository copyFrom imageTarFileName imageMetadataFileName shellIdentity adoProject artifactName buildId"),
+		strings.Fields("targetACR repository copyFrom imageTarFileName imageMetadataFileName shellIdentity adoProject "+
+			"artifactName buildId"),
 	)},
 	"DelegateChildZone": {fields: slices.Concat(
 		must(value, "parentZone", "childZone", "secretKeyVault", "secretName", "dstsHost"), may(value, "deploymentMode"))},
-	"SetCertificateIssuer": {fields: must(value, "vaultBaseUrl", "issuer", "secretKeyVault", "secretName", "applicationId")},
+	"SetCertificateIssuer": {fields: must(value, "vaultBaseUrl", "issuer", "secretKeyVault", "secretName",
+		"applicationId")},
 	"CreateCertificate": {fields: slices.Concat(
-		must(value, "vaultBaseUrl", "certificateName", "contentType", "san", "issuer", "secretKeyVault", "secretName", "applicationId", "commonName"),
+		must(value, "vaultBaseUrl", "certificateName", "contentType", "san", "issuer", "secretKeyVault", "secretName",
+			"applicationId", "commonName"),
 		may(value, "manage"))},
 	"ResourceProviderRegistration": {fields: must(value, "resourceProviderNamespaces")},
-	"ProviderFeatureRegistration":  {fields: slices.Concat(must(configRef{}, "providerConfigRef"), must(input, "identityFrom"))},
-	"FeatureRegistration":          {fields: slices.Concat(must(configRef{}, "providerConfigRef"), must(value, "secretKeyVault", "secretName"))},
-	"Ev2Registration":              {fields: must(input, "identityFrom")},
+	"ProviderFeatureRegistration": {fields: slices.Concat(must(configRef{}, "providerConfigRef"),
+		must(input, "identityFrom"))},
+	"FeatureRegistration": {fields: slices.Concat(must(configRef{}, "providerConfigRef"),
+		must(value, "secretKeyVault", "secretName"))},
+	"Ev2Registration": {fields: must(input, "identityFrom")},
 	"SecretSync": {fields: slices.Concat(
 		must(path{}, "configurationFile"), must(someText, "encryptionKey", "keyVault"), must(input, "identityFrom"))},
 	"Kusto": {fields: must(value, "secretKeyVault", "secretName", "applicationId", "connectionString", "command")},
@@ -61,13 +67,16 @@ var actions = withEveryStep(map[string]record{
 		must(list{of: anyText, filled: true}, "entityGroups"), must(input, "identityFrom"),
 		may(anyText, "environment"), may(length{}, "timeout"))},
 	"GrafanaDashboards": {fields: slices.Concat(
-		must(anyText, "grafanaName"), must(path{}, "observabilityConfig"), must(input, "identityFrom"), may(length{}, "timeout"))},
+		must(anyText, "grafanaName"), must(path{}, "observabilityConfig"), must(input, "identityFrom"),
+		may(length{}, "timeout"))},
 	"GrafanaDatasources": {fields: slices.Concat(
-		must(anyText, "grafanaName"), must(input, "identityFrom"), may(oneOf("true", "false"), "skipSync"), may(length{}, "timeout"))},
+		must(anyText, "grafanaName"), must(input, "identityFrom"), may(oneOf("true", "false"), "skipSync"),
+		may(length{}, "timeout"))},
 	"GrafanaManage": {fields: slices.Concat(
 		must(value, "grafanaName", "location"), must(input, "identityFrom"), may(length{}, "timeout"),
 		may(value, "sku", "majorVersion", "zoneRedundancy", "publicNetworkAccess", "crossTenantSecurityGroup"))},
-	"IstioUpgrade": {fields: slices.Concat(must(value, "aksCluster"), may(length{}, "timeout"), may(input, "identityFrom"))},
+	"IstioUpgrade": {fields: slices.Concat(must(value, "aksCluster"), may(length{}, "timeout"),
+		may(input, "identityFrom"))},
 	"ProwJob": {fields: slices.Concat(
 		must(anyText, "tokenKeyvault", "tokenSecret", "jobName", "gatePromotion"), must(input, "identityFrom"),
 		may(anyText, "allowedSubscriptions", "commit", "repo", "baseRef"), may(value, "dryRun"))},
@@ -116,12 +125,14 @@ var logsAccount = record{fields: slices.Concat(
 	must(value, "secretKeyVault", "secretName", "environment"),
 	may(value, "typeName", "accountName", "metricsAccount", "adminAlias", "adminGroup", "subscriptionId", "namespace",
 		"certsan", "certdescription", "configVersion", "monikerDefaultRegion", "database", "mdsdConfigFile"),
-	may(names{of: record{called: "an event source", fields: slices.Concat(must(anyText, "name"), may(anyText, "account"))}}, "eventSources"),
+	may(names{of: record{called: "an event source", fields: slices.Concat(must(anyText, "name"),
+		may(anyText, "account"))}}, "eventSources"),
 ), demands: demandsBy("rolloutKind", map[string][]string{
 	"FluentBit":         strings.Fields("accountName namespace certsan certdescription configVersion eventSources"),
 	"ClassicRPLog":      strings.Fields("certsan certdescription"),
 	"ClassicClusterLog": strings.Fields("certsan certdescription"),
-	"AccountSetup":      strings.Fields("accountName metricsAccount adminAlias adminGroup subscriptionId namespace monikerDefaultRegion database"),
+	"AccountSetup": strings.Fields("accountName metricsAccount adminAlias adminGroup subscriptionId namespace " +
+		"monikerDefaultRegion database"),
 })}
 
 // withEveryStep gives each action its name and what all steps have.

@@ -13,7 +13,8 @@ import (
 func judge(t *testing.T, steps string) string {
 	t.Helper()
 	var document yaml.Node
-	const head = "serviceGroup: S\nrolloutName: R\nresourceGroups:\n- name: fleet\n  resourceGroup: rg\n  subscription: sub\n  steps:\n"
+	const head = "serviceGroup: S\nrolloutName: R\nresourceGroups:\n- name: fleet\n  resourceGroup: rg\n  subscription: " +
+		"sub\n  steps:\n"
 	if err := yaml.Unmarshal([]byte(head+steps), &document); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func TestSteps(t *testing.T) {
 			`p:8:92: step fleet/a: a step with the action Ev2Registration has no field "template" [unknown-field]`,
 		},
 		"a field that differs in case is suggested": {
-			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, dependson: [{resourceGroup: g, step: s}]}",
+			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, dependson: [{resourceGroup: g, " +
+				"step: s}]}",
 			`p:8:79: step fleet/a: a step with the action Soak has no field "dependson"; did you mean "dependsOn"? [unknown-field]`,
 		},
 		"an unknown action is suggested": {
@@ -67,11 +69,13 @@ func TestSteps(t *testing.T) {
 			`p:8:39: step fleet/a: "command" must be a string, and this is a mapping [wrong-type]`,
 		},
 		"a variable has one source": {
-			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, variables: [{name: V, value: x, configRef: a.b}]}",
+			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, variables: [{name: V, value: x, " +
+				"configRef: a.b}]}",
 			`p:8:81: step fleet/a: a variable needs exactly one of value, configRef or input [missing-field]`,
 		},
 		"retries are bounded": {
-			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, automatedRetry: {maximumRetryCount: 11}}",
+			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, automatedRetry: " +
+				"{maximumRetryCount: 11}}",
 			`p:8:115: step fleet/a: "maximumRetryCount" 11: it must be a whole number from 0 to 10 [wrong-value]`,
 		},
 		"a choice is suggested": {
@@ -83,11 +87,13 @@ func TestSteps(t *testing.T) {
 			`p:8:5: step fleet/a: a step with the action Pav2 whose operation is ManageAppId needs smeAppidParameter [missing-field]`,
 		},
 		"of several sets of fields the nearest is missed": {
-			"  - {name: a, action: ImageMirror, targetACR: {value: a}, sourceRegistry: {value: r}, repository: {value: r}, digest: {value: d}, publicSource: true}",
+			"  - {name: a, action: ImageMirror, targetACR: {value: a}, sourceRegistry: {value: r}, repository: {value: r}, " +
+				"digest: {value: d}, publicSource: true}",
 			`p:8:5: step fleet/a: a step with the action ImageMirror needs shellIdentity [missing-field]`,
 		},
 		"a flag that is false does not stand for what it would excuse": {
-			"  - {name: a, action: ImageMirror, targetACR: {value: a}, sourceRegistry: {value: r}, repository: {value: r}, digest: {value: d}, shellIdentity: {value: i}, publicSource: false, pullSecretName: {value: n}}",
+			"  - {name: a, action: ImageMirror, targetACR: {value: a}, sourceRegistry: {value: r}, repository: {value: r}, " +
+				"digest: {value: d}, shellIdentity: {value: i}, publicSource: false, pullSecretName: {value: n}}",
 			`p:8:5: step fleet/a: a step with the action ImageMirror needs pullSecretKeyVault [missing-field]`,
 		},
 		"a name can be a file's": {
@@ -106,7 +112,8 @@ func TestSteps(t *testing.T) {
 			`p:8:5: a step must be a mapping, and this is a string [wrong-type]`,
 		},
 		"validation steps are Shell steps, and say what they validate": {
-			"  - {name: s, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}\n  validationSteps:\n  - {name: a, action: Soak}\n  - {name: b, action: Shell, command: x, shellIdentity: {value: i}}",
+			"  - {name: s, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}\n  validationSteps:\n  - {name: a, " +
+				"action: Soak}\n  - {name: b, action: Shell, command: x, shellIdentity: {value: i}}",
 			"p:10:23: step fleet/a: a validation step is a Shell step, and this is Soak [unknown-action]\n" +
 				`p:11:5: step fleet/b: a step with the action Shell needs "validation" [missing-field]`,
 		},

@@ -47,7 +47,8 @@ func (t text) judge(c *checker, what string, node *yaml.Node) {
 	case t.most > 0 && utf8.RuneCountInString(node.Value) > t.most:
 		c.add(node, "wrong-value", "", "%s %q is longer than %d characters", what, node.Value, t.most)
 	case t.choices != nil && !slices.Contains(t.choices, node.Value):
-		c.add(node, "wrong-value", diagnostic.DidYouMean(node.Value, t.choices), "%s %q: it must be %s", what, node.Value, orList(t.choices))
+		c.add(node, "wrong-value", diagnostic.DidYouMean(node.Value, t.choices), "%s %q: it must be %s", what, node.Value,
+			orList(t.choices))
 	case t.like != nil && !t.like.MatchString(node.Value):
 		c.add(node, "wrong-value", "", "%s %q: it must be %s", what, node.Value, t.says)
 	}
@@ -74,7 +75,8 @@ func (length) judge(c *checker, what string, node *yaml.Node) {
 		return
 	}
 	if length, err := time.ParseDuration(node.Value); err != nil || length <= 0 || !oneUnit.MatchString(node.Value) {
-		c.add(node, "wrong-value", "", "%s %q: it must be a whole number above 0 with h, m or s behind it, such as 90m", what, node.Value)
+		c.add(node, "wrong-value", "", "%s %q: it must be a whole number above 0 with h, m or s behind it, such as 90m",
+			what, node.Value)
 	}
 }
 
@@ -103,7 +105,8 @@ func (path) judge(c *checker, what string, node *yaml.Node) {
 // configRef is a string that is a path into the configuration.
 type configRef struct{}
 
-var dotted = text{filled: true, like: regexp.MustCompile(`^[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*$`), says: "names with dots between them, such as fleet.cluster.name"}
+var dotted = text{filled: true, like: regexp.MustCompile(`^[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*$`),
+	says: "names with dots between them, such as fleet.cluster.name"}
 
 func (configRef) judge(c *checker, what string, node *yaml.Node) {
 	dotted.judge(c, what, node)

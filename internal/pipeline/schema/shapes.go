@@ -13,13 +13,15 @@ import (
 // mistake.
 var (
 	stepRef     = record{called: "a reference to a step", fields: must(someText, "resourceGroup", "step")}
-	externalRef = record{called: "a reference to a step of another service", fields: must(someText, "serviceGroup", "resourceGroup", "step")}
+	externalRef = record{called: "a reference to a step of another service",
+		fields: must(someText, "serviceGroup", "resourceGroup", "step")}
 
-	input = record{called: "an input", fields: must(someText, "resourceGroup", "step", "name"), then: func(c *checker, node *yaml.Node) {
-		if c.facts != nil {
-			c.facts.Inputs = append(c.facts.Inputs, node)
-		}
-	}}
+	input = record{called: "an input", fields: must(someText, "resourceGroup", "step", "name"),
+		then: func(c *checker, node *yaml.Node) {
+			if c.facts != nil {
+				c.facts.Inputs = append(c.facts.Inputs, node)
+			}
+		}}
 	value = record{called: "a value", fields: valueFields, demands: exactlyOne("value", "configRef", "input")}
 
 	valueFields = slices.Concat(may(literalText{}, "value"), may(configRef{}, "configRef"), may(input, "input"))
@@ -62,7 +64,8 @@ var theFile = record{called: "a pipeline", fields: slices.Concat(
 	may(oneOf("pipeline.schema.v1"), "$schema"),
 	must(someText, "serviceGroup", "rolloutName"),
 	must(list{of: group{}}, "resourceGroups"),
-	may(record{called: "buildStep", fields: slices.Concat(may(anyText, "command"), may(list{of: anyText}, "args"))}, "buildStep"),
+	may(record{called: "buildStep", fields: slices.Concat(may(anyText, "command"), may(list{of: anyText}, "args"))},
+		"buildStep"),
 	may(revision{}, "revision"),
 	may(record{called: "service", fields: slices.Concat(
 		may(someText, "runsOn"),
@@ -81,7 +84,8 @@ var resourceGroup = record{called: "a resource group", fields: slices.Concat(
 	may(record{called: "subscriptionProvisioning", fields: slices.Concat(
 		may(value, "displayName", "airsRegisteredUserPrincipalId", "certificateDomains", "backfillSubscriptionId"),
 		may(someText, "roleAssignment"),
-	), demands: either([]string{"displayName", "roleAssignment"}, []string{"backfillSubscriptionId"})}, "subscriptionProvisioning"),
+	), demands: either([]string{"displayName", "roleAssignment"}, []string{"backfillSubscriptionId"})},
+		"subscriptionProvisioning"),
 	may(anyText, "aksCluster"),
 )}
 
@@ -114,7 +118,8 @@ func (s step) judge(c *checker, _ string, node *yaml.Node) {
 	case action.Value == "SafeFly":
 		c.add(action, "unknown-action", "remove the step", "steps of the action SafeFly are generated, never written")
 	case !known:
-		c.add(action, "unknown-action", diagnostic.DidYouMean(action.Value, actionNames), "there is no action %q", action.Value)
+		c.add(action, "unknown-action", diagnostic.DidYouMean(action.Value, actionNames), "there is no action %q",
+			action.Value)
 	case s.validation && action.Value != "Shell":
 		c.add(action, "unknown-action", "", "a validation step is a Shell step, and this is %s", action.Value)
 	case s.validation:

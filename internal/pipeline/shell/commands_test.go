@@ -90,7 +90,8 @@ func TestWhereProgramsAre(t *testing.T) {
 }
 
 func TestWhatIsNoShell(t *testing.T) {
-	if _, err := shell.Commands("echo hello\nif true; then"); err == nil || !strings.HasPrefix(err.Error(), "in its line 2, column 10: ") {
+	if _, err := shell.Commands("echo hello\nif true; then"); err == nil || !strings.HasPrefix(err.Error(),
+		"in its line 2, column 10: ") {
 		t.Errorf("got %v, want the line", err)
 	}
 }

@@ -142,7 +142,8 @@ func (r *reader) perhaps(nodes ...syntax.Node) {
 
 // wrappers are commands that execute the command that follows them.
 var wrappers = map[string]bool{
-	"builtin": true, "command": true, "env": true, "exec": true, "nice": true, "nohup": true, "sudo": true, "time": true, "timeout": true,
+	"builtin": true, "command": true, "env": true, "exec": true, "nice": true, "nohup": true, "sudo": true, "time": true,
+	"timeout": true,
 }
 
 // seekers are commands that look whether there is a program.

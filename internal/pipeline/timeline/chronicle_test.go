@@ -40,25 +40,31 @@ func history(t *testing.T) *journal.History {
 		}
 	}
 	add(0, journal.Planned, "", runbook.Plan{Steps: []runbook.PlannedStep{
-		{Name: "global/lookup"}, {Name: "fleet/grow"}, {Name: "fleet/flaky"}, {Name: "fleet/cut-off"}, {Name: "fleet/open"}, {Name: "fleet/never"}, {Name: "fleet/left-out"},
+		{Name: "global/lookup"}, {Name: "fleet/grow"}, {Name: "fleet/flaky"}, {Name: "fleet/cut-off"}, {Name: "fleet/open"},
+		{Name: "fleet/never"}, {Name: "fleet/left-out"},
 	}})
-	add(0, journal.Outcome, "fleet/left-out", journal.Result{Result: journal.Skipped, Reason: "left out by --skip-actions"})
+	add(0, journal.Outcome, "fleet/left-out",
+		journal.Result{Result: journal.Skipped, Reason: "left out by --skip-actions"})
 	add(0, journal.Intended, "global/lookup", journal.Intent{Attempt: 1})
 	add(0, journal.Intended, "fleet/flaky", journal.Intent{Attempt: 1})
 	add(40*time.Second, journal.Outcome, "global/lookup", journal.Result{Attempt: 1, Result: journal.Done})
 	add(0, journal.Intended, "fleet/grow", journal.Intent{Attempt: 1})
-	add(20*time.Second, journal.Outcome, "fleet/flaky", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "busy"})
+	add(20*time.Second, journal.Outcome, "fleet/flaky", journal.Result{Attempt: 1, Result: journal.Failure,
+		Reason: "busy"})
 	add(time.Minute, journal.Intended, "fleet/flaky", journal.Intent{Attempt: 2})
 	add(30*time.Second, journal.Outcome, "fleet/flaky", journal.Result{Attempt: 2, Result: journal.Done})
-	add(0, journal.Outcome, "fleet/grow", journal.Result{Attempt: 1, Result: journal.Failure, Reason: "exit code 1: no <capacity> \x1b[31m"})
+	add(0, journal.Outcome, "fleet/grow", journal.Result{Attempt: 1, Result: journal.Failure,
+		Reason: "exit code 1: no <capacity> \x1b[31m"})
 	add(0, journal.Intended, "fleet/cut-off", journal.Intent{Attempt: 1})
 	add(0, journal.Intended, "fleet/open", journal.Intent{Attempt: 1})
-	add(10*time.Second, journal.Outcome, "fleet/cut-off", journal.Result{Attempt: 1, Result: journal.Unknown, Reason: "it was cut off"})
+	add(10*time.Second, journal.Outcome, "fleet/cut-off", journal.Result{Attempt: 1, Result: journal.Unknown,
+		Reason: "it was cut off"})
 	return record.History
 }
 
 func TestRenderings(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, *journal.History) error{"junit.xml": timeline.JUnit, "timeline.svg": timeline.Timeline} {
+	for name, write := range map[string]func(io.Writer, *journal.History) error{"junit.xml": timeline.JUnit,
+		"timeline.svg": timeline.Timeline} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			if err := write(&out, history(t)); err != nil {
@@ -97,7 +103,8 @@ func wellFormed(text []byte) error {
 
 // TestBeginning: a run that has hardly begun can be shown as well.
 func TestBeginning(t *testing.T) {
-	record, err := journal.Create(context.Background(), journal.NewMemory(), time.Now, 1, journal.Header{Run: "r", Target: runbook.Target{ID: "t"}})
+	record, err := journal.Create(context.Background(), journal.NewMemory(), time.Now, 1,
+		journal.Header{Run: "r", Target: runbook.Target{ID: "t"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +121,8 @@ func TestBeginning(t *testing.T) {
 func TestTook(t *testing.T) {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	record, err := journal.Create(ctx, journal.NewMemory(), func() time.Time { return now }, 1, journal.Header{Schema: 1, Run: "run", Runbook: "pipeline"})
+	record, err := journal.Create(ctx, journal.NewMemory(), func() time.Time { return now }, 1,
+		journal.Header{Schema: 1, Run: "run", Runbook: "pipeline"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,8 @@ const (
 )
 
 // Colours, which people who see no red or no green can tell apart.
-var colours = map[journal.ResultKind]string{journal.Done: "#2a7f62", journal.Failure: "#b3261e", journal.Unknown: "#c77700"}
+var colours = map[journal.ResultKind]string{journal.Done: "#2a7f62", journal.Failure: "#b3261e",
+	journal.Unknown: "#c77700"}
 
 // Timeline writes a picture of what ran when, as SVG: a row for each step in the
 // order in which they began, a bar for each attempt, and at the end the steps that
@@ -79,7 +80,8 @@ func (p picture) draw(history *journal.History) {
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" font-family="sans-serif" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(p, `<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n")
 	p.text(margin, 22, "#111111", "start", ` font-size="15" font-weight="bold"`, history.Header.Target.Name)
-	p.text(margin, 40, "#555555", "start", "", fmt.Sprintf("run %s, begun %s, %s", history.Header.Run, p.began.UTC().Format(time.RFC3339), round(p.span)))
+	p.text(margin, 40, "#555555", "start", "", fmt.Sprintf("run %s, begun %s, %s", history.Header.Run,
+		p.began.UTC().Format(time.RFC3339), round(p.span)))
 	p.scale(height)
 	for row, at := range p.steps {
 		p.row(float64(headRoom+rowHeight*row), at)
@@ -100,7 +102,8 @@ func (p picture) scale(height int) {
 // tick is the time between two lines: a round one, and not too many of them.
 func tick(span time.Duration) time.Duration {
 	round := []time.Duration{
-		100 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute,
+		100 * time.Millisecond, time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
+		5 * time.Minute, 10 * time.Minute,
 		30 * time.Minute, time.Hour, 4 * time.Hour, 12 * time.Hour, 24 * time.Hour,
 	}
 	const most = 10
@@ -125,7 +128,8 @@ func (p picture) row(y float64, at *step) {
 		wide := max(p.x(one.ended)-x, 1.5)
 		end = x + wide
 		fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2" fill="%s"><title>%s</title></rect>`+"\n",
-			x, middle-barHeight/2, wide, barHeight, colours[one.result], escape(fmt.Sprintf("%s/%s: %s after %s. %s", at.group, at.name, one.result, round(one.ended.Sub(one.began)), at.reason)))
+			x, middle-barHeight/2, wide, barHeight, colours[one.result], escape(fmt.Sprintf("%s/%s: %s after %s. %s", at.group,
+				at.name, one.result, round(one.ended.Sub(one.began)), at.reason)))
 	}
 	says := round(at.took())
 	switch {
@@ -144,7 +148,8 @@ func (p picture) row(y float64, at *step) {
 }
 
 func (p picture) text(x, y float64, colour, anchor, more, text string) {
-	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="%s"%s>%s</text>`+"\n", x, y, colour, anchor, more, escape(text))
+	fmt.Fprintf(p, `<text x="%.1f" y="%.1f" fill="%s" text-anchor="%s"%s>%s</text>`+"\n", x, y, colour, anchor, more,
+		escape(text))
 }
 
 // escape is a text as XML can hold it.

@@ -49,7 +49,8 @@ func answer(b hotfixtest.Behaviour) {
 func run(b hotfixtest.Behaviour) {
 	signals := make(chan os.Signal, 8)
 	if b.Signals {
-		signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH)
+		signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2,
+			syscall.SIGWINCH)
 	}
 	fmt.Println("ran", b.Version, strings.Join(os.Args[1:], " "))
 	for b.Signals {
