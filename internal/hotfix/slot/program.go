@@ -64,8 +64,8 @@ func checkProgram(file io.ReaderAt, size int64) error {
 	var head header
 	err := binary.Read(io.NewSectionReader(file, 0, size), binary.LittleEndian, &head)
 	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), err == nil &&
-		!bytes.HasPrefix(head.Ident[:], beginning):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		err == nil && !bytes.HasPrefix(head.Ident[:], beginning):
 		return errors.New("it is not an ELF executable of 64 bits")
 	case err != nil:
 		return err
