@@ -46,6 +46,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/liveconfig":      {"internal/hotfix", "internal/backoff", "internal/clock"},
 	"internal/hotfix/fetch":           {"internal/hotfix", "internal/hotfix/archive", "internal/backoff", "internal/clock"},
 	"internal/hotfix/prepublish":      {"internal/apierr", "internal/hotfix", "internal/hotfix/archive", "internal/hotfix/fetch", "internal/backoff", "internal/clock"},
+	"internal/simcli":                 {"azure", "cli", "internal/azuresim", "internal/azuresim/served", "internal/clock", "internal/console", "internal/report", "kube", "runbooks/recreatepool"},
 	"internal/endtoend":               {},
 	"internal/kubetest/cluster":       {"internal/kubetest"},
 	"internal/kubetest":               {},

@@ -20,6 +20,10 @@ type app struct {
 	lookup         func(name string) string
 	// connect reaches the world that inputs name.
 	connect func(cloudFlags, recreatepool.Inputs) (recreatepool.World, error)
+	// program is what the command line was made for.
+	program Options
+	// replace goes on as another program.
+	replace func(path string, arguments, environment []string) error
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
 
@@ -34,7 +38,7 @@ type app struct {
 func newApp() *app {
 	return &app{
 		stdout: os.Stdout, stderr: os.Stderr, arguments: os.Args[1:],
-		environment: os.Environ(), lookup: os.Getenv, connect: connect,
+		environment: os.Environ(), lookup: os.Getenv, connect: connect, replace: replaceProcess,
 	}
 }
 
@@ -52,6 +56,14 @@ func (a *app) width() int {
 func (a *app) drawable() bool {
 	file, ok := a.stderr.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd())) && a.lookup("TERM") != "dumb"
+}
+
+// name is the program's.
+func (a *app) name() string {
+	if a.program.Name == "" {
+		return "salve"
+	}
+	return a.program.Name
 }
 
 func (a *app) json() bool { return a.output == "json" }

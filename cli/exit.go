@@ -68,7 +68,7 @@ func (a *app) fail(err error) int {
 		// written, the line below still tells.
 		_ = a.document(report.Failure{Document: report.NewDocument("error"), Exit: code, Says: line})
 	}
-	fmt.Fprintf(a.stderr, "salve: %s\n", redact.Redact([]byte(line)))
+	fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), redact.Redact([]byte(line)))
 	return code
 }
 

@@ -1,4 +1,18 @@
 package cli
 
+import "github.com/spf13/cobra"
+
+// Options are what a program brings to the command line.
+type Options struct {
+	// Name is the program's; salve when empty. About is the first line of its help.
+	Name, About string
+	// Commands stand in the place of salve's own.
+	Commands []*cobra.Command
+}
+
 // Main runs the command that the process's arguments name and gives its exit code.
-func Main() int { return execute(newApp()) }
+func Main(options Options) int {
+	a := newApp()
+	a.program = options
+	return execute(a)
+}

@@ -14,7 +14,7 @@ func execute(a *app) int {
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	if err := root.ExecuteContext(context.Background()); err != nil {
+	if err := root.ExecuteContext(withApp(context.Background(), a)); err != nil {
 		return a.fail(err)
 	}
 	return a.exit
@@ -44,6 +44,12 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0, "0 logs what happens, more logs every call too (LOG_VERBOSITY)")
+	if a.program.Commands != nil {
+		root.Use, root.Short, root.Long = a.program.Name, a.program.About, ""
+		root.AddCommand(a.program.Commands...)
+		root.AddCommand(newVersion(a))
+		return root
+	}
 	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newVersion(a))
 	return root
 }

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"encoding/pem"
@@ -16,11 +16,16 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"salve/cli"
 	"salve/internal/azuresim"
+	"salve/internal/simcli"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"salve": func() { os.Exit(Main()) }})
+	testscript.Main(m, map[string]func(){
+		"salve":     func() { os.Exit(cli.Main(cli.Options{})) },
+		"salve-sim": func() { os.Exit(simcli.Main()) },
+	})
 }
 
 // TestScript runs testdata/script: what a person types and sees. Besides

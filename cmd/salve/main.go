@@ -8,4 +8,4 @@ import (
 	"salve/cli"
 )
 
-func main() { os.Exit(cli.Main()) }
+func main() { os.Exit(cli.Main(cli.Options{})) }

@@ -90,4 +90,3 @@ func refusalOf(v verdict, asked *apiserver.Request) error {
 	return apierrors.NewGenericServerResponse(v.status, asked.Verb, schema.GroupResource{Resource: kind.Resource}, name,
 		"the server is having trouble", 0, true)
 }
-

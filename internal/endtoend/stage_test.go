@@ -39,14 +39,15 @@ const (
 	patience = 3 * time.Minute
 )
 
-// program is the salve program, built once for the tests of this binary.
+// program is the salve program, built once for the tests of this binary, with salve-sim beside it.
 var program = sync.OnceValues(func() (string, error) {
 	folder, err := os.MkdirTemp("", "salve-endtoend-")
 	if err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "salve")
-	if output, err := exec.Command("go", "build", "-o", path, "salve/cmd/salve").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", folder+string(filepath.Separator), "salve/cmd/salve", "salve/cmd/salve-sim")
+	if output, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building salve: %w: %s", err, output)
 	}
 	return path, nil

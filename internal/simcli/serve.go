@@ -1,8 +1,7 @@
-package cli
+package simcli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"salve/cli"
 	"salve/internal/azuresim"
 	"salve/internal/azuresim/served"
 	"salve/internal/console"
@@ -23,7 +23,7 @@ import (
 	"salve/runbooks/recreatepool"
 )
 
-// serving is what a person asked to be served.
+// serving is what was asked to be served.
 type serving struct {
 	kubeconfig, handOut, listen, caFile string
 	speed                               float64
@@ -31,7 +31,7 @@ type serving struct {
 	removeAtEnd                         bool
 }
 
-func newSimServe(a *app) *cobra.Command {
+func newServe() *cobra.Command {
 	asked := &serving{}
 	command := &cobra.Command{
 		Use:   "serve SCENARIO",
@@ -39,11 +39,13 @@ func newSimServe(a *app) *cobra.Command {
 		Long: `Serve the embedded Azure over HTTPS on this machine, with a cluster of your own as
 the managed one: Node objects come and go there as machines boot and die, and kwok
 animates them. Any ARM client can talk to it, with any credentials, and gets the
-kubeconfig: give it a test cluster. SCENARIO is one of salve rehearse --list or a YAML
+kubeconfig: give it a test cluster. SCENARIO is one of salve-sim rehearse --list or a YAML
 file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
-		Args: oneArgument("a scenario"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return a.serveSim(command.Context(), asked, arguments[0])
+			if len(arguments) != 1 {
+				return cli.Usage("%s takes one argument, a scenario; it got %d", command.CommandPath(), len(arguments))
+			}
+			return serve(command.Context(), cli.OutputOf(command), asked, arguments[0])
 		},
 	}
 	flags := command.Flags()
@@ -57,12 +59,12 @@ file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
 	return command
 }
 
-func (a *app) serveSim(parent context.Context, asked *serving, name string) error {
+func serve(parent context.Context, output cli.Output, asked *serving, name string) error {
 	scenario, options, err := asked.read(name)
 	if err != nil {
 		return err
 	}
-	options.Log = slog.New(console.NewHandler(a.stderr, a.verbosity)).With("component", "sim")
+	options.Log = slog.New(console.NewHandler(output.Log, output.Verbosity)).With("component", "sim")
 	ctx, stop := signal.NotifyContext(parent, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills
@@ -70,7 +72,7 @@ func (a *app) serveSim(parent context.Context, asked *serving, name string) erro
 	if err != nil {
 		return err
 	}
-	if err := a.sayServed(server, scenario); err != nil {
+	if err := answer(output, server, scenario); err != nil {
 		return errors.Join(err, server.Close())
 	}
 	err = server.Wait(ctx)
@@ -80,41 +82,41 @@ func (a *app) serveSim(parent context.Context, asked *serving, name string) erro
 	return err
 }
 
-// read finds what can't be meant.
+// read validates what was asked.
 func (s *serving) read(name string) (azuresim.Scenario, served.Options, error) {
 	none := served.Options{}
 	scenario, err := azuresim.Load(name)
 	if err != nil {
-		return scenario, none, usage("%v", err)
+		return scenario, none, cli.Usage("%v", err)
 	}
 	if s.seed != 0 {
 		scenario.Seed = s.seed
 	}
 	if scenario, err = scenario.Accelerated(s.speed); err != nil {
-		return scenario, none, usage("--speed %v: %v", s.speed, err)
+		return scenario, none, cli.Usage("--speed %v: %v", s.speed, err)
 	}
-	if _, _, err := requestOf(scenario); err != nil {
+	if err := rehearsalOf(scenario).Validate(); err != nil {
 		return scenario, none, err
 	}
 	if err := scenario.FitsGivenCluster(); err != nil {
-		return scenario, none, usage("%v", err)
+		return scenario, none, cli.Usage("%v", err)
 	}
 	if err := served.CheckAddress(s.listen); err != nil {
-		return scenario, none, usage("--listen: %v", err)
+		return scenario, none, cli.Usage("--listen: %v", err)
 	}
 	if s.kubeconfig == "" {
-		return scenario, none, usage("--kubeconfig is missing: the cluster that is to be the managed one")
+		return scenario, none, cli.Usage("--kubeconfig is missing: the cluster that is to be the managed one")
 	}
 	options := served.Options{Scenario: scenario, Listen: s.listen, CAFile: s.caFile, RemoveAtEnd: s.removeAtEnd}
 	if options.Kubeconfig, err = served.ReadKubeconfig(s.kubeconfig); err != nil {
-		return scenario, none, usage("--kubeconfig: %v", err)
+		return scenario, none, cli.Usage("--kubeconfig: %v", err)
 	}
 	if _, err := clientcmd.RESTConfigFromKubeConfig(options.Kubeconfig); err != nil {
-		return scenario, none, usage("--kubeconfig %q: %v", s.kubeconfig, err)
+		return scenario, none, cli.Usage("--kubeconfig %q: %v", s.kubeconfig, err)
 	}
 	if s.handOut != "" {
 		if options.HandOut, err = served.ReadKubeconfig(s.handOut); err != nil {
-			return scenario, none, usage("--hand-out: %v", err)
+			return scenario, none, cli.Usage("--hand-out: %v", err)
 		}
 	}
 	return scenario, options, nil
@@ -130,30 +132,29 @@ type pointed struct {
 	Arguments   []string          `json:"arguments"`
 }
 
-// sayServed prints the answer: lines to paste, or one line of JSON.
-func (a *app) sayServed(server *served.Server, scenario azuresim.Scenario) error {
+// answer prints how to reach the server: lines to paste, or one line of JSON.
+func answer(output cli.Output, server *served.Server, scenario azuresim.Scenario) error {
 	environment := []struct{ name, value string }{ // any will do
 		{"AZURE_TENANT_ID", "7e4a4700-0000-4000-8000-000000000002"}, {"AZURE_CLIENT_ID", "c11e4700-0000-4000-8000-000000000003"},
 		{"AZURE_CLIENT_SECRET", "any"},
 	}
-	answer := pointed{
+	told := pointed{
 		Document: report.NewDocument("sim"), URL: server.URL(), CA: server.CAFile(), Control: server.ControlURL(),
 		Environment: map[string]string{}, Arguments: argumentsFor(server, scenario),
 	}
 	for _, variable := range environment {
-		answer.Environment[variable.name] = variable.value
+		told.Environment[variable.name] = variable.value
 	}
-	if a.json() {
-		a.answered = true
-		return json.NewEncoder(a.stdout).Encode(answer)
+	if output.JSON {
+		return output.Line(told)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n", scenario.Name, scenario.Shows, answer.URL, answer.Control)
+	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n", scenario.Name, scenario.Shows, told.URL, told.Control)
 	for _, variable := range environment {
-		fmt.Fprintf(&text, "export %s\n", shell([]string{variable.name + "=" + variable.value}))
+		fmt.Fprintf(&text, "export %s\n", cli.Quote([]string{variable.name + "=" + variable.value}))
 	}
-	fmt.Fprintln(&text, shell(append([]string{"salve"}, answer.Arguments...)))
-	_, err := fmt.Fprint(a.stdout, text.String())
+	fmt.Fprintln(&text, cli.Quote(append([]string{"salve"}, told.Arguments...)))
+	_, err := fmt.Fprint(output.Answer, text.String())
 	return err
 }
 

@@ -1,0 +1,9 @@
+package main
+
+import (
+	"os"
+
+	"salve/internal/simcli"
+)
+
+func main() { os.Exit(simcli.Main()) }

@@ -1,0 +1,99 @@
+package simcli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"salve/azure"
+	"salve/cli"
+	"salve/internal/azuresim"
+	"salve/internal/clock"
+	"salve/kube"
+	"salve/runbooks/recreatepool"
+)
+
+// fastest is where the machine's own time begins to weigh more than the world's.
+const fastest = 10_000
+
+// defaultSpeed makes a recovery of ten minutes last ten seconds.
+const defaultSpeed = 60
+
+// rehearsal is what was asked of the embedded Azure.
+type rehearsal struct {
+	list    bool
+	speed   float64
+	seed    int64
+	dryRun  bool
+	journal string
+}
+
+func newRehearse() *cobra.Command {
+	asked := &rehearsal{}
+	command := &cobra.Command{
+		Use:   "rehearse [SCENARIO]",
+		Short: "Run a runbook on an embedded Azure, on a clock that runs faster",
+		Long: `Run a runbook on an embedded Azure: the same code, an accelerated clock, no
+subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
+		RunE: func(command *cobra.Command, arguments []string) error {
+			switch {
+			case len(arguments) > 1:
+				return cli.Usage("%s takes one scenario at most", command.CommandPath())
+			case asked.list:
+				return listScenarios(cli.OutputOf(command))
+			case !(asked.speed > 0 && asked.speed <= fastest):
+				return cli.Usage("--speed %v: it must be above 0 and at most %v", asked.speed, fastest)
+			}
+			return rehearse(command, asked, append(arguments, "wedged")[0])
+		},
+	}
+	flags := command.Flags()
+	flags.BoolVar(&asked.list, "list", false, "name the scenarios and what each shows")
+	flags.Float64Var(&asked.speed, "speed", defaultSpeed, "how many seconds pass in one")
+	flags.Int64Var(&asked.seed, "seed", 0, "another seed than the scenario's, for other names and delays")
+	flags.BoolVar(&asked.dryRun, "dry-run", false, "change nothing: show the guards and the plan")
+	flags.StringVar(&asked.journal, "journal", "", "folder of the journal (default: a temporary folder, which is kept)")
+	return command
+}
+
+func rehearse(command *cobra.Command, asked *rehearsal, name string) error {
+	scenario, err := azuresim.Load(name)
+	if err != nil {
+		return cli.Usage("%v", err)
+	}
+	run := rehearsalOf(scenario)
+	run.Journal, run.DryRun = asked.journal, asked.dryRun
+	if err := run.Validate(); err != nil {
+		return err
+	}
+	clk := clock.NewScaled(asked.speed)
+	simulated, err := azuresim.New(scenario, azuresim.Options{Clock: clk, Seed: asked.seed})
+	if err != nil {
+		return cli.Usage("%v", err)
+	}
+	defer simulated.Close()
+	if run.World, err = connect(simulated, scenario.Subscription, clk); err != nil {
+		return err
+	}
+	return cli.Rehearse(command, run)
+}
+
+func rehearsalOf(scenario azuresim.Scenario) cli.Rehearsal {
+	return cli.Rehearsal{
+		Scenario: scenario.Name, Shows: scenario.Shows, Inputs: scenario.Inputs,
+		Subscription: scenario.Subscription, ResourceGroup: scenario.ResourceGroup, Cluster: scenario.Cluster,
+	}
+}
+
+// connect reaches an embedded Azure as a real one is reached: by the clients that every world is reached with.
+func connect(simulated *azuresim.World, subscription string, clk clock.Clock) (recreatepool.World, error) {
+	client, err := azure.New(azure.Options{
+		Subscription: subscription, Credential: simulated.Credential(), Transport: simulated.Transport(), Clock: clk,
+	})
+	if err != nil {
+		return recreatepool.World{}, err
+	}
+	cluster, err := kube.ForConfig(simulated.KubernetesConfig(), clk)
+	connected := func(context.Context) (*kube.Cluster, error) { return cluster, nil }
+	return recreatepool.World{Azure: client, Kubernetes: connected, Clock: clk}, err
+}

@@ -1,0 +1,36 @@
+package simcli
+
+import (
+	"salve/cli"
+	"salve/internal/azuresim"
+	"salve/internal/report"
+)
+
+// listed is a scenario in a list.
+type listed struct {
+	Name   string `json:"name"`
+	Expect string `json:"expect"`
+	Shows  string `json:"shows"`
+}
+
+func listScenarios(output cli.Output) error {
+	scenarios := []listed{}
+	for _, name := range azuresim.Names() {
+		scenario, err := azuresim.Load(name)
+		if err != nil {
+			return err
+		}
+		scenarios = append(scenarios, listed{scenario.Name, scenario.Expect, scenario.Shows})
+	}
+	if output.JSON {
+		return output.Document(struct {
+			report.Document
+			Scenarios []listed `json:"scenarios"`
+		}{report.NewDocument("scenarios"), scenarios})
+	}
+	var rows [][]string
+	for _, scenario := range scenarios {
+		rows = append(rows, []string{scenario.Name, scenario.Expect, scenario.Shows})
+	}
+	return report.Table(output.Answer, output.Width, []string{"SCENARIO", "ENDS", "SHOWS"}, rows)
+}
