@@ -165,7 +165,7 @@ func TestWhenNothingIsDone(t *testing.T) {
 		{"the source is still at work", func(s *stage) {
 			s.stranded("a", "b")
 			s.inputs.MinAge.Duration = 11 * time.Minute
-		}, runbook.Deferred, "while the fault lives"},
+		}, runbook.Deferred, "while the source is at work"},
 		{"a pod that runs is young", func(s *stage) {
 			s.stranded("a")
 			s.inputs.MinAge.Duration = 11 * time.Minute
@@ -206,12 +206,16 @@ func TestAnOutageIsSaidFirst(t *testing.T) {
 	}{
 		{"one that ended since", func(s *stage) {
 			s.pod(s.home, "ended", nil)
-			s.status(s.home, "ended", func(status *corev1.PodStatus) {
-				status.Phase = corev1.PodSucceeded
-				status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(time.Now().Add(time.Minute))}}}}
-			})
 			time.Sleep(1100 * time.Millisecond) // a creation is dated to the second
 			s.stranded("a", "b", "c", "d", "e")
+			time.Sleep(1100 * time.Millisecond)
+			s.status(s.home, "ended", func(status *corev1.PodStatus) { // by a kubelet whose clock is an hour behind
+				finished := metav1.NewTime(time.Now().Add(-time.Hour))
+				status.Phase = corev1.PodSucceeded
+				status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name: "test", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: finished}},
+				}}
+			})
 		}, "an outage, not a leak: 5 of 9 live pods are stranded"},
 		{"one that goes while it is looked", func(s *stage) {
 			s.pod(s.home, "goes", nil)

@@ -12,9 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mostPods is how many a run's journal can hold.
-const mostPods = 10000
-
 // Inputs are what the runbook is made from. They are journaled.
 type Inputs struct {
 	// Selector is the label selector of the pods.
@@ -53,8 +50,8 @@ func (in Inputs) Validate() error {
 	switch {
 	case len(in.Expected) == 0, slices.Contains(in.Expected, ""):
 		return fmt.Errorf("--expected-namespace is missing: where do these pods belong?")
-	case in.Max < 1 || in.Max > mostPods:
-		return fmt.Errorf("--max %d: it must be from 1 to %d, which is as many as a run's journal can hold", in.Max, mostPods)
+	case in.Max < 1 || in.Max > stranded.MostPods:
+		return fmt.Errorf("--max %d: it must be from 1 to %d, which is as many as a run's journal can hold", in.Max, stranded.MostPods)
 	case in.MinAge.Duration <= 0, in.ReplacedWithin.Duration <= 0:
 		return fmt.Errorf("--min-age %s and --replaced-within %s must be above 0", in.MinAge.Duration, in.ReplacedWithin.Duration)
 	}

@@ -35,7 +35,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}, err
 }
 
-// Watch waits until pods are stranded, which it tells by *strays.StrandedError, and
+// Watch waits until pods are stranded, which it tells by *stranded.StrandedError, and
 // says a line for each change. Any other error says that it can't be seen.
 func Watch(ctx context.Context, world World, in Inputs, say func(line string)) error {
 	if err := in.Validate(); err != nil {
@@ -58,11 +58,4 @@ type rescue struct {
 // look reads all pods of the selector, once in a round.
 func (r *rescue) look(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
 	return r.seen.Get(ctx, run, r.Look)
-}
-
-// guard is one that answers from the round's reading.
-func (r *rescue) guard(name, asks string, answer func(*stranded.Reading) runbook.Finding) runbook.Guard {
-	return ask(name, asks, r.look, func(_ context.Context, _ runbook.Run, seen *stranded.Reading) runbook.Finding {
-		return answer(seen)
-	})
 }

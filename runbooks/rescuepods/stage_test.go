@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"salve/engine"
 	"salve/internal/clock"
@@ -48,6 +50,8 @@ type stage struct {
 	events             []engine.Event
 	// pace is how many times as fast the engine's clock is; 0 means as fast as any.
 	pace float64
+	// older is how much older pods are than they say.
+	older atomic.Int64
 	// seen is told each event as it happens. May be nil.
 	seen func(engine.Event)
 }
@@ -62,30 +66,42 @@ func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 	s.jobs, s.selector = s.home, "created-by-prow=true,stage="+s.home
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
+	s.age(10 * time.Minute)
 	s.as(plane.Kubeconfig())
 	s.object(s.home, stranded.Secret, "service-account")
 	s.many(s.home, atHome) // so that a few astray pods are not most of all
 	return s
 }
 
-// later is the real clock, some time later: pods are as much older.
-type later struct {
-	clock.Real
-	by time.Duration
+// dated lets the API server's clock be ahead of what it dates: pods are as much older.
+type dated struct {
+	next http.RoundTripper
+	by   *atomic.Int64
 }
 
-func (l later) Now() time.Time                         { return l.Real.Now().Add(l.by) }
-func (l later) Since(then time.Time) time.Duration     { return l.Now().Sub(then) }
-func (l later) After(d time.Duration) <-chan time.Time { return l.Real.After(d) }
+func (d dated) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := d.next.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return nil, err
+	}
+	response.Header.Set("Date", date.Add(time.Duration(d.by.Load())).Format(http.TimeFormat))
+	return response, nil
+}
 
-var _ clock.Clock = later{}
+// age makes all pods so much older.
+func (s *stage) age(by time.Duration) { s.older.Store(int64(by)) }
 
 // as makes the user of a kubeconfig the one who runs the runbook.
 func (s *stage) as(kubeconfig string) {
 	s.Helper()
-	clk := later{by: 10 * time.Minute}
-	cluster, err := kube.Open(kubeconfig, "", clk)
+	cluster, err := kube.Open(kubeconfig, "", clock.Real{})
 	s.must(err)
+	connections := cluster.Client.CoreV1().RESTClient().(*rest.RESTClient).Client
+	connections.Transport = dated{connections.Transport, &s.older}
 	s.world = rescuepods.World{Cluster: cluster, ClusterID: "the-cluster"}
 }
 
@@ -95,6 +111,7 @@ func (s *stage) wrap(hands func(http.RoundTripper) http.RoundTripper) {
 	config := s.plane.Config()
 	config.ContentType = "application/vnd.kubernetes.protobuf"
 	config.Wrap(hands)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return dated{next, &s.older} })
 	client, err := kubernetes.NewForConfig(config)
 	s.must(err)
 	custom, err := dynamic.NewForConfig(config)

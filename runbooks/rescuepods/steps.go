@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"salve/runbook"
@@ -14,7 +15,7 @@ import (
 func (r *rescue) record() runbook.Step {
 	return runbook.Step{
 		Name: "record", Guards: beforeDeleting,
-		Changes: "nothing: write each stranded pod, its spec and what it belongs to, to the journal, and read all back",
+		Changes: "nothing: write down which pods are stranded, export each with its spec, and read all back",
 		Observe: stranded.Recorded,
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			seen, err := r.look(ctx, run)
@@ -45,9 +46,9 @@ func (r *rescue) deleteRest() runbook.Step {
 	return step
 }
 
-// remains looks what became of a part of the recorded pods.
+// status looks what became of a part of the recorded pods.
 func (r *rescue) status(ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod) (stranded.Status, error) {
-	pods, _, err := stranded.RecordedPods(run)
+	recorded, _, err := r.RecordedPods(run)
 	if err != nil {
 		return stranded.Status{}, err
 	}
@@ -55,19 +56,22 @@ func (r *rescue) status(ctx context.Context, run runbook.Run, part func([]strand
 	if err != nil {
 		return stranded.Status{}, err
 	}
-	return seen.StatusOf(part(pods)), seen.Blind
+	if seen.Blind != nil {
+		return stranded.Status{}, seen.Blind
+	}
+	return seen.StatusOf(ctx, part(recorded))
 }
 
 // deletion deletes that part of the recorded pods which is stranded still.
 func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step {
 	return runbook.Step{
-		Budget: time.Hour,
+		Budget: time.Hour, Preconditions: []runbook.Guard{r.recordKept()},
 		Inputs: func(run runbook.Run) (any, error) {
-			pods, found, err := stranded.RecordedPods(run)
+			recorded, found, err := r.RecordedPods(run)
 			if seen := r.seen.Last(); !found && seen != nil { // it is planned, not done
-				pods = seen.Pods()
+				recorded = seen.Pods()
 			}
-			return map[string][]string{"pods": stranded.NamesOf(part(pods))}, err
+			return map[string][]string{"pods": stranded.NamesOf(part(recorded))}, err
 		},
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			now, err := r.status(ctx, run, part)
@@ -99,7 +103,16 @@ func (r *rescue) jobs() stranded.JobKind {
 	return stranded.JobKind{
 		GroupVersionResource: schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"},
 		Label:                "prow.k8s.io/id", Completed: []string{"status", "completionTime"}, Namespace: r.in.ProwJobs,
+		Running: runsHere,
 	}
+}
+
+// runsHere tells of a ProwJob whether Prow has made its pod in the cluster of the ProwJobs, and waits for it
+// (https://github.com/kubernetes-sigs/prow/blob/main/pkg/apis/prowjobs/v1/types.go, PendingState, DefaultClusterAlias).
+func runsHere(job *unstructured.Unstructured) bool {
+	state, _, _ := unstructured.NestedString(job.Object, "status", "state")
+	cluster, _, _ := unstructured.NestedString(job.Object, "spec", "cluster")
+	return state == "pending" && (cluster == "" || cluster == "default")
 }
 
 func (r *rescue) awaitReplacements() runbook.Step {

@@ -22,7 +22,6 @@ import (
 	"salve/internal/report"
 	"salve/journal"
 	"salve/runbook"
-	"salve/runbooks/rescuepods/stranded"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -179,7 +178,7 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	records, err := journal.Find(t.Context(), s.journal, func(*journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
 	s.must(err)
-	pods, found, err := stranded.RecordedPods(recalling{record: records[0]})
+	pods, found, err := s.search().RecordedPods(recalling{record: records[0]})
 	s.must(err)
 	if !found || len(pods) != 2 {
 		t.Fatalf("recorded: %v", pods)
@@ -195,7 +194,7 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 		t.Error("a secret is in the journal")
 	}
 	piece := []byte{}
-	if _, err := records[0].Recall("pods-0", &piece); err != nil {
+	if _, err := records[0].Recall("export-pods-0", &piece); err != nil {
 		t.Fatal(err)
 	}
 	if text := unzipped(t, piece); strings.Contains(text, "hunter2") || !strings.Contains(text, "--verbose") || !strings.Contains(text, `"kind":"Pod"`) {
@@ -216,7 +215,7 @@ func TestAPodThatStartsIsLeftAlone(t *testing.T) {
 	}
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
-	if checks := s.findings("checks"); !strings.Contains(checks["recorded-gone"].Reason, "gone: 2; free to start where they are, and left alone: 1") {
+	if checks := s.findings("checks"); !strings.Contains(checks["recorded-gone"].Reason, "gone: 2; free to start where they are, and left alone: 1; no longer selected, and left alone: 0") {
 		t.Errorf("%+v", checks["recorded-gone"])
 	}
 }
@@ -244,20 +243,19 @@ func TestTheSourceComesBack(t *testing.T) {
 	s := newStage(t)
 	s.controller()
 	s.stranded("a", "b", "c")
-	s.inputs.MinAge.Duration = 10*time.Minute + 2*time.Second
-	time.Sleep(3 * time.Second)
 	s.seen = func(event engine.Event) {
 		if event.Kind == engine.StepEnded && event.Step == "delete-first" {
 			s.pod(s.astray, "new", nil)
+			s.age(time.Minute)
 		}
 	}
 	result := s.run()
-	s.ends(result, runbook.NeedsAttention, "while the fault lives")
+	s.ends(result, runbook.NeedsAttention, "while the source is at work")
 	s.remain(s.astray, "b", "c", "new")
 	if !result.Open {
 		t.Error("the run can't go on")
 	}
-	time.Sleep(3 * time.Second)
+	s.age(10 * time.Minute)
 	s.seen = nil
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "new") // it is for the next run, which records it first

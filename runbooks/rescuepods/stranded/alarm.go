@@ -157,7 +157,7 @@ func (w *lookout) judge(ctx context.Context) error {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.String(), b.String()))
 	})
 	var unseen error
-	alarm := &StrandedError{Summary: Summary{LiveAtHome: len(w.home), Fewer: len(w.home) < w.liveBefore}}
+	alarm := &StrandedError{Summary: Summary{LiveExpected: len(w.home), Fewer: len(w.home) < w.liveBefore}}
 	for _, pod := range waiting {
 		why, stranded, blind := whereabouts.judge(ctx, pod)
 		switch {

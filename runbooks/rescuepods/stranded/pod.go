@@ -21,8 +21,8 @@ type Pod struct {
 	Phase      corev1.PodPhase
 	// Began is a container that has started, now or ever; empty when none has.
 	Began string
-	// Ended is when the last container ended; zero while the pod is Pending or
-	// Running, and when its status does not tell.
+	// Ended is when the API server was last told of the pod's status, by its own clock; zero while the pod is
+	// Pending or Running.
 	Ended    time.Time
 	Deleting bool
 	// Needs are what it can't start without. Only those of a pod in which nothing
@@ -84,10 +84,12 @@ func began(pod *corev1.Pod) string {
 	return ""
 }
 
+// ended is by the API server's clock, as creation timestamps are: what containers say of their end is by the clock of
+// their node.
 func ended(pod *corev1.Pod) (last time.Time) {
-	for _, status := range containerStatuses(pod) {
-		if past := status.State.Terminated; past != nil && past.FinishedAt.After(last) {
-			last = past.FinishedAt.Time
+	for _, written := range pod.ManagedFields {
+		if written.Subresource == "status" && written.Time != nil && written.Time.After(last) {
+			last = written.Time.Time
 		}
 	}
 	return last

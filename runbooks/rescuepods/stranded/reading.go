@@ -16,9 +16,9 @@ import (
 // Reading is one look at the pods of a search, some of which may be in namespaces
 // where they don't belong.
 type Reading struct {
-	// Seen is when it was looked.
-	Seen time.Time
-	// Home are the pods where they belong.
+	// Seen is when it was looked, by our clock, Now by the API server's.
+	Seen, Now time.Time
+	// Expected are the pods where they belong.
 	Expected []Pod
 	// Stranded are elsewhere, and can't start because of that. Left are the others
 	// that are elsewhere, and to be left alone.
@@ -30,7 +30,7 @@ type Reading struct {
 	search *Search
 }
 
-// Stray is a pod where it does not belong, and why it is stranded or left alone.
+// Misplaced is a pod where it does not belong, and why it is stranded or left alone.
 type Misplaced struct {
 	Pod
 	Why string
@@ -38,7 +38,11 @@ type Misplaced struct {
 
 // Look reads the pods of the selector in all namespaces.
 func (s *Search) Look(ctx context.Context) (*Reading, error) {
-	found := &Reading{Seen: s.Clock.Now(), search: s}
+	now, err := s.serverTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := &Reading{Seen: s.Clock.Now(), Now: now, search: s}
 	var elsewhere []Pod
 	pods, err := s.Pods(ctx, kube.Scope{Selector: s.Selector})
 	if err != nil {
@@ -106,6 +110,9 @@ func (r *Reading) Pods() (pods []Pod) {
 	}
 	return pods
 }
+
+// None tells whether the selector selects no pod, anywhere.
+func (r *Reading) None() bool { return len(r.Expected)+len(r.Stranded)+len(r.Left) == 0 }
 
 // Elsewhere are all pods where they don't belong.
 func (r *Reading) Elsewhere() []Misplaced { return slices.Concat(r.Stranded, r.Left) }

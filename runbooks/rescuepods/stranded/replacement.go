@@ -27,9 +27,11 @@ type JobKind struct {
 	Completed []string
 	// Namespace is that of the jobs; empty means that all are searched.
 	Namespace string
+	// Running says of a job that a pod of it runs in this cluster.
+	Running func(*unstructured.Unstructured) bool
 }
 
-// Aftermath is what became of the jobs of pods that are gone.
+// Replacement is what became of the jobs of pods that are gone.
 type Replacement struct {
 	// Replaced jobs have a pod where it belongs, Complete ones need none, and Waiting
 	// ones have none yet.
@@ -68,20 +70,20 @@ func (a Replacement) listed() string {
 	return strings.Join(parts, "; ")
 }
 
-// aftermathNote keeps what had become of the jobs when it was no longer waited for.
-const replacementNote = "aftermath"
+// replacementNote keeps what had become of the jobs when it was no longer waited for.
+const replacementNote = "replacement"
 
-// AftermathKnown observes whether the journal holds what became of the jobs.
+// ReplacementKnown observes whether the journal holds what became of the jobs.
 func ReplacementKnown(_ context.Context, run runbook.Run) runbook.Observation {
 	found, err := run.Recall(replacementNote, &Replacement{})
 	if err != nil {
 		return runbook.NotObserved(err)
 	}
-	return noted(found, "what became of the jobs")
+	return noteOf(found, "what became of the jobs")
 }
 
-// Aftermath looks what became of the jobs of pods that are gone, by the pods that
-// are where they belong, and by the jobs. Those that AwaitAftermath listed as to be
+// ReplacementOf looks what became of the jobs of pods that are gone, by the pods that
+// are where they belong, and by the jobs. Those that AwaitReplacement listed as to be
 // started again don't count as waiting.
 func (s *Search) ReplacementOf(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod) (Replacement, error) {
 	var known Replacement
@@ -113,7 +115,7 @@ func (a *Replacement) giveUp(why string, jobs []string) {
 	})
 }
 
-// AwaitAftermath looks until no job waits for a new pod, for as long as limit, and
+// AwaitReplacement looks until no job waits for a new pod, for as long as limit, and
 // notes what became of them in the journal. What has to be started again is said
 // in a warning; that is all which waits still, too. The jobs are read when it begins
 // and, when some wait, when it ends; the pods where they belong in between.

@@ -3,9 +3,11 @@ package stranded
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"salve/internal/apierr"
@@ -17,8 +19,12 @@ type Search struct {
 	*kube.Cluster
 	// Selector is the label selector of the pods.
 	Selector string
-	// Homes are the namespaces where such pods belong.
+	// Expected are the namespaces where such pods belong.
 	Expected []string
+
+	mu sync.Mutex
+	// gone are pods of which the API server said that they are not found. A UID never comes back.
+	gone map[types.UID]bool
 }
 
 // CheckNamespaces finds names that no namespace can have; empty ones are passed over.

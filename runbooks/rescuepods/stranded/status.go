@@ -14,17 +14,26 @@ import (
 	"salve/runbook"
 )
 
-// Remains are what became of pods that were read earlier.
+// Status is what became of pods that were read earlier.
 type Status struct {
-	// Stranded still are; Free may start where they are.
-	Stranded, Free []Pod
+	// Stranded still are; Free may start where they are. Unselected are there, and somebody took away the labels by
+	// which they were found: they are left alone.
+	Stranded, Free, Unselected []Pod
 	// Ending pods are deleted and not gone. Held ones are too, and have finalizers.
 	Ending, Held []Pod
 	Gone         []Pod
 }
 
-// Remains looks what became of pods that were astray.
-func (r *Reading) StatusOf(pods []Pod) (now Status) {
+// StatusOf looks what became of pods. Of those that the reading does not hold it asks the API server.
+func (r *Reading) StatusOf(ctx context.Context, pods []Pod) (Status, error) {
+	now, unlisted := r.listed(pods)
+	var err error
+	now.Gone, now.Unselected, err = r.search.unlisted(ctx, unlisted)
+	return now, err
+}
+
+// listed is the status of those pods that the reading holds.
+func (r *Reading) listed(pods []Pod) (now Status, unlisted []Pod) {
 	wanted := make(map[types.UID]bool, len(pods))
 	for _, pod := range pods {
 		wanted[pod.UID] = true
@@ -50,10 +59,10 @@ func (r *Reading) StatusOf(pods []Pod) (now Status) {
 	}
 	for _, pod := range pods {
 		if wanted[pod.UID] {
-			now.Gone = append(now.Gone, pod)
+			unlisted = append(unlisted, pod)
 		}
 	}
-	return now
+	return now, unlisted
 }
 
 // Deleted are the pods of which nothing more will come, whether or not they are
@@ -93,7 +102,8 @@ func (r Status) Deletion() runbook.Observation {
 	case len(r.Ending) > 0:
 		return runbook.InFlight("ending: %d", len(r.Ending))
 	}
-	return runbook.Done("gone: %d, held by finalizers: %d, free to start: %d", len(r.Gone), len(r.Held), len(r.Free))
+	return runbook.Done("gone: %d, held by finalizers: %d, free to start: %d, no longer selected: %d",
+		len(r.Gone), len(r.Held), len(r.Free), len(r.Unselected))
 }
 
 // askingAgain is how often the same thing is looked at again.

@@ -13,7 +13,7 @@ import (
 	"salve/kube"
 )
 
-// MissingHome says of the first home that is not there, or is being deleted,
+// MissingNamespace says of the first expected namespace that is not there, or is being deleted,
 // that it is so; it is empty when all are there.
 func (s *Search) MissingNamespace(ctx context.Context) (missing string, _ error) {
 	for _, home := range s.Expected {
@@ -34,22 +34,22 @@ func (s *Search) MissingNamespace(ctx context.Context) (missing string, _ error)
 	return "", nil
 }
 
-// Extent is how bad it is that pods are astray.
+// Summary is how bad it is that pods are stranded.
 type Summary struct {
 	Stranded int `json:"stranded"`
-	// LiveAtHome counts the pods that wait or run where they belong.
-	LiveAtHome int `json:"liveAtHome"`
+	// LiveExpected counts the pods that wait or run where they belong.
+	LiveExpected int `json:"liveExpected"`
 	// LiveElsewhere counts those that wait or run elsewhere and are not stranded.
 	LiveElsewhere int `json:"liveElsewhere,omitempty"`
 	// Fewer says that these grow fewer. It is looked at when more than half of all
 	// pods are stranded, and not all.
-	Fewer bool `json:"fewerAtHome"`
+	Fewer bool `json:"fewerExpected"`
 }
 
 func (e Summary) String() string {
 	said := fmt.Sprintf("%d of %d live pods are stranded", e.Stranded, e.live())
 	switch {
-	case e.most() && e.LiveAtHome == 0:
+	case e.most() && e.LiveExpected == 0:
 		return "an outage, not a leak: " + said + ", and none lives where they belong"
 	case e.most() && e.Fewer:
 		return "an outage, not a leak: " + said + ", and those where they belong grow fewer"
@@ -59,43 +59,43 @@ func (e Summary) String() string {
 	return said
 }
 
-func (e Summary) live() int { return e.Stranded + e.LiveAtHome + e.LiveElsewhere }
+func (e Summary) live() int { return e.Stranded + e.LiveExpected + e.LiveElsewhere }
 
 func (e Summary) most() bool { return 2*e.Stranded > e.live() }
 
-// secondLook is how long after the first one the pods at home are counted again.
+// secondLook is how long after the first one the pods where they belong are counted again.
 const secondLook = 5 * time.Second
 
-// Extent tells how bad it is. The pods at home grow fewer when more of them ended
+// Summary tells how bad it is. The pods where they belong grow fewer when more of them ended
 // than came since the first pod was stranded or, where that doesn't show, when
 // there are fewer some seconds later.
 func (r *Reading) Summary(ctx context.Context) (Summary, error) {
-	extent := Summary{Stranded: len(r.Stranded), LiveAtHome: liveOf(r.Expected)}
+	summary := Summary{Stranded: len(r.Stranded), LiveExpected: liveOf(r.Expected)}
 	for _, pod := range r.Left {
 		if pod.Live() {
-			extent.LiveElsewhere++
+			summary.LiveElsewhere++
 		}
 	}
-	if !extent.most() || extent.LiveAtHome == 0 {
-		return extent, nil
+	if !summary.most() || summary.LiveExpected == 0 {
+		return summary, nil
 	}
 	ended, came := r.sinceStranded()
-	if extent.Fewer = ended > came; extent.Fewer {
-		return extent, nil
+	if summary.Fewer = ended > came; summary.Fewer {
+		return summary, nil
 	}
 	if err := clock.Sleep(ctx, r.search.Clock, secondLook); err != nil {
-		return extent, err
+		return summary, err
 	}
 	later := 0
 	for _, home := range r.search.Expected {
 		pods, err := r.search.Pods(ctx, kube.Scope{Namespace: home, Selector: r.search.Selector})
 		if err != nil {
-			return extent, err
+			return summary, err
 		}
 		later += liveOf(pods)
 	}
-	extent.Fewer = later < extent.LiveAtHome
-	return extent, nil
+	summary.Fewer = later < summary.LiveExpected
+	return summary, nil
 }
 
 func liveOf(pods []Pod) (live int) {
