@@ -3,11 +3,9 @@ package azure
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/monitor/armmonitor"
 )
 
 // ActivityQuery says which part of the Activity Log is read.
@@ -20,12 +18,12 @@ type ActivityQuery struct {
 // filter is in ARM's own language
 // (https://learn.microsoft.com/rest/api/monitor/activity-logs/list).
 func (q ActivityQuery) filter() string {
-	what := "resourceGroupName"
+	field := "resourceGroupName"
 	if strings.HasPrefix(q.Of, "/") {
-		what = "resourceUri"
+		field = "resourceUri"
 	}
 	return fmt.Sprintf("eventTimestamp ge '%s' and eventTimestamp le '%s' and %s eq '%s'",
-		q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), what, q.Of)
+		q.From.UTC().Format(time.RFC3339), q.To.UTC().Format(time.RFC3339), field, strings.ReplaceAll(q.Of, "'", "''"))
 }
 
 // Activity is one event of the Activity Log, as far as runbooks ask.
@@ -41,40 +39,38 @@ type Activity struct {
 	StatusMessage *string
 }
 
+// https://learn.microsoft.com/rest/api/monitor/activity-logs/list
+const activityVersion = "2015-04-01"
+
 // activityFields are the only ones that are asked for: the log is long.
-var activityFields = "eventDataId,eventTimestamp,operationName,properties,resourceId,status"
+const activityFields = "eventDataId,eventTimestamp,operationName,properties,resourceId,status"
 
 // ReadActivity streams events, page by page, until visit says to stop or the log
 // is at its end. The log lags by minutes: what is not there may still come.
 func (c *Client) ReadActivity(ctx context.Context, query ActivityQuery, visit func(Activity) (more bool)) error {
-	logs, err := armmonitor.NewActivityLogsClient(c.subscription, c.credential, c.options)
-	if err != nil {
-		return err
-	}
-	begin := func() *runtime.Pager[armmonitor.ActivityLogsClientListResponse] {
-		return logs.NewListPager(query.filter(), &armmonitor.ActivityLogsClientListOptions{Select: &activityFields})
-	}
-	link := func(page armmonitor.ActivityLogsClientListResponse) *string { return page.NextLink }
-	return pages(ctx, c, fmt.Sprintf("reading the Activity Log of %s", query.Of), begin, link, func(page armmonitor.ActivityLogsClientListResponse) bool {
-		for _, event := range page.Value {
-			if event != nil && !visit(activityOf(event)) {
-				return false
-			}
-		}
-		return true
-	})
+	path := SubscriptionScope(c.subscription) + "/providers/Microsoft.Insights/eventtypes/management/values"
+	address := c.address(path, activityVersion, url.Values{"$filter": {query.filter()}, "$select": {activityFields}})
+	doing := fmt.Sprintf("reading the Activity Log of %s", query.Of)
+	return list(ctx, c, doing, address, func(event event) (bool, error) { return visit(event.activity()), nil })
 }
 
-func activityOf(event *armmonitor.EventData) Activity {
-	activity := Activity{
-		ID: value(event.EventDataID), ResourceID: value(event.ResourceID), At: value(event.EventTimestamp),
-		StatusMessage: event.Properties["statusMessage"],
+// event is an event as ARM writes it.
+type event struct {
+	EventDataID    string             `json:"eventDataId"`
+	ResourceID     string             `json:"resourceId"`
+	EventTimestamp time.Time          `json:"eventTimestamp"`
+	OperationName  named              `json:"operationName"`
+	Status         named              `json:"status"`
+	Properties     map[string]*string `json:"properties"`
+}
+
+type named struct {
+	Value string `json:"value"`
+}
+
+func (e event) activity() Activity {
+	return Activity{
+		ID: e.EventDataID, Operation: e.OperationName.Value, Status: e.Status.Value, ResourceID: e.ResourceID,
+		At: e.EventTimestamp, StatusMessage: e.Properties["statusMessage"],
 	}
-	if event.OperationName != nil {
-		activity.Operation = value(event.OperationName.Value)
-	}
-	if event.Status != nil {
-		activity.Status = value(event.Status.Value)
-	}
-	return activity
 }

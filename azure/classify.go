@@ -1,12 +1,14 @@
 package azure
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"salve/internal/apierr"
@@ -17,18 +19,11 @@ import (
 func classify(err error) error {
 	var classed *apierr.Error
 	var response *azcore.ResponseError
-	var unauthenticated *azidentity.AuthenticationFailedError
-	var withoutCredential interface {
-		error
-		NonRetriable()
-	}
 	switch {
 	case err == nil, errors.As(err, &classed):
 		return err
 	case errors.As(err, &response):
 		return &apierr.Error{Class: classOf(response), RetryAfter: retryAfter(response.RawResponse), Err: &refusal{response}}
-	case errors.As(err, &unauthenticated), errors.As(err, &withoutCredential):
-		return &apierr.Error{Class: apierr.Denied, Err: err}
 	default:
 		return &apierr.Error{Class: apierr.Transient, Err: err}
 	}
@@ -44,7 +39,7 @@ var busy = map[string]bool{"OperationNotAllowed": true, "EtagMismatch": true}
 func classOf(response *azcore.ResponseError) apierr.Class {
 	switch status := response.StatusCode; {
 	case status == http.StatusNotFound:
-		return apierr.Missing
+		return classOfNotFound(response)
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed, busy[response.ErrorCode], preempted[response.ErrorCode]:
 		return apierr.Conflict
 	case status == http.StatusTooManyRequests:
@@ -56,6 +51,37 @@ func classOf(response *azcore.ResponseError) apierr.Class {
 	default:
 		return apierr.Terminal
 	}
+}
+
+// classOfNotFound is never Missing: see absence.go. That the thing can't be seen is
+// class Denied. A change whose 404 isn't ARM's may have happened all the same.
+func classOfNotFound(response *azcore.ResponseError) apierr.Class {
+	raw := response.RawResponse
+	if response.ErrorCode == "" && raw != nil && raw.Request != nil {
+		if method := raw.Request.Method; method != http.MethodGet && method != http.MethodHead {
+			return apierr.Transient
+		}
+	}
+	return apierr.Denied
+}
+
+// tokens gives tokens, and classifies why there is none.
+type tokens struct{ credential azcore.TokenCredential }
+
+func (t tokens) GetToken(ctx context.Context, options policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	token, err := t.credential.GetToken(ctx, options)
+	if err == nil || ctx.Err() != nil {
+		return token, err
+	}
+	var unauthenticated *azidentity.AuthenticationFailedError
+	var unavailable interface {
+		error
+		NonRetriable()
+	}
+	if errors.As(err, &unauthenticated) || errors.As(err, &unavailable) {
+		return token, &apierr.Error{Class: apierr.Denied, Err: err}
+	}
+	return token, err
 }
 
 // Code gives ARM's error code, or the empty string when ARM gave none.

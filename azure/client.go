@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
+	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
@@ -13,7 +13,6 @@ import (
 
 	"salve/internal/backoff"
 	"salve/internal/clock"
-	"salve/runbook"
 )
 
 // Options say how to reach ARM.
@@ -22,8 +21,9 @@ type Options struct {
 	Credential   azcore.TokenCredential
 	// Cloud is the public one when empty.
 	Cloud cloud.Configuration
-	// Transport is the SDK's own when nil.
-	Transport policy.Transporter
+	// Transport sends the requests; nil is one of the client's own. It may not follow
+	// redirects.
+	Transport http.RoundTripper
 	Clock     clock.Clock
 }
 
@@ -34,14 +34,25 @@ type Client struct {
 	credential   azcore.TokenCredential
 	options      *arm.ClientOptions
 	arm          *arm.Client
+	// endpoint is ARM's: nothing else gets the token.
+	endpoint *url.URL
 }
 
 // New makes a client. It makes no call.
 func New(options Options) (*Client, error) {
+	endpoint, err := endpointOf(options.Cloud)
+	if err != nil {
+		return nil, err
+	}
+	base := options.Transport
+	if base == nil {
+		base = defaultTransport()
+	}
 	armOptions := &arm.ClientOptions{
 		ClientOptions: policy.ClientOptions{
-			Cloud:     options.Cloud,
-			Transport: options.Transport,
+			Cloud:           options.Cloud,
+			Transport:       newTransport(base, endpoint),
+			PerCallPolicies: []policy.Policy{pin{endpoint}},
 			// Retries are ours: they wait on the injected clock, and a change is
 			// never repeated behind the journal's back.
 			Retry:     policy.RetryOptions{MaxRetries: -1},
@@ -51,49 +62,42 @@ func New(options Options) (*Client, error) {
 		// permit covers.
 		DisableRPRegistration: true,
 	}
-	client, err := arm.NewClient("salve/azure", "v1.0.0", options.Credential, armOptions)
+	credential := tokens{options.Credential}
+	client, err := arm.NewClient("salve/azure", "v1.0.0", credential, armOptions)
 	if err != nil {
 		return nil, fmt.Errorf("making the ARM client: %w", err)
 	}
 	return &Client{
-		subscription: options.Subscription, clock: options.Clock,
-		credential: options.Credential, options: armOptions, arm: client,
+		subscription: options.Subscription, clock: options.Clock, endpoint: endpoint,
+		credential: credential, options: armOptions, arm: client,
 	}, nil
 }
 
+// endpointOf is the address of a cloud's ARM.
+func endpointOf(where cloud.Configuration) (*url.URL, error) {
+	if where.Services == nil {
+		where = cloud.AzurePublic
+	}
+	endpoint, err := url.Parse(where.Services[cloud.ResourceManager].Endpoint)
+	if err != nil || endpoint.Scheme != "https" || endpoint.Hostname() == "" || endpoint.User != nil {
+		return nil, fmt.Errorf("ARM endpoint %q: not a URL that begins with https://", where.Services[cloud.ResourceManager].Endpoint)
+	}
+	return endpoint, nil
+}
+
 // read does a read, and repeats it while the service stumbles or throttles.
-func (c *Client) read(ctx context.Context, what string, call func(context.Context) error) error {
+func (c *Client) read(ctx context.Context, doing string, call func(context.Context) error) error {
 	err := backoff.Retry(ctx, c.clock, func(ctx context.Context) error { return classify(call(ctx)) })
 	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
 }
 
-// change sends one change under a permit. The permit's ID travels as the
-// client's request ID, so that ARM's own log leads back to the journal.
-func (c *Client) change(ctx context.Context, what string, call func(context.Context) error) error {
-	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	header := http.Header{"X-Ms-Client-Request-Id": {runbook.PermitFrom(ctx).ID()}}
-	if err := backoff.Once(policy.WithHTTPHeader(ctx, header), c.clock, call); err != nil {
-		return fmt.Errorf("%s: %w", what, classify(err))
+// change sends one change, once. The transport asks for the permit in the context.
+func (c *Client) change(ctx context.Context, doing string, call func(context.Context) error) error {
+	if err := backoff.Once(ctx, c.clock, call); err != nil {
+		return fmt.Errorf("%s: %w", doing, classify(err))
 	}
 	return nil
 }
-
-// SameID compares ARM resource IDs: without case, because AKS writes parts of
-// them in either.
-func SameID(a, b string) bool {
-	return strings.EqualFold(strings.TrimRight(a, "/"), strings.TrimRight(b, "/"))
-}
-
-// ClusterID is the resource ID of a managed cluster.
-func ClusterID(subscription, resourceGroup, cluster string) string {
-	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.ContainerService/managedClusters/%s",
-		subscription, resourceGroup, cluster)
-}
-
-// PoolID is the resource ID of an agent pool.
-func PoolID(clusterID, pool string) string { return clusterID + "/agentPools/" + pool }

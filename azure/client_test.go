@@ -113,7 +113,7 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if !ok {
 			t.Fatal("no resume token")
 		}
-		resumed, err := client.Resume(token)
+		resumed, err := client.Resume(token, azure.PoolID(azure.ClusterID(in.Subscription, in.ResourceGroup, in.Cluster), "workers"))
 		if err != nil {
 			t.Fatal(err)
 		}

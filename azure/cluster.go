@@ -3,6 +3,7 @@ package azure
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -22,6 +23,8 @@ type Cluster struct {
 	Version           string
 	NodeResourceGroup string
 	Pools             []Pool
+	// Hosts are the names of the cluster's API server.
+	Hosts []string
 	// Seen is when the answer came.
 	Seen time.Time
 }
@@ -47,32 +50,61 @@ func (c *Client) managedClusters() (*armcontainerservice.ManagedClustersClient, 
 	return armcontainerservice.NewManagedClustersClient(c.subscription, c.credential, c.options)
 }
 
-// Cluster reads a managed cluster. A cluster that isn't there is class Missing.
+// Cluster reads a managed cluster. One that isn't there, in a resource group that
+// was seen, is class Missing.
 func (c *Client) Cluster(ctx context.Context, resourceGroup, name string) (Cluster, error) {
+	var cluster Cluster
+	err := c.read(ctx, fmt.Sprintf("reading cluster %q", name), func(ctx context.Context) (err error) {
+		cluster, err = c.clusterOnce(ctx, resourceGroup, name)
+		return err
+	})
+	if isNotFound(err, ownOfResource) {
+		err = c.clusterAbsent(ctx, resourceGroup, name, err)
+	}
+	if err != nil {
+		return Cluster{}, err
+	}
+	return cluster, nil
+}
+
+// clusterOnce reads a managed cluster in one request.
+func (c *Client) clusterOnce(ctx context.Context, resourceGroup, name string) (Cluster, error) {
 	clusters, err := c.managedClusters()
 	if err != nil {
 		return Cluster{}, err
 	}
-	var answer armcontainerservice.ManagedClustersClientGetResponse
-	err = c.read(ctx, fmt.Sprintf("reading cluster %q", name), func(ctx context.Context) error {
-		answer, err = clusters.Get(ctx, resourceGroup, name, nil)
-		return err
-	})
+	answer, err := clusters.Get(ctx, resourceGroup, name, nil)
 	if err != nil {
 		return Cluster{}, err
 	}
-	if answer.Properties == nil || answer.ID == nil {
-		return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: the answer has no properties or no ID", name)
+	said := identity{ID: value(answer.ID), Name: value(answer.Name), Type: value(answer.Type)}
+	if err := said.check(clusterType, ClusterID(c.subscription, resourceGroup, name)); err != nil {
+		return Cluster{}, err
+	}
+	if answer.Properties == nil {
+		return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: the answer has no properties", name)
 	}
 	cluster := Cluster{
-		ID: *answer.ID, Name: name, ETag: value(answer.ETag), State: value(answer.Properties.ProvisioningState),
+		ID: said.ID, Name: name, ETag: value(answer.ETag), State: value(answer.Properties.ProvisioningState),
 		Version: value(answer.Properties.CurrentKubernetesVersion), NodeResourceGroup: value(answer.Properties.NodeResourceGroup),
-		Seen: c.clock.Now(),
+		Hosts: hostsOf(answer.Properties), Seen: c.clock.Now(),
 	}
 	for _, profile := range answer.Properties.AgentPoolProfiles {
+		if profile == nil || value(profile.Name) == "" {
+			return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: the answer has a pool without a name", name)
+		}
+		if _, twice := cluster.Pool(*profile.Name); twice {
+			return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: duplicate pool %q in the answer", name, short(*profile.Name))
+		}
 		cluster.Pools = append(cluster.Pools, poolOf(profile))
 	}
 	return cluster, nil
+}
+
+// hostsOf are the names under which a cluster's API server is reached.
+func hostsOf(properties *armcontainerservice.ManagedClusterProperties) []string {
+	hosts := []string{value(properties.Fqdn), value(properties.PrivateFQDN), value(properties.AzurePortalFQDN)}
+	return slices.DeleteFunc(hosts, func(host string) bool { return host == "" })
 }
 
 func poolOf(profile *armcontainerservice.ManagedClusterAgentPoolProfile) Pool {
@@ -92,8 +124,11 @@ func (c *Client) AbortCluster(ctx context.Context, resourceGroup, name string) (
 	var operation *Operation
 	err = c.change(ctx, fmt.Sprintf("aborting the operation of cluster %q", name), func(ctx context.Context) error {
 		poller, err := clusters.BeginAbortLatestOperation(ctx, resourceGroup, name, nil)
-		operation = c.operation(abortCluster, watch(poller))
-		return err
+		if err != nil {
+			return err
+		}
+		operation = c.operation(abortCluster, ClusterID(c.subscription, resourceGroup, name), untyped(poller))
+		return nil
 	})
 	return operation, err
 }
@@ -113,27 +148,6 @@ func (c *Client) MergeTag(ctx context.Context, scope, tag, text string) error {
 		_, err := tags.UpdateAtScope(ctx, scope, patch, nil)
 		return err
 	})
-}
-
-// UserKubeconfig asks for the cluster's user credentials: a kubeconfig, which
-// is a secret.
-func (c *Client) UserKubeconfig(ctx context.Context, resourceGroup, name string) ([]byte, error) {
-	clusters, err := c.managedClusters()
-	if err != nil {
-		return nil, err
-	}
-	var answer armcontainerservice.ManagedClustersClientListClusterUserCredentialsResponse
-	err = c.read(ctx, fmt.Sprintf("asking for credentials to cluster %q", name), func(ctx context.Context) error {
-		answer, err = clusters.ListClusterUserCredentials(ctx, resourceGroup, name, nil)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(answer.Kubeconfigs) == 0 || answer.Kubeconfigs[0] == nil {
-		return nil, apierr.New(apierr.Terminal, "asking for credentials to cluster %q: ARM gave no kubeconfig", name)
-	}
-	return answer.Kubeconfigs[0].Value, nil
 }
 
 func value[T any](pointer *T) T {

@@ -21,11 +21,11 @@ type DeploymentName struct{ ResourceGroup, Name string }
 
 // DeploymentID is the resource ID of a deployment.
 func DeploymentID(subscription string, name DeploymentName) string {
-	scope := "/subscriptions/" + subscription
+	scope := SubscriptionScope(subscription)
 	if name.ResourceGroup != "" {
-		scope += "/resourceGroups/" + name.ResourceGroup
+		scope = GroupID(subscription, name.ResourceGroup)
 	}
-	return scope + "/providers/Microsoft.Resources/deployments/" + name.Name
+	return scope + "/providers/" + deploymentType + "/" + name.Name
 }
 
 // DeploymentBody is what is deployed.
@@ -81,7 +81,8 @@ func (c *Client) scope(name DeploymentName) string {
 	return strings.TrimPrefix(id[:strings.Index(id, "/providers/")], "/")
 }
 
-// Deployment reads a deployment. One that isn't there is class Missing.
+// Deployment reads a deployment. One that isn't there, in a scope that was seen, is
+// class Missing.
 func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deployment, error) {
 	deployments, err := c.deployments()
 	if err != nil {
@@ -96,37 +97,43 @@ func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deploymen
 		body, err = runtime.Payload(raw)
 		return err
 	})
+	if isNotFound(err, ownOfDeployment) {
+		err = c.deploymentAbsent(ctx, name, err)
+	}
 	if err != nil {
 		return Deployment{}, err
 	}
-	return readDeployment(name.Name, body)
+	return readDeployment(DeploymentID(c.subscription, name), body)
 }
 
 // readDeployment reads ARM's answer itself: the SDK would make floats of the
 // outputs' numbers.
-func readDeployment(name string, body []byte) (Deployment, error) {
+func readDeployment(id string, body []byte) (Deployment, error) {
 	var answer struct {
-		ID         string
+		identity
 		Tags       map[string]string
 		Properties struct {
 			ProvisioningState string
 			CorrelationID     string `json:"correlationId"`
 			Outputs           map[string]DeploymentOutput
-			Error             *said
+			Error             *failure
 		}
 	}
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: %w", name, err)
+		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: %w", id, err)
 	}
-	if answer.ID == "" || answer.Properties.ProvisioningState == "" {
-		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: the answer has no ID or no state", name)
+	if err := answer.check(deploymentType, id); err != nil {
+		return Deployment{}, err
+	}
+	if answer.Properties.ProvisioningState == "" {
+		return Deployment{}, apierr.New(apierr.Terminal, "reading deployment %q: the answer has no state", id)
 	}
 	read := Deployment{
 		ID: answer.ID, State: answer.Properties.ProvisioningState, CorrelationID: answer.Properties.CorrelationID,
 		Tags: answer.Tags, Outputs: answer.Properties.Outputs,
 	}
-	if failure := answer.Properties.Error; failure != nil {
-		read.Failure = failure.innermost()
+	if failed := answer.Properties.Error; failed != nil {
+		read.Failure = failed.causes(0)
 	}
 	return read, nil
 }
@@ -152,7 +159,7 @@ func (c *Client) Deploy(ctx context.Context, name DeploymentName, body Deploymen
 		if err != nil {
 			return err
 		}
-		operation = c.operation(putDeployment, watch(poller))
+		operation = c.operation(putDeployment, DeploymentID(c.subscription, name), untyped(poller))
 		return nil
 	})
 	return operation, err

@@ -2,6 +2,7 @@ package azure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -27,20 +28,17 @@ const (
 	whatIf Kind = "what-if"
 )
 
-// Token is what it takes to go on polling an operation in another process.
-type Token struct {
-	Kind   Kind   `json:"kind"`
-	Resume string `json:"resume"`
-	// Began is when the operation was started, for the polling schedule.
-	Began time.Time `json:"began"`
-}
+// ErrOperationForgotten says that ARM doesn't know an operation any more. How it
+// ended shows in its resource alone.
+var ErrOperationForgotten = errors.New("ARM no longer knows the operation")
 
 // Operation is a long-running operation of ARM that was accepted.
 type Operation struct {
-	client *Client
-	kind   Kind
-	poller poller
-	began  time.Time
+	client   *Client
+	kind     Kind
+	resource string
+	poller   poller
+	began    time.Time
 }
 
 // poller is the SDK's runtime.Poller without its result's type.
@@ -58,10 +56,10 @@ func (p typedPoller[T]) result(ctx context.Context) error {
 	return err
 }
 
-func watch[T any](p *runtime.Poller[T]) poller { return typedPoller[T]{p} }
+func untyped[T any](p *runtime.Poller[T]) poller { return typedPoller[T]{p} }
 
-func (c *Client) operation(kind Kind, p poller) *Operation {
-	return &Operation{client: c, kind: kind, poller: p, began: c.clock.Now()}
+func (c *Client) operation(kind Kind, resource string, p poller) *Operation {
+	return &Operation{client: c, kind: kind, resource: resource, poller: p, began: c.clock.Now()}
 }
 
 // Token gives the resume token. An operation that is over has none: ok is false.
@@ -70,29 +68,31 @@ func (o *Operation) Token() (token Token, ok bool) {
 		return Token{}, false
 	}
 	resume, err := o.poller.ResumeToken()
-	return Token{Kind: o.kind, Resume: resume, Began: o.began}, err == nil
+	return Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.began}, err == nil
 }
 
-// Resume makes the operation of a token, to go on polling it.
-func (c *Client) Resume(token Token) (*Operation, error) {
+// Resume makes the operation of a token, to go on polling it. A token that is not of
+// the resource that the caller means, or that leads away from ARM, is class Terminal.
+func (c *Client) Resume(token Token, resource string) (*Operation, error) {
+	resume, err := c.checked(token, resource)
 	var resumed poller
-	var err error
-	switch token.Kind {
-	case putPool:
-		resumed, err = fromToken[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](c, token.Resume)
-	case deletePool:
-		resumed, err = fromToken[armcontainerservice.AgentPoolsClientDeleteResponse](c, token.Resume)
-	case abortCluster:
-		resumed, err = fromToken[armcontainerservice.ManagedClustersClientAbortLatestOperationResponse](c, token.Resume)
-	case putDeployment:
-		resumed, err = fromToken[armresources.DeploymentsClientCreateOrUpdateAtScopeResponse](c, token.Resume)
+	switch {
+	case err != nil:
+	case token.Kind == putPool:
+		resumed, err = fromToken[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](c, resume)
+	case token.Kind == deletePool:
+		resumed, err = fromToken[armcontainerservice.AgentPoolsClientDeleteResponse](c, resume)
+	case token.Kind == abortCluster:
+		resumed, err = fromToken[armcontainerservice.ManagedClustersClientAbortLatestOperationResponse](c, resume)
+	case token.Kind == putDeployment:
+		resumed, err = fromToken[armresources.DeploymentsClientCreateOrUpdateAtScopeResponse](c, resume)
 	default:
 		err = fmt.Errorf("unknown kind %q", token.Kind)
 	}
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "resuming an operation: %w", err)
 	}
-	return &Operation{client: c, kind: token.Kind, poller: resumed, began: token.Began}, nil
+	return &Operation{client: c, kind: token.Kind, resource: resource, poller: resumed, began: token.Began}, nil
 }
 
 func fromToken[T any](c *Client, token string) (poller, error) {
@@ -100,12 +100,12 @@ func fromToken[T any](c *Client, token string) (poller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watch(resumed), nil
+	return untyped(resumed), nil
 }
 
 // Wait polls until the operation ends, at a pace that slows down with its
-// length, and fails with the operation's own error. An operation that ARM no
-// longer knows is class Missing: its resource has to be looked at instead.
+// length, and fails with the operation's own error. Of one that ARM no longer knows
+// it fails with ErrOperationForgotten, class Transient: read its resource instead.
 func (o *Operation) Wait(ctx context.Context) error {
 	clk := o.client.clock
 	refused := 0
@@ -116,6 +116,9 @@ func (o *Operation) Wait(ctx context.Context) error {
 		if err != nil {
 			class := apierr.ClassOf(err)
 			if class != apierr.Transient && class != apierr.Throttled {
+				return fmt.Errorf("polling %s: %w", o.kind, err)
+			}
+			if errors.Is(err, ErrOperationForgotten) {
 				return fmt.Errorf("polling %s: %w", o.kind, err)
 			}
 			refused++
@@ -129,9 +132,17 @@ func (o *Operation) Wait(ctx context.Context) error {
 		}
 	}
 	if err := backoff.Once(ctx, clk, o.poller.result); err != nil {
-		return fmt.Errorf("%s: %w", o.kind, classify(err))
+		return fmt.Errorf("%s: %w", o.kind, ended(err))
 	}
 	return nil
+}
+
+// ended classifies the error of an operation.
+func ended(err error) error {
+	if isNotFound(err, ownOfOperation) {
+		return &apierr.Error{Class: apierr.Transient, Err: fmt.Errorf("%w: %w", ErrOperationForgotten, classify(err))}
+	}
+	return classify(err)
 }
 
 // poll asks once and gives the pause that the service wants before the next.
@@ -143,7 +154,7 @@ func (o *Operation) poll(ctx context.Context) (time.Duration, error) {
 		return err
 	})
 	if err != nil {
-		return 0, classify(err)
+		return 0, ended(err)
 	}
 	return retryAfter(response), nil
 }

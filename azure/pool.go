@@ -15,9 +15,9 @@ import (
 	"salve/internal/apierr"
 )
 
-// poolVersion is the api-version of agent pools written raw; the SDK's models
+// aksVersion is the api-version of agent pools written raw; the SDK's models
 // that read them are of the same one.
-const poolVersion = "2025-02-01"
+const aksVersion = "2025-02-01"
 
 // PoolName says which agent pool is meant.
 type PoolName struct{ ResourceGroup, Cluster, Pool string }
@@ -26,28 +26,57 @@ func (c *Client) agentPools() (*armcontainerservice.AgentPoolsClient, error) {
 	return armcontainerservice.NewAgentPoolsClient(c.subscription, c.credential, c.options)
 }
 
-// Definition reads an agent pool whole. One that isn't there is class Missing.
+func (c *Client) poolID(name PoolName) string {
+	return PoolID(ClusterID(c.subscription, name.ResourceGroup, name.Cluster), name.Pool)
+}
+
+// Definition reads an agent pool whole. One that isn't there is class Missing: its
+// own answer says so, and the cluster, which was seen, does not list it.
 func (c *Client) Definition(ctx context.Context, name PoolName) (Definition, error) {
-	pools, err := c.agentPools()
-	if err != nil {
-		return nil, err
-	}
-	var body []byte
-	err = c.read(ctx, fmt.Sprintf("reading pool %q", name.Pool), func(ctx context.Context) error {
-		var raw *http.Response
-		if _, err := pools.Get(policy.WithCaptureResponse(ctx, &raw), name.ResourceGroup, name.Cluster, name.Pool, nil); err != nil {
-			return err
+	var body Definition
+	err := c.read(ctx, fmt.Sprintf("reading pool %q", name.Pool), func(ctx context.Context) (err error) {
+		body, err = c.definitionOnce(ctx, name)
+		if isNotFound(err, ownOfResource) {
+			return c.poolAbsent(ctx, name, classify(err))
 		}
-		body, err = runtime.Payload(raw)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if !json.Valid(body) {
-		return nil, apierr.New(apierr.Terminal, "reading pool %q: the answer is not JSON", name.Pool)
+	return body, nil
+}
+
+// definitionOnce reads an agent pool in one request.
+func (c *Client) definitionOnce(ctx context.Context, name PoolName) (Definition, error) {
+	pools, err := c.agentPools()
+	if err != nil {
+		return nil, err
+	}
+	var raw *http.Response
+	if _, err := pools.Get(policy.WithCaptureResponse(ctx, &raw), name.ResourceGroup, name.Cluster, name.Pool, nil); err != nil {
+		return nil, err
+	}
+	body, err := runtime.Payload(raw)
+	if err != nil {
+		return nil, err
+	}
+	var said identity
+	if err := json.Unmarshal(body, &said); err != nil {
+		return nil, apierr.New(apierr.Terminal, "answer is not JSON: %w", err)
+	}
+	if err := said.check(poolType, c.poolID(name)); err != nil {
+		return nil, err
 	}
 	return body, nil
+}
+
+// poolAbsent asks the cluster about a pool that answered 404. While the cluster
+// still lists it the error is class Transient: it is asked for again.
+func (c *Client) poolAbsent(ctx context.Context, name PoolName, cause error) error {
+	cluster, err := c.clusterOnce(ctx, name.ResourceGroup, name.Cluster)
+	_, listed := cluster.Pool(name.Pool)
+	return absentUnless(c.poolID(name), cause, listed, classify(err))
 }
 
 // CreatePool creates an agent pool; it fails with class Conflict when there is
@@ -68,14 +97,12 @@ func (c *Client) put(ctx context.Context, name PoolName, body Definition, condit
 	if etag == "" {
 		return nil, apierr.New(apierr.Terminal, "writing pool %q: no ETag to match", name.Pool)
 	}
-	address := runtime.JoinPaths(c.arm.Endpoint(), PoolID(ClusterID(c.subscription, name.ResourceGroup, name.Cluster), name.Pool))
 	var operation *Operation
 	err := c.change(ctx, fmt.Sprintf("writing pool %q", name.Pool), func(ctx context.Context) error {
-		request, err := runtime.NewRequest(ctx, http.MethodPut, address)
+		request, err := runtime.NewRequest(ctx, http.MethodPut, c.address(c.poolID(name), aksVersion, nil))
 		if err != nil {
 			return err
 		}
-		request.Raw().URL.RawQuery = "api-version=" + poolVersion
 		request.Raw().Header.Set("Accept", "application/json")
 		request.Raw().Header.Set(condition, etag)
 		if err := request.SetBody(streaming.NopCloser(bytes.NewReader(body)), "application/json"); err != nil {
@@ -92,14 +119,14 @@ func (c *Client) put(ctx context.Context, name PoolName, body Definition, condit
 		if err != nil {
 			return err
 		}
-		operation = c.operation(putPool, watch(poller))
+		operation = c.operation(putPool, c.poolID(name), untyped(poller))
 		return nil
 	})
 	return operation, err
 }
 
-// DeletePool deletes the agent pool that was read with an ETag. A pool that is
-// gone already is class Missing.
+// DeletePool deletes the agent pool that was read with an ETag. A pool that was
+// deleted since, as its cluster confirms, is class Missing.
 func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*Operation, error) {
 	if etag == "" {
 		return nil, apierr.New(apierr.Terminal, "deleting pool %q: no ETag to match", name.Pool)
@@ -115,8 +142,14 @@ func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*O
 		if err != nil {
 			return err
 		}
-		operation = c.operation(deletePool, watch(poller))
+		operation = c.operation(deletePool, c.poolID(name), untyped(poller))
 		return nil
 	})
+	if isNotFound(err, ownOfResource) {
+		cause := err
+		err = c.read(ctx, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
+			return c.poolAbsent(ctx, name, cause)
+		})
+	}
 	return operation, err
 }

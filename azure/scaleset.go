@@ -3,10 +3,18 @@ package azure
 import (
 	"context"
 	"fmt"
+	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
+	"salve/internal/apierr"
+)
+
+// Scale sets and their network interfaces are asked for by plain requests: the SDK's
+// modules of Compute and Network are huge, and two lists are all that is needed.
+const (
+	// https://learn.microsoft.com/rest/api/compute/virtual-machine-scale-sets/list
+	scaleSetsVersion = "2024-07-01"
+	// https://learn.microsoft.com/rest/api/virtualnetwork/network-interface-in-vm-ss/list-virtual-machine-scale-set-network-interfaces
+	interfacesVersion = "2018-10-01"
 )
 
 // poolTag is the tag by which AKS says whose a scale set is.
@@ -18,22 +26,22 @@ type ScaleSet struct{ ID, Name string }
 // ScaleSets lists the scale sets of a pool in the node resource group, by the
 // tag that AKS sets. An empty list means that none is to be seen.
 func (c *Client) ScaleSets(ctx context.Context, nodeResourceGroup, pool string) ([]ScaleSet, error) {
-	client, err := armcompute.NewVirtualMachineScaleSetsClient(c.subscription, c.credential, c.options)
-	if err != nil {
-		return nil, err
+	type item struct {
+		identity
+		Tags map[string]string `json:"tags"`
 	}
+	doing := fmt.Sprintf("listing the scale sets of %q", nodeResourceGroup)
+	path := strings.TrimSuffix(scaleSetID(c.subscription, nodeResourceGroup, ""), "/")
 	var sets []ScaleSet
-	begin := func() *runtime.Pager[armcompute.VirtualMachineScaleSetsClientListResponse] {
-		return client.NewListPager(nodeResourceGroup, nil)
-	}
-	link := func(page armcompute.VirtualMachineScaleSetsClientListResponse) *string { return page.NextLink }
-	err = pages(ctx, c, fmt.Sprintf("listing the scale sets of %q", nodeResourceGroup), begin, link, func(page armcompute.VirtualMachineScaleSetsClientListResponse) bool {
-		for _, set := range page.Value {
-			if set != nil && value(set.Tags[poolTag]) == pool {
-				sets = append(sets, ScaleSet{ID: value(set.ID), Name: value(set.Name)})
-			}
+	err := list(ctx, c, doing, c.address(path, scaleSetsVersion, nil), func(set item) (bool, error) {
+		if set.Tags[poolTag] != pool {
+			return true, nil
 		}
-		return true
+		if err := set.check(scaleSetType, scaleSetID(c.subscription, nodeResourceGroup, set.Name)); err != nil {
+			return false, fmt.Errorf("%s: %w", doing, err)
+		}
+		sets = append(sets, ScaleSet{ID: set.ID, Name: set.Name})
+		return true, nil
 	})
 	if err != nil {
 		return nil, err
@@ -54,36 +62,30 @@ type Interface struct {
 // Interfaces streams the network interfaces of a scale set until visit says to
 // stop.
 func (c *Client) Interfaces(ctx context.Context, nodeResourceGroup, scaleSet string, visit func(Interface) (more bool)) error {
-	client, err := armnetwork.NewInterfacesClient(c.subscription, c.credential, c.options)
-	if err != nil {
-		return err
+	type reference struct {
+		ID string `json:"id"`
 	}
-	type answer = armnetwork.InterfacesClientListVirtualMachineScaleSetNetworkInterfacesResponse
-	begin := func() *runtime.Pager[answer] {
-		return client.NewListVirtualMachineScaleSetNetworkInterfacesPager(nodeResourceGroup, scaleSet, nil)
+	type item struct {
+		ID         string `json:"id"`
+		Properties struct {
+			VirtualMachine   *reference   `json:"virtualMachine"`
+			IPConfigurations *[]reference `json:"ipConfigurations"`
+		} `json:"properties"`
 	}
-	link := func(page answer) *string { return page.NextLink }
-	return pages(ctx, c, fmt.Sprintf("listing the network interfaces of scale set %q", scaleSet), begin, link, func(page answer) bool {
-		for _, nic := range page.Value {
-			if nic != nil && !visit(interfaceOf(nic)) {
-				return false
-			}
+	doing := fmt.Sprintf("listing the network interfaces of scale set %q", scaleSet)
+	set := scaleSetID(c.subscription, nodeResourceGroup, scaleSet)
+	return list(ctx, c, doing, c.address(set+"/networkInterfaces", interfacesVersion, nil), func(nic item) (bool, error) {
+		if !within(nic.ID, set) {
+			return false, apierr.New(apierr.Terminal, "%s: ARM answered with %q, which is not of %q", doing, short(nic.ID), set)
 		}
-		return true
+		seen := Interface{ID: nic.ID}
+		if nic.Properties.VirtualMachine != nil {
+			seen.Machine = nic.Properties.VirtualMachine.ID
+		}
+		if nic.Properties.IPConfigurations != nil {
+			count := len(*nic.Properties.IPConfigurations)
+			seen.Configurations = &count
+		}
+		return visit(seen), nil
 	})
-}
-
-func interfaceOf(nic *armnetwork.Interface) Interface {
-	seen := Interface{ID: value(nic.ID)}
-	if nic.Properties == nil {
-		return seen
-	}
-	if nic.Properties.VirtualMachine != nil {
-		seen.Machine = value(nic.Properties.VirtualMachine.ID)
-	}
-	if nic.Properties.IPConfigurations != nil {
-		count := len(nic.Properties.IPConfigurations)
-		seen.Configurations = &count
-	}
-	return seen
 }

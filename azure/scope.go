@@ -5,29 +5,36 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armsubscriptions"
-
 	"salve/internal/apierr"
 )
 
-// GroupLocation gives the location of a resource group. One that isn't there is
-// class Missing.
+const (
+	// https://learn.microsoft.com/rest/api/resources/resource-groups/get
+	groupsVersion = "2024-03-01"
+	// https://learn.microsoft.com/rest/api/resources/subscriptions/list
+	subscriptionsVersion = "2022-12-01"
+)
+
+// GroupLocation gives the location of a resource group. One that isn't there, in a
+// subscription that was seen, is class Missing.
 func (c *Client) GroupLocation(ctx context.Context, name string) (string, error) {
-	groups, err := armresources.NewResourceGroupsClient(c.subscription, c.credential, c.options)
-	if err != nil {
-		return "", err
+	id, doing := GroupID(c.subscription, name), fmt.Sprintf("reading resource group %q", name)
+	var answer struct {
+		ID       string `json:"id"`
+		Location string `json:"location"`
 	}
-	var answer armresources.ResourceGroupsClientGetResponse
-	err = c.read(ctx, fmt.Sprintf("reading resource group %q", name), func(ctx context.Context) error {
-		answer, err = groups.Get(ctx, name, nil)
-		return err
+	err := c.read(ctx, doing, func(ctx context.Context) error {
+		return c.get(ctx, c.address(id, groupsVersion, nil), &answer)
 	})
-	if err != nil {
+	switch {
+	case isNotFound(err, ownOfGroup):
+		return "", absentUnless(id, err, false, c.subscriptionSeen(ctx))
+	case err != nil:
 		return "", err
+	case !SameID(answer.ID, id):
+		return "", apierr.New(apierr.Terminal, "%s: ARM answered with %q for a request for %q", doing, short(answer.ID), id)
 	}
-	return value(answer.Location), nil
+	return answer.Location, nil
 }
 
 var subscriptionID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
@@ -37,30 +44,29 @@ var subscriptionID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-
 func IsSubscriptionID(text string) bool { return subscriptionID.MatchString(text) }
 
 // SubscriptionID finds the subscription of a display name among those that the
-// credential can see. None, or more than one, is class Missing or Conflict.
+// credential can see. None is class Denied, because there may be one that it can't
+// see; more than one is class Conflict.
 func (c *Client) SubscriptionID(ctx context.Context, name string) (string, error) {
-	subscriptions, err := armsubscriptions.NewClient(c.credential, c.options)
-	if err != nil {
-		return "", err
+	type item struct {
+		SubscriptionID string `json:"subscriptionId"`
+		DisplayName    string `json:"displayName"`
 	}
 	var found []string
-	begin := func() *runtime.Pager[armsubscriptions.ClientListResponse] { return subscriptions.NewListPager(nil) }
-	link := func(page armsubscriptions.ClientListResponse) *string { return page.NextLink }
-	err = pages(ctx, c, "listing subscriptions", begin, link, func(page armsubscriptions.ClientListResponse) bool {
-		for _, one := range page.Value {
-			if value(one.DisplayName) == name {
-				found = append(found, value(one.SubscriptionID))
-			}
+	err := list(ctx, c, "listing subscriptions", c.address("/subscriptions", subscriptionsVersion, nil), func(one item) (bool, error) {
+		if one.DisplayName == name {
+			found = append(found, one.SubscriptionID)
 		}
-		return true
+		return true, nil
 	})
 	switch {
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", apierr.New(apierr.Missing, "none of the subscriptions that can be seen is called %q", name)
+		return "", apierr.New(apierr.Denied, "not found: none of the subscriptions that can be seen is called %q. hint: az account list", name)
 	case len(found) > 1:
-		return "", apierr.New(apierr.Conflict, "%d subscriptions are called %q: %v; name the one that is meant by its ID", len(found), name, found)
+		return "", apierr.New(apierr.Conflict, "ambiguous: %d subscriptions are called %q: %q. hint: use the ID", len(found), name, found)
+	case !IsSubscriptionID(found[0]):
+		return "", apierr.New(apierr.Terminal, "subscription %q has an ID that is none: %q", name, short(found[0]))
 	}
 	return found[0], nil
 }

@@ -23,7 +23,7 @@ type Change struct {
 // WhatIf asks what a deployment would change, and changes nothing.
 func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body DeploymentBody) ([]Change, error) {
 	doing := fmt.Sprintf("asking what deployment %q would change", name.Name)
-	result, err := c.predicted(ctx, doing, name, body)
+	result, err := c.prediction(ctx, doing, name, body)
 	switch {
 	case err != nil:
 		return nil, err
@@ -33,9 +33,9 @@ func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body Deploymen
 		return nil, apierr.New(apierr.Terminal, "%s: the answer has no changes, not even none", doing)
 	}
 	var changes []Change
-	for _, foreseen := range result.Properties.Changes {
-		change := Change{ResourceID: value(foreseen.ResourceID), Type: string(value(foreseen.ChangeType))}
-		for _, delta := range foreseen.Delta {
+	for _, predicted := range result.Properties.Changes {
+		change := Change{ResourceID: value(predicted.ResourceID), Type: string(value(predicted.ChangeType))}
+		for _, delta := range predicted.Delta {
 			change.Properties = append(change.Properties, value(delta.Path))
 		}
 		changes = append(changes, change)
@@ -43,8 +43,8 @@ func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body Deploymen
 	return changes, nil
 }
 
-// predicted waits for ARM's prediction, at either scope.
-func (c *Client) predicted(ctx context.Context, doing string, name DeploymentName, body DeploymentBody) (armresources.WhatIfOperationResult, error) {
+// prediction waits for ARM's prediction, at either scope.
+func (c *Client) prediction(ctx context.Context, doing string, name DeploymentName, body DeploymentBody) (armresources.WhatIfOperationResult, error) {
 	deployments, err := c.deployments()
 	if err != nil {
 		return armresources.WhatIfOperationResult{}, err
@@ -76,7 +76,7 @@ func awaited[T any](ctx context.Context, c *Client, doing string, begin func(con
 	if err != nil {
 		return result, err
 	}
-	if err := c.operation(whatIf, watch(begun)).Wait(ctx); err != nil {
+	if err := c.operation(whatIf, "", untyped(begun)).Wait(ctx); err != nil {
 		return result, fmt.Errorf("%s: %w", doing, err)
 	}
 	return begun.Result(ctx)

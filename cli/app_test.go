@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"salve/azure"
 	"salve/engine"
@@ -60,8 +59,8 @@ func newBenchOf(t *testing.T, name string, change func(*azuresim.Scenario)) *ben
 	return b
 }
 
-// Do carries a request to the world.
-func (b *bench) Do(request *http.Request) (*http.Response, error) {
+// RoundTrip carries a request to the world.
+func (b *bench) RoundTrip(request *http.Request) (*http.Response, error) {
 	answer, err := b.world.Transport().Do(request)
 	if b.after != nil {
 		b.after(request)
@@ -69,7 +68,7 @@ func (b *bench) Do(request *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-var _ policy.Transporter = (*bench)(nil)
+var _ http.RoundTripper = (*bench)(nil)
 
 func (b *bench) connect(_ cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
 	client, err := azure.New(azure.Options{Subscription: in.Subscription, Credential: b.world.Credential(), Transport: b, Clock: b.clock})

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/spf13/pflag"
 )
 
@@ -77,8 +76,8 @@ func (c *cloudFlags) configuration() cloud.Configuration {
 	}
 }
 
-// transport trusts the own authority besides the system's; nil is the SDK's own.
-func (c *cloudFlags) transport() (policy.Transporter, error) {
+// transport trusts the own authority besides the system's; nil is each client's own.
+func (c *cloudFlags) transport() (http.RoundTripper, error) {
 	if c.ca == "" {
 		return nil, nil
 	}
@@ -95,5 +94,5 @@ func (c *cloudFlags) transport() (policy.Transporter, error) {
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}
-	return &http.Client{Transport: transport}, nil
+	return transport, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -21,7 +22,10 @@ func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, erro
 	if err != nil {
 		return recreatepool.World{}, err
 	}
-	options := policy.ClientOptions{Cloud: flags.configuration(), Transport: transport}
+	options := policy.ClientOptions{Cloud: flags.configuration()}
+	if transport != nil {
+		options.Transport = &http.Client{Transport: transport}
+	}
 	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
 		ClientOptions: options, DisableInstanceDiscovery: flags.endpoint != "",
 	})

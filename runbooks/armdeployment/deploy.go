@@ -101,7 +101,7 @@ func (d *deployment) poll(ctx context.Context, run runbook.Run) error {
 	if !found || err != nil {
 		return err
 	}
-	operation, err := d.Azure.Resume(token)
+	operation, err := d.Azure.Resume(token, azure.DeploymentID(d.Subscription, d.name()))
 	if err != nil {
 		return err
 	}

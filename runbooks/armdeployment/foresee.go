@@ -21,13 +21,19 @@ func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, 
 		return "", err
 	}
 	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
-	if err != nil && apierr.ClassOf(err) == apierr.Missing && in.ResourceGroup != "" {
+	if err != nil && in.ResourceGroup != "" && groupMissing(ctx, world, in) {
 		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change", in.ResourceGroup), nil
 	}
 	if err != nil {
 		return "", order.maskError(err)
 	}
 	return foreseen(changes), nil
+}
+
+// groupMissing tells whether the resource group is known not to be there.
+func groupMissing(ctx context.Context, world World, in Inputs) bool {
+	_, err := world.Azure.GroupLocation(ctx, in.ResourceGroup)
+	return err != nil && apierr.ClassOf(err) == apierr.Missing
 }
 
 // kinds are what ARM predicts, in the order of their weight, with the sign and the

@@ -65,7 +65,7 @@ func (r *recreation) abortedRecently(run runbook.Run) (bool, error) {
 // awaitSettled waits until the cluster is seen to have left its operation. An
 // abort that doesn't show in time is taken for one that never arrived.
 func (r *recreation) awaitSettled(ctx context.Context, run runbook.Run) error {
-	if err := r.awaitOperation(ctx, run, "aborting the cluster's operation"); err != nil {
+	if err := r.awaitOperation(ctx, run, r.clusterID(), "aborting the cluster's operation"); err != nil {
 		return err
 	}
 	limited, cancel := clock.WithTimeout(ctx, r.Clock, abortShows)

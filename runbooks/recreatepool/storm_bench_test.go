@@ -49,7 +49,7 @@ func newEndlessLog() *endlessLog {
 }
 
 // Do answers with the next page.
-func (l *endlessLog) Do(request *http.Request) (*http.Response, error) {
+func (l *endlessLog) RoundTrip(request *http.Request) (*http.Response, error) {
 	var memory runtime.MemStats
 	if l.pages%100 == 0 {
 		runtime.ReadMemStats(&memory)

@@ -2,6 +2,7 @@ package recreatepool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"salve/azure"
@@ -23,20 +24,20 @@ func noteOperation(ctx context.Context, run runbook.Run, operation *azure.Operat
 
 // awaitOperation polls the operation that the open intent began. Without a token
 // there is nothing to poll: the caller looks at the resource.
-func (r *recreation) awaitOperation(ctx context.Context, run runbook.Run, doing string) error {
+func (r *recreation) awaitOperation(ctx context.Context, run runbook.Run, resource, doing string) error {
 	var token azure.Token
 	found, err := run.Recall(runbook.OperationNote, &token)
 	if !found || err != nil {
 		return err
 	}
-	operation, err := r.Azure.Resume(token)
+	operation, err := r.Azure.Resume(token, resource)
 	if err != nil {
 		return err
 	}
 	run.Report(runbook.Progress{Text: "ARM is " + doing})
 	err = operation.Wait(ctx)
-	if err != nil && apierr.ClassOf(err) == apierr.Missing {
-		return nil // ARM forgot the operation; what became of it shows in the resource
+	if errors.Is(err, azure.ErrOperationForgotten) {
+		return nil // what became of it shows in the resource
 	}
 	return err
 }
@@ -83,7 +84,7 @@ func moving(state string) bool {
 
 // awaitCreated waits until a pool that was put is there.
 func (r *recreation) awaitCreated(ctx context.Context, run runbook.Run, pool string) error {
-	if err := r.awaitOperation(ctx, run, "creating pool "+pool); err != nil {
+	if err := r.awaitOperation(ctx, run, azure.PoolID(r.clusterID(), pool), "creating pool "+pool); err != nil {
 		return err
 	}
 	definition, err := r.awaitPool(ctx, pool)
@@ -100,7 +101,7 @@ func (r *recreation) awaitCreated(ctx context.Context, run runbook.Run, pool str
 
 // awaitDeleted waits until a pool is gone.
 func (r *recreation) awaitDeleted(ctx context.Context, run runbook.Run, pool string) error {
-	if err := r.awaitOperation(ctx, run, "deleting pool "+pool); err != nil {
+	if err := r.awaitOperation(ctx, run, azure.PoolID(r.clusterID(), pool), "deleting pool "+pool); err != nil {
 		return err
 	}
 	definition, err := r.awaitPool(ctx, pool)

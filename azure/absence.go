@@ -1,0 +1,98 @@
+package azure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"salve/internal/apierr"
+)
+
+// A 404 says least of all that a resource is gone: ARM answers so for a
+// subscription in another cloud or tenant (SubscriptionNotFound), for a group or a
+// parent that it doesn't see (ResourceGroupNotFound, ParentResourceNotFound), and
+// proxies do for anything. classify makes none of them class Missing. What is
+// Missing was made so here: by the resource's own code, under a parent that was
+// seen, and that does not list it where it could.
+//
+// The codes are those of
+// https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-not-found,
+// https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-parent-resource
+// and, for deployments,
+// https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors.
+var (
+	ownOfResource   = []string{"ResourceNotFound", "NotFound"}
+	ownOfDeployment = []string{"DeploymentNotFound"}
+	ownOfGroup      = []string{"ResourceGroupNotFound"}
+	// ownOfOperation are those of the operations of AKS and of deployments.
+	ownOfOperation = []string{"NotFound", "ResourceNotFound", "OperationNotFound", "DeploymentOperationNotFound"}
+)
+
+// isNotFound tells whether ARM answered 404 with one of the codes.
+func isNotFound(err error, codes []string) bool {
+	var response *azcore.ResponseError
+	return errors.As(err, &response) && response.StatusCode == http.StatusNotFound && slices.Contains(codes, response.ErrorCode)
+}
+
+// absentUnless tells that a resource is absent, as class Missing, unless the second
+// source can't be seen or has it.
+func absentUnless(id string, cause error, listed bool, err error) error {
+	switch {
+	case err != nil:
+		// Not class Missing, although the parent's may be: the parent was not seen.
+		class := apierr.ClassOf(err)
+		if class == apierr.Missing {
+			class = apierr.Denied
+		}
+		return &apierr.Error{Class: class, RetryAfter: apierr.RetryAfter(err),
+			Err: fmt.Errorf("%q may be absent, but its parent could not be seen: %w", id, err)}
+	case listed:
+		return apierr.New(apierr.Transient, "%q answers not found, but its parent still lists it: %w", id, cause)
+	}
+	return apierr.New(apierr.Missing, "not found: %q: %w", id, cause)
+}
+
+// clusterAbsent asks the resource group's list about a cluster that answered 404.
+func (c *Client) clusterAbsent(ctx context.Context, resourceGroup, name string, cause error) error {
+	id := ClusterID(c.subscription, resourceGroup, name)
+	listed := false
+	clusters := strings.TrimSuffix(id, "/"+name)
+	err := list(ctx, c, fmt.Sprintf("listing the clusters of resource group %q", resourceGroup),
+		c.address(clusters, aksVersion, nil), func(one identity) (bool, error) {
+			listed = listed || SameID(one.ID, id)
+			return !listed, nil
+		})
+	return absentUnless(id, cause, listed, err)
+}
+
+// deploymentAbsent asks for the scope of a deployment that answered 404.
+func (c *Client) deploymentAbsent(ctx context.Context, name DeploymentName, cause error) error {
+	var err error
+	if name.ResourceGroup != "" {
+		_, err = c.GroupLocation(ctx, name.ResourceGroup)
+	} else {
+		err = c.subscriptionSeen(ctx)
+	}
+	return absentUnless(DeploymentID(c.subscription, name), cause, false, err)
+}
+
+// subscriptionSeen reads the client's subscription.
+func (c *Client) subscriptionSeen(ctx context.Context) error {
+	scope := SubscriptionScope(c.subscription)
+	doing := fmt.Sprintf("reading subscription %q", c.subscription)
+	var answer struct {
+		ID string `json:"id"`
+	}
+	err := c.read(ctx, doing, func(ctx context.Context) error {
+		return c.get(ctx, c.address(scope, subscriptionsVersion, nil), &answer)
+	})
+	if err == nil && !SameID(answer.ID, scope) {
+		err = apierr.New(apierr.Terminal, "%s: ARM answered with %q", doing, short(answer.ID))
+	}
+	return err
+}
