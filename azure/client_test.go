@@ -29,7 +29,7 @@ func inWorld(t *testing.T, yaml string, test func(*testing.T, *azure.Client, azu
 		}
 		defer world.Close()
 		client, err := azure.New(azure.Options{
-			Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.Transport(), Clock: clock.RealClock{},
+			Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(), Clock: clock.RealClock{},
 		})
 		if err != nil {
 			t.Fatal(err)

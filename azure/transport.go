@@ -39,7 +39,13 @@ func newTransport(base http.RoundTripper, endpoint *url.URL) policy.Transporter 
 // redirects.
 type transporter struct{ http.RoundTripper }
 
-func (t transporter) Do(request *http.Request) (*http.Response, error) { return t.RoundTrip(request) }
+func (t transporter) Do(request *http.Request) (*http.Response, error) {
+	response, err := t.RoundTrip(request)
+	if err != nil && apierr.ClassOf(err) == apierr.Unclassified {
+		return nil, fmt.Errorf("no answer from %s: %w", request.URL.Host, err)
+	}
+	return response, err
+}
 
 // reading are POSTs that change nothing. They need no permit.
 var reading = map[string]*regexp.Regexp{

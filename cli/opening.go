@@ -23,8 +23,11 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 		e.journal, err = e.shelf.open(ctx, e.app)
 		return nil, err
 	}
+	absent := false
 	if err = e.reach(ctx); err == nil {
-		err = e.probe(ctx)
+		err = e.probe(ctx) // not found there is the journal's, not the cluster's
+	} else {
+		absent = apierr.ClassOf(err) == apierr.Missing
 	}
 	class := apierr.ClassOf(err)
 	switch {
@@ -32,11 +35,11 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 		return nil, nil
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
-	case class == apierr.Missing && e.verb == act:
+	case absent && e.verb == act:
 		return e.recipe.without(runbook.NothingToDo, "the cluster does not exist"), nil
 	case e.verb != act:
 		e.journal = &journal.Place{Backend: journal.NewMemory(), Where: "memory"}
-		if class != apierr.Missing {
+		if !absent {
 			e.watch.say(fmt.Sprintf("Whether a run is open can't be seen: %v.", err))
 		}
 		return nil, nil

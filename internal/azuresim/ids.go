@@ -36,6 +36,10 @@ func (m *model) subnetID() string {
 		m.scenario.Subscription, m.scenario.ResourceGroup)
 }
 
+// fqdn is the name of the cluster's API server: that of the given cluster, or one that leads nowhere.
 func (m *model) fqdn() string {
+	if m.server != "" {
+		return m.server
+	}
 	return fmt.Sprintf("%s-%s.hcp.%s.azmk8s.io", m.scenario.Cluster, m.names.digits("fqdn"), m.scenario.Location)
 }

@@ -1,16 +1,17 @@
 package azuresim_test
 
 import (
+	"encoding/json"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/arm"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/compute/armcompute/v8"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
-	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/network/armnetwork/v9"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"salve/internal/azuresim"
@@ -76,34 +77,19 @@ func TestScaleSetsAreFoundByTagAndTheirInterfacesByPage(t *testing.T) {
 	scenario := builtIn(t, "wedged")
 	scenario.PageSize = 2
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
-		sets, err := armcompute.NewVirtualMachineScaleSetsClient(a.scenario.Subscription, a.world.Credential(), armOptions(a.world))
-		if err != nil {
-			t.Fatal(err)
-		}
-		interfaces, err := armnetwork.NewInterfacesClient(a.scenario.Subscription, a.world.Credential(), armOptions(a.world))
-		if err != nil {
-			t.Fatal(err)
-		}
-		group := *a.cluster(t).Properties.NodeResourceGroup
+		sets := "/subscriptions/" + a.scenario.Subscription + "/resourceGroups/" + *a.cluster(t).Properties.NodeResourceGroup +
+			"/providers/Microsoft.Compute/virtualMachineScaleSets"
 		var name string
-		for pager := sets.NewListPager(group, nil); pager.More(); {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, set := range page.Value {
-				if *set.Tags["aks-managed-poolName"] == "system" {
-					name = *set.Name
+		for _, page := range a.pages(t, sets+"?api-version=2024-07-01") {
+			for _, set := range page {
+				if set.Tags["aks-managed-poolName"] == "system" {
+					name = set.Name
 				}
 			}
 		}
-		pages, empty, filled := 0, 0, 0
-		for pager := interfaces.NewListVirtualMachineScaleSetNetworkInterfacesPager(group, name, nil); pager.More(); pages++ {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, one := range page.Value {
+		pages, empty, filled := a.pages(t, sets+"/"+name+"/networkInterfaces?api-version=2018-10-01"), 0, 0
+		for _, page := range pages {
+			for _, one := range page {
 				switch {
 				case one.Properties.IPConfigurations == nil:
 					t.Fatal("absent ipConfigurations, want an empty array")
@@ -114,8 +100,32 @@ func TestScaleSetsAreFoundByTagAndTheirInterfacesByPage(t *testing.T) {
 				}
 			}
 		}
-		if pages != 3 || empty != 2 || filled != 3 {
-			t.Fatalf("%d pages, %d interfaces without addresses, %d with; want 3, 2, 3", pages, empty, filled)
+		if len(pages) != 3 || empty != 2 || filled != 3 {
+			t.Fatalf("%d pages, %d interfaces without addresses, %d with; want 3, 2, 3", len(pages), empty, filled)
 		}
 	})
+}
+
+// listed is a resource of a list, as far as tests ask.
+type listed struct {
+	Name       string
+	Tags       map[string]string
+	Properties struct{ IPConfigurations []any }
+}
+
+// pages reads a list to its end.
+func (a *azure) pages(t *testing.T, path string) (pages [][]listed) {
+	t.Helper()
+	for path != "" {
+		status, body := a.raw(t, http.MethodGet, path)
+		var page struct {
+			Value    []listed
+			NextLink string
+		}
+		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, status, body)
+		}
+		pages, path = append(pages, page.Value), strings.TrimPrefix(page.NextLink, "https://management.azure.com")
+	}
+	return pages
 }

@@ -40,6 +40,7 @@ const (
 // guards it.
 type model struct {
 	scenario Scenario
+	server   string // host of the given cluster's API server; empty: there is none
 	names    *seeded
 	time     *timetable
 	log      *activityLog

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 )
 
@@ -184,6 +186,22 @@ func listUserCredential(w *World, _ *request) answer {
 		}
 	}
 	return ok(map[string]any{"kubeconfigs": []any{map[string]string{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(text)}}})
+}
+
+// hostOf is the host of a kubeconfig's server: AKS names it in the cluster's fqdn.
+func hostOf(kubeconfig []byte) (string, error) {
+	if kubeconfig == nil {
+		return "", nil
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		return "", fmt.Errorf("reading the given kubeconfig: %w", err)
+	}
+	server, err := url.Parse(config.Host)
+	if err != nil {
+		return "", fmt.Errorf("reading the given kubeconfig: %w", err)
+	}
+	return server.Hostname(), nil
 }
 
 func (w *World) kubernetesServer() string { return "https://" + w.model.fqdn() + ":443" }

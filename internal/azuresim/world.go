@@ -75,6 +75,9 @@ func New(scenario Scenario, options Options) (*World, error) {
 		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
 	}
 	w.model = model
+	if model.server, err = hostOf(options.Kubeconfig); err != nil {
+		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
+	}
 	if w.kube != nil {
 		w.kube.denies = model.trouble.denies
 	}

@@ -88,7 +88,7 @@ func rehearsalOf(scenario azuresim.Scenario) cli.Rehearsal {
 // connect reaches an embedded Azure as a real one is reached: by the clients that every world is reached with.
 func connect(simulated *azuresim.World, subscription string, clk clock.Clock) (recreatepool.World, error) {
 	client, err := azure.New(azure.Options{
-		Subscription: subscription, Credential: simulated.Credential(), Transport: simulated.Transport(), Clock: clk,
+		Subscription: subscription, Credential: simulated.Credential(), Transport: simulated.ARM(), Clock: clk,
 	})
 	if err != nil {
 		return recreatepool.World{}, err

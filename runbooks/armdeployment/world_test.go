@@ -51,7 +51,7 @@ func newScene(t *testing.T, change func(*azuresim.Scenario)) *scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	client, err := azure.New(azure.Options{Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.Transport(), Clock: clock.RealClock{}})
+	client, err := azure.New(azure.Options{Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(), Clock: clock.RealClock{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func naiveTime(t *testing.T, scenario azuresim.Scenario) (took time.Duration) {
 		s := newStage(t, scenario, journal.NewMemory())
 		defer s.world.Close()
 		client, err := azure.New(azure.Options{
-			Subscription: scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.Transport(), Clock: clock.Real{},
+			Subscription: scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(), Clock: clock.Real{},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -99,7 +99,7 @@ func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
 // intrude updates the pool as somebody else, and waits until that is over.
 func (s *stage) intrude() {
 	client, err := azure.New(azure.Options{
-		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.Transport(), Clock: clock.RealClock{},
+		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(), Clock: clock.RealClock{},
 	})
 	s.must(err)
 	theirs := permit.Mint(permit.Terms{Run: "theirs", Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})

@@ -53,7 +53,7 @@ func (s *stage) runbooks() []runbook.Runbook {
 	s.t.Helper()
 	client, err := azure.New(azure.Options{
 		Subscription: s.scenario.Subscription, Credential: s.world.Credential(),
-		Transport: s.world.Transport(), Clock: clock.RealClock{},
+		Transport: s.world.ARM(), Clock: clock.RealClock{},
 	})
 	if err != nil {
 		s.t.Fatal(err)
