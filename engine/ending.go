@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// undoBudget bounds the clean-up of a run whose own context has ended.
-	undoBudget = 20 * time.Minute
+	// rollbackBudget bounds the rollback of a run whose own context has ended.
+	rollbackBudget = 20 * time.Minute
 	// checkRounds is how often the final checks are asked before it is said that
 	// they don't hold: what was changed may take a moment to be seen.
 	checkRounds = 4
@@ -24,8 +24,8 @@ const (
 // ending is how a run stops, before the journal holds it.
 type ending struct {
 	verdict journal.Verdict
-	// undo: take back what was done, then close with the verdict.
-	undo bool
+	// rollback: take back what was done, then close with the verdict.
+	rollback bool
 	// open: the run is not closed, because it can go on later.
 	open bool
 	// interrupted: it was asked to stop.
@@ -34,12 +34,11 @@ type ending struct {
 	fenced bool
 }
 
-// endingOf turns the error that stopped the walk into an ending.
+// endingOf turns the error that stopped the steps into an ending.
 func (x *execution) endingOf(ctx context.Context, err error) (ending, error) {
-	var judged *judgedOut
-	var question *undecidable
+	var decision *decided
 	var record *journalError
-	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: err.Error()}
+	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: x.reasonOf(err)}
 	switch {
 	case errors.As(err, &record):
 		return ending{}, err
@@ -50,55 +49,122 @@ func (x *execution) endingOf(ctx context.Context, err error) (ending, error) {
 		// The run's own cause, not the error: a call that a step's budget cut off
 		// looks like a cancellation too.
 		return x.interruption(), nil
-	case errors.As(err, &question):
-		return x.parking(question), nil
-	case errors.As(err, &judged):
-		verdict = judged.verdict
+	}
+	if questions := questionsOf(err); len(questions) > 0 {
+		return x.parking(questions), nil
+	}
+	switch {
+	case errors.As(err, &decision):
+		verdict = decision.verdict
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		verdict.Reason = fmt.Sprintf("the time budget of %s is over", x.book.Budget)
+		verdict.Reason = fmt.Sprintf("timed out: the run's budget of %s is over", x.book.Budget)
 	}
-	if x.record.PastReturn() {
-		return ending{verdict: x.pastReturn(verdict), open: true}, nil
+	switch {
+	case x.pastReturn():
+		return ending{verdict: x.afterReturn(verdict), open: true}, nil
+	case x.book.KeepOpen && x.changed():
+		return ending{verdict: verdict, open: true}, nil
 	}
-	return ending{verdict: verdict, undo: len(x.undoable()) > 0}, nil
+	return ending{verdict: verdict, rollback: len(x.toRollBack()) > 0}, nil
 }
 
-// undoable are the steps whose changes were announced and can be taken back,
-// newest first.
-func (x *execution) undoable() []runbook.Step {
-	var steps []runbook.Step
-	for _, step := range slices.Backward(x.book.Steps) {
-		if step.Rollback != nil && x.record.Step(step.Name).Attempts > 0 && !x.record.Step(step.Rollback.Name).Finished() {
-			steps = append(steps, step)
+// reasonOf words what stopped the steps. Of several failures it names the steps of
+// all and says the first: that may be why the others failed.
+func (x *execution) reasonOf(err error) string {
+	reason := err.Error()
+	var several *failures
+	if errors.As(err, &several) {
+		reason += fmt.Sprintf("; %d other steps failed too", len(several.all)-1)
+	}
+	if x.book.KeepOpen {
+		reason += "; " + x.standing()
+	}
+	return reason
+}
+
+// questionsOf are the steps of which only an operator can tell what became of them.
+func questionsOf(err error) []*undecidable {
+	var several *failures
+	all := []error{err}
+	if errors.As(err, &several) {
+		all = several.all
+	}
+	var questions []*undecidable
+	for _, err := range all {
+		var question *undecidable
+		if errors.As(err, &question) {
+			questions = append(questions, question)
 		}
 	}
+	return questions
+}
+
+func (x *execution) changed() (changed bool) {
+	x.log.read(func(record *journal.Record) { changed = record.Changed() })
+	return changed
+}
+
+func (x *execution) pastReturn() (past bool) {
+	x.log.read(func(record *journal.Record) { past = record.PastReturn() })
+	return past
+}
+
+// toRollBack are the steps whose changes were announced and can be taken back, the
+// one that began last first.
+func (x *execution) toRollBack() []runbook.Step {
+	var steps []runbook.Step
+	x.log.read(func(record *journal.Record) {
+		for _, history := range slices.Backward(record.Steps()) {
+			i := slices.IndexFunc(x.book.Steps, func(step runbook.Step) bool { return step.Name == history.Name })
+			if i < 0 || history.Attempts == 0 || x.book.Steps[i].Rollback == nil {
+				continue
+			}
+			if step := x.book.Steps[i]; !record.Step(step.Rollback.Name).Finished() {
+				steps = append(steps, step)
+			}
+		}
+	})
 	return steps
 }
 
 func (x *execution) interruption() ending {
-	if !x.record.Changed() {
+	if !x.changed() {
 		verdict := journal.Verdict{Outcome: runbook.Failed, Reason: "interrupted before anything was changed"}
 		return ending{verdict: verdict, interrupted: true}
 	}
-	reason := "interrupted; the run is open and can go on from where it is"
+	reason := "interrupted; the run is open and can be resumed"
+	if x.book.KeepOpen {
+		reason = "interrupted; " + x.standing()
+	}
 	return ending{verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: reason}, interrupted: true, open: true}
 }
 
-func (x *execution) parking(question *undecidable) ending {
-	if !x.record.Changed() {
-		return ending{verdict: journal.Verdict{Outcome: runbook.Undecided, Reason: question.Error()}}
+func (x *execution) parking(questions []*undecidable) ending {
+	var reasons, asked []string
+	for _, question := range questions {
+		reasons = append(reasons, question.Error())
+		if question.seen.Question != "" {
+			asked = append(asked, question.seen.Question)
+		}
 	}
-	return ending{open: true, verdict: journal.Verdict{
-		Outcome: runbook.NeedsAttention, Reason: question.Error(), Question: question.seen.Question,
-	}}
+	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: strings.Join(reasons, "; ")}
+	if !x.changed() {
+		verdict.Outcome = runbook.Undecided
+		return ending{verdict: verdict}
+	}
+	if x.book.KeepOpen {
+		verdict.Reason += "; " + x.standing()
+	}
+	verdict.Question = strings.Join(asked, " ")
+	return ending{open: true, verdict: verdict}
 }
 
-// pastReturn words the verdict of a run that can neither go on nor go back.
-func (x *execution) pastReturn(verdict journal.Verdict) journal.Verdict {
+// afterReturn words the verdict of a run that can neither go on nor go back.
+func (x *execution) afterReturn(verdict journal.Verdict) journal.Verdict {
 	verdict.Outcome = runbook.NeedsAttention
 	verdict.Reason = fmt.Sprintf("stopped after the point of no return: %s", verdict.Reason)
 	if x.book.Remaining != nil {
-		left := x.book.Remaining(func(step string) bool { return x.record.Step(step).Finished() })
+		left := x.book.Remaining(func(step string) bool { return x.log.step(step).Finished() })
 		verdict.Reason = strings.TrimSuffix(verdict.Reason+"; "+left, "; ")
 	}
 	if verdict.Question == "" {
@@ -109,22 +175,22 @@ func (x *execution) pastReturn(verdict journal.Verdict) journal.Verdict {
 
 // check asks the final checks of freshly observed state.
 func (x *execution) check(ctx context.Context) (ending, error) {
-	x.tell(Event{Kind: ChecksBegan})
+	x.emit(Event{Kind: ChecksBegan})
 	var missed journal.Verdict
 	for n := 1; n <= checkRounds; n++ {
-		x.round++
-		judgement, err := x.askChecks(ctx)
+		x.round.Add(1)
+		evaluation, err := x.askChecks(ctx)
 		if err != nil {
 			return x.endingOf(ctx, err)
 		}
-		if judgement.Decision.Outcome == "" {
-			return ending{verdict: journal.Verdict{Outcome: runbook.Remediated, Reason: "all final checks hold"}}, nil
+		if evaluation.Decision.Outcome == "" {
+			return ending{verdict: x.success()}, nil
 		}
-		missed = judgement.Decision
+		missed = evaluation.Decision
 		if n == checkRounds {
 			break
 		}
-		if err := clock.Sleep(ctx, x.engine.Clock, refusals.Pause(n, 0)); err != nil {
+		if err := clock.Sleep(ctx, x.engine.Clock, refusals().Pause(n, 0)); err != nil {
 			return x.endingOf(ctx, err)
 		}
 	}
@@ -134,35 +200,48 @@ func (x *execution) check(ctx context.Context) (ending, error) {
 	}}, nil
 }
 
-func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
-	judgement := journal.Evaluation{For: "checks", Round: x.round}
-	for _, guard := range x.book.Checks {
-		guard.NotOverridable = true
-		finding, err := x.ask(ctx, guard)
-		if err != nil {
-			return judgement, err
-		}
-		judgement.Findings = append(judgement.Findings, finding)
-		x.tell(Event{Kind: Found, Step: "checks", Finding: &finding})
+// success is the verdict of a run whose checks all hold.
+func (x *execution) success() journal.Verdict {
+	verdict := journal.Verdict{Outcome: x.book.Success, Reason: "all final checks hold"}
+	if verdict.Outcome == "" {
+		verdict.Outcome = runbook.Remediated
 	}
-	judgement.Decision = Decide(runbook.FailClosed, judgement.Findings)
-	return judgement, x.append(ctx, journal.Evaluated, "", judgement)
+	if x.book.KeepOpen {
+		verdict.Reason = x.standing()
+	}
+	return verdict
 }
 
-// end writes the ending down, after the undo if there is one. It works on a
+func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
+	run := x.view("")
+	evaluation := journal.Evaluation{For: "checks", Round: run.Round()}
+	for _, check := range x.book.Checks {
+		check.NotOverridable = true
+		finding, err := x.ask(ctx, run, check)
+		if err != nil {
+			return evaluation, err
+		}
+		evaluation.Findings = append(evaluation.Findings, finding)
+		x.emit(Event{Kind: Found, Step: "checks", Finding: &finding})
+	}
+	evaluation.Decision = Decide(runbook.FailClosed, evaluation.Findings)
+	return evaluation, x.append(ctx, journal.Evaluated, "", evaluation)
+}
+
+// end writes the ending down, after the rollback if there is one. It works on a
 // fresh, bounded context: the run's own may have ended.
 func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error) {
-	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, undoBudget)
+	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, rollbackBudget)
 	defer cancel()
 	if end.fenced {
 		return end.verdict, nil
 	}
-	if end.undo {
-		undone, err := x.undo(fresh, end.verdict)
+	if end.rollback {
+		rolledBack, err := x.rollBack(fresh, end.verdict)
 		if err != nil {
-			return undone.verdict, err
+			return rolledBack.verdict, err
 		}
-		end = undone
+		end = rolledBack
 	}
 	if end.interrupted {
 		if err := x.append(fresh, journal.Interrupted, "", journal.Message{Text: end.verdict.Reason}); err != nil {
@@ -176,24 +255,26 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 	return end.verdict, x.append(fresh, kind, "", end.verdict)
 }
 
-// undo takes back, newest first, what the run's steps announced. What can't be
+// rollBack takes back, newest first, what the run's steps announced. What can't be
 // taken back parks the run.
-func (x *execution) undo(ctx context.Context, verdict journal.Verdict) (ending, error) {
-	if x.record.RollingBack == nil {
+func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) (ending, error) {
+	announced := false
+	x.log.read(func(record *journal.Record) { announced = record.RollingBack != nil })
+	if !announced {
 		if err := x.append(ctx, journal.RollingBack, "", verdict); err != nil {
 			return ending{}, err
 		}
 	}
-	x.tell(Event{Kind: RollbackBegan, Text: verdict.Reason})
-	for _, step := range x.undoable() {
+	x.emit(Event{Kind: RollbackBegan, Text: verdict.Reason})
+	for _, step := range x.toRollBack() {
 		if err := x.perform(ctx, *step.Rollback); err != nil {
-			return x.undoFailed(step, verdict, err)
+			return x.rollbackFailed(step, verdict, err)
 		}
 	}
 	return ending{verdict: verdict}, nil
 }
 
-func (x *execution) undoFailed(step runbook.Step, verdict journal.Verdict, err error) (ending, error) {
+func (x *execution) rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) (ending, error) {
 	var record *journalError
 	if errors.As(err, &record) {
 		return ending{}, err
@@ -203,7 +284,7 @@ func (x *execution) undoFailed(step runbook.Step, verdict journal.Verdict, err e
 	}
 	return ending{open: true, verdict: journal.Verdict{
 		Outcome:  runbook.NeedsAttention,
-		Reason:   fmt.Sprintf("%s; and what step %q did could not be taken back: %v", verdict.Reason, step.Name, err),
-		Question: "Is what prevents the clean-up mended? Then resume the run, which finishes the clean-up.",
+		Reason:   fmt.Sprintf("%s; and what step %q did could not be rolled back: %v", verdict.Reason, step.Name, err),
+		Question: "Is what prevents the rollback mended? Then resume the run, which finishes it.",
 	}}, nil
 }

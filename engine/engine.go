@@ -28,11 +28,20 @@ type Engine struct {
 	NewRun func(now time.Time) string
 }
 
-// Options are what a person may add to a run.
+// Options are what an operator may add to a run.
 type Options struct {
 	// Overrides maps a guard's name to the reason for going on although it does
 	// not hold.
 	Overrides map[string]string
+	// Answers say what became of steps that can't be observed, when their run is
+	// resumed. Those that nobody asked for are refused before anything is written.
+	Answers map[string]Answer
+	// SameRun tells whether an open run of the target is the one that is asked for.
+	// Nil compares the inputs.
+	SameRun func(open journal.Header) bool
+	// Supersede is asked before an open run with other inputs is closed in favour of
+	// this one; its error keeps it. Nil keeps every open run.
+	Supersede func(open *journal.History) error
 }
 
 // Result is how a call of Run or Resume ended.
@@ -49,6 +58,11 @@ type Result struct {
 	Findings []runbook.Finding `json:"findings,omitempty"`
 	Plan     *runbook.Plan     `json:"plan,omitempty"`
 	Warnings []string          `json:"warnings,omitempty"`
+	// Unrecorded says that the journal could not be written any more after a change
+	// had been announced: Reason says what is known to be done, and Notes is what
+	// only this process still knows.
+	Unrecorded bool                       `json:"unrecorded,omitempty"`
+	Notes      map[string]json.RawMessage `json:"notes,omitempty"`
 }
 
 // UsageError says that the caller asked for something that can't be meant.
@@ -72,24 +86,25 @@ func (e *AwayError) Error() string {
 var ErrInterrupted = errors.New("interrupted")
 
 // Run executes a runbook. An open run of the same runbook on the same target is
-// resumed instead. The error is not nil when the run could not begin or its
-// journal could not be written: *UsageError, *journal.HeldError,
-// *journal.BrokenError, or what the backend says.
+// resumed instead. The error is not nil when the run could not begin, or when its
+// journal could not be written before anything was announced: *InvalidError,
+// *runbook.InvalidError, *journal.HeldError, *journal.BrokenError, or what the
+// backend says.
 func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
-	if err := Validate(book, options); err != nil {
+	if err := e.validate(book, options); err != nil {
 		return Result{}, err
 	}
 	name := e.newRun()
-	lease, err := e.lock(ctx, book, name, 0)
+	held, err := e.lock(ctx, book, name, 0)
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { e.release(ctx, lease) }()
+	defer func() { held.release(ctx) }()
 	open, highest, err := e.openRun(ctx, book)
 	if err != nil {
 		return Result{}, err
 	}
-	if lease, err = e.above(ctx, book, name, lease, highest); err != nil {
+	if held, err = e.above(ctx, book, name, held, highest); err != nil {
 		return Result{}, err
 	}
 	header, err := e.header(book, name, options)
@@ -97,61 +112,105 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 		return Result{}, err
 	}
 	if open != nil {
-		if !bytes.Equal(open.Header.Inputs, header.Inputs) {
-			return Result{}, &InvalidError{fmt.Sprintf("run %q is open on this target and was begun with other inputs (%s): resume it", open.Run, open.Header.Inputs)}
+		if options.same(open.Header, header) {
+			return e.resume(ctx, book, open, held, options)
 		}
-		return e.resume(ctx, book, open, lease, options)
+		if err := e.supersede(ctx, open, held, name, options); err != nil {
+			return Result{}, err
+		}
 	}
-	record, err := journal.Create(ctx, e.Journal, e.Clock.Now, lease.Epoch(), header)
+	if err := checkAnswers(&journal.History{}, options.Answers); err != nil {
+		return Result{}, err
+	}
+	record, err := journal.Create(ctx, e.Journal, e.Clock.Now, held.Epoch(), header)
 	if err != nil {
 		return Result{}, err
 	}
-	return e.execute(ctx, book, record, lease)
+	return e.execute(ctx, e.newExecution(book, record, held, options))
+}
+
+// same tells whether an open run is the one that is asked for.
+func (o Options) same(open, asked journal.Header) bool {
+	if o.SameRun != nil {
+		return open.Runbook == asked.Runbook && o.SameRun(open)
+	}
+	return bytes.Equal(open.Inputs, asked.Inputs)
+}
+
+// supersede closes an open run in favour of another with other inputs.
+func (e *Engine) supersede(ctx context.Context, open *journal.Record, held leases, by string, options Options) error {
+	if options.Supersede == nil {
+		return &InvalidError{fmt.Sprintf(
+			"target %s has an open run %s started with different inputs (%s). hint: salve resume %s",
+			open.Header.Target.Name, open.Run, open.Header.Inputs, open.Run)}
+	}
+	if err := options.Supersede(open.History); err != nil {
+		return err
+	}
+	open.Continue(e.Clock.Now, held.Epoch())
+	return open.Append(ctx, journal.Closed, "", journal.Verdict{
+		Outcome: runbook.Failed, Reason: fmt.Sprintf("superseded by run %s", by),
+	})
 }
 
 // Resume goes on with an open run. The runbook must have been made from the
 // inputs in the run's header.
 func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, options Options) (Result, error) {
-	if err := Validate(book, options); err != nil {
+	if err := e.validate(book, options); err != nil {
 		return Result{}, err
 	}
-	lease, err := e.lock(ctx, book, run, 0)
+	held, err := e.lock(ctx, book, run, 0)
 	if err != nil {
 		return Result{}, err
 	}
-	defer func() { e.release(ctx, lease) }()
+	defer func() { held.release(ctx) }()
 	record, err := journal.Load(ctx, e.Journal, run)
 	if err != nil {
 		return Result{}, err
 	}
-	if lease, err = e.above(ctx, book, run, lease, record.Epoch); err != nil {
+	if held, err = e.above(ctx, book, run, held, record.Epoch); err != nil {
+		return Result{}, err
+	}
+	header, err := e.header(book, run, options)
+	if err != nil {
 		return Result{}, err
 	}
 	switch {
 	case record.Away != nil:
 		return Result{}, &AwayError{Run: run, Where: record.Away.Where}
 	case record.Header.Target.ID != book.Target.ID || record.Header.Runbook != book.Name:
-		return Result{}, &InvalidError{fmt.Sprintf("run %q is of runbook %q on %s", run, record.Header.Runbook, record.Header.Target.ID)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %s is of runbook %s on %s", run, record.Header.Runbook, record.Header.Target.ID)}
 	case record.Closed != nil:
-		return Result{}, &InvalidError{fmt.Sprintf("run %q is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %s is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
+	case !options.same(record.Header, header):
+		return Result{}, &InvalidError{fmt.Sprintf("run %s was started with different inputs (%s)", run, record.Header.Inputs)}
 	}
-	return e.resume(ctx, book, record, lease, options)
+	return e.resume(ctx, book, record, held, options)
 }
 
-func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, lease journal.Lease, options Options) (Result, error) {
+func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, held leases, options Options) (Result, error) {
 	if record.Header.Version != book.Version {
-		return Result{}, &InvalidError{fmt.Sprintf("run %q was begun with version %q of %s, this is version %q: resume it with the program that began it",
+		return Result{}, &InvalidError{fmt.Sprintf(
+			"run %s was started with version %q of %s, this is version %q: resume it with the program that started it",
 			record.Run, record.Header.Version, book.Name, book.Version)}
 	}
-	if lease.Epoch() <= record.Epoch {
-		return Result{}, apierr.New(apierr.Conflict, "run %q was last written under epoch %d, but the lease gives %d: the lease's record was lost", record.Run, record.Epoch, lease.Epoch())
+	if err := checkAnswers(record.History, options.Answers); err != nil {
+		return Result{}, err
 	}
-	record.Continue(e.Clock.Now, lease.Epoch())
-	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides}
+	if held.Epoch() <= record.Epoch {
+		return Result{}, apierr.New(apierr.Conflict, "conflict: run %s was last written under epoch %d, but the lease gives %d: the lease's record was lost",
+			record.Run, record.Epoch, held.Epoch())
+	}
+	inputs, err := encodeJSON(book.Inputs)
+	if err != nil {
+		return Result{}, err
+	}
+	record.Continue(e.Clock.Now, held.Epoch())
+	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: inputs}
 	if err := record.Append(ctx, journal.Resumed, "", resumption); err != nil {
 		return Result{}, err
 	}
-	return e.execute(ctx, book, record, lease)
+	return e.execute(ctx, e.newExecution(book, record, held, options))
 }
 
 // openRun finds the run that has to be finished before another may begin, and the
@@ -193,31 +252,12 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (_ *journal.
 
 // above gives a lease whose epoch is higher than that of every record of the
 // target: one whose memory was lost, as by deleting it, begins to count anew.
-func (e *Engine) above(ctx context.Context, book runbook.Runbook, run string, lease journal.Lease, highest int64) (journal.Lease, error) {
-	if lease.Epoch() > highest {
-		return lease, nil
+func (e *Engine) above(ctx context.Context, book runbook.Runbook, run string, held leases, highest int64) (leases, error) {
+	if held.Epoch() > highest {
+		return held, nil
 	}
-	if err := lease.Release(ctx); err != nil {
-		return lease, fmt.Errorf("giving back the lease of epoch %d, which is not above %d: %w", lease.Epoch(), highest, err)
-	}
-	renewed, err := e.lock(ctx, book, run, highest)
-	if err != nil {
-		return lease, err
-	}
-	return renewed, nil
-}
-
-func (e *Engine) lock(ctx context.Context, book runbook.Runbook, run string, above int64) (journal.Lease, error) {
-	lease, err := e.Journal.Lock(ctx, journal.Claim{Target: book.Target.ID, Holder: e.holder(run), Above: above})
-	if err != nil {
-		return nil, fmt.Errorf("taking the lease: %w", err)
-	}
-	return lease, nil
-}
-
-func (e *Engine) release(ctx context.Context, lease journal.Lease) {
-	// A lease that can't be given back ends with the process or by itself.
-	_ = lease.Release(context.WithoutCancel(ctx))
+	held.release(ctx)
+	return e.lock(ctx, book, run, highest)
 }
 
 func (e *Engine) holder(run string) journal.Holder {
@@ -247,15 +287,23 @@ func (e *Engine) newRun() string {
 	return now.Format("20060102-150405-") + hex.EncodeToString(tail)
 }
 
-// Validate tells what of a runbook and its options can't be meant, without looking
-// at anything.
+// validate finds what is invalid before anything is read or changed.
+func (e *Engine) validate(book runbook.Runbook, options Options) error {
+	if e.Clock == nil || e.Journal == nil {
+		return &InvalidError{"the engine requires a clock and a journal"}
+	}
+	return Validate(book, options)
+}
+
+// Validate tells what of a runbook and its options is invalid, without reading
+// anything.
 func Validate(book runbook.Runbook, options Options) error {
 	if err := book.Validate(); err != nil {
 		return err
 	}
 	for name, reason := range options.Overrides {
 		if reason == "" {
-			return &InvalidError{fmt.Sprintf("the override of guard %q needs a reason", name)}
+			return &InvalidError{fmt.Sprintf("the override of guard %q requires a reason", name)}
 		}
 		if err := overridable(book, name); err != nil {
 			return err

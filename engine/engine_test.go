@@ -184,7 +184,7 @@ func TestWrongUsageChangesNothing(t *testing.T) {
 		want    string
 	}{
 		"override of an unknown guard":   {options: engine.Options{Overrides: map[string]string{"moon": "why not"}}, want: `no guard "moon"`},
-		"override without a reason":      {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}}, want: "needs a reason"},
+		"override without a reason":      {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}}, want: "requires a reason"},
 		"override of a binding guard":    {spoil: func(b *runbook.Runbook) { b.Guards[0].NotOverridable = true }, options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
 		"a step names an unknown guard":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} }, want: `requires guard "moon"`},
 		"two steps of the same name":     {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name }, want: "duplicate"},
@@ -347,7 +347,7 @@ func TestBudgetIsOver(t *testing.T) {
 		b := newBench(t)
 		book := b.book()
 		book.Steps[0].Await = func(ctx context.Context, _ runbook.Run) error { <-ctx.Done(); return context.Cause(ctx) }
-		expect(t, b.run(book), runbook.Failed, "time budget of 1h0m0s is over")
+		expect(t, b.run(book), runbook.Failed, "budget of 1h0m0s is over")
 		if b.sign {
 			t.Error("the sign was left out")
 		}

@@ -34,11 +34,17 @@ func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
 		b := newBench(t)
 		full := &fullDisk{Backend: b.Journal, left: write}
 		b.Engine.Journal = full
-		_, err := b.Run(context.Background(), b.book(), engine.Options{})
+		result, err := b.Run(context.Background(), b.book(), engine.Options{})
 		if full.left > 0 {
 			break // the run needs fewer writes
 		}
-		if !errors.Is(err, errFull) {
+		if len(b.calls) == 0 && err == nil && !result.Unrecorded {
+			t.Fatalf("write %d failed and the run ended %s", write, result.Outcome)
+		}
+		if len(b.calls) > 0 && (err != nil || !result.Unrecorded || result.Outcome != runbook.NeedsAttention) {
+			t.Fatalf("write %d failed after a change, and the run ended %+v, %v", write, result, err)
+		}
+		if err != nil && !errors.Is(err, errFull) {
 			t.Fatalf("write %d failed and the run ended with %v", write, err)
 		}
 		b.Engine.Journal = full.Backend
@@ -78,7 +84,7 @@ func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
 		return b.usurp(ctx, book.Target.ID)
 	}
 	result := b.run(book)
-	expect(t, result, runbook.NeedsAttention, "the target is not shown to be ours")
+	expect(t, result, runbook.NeedsAttention, "lease lost")
 	if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
 		t.Errorf("changes %v, want %v: a superseded runner changes nothing", b.calls, want)
 	}
@@ -222,4 +228,12 @@ func TestAnOpenRunOfAnotherRunbookIsInTheWay(t *testing.T) {
 	if !errors.As(err, &usage) {
 		t.Errorf("got %v", err)
 	}
+}
+
+func decode[T any](t testing.TB, raw []byte) (value T) {
+	t.Helper()
+	if err := json.Unmarshal(raw, &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
 }

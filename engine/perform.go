@@ -9,27 +9,29 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
-	"salve/internal/permit"
 	"salve/journal"
 	"salve/runbook"
 )
 
 const (
-	// permitLasts is the default life of a permit.
-	permitLasts = 2 * time.Minute
 	// denialPatience is how long a refusal for lack of rights is waited out:
 	// role assignments take minutes to spread.
 	denialPatience = 5 * time.Minute
 	// stepPatience is how long a step is tried, at least, while it is refused for
 	// reasons that clear by themselves.
 	stepPatience = 20 * time.Minute
+	// lateRequest is how long a request whose answer was lost may still be on its
+	// way: only after that "it did not happen" means that it won't.
+	lateRequest = time.Minute
 )
 
 // refusals is the schedule between attempts at a step. ARM refills the right to
 // write agent pools once a minute, so that a faster one would only burn it.
-var refusals = backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 1.7}
+func refusals() backoff.Exponential {
+	return backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 1.7}
+}
 
-// undecidable says that only a person can tell whether a change happened.
+// undecidable says that only an operator can tell whether a change happened.
 type undecidable struct {
 	step string
 	seen runbook.Observation
@@ -37,241 +39,201 @@ type undecidable struct {
 
 func (e *undecidable) Error() string { return fmt.Sprintf("step %q: %s", e.step, e.seen.Reason) }
 
-// perform takes a step to its end: attempts until one is done, one is refused
-// for good, or the time is over.
-func (x *execution) perform(ctx context.Context, step runbook.Step) error {
-	x.step = step.Name
-	defer func() { x.step = "" }()
-	refused, began := 0, x.engine.Clock.Now()
-	var deniedSince time.Time
-	for {
-		err := x.attempt(ctx, step)
-		if err == nil {
-			return nil
-		}
-		if cause := context.Cause(ctx); cause != nil {
-			return cause
-		}
-		again, pause, err := x.again(ctx, step, err, &deniedSince)
-		if !again || x.engine.Clock.Since(began) > max(step.Budget, stepPatience) {
-			return err
-		}
-		if !pause {
-			continue
-		}
-		refused++
-		wait := refusals.Pause(refused, apierr.RetryAfter(err))
-		x.tell(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; looking again in %s", err, wait.Round(time.Second))})
-		if err := clock.Sleep(ctx, x.engine.Clock, wait); err != nil {
-			return err
-		}
-	}
-}
-
-// final tells errors that end a run whatever their class.
-func final(err error) bool {
-	var judged *judgedOut
-	var question *undecidable
-	var record *journalError
-	return errors.As(err, &judged) || errors.As(err, &question) || errors.As(err, &record) || errors.Is(err, errLeaseLost)
-}
-
-// again decides whether a failed attempt is followed by another one.
-func (x *execution) again(ctx context.Context, step runbook.Step, err error, deniedSince *time.Time) (again, pause bool, _ error) {
-	if final(err) {
-		return false, false, err
-	}
-	var late *overdue
-	if errors.As(err, &late) {
-		return false, false, err
-	}
-	if lost := x.lease.Check(ctx); lost != nil {
-		return false, false, fmt.Errorf("%w: %w", errLeaseLost, lost)
-	}
-	switch apierr.ClassOf(err) {
-	case apierr.Conflict, apierr.Transient, apierr.Throttled:
-		return true, true, err
-	case apierr.Denied:
-		now := x.engine.Clock.Now()
-		if deniedSince.IsZero() {
-			*deniedSince = now
-		}
-		return now.Sub(*deniedSince) < denialPatience, true, err
-	}
-	if step.RetryWith == nil {
-		return false, false, err
-	}
-	amended, amendErr := step.RetryWith(ctx, x, err)
-	if amendErr != nil {
-		return false, false, errors.Join(err, amendErr)
-	}
-	return amended, false, err
-}
-
-// attempt takes a step from wherever it is to done.
-func (x *execution) attempt(ctx context.Context, step runbook.Step) error {
-	limited, cancel := x.limit(ctx, step.Budget)
-	defer cancel()
-	state, err := x.begin(limited, step)
-	if err != nil || state == runbook.StateDone {
-		return err
-	}
-	return x.await(ctx, limited, step)
-}
-
-func (x *execution) limit(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
-	if budget == 0 {
-		return context.WithCancel(ctx)
-	}
-	return clock.WithTimeout(ctx, x.engine.Clock, budget)
-}
-
-// begin makes sure that the change is under way. A change that was announced
-// earlier is looked for first: it is never repeated if it happened.
-func (x *execution) begin(ctx context.Context, step runbook.Step) (runbook.State, error) {
-	history := x.record.Step(step.Name)
-	announced := history.Attempts > 0
-	if announced {
-		x.round++
-	} else if err := x.judgeStep(ctx, step); err != nil {
-		return "", err
-	}
-	seen, err := x.observe(ctx, step)
-	if err != nil {
-		return "", err
-	}
-	switch seen.State {
-	case runbook.StateDone:
-		x.tell(Event{Kind: StepBegan, Step: step.Name})
-		return runbook.StateDone, x.settle(ctx, step, journal.Result{Result: journal.Done, Observed: true, Reason: seen.Reason})
-	case runbook.StateInFlight:
-		x.tell(Event{Kind: StepBegan, Step: step.Name, Text: "already under way: " + seen.Reason})
-		return runbook.StateInFlight, nil
-	case runbook.StateUndecidable:
-		return "", &undecidable{step.Name, seen}
-	}
-	if announced {
-		if err := x.notHappened(ctx, step, seen); err != nil {
-			return "", err
-		}
-		if err := x.judgeStep(ctx, step); err != nil {
-			return "", err
-		}
-	}
-	return runbook.StateInFlight, x.change(ctx, step)
-}
-
-// lateRequest is how long a request whose answer was lost may still be on its
-// way: only after that «it did not happen» means that it won't.
-const lateRequest = time.Minute
-
-// notHappened closes an attempt whose change is seen not to have happened.
-func (x *execution) notHappened(ctx context.Context, step runbook.Step, seen runbook.Observation) error {
-	history := x.record.Step(step.Name)
-	never := !seen.Partial && x.engine.Clock.Since(history.Intended) > lateRequest
-	if !history.Unsettled() && !(history.Crossed() && never) {
-		return nil
-	}
-	return x.settle(ctx, step, journal.Result{
-		Result: journal.Failure, Observed: true, Refused: never, Reason: "it did not happen: " + seen.Reason,
-	})
-}
-
-// change mints the permit, announces the change in the journal, and makes it.
-func (x *execution) change(ctx context.Context, step runbook.Step) error {
-	if err := x.lease.Check(ctx); err != nil {
-		return fmt.Errorf("%w: %w", errLeaseLost, err)
-	}
-	lasts := step.PermitLasts
-	if lasts == 0 {
-		lasts = permitLasts
-	}
-	attempt := x.record.Step(step.Name).Attempts + 1
-	granted := permit.Mint(permit.Terms{
-		Run: x.record.Run, Target: x.book.Target.ID, Step: step.Name, Attempt: attempt, Epoch: x.lease.Epoch(),
-		Expires: x.engine.Clock.Now().Add(lasts), Now: x.engine.Clock.Now, Lease: x.lease.Check,
-	})
-	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: step.Irreversible}
-	if step.Inputs != nil {
-		inputs, err := step.Inputs(x)
-		if err != nil {
-			return fmt.Errorf("inputs of step %q: %w", step.Name, err)
-		}
-		if intent.Inputs, err = encodeJSON(inputs); err != nil {
-			return fmt.Errorf("inputs of step %q: %w", step.Name, err)
-		}
-	}
-	if err := x.append(ctx, journal.Intended, step.Name, intent); err != nil {
-		return err
-	}
-	x.tell(Event{Kind: StepBegan, Step: step.Name, Attempt: attempt})
-	if err := step.Apply(permit.NewContext(ctx, granted), x); err != nil {
-		return x.unsuccessful(ctx, step, err, applied(err))
-	}
-	return nil
-}
-
-// applied says what a failed Apply means: refused, or not known.
-func applied(err error) journal.Result {
-	if apierr.MayHaveHappened(err) {
-		return journal.Result{Result: journal.Unknown}
-	}
-	return journal.Result{Result: journal.Failure, Refused: true}
-}
-
-// awaited says what a failed wait means. The change was accepted: unless its
-// operation ended, or was pushed aside, what becomes of it is not known.
-func awaited(err error) journal.Result {
-	switch apierr.ClassOf(err) {
-	case apierr.Terminal, apierr.Conflict, apierr.Missing:
-		return journal.Result{Result: journal.Failure}
-	}
-	return journal.Result{Result: journal.Unknown}
-}
-
 // overdue says that a change was not complete within its step's budget.
 type overdue struct{ err error }
 
 func (e *overdue) Error() string { return e.err.Error() }
 func (e *overdue) Unwrap() error { return e.err }
 
-// await waits until the change is complete. When the run itself is stopped the
-// intent stays open, for the next one to look.
-func (x *execution) await(ctx, limited context.Context, step runbook.Step) error {
-	if step.Await != nil {
-		if err := step.Await(limited, x); err != nil {
-			switch {
-			case context.Cause(ctx) != nil:
-				return context.Cause(ctx)
-			case context.Cause(limited) != nil:
-				late := &overdue{fmt.Errorf("not complete within %s: %w", step.Budget, err)}
-				return x.unsuccessful(ctx, step, late, journal.Result{Result: journal.Unknown})
-			}
-			return x.unsuccessful(ctx, step, err, awaited(err))
+// ends tells errors that end a run whatever its other steps do.
+func ends(err error) bool {
+	var record *journalError
+	return errors.As(err, &record) || errors.Is(err, errLeaseLost) || errors.Is(err, ErrInterrupted)
+}
+
+// final tells errors after which a step is not attempted again, whatever their class.
+func final(err error) bool {
+	var decided *decided
+	var question *undecidable
+	var late *overdue
+	return ends(err) || errors.As(err, &decided) || errors.As(err, &question) || errors.As(err, &late)
+}
+
+// performance is a step on its way to its end.
+type performance struct {
+	*execution
+	step  runbook.Step
+	began time.Time
+	// refused counts the refusals that clear by themselves; deniedSince is when the
+	// first one for lack of rights came.
+	refused     int
+	deniedSince time.Time
+	// unclassified is the error of an attempt of which nobody has said what it means.
+	// It ends the step, unless the world shows that the change happened.
+	unclassified error
+}
+
+// perform takes a step to its end: attempts until one is done, one is refused
+// for good, or the time is over.
+func (x *execution) perform(ctx context.Context, step runbook.Step) error {
+	if step.Skip != "" {
+		return x.record(ctx, step, journal.Result{Result: journal.Skipped, Reason: step.Skip})
+	}
+	p := &performance{execution: x, step: step, began: x.engine.Clock.Now()}
+	for {
+		err := p.attempt(ctx)
+		if err == nil {
+			return nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		again, wait, err := p.again(ctx, err)
+		if !again || x.engine.Clock.Since(p.began) > max(step.Budget, stepPatience) {
+			return err
+		}
+		if wait == 0 {
+			continue
+		}
+		x.emit(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; next attempt in %s", err, wait.Round(time.Second))})
+		if err := clock.Sleep(ctx, x.engine.Clock, wait); err != nil {
+			return err
 		}
 	}
-	return x.settle(ctx, step, journal.Result{Result: journal.Done})
 }
 
-// unsuccessful journals an attempt that was refused, or of which the answer was
-// lost, and gives the error back.
-func (x *execution) unsuccessful(ctx context.Context, step runbook.Step, err error, result journal.Result) error {
-	if final(err) {
-		return err
+// again decides whether a failed attempt is followed by another one, and when.
+func (p *performance) again(ctx context.Context, err error) (again bool, wait time.Duration, _ error) {
+	if final(err) || p.unclassified != nil {
+		return false, 0, err
 	}
-	result.Reason, result.Class = err.Error(), apierr.ClassOf(err)
-	if journalErr := x.settle(ctx, step, result); journalErr != nil {
-		return journalErr
+	if lost := p.leases.Check(ctx); lost != nil {
+		return false, 0, lost
 	}
-	return fmt.Errorf("step %q: %w", step.Name, err)
+	switch apierr.ClassOf(err) {
+	case apierr.Conflict, apierr.Transient, apierr.Throttled:
+		p.refused++
+		return true, refusals().Pause(p.refused, apierr.RetryAfter(err)), err
+	case apierr.Denied:
+		now := p.engine.Clock.Now()
+		if p.deniedSince.IsZero() {
+			p.deniedSince = now
+		}
+		p.refused++
+		return now.Sub(p.deniedSince) < denialPatience, refusals().Pause(p.refused, apierr.RetryAfter(err)), err
+	case apierr.Unclassified:
+		if !p.log.step(p.step.Name).Unsettled() {
+			return false, 0, err // it failed before anything was sent
+		}
+		// Look once more, when no request of the attempt can be on its way any longer.
+		p.unclassified = err
+		return true, lateRequest + time.Second, err
+	case apierr.Missing, apierr.Terminal:
+	}
+	if p.step.RetryWith == nil {
+		return false, 0, err
+	}
+	amended, amendErr := p.retryWith(ctx, err)
+	if amendErr != nil {
+		return false, 0, errors.Join(err, amendErr)
+	}
+	return amended, 0, err
 }
 
-func (x *execution) settle(ctx context.Context, step runbook.Step, result journal.Result) error {
-	result.Attempt = x.record.Step(step.Name).Attempts
-	if err := x.append(ctx, journal.Outcome, step.Name, result); err != nil {
+func (p *performance) retryWith(ctx context.Context, refused error) (bool, error) {
+	type answer struct {
+		again bool
+		err   error
+	}
+	got := call(ctx, p.engine.Clock, p.step.Grace, func() answer {
+		again, err := p.step.RetryWith(ctx, p.view(p.step.Name), refused)
+		return answer{again, err}
+	}, func(err error) answer { return answer{err: err} })
+	return got.again, got.err
+}
+
+// attempt takes a step from wherever it is to done.
+func (p *performance) attempt(ctx context.Context) error {
+	limited, cancel := p.limit(ctx)
+	defer cancel()
+	state, err := p.begin(limited)
+	if err != nil || state == runbook.StateDone {
 		return err
 	}
-	x.tell(Event{Kind: StepEnded, Step: step.Name, Attempt: result.Attempt, Result: &result})
+	return p.await(ctx, limited)
+}
+
+func (p *performance) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if p.step.Budget == 0 {
+		return context.WithCancel(ctx)
+	}
+	return clock.WithTimeout(ctx, p.engine.Clock, p.step.Budget)
+}
+
+// begin makes sure that the change is under way. A change that was announced
+// earlier is observed first: it is never repeated if it happened.
+func (p *performance) begin(ctx context.Context) (runbook.State, error) {
+	announced := p.log.step(p.step.Name).Attempts > 0
+	if announced {
+		p.round.Add(1)
+	} else if err := p.evaluateStep(ctx, p.step); err != nil {
+		return "", err
+	}
+	seen, err := p.observe(ctx, p.step)
+	if err != nil {
+		return "", err
+	}
+	switch seen.State {
+	case runbook.StateDone:
+		p.emit(Event{Kind: StepBegan, Step: p.step.Name})
+		done := journal.Result{Result: journal.Done, Observed: true, Reason: seen.Reason}
+		return runbook.StateDone, p.record(ctx, p.step, done)
+	case runbook.StateInFlight:
+		p.emit(Event{Kind: StepBegan, Step: p.step.Name, Text: "already under way: " + seen.Reason})
+		return runbook.StateInFlight, nil
+	case runbook.StateUndecidable:
+		return "", &undecidable{p.step.Name, seen}
+	case runbook.StateNotStarted:
+	}
+	if announced {
+		if err := p.notHappened(ctx, seen); err != nil {
+			return "", err
+		}
+		if err := p.evaluateStep(ctx, p.step); err != nil {
+			return "", err
+		}
+	}
+	return runbook.StateInFlight, p.change(ctx)
+}
+
+// notHappened closes an attempt whose change is seen not to have happened. It fails
+// when that attempt's error is one that nobody has classified: it is no reason to
+// make the change again.
+func (p *performance) notHappened(ctx context.Context, seen runbook.Observation) error {
+	history := p.log.step(p.step.Name)
+	never := !seen.Partial && p.engine.Clock.Since(history.Intended) > lateRequest
+	if history.Unsettled() || history.Crossed() && never {
+		if err := p.record(ctx, p.step, journal.Result{
+			Result: journal.Failure, Observed: true, Refused: never, Reason: "it did not happen: " + seen.Reason,
+		}); err != nil {
+			return err
+		}
+	}
+	if p.unclassified != nil {
+		return p.unclassified
+	}
+	return nil
+}
+
+// record journals the outcome of an attempt, together with the requests that were
+// made under its permit.
+func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result, before ...journal.Draft) error {
+	result.Attempt = x.log.step(step.Name).Attempts
+	drafts := append(before, journal.Draft{Kind: journal.Outcome, Step: step.Name, Data: result})
+	if err := x.log.append(ctx, drafts...); err != nil {
+		return err
+	}
+	x.emit(Event{Kind: StepEnded, Step: step.Name, Attempt: result.Attempt, Result: &result})
 	return nil
 }
 
@@ -279,8 +241,10 @@ func (x *execution) settle(ctx context.Context, step runbook.Step, result journa
 func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Observation, error) {
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, denialPatience)
 	defer cancel()
+	run := x.view(step.Name)
 	for n := 1; ; n++ {
-		seen := step.Observe(limited, x)
+		seen := call(limited, x.engine.Clock, step.Grace, func() runbook.Observation { return step.Observe(limited, run) },
+			runbook.NotObserved)
 		err := seen.Failure()
 		if err == nil {
 			return seen, nil
@@ -291,11 +255,13 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		if final(err) {
 			return seen, err
 		}
-		wait := backoff.Refusals.Pause(n, apierr.RetryAfter(err))
 		class := apierr.ClassOf(err)
-		blind := class == apierr.Terminal || class == apierr.Missing
+		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified
+		wait := backoff.Refusals.Pause(n, apierr.RetryAfter(err))
 		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
-			return runbook.Undecidable(fmt.Sprintf("Has the change of step %q happened? It can't be seen: %v", step.Name, err), "it can't be seen: %s", err.Error()), context.Cause(ctx)
+			return runbook.Undecidable(
+				fmt.Sprintf("Has the change of step %q happened? It can't be observed: %v", step.Name, err),
+				"it can't be observed: %v", err), context.Cause(ctx)
 		}
 	}
 }

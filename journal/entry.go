@@ -13,20 +13,21 @@ type Kind string
 
 // The kinds of entries, with the type of their data.
 const (
-	Opened      Kind = "opened"      // Header
-	Resumed     Kind = "resumed"     // Resumption
-	Evaluated   Kind = "evaluated"      // Judgement
-	Planned     Kind = "planned"     // runbook.Plan
-	Intended    Kind = "intent"      // Intent
-	Outcome     Kind = "outcome"     // Result
-	Noted       Kind = "note"        // Note
-	Warned      Kind = "warning"     // Message
-	RollingBack Kind = "rolling-back"     // Verdict: how the run ends once undone
-	Interrupted Kind = "interrupted" // Message
-	Parked      Kind = "parked"      // Verdict
-	Closed      Kind = "closed"      // Verdict
-	Moved       Kind = "moved"       // Move: where to; it goes on there
-	Arrived     Kind = "arrived"     // Move: where from
+	Opened      Kind = "opened"       // Header
+	Resumed     Kind = "resumed"      // Resumption
+	Evaluated   Kind = "evaluated"    // Judgement
+	Planned     Kind = "planned"      // runbook.Plan
+	Intended    Kind = "intent"       // Intent
+	Outcome     Kind = "outcome"      // Result
+	Requested   Kind = "requests"     // Requests
+	Noted       Kind = "note"         // Note
+	Warned      Kind = "warning"      // Message
+	RollingBack Kind = "rolling-back" // Verdict: how the run ends once undone
+	Interrupted Kind = "interrupted"  // Message
+	Parked      Kind = "parked"       // Verdict
+	Closed      Kind = "closed"       // Verdict
+	Moved       Kind = "moved"        // Move: where to; it goes on there
+	Arrived     Kind = "arrived"      // Move: where from
 )
 
 // Entry is one line of a record.
@@ -122,9 +123,33 @@ type Result struct {
 	Observed bool `json:"observed,omitempty"`
 	// Refused says that the change certainly did not happen and can't happen any
 	// more: the world refused it.
-	Refused bool         `json:"refused,omitempty"`
-	Reason  string       `json:"reason,omitempty"`
-	Class   apierr.Class `json:"class,omitempty"`
+	Refused bool   `json:"refused,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// Stack is where the step's code panicked.
+	Stack string       `json:"stack,omitempty"`
+	Class apierr.Class `json:"class,omitempty"`
+}
+
+// Requests are changes that were sent under a permit, with their answers, in the
+// order in which they were first made. Alike ones are counted.
+type Requests struct {
+	Attempt int       `json:"attempt"`
+	Permit  string    `json:"permit"`
+	Made    []Request `json:"made"`
+	// More counts requests that are not listed.
+	More int `json:"more,omitempty"`
+}
+
+// Request is one change that was sent.
+type Request struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`
+	// Status is the answer's HTTP status; zero when there was none.
+	Status int `json:"status,omitempty"`
+	// Class is what the lack of an answer means.
+	Class apierr.Class `json:"class,omitempty"`
+	// Count is how often it was sent with this answer.
+	Count int `json:"count"`
 }
 
 // Note is a value that a later step, or a resumed run, needs.

@@ -95,9 +95,21 @@ func (h *History) Changed() bool {
 	return false
 }
 
+// noteKey is what a note is kept under: resume tokens belong to their step, because
+// steps may be at work in parallel.
+func noteKey(step, name string) string {
+	if name == runbook.OperationNote {
+		return name + " " + step
+	}
+	return name
+}
+
 // Recall reads the newest note of a name.
-func (h *History) Recall(name string, into any) (bool, error) {
-	raw, found := h.notes[name]
+func (h *History) Recall(name string, into any) (bool, error) { return h.RecallOf("", name, into) }
+
+// RecallOf is Recall for what belongs to a step: its resume token.
+func (h *History) RecallOf(step, name string, into any) (bool, error) {
+	raw, found := h.notes[noteKey(step, name)]
 	if !found {
 		return false, nil
 	}
@@ -141,7 +153,7 @@ func (h *History) take(entry Entry) error {
 	case Noted:
 		var note Note
 		err := json.Unmarshal(entry.Data, &note)
-		h.notes[note.Name] = note.Value
+		h.notes[noteKey(entry.Step, note.Name)] = note.Value
 		return err
 	case Resumed:
 		h.Parked = nil
@@ -171,7 +183,7 @@ func (h *History) take(entry Entry) error {
 		return err
 	case Arrived:
 		h.Away, h.Closed = nil, nil
-	case Evaluated, Warned, Interrupted:
+	case Evaluated, Warned, Interrupted, Requested:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)
 	}
@@ -190,7 +202,7 @@ func (h *History) takeStep(entry Entry) error {
 		step.Last = Result{}
 		err := json.Unmarshal(entry.Data, &step.Last)
 		if step.Last.Result != Unknown {
-			delete(h.notes, runbook.OperationNote)
+			delete(h.notes, noteKey(entry.Step, runbook.OperationNote))
 		}
 		if step.Last.Refused {
 			step.crossed = step.before
@@ -201,7 +213,7 @@ func (h *History) takeStep(entry Entry) error {
 	err := json.Unmarshal(entry.Data, &intent)
 	step.Attempts, step.Open, step.Permit, step.Intended = intent.Attempt, true, intent.Permit, entry.At
 	step.before, step.crossed = step.crossed, step.crossed || intent.Irreversible
-	delete(h.notes, runbook.OperationNote)
+	delete(h.notes, noteKey(entry.Step, runbook.OperationNote))
 	return err
 }
 

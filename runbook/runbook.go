@@ -18,8 +18,18 @@ type Runbook struct {
 	Inputs any
 	// Budget is the time that a run may take in all; required.
 	Budget time.Duration
+	// Locks are the IDs of further things that the run acts on. Their leases are
+	// taken together with the target's, in one order for all runs.
+	Locks []string
 	// Parallel is how many steps may be at work at a time; zero means one.
 	Parallel int
+	// KeepGoing: after a step has failed, those that don't come after it still begin.
+	KeepGoing bool
+	// KeepOpen: a run that failed is not closed, and nothing of it is rolled back: it
+	// is resumed with the steps that are missing.
+	KeepOpen bool
+	// Success is how a run ends whose checks all hold; empty means Remediated.
+	Success Outcome
 	// Remaining says what is left standing when a run has to stop after the point of
 	// no return, such as "the stand-in pool keeps serving"; it may ask which
 	// steps are done. May be nil.
@@ -75,6 +85,10 @@ type Run interface {
 	// ReadBack reads the newest value of a name from where the journal is kept,
 	// verifying the record: what it gives has survived being written.
 	ReadBack(ctx context.Context, name string, into any) (bool, error)
+	// Done tells whether a step of the run is done.
+	Done(step string) bool
+	// Attempts counts the intents of a step, also of earlier processes.
+	Attempts(step string) int
 	// Warn journals and shows a problem that doesn't stop the run.
 	Warn(ctx context.Context, format string, args ...any) error
 	// Report shows progress. It is not kept.

@@ -32,6 +32,11 @@ type Step struct {
 	// After names the steps that must be done before this one begins. Nil means the
 	// step before it in the list; Start stands for the beginning of the run.
 	After []string
+	// Skip is why the step is left out of this run; empty when it is not. What comes
+	// after it goes on, and it never counts as done.
+	Skip string
+	// Idle steps only wait: they take no place of Runbook.Parallel.
+	Idle bool
 	// Guards names those of the runbook's guards that must hold right before.
 	Guards []string
 	// Preconditions are further conditions of the permit; no override passes over
@@ -53,6 +58,11 @@ type Step struct {
 	// RetryWith is asked after a refused attempt whether another one with other
 	// inputs is worth it; it notes those inputs. Nil means no.
 	RetryWith func(context.Context, Run, error) (bool, error)
+	// Retries repeats attempts that ended in one of these failures. Nil means none.
+	Retries *Retries
+	// Stale is asked of a step that is done when a run is resumed: whether it has to be
+	// done again, because what it hands on was not kept. Nil means no.
+	Stale func(Run) (bool, error)
 	// Rollback takes the change back while the point of no return lies ahead. Nil
 	// when there is nothing to take back.
 	Rollback *Step
@@ -63,6 +73,20 @@ type Step struct {
 	Budget time.Duration
 	// PermitLasts is how long the permit is good for; zero means two minutes.
 	PermitLasts time.Duration
+	// Grace is how long the step's code may take to return after its context has
+	// ended; zero means a minute. Code that takes longer is left behind, and what
+	// became of the change is unknown.
+	Grace time.Duration
+}
+
+// Retries repeats a step's failed attempts. The step takes no place meanwhile.
+type Retries struct {
+	// Count bounds the further attempts of one process.
+	Count int
+	// Between is the pause before each.
+	Between time.Duration
+	// When tells the failures that are worth another attempt; required.
+	When func(error) bool
 }
 
 // Start, in Step.After, stands for the beginning of the run.

@@ -96,8 +96,11 @@ func (v *validation) step(step Step) {
 		v.add("duplicate step %q: steps and rollbacks share one history by name", step.Name)
 	case step.Observe == nil || step.Apply == nil:
 		v.add("step %q requires Observe and Apply", step.Name)
-	case step.Budget < 0 || step.PermitLasts < 0:
-		v.add("step %q has a negative budget or permit", step.Name)
+	case step.Budget < 0 || step.PermitLasts < 0 || step.Grace < 0:
+		v.add("step %q has a negative budget, permit or grace", step.Name)
+	}
+	if r := step.Retries; r != nil && (r.When == nil || r.Count < 0 || r.Between < 0) {
+		v.add("retries of step %q require When, and neither count nor pause may be negative", step.Name)
 	}
 	v.steps[step.Name] = true
 	for _, name := range step.Guards {

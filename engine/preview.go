@@ -13,17 +13,17 @@ import (
 // Check asks the guards and changes nothing: no lease, no journal. The result's
 // outcome is empty when a run would go on to act.
 func (e *Engine) Check(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
-	return e.look(ctx, book, options, false)
+	return e.preview(ctx, book, options, false)
 }
 
 // Plan asks the guards and makes the plan, and changes nothing. The plan is nil
 // when a run would not act.
 func (e *Engine) Plan(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
-	return e.look(ctx, book, options, true)
+	return e.preview(ctx, book, options, true)
 }
 
-func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options, withPlan bool) (Result, error) {
-	if err := Validate(book, options); err != nil {
+func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Options, withPlan bool) (Result, error) {
+	if err := e.validate(book, options); err != nil {
 		return Result{}, err
 	}
 	limited, cancel := clock.WithTimeout(ctx, e.Clock, book.Budget)
@@ -32,14 +32,14 @@ func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options
 	if err != nil {
 		return Result{}, err
 	}
-	x, err := e.rehearsal(limited, book, options, open)
+	x, err := e.previewOf(limited, book, options, open)
 	if err != nil {
 		return Result{}, err
 	}
 	if open != nil {
 		x.warnings = append(x.warnings, fmt.Sprintf("run %s is open on this target: a run would go on with it", open.Run))
 	}
-	verdict, err := x.foresee(limited, withPlan)
+	verdict, err := x.preview(limited, withPlan)
 	if err != nil {
 		return Result{}, err
 	}
@@ -48,17 +48,17 @@ func (e *Engine) look(ctx context.Context, book runbook.Runbook, options Options
 	return result, nil
 }
 
-// rehearsal is an execution whose record is kept nowhere. It goes on from the
+// previewOf is an execution whose record is kept nowhere. It goes on from the
 // open run, if there is one.
-func (e *Engine) rehearsal(ctx context.Context, book runbook.Runbook, options Options, open *journal.Record) (*execution, error) {
+func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Options, open *journal.Record) (*execution, error) {
 	if open != nil {
 		record, err := open.Detached(ctx, e.Clock.Now)
 		if err != nil {
 			return nil, err
 		}
-		return e.newExecution(book, record, nil), nil
+		return e.newExecution(book, record, nil, options), nil
 	}
-	header, err := e.header(book, "look", options)
+	header, err := e.header(book, "preview", options)
 	if err != nil {
 		return nil, err
 	}
@@ -67,38 +67,35 @@ func (e *Engine) rehearsal(ctx context.Context, book runbook.Runbook, options Op
 	if err != nil {
 		return nil, err
 	}
-	return e.newExecution(book, record, nil), nil
+	return e.newExecution(book, record, nil, options), nil
 }
 
-// foresee asks what a run would ask before its next change.
-func (x *execution) foresee(ctx context.Context, withPlan bool) (journal.Verdict, error) {
-	x.round++
+// preview asks what a run would ask before its next change.
+func (x *execution) preview(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	x.round.Add(1)
 	if x.began() {
-		return x.foreseeRest(ctx, withPlan)
+		return x.previewRest(ctx, withPlan)
 	}
-	return x.foreseeStart(ctx, withPlan)
+	return x.previewStart(ctx, withPlan)
 }
 
-// foreseeRest looks ahead from the middle of an open run.
-func (x *execution) foreseeRest(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+// previewRest looks ahead from the middle of an open run.
+func (x *execution) previewRest(ctx context.Context, withPlan bool) (journal.Verdict, error) {
 	var steps []runbook.Step
 	for _, step := range x.book.Steps {
-		if !x.record.Step(step.Name).Finished() {
+		if !x.log.step(step.Name).Finished() {
 			steps = append(steps, step)
 		}
 	}
 	var verdict journal.Verdict
-	if len(steps) > 0 && !x.record.Step(steps[0].Name).Unsettled() {
-		guards, err := x.guardsOf(steps[0])
-		if err != nil {
-			return verdict, err
-		}
-		if x.findings, verdict, err = x.weigh(ctx, guards); err != nil || verdict.Outcome != "" {
+	if len(steps) > 0 && !x.log.step(steps[0].Name).Unsettled() {
+		var err error
+		if x.findings, verdict, err = x.askAll(ctx, x.guardsOf(steps[0])); err != nil || verdict.Outcome != "" {
 			return verdict, err
 		}
 	}
-	x.record.Plan = nil
-	if !withPlan || x.record.RollingBack != nil {
+	x.log.record.Plan = nil
+	if !withPlan || x.log.record.RollingBack != nil {
 		return verdict, nil
 	}
 	return verdict, x.planned(steps, x.findings)
@@ -109,18 +106,18 @@ func (x *execution) planned(steps []runbook.Step, findings []runbook.Finding) er
 	if len(steps) == 0 {
 		return nil
 	}
-	plan, err := x.book.Plan(x, steps, findings)
-	x.record.Plan = &plan
+	plan, err := x.book.Plan(x.view(""), steps, findings)
+	x.log.record.Plan = &plan
 	return err
 }
 
-func (x *execution) foreseeStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {
 	var steps []runbook.Step
-	var tidying []runbook.Finding
+	var findingsBefore []runbook.Finding
 	for _, step := range x.book.Preflight {
-		findings, verdict, err := x.weigh(ctx, step.Preconditions)
-		tidying = append(tidying, findings...)
-		x.findings = tidying
+		findings, verdict, err := x.askAll(ctx, step.Preconditions)
+		findingsBefore = append(findingsBefore, findings...)
+		x.findings = findingsBefore
 		if err != nil || verdict.Outcome != "" {
 			return verdict, err
 		}
@@ -132,8 +129,8 @@ func (x *execution) foreseeStart(ctx context.Context, withPlan bool) (journal.Ve
 			steps = append(steps, step)
 		}
 	}
-	findings, verdict, err := x.weigh(ctx, x.book.Guards)
-	x.findings = append(findings, tidying...)
+	findings, verdict, err := x.askAll(ctx, x.book.Guards)
+	x.findings = append(findings, findingsBefore...)
 	if err != nil || !withPlan {
 		return verdict, err
 	}
@@ -153,21 +150,21 @@ func (x *execution) firstNeeds(ctx context.Context) (journal.Verdict, error) {
 	if len(x.book.Steps) == 0 {
 		return journal.Verdict{}, nil
 	}
-	findings, verdict, err := x.weigh(ctx, x.book.Steps[0].Preconditions)
+	findings, verdict, err := x.askAll(ctx, x.book.Steps[0].Preconditions)
 	x.findings = append(x.findings, findings...)
 	return verdict, err
 }
 
-// weigh asks guards in order and decides.
-func (x *execution) weigh(ctx context.Context, guards []runbook.Guard) ([]runbook.Finding, journal.Verdict, error) {
+// askAll asks guards in order and decides.
+func (x *execution) askAll(ctx context.Context, guards []runbook.Guard) ([]runbook.Finding, journal.Verdict, error) {
 	var findings []runbook.Finding
 	for _, guard := range guards {
-		finding, err := x.ask(ctx, guard)
+		finding, err := x.ask(ctx, x.view(""), guard)
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return findings, journal.Verdict{}, err
 		}
 		findings = append(findings, finding)
-		x.tell(Event{Kind: Found, Finding: &finding})
+		x.emit(Event{Kind: Found, Finding: &finding})
 		if !finding.Passes() {
 			break
 		}

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"salve/internal/apierr"
+	"salve/internal/permit"
+	"salve/journal"
+)
+
+// permitLasts is the default life of a permit.
+const permitLasts = 2 * time.Minute
+
+// change mints the permit, announces the change in the journal, and makes it.
+func (p *performance) change(ctx context.Context) error {
+	if err := p.leases.Check(ctx); err != nil {
+		return err
+	}
+	lasts := p.step.PermitLasts
+	if lasts == 0 {
+		lasts = permitLasts
+	}
+	attempt := p.log.step(p.step.Name).Attempts + 1
+	trail := &trail{attempt: attempt}
+	granted := permit.Mint(permit.Terms{
+		Run: p.log.record.Run, Target: p.book.Target.ID, Step: p.step.Name, Attempt: attempt, Epoch: p.leases.Epoch(),
+		Expires: p.engine.Clock.Now().Add(lasts), Now: p.engine.Clock.Now, Lease: p.leases.Check, Note: trail.note,
+	})
+	trail.permit = granted.ID()
+	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: p.step.Irreversible}
+	if p.step.Inputs != nil {
+		inputs, err := p.step.Inputs(p.view(p.step.Name))
+		if err != nil {
+			return fmt.Errorf("inputs of step %q: %w", p.step.Name, err)
+		}
+		if intent.Inputs, err = encodeJSON(inputs); err != nil {
+			return fmt.Errorf("inputs of step %q: %w", p.step.Name, err)
+		}
+	}
+	if err := p.append(ctx, journal.Intended, p.step.Name, intent); err != nil {
+		return err
+	}
+	p.emit(Event{Kind: StepBegan, Step: p.step.Name, Attempt: attempt})
+	applying := permit.NewContext(ctx, granted)
+	err := call(applying, p.engine.Clock, p.step.Grace, func() error {
+		return p.step.Apply(applying, p.view(p.step.Name))
+	}, itself)
+	if made := trail.entry(p.step.Name); made != nil {
+		if journalErr := p.log.append(ctx, *made); journalErr != nil {
+			return journalErr
+		}
+	}
+	if err != nil {
+		return p.unsuccessful(ctx, err, applied(err))
+	}
+	return nil
+}
+
+// applied says what a failed Apply means: refused, or not known. Only a class that
+// says that nothing happened is a refusal.
+func applied(err error) journal.Result {
+	if apierr.MayHaveHappened(err) {
+		return journal.Result{Result: journal.Unknown}
+	}
+	return journal.Result{Result: journal.Failure, Refused: true}
+}
+
+// awaited says what a failed wait means. The change was accepted: unless its
+// operation ended, or was pushed aside, what becomes of it is not known.
+func awaited(err error) journal.Result {
+	switch apierr.ClassOf(err) {
+	case apierr.Terminal, apierr.Conflict, apierr.Missing:
+		return journal.Result{Result: journal.Failure}
+	case apierr.Transient, apierr.Throttled, apierr.Denied, apierr.Unclassified:
+	}
+	return journal.Result{Result: journal.Unknown}
+}
+
+// await waits until the change is complete. When the run itself is stopped the
+// intent stays open, for the next one to look.
+func (p *performance) await(ctx, limited context.Context) error {
+	if p.step.Await != nil {
+		err := call(limited, p.engine.Clock, p.step.Grace, func() error {
+			return p.step.Await(limited, p.view(p.step.Name))
+		}, itself)
+		if err != nil {
+			switch {
+			case context.Cause(ctx) != nil:
+				return context.Cause(ctx)
+			case context.Cause(limited) != nil:
+				late := &overdue{fmt.Errorf("not complete within %s: %w", p.step.Budget, err)}
+				return p.unsuccessful(ctx, late, journal.Result{Result: journal.Unknown})
+			}
+			return p.unsuccessful(ctx, err, awaited(err))
+		}
+	}
+	return p.record(ctx, p.step, journal.Result{Result: journal.Done})
+}
+
+// unsuccessful journals an attempt that was refused, or of which the answer was
+// lost, and gives the error back.
+func (p *performance) unsuccessful(ctx context.Context, err error, result journal.Result) error {
+	if ends(err) {
+		return err
+	}
+	result.Reason, result.Class = err.Error(), apierr.ClassOf(err)
+	var panicked *panicked
+	if errors.As(err, &panicked) {
+		result.Stack = panicked.stack
+	}
+	if journalErr := p.record(ctx, p.step, result); journalErr != nil {
+		return journalErr
+	}
+	return fmt.Errorf("step %q: %w", p.step.Name, err)
+}
+
+// mostRequests bounds the requests that are listed of one attempt.
+const mostRequests = 1000
+
+// trail gathers the requests that were made under a permit.
+type trail struct {
+	attempt int
+	permit  string
+
+	mu   sync.Mutex
+	made []journal.Request
+	at   map[permit.Request]int
+	more int
+}
+
+func (t *trail) note(request permit.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i, known := t.at[request]; known {
+		t.made[i].Count++
+		return
+	}
+	if len(t.made) == mostRequests {
+		t.more++
+		return
+	}
+	if t.at == nil {
+		t.at = map[permit.Request]int{}
+	}
+	t.at[request] = len(t.made)
+	t.made = append(t.made, journal.Request{
+		Method: request.Method, Path: request.Path, Status: request.Status, Class: request.Class, Count: 1,
+	})
+}
+
+// entry is the trail as the journal keeps it; nil when nothing was requested.
+func (t *trail) entry(step string) *journal.Draft {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.made) == 0 {
+		return nil
+	}
+	return &journal.Draft{Kind: journal.Requested, Step: step, Data: journal.Requests{
+		Attempt: t.attempt, Permit: t.permit, Made: slices.Clone(t.made), More: t.more,
+	}}
+}

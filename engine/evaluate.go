@@ -1,0 +1,162 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/runbook"
+)
+
+const (
+	// guardPatience bounds one guard's evaluation, retries included. It leaves
+	// room for the five minutes that a role assignment may take to spread.
+	guardPatience = 6 * time.Minute
+	// freshness is how old the evidence may be on which a permit is minted.
+	freshness = time.Minute
+	// evaluations is how often guards are asked again because asking took too long.
+	evaluations = 3
+)
+
+// decided says that a finding ended the run.
+type decided struct{ verdict journal.Verdict }
+
+func (e *decided) Error() string { return e.verdict.Reason }
+
+// evaluate asks guards in order, stops at the first that does not pass, journals
+// findings and decision, and fails with *decided when the run may not go on.
+func (x *execution) evaluate(ctx context.Context, purpose string, run view, guards []runbook.Guard) error {
+	evaluation := journal.Evaluation{For: purpose, Round: run.Round()}
+	for i, guard := range guards {
+		finding, err := x.ask(ctx, run, guard)
+		if err != nil {
+			return err
+		}
+		evaluation.Findings = append(evaluation.Findings, finding)
+		x.emit(Event{Kind: Found, Step: purpose, Finding: &finding})
+		if !finding.Passes() {
+			for _, rest := range guards[i+1:] {
+				evaluation.Missing = append(evaluation.Missing, rest.Name)
+			}
+			break
+		}
+	}
+	x.mu.Lock()
+	if purpose == "start" || len(x.findings) == 0 {
+		x.findings = evaluation.Findings
+	}
+	x.mu.Unlock()
+	return x.conclude(ctx, evaluation)
+}
+
+// conclude journals an evaluation, unless nothing was asked.
+func (x *execution) conclude(ctx context.Context, evaluation journal.Evaluation) error {
+	if len(evaluation.Findings) == 0 {
+		return nil
+	}
+	evaluation.Decision = Decide(x.book.Posture, evaluation.Findings)
+	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
+		return err
+	}
+	if evaluation.Decision.Outcome != "" {
+		return &decided{evaluation.Decision}
+	}
+	return nil
+}
+
+// ask evaluates one guard and adds an operator's override. An interrupted question
+// is no finding: the run stops instead of calling the world unknown.
+func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (runbook.Finding, error) {
+	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, guardPatience)
+	defer cancel()
+	finding := call(limited, x.engine.Clock, 0, func() runbook.Finding { return guard.Evaluate(limited, run) }, unevaluated)
+	switch finding.Answer {
+	case runbook.AnswerHolds, runbook.AnswerDoesNotHold, runbook.AnswerUnknown:
+	default:
+		finding = runbook.Unknownf("the guard gave no answer (%q)", finding.Answer)
+	}
+	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.AnswerUnknown {
+		return finding, cause
+	}
+	finding.Guard, finding.Override = guard.Name, ""
+	finding.Locked = finding.Locked || guard.NotOverridable
+	if reason, found := x.overrides()[guard.Name]; found && !finding.Locked && finding.Answer != runbook.AnswerHolds {
+		finding.Override = reason
+	}
+	return finding, nil
+}
+
+// unevaluated is the finding of a guard that panicked or did not return.
+func unevaluated(err error) runbook.Finding {
+	finding := runbook.Unknown(err)
+	var panicked *panicked
+	if errors.As(err, &panicked) {
+		stack, _ := json.Marshal(panicked.stack) // a string always is JSON
+		finding = finding.WithEvidence(runbook.Evidence{Source: "stack", Value: stack})
+	}
+	return finding
+}
+
+func (x *execution) overrides() (overrides map[string]string) {
+	x.log.read(func(record *journal.Record) { overrides = record.Header.Overrides })
+	return overrides
+}
+
+// evaluateStep asks everything that a step's permit depends on, afresh, and again
+// when the asking took so long that the first answers grew stale.
+func (x *execution) evaluateStep(ctx context.Context, step runbook.Step) error {
+	guards := x.guardsOf(step)
+	if len(guards) == 0 {
+		return nil
+	}
+	run := x.view(step.Name)
+	for range evaluations {
+		x.round.Add(1)
+		asked := x.engine.Clock.Now()
+		if err := x.evaluate(ctx, "step "+step.Name, run, guards); err != nil {
+			return err
+		}
+		if x.engine.Clock.Since(asked) <= freshness {
+			return nil
+		}
+	}
+	return x.conclude(ctx, journal.Evaluation{For: "step " + step.Name, Round: run.Round(), Findings: []runbook.Finding{
+		named("freshness", runbook.Unknownf(
+			"evidence is stale: asking the guards took more than %s, %d times", freshness, evaluations).NotOverridable()),
+	}})
+}
+
+func named(guard string, finding runbook.Finding) runbook.Finding {
+	finding.Guard = guard
+	return finding
+}
+
+// guardsOf are the guards that a step names, which Validate has found in the
+// runbook, and its preconditions.
+func (x *execution) guardsOf(step runbook.Step) []runbook.Guard {
+	guards := make([]runbook.Guard, 0, len(step.Guards)+len(step.Preconditions))
+	for _, name := range step.Guards {
+		for _, guard := range x.book.Guards {
+			if guard.Name == name {
+				guards = append(guards, guard)
+			}
+		}
+	}
+	for _, precondition := range step.Preconditions {
+		precondition.NotOverridable = true
+		guards = append(guards, precondition)
+	}
+	return guards
+}
+
+func encodeJSON(value any) (json.RawMessage, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("encoding as JSON: %w", err)
+	}
+	return raw, nil
+}

@@ -1,0 +1,91 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"salve/journal"
+)
+
+// log writes to the record for all steps at work. Entries that are asked for while
+// another write is under way are written together with the next: many steps cost
+// few syncs. After a write that failed nothing is written any more, because it is
+// not known what of it is there.
+type log struct {
+	// mu guards the record; it is held while an entry is being made durable.
+	mu     sync.Mutex
+	record *journal.Record
+	lost   error
+
+	queue   sync.Mutex
+	pending []*write
+	writing bool
+}
+
+// write is entries that must be durable together before who asked goes on.
+type write struct {
+	drafts []journal.Draft
+	done   chan struct{}
+	err    error
+}
+
+// append writes entries in their order and returns when they are durable. It writes
+// also when ctx has ended: what happened must be written down.
+func (l *log) append(ctx context.Context, drafts ...journal.Draft) error {
+	w := &write{drafts: drafts, done: make(chan struct{})}
+	l.queue.Lock()
+	l.pending = append(l.pending, w)
+	if l.writing {
+		l.queue.Unlock()
+		<-w.done
+		return w.err
+	}
+	l.writing = true
+	for len(l.pending) > 0 {
+		batch := l.pending
+		l.pending = nil
+		l.queue.Unlock()
+		l.flush(context.WithoutCancel(ctx), batch)
+		l.queue.Lock()
+	}
+	l.writing = false
+	l.queue.Unlock()
+	return w.err
+}
+
+func (l *log) flush(ctx context.Context, batch []*write) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var drafts []journal.Draft
+	for _, w := range batch {
+		drafts = append(drafts, w.drafts...)
+	}
+	if l.lost == nil {
+		if err := l.record.AppendAll(ctx, drafts...); err != nil {
+			l.lost = &journalError{err}
+		}
+	}
+	for _, w := range batch {
+		w.err = l.lost
+		close(w.done)
+	}
+}
+
+// read sees the record while nothing is added to it.
+func (l *log) read(see func(*journal.Record)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	see(l.record)
+}
+
+// step is the history of a step.
+func (l *log) step(name string) (history journal.StepHistory) {
+	l.read(func(record *journal.Record) { history = record.Step(name) })
+	return history
+}
+
+// journalError marks what makes it unlawful to go on: the record can't be kept.
+type journalError struct{ err error }
+
+func (e *journalError) Error() string { return e.err.Error() }
+func (e *journalError) Unwrap() error { return e.err }

@@ -1,0 +1,236 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"salve/journal"
+	"salve/runbook"
+)
+
+// schedule runs the steps of a run in the order of their graph, as many at a time as
+// the runbook allows. All its fields belong to the goroutine of run; the steps at
+// work are goroutines that speak to it through ended.
+type schedule struct {
+	x     *execution
+	queue *queue
+	// working are the steps at work; busy those of them that take a place.
+	working, busy int
+	// paused are steps that wait for their next attempt; retried counts those that
+	// each has had.
+	paused  int
+	retried []int
+	ready   chan int
+	ended   chan stepEnd
+	// over is closed when nobody listens to ready any more.
+	over chan struct{}
+	// failed is why no further step begins.
+	failed []error
+}
+
+// stepEnd is how a step left the schedule.
+type stepEnd struct {
+	step int
+	err  error
+}
+
+// newSchedule takes what is done, and what is left out again, from the record.
+func newSchedule(x *execution) (*schedule, error) {
+	s := &schedule{
+		x: x, queue: newQueue(x.book.Steps), retried: make([]int, len(x.book.Steps)),
+		ready: make(chan int), ended: make(chan stepEnd, 16), over: make(chan struct{}),
+	}
+	for i, step := range x.book.Steps {
+		history := x.log.step(step.Name)
+		switch {
+		case step.Skip != "" && history.Skipped():
+			x.emit(Event{Kind: StepEnded, Step: step.Name, Result: &history.Last})
+			s.queue.finish(i)
+		case history.Finished():
+			s.queue.finish(i)
+		}
+	}
+	return s, s.reopenStale()
+}
+
+// reopenStale puts steps back that are done and whose results were not kept. One
+// that is reopened may need another, so that it goes on until none is found.
+func (s *schedule) reopenStale() error {
+	for again := true; again; {
+		again = false
+		for i, step := range s.x.book.Steps {
+			if step.Stale == nil || !s.queue.finished(i) || step.Skip != "" {
+				continue
+			}
+			stale, err := step.Stale(pending{s.x.view(step.Name), s.queue})
+			if err != nil {
+				return &decided{journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
+			}
+			if stale {
+				s.queue.reopen(i)
+				again = true
+			}
+		}
+	}
+	return nil
+}
+
+// pending is a view for which a step that was reopened is not done.
+type pending struct {
+	view
+	queue *queue
+}
+
+// Done tells whether a step is done and is not to be done again.
+func (p pending) Done(step string) bool {
+	i, found := p.queue.index[step]
+	return found && p.queue.finished(i)
+}
+
+// run works until no step is left that can begin, and then until those at work have
+// ended. After the first failure no further step begins, unless the runbook says
+// so; an error that ends the run whatever its steps do ends those at work too.
+func (s *schedule) run(ctx context.Context) error {
+	defer close(s.over)
+	attempts, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	for {
+		for s.mayBegin(ctx) && !s.queue.empty() && s.begin(attempts) {
+		}
+		if s.working == 0 && (s.paused == 0 || !s.mayBegin(ctx)) {
+			return s.result(ctx)
+		}
+		select {
+		case i := <-s.ready:
+			s.paused--
+			s.queue.push(i)
+		case end := <-s.ended:
+			s.take(attempts, end, cancel)
+		case <-s.stopped(ctx):
+		}
+	}
+}
+
+// stopped is closed when the run was asked to stop while nothing is at work.
+func (s *schedule) stopped(ctx context.Context) <-chan struct{} {
+	if s.working > 0 {
+		return nil
+	}
+	return ctx.Done()
+}
+
+func (s *schedule) mayBegin(ctx context.Context) bool {
+	if context.Cause(ctx) != nil {
+		return false
+	}
+	if !s.x.book.KeepGoing {
+		return len(s.failed) == 0
+	}
+	for _, err := range s.failed {
+		if ends(err) {
+			return false
+		}
+	}
+	return true
+}
+
+// begin starts the first step of the queue; false when it has to wait for a place.
+func (s *schedule) begin(ctx context.Context) bool {
+	i := s.queue.first()
+	step := s.x.book.Steps[i]
+	if !step.Idle && s.busy >= max(1, s.x.book.Parallel) {
+		return false
+	}
+	s.queue.pop()
+	s.working++
+	if !step.Idle {
+		s.busy++
+	}
+	go func() { s.ended <- stepEnd{i, s.x.perform(ctx, step)} }()
+	return true
+}
+
+// take takes a step that has ended, and decides what follows from it.
+func (s *schedule) take(ctx context.Context, end stepEnd, cancel context.CancelCauseFunc) {
+	step := s.x.book.Steps[end.step]
+	s.working--
+	if !step.Idle {
+		s.busy--
+	}
+	switch {
+	case end.err == nil:
+		s.queue.finish(end.step)
+	case s.retries(ctx, end):
+	default:
+		s.failed = append(s.failed, end.err)
+		if ends(end.err) {
+			cancel(end.err)
+		}
+	}
+}
+
+// retries tells whether a failed attempt is followed by another, and sees to it.
+func (s *schedule) retries(ctx context.Context, end stepEnd) bool {
+	step := s.x.book.Steps[end.step]
+	rule := step.Retries
+	if rule == nil || s.retried[end.step] >= rule.Count || ends(end.err) || !s.mayBegin(ctx) || !rule.When(end.err) {
+		return false
+	}
+	s.retried[end.step]++
+	s.x.emit(Event{Kind: Waiting, Step: step.Name, Text: retrySentence(end.err, s.retried[end.step], *rule)})
+	s.paused++
+	s.x.engine.Clock.AfterFunc(max(rule.Between, time.Nanosecond), func() {
+		select {
+		case s.ready <- end.step:
+		case <-s.over:
+		}
+	})
+	return true
+}
+
+// result is why the steps did not all end well; nil when they did.
+func (s *schedule) result(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil && !s.complete() {
+		for _, err := range s.failed {
+			if ends(err) && !errors.Is(err, cause) {
+				return err
+			}
+		}
+		return cause
+	}
+	for _, err := range s.failed {
+		if ends(err) {
+			return err
+		}
+	}
+	switch len(s.failed) {
+	case 0:
+		return nil
+	case 1:
+		return s.failed[0]
+	}
+	return &failures{s.failed}
+}
+
+func (s *schedule) complete() bool {
+	for i := range s.x.book.Steps {
+		if !s.queue.finished(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// failures are those of several steps. The first may be why the others failed.
+type failures struct{ all []error }
+
+func (e *failures) Error() string { return e.all[0].Error() }
+
+// Unwrap gives all of them.
+func (e *failures) Unwrap() []error { return e.all }
+
+func retrySentence(err error, number int, rule runbook.Retries) string {
+	return fmt.Sprintf("%v; retry %d of %d in %s", err, number, rule.Count, rule.Between)
+}

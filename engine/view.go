@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"salve/journal"
+	"salve/runbook"
+)
+
+// view is what a guard or a step sees of its run: the same for all, save that what
+// it notes, warns and reports is its step's.
+type view struct {
+	*execution
+	step string
+}
+
+// ID names the run.
+func (v view) ID() string { return v.log.record.Run }
+
+// Round counts the readings of the world.
+func (v view) Round() int { return int(v.round.Load()) }
+
+// Note journals a value.
+func (v view) Note(ctx context.Context, name string, value any) error {
+	raw, err := encodeJSON(value)
+	if err != nil {
+		return fmt.Errorf("noting %q: %w", name, err)
+	}
+	return v.append(ctx, journal.Noted, v.step, journal.Note{Name: name, Value: raw})
+}
+
+// Recall reads a value back.
+func (v view) Recall(name string, into any) (found bool, err error) {
+	v.log.read(func(record *journal.Record) { found, err = record.RecallOf(v.step, name, into) })
+	return found, err
+}
+
+// ReadBack reads a value from the journal's backend.
+func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error) {
+	kept, err := journal.Load(ctx, v.log.record.Backend(), v.log.record.Run)
+	if err != nil {
+		return false, err
+	}
+	return kept.RecallOf(v.step, name, into)
+}
+
+// Done tells whether a step is done.
+func (v view) Done(step string) bool { return v.log.step(step).Finished() }
+
+// Attempts counts the intents of a step.
+func (v view) Attempts(step string) int { return v.log.step(step).Attempts }
+
+// Warn journals and shows a problem.
+func (v view) Warn(ctx context.Context, format string, args ...any) error {
+	return v.warn(ctx, v.step, fmt.Sprintf(format, args...))
+}
+
+// Report shows progress.
+func (v view) Report(progress runbook.Progress) {
+	v.emit(Event{Kind: StepMoved, Step: v.step, Progress: &progress})
+}
