@@ -1,10 +1,10 @@
-// Package azuresim is the embedded Azure: one http.Handler that speaks ARM's REST over a model of one AKS cluster, and a
-// Kubernetes clientset fed by the same model. Instead of the clientset's cluster a real one can be given: package managed
+// Package azuresim is the embedded Azure: ARM's REST over a model of one AKS cluster, and Kubernetes' REST over the cluster
+// itself (package apiserver), both in process. Instead of the embedded cluster a real one can be given: package managed
 // makes it what the model says, package served serves both.
 //
 // It exists so that a recovery can be rehearsed, tested and cut at every call without a subscription, without sockets and
-// on any clock, virtual time included. The SDK's own clients reach it through World.Transport; any other client reaches it
-// when the World is served over HTTPS. What a world looks like and what goes wrong in it is a Scenario, a YAML file.
+// on any clock, virtual time included. The SDK's own clients reach it through World.Transport, client-go's through
+// World.KubernetesConfig, as they reach the real ones; any other client reaches it when the World is served over HTTPS. What a world looks like and what goes wrong in it is a Scenario, a YAML file.
 //
 // It deploys ARM's JSON templates too (package template reads them), to a resource group or to the subscription. A deployment
 // changes the cluster and its pools by the rules of their own calls; of everything else it keeps what it was sent and shows
@@ -29,7 +29,18 @@
 //   - What is deployed does not show texts of secure parameters, in whatever field they are.
 //   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
 //
+// A test injects hazards with hooks on the requests that it names (hooks.go), and acts as somebody else would (others.go):
+//
+//	remove := azuresim.Requests{Method: "DELETE", Path: "*/agentPools/system"}
+//	world.Before(remove, func() { world.CordonPool(standIn) })       // right before the pool is deleted
+//	world.After(put, func() { world.WritePool("system", tags, 0) })  // a rival's PUT, right after ours
+//	world.Lose(remove, azuresim.DropAfter)                           // executed, and the answer is lost
+//	world.Delay(put, 5*time.Minute)                                  // or late
+//	world.Rewrite(get, func(pool map[string]any) { pool["name"] = "other" })
+//	world.Answer(get, 404, azuresim.ErrorBody("SubscriptionNotFound", "…"))
+//	world.Answer(azuresim.Requests{API: "kubernetes", Method: "list", Path: "nodes"}, 200, &corev1.NodeList{})
+//
 // Layers, one way: the model (state and transitions) knows neither HTTP nor the callers, and acts on the cluster through
-// the interface Kubernetes; the REST side decodes and answers; the embedded cluster keeps objects, watches and a small set
-// of controllers.
+// the interface Kubernetes; the REST side decodes and answers; the embedded cluster has an API server and a small
+// set of controllers.
 package azuresim

@@ -59,14 +59,15 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[key] = values
 	}
 	w.WriteHeader(answer.StatusCode)
+	control := http.NewResponseController(w)
 	chunk := make([]byte, 32<<10)
 	for {
+		if answer.ContentLength < 0 {
+			_ = control.Flush() // a watch is sent as it comes, its header first; where it can't be flushed it comes late
+		}
 		n, err := answer.Body.Read(chunk)
 		if _, gone := w.Write(chunk[:n]); err != nil || gone != nil {
 			return // a client that went away reads nothing
-		}
-		if answer.ContentLength < 0 {
-			_ = http.NewResponseController(w).Flush() // a watch is read as it comes; where it can't be flushed it comes late
 		}
 	}
 }

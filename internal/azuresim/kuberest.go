@@ -38,8 +38,8 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 	call := w.record(Call{
 		API: apiKubernetes, Verb: asked.Verb, Resource: asked.String(), Mutating: asked.Mutating(), RequestID: r.Header.Get("Audit-ID"),
 	})
-	fate := w.ask(call)
-	if fate == DropBefore {
+	treated := w.treat(call)
+	if treated.verdict == DropBefore {
 		return nil, networkError(false)
 	}
 	if err := r.Context().Err(); err != nil {
@@ -47,24 +47,25 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 	}
 	w.lock()
 	judged := w.model.trouble.judge(call)
-	var answer apiserver.Response
-	if err := refusalOf(judged, asked); err != nil {
-		answer = w.kube.api.Refuse(asked, err)
-	} else {
-		answer = w.kube.api.Execute(r.Context(), asked)
-		if asked.Mutating() && answer.Status < http.StatusBadRequest {
-			w.kube.settle()
+	answer := treated.kubernetesAnswer(w.kube.api, asked, func() apiserver.Response {
+		if err := refusalOf(judged, asked); err != nil {
+			return w.kube.api.Refuse(asked, err)
 		}
+		return w.kube.api.Execute(r.Context(), asked)
+	})
+	if asked.Mutating() && answer.Status < http.StatusBadRequest {
+		w.kube.settle()
 	}
 	w.intrudeAfter(call)
 	w.finish(call, answer.Status)
 	w.unlock()
+	treated.executed()
 
 	var lost error
-	switch inTime := w.wait(r.Context(), judged.hang); {
+	switch inTime := w.wait(r.Context(), judged.hang+treated.delay); {
 	case !inTime:
 		lost = r.Context().Err()
-	case fate == DropAfter || judged.lost:
+	case treated.verdict == DropAfter || judged.lost:
 		lost = networkError(true)
 	}
 	if lost == nil {

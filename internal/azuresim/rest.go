@@ -57,8 +57,8 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 	call := w.record(Call{
 		API: found.api, Verb: r.Method, Resource: r.URL.Path, Mutating: found.mutating, RequestID: r.Header.Get("x-ms-client-request-id"),
 	})
-	fate := w.ask(call)
-	if fate == DropBefore {
+	treated := w.treat(call)
+	if treated.verdict == DropBefore {
 		return answer{}, networkError(false)
 	}
 	if err := r.Context().Err(); err != nil {
@@ -67,16 +67,17 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 	w.lock()
 	judged := w.model.trouble.judge(call)
 	asked := &request{method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters}
-	a := w.answer(found, asked, judged)
+	a := treated.armAnswer(func() answer { return w.answer(found, asked, judged) })
 	w.intrudeAfter(call)
 	w.finish(call, a.status)
 	requestID := w.model.names.uuid("request")
 	w.unlock()
+	treated.executed()
 
-	if !w.wait(r.Context(), judged.hang) {
+	if !w.wait(r.Context(), judged.hang+treated.delay) {
 		return answer{}, r.Context().Err()
 	}
-	if fate == DropAfter || judged.lost {
+	if treated.verdict == DropAfter || judged.lost {
 		return answer{}, networkError(true)
 	}
 	a = a.with("x-ms-request-id", requestID).with("x-ms-correlation-request-id", requestID).with("Date", w.clock.Now().UTC().Format(http.TimeFormat))

@@ -26,6 +26,7 @@ type World struct {
 	callMutex sync.Mutex
 	calls     []Call
 	hook      func(Call) Fate
+	hooks     []*hook
 
 	wake   chan struct{}
 	ending context.Context

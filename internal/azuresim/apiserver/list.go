@@ -61,6 +61,7 @@ func (s *Server) list(asked *Request, wanted selection) (runtime.Object, error) 
 	head := metav1.ListMeta{ResourceVersion: strconv.FormatInt(revision, 10), Continue: next}
 	if asked.format.metadata {
 		list := &metav1.PartialObjectMetadataList{ListMeta: head, Items: make([]metav1.PartialObjectMetadata, len(objects))}
+		list.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("PartialObjectMetadataList"))
 		for i, object := range objects {
 			partial, err := metadataOf(object)
 			if err != nil {
