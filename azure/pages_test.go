@@ -53,7 +53,7 @@ activityLog: {quiet: true, pageSize: 2}
 			t.Fatal(err)
 		}
 		asked := 0
-		world.Intercept(func(azuresim.Call) azuresim.Fate {
+		world.Intercept(func(azuresim.Call) azuresim.Verdict {
 			if asked++; asked == lost {
 				return azuresim.DropAfter
 			}

@@ -215,7 +215,7 @@ func TestNoPermitNoCordon(t *testing.T) {
 func TestAwaitNodesSeesThemComeAndSurvivesALostWatch(t *testing.T) {
 	inCluster(t, "", func(t *testing.T, cluster *kube.Cluster, world *azuresim.World) {
 		watches := 0
-		world.Intercept(func(call azuresim.Call) azuresim.Fate {
+		world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			if call.Verb == "watch" {
 				if watches++; watches <= 2 {
 					return azuresim.DropBefore

@@ -32,12 +32,12 @@ type Call struct {
 	Status int `json:"status"`
 }
 
-// Fate is what becomes of a call.
-type Fate int
+// Verdict is what becomes of a call.
+type Verdict int
 
 const (
 	// Proceed: the call is executed and answered.
-	Proceed Fate = iota
+	Proceed Verdict = iota
 	// DropBefore: a network error; the call is not executed.
 	DropBefore
 	// DropAfter: the call is executed and its answer is lost; a network error.
@@ -51,9 +51,9 @@ func (w *World) Calls() []Call {
 	return append([]Call(nil), w.calls...)
 }
 
-// Intercept asks hook for the fate of every call, before it is executed; nil asks nobody. The hook runs on the caller's
+// Intercept asks hook for the verdict on every call, before it is executed; nil asks nobody. The hook runs on the caller's
 // goroutine and without any of the World's locks: it may use the World.
-func (w *World) Intercept(hook func(Call) Fate) {
+func (w *World) Intercept(hook func(Call) Verdict) {
 	w.callMutex.Lock()
 	defer w.callMutex.Unlock()
 	w.hook = hook
@@ -74,7 +74,7 @@ func (w *World) finish(call Call, status int) {
 	w.calls[call.Seq-1].Status = status
 }
 
-func (w *World) ask(call Call) Fate {
+func (w *World) ask(call Call) Verdict {
 	w.callMutex.Lock()
 	hook := w.hook
 	w.callMutex.Unlock()

@@ -228,8 +228,8 @@ func (f *Fault) check(at []any, s *Scenario) *problem {
 		return wrong(field("pdbBlocks", "app"), "no app is named %q", f.PDBBlocks.App)
 	case f.Recovers != nil && !known(f.Recovers.Pool):
 		return wrong(field("recovers", "pool"), "no pool is named %q", f.Recovers.Pool)
-	case f.Intruder != nil && f.Intruder.Pool != "" && !known(f.Intruder.Pool):
-		return wrong(field("intruder", "pool"), "no pool is named %q", f.Intruder.Pool)
+	case f.ConcurrentWriter != nil && f.ConcurrentWriter.Pool != "" && !known(f.ConcurrentWriter.Pool):
+		return wrong(field("intruder", "pool"), "no pool is named %q", f.ConcurrentWriter.Pool)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (m *model) updateCluster(tags map[string]string, properties map[string]any)
 	for _, p := range m.pools {
 		if p.scaleSet.corrupted {
 			m.setPoolState(p, stateUpdating)
-			m.rage(p)
+			m.startFailedWrites(p)
 			result, why = stateFailed, writeFailed(p.scaleSet)
 		}
 	}

@@ -17,12 +17,12 @@ import (
 
 type resource = schema.GroupVersionResource
 
-// placementDelay is how long a new pod takes to get to a node that has room for it.
-const placementDelay = 2 * time.Second
+// schedulingDelay is how long a new pod takes to get to a node that has room for it.
+const schedulingDelay = 2 * time.Second
 
-// settle lets every controller look once: pods of lost nodes go, DaemonSets and ReplicaSets make the pods that they miss,
+// reconcile lets every controller look once: pods of lost nodes go, DaemonSets and ReplicaSets make the pods that they miss,
 // waiting pods are placed, and budgets are counted.
-func (c *controlPlane) settle() {
+func (c *controlPlane) reconcile() {
 	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.Spec.NodeName != "" && c.node(pod.Spec.NodeName) == nil {
 			c.remove(pod)
@@ -31,11 +31,11 @@ func (c *controlPlane) settle() {
 	apiserver.Each(c.store(), daemonSets, c.runDaemons)
 	apiserver.Each(c.store(), replicaSets, c.runReplicas)
 	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
-		if c.time.now.Sub(pod.CreationTimestamp.Time) >= placementDelay {
-			c.place(pod)
+		if c.time.now.Sub(pod.CreationTimestamp.Time) >= schedulingDelay {
+			c.schedule(pod)
 		}
 	})
-	apiserver.Each(c.store(), budgets, c.count)
+	apiserver.Each(c.store(), budgets, c.countBudget)
 }
 
 // remove ends a pod at once.
@@ -70,7 +70,7 @@ func (c *controlPlane) runReplicas(set *appsv1.ReplicaSet) {
 		pod.GenerateName = set.Name + "-"
 		pod.Status = corev1.PodStatus{Phase: corev1.PodPending}
 		c.mustCreate(pods, pod, set.Namespace)
-		c.time.after(placementDelay, c.settle)
+		c.time.after(schedulingDelay, c.reconcile)
 	}
 }
 
@@ -98,8 +98,8 @@ func ownedBy(pod *corev1.Pod, kind string) bool {
 	return owner != nil && owner.Kind == kind
 }
 
-// place gives a waiting pod the Ready, schedulable node with the fewest pods of its kind, then of any.
-func (c *controlPlane) place(pod *corev1.Pod) {
+// schedule gives a waiting pod the Ready, schedulable node with the fewest pods of its kind, then of any.
+func (c *controlPlane) schedule(pod *corev1.Pod) {
 	if pod.Spec.NodeName != "" || pod.DeletionTimestamp != nil {
 		return
 	}
@@ -112,7 +112,7 @@ func (c *controlPlane) place(pod *corev1.Pod) {
 	})
 	best := ""
 	apiserver.Each(c.store(), nodes, func(node *corev1.Node) {
-		if !takes(node, pod) {
+		if !fits(node, pod) {
 			return
 		}
 		if best == "" || alike[node.Name] < alike[best] || alike[node.Name] == alike[best] && all[node.Name] < all[best] {
@@ -128,17 +128,17 @@ func (c *controlPlane) place(pod *corev1.Pod) {
 	})
 }
 
-func takes(node *corev1.Node, pod *corev1.Pod) bool {
+func fits(node *corev1.Node, pod *corev1.Pod) bool {
 	if node.Spec.Unschedulable || !isReady(node) || !labels.SelectorFromSet(pod.Spec.NodeSelector).Matches(labels.Set(node.Labels)) {
 		return false
 	}
 	return !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
-		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(pod, taint)
+		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !tolerates(pod, taint)
 	})
 }
 
-// tolerated knows the operators Exists and Equal.
-func tolerated(pod *corev1.Pod, taint corev1.Taint) bool {
+// tolerates knows the operators Exists and Equal.
+func tolerates(pod *corev1.Pod, taint corev1.Taint) bool {
 	return slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
 		return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) &&
 			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value)
@@ -151,8 +151,8 @@ func isReady(node *corev1.Node) bool {
 	})
 }
 
-// count brings a budget's status up to date.
-func (c *controlPlane) count(budget *policyv1.PodDisruptionBudget) {
+// countBudget brings a budget's status up to date.
+func (c *controlPlane) countBudget(budget *policyv1.PodDisruptionBudget) {
 	selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 	if err != nil {
 		return

@@ -26,14 +26,14 @@ var (
 // controlPlane is the embedded cluster: an API server, and as much of the controllers as a drain and a new node need.
 type controlPlane struct {
 	api   *apiserver.Server
-	time  *timetable
+	time  *eventQueue
 	names *seeded
 	now   func() metav1.Time
 	// denies tells whether calls like this one are refused at the moment, for access reviews.
 	denies func(Call) bool
 }
 
-func newControlPlane(names *seeded, clock *timetable) *controlPlane {
+func newControlPlane(names *seeded, clock *eventQueue) *controlPlane {
 	c := &controlPlane{time: clock, names: names, now: func() metav1.Time { return metav1.NewTime(clock.now) }}
 	c.api = apiserver.New(apiserver.Identity{
 		Now: c.now,
@@ -69,7 +69,7 @@ func (c *controlPlane) AddNode(node *corev1.Node) {
 		return
 	}
 	c.mustCreate(nodes, node, "")
-	c.settle()
+	c.reconcile()
 }
 
 func (c *controlPlane) node(name string) *corev1.Node {
@@ -85,7 +85,7 @@ func (c *controlPlane) node(name string) *corev1.Node {
 func (c *controlPlane) SetReady(name string) {
 	if node := c.node(name); node != nil {
 		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())} })
-		c.settle()
+		c.reconcile()
 	}
 }
 
@@ -93,7 +93,7 @@ func (c *controlPlane) SetReady(name string) {
 func (c *controlPlane) Cordon(name string) {
 	if node := c.node(name); node != nil && !node.Spec.Unschedulable {
 		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Spec.Unschedulable = true })
-		c.settle()
+		c.reconcile()
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *controlPlane) Empty(node string) {
 			c.terminate(pod, nil)
 		}
 	})
-	c.settle()
+	c.reconcile()
 }
 
 // RemoveNode implements Kubernetes.
@@ -113,7 +113,7 @@ func (c *controlPlane) RemoveNode(name string) {
 		return
 	}
 	_ = c.store().Delete(nodes, "", name, nil) // it exists
-	c.settle()
+	c.reconcile()
 }
 
 // Start implements Kubernetes: the pods run at once where there is room.
@@ -128,22 +128,22 @@ func (c *controlPlane) Start(workloads Workloads) {
 	for _, budget := range workloads.Budgets {
 		c.mustCreate(budgets, budget, budget.Namespace)
 	}
-	c.settle()
-	apiserver.Each(c.store(), pods, c.place)
-	c.settle()
+	c.reconcile()
+	apiserver.Each(c.store(), pods, c.schedule)
+	c.reconcile()
 }
 
 // SetBudget implements Kubernetes.
 func (c *controlPlane) SetBudget(budget *policyv1.PodDisruptionBudget) {
 	_ = c.store().Delete(budgets, budget.Namespace, budget.Name, nil) // there may be none
 	c.mustCreate(budgets, budget, budget.Namespace)
-	c.settle()
+	c.reconcile()
 }
 
 // RemoveBudget implements Kubernetes.
 func (c *controlPlane) RemoveBudget(namespace, name string) {
 	_ = c.store().Delete(budgets, namespace, name, nil) // an operator may have removed it
-	c.settle()
+	c.reconcile()
 }
 
 // mustCreate stores an object of the model's own making, whose name is new.

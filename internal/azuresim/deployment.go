@@ -266,7 +266,7 @@ func deploymentFailed(id string, details []failure) *failure {
 
 func (m *model) beginPart(d *deployment, begun *part) {
 	begun.state, begun.began = stateRunning, m.time.now
-	m.provide(d, begun, func(why *failure) {
+	m.deployResource(d, begun, func(why *failure) {
 		if begun.state != stateRunning {
 			return
 		}

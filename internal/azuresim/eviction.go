@@ -121,7 +121,7 @@ func (c *controlPlane) terminate(pod *corev1.Pod, asked *int64) {
 		object, err := c.store().Get(pods, pod.Namespace, pod.Name)
 		if ended, ok := object.(*corev1.Pod); err == nil && ok && ended.UID == uid {
 			c.remove(ended)
-			c.settle()
+			c.reconcile()
 		}
 	})
 }

@@ -2,19 +2,19 @@ package azuresim
 
 // Fault is one thing that goes wrong: exactly one of its fields is set. Times are counted from the start of the world.
 type Fault struct {
-	Throttle       *Throttle       `yaml:"throttle"`
-	ServerError    *ServerError    `yaml:"serverError"`
-	LostResponse   *LostResponse   `yaml:"lostResponse"`
-	RBACLag        *RBACLag        `yaml:"rbacLag"`
-	Deny           *Deny           `yaml:"deny"`
-	Hang           *Hang           `yaml:"hang"`
-	Quota          *Quota          `yaml:"quota"`
-	Capacity       *Capacity       `yaml:"capacity"`
-	NodeNeverJoins *NodeNeverJoins `yaml:"nodeNeverJoins"`
-	PDBBlocks      *PDBBlocks      `yaml:"pdbBlocks"`
-	Intruder       *Intruder       `yaml:"intruder"`
-	Background     *Background     `yaml:"background"`
-	Recovers       *Recovers       `yaml:"recovers"`
+	Throttle         *Throttle         `yaml:"throttle"`
+	ServerError      *ServerError      `yaml:"serverError"`
+	LostResponse     *LostResponse     `yaml:"lostResponse"`
+	RBACLag          *RBACLag          `yaml:"rbacLag"`
+	Deny             *Deny             `yaml:"deny"`
+	Hang             *Hang             `yaml:"hang"`
+	Quota            *Quota            `yaml:"quota"`
+	Capacity         *Capacity         `yaml:"capacity"`
+	NodeNeverJoins   *NodeNeverJoins   `yaml:"nodeNeverJoins"`
+	PDBBlocks        *PDBBlocks        `yaml:"pdbBlocks"`
+	ConcurrentWriter *ConcurrentWriter `yaml:"intruder"`
+	Background       *Background       `yaml:"background"`
+	Recovers         *Recovers         `yaml:"recovers"`
 }
 
 // Match selects calls. An empty field matches everything, but an empty API is "arm".
@@ -93,9 +93,9 @@ type PDBBlocks struct {
 	Until Duration `yaml:"until"`
 }
 
-// Intruder starts an update of the named pool (empty: of the cluster) at a time, or after the first call that matches, or
+// ConcurrentWriter starts an update of the named pool (empty: of the cluster) at a time, or after the first call that matches, or
 // as soon after as nothing else runs.
-type Intruder struct {
+type ConcurrentWriter struct {
 	At    Duration          `yaml:"at"`
 	After *Match            `yaml:"after"`
 	Pool  string            `yaml:"pool"`
@@ -126,11 +126,11 @@ func (f Fault) copied() Fault {
 	return Fault{
 		Throttle: copied(f.Throttle), ServerError: copied(f.ServerError), LostResponse: copied(f.LostResponse), RBACLag: copied(f.RBACLag),
 		Deny: copied(f.Deny), Hang: copied(f.Hang), Quota: f.Quota, Capacity: copied(f.Capacity), NodeNeverJoins: f.NodeNeverJoins,
-		PDBBlocks: copied(f.PDBBlocks), Intruder: f.Intruder.copied(), Background: copied(f.Background), Recovers: copied(f.Recovers),
+		PDBBlocks: copied(f.PDBBlocks), ConcurrentWriter: f.ConcurrentWriter.copied(), Background: copied(f.Background), Recovers: copied(f.Recovers),
 	}
 }
 
-func (i *Intruder) copied() *Intruder {
+func (i *ConcurrentWriter) copied() *ConcurrentWriter {
 	twin := copied(i)
 	if twin != nil {
 		twin.After = copied(twin.After)
@@ -161,8 +161,8 @@ func (f *Fault) times() []*Duration {
 		all = append(all, &f.Capacity.After)
 	case f.PDBBlocks != nil:
 		all = append(all, &f.PDBBlocks.Until)
-	case f.Intruder != nil:
-		all = append(all, &f.Intruder.At, &f.Intruder.For)
+	case f.ConcurrentWriter != nil:
+		all = append(all, &f.ConcurrentWriter.At, &f.ConcurrentWriter.For)
 	case f.Background != nil:
 		all = append(all, &f.Background.At, &f.Background.For)
 	case f.Recovers != nil:

@@ -30,7 +30,7 @@ type hook struct {
 	before, after func()
 	answer        *fixedAnswer
 	rewrite       func(map[string]any)
-	verdict       Fate
+	verdict       Verdict
 	delay         time.Duration
 }
 
@@ -58,7 +58,7 @@ func (w *World) Rewrite(r Requests, edit func(body map[string]any)) {
 }
 
 // Lose loses calls, or their answers.
-func (w *World) Lose(r Requests, verdict Fate) { w.addHook(&hook{requests: r, verdict: verdict}) }
+func (w *World) Lose(r Requests, verdict Verdict) { w.addHook(&hook{requests: r, verdict: verdict}) }
 
 // Delay lets answers come late, to calls that were executed in time.
 func (w *World) Delay(r Requests, by time.Duration) { w.addHook(&hook{requests: r, delay: by}) }
@@ -94,13 +94,13 @@ func (w *World) chosen(call Call) []*hook {
 
 // treatment is what becomes of one call by its hooks and the interceptor.
 type treatment struct {
-	verdict Fate
+	verdict Verdict
 	answer  *fixedAnswer
 	delay   time.Duration
 	hooks   []*hook
 }
 
-// treat runs what is to be run before a call and says what becomes of it.
+// decide runs what is to be run before a call and says what becomes of it.
 func (w *World) treat(call Call) treatment {
 	t := treatment{hooks: w.chosen(call)}
 	for _, h := range t.hooks {

@@ -52,7 +52,7 @@ func (w *World) Inject(fault Fault) error {
 	}
 	w.lock()
 	defer w.unlock()
-	w.model.suffer(fault)
+	w.model.addFault(fault)
 	return nil
 }
 

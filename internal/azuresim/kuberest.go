@@ -46,7 +46,7 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 		return nil, err
 	}
 	w.lock()
-	judged := w.model.trouble.judge(call)
+	judged := w.model.trouble.apply(call)
 	answer := treated.kubernetesAnswer(w.kube.api, asked, func() apiserver.Response {
 		if err := refusalOf(judged, asked); err != nil {
 			return w.kube.api.Refuse(asked, err)
@@ -54,9 +54,9 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 		return w.kube.api.Execute(r.Context(), asked)
 	})
 	if asked.Mutating() && answer.Status < http.StatusBadRequest {
-		w.kube.settle()
+		w.kube.reconcile()
 	}
-	w.intrudeAfter(call)
+	w.startConcurrentWriters(call)
 	w.finish(call, answer.Status)
 	w.unlock()
 	treated.executed()
@@ -77,8 +77,8 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 	return nil, lost
 }
 
-// refusalOf is a fault's verdict as an API server's error.
-func refusalOf(v verdict, asked *apiserver.Request) error {
+// refusalOf is a fault's effect as an API server's error.
+func refusalOf(v effect, asked *apiserver.Request) error {
 	kind, name := asked.GroupResource(), asked.Name
 	switch v.status {
 	case 0:

@@ -253,11 +253,11 @@ func TestANodeCanFailToJoin(t *testing.T) {
 func TestKubernetesCallsAreRecordedAndCanBeDropped(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		pod := a.podsWith(t, "app=coredns")[0]
-		a.world.Intercept(func(call azuresim.Call) azuresim.Fate {
+		a.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			if call.Verb != "get" { // the hook may itself call
 				_, _ = a.world.Kubernetes().CoreV1().Nodes().Get(t.Context(), "none", metav1.GetOptions{})
 			}
-			return map[string]azuresim.Fate{"create": azuresim.DropAfter, "watch": azuresim.DropBefore}[call.Verb]
+			return map[string]azuresim.Verdict{"create": azuresim.DropAfter, "watch": azuresim.DropBefore}[call.Verb]
 		})
 		if err := a.evict(t.Context(), pod, pod.UID); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("got %v, want a lost answer", err)

@@ -44,7 +44,7 @@ func TestAClientOverHTTPSLogsInWithASecret(t *testing.T) {
 	if err != nil || *got.Name != scenario.Cluster {
 		t.Fatalf("got %v, %v", got.Name, err)
 	}
-	world.Intercept(func(azuresim.Call) azuresim.Fate { return azuresim.DropBefore })
+	world.Intercept(func(azuresim.Call) azuresim.Verdict { return azuresim.DropBefore })
 	options.Retry.MaxRetries = -1
 	if clusters, err = armcontainerservice.NewManagedClustersClient(scenario.Subscription, credential, &arm.ClientOptions{ClientOptions: options}); err != nil {
 		t.Fatal(err)

@@ -29,9 +29,9 @@ const (
 	interfacesNull    = "null"
 
 	// Values of Operation.By.
-	byClient   = "client"
-	byAKS      = "aks"
-	byIntruder = "intruder"
+	byClient           = "client"
+	byAKS              = "aks"
+	byConcurrentWriter = "intruder"
 
 	tenant = "7e4a4700-0000-4000-8000-000000000002"
 )
@@ -42,10 +42,10 @@ type model struct {
 	scenario Scenario
 	server   string // host of the given cluster's API server; empty: there is none
 	names    *seeded
-	time     *timetable
+	time     *eventQueue
 	log      *activityLog
 	kube     Kubernetes
-	trouble  *trouble
+	trouble  *faultSet
 	started  time.Time
 
 	cluster    *cluster // nil: there is none
@@ -85,7 +85,7 @@ type scaleSet struct {
 	// corrupted: every write fails, and with storming set it is tried again and again.
 	corrupted  bool
 	storming   bool
-	storm      *entry
+	storm      *event
 	interfaces string // what a machine that never came has for ipConfigurations
 	machines   []*machine
 	nextIndex  int

@@ -38,7 +38,7 @@ type operation struct {
 	pool        *pool // nil: it works on the cluster itself
 	failure     *failure
 	correlation string
-	steps       []*entry
+	steps       []*event
 	finished    func(result string) // what its end means for the model
 }
 
@@ -97,7 +97,7 @@ func (m *model) stop(op *operation) {
 	}
 	for _, p := range m.pools {
 		if op.pool == nil || op.pool == p {
-			m.calm(p.scaleSet)
+			m.stopFailedWrites(p.scaleSet)
 		}
 	}
 }

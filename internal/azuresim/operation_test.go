@@ -238,8 +238,8 @@ func TestALostResponseIsANetworkErrorAfterTheChange(t *testing.T) {
 
 func TestInterceptDecidesTheFateOfEveryCall(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		fates := map[string]azuresim.Fate{"before": azuresim.DropBefore, "after": azuresim.DropAfter}
-		a.world.Intercept(func(call azuresim.Call) azuresim.Fate {
+		fates := map[string]azuresim.Verdict{"before": azuresim.DropBefore, "after": azuresim.DropAfter}
+		a.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			_ = a.world.Snapshot() // the hook may use the world
 			return fates[call.Resource[strings.LastIndex(call.Resource, "/")+1:]]
 		})

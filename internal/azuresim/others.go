@@ -30,14 +30,14 @@ func (w *World) UnlabelPool(pool, label string) {
 func (w *World) WritePool(pool string, tags map[string]string, takes Duration) {
 	w.lock()
 	defer w.unlock()
-	w.model.intrude(&Intruder{Pool: pool, Tags: tags, For: takes})
+	w.model.writeConcurrently(&ConcurrentWriter{Pool: pool, Tags: tags, For: takes})
 }
 
 // ReconcileCluster is a concurrent writer's update of the cluster.
 func (w *World) ReconcileCluster(takes Duration) {
 	w.lock()
 	defer w.unlock()
-	w.model.intrude(&Intruder{For: takes})
+	w.model.writeConcurrently(&ConcurrentWriter{For: takes})
 }
 
 func (w *World) editNodes(pool string, change func(*corev1.Node)) {
@@ -52,5 +52,5 @@ func (w *World) editNodes(pool string, change func(*corev1.Node)) {
 			apiserver.Edit(w.kube.store(), nodes, node, change)
 		}
 	}
-	w.kube.settle()
+	w.kube.reconcile()
 }

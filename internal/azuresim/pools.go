@@ -69,7 +69,7 @@ func (m *model) updatePool(p *pool, sent map[string]any, by string, duration tim
 	op := m.begin(kindUpdate, by, p)
 	m.setPoolState(p, stateUpdating)
 	op.finished = func(result string) {
-		if by == byIntruder && result == stateFailed && !m.changing(before) {
+		if by == byConcurrentWriter && result == stateFailed && !m.changing(before) {
 			result = before
 		}
 		m.setPoolState(p, result)
@@ -79,7 +79,7 @@ func (m *model) updatePool(p *pool, sent map[string]any, by string, duration tim
 		for range missing {
 			p.scaleSet.addMachine().broken = true
 		}
-		m.rage(p)
+		m.startFailedWrites(p)
 		m.step(op, duration, func() { m.end(op, stateFailed, writeFailed(p.scaleSet)) })
 		return op
 	}
@@ -178,7 +178,7 @@ func (m *model) join(p *pool, machine *machine) {
 // recover heals a pool: its scale set can be written again and the machines that are missing come.
 func (m *model) recover(p *pool) {
 	p.scaleSet.corrupted = false
-	m.calm(p.scaleSet)
+	m.stopFailedWrites(p.scaleSet)
 	for _, machine := range p.scaleSet.machines {
 		if !machine.present {
 			m.join(p, machine)

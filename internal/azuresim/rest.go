@@ -65,10 +65,10 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 		return answer{}, err
 	}
 	w.lock()
-	judged := w.model.trouble.judge(call)
+	judged := w.model.trouble.apply(call)
 	asked := &request{method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters}
 	a := treated.armAnswer(func() answer { return w.answer(found, asked, judged) })
-	w.intrudeAfter(call)
+	w.startConcurrentWriters(call)
 	w.finish(call, a.status)
 	requestID := w.model.names.uuid("request")
 	w.unlock()
@@ -91,7 +91,7 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 }
 
 // answer is the fault's, the front door's or the route's, in this order.
-func (w *World) answer(found route, asked *request, judged verdict) answer {
+func (w *World) answer(found route, asked *request, judged effect) answer {
 	switch {
 	case judged.status == http.StatusTooManyRequests:
 		seconds := int((judged.retryAfter + time.Second - 1) / time.Second)
@@ -113,15 +113,15 @@ func (w *World) answer(found route, asked *request, judged verdict) answer {
 	return found.handle(w, asked)
 }
 
-// intrudeAfter lets those in who wait for a call like this one.
-func (w *World) intrudeAfter(call Call) {
+// startConcurrentWriters lets those in who wait for a call like this one.
+func (w *World) startConcurrentWriters(call Call) {
 	for _, fault := range w.model.trouble.active {
-		intruder := fault.Intruder
-		if intruder == nil || intruder.After == nil || fault.intruded || !fault.hit(*intruder.After, call) || w.model.cluster == nil {
+		writer := fault.ConcurrentWriter
+		if writer == nil || writer.After == nil || fault.started || !fault.hit(*writer.After, call) || w.model.cluster == nil {
 			continue
 		}
-		fault.intruded = true
-		w.model.intrude(intruder)
+		fault.started = true
+		w.model.writeConcurrently(writer)
 	}
 }
 

@@ -19,13 +19,13 @@ type World struct {
 	kubeconfig []byte // what clients get; nil: one is made up
 
 	mutex sync.Mutex // guards everything of the model and of the control plane
-	time  *timetable
+	time  *eventQueue
 	kube  *controlPlane // nil: the cluster was given
 	model *model
 
 	callMutex sync.Mutex
 	calls     []Call
-	hook      func(Call) Fate
+	hook      func(Call) Verdict
 	hooks     []*hook
 
 	wake   chan struct{}
@@ -61,7 +61,7 @@ func New(scenario Scenario, options Options) (*World, error) {
 		scenario: scenario, clock: options.Clock, kubeconfig: options.Kubeconfig, wake: make(chan struct{}, 1),
 	}
 	names := newSeeded(scenario.Seed)
-	w.time = newTimetable(options.Clock.Now(), w.earlier)
+	w.time = newEventQueue(options.Clock.Now(), w.earlier)
 	kube := options.Kubernetes
 	if kube != nil {
 		if err := scenario.FitsGivenCluster(); err != nil {
@@ -83,7 +83,7 @@ func New(scenario Scenario, options Options) (*World, error) {
 		w.kube.denies = model.trouble.denies
 	}
 	for _, fault := range scenario.Faults {
-		model.suffer(fault)
+		model.addFault(fault)
 	}
 	w.ending, w.end = context.WithCancel(context.Background())
 	if !options.Held {

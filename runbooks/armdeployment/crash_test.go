@@ -45,7 +45,7 @@ func (m *mortal) Append(ctx context.Context, run string, seq int, line []byte) e
 	return m.Backend.Append(ctx, run, seq, line)
 }
 
-func (m *mortal) reach(azuresim.Call) azuresim.Fate {
+func (m *mortal) reach(azuresim.Call) azuresim.Verdict {
 	switch before, after := m.deed(); {
 	case before:
 		return azuresim.DropBefore

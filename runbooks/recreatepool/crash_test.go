@@ -46,7 +46,7 @@ func tell(t testing.TB, scenario azuresim.Scenario, dir string) *story {
 	s.brief = true
 	s.start = s.world.Snapshot()
 	s.watchman = newWatchman(s.stage, dir)
-	s.world.Intercept(func(call azuresim.Call) azuresim.Fate { return s.current.reach(call) })
+	s.world.Intercept(func(call azuresim.Call) azuresim.Verdict { return s.current.reach(call) })
 	return s
 }
 

@@ -40,7 +40,7 @@ type process struct {
 	// writes says of each point whether it was a journal write.
 	writes []bool
 	// disturb may lose a call of a living process.
-	disturb func(azuresim.Call) azuresim.Fate
+	disturb func(azuresim.Call) azuresim.Verdict
 	// seen is told every call that will be executed.
 	seen func(azuresim.Call)
 }
@@ -50,7 +50,7 @@ func newProcess(dir string) *process {
 }
 
 // reach decides whether a call gets through.
-func (p *process) reach(call azuresim.Call) azuresim.Fate {
+func (p *process) reach(call azuresim.Call) azuresim.Verdict {
 	alive, last := p.point(false)
 	switch {
 	case !alive && !(last && p.how == after):

@@ -75,7 +75,7 @@ func (s *story) unlucky(chance *rand.Rand) *process {
 	}
 	loss := []float64{0, 0.02, 0.1}[chance.IntN(3)]
 	draw := rand.New(rand.NewPCG(chance.Uint64(), 0))
-	p.disturb = func(azuresim.Call) azuresim.Fate {
+	p.disturb = func(azuresim.Call) azuresim.Verdict {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		switch lucky := draw.Float64(); {

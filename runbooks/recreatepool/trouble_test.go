@@ -74,7 +74,7 @@ func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
 		s := newStage(t, scenario, journal.NewFile(t.TempDir()))
 		defer s.world.Close()
 		intruded := false
-		s.world.Intercept(func(call azuresim.Call) azuresim.Fate {
+		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			if call.Verb == "DELETE" && strings.HasSuffix(strings.ToLower(call.Resource), "/agentpools/system") && !intruded {
 				intruded = true
 				s.intrude()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// verdict is what the faults make of one call.
-type verdict struct {
+// effect is what the faults make of one call.
+type effect struct {
 	status     int // 0: let it through
 	code       string
 	retryAfter time.Duration
@@ -16,8 +16,8 @@ type verdict struct {
 	hang       time.Duration
 }
 
-// trouble is the faults that a world has at the moment: the scenario's, and those injected since.
-type trouble struct {
+// faultSet is the faults that a world has at the moment: the scenario's, and those injected since.
+type faultSet struct {
 	active []*activeFault
 }
 
@@ -26,28 +26,28 @@ type activeFault struct {
 	Fault
 	since time.Time // its times are counted from here
 	seen  int       // calls that matched
-	// intruded: the call that an intruder waits for has come.
-	intruded bool
+	// started: the call that a concurrent writer waits for has come.
+	started bool
 	// entries are what it will do by itself, undo is what it takes back when it is lifted.
-	entries []*entry
+	entries []*event
 	undo    func()
 }
 
-func (t *trouble) add(fault Fault, since time.Time) *activeFault {
+func (t *faultSet) add(fault Fault, since time.Time) *activeFault {
 	added := &activeFault{Fault: fault, since: since}
 	t.active = append(t.active, added)
 	return added
 }
 
 // postpone counts the times of every fault from later on.
-func (t *trouble) postpone(d time.Duration) {
+func (t *faultSet) postpone(d time.Duration) {
 	for _, fault := range t.active {
 		fault.since = fault.since.Add(d)
 	}
 }
 
 // lift ends every fault. What it did stays done, but for budgets that forbid every disruption.
-func (t *trouble) lift() {
+func (t *faultSet) lift() {
 	for _, fault := range t.active {
 		for _, entry := range fault.entries {
 			entry.off = true
@@ -59,9 +59,9 @@ func (t *trouble) lift() {
 	t.active = nil
 }
 
-// judge counts the call against every fault; the first that refuses it decides.
-func (t *trouble) judge(call Call) verdict {
-	var v verdict
+// apply counts the call against every fault; the first that refuses it decides.
+func (t *faultSet) apply(call Call) effect {
+	var v effect
 	for _, fault := range t.active {
 		if v.status != 0 {
 			break
@@ -85,7 +85,7 @@ func (t *trouble) judge(call Call) verdict {
 }
 
 // denies tells whether the call would be refused for lack of rights. It counts nothing.
-func (t *trouble) denies(call Call) bool {
+func (t *faultSet) denies(call Call) bool {
 	return slices.ContainsFunc(t.active, func(f *activeFault) bool { return f.Deny != nil && f.hit(f.Deny.Match, call) })
 }
 
@@ -137,8 +137,8 @@ func (f *Fault) matches() []*Match {
 		all = append(all, &f.Deny.Match)
 	case f.Hang != nil:
 		all = append(all, &f.Hang.Match)
-	case f.Intruder != nil && f.Intruder.After != nil:
-		all = append(all, f.Intruder.After)
+	case f.ConcurrentWriter != nil && f.ConcurrentWriter.After != nil:
+		all = append(all, f.ConcurrentWriter.After)
 	}
 	return all
 }

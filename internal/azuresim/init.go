@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// newModel builds the world as the scenario describes it, at the timetable's time.
-func newModel(scenario Scenario, names *seeded, clock *timetable, kube Kubernetes) (*model, error) {
+// newModel builds the world as the scenario describes it, at the event queue's time.
+func newModel(scenario Scenario, names *seeded, clock *eventQueue, kube Kubernetes) (*model, error) {
 	m := &model{
 		scenario: scenario, names: names, time: clock, kube: kube, started: clock.now,
-		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, trouble: &trouble{},
+		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, trouble: &faultSet{},
 		results: map[string]result{},
 	}
 	if err := m.addResources(); err != nil {
@@ -135,7 +135,7 @@ func (m *model) addOperation() {
 	m.running = op
 	for _, p := range m.pools {
 		if p.state == stateUpdating || p.state == stateUpgrading {
-			m.rage(p)
+			m.startFailedWrites(p)
 		}
 	}
 	known := m.scenario.Operation
@@ -169,8 +169,8 @@ func (m *model) clusterOperationEnded(result string) {
 	}
 }
 
-// suffer adds a fault from now on, and lets it act if it is one that acts by itself.
-func (m *model) suffer(fault Fault) {
+// addFault adds a fault from now on, and lets it act if it is one that acts by itself.
+func (m *model) addFault(fault Fault) {
 	added := m.trouble.add(fault, m.time.now)
 	if m.cluster == nil {
 		return
@@ -180,8 +180,8 @@ func (m *model) suffer(fault Fault) {
 	case fault.Background != nil:
 		b := fault.Background
 		after(b.At, func() { m.whenFree(func() { m.reconcile(byAKS, b.For.span()) }) })
-	case fault.Intruder != nil && fault.Intruder.After == nil:
-		after(fault.Intruder.At, func() { m.intrude(fault.Intruder) })
+	case fault.ConcurrentWriter != nil && fault.ConcurrentWriter.After == nil:
+		after(fault.ConcurrentWriter.At, func() { m.writeConcurrently(fault.ConcurrentWriter) })
 	case fault.Recovers != nil:
 		r := fault.Recovers
 		after(r.At, func() {
@@ -199,11 +199,11 @@ func (m *model) suffer(fault Fault) {
 	}
 }
 
-// intrude is somebody else's update, now or as soon as nothing else runs.
-func (m *model) intrude(by *Intruder) {
+// writeConcurrently is somebody else's update, now or as soon as nothing else runs.
+func (m *model) writeConcurrently(by *ConcurrentWriter) {
 	m.whenFree(func() {
 		if by.Pool == "" {
-			m.reconcile(byIntruder, by.For.span())
+			m.reconcile(byConcurrentWriter, by.For.span())
 			return
 		}
 		p := m.pool(by.Pool)
@@ -219,6 +219,6 @@ func (m *model) intrude(by *Intruder) {
 			tags[key] = value
 		}
 		changed["tags"] = tags
-		m.updatePool(p, changed, byIntruder, by.For.span())
+		m.updatePool(p, changed, byConcurrentWriter, by.For.span())
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"salve/internal/azuresim/template"
 )
 
-// provide makes one resource of a deployment what the template says, and tells when that is done.
-func (m *model) provide(d *deployment, asked *part, done func(*failure)) {
+// deployResource makes one resource of a deployment what the template says, and tells when that is done.
+func (m *model) deployResource(d *deployment, asked *part, done func(*failure)) {
 	if asked.Existing {
 		if _, there := m.Resource(asked.ID); !there {
 			done(d.about(asked, resourceNotFound(asked.ID)))
@@ -36,9 +36,9 @@ func (m *model) provide(d *deployment, asked *part, done func(*failure)) {
 			done(d.about(asked, why))
 		})
 	case kind == strings.ToLower(clusterType):
-		why = m.provideCluster(asked, d.secrets.conceal(body).(map[string]any), done) // it stays an object
+		why = m.deployCluster(asked, d.secrets.conceal(body).(map[string]any), done) // it stays an object
 	case kind == strings.ToLower(poolType):
-		why = m.providePool(asked, body, done)
+		why = m.deployPool(asked, body, done)
 	default:
 		shown := d.secrets.conceal(body).(map[string]any) // it stays an object
 		m.later(func() {
@@ -64,7 +64,7 @@ func (d *deployment) about(asked *part, why *refusal) *failure {
 	return &told
 }
 
-func (m *model) provideCluster(asked *part, body map[string]any, done func(*failure)) *refusal {
+func (m *model) deployCluster(asked *part, body map[string]any, done func(*failure)) *refusal {
 	op, why := m.writeCluster(asked.Group, asked.Name, body)
 	if why != nil {
 		return why
@@ -73,7 +73,7 @@ func (m *model) provideCluster(asked *part, body map[string]any, done func(*fail
 	return nil
 }
 
-func (m *model) providePool(asked *part, body map[string]any, done func(*failure)) *refusal {
+func (m *model) deployPool(asked *part, body map[string]any, done func(*failure)) *refusal {
 	cluster, name, _ := strings.Cut(asked.Name, "/")
 	if !m.isCluster(asked.Group, cluster) {
 		return refuse(http.StatusNotFound, "ParentResourceNotFound", "Failed to perform 'write' on resource(s) of type '%s', because the parent resource "+

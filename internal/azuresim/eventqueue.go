@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// timetable holds what is due when. Entries run in order of time, and in order of entry at the same time; while one runs,
+// eventQueue holds what is due when. Events run in order of time, and in order of arrival at the same time; while one runs,
 // the model's time is the time it was due, however late the process is.
-type timetable struct {
+type eventQueue struct {
 	now     time.Time
-	entries entries
+	entries eventHeap
 	counter int
 	// earlier is called when an entry becomes the next one due.
 	earlier func()
 }
 
-type entry struct {
+type event struct {
 	at    time.Time
 	order int
 	do    func()
 	off   bool
 }
 
-func newTimetable(now time.Time, earlier func()) *timetable {
-	return &timetable{now: now, earlier: earlier}
+func newEventQueue(now time.Time, earlier func()) *eventQueue {
+	return &eventQueue{now: now, earlier: earlier}
 }
 
 // at enters do for a time. Setting off on the entry takes it out.
-func (t *timetable) at(when time.Time, do func()) *entry {
+func (t *eventQueue) at(when time.Time, do func()) *event {
 	t.counter++
-	e := &entry{at: when, order: t.counter, do: do}
+	e := &event{at: when, order: t.counter, do: do}
 	heap.Push(&t.entries, e)
 	if t.entries[0] == e {
 		t.earlier()
@@ -37,14 +37,14 @@ func (t *timetable) at(when time.Time, do func()) *entry {
 	return e
 }
 
-func (t *timetable) after(d time.Duration, do func()) *entry {
+func (t *eventQueue) after(d time.Duration, do func()) *event {
 	return t.at(t.now.Add(d), do)
 }
 
 // catchUp runs everything due until now.
-func (t *timetable) catchUp(now time.Time) {
+func (t *eventQueue) catchUp(now time.Time) {
 	for len(t.entries) > 0 && !t.entries[0].at.After(now) {
-		e := heap.Pop(&t.entries).(*entry)
+		e := heap.Pop(&t.entries).(*event)
 		if e.off {
 			continue
 		}
@@ -59,7 +59,7 @@ func (t *timetable) catchUp(now time.Time) {
 }
 
 // postpone lets everything be due later, and makes it as much later now.
-func (t *timetable) postpone(d time.Duration) {
+func (t *eventQueue) postpone(d time.Duration) {
 	t.now = t.now.Add(d)
 	for _, e := range t.entries {
 		e.at = e.at.Add(d)
@@ -67,7 +67,7 @@ func (t *timetable) postpone(d time.Duration) {
 }
 
 // due is when the next entry is to run.
-func (t *timetable) due() (time.Time, bool) {
+func (t *eventQueue) due() (time.Time, bool) {
 	for len(t.entries) > 0 && t.entries[0].off {
 		heap.Pop(&t.entries)
 	}
@@ -77,19 +77,19 @@ func (t *timetable) due() (time.Time, bool) {
 	return t.entries[0].at, true
 }
 
-// entries is a heap by time, then by order of entry.
-type entries []*entry
+// eventHeap is a heap by time, then by order of arrival.
+type eventHeap []*event
 
-func (e entries) Len() int { return len(e) }
-func (e entries) Less(i, j int) bool {
+func (e eventHeap) Len() int { return len(e) }
+func (e eventHeap) Less(i, j int) bool {
 	if e[i].at.Equal(e[j].at) {
 		return e[i].order < e[j].order
 	}
 	return e[i].at.Before(e[j].at)
 }
-func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *entries) Push(x any)   { *e = append(*e, x.(*entry)) }
-func (e *entries) Pop() any {
+func (e eventHeap) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *eventHeap) Push(x any)   { *e = append(*e, x.(*event)) }
+func (e *eventHeap) Pop() any {
 	last := len(*e) - 1
 	x := (*e)[last]
 	(*e)[last] = nil

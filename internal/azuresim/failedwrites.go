@@ -7,8 +7,8 @@ import (
 
 const corruptionCode = "NetworkingInternalOperationError"
 
-// rage lets AKS try to write a corrupted scale set again and again, until calm.
-func (m *model) rage(p *pool) {
+// startFailedWrites lets AKS try to write a corrupted scale set again and again, until stopFailedWrites.
+func (m *model) startFailedWrites(p *pool) {
 	if !p.scaleSet.corrupted || p.scaleSet.storming {
 		return
 	}
@@ -25,7 +25,7 @@ func (m *model) nextAttempt(set *scaleSet) {
 	})
 }
 
-func (m *model) calm(set *scaleSet) {
+func (m *model) stopFailedWrites(set *scaleSet) {
 	if set.storm != nil {
 		set.storm.off = true
 	}
