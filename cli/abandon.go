@@ -8,26 +8,34 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/apierr"
 	"salve/internal/report"
 	"salve/journal"
 	"salve/runbook"
 )
 
 func newAbandon(a *app) *cobra.Command {
-	from, reason := &shelf{}, ""
+	from, reason, target := &shelf{}, "", ""
 	command := &cobra.Command{
 		Use:   "abandon RUN --reason TEXT",
 		Short: "Close an open run as it is, and change nothing else",
 		Long: `Close an open run as it is: nothing is undone and nothing is finished. What it
-left in the cluster is for a person to look after.`,
+left in the cluster is for an operator to look after.
+
+A run whose record is broken, unsealed or lost is closed in the lease of its target,
+which then lets other runs begin. Its record stays as it is.`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if reason == "" {
 				return usage("abandon needs --reason: who looks at the run later wants to know")
 			}
-			kept, record, err := a.load(command, from, arguments[0])
+			kept, err := a.reach(command, from)
 			if err != nil {
 				return err
+			}
+			record, err := journal.Load(command.Context(), kept, arguments[0])
+			if err != nil || len(record.Entries) == 0 {
+				return a.forget(command.Context(), kept, arguments[0], target, err)
 			}
 			if err := a.abandon(command.Context(), kept, record.Header.Target.ID, arguments[0], reason); err != nil {
 				return err
@@ -41,15 +49,59 @@ left in the cluster is for a person to look after.`,
 	}
 	from.addFlags(command.Flags())
 	command.Flags().StringVar(&reason, "reason", "", "why the run is given up")
+	command.Flags().StringVar(&target, "target", "", "`ID` of the target of a run whose record is lost")
 	return command
 }
 
-// abandon writes the verdict under the lease on the target: nobody else is at
-// work on it meanwhile.
-func (a *app) abandon(ctx context.Context, kept *journal.Place, target, run, reason string) (err error) {
+// forget closes a run in its target's lease alone, as its record can't be written.
+func (a *app) forget(ctx context.Context, kept *journal.Location, run, target string, damage error) (err error) {
+	if target == "" {
+		target = targetOf(damage)
+	}
+	if target == "" {
+		return damage
+	}
+	lease, err := kept.Lock(ctx, a.claim(target, run))
+	if err != nil {
+		return fmt.Errorf("abandoning run %q: %w", run, err)
+	}
+	defer func() { err = errors.Join(err, lease.Release(ctx)) }()
+	switch err := journal.Forget(ctx, kept, lease, run); {
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
+		fmt.Fprintf(a.stdout, "The lease on %s does not name run %s: it is in nobody's way. salve runs prune --broken removes its record.\n", target, run)
+	case err != nil:
+		return fmt.Errorf("abandoning run %q: %w", run, err)
+	default:
+		fmt.Fprintf(a.stdout, "Run %s is closed in the lease on %s; what it had done stays as it is.\n", run, target)
+	}
+	return nil
+}
+
+// targetOf is the target that a record names which can't be believed: enough to look
+// whether the target's lease names the run.
+func targetOf(damage error) string {
+	var broken *journal.BrokenError
+	var unsealed *journal.UnsealedError
+	switch {
+	case errors.As(damage, &broken):
+		return broken.Target
+	case errors.As(damage, &unsealed):
+		return unsealed.Target
+	}
+	return ""
+}
+
+func (a *app) claim(target, run string) journal.Claim {
 	holder := a.holder()
 	holder.Run, holder.Since = run, time.Now().UTC()
-	lease, err := kept.Lock(ctx, journal.Claim{Target: target, Holder: holder})
+	return journal.Claim{Target: target, Holder: holder}
+}
+
+// abandon writes the verdict under the lease on the target: nobody else is at
+// work on it meanwhile. The lease need not vouch for the record.
+func (a *app) abandon(ctx context.Context, kept *journal.Location, target, run, reason string) (err error) {
+	claim := a.claim(target, run)
+	lease, err := kept.Lock(ctx, claim)
 	if err != nil {
 		return fmt.Errorf("abandoning run %q: %w", run, err)
 	}
@@ -61,9 +113,11 @@ func (a *app) abandon(ctx context.Context, kept *journal.Place, target, run, rea
 	if record.Closed != nil {
 		return usage("run %q is closed already: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)
 	}
-	record.Continue(time.Now, lease.Epoch())
+	if err := record.Adopt(ctx, lease, time.Now); err != nil {
+		return err
+	}
 	return record.Append(ctx, journal.Closed, "", journal.Verdict{
 		Outcome: runbook.Failed,
-		Reason:  fmt.Sprintf("abandoned by %s: %s; what it had done stays as it is", report.Person(holder), reason),
+		Reason:  fmt.Sprintf("abandoned by %s: %s; what it had done stays as it is", report.Person(claim.Holder), reason),
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-
 	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
@@ -83,11 +82,19 @@ func (b *bench) connect(_ cloudFlags, in recreatepool.Inputs) (recreatepool.Worl
 func (b *bench) types(want int, arguments ...string) (stdout, stderr string) {
 	b.t.Helper()
 	var out, log bytes.Buffer
-	a := &app{stdout: &out, stderr: &log, arguments: arguments, lookup: func(string) string { return "" }, connect: b.connect}
+	a := &app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect}
 	if got := execute(a); got != want {
 		b.t.Fatalf("salve %s: exit code %d, want %d\n%s\n%s", strings.Join(arguments, " "), got, want, out.String(), log.String())
 	}
 	return out.String(), log.String()
+}
+
+// lookup is the environment: the key is where journal.NewFile looks for it.
+func (b *bench) lookup(name string) string {
+	if name == keyFileVariable {
+		return filepath.Join(b.journal, "key")
+	}
+	return ""
 }
 
 // onCluster are the arguments that name the scenario's cluster.
@@ -192,7 +199,7 @@ func TestHeldLease(t *testing.T) {
 	}
 	defer func() { _ = lease.Release(context.Background()) }()
 	out, log := b.types(exitFailed, b.onCluster("run", recreatepool.Name)...)
-	contains(t, log, "is held by run run-1 of ana@laptop (process 42)", "--wait-for-lease")
+	contains(t, log, "is held by run run-1 of ana on host laptop (process 42)", "--wait-for-lease")
 	if out != "" || strings.Count(log, "\n") != 1 {
 		t.Errorf("more than one line was said: %q %q", out, log)
 	}
@@ -237,7 +244,7 @@ func TestPatience(t *testing.T) {
 func TestForeignRunbook(t *testing.T) {
 	b := newBench(t, "healthy")
 	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "mend-the-roof", Version: "1", Target: runbook.Target{ID: "/roof"}}
-	if _, err := journal.Create(context.Background(), journal.NewFile(b.journal), time.Now, 1, header); err != nil {
+	if _, err := journal.Create(context.Background(), journal.NewFile(b.journal), journal.NoLease(1), time.Now, header); err != nil {
 		t.Fatal(err)
 	}
 	_, log := b.types(exitUsage, "resume", "run-1", "--journal", b.journal)

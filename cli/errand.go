@@ -31,7 +31,7 @@ type errand struct {
 	recipe recipe
 	clock  clock.Clock
 	// journal is opened by the errand, unless it is there already.
-	journal *journal.Place
+	journal *journal.Location
 	watch   *watch
 	// scenario is what is rehearsed; empty on a real cluster.
 	scenario string

@@ -79,7 +79,10 @@ func (a *app) judge(err error) (code int, advice string) {
 	var broken *journal.BrokenError
 	var missing *journal.MissingError
 	var concerning *attention
-	var away *engine.AwayError
+	var away *journal.ElsewhereError
+	var unsealed *journal.UnsealedError
+	var absent *journal.LostRecordError
+	var headless *journal.HeadError
 	var unseen *blind
 	switch {
 	case errors.As(err, &unseen):
@@ -87,7 +90,9 @@ func (a *app) judge(err error) (code int, advice string) {
 	case errors.As(err, &away):
 		return exitNeedsAttention, "; nothing was changed. Bring it back with salve runs import, or give it up here with salve runs abandon"
 	case errors.As(err, &broken):
-		return exitNeedsAttention, "; nothing was changed. Look at what happened to the record; nothing of it is believed"
+		return exitNeedsAttention, ""
+	case errors.As(err, &unsealed), errors.As(err, &absent), errors.As(err, &headless):
+		return exitNeedsAttention, ""
 	case errors.As(err, &held):
 		return exitFailed, "; wait for it with --wait-for-lease 10m, or stop it there"
 	case errors.As(err, &missing):

@@ -81,7 +81,7 @@ func (c *clusterRecipe[Inputs]) trial() (runbook.Runbook, error) {
 	return c.offer.make(c.reached, "", c.offer.inputs)
 }
 
-func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Place) ([]runbook.Runbook, []engine.Result, error) {
+func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
 	if err := c.identify(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, nil, cause

@@ -27,7 +27,7 @@ type journey struct {
 	*rolling
 	app  *app
 	plan *rollout.Plan
-	kept *journal.Place
+	kept *journal.Location
 }
 
 // planned reads and judges a pipeline. There is none, and what is wrong has been

@@ -38,7 +38,7 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	case absent && e.verb == act:
 		return e.recipe.without(runbook.NothingToDo, "the cluster does not exist"), nil
 	case e.verb != act:
-		e.journal = &journal.Place{Backend: journal.NewMemory(), Where: "memory"}
+		e.journal = journal.LocationOf(journal.NewMemory(), "memory")
 		if !absent {
 			e.watch.say(fmt.Sprintf("Whether a run is open can't be seen: %v.", err))
 		}

@@ -30,7 +30,7 @@ const deploying = 4 * time.Hour
 // a record of its own in the same journal.
 type deployAction struct {
 	app  *app
-	kept *journal.Place
+	kept *journal.Location
 	// cloud are the ways to Azure.
 	cloud cloudFlags
 	desk  *deployment.Desk

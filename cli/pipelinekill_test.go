@@ -48,7 +48,7 @@ func newSite(t *testing.T, text string) *site {
 func (s *site) salve(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, s.program, append(arguments, "--journal", "j")...)
 	command.Dir = s.folder
-	command.Env = append(os.Environ(), "HOME="+s.folder, "XDG_STATE_HOME="+filepath.Join(s.folder, "state"), "LEDGER="+filepath.Join(s.folder, "ledger"))
+	command.Env = append(os.Environ(), "HOME="+s.folder, "XDG_STATE_HOME="+filepath.Join(s.folder, "state"), keyFileVariable+"="+filepath.Join(s.folder, "j", "key"), "LEDGER="+filepath.Join(s.folder, "ledger"))
 	return command
 }
 

@@ -30,7 +30,7 @@ func (given answers) read() (map[string]rollout.Answer, error) {
 
 // resumePipeline goes on with the open run of a pipeline. File, configuration and
 // flags come from its journal.
-func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journal.Place, record *journal.Record) error {
+func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journal.Location, record *journal.Record) error {
 	inputs, err := rollout.InputsOf(record.Header)
 	if err != nil {
 		return &attention{err}

@@ -18,7 +18,7 @@ import (
 // each with a record of its own in the same journal.
 type bookAction struct {
 	app  *app
-	kept *journal.Place
+	kept *journal.Location
 	// cloud are the ways to Azure and to clusters.
 	cloud cloudFlags
 	// pass are the variables of the environment that runbooks may read.
@@ -87,7 +87,7 @@ func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.
 }
 
 // machine is an engine for a step's runbooks, which writes its log into the step's.
-func (a *app) machine(attempt *rollout.Attempt, kept *journal.Place, clk clock.Clock) *engine.Engine {
+func (a *app) machine(attempt *rollout.Attempt, kept *journal.Location, clk clock.Clock) *engine.Engine {
 	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
 	return &engine.Engine{
 		Journal: kept, Clock: clk, Holder: a.holder(), NewRun: a.newRun,

@@ -63,7 +63,7 @@ func (b *bench) pipeline(want int, arguments ...string) string {
 	b.t.Helper()
 	var out, log bytes.Buffer
 	a := &app{
-		stdout: &out, stderr: &log, environment: os.Environ(), lookup: func(string) string { return "" }, connect: b.connect,
+		stdout: &out, stderr: &log, environment: os.Environ(), lookup: b.lookup, connect: b.connect,
 		arguments: append([]string{"pipeline"}, arguments...),
 	}
 	if got := execute(a); got != want {

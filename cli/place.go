@@ -52,14 +52,33 @@ func (p *place) typed() []string {
 }
 
 // inFolder is the journal in a folder, which its path tells from others on a host.
-func inFolder(folder string) *journal.Place {
-	where := &journal.Place{Backend: journal.NewFile(folder), Where: folder}
+func (a *app) inFolder(folder string) (*journal.Location, error) {
+	keyFile, err := a.keyFile()
+	if err != nil {
+		return nil, err
+	}
+	where := journal.LocationOf(journal.NewFileWithKey(folder, keyFile), folder)
 	path, err := filepath.Abs(folder)
 	host, unnamed := os.Hostname()
 	if err == nil && unnamed == nil {
 		where.ID = "folder " + host + ":" + path
 	}
-	return where
+	return where, nil
+}
+
+// keyFileVariable names the file with the key that records in folders are sealed with.
+const keyFileVariable = "SALVE_JOURNAL_KEY_FILE"
+
+// keyFile is apart from the folder of a journal, which others may write.
+func (a *app) keyFile() (string, error) {
+	if named := a.lookup(keyFileVariable); named != "" {
+		return named, nil
+	}
+	file, err := a.stateFolder("journal.key")
+	if err != nil {
+		return "", usage("no home folder for the key of the journal; set %s to a file", keyFileVariable)
+	}
+	return file, nil
 }
 
 func shownFolder() string {
@@ -70,12 +89,12 @@ func shownFolder() string {
 }
 
 // atHome is the journal of the person who runs the process.
-func (a *app) atHome() (*journal.Place, error) {
+func (a *app) atHome() (*journal.Location, error) {
 	folder, err := a.stateFolder("journal")
 	if err != nil {
 		return nil, usage("there is no home folder for the journal; name a folder with --journal")
 	}
-	return inFolder(folder), nil
+	return a.inFolder(folder)
 }
 
 // stateFolder is where the person who runs the process keeps something from one

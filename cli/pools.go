@@ -95,7 +95,7 @@ func (p *pools) again(_ context.Context, header journal.Header) (runbook.Runbook
 	return book, nil
 }
 
-func (p *pools) books(ctx context.Context, kept *journal.Place) ([]runbook.Runbook, []engine.Result, error) {
+func (p *pools) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
 	names, ending, err := p.names(ctx, kept)
 	if err != nil || ending != nil {
 		return nil, ending, err
@@ -115,7 +115,7 @@ func (p *pools) books(ctx context.Context, kept *journal.Place) ([]runbook.Runbo
 
 // names are those of the pools to work on. Where none is to be worked on it gives
 // the ending instead.
-func (p *pools) names(ctx context.Context, kept *journal.Place) ([]string, []engine.Result, error) {
+func (p *pools) names(ctx context.Context, kept *journal.Location) ([]string, []engine.Result, error) {
 	if p.role == "" {
 		return []string{p.inputs.Pool}, nil, nil
 	}
@@ -141,7 +141,7 @@ func (p *pools) names(ctx context.Context, kept *journal.Place) ([]string, []eng
 
 // begun are pools of the cluster that an open run has deleted and not made again:
 // nothing in the cluster tells their role any more, and they come first.
-func (p *pools) begun(ctx context.Context, kept *journal.Place, cluster azure.Cluster) ([]string, error) {
+func (p *pools) begun(ctx context.Context, kept *journal.Location, cluster azure.Cluster) ([]string, error) {
 	var unreadable error
 	open, err := journal.Find(ctx, kept, func(history *journal.History) bool {
 		return history.Closed == nil && history.Header.Runbook == recreatepool.Name

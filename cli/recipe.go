@@ -26,7 +26,7 @@ type recipe interface {
 	cluster(ctx context.Context) (*kube.Cluster, error)
 	// books are to be run one after the other. Where there is none it gives the
 	// ending.
-	books(ctx context.Context, kept *journal.Place) ([]runbook.Runbook, []engine.Result, error)
+	books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error)
 	// again makes the runbook that a run was begun with.
 	again(ctx context.Context, header journal.Header) (runbook.Runbook, error)
 	// without is the ending of an errand that came to no target.

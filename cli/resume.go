@@ -50,7 +50,7 @@ func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }
 
-func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Place, record *journal.Record) error {
+func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record) error {
 	offered, err := offerOf(record.Header)
 	if err != nil {
 		return err

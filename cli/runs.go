@@ -18,7 +18,7 @@ func newRuns(a *app) *cobra.Command {
 }
 
 // load opens the journal and reads a run from it.
-func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Place, *journal.Record, error) {
+func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Location, *journal.Record, error) {
 	kept, err := a.reach(command, from)
 	if err != nil {
 		return nil, nil, err
@@ -28,7 +28,7 @@ func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Pl
 }
 
 // reach opens the journal that flags and environment name.
-func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Place, error) {
+func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Location, error) {
 	if err := from.read(a, command.Flags()); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Place, error)
 
 // loadRecord reads a run. A record without a header is half a journal: the
 // process died before anything else.
-func loadRecord(ctx context.Context, kept *journal.Place, run string) (*journal.Record, error) {
+func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journal.Record, error) {
 	record, err := journal.Load(ctx, kept, run)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func newRunsList(a *app) *cobra.Command {
 	return command
 }
 
-func (a *app) list(ctx context.Context, kept *journal.Place) error {
+func (a *app) list(ctx context.Context, kept *journal.Location) error {
 	names, err := kept.Runs(ctx)
 	if err != nil {
 		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)

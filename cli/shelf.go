@@ -62,11 +62,11 @@ func (s *shelf) named() bool {
 
 // open gives the journal: in the folder, in the cluster of the kubeconfig, in the
 // cluster that is named, or at home.
-func (s *shelf) open(ctx context.Context, a *app) (*journal.Place, error) {
+func (s *shelf) open(ctx context.Context, a *app) (*journal.Location, error) {
 	switch {
 	case s.folder != "":
 		s.back = []string{"--journal", s.folder}
-		return inFolder(s.folder), nil
+		return a.inFolder(s.folder)
 	case s.cloud.kubeconfig != "", s.named():
 		cluster, err := s.cluster(ctx, a)
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
 }
 
 // inCluster is the journal in a cluster.
-func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Place, error) {
+func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
 	kept, err := configmap.New(configmap.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
 	if err != nil {
 		return nil, err
@@ -102,5 +102,5 @@ func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Place, error) {
 	if s.back = append(s.place.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
 		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
 	}
-	return &journal.Place{Backend: kept, Where: kept.Where()}, nil
+	return journal.LocationOf(kept, kept.Where()), nil
 }

@@ -154,13 +154,13 @@ func (t *trail) note(request permit.Request) {
 }
 
 // entry is the trail as the journal keeps it; nil when nothing was requested.
-func (t *trail) entry(step string) *journal.Draft {
+func (t *trail) entry(step string) *journal.Pending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.made) == 0 {
 		return nil
 	}
-	return &journal.Draft{Kind: journal.Requested, Step: step, Data: journal.Requests{
+	return &journal.Pending{Kind: journal.Requested, Step: step, Data: journal.Requests{
 		Attempt: t.attempt, Permit: t.permit, Made: slices.Clone(t.made), More: t.more,
 	}}
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbook"
@@ -18,7 +17,7 @@ import (
 
 // Engine runs runbooks on a journal.
 type Engine struct {
-	Journal journal.Backend
+	Journal journal.Store
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
@@ -70,17 +69,6 @@ type InvalidError struct{ Reason string }
 
 func (e *InvalidError) Error() string { return e.Reason }
 
-// AwayError says that a run of the target is open in another journal, where its
-// lease is too.
-type AwayError struct {
-	Run   string
-	Where string
-}
-
-func (e *AwayError) Error() string {
-	return fmt.Sprintf("run %q of this target was moved to %s and may be at work there", e.Run, e.Where)
-}
-
 // ErrInterrupted is the cause to cancel a run's context with when a person or
 // the system asks it to stop: it stops where it is and stays open.
 var ErrInterrupted = errors.New("interrupted")
@@ -100,7 +88,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 		return Result{}, err
 	}
 	defer func() { held.release(ctx) }()
-	open, highest, err := e.openRun(ctx, book)
+	open, highest, err := e.openRun(ctx, book, held.OpenRun())
 	if err != nil {
 		return Result{}, err
 	}
@@ -122,7 +110,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 	if err := checkAnswers(&journal.History{}, options.Answers); err != nil {
 		return Result{}, err
 	}
-	record, err := journal.Create(ctx, e.Journal, e.Clock.Now, held.Epoch(), header)
+	record, err := journal.Create(ctx, e.Journal, held.Lease, e.Clock.Now, header)
 	if err != nil {
 		return Result{}, err
 	}
@@ -147,7 +135,9 @@ func (e *Engine) supersede(ctx context.Context, open *journal.Record, held lease
 	if err := options.Supersede(open.History); err != nil {
 		return err
 	}
-	open.Continue(e.Clock.Now, held.Epoch())
+	if err := open.Reopen(held.Lease, e.Clock.Now); err != nil {
+		return err
+	}
 	return open.Append(ctx, journal.Closed, "", journal.Verdict{
 		Outcome: runbook.Failed, Reason: fmt.Sprintf("superseded by run %s", by),
 	})
@@ -176,8 +166,8 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 		return Result{}, err
 	}
 	switch {
-	case record.Away != nil:
-		return Result{}, &AwayError{Run: run, Where: record.Away.Where}
+	case record.MigratedTo != nil:
+		return Result{}, journal.Elsewhere(record.History)
 	case record.Header.Target.ID != book.Target.ID || record.Header.Runbook != book.Name:
 		return Result{}, &InvalidError{fmt.Sprintf("run %s is of runbook %s on %s", run, record.Header.Runbook, record.Header.Target.ID)}
 	case record.Closed != nil:
@@ -197,15 +187,13 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	if err := checkAnswers(record.History, options.Answers); err != nil {
 		return Result{}, err
 	}
-	if held.Epoch() <= record.Epoch {
-		return Result{}, apierr.New(apierr.Conflict, "conflict: run %s was last written under epoch %d, but the lease gives %d: the lease's record was lost",
-			record.Run, record.Epoch, held.Epoch())
-	}
 	inputs, err := encodeJSON(book.Inputs)
 	if err != nil {
 		return Result{}, err
 	}
-	record.Continue(e.Clock.Now, held.Epoch())
+	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {
+		return Result{}, err
+	}
 	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: inputs}
 	if err := record.Append(ctx, journal.Resumed, "", resumption); err != nil {
 		return Result{}, err
@@ -213,41 +201,20 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	return e.execute(ctx, e.newExecution(book, record, held, options))
 }
 
-// openRun finds the run that has to be finished before another may begin, and the
-// highest epoch under which a run of the target was written.
-func (e *Engine) openRun(ctx context.Context, book runbook.Runbook) (_ *journal.Record, highest int64, _ error) {
-	var broken error
-	var away *journal.History
-	open, err := journal.Find(ctx, e.Journal, func(h *journal.History) bool {
-		if h.Header.Target.ID != book.Target.ID {
-			return false
-		}
-		if highest = max(highest, h.Epoch); h.Away != nil {
-			away = h
-		}
-		return h.Closed == nil
-	}, func(run string, err error) {
-		var damage *journal.BrokenError
-		if errors.As(err, &damage) && damage.Target != book.Target.ID && damage.Target != "" {
-			return
-		}
-		broken = err
-	})
-	switch {
-	case err != nil:
-		return nil, 0, err
-	case broken != nil:
-		return nil, 0, broken
-	case away != nil:
-		return nil, 0, &AwayError{Run: away.Header.Run, Where: away.Away.Where}
-	case len(open) == 0:
-		return nil, highest, nil
+// openRun finds the run that has to be finished before another may begin, which the
+// target's lease names, and the highest epoch under which a run of it was written.
+func (e *Engine) openRun(ctx context.Context, book runbook.Runbook, named *journal.OpenRun) (
+	_ *journal.Record, highest int64, _ error,
+) {
+	found, err := journal.FindOpen(ctx, e.Journal, book.Target.ID, named)
+	if err != nil || found.Record == nil {
+		return nil, found.Epoch, err
 	}
-	newest := open[len(open)-1]
-	if newest.Header.Runbook != book.Name {
-		return nil, 0, &InvalidError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first", newest.Run, newest.Header.Runbook)}
+	if found.Record.Header.Runbook != book.Name {
+		return nil, 0, &InvalidError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first",
+			found.Record.Run, found.Record.Header.Runbook)}
 	}
-	return newest, highest, nil
+	return found.Record, found.Epoch, nil
 }
 
 // above gives a lease whose epoch is higher than that of every record of the

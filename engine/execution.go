@@ -34,7 +34,7 @@ func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held
 func (x *execution) view(step string) view { return view{execution: x, step: step} }
 
 func (x *execution) append(ctx context.Context, kind journal.Kind, step string, data any) error {
-	return x.log.append(ctx, journal.Draft{Kind: kind, Step: step, Data: data})
+	return x.log.append(ctx, journal.Pending{Kind: kind, Step: step, Data: data})
 }
 
 func (x *execution) warn(ctx context.Context, step, text string) error {

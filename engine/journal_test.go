@@ -32,7 +32,7 @@ func TestIntentIsDurableBeforeTheChange(t *testing.T) {
 func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
 	for write := 1; write <= 12; write++ {
 		b := newBench(t)
-		full := &fullDisk{Backend: b.Journal, left: write}
+		full := &fullDisk{Store: b.Journal, left: write}
 		b.Engine.Journal = full
 		result, err := b.Run(context.Background(), b.book(), engine.Options{})
 		if full.left > 0 {
@@ -47,7 +47,7 @@ func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
 		if err != nil && !errors.Is(err, errFull) {
 			t.Fatalf("write %d failed and the run ended with %v", write, err)
 		}
-		b.Engine.Journal = full.Backend
+		b.Engine.Journal = full.Store
 		runs, _ := b.Journal.Runs(context.Background())
 		intents := 0
 		for _, run := range runs {
@@ -66,7 +66,7 @@ func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
 var errFull = errors.New("no space left on device")
 
 type fullDisk struct {
-	journal.Backend
+	journal.Store
 	left int
 }
 
@@ -74,7 +74,7 @@ func (f *fullDisk) Append(ctx context.Context, run string, seq int, line []byte)
 	if f.left--; f.left <= 0 {
 		return errFull
 	}
-	return f.Backend.Append(ctx, run, seq, line)
+	return f.Store.Append(ctx, run, seq, line)
 }
 
 func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
@@ -119,15 +119,15 @@ func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 func TestARunThatWasMovedKeepsItsTarget(t *testing.T) {
 	b := newBench(t)
 	header := journal.Header{Schema: 1, Run: "run-0", Runbook: b.book().Name, Version: b.book().Version, Target: b.book().Target}
-	record, err := journal.Create(context.Background(), b.Journal, time.Now, 3, header)
+	record, err := journal.Create(context.Background(), b.Journal, journal.NoLease(3), time.Now, header)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := record.Append(context.Background(), journal.Moved, "", journal.Move{Where: "a laptop", ID: "laptop"}); err != nil {
+	if err := record.Append(context.Background(), journal.Migrated, "", journal.Destination{Where: "a laptop", ID: "laptop"}); err != nil {
 		t.Fatal(err)
 	}
-	var away *engine.AwayError
-	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) || away.Where != "a laptop" {
+	var away *journal.ElsewhereError
+	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) || away.Open.Location != "a laptop" {
 		t.Errorf("a new run: %v", err)
 	}
 	if _, err := b.Resume(context.Background(), b.book(), "run-0", engine.Options{}); !errors.As(err, &away) {
@@ -142,7 +142,7 @@ func TestARunThatWasMovedKeepsItsTarget(t *testing.T) {
 func TestTheEpochIsAboveEveryRecords(t *testing.T) {
 	b := newBench(t)
 	header := journal.Header{Schema: 1, Run: "run-0", Runbook: "other", Version: "1", Target: b.book().Target}
-	record, err := journal.Create(context.Background(), b.Journal, time.Now, 7, header)
+	record, err := journal.Create(context.Background(), b.Journal, journal.NoLease(7), time.Now, header)
 	if err != nil {
 		t.Fatal(err)
 	}

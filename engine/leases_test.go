@@ -15,7 +15,7 @@ import (
 
 // locked notes in which order leases are taken and given back.
 type locked struct {
-	journal.Backend
+	journal.Store
 	taken, released []string
 }
 
@@ -26,7 +26,7 @@ type notedLease struct {
 }
 
 func (l *locked) Lock(ctx context.Context, claim journal.Claim) (journal.Lease, error) {
-	lease, err := l.Backend.Lock(ctx, claim)
+	lease, err := l.Store.Lock(ctx, claim)
 	if err == nil {
 		l.taken = append(l.taken, claim.Target)
 	}
@@ -40,7 +40,7 @@ func (n notedLease) Release(ctx context.Context) error {
 
 func TestLeasesOfAllThatARunActsOnAreTakenInOneOrder(t *testing.T) {
 	b := newBench(t)
-	leases := &locked{Backend: b.Engine.Journal}
+	leases := &locked{Store: b.Engine.Journal}
 	b.Engine.Journal = leases
 	book := b.book()
 	book.Locks = []string{"wire/2", "fuse/9", "wire/2", "lamp/1"}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"salve/journal"
@@ -24,14 +26,14 @@ type log struct {
 
 // write is entries that must be durable together before who asked goes on.
 type write struct {
-	drafts []journal.Draft
+	drafts []journal.Pending
 	done   chan struct{}
 	err    error
 }
 
 // append writes entries in their order and returns when they are durable. It writes
 // also when ctx has ended: what happened must be written down.
-func (l *log) append(ctx context.Context, drafts ...journal.Draft) error {
+func (l *log) append(ctx context.Context, drafts ...journal.Pending) error {
 	w := &write{drafts: drafts, done: make(chan struct{})}
 	l.queue.Lock()
 	l.pending = append(l.pending, w)
@@ -56,13 +58,17 @@ func (l *log) append(ctx context.Context, drafts ...journal.Draft) error {
 func (l *log) flush(ctx context.Context, batch []*write) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var drafts []journal.Draft
+	var drafts []journal.Pending
 	for _, w := range batch {
 		drafts = append(drafts, w.drafts...)
 	}
 	if l.lost == nil {
 		if err := l.record.AppendAll(ctx, drafts...); err != nil {
 			l.lost = &journalError{err}
+			var lost *journal.LostError
+			if errors.As(err, &lost) {
+				l.lost = fmt.Errorf("%w: %w", errLeaseLost, err)
+			}
 		}
 	}
 	for _, w := range batch {

@@ -227,9 +227,9 @@ func (p *performance) notHappened(ctx context.Context, seen runbook.Observation)
 
 // record journals the outcome of an attempt, together with the requests that were
 // made under its permit.
-func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result, before ...journal.Draft) error {
+func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result, before ...journal.Pending) error {
 	result.Attempt = x.log.step(step.Name).Attempts
-	drafts := append(before, journal.Draft{Kind: journal.Outcome, Step: step.Name, Data: result})
+	drafts := append(before, journal.Pending{Kind: journal.Outcome, Step: step.Name, Data: result})
 	if err := x.log.append(ctx, drafts...); err != nil {
 		return err
 	}

@@ -28,7 +28,11 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 	}
 	limited, cancel := clock.WithTimeout(ctx, e.Clock, book.Budget)
 	defer cancel()
-	open, _, err := e.openRun(ctx, book)
+	peeked, err := e.Journal.Peek(ctx, book.Target.ID)
+	if err != nil {
+		return Result{}, err
+	}
+	open, _, err := e.openRun(ctx, book, peeked.Open)
 	if err != nil {
 		return Result{}, err
 	}
@@ -52,22 +56,22 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 // open run, if there is one.
 func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Options, open *journal.Record) (*execution, error) {
 	if open != nil {
-		record, err := open.Detached(ctx, e.Clock.Now)
+		record, err := open.Clone(ctx, e.Clock.Now)
 		if err != nil {
 			return nil, err
 		}
-		return e.newExecution(book, record, nil, options), nil
+		return e.newExecution(book, record, leases{}, options), nil
 	}
 	header, err := e.header(book, "preview", options)
 	if err != nil {
 		return nil, err
 	}
 	backend := journal.NewMemory()
-	record, err := journal.Create(ctx, backend, e.Clock.Now, 0, header)
+	record, err := journal.Create(ctx, backend, journal.NoLease(0), e.Clock.Now, header)
 	if err != nil {
 		return nil, err
 	}
-	return e.newExecution(book, record, nil, options), nil
+	return e.newExecution(book, record, leases{}, options), nil
 }
 
 // preview asks what a run would ask before its next change.

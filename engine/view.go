@@ -38,11 +38,13 @@ func (v view) Recall(name string, into any) (found bool, err error) {
 
 // ReadBack reads a value from the journal's backend.
 func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error) {
-	kept, err := journal.Load(ctx, v.log.record.Backend(), v.log.record.Run)
-	if err != nil {
-		return false, err
+	var stored journal.Stored
+	found := false
+	v.log.read(func(record *journal.Record) { stored, found = record.Stored(v.step, name) })
+	if !found {
+		return false, nil
 	}
-	return kept.RecallOf(v.step, name, into)
+	return true, stored.Read(ctx, into)
 }
 
 // Done tells whether a step is done.

@@ -3,24 +3,51 @@ package journal
 import (
 	"context"
 	"fmt"
-	"time"
 )
 
-// Backend keeps records and hands out leases. Implementations store lines as
-// they are given and know nothing of what they mean.
+// Limits of what is written and read. A record from elsewhere is bounded before it
+// is believed.
+const (
+	// MaxLine is the longest line: what one object of a cluster can hold.
+	MaxLine = 1<<20 - 4<<10
+	// MaxLines and MaxRecord bound a record.
+	MaxLines  = 1 << 18
+	MaxRecord = 256 << 20
+	// MaxExport bounds an export.
+	MaxExport = 32 << 20
+)
+
+// Backend keeps records, exports and keys. Implementations store lines as they are
+// given and know nothing of what they mean.
 type Backend interface {
+	Keys
+	// Location tells where records are kept from every other location that the
+	// same lease may name.
+	Location() string
 	// Create makes an empty record; it fails when there is one of that name.
 	Create(ctx context.Context, run string) error
 	// Append adds the line that has position seq, counting from 1. It is durable
 	// when Append returns nil, and may be there or not when it returns an error.
 	Append(ctx context.Context, run string, seq int, line []byte) error
-	// Read gives the complete lines of a record. A torn last line is left out.
+	// Read gives the complete lines of a record. A torn last line is skipped.
 	Read(ctx context.Context, run string) ([][]byte, error)
+	// ReadLine gives one line of a record, without its line feed.
+	ReadLine(ctx context.Context, run string, seq int) ([]byte, error)
 	// Runs names all records, oldest first.
 	Runs(ctx context.Context) ([]string, error)
-	// Lock takes the lease on a target. It fails with *HeldError as soon as it is
-	// seen that another holder lives.
-	Lock(ctx context.Context, claim Claim) (Lease, error)
+	// PutExport keeps data apart from the record. Data that is there under the name
+	// already is kept when it is the same, and an error of class Conflict otherwise.
+	PutExport(ctx context.Context, run, name string, data []byte) error
+	// Export gives what PutExport kept; *MissingError when there is none.
+	Export(ctx context.Context, run, name string) ([]byte, error)
+	// Delete removes a record and its exports.
+	Delete(ctx context.Context, run string) error
+}
+
+// Store is a backend that hands out leases as well.
+type Store interface {
+	Backend
+	Locker
 }
 
 // Batcher is a backend that adds several lines at the cost of one. As many of
@@ -43,39 +70,47 @@ func appendLines(ctx context.Context, backend Backend, run string, seq int, line
 	return nil
 }
 
-// Claim is what a lease is asked for with.
-type Claim struct {
-	Target string
-	Holder Holder
-	// Above is an epoch that the lease's must exceed: that of a record which comes
-	// from another backend.
-	Above int64
+// Location is where records are kept, and who hands out the leases on their
+// targets: the world itself whenever it can be reached, wherever the records are.
+type Location struct {
+	Backend
+	Locker
+	// Where is what people call it.
+	Where string
+	// ID tells it from every other location, on whatever machine it is looked at.
+	// It is needed to migrate a record.
+	ID string
 }
 
-// Lease is the lock on a target while it is ours.
-type Lease interface {
-	// Epoch is the fencing token: it grows with each lease on the target.
-	Epoch() int64
-	// Check fails, with class Conflict, when the lease is no longer ours.
-	Check(ctx context.Context) error
-	// Release gives the target free.
-	Release(ctx context.Context) error
+// LocationOf is a store as a location.
+func LocationOf(store Store, where string) *Location {
+	return &Location{Backend: store, Locker: store, Where: where}
 }
 
-// HeldError says that another runner is at work on the target.
-type HeldError struct {
-	Target string
-	Holder Holder
-}
-
-func (e *HeldError) Error() string {
-	return fmt.Sprintf("target %s is held by run %s of %s@%s (process %d) since %s",
-		e.Target, e.Holder.Run, e.Holder.User, e.Holder.Host, e.Holder.PID, e.Holder.Since.UTC().Format(time.RFC3339))
+// AppendLines adds several lines, at once where the backend can.
+func (l *Location) AppendLines(ctx context.Context, run string, seq int, lines [][]byte) error {
+	return appendLines(ctx, l.Backend, run, seq, lines)
 }
 
 // MissingError says that there is no record of a run.
 type MissingError struct{ Run, Where string }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("no run %q in the journal at %s", e.Run, e.Where)
+	return fmt.Sprintf("run %q not found in the journal at %s", e.Run, e.Where)
 }
+
+// WriteError says that a record can't be written any more: what it announces must
+// not be done, and what became of the last change can't be kept. It unwraps to the
+// cause, which is a *LostError when the lease is another's.
+type WriteError struct {
+	Run string
+	// Seq is the position of the first entry that was to be written.
+	Seq int
+	Err error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("writing entry %d of run %q: %v", e.Seq, e.Run, e.Err)
+}
+
+func (e *WriteError) Unwrap() error { return e.Err }

@@ -12,15 +12,17 @@ import (
 // anywhere in them leaves the first ones.
 func TestSeveralEntriesAtOnce(t *testing.T) {
 	backend, path := written(t)
-	record, err := journal.Load(ctx, &journal.Place{Backend: backend}, "run-1")
+	record, err := journal.Load(ctx, &journal.Location{Backend: backend}, "run-1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	record.Continue(now, 8)
+	if err := record.Reopen(journal.NoLease(8), now); err != nil {
+		t.Fatal(err)
+	}
 	err = record.AppendAll(ctx,
-		journal.Draft{Kind: journal.Intended, Step: "b", Data: journal.Intent{Attempt: 1}},
-		journal.Draft{Kind: journal.Intended, Step: "c", Data: journal.Intent{Attempt: 1}},
-		journal.Draft{Kind: journal.Outcome, Step: "b", Data: journal.Result{Result: journal.Done}})
+		journal.Pending{Kind: journal.Intended, Step: "b", Data: journal.Intent{Attempt: 1}},
+		journal.Pending{Kind: journal.Intended, Step: "c", Data: journal.Intent{Attempt: 1}},
+		journal.Pending{Kind: journal.Outcome, Step: "b", Data: journal.Result{Result: journal.Done}})
 	if err != nil {
 		t.Fatal(err)
 	}

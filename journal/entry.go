@@ -26,8 +26,9 @@ const (
 	Interrupted Kind = "interrupted"  // Message
 	Parked      Kind = "parked"       // Verdict
 	Closed      Kind = "closed"       // Verdict
-	Moved       Kind = "moved"        // Move: where to; it goes on there
-	Arrived     Kind = "arrived"      // Move: where from
+	Migrated    Kind = "migrated"     // Destination: where to; it goes on there
+	Arrived     Kind = "arrived"      // Destination: where from
+	Exported    Kind = "export"       // Export
 )
 
 // Entry is one line of a record.
@@ -50,7 +51,9 @@ type Header struct {
 	Version string          `json:"version"`
 	Target  runbook.Target  `json:"target"`
 	Posture runbook.Posture `json:"posture"`
+	// Inputs are masked in the record, and whole in a header that was read.
 	Inputs  json.RawMessage `json:"inputs,omitempty"`
+	Private *Export         `json:"private,omitempty"`
 	// Overrides maps guards to the reason for passing over them.
 	Overrides map[string]string `json:"overrides,omitempty"`
 	Holder    Holder            `json:"holder"`
@@ -62,7 +65,8 @@ type Resumption struct {
 	// Overrides are added to those of the header.
 	Overrides map[string]string `json:"overrides,omitempty"`
 	// Inputs take the place of those of the header, where there are any.
-	Inputs json.RawMessage `json:"inputs,omitempty"`
+	Inputs  json.RawMessage `json:"inputs,omitempty"`
+	Private *Export         `json:"private,omitempty"`
 }
 
 // Holder says who is at work.
@@ -156,11 +160,14 @@ type Request struct {
 type Note struct {
 	Name  string          `json:"name"`
 	Value json.RawMessage `json:"value"`
+	// Private is where the value is kept whole when what the record holds of it is
+	// masked.
+	Private *Export `json:"private,omitempty"`
 }
 
-// Move says where a record goes or comes from.
-type Move struct {
-	// Where is for people; ID tells the place from every other.
+// Destination says where a record goes or comes from.
+type Destination struct {
+	// Where is for people; ID tells the location from every other.
 	Where string `json:"where"`
 	ID    string `json:"id"`
 }

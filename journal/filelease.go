@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-
-	"github.com/gofrs/flock"
+	"sync"
 
 	"salve/internal/apierr"
 )
@@ -19,42 +17,89 @@ import (
 type leaseState struct {
 	Target string `json:"target"`
 	Epoch  int64  `json:"epoch"`
-	Holder Holder `json:"holder"`
+	// Holder is nil when the lease was released.
+	Holder *Holder  `json:"holder,omitempty"`
+	Open   *OpenRun `json:"open,omitempty"`
 }
 
+const (
+	leasesFolder = "leases"
+	maxLease     = 64 << 10
+	// maxEpoch is what leases of all kinds can hold.
+	maxEpoch = 1<<31 - 1
+)
+
 // fileLease is an advisory lock of the operating system, which a killed process
-// gives free by dying, with the epoch in a file beside it.
+// releases by dying, with the epoch in a file beside it.
 type fileLease struct {
-	lock  *flock.Flock
-	path  string
-	state leaseState
+	file *File
+	path string
+
+	mu      sync.Mutex
+	release func() error // nil once it was released
+	state   leaseState
+}
+
+func leasePath(target string) string {
+	return filepath.Join(leasesFolder, hash([]byte(target))[:16]+".json")
 }
 
 // Lock takes the lease on a target.
 func (f *File) Lock(_ context.Context, claim Claim) (Lease, error) {
-	target := claim.Target
-	dir := filepath.Join(f.dir, "leases")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("locking %s: %w", target, err)
+	lease, err := f.lock(claim)
+	var held *HeldError
+	if errors.As(err, &held) {
+		return nil, err
 	}
-	path := filepath.Join(dir, hash([]byte(target))[:16]+".json")
-	lock := flock.New(path + ".lock")
-	ours, err := lock.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("locking %s: %w", target, err)
-	}
-	state, readErr := readLease(path)
-	if !ours {
-		return nil, &apierr.Error{Class: apierr.Conflict, Err: &HeldError{Target: target, Holder: state.Holder}}
-	}
-	if readErr != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: %w", target, readErr), lock.Unlock())
-	}
-	lease := &fileLease{lock: lock, path: path, state: leaseState{Target: target, Epoch: max(state.Epoch, claim.Above) + 1, Holder: claim.Holder}}
-	if err := writeLease(path, lease.state); err != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: %w", target, err), lock.Unlock())
+		return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, f.dir, err)
 	}
 	return lease, nil
+}
+
+func (f *File) lock(claim Claim) (*fileLease, error) {
+	if err := f.disk.Make(); err != nil {
+		return nil, err
+	}
+	if err := f.disk.Mkdir(leasesFolder); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	path := leasePath(claim.Target)
+	release, ours, err := f.disk.Lock(path + ".lock")
+	if err != nil {
+		return nil, err
+	}
+	state, readErr := f.readLease(path)
+	if !ours {
+		held := &HeldError{Target: claim.Target}
+		if state.Holder != nil {
+			held.Holder = *state.Holder
+		}
+		return nil, &apierr.Error{Class: apierr.Conflict, Err: held}
+	}
+	if readErr != nil {
+		return nil, errors.Join(readErr, release())
+	}
+	state.Target, state.Epoch, state.Holder = claim.Target, max(state.Epoch, claim.Above)+1, &claim.Holder
+	lease := &fileLease{file: f, path: path, release: release, state: state}
+	err = lease.write()
+	// An epoch that was given must never be given again.
+	if err == nil {
+		err = errors.Join(f.disk.SyncDir(leasesFolder), f.disk.SyncDir("."))
+	}
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return lease, nil
+}
+
+// Peek reads a lease's file.
+func (f *File) Peek(_ context.Context, target string) (Peeked, error) {
+	state, err := f.readLease(leasePath(target))
+	if err != nil {
+		return Peeked{}, fmt.Errorf("looking at the lease on %s in %s: %w", target, f.dir, err)
+	}
+	return Peeked{Epoch: state.Epoch, Holder: state.Holder, Open: state.Open}, nil
 }
 
 func (l *fileLease) Epoch() int64 { return l.state.Epoch }
@@ -62,51 +107,86 @@ func (l *fileLease) Epoch() int64 { return l.state.Epoch }
 // Check compares the epoch in the file with ours: a lock that was lost, as on a
 // network file system, shows as a higher one.
 func (l *fileLease) Check(context.Context) error {
-	state, err := readLease(l.path)
-	if err != nil {
-		return apierr.New(apierr.Conflict, "the lease on %s can't be seen: %w", l.state.Target, err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.check()
+}
+
+func (l *fileLease) check() error {
+	if l.release == nil {
+		return lost(l.state.Target, l.state.Epoch, nil, "it was released")
 	}
-	if state.Epoch != l.state.Epoch || !l.lock.Locked() {
-		return apierr.New(apierr.Conflict, "the lease on %s was lost: epoch %d is at work, ours is %d", l.state.Target, state.Epoch, l.state.Epoch)
+	state, err := l.file.readLease(l.path)
+	if err != nil {
+		return lost(l.state.Target, l.state.Epoch, nil, err.Error())
+	}
+	if state.Epoch != l.state.Epoch {
+		return lost(l.state.Target, l.state.Epoch, state.Holder, fmt.Sprintf("the file has epoch %d", state.Epoch))
 	}
 	return nil
 }
 
-func (l *fileLease) Release(context.Context) error { return l.lock.Unlock() }
+// OpenRun is the run that the file named when the lease was taken, or since.
+func (l *fileLease) OpenRun() *OpenRun {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.Open
+}
 
-func readLease(path string) (leaseState, error) {
+// SetOpenRun writes the record's head. A crash leaves the head before or this one,
+// which are both true of a record that only grows.
+func (l *fileLease) SetOpenRun(_ context.Context, open OpenRun) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.check(); err != nil {
+		return err
+	}
+	l.state.Open = &open
+	return l.write()
+}
+
+// Release ends the lock. The file stays, because its epoch must only grow.
+func (l *fileLease) Release(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.release == nil {
+		return nil
+	}
+	var err error
+	if l.check() == nil {
+		l.state.Holder = nil
+		err = l.write()
+	}
+	release := l.release
+	l.release = nil
+	return errors.Join(err, release())
+}
+
+func (f *File) readLease(path string) (leaseState, error) {
 	var state leaseState
-	raw, err := os.ReadFile(path)
+	raw, err := readBounded(f.disk, path, maxLease)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state, nil
 	}
 	if err != nil {
 		return state, err
 	}
-	if err := json.Unmarshal(raw, &state); err != nil {
-		return state, fmt.Errorf("lease file %s is damaged; look who holds the target, then remove it: %w", path, err)
+	err = json.Unmarshal(raw, &state)
+	if err == nil && (state.Epoch < 0 || state.Epoch > maxEpoch) {
+		err = fmt.Errorf("epoch %d is out of range", state.Epoch)
+	}
+	if err != nil {
+		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. hint: make sure that no run is at work, then remove it", filepath.Join(f.dir, path), err)
 	}
 	return state, nil
 }
 
-// writeLease replaces the file at once, so that a crash leaves the old epoch or
-// the new one.
-func writeLease(path string, state leaseState) error {
-	raw, err := json.Marshal(state)
+// write replaces the file at once, so that a crash leaves the old state or the new
+// one.
+func (l *fileLease) write() error {
+	raw, err := json.Marshal(l.state)
 	if err != nil {
 		return err
 	}
-	next := path + ".next"
-	file, err := os.OpenFile(next, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(append(raw, '\n'))
-	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(next, path); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(path))
+	return replace(l.file.disk, l.path, append(raw, '\n'))
 }

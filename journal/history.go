@@ -18,12 +18,19 @@ type History struct {
 	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
 	// is cleared when the run is resumed.
 	RollingBack, Parked, Closed *Verdict
-	// Away is where the record was moved to: the run is open there, and closed
-	// here. Nil when it is here.
-	Away  *Move
-	steps map[string]*StepHistory
-	order []string
-	notes map[string]json.RawMessage
+	// MigratedTo is where the record was migrated to: the run is open there, and
+	// closed here. Nil when it is here.
+	MigratedTo *Destination
+	steps      map[string]*StepHistory
+	order      []string
+	notes      map[string]json.RawMessage
+	// noted is the position of the newest note of each name.
+	noted   map[string]int
+	exports map[string]Export
+	// private are the values, by position, that are kept apart from the record;
+	// unread those that could not be read.
+	private map[int]json.RawMessage
+	unread  map[int]error
 }
 
 // StepHistory is what became of a step.
@@ -113,14 +120,25 @@ func (h *History) RecallOf(step, name string, into any) (bool, error) {
 	if !found {
 		return false, nil
 	}
+	if err := h.unread[h.noted[noteKey(step, name)]]; err != nil {
+		return true, fmt.Errorf("reading note %q back from the journal: %w", name, err)
+	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return true, fmt.Errorf("reading note %q back from the journal: %w", name, err)
 	}
 	return true, nil
 }
 
-func replay(entries []Entry) (*History, error) {
-	h := &History{steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}}
+func newHistory() *History {
+	return &History{
+		steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}, noted: map[string]int{}, exports: map[string]Export{},
+		private: map[int]json.RawMessage{}, unread: map[int]error{},
+	}
+}
+
+func replay(entries []Entry, private map[int]json.RawMessage, unread map[int]error) (*History, error) {
+	h := newHistory()
+	h.private, h.unread = private, unread
 	for _, entry := range entries {
 		if err := h.add(entry); err != nil {
 			return nil, fmt.Errorf("entry %d: %w", entry.Seq, err)
@@ -144,7 +162,11 @@ func (h *History) add(entry Entry) error {
 func (h *History) take(entry Entry) error {
 	switch entry.Kind {
 	case Opened:
-		return json.Unmarshal(entry.Data, &h.Header)
+		err := json.Unmarshal(entry.Data, &h.Header)
+		if h.Header.Private != nil {
+			h.Header.Inputs = h.private[entry.Seq]
+		}
+		return err
 	case Planned:
 		h.Plan = new(runbook.Plan)
 		return json.Unmarshal(entry.Data, h.Plan)
@@ -153,7 +175,16 @@ func (h *History) take(entry Entry) error {
 	case Noted:
 		var note Note
 		err := json.Unmarshal(entry.Data, &note)
-		h.notes[noteKey(entry.Step, note.Name)] = note.Value
+		if note.Private != nil {
+			note.Value = h.private[entry.Seq]
+		}
+		key := noteKey(entry.Step, note.Name)
+		h.notes[key], h.noted[key] = note.Value, entry.Seq
+		return err
+	case Exported:
+		var export Export
+		err := json.Unmarshal(entry.Data, &export)
+		h.exports[export.Name] = export
 		return err
 	case Resumed:
 		h.Parked = nil
@@ -166,7 +197,10 @@ func (h *History) take(entry Entry) error {
 			h.Header.Overrides[guard] = reason
 		}
 		if len(resumption.Inputs) > 0 {
-			h.Header.Inputs = resumption.Inputs
+			h.Header.Inputs, h.Header.Private = resumption.Inputs, resumption.Private
+			if resumption.Private != nil {
+				h.Header.Inputs = h.private[entry.Seq]
+			}
 		}
 		return err
 	case RollingBack:
@@ -174,15 +208,15 @@ func (h *History) take(entry Entry) error {
 	case Parked:
 		return verdict(entry, &h.Parked)
 	case Closed:
-		h.Away = nil
+		h.MigratedTo = nil
 		return verdict(entry, &h.Closed)
-	case Moved:
-		h.Away = new(Move)
-		err := json.Unmarshal(entry.Data, h.Away)
-		h.Closed = &Verdict{Outcome: runbook.Deferred, Reason: "moved to " + h.Away.Where + ", where it goes on"}
+	case Migrated:
+		h.MigratedTo = new(Destination)
+		err := json.Unmarshal(entry.Data, h.MigratedTo)
+		h.Closed = &Verdict{Outcome: runbook.Deferred, Reason: "migrated to " + h.MigratedTo.Where + ", where it goes on"}
 		return err
 	case Arrived:
-		h.Away, h.Closed = nil, nil
+		h.MigratedTo, h.Closed = nil, nil
 	case Evaluated, Warned, Interrupted, Requested:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)

@@ -23,7 +23,7 @@ func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 func written(t *testing.T) (*journal.File, string) {
 	t.Helper()
 	backend := journal.NewFile(t.TempDir())
-	record, err := journal.Create(ctx, backend, now, 7, journal.Header{Schema: 1, Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(ctx, backend, journal.NoLease(7), now, journal.Header{Schema: 1, Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,9 @@ func TestAppendAfterATornLine(t *testing.T) {
 	if !record.Step("a").Unsettled() {
 		t.Error("the torn outcome was believed")
 	}
-	record.Continue(now, 8)
+	if err := record.Reopen(journal.NoLease(8), now); err != nil {
+		t.Fatal(err)
+	}
 	if err := record.Append(ctx, journal.Resumed, "", journal.Resumption{}); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +210,9 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record.Continue(now, 8)
+	if err := record.Reopen(journal.NoLease(8), now); err != nil {
+		t.Fatal(err)
+	}
 	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 	if err := record.Append(ctx, journal.Warned, "a", journal.Message{Text: "Authorization: Bearer " + token}); err != nil {
 		t.Fatal(err)
@@ -226,7 +230,7 @@ func TestFindNamesWhatItCannotRead(t *testing.T) {
 	backend, file := written(t)
 	for i := range 3 {
 		header := journal.Header{Schema: 1, Run: fmt.Sprintf("run-%d", i+2), Target: runbook.Target{ID: "lamp/2"}}
-		if _, err := journal.Create(ctx, backend, now, 1, header); err != nil {
+		if _, err := journal.Create(ctx, backend, journal.NoLease(1), now, header); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -129,7 +129,7 @@ aks-recreate-pool on prod-1/system  run run-1               1:20
 
 // TestRecall: a resumed run shows what was done before.
 func TestRecall(t *testing.T) {
-	record, err := journal.Create(t.Context(), journal.NewMemory(), func() time.Time { return midnight }, 1,
+	record, err := journal.Create(t.Context(), journal.NewMemory(), journal.NoLease(1), func() time.Time { return midnight },
 		journal.Header{Run: "run-1"})
 	if err != nil {
 		t.Fatal(err)

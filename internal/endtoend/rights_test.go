@@ -39,6 +39,8 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	kubectl("apply", "-f", rolesFile)
 	kubectl("create", "clusterrolebinding", "salve", "--clusterrole=salve", "--user=runner")
 	kubectl("-n", "salve-system", "create", "rolebinding", "salve", "--clusterrole=salve-journal", "--user=runner")
+	kubectl("-n", "salve-system", "create", "rolebinding", "salve-key", "--role=salve-key-aks-recreate-pool", "--user=runner")
+	kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-aks-recreate-pool", "--from-literal=key="+strings.Repeat("5a", 32))
 
 	s := serve(t, "wedged", plane.KubeconfigOf(t, "runner"))
 	s.namespace = "salve-system"

@@ -161,7 +161,7 @@ func TestAMovedRunIsGuarded(t *testing.T) {
 	name, folder := s.records()[0].Run, t.TempDir()
 	inCluster := []string{"--kubeconfig", s.plane.Kubeconfig(), "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
 	s.exits(s.salve(append([]string{"runs", "export", name, folder}, inCluster...)...), 0)
-	if said := s.exits(s.run(), 4); !strings.Contains(said, "was moved to "+folder+" and may be at work there") {
+	if said := s.exits(s.run(), 4); !strings.Contains(said, "and recorded in "+folder) {
 		t.Errorf("a run in the cluster: %s", tail(said))
 	}
 	cloud := s.Arguments[len(s.Arguments)-6:]

@@ -86,10 +86,10 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(message journal.Message) { t.add(entry, "warning", message.Text) })
 	case journal.Interrupted:
 		return with(entry, func(message journal.Message) { t.add(entry, "interrupted", message.Text) })
-	case journal.Moved:
-		return with(entry, func(move journal.Move) { t.add(entry, "moved", "to "+move.Where) })
+	case journal.Migrated:
+		return with(entry, func(move journal.Destination) { t.add(entry, "moved", "to "+move.Where) })
 	case journal.Arrived:
-		return with(entry, func(move journal.Move) { t.add(entry, "arrived", "from "+move.Where) })
+		return with(entry, func(move journal.Destination) { t.add(entry, "arrived", "from "+move.Where) })
 	case journal.RollingBack:
 		return with(entry, func(verdict journal.Verdict) {
 			t.add(entry, "undo", "taking back what was done: "+verdict.Reason).reason = verdict.Reason

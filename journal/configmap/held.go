@@ -2,6 +2,7 @@ package configmap
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 // lost.
 type held struct {
 	journal  *Journal
+	target   string
 	identity string
 	uid      types.UID
 	epoch    int64
@@ -34,9 +36,9 @@ type held struct {
 	gone sync.WaitGroup
 }
 
-func (j *Journal) hold(taken *coordinationv1.Lease, identity string, asked time.Time) journal.Lease {
+func (j *Journal) hold(target string, taken *coordinationv1.Lease, identity string, asked time.Time) journal.Lease {
 	ctx, stop := context.WithCancel(context.Background())
-	h := &held{journal: j, identity: identity, uid: taken.UID, epoch: epochOf(taken), seen: taken, renewed: asked, stop: stop}
+	h := &held{journal: j, target: target, identity: identity, uid: taken.UID, epoch: epochOf(taken), seen: taken, renewed: asked, stop: stop}
 	h.gone.Go(func() { h.keep(ctx) })
 	return h
 }
@@ -44,9 +46,10 @@ func (j *Journal) hold(taken *coordinationv1.Lease, identity string, asked time.
 // Epoch is the number of times that the lease has changed hands.
 func (h *held) Epoch() int64 { return h.epoch }
 
-// keep renews the lease three times in its span.
+// keep renews the lease three times in its span, and as often as is expected of a
+// lease of the default span: whoever waits may be told a shorter one than ours.
 func (h *held) keep(ctx context.Context) {
-	for clock.Sleep(ctx, h.journal.clock, h.journal.lease/3) == nil {
+	for clock.Sleep(ctx, h.journal.clock, min(h.journal.lease, DefaultLease)/3) == nil {
 		h.mu.Lock()
 		h.renew(ctx)
 		h.mu.Unlock()
@@ -57,11 +60,14 @@ func (h *held) keep(ctx context.Context) {
 // it waits as long as an API server may take to restart. It fails with class
 // Conflict when the lease is another's, and with that of the last attempt when the
 // lease can't be seen.
-func (h *held) Check(ctx context.Context) error {
+func (h *held) Check(ctx context.Context) error { return h.patiently(ctx, h.fresh) }
+
+// patiently repeats a call until it succeeds, the lease is lost or the time is over.
+func (h *held) patiently(ctx context.Context, call func(context.Context) error) error {
 	limited, cancel := clock.WithTimeout(ctx, h.journal.clock, patience)
 	defer cancel()
 	for n := 1; ; n++ {
-		err := h.fresh(limited)
+		err := call(limited)
 		if err == nil || h.isLost() {
 			return err
 		}
@@ -94,6 +100,11 @@ func (h *held) isLost() bool {
 // renew writes our sign of life. A lease that changed is read again: the answer
 // to a renewal may have been lost, or the lease itself.
 func (h *held) renew(ctx context.Context) error {
+	return h.write(ctx, func(*coordinationv1.Lease) {})
+}
+
+// write renews the lease and changes it besides. The caller holds the mutex.
+func (h *held) write(ctx context.Context, change func(*coordinationv1.Lease)) error {
 	if h.lost != nil {
 		return h.lost
 	}
@@ -102,6 +113,7 @@ func (h *held) renew(ctx context.Context) error {
 		written, err := h.journal.writeLease(ctx, h.seen, func(next *coordinationv1.Lease) error {
 			now := metav1.NewMicroTime(asked)
 			next.Spec.RenewTime = &now
+			change(next)
 			return nil
 		})
 		var changed *changedError
@@ -116,13 +128,46 @@ func (h *held) renew(ctx context.Context) error {
 		switch {
 		case err != nil && apierr.ClassOf(err) != apierr.Missing:
 			return err
-		case err != nil || now.UID != h.uid || holderOf(now) != h.identity || epochOf(now) != h.epoch:
-			h.lost = apierr.New(apierr.Conflict, "the lease on %s was lost: ours was of epoch %d", h.seen.Annotations[targetAnnotation], h.epoch)
-			return h.lost
+		case err != nil:
+			return h.lose(nil, "the lease object is gone")
+		case now.UID != h.uid || holderOf(now) != h.identity || epochOf(now) != h.epoch:
+			if holderOf(now) == "" {
+				return h.lose(nil, "nobody holds it now")
+			}
+			return h.lose(named(now), "")
 		}
 		h.seen = now
 	}
-	return apierr.New(apierr.Transient, "the lease on %s changes too quickly to be renewed", h.seen.Annotations[targetAnnotation])
+	return apierr.New(apierr.Transient, "conflict: the lease on %s changes too quickly to be renewed", h.target)
+}
+
+// lose notes that the lease is not ours any more, for good.
+func (h *held) lose(holder *journal.Holder, reason string) error {
+	h.lost = &apierr.Error{Class: apierr.Conflict, Err: &journal.LostError{Target: h.target, Epoch: h.epoch, Holder: holder, Reason: reason}}
+	return h.lost
+}
+
+// OpenRun is the run that the lease named when it was taken, or since.
+func (h *held) OpenRun() *journal.OpenRun {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return openRunOf(h.seen)
+}
+
+// SetOpenRun names the run and its record's head, and renews the lease with it. It
+// waits as long as an API server may take to restart.
+func (h *held) SetOpenRun(ctx context.Context, open journal.OpenRun) error {
+	raw, err := json.Marshal(open)
+	if err != nil {
+		return err
+	}
+	return h.patiently(ctx, func(ctx context.Context) error {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return h.write(ctx, func(next *coordinationv1.Lease) {
+			metav1.SetMetaDataAnnotation(&next.ObjectMeta, openAnnotation, string(raw))
+		})
+	})
 }
 
 // releaseLimit bounds what a run that is over still waits for.
@@ -146,6 +191,6 @@ func (h *held) Release(ctx context.Context) error {
 		next.Spec.HolderIdentity, next.Spec.RenewTime = nil, nil
 		return nil
 	})
-	h.lost = apierr.New(apierr.Conflict, "the lease on %s was given back", h.seen.Annotations[targetAnnotation])
+	_ = h.lose(nil, "it was released")
 	return err
 }

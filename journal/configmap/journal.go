@@ -64,14 +64,19 @@ type Journal struct {
 
 	mu    sync.Mutex
 	tails map[string]*part // the last part of the records that were written here
+	// firsts are the positions of the first lines of the parts of records that were
+	// read or written here.
+	firsts map[string][]int
+	keys   map[string]journal.Key
 }
 
-var _ journal.Backend = (*Journal)(nil)
+var _ journal.Store = (*Journal)(nil)
 
 // New gives the backend. It makes no call.
 func New(options Options) (*Journal, error) {
 	j := &Journal{
 		client: options.Client, clock: options.Clock, namespace: options.Namespace, lease: options.Lease, tails: map[string]*part{},
+		firsts: map[string][]int{}, keys: map[string]journal.Key{},
 	}
 	if j.namespace == "" {
 		j.namespace = DefaultNamespace
@@ -82,14 +87,17 @@ func New(options Options) (*Journal, error) {
 	if j.lease < ShortestLease || j.lease > LongestLease || j.lease%time.Second != 0 {
 		return nil, apierr.New(apierr.Terminal, "a lease of %s: it must be whole seconds, at most %s", options.Lease, LongestLease)
 	}
-	if !namespaceName.MatchString(j.namespace) {
+	if !namespaceName.MatchString(j.namespace) || !namespaceName.MatchString(j.exportsNamespace()) {
 		return nil, apierr.New(apierr.Terminal, "%q is no name of a namespace", j.namespace)
 	}
 	return j, nil
 }
 
-// Where names the place, for people.
+// Where names the location, for people.
 func (j *Journal) Where() string { return "namespace " + j.namespace + " of the cluster" }
+
+// Location is Where: the leases that name it are in the same cluster.
+func (j *Journal) Location() string { return j.Where() }
 
 // ID tells the journal from that of every other cluster and namespace.
 func (j *Journal) ID(ctx context.Context) (string, error) {
@@ -105,18 +113,18 @@ var (
 )
 
 // inNamespace makes an object, and its namespace before it when that is absent.
-func (j *Journal) inNamespace(ctx context.Context, create func(context.Context) error) error {
+func (j *Journal) inNamespace(ctx context.Context, name string, create func(context.Context) error) error {
 	err := j.once(ctx, create)
 	if apierr.ClassOf(err) != apierr.Missing || err == nil {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: j.namespace, Labels: map[string]string{ownerLabel: ownerName}}}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{ownerLabel: ownerName}}}
 	err = j.once(ctx, func(ctx context.Context) error {
 		_, err := j.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{FieldManager: fieldManager})
 		return err
 	})
 	if err != nil && apierr.ClassOf(err) != apierr.Conflict { // one that exists already is what was wanted
-		return fmt.Errorf("making namespace %q: %w", j.namespace, err)
+		return fmt.Errorf("making namespace %q: %w", name, err)
 	}
 	return j.once(ctx, create)
 }

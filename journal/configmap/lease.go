@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/internal/apierr"
+	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
 )
@@ -21,6 +22,8 @@ import (
 const (
 	targetAnnotation = "salve-target"
 	holderAnnotation = "salve-holder"
+	// openAnnotation names the run at work and its record's head, sealed.
+	openAnnotation = "salve-open-run"
 	// lockPatience bounds the attempts to take a lease, besides the time that it
 	// takes to see whether a holder lives.
 	lockPatience = time.Minute
@@ -41,11 +44,11 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 		asked := j.clock.Now()
 		taken, err := j.claim(ctx, claim, identity)
 		if err == nil {
-			return j.hold(taken, identity, asked), nil
+			return j.hold(claim.Target, taken, identity, asked), nil
 		}
 		var again *changedError
 		if errors.As(err, &again) {
-			continue
+			err = &apierr.Error{Class: apierr.Transient, Err: err} // look again, after a pause
 		}
 		late := elapsed(j.clock.Now(), began) > lockPatience && n > 1
 		if !passes(err) || late || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
@@ -80,10 +83,7 @@ func (e *changedError) Unwrap() error { return e.error }
 // awaitLapse watches a lease that is held. It fails with *journal.HeldError when
 // the holder renews it.
 func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) error {
-	span := j.lease
-	if seconds := seen.Spec.LeaseDurationSeconds; seconds != nil {
-		span = min(time.Duration(*seconds)*time.Second, LongestLease)
-	}
+	span := j.span(seen)
 	began := j.clock.Now()
 	for elapsed(j.clock.Now(), began) < span {
 		if err := clock.Sleep(ctx, j.clock, min(span/10, lookAgain)); err != nil {
@@ -97,14 +97,57 @@ func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) er
 			continue
 		}
 		if holderOf(now) == "" || now.UID != seen.UID {
-			return &changedError{fmt.Errorf("the lease %s was given free", seen.Name)}
+			return &changedError{fmt.Errorf("the lease %s was released", seen.Name)}
 		}
-		var holder journal.Holder
-		// A holder that can't be read is still one.
-		_ = json.Unmarshal([]byte(now.Annotations[holderAnnotation]), &holder)
-		return &apierr.Error{Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: holder}}
+		return &apierr.Error{Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: *named(now)}}
 	}
 	return nil
+}
+
+// span is how long a holder has to be silent to be taken for dead. A lease that
+// somebody edited is not believed to be shorter than our own, nor longer than any.
+func (j *Journal) span(seen *coordinationv1.Lease) time.Duration {
+	span := time.Duration(0)
+	if seconds := seen.Spec.LeaseDurationSeconds; seconds != nil {
+		span = time.Duration(*seconds) * time.Second
+	}
+	return min(max(span, j.lease), LongestLease)
+}
+
+// named is who a lease says to hold it. A holder that can't be read is still one.
+func named(lease *coordinationv1.Lease) *journal.Holder {
+	holder := &journal.Holder{}
+	_ = json.Unmarshal([]byte(lease.Annotations[holderAnnotation]), holder)
+	return holder
+}
+
+// openRunOf is the run that a lease names; nil when it names none that can be read.
+func openRunOf(lease *coordinationv1.Lease) *journal.OpenRun {
+	open := &journal.OpenRun{}
+	if json.Unmarshal([]byte(lease.Annotations[openAnnotation]), open) != nil || open.Run == "" {
+		return nil
+	}
+	return open
+}
+
+// Peek reads the lease on a target.
+func (j *Journal) Peek(ctx context.Context, target string) (journal.Peeked, error) {
+	var seen *coordinationv1.Lease
+	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) (err error) {
+		seen, err = j.readLease(ctx, leaseName(target))
+		return err
+	})
+	switch {
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
+		return journal.Peeked{}, nil
+	case err != nil:
+		return journal.Peeked{}, fmt.Errorf("looking at the lease on %s in %s: %w", target, j.Where(), err)
+	}
+	peeked := journal.Peeked{Epoch: epochOf(seen), Open: openRunOf(seen)}
+	if holderOf(seen) != "" {
+		peeked.Holder = named(seen)
+	}
+	return peeked, nil
 }
 
 func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
@@ -115,7 +158,7 @@ func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity s
 		return nil, err
 	}
 	var made *coordinationv1.Lease
-	err := j.inNamespace(ctx, func(ctx context.Context) (err error) {
+	err := j.inNamespace(ctx, j.namespace, func(ctx context.Context) (err error) {
 		made, err = j.client.CoordinationV1().Leases(j.namespace).Create(ctx, next, metav1.CreateOptions{FieldManager: fieldManager})
 		return err
 	})
@@ -136,7 +179,11 @@ func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, ide
 		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold", epoch)
 	}
 	now, transitions, seconds := metav1.NewMicroTime(j.clock.Now()), int32(epoch), int32(j.lease/time.Second)
+	open, known := lease.Annotations[openAnnotation]
 	lease.Annotations = map[string]string{targetAnnotation: claim.Target, holderAnnotation: string(holder)}
+	if known {
+		lease.Annotations[openAnnotation] = open
+	}
 	lease.Spec = coordinationv1.LeaseSpec{
 		HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now, LeaseTransitions: &transitions,
 	}
@@ -181,7 +228,7 @@ func epochOf(lease *coordinationv1.Lease) int64 {
 	if lease.Spec.LeaseTransitions == nil {
 		return 0
 	}
-	return int64(*lease.Spec.LeaseTransitions)
+	return max(0, int64(*lease.Spec.LeaseTransitions))
 }
 
 // identityOf tells this holder from every other, also from one of the same

@@ -3,6 +3,7 @@ package configmap
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +26,7 @@ const (
 	// stores the whole object anew for each line, so that parts are kept small.
 	fullAt = 128 << 10
 	// longest is what a ConfigMap can hold: a line of its own at the most.
-	longest = corev1.MaxSecretSize - 4<<10
+	longest = min(journal.MaxLine, corev1.MaxSecretSize-4<<10)
 	// patience bounds the attempts to write a line: long enough for an API server
 	// to restart.
 	patience = time.Minute
@@ -33,14 +34,25 @@ const (
 )
 
 // part is a ConfigMap that holds a stretch of a record. Only the last one takes
-// lines: it is sealed before the next is made, so that a writer who has not seen
+// lines: it is made immutable before the next is made, so that a writer who has not seen
 // the next can't add to the one before.
 type part struct {
 	number  int
 	version string
-	sealed  bool
+	full    bool
 	size    int
 	lines   map[int]string
+}
+
+// first is the position of the oldest line; zero for an empty part.
+func (p *part) first() int {
+	oldest := 0
+	for seq := range p.lines {
+		if oldest == 0 || seq < oldest {
+			oldest = seq
+		}
+	}
+	return oldest
 }
 
 // last is the position of the newest line; zero for an empty part.
@@ -127,14 +139,15 @@ func (j *Journal) place(ctx context.Context, run string, seq int, text string) e
 	case tail.last() != seq-1 && !(len(tail.lines) == 0 && seq == 1):
 		return apierr.New(apierr.Conflict, "the record ends at line %d", tail.last())
 	}
-	if tail.size > 0 && tail.size+len(text) > fullAt && !tail.sealed {
+	if tail.size > 0 && tail.size+len(text) > fullAt && !tail.full {
 		if err := j.edit(ctx, run, tail, map[string]any{"immutable": true}); err != nil {
 			return err
 		}
-		tail.sealed = true
+		tail.full = true
 	}
-	if tail.sealed {
-		delete(j.tails, run) // the version of the new part is read with the next line
+	if tail.full {
+		delete(j.tails, run)  // the version of the new part is read with the next line
+		delete(j.firsts, run) // and so is where it begins
 		return j.createPart(ctx, run, tail.number+1, map[string]string{key(seq): text})
 	}
 	if err := j.edit(ctx, run, tail, map[string]any{"data": map[string]string{key(seq): text}}); err != nil {
@@ -169,17 +182,14 @@ func (j *Journal) createPart(ctx context.Context, run string, number int, data m
 		},
 		Data: data,
 	}
-	return j.inNamespace(ctx, func(ctx context.Context) error {
+	return j.inNamespace(ctx, j.namespace, func(ctx context.Context) error {
 		_, err := j.client.CoreV1().ConfigMaps(j.namespace).Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 		return err
 	})
 }
 
-// Read gives the lines of all parts, as of one moment.
+// Read gives the lines of all parts.
 func (j *Journal) Read(ctx context.Context, run string) ([][]byte, error) {
-	if !runName.MatchString(run) {
-		return nil, &journal.MissingError{Run: run, Where: j.Where()}
-	}
 	var parts []*part
 	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) (err error) {
 		parts, err = j.parts(ctx, run)
@@ -197,43 +207,128 @@ func (j *Journal) Read(ctx context.Context, run string) ([][]byte, error) {
 			lines = append(lines, []byte(part.lines[seq]))
 		}
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.firsts[run] = nil
+	for _, part := range parts {
+		j.firsts[run] = append(j.firsts[run], part.first())
+	}
 	return lines, nil
 }
 
-// parts reads the parts of a record, in order. It fails with *journal.MissingError
-// when there are none.
+// ReadLine reads the one part that holds the line.
+func (j *Journal) ReadLine(ctx context.Context, run string, seq int) ([]byte, error) {
+	number := j.partWith(run, seq)
+	if number == 0 {
+		if _, err := j.Read(ctx, run); err != nil {
+			return nil, err
+		}
+		if number = j.partWith(run, seq); number == 0 {
+			return nil, &journal.BrokenError{Run: run, Line: seq, Reason: "the line is missing in " + j.Where()}
+		}
+	}
+	var held *part
+	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) (err error) {
+		held, err = j.part(ctx, run, number)
+		return err
+	})
+	switch {
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
+		return nil, errors.Join(err, &journal.MissingError{Run: run, Where: j.Where()})
+	case err != nil:
+		return nil, err
+	}
+	text, found := held.lines[seq]
+	if !found {
+		return nil, &journal.BrokenError{Run: run, Line: seq, Reason: "the line is missing in " + j.Where()}
+	}
+	return []byte(text), nil
+}
+
+// partWith is the number of the part that holds a line; zero when that isn't known.
+func (j *Journal) partWith(run string, seq int) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	number := 0
+	for i, first := range j.firsts[run] {
+		if first > 0 && first <= seq {
+			number = i + 1
+		}
+	}
+	return number
+}
+
+// maxParts bounds how many parts of a record are looked for.
+const maxParts = 2 * journal.MaxRecord / fullAt
+
+// parts reads the parts of a record, in order, by their names: a label that somebody
+// removed hides nothing. It fails with *journal.MissingError when there are none.
 func (j *Journal) parts(ctx context.Context, run string) ([]*part, error) {
-	var list *corev1.ConfigMapList
+	if !runName.MatchString(run) {
+		return nil, &journal.MissingError{Run: run, Where: j.Where()}
+	}
+	var parts []*part
+	for n := 1; n <= maxParts; n++ {
+		next, err := j.part(ctx, run, n)
+		switch {
+		case err != nil && apierr.ClassOf(err) == apierr.Missing && n > 1:
+			return parts, nil // the part before was full when its writer died
+		case err != nil && apierr.ClassOf(err) == apierr.Missing:
+			return nil, &journal.MissingError{Run: run, Where: j.Where()}
+		case err != nil:
+			return nil, err
+		}
+		if parts = append(parts, next); !next.full {
+			return parts, nil
+		}
+	}
+	return nil, &journal.BrokenError{Run: run, Reason: "the record has more parts than any"}
+}
+
+// part reads one part.
+func (j *Journal) part(ctx context.Context, run string, number int) (*part, error) {
+	var object *corev1.ConfigMap
 	err := j.once(ctx, func(ctx context.Context) (err error) {
-		list, err = j.client.CoreV1().ConfigMaps(j.namespace).List(ctx, metav1.ListOptions{LabelSelector: runLabel + "=" + run})
+		object, err = j.client.CoreV1().ConfigMaps(j.namespace).Get(ctx, partName(run, number), metav1.GetOptions{})
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(list.Items) == 0 {
-		return nil, &journal.MissingError{Run: run, Where: j.Where()}
+	read, err := partOf(object, number)
+	if err != nil {
+		return nil, &journal.BrokenError{Run: run, Reason: err.Error()}
 	}
-	var parts []*part
-	for i := range list.Items {
-		part, err := partOf(&list.Items[i])
-		if err != nil {
-			return nil, &journal.BrokenError{Run: run, Reason: err.Error()}
-		}
-		parts = append(parts, part)
-	}
-	slices.SortFunc(parts, func(a, b *part) int { return a.number - b.number })
-	return parts, nil
+	return read, nil
 }
 
-func partOf(object *corev1.ConfigMap) (*part, error) {
-	number, err := strconv.Atoi(object.Labels[partLabel])
-	if err != nil {
-		return nil, fmt.Errorf("ConfigMap %s has label %s=%q", object.Name, partLabel, object.Labels[partLabel])
+// readParts counts the parts, whatever they hold.
+func (j *Journal) readParts(ctx context.Context, run string) (int, error) {
+	if !runName.MatchString(run) {
+		return 0, &journal.MissingError{Run: run, Where: j.Where()}
 	}
+	for n := 1; ; n++ {
+		err := backoff.Retry(ctx, j.clock, func(ctx context.Context) error {
+			return j.once(ctx, func(ctx context.Context) error {
+				_, err := j.client.CoreV1().ConfigMaps(j.namespace).Get(ctx, partName(run, n), metav1.GetOptions{})
+				return err
+			})
+		})
+		switch {
+		case err != nil && apierr.ClassOf(err) == apierr.Missing && n == 1:
+			return 0, &journal.MissingError{Run: run, Where: j.Where()}
+		case err != nil && apierr.ClassOf(err) == apierr.Missing, err == nil && n == maxParts:
+			return n - 1, nil
+		case err != nil:
+			return 0, err
+		}
+	}
+}
+
+func partOf(object *corev1.ConfigMap, number int) (*part, error) {
 	p := &part{
 		number: number, version: object.ResourceVersion, lines: map[int]string{},
-		sealed: object.Immutable != nil && *object.Immutable,
+		full: object.Immutable != nil && *object.Immutable,
 	}
 	for name, text := range object.Data {
 		seq, err := strconv.Atoi(name)
@@ -261,7 +356,11 @@ func (j *Journal) Runs(ctx context.Context) ([]string, error) {
 			return nil, fmt.Errorf("in %s: %w", j.Where(), err)
 		}
 		for i := range list.Items {
-			runs = append(runs, list.Items[i].Labels[runLabel])
+			// The name decides, as it does for reading. A label is anybody's to write.
+			run := strings.TrimSuffix(strings.TrimPrefix(list.Items[i].Name, "run-"), "-1")
+			if runName.MatchString(run) && list.Items[i].Name == partName(run, 1) {
+				runs = append(runs, run)
+			}
 		}
 		if page.Continue = list.Continue; page.Continue == "" {
 			slices.Sort(runs)

@@ -18,7 +18,7 @@ var errKilled = errors.New("killed")
 // itself, calls of ARM and writes to the journal: before it, or after it and before
 // the answer. The dead do nothing.
 type mortal struct {
-	journal.Backend
+	journal.Store
 	at    int // from 1; 0 for never
 	after bool
 	deeds int
@@ -40,9 +40,9 @@ func (m *mortal) Append(ctx context.Context, run string, seq int, line []byte) e
 	case before:
 		return errKilled
 	case after:
-		return errors.Join(errKilled, m.Backend.Append(ctx, run, seq, line))
+		return errors.Join(errKilled, m.Store.Append(ctx, run, seq, line))
 	}
-	return m.Backend.Append(ctx, run, seq, line)
+	return m.Store.Append(ctx, run, seq, line)
 }
 
 func (m *mortal) reach(azuresim.Call) azuresim.Verdict {
@@ -78,7 +78,7 @@ func dies(t *testing.T, m *mortal) (deeds int) {
 		memory := journal.NewMemory()
 		ctx, kill := context.WithCancelCause(t.Context())
 		defer kill(nil)
-		m.Backend, m.kill, s.journal = memory, kill, m
+		m.Store, m.kill, s.journal = memory, kill, m
 		s.world.Intercept(m.reach)
 		result, err := s.run(ctx)
 		deeds = m.deeds

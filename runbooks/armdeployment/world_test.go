@@ -32,7 +32,7 @@ type scene struct {
 	scenario azuresim.Scenario
 	world    *azuresim.World
 	acts     armdeployment.World
-	journal  journal.Backend
+	journal  journal.Store
 	in       armdeployment.Inputs
 	order    armdeployment.Order
 }

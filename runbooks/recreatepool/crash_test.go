@@ -190,4 +190,4 @@ func (s *story) transcript() string {
 	return lines.String()
 }
 
-var _ journal.Backend = (*process)(nil)
+var _ journal.Store = (*process)(nil)

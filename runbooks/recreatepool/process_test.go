@@ -28,7 +28,7 @@ var errKilled = errors.New("killed")
 // process is what one runner can reach of the world and the journal. When it is
 // killed nothing that it does has an effect any more.
 type process struct {
-	journal.Backend
+	journal.Store
 	dir string
 
 	mu   sync.Mutex
@@ -46,7 +46,7 @@ type process struct {
 }
 
 func newProcess(dir string) *process {
-	return &process{Backend: journal.NewFile(dir), dir: dir, kill: func(error) {}}
+	return &process{Store: journal.NewFile(dir), dir: dir, kill: func(error) {}}
 }
 
 // reach decides whether a call gets through.
@@ -93,9 +93,9 @@ func (p *process) Append(ctx context.Context, run string, seq int, line []byte) 
 	alive, last := p.point(true)
 	switch {
 	case alive:
-		return p.Backend.Append(ctx, run, seq, line)
+		return p.Store.Append(ctx, run, seq, line)
 	case last && p.how == after:
-		return errors.Join(errKilled, p.Backend.Append(ctx, run, seq, line))
+		return errors.Join(errKilled, p.Store.Append(ctx, run, seq, line))
 	case last && p.how == torn:
 		return errors.Join(errKilled, p.tear(run, line[:len(line)/2]))
 	}
@@ -116,7 +116,7 @@ func (p *process) Create(ctx context.Context, run string) error {
 	if p.isDead() {
 		return errKilled
 	}
-	return p.Backend.Create(ctx, run)
+	return p.Store.Create(ctx, run)
 }
 
 func (p *process) isDead() bool {

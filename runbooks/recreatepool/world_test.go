@@ -23,14 +23,14 @@ type stage struct {
 	t        testing.TB
 	scenario azuresim.Scenario
 	world    *azuresim.World
-	journal  journal.Backend
+	journal  journal.Store
 	runs     int
 	events   []engine.Event
 	// brief makes a run cheap: three failed writes are a storm, drains are short.
 	brief bool
 }
 
-func newStage(t testing.TB, scenario azuresim.Scenario, backend journal.Backend) *stage {
+func newStage(t testing.TB, scenario azuresim.Scenario, backend journal.Store) *stage {
 	t.Helper()
 	world, err := azuresim.New(scenario, azuresim.Options{})
 	if err != nil {

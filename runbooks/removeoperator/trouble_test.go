@@ -191,6 +191,10 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	o.hooks()
 	o.widget("stuck", held(o.finalizer()))
 	o.as("runner", nothing)
+	admins, err := configmap.New(configmap.Options{Client: o.admin.Client, Clock: o.admin.Clock, Namespace: o.team})
+	o.must(err)
+	_, err = admins.MakeKey(t.Context(), "remove-operator")
+	o.must(err)
 	kept, err := configmap.New(configmap.Options{Client: o.cluster.Client, Clock: o.cluster.Clock, Namespace: o.team})
 	o.must(err)
 	o.journal = kept

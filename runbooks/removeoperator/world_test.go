@@ -52,7 +52,7 @@ type operator struct {
 	inputs  removeoperator.Inputs
 	// user is the one whom as has made.
 	user    string
-	journal journal.Backend
+	journal journal.Store
 	// told are the events of the newest run.
 	told []engine.Event
 	mu   sync.Mutex

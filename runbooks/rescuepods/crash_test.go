@@ -23,7 +23,7 @@ var errKilled = errors.New("killed")
 // mortal is a journal whose writer dies at a write: before it is made, or after it,
 // when the answer is lost. The dead write nothing.
 type mortal struct {
-	journal.Backend
+	journal.Store
 	at     int // the write to die at, from 1; 0 for never
 	after  bool
 	writes int
@@ -34,10 +34,10 @@ func (m *mortal) Append(ctx context.Context, run string, seq int, line []byte) e
 	m.writes++
 	switch {
 	case m.at == 0 || m.writes < m.at:
-		return m.Backend.Append(ctx, run, seq, line)
+		return m.Store.Append(ctx, run, seq, line)
 	case m.writes == m.at && m.after:
 		m.kill(errKilled)
-		return errors.Join(errKilled, m.Backend.Append(ctx, run, seq, line))
+		return errors.Join(errKilled, m.Store.Append(ctx, run, seq, line))
 	}
 	m.kill(errKilled)
 	return errKilled
@@ -50,7 +50,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 	writes := 0
 	t.Run("never", func(t *testing.T) {
 		s := newStage(t)
-		m := &mortal{Backend: s.journal}
+		m := &mortal{Store: s.journal}
 		crash(t, s, m)
 		writes = m.writes
 	})
@@ -63,7 +63,7 @@ func TestCrashAtEveryWrite(t *testing.T) {
 				t.Run(fmt.Sprintf("write %d of %d, after it %v", at, writes, after), func(t *testing.T) {
 					t.Parallel()
 					s := newStage(t)
-					crash(t, s, &mortal{Backend: s.journal, at: at, after: after})
+					crash(t, s, &mortal{Store: s.journal, at: at, after: after})
 				})
 			}
 		}
@@ -86,13 +86,13 @@ func crash(t *testing.T, s *stage, m *mortal) {
 	if died := errors.Is(err, errKilled); died != (m.at > 0) {
 		t.Fatalf("the first process ended with %v", err)
 	}
-	m.Backend.(*journal.Memory).Expire(s.book().Target.ID) // as the lease of the dead does
-	s.journal = m.Backend
+	m.Store.(*journal.Memory).Expire(s.book().Target.ID) // as the lease of the dead does
+	s.journal = m.Store
 	closed := []runbook.Outcome{}
 	if m.at > 0 {
 		result = s.run()
 	}
-	records, err := journal.Find(t.Context(), m.Backend, func(h *journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
+	records, err := journal.Find(t.Context(), m.Store, func(h *journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
 	s.must(err)
 	for _, record := range records {
 		if record.Closed == nil {

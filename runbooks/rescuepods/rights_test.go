@@ -117,6 +117,8 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.kubectl("apply", "-f", rolesFile)
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
+	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer-key", "--role=salve-key-rescue-stranded-pods", "--user=rescuer")
+	s.kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-rescue-stranded-pods", "--from-literal=key="+strings.Repeat("5a", 32))
 	s.granted("rescuer")
 	for _, kind := range []string{stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
 		s.object(s.home, kind, "at-home")

@@ -46,7 +46,7 @@ type stage struct {
 	selector           string
 	world              rescuepods.World
 	inputs             rescuepods.Inputs
-	journal            journal.Backend
+	journal            journal.Store
 	events             []engine.Event
 	// pace is how many times as fast the engine's clock is; 0 means as fast as any.
 	pace float64

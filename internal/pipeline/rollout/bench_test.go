@@ -21,7 +21,7 @@ import (
 // bench is a journal on which pipelines of scripted steps are run.
 type bench struct {
 	*testing.T
-	journal  journal.Backend
+	journal  journal.Store
 	mu       sync.Mutex
 	calls    []string
 	together int

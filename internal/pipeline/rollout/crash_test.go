@@ -18,7 +18,7 @@ var errDied = errors.New("the process died")
 // dying is a journal whose process dies at its nth write: before it, or after it
 // and without an answer.
 type dying struct {
-	journal.Backend
+	journal.Store
 	writes, at int
 	after      bool
 }
@@ -26,10 +26,10 @@ type dying struct {
 func (d *dying) Append(ctx context.Context, run string, seq int, line []byte) error {
 	d.writes++
 	if d.writes < d.at {
-		return d.Backend.Append(ctx, run, seq, line)
+		return d.Store.Append(ctx, run, seq, line)
 	}
 	if d.writes == d.at && d.after {
-		return errors.Join(d.Backend.Append(ctx, run, seq, line), errDied)
+		return errors.Join(d.Store.Append(ctx, run, seq, line), errDied)
 	}
 	return errDied
 }
@@ -43,7 +43,7 @@ func TestCrashAnywhere(t *testing.T) {
 			t.Run(fmt.Sprintf("write %d, after it %v", at, after), func(t *testing.T) {
 				in(t, func(t *testing.T, b *bench) {
 					kept := b.journal
-					mortal := &dying{Backend: kept, at: at, after: after}
+					mortal := &dying{Store: kept, at: at, after: after}
 					b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
 						return rollout.Outcome{Result: journal.Done, Outputs: map[string]rollout.Output{"size": {Value: "3"}}}
 					}

@@ -52,7 +52,7 @@ func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
 	}
 	w.findings = judgement.Findings
 	judgement.Decision = engine.Decide(runbook.FailClosed, judgement.Findings)
-	return judgement.Decision, w.append(ctx, journal.Draft{Kind: journal.Evaluated, Data: judgement})
+	return judgement.Decision, w.append(ctx, journal.Pending{Kind: journal.Evaluated, Data: judgement})
 }
 
 // prepare has made what the steps need, and then asks their actions.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"salve/engine"
 	"salve/internal/pipeline"
 	"salve/journal"
 )
@@ -34,7 +33,7 @@ func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
 		return slices.ContainsFunc(inputsOf(history).Targets, func(id string) bool { return slices.Contains(ours, id) })
 	}, func(_ string, err error) {
 		var damage *journal.BrokenError
-		if !errors.As(err, &damage) || damage.Target == "" || slices.Contains(ours, damage.Target) {
+		if errors.As(err, &damage) && damage.Ours && slices.Contains(ours, damage.Target) {
 			broken = errors.Join(broken, err)
 		}
 	})
@@ -42,8 +41,8 @@ func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
 		return nil, err
 	}
 	for _, run := range runs {
-		if run.Away != nil {
-			return nil, &engine.AwayError{Run: run.Run, Where: run.Away.Where}
+		if run.MigratedTo != nil {
+			return nil, journal.Elsewhere(run.History)
 		}
 		found.epoch = max(found.epoch, run.Epoch)
 	}

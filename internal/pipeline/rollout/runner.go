@@ -19,7 +19,7 @@ import (
 
 // Runner runs pipelines on a journal.
 type Runner struct {
-	Journal journal.Backend
+	Journal journal.Store
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
@@ -107,7 +107,7 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 	if err != nil {
 		return engine.Result{}, err
 	}
-	record, err := journal.Create(ctx, r.Journal, r.Clock.Now, held.epoch(), header)
+	record, err := journal.Create(ctx, r.Journal, held.lease, r.Clock.Now, header)
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -132,8 +132,8 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 	switch {
 	case err != nil:
 		return engine.Result{}, err
-	case record.Away != nil:
-		return engine.Result{}, &engine.AwayError{Run: run, Where: record.Away.Where}
+	case record.MigratedTo != nil:
+		return engine.Result{}, journal.Elsewhere(record.History)
 	case record.Header.Target.ID != plan.Target().ID || record.Header.Runbook != Name:
 		return engine.Result{}, usage("run %q is of %s on %s", run, record.Header.Runbook, record.Header.Target.ID)
 	case record.Closed != nil:
@@ -152,7 +152,9 @@ func (r *Runner) resume(ctx context.Context, plan *Plan, record *journal.Record,
 	if err := w.check(options.Answers); err != nil {
 		return engine.Result{}, err
 	}
-	record.Continue(r.Clock.Now, held.epoch())
+	if err := record.Reopen(held.lease, r.Clock.Now); err != nil {
+		return engine.Result{}, err
+	}
 	inputs, err := encode(plan.Inputs)
 	if err != nil {
 		return engine.Result{}, err
@@ -176,7 +178,9 @@ func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leas
 			return usage("run %q is open on this target, and what became of its step %s is not known: salve resume or salve runs abandon it first", open.Run, step.Name)
 		}
 	}
-	open.Continue(r.Clock.Now, held.epoch())
+	if err := open.Reopen(held.lease, r.Clock.Now); err != nil {
+		return err
+	}
 	return open.Append(ctx, journal.Closed, "", journal.Verdict{
 		Outcome: runbook.Failed, Reason: fmt.Sprintf("superseded by run %s of another content of %s", by, plan.Inputs.Pipeline),
 	})

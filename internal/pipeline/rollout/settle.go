@@ -24,7 +24,7 @@ func (w *walk) settle(ctx context.Context, answers map[string]Answer) (journal.V
 		}
 		result, settled := w.became(i, history, answers[history.Name])
 		if settled || history.Open {
-			w.drafts = append(w.drafts, journal.Draft{Kind: journal.Outcome, Step: history.Name, Data: result})
+			w.drafts = append(w.drafts, journal.Pending{Kind: journal.Outcome, Step: history.Name, Data: result})
 		}
 	}
 	if err := w.commit(ctx); err != nil {

@@ -39,10 +39,10 @@ func (w *walk) settled(i int, outcome Outcome) {
 		if err = errors.Join(err, encodeErr); err != nil {
 			outcome = Outcome{Result: journal.Failure, Reason: "what it handed on can't be kept: " + err.Error()}
 		} else {
-			w.drafts = append(w.drafts, journal.Draft{Kind: journal.Noted, Step: w.name(i), Data: journal.Note{Name: noteOf(step.ID()), Value: raw}})
+			w.drafts = append(w.drafts, journal.Pending{Kind: journal.Noted, Step: w.name(i), Data: journal.Note{Name: noteOf(step.ID()), Value: raw}})
 		}
 	}
-	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Outcome, Step: w.name(i), Data: journal.Result{
+	w.drafts = append(w.drafts, journal.Pending{Kind: journal.Outcome, Step: w.name(i), Data: journal.Result{
 		Attempt: w.attempts(i), Result: outcome.Result, Reason: outcome.Reason,
 	}})
 	switch {
@@ -122,7 +122,7 @@ func (w *walk) name(i int) string { return w.plan.Steps[i].ID().String() }
 // append writes to the journal also when the run is being stopped: what happened
 // must be written down. After a write that failed, nothing is written any more: it
 // isn't known what of it is there.
-func (w *walk) append(ctx context.Context, drafts ...journal.Draft) error {
+func (w *walk) append(ctx context.Context, drafts ...journal.Pending) error {
 	if w.lost == nil {
 		w.lost = w.record.AppendAll(context.WithoutCancel(ctx), drafts...)
 	}
@@ -131,7 +131,7 @@ func (w *walk) append(ctx context.Context, drafts ...journal.Draft) error {
 
 // warn shows a problem, and has it written with the next entries.
 func (w *walk) warn(text string) {
-	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Warned, Data: journal.Message{Text: text}})
+	w.drafts = append(w.drafts, journal.Pending{Kind: journal.Warned, Data: journal.Message{Text: text}})
 	w.warnings = append(w.warnings, text)
 	w.tell(engine.Event{Kind: engine.Warning, Text: text})
 }
@@ -159,7 +159,7 @@ func (r *Runner) elsewhere(ctx context.Context, serviceGroup string, step pipeli
 }
 
 // tellEnded says the outcomes that have been written.
-func (w *walk) tellEnded(drafts []journal.Draft) {
+func (w *walk) tellEnded(drafts []journal.Pending) {
 	for _, draft := range drafts {
 		if result, ok := draft.Data.(journal.Result); ok {
 			w.tell(engine.Event{Kind: engine.StepEnded, Step: draft.Step, Attempt: result.Attempt, Result: &result})

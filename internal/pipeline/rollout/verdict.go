@@ -16,7 +16,7 @@ func (w *walk) verdict(ctx context.Context) (journal.Verdict, bool, error) {
 	}
 	if cause := context.Cause(ctx); cause != nil {
 		verdict := w.interrupted()
-		if err := w.append(ctx, journal.Draft{Kind: journal.Interrupted, Data: journal.Message{Text: verdict.Reason}}); err != nil {
+		if err := w.append(ctx, journal.Pending{Kind: journal.Interrupted, Data: journal.Message{Text: verdict.Reason}}); err != nil {
 			return verdict, true, err
 		}
 		if question := w.question(); question.Outcome != "" {

@@ -33,7 +33,7 @@ type walk struct {
 	// paused are steps that wait for their next attempt.
 	paused map[int]clock.Timer
 	// drafts are entries that are to be written before anything else is begun.
-	drafts []journal.Draft
+	drafts []journal.Pending
 	began  []int
 	// tries counts the attempts that this process has made at a step.
 	tries map[int]int
@@ -96,7 +96,7 @@ func (r *Runner) execute(ctx context.Context, w *walk, options Options) (engine.
 	if open {
 		kind = journal.Parked
 	}
-	if err := w.append(ctx, journal.Draft{Kind: kind, Data: verdict}); err != nil {
+	if err := w.append(ctx, journal.Pending{Kind: kind, Data: verdict}); err != nil {
 		return w.result(verdict), err
 	}
 	w.tell(engine.Event{Kind: engine.RunEnded, Text: verdict.Reason, Verdict: &verdict})
@@ -143,7 +143,7 @@ func (w *walk) announce(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := w.append(ctx, journal.Draft{Kind: journal.Planned, Data: plan}); err != nil {
+		if err := w.append(ctx, journal.Pending{Kind: journal.Planned, Data: plan}); err != nil {
 			return err
 		}
 		w.warnOfOthers(ctx)
@@ -236,7 +236,7 @@ func (w *walk) work(ctx context.Context) error {
 			delete(w.paused, i)
 			w.queue.push(i)
 		case wanted := <-w.notes:
-			wanted.answer <- w.append(ctx, journal.Draft{Kind: journal.Noted, Step: w.name(wanted.step), Data: wanted.data()})
+			wanted.answer <- w.append(ctx, journal.Pending{Kind: journal.Noted, Step: w.name(wanted.step), Data: wanted.data()})
 		case ended := <-w.ended:
 			w.take(ended)
 			w.takeMore()
@@ -303,7 +303,7 @@ func (w *walk) announceStep(i int) {
 		return
 	}
 	number := w.attempts(i) + 1
-	w.drafts = append(w.drafts, journal.Draft{Kind: journal.Intended, Step: w.name(i), Data: journal.Intent{Attempt: number, Inputs: inputs}})
+	w.drafts = append(w.drafts, journal.Pending{Kind: journal.Intended, Step: w.name(i), Data: journal.Intent{Attempt: number, Inputs: inputs}})
 	w.began = append(w.began, i)
 	w.running[i] = true
 	w.tries[i]++

@@ -25,7 +25,7 @@ func history(t *testing.T) *journal.History {
 	t.Helper()
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	record, err := journal.Create(ctx, journal.NewMemory(), func() time.Time { return now }, 1, journal.Header{
+	record, err := journal.Create(ctx, journal.NewMemory(), journal.NoLease(1), func() time.Time { return now }, journal.Header{
 		Schema: 1, Run: "20260301-120000-abcdef", Runbook: "pipeline",
 		Target: runbook.Target{ID: "t", Name: `Example <Fleet> & "Co" in mgmt`},
 	})
@@ -103,7 +103,7 @@ func wellFormed(text []byte) error {
 
 // TestBeginning: a run that has hardly begun can be shown as well.
 func TestBeginning(t *testing.T) {
-	record, err := journal.Create(context.Background(), journal.NewMemory(), time.Now, 1,
+	record, err := journal.Create(context.Background(), journal.NewMemory(), journal.NoLease(1), time.Now,
 		journal.Header{Run: "r", Target: runbook.Target{ID: "t"}})
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestBeginning(t *testing.T) {
 func TestTook(t *testing.T) {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	record, err := journal.Create(ctx, journal.NewMemory(), func() time.Time { return now }, 1,
+	record, err := journal.Create(ctx, journal.NewMemory(), journal.NoLease(1), func() time.Time { return now },
 		journal.Header{Schema: 1, Run: "run", Runbook: "pipeline"})
 	if err != nil {
 		t.Fatal(err)

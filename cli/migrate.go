@@ -26,7 +26,11 @@ moved: it is closed where it was, and goes on from the folder.`,
 				return err
 			}
 			there := &shelf{back: []string{"--journal", arguments[1]}}
-			return a.carry(command, arguments[0], kept, inFolder(arguments[1]), there)
+			to, err := a.inFolder(arguments[1])
+			if err != nil {
+				return err
+			}
+			return a.migrate(command, arguments[0], kept, to, there)
 		},
 	}
 	from.addFlags(command.Flags())
@@ -47,23 +51,27 @@ on where it is brought.`,
 			if err != nil {
 				return err
 			}
-			return a.carry(command, arguments[0], inFolder(arguments[1]), kept, to)
+			folder, err := a.inFolder(arguments[1])
+			if err != nil {
+				return err
+			}
+			return a.migrate(command, arguments[0], folder, kept, to)
 		},
 	}
 	to.addFlags(command.Flags())
 	return command
 }
 
-// carry brings a record from one journal to another and says where it stands.
-func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place, there *shelf) error {
+// migrate brings a record from one journal to another and says where it stands.
+func (a *app) migrate(command *cobra.Command, run string, from, to *journal.Location, there *shelf) error {
 	if err := identify(command.Context(), from, to); err != nil {
 		return err
 	}
 	if from.ID == to.ID {
 		return usage("the record is to go from %s to %s: that is where it is", from.Where, to.Where)
 	}
-	carriage := journal.Carriage{Run: run, From: *from, To: *to, Holder: a.holder(), Now: time.Now}
-	record, err := carriage.Carry(command.Context())
+	migration := journal.Migration{Run: run, From: *from, To: *to, Holder: a.holder(), Now: time.Now}
+	record, err := migration.Migrate(command.Context())
 	if err != nil {
 		return err
 	}
@@ -73,7 +81,7 @@ func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place,
 		return a.document(struct {
 			report.Document
 			Run report.Listed `json:"run"`
-		}{report.NewDocument("carried"), report.List(record.History)})
+		}{report.NewDocument("migrated"), report.List(record.History)})
 	}
 	fmt.Fprintln(a.stdout, says)
 	if record.Closed == nil {
@@ -83,7 +91,7 @@ func (a *app) carry(command *cobra.Command, run string, from, to *journal.Place,
 }
 
 // identify asks clusters who they are: a record is moved to one place only.
-func identify(ctx context.Context, places ...*journal.Place) error {
+func identify(ctx context.Context, places ...*journal.Location) error {
 	for _, place := range places {
 		if kept, inCluster := place.Backend.(*configmap.Journal); inCluster {
 			id, err := kept.ID(ctx)

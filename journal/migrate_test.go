@@ -11,15 +11,16 @@ import (
 	"salve/runbook"
 )
 
-func place(t *testing.T, name string) journal.Place {
-	return journal.Place{Backend: journal.NewFile(t.TempDir()), Where: name, ID: name}
+func place(t *testing.T, name string) journal.Location {
+	store := journal.NewFile(t.TempDir())
+	return journal.Location{Backend: store, Locker: store, Where: name, ID: name}
 }
 
 // begin opens a run in a place.
-func begin(t *testing.T, at journal.Place) {
+func begin(t *testing.T, at journal.Location) {
 	t.Helper()
 	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "mend", Version: "1", Target: runbook.Target{ID: "lamp/1"}}
-	record, err := journal.Create(ctx, at, now, 5, header)
+	record, err := journal.Create(ctx, at, journal.NoLease(5), now, header)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +29,11 @@ func begin(t *testing.T, at journal.Place) {
 	}
 }
 
-func carry(from, to journal.Place) (*journal.Record, error) {
-	return journal.Carriage{Run: "run-1", From: from, To: to, Now: now}.Carry(ctx)
+func carry(from, to journal.Location) (*journal.Record, error) {
+	return journal.Migration{Run: "run-1", From: from, To: to, Now: now}.Migrate(ctx)
 }
 
-func load(t *testing.T, at journal.Place) *journal.Record {
+func load(t *testing.T, at journal.Location) *journal.Record {
 	t.Helper()
 	record, err := journal.Load(ctx, at, "run-1")
 	if err != nil {
@@ -44,7 +45,7 @@ func load(t *testing.T, at journal.Place) *journal.Record {
 func TestAnOpenRunIsMovedThereAndBack(t *testing.T) {
 	home, cluster := place(t, "home"), place(t, "the cluster")
 	begin(t, home)
-	for _, way := range [][2]journal.Place{{home, cluster}, {cluster, home}, {home, cluster}} {
+	for _, way := range [][2]journal.Location{{home, cluster}, {cluster, home}, {home, cluster}} {
 		from, to := way[0], way[1]
 		moved, err := carry(from, to)
 		if err != nil {
@@ -89,8 +90,8 @@ func TestAMoveThatWasCutOffGoesOn(t *testing.T) {
 		from, to := place(t, "from"), place(t, "to")
 		begin(t, from)
 		life := &dying{left: writes}
-		mortal := func(p journal.Place) journal.Place {
-			return journal.Place{Backend: &sharing{p.Backend, life}, Where: p.Where, ID: p.ID}
+		mortal := func(p journal.Location) journal.Location {
+			return journal.Location{Backend: &sharing{p.Backend, life}, Locker: p.Locker, Where: p.Where, ID: p.ID}
 		}
 		_, died := carry(mortal(from), mortal(to))
 		open := load(t, from).Closed == nil
@@ -119,7 +120,9 @@ func TestAClosedRunIsCopied(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	begin(t, from)
 	record := load(t, from)
-	record.Continue(now, 5)
+	if err := record.Reopen(journal.NoLease(6), now); err != nil {
+		t.Fatal(err)
+	}
 	if err := record.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +140,7 @@ func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	begin(t, from)
 	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "other", Target: runbook.Target{ID: "lamp/2"}}
-	if _, err := journal.Create(ctx, to, now, 1, header); err != nil {
+	if _, err := journal.Create(ctx, to, journal.NoLease(1), now, header); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "line 1") {
@@ -156,7 +159,7 @@ func TestAMovedRunGoesToOnePlace(t *testing.T) {
 	if _, err := carry(from, to); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, other); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "moved to to") {
+	if _, err := carry(from, other); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "migrated to to") {
 		t.Errorf("to another place: %v", err)
 	}
 	var missing *journal.MissingError
@@ -169,7 +172,7 @@ func TestAMovedRunGoesToOnePlace(t *testing.T) {
 func TestADestinationThatCannotBeWrittenClosesNothing(t *testing.T) {
 	from := place(t, "from")
 	begin(t, from)
-	nowhere := journal.Place{Backend: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere"}
+	nowhere := journal.Location{Backend: journal.NewFile("/proc/nowhere"), Locker: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere"}
 	if _, err := carry(from, nowhere); err == nil {
 		t.Error("it went nowhere")
 	}
@@ -187,12 +190,14 @@ func TestARecordThatWentOnComesBackWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved.Continue(now, 9)
+	if err := moved.Reopen(journal.NoLease(9), now); err != nil {
+		t.Fatal(err)
+	}
 	if err := moved.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
 		t.Fatal(err)
 	}
 	back, err := carry(away, home)
-	if err != nil || back.Closed == nil || back.Closed.Outcome != runbook.Remediated || back.Away != nil {
+	if err != nil || back.Closed == nil || back.Closed.Outcome != runbook.Remediated || back.MigratedTo != nil {
 		t.Errorf("back home: %+v, %v", back, err)
 	}
 }

@@ -1,0 +1,95 @@
+package journal
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"salve/internal/apierr"
+)
+
+// keyFile keeps one key for all runbooks in a file of its owner alone.
+type keyFile struct {
+	disk disk
+	// path is for people, name is in the disk.
+	path, name string
+}
+
+func newKeyFile(path string) keyFile {
+	return keyFile{disk: folder(filepath.Dir(path)), path: path, name: filepath.Base(path)}
+}
+
+// Key reads the key. A file that others may read or have made is refused.
+func (k keyFile) Key(_ context.Context, runbook string) (Key, error) {
+	info, err := k.disk.Lstat(k.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &apierr.Error{Class: apierr.Missing, Err: errors.New("not found")}
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "set SALVE_JOURNAL_KEY_FILE to the key file that the journal was written with"}
+	}
+	if err == nil {
+		err = private(info)
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = readBounded(k.disk, k.name, 2*KeySize+1)
+	}
+	if err != nil {
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "chmod 600 " + k.path}
+	}
+	secret, err := hex.DecodeString(strings.TrimSuffix(string(raw), "\n"))
+	if err == nil {
+		var key Key
+		if key, err = NewKey(secret); err == nil {
+			return key, nil
+		}
+	}
+	return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: fmt.Errorf("not a key file: %w", err)}
+}
+
+// private tells why a key file is not its owner's alone.
+func private(info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("forbidden: mode %04o lets others at it, want 0600", mode)
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
+		return fmt.Errorf("forbidden: it belongs to user %d, want %d", stat.Uid, os.Geteuid())
+	}
+	return nil
+}
+
+// MakeKey makes the file when it is missing. Of several processes that do so at
+// once, one makes it and all read it: it gets its name when it is complete.
+func (k keyFile) MakeKey(ctx context.Context, runbook string) (Key, error) {
+	key, err := k.Key(ctx, runbook)
+	if err == nil || apierr.ClassOf(err) != apierr.Missing {
+		return key, err
+	}
+	made, secret := RandomKey()
+	if err := k.write(k.name+"."+made.ID(), hex.EncodeToString(secret)+"\n"); err != nil {
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "set SALVE_JOURNAL_KEY_FILE to a file in a folder that can be written"}
+	}
+	return k.Key(ctx, runbook)
+}
+
+func (k keyFile) write(next, content string) error {
+	if err := k.disk.Make(); err != nil {
+		return err
+	}
+	if err := writeNew(k.disk, next, []byte(content)); err != nil {
+		return err
+	}
+	err := k.disk.Link(next, k.name)
+	if errors.Is(err, fs.ErrExist) {
+		err = nil // another process was quicker
+	}
+	return errors.Join(err, k.disk.Remove(next), k.disk.SyncDir("."))
+}
