@@ -222,7 +222,7 @@ func (b *bench) puts() int {
 func TestATimeoutLeavesTheDeployment(t *testing.T) {
 	b := newBenchOf(t, "healthy", func(s *azuresim.Scenario) { s.Durations.Resource = azuresim.Duration(3 * time.Minute) })
 	run := b.deploying(strings.Replace(deployments(1), "    deploymentLevel", "    timeout: 60s\n    deploymentLevel", 1))
-	contains(t, b.pipeline(exitFailed, run...), "the time budget of 1m0s is over; ARM keeps what the deployment has made so far")
+	contains(t, b.pipeline(exitFailed, run...), "budget of 1m0s is over; ARM keeps what the deployment has made so far")
 	if err := os.WriteFile(run[1], []byte(deployments(1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
