@@ -168,7 +168,8 @@ func eachGoFile(t *testing.T, visit func(path string)) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && (strings.HasPrefix(entry.Name(), ".") && path != "." || entry.Name() == "testdata" || entry.Name() == "tools") {
+		hidden := strings.HasPrefix(entry.Name(), ".") && path != "."
+		if entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "tools") {
 			return filepath.SkipDir
 		}
 		if !entry.IsDir() && strings.HasSuffix(path, ".go") {

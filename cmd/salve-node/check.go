@@ -37,6 +37,7 @@ func levelOfCheck(outcome liveconfig.Outcome) event.Level {
 	switch outcome {
 	case liveconfig.LiveRead, liveconfig.NoHotfixForBase, liveconfig.NonePublished:
 		return event.Information
+	default:
+		return event.Warning
 	}
-	return event.Warning
 }

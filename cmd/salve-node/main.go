@@ -108,8 +108,8 @@ func (p process) start(chosen command) int {
 
 func (p process) help(to io.Writer) {
 	var text strings.Builder
-	text.WriteString("salve-node runs a hotfix of the node program when there is one, and the baked program in any other " +
-		"case.\n\nCommands:\n")
+	text.WriteString("salve-node runs a hotfix of the node program when there is one, and the baked program in " +
+		"any other case.\n\nCommands:\n")
 	for _, one := range commands() {
 		fmt.Fprintf(&text, "  %-9s %s\n", one.name, one.does)
 	}

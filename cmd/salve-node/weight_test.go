@@ -171,7 +171,7 @@ func (m tests) Run() int {
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	programs = folder
 	return m.M.Run()
 }

@@ -198,7 +198,7 @@ func TestLive(t *testing.T) {
 }
 
 // TestLiveBrokenTerminal: a screen that can't be written on stops nothing.
-func TestLiveBrokenTerminal(t *testing.T) {
+func TestLiveBrokenTerminal(*testing.T) {
 	live := NewLive(broken{}, "title", time.Now, nil)
 	for _, event := range events() {
 		live.Watch(event)

@@ -34,7 +34,9 @@ const (
 	blue   = "\x1b[36m"
 )
 
-var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+func spinner() []string {
+	return []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+}
 
 // drawing is one frame being made.
 type drawing struct {
@@ -155,7 +157,7 @@ func (d *drawing) finding(finding runbook.Finding) {
 	}
 }
 
-func (d *drawing) spin() string { return spinner[d.frame%len(spinner)] }
+func (d *drawing) spin() string { return spinner()[d.frame%len(spinner())] }
 
 func (d *drawing) step(step *row) {
 	switch {

@@ -111,6 +111,7 @@ func (l *Log) enter(event engine.Event) {
 		l.phase = "checks"
 	case engine.RunEnded:
 		l.phase = "end"
+	default: // the other events belong to the phase that is
 	}
 }
 

@@ -130,6 +130,7 @@ func (p *picture) moved(event engine.Event) {
 		if step.began.IsZero() {
 			step.began = event.At
 		}
+	default: // no other event is of a step's course
 	}
 }
 

@@ -13,7 +13,7 @@ func TestArtifacts(t *testing.T) {
 	digest := strings.Repeat("ab", 32)
 	good := fmt.Sprintf(`{"url": "https://example.com/node", "sha256": %q, "size": 7, "format": "deb"}`, digest)
 	in := func(artifact string) string { return `{"202604.01": {"amd64": ` + artifact + `}}` }
-	with := func(old, new string) string { return in(strings.Replace(good, old, new, 1)) }
+	with := func(old, other string) string { return in(strings.Replace(good, old, other, 1)) }
 	for name, row := range map[string]struct{ artifacts, says string }{
 		"all is there":                  {in(good), "found"},
 		"over HTTP":                     {with("https", "http"), "found"},

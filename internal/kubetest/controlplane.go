@@ -95,7 +95,7 @@ func (c *ControlPlane) begin(ctx context.Context) (err error) {
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
-	for _, name := range controllers {
+	for _, name := range controllers() {
 		if err := c.run(name); err != nil {
 			return err
 		}
@@ -104,7 +104,9 @@ func (c *ControlPlane) begin(ctx context.Context) (err error) {
 }
 
 // controllers are the programs that do the rest, once there is an API server.
-var controllers = []string{"kube-controller-manager", "kube-scheduler", "kwok"}
+func controllers() []string {
+	return []string{"kube-controller-manager", "kube-scheduler", "kwok"}
+}
 
 // run starts a program with the arguments that it has here.
 func (c *ControlPlane) run(name string) error {
@@ -166,13 +168,13 @@ func (c *ControlPlane) StartAPIServer(t testing.TB) {
 	if err := c.awaitReady(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range controllers {
+	for _, name := range controllers() {
 		c.process(name).kill()
 	}
 	if err := c.forgetKwok(ctx); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range controllers {
+	for _, name := range controllers() {
 		if err := c.run(name); err != nil {
 			t.Fatal(err)
 		}

@@ -94,11 +94,11 @@ func (c *ControlPlane) awaitNodes(t testing.TB, names []string) {
 }
 
 // afterwards clears something away after the test, with a context of its own.
-func (c *ControlPlane) afterwards(t testing.TB, clear func(context.Context) error) {
+func (c *ControlPlane) afterwards(t testing.TB, remove func(context.Context) error) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), fixtureLimit)
 		defer cancel()
-		if err := clear(ctx); err != nil && ctx.Err() != nil {
+		if err := remove(ctx); err != nil && ctx.Err() != nil {
 			t.Errorf("clearing up: %v", err)
 		}
 	})

@@ -3,6 +3,7 @@ package kubetest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +135,7 @@ func panicWith(t *testing.T, folder string) {
 		}
 		told += "." + string(process)
 	}
-	os.Stdout.WriteString(told)
+	fmt.Print(told)
 	panic("as asked")
 }
 

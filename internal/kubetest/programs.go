@@ -11,7 +11,9 @@ import (
 // default it is bin/control-plane in the module that the tests are in.
 const Folder = "SALVE_CONTROL_PLANE"
 
-var programs = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl"}
+func programs() []string {
+	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "kubectl"}
+}
 
 // findPrograms gives the folder that holds every program.
 func findPrograms() (string, error) {
@@ -23,7 +25,7 @@ func findPrograms() (string, error) {
 		}
 		folder = filepath.Join(root, "bin", "control-plane")
 	}
-	for _, name := range programs {
+	for _, name := range programs() {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			return "", fmt.Errorf("%s is not in %s: run make control-plane, which builds it", name, folder)
 		}

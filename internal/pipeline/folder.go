@@ -80,7 +80,7 @@ func placeOr(text Text, otherwise diagnostic.Place) diagnostic.Place {
 
 // within tells whether a path leads into a folder, when all links are followed.
 func within(folder, path string) bool {
-	real, err := filepath.EvalSymlinks(folder)
+	inside, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return false
 	}
@@ -88,7 +88,7 @@ func within(folder, path string) bool {
 	if err != nil {
 		return false
 	}
-	relative, err := filepath.Rel(real, target)
+	relative, err := filepath.Rel(inside, target)
 	return err == nil && filepath.IsLocal(relative)
 }
 
@@ -216,8 +216,10 @@ func nothing(string) bool    { return false }
 func everything(string) bool { return true }
 
 // transparent are programs that make no files but those that their words name.
-var transparent = strings.Fields(
-	`go cp mv ln install touch chmod mkdir mktemp rm cat tee sed jq date uname dirname basename`)
+func transparent() []string {
+	return strings.Fields(
+		`go cp mv ln install touch chmod mkdir mktemp rm cat tee sed jq date uname dirname basename`)
+}
 
 // made is what the build step makes: the files that its words name, or those in
 // folders that they name, and whatever else if nobody knows.
@@ -244,12 +246,12 @@ func (b *BuildStep) words() (words []string, known bool) {
 	for _, arg := range b.Args {
 		words = append(words, arg.Value)
 	}
-	known = slices.Contains(transparent, filepath.Base(b.Command.Value))
+	known = slices.Contains(transparent(), filepath.Base(b.Command.Value))
 	if name := filepath.Base(b.Command.Value); name == "bash" || name == "sh" {
 		script, given := scriptOf(words[1:])
 		commands, err := shell.Commands(script)
 		known = given && err == nil && !slices.ContainsFunc(commands,
-			func(name string) bool { return !slices.Contains(transparent, name) })
+			func(name string) bool { return !slices.Contains(transparent(), name) })
 		words, _ = shell.Words(script) // without an error above there is none here
 	}
 	if slices.Contains(words, "run") || slices.Contains(words, "generate") {

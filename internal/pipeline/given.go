@@ -125,20 +125,22 @@ func (v *validator) environment(step *Step, variables []Variable) {
 		case strings.HasPrefix(name.Value, "SALVE_"):
 			v.add(step, name.At, "shadowed-variable", "call it something else", "variable %s hides one of Salve's own",
 				name.Value)
-		case ruling[name.Value] != "":
+		case ruling()[name.Value] != "":
 			v.warn(step, name.At, "shadowed-variable", "set it in the command instead", "variable %s hides the one by which %s",
-				name.Value, ruling[name.Value])
+				name.Value, ruling()[name.Value])
 		}
 	}
 }
 
 // ruling are variables that change how every program of a step works.
-var ruling = map[string]string{
-	"PATH": "programs are found", "HOME": "programs find what is theirs: a step has an empty one of its own",
-	"IFS":      "the shell takes words apart",
-	"BASH_ENV": "bash runs a file before the command", "ENV": "shells run a file before the command",
-	"SHELLOPTS": "bash is told its options", "BASHOPTS": "bash is told its options",
-	"LD_PRELOAD": "code is loaded into programs", "LD_LIBRARY_PATH": "programs find their libraries",
+func ruling() map[string]string {
+	return map[string]string{
+		"PATH": "programs are found", "HOME": "programs find what is theirs: a step has an empty one of its own",
+		"IFS":      "the shell takes words apart",
+		"BASH_ENV": "bash runs a file before the command", "ENV": "shells run a file before the command",
+		"SHELLOPTS": "bash is told its options", "BASHOPTS": "bash is told its options",
+		"LD_PRELOAD": "code is loaded into programs", "LD_LIBRARY_PATH": "programs find their libraries",
+	}
 }
 
 // times judges retries that never happen, and steps that are ended while what they

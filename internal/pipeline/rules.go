@@ -3,6 +3,8 @@ package pipeline
 import "salve/internal/pipeline/diagnostic"
 
 // Rules are all that is looked for. docs/pipelines.md has an example of each.
+//
+//nolint:gochecknoglobals // a table that nobody writes to
 var Rules = []diagnostic.Rule{
 	{ID: "yaml-size", Says: "A file has at most 16 MiB.", Why: "More is no pipeline that anybody wrote."},
 	{ID: "yaml-encoding", Says: "A file is UTF-8 without control characters.", Why: "Save it so."},

@@ -98,8 +98,9 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(verdict journal.Verdict) {
 			t.add(entry, string(entry.Kind), verdictText(verdict)).reason = verdict.Reason
 		})
+	default:
+		return nil // notes are for the steps, not for people
 	}
-	return nil // notes are for the steps, not for people
 }
 
 // judged shows the guards at the start, the checks, and any other judgement that

@@ -126,7 +126,7 @@ func (b *bench) run(ctx context.Context, s *suite, limit time.Duration, mutant s
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	command := exec.CommandContext(limited, "sh", "-c", `ulimit -v 16777216; exec "$0" "$@"`, s.program,
-		"-test.failfast", "-test.timeout=0", "-test.run="+s.tests)
+		"-test.failfast", "-test.timeout="+(limit+5*time.Second).String(), "-test.run="+s.tests)
 	flags := "GOFLAGS=" + os.Getenv("GOFLAGS") + " -overlay=" + filepath.Join(b.scratch, "overlay.json")
 	command.Dir, command.Env = s.dir, append(os.Environ(), mutant, flags)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -7,6 +7,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -20,7 +22,9 @@ func main() {
 	parallel := flag.Int("parallel", 2, "how many mutants are tried at once")
 	least := flag.Float64("min", 90, "the `percentage` to be killed; below it the exit code is 1")
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), *budget)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, *budget)
 	defer cancel()
 	all := &survey{equivalent: map[string]bool{}, verdicts: map[string]string{}}
 	err := all.read(*table, *list, *since, flag.Args())

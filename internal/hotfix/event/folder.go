@@ -33,12 +33,12 @@ func (f Folder) Write(e Event, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.Path, 0o755); err != nil {
+	if err := os.MkdirAll(f.Path, 0o755); err != nil { //nolint:gosec // G301: other users' agents collect events
 		return err
 	}
 	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
 	path := filepath.Join(f.Path, name)
-	if err := os.WriteFile(path+partial, append(raw, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(path+partial, append(raw, '\n'), 0o644); err != nil { //nolint:gosec // G306: as above
 		_ = os.Remove(path + partial) // the error that is given back matters more
 		return err
 	}

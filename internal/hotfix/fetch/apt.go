@@ -14,17 +14,19 @@ import (
 type apt struct{ get, cache, sources string }
 
 // aptSigns are texts of apt-get in the language C.
-var aptSigns = []sign{
-	{"Could not get lock", Busy},
-	{"Unable to lock", Busy},
-	{"is not signed", Untrusted},
-	{"NO_PUBKEY", Untrusted},
-	{"BADSIG", Untrusted},
-	{"EXPKEYSIG", Untrusted},
-	{"401  Unauthorized", Denied},
-	{"403  Forbidden", Denied},
-	{"Failed to fetch", Unreachable},
-	{partly, Unreachable},
+func aptSigns() []sign {
+	return []sign{
+		{"Could not get lock", Busy},
+		{"Unable to lock", Busy},
+		{"is not signed", Untrusted},
+		{"NO_PUBKEY", Untrusted},
+		{"BADSIG", Untrusted},
+		{"EXPKEYSIG", Untrusted},
+		{"401  Unauthorized", Denied},
+		{"403  Forbidden", Denied},
+		{"Failed to fetch", Unreachable},
+		{partly, Unreachable},
+	}
 }
 
 // partly is what older ones say while they call it a success.
@@ -47,11 +49,11 @@ func (a apt) download(ctx context.Context, e errand, work string) (string, error
 		err = errors.New("the lists came in part")
 	}
 	if err != nil {
-		return "", read(output, err, aptSigns)
+		return "", read(output, err, aptSigns())
 	}
 	table, err := run(ctx, program{a.cache, append(options, "madison", e.packageName), work})
 	if err != nil {
-		return "", read(table, err, aptSigns)
+		return "", read(table, err, aptSigns())
 	}
 	version, found := newest(table, e)
 	if !found {
@@ -64,7 +66,7 @@ func (a apt) download(ctx context.Context, e errand, work string) (string, error
 	}
 	output, err = run(ctx, program{a.get, append(options, "download", e.packageName+"="+version), got})
 	if err != nil {
-		return "", read(output, err, aptSigns)
+		return "", read(output, err, aptSigns())
 	}
 	return only(filepath.Join(got, "*.deb"))
 }
@@ -72,7 +74,7 @@ func (a apt) download(ctx context.Context, e errand, work string) (string, error
 // options are those of every call; none of them is apt's own default.
 func (a apt) options(work string) ([]string, error) {
 	for _, folder := range []string{"lists/partial", "cache/archives/partial"} {
-		if err := os.MkdirAll(filepath.Join(work, folder), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(work, folder), 0o755); err != nil { //nolint:gosec // G301: for _apt too
 			return nil, err
 		}
 	}

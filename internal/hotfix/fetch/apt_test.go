@@ -109,7 +109,7 @@ sys.stdin.read()`, filepath.Join(lists, "lock"))
 		t.Fatal(err)
 	}
 	release = func() {
-		input.Close()
+		_ = input.Close()
 		_ = holder.Wait()
 	}
 	t.Cleanup(release)

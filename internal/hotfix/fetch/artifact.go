@@ -27,16 +27,15 @@ const (
 
 // fromArtifact downloads from the pointer's address. The digest and the size are
 // checked before anything is taken out of an archive.
-func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (source string,
-	err error) {
+func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (string, error) {
 	downloaded := to
 	if artifact.Format != hotfix.Binary {
 		downloaded = to + "." + string(artifact.Format)
-		defer os.Remove(downloaded)
+		defer func() { _ = os.Remove(downloaded) }() // the whole folder is removed in the end
 	}
 	client := newClient()
 	defer client.CloseIdleConnections()
-	err = o.patiently(ctx, func(ctx context.Context) error { return download(ctx, client, artifact, downloaded) })
+	err := o.patiently(ctx, func(ctx context.Context) error { return download(ctx, client, artifact, downloaded) })
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +62,7 @@ func newClient() *http.Client {
 	}
 }
 
-// ErrNotFollowed: a redirection leads where no node goes.
+// ErrNotFollowed says that a redirection leads where no node goes.
 var ErrNotFollowed = errors.New("the redirection is not followed")
 
 // Follow is the rule by which nodes follow redirections, as http.Client asks for

@@ -120,7 +120,7 @@ func (o *Origin) bring(ctx context.Context, pointer hotfix.Pointer, e errand) (F
 		file.SHA256, err = digestOf(file.Path)
 	}
 	if err != nil {
-		os.Remove(file.Path)
+		_ = os.Remove(file.Path) // the error that is returned matters more
 		return File{}, &Error{Outcome: OutcomeOf(err), Err: fmt.Errorf("fetching %s %s: %w", e.packageName, e.want, err)}
 	}
 	return file, nil
@@ -131,13 +131,13 @@ func create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o700)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o700) //nolint:gosec // G302: it is a program
 	if err != nil {
 		return nil, err
 	}
 	// The mask of the process may have taken from the mode.
 	if err := file.Chmod(0o700); err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, err
 	}
 	return file, nil

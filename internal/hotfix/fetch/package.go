@@ -25,7 +25,7 @@ func (o *Origin) fromPackage(ctx context.Context, e errand, to string) (source s
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }() // the next fetch clears it too
 	var file string
 	err = o.patiently(ctx, func(ctx context.Context) error {
 		file, err = using.download(ctx, e, work)

@@ -12,7 +12,9 @@ import (
 
 // pauses grow between tries; a shorter first one than that of a cloud's calls,
 // because a node that boots is waiting.
-var pauses = backoff.Exponential{First: 500 * time.Millisecond, Longest: 10 * time.Second, Factor: 1.8}
+func pauses() backoff.Exponential {
+	return backoff.Exponential{First: 500 * time.Millisecond, Longest: 10 * time.Second, Factor: 1.8}
+}
 
 // patiently tries within the budget for as long as failing is of a kind that
 // clears. A pause that would outlast the budget is not begun: the node boots on.
@@ -30,7 +32,7 @@ func (o *Origin) patiently(ctx context.Context, try func(context.Context) error)
 		if !OutcomeOf(err).clears() {
 			return err
 		}
-		pause := jittered(pauses.Pause(n, 0))
+		pause := jittered(pauses().Pause(n, 0))
 		var known *Error
 		if errors.As(err, &known) {
 			pause = max(pause, known.RetryAfter)
@@ -45,5 +47,5 @@ func (o *Origin) patiently(ctx context.Context, try func(context.Context) error)
 // jittered takes up to a half off a pause, so that a scale set that boots at once
 // does not come back at once.
 func jittered(pause time.Duration) time.Duration {
-	return pause/2 + rand.N(pause/2+1)
+	return pause/2 + rand.N(pause/2+1) //nolint:gosec // G404: jitter is no secret
 }

@@ -104,7 +104,7 @@ func TestMain(m *testing.M) {
 	}
 	built.folder = folder
 	code := m.Run()
-	os.RemoveAll(folder)
+	_ = os.RemoveAll(folder)
 	os.Exit(code)
 }
 

@@ -14,22 +14,24 @@ type rpm struct {
 
 // rpmSigns are texts of dnf and of tdnf in the language C. A repository that can't
 // be reached comes before a package that isn't found: the one causes the other.
-var rpmSigns = []sign{
-	{"Waiting for process with pid", Busy}, // dnf and tdnf wait by themselves
-	{"waiting for tdnf_instance lock", Busy},
-	{"failed to acquire lock", Busy},
-	{"GPG check FAILED", Untrusted},
-	{"is not signed", Untrusted},
-	{"Status code: 401", Denied},
-	{"Status code: 403", Denied},
-	{"Failed to download metadata", Unreachable},
-	{"Failed to synchronize cache", Unreachable},
-	{"Error downloading packages", Unreachable},
-	{"Curl error", Unreachable},
-	{"curl#", Unreachable},
-	{"No match for argument", VersionNotFound},
-	{"Unable to find a match", VersionNotFound},
-	{"No matching packages", VersionNotFound},
+func rpmSigns() []sign {
+	return []sign{
+		{"Waiting for process with pid", Busy}, // dnf and tdnf wait by themselves
+		{"waiting for tdnf_instance lock", Busy},
+		{"failed to acquire lock", Busy},
+		{"GPG check FAILED", Untrusted},
+		{"is not signed", Untrusted},
+		{"Status code: 401", Denied},
+		{"Status code: 403", Denied},
+		{"Failed to download metadata", Unreachable},
+		{"Failed to synchronize cache", Unreachable},
+		{"Error downloading packages", Unreachable},
+		{"Curl error", Unreachable},
+		{"curl#", Unreachable},
+		{"No match for argument", VersionNotFound},
+		{"Unable to find a match", VersionNotFound},
+		{"No matching packages", VersionNotFound},
+	}
 }
 
 func dnf(path, repository string) manager {
@@ -64,7 +66,7 @@ func (r rpm) download(ctx context.Context, e errand, work string) (string, error
 	arguments := append(r.options(work), "--downloadonly", "--downloaddir="+got, "install", wanted)
 	output, err := run(ctx, program{r.path, arguments, work})
 	if err != nil {
-		return "", read(output, err, rpmSigns)
+		return "", read(output, err, rpmSigns())
 	}
 	// What the package depends on may have come with it. A version without release
 	// takes any; the hyphen behind it keeps 1.10 from being taken for 1.1.

@@ -34,7 +34,7 @@ var built = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	path := filepath.Join(dir, "program")
 	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "salve/internal/hotfix/hotfixtest/node")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -80,7 +80,7 @@ func Write(t testing.TB, path string, image []byte) string {
 // Put is Write for those who have no test at hand.
 func Put(path string, image []byte) error {
 	// Another name first: the place may be that of a program that runs.
-	if err := os.WriteFile(path+".new", image, 0o755); err != nil {
+	if err := os.WriteFile(path+".new", image, 0o755); err != nil { //nolint:gosec // G306: it is a program
 		return err
 	}
 	return os.Rename(path+".new", path)

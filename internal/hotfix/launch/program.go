@@ -59,7 +59,7 @@ func ExitOf(err error) int {
 // start begins the program.
 func (p Program) start() (command *exec.Cmd, err error) {
 	err = p.unlessBusy(func() error {
-		command = exec.Command(p.Path, p.Arguments...)
+		command = exec.Command(p.Path, p.Arguments...) //nolint:noctx // it outlives whoever launched it
 		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return command.Start()
 	})

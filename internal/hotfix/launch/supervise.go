@@ -9,9 +9,11 @@ import (
 )
 
 // passed are the signals that a person or a supervisor sends to a program.
-var passed = []os.Signal{
-	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
-	syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGALRM,
+func passed() []os.Signal {
+	return []os.Signal{
+		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+		syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGALRM,
+	}
 }
 
 // echo is how much later than the program a signal may reach this process that was
@@ -22,7 +24,7 @@ const echo = 200 * time.Millisecond
 // and passes signals on to it.
 func (p Program) Supervise() Ending {
 	signals := make(chan os.Signal, 64)
-	for _, one := range passed {
+	for _, one := range passed() {
 		if !signal.Ignored(one) { // as under nohup; the program is to ignore it too
 			signal.Notify(signals, one)
 		}

@@ -96,8 +96,9 @@ func outcomeOf(served hotfix.Reason) Outcome {
 		return NoHotfixForBase
 	case hotfix.ReasonNoVersion, hotfix.ReasonEmptyPointer:
 		return NonePublished
+	default:
+		return Rejected
 	}
-	return Rejected
 }
 
 // fallBack merges the map of the node's configuration, where there is one.

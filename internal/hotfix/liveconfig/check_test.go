@@ -179,7 +179,7 @@ func TestBlackHoles(t *testing.T) {
 			connection := tls.Server(raw, f.tls)
 			_, _ = connection.Read(make([]byte, 1<<16))
 		},
-		"closes at once": func(raw net.Conn) { raw.Close() },
+		"closes at once": func(raw net.Conn) { _ = raw.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			listener := listen(t)
@@ -189,7 +189,7 @@ func TestBlackHoles(t *testing.T) {
 					if err != nil {
 						return
 					}
-					t.Cleanup(func() { raw.Close() })
+					t.Cleanup(func() { _ = raw.Close() })
 					serve(raw)
 				}
 			}()

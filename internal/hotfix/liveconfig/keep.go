@@ -37,7 +37,7 @@ func (c *Client) rewrite(ctx context.Context, path string, change func(contents 
 	if _, err := lock.TryLockContext(limited, lockPause); err != nil {
 		return false, fmt.Errorf("locking %s: %w", path, err)
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }() // the lock ends with the process at the latest
 	before, err := hotfix.Contents(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -68,7 +68,7 @@ func replace(path string, contents []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // there is nothing to remove once it was renamed
+	defer func() { _ = os.Remove(file.Name()) }() // there is nothing to remove once it was renamed
 	defer file.Close()
 	if err := likeBefore(path, file); err != nil {
 		return err

@@ -35,7 +35,7 @@ func request(component string) []byte {
 	message := binary.AppendUvarint(nil, componentField<<3|delimited)
 	message = binary.AppendUvarint(message, uint64(len(component)))
 	message = append(message, component...)
-	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))
+	framed := binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))) //nolint:gosec // G115: some 20 bytes
 	return append(framed, message...)
 }
 
@@ -104,10 +104,11 @@ func field(message []byte, wire uint64) (value, rest []byte, err error) {
 	case fourBytes:
 		n, size = 0, 4
 	case delimited:
-		if n <= 0 || number > uint64(len(message)-n) {
+		if n <= 0 || number > uint64(len(message)-n) { //nolint:gosec // G115: n is at most the length
 			return nil, nil, io.ErrUnexpectedEOF
 		}
-		return message[n : n+int(number)], message[n+int(number):], nil
+		end := n + int(number) //nolint:gosec // G115: at most the length, see above
+		return message[n:end], message[end:], nil
 	default:
 		return nil, nil, fmt.Errorf("there is no wire type %d", wire)
 	}

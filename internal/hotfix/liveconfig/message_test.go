@@ -11,11 +11,14 @@ func TestDecode(t *testing.T) {
 		want    answer
 		refused bool
 	}{
-		"both fields":             {message: "\x0a\x01a\x12\x02{}", want: answer{"a", "{}"}},
-		"none":                    {},
-		"in another order":        {message: "\x12\x02{}\x0a\x01a", want: answer{"a", "{}"}},
-		"the last one counts":     {message: "\x12\x01x\x12\x02{}", want: answer{"", "{}"}},
-		"fields of later":         {message: "\x18\x96\x01\x21\x01\x02\x03\x04\x05\x06\x07\x08\x2d\x01\x02\x03\x04\x32\x01z\x12\x02{}", want: answer{"", "{}"}},
+		"both fields":         {message: "\x0a\x01a\x12\x02{}", want: answer{"a", "{}"}},
+		"none":                {},
+		"in another order":    {message: "\x12\x02{}\x0a\x01a", want: answer{"a", "{}"}},
+		"the last one counts": {message: "\x12\x01x\x12\x02{}", want: answer{"", "{}"}},
+		"fields of later": {
+			message: "\x18\x96\x01\x21\x01\x02\x03\x04\x05\x06\x07\x08\x2d\x01\x02\x03\x04\x32\x01z\x12\x02{}",
+			want:    answer{"", "{}"},
+		},
 		"a number for a text":     {message: "\x10\x01", refused: true},
 		"a text that is no UTF-8": {message: "\x12\x01\xff", refused: true},
 		"a group":                 {message: "\x13\x14", refused: true},

@@ -48,8 +48,9 @@ func (c Code) refuses() bool {
 	switch c {
 	case codeInvalidArgument, codeAlreadyExists, codeResourceExhausted, codeFailedPrecondition, codeOutOfRange:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // statusOf reads the status of an answer whose body was read to its end: from the

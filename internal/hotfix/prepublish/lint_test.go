@@ -49,7 +49,8 @@ func TestLint(t *testing.T) {
 			want: []string{`p:1:18: version: it has to be a text`},
 		},
 		"versions that go backwards": {
-			file:   "{\"version\":\"202604.01.3\",\n\"scripts_version\":\"202604.01.3\",\n\"hotfixes\":{\"202604.01\":\"202604.01.9\"}}",
+			file: "{\"version\":\"202604.01.3\",\n\"scripts_version\":\"202604.01.3\",\n" +
+				"\"hotfixes\":{\"202604.01\":\"202604.01.9\"}}",
 			before: `{"version":"202604.01.4","scripts_version":"202604.01.10","hotfixes":{"202604.01":"202604.01.10"}}`,
 			want: []string{
 				`p:1:12: version: it goes back from 202604.01.4 to 202604.01.3; publish a higher patch, or "" to withdraw`,

@@ -17,10 +17,12 @@ type rpmRepository struct{ url string }
 func (r rpmRepository) String() string { return "rpm " + shown(r.url) }
 
 // rpmNames are what RPM calls architectures.
-var rpmNames = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+func rpmNames() map[string]string {
+	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}
+}
 
 func (r rpmRepository) versions(ctx context.Context, from *Reader, architecture string) (index, error) {
-	name, known := rpmNames[architecture]
+	name, known := rpmNames()[architecture]
 	if !known {
 		return nil, fmt.Errorf("how RPM calls the architecture %s is not known here", architecture)
 	}

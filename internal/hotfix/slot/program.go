@@ -1,12 +1,12 @@
 package slot
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 )
 
 // MaxProgram bounds the size of a program, in bytes.
@@ -47,10 +47,12 @@ const (
 )
 
 // beginning of an ELF file of 64 bits, the lesser byte first.
-var beginning = []byte("\x7fELF\x02\x01\x01")
+const beginning = "\x7fELF\x02\x01\x01"
 
 // machines are ELF's numbers for the architectures that nodes have, as Go names them.
-var machines = map[string]uint16{"amd64": 62, "arm64": 183, "riscv64": 243}
+func machines() map[string]uint16 {
+	return map[string]uint16{"amd64": 62, "arm64": 183, "riscv64": 243}
+}
 
 // checkProgram refuses what this machine could not execute: another format,
 // another architecture, or a program whose end is missing.
@@ -65,26 +67,28 @@ func checkProgram(file io.ReaderAt, size int64) error {
 	err := binary.Read(io.NewSectionReader(file, 0, size), binary.LittleEndian, &head)
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		err == nil && !bytes.HasPrefix(head.Ident[:], beginning):
+		err == nil && !strings.HasPrefix(string(head.Ident[:]), beginning):
 		return errors.New("it is not an ELF executable of 64 bits")
 	case err != nil:
 		return err
 	case head.Type != typeExecutable && head.Type != typeShared:
 		return fmt.Errorf("it is an ELF file of type %d, not an executable", head.Type)
-	case head.Machine != machines[runtime.GOARCH]:
-		return fmt.Errorf("it is for machine %d; this one, %s, is %d", head.Machine, runtime.GOARCH, machines[runtime.GOARCH])
+	case head.Machine != machines()[runtime.GOARCH]:
+		here := machines()[runtime.GOARCH]
+		return fmt.Errorf("it is for machine %d; this one, %s, is %d", head.Machine, runtime.GOARCH, here)
 	}
 	return checkSegments(file, size, head)
 }
 
 // checkSegments sees to it that all that would be loaded is in the file.
 func checkSegments(file io.ReaderAt, size int64, head header) error {
-	if head.SegmentSize != segmentSize || head.SegmentCount > maxSegments || head.Segments > uint64(size) {
+	length := uint64(size) //nolint:gosec // G115: a file's size is not negative
+	if head.SegmentSize != segmentSize || head.SegmentCount > maxSegments || head.Segments > length {
 		return errors.New("its ELF header is damaged")
 	}
 	segments := make([]segment, head.SegmentCount)
-	if err := binary.Read(io.NewSectionReader(file, int64(head.Segments), size), binary.LittleEndian,
-		segments); err != nil {
+	table := io.NewSectionReader(file, int64(head.Segments), size) //nolint:gosec // G115: at most the size
+	if err := binary.Read(table, binary.LittleEndian, segments); err != nil {
 		return fmt.Errorf("it is truncated: its table of segments can't be read: %w", err)
 	}
 	loaded := false
@@ -93,7 +97,7 @@ func checkSegments(file io.ReaderAt, size int64, head header) error {
 			continue
 		}
 		loaded = true
-		if one.FileSize > uint64(size) || one.Offset > uint64(size)-one.FileSize {
+		if one.FileSize > length || one.Offset > length-one.FileSize {
 			return errors.New("it is truncated: a segment ends behind the file")
 		}
 	}

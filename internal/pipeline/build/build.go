@@ -206,14 +206,16 @@ func (o Order) command() []string {
 
 // forcing are the variables that make tools build for another machine than the
 // one at hand.
-var forcing = []string{"GOOS", "GOARCH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64",
-	"GORISCV64", "TARGETPLATFORM", "TARGETOS", "TARGETARCH"}
+func forcing() []string {
+	return []string{"GOOS", "GOARCH", "GOARM", "GOARM64", "GOAMD64", "GO386", "GOMIPS", "GOMIPS64", "GOPPC64",
+		"GORISCV64", "TARGETPLATFORM", "TARGETOS", "TARGETARCH"}
+}
 
 // dropped are the variables of the builder that are not passed on.
 func (o Order) dropped() []string {
 	var names []string
 	for _, variable := range o.Environment {
-		if name, value, _ := strings.Cut(variable, "="); slices.Contains(forcing, name) && value != "" {
+		if name, value, _ := strings.Cut(variable, "="); slices.Contains(forcing(), name) && value != "" {
 			names = append(names, variable)
 		}
 	}
@@ -225,7 +227,7 @@ func (o Order) dropped() []string {
 func (o Order) environment() []string {
 	kept := slices.DeleteFunc(slices.Clone(o.Environment), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains(forcing, name)
+		return slices.Contains(forcing(), name)
 	})
 	p := o.Platform
 	if p == (program.Platform{}) {

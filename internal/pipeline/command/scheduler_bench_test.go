@@ -58,10 +58,11 @@ func manySteps(b *testing.B, count int) *rollout.Plan {
 // costs besides its work; and 1,000 that run true, beside make and GNU parallel.
 func BenchmarkScheduler(b *testing.B) {
 	b.Run("nothing/salve", func(b *testing.B) {
-		benchmark(b, 10_000, func(real *command.Action) rollout.Action { return nothing{real} })
+		benchmark(b, 10_000, func(shell *command.Action) rollout.Action { return nothing{shell} })
 	})
-	b.Run("true/salve",
-		func(b *testing.B) { benchmark(b, 1_000, func(real *command.Action) rollout.Action { return real }) })
+	b.Run("true/salve", func(b *testing.B) {
+		benchmark(b, 1_000, func(shell *command.Action) rollout.Action { return shell })
+	})
 	b.Run("true/make", func(b *testing.B) { beside(b, 1_000, "make", makefile(b, 1_000)...) })
 	b.Run("true/parallel", func(b *testing.B) {
 		beside(b, 1_000, "parallel", "-j", fmt.Sprint(together), "bash", "-c", "true", "#")
@@ -70,12 +71,12 @@ func BenchmarkScheduler(b *testing.B) {
 
 func benchmark(b *testing.B, count int, action func(*command.Action) rollout.Action) {
 	plan := manySteps(b, count)
-	real := &command.Action{Folder: plan.File.Folder(), Environment: os.Environ(), Grace: time.Second,
+	shell := &command.Action{Folder: plan.File.Folder(), Environment: os.Environ(), Grace: time.Second,
 		Clock: clock.RealClock{}}
 	for b.Loop() {
 		runner := &rollout.Runner{
 			Journal: journal.NewFile(b.TempDir()), Clock: clock.RealClock{}, OpenLog: rollout.LogFolder(b.TempDir()).Open,
-			Actions: map[string]rollout.Action{pipeline.ActionShell: action(real)},
+			Actions: map[string]rollout.Action{pipeline.ActionShell: action(shell)},
 		}
 		result, err := runner.Run(b.Context(), plan, rollout.Options{})
 		if err != nil || result.Outcome != runbook.RolledOut {

@@ -192,8 +192,10 @@ func firstLine(text string) string {
 
 // everyone are the variables that any program needs, and that say nothing of who
 // runs it.
-var everyone = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-	"http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+func everyone() []string {
+	return []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+		"http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+}
 
 // environment is all that a step gets. Its own variables come last, and win.
 func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *desk) []string {
@@ -201,7 +203,7 @@ func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, de
 	environment = append(environment, desk.variables()...)
 	for _, variable := range a.Environment {
 		name, _, _ := strings.Cut(variable, "=")
-		if slices.Contains(everyone, name) || slices.Contains(a.Pass, name) {
+		if slices.Contains(everyone(), name) || slices.Contains(a.Pass, name) {
 			environment = append(environment, variable)
 		}
 	}
@@ -226,15 +228,15 @@ func newDesk() (*desk, error) {
 func (d *desk) home() string { return filepath.Join(d.folder, "home") }
 
 func (d *desk) variables() []string {
-	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"), "SALVE_SECRET_OUTPUT=" +
-		filepath.Join(d.folder, "secret")}
+	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"),
+		"SALVE_SECRET_OUTPUT=" + filepath.Join(d.folder, "secret")}
 }
 
 func (d *desk) clear() error {
 	// What a step made read-only, as module caches are, is made writable first.
 	_ = filepath.WalkDir(d.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
-			return os.Chmod(path, 0o700)
+			return os.Chmod(path, 0o700) //nolint:gosec // G302: it is a folder
 		}
 		return nil
 	})

@@ -85,14 +85,16 @@ func (t *template) declared(name string) (parameter, error) {
 }
 
 // deployable are the last parts of the schemas of templates for each level.
-var deployable = map[string]string{"ResourceGroup": "/deploymentTemplate.json",
-	"Subscription": "/subscriptionDeploymentTemplate.json"}
+func deployable() map[string]string {
+	return map[string]string{"ResourceGroup": "/deploymentTemplate.json",
+		"Subscription": "/subscriptionDeploymentTemplate.json"}
+}
 
 // fits finds what a template has that the step doesn't mean.
 func (t *template) fits(arm *pipeline.ARM) error {
 	level := arm.DeploymentLevel.Value
 	schema, _, _ := strings.Cut(t.schema, "#")
-	if want := deployable[level]; !strings.HasSuffix(strings.ToLower(schema), strings.ToLower(want)) {
+	if want := deployable()[level]; !strings.HasSuffix(strings.ToLower(schema), strings.ToLower(want)) {
 		return fmt.Errorf("its $schema %s is not that of a template for deploymentLevel %s, which ends in %s#", t.schema,
 			level, want)
 	}

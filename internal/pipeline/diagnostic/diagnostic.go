@@ -31,9 +31,9 @@ func (p Place) compare(other Place) int {
 type Severity string
 
 const (
-	// Error: the file can't be used as it is.
+	// Error says that the file can't be used as it is.
 	Error Severity = "error"
-	// Warning: it can, but it hardly means what it says.
+	// Warning says that it can, but hardly means what it says.
 	Warning Severity = "warning"
 )
 

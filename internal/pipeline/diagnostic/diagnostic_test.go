@@ -81,8 +81,8 @@ func TestSARIF(t *testing.T) {
 	}
 	moved := render(t, diagnostic.List{at(40), at(90), whole}, rules).Runs[0].Results
 	for _, result := range moved {
-		if print := result.Fingerprints["primaryLocationLineHash"]; print == "" || !prints[print] {
-			t.Errorf("the fingerprint %q is new, though only lines have moved", print)
+		if hash := result.Fingerprints["primaryLocationLineHash"]; hash == "" || !prints[hash] {
+			t.Errorf("the fingerprint %q is new, though only lines have moved", hash)
 		}
 	}
 	if len(prints) != 3 {

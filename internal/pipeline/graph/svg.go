@@ -92,7 +92,8 @@ func (s *sheet) lines(i int) (name, about string) {
 }
 
 func (s *sheet) head(out io.Writer) {
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="Helvetica, Arial, sans-serif" font-size="12">
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"
+ font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>%s</title>
 <style>
 rect { fill: #ffffff; stroke: #5f6b7a }
@@ -105,13 +106,18 @@ text { fill: #1f2933 }
 .title { font-size: 16px; font-weight: bold }
 </style>
 <defs>
-<marker id="tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8Z" style="fill:#9aa5b1;stroke:none;marker-end:none"/></marker>
-<marker id="critical-tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8Z" style="fill:#b3261e;stroke:none;marker-end:none"/></marker>
+<marker id="tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="8" markerHeight="8"
+ markerUnits="userSpaceOnUse" orient="auto">
+<path d="M0 0L8 4L0 8Z" style="fill:#9aa5b1;stroke:none;marker-end:none"/></marker>
+<marker id="critical-tip" viewBox="0 0 8 8" refX="7.5" refY="4" markerWidth="10" markerHeight="10"
+ markerUnits="userSpaceOnUse" orient="auto">
+<path d="M0 0L8 4L0 8Z" style="fill:#b3261e;stroke:none;marker-end:none"/></marker>
 </defs>
 <rect width="100%%" height="100%%" style="fill:#f7f8fa;stroke:none"/>
 <text class="title" x="%.0f" y="%.0f">%s</text>
 <text class="about" x="%.0f" y="%.0f">%s (red)</text>
-`, s.width, s.height, s.width, s.height, xml(s.Title), margin, margin+8, xml(s.Title), margin, margin+26, xml(s.says(s.critical)))
+`, s.width, s.height, s.width, s.height, xml(s.Title), margin, margin+8, xml(s.Title),
+		margin, margin+26, xml(s.says(s.critical)))
 }
 
 func (s *sheet) edges(out io.Writer, onPath bool) {
@@ -171,5 +177,6 @@ func (s *sheet) box(out io.Writer, i int) {
 
 // xml is a text within an element of XML.
 func xml(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(printable(text))
+	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+	return escape.Replace(printable(text))
 }

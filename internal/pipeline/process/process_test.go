@@ -92,7 +92,7 @@ func TestStopReachesGrandchildren(t *testing.T) {
 	command := shell(t,
 		`bash -c 'trap "sleep 0.3; echo grandchild ended; exit" TERM; echo ready >ready; while :; do sleep 0.05; done' & wait`, &out)
 	ctx, stop := context.WithCancel(t.Context())
-	context.AfterFunc(until(t, ctx, filepath.Join(command.Folder, "ready")), stop)
+	context.AfterFunc(until(ctx, t, filepath.Join(command.Folder, "ready")), stop)
 	ending, err := command.Run(ctx)
 	if err != nil || !ending.Stopped || ending.ByItself() {
 		t.Fatalf("%+v, %v", ending, err)
@@ -108,7 +108,7 @@ func TestStopOfTheDeaf(t *testing.T) {
 	command := shell(t, `trap '' TERM; sleep 600 & echo $! >child; echo >ready; wait`, &out)
 	command.Grace = 100 * time.Millisecond
 	ctx, stop := context.WithCancel(t.Context())
-	context.AfterFunc(until(t, ctx, filepath.Join(command.Folder, "ready")), stop)
+	context.AfterFunc(until(ctx, t, filepath.Join(command.Folder, "ready")), stop)
 	ending, err := command.Run(ctx)
 	if err != nil || !ending.Stopped || ending.Signal != syscall.SIGKILL {
 		t.Fatalf("%+v, %v", ending, err)
@@ -147,7 +147,7 @@ func TestKilledRunnerLeavesNothingUnseen(t *testing.T) {
 	if err := runner.Start(); err != nil {
 		t.Fatal(err)
 	}
-	<-until(t, t.Context(), filepath.Join(folder, "began")).Done()
+	<-until(t.Context(), t, filepath.Join(folder, "began")).Done()
 	if err := runner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestKilledRunnerLeavesNothingUnseen(t *testing.T) {
 }
 
 // until gives a context that ends when a file is there.
-func until(t *testing.T, parent context.Context, path string) context.Context {
+func until(parent context.Context, t *testing.T, path string) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(parent, 30*time.Second)
 	go func() {

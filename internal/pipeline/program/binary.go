@@ -11,28 +11,34 @@ import (
 )
 
 // machines are the architectures of ELF by machine, class and byte order.
-var machines = map[elf.Machine]map[string]string{
-	elf.EM_386:       {"32le": "386"},
-	elf.EM_X86_64:    {"64le": "amd64"},
-	elf.EM_ARM:       {"32le": "arm"},
-	elf.EM_AARCH64:   {"64le": "arm64"},
-	elf.EM_LOONGARCH: {"64le": "loong64"},
-	elf.EM_MIPS:      {"32be": "mips", "32le": "mipsle", "64be": "mips64", "64le": "mips64le"},
-	elf.EM_PPC64:     {"64be": "ppc64", "64le": "ppc64le"},
-	elf.EM_RISCV:     {"64le": "riscv64"},
-	elf.EM_S390:      {"64be": "s390x"},
+func machines() map[elf.Machine]map[string]string {
+	return map[elf.Machine]map[string]string{
+		elf.EM_386:       {"32le": "386"},
+		elf.EM_X86_64:    {"64le": "amd64"},
+		elf.EM_ARM:       {"32le": "arm"},
+		elf.EM_AARCH64:   {"64le": "arm64"},
+		elf.EM_LOONGARCH: {"64le": "loong64"},
+		elf.EM_MIPS:      {"32be": "mips", "32le": "mipsle", "64be": "mips64", "64le": "mips64le"},
+		elf.EM_PPC64:     {"64be": "ppc64", "64le": "ppc64le"},
+		elf.EM_RISCV:     {"64le": "riscv64"},
+		elf.EM_S390:      {"64be": "s390x"},
+	}
 }
 
 // systems are the operating systems that say who they are in ELF's header; most
 // programs for Linux don't, and are known by that.
-var systems = map[elf.OSABI]string{
-	elf.ELFOSABI_NONE: "linux", elf.ELFOSABI_LINUX: "linux", elf.ELFOSABI_FREEBSD: "freebsd",
-	elf.ELFOSABI_NETBSD: "netbsd", elf.ELFOSABI_OPENBSD: "openbsd",
+func systems() map[elf.OSABI]string {
+	return map[elf.OSABI]string{
+		elf.ELFOSABI_NONE: "linux", elf.ELFOSABI_LINUX: "linux", elf.ELFOSABI_FREEBSD: "freebsd",
+		elf.ELFOSABI_NETBSD: "netbsd", elf.ELFOSABI_OPENBSD: "openbsd",
+	}
 }
 
 // notes are the sections by which the systems that leave the header's field
 // empty say who they are.
-var notes = map[string]string{".note.netbsd.ident": "netbsd", ".note.openbsd.ident": "openbsd", ".note.tag": "freebsd"}
+func notes() map[string]string {
+	return map[string]string{".note.netbsd.ident": "netbsd", ".note.openbsd.ident": "openbsd", ".note.tag": "freebsd"}
+}
 
 func (p *Program) readELF(file io.ReaderAt) error {
 	parsed, err := elf.NewFile(file)
@@ -52,16 +58,16 @@ func (p *Program) readELF(file io.ReaderAt) error {
 	if parsed.Class == elf.ELFCLASS32 {
 		class = "32"
 	}
-	architecture, found := machines[parsed.Machine][class+order]
+	architecture, found := machines()[parsed.Machine][class+order]
 	if !found {
 		architecture = parsed.Machine.String() + "-" + class + order
 	}
-	system, found := systems[parsed.OSABI]
+	system, found := systems()[parsed.OSABI]
 	if !found {
 		system = parsed.OSABI.String()
 	}
 	for _, section := range parsed.Sections {
-		if named, found := notes[section.Name]; found {
+		if named, found := notes()[section.Name]; found {
 			system = named
 		}
 	}

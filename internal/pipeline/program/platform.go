@@ -24,14 +24,16 @@ func (p Platform) String() string {
 func Host() Platform { return Platform{OS: runtime.GOOS, Arch: runtime.GOARCH} }
 
 // known are the platforms that a file can be told to be for.
-var known = map[string][]string{
-	"linux": {"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le",
-		"riscv64", "s390x"},
-	"darwin":  {"amd64", "arm64"},
-	"windows": {"386", "amd64", "arm64"},
-	"freebsd": {"386", "amd64", "arm", "arm64", "riscv64"},
-	"netbsd":  {"386", "amd64", "arm", "arm64"},
-	"openbsd": {"386", "amd64", "arm", "arm64"},
+func known() map[string][]string {
+	return map[string][]string{
+		"linux": {"386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le",
+			"riscv64", "s390x"},
+		"darwin":  {"amd64", "arm64"},
+		"windows": {"386", "amd64", "arm64"},
+		"freebsd": {"386", "amd64", "arm", "arm64", "riscv64"},
+		"netbsd":  {"386", "amd64", "arm", "arm64"},
+		"openbsd": {"386", "amd64", "arm", "arm64"},
+	}
 }
 
 // ParsePlatform reads OS/ARCH or OS/ARCH/VARIANT, such as linux/amd64 or
@@ -41,7 +43,7 @@ func ParsePlatform(text string) (Platform, error) {
 	if len(parts) < 2 || len(parts) > 3 {
 		return Platform{}, fmt.Errorf("platform %q: it is OS/ARCH, such as linux/amd64", text)
 	}
-	architectures, found := known[parts[0]]
+	architectures, found := known()[parts[0]]
 	if !found {
 		return Platform{}, fmt.Errorf("platform %q: the operating system %q is not known", text, parts[0])
 	}
@@ -52,7 +54,7 @@ func ParsePlatform(text string) (Platform, error) {
 	p := Platform{OS: parts[0], Arch: parts[1]}
 	if len(parts) == 3 {
 		p.Variant = parts[2]
-		if variants := variantsOf[p.Arch]; !slices.Contains(variants, p.Variant) {
+		if variants := variantsOf()[p.Arch]; !slices.Contains(variants, p.Variant) {
 			return Platform{}, fmt.Errorf("platform %q: %s has no variant %q", text, p.Arch, p.Variant)
 		}
 	}
@@ -60,7 +62,9 @@ func ParsePlatform(text string) (Platform, error) {
 }
 
 // variantsOf are the variants of an architecture, each of which runs those before it.
-var variantsOf = map[string][]string{"arm": {"v5", "v6", "v7"}, "arm64": {"v8"}}
+func variantsOf() map[string][]string {
+	return map[string][]string{"arm": {"v5", "v6", "v7"}, "arm64": {"v8"}}
+}
 
 // executes tells whether a machine of platform p runs a program for another one
 // without an emulator: 64-bit machines run their 32-bit forebears where every
@@ -70,7 +74,7 @@ func (p Platform) executes(other Platform) bool {
 		return false
 	}
 	if p.Arch == other.Arch {
-		variants := variantsOf[p.Arch]
+		variants := variantsOf()[p.Arch]
 		has, wants := slices.Index(variants, p.Variant), slices.Index(variants, other.Variant)
 		return has < 0 || wants <= has
 	}

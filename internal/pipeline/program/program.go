@@ -3,6 +3,7 @@ package program
 import (
 	"bytes"
 	"debug/buildinfo"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -86,7 +87,7 @@ func Examine(path string) (Program, error) {
 	defer file.Close()
 	head := make([]byte, headSize)
 	n, err := io.ReadFull(file, head)
-	if err != nil && err != io.ErrUnexpectedEOF {
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return Program{}, fmt.Errorf("reading program %s: %w", path, err)
 	}
 	found := Program{Path: path, head: head[:n]}

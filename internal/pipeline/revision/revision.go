@@ -57,7 +57,7 @@ func Compare(ctx context.Context, folder, one, other string) (Order, error) {
 		return unordered("a revision is a whole number, an RFC 3339 time or a git commit, and both must be of one kind")
 	}
 	for _, name := range []string{one, other} {
-		if _, err := git(ctx, folder, "cat-file", "-e", name+"^{commit}"); err != nil {
+		if err := git(ctx, folder, "cat-file", "-e", name+"^{commit}"); err != nil {
 			return unordered("commit %s is not known in the repository of %s: fetch it", name, folder)
 		}
 	}
@@ -90,7 +90,7 @@ func ancestry(ctx context.Context, folder, one, other string) (Order, error) {
 }
 
 func isAncestor(ctx context.Context, folder, one, other string) (bool, error) {
-	_, err := git(ctx, folder, "merge-base", "--is-ancestor", one, other)
+	err := git(ctx, folder, "merge-base", "--is-ancestor", one, other)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 {
 		return false, nil
@@ -98,14 +98,14 @@ func isAncestor(ctx context.Context, folder, one, other string) (bool, error) {
 	return err == nil, err
 }
 
-func git(ctx context.Context, folder string, arguments ...string) (string, error) {
+func git(ctx context.Context, folder string, arguments ...string) error {
 	command := exec.CommandContext(ctx, "git", arguments...)
 	command.Dir = folder
 	out, err := command.CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", arguments[0], err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("git %s: %w: %s", arguments[0], err, strings.TrimSpace(string(out)))
 	}
-	return string(out), nil
+	return nil
 }
 
 // Check finds what is no revision at all.

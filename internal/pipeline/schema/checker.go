@@ -91,6 +91,7 @@ func describe(node *yaml.Node) string {
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
+	default: // a scalar, by its tag
 	}
 	switch node.ShortTag() {
 	case "!!null":

@@ -62,6 +62,8 @@ func Words(script string) ([]string, error) {
 }
 
 // parsers are kept: each has buffers of its own, and a pipeline many scripts.
+//
+//nolint:gochecknoglobals // a pool is of the process
 var parsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
 
 func parse(script string) (*syntax.File, error) {
@@ -104,9 +106,12 @@ func literalOf(word *syntax.Word) (string, bool) {
 }
 
 // builtins are the commands of bash itself.
+//
+//nolint:gochecknoglobals // a table that nobody writes to, made once
 var builtins = func() map[string]bool {
 	all := map[string]bool{}
-	for _, name := range strings.Fields(`. : [ alias bg bind break builtin caller cd command compgen complete compopt continue
+	for _, name := range strings.Fields(`
+		. : [ alias bg bind break builtin caller cd command compgen complete compopt continue
 		declare dirs disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout
 		mapfile popd printf pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type
 		typeset ulimit umask unalias unset wait`) {

@@ -141,16 +141,22 @@ func (r *reader) perhaps(nodes ...syntax.Node) {
 }
 
 // wrappers are commands that execute the command that follows them.
-var wrappers = map[string]bool{
-	"builtin": true, "command": true, "env": true, "exec": true, "nice": true, "nohup": true, "sudo": true, "time": true,
-	"timeout": true,
+func wrappers() map[string]bool {
+	return map[string]bool{
+		"builtin": true, "command": true, "env": true, "exec": true, "nice": true, "nohup": true, "sudo": true, "time": true,
+		"timeout": true,
+	}
 }
 
 // seekers are commands that look whether there is a program.
-var seekers = map[string]bool{"hash": true, "type": true, "which": true}
+func seekers() map[string]bool {
+	return map[string]bool{"hash": true, "type": true, "which": true}
+}
 
 // shells are programs that read a script as this one is.
-var shells = map[string]bool{"bash": true, "dash": true, "sh": true}
+func shells() map[string]bool {
+	return map[string]bool{"bash": true, "dash": true, "sh": true}
+}
 
 // call reads a simple command, behind wrappers with their options.
 func (r *reader) call(words []*syntax.Word) {
@@ -161,12 +167,12 @@ func (r *reader) call(words []*syntax.Word) {
 		case !plain:
 			r.Untold = append(r.Untold, sourceOf(word))
 			return
-		case wrapped == "command" && (literal == "-v" || literal == "-V"), wrapped == "" && seekers[literal]:
+		case wrapped == "command" && (literal == "-v" || literal == "-V"), wrapped == "" && seekers()[literal]:
 			r.seek(words[at+1:])
 			return
 		case wrapped != "" && (strings.HasPrefix(literal, "-") || strings.Contains(literal, "=") || isSpan(literal)):
 			continue
-		case wrappers[literal]:
+		case wrappers()[literal]:
 			wrapped = literal
 		default:
 			r.executes(literal, words[at+1:])
@@ -194,7 +200,7 @@ func (r *reader) executes(name string, arguments []*syntax.Word) {
 	case name == "eval":
 		r.Untold = append(r.Untold, name)
 		return
-	case shells[path.Base(name)]:
+	case shells()[path.Base(name)]:
 		r.inner(arguments)
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -93,7 +94,7 @@ func TestRenderings(t *testing.T) {
 func wellFormed(text []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(text))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err

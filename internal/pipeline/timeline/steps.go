@@ -96,6 +96,7 @@ func (c *chronicle) take(entry journal.Entry) error {
 			last.ended, last.result, last.told = entry.At, result.Result, result.Observed
 		}
 		delete(c.open, entry.Step)
+	default: // of the run, not of a step
 	}
 	return nil
 }

@@ -24,8 +24,11 @@ const (
 )
 
 // Colours, which people who see no red or no green can tell apart.
-var colours = map[journal.ResultKind]string{journal.Done: "#2a7f62", journal.Failure: "#b3261e",
-	journal.Unknown: "#c77700"}
+func colours() map[journal.ResultKind]string {
+	return map[journal.ResultKind]string{
+		journal.Done: "#2a7f62", journal.Failure: "#b3261e", journal.Unknown: "#c77700",
+	}
+}
 
 // Timeline writes a picture of what ran when, as SVG: a row for each step in the
 // order in which they began, a bar for each attempt, and at the end the steps that
@@ -77,7 +80,8 @@ func (p picture) x(at time.Time) float64 {
 
 func (p picture) draw(history *journal.History) {
 	width, height := p.left()+chart+90, headRoom+rowHeight*len(p.steps)+margin
-	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" font-family="sans-serif" font-size="12">`+"\n", width, height, width, height)
+	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%d" viewBox="0 0 %.0f %d" `+
+		`font-family="sans-serif" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(p, `<rect width="100%%" height="100%%" fill="#ffffff"/>`+"\n")
 	p.text(margin, 22, "#111111", "start", ` font-size="15" font-weight="bold"`, history.Header.Target.Name)
 	p.text(margin, 40, "#555555", "start", "", fmt.Sprintf("run %s, begun %s, %s", history.Header.Run,
@@ -128,7 +132,7 @@ func (p picture) row(y float64, at *step) {
 		wide := max(p.x(one.ended)-x, 1.5)
 		end = x + wide
 		fmt.Fprintf(p, `<rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2" fill="%s"><title>%s</title></rect>`+"\n",
-			x, middle-barHeight/2, wide, barHeight, colours[one.result], escape(fmt.Sprintf("%s/%s: %s after %s. %s", at.group,
+			x, middle-barHeight/2, wide, barHeight, colours()[one.result], escape(fmt.Sprintf("%s/%s: %s after %s. %s", at.group,
 				at.name, one.result, round(one.ended.Sub(one.began)), at.reason)))
 	}
 	says := round(at.took())
