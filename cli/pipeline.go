@@ -59,8 +59,8 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 }
 
 // surroundings are what pipelines are judged by on this machine.
-func surroundings(config *pipeline.Config, fileOnly bool) pipeline.Surroundings {
-	return pipeline.Surroundings{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: offered()}
+func surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
+	return pipeline.Environment{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: offered()}
 }
 
 // offered are the runbooks that there are, as pipelines see them.

@@ -33,7 +33,7 @@ type deployAction struct {
 	kept *journal.Location
 	// cloud are the ways to Azure.
 	cloud cloudFlags
-	desk  *deployment.Desk
+	desk  *deployment.Renderer
 	// serviceGroup tells the steps of two pipelines apart in one resource group.
 	serviceGroup string
 
@@ -45,7 +45,7 @@ type deployAction struct {
 func (j *journey) deployAction() *deployAction {
 	return &deployAction{
 		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup, subscriptions: map[string]string{},
-		desk: &deployment.Desk{
+		desk: &deployment.Renderer{
 			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},
 		},
 	}

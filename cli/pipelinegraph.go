@@ -69,7 +69,7 @@ func (a *app) paint(command *cobra.Command, asked *painting, path string) error 
 		return err
 	}
 	if found = append(found, wrong...); file != nil {
-		file, wrong = pipeline.Validate(file, pipeline.Surroundings{Config: config, FileOnly: true})
+		file, wrong = pipeline.Validate(file, pipeline.Environment{Config: config, FileOnly: true})
 		found = append(found, wrong...)
 	}
 	if found.Errors() > 0 {

@@ -93,11 +93,11 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 
 // deployable judges what the ARM steps of a pipeline deploy.
 func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
-	desk := &deployment.Desk{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
+	desk := &deployment.Renderer{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
 	var found diagnostic.List
 	for _, step := range file.Steps() {
 		if step.ARM != nil {
-			found = append(found, desk.Judge(ctx, step)...)
+			found = append(found, desk.Diagnose(ctx, step)...)
 		}
 	}
 	return found

@@ -17,7 +17,7 @@ func (n *node) runFetch() int {
 	limited, cancel := clock.WithTimeout(ctx, n.clock, n.settings.budget)
 	defer cancel()
 	e := n.event("fetch")
-	n.settle(limited, &e)
+	n.recoverScripts(limited, &e)
 	pointer, decision := n.decide(ctx)
 	n.fetch(limited, pointer, decision, &e)
 	n.record(e)
@@ -33,9 +33,9 @@ func (n *node) strictly(e event.Event) int {
 	return exitDone
 }
 
-// settle finishes or takes back what a killed process left open of its scripts.
+// recoverScripts finishes or takes back what a killed process left open of its scripts.
 // The lock tells it from what another process is just doing.
-func (n *node) settle(ctx context.Context, e *event.Event) {
+func (n *node) recoverScripts(ctx context.Context, e *event.Event) {
 	if !n.tree().Unfinished() {
 		return
 	}
@@ -54,7 +54,7 @@ func (n *node) settleLocked(ctx context.Context) (version string, err error) {
 		return "", err
 	}
 	defer release()
-	return n.tree().Settle()
+	return n.tree().Recover()
 }
 
 // fetch brings and stages until ctx ends, which is the budget's end, and writes
@@ -64,7 +64,7 @@ func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfi
 	if !decision.Installs() {
 		return
 	}
-	errand := errand{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
+	errand := update{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
 	if decision.Scripts.Target != nil {
 		errand.scripts.Target = *decision.Scripts.Target
 		e.Scripts = errand.scripts
@@ -85,9 +85,9 @@ func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfi
 	errand.fetchScripts(ctx)
 }
 
-// errand is one fetch: the program, the scripts, or both. Neither waits for the
+// update is one fetch: the program, the scripts, or both. Neither waits for the
 // other's success.
-type errand struct {
+type update struct {
 	node    *node
 	pointer hotfix.Pointer
 	program *event.Event // its target is empty when no program is wanted
@@ -95,12 +95,12 @@ type errand struct {
 }
 
 // alreadyDone tells whether all is in place, without taking the lock.
-func (r *errand) alreadyDone() bool {
+func (r *update) alreadyDone() bool {
 	return r.programInPlace() && r.scriptsInPlace()
 }
 
 // programInPlace tells whether nothing is to be done about the program.
-func (r *errand) programInPlace() bool {
+func (r *update) programInPlace() bool {
 	if r.program.Target == "" {
 		return true
 	}
@@ -119,14 +119,14 @@ func (r *errand) programInPlace() bool {
 }
 
 // programFailed notes an error; it is always true, for nothing is left to do.
-func (r *errand) programFailed(err error) bool {
+func (r *update) programFailed(err error) bool {
 	r.program.Outcome, r.program.Problem = outcomeOf(err), oneLine(err)
 	r.program.Level = worse(r.program.Level, levelOf(r.program.Outcome))
 	return true
 }
 
 // scriptsInPlace tells whether nothing is to be done about the scripts.
-func (r *errand) scriptsInPlace() bool {
+func (r *update) scriptsInPlace() bool {
 	if r.scripts.Target == "" {
 		return true
 	}
@@ -142,14 +142,14 @@ func (r *errand) scriptsInPlace() bool {
 	return status != payload.Absent
 }
 
-func (r *errand) scriptsFailed(err error) bool {
+func (r *update) scriptsFailed(err error) bool {
 	r.scripts.Outcome, r.scripts.Problem = outcomeOf(err), oneLine(err)
 	r.program.Level = worse(r.program.Level, levelOf(r.scripts.Outcome))
 	return true
 }
 
 // failed notes an error that concerns all that is wanted.
-func (r *errand) failed(err error) {
+func (r *update) failed(err error) {
 	if r.program.Target != "" {
 		r.programFailed(err)
 	}
@@ -158,7 +158,7 @@ func (r *errand) failed(err error) {
 	}
 }
 
-func (r *errand) fetchProgram(ctx context.Context) {
+func (r *update) fetchProgram(ctx context.Context) {
 	if r.programInPlace() {
 		return
 	}
@@ -171,7 +171,7 @@ func (r *errand) fetchProgram(ctx context.Context) {
 	r.program.Measure("program", r.node.clock.Since(began))
 }
 
-func (r *errand) bringProgram(ctx context.Context) error {
+func (r *update) bringProgram(ctx context.Context) error {
 	target, err := hotfix.ParseVersion(r.program.Target)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (r *errand) bringProgram(ctx context.Context) error {
 		return err
 	}
 	defer remove()
-	file, err := r.node.origin().Program(ctx, r.pointer, target, folder)
+	file, err := r.node.fetcher().Program(ctx, r.pointer, target, folder)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (r *errand) bringProgram(ctx context.Context) error {
 	return err
 }
 
-func (r *errand) fetchScripts(ctx context.Context) {
+func (r *update) fetchScripts(ctx context.Context) {
 	if r.scriptsInPlace() {
 		return
 	}
@@ -205,7 +205,7 @@ func (r *errand) fetchScripts(ctx context.Context) {
 	r.program.Measure("scripts", r.node.clock.Since(began))
 }
 
-func (r *errand) bringScripts(ctx context.Context) error {
+func (r *update) bringScripts(ctx context.Context) error {
 	target, err := hotfix.ParseVersion(r.scripts.Target)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (r *errand) bringScripts(ctx context.Context) error {
 		return err
 	}
 	defer remove()
-	file, err := r.node.origin().Scripts(ctx, r.pointer, target, folder)
+	file, err := r.node.fetcher().Scripts(ctx, r.pointer, target, folder)
 	if err != nil {
 		return err
 	}

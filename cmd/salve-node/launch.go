@@ -49,7 +49,7 @@ func (n *node) markBad(digest string) {
 func (n *node) prepare(ctx context.Context, e *event.Event) slot.Choice {
 	limited, cancel := clock.WithTimeout(ctx, n.clock, n.settings.budget)
 	defer cancel()
-	n.safely("launch", func() { n.settle(limited, e) })
+	n.safely("launch", func() { n.recoverScripts(limited, e) })
 	if n.settings.check {
 		n.safely("check", func() { n.check(limited) })
 	}

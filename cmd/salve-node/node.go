@@ -42,7 +42,7 @@ func (n *node) events() event.Folder {
 	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents}
 }
 
-func (n *node) origin() *fetch.Origin {
+func (n *node) fetcher() *fetch.Fetcher {
 	from := n.settings.origin
 	from.Budget, from.Clock = n.settings.budget, n.clock
 	return fetch.New(from)

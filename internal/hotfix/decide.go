@@ -81,7 +81,7 @@ func (d Decision) Wanted() string {
 // written for some bases can never reach the others.
 func (p Pointer) forNode(current string) (target string, reason Reason) {
 	switch {
-	case p.spoiled != "":
+	case p.invalid != "":
 		return "", ReasonMalformedPointer
 	case len(p.hotfixes) == 0:
 		if p.version.Text == "" && p.version.Problem == "" {

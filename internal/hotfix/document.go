@@ -92,9 +92,9 @@ func membersOf(object json.RawMessage, offset int) []member {
 	return members
 }
 
-// Place gives the line and the column, both from 1 and the column in characters,
+// Position gives the line and the column, both from 1 and the column in characters,
 // of an offset in a document.
-func Place(raw []byte, offset int) (line, column int) {
+func Position(raw []byte, offset int) (line, column int) {
 	before := raw[:min(max(offset, 0), len(raw))]
 	line = 1 + bytes.Count(before, []byte("\n"))
 	return line, 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
@@ -112,7 +112,7 @@ func (e *PlacedError) Error() string {
 func (e *PlacedError) Unwrap() error { return e.Err }
 
 func placed(raw []byte, offset int, err error) error {
-	line, column := Place(raw, offset)
+	line, column := Position(raw, offset)
 	return &PlacedError{line, column, err}
 }
 

@@ -13,8 +13,8 @@ func (p Pointer) Legacy() Entry { return p.version }
 // Scripts is the entry of «scripts_version».
 func (p Pointer) Scripts() Entry { return p.scripts }
 
-// Spoiled says what is wrong with «hotfixes» as a whole; it is empty when nothing is.
-func (p Pointer) Spoiled() string { return p.spoiled }
+// Invalid says what is wrong with «hotfixes» as a whole; it is empty when nothing is.
+func (p Pointer) Invalid() string { return p.invalid }
 
 // ArtifactKey is where a pointer names an artifact, or tries to.
 type ArtifactKey struct {

@@ -27,7 +27,7 @@ type Pointer struct {
 	scripts   Entry
 	hotfixes  []Entry
 	byBase    map[string]int // the place in hotfixes
-	spoiled   string         // what is wrong with the field «hotfixes» as a whole
+	invalid   string         // what is wrong with the field «hotfixes» as a whole
 	artifacts member
 	warnings  []Warning
 }
@@ -95,7 +95,7 @@ func (p *Pointer) single(field member, problem string) Entry {
 	entry := Entry{Field: field.name, Offset: field.start, Problem: problem}
 	if problem == "" {
 		entry.Text, entry.Problem = text(field.value)
-		p.judge(entry)
+		p.evaluate(entry)
 	}
 	return entry
 }
@@ -105,7 +105,7 @@ func (p *Pointer) readHotfixes(field member, problem string) {
 		problem = "it has to be an object from base to version"
 		p.warn(field.name, problem, field.start)
 	}
-	if p.spoiled = problem; problem != "" {
+	if p.invalid = problem; problem != "" {
 		return
 	}
 	entries, twice := byName(membersOf(field.value, field.start))
@@ -119,14 +119,14 @@ func (p *Pointer) readHotfixes(field member, problem string) {
 		if !ValidBase(given.name) {
 			p.warn(entry.Field, "the key is not a base of the form YYYYMM.DD: no node has it", given.nameStart)
 		}
-		p.judge(entry)
+		p.evaluate(entry)
 		p.byBase[given.name] = len(p.hotfixes)
 		p.hotfixes = append(p.hotfixes, entry)
 	}
 }
 
-// judge warns of an entry that no node could use.
-func (p *Pointer) judge(entry Entry) {
+// evaluate warns of an entry that no node could use.
+func (p *Pointer) evaluate(entry Entry) {
 	problem := entry.Problem
 	if problem == "" && entry.Text != "" {
 		if _, err := ParseVersion(entry.Text); err != nil {

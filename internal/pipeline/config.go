@@ -42,7 +42,7 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 		return nil, found
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, append(found, problem(place(path, root), "wrong-type", "a configuration must be a mapping"))
+		return nil, append(found, problem(position(path, root), "wrong-type", "a configuration must be a mapping"))
 	}
 	config := &Config{Path: path, root: root, mappings: map[*yaml.Node]mapping{}}
 	config.index(root)

@@ -35,7 +35,7 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 	var first, second yaml.Node
 	switch err := decoder.Decode(&first); {
 	case errors.Is(err, io.EOF):
-		return nil, diagnostic.List{problem(diagnostic.Place{File: path, Line: 1, Column: 1}, "yaml-syntax",
+		return nil, diagnostic.List{problem(diagnostic.Position{File: path, Line: 1, Column: 1}, "yaml-syntax",
 			"the file is empty")}
 	case err != nil:
 		return nil, diagnostic.List{syntax(path, content, err)}
@@ -47,7 +47,7 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 	case err != nil:
 		walk.found = append(walk.found, syntax(path, content, err))
 	default:
-		walk.found = append(walk.found, problem(place(path, second.Content[0]), "yaml-document",
+		walk.found = append(walk.found, problem(position(path, second.Content[0]), "yaml-document",
 			"a file holds one document, and here a second one begins"))
 	}
 	if walk.tooDeep {
@@ -56,22 +56,22 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 	return first.Content[0], walk.found
 }
 
-func problem(at diagnostic.Place, rule, format string, args ...any) diagnostic.Diagnostic {
-	return diagnostic.Diagnostic{Place: at, Severity: diagnostic.Error, Rule: rule, Message: fmt.Sprintf(format, args...)}
+func problem(at diagnostic.Position, rule, format string, args ...any) diagnostic.Diagnostic {
+	return diagnostic.Diagnostic{Position: at, Severity: diagnostic.Error, Rule: rule, Message: fmt.Sprintf(format, args...)}
 }
 
-func place(path string, node *yaml.Node) diagnostic.Place {
-	return diagnostic.Place{File: path, Line: node.Line, Column: node.Column}
+func position(path string, node *yaml.Node) diagnostic.Position {
+	return diagnostic.Position{File: path, Line: node.Line, Column: node.Column}
 }
 
 // unreadable finds what keeps a file from being read as text at all.
 func unreadable(path string, content []byte) *diagnostic.Diagnostic {
 	if len(content) > maximumSize {
-		wrong := problem(diagnostic.Place{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed",
+		wrong := problem(diagnostic.Position{File: path}, "yaml-size", "the file has more than the %d bytes that are allowed",
 			maximumSize)
 		return &wrong
 	}
-	at := diagnostic.Place{File: path, Line: 1}
+	at := diagnostic.Position{File: path, Line: 1}
 	for rest := content; len(rest) > 0; {
 		character, size := utf8.DecodeRune(rest)
 		at.Column++
@@ -107,7 +107,7 @@ func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
 		text = string(lines[line-1])
 	}
 	indent := len(text) - len(strings.TrimLeft(text, " "))
-	at := diagnostic.Place{File: path, Line: line, Column: indent + 1}
+	at := diagnostic.Position{File: path, Line: line, Column: indent + 1}
 	if strings.HasPrefix(text[indent:], "\t") {
 		wrong := problem(at, "yaml-tab", "a tab indents this line, and YAML allows only spaces there")
 		wrong.Advice = "replace it with spaces"
@@ -124,7 +124,7 @@ type walker struct {
 }
 
 func (w *walker) add(node *yaml.Node, rule, advice, format string, args ...any) {
-	wrong := problem(place(w.path, node), rule, format, args...)
+	wrong := problem(position(w.path, node), rule, format, args...)
 	wrong.Advice = advice
 	w.found = append(w.found, wrong)
 }

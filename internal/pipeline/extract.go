@@ -27,7 +27,7 @@ type reading struct {
 	config *Config
 }
 
-func (o object) at() diagnostic.Place { return place(o.in.path, o.node) }
+func (o object) at() diagnostic.Position { return position(o.in.path, o.node) }
 
 // field is the value of a key; nil where there is none.
 func (o object) field(name string) *yaml.Node {
@@ -76,7 +76,7 @@ func textOf(path string, node *yaml.Node) Text {
 	if node == nil || node.Kind != yaml.ScalarNode {
 		return Text{}
 	}
-	return Text{Value: node.Value, At: place(path, node)}
+	return Text{Value: node.Value, At: position(path, node)}
 }
 
 func (o object) texts(name string) []Text {

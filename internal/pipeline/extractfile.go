@@ -134,7 +134,7 @@ func runbookOf(from object) *Runbook {
 		if given.Kind == yaml.MappingNode {
 			variable.Value = object{from.in, given}.value()
 		} else {
-			variable.Value = Value{At: place(from.in.path, given), Literal: literal(given)}
+			variable.Value = Value{At: position(from.in.path, given), Literal: literal(given)}
 		}
 		book.With = append(book.With, variable)
 	}

@@ -13,7 +13,7 @@ import (
 // and all, unless the file was resolved.
 type Text struct {
 	Value string
-	At    diagnostic.Place
+	At    diagnostic.Position
 }
 
 // File is a pipeline.
@@ -52,7 +52,7 @@ func (f *File) Steps() []*Step {
 
 // Service says who deploys whom.
 type Service struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// RunsOn names the system that runs this pipeline.
 	RunsOn Text
 	// SelfDeploys: the pipeline deploys the very system that runs it.
@@ -63,7 +63,7 @@ type Service struct {
 
 // Rollback is a way back that does not depend on what is deployed.
 type Rollback struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// RunsOn names where it runs: not the system that the pipeline deploys.
 	RunsOn Text
 	// Command is what to run there.
@@ -72,14 +72,14 @@ type Rollback struct {
 
 // BuildStep makes what steps execute, before the first of them runs.
 type BuildStep struct {
-	At      diagnostic.Place
+	At      diagnostic.Position
 	Command Text
 	Args    []Text
 }
 
 // ResourceGroup holds the steps that act on one Azure resource group.
 type ResourceGroup struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// Name is how steps refer to it; the other two are Azure's.
 	Name            Text
 	ResourceGroup   Text
@@ -96,7 +96,7 @@ func (id StepID) String() string { return id.ResourceGroup + "/" + id.Step }
 
 // StepRef is a reference to a step of the same file.
 type StepRef struct {
-	At            diagnostic.Place
+	At            diagnostic.Position
 	ResourceGroup Text
 	Step          Text
 }
@@ -106,7 +106,7 @@ func (r StepRef) ID() StepID { return StepID{r.ResourceGroup.Value, r.Step.Value
 
 // ExternalRef is a reference to a step of another pipeline.
 type ExternalRef struct {
-	At            diagnostic.Place
+	At            diagnostic.Position
 	ServiceGroup  Text
 	ResourceGroup Text
 	Step          Text
@@ -121,7 +121,7 @@ type Input struct {
 // Value is given to a step: a literal, a value of the configuration or an output
 // of another step.
 type Value struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// Literal is a string or a []any of strings; in a resolved file, for a
 	// ConfigRef, whatever the configuration holds. nil where there is none.
 	Literal any
@@ -140,12 +140,12 @@ type Variable struct {
 // Duration is a length of time and where it stands.
 type Duration struct {
 	time.Duration
-	At diagnostic.Place
+	At diagnostic.Position
 }
 
 // Retry says which failures of a step are tried again.
 type Retry struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// ErrorContainsAny are texts; an error with any of them in it is tried again.
 	ErrorContainsAny []Text
 	// Count is how often it is tried again: the first try is not counted.

@@ -54,7 +54,7 @@ func (v *validator) workingDir(step *Step) bool {
 		v.folders[named.Value] = wrong
 	}
 	if wrong != "" {
-		v.add(step, placeOr(named, step.At), "working-dir", "", "workingDir %q %s", named.Value, wrong)
+		v.add(step, positionOr(named, step.At), "working-dir", "", "workingDir %q %s", named.Value, wrong)
 	}
 	return wrong == ""
 }
@@ -71,7 +71,7 @@ func (v *validator) folderWrong(named string) string {
 	return ""
 }
 
-func placeOr(text Text, otherwise diagnostic.Place) diagnostic.Place {
+func positionOr(text Text, otherwise diagnostic.Position) diagnostic.Position {
 	if text.At.Line == 0 {
 		return otherwise
 	}
@@ -112,7 +112,7 @@ func (v *validator) script(step *Step, script Text, made madeBy, look bool) {
 	}
 }
 
-func (v *validator) program(step *Step, at diagnostic.Place, command string, made madeBy) {
+func (v *validator) program(step *Step, at diagnostic.Position, command string, made madeBy) {
 	if !strings.Contains(command, "/") {
 		if v.in.LookPath == nil {
 			return

@@ -32,7 +32,7 @@ func FuzzValidate(f *testing.F) {
 			t.Fatal("no file, and nothing is wrong")
 		}
 		if file != nil {
-			resolved, wrong := pipeline.Validate(file, pipeline.Surroundings{Config: config, FileOnly: true})
+			resolved, wrong := pipeline.Validate(file, pipeline.Environment{Config: config, FileOnly: true})
 			found = append(found, wrong...)
 			resolved.Graph()
 			file.ConfigPaths()
@@ -46,7 +46,7 @@ func FuzzValidate(f *testing.F) {
 			}
 		}
 		for _, d := range found {
-			if !rules[d.Rule] || d.Place.File == "" || d.Place.Line < 1 || d.Place.Line > size || d.Place.Column < 1 {
+			if !rules[d.Rule] || d.Position.File == "" || d.Position.Line < 1 || d.Position.Line > size || d.Position.Column < 1 {
 				t.Errorf("a message without a rule or a place: %+v", d)
 			}
 		}
@@ -114,7 +114,7 @@ func BenchmarkValidate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		_, wrong := pipeline.Validate(file, pipeline.Surroundings{Config: config})
+		_, wrong := pipeline.Validate(file, pipeline.Environment{Config: config})
 		if len(found)+len(wrong) > 0 {
 			b.Fatal(found, wrong)
 		}
@@ -129,7 +129,7 @@ func BenchmarkMistakes(b *testing.B) {
 	for b.Loop() {
 		file, _ := pipeline.Parse("p.yaml", content)
 		if _, found := pipeline.Validate(file,
-			pipeline.Surroundings{Config: config, FileOnly: true}); found.Errors() < 20_000 {
+			pipeline.Environment{Config: config, FileOnly: true}); found.Errors() < 20_000 {
 			b.Fatal(found.Errors())
 		}
 	}

@@ -20,7 +20,7 @@ func (c *Config) Fill(path, text string, quote func(value string) string) (strin
 	parts, err := segments(text)
 	var wrong *templateError
 	if errors.As(err, &wrong) {
-		return "", diagnostic.List{problem(diagnostic.Place{File: path, Line: wrong.line, Column: 1}, "template", "%s",
+		return "", diagnostic.List{problem(diagnostic.Position{File: path, Line: wrong.line, Column: 1}, "template", "%s",
 			wrong.reason)}
 	}
 	var filled strings.Builder
@@ -33,7 +33,7 @@ func (c *Config) Fill(path, text string, quote func(value string) string) (strin
 		}
 		held, absent := c.text(part.path)
 		if absent != nil {
-			missing := problem(placeAt(path, text, part.at), "missing-config", "%s", absent.message)
+			missing := problem(positionAt(path, text, part.at), "missing-config", "%s", absent.message)
 			missing.Advice = spelling.DidYouMean(absent.name, absent.instead)
 			found = append(found, missing)
 			continue
@@ -46,10 +46,10 @@ func (c *Config) Fill(path, text string, quote func(value string) string) (strin
 	return filled.String(), nil
 }
 
-// placeAt is the place of an offset in bytes.
-func placeAt(path, text string, offset int) diagnostic.Place {
+// positionAt is the place of an offset in bytes.
+func positionAt(path, text string, offset int) diagnostic.Position {
 	before := text[:offset]
-	return diagnostic.Place{
+	return diagnostic.Position{
 		File: path, Line: 1 + strings.Count(before, "\n"),
 		Column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
 	}

@@ -75,7 +75,7 @@ func TestTemplatesInParametersFiles(t *testing.T) {
 		t.Fatal(found)
 	}
 	config, _ := pipeline.ParseConfig("config.yaml", []byte("{size: 3, name: x}"))
-	file, found = pipeline.Validate(file, pipeline.Surroundings{Config: config})
+	file, found = pipeline.Validate(file, pipeline.Environment{Config: config})
 	want := "p.json:1:71: step g/a: nmae: the configuration has no \"nmae\" in config.yaml; did you mean \"name\"? " +
 		"[missing-config]"
 	if len(found) != 1 || !strings.HasSuffix(found[0].String(), want) {

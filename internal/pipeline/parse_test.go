@@ -50,9 +50,9 @@ func TestParse(t *testing.T) {
 		t.Fatalf("%+v", file)
 	}
 	heal, cluster := steps[0], steps[1]
-	at := diagnostic.Place{File: "p.yaml", Line: 14, Column: 7}
+	at := diagnostic.Position{File: "p.yaml", Line: 14, Column: 7}
 	want := pipeline.Variable{Name: pipeline.Text{Value: "pool", At: at}, Value: pipeline.Value{
-		At: diagnostic.Place{File: "p.yaml", Line: 14, Column: 13}, Literal: "system",
+		At: diagnostic.Position{File: "p.yaml", Line: 14, Column: 13}, Literal: "system",
 	}}
 	if diff := cmp.Diff(want, heal.Runbook.With[0]); diff != "" {
 		t.Error(diff)

@@ -55,12 +55,12 @@ type resolver struct {
 	group  string
 }
 
-func (r *resolver) add(at diagnostic.Place, rule, step, message, advice string) {
+func (r *resolver) add(at diagnostic.Position, rule, step, message, advice string) {
 	if step == "" && r.group != "" {
 		message = fmt.Sprintf("resource group %s: %s", r.group, message)
 	}
 	r.found = append(r.found, diagnostic.Diagnostic{
-		Place: at, Severity: diagnostic.Error, Rule: rule, Step: step, Message: message, Advice: advice,
+		Position: at, Severity: diagnostic.Error, Rule: rule, Step: step, Message: message, Advice: advice,
 	})
 }
 
@@ -99,7 +99,7 @@ func (r *resolver) scalar(node *yaml.Node) *yaml.Node {
 	if !templated(node.Value) {
 		return node
 	}
-	at := place(r.file.Path, node)
+	at := position(r.file.Path, node)
 	parts, err := segments(node.Value)
 	if err != nil {
 		r.add(at, "template", r.step, err.Error(), "")

@@ -16,7 +16,7 @@ const (
 // Step is one step of a resource group. What its action adds is in the field of
 // that name, for the actions that Salve runs itself.
 type Step struct {
-	At diagnostic.Place
+	At diagnostic.Position
 	// Group is the resource group that the step is in.
 	Group  *ResourceGroup
 	Name   Text
@@ -84,7 +84,7 @@ type Shell struct {
 
 // DryRun is the variant of a Shell step that changes nothing.
 type DryRun struct {
-	At        diagnostic.Place
+	At        diagnostic.Position
 	Command   Text
 	Variables []Variable
 }

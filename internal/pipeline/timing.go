@@ -18,7 +18,7 @@ func ReadTimings(path string) (map[string]time.Duration, error) {
 	}
 	root, found := document(path, content)
 	if root != nil && root.Kind != yaml.MappingNode {
-		found = append(found, problem(place(path, root), "wrong-type", "timings must be a mapping of steps to durations"))
+		found = append(found, problem(position(path, root), "wrong-type", "timings must be a mapping of steps to durations"))
 	}
 	if len(found) > 0 {
 		return nil, errors.New(found[0].String())
@@ -28,7 +28,7 @@ func ReadTimings(path string) (map[string]time.Duration, error) {
 		step, given := root.Content[i], root.Content[i+1]
 		length, err := time.ParseDuration(given.Value)
 		if err != nil || length < 0 {
-			return nil, errors.New(problem(place(path, given), "wrong-value", "%q must be a length of time such as 12m30s",
+			return nil, errors.New(problem(position(path, given), "wrong-value", "%q must be a length of time such as 12m30s",
 				given.Value).String())
 		}
 		took[step.Value] = length

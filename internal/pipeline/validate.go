@@ -6,8 +6,8 @@ import (
 	"salve/internal/pipeline/diagnostic"
 )
 
-// Surroundings are what a pipeline is judged by, besides the schema.
-type Surroundings struct {
+// Environment are what a pipeline is judged by, besides the schema.
+type Environment struct {
 	// Config is where templates and configRefs lead; nil leaves them as they are,
 	// and what depends on them is not judged.
 	Config *Config
@@ -23,7 +23,7 @@ type Surroundings struct {
 // Validate judges a pipeline that was parsed: names, dependencies, inputs, files,
 // programs and times. It gives the file with the configuration resolved, and
 // everything that is wrong beyond what Parse said, by place.
-func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
+func Validate(file *File, in Environment) (*File, diagnostic.List) {
 	v := &validator{file: file, in: in}
 	if in.Config != nil {
 		v.file, v.found = file.Resolve(in.Config)
@@ -31,7 +31,7 @@ func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
 	v.steps = v.file.Steps()
 	v.names()
 	v.references()
-	v.rings()
+	v.cycles()
 	v.outputs()
 	v.revision()
 	v.service()
@@ -50,7 +50,7 @@ func Validate(file *File, in Surroundings) (*File, diagnostic.List) {
 // validator finds what is wrong with one file.
 type validator struct {
 	file  *File
-	in    Surroundings
+	in    Environment
 	steps []*Step
 	// groups and ids are the steps by their names; of two with the same name, the
 	// first.
@@ -70,7 +70,7 @@ type validator struct {
 }
 
 // add notes what is wrong; step is nil for what is outside of steps.
-func (v *validator) add(step *Step, at diagnostic.Place, rule, advice, format string, args ...any) {
+func (v *validator) add(step *Step, at diagnostic.Position, rule, advice, format string, args ...any) {
 	wrong := problem(at, rule, format, args...)
 	wrong.Advice = advice
 	if step != nil && step.Name.Value != "" {
@@ -80,7 +80,7 @@ func (v *validator) add(step *Step, at diagnostic.Place, rule, advice, format st
 }
 
 // warn notes what hardly means what it says.
-func (v *validator) warn(step *Step, at diagnostic.Place, rule, advice, format string, args ...any) {
+func (v *validator) warn(step *Step, at diagnostic.Position, rule, advice, format string, args ...any) {
 	v.add(step, at, rule, advice, format, args...)
 	v.found[len(v.found)-1].Severity = diagnostic.Warning
 }

@@ -62,11 +62,11 @@ func waitsFor(step *Step) []StepRef {
 	return step.DependsOn
 }
 
-// rings finds steps that wait for each other, first by what they say that they
+// cycles finds steps that wait for each other, first by what they say that they
 // wait for, then by the inputs that they take.
-func (v *validator) rings() {
+func (v *validator) cycles() {
 	inRing, nodes := map[int]bool{}, nodesOf(v.steps)
-	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Rings() {
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Cycles() {
 		for _, i := range ring {
 			inRing[i] = true
 		}
@@ -79,7 +79,7 @@ func (v *validator) rings() {
 		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s",
 			v.path(ring, 0))
 	}
-	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Rings() {
+	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Cycles() {
 		for at, i := range ring {
 			if inRing[i] {
 				break // that ring has been said

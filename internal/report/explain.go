@@ -58,7 +58,7 @@ func Explain(out io.Writer, width int, history *journal.History) (different int,
 	if err != nil {
 		return 0, err
 	}
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	s.heading(history)
 	for _, guard := range slices.Sorted(maps.Keys(history.Header.Overrides)) {
 		s.hang("  override of "+guard+": ", history.Header.Overrides[guard])
@@ -74,7 +74,7 @@ func Explain(out io.Writer, width int, history *journal.History) (different int,
 	return different, s.flush(out)
 }
 
-func (s *sheet) decision(d Decision) {
+func (s *textWriter) decision(d Decision) {
 	s.line("")
 	s.line("%s  %s", offset(seconds(d.After)), asked(d.Judgement))
 	s.findings("  ", d.Judgement.Findings, 0)
@@ -109,7 +109,7 @@ func decided(judgement journal.Evaluation, verdict journal.Verdict) string {
 	return string(verdict.Outcome) + ", because " + verdict.Reason
 }
 
-func (s *sheet) verdicts(history *journal.History) {
+func (s *textWriter) verdicts(history *journal.History) {
 	switch {
 	case history.Closed != nil:
 		s.hang("Closed ", verdictText(*history.Closed))

@@ -15,12 +15,12 @@ const shownValue = 120
 // Findings writes a table of findings: guard, answer, reason, and the evidence
 // below. Lines are wrapped at width columns; 0 is no limit.
 func Findings(out io.Writer, width int, findings []runbook.Finding) error {
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	s.findings("", findings, shownValue)
 	return s.flush(out)
 }
 
-func (s *sheet) findings(indent string, findings []runbook.Finding, shown int) {
+func (s *textWriter) findings(indent string, findings []runbook.Finding, shown int) {
 	var names []string
 	for _, finding := range findings {
 		names = append(names, finding.Guard)
@@ -56,7 +56,7 @@ func mark(finding runbook.Finding) string {
 
 // evidence writes a fact. In a table, where shown is above 0, value and IDs are
 // shortened.
-func (s *sheet) evidence(indent string, evidence runbook.Evidence, shown int) {
+func (s *textWriter) evidence(indent string, evidence runbook.Evidence, shown int) {
 	where := evidence.Source
 	if evidence.Identity != "" {
 		where += " " + evidence.Identity

@@ -69,7 +69,7 @@ func (t *timeline) take(entry journal.Entry) error {
 	case journal.Resumed:
 		return with(entry, func(resumption journal.Resumption) { t.add(entry, "resumed", "by "+Person(resumption.Holder)) })
 	case journal.Evaluated:
-		return with(entry, func(judgement journal.Evaluation) { t.judged(entry, judgement) })
+		return with(entry, func(judgement journal.Evaluation) { t.evaluated(entry, judgement) })
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
 			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Digest))
@@ -103,9 +103,9 @@ func (t *timeline) take(entry journal.Entry) error {
 	}
 }
 
-// judged shows the guards at the start, the checks, and any other judgement that
+// evaluated shows the guards at the start, the checks, and any other judgement that
 // stopped the run or passed over a finding.
-func (t *timeline) judged(entry journal.Entry, judgement journal.Evaluation) {
+func (t *timeline) evaluated(entry journal.Entry, judgement journal.Evaluation) {
 	telling := judgement.For == "start" || judgement.For == "checks" || judgement.Decision.Outcome != ""
 	for _, finding := range judgement.Findings {
 		telling = telling || (finding.Override != "" && finding.Answer != runbook.AnswerHolds)

@@ -14,7 +14,7 @@ import (
 // Plan writes a plan: numbered steps, what each changes and with which inputs,
 // the point of no return, and the digest.
 func Plan(out io.Writer, width int, plan runbook.Plan) error {
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	s.hang("Plan: ", fmt.Sprintf("%s (version %s) on %s %s", plan.Runbook, plan.Version, plan.Target.Kind,
 		plan.Target.Name))
 	s.line("")
@@ -49,7 +49,7 @@ func pairs(raw json.RawMessage, room int) string {
 	}
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		parts = append(parts, key+" "+ending(strings.Trim(string(object[key]), `"`), room))
+		parts = append(parts, key+" "+tail(strings.Trim(string(object[key]), `"`), room))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -57,8 +57,8 @@ func pairs(raw json.RawMessage, room int) string {
 // whole leaves values as long as they are.
 const whole = 0
 
-// ending cuts a long value at its front: IDs differ at their ends.
-func ending(value string, room int) string {
+// tail cuts a long value at its front: IDs differ at their ends.
+func tail(value string, room int) string {
 	runes := []rune(value)
 	if room == whole || len(runes) <= room {
 		return value

@@ -43,7 +43,7 @@ func List(history *journal.History) Listed {
 
 // Runs writes a list of runs.
 func Runs(out io.Writer, width int, runs []Listed) error {
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	var names, targets, states []string
 	for _, run := range runs {
 		names, targets, states = append(names, run.Run), append(targets, run.Target), append(states, run.State)
@@ -62,7 +62,7 @@ func Runs(out io.Writer, width int, runs []Listed) error {
 
 // Table writes rows below a heading; the last column is wrapped.
 func Table(out io.Writer, width int, heading []string, rows [][]string) error {
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	last := len(heading) - 1
 	columns := make([]int, last)
 	for _, row := range append([][]string{heading}, rows...) {
@@ -83,7 +83,7 @@ func Table(out io.Writer, width int, heading []string, rows [][]string) error {
 // Lead writes what an answer begins with: names with a text each, and a blank
 // line.
 func Lead(out io.Writer, width int, pairs ...string) error {
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		s.hang(pairs[i]+": ", pairs[i+1])
 	}

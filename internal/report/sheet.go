@@ -15,20 +15,20 @@ import (
 // instead.
 const narrowest = 28
 
-// sheet collects the lines of a report. It wraps at its width; 0 never wraps.
-type sheet struct {
+// textWriter collects the lines of a report. It wraps at its width; 0 never wraps.
+type textWriter struct {
 	text  strings.Builder
 	width int
 }
 
 // line writes one line as it is.
-func (s *sheet) line(format string, args ...any) {
+func (s *textWriter) line(format string, args ...any) {
 	s.text.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
 }
 
 // hang writes text after a lead; the lines after the first are indented so that
 // they stand below the text.
-func (s *sheet) hang(lead, text string) {
+func (s *textWriter) hang(lead, text string) {
 	indent := utf8.RuneCountInString(lead)
 	for i, part := range wrap(text, s.width, indent) {
 		if i > 0 {
@@ -39,7 +39,7 @@ func (s *sheet) hang(lead, text string) {
 }
 
 // flush writes the sheet in one piece, credentials taken out.
-func (s *sheet) flush(out io.Writer) error {
+func (s *textWriter) flush(out io.Writer) error {
 	_, err := out.Write(redact.Redact([]byte(s.text.String())))
 	return err
 }

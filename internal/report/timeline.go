@@ -18,7 +18,7 @@ func Timeline(out io.Writer, width int, history *journal.History) error {
 	if err != nil {
 		return err
 	}
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	s.heading(history)
 	s.line("")
 	var names, offsets []string
@@ -39,7 +39,7 @@ func Timeline(out io.Writer, width int, history *journal.History) error {
 }
 
 // heading says which run it is.
-func (s *sheet) heading(history *journal.History) {
+func (s *textWriter) heading(history *journal.History) {
 	header := history.Header
 	first, last := history.Entries[0].At, history.Entries[len(history.Entries)-1].At
 	s.line("Run %s", header.Run)
@@ -113,7 +113,7 @@ func Checks(out io.Writer, width int, history *journal.History) error {
 	if err != nil || !found {
 		return err
 	}
-	s := &sheet{width: width}
+	s := &textWriter{width: width}
 	s.line("Final checks, on freshly observed state:")
 	s.findings("", withoutProof(judgement.Findings), shownValue)
 	return s.flush(out)

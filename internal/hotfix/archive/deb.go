@@ -69,7 +69,7 @@ func fromTar(in io.Reader, wanted Wanted, out io.Writer) error {
 		if header.Typeflag != tar.TypeReg {
 			continue
 		}
-		if err := search.offer(header.Name, header.Size, files); err != nil {
+		if err := search.accept(header.Name, header.Size, files); err != nil {
 			return err
 		}
 	}

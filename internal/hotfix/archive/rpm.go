@@ -80,7 +80,7 @@ func fromCpio(in io.Reader, wanted Wanted, out io.Writer) error {
 		}
 		content := &io.LimitedReader{R: in, N: entry.size}
 		if entry.regular {
-			if err := search.offer(entry.name, entry.size, content); err != nil {
+			if err := search.accept(entry.name, entry.size, content); err != nil {
 				return err
 			}
 		}

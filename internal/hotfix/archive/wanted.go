@@ -40,8 +40,8 @@ type taking struct {
 	taken bool
 }
 
-// offer gives one regular file of the package.
-func (t *taking) offer(entry string, size int64, content io.Reader) error {
+// accept gives one regular file of the package.
+func (t *taking) accept(entry string, size int64, content io.Reader) error {
 	switch {
 	case !t.is(entry):
 		return nil

@@ -12,8 +12,8 @@ import (
 // ErrNotRegular is a name that belongs to a folder, a link, a pipe or a device.
 var ErrNotRegular = errors.New("it is not a regular file")
 
-// Look describes what stands under a name, a symbolic link itself included.
-func (f *Folder) Look(name string) (fs.FileInfo, error) { return f.root.Lstat(name) }
+// Lstat describes what stands under a name, a symbolic link itself included.
+func (f *Folder) Lstat(name string) (fs.FileInfo, error) { return f.root.Lstat(name) }
 
 // OpenRegular opens a regular file for reading. It never waits, as opening a pipe
 // would, and it follows no symbolic link.

@@ -39,7 +39,7 @@ const withoutHooks = `#clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke-Success;
 `
 
-func (a apt) download(ctx context.Context, e errand, work string) (string, error) {
+func (a apt) download(ctx context.Context, e request, work string) (string, error) {
 	options, err := a.options(work)
 	if err != nil {
 		return "", err
@@ -102,7 +102,7 @@ func (a apt) options(work string) ([]string, error) {
 
 // newest finds the version in the table of «apt-cache madison», which lists the
 // newest first: package | version | source.
-func newest(table string, e errand) (string, bool) {
+func newest(table string, e request) (string, bool) {
 	for line := range strings.Lines(table) {
 		columns := strings.Split(line, "|")
 		if len(columns) < 3 || strings.TrimSpace(columns[0]) != e.packageName {

@@ -27,7 +27,7 @@ const (
 
 // fromArtifact downloads from the pointer's address. The digest and the size are
 // checked before anything is taken out of an archive.
-func (o *Origin) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e errand, to string) (string, error) {
+func (o *Fetcher) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e request, to string) (string, error) {
 	downloaded := to
 	if artifact.Format != hotfix.Binary {
 		downloaded = to + "." + string(artifact.Format)

@@ -35,7 +35,7 @@ func artifactOf(address string, content []byte, format hotfix.Format) hotfix.Art
 }
 
 // anywhere has no package manager: artifacts need none.
-func anywhere(t *testing.T) *fetch.Origin {
+func anywhere(t *testing.T) *fetch.Fetcher {
 	t.Helper()
 	return fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=plan9\n"), Budget: 10 * time.Second})
 }

@@ -14,7 +14,7 @@ import (
 
 // rpmNode is a node with the real dnf and a real repository over loopback HTTP. The
 // program «dnf» that it finds only adds where the repository is written down.
-func rpmNode(t *testing.T, budget time.Duration) (*fetch.Origin, *repository) {
+func rpmNode(t *testing.T, budget time.Duration) (*fetch.Fetcher, *repository) {
 	t.Helper()
 	needs(t, "dnf", "rpmbuild", "createrepo_c")
 	r := &repository{folder: filepath.Join(built.folder, "rpm")}

@@ -39,11 +39,11 @@ type Settings struct {
 	Clock clock.Clock
 }
 
-// Origin fetches. Its zero value is of no use; New makes one.
-type Origin struct{ settings Settings }
+// Fetcher fetches. Its zero value is of no use; New makes one.
+type Fetcher struct{ settings Settings }
 
 // New makes an origin, with the default wherever a setting is empty.
-func New(settings Settings) *Origin {
+func New(settings Settings) *Fetcher {
 	for _, setting := range []struct {
 		value     *string
 		otherwise string
@@ -69,7 +69,7 @@ func New(settings Settings) *Origin {
 	if settings.Clock == nil {
 		settings.Clock = clock.Real{}
 	}
-	return &Origin{settings}
+	return &Fetcher{settings}
 }
 
 // File is what a fetch brought.
@@ -79,8 +79,8 @@ type File struct {
 	SHA256 string // in hexadecimal
 }
 
-// errand is one file to bring.
-type errand struct {
+// request is one file to bring.
+type request struct {
 	want         hotfix.Version
 	packageName  string
 	inside       string // the file inside the package
@@ -89,23 +89,23 @@ type errand struct {
 }
 
 // Program brings the program of a version into folder. The errors are *Error.
-func (o *Origin) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
+func (o *Fetcher) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
 	error) {
-	return o.bring(ctx, pointer, errand{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder})
+	return o.bring(ctx, pointer, request{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder})
 }
 
 // Scripts brings the payload of scripts of a version into folder. The errors are
 // *Error.
-func (o *Origin) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
+func (o *Fetcher) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
 	error) {
-	return o.bring(ctx, pointer, errand{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture,
+	return o.bring(ctx, pointer, request{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture,
 		folder})
 }
 
 // bring takes the artifact when the pointer names one, and the package otherwise.
 // An artifact that can't be used is final: whoever wrote it did not mean the
 // repository.
-func (o *Origin) bring(ctx context.Context, pointer hotfix.Pointer, e errand) (File, error) {
+func (o *Fetcher) bring(ctx context.Context, pointer hotfix.Pointer, e request) (File, error) {
 	file := File{Path: filepath.Join(e.folder, "fetched-"+filepath.Base(e.inside))}
 	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
 	switch {

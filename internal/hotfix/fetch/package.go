@@ -12,11 +12,11 @@ import (
 // manager is a package manager: it downloads one package, of exactly the version
 // that is wanted, into a folder of its own.
 type manager interface {
-	download(ctx context.Context, e errand, work string) (file string, err error)
+	download(ctx context.Context, e request, work string) (file string, err error)
 }
 
 // fromPackage lets the node's package manager download, and unpacks what came.
-func (o *Origin) fromPackage(ctx context.Context, e errand, to string) (source string, err error) {
+func (o *Fetcher) fromPackage(ctx context.Context, e request, to string) (source string, err error) {
 	using, err := o.manager()
 	if err != nil {
 		return "", err

@@ -18,7 +18,7 @@ func pauses() backoff.Exponential {
 
 // patiently tries within the budget for as long as failing is of a kind that
 // clears. A pause that would outlast the budget is not begun: the node boots on.
-func (o *Origin) patiently(ctx context.Context, try func(context.Context) error) error {
+func (o *Fetcher) patiently(ctx context.Context, try func(context.Context) error) error {
 	clk := o.settings.Clock
 	limited, cancel := clock.WithTimeout(ctx, clk, o.settings.Budget)
 	defer cancel()

@@ -72,8 +72,8 @@ func environment(folder string) []string {
 	return clean
 }
 
-// look finds a program in a search path.
-func look(searchPath, name string) (string, bool) {
+// lookPath finds a program in a search path.
+func lookPath(searchPath, name string) (string, bool) {
 	for _, folder := range filepath.SplitList(searchPath) {
 		path := filepath.Join(folder, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {

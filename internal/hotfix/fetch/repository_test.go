@@ -146,7 +146,7 @@ func (r *repository) serve(t *testing.T) (address string) {
 const generous = 5 * time.Minute
 
 // debian is a node whose packages come from a repository.
-func debian(t *testing.T, r *repository, change func(*fetch.Settings)) *fetch.Origin {
+func debian(t *testing.T, r *repository, change func(*fetch.Settings)) *fetch.Fetcher {
 	t.Helper()
 	settings := fetch.Settings{Source: r.sources, OSRelease: osRelease(t, "ID=debian\n"), Budget: generous}
 	if change != nil {

@@ -57,7 +57,7 @@ func oneRepository(repository, work string) []string {
 	}
 }
 
-func (r rpm) download(ctx context.Context, e errand, work string) (string, error) {
+func (r rpm) download(ctx context.Context, e request, work string) (string, error) {
 	got := filepath.Join(work, "got")
 	if err := emptied(got); err != nil {
 		return "", err

@@ -45,7 +45,7 @@ func unquoted(value string) string {
 }
 
 // manager picks the package manager of the node.
-func (o *Origin) manager() (manager, error) {
+func (o *Fetcher) manager() (manager, error) {
 	found, err := readSystem(o.settings.OSRelease)
 	switch {
 	case err != nil:
@@ -64,9 +64,9 @@ func (o *Origin) manager() (manager, error) {
 	return nil, unsupported("packages of %q are not known here", found.id)
 }
 
-func (o *Origin) apt() (manager, error) {
-	get, hasGet := look(o.settings.SearchPath, "apt-get")
-	cache, hasCache := look(o.settings.SearchPath, "apt-cache")
+func (o *Fetcher) apt() (manager, error) {
+	get, hasGet := lookPath(o.settings.SearchPath, "apt-get")
+	cache, hasCache := lookPath(o.settings.SearchPath, "apt-cache")
 	if !hasGet || !hasCache {
 		return nil, unsupported("apt-get and apt-cache are not in %s", o.settings.SearchPath)
 	}
@@ -83,14 +83,14 @@ func (o *Origin) apt() (manager, error) {
 		strings.Join(candidates, ", "))}
 }
 
-func (o *Origin) rpm(repository string) (manager, error) {
+func (o *Fetcher) rpm(repository string) (manager, error) {
 	if o.settings.Source != "" {
 		repository = o.settings.Source
 	}
-	if path, has := look(o.settings.SearchPath, "dnf"); has {
+	if path, has := lookPath(o.settings.SearchPath, "dnf"); has {
 		return dnf(path, repository), nil
 	}
-	if path, has := look(o.settings.SearchPath, "tdnf"); has {
+	if path, has := lookPath(o.settings.SearchPath, "tdnf"); has {
 		return tdnf(path, repository), nil
 	}
 	return nil, unsupported("neither dnf nor tdnf is in %s", o.settings.SearchPath)

@@ -30,8 +30,8 @@ type Program struct {
 	Clock     clock.Clock
 }
 
-// Ending is how a program ended.
-type Ending struct {
+// Exit is how a program ended.
+type Exit struct {
 	Code int // the exit code to pass on
 	// Fault says what the program itself did wrong; empty when it just ended. After
 	// a fault another program may be run instead.
@@ -80,9 +80,9 @@ func (p Program) unlessBusy(begin func() error) error {
 }
 
 // notStarted judges why a program could not be started.
-func notStarted(err error) Ending {
+func notStarted(err error) Exit {
 	scarce := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}
-	return Ending{
+	return Exit{
 		Code:      ExitOf(err),
 		Fault:     fmt.Sprintf("it could not be started: %v", err),
 		Blameless: slices.ContainsFunc(scarce, func(one error) bool { return errors.Is(err, one) }),

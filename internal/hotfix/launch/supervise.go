@@ -22,7 +22,7 @@ const echo = 200 * time.Millisecond
 
 // Supervise runs the program to its end, with this process's standard streams,
 // and passes signals on to it.
-func (p Program) Supervise() Ending {
+func (p Program) Supervise() Exit {
 	signals := make(chan os.Signal, 64)
 	for _, one := range passed() {
 		if !signal.Ignored(one) { // as under nohup; the program is to ignore it too
@@ -50,18 +50,18 @@ func (p Program) Supervise() Ending {
 			young := p.Clock.Since(started) < p.Trial
 			status, _ := command.ProcessState.Sys().(syscall.WaitStatus) // what it is on Linux
 			given.await(signals, p.Clock.After(echo), status)
-			return judge(status, young, given)
+			return classify(status, young, given)
 		}
 	}
 }
 
-// judge tells how the program ended. An exit code is its own affair; a signal is
+// classify tells how the program ended. An exit code is its own affair; a signal is
 // its fault when it came early and from nobody.
-func judge(status syscall.WaitStatus, young bool, given sent) Ending {
+func classify(status syscall.WaitStatus, young bool, given sent) Exit {
 	if !status.Signaled() {
-		return Ending{Code: status.ExitStatus()}
+		return Exit{Code: status.ExitStatus()}
 	}
-	ending := Ending{Code: exitSignal + int(status.Signal())}
+	ending := Exit{Code: exitSignal + int(status.Signal())}
 	if young && !given.explain(status.Signal()) {
 		ending.Fault = fmt.Sprintf("it died from the signal %q", status.Signal())
 	}

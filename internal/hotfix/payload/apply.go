@@ -61,7 +61,7 @@ func (t Tree) Apply(ctx context.Context, release Release, payload Payload) error
 		return err
 	}
 	defer state.Close()
-	if _, err := t.settle(state); err != nil {
+	if _, err := t.recover(state); err != nil {
 		return err
 	}
 	swap, standing, err := t.plan(release, payload)
@@ -134,7 +134,7 @@ func (t Tree) prepare(ctx context.Context, state *disk.Folder, swap *record, pay
 			return err
 		}
 		if one.Previous != nil {
-			if err := place(kept, one.Previous.Name, found[i].content, 0o600, 0, 0); err != nil {
+			if err := putFile(kept, one.Previous.Name, found[i].content, 0o600, 0, 0); err != nil {
 				return fmt.Errorf("keep %s: %w", one.Path, err)
 			}
 		}
@@ -172,7 +172,7 @@ func (t Tree) writeNew(one change, content []byte) error {
 	if err := folder.Remove(part); err != nil {
 		return err
 	}
-	if err := place(folder, part, content, one.Mode, 0, 0); err != nil {
+	if err := putFile(folder, part, content, one.Mode, 0, 0); err != nil {
 		return err
 	}
 	written, err := t.inspect(path.Join(path.Dir(one.Path), part))

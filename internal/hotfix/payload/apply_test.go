@@ -165,7 +165,7 @@ func TestAnImpossibleRename(t *testing.T) {
 	// next start ends what is open.
 	check(t, os.Remove(node.at("/usr/local/bin/tool")))
 	node.tree.Trace = nil
-	_, err := node.tree.Settle()
+	_, err := node.tree.Recover()
 	check(t, err)
 	node.expect(t, oldTree)
 	node.expectNothingOpen(t)

@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	case "rollback":
 		_, err = tree.Rollback()
 	case "settle":
-		_, err = tree.Settle()
+		_, err = tree.Recover()
 	}
 	if err != nil {
 		fmt.Println(err)

@@ -23,7 +23,7 @@ func (t Tree) Rollback() (RolledBackTo, error) {
 		return RolledBackTo{}, err
 	}
 	defer state.Close()
-	if _, err := t.settle(state); err != nil {
+	if _, err := t.recover(state); err != nil {
 		return RolledBackTo{}, err
 	}
 	last, err := readRecord(state, appliedRecord)

@@ -20,18 +20,18 @@ func (t Tree) Unfinished() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Settle finishes or takes back a swap that was cut off. It says which version
+// Recover finishes or takes back a swap that was cut off. It says which version
 // that was, and "" when nothing was open.
-func (t Tree) Settle() (version string, err error) {
+func (t Tree) Recover() (version string, err error) {
 	state, err := t.openState()
 	if err != nil {
 		return "", err
 	}
 	defer state.Close()
-	return t.settle(state)
+	return t.recover(state)
 }
 
-func (t Tree) settle(state *disk.Folder) (version string, err error) {
+func (t Tree) recover(state *disk.Folder) (version string, err error) {
 	swap, err := readRecord(state, openRecord)
 	if err != nil || swap == nil {
 		return "", err
@@ -224,7 +224,7 @@ func (t Tree) putBack(state *disk.Folder, keptIn string, one change) error {
 	if err := folder.Remove(part); err != nil {
 		return err
 	}
-	if err := place(folder, part, content, one.Previous.Mode, one.Previous.User, one.Previous.Group); err != nil {
+	if err := putFile(folder, part, content, one.Previous.Mode, one.Previous.User, one.Previous.Group); err != nil {
 		return err
 	}
 	return folder.Rename(part, name)

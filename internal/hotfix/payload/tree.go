@@ -107,7 +107,7 @@ func (t Tree) inspect(file string) (*standing, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	info, err := folder.Look(name)
+	info, err := folder.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -139,8 +139,8 @@ func digestOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// place writes a file under a name of a folder, for root where we are root.
-func place(folder *disk.Folder, name string, content []byte, mode fs.FileMode, user, group int) error {
+// putFile writes a file under a name of a folder, for root where we are root.
+func putFile(folder *disk.Folder, name string, content []byte, mode fs.FileMode, user, group int) error {
 	if err := folder.Create(name, bytes.NewReader(content), mode); err != nil {
 		return err
 	}

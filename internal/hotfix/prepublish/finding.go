@@ -32,7 +32,7 @@ type document struct {
 }
 
 func (d *document) add(field string, offset int, format string, values ...any) {
-	line, column := hotfix.Place(d.raw, offset)
+	line, column := hotfix.Position(d.raw, offset)
 	d.findings = append(d.findings, Finding{d.file, line, column, field, fmt.Sprintf(format, values...)})
 }
 

@@ -33,6 +33,6 @@ func (s Slot) MarkBad(digest string) error {
 }
 
 func (s Slot) bad(folder *disk.Folder, digest string) bool {
-	_, err := folder.Look(filepath.Base(s.Staged) + badSuffix + "/" + digest)
+	_, err := folder.Lstat(filepath.Base(s.Staged) + badSuffix + "/" + digest)
 	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -41,7 +41,7 @@ func (c Choice) Staged() bool { return c.Reason == Staged }
 func (s Slot) Choose(today hotfix.Decision) Choice {
 	choice := Choice{Reason: NoHotfix}
 	if wanted := today.Wanted(); wanted != "" {
-		choice = s.look(wanted)
+		choice = s.inspect(wanted)
 	}
 	choice.Path = s.Baked
 	if choice.Staged() {
@@ -50,9 +50,9 @@ func (s Slot) Choose(today hotfix.Decision) Choice {
 	return choice
 }
 
-// look judges what is staged against the target that it should be. The digest,
+// inspect judges what is staged against the target that it should be. The digest,
 // which costs reading all of it, comes last but for what needs it.
-func (s Slot) look(target string) Choice {
+func (s Slot) inspect(target string) Choice {
 	folder, name, err := s.open()
 	if err != nil {
 		return Choice{Reason: unread(err), Err: err}
@@ -65,7 +65,7 @@ func (s Slot) look(target string) Choice {
 	if manifest.Target != target {
 		return Choice{Reason: OtherTarget, Err: fmt.Errorf("%s is staged", manifest.Target)}
 	}
-	info, err := folder.Look(name)
+	info, err := folder.Lstat(name)
 	switch {
 	case err != nil:
 		return Choice{Reason: unread(err), Err: err}

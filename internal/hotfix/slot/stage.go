@@ -35,7 +35,7 @@ type Candidate struct {
 // Current tells whether the slot holds target already, unharmed. A program of that
 // target that is marked bad gives ErrMarkedBad: to fetch it again would be in vain.
 func (s Slot) Current(target hotfix.Version) (bool, error) {
-	choice := s.look(target.String())
+	choice := s.inspect(target.String())
 	if choice.Reason == MarkedBad {
 		return false, ErrMarkedBad
 	}

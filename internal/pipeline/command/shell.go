@@ -81,7 +81,7 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 
 func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	given []rollout.Given) (outcome rollout.Outcome, err error) {
-	desk, err := newDesk()
+	desk, err := newWorkspace()
 	if err != nil {
 		return outcome, err
 	}
@@ -119,12 +119,12 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		}
 		outcome.Result, outcome.Reason = journal.Done, ""
 	}
-	outcome.Reason = also(outcome.Reason, trouble(ending, out)...)
+	outcome.Reason = also(outcome.Reason, problems(ending, out)...)
 	return outcome, nil
 }
 
-// trouble is what went wrong around a command, and did not decide what became of it.
-func trouble(ending process.Ending, out *listener) []string {
+// problems is what went wrong around a command, and did not decide what became of it.
+func problems(ending process.Exit, out *listener) []string {
 	var all []string
 	if err := errors.Join(out.unlogged, ending.Unheard); err != nil {
 		all = append(all, "its log is not complete: "+err.Error())
@@ -198,7 +198,7 @@ func everyone() []string {
 }
 
 // environment is all that a step gets. Its own variables come last, and win.
-func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *desk) []string {
+func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *workspace) []string {
 	environment := []string{"HOME=" + desk.home(), "SALVE_RUN=" + attempt.Run, "SALVE_STEP=" + attempt.Step.ID().String()}
 	environment = append(environment, desk.variables()...)
 	for _, variable := range a.Environment {
@@ -213,26 +213,26 @@ func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, de
 	return environment
 }
 
-// desk is a folder of an attempt's own: a home without anybody's credentials, and
+// workspace is a folder of an attempt's own: a home without anybody's credentials, and
 // the files in which it hands on outputs.
-type desk struct{ folder string }
+type workspace struct{ folder string }
 
-func newDesk() (*desk, error) {
+func newWorkspace() (*workspace, error) {
 	folder, err := os.MkdirTemp("", "salve-step-")
 	if err != nil {
 		return nil, fmt.Errorf("making room for a step: %w", err)
 	}
-	return &desk{folder}, os.Mkdir(filepath.Join(folder, "home"), 0o700)
+	return &workspace{folder}, os.Mkdir(filepath.Join(folder, "home"), 0o700)
 }
 
-func (d *desk) home() string { return filepath.Join(d.folder, "home") }
+func (d *workspace) home() string { return filepath.Join(d.folder, "home") }
 
-func (d *desk) variables() []string {
+func (d *workspace) variables() []string {
 	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"),
 		"SALVE_SECRET_OUTPUT=" + filepath.Join(d.folder, "secret")}
 }
 
-func (d *desk) clear() error {
+func (d *workspace) clear() error {
 	// What a step made read-only, as module caches are, is made writable first.
 	_ = filepath.WalkDir(d.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
@@ -244,7 +244,7 @@ func (d *desk) clear() error {
 }
 
 // read gives the outputs that the step wrote.
-func (d *desk) read() (map[string]rollout.Output, error) {
+func (d *workspace) read() (map[string]rollout.Output, error) {
 	made := map[string]rollout.Output{}
 	for file, isSecret := range map[string]bool{"output": false, "secret": true} {
 		raw, err := readBounded(filepath.Join(d.folder, file))

@@ -29,7 +29,7 @@ const (
 )
 
 // compiled is the JSON of a template.
-func (d *Desk) compiled(ctx context.Context, path string) ([]byte, error) {
+func (d *Renderer) compiled(ctx context.Context, path string) ([]byte, error) {
 	if filepath.Ext(path) == ".bicep" {
 		return d.bicep(ctx, path, "build", "--stdout", path)
 	}
@@ -37,7 +37,7 @@ func (d *Desk) compiled(ctx context.Context, path string) ([]byte, error) {
 }
 
 // filled is the JSON of a file of parameters, with the configuration's values.
-func (d *Desk) filled(ctx context.Context, path string) ([]byte, error) {
+func (d *Renderer) filled(ctx context.Context, path string) ([]byte, error) {
 	content, err := read(path)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (d *Desk) filled(ctx context.Context, path string) ([]byte, error) {
 
 // compiledParameters has the compiler read filled parameters. They lie beside the
 // file that they come from meanwhile: what it refers to is found from there.
-func (d *Desk) compiledParameters(ctx context.Context, path, text string) (_ []byte, err error) {
+func (d *Renderer) compiledParameters(ctx context.Context, path, text string) (_ []byte, err error) {
 	beside, err := os.CreateTemp(filepath.Dir(path), ".salve-*.bicepparam")
 	if err != nil {
 		return nil, fmt.Errorf("filling in %s: %w", path, err)
@@ -81,7 +81,7 @@ func (d *Desk) compiledParameters(ctx context.Context, path, text string) (_ []b
 }
 
 // bicep runs the compiler on a file and gives what it prints.
-func (d *Desk) bicep(ctx context.Context, path string, arguments ...string) ([]byte, error) {
+func (d *Renderer) bicep(ctx context.Context, path string, arguments ...string) ([]byte, error) {
 	program, err := exec.LookPath("bicep")
 	if err != nil {
 		return nil, fmt.Errorf("%s is Bicep, and there is no program bicep on PATH: install it, or build the file to JSON "+

@@ -16,9 +16,9 @@ import (
 	"salve/internal/pipeline/rollout"
 )
 
-// Desk is where orders are written out. What it has read once it doesn't read
+// Renderer is where orders are written out. What it has read once it doesn't read
 // again: what was judged before the first step is what is deployed.
-type Desk struct {
+type Renderer struct {
 	// Folder is the pipeline's.
 	Folder string
 	// Config is where templates of parameters files lead; nil where there is none.
@@ -42,7 +42,7 @@ type Order struct {
 }
 
 // Check finds what keeps a step from being deployed, as far as its values are known.
-func (d *Desk) Check(ctx context.Context, step *pipeline.Step) error {
+func (d *Renderer) Check(ctx context.Context, step *pipeline.Step) error {
 	read, err := d.draft(ctx, step)
 	if err != nil {
 		return err
@@ -66,9 +66,9 @@ func inOneLine(err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// Judge finds what Check finds, as far as that takes no compiler and no file that
+// Diagnose finds what Check finds, as far as that takes no compiler and no file that
 // isn't there.
-func (d *Desk) Judge(ctx context.Context, step *pipeline.Step) diagnostic.List {
+func (d *Renderer) Diagnose(ctx context.Context, step *pipeline.Step) diagnostic.List {
 	for _, named := range []pipeline.Text{step.ARM.Template, step.ARM.Parameters} {
 		if _, err := os.Stat(d.path(named)); err != nil || filepath.Ext(named.Value) != ".json" {
 			return nil
@@ -78,13 +78,13 @@ func (d *Desk) Judge(ctx context.Context, step *pipeline.Step) diagnostic.List {
 	if err == nil {
 		return nil
 	}
-	return diagnostic.List{{Place: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable",
+	return diagnostic.List{{Position: step.ARM.Template.At, Severity: diagnostic.Error, Rule: "undeployable",
 		Step: step.ID().String(), Message: err.Error()}}
 }
 
 // Secret tells whether a variable of a step that was checked becomes a parameter of
 // a secure type.
-func (d *Desk) Secret(step *pipeline.Step, variable string) bool {
+func (d *Renderer) Secret(step *pipeline.Step, variable string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	read := d.drafts[step.ID()]
@@ -96,7 +96,7 @@ func (d *Desk) Secret(step *pipeline.Step, variable string) bool {
 }
 
 // Order is what a step deploys with the values that it is given.
-func (d *Desk) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
+func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
 	read, err := d.draft(ctx, step)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ type draft struct {
 	parameters map[string]json.RawMessage
 }
 
-func (d *Desk) draft(ctx context.Context, step *pipeline.Step) (*draft, error) {
+func (d *Renderer) draft(ctx context.Context, step *pipeline.Step) (*draft, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if read := d.drafts[step.ID()]; read != nil {
@@ -138,7 +138,7 @@ func (d *Desk) draft(ctx context.Context, step *pipeline.Step) (*draft, error) {
 }
 
 // read reads both files.
-func (d *Desk) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
+func (d *Renderer) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
 	text, err := d.compiled(ctx, d.path(arm.Template))
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (d *Desk) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
 	return read, nil
 }
 
-func (d *Desk) path(named pipeline.Text) string {
+func (d *Renderer) path(named pipeline.Text) string {
 	if filepath.IsAbs(named.Value) {
 		return named.Value
 	}

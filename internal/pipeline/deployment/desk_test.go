@@ -48,7 +48,7 @@ func or(text, otherwise string) string {
 }
 
 // step lays the files out and reads the step.
-func (s study) step(t *testing.T) (*deployment.Desk, *pipeline.Step) {
+func (s study) step(t *testing.T) (*deployment.Renderer, *pipeline.Step) {
 	t.Helper()
 	folder := t.TempDir()
 	write := func(name, text string) {
@@ -76,7 +76,7 @@ func (s study) step(t *testing.T) (*deployment.Desk, *pipeline.Step) {
 		config, _ = pipeline.ParseConfig("config.yaml", []byte(s.config))
 		file, _ = file.Resolve(config)
 	}
-	desk := &deployment.Desk{Folder: folder, Config: config, Environment: os.Environ(), Clock: clock.RealClock{}}
+	desk := &deployment.Renderer{Folder: folder, Config: config, Environment: os.Environ(), Clock: clock.RealClock{}}
 	return desk, file.Steps()[1]
 }
 

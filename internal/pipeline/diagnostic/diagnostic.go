@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Place is where something stands in a file. Lines and columns count from 1, and
+// Position is where something stands in a file. Lines and columns count from 1, and
 // columns are Unicode characters; a line of 0 means the file as a whole.
-type Place struct {
+type Position struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
 }
 
 // String is the place as editors and terminals understand it.
-func (p Place) String() string {
+func (p Position) String() string {
 	if p.Line == 0 {
 		return p.File
 	}
@@ -23,7 +23,7 @@ func (p Place) String() string {
 }
 
 // compare orders places as a reader meets them.
-func (p Place) compare(other Place) int {
+func (p Position) compare(other Position) int {
 	return cmp.Or(cmp.Compare(p.File, other.File), cmp.Compare(p.Line, other.Line), cmp.Compare(p.Column, other.Column))
 }
 
@@ -39,7 +39,7 @@ const (
 
 // Diagnostic is one thing that is wrong.
 type Diagnostic struct {
-	Place    Place    `json:"place"`
+	Position Position `json:"position"`
 	Severity Severity `json:"severity"`
 	// Rule is the ID of the rule that was broken.
 	Rule string `json:"rule"`
@@ -53,7 +53,7 @@ type Diagnostic struct {
 
 // String is the diagnostic as one line.
 func (d Diagnostic) String() string {
-	line := d.Place.String() + ": "
+	line := d.Position.String() + ": "
 	if d.Severity != Error {
 		line += string(d.Severity) + ": "
 	}
@@ -74,7 +74,7 @@ type List []Diagnostic
 // Sort orders a list by place.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Diagnostic) int {
-		return cmp.Or(a.Place.compare(b.Place), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(a.Position.compare(b.Position), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})
 }
 

@@ -13,13 +13,13 @@ import (
 
 func TestText(t *testing.T) {
 	list := diagnostic.List{
-		{Place: diagnostic.Place{File: "b.yaml", Line: 2, Column: 1}, Severity: diagnostic.Error, Rule: "cycle",
+		{Position: diagnostic.Position{File: "b.yaml", Line: 2, Column: 1}, Severity: diagnostic.Error, Rule: "cycle",
 			Message: "a \x1b[31mring\nof two"},
-		{Place: diagnostic.Place{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning, Rule: "retry-never",
+		{Position: diagnostic.Position{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning, Rule: "retry-never",
 			Step: "fleet/cluster", Message: "never", Advice: "name errors"},
-		{Place: diagnostic.Place{File: "a.yaml", Line: 9, Column: 7}, Severity: diagnostic.Error, Rule: "unknown-field",
+		{Position: diagnostic.Position{File: "a.yaml", Line: 9, Column: 7}, Severity: diagnostic.Error, Rule: "unknown-field",
 			Message: "no such field"},
-		{Place: diagnostic.Place{File: "a.yaml"}, Severity: diagnostic.Error, Rule: "yaml-size", Message: "too large"},
+		{Position: diagnostic.Position{File: "a.yaml"}, Severity: diagnostic.Error, Rule: "yaml-size", Message: "too large"},
 	}
 	list.Sort()
 	var got bytes.Buffer
@@ -47,11 +47,11 @@ func TestSARIF(t *testing.T) {
 		{ID: "cycle", Says: "No rings.", Why: "Never."}}
 	at := func(line int) diagnostic.Diagnostic {
 		return diagnostic.Diagnostic{
-			Place: diagnostic.Place{File: "/repository/a folder/ü.yaml", Line: line, Column: 3}, Severity: diagnostic.Warning,
+			Position: diagnostic.Position{File: "/repository/a folder/ü.yaml", Line: line, Column: 3}, Severity: diagnostic.Warning,
 			Rule: "cycle", Step: "fleet/cluster", Message: "a ring", Advice: "break it",
 		}
 	}
-	whole := diagnostic.Diagnostic{Place: diagnostic.Place{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,
+	whole := diagnostic.Diagnostic{Position: diagnostic.Position{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,
 		Rule: "unknown-field", Message: "m"}
 	log := render(t, diagnostic.List{at(4), at(9), whole}, rules)
 	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 ||

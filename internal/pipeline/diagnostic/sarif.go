@@ -41,12 +41,12 @@ func SARIF(w io.Writer, list List, rules []Rule, root, version string) error {
 	results := make([]sarifResult, 0, len(list))
 	seen := map[string]int{}
 	for _, d := range list {
-		uri := relativeURI(root, d.Place.File)
+		uri := relativeURI(root, d.Position.File)
 		same := fingerprint(d.Rule, uri, d.Step, d.Message)
 		seen[same]++
 		results = append(results, sarifResult{
 			Rule: d.Rule, Index: index[d.Rule], Level: string(d.Severity), Message: sarifText{d.sentence()},
-			Locations:    []sarifLocation{{sarifPhysical{artifactOf(uri), regionOf(d.Place)}}},
+			Locations:    []sarifLocation{{sarifPhysical{artifactOf(uri), regionOf(d.Position)}}},
 			Fingerprints: map[string]string{"primaryLocationLineHash": fmt.Sprintf("%s:%d", same, seen[same])},
 		})
 	}
@@ -66,7 +66,7 @@ func artifactOf(uri string) sarifArtifact {
 }
 
 // regionOf is one character: where something begins is all that is known.
-func regionOf(place Place) sarifRegion {
+func regionOf(place Position) sarifRegion {
 	line, column := max(place.Line, 1), max(place.Column, 1)
 	return sarifRegion{line, column, line, column + 1}
 }

@@ -29,7 +29,7 @@ func TestDrawingsAreReadable(t *testing.T) {
 	for seed := range uint64(200) {
 		g := wild(seed)
 		d := g.draw()
-		d.settle()
+		d.placePoints()
 		for i := range g.nodes {
 			for _, before := range g.waits[i] {
 				if d.nodes[before].layer >= d.nodes[i].layer {

@@ -53,8 +53,8 @@ func (g *Graph) Len() int { return len(g.nodes) }
 // Node is the node of an index.
 func (g *Graph) Node(i int) Node { return g.nodes[i] }
 
-// Waits are the nodes that must be done before a node begins. Not to be changed.
-func (g *Graph) Waits(i int) []int { return g.waits[i] }
+// Dependencies are the nodes that must be done before a node begins. Not to be changed.
+func (g *Graph) Dependencies(i int) []int { return g.waits[i] }
 
 // Leads are the nodes that wait for a node. Not to be changed.
 func (g *Graph) Leads(i int) []int { return g.leads[i] }

@@ -44,7 +44,7 @@ func TestRings(t *testing.T) {
 	} {
 		t.Run(rule, func(t *testing.T) {
 			var got []string
-			for _, ring := range test.graph.Rings() {
+			for _, ring := range test.graph.Cycles() {
 				got = append(got, letters(ring))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
@@ -88,7 +88,7 @@ func TestCritical(t *testing.T) {
 func TestReduced(t *testing.T) {
 	g := of(4, "ab", "bc", "ac", "cd", "ad", "bd").Reduced()
 	for i, want := range [][]int{nil, {0}, {1}, {2}} {
-		if diff := cmp.Diff(want, g.Waits(i)); diff != "" {
+		if diff := cmp.Diff(want, g.Dependencies(i)); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -10,9 +10,9 @@ const (
 // rounds is how often points are drawn towards their neighbours.
 const rounds = 64
 
-// settle gives each point its height: near its neighbours, in the order of its
+// placePoints gives each point its height: near its neighbours, in the order of its
 // layer, and clear of the points beside it.
-func (d *drawing) settle() {
+func (d *drawing) placePoints() {
 	for _, layer := range d.layers {
 		below := 0.0
 		for _, p := range layer {

@@ -2,22 +2,22 @@ package graph
 
 import "slices"
 
-// Rings gives one ring of nodes that wait for each other for each knot of them: a
+// Cycles gives one ring of nodes that wait for each other for each knot of them: a
 // shortest one through the knot's first node. In a ring each node waits for the
 // next, and the last for the first.
-func (g *Graph) Rings() [][]int {
+func (g *Graph) Cycles() [][]int {
 	var rings [][]int
-	for _, knot := range g.knots() {
+	for _, knot := range g.components() {
 		if len(knot) > 1 || slices.Contains(g.waits[knot[0]], knot[0]) {
-			rings = append(rings, g.ring(knot))
+			rings = append(rings, g.cycle(knot))
 		}
 	}
 	slices.SortFunc(rings, func(a, b []int) int { return a[0] - b[0] })
 	return rings
 }
 
-// ring is a shortest way from a knot's first node back to it.
-func (g *Graph) ring(knot []int) []int {
+// cycle is a shortest way from a knot's first node back to it.
+func (g *Graph) cycle(knot []int) []int {
 	start := slices.Min(knot)
 	inside := make(map[int]bool, len(knot))
 	for _, i := range knot {
@@ -44,9 +44,9 @@ func (g *Graph) ring(knot []int) []int {
 	return nil // a knot has a way back from each of its nodes
 }
 
-// knots are the strongly connected parts of the graph, by Tarjan's algorithm, with
+// components are the strongly connected parts of the graph, by Tarjan's algorithm, with
 // a stack of its own instead of recursion: a file can chain a great many steps.
-func (g *Graph) knots() [][]int {
+func (g *Graph) components() [][]int {
 	const unseen = -1
 	index, low, onStack := make([]int, len(g.nodes)), make([]int, len(g.nodes)), make([]bool, len(g.nodes))
 	for i := range index {

@@ -38,8 +38,8 @@ func SVG(w io.Writer, p Picture) error {
 	}
 	g, c := p.Graph.Reduced(), p.critical()
 	d := g.draw()
-	d.settle()
-	s := sheet{Picture: p, graph: g, critical: c, drawing: d}
+	d.placePoints()
+	s := canvas{Picture: p, graph: g, critical: c, drawing: d}
 	s.measure()
 	out := bufio.NewWriter(w)
 	s.head(out)
@@ -53,8 +53,8 @@ func SVG(w io.Writer, p Picture) error {
 	return out.Flush()
 }
 
-// sheet is a drawing with its measures.
-type sheet struct {
+// canvas is a drawing with its measures.
+type canvas struct {
 	Picture
 	graph    *Graph
 	critical critical
@@ -64,7 +64,7 @@ type sheet struct {
 	width, height float64
 }
 
-func (s *sheet) measure() {
+func (s *canvas) measure() {
 	s.width = margin
 	for _, layer := range s.drawing.layers {
 		wide := 0.0
@@ -86,12 +86,12 @@ func (s *sheet) measure() {
 func characters(text string) float64 { return float64(utf8.RuneCountInString(text)) }
 
 // lines are the two lines of a box.
-func (s *sheet) lines(i int) (name, about string) {
+func (s *canvas) lines(i int) (name, about string) {
 	node := s.graph.nodes[i]
 	return printable(node.Name), printable(node.Group + " · " + s.about(i))
 }
 
-func (s *sheet) head(out io.Writer) {
+func (s *canvas) head(out io.Writer) {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f"
  font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>%s</title>
@@ -120,7 +120,7 @@ text { fill: #1f2933 }
 		margin, margin+26, xml(s.says(s.critical)))
 }
 
-func (s *sheet) edges(out io.Writer, onPath bool) {
+func (s *canvas) edges(out io.Writer, onPath bool) {
 	for i := range s.graph.nodes {
 		for _, before := range s.graph.waits[i] {
 			edge := Edge{before, i}
@@ -138,7 +138,7 @@ func (s *sheet) edges(out io.Writer, onPath bool) {
 
 // curve leads through the points of an edge: straight across a layer, bent between
 // two.
-func (s *sheet) curve(way []*point) string {
+func (s *canvas) curve(way []*point) string {
 	var curve strings.Builder
 	for at, p := range way {
 		enters, leaves, y := s.left[p.layer], s.left[p.layer]+s.wide[p.layer], p.y+headHeight
@@ -157,7 +157,7 @@ func (s *sheet) curve(way []*point) string {
 	return curve.String()
 }
 
-func (s *sheet) box(out io.Writer, i int) {
+func (s *canvas) box(out io.Writer, i int) {
 	p := s.drawing.nodes[i]
 	x, y := s.left[p.layer], p.y+headHeight-boxHeight/2
 	var classes []string

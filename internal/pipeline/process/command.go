@@ -36,8 +36,8 @@ type Command struct {
 // markVariable carries the mark into every process that a command starts.
 const markVariable = "SALVE_MARK"
 
-// Ending is how a command ended.
-type Ending struct {
+// Exit is how a command ended.
+type Exit struct {
 	// Code is the exit code of a command that ended by itself.
 	Code int
 	// Signal is what killed it; 0 when it ended by itself.
@@ -53,9 +53,9 @@ type Ending struct {
 
 // ByItself tells whether the command decided how it ended: then its exit code
 // says what became of it. Otherwise it was cut off in the middle.
-func (e Ending) ByItself() bool { return e.Signal == 0 }
+func (e Exit) ByItself() bool { return e.Signal == 0 }
 
-func (e Ending) String() string {
+func (e Exit) String() string {
 	if e.ByItself() {
 		return fmt.Sprintf("exit code %d", e.Code)
 	}
@@ -81,9 +81,9 @@ const yielding = 3 * time.Second
 // nothing in the group outlives it, but what even SIGKILL does not end. When ctx
 // ends first, the group gets SIGTERM. What is left of it a grace later gets SIGKILL.
 // The error says that the command could not be started.
-func (c Command) Run(ctx context.Context) (Ending, error) {
+func (c Command) Run(ctx context.Context) (Exit, error) {
 	if err := context.Cause(ctx); err != nil {
-		return Ending{}, err
+		return Exit{}, err
 	}
 	command := &exec.Cmd{
 		Path: c.Path, Args: append([]string{c.Path}, c.Arguments...), Dir: c.Folder,
@@ -94,11 +94,11 @@ func (c Command) Run(ctx context.Context) (Ending, error) {
 	}
 	out, err := c.outputs(command)
 	if err != nil {
-		return Ending{}, err
+		return Exit{}, err
 	}
 	defer holdThread()()
 	if err := command.Start(); err != nil {
-		return Ending{}, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), out.abandon())
+		return Exit{}, errors.Join(fmt.Errorf("starting %s: %w", c.Path, err), out.abandon())
 	}
 	out.begin()
 	ended := make(chan struct{})
@@ -109,13 +109,13 @@ func (c Command) Run(ctx context.Context) (Ending, error) {
 	left := c.empty(command.Process.Pid)
 	close(ended)
 	stopping.Wait()
-	ending := endingOf(command.ProcessState)
+	ending := exitOf(command.ProcessState)
 	ending.Stopped, ending.Left, ending.Unheard = stopped, left, out.end()
 	return ending, nil
 }
 
-func endingOf(state *os.ProcessState) Ending {
-	ending := Ending{Code: state.ExitCode()}
+func exitOf(state *os.ProcessState) Exit {
+	ending := Exit{Code: state.ExitCode()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		ending.Signal = status.Signal()
 	}

@@ -30,7 +30,7 @@ func newQueue(g *graph.Graph) *queue {
 		}
 	}
 	for i := range g.Len() {
-		if q.missing[i] = len(g.Waits(i)); q.missing[i] == 0 {
+		if q.missing[i] = len(g.Dependencies(i)); q.missing[i] == 0 {
 			q.push(i)
 		}
 	}

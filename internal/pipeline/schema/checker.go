@@ -33,7 +33,7 @@ type Facts struct {
 // been judged before.
 func Check(path string, root *yaml.Node, only map[*yaml.Node]bool) (map[*yaml.Node]*Facts, diagnostic.List) {
 	c := &checker{path: path, only: only, steps: map[*yaml.Node]*Facts{}}
-	theFile.judge(c, "a pipeline", root)
+	theFile.check(c, "a pipeline", root)
 	return c.steps, c.found
 }
 
@@ -54,7 +54,7 @@ func (c *checker) add(node *yaml.Node, rule, advice, format string, args ...any)
 		return
 	}
 	c.found = append(c.found, diagnostic.Diagnostic{
-		Place:    diagnostic.Place{File: c.path, Line: node.Line, Column: node.Column},
+		Position: diagnostic.Position{File: c.path, Line: node.Line, Column: node.Column},
 		Severity: diagnostic.Error, Rule: rule, Step: c.step, Message: fmt.Sprintf(format, args...), Advice: advice,
 	})
 }

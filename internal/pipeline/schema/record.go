@@ -41,7 +41,7 @@ func fieldsOf(is shape, required bool, names []string) []field {
 	return fields
 }
 
-func (r record) judge(c *checker, what string, node *yaml.Node) {
+func (r record) check(c *checker, what string, node *yaml.Node) {
 	if !c.kind(what, node, yaml.MappingNode, "a mapping") {
 		return
 	}
@@ -55,7 +55,7 @@ func (r record) judge(c *checker, what string, node *yaml.Node) {
 			}
 			continue
 		}
-		r.fields[known].shape.judge(c, r.fields[known].called, held)
+		r.fields[known].shape.check(c, r.fields[known].called, held)
 		if held.Tag != "!!bool" || held.Value == "true" {
 			have = append(have, key.Value)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // judge judges the steps of a pipeline that is right otherwise.
-func judge(t *testing.T, steps string) string {
+func check(t *testing.T, steps string) string {
 	t.Helper()
 	var document yaml.Node
 	const head = "serviceGroup: S\nrolloutName: R\nresourceGroups:\n- name: fleet\n  resourceGroup: rg\n  subscription: " +
@@ -119,7 +119,7 @@ func TestSteps(t *testing.T) {
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			if got := judge(t, test.steps); got != test.want {
+			if got := check(t, test.steps); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
 		})

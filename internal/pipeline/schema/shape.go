@@ -16,7 +16,7 @@ import (
 // shape is what a part of the file must look like. What a node is called in
 // messages is given to judge, such as `"timeout"`.
 type shape interface {
-	judge(c *checker, what string, node *yaml.Node)
+	check(c *checker, what string, node *yaml.Node)
 }
 
 // text is a string.
@@ -37,7 +37,7 @@ func oneOf(choices ...string) text { return text{choices: choices} }
 // templated tells whether a text isn't final yet.
 func templated(text string) bool { return strings.Contains(text, "{{") }
 
-func (t text) judge(c *checker, what string, node *yaml.Node) {
+func (t text) check(c *checker, what string, node *yaml.Node) {
 	if !c.scalar(what, node, "a string", "!!str") || templated(node.Value) {
 		return
 	}
@@ -70,7 +70,7 @@ type length struct{}
 
 var oneUnit = regexp.MustCompile(`^[0-9]+[hms]$`)
 
-func (length) judge(c *checker, what string, node *yaml.Node) {
+func (length) check(c *checker, what string, node *yaml.Node) {
 	if !c.scalar(what, node, "a string", "!!str") || templated(node.Value) {
 		return
 	}
@@ -83,7 +83,7 @@ func (length) judge(c *checker, what string, node *yaml.Node) {
 // pause is a length of time as Go writes them.
 type pause struct{}
 
-func (pause) judge(c *checker, what string, node *yaml.Node) {
+func (pause) check(c *checker, what string, node *yaml.Node) {
 	if !c.scalar(what, node, "a string", "!!str") || templated(node.Value) {
 		return
 	}
@@ -95,8 +95,8 @@ func (pause) judge(c *checker, what string, node *yaml.Node) {
 // path is a string that names a file or a folder, from the pipeline's folder.
 type path struct{}
 
-func (path) judge(c *checker, what string, node *yaml.Node) {
-	someText.judge(c, what, node)
+func (path) check(c *checker, what string, node *yaml.Node) {
+	someText.check(c, what, node)
 	if c.facts != nil && node.Kind == yaml.ScalarNode {
 		c.facts.Paths = append(c.facts.Paths, node)
 	}
@@ -108,8 +108,8 @@ type configRef struct{}
 var dotted = text{filled: true, like: regexp.MustCompile(`^[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*$`),
 	says: "names with dots between them, such as fleet.cluster.name"}
 
-func (configRef) judge(c *checker, what string, node *yaml.Node) {
-	dotted.judge(c, what, node)
+func (configRef) check(c *checker, what string, node *yaml.Node) {
+	dotted.check(c, what, node)
 	if c.facts != nil && node.Kind == yaml.ScalarNode {
 		c.facts.ConfigRefs = append(c.facts.ConfigRefs, node)
 	}
@@ -118,14 +118,14 @@ func (configRef) judge(c *checker, what string, node *yaml.Node) {
 // flag is true or false.
 type flag struct{}
 
-func (flag) judge(c *checker, what string, node *yaml.Node) {
+func (flag) check(c *checker, what string, node *yaml.Node) {
 	c.scalar(what, node, "true or false", "!!bool")
 }
 
 // number is a whole one from 0.
 type number struct{ most int }
 
-func (n number) judge(c *checker, what string, node *yaml.Node) {
+func (n number) check(c *checker, what string, node *yaml.Node) {
 	if !c.scalar(what, node, "a whole number", "!!int") {
 		return
 	}
@@ -138,7 +138,7 @@ func (n number) judge(c *checker, what string, node *yaml.Node) {
 // revision is a string, or a number that is written without quotes.
 type revision struct{}
 
-func (revision) judge(c *checker, what string, node *yaml.Node) {
+func (revision) check(c *checker, what string, node *yaml.Node) {
 	if c.scalar(what, node, "a string", "!!str", "!!int", "!!timestamp") && node.Value == "" {
 		c.add(node, "wrong-value", "", "%s is empty", what)
 	}
@@ -153,7 +153,7 @@ type list struct {
 	most int
 }
 
-func (l list) judge(c *checker, what string, node *yaml.Node) {
+func (l list) check(c *checker, what string, node *yaml.Node) {
 	if !c.kind(what, node, yaml.SequenceNode, "a list") {
 		return
 	}
@@ -165,42 +165,42 @@ func (l list) judge(c *checker, what string, node *yaml.Node) {
 	}
 	entry := "an entry of " + what
 	for _, item := range node.Content {
-		l.of.judge(c, entry, item)
+		l.of.check(c, entry, item)
 	}
 }
 
 // names is a mapping of any names to one shape.
 type names struct{ of shape }
 
-func (n names) judge(c *checker, what string, node *yaml.Node) {
+func (n names) check(c *checker, what string, node *yaml.Node) {
 	if !c.kind(what, node, yaml.MappingNode, "a mapping") {
 		return
 	}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		n.of.judge(c, quoted(node.Content[i]), node.Content[i+1])
+		n.of.check(c, quoted(node.Content[i]), node.Content[i+1])
 	}
 }
 
 // literalText is a string or a list of strings.
 type literalText struct{}
 
-func (literalText) judge(c *checker, what string, node *yaml.Node) {
+func (literalText) check(c *checker, what string, node *yaml.Node) {
 	if node.Kind == yaml.SequenceNode {
-		list{of: someText}.judge(c, what, node)
+		list{of: someText}.check(c, what, node)
 		return
 	}
-	someText.judge(c, what, node)
+	someText.check(c, what, node)
 }
 
 // argument is what a runbook is given: a scalar, a list of them, or a value.
 type argument struct{}
 
-func (argument) judge(c *checker, what string, node *yaml.Node) {
+func (argument) check(c *checker, what string, node *yaml.Node) {
 	switch node.Kind {
 	case yaml.MappingNode:
-		value.judge(c, what, node)
+		value.check(c, what, node)
 	case yaml.SequenceNode:
-		list{of: argument{}}.judge(c, what, node)
+		list{of: argument{}}.check(c, what, node)
 	default:
 		c.scalar(what, node, "a string, a number or true or false", "!!str", "!!int", "!!float", "!!bool")
 	}

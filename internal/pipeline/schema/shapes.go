@@ -92,15 +92,15 @@ var resourceGroup = record{called: "a resource group", fields: slices.Concat(
 // group is a resource group. Its name is known before its steps are judged.
 type group struct{}
 
-func (group) judge(c *checker, what string, node *yaml.Node) {
+func (group) check(c *checker, what string, node *yaml.Node) {
 	c.group = textOf(node, "name")
-	resourceGroup.judge(c, what, node)
+	resourceGroup.check(c, what, node)
 }
 
 // step is a step, whose action says which fields it has.
 type step struct{ validation bool }
 
-func (s step) judge(c *checker, _ string, node *yaml.Node) {
+func (s step) check(c *checker, _ string, node *yaml.Node) {
 	if name := textOf(node, "name"); name != "" {
 		c.step = c.group + "/" + name
 	}
@@ -124,8 +124,8 @@ func (s step) judge(c *checker, _ string, node *yaml.Node) {
 		c.add(action, "unknown-action", "", "a validation step is a Shell step, and this is %s", action.Value)
 	case s.validation:
 		shape.fields = slices.Concat(shape.fields, must(list{of: oneOf("Internal", "GA")}, "validation"))
-		shape.judge(c, "a step", node)
+		shape.check(c, "a step", node)
 	default:
-		shape.judge(c, "a step", node)
+		shape.check(c, "a step", node)
 	}
 }

@@ -34,8 +34,8 @@ func (s step) took() time.Duration {
 	return took
 }
 
-// chronicle is a record put in order.
-type chronicle struct {
+// record is a record put in order.
+type record struct {
 	steps        []*step
 	byName       map[string]*step
 	began, ended time.Time
@@ -43,8 +43,8 @@ type chronicle struct {
 	open map[string]bool
 }
 
-func read(history *journal.History) (*chronicle, error) {
-	c := &chronicle{byName: map[string]*step{}, open: map[string]bool{}}
+func read(history *journal.History) (*record, error) {
+	c := &record{byName: map[string]*step{}, open: map[string]bool{}}
 	if history.Plan != nil {
 		for _, planned := range history.Plan.Steps {
 			c.step(planned.Name)
@@ -68,7 +68,7 @@ func read(history *journal.History) (*chronicle, error) {
 	return c, nil
 }
 
-func (c *chronicle) step(id string) *step {
+func (c *record) step(id string) *step {
 	if known := c.byName[id]; known != nil {
 		return known
 	}
@@ -78,7 +78,7 @@ func (c *chronicle) step(id string) *step {
 	return c.byName[id]
 }
 
-func (c *chronicle) take(entry journal.Entry) error {
+func (c *record) take(entry journal.Entry) error {
 	switch entry.Kind {
 	case journal.Intended:
 		at := c.step(entry.Step)

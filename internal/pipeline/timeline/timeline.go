@@ -41,7 +41,7 @@ func Timeline(w io.Writer, history *journal.History) error {
 	slices.SortStableFunc(c.steps, func(a, b *step) int {
 		return cmp.Or(cmp.Compare(boolean(len(a.attempts) == 0), boolean(len(b.attempts) == 0)), first(a).Compare(first(b)))
 	})
-	p := picture{Writer: bufio.NewWriter(w), chronicle: c, span: max(c.ended.Sub(c.began), time.Second)}
+	p := picture{Writer: bufio.NewWriter(w), record: c, span: max(c.ended.Sub(c.began), time.Second)}
 	for _, at := range c.steps {
 		p.names = max(p.names, float64(utf8.RuneCountInString(at.group+"/"+at.name))*letter)
 	}
@@ -66,7 +66,7 @@ func first(at *step) time.Time {
 // picture is an SVG being written.
 type picture struct {
 	*bufio.Writer
-	*chronicle
+	*record
 	span  time.Duration
 	names float64
 }
