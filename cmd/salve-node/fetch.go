@@ -64,25 +64,25 @@ func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfi
 	if !decision.Installs() {
 		return
 	}
-	errand := update{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
+	update := update{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
 	if decision.Scripts.Target != nil {
-		errand.scripts.Target = *decision.Scripts.Target
-		e.Scripts = errand.scripts
+		update.scripts.Target = *decision.Scripts.Target
+		e.Scripts = update.scripts
 	}
-	if errand.alreadyDone() {
+	if update.alreadyDone() {
 		return
 	}
 	release, err := n.slot().Lock(ctx)
 	if err != nil {
-		errand.failed(err)
+		update.failed(err)
 		return
 	}
 	defer release()
 	if err := n.slot().Tidy(); err != nil {
 		n.warn("what an earlier fetch left is still there: " + err.Error())
 	}
-	errand.fetchProgram(ctx)
-	errand.fetchScripts(ctx)
+	update.fetchProgram(ctx)
+	update.fetchScripts(ctx)
 }
 
 // update is one fetch: the program, the scripts, or both. Neither waits for the
@@ -229,7 +229,7 @@ func (r *update) bringScripts(ctx context.Context) error {
 	}, files)
 }
 
-// badPayload is a payload that can't be meant.
+// badPayload is a payload that is invalid.
 type badPayload struct{ err error }
 
 func (e *badPayload) Error() string { return e.err.Error() }

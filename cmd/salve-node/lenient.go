@@ -28,7 +28,7 @@ func split(arguments []string) (own, program []string) {
 }
 
 // parseLeniently sets what it understands, and says what it doesn't. A flag with a
-// value that can't be meant keeps its default.
+// value that is invalid keeps its default.
 func parseLeniently(flags *pflag.FlagSet, arguments []string) (help bool, warnings []string) {
 	for len(arguments) > 0 {
 		word := arguments[0]

@@ -43,7 +43,7 @@ func (n *node) events() event.Folder {
 }
 
 func (n *node) fetcher() *fetch.Fetcher {
-	from := n.settings.origin
+	from := n.settings.fetch
 	from.Budget, from.Clock = n.settings.budget, n.clock
 	return fetch.New(from)
 }

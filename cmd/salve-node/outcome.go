@@ -10,7 +10,7 @@ import (
 	"salve/internal/hotfix/slot"
 )
 
-// The outcomes of commands, beside those of package origin.
+// The outcomes of commands, beside those of package fetch.
 const (
 	outcomeNothingToDo    = "nothing-to-do"
 	outcomeStaged         = "staged"

@@ -28,7 +28,7 @@ type settings struct {
 	allow                         []string
 	last                          int
 	output                        string
-	origin                        fetch.Settings
+	fetch                         fetch.Settings
 	live                          liveconfig.Settings
 }
 
@@ -47,14 +47,14 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags.StringVar(&s.root, "root", "/", "scripts: the folder that their paths are below")
 	flags.StringSliceVar(&s.allow, "allow", []string{"/opt/azure", "/etc/systemd/system", "/usr/local/bin"},
 		"scripts: the folders that they may go to")
-	flags.StringVar(&s.origin.Package, "package", "aks-node-controller", "package of the program")
-	flags.StringVar(&s.origin.Program, "program", "",
+	flags.StringVar(&s.fetch.Package, "package", "aks-node-controller", "package of the program")
+	flags.StringVar(&s.fetch.Program, "program", "",
 		"the program's path in its package (default /usr/bin/ and the package)")
-	flags.StringVar(&s.origin.ScriptsPackage, "scripts-package", "",
+	flags.StringVar(&s.fetch.ScriptsPackage, "scripts-package", "",
 		"package of the scripts (default the package and -scripts)")
-	flags.StringVar(&s.origin.Source, "source", "",
+	flags.StringVar(&s.fetch.Source, "source", "",
 		"the one source that is asked: a file of apt's, or the ID of a repository (default Microsoft's)")
-	flags.StringVar(&s.origin.OSRelease, "os-release", "/etc/os-release", "the file that names the operating system")
+	flags.StringVar(&s.fetch.OSRelease, "os-release", "/etc/os-release", "the file that names the operating system")
 	flags.StringVar(&s.live.Configuration, "configuration", "", "check: the node's configuration (default AKS's)")
 	flags.StringVar(&s.live.Server, "api-server", "", "check: the API server, instead of the configuration's")
 	flags.StringVar(&s.live.Authority, "authority", "",

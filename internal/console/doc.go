@@ -1,4 +1,4 @@
-// Package console lets a person, or a log, watch a run while it is at work.
+// Package console lets a user, or a log, watch a run while it is at work.
 //
 // Live draws the steps on a terminal, Log writes JSON lines. Both are fed by
 // engine.Engine.Watch and show what they are told. Neither ever decides, waits

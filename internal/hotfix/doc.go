@@ -3,7 +3,7 @@
 // was delivered with the machine.
 //
 // Deciding is pure: the same two inputs give the same decision, on the node and
-// at the desk of whoever reviews the pointer. The lane is fail-open: whatever is
+// for whoever reviews the pointer. The lane is fail-open: whatever is
 // wrong with the input, the answer is a Decision, and in doubt it says «none».
 //
 // This package must never panic on any input, never choose a version that isn't

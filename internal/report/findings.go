@@ -68,6 +68,6 @@ func (s *textWriter) evidence(indent string, evidence runbook.Evidence, shown in
 		shorten(string(evidence.Value), shown)))
 }
 
-// resourceID is an ARM resource ID; its last two parts are enough for a person
+// resourceID is an ARM resource ID; its last two parts are enough for a reader
 // who knows the cluster.
 var resourceID = regexp.MustCompile(`/subscriptions/\S+/([^/\s]+/[^/\s]+)`)

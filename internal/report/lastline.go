@@ -9,7 +9,7 @@ import (
 	"salve/runbook"
 )
 
-// Next are the commands that a person may type after a run; an empty one makes no
+// Next are the commands that a user may type after a run; an empty one makes no
 // sense there.
 type Next struct {
 	// Act does what was only planned or checked, or tries it again.

@@ -126,7 +126,7 @@ func takenBack(t *testing.T) *journal.History {
 			reason}).record.History
 }
 
-// parked was interrupted, resumed, and waits for a person. Its only decision is
+// parked was interrupted, resumed, and waits for an operator. Its only decision is
 // not the one that this program would make.
 func parked(t *testing.T) *journal.History {
 	return newStory(t, nil).

@@ -98,7 +98,7 @@ var built struct {
 }
 
 func TestMain(m *testing.M) {
-	folder, err := os.MkdirTemp("", "origin")
+	folder, err := os.MkdirTemp("", "fetch")
 	if err != nil {
 		panic(err)
 	}

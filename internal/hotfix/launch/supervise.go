@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// passed are the signals that a person or a supervisor sends to a program.
+// passed are the signals that an operator or a supervisor sends to a program.
 func passed() []os.Signal {
 	return []os.Signal{
 		syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
@@ -61,11 +61,11 @@ func classify(status syscall.WaitStatus, young bool, given sent) Exit {
 	if !status.Signaled() {
 		return Exit{Code: status.ExitStatus()}
 	}
-	ending := Exit{Code: exitSignal + int(status.Signal())}
+	exit := Exit{Code: exitSignal + int(status.Signal())}
 	if young && !given.explain(status.Signal()) {
-		ending.Fault = fmt.Sprintf("it died from the signal %q", status.Signal())
+		exit.Fault = fmt.Sprintf("it died from the signal %q", status.Signal())
 	}
-	return ending
+	return exit
 }
 
 // sent are the signals that this process got and passed on.

@@ -71,23 +71,23 @@ func Run(ctx context.Context, order Order) (report Report, err error) {
 		return report, err
 	}
 	report = Report{Made: programs, Dropped: order.dropped()}
-	room, unlock, err := order.enter(ctx)
+	workspace, unlock, err := order.enter(ctx)
 	if err != nil {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	var overruled []string
-	order.native, overruled = order.goSettings(ctx, room.state)
+	order.native, overruled = order.goSettings(ctx, workspace.state)
 	report.Dropped = append(report.Dropped, overruled...)
-	key, err := order.key(ctx, append(room.outputs(), programs...))
+	key, err := order.key(ctx, append(workspace.outputs(), programs...))
 	if err != nil {
 		return report, err
 	}
-	if !order.Anew && room.holds(key) {
+	if !order.Anew && workspace.holds(key) {
 		report.Cached, report.Took = true, order.Clock.Since(began)
 		return report, nil
 	}
-	if err := order.make(ctx, room, programs, key); err != nil {
+	if err := order.make(ctx, workspace, programs, key); err != nil {
 		return report, err
 	}
 	report.Took = order.Clock.Since(began)
@@ -104,14 +104,14 @@ func Mend(ctx context.Context, order Order) (err error) {
 	return unlock()
 }
 
-// enter locks the pipeline's room, ends what a killed build has left running, and
+// enter locks the pipeline's workspace, ends what a killed build has left running, and
 // brings back what was there before it.
-func (o Order) enter(ctx context.Context) (_ room, unlock func() error, err error) {
+func (o Order) enter(ctx context.Context) (_ workspace, unlock func() error, err error) {
 	folder, err := filepath.Abs(o.File.Folder())
 	if err != nil {
-		return room{}, nil, err
+		return workspace{}, nil, err
 	}
-	r := room{folder: folder, state: filepath.Join(o.State, nameOf(filepath.Join(folder, filepath.Base(o.File.Path))))}
+	r := workspace{folder: folder, state: filepath.Join(o.State, nameOf(filepath.Join(folder, filepath.Base(o.File.Path))))}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r, nil, fmt.Errorf("remembering builds: %w", err)
 	}
@@ -139,7 +139,7 @@ const (
 
 // make sets the programs aside, builds, and remembers what was built. Unless all
 // of it succeeds, the programs come back.
-func (o Order) make(ctx context.Context, r room, programs []string, key string) (err error) {
+func (o Order) make(ctx context.Context, r workspace, programs []string, key string) (err error) {
 	before, err := r.survey()
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (o Order) make(ctx context.Context, r room, programs []string, key string) 
 }
 
 // execute runs the build step's command.
-func (o Order) execute(ctx context.Context, r room) error {
+func (o Order) execute(ctx context.Context, r workspace) error {
 	words := o.command()
 	path, err := tool(r.folder, words[0])
 	if err != nil {

@@ -81,7 +81,7 @@ func executes(all []Executed, one Executed, step string) []Executed {
 
 // made are the programs that the build step is there to make: those that steps
 // name by a path inside of the pipeline's folder, as paths from there, without
-// those that git tracks. Those are sources, and a person may be editing them.
+// those that git tracks. Those are sources, and a user may be editing them.
 func made(ctx context.Context, file *pipeline.File) ([]string, error) {
 	folder, err := filepath.Abs(file.Folder())
 	if err != nil {

@@ -81,12 +81,12 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 
 func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	given []rollout.Given) (outcome rollout.Outcome, err error) {
-	desk, err := newWorkspace()
+	workspace, err := newWorkspace()
 	if err != nil {
 		return outcome, err
 	}
 	defer func() {
-		if err := desk.clear(); err != nil {
+		if err := workspace.clear(); err != nil {
 			outcome.Reason = also(outcome.Reason, err.Error())
 		}
 	}()
@@ -98,13 +98,13 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	ending, err := process.Command{
 		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text},
 		Folder:      a.folder(attempt.Step),
-		Environment: a.environment(attempt, given, desk), Stdout: out.stdout(), Stderr: out.stderr(),
+		Environment: a.environment(attempt, given, workspace), Stdout: out.stdout(), Stderr: out.stderr(),
 		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
 	}.Run(ctx)
 	if err != nil {
 		return outcome, err
 	}
-	made, unread := desk.read()
+	made, unread := workspace.read()
 	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
 	switch {
 	case !ending.ByItself():
@@ -198,9 +198,9 @@ func everyone() []string {
 }
 
 // environment is all that a step gets. Its own variables come last, and win.
-func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, desk *workspace) []string {
-	environment := []string{"HOME=" + desk.home(), "SALVE_RUN=" + attempt.Run, "SALVE_STEP=" + attempt.Step.ID().String()}
-	environment = append(environment, desk.variables()...)
+func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, workspace *workspace) []string {
+	environment := []string{"HOME=" + workspace.home(), "SALVE_RUN=" + attempt.Run, "SALVE_STEP=" + attempt.Step.ID().String()}
+	environment = append(environment, workspace.variables()...)
 	for _, variable := range a.Environment {
 		name, _, _ := strings.Cut(variable, "=")
 		if slices.Contains(everyone(), name) || slices.Contains(a.Pass, name) {

@@ -32,18 +32,18 @@ esac`
 // configuration's values in them.
 func TestBicep(t *testing.T) {
 	compiler(t, asked)
-	desk, step := study{
+	renderer, step := study{
 		templateName: "t.bicep", template: withParameters(`"a": {"type": "string"}`),
 		parametersName: "p.bicepparam", parameters: "using 't.bicep'\nparam a = '{{ .a }}-x'\n", config: "{a: blue}",
 	}.step(t)
-	order, err := desk.Order(t.Context(), step, nil)
+	order, err := renderer.Order(t.Context(), step, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := string(order.Parameters["a"]); got != `{"value": "blue-x"}` {
 		t.Errorf("a is %s", got)
 	}
-	left, err := filepath.Glob(filepath.Join(desk.Folder, ".salve-*"))
+	left, err := filepath.Glob(filepath.Join(renderer.Folder, ".salve-*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -60,8 +60,8 @@ func TestBicepMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			compiler(t, row.script)
-			desk, step := study{templateName: "t.bicep", parametersName: "p.bicepparam"}.step(t)
-			if err := desk.Check(t.Context(), step); err == nil || !strings.Contains(err.Error(), row.says) {
+			renderer, step := study{templateName: "t.bicep", parametersName: "p.bicepparam"}.step(t)
+			if err := renderer.Check(t.Context(), step); err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("says %v, want %s", err, row.says)
 			}
 		})
@@ -73,12 +73,12 @@ func TestRealBicep(t *testing.T) {
 	if _, err := exec.LookPath("bicep"); err != nil {
 		t.Skip("no bicep on PATH")
 	}
-	desk, step := study{
+	renderer, step := study{
 		templateName: "t.bicep", template: "param a string\noutput b string = a\n",
 		parametersName: "p.bicepparam", parameters: "using 't.bicep'\nparam a = '{{ .a }}'\n", config: "{a: \"it's ${x}\"}",
 		more: "    outputOnly: true",
 	}.step(t)
-	order, err := desk.Order(t.Context(), step, nil)
+	order, err := renderer.Order(t.Context(), step, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

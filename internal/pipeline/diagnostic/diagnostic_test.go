@@ -44,11 +44,11 @@ b.yaml:2:1: a �[31mring of two [cycle]
 // both ends of a region, and a fingerprint that stays when lines move.
 func TestSARIF(t *testing.T) {
 	rules := []diagnostic.Rule{{ID: "unknown-field", Says: "Fields are known.", Why: "Or else."},
-		{ID: "cycle", Says: "No rings.", Why: "Never."}}
+		{ID: "cycle", Says: "No cycles.", Why: "Never."}}
 	at := func(line int) diagnostic.Diagnostic {
 		return diagnostic.Diagnostic{
 			Position: diagnostic.Position{File: "/repository/a folder/ü.yaml", Line: line, Column: 3}, Severity: diagnostic.Warning,
-			Rule: "cycle", Step: "fleet/cluster", Message: "a ring", Advice: "break it",
+			Rule: "cycle", Step: "fleet/cluster", Message: "a cycle", Advice: "break it",
 		}
 	}
 	whole := diagnostic.Diagnostic{Position: diagnostic.Position{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,
@@ -64,7 +64,7 @@ func TestSARIF(t *testing.T) {
 	}
 	first := results[0]
 	if first.RuleID != "cycle" || driver.Rules[first.RuleIndex].ID != "cycle" || first.Level != "warning" ||
-		first.Message.Text != "step fleet/cluster: a ring; break it" {
+		first.Message.Text != "step fleet/cluster: a cycle; break it" {
 		t.Errorf("%+v", first)
 	}
 	where := first.Locations[0].PhysicalLocation

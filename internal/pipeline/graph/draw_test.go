@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// wild is a graph without rings, made by chance.
+// wild is a graph without cycles, made by chance.
 func wild(seed uint64) *Graph {
 	random := rand.New(rand.NewPCG(seed, 1))
 	nodes := make([]Node, 1+random.IntN(40))

@@ -61,7 +61,7 @@ func (g *Graph) Leads(i int) []int { return g.leads[i] }
 
 // Order gives the nodes so that each comes after all that it waits for, and those
 // that could begin at the same time in the order in which they were given. Nodes
-// in a ring, and those that wait for one, are left out.
+// in a cycle, and those that wait for one, are left out.
 func (g *Graph) Order() []int {
 	missing := make([]int, len(g.nodes))
 	var order []int
@@ -81,7 +81,7 @@ func (g *Graph) Order() []int {
 }
 
 // Waves are the nodes by the earliest time at which they could begin, if each took
-// as long as any other. The graph has no ring.
+// as long as any other. The graph has no cycle.
 func (g *Graph) Waves() [][]int {
 	wave := make([]int, len(g.nodes))
 	last := -1
@@ -100,7 +100,7 @@ func (g *Graph) Waves() [][]int {
 
 // Critical is the path that takes longest: no rollout is faster, however much runs
 // at once. Of two that are as long it is the one with more nodes. The graph has no
-// ring.
+// cycle.
 func (g *Graph) Critical(took []time.Duration) []int {
 	type length struct {
 		time  time.Duration

@@ -35,17 +35,17 @@ func TestRings(t *testing.T) {
 		graph *graph.Graph
 		want  []string
 	}{
-		"no ring in a diamond":             {of(4, "ab", "ac", "bd", "cd"), nil},
-		"a node that waits for itself":     {of(2, "ab", "bb"), []string{"b"}},
-		"each waits for the next":          {of(3, "ba", "cb", "ac"), []string{"abc"}},
-		"one ring for each knot":           {of(5, "ab", "ba", "cd", "dc", "ae"), []string{"ab", "cd"}},
-		"the shortest through the first":   {of(4, "ba", "cb", "ac", "db", "ad", "ab"), []string{"ab"}},
-		"what waits for a ring is in none": {of(3, "ab", "ba", "bc"), []string{"ab"}},
+		"no cycle in a diamond":             {of(4, "ab", "ac", "bd", "cd"), nil},
+		"a node that waits for itself":      {of(2, "ab", "bb"), []string{"b"}},
+		"each waits for the next":           {of(3, "ba", "cb", "ac"), []string{"abc"}},
+		"one cycle for each component":      {of(5, "ab", "ba", "cd", "dc", "ae"), []string{"ab", "cd"}},
+		"the shortest through the first":    {of(4, "ba", "cb", "ac", "db", "ad", "ab"), []string{"ab"}},
+		"what waits for a cycle is in none": {of(3, "ab", "ba", "bc"), []string{"ab"}},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			var got []string
-			for _, ring := range test.graph.Cycles() {
-				got = append(got, letters(ring))
+			for _, cycle := range test.graph.Cycles() {
+				got = append(got, letters(cycle))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -63,7 +63,7 @@ func TestOrderAndWaves(t *testing.T) {
 		t.Error(diff)
 	}
 	if got := letters(of(4, "ab", "ba", "bc").Order()); got != "d" {
-		t.Errorf("what waits for a ring is in the order: %s", got)
+		t.Errorf("what waits for a cycle is in the order: %s", got)
 	}
 }
 

@@ -31,7 +31,7 @@ type drawing struct {
 const sweeps = 24
 
 // draw puts the nodes into layers and orders each so that few edges cross. The
-// graph has no ring.
+// graph has no cycle.
 func (g *Graph) draw() *drawing {
 	d := &drawing{nodes: make([]*point, len(g.nodes)), ways: map[Edge][]*point{}}
 	for i, layer := range g.layering() {

@@ -6,7 +6,7 @@ const mostReduced = 10_000
 
 // Reduced is the graph without the edges that follow from others: where c waits
 // for b and b for a, nothing is gained by drawing that c waits for a. A graph with
-// more than 10,000 nodes comes back as it is. The graph has no ring.
+// more than 10,000 nodes comes back as it is. The graph has no cycle.
 func (g *Graph) Reduced() *Graph {
 	if len(g.nodes) > mostReduced {
 		return g

@@ -109,17 +109,17 @@ func (c Command) Run(ctx context.Context) (Exit, error) {
 	left := c.empty(command.Process.Pid)
 	close(ended)
 	stopping.Wait()
-	ending := exitOf(command.ProcessState)
-	ending.Stopped, ending.Left, ending.Unheard = stopped, left, out.end()
-	return ending, nil
+	exit := exitOf(command.ProcessState)
+	exit.Stopped, exit.Left, exit.Unheard = stopped, left, out.end()
+	return exit, nil
 }
 
 func exitOf(state *os.ProcessState) Exit {
-	ending := Exit{Code: state.ExitCode()}
+	exit := Exit{Code: state.ExitCode()}
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		ending.Signal = status.Signal()
+		exit.Signal = status.Signal()
 	}
-	return ending
+	return exit
 }
 
 // stop ends the group once ctx has ended. It gives whether it had to.

@@ -103,7 +103,7 @@ func (c *record) take(entry journal.Entry) error {
 
 // Took is how long each step of a run takes, such as fleet/cluster: its last
 // attempt, where that is the one that did it. Of steps that were not done, left out,
-// or said by a person to be done, nobody knows.
+// or said by an operator to be done, nobody knows.
 func Took(history *journal.History) (map[string]time.Duration, error) {
 	c, err := read(history)
 	if err != nil {

@@ -167,7 +167,7 @@ func escape(text string) string {
 	return string(printable)
 }
 
-// round is a duration that a person can read.
+// round is a duration that people can read.
 func round(d time.Duration) string {
 	switch {
 	case d >= time.Minute:

@@ -76,8 +76,8 @@ func (s study) step(t *testing.T) (*deployment.Renderer, *pipeline.Step) {
 		config, _ = pipeline.ParseConfig("config.yaml", []byte(s.config))
 		file, _ = file.Resolve(config)
 	}
-	desk := &deployment.Renderer{Folder: folder, Config: config, Environment: os.Environ(), Clock: clock.RealClock{}}
-	return desk, file.Steps()[1]
+	renderer := &deployment.Renderer{Folder: folder, Config: config, Environment: os.Environ(), Clock: clock.RealClock{}}
+	return renderer, file.Steps()[1]
 }
 
 func variables(lines ...string) string {
@@ -161,8 +161,8 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PATH", t.TempDir())
-			desk, step := row.step(t)
-			err := desk.Check(t.Context(), step)
+			renderer, step := row.step(t)
+			err := renderer.Check(t.Context(), step)
 			if err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("says %v, want %s", err, row.says)
 			}
@@ -176,7 +176,7 @@ func TestMistakes(t *testing.T) {
 // TestOrder: variables become parameters of the template's types, over what the
 // file says, whatever the case of their names.
 func TestOrder(t *testing.T) {
-	desk, step := study{
+	renderer, step := study{
 		template: withParameters(`"name": {"type": "String"}, "size": {"type": "int"}, "old": {"type": "bool"}, "zones": {"type": "array"}, "tags": {"type": "object"},
 			"own": {"$ref": "#/definitions/x"}, "key": {"type": "secureString"}, "token": {"type": "string"}, "free": {"type": "string", "defaultValue": ""}, "none": {"type": "string", "nullable": true}`),
 		parameters: values(
@@ -184,7 +184,7 @@ func TestOrder(t *testing.T) {
 		config: "{size: 3, said: \"a\\\"b\"}",
 		more:   "    deploymentMode: complete",
 	}.step(t)
-	order, err := desk.Order(t.Context(), step, []rollout.Given{
+	order, err := renderer.Order(t.Context(), step, []rollout.Given{
 		{Name: "NAME", Value: json.Number("7")}, {Name: "old", Value: "true"}, {Name: "zones", Value: `["1"]`},
 		{Name: "tags", Value: map[string]any{"a": "b"}},
 		{Name: "own", Value: "x"}, {Name: "token", Value: "hush", Secret: true},
@@ -208,11 +208,11 @@ func TestOrder(t *testing.T) {
 
 // TestTextsOfTheConfigurationStayTexts, whatever is in them.
 func TestTextsOfTheConfigurationStayTexts(t *testing.T) {
-	desk, step := study{
+	renderer, step := study{
 		template: withParameters(`"a": {"type": "string"}`), parameters: values(`"a": {"value": "{{ .a }}"}`),
 		config: `{a: "\"\\\n"}`,
 	}.step(t)
-	order, err := desk.Order(t.Context(), step, nil)
+	order, err := renderer.Order(t.Context(), step, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,14 +225,14 @@ func TestTextsOfTheConfigurationStayTexts(t *testing.T) {
 // TestWhatWasJudgedIsDeployed: files that change while the pipeline runs don't
 // change what its steps deploy.
 func TestWhatWasJudgedIsDeployed(t *testing.T) {
-	desk, step := study{}.step(t)
-	if err := desk.Check(t.Context(), step); err != nil {
+	renderer, step := study{}.step(t)
+	if err := renderer.Check(t.Context(), step); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(desk.Folder, "t.json"), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(renderer.Folder, "t.json"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.Order(t.Context(), step, nil); err != nil {
+	if _, err := renderer.Order(t.Context(), step, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -38,7 +38,7 @@ func (s *textWriter) hang(lead, text string) {
 	}
 }
 
-// flush writes the sheet in one piece, credentials taken out.
+// flush writes the text in one piece, credentials taken out.
 func (s *textWriter) flush(out io.Writer) error {
 	_, err := out.Write(redact.Redact([]byte(s.text.String())))
 	return err

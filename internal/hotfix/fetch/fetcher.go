@@ -42,7 +42,7 @@ type Settings struct {
 // Fetcher fetches. Its zero value is of no use; New makes one.
 type Fetcher struct{ settings Settings }
 
-// New makes an origin, with the default wherever a setting is empty.
+// New makes a fetcher, with the default wherever a setting is empty.
 func New(settings Settings) *Fetcher {
 	for _, setting := range []struct {
 		value     *string

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// room is where it is remembered what was built in a folder, and what was there
+// workspace is where it is remembered what was built in a folder, and what was there
 // before. Its files:
 //
 //	stamp.json   the inputs of the last build and the outputs it left
 //	aside.json   while a build goes on: which programs there were
 //	aside/       copies of them
-type room struct{ folder, state string }
+type workspace struct{ folder, state string }
 
 func nameOf(path string) string {
 	sum := sha256.Sum256([]byte(path))
@@ -29,9 +29,9 @@ func nameOf(path string) string {
 }
 
 // mark is carried by all processes of a build.
-func (r room) mark() string { return "build-" + filepath.Base(r.state) }
+func (r workspace) mark() string { return "build-" + filepath.Base(r.state) }
 
-func (r room) path(name string) string { return filepath.Join(r.state, name) }
+func (r workspace) path(name string) string { return filepath.Join(r.state, name) }
 
 // stamp is a build that succeeded.
 type stamp struct {
@@ -43,7 +43,7 @@ type stamp struct {
 
 // holds tells whether the last build had the same inputs and all that it made is
 // still there as it was. What can't be read is no reason to skip a build.
-func (r room) holds(key string) bool {
+func (r workspace) holds(key string) bool {
 	var last stamp
 	if err := readJSON(r.path("stamp.json"), &last); err != nil || last.Key != key {
 		return false
@@ -58,7 +58,7 @@ func (r room) holds(key string) bool {
 }
 
 // outputs are what the last build made.
-func (r room) outputs() []string {
+func (r workspace) outputs() []string {
 	var last stamp
 	if err := readJSON(r.path("stamp.json"), &last); err != nil {
 		return nil
@@ -68,7 +68,7 @@ func (r room) outputs() []string {
 
 // keep ends a build that succeeded. From the moment on in which aside.json is
 // gone, the new programs stay; a stamp whose outputs were taken back is no match.
-func (r room) keep(key string, outputs []string) error {
+func (r workspace) keep(key string, outputs []string) error {
 	made := stamp{Key: key, Outputs: map[string]string{}}
 	for _, path := range outputs {
 		sum, err := digest(filepath.Join(r.folder, path))
@@ -91,7 +91,7 @@ func (r room) keep(key string, outputs []string) error {
 
 // finish makes a program that was built executable, and durable before the old
 // one is given up.
-func (r room) finish(path string, built bool) error {
+func (r workspace) finish(path string, built bool) error {
 	absolute := filepath.Join(r.folder, path)
 	info, err := os.Stat(absolute)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,7 +116,7 @@ type aside struct {
 
 // setAside copies the programs, and then announces the build. The stamp goes
 // first: it would be wrong as soon as the build begins.
-func (r room) setAside(programs []string) error {
+func (r workspace) setAside(programs []string) error {
 	if err := os.Remove(r.path("stamp.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -145,14 +145,14 @@ func (r room) setAside(programs []string) error {
 }
 
 // interrupted tells whether a build began and did not end.
-func (r room) interrupted() bool {
+func (r workspace) interrupted() bool {
 	_, err := os.Lstat(r.path("aside.json"))
 	return err == nil
 }
 
 // restore brings the programs back that were there before a build, each at once.
 // It can be repeated, wherever it was cut off.
-func (r room) restore() error {
+func (r workspace) restore() error {
 	var kept []aside
 	if err := readJSON(r.path("aside.json"), &kept); err != nil {
 		return fmt.Errorf("reading what was there before the build: %w", err)
@@ -180,7 +180,7 @@ type seen struct {
 }
 
 // survey looks at all files of the folder but git's own.
-func (r room) survey() (map[string]seen, error) {
+func (r workspace) survey() (map[string]seen, error) {
 	files := map[string]seen{}
 	err := filepath.WalkDir(r.folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -2,38 +2,38 @@ package graph
 
 import "slices"
 
-// Cycles gives one ring of nodes that wait for each other for each knot of them: a
-// shortest one through the knot's first node. In a ring each node waits for the
+// Cycles gives one cycle of nodes that wait for each other for each component of them: a
+// shortest one through the component's first node. In a cycle each node waits for the
 // next, and the last for the first.
 func (g *Graph) Cycles() [][]int {
-	var rings [][]int
-	for _, knot := range g.components() {
-		if len(knot) > 1 || slices.Contains(g.waits[knot[0]], knot[0]) {
-			rings = append(rings, g.cycle(knot))
+	var cycles [][]int
+	for _, component := range g.components() {
+		if len(component) > 1 || slices.Contains(g.waits[component[0]], component[0]) {
+			cycles = append(cycles, g.cycle(component))
 		}
 	}
-	slices.SortFunc(rings, func(a, b []int) int { return a[0] - b[0] })
-	return rings
+	slices.SortFunc(cycles, func(a, b []int) int { return a[0] - b[0] })
+	return cycles
 }
 
-// cycle is a shortest way from a knot's first node back to it.
-func (g *Graph) cycle(knot []int) []int {
-	start := slices.Min(knot)
-	inside := make(map[int]bool, len(knot))
-	for _, i := range knot {
+// cycle is a shortest way from a component's first node back to it.
+func (g *Graph) cycle(component []int) []int {
+	start := slices.Min(component)
+	inside := make(map[int]bool, len(component))
+	for _, i := range component {
 		inside[i] = true
 	}
 	came := map[int]int{}
 	for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
 		for _, next := range g.waits[queue[0]] {
 			if next == start {
-				var ring []int
+				var cycle []int
 				for i := queue[0]; i != start; i = came[i] {
-					ring = append(ring, i)
+					cycle = append(cycle, i)
 				}
-				ring = append(ring, start)
-				slices.Reverse(ring)
-				return ring
+				cycle = append(cycle, start)
+				slices.Reverse(cycle)
+				return cycle
 			}
 			if _, seen := came[next]; !seen && inside[next] {
 				came[next] = queue[0]
@@ -41,7 +41,7 @@ func (g *Graph) cycle(knot []int) []int {
 			}
 		}
 	}
-	return nil // a knot has a way back from each of its nodes
+	return nil // a component has a way back from each of its nodes
 }
 
 // components are the strongly connected parts of the graph, by Tarjan's algorithm, with
@@ -53,7 +53,7 @@ func (g *Graph) components() [][]int {
 		index[i] = unseen
 	}
 	type visit struct{ node, next int }
-	var knots [][]int
+	var components [][]int
 	var stack []int
 	seen := 0
 	enter := func(i int) visit {
@@ -88,7 +88,7 @@ func (g *Graph) components() [][]int {
 				for stack[first] != done {
 					first--
 				}
-				knots = append(knots, slices.Clone(stack[first:]))
+				components = append(components, slices.Clone(stack[first:]))
 				for _, i := range stack[first:] {
 					onStack[i] = false
 				}
@@ -96,5 +96,5 @@ func (g *Graph) components() [][]int {
 			}
 		}
 	}
-	return knots
+	return components
 }

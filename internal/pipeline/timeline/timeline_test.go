@@ -118,7 +118,7 @@ func TestBeginning(t *testing.T) {
 }
 
 // TestTook: of steps that were tried again the last attempt counts; of those that
-// were not done, or of which only a person says so, nothing is known.
+// were not done, or of which only an operator says so, nothing is known.
 func TestTook(t *testing.T) {
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

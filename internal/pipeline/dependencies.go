@@ -66,49 +66,49 @@ func waitsFor(step *Step) []StepRef {
 // wait for, then by the inputs that they take.
 func (v *validator) cycles() {
 	inRing, nodes := map[int]bool{}, nodesOf(v.steps)
-	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Cycles() {
-		for _, i := range ring {
+	for _, cycle := range graph.New(nodes, edgesOf(v.steps, v.ids, waitsFor)).Cycles() {
+		for _, i := range cycle {
 			inRing[i] = true
 		}
-		first := v.steps[ring[0]]
-		ref, _ := v.refTo(waitsFor(first), ring, 0)
-		if len(ring) == 1 {
+		first := v.steps[cycle[0]]
+		ref, _ := v.refTo(waitsFor(first), cycle, 0)
+		if len(cycle) == 1 {
 			v.add(first, ref.At, "cycle", "remove the dependency", "it waits for itself")
 			continue
 		}
 		v.add(first, ref.At, "cycle", "one of these dependencies must go", "these steps wait for each other: %s",
-			v.path(ring, 0))
+			v.path(cycle, 0))
 	}
-	for _, ring := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Cycles() {
-		for at, i := range ring {
+	for _, cycle := range graph.New(nodes, edgesOf(v.steps, v.ids, (*Step).Upstream)).Cycles() {
+		for at, i := range cycle {
 			if inRing[i] {
-				break // that ring has been said
+				break // that cycle has been said
 			}
 			step := v.steps[i]
-			if _, said := v.refTo(waitsFor(step), ring, at); said {
+			if _, said := v.refTo(waitsFor(step), cycle, at); said {
 				continue
 			}
-			if input, ok := v.inputFrom(step, ring, at); ok {
-				v.notUpstream(step, input, ring, at)
+			if input, ok := v.inputFrom(step, cycle, at); ok {
+				v.notUpstream(step, input, cycle, at)
 				break
 			}
 		}
 	}
 }
 
-func (v *validator) notUpstream(step *Step, input Input, ring []int, at int) {
-	if len(ring) == 1 {
+func (v *validator) notUpstream(step *Step, input Input, cycle []int, at int) {
+	if len(cycle) == 1 {
 		v.add(step, input.At, "input-not-upstream", "", "it takes its input %q from itself", input.Name.Value)
 		return
 	}
 	v.add(step, input.At, "input-not-upstream", "", "it takes input %q from %s, which waits for this step: %s",
-		input.Name.Value, input.ID(), v.path(ring, (at+1)%len(ring)))
+		input.Name.Value, input.ID(), v.path(cycle, (at+1)%len(cycle)))
 }
 
-// refTo finds the reference by which the step at a place of a ring waits for the
+// refTo finds the reference by which the step at a place of a cycle waits for the
 // next one.
-func (v *validator) refTo(refs []StepRef, ring []int, at int) (StepRef, bool) {
-	next := v.steps[ring[(at+1)%len(ring)]].ID()
+func (v *validator) refTo(refs []StepRef, cycle []int, at int) (StepRef, bool) {
+	next := v.steps[cycle[(at+1)%len(cycle)]].ID()
 	for _, ref := range refs {
 		if ref.ID() == next {
 			return ref, true
@@ -117,8 +117,8 @@ func (v *validator) refTo(refs []StepRef, ring []int, at int) (StepRef, bool) {
 	return StepRef{}, false
 }
 
-func (v *validator) inputFrom(step *Step, ring []int, at int) (Input, bool) {
-	next := v.steps[ring[(at+1)%len(ring)]].ID()
+func (v *validator) inputFrom(step *Step, cycle []int, at int) (Input, bool) {
+	next := v.steps[cycle[(at+1)%len(cycle)]].ID()
 	for _, input := range step.Inputs {
 		if input.ID() == next {
 			return input, true
@@ -127,11 +127,11 @@ func (v *validator) inputFrom(step *Step, ring []int, at int) (Input, bool) {
 	return Input{}, false
 }
 
-// path is a ring as text, from one of its steps all the way round.
-func (v *validator) path(ring []int, from int) string {
-	names := make([]string, 0, len(ring)+1)
-	for at := range len(ring) + 1 {
-		names = append(names, v.steps[ring[(from+at)%len(ring)]].ID().String())
+// path is a cycle as text, from one of its steps all the way round.
+func (v *validator) path(cycle []int, from int) string {
+	names := make([]string, 0, len(cycle)+1)
+	for at := range len(cycle) + 1 {
+		names = append(names, v.steps[cycle[(from+at)%len(cycle)]].ID().String())
 	}
 	return strings.Join(names, " → ")
 }
