@@ -1,86 +1,69 @@
 package recreatepool
 
 import (
-	"context"
 	"slices"
 	"strings"
 
 	"salve/azure"
-	"salve/internal/apierr"
 	"salve/runbook"
 )
 
 func (r *recreation) clusterExists() runbook.Guard {
-	return runbook.Guard{Name: "cluster-exists", NotOverridable: true, Question: "does ARM return the managed cluster?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			switch {
-			case apierr.ClassOf(err) == apierr.Missing && err != nil:
-				return runbook.No("there is no cluster %q in resource group %q", r.Cluster, r.ResourceGroup)
-			case err != nil:
-				return runbook.Unknown(err)
-			}
-			return runbook.Yes("the cluster is there").WithEvidence(r.clusterEvidence(cluster))
-		}}
+	decide := func(seen armReading) runbook.Finding {
+		if seen.absent != nil {
+			return runbook.No("cluster %q not found in resource group %q", r.Cluster, r.ResourceGroup)
+		}
+		return runbook.Yes("the cluster is there").WithEvidence(clusterEvidence(seen.Cluster))
+	}
+	guard := ask(r, "cluster-exists", "does ARM return the managed cluster?", (*reader).arm, decide)
+	guard.NotOverridable = true
+	return guard
 }
 
-func (r *recreation) clusterEvidence(cluster azure.Cluster) runbook.Evidence {
-	return runbook.NewEvidence("ARM "+cluster.ID, cluster.ETag, cluster.Seen, map[string]string{"provisioningState": cluster.State})
-}
-
-func (r *recreation) poolEvidence(cluster azure.Cluster, pool azure.Pool) runbook.Evidence {
-	return runbook.NewEvidence("ARM "+azure.PoolID(cluster.ID, pool.Name), pool.ETag, cluster.Seen,
-		map[string]any{"provisioningState": pool.State, "count": pool.Count})
+// ofCluster makes a guard that is decided from the cluster and the pool's name alone.
+func (r *recreation) ofCluster(name, question string, decide func(azure.Cluster, string) runbook.Finding) runbook.Guard {
+	return ask(r, name, question, (*reader).cluster, func(c azure.Cluster) runbook.Finding { return decide(c, r.Pool) })
 }
 
 func (r *recreation) clusterRecoverable() runbook.Guard {
-	return runbook.Guard{Name: "cluster-recoverable", Question: "is the cluster in a state that recovery can start from?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			return recoverable(cluster.State, r.clusterEvidence(cluster))
-		}}
+	return r.ofCluster("cluster-recoverable", "is the cluster in a state that recovery can start from?", clusterRecoverable)
 }
 
-func recoverable(state string, evidence runbook.Evidence) runbook.Finding {
-	switch state {
+func clusterRecoverable(c azure.Cluster, _ string) runbook.Finding {
+	saw := clusterEvidence(c)
+	switch c.State {
 	case "Succeeded", "Canceled", "Failed", "Updating", "Upgrading":
-		return runbook.Yes("the cluster is %s", state).WithEvidence(evidence)
+		return runbook.Yes("the cluster is %s", c.State).WithEvidence(saw)
 	case "Creating":
-		return runbook.No("the cluster is still being created").WithEvidence(evidence).WithOutcome(runbook.Deferred)
-	default:
-		return runbook.No("the cluster's state is %q", state).WithEvidence(evidence)
+		return runbook.No("the cluster is still being created").WithEvidence(saw).WithOutcome(runbook.Deferred)
 	}
+	return runbook.No("the cluster is %s", orNone(c.State)).WithEvidence(saw)
+}
+
+// others is what tells whether the pools beside the target serve, and whether the
+// target may be missing.
+type others struct {
+	azure.Cluster
+	target string
+	// deleted: this run asked for the target's deletion.
+	deleted bool
 }
 
 func (r *recreation) otherPoolsServing() runbook.Guard {
-	return runbook.Guard{Name: "other-pools-serving", Question: "does the pool exist, and has every other pool nodes?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			deleted, err := r.deletedByUs(run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			return r.judgeOthers(cluster, deleted)
-		}}
+	read := func(rd *reader) others { return others{rd.cluster(), r.Pool, rd.deletedByUs()} }
+	return ask(r, "other-pools-serving", "does the pool exist, and has every other pool nodes?", read, otherPoolsServing)
 }
 
-func (r *recreation) judgeOthers(cluster azure.Cluster, deleted bool) runbook.Finding {
-	if _, found := cluster.Pool(r.Pool); !found && !deleted {
-		return runbook.No("there is no pool %q; the cluster has: %s", r.Pool, names(cluster.Pools)).WithEvidence(r.clusterEvidence(cluster)).
-			WithOutcome(runbook.NeedsAttention).NotOverridable()
+func otherPoolsServing(seen others) runbook.Finding {
+	if _, found := seen.Pool(seen.target); !found && !seen.deleted {
+		return poolMissing(seen.Cluster, seen.target)
 	}
 	var evidence []runbook.Evidence
-	for _, pool := range cluster.Pools {
-		if pool.Name == r.Pool || isStandIn(pool) {
+	for _, pool := range seen.Pools {
+		if pool.Name == seen.target || isStandIn(pool) {
 			continue
 		}
-		evidence = append(evidence, r.poolEvidence(cluster, pool))
+		evidence = append(evidence, poolEvidence(seen.Cluster, pool))
 		if pool.Count <= 0 {
 			return runbook.No("pool %q has no nodes", pool.Name).WithEvidence(evidence...)
 		}
@@ -88,83 +71,36 @@ func (r *recreation) judgeOthers(cluster azure.Cluster, deleted bool) runbook.Fi
 	return runbook.Yes("each of the %d other pools has nodes", len(evidence)).WithEvidence(evidence...)
 }
 
-func names(pools []azure.Pool) string {
-	var all []string
-	for _, pool := range pools {
-		all = append(all, pool.Name)
+// poolMissing is the finding on a target that is not there though this run did not
+// delete it: who did is not for a program to guess.
+func poolMissing(c azure.Cluster, pool string) runbook.Finding {
+	var names []string
+	for _, other := range c.Pools {
+		names = append(names, other.Name)
 	}
-	slices.Sort(all)
-	return strings.Join(all, ", ")
+	slices.Sort(names)
+	return runbook.No("pool %q not found, and this run did not delete it; the cluster has: %s", pool, strings.Join(names, ", ")).
+		WithEvidence(clusterEvidence(c)).WithOutcome(runbook.NeedsAttention).NotOverridable()
 }
 
 func (r *recreation) poolWedged() runbook.Guard {
-	return runbook.Guard{Name: "pool-wedged", Question: "has the pool's last operation failed, or does it not come to an end?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			pool, found := cluster.Pool(r.Pool)
-			if !found {
-				return runbook.No("there is no pool %q", r.Pool).WithEvidence(r.clusterEvidence(cluster)).WithOutcome(runbook.NeedsAttention).NotOverridable()
-			}
-			return wedged(pool, r.poolEvidence(cluster, pool))
-		}}
+	return r.ofCluster("pool-wedged", "has the pool's last operation failed, or does it not come to an end?", poolWedged)
 }
 
-func wedged(pool azure.Pool, evidence runbook.Evidence) runbook.Finding {
+// poolWedged holds when the pool's last operation failed or does not end. AKS reports
+// a wedged update as Updating for days, so Updating holds too: how old the operation
+// is, settle-cluster and snapshot ask.
+func poolWedged(c azure.Cluster, name string) runbook.Finding {
+	pool, found := c.Pool(name)
+	if !found {
+		return poolMissing(c, name)
+	}
+	saw := poolEvidence(c, pool)
 	switch pool.State {
 	case "Failed", "Canceled", "Updating", "Upgrading":
-		return runbook.Yes("pool %q is %s", pool.Name, pool.State).WithEvidence(evidence)
+		return runbook.Yes("pool %q is %s", name, pool.State).WithEvidence(saw)
 	case "Creating":
-		return runbook.No("pool %q is still being created", pool.Name).WithEvidence(evidence).WithOutcome(runbook.Deferred)
-	default:
-		return runbook.No("pool %q is %s", pool.Name, orNothing(pool.State)).WithEvidence(evidence)
+		return runbook.No("pool %q is still being created", name).WithEvidence(saw).WithOutcome(runbook.Deferred)
 	}
-}
-
-func orNothing(state string) string {
-	if state == "" {
-		return "without a state"
-	}
-	return state
-}
-
-func (r *recreation) wedgeEvidence() runbook.Guard {
-	return runbook.Guard{Name: "wedge-evidence", Question: "is the pool's scale set corrupted: do its writes fail, or has a machine no IP configuration?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			sets, err := r.Azure.ScaleSets(ctx, cluster.NodeResourceGroup, r.Pool)
-			switch {
-			case err != nil:
-				return runbook.Unknown(err)
-			case len(sets) == 0:
-				return runbook.Unknownf("no scale set in %q carries pool %q in its tag", cluster.NodeResourceGroup, r.Pool)
-			}
-			storm := r.writeStorm(ctx, run, cluster.NodeResourceGroup, sets)
-			if storm.Answer == runbook.AnswerHolds {
-				return r.withDiagnosis(ctx, runbook.Any(storm))
-			}
-			return r.withDiagnosis(ctx, runbook.Any(storm, r.emptyIPConfig(ctx, cluster.NodeResourceGroup, sets)))
-		}}
-}
-
-// withDiagnosis adds how many nodes are Ready. It gates nothing: a wedged upgrade
-// can still have all its nodes.
-func (r *recreation) withDiagnosis(ctx context.Context, finding runbook.Finding) runbook.Finding {
-	diagnosis := map[string]any{"seen": false}
-	if nodes, err := r.nodes(ctx, r.Pool); err == nil {
-		ready := 0
-		for _, node := range nodes {
-			if node.Ready {
-				ready++
-			}
-		}
-		diagnosis = map[string]any{"nodes": len(nodes), "ready": ready}
-	}
-	finding.Evidence = append(finding.Evidence, runbook.NewEvidence("diagnosis: nodes of pool "+r.Pool, "", r.Clock.Now(), diagnosis))
-	return finding
+	return runbook.No("pool %q is %s", name, orNone(pool.State)).WithEvidence(saw)
 }

@@ -25,8 +25,6 @@ func inputs(edit ...func(*Inputs)) Inputs {
 	return in
 }
 
-func testRecreation() *recreation { return &recreation{Inputs: inputs()} }
-
 func expectFinding(t *testing.T, got runbook.Finding, answer runbook.Answer, ends runbook.Outcome) {
 	t.Helper()
 	if got.Answer != answer || got.Outcome != ends {
@@ -46,7 +44,7 @@ func TestClusterRecoverable(t *testing.T) {
 		"Hibernating": {answer: runbook.AnswerDoesNotHold}, "succeeded": {answer: runbook.AnswerDoesNotHold},
 	} {
 		t.Run("state "+state, func(t *testing.T) {
-			expectFinding(t, recoverable(state, runbook.Evidence{}), row.answer, row.ends)
+			expectFinding(t, clusterRecoverable(azure.Cluster{State: state}, "system"), row.answer, row.ends)
 		})
 	}
 }
@@ -61,7 +59,8 @@ func TestPoolWedged(t *testing.T) {
 		"Creating": {answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred}, "Scaling": {answer: runbook.AnswerDoesNotHold},
 	} {
 		t.Run("state "+state, func(t *testing.T) {
-			expectFinding(t, wedged(azure.Pool{Name: "system", State: state}, runbook.Evidence{}), row.answer, row.ends)
+			cluster := azure.Cluster{Pools: []azure.Pool{{Name: "system", State: state}}}
+			expectFinding(t, poolWedged(cluster, "system"), row.answer, row.ends)
 		})
 	}
 }
@@ -89,7 +88,7 @@ func TestOtherPoolsServing(t *testing.T) {
 		"no pools at all is not «all of them have nodes»": {answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := testRecreation().judgeOthers(azure.Cluster{Pools: row.pools}, row.deleted)
+			got := otherPoolsServing(others{azure.Cluster{Pools: row.pools}, "system", row.deleted})
 			expectFinding(t, got, row.answer, row.ends)
 			if !strings.Contains(got.Reason, row.reason) {
 				t.Errorf("the reason %q does not name %s", got.Reason, row.reason)
@@ -145,12 +144,12 @@ func TestWriteStormCounts(t *testing.T) {
 		"stamped by a clock ahead of ours":  {[]azure.Activity{event(func(e *azure.Activity) { e.At = began.Add(20 * time.Minute) })}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			storm := newStorm(began, []azure.ScaleSet{{ID: setID, Name: "aks-system-11112222-vmss"}})
+			storm := newStorm(began, []azure.ScaleSet{{ID: setID, Name: "aks-system-11112222-vmss"}}, 1)
 			for _, e := range row.events {
 				storm.count(e)
 			}
-			if len(storm.seen) != row.want {
-				t.Errorf("counted %d, want %d", len(storm.seen), row.want)
+			if len(storm.failed) != row.want {
+				t.Errorf("counted %d, want %d", len(storm.failed), row.want)
 			}
 		})
 	}
@@ -174,9 +173,9 @@ func TestEmptyIPConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var seen interfaces
 			for _, nic := range row.interfaces {
-				seen.look(nic)
+				seen.count(nic)
 			}
-			expectFinding(t, seen.finding(time.Now()), row.want, "")
+			expectFinding(t, emptyIPConfig(wedge{interfaces: &seen}), row.want, "")
 		})
 	}
 }
@@ -212,16 +211,16 @@ func TestOperationAge(t *testing.T) {
 		"never seen":               {time.Time{}, runbook.AnswerUnknown, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			expectFinding(t, testRecreation().judgeAge("the operation", clusterWrite, row.began, now), row.answer, row.ends)
+			expectFinding(t, running{start: row.began, now: now, settleAge: 30 * time.Minute}.old(), row.answer, row.ends)
 		})
 	}
 }
 
 func TestLeftovers(t *testing.T) {
-	r := testRecreation()
-	name := standInName(r.poolID(), "")
+	in := inputs()
+	name := standInName(in.poolID(), "")
 	tagged := func(edit ...func(map[string]string)) azure.Pool {
-		tags := map[string]string{"purpose": "salve-stand-in", "salve-source": r.poolID(), "salve-run": "run-0"}
+		tags := map[string]string{"purpose": "salve-stand-in", "salve-source": in.poolID(), "salve-run": "run-0"}
 		for _, change := range edit {
 			change(tags)
 		}
@@ -249,15 +248,16 @@ func TestLeftovers(t *testing.T) {
 		"the source in the tags in other case":     {[]azure.Pool{source("Failed"), tagged(func(tags map[string]string) { tags["salve-source"] = strings.ToUpper(tags["salve-source"]) })}, runbook.AnswerHolds, ""},
 	} {
 		t.Run(what, func(t *testing.T) {
-			cluster := azure.Cluster{Pools: row.pools}
-			pool, found := r.leftover(cluster)
+			cluster := azure.Cluster{ID: in.clusterID(), Pools: row.pools}
+			pool, found := leftover(cluster, in)
 			if !found {
 				t.Fatal("the stand-in was not found")
 			}
-			expectFinding(t, r.judgeLeftover(cluster, pool, "run-1"), row.answer, row.ends)
+			seen := foundStandIn{Inputs: in, cluster: cluster, pool: pool, found: true, run: "run-1"}
+			expectFinding(t, leftoversKnown(seen), row.answer, row.ends)
 		})
 	}
-	if _, found := r.leftover(azure.Cluster{Pools: []azure.Pool{source("Failed"), {Name: "s4", Tags: map[string]string{"purpose": "salve-stand-in", "salve-source": azure.PoolID(r.clusterID(), "workers")}}}}); found {
+	if _, found := leftover(azure.Cluster{Pools: []azure.Pool{source("Failed"), {Name: "s4", Tags: map[string]string{"purpose": "salve-stand-in", "salve-source": azure.PoolID(in.clusterID(), "workers")}}}}, in); found {
 		t.Error("the stand-in of another pool was taken for this one's")
 	}
 }

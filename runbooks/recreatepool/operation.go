@@ -1,90 +1,99 @@
 package recreatepool
 
 import (
-	"context"
-	"strings"
 	"time"
 
 	"salve/azure"
 	"salve/runbook"
 )
 
-// operationSearch is how far back the start of the cluster's operation is looked for.
-const operationSearch = 14 * 24 * time.Hour
+const (
+	clusterWrite = "Microsoft.ContainerService/managedClusters/write"
+	poolWrite    = "Microsoft.ContainerService/managedClusters/agentPools/write"
+)
+
+// running is what is known of the operation that a cluster or a pool is in.
+type running struct {
+	// state of the cluster or the pool, with the evidence for it.
+	state    string
+	evidence runbook.Evidence
+	// what, operation and start are those of the operation; they are set while one
+	// runs. The start is zero when the Activity Log does not tell it.
+	what, operation string
+	start, now      time.Time
+	settleAge       time.Duration
+}
+
+// old tells whether the operation is too old to be healthy. Younger ones are not
+// fought.
+func (o running) old() runbook.Finding {
+	if o.start.IsZero() {
+		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.what, operationSearch)
+	}
+	// The start, not the age: evidence of the same state is the same at any time.
+	saw := runbook.NewEvidence("Activity Log: "+o.what, "", o.now, map[string]any{"operation": o.operation, "started": o.start.UTC()})
+	age := o.now.Sub(o.start)
+	if age < o.settleAge {
+		return runbook.No("%s began %s ago; below %s it may be healthy", o.what, age.Round(time.Second), o.settleAge).
+			WithEvidence(saw).WithOutcome(runbook.Deferred)
+	}
+	return runbook.Yes("%s began %s ago", o.what, age.Round(time.Second)).WithEvidence(saw)
+}
 
 // operationStuck asks whether an operation that is running on the cluster is old
 // enough to be aborted.
 func (r *recreation) operationStuck() runbook.Guard {
-	return runbook.Guard{Name: "operation-stuck", Question: "is the cluster's operation, if one is running, too old to be healthy?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			if !underWay(cluster.State) {
-				return runbook.Yes("no operation is running on the cluster").WithEvidence(r.clusterEvidence(cluster))
-			}
-			now := r.Clock.Now()
-			began, err := r.operationBegan(ctx, clusterWrite, cluster.ID, now)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			return r.judgeAge("the cluster's operation", clusterWrite, began, now)
-		}}
+	read := func(rd *reader) running {
+		cluster := rd.cluster()
+		seen := running{state: cluster.State, evidence: clusterEvidence(cluster), what: "the cluster's operation"}
+		if operating(cluster.State) {
+			rd.age(&seen, clusterWrite, cluster.ID)
+		}
+		return seen
+	}
+	return ask(r, "operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?", read, operationStuck)
+}
+
+// age reads when the operation on a resource began.
+func (rd *reader) age(seen *running, operation, id string) {
+	seen.operation, seen.now, seen.settleAge = operation, rd.Clock.Now(), time.Duration(rd.SettleAge)
+	rd.attempt(func() (err error) {
+		seen.start, err = rd.operationStart(rd.ctx, operation, id, seen.now)
+		return err
+	})
+}
+
+func operationStuck(seen running) runbook.Finding {
+	if !operating(seen.state) {
+		return runbook.Yes("no operation is running on the cluster").WithEvidence(seen.evidence)
+	}
+	return seen.old()
 }
 
 // poolAtRest asks whether no operation of the pool's own is running, which an
 // abort of the cluster's does not end.
 func (r *recreation) poolAtRest() runbook.Guard {
-	return runbook.Guard{Name: "pool-at-rest", Question: "is no operation changing the pool?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			pool, _ := cluster.Pool(r.Pool)
-			if !moving(pool.State) {
-				return runbook.Yes("pool %q is %s", r.Pool, orNothing(pool.State)).WithEvidence(r.poolEvidence(cluster, pool))
-			}
-			now := r.Clock.Now()
-			began, err := r.operationBegan(ctx, poolWrite, azure.PoolID(cluster.ID, r.Pool), now)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			age := r.judgeAge("the pool's own operation", poolWrite, began, now)
-			if age.Answer != runbook.AnswerHolds {
-				return age
-			}
-			return runbook.No("%s and still runs: abort it (az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s), then run this again", age.Reason, r.ResourceGroup, r.Cluster, r.Pool).WithEvidence(age.Evidence...).WithOutcome(runbook.NeedsAttention)
-		}}
-}
-
-// operationBegan finds the latest start of an operation on exactly one resource.
-// Two weeks of a busy resource group would take too long to read.
-func (r *recreation) operationBegan(ctx context.Context, operation, id string, now time.Time) (time.Time, error) {
-	var began time.Time
-	err := r.readActivity(ctx, id, now.Add(-operationSearch), func(event azure.Activity) bool {
-		if strings.EqualFold(event.Operation, operation) && event.Status == "Started" &&
-			azure.SameID(event.ResourceID, id) && event.At.After(began) {
-			began = event.At
+	read := func(rd *reader) running {
+		cluster := rd.cluster()
+		pool, _ := cluster.Pool(rd.Pool) // pool-wedged asks whether it is there
+		seen := running{state: pool.State, evidence: poolEvidence(cluster, pool), what: "the pool's own operation"}
+		if changing(pool.State) {
+			rd.age(&seen, poolWrite, azure.PoolID(cluster.ID, rd.Pool))
 		}
-		return true
-	})
-	return began, err
+		return seen
+	}
+	decide := func(seen running) runbook.Finding { return poolAtRest(seen, r.Inputs) }
+	return ask(r, "pool-at-rest", "is no operation changing the pool?", read, decide)
 }
 
-func (r *recreation) judgeAge(what, operation string, began, now time.Time) runbook.Finding {
-	if began.IsZero() {
-		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", what, operationSearch)
+func poolAtRest(seen running, in Inputs) runbook.Finding {
+	if !changing(seen.state) {
+		return runbook.Yes("pool %q is %s", in.Pool, orNone(seen.state)).WithEvidence(seen.evidence)
 	}
-	age := now.Sub(began)
-	saw := runbook.NewEvidence("Activity Log: "+what, "", now, map[string]any{"operation": operation, "started": began.UTC()})
-	if age < time.Duration(r.SettleAge) {
-		return runbook.No("%s began %s ago; below %s it may be healthy", what, age.Round(time.Second), time.Duration(r.SettleAge)).WithEvidence(saw).
-			WithOutcome(runbook.Deferred)
+	old := seen.old()
+	if old.Answer != runbook.AnswerHolds {
+		return old
 	}
-	return runbook.Yes("%s began %s ago", what, age.Round(time.Second)).WithEvidence(saw)
+	return runbook.No("%s and still runs. hint: az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s, then run this again",
+		old.Reason, in.ResourceGroup, in.Cluster, in.Pool).WithEvidence(old.Evidence...).WithOutcome(runbook.NeedsAttention)
 }
-
-// underWay tells whether a provisioning state is that of a running operation.
-func underWay(state string) bool { return state == "Updating" || state == "Upgrading" }

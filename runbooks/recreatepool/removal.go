@@ -3,6 +3,7 @@ package recreatepool
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"salve/azure"
@@ -14,179 +15,120 @@ import (
 // removal describes a step that removes a stand-in.
 type removal struct {
 	name, changes string
-	// find gives the stand-in's name, and false when none is there to remove.
-	find func(context.Context, runbook.Run) (pool string, found bool, err error)
-	// cordonedBy names an earlier run whose cordons of the source go too.
-	cordonedBy func() string
+	// which gives the stand-in's pool and the run that made it; no pool when there
+	// is none to remove.
+	which func(*reader) (pool, madeBy string)
+	// preconditions come before that of all removals, stand-in-dispensable.
+	preconditions []runbook.Guard
+	// uncordons: the cordons that the run of the stand-in made on the source go too.
+	uncordons bool
 }
 
 // removeStandIn is the removal of this run's own stand-in.
-func (r *recreation) removeStandIn(name, changes string) *runbook.Step {
+func (r *recreation) removeStandIn(name, changes string, preconditions ...runbook.Guard) *runbook.Step {
 	step := r.removal(removal{
-		name: name, changes: changes,
-		find: func(ctx context.Context, run runbook.Run) (string, bool, error) {
-			pool, err := r.standIn(run)
-			if err != nil {
-				return "", false, err
-			}
-			definition, err := r.definition(ctx, pool)
-			if err == nil && definition != nil && tagOf(definition, runTag) != run.ID() {
-				err = apierr.New(apierr.Terminal, "pool %q has the name of this run's stand-in but not its tags", pool)
-			}
-			return pool, definition != nil, err
-		},
-		cordonedBy: func() string { return "" },
+		name: name, changes: changes, preconditions: preconditions,
+		which: func(rd *reader) (string, string) { return rd.standIn().name, rd.run.ID() },
 	})
 	return &step
 }
 
 func (r *recreation) removal(what removal) runbook.Step {
+	preconditions := append(slices.Clone(what.preconditions), r.standInDispensable(what))
 	return runbook.Step{
-		Name: what.name, Changes: what.changes,
-		Preconditions: []runbook.Guard{r.standInDispensable(what)},
-		Budget:        time.Duration(r.DrainDeadline) + 15*time.Minute,
-		PermitLasts:   time.Duration(r.DrainDeadline) + 2*time.Minute,
-		Inputs: func(run runbook.Run) (any, error) {
-			pool, err := r.standIn(run)
-			return map[string]string{"pool": pool}, err
-		},
-		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
-			pool, found, err := what.find(ctx, run)
-			if err != nil || !found {
-				if err != nil {
-					return runbook.NotObserved(err)
+		Name: what.name, Changes: what.changes, Preconditions: preconditions,
+		Budget:      time.Duration(r.DrainDeadline) + 15*time.Minute,
+		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
+		Inputs:      r.standInInputs(func(own standIn) any { return map[string]string{"pool": own.name} }),
+		Observe:     observe(r, func(rd *reader) removable { return rd.find(what) }, removed),
+		Apply: r.do(func(rd *reader) error {
+			found := rd.find(what)
+			if rd.err != nil || found.definition == nil {
+				return rd.err
+			}
+			if what.uncordons {
+				if err := rd.uncordonFor(found.madeBy); err != nil {
+					return err
 				}
-				return runbook.Done("there is no such stand-in")
 			}
-			return r.observeRemoval(ctx, pool)
-		},
-		Apply: func(ctx context.Context, run runbook.Run) error {
-			pool, found, err := what.find(ctx, run)
-			if err != nil || !found {
+			if err := rd.emptyStandIn(found.pool, preconditions); err != nil {
 				return err
 			}
-			if err := r.uncordonSource(ctx, what.cordonedBy()); err != nil {
-				return err
+			return rd.deleteStandIn(what)
+		}),
+		Await: r.do(func(rd *reader) error {
+			pool, _ := what.which(rd)
+			if rd.err != nil || pool == "" {
+				return rd.err
 			}
-			if err := r.emptyStandIn(ctx, run, pool); err != nil {
-				return err
-			}
-			return r.deleteAsSeen(ctx, run, pool)
-		},
-		Await: func(ctx context.Context, run runbook.Run) error {
-			pool, found, err := what.find(ctx, run)
-			if err != nil || !found {
-				return err
-			}
-			return r.awaitDeleted(ctx, run, pool)
-		},
+			return rd.awaitDeleted(pool)
+		}),
 	}
 }
 
-func (r *recreation) observeRemoval(ctx context.Context, pool string) runbook.Observation {
-	definition, err := r.definition(ctx, pool)
+// removable is a stand-in that is to go. Without a definition it is gone.
+type removable struct {
+	pool, madeBy string
+	definition   azure.Definition
+}
+
+// find reads the stand-in. It fails when the pool of that name is a stranger's.
+func (rd *reader) find(what removal) removable {
+	pool, madeBy := what.which(rd)
+	if pool == "" {
+		return removable{}
+	}
+	return removable{pool, madeBy, rd.standInOf(pool, madeBy)}
+}
+
+func removed(seen removable) runbook.Observation {
 	switch {
-	case err != nil:
-		return runbook.NotObserved(err)
-	case definition == nil:
-		return runbook.Done("%s", "pool "+pool+" is gone")
-	case definition.State() == "Deleting":
-		return runbook.InFlight("%s", "pool "+pool+" is being deleted")
+	case seen.pool == "":
+		return runbook.Done("there is no such stand-in")
+	case seen.definition == nil:
+		return runbook.Done("pool %s is gone", seen.pool)
+	case seen.definition.State() == "Deleting":
+		return runbook.InFlight("pool %s is being deleted", seen.pool)
 	}
-	return runbook.NotStarted("pool %s is %s", pool, orNothing(definition.State()))
+	return runbook.NotStarted("pool %s is %s", seen.pool, orNone(seen.definition.State()))
 }
 
-// deleteAsSeen deletes a pool under the ETag that it has now; one that is gone is
-// no error.
-func (r *recreation) deleteAsSeen(ctx context.Context, run runbook.Run, pool string) error {
-	definition, err := r.definition(ctx, pool)
-	if err != nil || definition == nil {
-		return err
+// deleteStandIn deletes a stand-in under the ETag with which its tags were read.
+// One that is gone is no error.
+func (rd *reader) deleteStandIn(what removal) error {
+	found := rd.find(what)
+	if found.definition == nil {
+		return rd.err
 	}
-	operation, err := r.Azure.DeletePool(ctx, r.poolName(pool), definition.ETag())
-	if err != nil && apierr.ClassOf(err) == apierr.Missing {
+	err := rd.start(func() (*azure.Operation, error) {
+		return rd.Azure.DeletePool(rd.ctx, rd.poolName(found.pool), found.definition.ETag())
+	})
+	if apierr.ClassOf(err) == apierr.Missing {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return noteOperation(ctx, run, operation)
+	return err
 }
 
-// emptyStandIn drains the stand-in's nodes. Problems are warnings: the deletion
-// that follows drains too.
-func (r *recreation) emptyStandIn(ctx context.Context, run runbook.Run, pool string) error {
-	nodes, err := r.nodes(ctx, pool)
-	if err != nil {
-		return run.Warn(ctx, "the nodes of stand-in %s can't be seen, so they were not drained: %v", pool, err)
-	}
-	drained, err := r.drainNodes(ctx, run, nodes)
+// uncordonFor takes back the cordons that another run made on the source's nodes.
+func (rd *reader) uncordonFor(run string) error {
+	pool, _ := rd.cluster().Pool(rd.Pool)
+	nodes := rd.nodesAsExpected(rd.Pool, kube.ExpectedNodes{Source: "ARM", Count: &pool.Count})
+	return rd.uncordon(slices.DeleteFunc(nodes, func(node kube.Node) bool { return node.CordonedBy != run }))
+}
+
+// emptyStandIn drains the stand-in's nodes, and tells whether what the removal depends
+// on holds still. Other problems are warnings: the deletion that follows drains too.
+func (rd *reader) emptyStandIn(pool string, preconditions []runbook.Guard) error {
+	drain := *rd
+	nodes := drain.nodes(pool)
+	left, err := drain.empty(nodes, nil, preconditions)
 	switch {
-	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
+	case context.Cause(rd.ctx) != nil:
+		return context.Cause(rd.ctx)
 	case err != nil:
-		return errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), run.Warn(ctx, "draining stand-in %s: %v", pool, err))
-	case !drained.Complete():
-		return run.Warn(ctx, "stand-in %s could not be drained in time: %s", pool, drained.Blockers())
+		err = rd.run.Warn(rd.ctx, "draining stand-in %s: %v", pool, err)
+	case !left.Complete():
+		err = rd.run.Warn(rd.ctx, "stand-in %s could not be drained in time: %s", pool, left.Blockers())
 	}
-	return nil
-}
-
-// standInDispensable asks whether the cluster keeps a system pool that serves
-// when the stand-in goes.
-func (r *recreation) standInDispensable(what removal) runbook.Guard {
-	return runbook.Guard{Name: "stand-in-dispensable", Question: "does another system pool serve, so that the stand-in can go?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			cluster, err := r.cluster(ctx, run)
-			if err != nil {
-				if apierr.ClassOf(err) == apierr.Missing {
-					return runbook.Yes("no cluster, no stand-in")
-				}
-				return runbook.Unknown(err)
-			}
-			pool, found, err := what.find(ctx, run)
-			switch {
-			case err != nil:
-				return runbook.Unknown(err)
-			case !found:
-				return runbook.Yes("there is no such stand-in")
-			}
-			return r.judgeDispensable(ctx, cluster, pool, what.cordonedBy())
-		}}
-}
-
-func (r *recreation) judgeDispensable(ctx context.Context, cluster azure.Cluster, standIn, cordonedBy string) runbook.Finding {
-	own, err := r.nodes(ctx, standIn)
-	if err != nil {
-		return runbook.Unknown(err)
-	}
-	for _, pool := range cluster.Pools {
-		if pool.Name == standIn || pool.Mode != "System" || pool.State == "Deleting" {
-			continue
-		}
-		nodes, err := r.nodes(ctx, pool.Name)
-		if err != nil {
-			return runbook.Unknown(err)
-		}
-		if count := availableAfter(nodes, cordonedBy); count > 0 {
-			saw := runbook.NewEvidence("nodes of pool "+pool.Name, pool.ETag, r.Clock.Now(), map[string]int{"available": count})
-			return runbook.Yes("system pool %q has %d nodes that serve", pool.Name, count).WithEvidence(saw)
-		}
-	}
-	if of, _ := cluster.Pool(standIn); of.Mode != "System" || serving(own) == 0 {
-		return runbook.Yes("no system pod relies on the stand-in")
-	}
-	return runbook.No("no other system pool has a node that serves: the stand-in stays").WithOutcome(runbook.NeedsAttention)
-}
-
-// availableAfter counts the nodes that serve once a run's cordons are taken back.
-func availableAfter(nodes []kube.Node, cordonedBy string) int {
-	count := 0
-	for _, node := range nodes {
-		node.Unschedulable = node.Unschedulable && (cordonedBy == "" || node.CordonedBy != cordonedBy)
-		if node.Serving() {
-			count++
-		}
-	}
-	return count
+	return errors.Join(runbook.PermitFrom(rd.ctx).Authorize(rd.ctx), err, hold(rd.ctx, rd.run, preconditions))
 }

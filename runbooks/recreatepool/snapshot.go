@@ -2,7 +2,6 @@ package recreatepool
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 
@@ -15,6 +14,10 @@ import (
 // snapshotNote keeps the pool as it was before anything was changed.
 const snapshotNote = "snapshot"
 
+// maxPoolNodes is the most nodes that AKS gives a pool
+// (https://learn.microsoft.com/azure/aks/quotas-skus-regions).
+const maxPoolNodes = 1000
+
 // snapshot is everything that is needed to make the pool again and to tell
 // afterwards whether all is as it was.
 type snapshot struct {
@@ -22,157 +25,158 @@ type snapshot struct {
 	ETag       string           `json:"etag"`
 	// ScaleSets names those that are corrupted; the new pool must have another.
 	ScaleSets []string `json:"scaleSets"`
-	// Nodes are all nodes of the cluster, to compare who was cordoned.
-	Nodes []kube.Node `json:"nodes"`
+	// PoolNodes are the pool's nodes and OtherNodes those of other pools, to tell new
+	// nodes from old ones and to compare who was cordoned.
+	PoolNodes  []kube.Node `json:"poolNodes"`
+	OtherNodes []kube.Node `json:"otherNodes"`
 }
 
-func (r *recreation) snapshot() runbook.Step {
+func (r *recreation) takeSnapshot() runbook.Step {
 	return runbook.Step{
-		Name:          "snapshot",
-		Changes:       fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back", r.Pool),
-		Guards:        allGuards,
+		Name: "snapshot",
+		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back",
+			r.Pool),
+		Guards:        allGuards(),
 		Preconditions: []runbook.Guard{r.poolAtRest()},
-		Observe: func(_ context.Context, run runbook.Run) runbook.Observation {
-			if _, found, err := recallSnapshot(run); found || err != nil {
-				if err != nil {
-					return runbook.NotObserved(err)
+		Observe: observe(r, func(rd *reader) bool { return rd.recall(snapshotNote, &snapshot{}) },
+			func(found bool) runbook.Observation {
+				if found {
+					return runbook.Done("the journal holds the snapshot")
 				}
-				return runbook.Done("the journal holds the snapshot")
-			}
-			return runbook.NotStarted("the journal holds no snapshot")
-		},
-		Apply: func(ctx context.Context, run runbook.Run) error {
-			taken, err := r.takeSnapshot(ctx, run)
-			if err != nil {
-				return err
-			}
-			if err := run.Note(ctx, snapshotNote, taken); err != nil {
-				return err
-			}
-			return verifySnapshot(ctx, run, taken)
-		},
+				return runbook.NotStarted("the journal holds no snapshot")
+			}),
+		Apply: r.do(func(rd *reader) error {
+			taken := rd.newSnapshot()
+			rd.note(snapshotNote, taken)
+			rd.verify(taken)
+			return nil
+		}),
 	}
 }
 
-func (r *recreation) takeSnapshot(ctx context.Context, run runbook.Run) (snapshot, error) {
-	cluster, err := r.cluster(ctx, run)
-	if err != nil {
-		return snapshot{}, err
-	}
-	if cluster.Version == "" {
-		return snapshot{}, apierr.New(apierr.Terminal, "ARM does not say the control plane's version: the pool could be made again with an older one")
-	}
-	definition, err := r.Azure.Definition(ctx, r.poolName(r.Pool))
-	if err != nil {
-		return snapshot{}, err
-	}
-	if err := complete(definition); err != nil {
-		return snapshot{}, err
-	}
-	sets, err := r.Azure.ScaleSets(ctx, cluster.NodeResourceGroup, r.Pool)
-	if err != nil {
-		return snapshot{}, err
-	}
-	nodes, err := r.nodes(ctx, "")
-	if err != nil {
-		return snapshot{}, err
-	}
-	return snapshot{Definition: definition, ETag: definition.ETag(), ScaleSets: scaleSetNames(sets), Nodes: nodes}, nil
+// newSnapshot reads what belongs into a snapshot.
+func (rd *reader) newSnapshot() snapshot {
+	cluster, sets := rd.cluster(), rd.scaleSets()
+	pool, _ := cluster.Pool(rd.Pool)
+	all, labelled := rd.nodes(""), rd.nodesAsExpected(rd.Pool, kube.ExpectedNodes{Source: "ARM", Count: &pool.Count})
+	definition := rd.definition(rd.Pool)
+	taken := snapshot{Definition: definition, ETag: definition.ETag(), ScaleSets: scaleSetNames(sets)}
+	rd.attempt(func() (err error) {
+		switch state := definition.State(); {
+		case cluster.Version == "":
+			return apierr.New(apierr.Terminal, "ARM does not say the control plane's version: the pool could be made again with an older one")
+		case changing(state):
+			return apierr.New(apierr.Conflict, "conflict: the pool is %s, its definition may still change", state)
+		}
+		if taken.PoolNodes, taken.OtherNodes, err = splitNodes(all, labelled, taken.ScaleSets); err != nil {
+			return err
+		}
+		return taken.check(rd.Inputs)
+	})
+	return taken
 }
 
-// complete refuses a definition that could not be created again, or that an
-// operation is still changing.
-func complete(definition azure.Definition) error {
-	model, err := definition.Model()
+// check tells whether a snapshot is one of the pool that is meant, and whether the
+// pool could be made again from it. It is asked of what was read, and again of what
+// the record gives back.
+func (s snapshot) check(in Inputs) error {
+	model, err := s.Definition.Model()
 	if err != nil {
 		return err
 	}
-	switch p := model.Properties; {
-	case p.VMSize == nil || *p.VMSize == "":
-		return apierr.New(apierr.Terminal, "the pool's definition has no vmSize: it could not be made again")
-	case p.VnetSubnetID == nil || *p.VnetSubnetID == "":
-		return apierr.New(apierr.Terminal, "the pool's definition has no vnetSubnetID: it could not be made again in the same network")
-	case definition.ETag() == "":
-		return apierr.New(apierr.Terminal, "the pool's definition has no ETag")
-	case moving(definition.State()):
-		return apierr.New(apierr.Conflict, "the pool is %s: its definition may still change", definition.State())
+	p, invalid := model.Properties, func(format string, args ...any) error {
+		return apierr.New(apierr.Terminal, "invalid definition of pool %q: %s", in.Pool, fmt.Sprintf(format, args...))
+	}
+	low, count, high := valueOf(p.MinCount), valueOf(p.Count), valueOf(p.MaxCount)
+	switch {
+	case !azure.SameID(valueOf(model.ID), in.poolID()) || valueOf(model.Name) != in.Pool:
+		return invalid("it is of pool %q, ID %q", valueOf(model.Name), valueOf(model.ID))
+	case valueOf(p.VMSize) == "":
+		return invalid("no vmSize, so the pool could not be made again")
+	case valueOf(p.VnetSubnetID) == "":
+		return invalid("no vnetSubnetID, so the pool could not be made again in the same network")
+	case s.Definition.ETag() == "" || s.ETag != s.Definition.ETag():
+		return invalid("ETag %q, not %q", s.Definition.ETag(), s.ETag)
+	case p.Count == nil && p.MinCount == nil || min(low, count, high) < 0 || max(low, count, high) > maxPoolNodes:
+		return invalid("%d nodes, from %d to %d", count, low, high)
+	case len(s.ScaleSets) == 0:
+		return invalid("no scale set")
 	}
 	return nil
 }
 
-func recallSnapshot(run runbook.Run) (snapshot, bool, error) {
-	var kept snapshot
-	found, err := run.Recall(snapshotNote, &kept)
-	return kept, found, err
+// snapshot gives the snapshot that the record holds.
+func (rd *reader) snapshot() snapshot {
+	taken, found := rd.snapshotIfTaken()
+	rd.attempt(func() error {
+		if !found {
+			return apierr.New(apierr.Terminal, "snapshot not found in the journal")
+		}
+		return nil
+	})
+	return taken
 }
 
-// mustRecall is for steps that come after the snapshot.
-func mustRecall(run runbook.Run) (snapshot, error) {
-	kept, found, err := recallSnapshot(run)
-	if err == nil && !found {
-		err = apierr.New(apierr.Terminal, "the journal holds no snapshot")
-	}
-	return kept, err
+// snapshotIfTaken is snapshot for what is asked before it was taken too. The record is
+// memory, not authority: a snapshot of another pool contradicts the inputs.
+func (rd *reader) snapshotIfTaken() (taken snapshot, found bool) {
+	found = rd.recall(snapshotNote, &taken)
+	rd.attempt(func() error {
+		if !found {
+			return nil
+		}
+		err := taken.check(rd.Inputs)
+		if err == nil {
+			return nil
+		}
+		return &contradiction{
+			reason: "the record's snapshot is not one of this target: " + err.Error(),
+			question: fmt.Sprintf("Who wrote run %s? Compare its snapshot with the pool (salve runs show %[1]s --output json), then abandon it.",
+				rd.run.ID()),
+		}
+	})
+	return taken, found
 }
 
-// verifySnapshot reads the snapshot back from where the journal is kept and
-// compares it, byte for byte.
-func verifySnapshot(ctx context.Context, run runbook.Run, taken snapshot) error {
-	var kept snapshot
-	found, err := run.ReadBack(ctx, snapshotNote, &kept)
-	if err != nil {
-		return err
-	}
-	want, err := json.Marshal(taken)
-	if err != nil {
-		return err
-	}
-	got, err := json.Marshal(kept)
-	if err != nil {
-		return err
-	}
-	if !found || !bytes.Equal(want, got) {
-		return apierr.New(apierr.Terminal, "the snapshot that was read back from the journal differs from the one that was written")
-	}
-	return nil
+// verify reads the snapshot back from where the journal is kept and compares it, byte
+// for byte.
+func (rd *reader) verify(taken snapshot) {
+	rd.attempt(func() error {
+		var kept snapshot
+		found, err := rd.run.ReadBack(rd.ctx, snapshotNote, &kept)
+		if err != nil {
+			return err
+		}
+		want, err := json.Marshal(taken)
+		if err != nil {
+			return err
+		}
+		got, err := json.Marshal(kept)
+		if err != nil {
+			return err
+		}
+		if !found || !bytes.Equal(want, got) {
+			return apierr.New(apierr.Terminal, "the snapshot that was read back from the journal differs from the one that was written")
+		}
+		return nil
+	})
 }
 
-// snapshotKept is a condition of the deletion: the snapshot can be read back from
-// the journal, and it still describes the pool.
-func (r *recreation) snapshotKept() runbook.Guard {
-	return runbook.Guard{Name: "snapshot-kept", Question: "does the journal hold a snapshot that still describes the pool?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			taken, err := mustRecall(run)
-			if err == nil {
-				err = verifySnapshot(ctx, run, taken)
-			}
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			now, err := r.definition(ctx, r.Pool)
-			switch {
-			case err != nil:
-				return runbook.Unknown(err)
-			case now == nil:
-				return runbook.No("somebody else deleted pool %q", r.Pool).WithOutcome(runbook.NeedsAttention)
-			}
-			saw := runbook.NewEvidence("ARM pool "+r.Pool, now.ETag(), r.Clock.Now(), map[string]string{"etag": now.ETag()})
-			different, err := taken.Definition.Differences(now)
-			switch {
-			case err != nil:
-				return runbook.Unknown(err).WithEvidence(saw)
-			case len(different) > 0:
-				return runbook.No("somebody changed pool %q since the snapshot: %v", r.Pool, different).WithEvidence(saw).WithOutcome(runbook.Failed)
-			}
-			r.kept, r.keptRound = now.ETag(), run.Round()
-			return runbook.Yes("the snapshot was read back and still describes the pool").WithEvidence(saw)
-		}}
-}
-
-func scaleSetNames(sets []azure.ScaleSet) []string {
-	names := []string{}
-	for _, set := range sets {
-		names = append(names, set.Name)
-	}
-	return names
+// nodesWanted is how many nodes the pool must have: its minimum when the
+// autoscaler runs it, its count otherwise.
+func (rd *reader) nodesWanted() (wanted int) {
+	taken := rd.snapshot()
+	rd.attempt(func() error {
+		model, err := taken.Definition.Model()
+		if err != nil {
+			return err
+		}
+		p := model.Properties
+		wanted = int(valueOf(p.Count))
+		if valueOf(p.EnableAutoScaling) && p.MinCount != nil {
+			wanted = int(*p.MinCount)
+		}
+		return nil
+	})
+	return wanted
 }

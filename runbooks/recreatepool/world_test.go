@@ -66,6 +66,7 @@ func (s *stage) runbooks() []runbook.Runbook {
 		Azure: client, Clock: clock.RealClock{},
 		Kubernetes: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
 	}
+	world.OpenRun = s.openRun
 	var books []runbook.Runbook
 	for _, pool := range s.pools() {
 		in := recreatepool.Defaults()
@@ -119,4 +120,16 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// openRun names the run of a target that the journal does not hold as closed, as the
+// target's lease would.
+func (s *stage) openRun(ctx context.Context, target string) (string, error) {
+	open, err := journal.Find(ctx, s.journal, func(h *journal.History) bool {
+		return h.Header.Target.ID == target && h.Closed == nil
+	}, func(string, error) {})
+	if err != nil || len(open) == 0 {
+		return "", err
+	}
+	return open[len(open)-1].Run, nil
 }
