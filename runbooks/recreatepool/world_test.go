@@ -28,6 +28,10 @@ type stage struct {
 	events   []engine.Event
 	// brief makes a run cheap: three failed writes are a storm, drains are short.
 	brief bool
+	// watch are called with each event of a run.
+	watch []func(engine.Event)
+	// open is the run that the target's lease names; empty for that of the journal.
+	open string
 }
 
 func newStage(t testing.TB, scenario azuresim.Scenario, backend journal.Store) *stage {
@@ -101,7 +105,12 @@ func (s *stage) pools() []string {
 func (s *stage) engine() *engine.Engine {
 	return &engine.Engine{
 		Journal: s.journal, Clock: clock.RealClock{}, Holder: journal.Holder{User: "sre", Host: "laptop", PID: 1},
-		Watch:  func(event engine.Event) { s.events = append(s.events, event) },
+		Watch: func(event engine.Event) {
+			s.events = append(s.events, event)
+			for _, watch := range s.watch {
+				watch(event)
+			}
+		},
 		NewRun: func(time.Time) string { s.runs++; return fmt.Sprintf("run-%d", s.runs) },
 	}
 }
@@ -125,6 +134,9 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 // openRun names the run of a target that the journal does not hold as closed, as the
 // target's lease would.
 func (s *stage) openRun(ctx context.Context, target string) (string, error) {
+	if s.open != "" {
+		return s.open, nil
+	}
 	open, err := journal.Find(ctx, s.journal, func(h *journal.History) bool {
 		return h.Header.Target.ID == target && h.Closed == nil
 	}, func(string, error) {})
@@ -132,4 +144,11 @@ func (s *stage) openRun(ctx context.Context, target string) (string, error) {
 		return "", err
 	}
 	return open[len(open)-1].Run, nil
+}
+
+// plannedStandIn is the name of the stand-in that a run would make for a pool.
+func (s *stage) plannedStandIn(pool string) string {
+	in := recreatepool.Defaults()
+	in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup, s.scenario.Cluster, pool
+	return recreatepool.StandInName(in)
 }
