@@ -49,7 +49,7 @@ func TestDrainStopsWhenStandInStopsServing(t *testing.T) {
 	// The budget opens at 4m: what is not evicted by then would be evicted after it.
 	promise(t, "faults: [{pdbBlocks: {app: frontend, until: 4m}}, {pdbBlocks: {app: coredns, until: 4m}}]\n", func(s *stage) {
 		var stopped time.Time
-		s.world.Intercept(func(call azuresim.Call) azuresim.Fate {
+		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			if stopped.IsZero() && strings.HasPrefix(call.Resource, "pods/eviction") {
 				stopped = time.Now()
 				s.somebody().cordons(s.standIn())
