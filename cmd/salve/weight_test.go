@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNothingOfTheSimulatorsIsLinked: the program that changes clusters holds no embedded Azure, no fake clientset and no
-// package for tests.
+// TestNothingOfTheSimulatorsIsLinked: the program that changes clusters holds no embedded Azure, no fake
+// clientset and no package for tests.
 func TestNothingOfTheSimulatorsIsLinked(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "salve/cmd/salve").Output()
 	if err != nil {
@@ -25,7 +25,8 @@ func TestNothingOfTheSimulatorsIsLinked(t *testing.T) {
 		}
 		fake := strings.HasPrefix(one, "k8s.io/") && (strings.HasSuffix(one, "/fake") || strings.HasSuffix(one, "/testing"))
 		simulated := strings.HasPrefix(one, "salve/internal/azuresim") || strings.HasPrefix(one, "salve/internal/simcli")
-		if fake || simulated || one == "testing" || strings.HasPrefix(one, "testing/") || strings.HasPrefix(one, "salve/internal/kubetest") {
+		if fake || simulated || one == "testing" || strings.HasPrefix(one, "testing/") ||
+			strings.HasPrefix(one, "salve/internal/kubetest") {
 			t.Errorf("%s is linked", one)
 		}
 	}
@@ -45,7 +46,8 @@ func TestSimulatorIsFoundBesideSalveOrOnPath(t *testing.T) {
 		out, _ := command.CombinedOutput() // the exit code tells
 		return string(out), command.ProcessState.ExitCode()
 	}
-	if out, code := run("rehearse", "wedged"); code != 2 || !strings.Contains(out, "salve-sim not found") || !strings.Contains(out, "hint: make build") {
+	if out, code := run("rehearse", "wedged"); code != 2 || !strings.Contains(out, "salve-sim not found") ||
+		!strings.Contains(out, "hint: make build") {
 		t.Errorf("without it: exit code %d, %s", code, out)
 	}
 	write := func(folder, name string) {

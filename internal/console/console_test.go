@@ -129,7 +129,8 @@ aks-recreate-pool on prod-1/system  run run-1               1:20
 
 // TestRecall: a resumed run shows what was done before.
 func TestRecall(t *testing.T) {
-	record, err := journal.Create(t.Context(), journal.NewMemory(), journal.NoLease(1), func() time.Time { return midnight },
+	record, err := journal.Create(t.Context(), journal.NewMemory(), journal.NoLease(1),
+		func() time.Time { return midnight },
 		journal.Header{Run: "run-1"})
 	if err != nil {
 		t.Fatal(err)

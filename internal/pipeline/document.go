@@ -57,7 +57,8 @@ func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
 }
 
 func problem(at diagnostic.Position, rule, format string, args ...any) diagnostic.Diagnostic {
-	return diagnostic.Diagnostic{Position: at, Severity: diagnostic.Error, Rule: rule, Message: fmt.Sprintf(format, args...)}
+	return diagnostic.Diagnostic{Position: at, Severity: diagnostic.Error, Rule: rule,
+		Message: fmt.Sprintf(format, args...)}
 }
 
 func position(path string, node *yaml.Node) diagnostic.Position {

@@ -46,7 +46,8 @@ func FuzzValidate(f *testing.F) {
 			}
 		}
 		for _, d := range found {
-			if !rules[d.Rule] || d.Position.File == "" || d.Position.Line < 1 || d.Position.Line > size || d.Position.Column < 1 {
+			if !rules[d.Rule] || d.Position.File == "" || d.Position.Line < 1 || d.Position.Line > size ||
+				d.Position.Column < 1 {
 				t.Errorf("a message without a rule or a place: %+v", d)
 			}
 		}

@@ -35,7 +35,8 @@ func newStory(t *testing.T, overrides map[string]string) *story {
 		Target: runbook.Target{Kind: "AKS agent pool", ID: "/id/of/system", Name: "prod-1/system"},
 		Holder: journal.Holder{User: "ana", Host: "laptop", PID: 42},
 	}
-	record, err := journal.Create(context.Background(), journal.NewMemory(), journal.NoLease(1), func() time.Time { return s.now }, header)
+	record, err := journal.Create(context.Background(), journal.NewMemory(), journal.NoLease(1),
+		func() time.Time { return s.now }, header)
 	if err != nil {
 		t.Fatal(err)
 	}

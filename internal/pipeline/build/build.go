@@ -111,7 +111,8 @@ func (o Order) enter(ctx context.Context) (_ workspace, unlock func() error, err
 	if err != nil {
 		return workspace{}, nil, err
 	}
-	r := workspace{folder: folder, state: filepath.Join(o.State, nameOf(filepath.Join(folder, filepath.Base(o.File.Path))))}
+	r := workspace{folder: folder,
+		state: filepath.Join(o.State, nameOf(filepath.Join(folder, filepath.Base(o.File.Path))))}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r, nil, fmt.Errorf("remembering builds: %w", err)
 	}

@@ -199,7 +199,8 @@ func everyone() []string {
 
 // environment is all that a step gets. Its own variables come last, and win.
 func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, workspace *workspace) []string {
-	environment := []string{"HOME=" + workspace.home(), "SALVE_RUN=" + attempt.Run, "SALVE_STEP=" + attempt.Step.ID().String()}
+	environment := []string{"HOME=" + workspace.home(), "SALVE_RUN=" + attempt.Run,
+		"SALVE_STEP=" + attempt.Step.ID().String()}
 	environment = append(environment, workspace.variables()...)
 	for _, variable := range a.Environment {
 		name, _, _ := strings.Cut(variable, "=")

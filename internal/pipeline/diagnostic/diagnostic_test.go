@@ -15,7 +15,8 @@ func TestText(t *testing.T) {
 	list := diagnostic.List{
 		{Position: diagnostic.Position{File: "b.yaml", Line: 2, Column: 1}, Severity: diagnostic.Error, Rule: "cycle",
 			Message: "a \x1b[31mring\nof two"},
-		{Position: diagnostic.Position{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning, Rule: "retry-never",
+		{Position: diagnostic.Position{File: "a.yaml", Line: 10, Column: 1}, Severity: diagnostic.Warning,
+			Rule: "retry-never",
 			Step: "fleet/cluster", Message: "never", Advice: "name errors"},
 		{Position: diagnostic.Position{File: "a.yaml", Line: 9, Column: 7}, Severity: diagnostic.Error, Rule: "unknown-field",
 			Message: "no such field"},
@@ -47,8 +48,9 @@ func TestSARIF(t *testing.T) {
 		{ID: "cycle", Says: "No cycles.", Why: "Never."}}
 	at := func(line int) diagnostic.Diagnostic {
 		return diagnostic.Diagnostic{
-			Position: diagnostic.Position{File: "/repository/a folder/ü.yaml", Line: line, Column: 3}, Severity: diagnostic.Warning,
-			Rule: "cycle", Step: "fleet/cluster", Message: "a cycle", Advice: "break it",
+			Position: diagnostic.Position{File: "/repository/a folder/ü.yaml", Line: line, Column: 3},
+			Severity: diagnostic.Warning,
+			Rule:     "cycle", Step: "fleet/cluster", Message: "a cycle", Advice: "break it",
 		}
 	}
 	whole := diagnostic.Diagnostic{Position: diagnostic.Position{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,

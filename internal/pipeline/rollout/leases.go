@@ -30,9 +30,6 @@ func (r *Runner) lock(ctx context.Context, plan *Plan, run string) (*leases, err
 	return &leases{lease}, nil
 }
 
-// epoch is the highest of all.
-func (l *leases) epoch() int64 { return l.lease.Epoch() }
-
 // check fails when one of them is not ours any more.
 func (l *leases) check(ctx context.Context) error { return l.lease.Check(ctx) }
 

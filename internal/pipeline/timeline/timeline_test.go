@@ -26,10 +26,11 @@ func history(t *testing.T) *journal.History {
 	t.Helper()
 	ctx := context.Background()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	record, err := journal.Create(ctx, journal.NewMemory(), journal.NoLease(1), func() time.Time { return now }, journal.Header{
-		Schema: 1, Run: "20260301-120000-abcdef", Runbook: "pipeline",
-		Target: runbook.Target{ID: "t", Name: `Example <Fleet> & "Co" in mgmt`},
-	})
+	record, err := journal.Create(ctx, journal.NewMemory(), journal.NoLease(1), func() time.Time { return now },
+		journal.Header{
+			Schema: 1, Run: "20260301-120000-abcdef", Runbook: "pipeline",
+			Target: runbook.Target{ID: "t", Name: `Example <Fleet> & "Co" in mgmt`},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
