@@ -94,8 +94,8 @@ func (o *Operator) exported(ctx context.Context, run runbook.Run, of func(Entry)
 }
 
 // Remaining names what a run has exported to be deleted by itself and is there, the very one; the first of them
-// when they are many. The objects of a definition that is gone are gone: it takes them along. Of a webhook
-// configuration others may have a part.
+// when they are many. The objects of a definition that is gone are gone: it takes them along. In a webhook
+// configuration or a binding others may have a part by now.
 func (o *Operator) Remaining(ctx context.Context, run runbook.Run) ([]string, error) {
 	bundle, err := o.ReadBackup(ctx, run)
 	if err != nil {
@@ -105,7 +105,7 @@ func (o *Operator) Remaining(ctx context.Context, run runbook.Run) ([]string, er
 	standing := map[kube.Resource]bool{}
 	err = bundle.Each(func(entry Entry) error {
 		switch {
-		case len(left) == shown, entry.Role == RoleHook, entry.Role == RoleContent:
+		case len(left) == shown, entry.Role == RoleHook, entry.Role == RoleOwned, entry.Role == RoleContent:
 			return nil
 		case entry.Role == RoleObject && !standing[entry.Resource]:
 			return nil
