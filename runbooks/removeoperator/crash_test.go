@@ -74,9 +74,9 @@ func (o *operator) dieAt(at int, after bool) int {
 	book := o.book()
 	machine := o.engine()
 	machine.Journal = process
-	_, err := machine.Run(ctx, book, engine.Options{})
-	if process.gone() != (err != nil) {
-		o.Fatalf("dying at write %d: %v", at, err)
+	result, err := machine.Run(ctx, book, engine.Options{})
+	if process.gone() != (err != nil || result.Unrecorded) {
+		o.Fatalf("dying at write %d: %v, %s", at, err, result.Outcome)
 	}
 	kept.Expire(book.Target.ID)
 	o.cluster = o.admin

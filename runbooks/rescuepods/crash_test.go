@@ -83,8 +83,8 @@ func crash(t *testing.T, s *stage, m *mortal) {
 	defer kill(nil)
 	m.kill, s.journal = kill, m
 	result, err := s.engine().Run(ctx, s.book(), engine.Options{})
-	if died := errors.Is(err, errKilled); died != (m.at > 0) {
-		t.Fatalf("the first process ended with %v", err)
+	if died := errors.Is(err, errKilled) || result.Unrecorded; died != (m.at > 0) {
+		t.Fatalf("the first process ended with %v, %s", err, result.Outcome)
 	}
 	m.Store.(*journal.Memory).Expire(s.book().Target.ID) // as the lease of the dead does
 	s.journal = m.Store
