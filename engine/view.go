@@ -18,8 +18,8 @@ type view struct {
 // ID names the run.
 func (v view) ID() string { return v.log.record.Run }
 
-// Round counts the readings of the world.
-func (v view) Round() int { return int(v.round.Load()) }
+// Round counts the readings of the world, from 1: a resumed run begins with steps that nothing was read for yet.
+func (v view) Round() int { return int(v.round.Load()) + 1 }
 
 // Note journals a value.
 func (v view) Note(ctx context.Context, name string, value any) error {
