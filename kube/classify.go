@@ -63,6 +63,15 @@ func isAbsent(err error, resource, name string) bool {
 	return details.Kind == resource && details.Name == name
 }
 
+// notAbsence keeps a 404 of something else, such as the namespace, from being taken
+// for the absence of what was asked for.
+func notAbsence(what string, err error) error {
+	if err = Classify(err); !IsNotFound(err) {
+		return err
+	}
+	return apierr.New(apierr.Transient, "unexpected answer: %s was asked for, and something else is not found: %w", what, err)
+}
+
 // wrongObject is an answer about something else than was asked for. It tells
 // nothing about what was.
 func wrongObject(kind, wanted, got string) error {

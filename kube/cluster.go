@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"salve/internal/backoff"
 	"salve/internal/clock"
@@ -26,6 +27,9 @@ type Cluster struct {
 	// Metadata reads the metadata of objects of any kind, and nothing else.
 	Metadata metadata.Interface
 	Clock    clock.Clock
+	// config is what the clients are made of, without the guards of guarded; nil when
+	// they were made elsewhere.
+	config *rest.Config
 }
 
 // ID identifies the cluster by the UID of its namespace kube-system, which is made

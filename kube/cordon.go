@@ -77,7 +77,7 @@ func (c *Cluster) patchUntilCurrent(
 			return nil
 		}
 		if apierr.ClassOf(err) != apierr.Conflict {
-			return fmt.Errorf("%s node %q: %w", doing, node.Name, err)
+			return fmt.Errorf("%s node %q: %w", doing, node.Name, notAbsence("the node", err))
 		}
 		seen.version = ""
 	}
@@ -100,7 +100,7 @@ func (c *Cluster) readNode(ctx context.Context, node Node) (*Node, error) {
 	case isAbsent(err, "nodes", node.Name):
 		return nil, nil
 	case err != nil:
-		return nil, Classify(err)
+		return nil, notAbsence(fmt.Sprintf("node %q", bounded(node.Name)), err)
 	case found.Name != node.Name:
 		return nil, wrongObject("node", node.Name, bounded(found.Name))
 	case node.UID != "" && found.UID != node.UID:

@@ -186,7 +186,7 @@ func (c *podClassifier) readDaemonSet(ctx context.Context, key types.NamespacedN
 	case isAbsent(err, "daemonsets", key.Name):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading DaemonSet %q: %w", key, Classify(err))
+		return nil, fmt.Errorf("reading DaemonSet %q: %w", key, notAbsence("the DaemonSet", err))
 	case found.Namespace != key.Namespace || found.Name != key.Name:
 		return nil, wrongObject("DaemonSet", key.String(), podName(found.Namespace, found.Name))
 	}

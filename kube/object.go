@@ -59,10 +59,10 @@ func (c *Cluster) confirmAbsent(ctx context.Context, object Object, err error) e
 	if err = c.ConfirmNotServed(ctx, object.Resource.GroupVersionResource, err); !apierrors.IsNotFound(err) || isUnserved(err) {
 		return err
 	}
-	if !isAbsent(err, object.Resource.Resource, object.Name) {
-		return apierr.New(apierr.Transient, "unexpected answer: %s was asked for, and something else is not found: %w", object, err)
+	if isAbsent(err, object.Resource.Resource, object.Name) {
+		return err
 	}
-	return err
+	return notAbsence(object.String(), err)
 }
 
 // State tells whether an object exists, the one with that UID, and whether it is
