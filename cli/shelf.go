@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"salve/internal/permit"
 	"salve/journal"
 	"salve/journal/configmap"
 	"salve/kube"
@@ -95,7 +96,11 @@ func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
 
 // inCluster is the journal in a cluster.
 func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
-	kept, err := configmap.New(configmap.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
+	client, err := kube.JournalClient(cluster, permit.ForJournal(configmap.Namespaces(s.namespace)...))
+	if err != nil {
+		return nil, err
+	}
+	kept, err := configmap.New(configmap.Options{Client: client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
 	if err != nil {
 		return nil, err
 	}

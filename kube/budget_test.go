@@ -2,11 +2,9 @@ package kube_test
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -127,59 +125,6 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 			s.must(err)
 			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Remaining) != 1 || !strings.Contains(drained.Remaining[0].Blocker, c.blocker) {
 				t.Errorf("%+v", drained)
-			}
-		})
-	}
-}
-
-const (
-	refusedByBudget = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"TooManyRequests","code":429,
-		"message":"Cannot evict pod as it would violate the pod's disruption budget.",
-		"details":{"retryAfterSeconds":3,"causes":[{"reason":"DisruptionBudget","message":"The disruption budget web is still being processed by the server."}]}}`
-	throttled = "Too many requests, please try again later."
-)
-
-func TestRetryAfterIsHonoured(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		answer     *http.Response
-		othersWait bool
-	}{
-		"by a budget: it alone waits":             {tooMany("application/json", refusedByBudget, "3"), false},
-		"by the API server: nothing is asked for": {tooMany("text/plain", throttled, "3"), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := onNodes(t, 1)
-			s.pods(0, "web", "web-0", "web-1")
-			s.pods(0, "other", "other-0", "other-1", "other-2")
-			s.budget("web", "web", 0, 2)
-			var mu sync.Mutex
-			var refused, web, others time.Time
-			s.evictions(func(pod string) *http.Response {
-				mu.Lock()
-				defer mu.Unlock()
-				switch now := time.Now(); {
-				case pod == "web-0" && refused.IsZero():
-					refused = now
-					return c.answer
-				case strings.HasPrefix(pod, "web") && web.IsZero():
-					web = now
-				case strings.HasPrefix(pod, "other"):
-					others = now
-				}
-				return nil
-			})
-			drained, err := s.drain(kube.DrainOptions{Parallel: 1})
-			s.must(err)
-			if !drained.Complete() || len(drained.Evicted) != 5 {
-				t.Errorf("%+v", drained)
-			}
-			if waited := web.Sub(refused); waited < 3*time.Second {
-				t.Errorf("the budget's pods were asked for again after %s", waited)
-			}
-			if waited := others.Sub(refused); waited >= 3*time.Second != c.othersWait {
-				t.Errorf("the other pods were asked for until %s after", waited)
 			}
 		})
 	}

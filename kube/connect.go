@@ -37,35 +37,27 @@ const (
 
 // Connect makes the clients of a cluster from a kubeconfig that AKS hands out. Its user
 // is an exec plugin (kubelogin) when the cluster has Entra ID: it is replaced by tokens
-// from the credential, which refreshes them. Client certificates are used as they are.
+// from the credential, which refreshes them. Client certificates are used as they are. A
+// server that TLS does not prove to be the cluster gets neither.
 func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clock) (*Cluster, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig of the cluster: %w", err)
 	}
+	server, err := url.Parse(config.Host)
+	if err != nil || server.Scheme != "https" || config.Insecure {
+		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig of the cluster: server %q is not verified by TLS", bounded(config.Host))
+	}
 	if config.ExecProvider != nil || config.AuthProvider != nil {
-		if err := useCredential(config, credential); err != nil {
-			return nil, err
+		if credential == nil {
+			return nil, apierr.New(apierr.Denied, "no credential: the cluster requires a token of Entra ID")
 		}
+		config.ExecProvider, config.AuthProvider = nil, nil
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return &bearer{next: next, credential: credential}
+		})
 	}
 	return ForConfig(config, clk)
-}
-
-// useCredential replaces the kubeconfig's plugin by tokens of Entra ID. They are sent
-// to nobody but the server of the kubeconfig, and only when TLS proves who that is.
-func useCredential(config *rest.Config, credential azcore.TokenCredential) error {
-	server, err := url.Parse(config.Host)
-	switch {
-	case credential == nil:
-		return apierr.New(apierr.Denied, "no credential: the cluster requires a token of Entra ID")
-	case err != nil || server.Scheme != "https" || config.Insecure:
-		return apierr.New(apierr.Terminal, "invalid kubeconfig of the cluster: server %q is not verified by TLS, so it gets no token", config.Host)
-	}
-	config.ExecProvider, config.AuthProvider = nil, nil
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &bearer{next: next, credential: credential}
-	})
-	return nil
 }
 
 // Open makes the clients of a cluster from the user's own kubeconfig file, and from a

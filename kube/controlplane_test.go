@@ -1,14 +1,11 @@
 package kube_test
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"path"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,8 +35,6 @@ type site struct {
 	namespace string
 	selector  string
 	names     []string
-	// inFlight counts evictions while evictions are seen; most is its peak.
-	inFlight, most atomic.Int64
 }
 
 func onNodes(t testing.TB, n int) *site {
@@ -192,8 +187,6 @@ func (s *site) evictions(see func(pod string) *http.Response) {
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(request *http.Request) (*http.Response, error) {
 			if strings.HasSuffix(request.URL.Path, "/eviction") {
-				s.most.Store(max(s.most.Load(), s.inFlight.Add(1)))
-				defer s.inFlight.Add(-1)
 				if response := see(path.Base(path.Dir(request.URL.Path))); response != nil {
 					response.Request = request
 					return response, nil
@@ -210,15 +203,6 @@ func (s *site) evictions(see func(pod string) *http.Response) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
-
-// tooMany is a refusal as the API server words it.
-func tooMany(contentType, body, retryAfter string) *http.Response {
-	return &http.Response{
-		StatusCode: http.StatusTooManyRequests, Status: "429 Too Many Requests", Proto: "HTTP/2.0", ProtoMajor: 2,
-		Header: http.Header{"Content-Type": {contentType}, "Retry-After": {retryAfter}},
-		Body:   io.NopCloser(bytes.NewBufferString(body)),
-	}
-}
 
 // there tells whether a pod is there and not ending.
 func (s *site) there(ctx context.Context, name string) bool {

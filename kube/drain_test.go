@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"salve/internal/permit"
+
+	"github.com/google/go-cmp/cmp"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +27,7 @@ import (
 	"salve/runbook"
 )
 
+// TestDrainTakesWhatKubectlWouldTake compares with the real kubectl as well.
 func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	t.Parallel()
 	s := onNodes(t, 1)
@@ -43,6 +47,12 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	_, err := s.client.CoreV1().Pods(s.namespace).Patch(s.Context(), "finished", types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
 	s.must(err)
 
+	theirs := s.kubectlWouldEvict()
+	ours, err := s.cluster.PodsToEvict(s.Context(), nodes(t, s.cluster, s.selector), nil)
+	s.must(err)
+	if difference := cmp.Diff(theirs, ours); difference != "" {
+		t.Errorf("pods to evict (-kubectl +ours):\n%s", difference)
+	}
 	drained, err := s.drain(kube.DrainOptions{})
 	s.must(err)
 	gone := s.named("finished", "unmanaged", "with-empty-dir")
@@ -59,6 +69,28 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	if !drained.Complete() {
 		t.Errorf("left %v", drained.Remaining)
 	}
+}
+
+// kubectlWouldEvict names the pods of the site's first node that kubectl would evict.
+func (s *site) kubectlWouldEvict() []string {
+	s.Helper()
+	command := exec.CommandContext(s.Context(), s.plane.Program("kubectl"), "--kubeconfig", s.plane.Kubeconfig(), "drain", s.names[0],
+		"--dry-run=client", "--ignore-daemonsets", "--delete-emptydir-data", "--force")
+	said, err := command.CombinedOutput()
+	if err != nil {
+		s.Fatalf("kubectl drain: %v\n%s", err, said)
+	}
+	var pods []string
+	for _, line := range strings.Split(string(said), "\n") {
+		if pod, ok := strings.CutPrefix(line, "evicting pod "); ok {
+			pods = append(pods, strings.TrimSuffix(pod, " (dry run)"))
+		}
+	}
+	if len(pods) == 0 {
+		s.Fatalf("kubectl would evict none:\n%s", said)
+	}
+	slices.Sort(pods)
+	return pods
 }
 
 // daemonSet makes a DaemonSet and waits until its pods run.
@@ -130,42 +162,6 @@ func (s *site) replace(name string) {
 		}
 	}
 	s.Errorf("the new %s never ran", name)
-}
-
-func TestNoMoreIsUnderWayAtOnceThanAllowed(t *testing.T) {
-	t.Parallel()
-	s := onNodes(t, 2)
-	var free, web []string
-	for i := range 12 {
-		free, web = append(free, fmt.Sprintf("free-%02d", i)), append(web, fmt.Sprintf("web-%02d", i))
-	}
-	s.pods(0, "free", free...)
-	s.pods(1, "web", web...)
-	s.budget("web", "web", 0, 12)
-	var mu sync.Mutex
-	underWay := map[string]int{}
-	s.evictions(func(pod string) *http.Response {
-		app, _, _ := strings.Cut(pod, "-")
-		mu.Lock()
-		underWay[app]++
-		if app == "web" && underWay[app] > 1 {
-			t.Errorf("%d pods under one budget were asked for at once", underWay[app])
-		}
-		mu.Unlock()
-		time.Sleep(20 * time.Millisecond)
-		mu.Lock()
-		underWay[app]--
-		mu.Unlock()
-		return nil
-	})
-	drained, err := s.drain(kube.DrainOptions{Parallel: 3})
-	s.must(err)
-	if !drained.Complete() || len(drained.Evicted) != 24 {
-		t.Errorf("%+v", drained)
-	}
-	if most := s.most.Load(); most > 3 {
-		t.Errorf("%d evictions at once, 3 are allowed", most)
-	}
 }
 
 func TestANodeWithoutANameIsNotEveryPodThatRunsNowhere(t *testing.T) {

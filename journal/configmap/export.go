@@ -33,6 +33,15 @@ const (
 	chunkField       = "chunk"
 )
 
+// Namespaces are those that a journal writes to; the first is DefaultNamespace when
+// none is named.
+func Namespaces(namespace string) []string {
+	if namespace == "" {
+		namespace = DefaultNamespace
+	}
+	return []string{namespace, namespace + exportsSuffix}
+}
+
 func (j *Journal) exportsNamespace() string { return j.namespace + exportsSuffix }
 
 // chunkName names a Secret by a digest: names of exports may be longer than those of

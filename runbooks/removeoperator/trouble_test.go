@@ -18,7 +18,9 @@ import (
 
 	"salve/engine"
 	"salve/internal/kubetest"
+	"salve/internal/permit"
 	"salve/journal/configmap"
+	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/removeoperator/cleanup"
 )
@@ -195,7 +197,9 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	o.must(err)
 	_, err = admins.MakeKey(t.Context(), "remove-operator")
 	o.must(err)
-	kept, err := configmap.New(configmap.Options{Client: o.cluster.Client, Clock: o.cluster.Clock, Namespace: o.team})
+	client, err := kube.JournalClient(o.cluster, permit.ForJournal(configmap.Namespaces(o.team)...))
+	o.must(err)
+	kept, err := configmap.New(configmap.Options{Client: client, Clock: o.cluster.Clock, Namespace: o.team})
 	o.must(err)
 	o.journal = kept
 	o.ends(o.run(), runbook.Remediated)

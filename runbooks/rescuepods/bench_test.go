@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"salve/internal/permit"
 	"salve/journal/configmap"
 	"salve/kube"
 	"salve/runbook"
@@ -58,7 +59,10 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		home := s.uids(s.home)
 		requests, _ := s.counting()
 		s.inputs.Max = pods
-		kept, err := configmap.New(configmap.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock, Namespace: s.plane.Namespace(b)})
+		namespace := s.plane.Namespace(b)
+		client, err := kube.JournalClient(s.world.Cluster, permit.ForJournal(configmap.Namespaces(namespace)...))
+		s.must(err)
+		kept, err := configmap.New(configmap.Options{Client: client, Clock: s.world.Cluster.Clock, Namespace: namespace})
 		s.must(err)
 		s.journal = kept
 

@@ -20,7 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"salve/engine"
+	"salve/internal/permit"
 	"salve/journal/configmap"
+	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/rescuepods/stranded"
 )
@@ -130,7 +132,9 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 		container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}})(pod)
 	})
 	s.as(s.plane.KubeconfigOf(t, "rescuer"))
-	kept, err := configmap.New(configmap.Options{Client: s.world.Cluster.Client, Clock: s.world.Cluster.Clock})
+	client, err := kube.JournalClient(s.world.Cluster, permit.ForJournal(configmap.Namespaces("")...))
+	s.must(err)
+	kept, err := configmap.New(configmap.Options{Client: client, Clock: s.world.Cluster.Clock})
 	s.must(err)
 	s.journal = kept
 	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
