@@ -64,7 +64,7 @@ func onAPI(t *testing.T, pods []string, test func(*testing.T, *api, *Cluster)) {
 			})
 		}
 		config := &rest.Config{Host: "https://api.example", Transport: a.since(time.Now())}
-		c, err := newCluster(config, clock.RealClock{})
+		c, err := ForConfig(config, clock.RealClock{})
 		if err != nil {
 			t.Fatal(err)
 		}

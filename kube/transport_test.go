@@ -59,7 +59,7 @@ func (w *wire) requests() []string {
 
 func (w *wire) cluster(t *testing.T) *Cluster {
 	t.Helper()
-	c, err := newCluster(&rest.Config{Host: w.URL}, clock.RealClock{})
+	c, err := ForConfig(&rest.Config{Host: w.URL}, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestRedirectToAnotherServerIsNotFollowed(t *testing.T) {
 	other := newWire(t)
 	server := httptest.NewServer(http.RedirectHandler(other.URL+"/api/v1/nodes", http.StatusTemporaryRedirect))
 	t.Cleanup(server.Close)
-	c, err := newCluster(&rest.Config{Host: server.URL, BearerToken: "secret"}, clock.RealClock{})
+	c, err := ForConfig(&rest.Config{Host: server.URL, BearerToken: "secret"}, clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
