@@ -79,7 +79,7 @@ func (o *operator) dieAt(at int, after bool) int {
 		o.Fatalf("dying at write %d: %v, %s", at, err, result.Outcome)
 	}
 	kept.Expire(book.Target.ID)
-	o.cluster = o.admin
+	o.cluster = connected(o.TB, o.plane.Kubeconfig())
 	return process.writes
 }
 

@@ -80,8 +80,8 @@ func retired(t testing.TB) *operator {
 func retiredOn(t testing.TB, plane *kubetest.ControlPlane) *operator {
 	t.Helper()
 	o := &operator{TB: t, plane: plane, namespace: plane.Namespace(t), team: plane.Namespace(t), journal: journal.NewMemory()}
-	o.admin = connected(t, plane.Kubeconfig())
-	o.cluster = o.admin
+	o.admin = unguarded(t, plane)
+	o.cluster = connected(t, plane.Kubeconfig())
 	o.group = o.namespace + ".example"
 	o.widgets = o.define(o.group, "widgets", "Widget", "Namespaced")
 	o.gadgets = schema.GroupVersionResource{Group: "sub." + o.group, Version: "v1", Resource: "gadgets"}
@@ -98,6 +98,20 @@ func connected(t testing.TB, kubeconfig string) *kube.Cluster {
 		t.Fatal(err)
 	}
 	return cluster
+}
+
+// unguarded is a cluster as others change it: without permits.
+func unguarded(t testing.TB, plane *kubetest.ControlPlane) *kube.Cluster {
+	t.Helper()
+	custom, err := dynamic.NewForConfig(plane.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	only, err := metadata.NewForConfig(plane.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &kube.Cluster{Client: plane.Client(), Dynamic: custom, Metadata: only, Clock: clock.RealClock{}}
 }
 
 func (o *operator) must(err error) {
