@@ -58,9 +58,10 @@ func onAPI(t *testing.T, pods []string, test func(*testing.T, *api, *Cluster)) {
 		for _, name := range pods {
 			app, _, _ := strings.Cut(name, "-")
 			a.pods = append(a.pods, &corev1.Pod{
-				TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-				ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID("uid-of-" + name), Labels: map[string]string{"app": app}},
-				Spec:       corev1.PodSpec{NodeName: "node-1"},
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+				ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID("uid-of-" + name),
+					Labels: map[string]string{"app": app}},
+				Spec: corev1.PodSpec{NodeName: "node-1"},
 			})
 		}
 		config := &rest.Config{Host: "https://api.example", Transport: a.since(time.Now())}
@@ -133,7 +134,8 @@ func (a *api) enter(request *http.Request, pod string, now time.Duration) {
 		panic(err)
 	}
 	one := arrived{pod: pod, at: now}
-	if options := object.(*policyv1.Eviction).DeleteOptions; options != nil && options.Preconditions != nil && options.Preconditions.UID != nil {
+	if options := object.(*policyv1.Eviction).DeleteOptions; options != nil && options.Preconditions != nil &&
+		options.Preconditions.UID != nil {
 		one.uid = *options.Preconditions.UID
 	}
 	a.evictions = append(a.evictions, one)
@@ -169,13 +171,15 @@ func (a *api) evict(pod string) *http.Response {
 			go func() { _, _ = w.Write(append(raw, '\n')) }() // a watch that ended is told in vain
 		}
 	}
-	return said(http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+	return said(http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status: metav1.StatusSuccess})
 }
 
 func (a *api) watch(selector string) *http.Response {
 	reader, writer := io.Pipe()
 	a.watches[writer] = selector
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: reader}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: reader}
 }
 
 // endWatches ends all watches, as an API server does that stops.
@@ -240,7 +244,8 @@ func notFound(resource, name string) *http.Response {
 func blocked(budget string, retryAfter int32) *http.Response {
 	return refusal(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, &metav1.StatusDetails{
 		RetryAfterSeconds: retryAfter,
-		Causes:            []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget " + budget + " needs 2 healthy pods and has 2 currently"}},
+		Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "The disruption budget " +
+			budget + " needs 2 healthy pods and has 2 currently"}},
 	})
 }
 

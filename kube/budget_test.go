@@ -32,14 +32,16 @@ func TestABudgetThatAllowsNothingIsNamedAndHoldsUpNobodyElse(t *testing.T) {
 	s.pods(1, "other", others[20:]...)
 	s.budget("web", "web", 3, 0)
 	var reports []runbook.Progress
-	drained, err := s.drain(kube.DrainOptions{Deadline: 10 * time.Second, Parallel: 2, Progress: func(p runbook.Progress) { reports = append(reports, p) }})
+	drained, err := s.drain(kube.DrainOptions{Deadline: 10 * time.Second, Parallel: 2,
+		Progress: func(p runbook.Progress) { reports = append(reports, p) }})
 	s.must(err)
 	if !slices.Equal(drained.Evicted, s.named(others...)) {
 		t.Errorf("evicted %v", drained.Evicted)
 	}
 	var left []kube.RemainingPod
 	for i, node := range []int{0, 0, 1} {
-		left = append(left, kube.RemainingPod{Pod: s.named(fmt.Sprintf("web-%d", i))[0], Node: s.names[node], Blocker: "PodDisruptionBudget web"})
+		left = append(left, kube.RemainingPod{Pod: s.named(fmt.Sprintf("web-%d", i))[0], Node: s.names[node],
+			Blocker: "PodDisruptionBudget web"})
 	}
 	if difference := cmp.Diff(left, drained.Remaining); difference != "" {
 		t.Errorf("left (-want +got):\n%s", difference)
@@ -59,7 +61,8 @@ func TestABudgetThatAllowsNothingIsNamedAndHoldsUpNobodyElse(t *testing.T) {
 
 func TestABudgetThatAllowsOneAtATimeIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	for name, allow := range map[string]bool{"with the right to read budgets": true, "with the rights that we ask for": false} {
+	for name, allow := range map[string]bool{"with the right to read budgets": true,
+		"with the rights that we ask for": false} {
 		t.Run(name, func(t *testing.T) {
 			s := onNodes(t, 4)
 			s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("spare")), nodes(t, s.cluster, s.selector)[2:]...))
@@ -73,7 +76,8 @@ func TestABudgetThatAllowsOneAtATimeIsWaitedFor(t *testing.T) {
 			}
 			old := nodes(t, s.cluster, s.selector)[:2]
 			s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("run-1")), old...))
-			drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), old, kube.DrainOptions{Deadline: patience})
+			drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), old,
+				kube.DrainOptions{Deadline: patience})
 			s.must(err)
 			if len(drained.Evicted) != 6 || !drained.Complete() {
 				t.Errorf("%+v", drained)
@@ -123,7 +127,8 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 			}
 			drained, err := s.drain(kube.DrainOptions{Deadline: 5 * time.Second})
 			s.must(err)
-			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Remaining) != 1 || !strings.Contains(drained.Remaining[0].Blocker, c.blocker) {
+			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Remaining) != 1 ||
+				!strings.Contains(drained.Remaining[0].Blocker, c.blocker) {
 				t.Errorf("%+v", drained)
 			}
 		})

@@ -33,7 +33,8 @@ func classOf(err error) apierr.Class {
 		return apierr.Throttled
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return apierr.Denied
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err),
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err),
+		apierrors.IsNotAcceptable(err),
 		isUnserved(err):
 		return apierr.Terminal
 	default:
@@ -69,7 +70,8 @@ func notAbsence(what string, err error) error {
 	if err = Classify(err); !IsNotFound(err) {
 		return err
 	}
-	return apierr.New(apierr.Transient, "unexpected answer: %s was asked for, and something else is not found: %w", what, err)
+	return apierr.New(apierr.Transient, "unexpected answer: %s was asked for, and something else is not found: %w", what,
+		err)
 }
 
 // wrongObject is an answer about something else than was asked for. It tells

@@ -36,17 +36,18 @@ type Cluster struct {
 // with the cluster and can't be deleted.
 func (c *Cluster) ID(ctx context.Context) (string, error) {
 	var id string
-	err := c.Read(ctx, "reading the cluster's identity, the UID of namespace kube-system", func(ctx context.Context) error {
-		namespace, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
-		switch {
-		case err != nil:
-			return err
-		case namespace.Name != metav1.NamespaceSystem || namespace.UID == "":
-			return wrongObject("namespace with a UID", metav1.NamespaceSystem, bounded(namespace.Name))
-		}
-		id = string(namespace.UID)
-		return nil
-	})
+	err := c.Read(ctx, "reading the cluster's identity, the UID of namespace kube-system",
+		func(ctx context.Context) error {
+			namespace, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+			switch {
+			case err != nil:
+				return err
+			case namespace.Name != metav1.NamespaceSystem || namespace.UID == "":
+				return wrongObject("namespace with a UID", metav1.NamespaceSystem, bounded(namespace.Name))
+			}
+			id = string(namespace.UID)
+			return nil
+		})
 	return id, err
 }
 

@@ -46,7 +46,8 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clo
 	}
 	server, err := url.Parse(config.Host)
 	if err != nil || server.Scheme != "https" || config.Insecure {
-		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig of the cluster: server %q is not verified by TLS", bounded(config.Host))
+		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig of the cluster: server %q is not verified by TLS",
+			bounded(config.Host))
 	}
 	if config.ExecProvider != nil || config.AuthProvider != nil {
 		if credential == nil {
@@ -64,7 +65,8 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clo
 // context of it where one is named. Its plugins are run as kubectl runs them.
 func Open(file, context string, clk clock.Clock) (*Cluster, error) {
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file}, &clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
+		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file},
+		&clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig %q: %w", file, err)
 	}

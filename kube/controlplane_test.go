@@ -44,7 +44,8 @@ func onNodes(t testing.TB, n int) *site {
 
 func onNodesOf(t testing.TB, plane *kubetest.ControlPlane, n int) *site {
 	t.Helper()
-	s := &site{TB: t, plane: plane, client: plane.Client(), cluster: connected(t, plane.Kubeconfig()), namespace: plane.Namespace(t)}
+	s := &site{TB: t, plane: plane, client: plane.Client(), cluster: connected(t, plane.Kubeconfig()),
+		namespace: plane.Namespace(t)}
 	s.selector = "site=" + s.namespace
 	s.names = plane.Nodes(t, n, map[string]string{"site": s.namespace})
 	return s

@@ -81,7 +81,8 @@ func (c *Cluster) patchUntilCurrent(
 		}
 		seen.version = ""
 	}
-	return apierr.New(apierr.Conflict, "conflict: %s node %q: it changed during each of %d attempts", doing, node.Name, maxConflicts)
+	return apierr.New(apierr.Conflict, "conflict: %s node %q: it changed during each of %d attempts", doing, node.Name,
+		maxConflicts)
 }
 
 func (c *Cluster) rereadNode(ctx context.Context, node Node) (fresh *Node, _ error) {
@@ -121,7 +122,8 @@ func (c *Cluster) patchNode(ctx context.Context, seen Node, patch map[string]any
 		return err
 	}
 	return Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
-		_, err := c.Client.CoreV1().Nodes().Patch(ctx, seen.Name, types.MergePatchType, raw, metav1.PatchOptions{FieldManager: "salve"})
+		_, err := c.Client.CoreV1().Nodes().Patch(ctx, seen.Name, types.MergePatchType, raw,
+			metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))
 }

@@ -28,7 +28,8 @@ func (r Resource) String() string { return r.GroupResource().String() }
 
 // garbageCollectorVerbs are the verbs without which the garbage collector ignores a
 // resource
-// (https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/garbagecollector/garbagecollector.go, GetDeletableResources).
+// (https://github.com/kubernetes/kubernetes/blob/master/pkg/controller/garbagecollector/garbagecollector.go,
+// GetDeletableResources).
 func garbageCollectorVerbs() []string { return []string{"delete", "list", "watch"} }
 
 // discoveryTimeout is how long a group is waited for whose server does not answer:
@@ -57,7 +58,8 @@ func (c *Cluster) GarbageCollected(ctx context.Context, ignoreGroup func(group s
 			return nil, apierr.New(apierr.Terminal, "discovering the API server's resources: %w", err)
 		}
 		for _, served := range list.APIResources {
-			if lacks := slices.ContainsFunc(garbageCollectorVerbs(), func(verb string) bool { return !slices.Contains(served.Verbs, verb) }); !lacks {
+			if lacks := slices.ContainsFunc(garbageCollectorVerbs(),
+				func(verb string) bool { return !slices.Contains(served.Verbs, verb) }); !lacks {
 				resources = append(resources, Resource{version.WithResource(served.Name), served.Kind, served.Namespaced})
 			}
 		}

@@ -154,7 +154,8 @@ func (f *fleet) settle(pods int) {
 	f.b.StopTimer()
 	defer f.b.StartTimer()
 	for _, name := range f.names {
-		_, err := f.client.CoreV1().Nodes().Patch(f.Context(), name, types.MergePatchType, []byte(`{"spec":{"unschedulable":null}}`), metav1.PatchOptions{})
+		_, err := f.client.CoreV1().Nodes().Patch(f.Context(), name, types.MergePatchType,
+			[]byte(`{"spec":{"unschedulable":null}}`), metav1.PatchOptions{})
 		f.must(err)
 	}
 	f.until(fmt.Sprintf("%d pods run", pods), func() bool {
@@ -212,7 +213,8 @@ func (f *fleet) evictBarely(clients int) {
 	for range clients {
 		team.Go(func() {
 			for name := range work {
-				err := cluster.Client.CoreV1().Pods(f.namespace).EvictV1(f.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: f.namespace}})
+				err := cluster.Client.CoreV1().Pods(f.namespace).EvictV1(f.Context(),
+					&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: f.namespace}})
 				if err != nil {
 					f.Error(err)
 				}
@@ -261,7 +263,8 @@ func (f *fleet) timeUntilGone(half string, pods int) time.Duration {
 	nodes := f.cordoned()
 	began := time.Now()
 	draining.Go(func() {
-		_, _ = f.cluster.Drain(permit.NewContext(ctx, granted("run-1")), nodes, kube.DrainOptions{Deadline: long}) // it is stopped
+		// it is stopped
+		_, _ = f.cluster.Drain(permit.NewContext(ctx, granted("run-1")), nodes, kube.DrainOptions{Deadline: long})
 	})
 	defer draining.Wait()
 	defer stop()

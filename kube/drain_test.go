@@ -34,17 +34,20 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	s.daemonSet("agent")
 	s.pods(0, "alone", "unmanaged")
 	s.pod(0, "cache", "with-empty-dir", func(pod *corev1.Pod) {
-		pod.Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		pod.Spec.Volumes = []corev1.Volume{{Name: "scratch",
+			VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	})
 	s.pod(0, "static", "mirror", func(pod *corev1.Pod) {
 		pod.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "of-a-file"}
 	})
 	s.pod(0, "agent", "orphan-of-a-daemon-set", func(pod *corev1.Pod) {
 		controller := true
-		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "no-more", UID: "gone", Controller: &controller}}
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "no-more", UID: "gone",
+			Controller: &controller}}
 	})
 	s.pods(0, "job", "finished")
-	_, err := s.client.CoreV1().Pods(s.namespace).Patch(s.Context(), "finished", types.MergePatchType, []byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
+	_, err := s.client.CoreV1().Pods(s.namespace).Patch(s.Context(), "finished", types.MergePatchType,
+		[]byte(`{"status":{"phase":"Succeeded"}}`), metav1.PatchOptions{}, "status")
 	s.must(err)
 
 	theirs := s.kubectlWouldEvict()
@@ -56,14 +59,16 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 	drained, err := s.drain(kube.DrainOptions{})
 	s.must(err)
 	gone := s.named("finished", "unmanaged", "with-empty-dir")
-	if left := slices.DeleteFunc(slices.Clone(drained.Evicted), func(pod string) bool { return strings.HasSuffix(pod, "orphan-of-a-daemon-set") }); !slices.Equal(left, gone) {
+	if left := slices.DeleteFunc(slices.Clone(drained.Evicted),
+		func(pod string) bool { return strings.HasSuffix(pod, "orphan-of-a-daemon-set") }); !slices.Equal(left, gone) {
 		t.Errorf("evicted %v, want %v", left, gone)
 	}
 	reasons := map[string]string{}
 	for _, skipped := range drained.Skipped {
 		reasons[skipped.Reason] += " " + skipped.Pod
 	}
-	if len(reasons) != 2 || !strings.Contains(reasons["managed by a DaemonSet, which ignores cordons"], "agent") || !strings.Contains(reasons["mirror pod of a static pod: only its kubelet can stop it"], "mirror") {
+	if len(reasons) != 2 || !strings.Contains(reasons["managed by a DaemonSet, which ignores cordons"], "agent") ||
+		!strings.Contains(reasons["mirror pod of a static pod: only its kubelet can stop it"], "mirror") {
 		t.Errorf("skipped %v", drained.Skipped)
 	}
 	if !drained.Complete() {
@@ -74,7 +79,8 @@ func TestDrainTakesWhatKubectlWouldTake(t *testing.T) {
 // kubectlWouldEvict names the pods of the site's first node that kubectl would evict.
 func (s *site) kubectlWouldEvict() []string {
 	s.Helper()
-	command := exec.CommandContext(s.Context(), s.plane.Program("kubectl"), "--kubeconfig", s.plane.Kubeconfig(), "drain", s.names[0],
+	command := exec.CommandContext(s.Context(), s.plane.Program("kubectl"), "--kubeconfig", s.plane.Kubeconfig(),
+		"drain", s.names[0],
 		"--dry-run=client", "--ignore-daemonsets", "--delete-emptydir-data", "--force")
 	said, err := command.CombinedOutput()
 	if err != nil {
@@ -170,7 +176,8 @@ func TestANodeWithoutANameIsNotEveryPodThatRunsNowhere(t *testing.T) {
 	s.pod(0, "pending", "pending", func(pod *corev1.Pod) {
 		pod.Spec.NodeName, pod.Spec.NodeSelector = "", map[string]string{"no": "such-node"}
 	})
-	if drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), []kube.Node{{}}, kube.DrainOptions{Deadline: patience}); err == nil {
+	if drained, err := s.cluster.Drain(permit.NewContext(s.Context(), granted("run-1")), []kube.Node{{}},
+		kube.DrainOptions{Deadline: patience}); err == nil {
 		t.Errorf("drained %+v", drained)
 	}
 	if !s.there(s.Context(), "pending") {
@@ -181,7 +188,8 @@ func TestANodeWithoutANameIsNotEveryPodThatRunsNowhere(t *testing.T) {
 func TestNodesThatWereCordonedBeforeStaySo(t *testing.T) {
 	t.Parallel()
 	s := onNodes(t, 3)
-	_, err := s.client.CoreV1().Nodes().Patch(s.Context(), s.names[1], types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
+	_, err := s.client.CoreV1().Nodes().Patch(s.Context(), s.names[1], types.MergePatchType,
+		[]byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{})
 	s.must(err)
 	for i, node := range s.cordoned() {
 		if ours := node.CordonedBy == "run-1"; !node.Unschedulable || ours == (i == 1) {
@@ -220,7 +228,8 @@ func TestAWatchThatIsCutLosesNothing(t *testing.T) {
 			s.plane.StopAPIServer(t)
 			s.plane.StartAPIServer(t)
 			for _, name := range names {
-				_, err := s.client.CoreV1().Pods(s.namespace).Patch(context.Background(), name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+				_, err := s.client.CoreV1().Pods(s.namespace).Patch(context.Background(), name, types.MergePatchType,
+					[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -247,15 +256,17 @@ func TestWhatWasDoneIsSaidWhenADrainIsStopped(t *testing.T) {
 	s.budget("web", "web", 1, 0)
 	ctx, stop := context.WithCancel(s.Context())
 	defer stop()
-	drained, err := s.cluster.Drain(permit.NewContext(ctx, granted("run-1")), s.cordoned(), kube.DrainOptions{Deadline: patience, Progress: func(p runbook.Progress) {
-		if strings.HasPrefix(p.Text, "2 of 3") && strings.Contains(p.Details[0], "blocked") {
-			stop()
-		}
-	}})
+	drained, err := s.cluster.Drain(permit.NewContext(ctx, granted("run-1")), s.cordoned(),
+		kube.DrainOptions{Deadline: patience, Progress: func(p runbook.Progress) {
+			if strings.HasPrefix(p.Text, "2 of 3") && strings.Contains(p.Details[0], "blocked") {
+				stop()
+			}
+		}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped with %v", err)
 	}
-	if !slices.Equal(drained.Evicted, s.named("other-0", "other-1")) || len(drained.Remaining) != 1 || drained.Remaining[0].Blocker != "PodDisruptionBudget web" {
+	if !slices.Equal(drained.Evicted, s.named("other-0", "other-1")) || len(drained.Remaining) != 1 ||
+		drained.Remaining[0].Blocker != "PodDisruptionBudget web" {
 		t.Errorf("%+v", drained)
 	}
 }

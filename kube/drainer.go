@@ -56,7 +56,8 @@ type assignment struct {
 	from *queue
 }
 
-func newDrainer(ctx context.Context, c *Cluster, nodes []*drainingNode, budgets *budgets, options DrainOptions) *drainer {
+func newDrainer(ctx context.Context, c *Cluster, nodes []*drainingNode, budgets *budgets,
+	options DrainOptions) *drainer {
 	d := &drainer{
 		cluster: c, evictor: evictor{cluster: c, permit: runbook.PermitFrom(ctx)}, nodes: nodes, budgets: budgets,
 		parallel: options.Parallel, pods: map[types.UID]*pod{}, precondition: newPrecondition(c.Clock, options),

@@ -71,7 +71,8 @@ func TestNoEvictionAfterThePermitExpired(t *testing.T) {
 func TestNoEvictionWithoutAPermit(t *testing.T) {
 	t.Parallel()
 	onAPI(t, []string{"web-0"}, func(t *testing.T, a *api, c *Cluster) {
-		if _, err := c.Drain(t.Context(), oneNode, DrainOptions{Deadline: time.Hour}); apierr.ClassOf(err) != apierr.Conflict || err == nil {
+		if _, err := c.Drain(t.Context(), oneNode,
+			DrainOptions{Deadline: time.Hour}); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 			t.Errorf("got %v", err)
 		}
 		if seen := a.arrivals(""); len(seen) > 0 {
@@ -253,7 +254,8 @@ func TestEmptyListDoesNotMeanThatPodsAreDeleted(t *testing.T) {
 				ended = true
 				return refusal(http.StatusGone, metav1.StatusReasonExpired, nil)
 			case ended && pod == "" && query.Get("fieldSelector") != "":
-				return said(http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, ListMeta: metav1.ListMeta{ResourceVersion: "9"}})
+				return said(http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
+					ListMeta: metav1.ListMeta{ResourceVersion: "9"}})
 			}
 			return neverAllowing(request, pod)
 		}
@@ -296,7 +298,8 @@ func TestPodsOfAnotherNodeAreNotEvicted(t *testing.T) {
 	t.Parallel()
 	onAPI(t, []string{"web-0", "web-1"}, func(t *testing.T, a *api, c *Cluster) {
 		a.pods[1].Spec.NodeName = "node-2"
-		all := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{*a.pods[0], *a.pods[1]}}
+		all := corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
+			Items: []corev1.Pod{*a.pods[0], *a.pods[1]}}
 		a.answer = func(request *http.Request, _ string) *http.Response {
 			if request.URL.Query().Get("fieldSelector") != "" { // whoever answers ignores it
 				return said(http.StatusOK, all)
@@ -321,9 +324,10 @@ func TestTextsOfTheClusterAreBounded(t *testing.T) {
 			return nil
 		}
 		longest := 0
-		drained, err := c.Drain(under(t.Context(), nil), oneNode, DrainOptions{Deadline: time.Minute, Progress: func(p runbook.Progress) {
-			longest = max(longest, len(strings.Join(p.Details, "")))
-		}})
+		drained, err := c.Drain(under(t.Context(), nil), oneNode,
+			DrainOptions{Deadline: time.Minute, Progress: func(p runbook.Progress) {
+				longest = max(longest, len(strings.Join(p.Details, "")))
+			}})
 		if err != nil || len(drained.Remaining) != 1 {
 			t.Fatalf("%+v, %v", drained, err)
 		}

@@ -45,7 +45,8 @@ func exemptForJournal(namespace string) []exemption {
 		{"journal key", isNamedWrite("api/v1/namespaces/" + namespace + "/secrets")},
 		{"lease", isNamedWrite("apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases")},
 		{"journal namespace", func(request *http.Request, segments []string) bool {
-			return request.Method == http.MethodPost && strings.Join(segments, "/") == "api/v1/namespaces" && createsNamespace(request, namespace)
+			return request.Method == http.MethodPost && strings.Join(segments, "/") == "api/v1/namespaces" &&
+				createsNamespace(request, namespace)
 		}},
 	}
 }

@@ -36,27 +36,37 @@ func TestListOfNodesIsComparedWithASecondSource(t *testing.T) {
 		answer   error
 		unknown  string // in the error; empty when there is none
 	}{
-		"listed, nothing is known":                      {listed: []Node{there}},
-		"none listed, nothing is known":                 {unknown: "nothing says how many"},
-		"none listed, ARM counts none":                  {expected: counts(0)},
-		"none listed, ARM counts three":                 {expected: counts(3), unknown: "ARM counts 3"},
-		"fewer listed than ARM counts":                  {listed: []Node{there}, expected: counts(3)},
-		"none listed, the node lost its label":          {expected: seen(there), unknown: `"there" known from the snapshot exist`},
-		"one listed, another lost its label":            {listed: []Node{there}, expected: seen(there, other), unknown: `"other"`},
-		"none listed, the node was deleted":             {expected: seen(deleted)},
-		"none listed, deleted, and ARM counts three":    {expected: withCount},
-		"none listed, another machine has the name":     {expected: seen(replaced)},
-		"none listed, the node can't be read":           {expected: seen(there), answer: apierrors.NewForbidden(resource, "there", errors.New("no")), unknown: "forbidden"},
-		"none listed, another one is said not found":    {expected: seen(there), answer: apierrors.NewNotFound(resource, "xyz"), unknown: "something else is not found"},
-		"none listed, the path is said not to be there": {expected: seen(there), answer: apierrors.NewGenericServerResponse(http.StatusNotFound, "get", resource, "there", "", 0, true), unknown: "could not find"},
+		"listed, nothing is known":      {listed: []Node{there}},
+		"none listed, nothing is known": {unknown: "nothing says how many"},
+		"none listed, ARM counts none":  {expected: counts(0)},
+		"none listed, ARM counts three": {expected: counts(3), unknown: "ARM counts 3"},
+		"fewer listed than ARM counts":  {listed: []Node{there}, expected: counts(3)},
+		"none listed, the node lost its label": {expected: seen(there),
+			unknown: `"there" known from the snapshot exist`},
+		"one listed, another lost its label": {listed: []Node{there}, expected: seen(there, other),
+			unknown: `"other"`},
+		"none listed, the node was deleted":          {expected: seen(deleted)},
+		"none listed, deleted, and ARM counts three": {expected: withCount},
+		"none listed, another machine has the name":  {expected: seen(replaced)},
+		"none listed, the node can't be read": {expected: seen(there), answer: apierrors.NewForbidden(resource,
+			"there", errors.New("no")), unknown: "forbidden"},
+		"none listed, another one is said not found": {expected: seen(there),
+			answer: apierrors.NewNotFound(resource, "xyz"), unknown: "something else is not found"},
+		"none listed, the path is said not to be there": {expected: seen(there),
+			answer:  apierrors.NewGenericServerResponse(http.StatusNotFound, "get", resource, "there", "", 0, true),
+			unknown: "could not find"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				client := fake.NewClientset(
-					&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "there", UID: "1"}}, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "2"}})
+					&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "there", UID: "1"}},
+					&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "2"}})
 				if c.answer != nil {
-					client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.answer })
+					client.PrependReactor("get", "nodes", func(clienttesting.Action) (bool, runtime.Object, error) {
+						return true,
+							nil, c.answer
+					})
 				}
 				cluster := &Cluster{Client: client, Clock: clock.RealClock{}}
 				err := cluster.VerifyNodes(t.Context(), c.listed, c.expected)
@@ -84,7 +94,8 @@ func TestEmptySelectionIsNotDrained(t *testing.T) {
 		"an expectation without content": {&ExpectedNodes{}, true},
 	} {
 		onAPI(t, []string{"web-0"}, func(t *testing.T, _ *api, cluster *Cluster) {
-			drained, err := cluster.Drain(under(t.Context(), nil), nil, DrainOptions{Deadline: time.Minute, Expected: c.expected})
+			drained, err := cluster.Drain(under(t.Context(), nil), nil,
+				DrainOptions{Deadline: time.Minute, Expected: c.expected})
 			if (err != nil) != c.refused || len(drained.Evicted) > 0 {
 				t.Errorf("%s: drained %+v, %v", name, drained, err)
 			}
@@ -104,7 +115,8 @@ func TestNodesWithOtherLabelsAreNotTakenForTheSelection(t *testing.T) {
 				Items:    []corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{"pool": "other"}}}},
 			})
 		}
-		if nodes, err := c.Nodes(t.Context(), "pool=system"); err == nil || !strings.Contains(err.Error(), "unexpected object") {
+		if nodes, err := c.Nodes(t.Context(), "pool=system"); err == nil || !strings.Contains(err.Error(),
+			"unexpected object") {
 			t.Errorf("got %v, %v", nodes, err)
 		}
 		if nodes, err := c.Nodes(t.Context(), "pool=other"); err != nil || len(nodes) != 1 {
@@ -121,7 +133,8 @@ func TestNodeIsPatchedAsItWasRead(t *testing.T) {
 		wants []string // in the patch; none when there must be none
 		fails bool
 	}{
-		"as it was listed":            {Node{Name: "a", UID: "1", version: "5"}, []string{`"uid":"1"`, `"resourceVersion":"5"`}, false},
+		"as it was listed": {Node{Name: "a", UID: "1", version: "5"},
+			[]string{`"uid":"1"`, `"resourceVersion":"5"`}, false},
 		"of a record: it is read":     {Node{Name: "a", UID: "1"}, []string{`"uid":"1"`, `"resourceVersion":"7"`}, false},
 		"another one of that name":    {Node{Name: "a", UID: "2"}, nil, false},
 		"its identity is not known":   {Node{Name: "a", version: "5"}, nil, true},

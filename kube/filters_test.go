@@ -49,7 +49,8 @@ func podWith(edits ...edit) *corev1.Pod {
 func ownedBy(apiVersion, kind, name string, uid types.UID) edit {
 	return func(p *corev1.Pod) {
 		controller := true
-		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: &controller}}
+		p.OwnerReferences = []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid,
+			Controller: &controller}}
 	}
 }
 
@@ -97,7 +98,8 @@ func TestFiltersDecideAsKubectlDrain(t *testing.T) {
 		"of a DaemonSet that is missing":            {podWith(missing), "missing-daemon-set", evicts},
 		"of a missing DaemonSet, being deleted":     {podWith(missing, deleting), "being-deleted", evicts},
 		"of a DaemonSet that is not its controller": {podWith(daemonSet, notItsController), "no-controller", evicts},
-		"of a DaemonSet of another API":             {podWith(ownedBy("apps.example.io/v1", "DaemonSet", "agent", agents.UID)), "managed", evicts},
+		"of a DaemonSet of another API": {podWith(ownedBy("apps.example.io/v1", "DaemonSet", "agent",
+			agents.UID)), "managed", evicts},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,13 +141,14 @@ func TestDaemonSetThatCannotBeReadIsAnErrorAndNoDecision(t *testing.T) {
 		err   error
 		class apierr.Class
 	}{
-		"forbidden":               {err: apierrors.NewForbidden(resource, "agent", errors.New("no")), class: apierr.Denied},
-		"server error":            {err: apierrors.NewInternalError(errors.New("etcd")), class: apierr.Transient},
-		"no answer":               {err: context.DeadlineExceeded, class: apierr.Transient},
-		"its path is not found":   {err: pathNotFound, class: apierr.Terminal},
-		"another is not found":    {err: apierrors.NewNotFound(resource, "another"), class: apierr.Transient},
-		"its namespace is absent": {err: apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "team"), class: apierr.Transient},
-		"another was answered":    {found: another, class: apierr.Transient},
+		"forbidden":             {err: apierrors.NewForbidden(resource, "agent", errors.New("no")), class: apierr.Denied},
+		"server error":          {err: apierrors.NewInternalError(errors.New("etcd")), class: apierr.Transient},
+		"no answer":             {err: context.DeadlineExceeded, class: apierr.Transient},
+		"its path is not found": {err: pathNotFound, class: apierr.Terminal},
+		"another is not found":  {err: apierrors.NewNotFound(resource, "another"), class: apierr.Transient},
+		"its namespace is absent": {err: apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "team"),
+			class: apierr.Transient},
+		"another was answered": {found: another, class: apierr.Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +198,8 @@ func TestDaemonSetIsReadOnceForAllOfItsPods(t *testing.T) {
 	if n := reads.Load(); n != 1 {
 		t.Errorf("the DaemonSet was read %d times", n)
 	}
-	if _, err := classifier.classify(t.Context(), podWith(ownedBy("apps/v1", "ReplicaSet", "agent", agents.UID))); err != nil || reads.Load() != 1 {
+	if _, err := classifier.classify(t.Context(),
+		podWith(ownedBy("apps/v1", "ReplicaSet", "agent", agents.UID))); err != nil || reads.Load() != 1 {
 		t.Errorf("a pod of a ReplicaSet had a DaemonSet read (%v)", err)
 	}
 }

@@ -79,30 +79,32 @@ func cordonAll(t *testing.T, cluster *kube.Cluster, run string) []kube.Node {
 }
 
 func TestOnlyOurCordonsAreTakenBack(t *testing.T) {
-	inCluster(t, "pools: [{name: system, mode: System, count: 3, cordoned: [1]}]\n", func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
-		cordonAll(t, cluster, "run-1")
-		for i, node := range nodes(t, cluster, system) {
-			if ours := node.CordonedBy == "run-1"; !node.Unschedulable || ours == (i == 1) {
-				t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
-			}
-			for _, run := range []string{"run-2", "", "run-1"} {
-				if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), node, run); err != nil {
-					t.Fatal(err)
+	inCluster(t, "pools: [{name: system, mode: System, count: 3, cordoned: [1]}]\n",
+		func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
+			cordonAll(t, cluster, "run-1")
+			for i, node := range nodes(t, cluster, system) {
+				if ours := node.CordonedBy == "run-1"; !node.Unschedulable || ours == (i == 1) {
+					t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
 				}
-				after := nodes(t, cluster, system)[i]
-				if want := run != "run-1" || i == 1; after.Unschedulable != want {
-					t.Errorf("node %d after uncordoning for %q: unschedulable %v", i, run, after.Unschedulable)
+				for _, run := range []string{"run-2", "", "run-1"} {
+					if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), node, run); err != nil {
+						t.Fatal(err)
+					}
+					after := nodes(t, cluster, system)[i]
+					if want := run != "run-1" || i == 1; after.Unschedulable != want {
+						t.Errorf("node %d after uncordoning for %q: unschedulable %v", i, run, after.Unschedulable)
+					}
 				}
 			}
-		}
-	})
+		})
 }
 
 func TestCordonJudgesAgainWhenTheNodeChanged(t *testing.T) {
 	inCluster(t, "", func(t *testing.T, cluster *kube.Cluster, world *azuresim.World) {
 		stale := nodes(t, cluster, system)[0]
 		patch := []byte(`{"metadata":{"labels":{"touched":"yes"}}}`)
-		if _, err := world.Kubernetes().CoreV1().Nodes().Patch(ctx, stale.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := world.Kubernetes().CoreV1().Nodes().Patch(ctx, stale.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := cluster.Cordon(permit.NewContext(ctx, granted("run-1")), stale); err != nil {
@@ -145,7 +147,8 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 			t.Errorf("%+v", drained)
 		}
 		for _, skipped := range drained.Skipped {
-			if skipped.Node == "" || !strings.Contains(skipped.Reason, "DaemonSet") || strings.Contains(skipped.Reason, skipped.Pod) {
+			if skipped.Node == "" || !strings.Contains(skipped.Reason, "DaemonSet") || strings.Contains(skipped.Reason,
+				skipped.Pod) {
 				t.Errorf("%+v", skipped)
 			}
 		}
@@ -163,16 +166,19 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 }
 
 func TestDrainNamesTheBudgetInTheWay(t *testing.T) {
-	inCluster(t, spare+"faults: [{pdbBlocks: {app: coredns}}]\n", func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
+	inCluster(t, spare+"faults: [{pdbBlocks: {app: coredns}}]\n", func(t *testing.T, cluster *kube.Cluster,
+		_ *azuresim.World) {
 		began := time.Now()
-		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"), kube.DrainOptions{Deadline: 2 * time.Minute})
+		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"),
+			kube.DrainOptions{Deadline: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < 2*time.Minute || took > 2*time.Minute+10*time.Second {
 			t.Errorf("the deadline of 2m was kept after %s", took)
 		}
-		if drained.Complete() || !strings.Contains(drained.Blockers(), "coredns") || !strings.Contains(drained.Blockers(), "PodDisruptionBudget") {
+		if drained.Complete() || !strings.Contains(drained.Blockers(), "coredns") || !strings.Contains(drained.Blockers(),
+			"PodDisruptionBudget") {
 			t.Errorf("blockers %q", drained.Blockers())
 		}
 		for _, pod := range drained.Remaining {

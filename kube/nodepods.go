@@ -95,9 +95,11 @@ func (c *Cluster) listNodePods(ctx context.Context, nodes []Node) (nodePods, err
 	return all, nil
 }
 
-func (c *Cluster) listPodsOfNode(ctx context.Context, name string, classifier *podClassifier) (*drainingNode, []SkippedPod, error) {
+func (c *Cluster) listPodsOfNode(ctx context.Context, name string, classifier *podClassifier) (*drainingNode,
+	[]SkippedPod, error) {
 	if name == "" {
-		return nil, nil, apierr.New(apierr.Terminal, "invalid node: no name (it would select the pods that are not scheduled)")
+		return nil, nil, apierr.New(apierr.Terminal,
+			"invalid node: no name (it would select the pods that are not scheduled)")
 	}
 	var node *drainingNode
 	var skipped []SkippedPod
@@ -125,7 +127,8 @@ func (c *Cluster) listPodsOfNode(ctx context.Context, name string, classifier *p
 // eachPodOnNode visits the pods of a node, page by page, and gives the version from
 // which a watch misses nothing. A pod of another node in the answer is an error:
 // whoever answered did not apply the field selector.
-func (c *Cluster) eachPodOnNode(ctx context.Context, node string, visit func(*corev1.Pod) error) (version string, _ error) {
+func (c *Cluster) eachPodOnNode(ctx context.Context, node string, visit func(*corev1.Pod) error) (version string,
+	_ error) {
 	options := podsOnNode(node)
 	options.Limit = pageSize
 	for {
@@ -139,7 +142,8 @@ func (c *Cluster) eachPodOnNode(ctx context.Context, node string, visit func(*co
 		for i := range list.Items {
 			found := &list.Items[i]
 			if found.Spec.NodeName != node {
-				return "", wrongObject("pods of node", node, podName(found.Namespace, found.Name)+" of node "+bounded(found.Spec.NodeName))
+				return "", wrongObject("pods of node", node, podName(found.Namespace, found.Name)+" of node "+
+					bounded(found.Spec.NodeName))
 			}
 			if err := visit(found); err != nil {
 				return "", err

@@ -56,7 +56,8 @@ func (c *Cluster) MetadataOf(ctx context.Context, object Object) (*metav1.Partia
 // confirmAbsent leaves class Missing only to the object's own 404 and to that of a
 // resource which discovery does not list.
 func (c *Cluster) confirmAbsent(ctx context.Context, object Object, err error) error {
-	if err = c.ConfirmNotServed(ctx, object.Resource.GroupVersionResource, err); !apierrors.IsNotFound(err) || isUnserved(err) {
+	if err = c.ConfirmNotServed(ctx, object.Resource.GroupVersionResource, err); !apierrors.IsNotFound(err) ||
+		isUnserved(err) {
 		return err
 	}
 	if isAbsent(err, object.Resource.Resource, object.Name) {
@@ -86,7 +87,8 @@ func (c *Cluster) Delete(ctx context.Context, object Object) error {
 		return err
 	}
 	background := metav1.DeletePropagationBackground
-	options := metav1.DeleteOptions{PropagationPolicy: &background, Preconditions: metav1.NewUIDPreconditions(string(object.UID))}
+	options := metav1.DeleteOptions{PropagationPolicy: &background,
+		Preconditions: metav1.NewUIDPreconditions(string(object.UID))}
 	gvr := object.Resource.GroupVersionResource
 	err := Classify(backoff.Once(ctx, c.Clock, func(ctx context.Context) error {
 		err := c.Metadata.Resource(gvr).Namespace(object.Namespace).Delete(ctx, object.Name, options)

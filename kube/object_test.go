@@ -21,11 +21,13 @@ func TestOnlyTheVeryObjectIsDeleted(t *testing.T) {
 	t.Parallel()
 	plane := kubetest.Start(t)
 	cluster, maps := connected(t, plane.Kubeconfig()), plane.Client().CoreV1().ConfigMaps(plane.Namespace(t))
-	made, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "there"}}, metav1.CreateOptions{})
+	made, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "there"}},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	configMaps := kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
+	configMaps := kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+		Kind: "ConfigMap", Namespaced: true}
 	unknown, very := kube.ObjectOf(configMaps, made), kube.ObjectOf(configMaps, made)
 	unknown.UID = ""
 	if err := cluster.Delete(permit.NewContext(t.Context(), granted("run-1")), unknown); err == nil {

@@ -32,20 +32,21 @@ func (c *Cluster) EachObject(
 		page, err := c.Metadata.Resource(resource.GroupVersionResource).Namespace(in.Namespace).List(ctx, options)
 		return page, c.ConfirmNotServed(ctx, resource.GroupVersionResource, err)
 	}
-	err := ListPages(ctx, c, "listing "+resource.String(), in.Options(), list, func(list *metav1.PartialObjectMetadataList) error {
-		if version == "" {
-			version = list.ResourceVersion
-		}
-		for i := range list.Items {
-			if got := list.Items[i].Namespace; in.Namespace != "" && got != in.Namespace {
-				return wrongObject(resource.String()+" in namespace", in.Namespace, bounded(got))
+	err := ListPages(ctx, c, "listing "+resource.String(), in.Options(), list,
+		func(list *metav1.PartialObjectMetadataList) error {
+			if version == "" {
+				version = list.ResourceVersion
 			}
-			if err := visit(&list.Items[i]); err != nil {
-				return err
+			for i := range list.Items {
+				if got := list.Items[i].Namespace; in.Namespace != "" && got != in.Namespace {
+					return wrongObject(resource.String()+" in namespace", in.Namespace, bounded(got))
+				}
+				if err := visit(&list.Items[i]); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	return version, err
 }
 

@@ -63,7 +63,8 @@ func (n *drainingNode) String() string {
 		}
 	}
 	slices.Sort(blocked)
-	return strings.Join(append([]string{fmt.Sprintf("%s: %s left", bounded(n.name), plural(n.remaining, "pod"))}, blocked...), ", ")
+	return strings.Join(append([]string{fmt.Sprintf("%s: %s left", bounded(n.name), plural(n.remaining, "pod"))},
+		blocked...), ", ")
 }
 
 func plural(n int, thing string) string {

@@ -25,7 +25,8 @@ func (c *Cluster) ConfirmNotServed(ctx context.Context, resource schema.GroupVer
 	case seen != nil:
 		return fmt.Errorf("asking whether %s is served: %w", resource.GroupResource(), Classify(seen))
 	case served:
-		return apierr.New(apierr.Transient, "unexpected answer: %s is served, yet its path was not found: %w", resource.GroupResource(), err)
+		return apierr.New(apierr.Transient, "unexpected answer: %s is served, yet its path was not found: %w",
+			resource.GroupResource(), err)
 	}
 	return apierr.New(apierr.Missing, "not found: resource %s is not served: %w", resource.GroupResource(), err)
 }
@@ -40,7 +41,8 @@ func (c *Cluster) isServed(ctx context.Context, resource schema.GroupVersionReso
 	// client-go gives an incomplete list when it may not read one of its two halves.
 	for _, always := range []string{"v1", "apps/v1"} {
 		if !lists(groups, always) {
-			return false, apierr.New(apierr.Transient, "unexpected answer: discovery does not list %s, which every API server serves", always)
+			return false, apierr.New(apierr.Transient,
+				"unexpected answer: discovery does not list %s, which every API server serves", always)
 		}
 	}
 	wanted := resource.GroupVersion().String()
@@ -51,7 +53,8 @@ func (c *Cluster) isServed(ctx context.Context, resource schema.GroupVersionReso
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(list.APIResources, func(one metav1.APIResource) bool { return one.Name == resource.Resource }), nil
+	return slices.ContainsFunc(list.APIResources,
+		func(one metav1.APIResource) bool { return one.Name == resource.Resource }), nil
 }
 
 func lists(groups *metav1.APIGroupList, wanted string) bool {

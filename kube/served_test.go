@@ -15,16 +15,19 @@ func serves(groups []string, resources ...string) func(*http.Request) *http.Resp
 	return func(request *http.Request) *http.Response {
 		switch request.URL.Path {
 		case "/api":
-			return said(http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}})
+			return said(http.StatusOK, metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"},
+				Versions: []string{"v1"}})
 		case "/apis":
 			list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 			for _, group := range groups {
 				version := metav1.GroupVersionForDiscovery{GroupVersion: group + "/v1", Version: "v1"}
-				list.Groups = append(list.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{version}, PreferredVersion: version})
+				list.Groups = append(list.Groups, metav1.APIGroup{Name: group, Versions: []metav1.GroupVersionForDiscovery{version},
+					PreferredVersion: version})
 			}
 			return said(http.StatusOK, list)
 		case "/apis/example.io/v1":
-			list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: "example.io/v1"}
+			list := metav1.APIResourceList{TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
+				GroupVersion: "example.io/v1"}
 			for _, name := range resources {
 				list.APIResources = append(list.APIResources, metav1.APIResource{Name: name, Kind: "Widget", Namespaced: true})
 			}
@@ -44,18 +47,23 @@ func TestAbsenceIsTheObjectsOwn404(t *testing.T) {
 		discovery func(*http.Request) *http.Response
 		absent    bool
 	}{
-		"its own":                               {func() *http.Response { return notFound("widgets", "a") }, everything, true},
-		"of another object":                     {func() *http.Response { return notFound("widgets", "b") }, everything, false},
-		"of its namespace":                      {func() *http.Response { return notFound("namespaces", "team") }, everything, false},
-		"of the path, which is served":          {pathNotFound, everything, false},
-		"of the path, whose group is not":       {pathNotFound, serves([]string{"apps"}), true},
-		"of the path, whose resource is not":    {pathNotFound, serves([]string{"apps", "example.io"}, "gadgets"), true},
-		"of the path, and discovery is empty":   {pathNotFound, serves(nil), false},
-		"of the path, and discovery is missing": {pathNotFound, func(*http.Request) *http.Response { return pathNotFound() }, false},
+		"its own": {func() *http.Response { return notFound("widgets", "a") },
+			everything, true},
+		"of another object": {func() *http.Response { return notFound("widgets", "b") },
+			everything, false},
+		"of its namespace": {func() *http.Response { return notFound("namespaces", "team") },
+			everything, false},
+		"of the path, which is served":        {pathNotFound, everything, false},
+		"of the path, whose group is not":     {pathNotFound, serves([]string{"apps"}), true},
+		"of the path, whose resource is not":  {pathNotFound, serves([]string{"apps", "example.io"}, "gadgets"), true},
+		"of the path, and discovery is empty": {pathNotFound, serves(nil), false},
+		"of the path, and discovery is missing": {pathNotFound, func(*http.Request) *http.Response { return pathNotFound() },
+			false},
 		"gone, which is about a version": {func() *http.Response {
 			return refusal(http.StatusGone, metav1.StatusReasonGone, nil)
 		}, everything, false},
-		"forbidden": {func() *http.Response { return refusal(http.StatusForbidden, metav1.StatusReasonForbidden, nil) }, everything, false},
+		"forbidden": {func() *http.Response { return refusal(http.StatusForbidden, metav1.StatusReasonForbidden, nil) },
+			everything, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +74,8 @@ func TestAbsenceIsTheObjectsOwn404(t *testing.T) {
 					}
 					return c.discovery(request)
 				}
-				object := Object{Resource: Resource{GroupVersionResource: widgets, Kind: "Widget", Namespaced: true}, Namespace: "team", Name: "a", UID: "1"}
+				object := Object{Resource: Resource{GroupVersionResource: widgets, Kind: "Widget", Namespaced: true},
+					Namespace: "team", Name: "a", UID: "1"}
 				exists, _, err := cluster.State(t.Context(), object)
 				if absent := err == nil && !exists; absent != c.absent {
 					t.Errorf("absent %v, want %v (%v)", absent, c.absent, err)
@@ -94,8 +103,10 @@ func TestAnotherObjectThanWasAskedForIsAnError(t *testing.T) {
 					TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}, ObjectMeta: got,
 				})
 			}
-			object := Object{Resource: Resource{GroupVersionResource: widgets, Namespaced: true}, Namespace: "team", Name: "a", UID: "1"}
-			if found, err := cluster.MetadataOf(t.Context(), object); err == nil || !strings.Contains(err.Error(), "unexpected object") {
+			object := Object{Resource: Resource{GroupVersionResource: widgets, Namespaced: true}, Namespace: "team",
+				Name: "a", UID: "1"}
+			if found, err := cluster.MetadataOf(t.Context(), object); err == nil || !strings.Contains(err.Error(),
+				"unexpected object") {
 				t.Errorf("%s: got %v, %v", name, found, err)
 			}
 		})

@@ -90,7 +90,8 @@ func changes(c *Cluster) map[string]func(context.Context) error {
 			return err
 		},
 		"PUT /apis/example.io/v1/namespaces/team/widgets/a": func(ctx context.Context) error {
-			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.io/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"}}}
+			object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.io/v1", "kind": "Widget",
+				"metadata": map[string]any{"name": "a"}}}
 			_, err := c.Dynamic.Resource(widgets).Namespace("team").Update(ctx, object, metav1.UpdateOptions{})
 			return err
 		},
@@ -101,7 +102,8 @@ func changes(c *Cluster) map[string]func(context.Context) error {
 			return c.Metadata.Resource(widgets).Namespace("team").Delete(ctx, "a", metav1.DeleteOptions{})
 		},
 		"GET /api/v1/namespaces/team/pods/a/exec": func(ctx context.Context) error {
-			return c.Client.CoreV1().RESTClient().Get().Namespace("team").Resource("pods").Name("a").SubResource("exec").Param("command", "halt").Do(ctx).Error()
+			return c.Client.CoreV1().RESTClient().Get().Namespace("team").Resource("pods").Name("a").SubResource("exec").Param(
+				"command", "halt").Do(ctx).Error()
 		},
 		"GET /api/v1/namespaces/team/services/http:a:/proxy/reset": func(ctx context.Context) error {
 			return c.Client.CoreV1().Services("team").ProxyGet("http", "a", "", "reset", nil).(*rest.Request).Do(ctx).Error()
@@ -211,12 +213,14 @@ func TestExemptRequestsAreTheseAndNoOthers(t *testing.T) {
 			if want := c.exemption; ofJournal && exempt || !ofJournal && name != want {
 				t.Errorf("%s %s: exempt as %q, want %q", c.method, c.path, name, want)
 			}
-			if name, _ := exemptions(prefix, slices.Concat(exemptForAll(), exemptForJournal("salve-system")))(request); name != c.exemption {
+			if name, _ := exemptions(prefix,
+				slices.Concat(exemptForAll(), exemptForJournal("salve-system")))(request); name != c.exemption {
 				t.Errorf("%s %s by the journal's client: exempt as %q, want %q", c.method, c.path, name, c.exemption)
 			}
 		}
 		outside := httptest.NewRequest(c.method, "https://api.example"+c.path, http.NoBody)
-		if name, _ := exemptions("/k8s/clusters/c-1", slices.Concat(exemptForAll(), exemptForJournal("salve-system")))(outside); name != none {
+		if name, _ := exemptions("/k8s/clusters/c-1",
+			slices.Concat(exemptForAll(), exemptForJournal("salve-system")))(outside); name != none {
 			t.Errorf("%s %s is not below the server's path and exempt as %q", c.method, c.path, name)
 		}
 	}
@@ -238,7 +242,8 @@ func TestJournalClientWritesItsOwnNamespaceAlone(t *testing.T) {
 			return err
 		},
 		"namespaces": func(ctx context.Context, c kubernetes.Interface, namespace string) error {
-			_, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+			_, err := c.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}},
+				metav1.CreateOptions{})
 			return err
 		},
 	}
@@ -249,10 +254,12 @@ func TestJournalClientWritesItsOwnNamespaceAlone(t *testing.T) {
 	}
 	for kind, create := range create {
 		before := len(w.requests())
-		if err := create(t.Context(), journal, "kube-system"); apierr.ClassOf(Classify(err)) != apierr.Conflict || err == nil {
+		if err := create(t.Context(), journal, "kube-system"); apierr.ClassOf(Classify(err)) != apierr.Conflict ||
+			err == nil {
 			t.Errorf("%s of another namespace: %v", kind, err)
 		}
-		if err := create(t.Context(), w.cluster(t).Client, "salve-system"); apierr.ClassOf(Classify(err)) != apierr.Conflict || err == nil {
+		if err := create(t.Context(), w.cluster(t).Client,
+			"salve-system"); apierr.ClassOf(Classify(err)) != apierr.Conflict || err == nil {
 			t.Errorf("%s by the cluster's own client: %v", kind, err)
 		}
 		if seen := w.requests()[before:]; len(seen) > 0 {

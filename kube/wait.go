@@ -50,7 +50,8 @@ func (c *Cluster) watchNodes(
 ) (finished bool, _ error) {
 	limited, cancel := clock.WithTimeout(ctx, c.Clock, resync)
 	defer cancel()
-	watcher, err := c.Client.CoreV1().Nodes().Watch(limited, metav1.ListOptions{LabelSelector: selector, ResourceVersion: version})
+	watcher, err := c.Client.CoreV1().Nodes().Watch(limited, metav1.ListOptions{LabelSelector: selector,
+		ResourceVersion: version})
 	if err != nil {
 		return false, context.Cause(ctx) // the next list tells the cause
 	}
