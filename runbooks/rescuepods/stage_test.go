@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"salve/engine"
@@ -245,11 +246,14 @@ func (s *stage) job(name, completed string) {
 	})
 }
 
+// admin is the cluster as others change it: without permits.
 func (s *stage) admin() *kube.Cluster {
 	s.Helper()
-	cluster, err := kube.Open(s.plane.Kubeconfig(), "", clock.Real{})
+	custom, err := dynamic.NewForConfig(s.plane.Config())
 	s.must(err)
-	return cluster
+	only, err := metadata.NewForConfig(s.plane.Config())
+	s.must(err)
+	return &kube.Cluster{Client: s.plane.Client(), Dynamic: custom, Metadata: only, Clock: clock.Real{}}
 }
 
 // controller stands in for Prow's until the test ends: an unfinished job without a
