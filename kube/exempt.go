@@ -3,6 +3,7 @@ package kube
 import (
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,17 +39,32 @@ func exemptForAll() []exemption {
 }
 
 // exemptForJournal are the journal's own writes. Objects are written and deleted by
-// name: no request may delete them all.
-func exemptForJournal(namespace string) []exemption {
-	return []exemption{
-		{"journal record", isNamedWrite("api/v1/namespaces/" + namespace + "/configmaps")},
-		{"journal key", isNamedWrite("api/v1/namespaces/" + namespace + "/secrets")},
-		{"lease", isNamedWrite("apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases")},
-		{"journal namespace", func(request *http.Request, segments []string) bool {
-			return request.Method == http.MethodPost && strings.Join(segments, "/") == "api/v1/namespaces" &&
-				createsNamespace(request, namespace)
-		}},
+// name; only the exports of one run may be deleted together.
+func exemptForJournal(namespaces ...string) []exemption {
+	var all []exemption
+	for _, namespace := range namespaces {
+		secrets := "api/v1/namespaces/" + namespace + "/secrets"
+		all = append(all,
+			exemption{"journal record", isNamedWrite("api/v1/namespaces/" + namespace + "/configmaps")},
+			exemption{"journal secret", isNamedWrite(secrets)},
+			exemption{"journal export", func(request *http.Request, segments []string) bool {
+				return request.Method == http.MethodDelete && strings.Join(segments, "/") == secrets && selectsOneRun(request)
+			}},
+			exemption{"lease", isNamedWrite("apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases")},
+			exemption{"journal namespace", func(request *http.Request, segments []string) bool {
+				return request.Method == http.MethodPost && strings.Join(segments, "/") == "api/v1/namespaces" &&
+					createsNamespace(request, namespace)
+			}})
 	}
+	return all
+}
+
+var oneRun = regexp.MustCompile(`^salve-run=[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
+
+// selectsOneRun tells whether a request is about the objects of one run alone.
+func selectsOneRun(request *http.Request) bool {
+	selectors := request.URL.Query()["labelSelector"]
+	return len(selectors) == 1 && oneRun.MatchString(selectors[0])
 }
 
 // isAccessReview: reviews are questions that are asked by POST and stored nowhere

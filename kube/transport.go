@@ -40,12 +40,12 @@ func guarded(config *rest.Config, own []exemption) (*rest.Config, error) {
 // write these without a permit. Nobody else may have it.
 func JournalClient(c *Cluster, access permit.JournalAccess) (kubernetes.Interface, error) {
 	switch {
-	case access.Namespace() == "":
+	case len(access.Namespaces()) == 0 || slices.Contains(access.Namespaces(), ""):
 		return nil, apierr.New(apierr.Terminal, "invalid journal access: no namespace")
 	case c.config == nil: // an embedded cluster, which has no wire
 		return c.Client, nil
 	}
-	config, err := guarded(c.config, exemptForJournal(access.Namespace()))
+	config, err := guarded(c.config, exemptForJournal(access.Namespaces()...))
 	if err != nil {
 		return nil, err
 	}
