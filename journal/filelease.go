@@ -141,8 +141,13 @@ func (l *fileLease) SetOpenRun(_ context.Context, open OpenRun) error {
 	if err := l.check(); err != nil {
 		return err
 	}
+	begun := l.state.Open == nil || l.state.Open.Run != open.Run
 	l.state.Open = &open
-	return l.write()
+	if err := l.write(); err != nil || !begun {
+		return err
+	}
+	// From its first entry on the lease vouches for a run, also after a power cut.
+	return l.file.disk.SyncDir(leasesFolder)
 }
 
 // Release ends the lock. The file stays, because its epoch must only grow.
