@@ -11,6 +11,7 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
+	"salve/journal/configmap"
 	"salve/runbook"
 )
 
@@ -20,8 +21,10 @@ import (
 func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	var err error
 	if e.folder != "" {
-		e.journal, err = e.shelf.open(ctx, e.app)
-		return nil, err
+		if e.journal, err = e.shelf.open(ctx, e.app); err != nil || e.verb != act {
+			return nil, err
+		}
+		return nil, e.leaseInWorld(ctx)
 	}
 	absent := false
 	if err = e.reach(ctx); err == nil {
@@ -47,6 +50,35 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 		return nil, err
 	}
 	return e.recipe.without(runbook.Undecided, unreachable(err)), nil
+}
+
+// leaseInWorld takes the lease in the cluster too whenever that can be reached: two
+// journals on one target, in two folders or in one and the cluster, have one lease.
+func (e *errand) leaseInWorld(ctx context.Context) error {
+	if e.scenario != "" {
+		return nil // the rehearsal's cluster is its own
+	}
+	limited, cancel := clock.WithTimeout(ctx, e.clock, probeToLook)
+	defer cancel()
+	var kept *configmap.Journal
+	cluster, err := e.recipe.cluster(limited)
+	if err == nil {
+		kept, err = configmap.New(configmap.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: e.namespace, Lease: e.lease})
+	}
+	if err == nil {
+		_, err = kept.Peek(limited, "any")
+	}
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil && apierr.ClassOf(err) == apierr.Missing:
+		return nil // there is no cluster, which is for the guards to say
+	case err != nil:
+		e.watch.say(fmt.Sprintf("The lease is taken on this machine only, the cluster can't be reached: %v.", err))
+		return nil
+	}
+	e.journal.Locker = journal.Lockers{kept, e.journal.Locker}
+	return nil
 }
 
 // reach opens the journal in the recipe's cluster.

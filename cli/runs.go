@@ -13,7 +13,7 @@ import (
 
 func newRuns(a *app) *cobra.Command {
 	command := parent("runs", "List, show, move and abandon runs")
-	command.AddCommand(newRunsList(a), newRunsShow(a), newExport(a), newImport(a), newAbandon(a))
+	command.AddCommand(newRunsList(a), newRunsShow(a), newExport(a), newImport(a), newAbandon(a), newPrune(a))
 	return command
 }
 

@@ -38,7 +38,7 @@ func (r *Record) verifyHead(lease Lease) error {
 	if _, none := lease.(noLease); none {
 		return nil
 	}
-	reason := "it names no run"
+	reason, vouched := "it names no run", false
 	for _, known := range namedBy(lease) {
 		if known.Run != r.Run {
 			reason = fmt.Sprintf("it names run %q", known.Run)
@@ -50,9 +50,9 @@ func (r *Record) verifyHead(lease Lease) error {
 		if err := r.matches(&known); err != nil {
 			return err
 		}
-		reason = ""
+		vouched = true
 	}
-	if reason == "" || !r.Changed() {
+	if vouched || !r.Changed() {
 		return nil // where nothing was announced, a cut can hide nothing
 	}
 	return &HeadError{Run: r.Run, Target: r.Header.Target.ID, Reason: reason}
