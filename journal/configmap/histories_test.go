@@ -1,0 +1,283 @@
+package configmap_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+
+	"salve/internal/apierr"
+	"salve/journal"
+	"salve/journal/configmap"
+)
+
+// The operations of a history.
+type (
+	taken    struct{}           // the lease is taken; gives its epoch
+	checked  struct{ at int64 } // the lease of an epoch is shown to be ours
+	appended struct {           // a line is added at a position
+		seq  int
+		line string
+	}
+	readBack struct{} // the record is read; gives its lines
+)
+
+// answer is what became of an operation. Of one whose answer was lost it is not known
+// whether it happened.
+type answer struct {
+	done, unknown bool
+	epoch         int64
+	lines         string
+}
+
+// state is what the model knows: the newest epoch, and the lines so far.
+type state struct {
+	epoch int64
+	lines string
+}
+
+// oneHolder is the promise: one holder at a time, epochs that grow, and appends that
+// are never lost or reordered.
+var oneHolder = porcupine.NondeterministicModel{
+	Init: func() []any { return []any{state{}} },
+	Step: func(before, operation, result any) []any {
+		s, got := before.(state), result.(answer)
+		switch op := operation.(type) {
+		case taken:
+			switch {
+			case got.done && got.epoch > s.epoch:
+				return []any{state{got.epoch, s.lines}}
+			case got.done:
+				return nil
+			}
+			return []any{s} // an epoch that nobody got is taken by nobody
+		case checked:
+			if got.done && op.at != s.epoch {
+				return nil
+			}
+			return []any{s}
+		case appended:
+			next := state{s.epoch, s.lines + op.line + "\n"}
+			fits := strings.Count(s.lines, "\n") == op.seq-1
+			switch {
+			case got.done && fits:
+				return []any{next}
+			case got.done:
+				return nil
+			case got.unknown && fits:
+				return []any{s, next}
+			}
+			return []any{s}
+		default:
+			if got.done && got.lines != s.lines {
+				return nil
+			}
+			return []any{s}
+		}
+	},
+	Equal: func(a, b any) bool { return a == b },
+}
+
+// stormy fails requests before and after they are executed, and holds some back.
+type stormy struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	dice *rand.Rand
+}
+
+func (s *stormy) roll(sides int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.dice.Intn(sides)
+}
+
+func (s *stormy) RoundTrip(request *http.Request) (*http.Response, error) {
+	switch s.roll(20) {
+	case 0:
+		return nil, io.ErrUnexpectedEOF // never sent
+	case 1:
+		return &http.Response{
+			StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"text/plain"}},
+			Body: io.NopCloser(strings.NewReader("overloaded")), Request: request,
+		}, nil
+	case 2:
+		time.Sleep(time.Duration(s.roll(150)) * time.Millisecond)
+	}
+	response, err := s.next.RoundTrip(request)
+	if err == nil && s.roll(12) == 0 {
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+		return nil, io.ErrUnexpectedEOF // executed, and the answer is lost
+	}
+	return response, err
+}
+
+// chronicle notes operations with their times.
+type chronicle struct {
+	mu         sync.Mutex
+	start      time.Time
+	operations []porcupine.Operation
+}
+
+func (c *chronicle) note(client int, operation any, do func() answer) answer {
+	called := time.Since(c.start).Nanoseconds()
+	got := do()
+	returned := time.Since(c.start).Nanoseconds()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if got.unknown {
+		returned = 1 << 60 // it may happen at any later time
+	}
+	c.operations = append(c.operations, porcupine.Operation{ClientId: client, Input: operation, Call: called, Output: got, Return: returned})
+	return got
+}
+
+// outcome words an error as an answer: refused, or not known.
+func outcome(err error) answer {
+	switch {
+	case err == nil:
+		return answer{done: true}
+	case apierr.ClassOf(err) == apierr.Transient, errors.Is(err, context.DeadlineExceeded):
+		return answer{unknown: true}
+	}
+	return answer{}
+}
+
+// work takes the lease, adds lines while it is ours, and sometimes dies with it.
+func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journal, dice *rand.Rand) {
+	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	var lease journal.Lease
+	got := c.note(client, taken{}, func() answer {
+		var err error
+		lease, err = kept.Lock(limited, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: fmt.Sprint("client-", client)}})
+		got := outcome(err)
+		got.unknown = false
+		if err == nil {
+			got.epoch = lease.Epoch()
+		}
+		return got
+	})
+	if !got.done {
+		return
+	}
+	defer func() { _ = lease.Release(context.WithoutCancel(ctx)) }()
+	for n := range 1 + dice.Intn(3) {
+		if !c.note(client, checked{lease.Epoch()}, func() answer { return outcome(lease.Check(limited)) }).done {
+			return
+		}
+		var lines [][]byte
+		read := c.note(client, readBack{}, func() answer {
+			var err error
+			lines, err = kept.Read(limited, "run-1")
+			got := outcome(err)
+			for _, line := range lines {
+				got.lines += string(line) + "\n"
+			}
+			return got
+		})
+		if !read.done {
+			return
+		}
+		line := fmt.Sprintf("client %d epoch %d line %d", client, lease.Epoch(), n)
+		if dice.Intn(6) == 0 {
+			line += strings.Repeat(".", 100<<10) // begins another object
+		}
+		c.note(client, appended{len(lines) + 1, line}, func() answer {
+			return outcome(kept.Append(limited, "run-1", len(lines)+1, []byte(line+"\n")))
+		})
+	}
+}
+
+// history lets clients work at once and gives what they saw.
+func (b *bench) history(seed int64, clients, rounds int, meanwhile func()) []porcupine.Operation {
+	b.Helper()
+	b.must(b.runner(time.Second, nil).Create(b.Context(), "run-1"))
+	c := &chronicle{start: time.Now()}
+	var all sync.WaitGroup
+	for client := range clients {
+		dice := rand.New(rand.NewSource(seed + int64(client)))
+		kept := b.runner(time.Second, func(next http.RoundTripper) http.RoundTripper {
+			return &stormy{next: next, dice: rand.New(rand.NewSource(seed * int64(client+2)))}
+		})
+		all.Go(func() {
+			for range rounds {
+				c.work(b.Context(), client, kept, dice)
+			}
+		})
+	}
+	meanwhile()
+	all.Wait()
+	return c.operations
+}
+
+func (b *bench) linearizable(operations []porcupine.Operation) {
+	b.Helper()
+	appends := 0
+	for _, operation := range operations {
+		if _, ok := operation.Input.(appended); ok && operation.Output.(answer).done {
+			appends++
+		}
+	}
+	if appends < 3 {
+		b.Errorf("only %d appends of %d operations: nothing is shown", appends, len(operations))
+	}
+	if got := porcupine.CheckOperationsTimeout(oneHolder.ToModel(), operations, time.Minute); got != porcupine.Ok {
+		b.Errorf("the history of %d operations is %s", len(operations), got)
+		for _, operation := range operations {
+			b.Logf("%d: %+.80v -> %+.120v", operation.ClientId, operation.Input, operation.Output)
+		}
+	}
+}
+
+// TestHistoriesOfManyClients: requests, answers and both are lost and late.
+func TestHistoriesOfManyClients(t *testing.T) {
+	for _, seed := range []int64{1, 2} {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			b := newBench(t)
+			b.linearizable(b.history(seed, 4, 5, func() {}))
+		})
+	}
+}
+
+// TestHistoriesWhileTheAPIServerRestarts: and all clients lose it at once.
+func TestHistoriesWhileTheAPIServerRestarts(t *testing.T) {
+	b := newBench(t)
+	b.linearizable(b.history(3, 3, 4, func() {
+		time.Sleep(2 * time.Second)
+		b.plane.StopAPIServer(t)
+		b.plane.StartAPIServer(t)
+	}))
+}
+
+// TestModelDiesForEachPromise: the model itself refuses what must not happen.
+func TestModelDiesForEachPromise(t *testing.T) {
+	line := func(seq int, text string) porcupine.Operation {
+		return porcupine.Operation{Input: appended{seq, text}, Output: answer{done: true}}
+	}
+	for name, operations := range map[string][]porcupine.Operation{
+		"an epoch is given twice": {{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 1}}},
+		"two holders at once": {
+			{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 2}},
+			{Input: checked{1}, Output: answer{done: true}},
+		},
+		"an append is lost":        {line(1, "a"), {Input: readBack{}, Output: answer{done: true}}},
+		"appends are reordered":    {line(1, "a"), line(2, "b"), {Input: readBack{}, Output: answer{done: true, lines: "b\na\n"}}},
+		"two appends at one place": {line(1, "a"), line(1, "b")},
+	} {
+		for i := range operations {
+			operations[i].Call, operations[i].Return = int64(2*i), int64(2*i+1)
+		}
+		if porcupine.CheckOperations(oneHolder.ToModel(), operations) {
+			t.Errorf("%s: the model lets it pass", name)
+		}
+	}
+}
