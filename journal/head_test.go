@@ -306,3 +306,92 @@ func (r *reads) Read(ctx context.Context, run string) ([][]byte, error) {
 	r.whole++
 	return r.Store.Read(ctx, run)
 }
+
+// TestRecordWithAnotherPastIsBroken: as long as the head, sealed, and not the one that
+// the lease knows.
+func TestRecordWithAnotherPastIsBroken(t *testing.T) {
+	store, file := underLease(t)
+	cut(t, file, 1)
+	other, err := journal.Load(ctx, store, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(other.Reopen(journal.NoLease(9), now), other.Append(ctx, journal.Warned, "", journal.Message{Text: "another past"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.Load(ctx, store, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease, err := store.Lock(ctx, journal.Claim{Target: "lamp/1", Above: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var broken *journal.BrokenError
+	if err := record.Reopen(lease, now); !errors.As(err, &broken) {
+		t.Errorf("it is resumed: %v", err)
+	}
+}
+
+// TestEditedHeadVouchesForNothing: who can write leases can't shorten a record.
+func TestEditedHeadVouchesForNothing(t *testing.T) {
+	store, file := underLease(t)
+	lease := locked(t, store)
+	edited := *lease.OpenRun()
+	edited.Seq = 0
+	if err := lease.SetOpenRun(ctx, edited); err != nil {
+		t.Fatal(err)
+	}
+	cut(t, file, 1)
+	record, err := journal.Load(ctx, store, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var headless *journal.HeadError
+	if err := record.Reopen(lease, now); !errors.As(err, &headless) {
+		t.Errorf("it is resumed: %v", err)
+	}
+}
+
+// TestLowerEpochWritesNothing: a lease whose memory was lost is no fence.
+func TestLowerEpochWritesNothing(t *testing.T) {
+	backend, _ := written(t)
+	record, err := journal.Load(ctx, backend, "run-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Reopen(journal.NoLease(7), now); apierr.ClassOf(err) != apierr.Conflict {
+		t.Errorf("under the epoch that wrote it last: %v", err)
+	}
+}
+
+// failing fails one write.
+type failing struct {
+	journal.Store
+	fail bool
+}
+
+func (f *failing) Append(ctx context.Context, run string, seq int, line []byte) error {
+	if f.fail {
+		f.fail = false
+		return errors.New("no space left on device")
+	}
+	return f.Store.Append(ctx, run, seq, line)
+}
+
+// TestAfterAFailedWriteNothingIsWritten: it is not known what of it is there.
+func TestAfterAFailedWriteNothingIsWritten(t *testing.T) {
+	store := &failing{Store: journal.NewMemory()}
+	record, err := journal.Create(ctx, store, journal.NoLease(1), now, journal.Header{Run: "run-1", Runbook: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.fail = true
+	var unwritten *journal.WriteError
+	for range 2 {
+		if err := record.Append(ctx, journal.Warned, "", journal.Message{}); !errors.As(err, &unwritten) || unwritten.Seq != 2 {
+			t.Errorf("got %v", err)
+		}
+	}
+}

@@ -201,3 +201,26 @@ func TestARecordThatWentOnComesBackWhole(t *testing.T) {
 		t.Errorf("back home: %+v, %v", back, err)
 	}
 }
+
+// TestExportsGoWithTheRecord: what is kept apart arrives before what names it.
+func TestExportsGoWithTheRecord(t *testing.T) {
+	from, to := place(t, "from"), place(t, "to")
+	begin(t, from)
+	record := load(t, from)
+	err := errors.Join(record.Reopen(journal.NoLease(6), now), record.PutExport(ctx, "bundle", []byte("definition")),
+		record.Append(ctx, journal.Noted, "", journal.Note{Name: "pod", Value: []byte(`"--password=hunter2"`)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved, err := carry(from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pod string
+	if data, err := moved.ReadExport(ctx, "bundle"); err != nil || string(data) != "definition" {
+		t.Errorf("export %q, %v", data, err)
+	}
+	if _, err := load(t, to).Recall("pod", &pod); err != nil || pod != "--password=hunter2" {
+		t.Errorf("note %q, %v", pod, err)
+	}
+}
