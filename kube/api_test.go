@@ -34,6 +34,7 @@ type api struct {
 	pods    []*corev1.Pod
 	budgets []policyv1.PodDisruptionBudget
 	watches map[*io.PipeWriter]string // by the node
+	deleted []deletion
 	// evictions are those that arrived.
 	evictions []arrived
 	inFlight  int
@@ -41,6 +42,12 @@ type api struct {
 	// answer answers a request in place of the API server; nil leaves it to it. It is
 	// called without the lock.
 	answer func(request *http.Request, pod string) *http.Response
+}
+
+type deletion struct {
+	version  int
+	selector string
+	event    []byte
 }
 
 type arrived struct {
@@ -112,7 +119,7 @@ func (a *api) serve(request *http.Request, now time.Duration) *http.Response {
 			TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudgetList"}, Items: a.budgets,
 		})
 	case query.Get("watch") != "":
-		return a.watch(query.Get("fieldSelector"))
+		return a.watch(query.Get("fieldSelector"), query.Get("resourceVersion"))
 	case pod != "":
 		if i := a.index(pod); i >= 0 {
 			return said(http.StatusOK, a.pods[i])
@@ -166,30 +173,36 @@ func (a *api) evict(pod string) *http.Response {
 	if err != nil {
 		panic(err)
 	}
+	one := deletion{a.version, "spec.nodeName=" + gone.Spec.NodeName, append(raw, '\n')}
+	a.deleted = append(a.deleted, one)
 	for w, selector := range a.watches {
-		if selector == "spec.nodeName="+gone.Spec.NodeName {
-			go func() { _, _ = w.Write(append(raw, '\n')) }() // a watch that ended is told in vain
-		}
+		one.sendTo(w, selector)
 	}
 	return said(http.StatusCreated, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
 		Status: metav1.StatusSuccess})
 }
 
-func (a *api) watch(selector string) *http.Response {
-	reader, writer := io.Pipe()
-	a.watches[writer] = selector
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
-		Body: reader}
+func (d deletion) sendTo(w *io.PipeWriter, selector string) {
+	if d.selector == selector {
+		go func() { _, _ = w.Write(d.event) }() // a watch that ended is told in vain
+	}
 }
 
-// endWatches ends all watches, as an API server does that stops.
-func (a *api) endWatches() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for w := range a.watches {
-		_ = w.Close()
+// watch sends what was deleted since a version, and then what will be.
+func (a *api) watch(selector, since string) *http.Response {
+	reader, writer := io.Pipe()
+	a.watches[writer] = selector
+	version, err := strconv.Atoi(since)
+	if err != nil {
+		panic(err)
 	}
-	clear(a.watches)
+	for _, one := range a.deleted {
+		if one.version > version {
+			one.sendTo(writer, selector)
+		}
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: reader}
 }
 
 func (a *api) list(selector string) *http.Response {

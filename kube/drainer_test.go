@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -186,12 +187,11 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 					ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web"},
 					Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
 				}}
-				refused := false
+				var refused atomic.Bool
 				a.answer = func(request *http.Request, pod string) *http.Response {
-					if request.Method != http.MethodPost || refused || pod != "web-0" {
+					if request.Method != http.MethodPost || pod != "web-0" || refused.Swap(true) {
 						return nil
 					}
-					refused = true
 					return c.refusal
 				}
 				drained, err := cluster.Drain(under(t.Context(), nil), oneNode, DrainOptions{Deadline: time.Hour, Parallel: 1})
@@ -246,14 +246,14 @@ func TestNoMoreEvictionsInFlightThanAllowed(t *testing.T) {
 func TestEmptyListDoesNotMeanThatPodsAreDeleted(t *testing.T) {
 	t.Parallel()
 	onAPI(t, []string{"web-0", "other-0"}, func(t *testing.T, a *api, c *Cluster) {
-		ended := false
+		var ended atomic.Bool
 		a.answer = func(request *http.Request, pod string) *http.Response {
 			query := request.URL.Query()
 			switch {
 			case query.Get("watch") != "": // too old: the pods are listed again
-				ended = true
+				ended.Store(true)
 				return refusal(http.StatusGone, metav1.StatusReasonExpired, nil)
-			case ended && pod == "" && query.Get("fieldSelector") != "":
+			case ended.Load() && pod == "" && query.Get("fieldSelector") != "":
 				return said(http.StatusOK, corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"},
 					ListMeta: metav1.ListMeta{ResourceVersion: "9"}})
 			}
