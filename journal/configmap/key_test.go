@@ -156,3 +156,16 @@ func TestLeaseEditedToASecondIsNotShorter(t *testing.T) {
 	dead.sleep(false)
 	_ = lease.Release(t.Context())
 }
+
+// TestNextHolderIsToldOfTheOpenRun: taking the lease forgets nothing of it.
+func TestNextHolderIsToldOfTheOpenRun(t *testing.T) {
+	b := newBench(t)
+	b.must(b.opened("run-1").Release(t.Context()))
+	kept := b.runner(span, nil)
+	lease, err := b.lock(kept, "run-1")
+	b.must(err)
+	record, err := journal.Load(t.Context(), kept, "run-1")
+	b.must(err)
+	b.must(record.Reopen(lease, time.Now))
+	b.must(lease.Release(t.Context()))
+}
