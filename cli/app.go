@@ -44,7 +44,7 @@ func newApp() *app {
 
 // width is how many columns the answer may take; 0 where it isn't a terminal.
 func (a *app) width() int {
-	if file, ok := a.stdout.(*os.File); ok {
+	if file := terminal(a.stdout); file != nil {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width
 		}
@@ -54,8 +54,7 @@ func (a *app) width() int {
 
 // drawable tells whether standard error is a terminal to draw on.
 func (a *app) drawable() bool {
-	file, ok := a.stderr.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) && a.lookup("TERM") != "dumb"
+	return terminal(a.stderr) != nil && a.lookup("TERM") != "dumb"
 }
 
 // name is the program's.

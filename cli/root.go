@@ -10,6 +10,7 @@ import (
 // execute runs the command that the arguments name and gives the exit code. An
 // error is printed here and nowhere else.
 func execute(a *app) int {
+	a.streams()
 	root := newRoot(a)
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)

@@ -57,10 +57,16 @@ func (a *app) watchPods(parent context.Context, offered *clusterOffer[rescuepods
 	if err != nil {
 		return err
 	}
-	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) })
+	watched, leave := context.WithCancel(parent)
+	defer leave()
+	ctx, done := interruptible(watched, func(line string) { fmt.Fprintln(a.stderr, line) })
 	defer done()
 	world := rescuepods.World{Cluster: cluster}
-	err = rescuepods.Watch(ctx, world, offered.inputs, func(line string) { fmt.Fprintln(a.stdout, line) })
+	err = rescuepods.Watch(ctx, world, offered.inputs, func(line string) {
+		if fmt.Fprintln(a.stdout, line); a.unread() {
+			leave()
+		}
+	})
 	var stranded *stranded.StrandedError
 	switch {
 	case errors.As(err, &stranded):

@@ -47,10 +47,10 @@ func (w *watch) begin(title string, passing bool) {
 	case !w.app.drawable() || w.app.verbosity > 0:
 		w.now = console.NewLog(console.NewHandler(w.app.stderr, w.app.verbosity))
 	case passing:
-		w.now = console.NewPassing(w.app.stderr, title, w.clock.Now, w.app.environment)
+		w.now = console.NewPassing(terminal(w.app.stderr), title, w.clock.Now, w.app.environment)
 	default:
 		w.drawn = true
-		w.now = console.NewLive(w.app.stderr, title, w.clock.Now, w.app.environment)
+		w.now = console.NewLive(terminal(w.app.stderr), title, w.clock.Now, w.app.environment)
 	}
 }
 

@@ -303,9 +303,11 @@ func fold(text string, room, most int) []string {
 
 // redacted takes credentials out of a text before it is cut: half a token is
 // not known as one.
-func redacted(text string) string { return string(redact.Redact([]byte(text))) }
+func redacted(text string) string { return Visible(string(redact.Redact([]byte(text)))) }
 
+// cut is what every text of others goes through before it is drawn.
 func cut(text string, most int) string {
+	text = Visible(text)
 	if most < 1 || utf8.RuneCountInString(text) <= most {
 		return text
 	}
