@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"salve/engine"
@@ -19,6 +21,7 @@ func (e *errand) answer(ctx context.Context, results []engine.Result, failure er
 	}
 	for _, result := range results {
 		e.app.exit = max(e.app.exit, exitOf(result.Outcome))
+		e.app.began = e.app.began || e.verb == act && result.Run != ""
 	}
 	if failure != nil && e.app.exit == exitNeedsAttention {
 		failure = &attention{failure}
@@ -81,7 +84,8 @@ func (e *errand) part(ctx context.Context, result engine.Result) (report.Result,
 	}
 	record, err := journal.Load(ctx, e.journal, result.Run)
 	if err != nil {
-		return part, err
+		part.Warnings = append(part.Warnings, unreadable(result, err))
+		return part, nil // the answer must be told, above all where its record is lost
 	}
 	story, err := report.NewStory(record.History)
 	part.Timeline, part.Checks = story.Timeline, story.Checks
@@ -95,14 +99,15 @@ func (e *errand) show(ctx context.Context, result engine.Result) error {
 	findings := result.Findings
 	if result.Run != "" && e.verb == act {
 		record, err := journal.Load(ctx, e.journal, result.Run)
-		if err != nil {
-			return err
-		}
-		if e.scenario != "" || record.Changed() {
-			return showStory(e.app, record.History)
-		}
-		if findings, err = report.Asked(record.History); err != nil {
-			return err
+		switch {
+		case err != nil:
+			result.Warnings = append(slices.Clone(result.Warnings), unreadable(result, err))
+		case e.scenario != "" || record.Changed():
+			return errors.Join(showStory(e.app, record.History), showUnrecorded(e.app, result))
+		default:
+			if findings, err = report.Asked(record.History); err != nil {
+				return err
+			}
 		}
 	}
 	if len(findings) > 0 {
@@ -123,7 +128,22 @@ func (e *errand) show(ctx context.Context, result engine.Result) error {
 	if result.Question != "" {
 		fmt.Fprintln(out, "Question:", result.Question)
 	}
-	return nil
+	return showUnrecorded(e.app, result)
+}
+
+// unreadable says that the record of a run that was just made can't be read.
+func unreadable(result engine.Result, err error) string {
+	return fmt.Sprintf("the record of run %q can't be read: %v", result.Run, err)
+}
+
+// showUnrecorded prints what only this process still knows of a run whose record is lost, such as the definition of
+// what was deleted: it is gone when the process ends.
+func showUnrecorded(a *app, result engine.Result) error {
+	if !result.Unrecorded || len(result.Notes) == 0 {
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "\nWhat the run %s noted, which its record may have lost. Keep it:\n\n", result.Run)
+	return report.JSON(a.stdout, result.Notes)
 }
 
 // showStory prints a run's timeline and its checks.

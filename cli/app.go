@@ -29,7 +29,10 @@ type app struct {
 
 	output    string
 	verbosity int
-	began     bool
+	// understood: the command line was understood as far as the command and its flags.
+	understood bool
+	// began: a run may have changed something.
+	began bool
 	// answered: the JSON document has been printed.
 	answered bool
 	exit     int

@@ -61,7 +61,13 @@ func (a *app) document(document any) error {
 
 // fail prints an error as one line and gives its exit code.
 func (a *app) fail(err error) int {
-	code, advice := a.judge(err)
+	code, advice := a.classify(err)
+	if a.began { // then it is no wrong usage, and what is known already stays known
+		if code == exitUsage {
+			code = exitFailed
+		}
+		code = max(code, a.exit)
+	}
 	line := strings.Join(strings.Fields(err.Error()), " ") + advice
 	if a.json() && !a.answered {
 		// Whoever reads JSON gets a document in any case; when not even that can be
@@ -72,8 +78,8 @@ func (a *app) fail(err error) int {
 	return code
 }
 
-// judge gives an error's exit code, and what to do about it.
-func (a *app) judge(err error) (code int, advice string) {
+// classify gives an error's exit code, and what to do about it.
+func (a *app) classify(err error) (code int, advice string) {
 	var wrong *engine.InvalidError
 	var held *journal.HeldError
 	var broken *journal.BrokenError
@@ -88,7 +94,8 @@ func (a *app) judge(err error) (code int, advice string) {
 	case errors.As(err, &unseen):
 		return exitUndecided, ""
 	case errors.As(err, &away):
-		return exitNeedsAttention, "; nothing was changed. Bring it back with salve runs import, or give it up here with salve runs abandon"
+		return exitNeedsAttention, ". hint: salve runs import brings it back; " +
+			shell([]string{"salve", "runs", "abandon", away.Open.Run, "--target", away.Open.Target, "--reason", "TEXT"}) + " closes it here"
 	case errors.As(err, &broken):
 		return exitNeedsAttention, ""
 	case errors.As(err, &unsealed), errors.As(err, &absent), errors.As(err, &headless):
@@ -97,11 +104,11 @@ func (a *app) judge(err error) (code int, advice string) {
 		return exitFailed, "; wait for it with --wait-for-lease 10m, or stop it there"
 	case errors.As(err, &missing):
 		return exitUsage, "; salve runs list shows what there is"
-	case errors.As(err, &wrong), !a.began:
+	case errors.As(err, &wrong), !a.understood:
 		return exitUsage, ""
 	case errors.As(err, &concerning):
 		return exitNeedsAttention, ""
-	case errors.Is(err, engine.ErrInterrupted):
+	case errors.Is(err, engine.ErrInterrupted) && !a.began:
 		return exitFailed, ": nothing was changed"
 	}
 	return exitFailed, ""

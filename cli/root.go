@@ -38,7 +38,7 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 		Args:          noArguments,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
-			a.began = true
+			a.understood = true
 			return a.settle(command)
 		},
 	}

@@ -43,7 +43,8 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 		return nil, err
 	}
 	if len(record.Entries) == 0 {
-		return nil, &attention{fmt.Errorf("the journal of run %q is empty: the process died before it wrote what it would do, so nothing was changed; remove the record in %s", run, kept.Where)}
+		return nil, &attention{fmt.Errorf("broken record: run %q in %s has no entry: its process died before the first one, or the record was cut. "+
+			"hint: salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", run, kept.Where, run)}
 	}
 	return record, nil
 }

@@ -12,6 +12,9 @@ import (
 // the process: its runs can be read, and not be resumed.
 func (e *errand) next(result engine.Result) report.Next {
 	next := report.Next{}
+	if result.Unrecorded {
+		return report.Next{Explain: e.typed("runs show", result.Run)}
+	}
 	if result.Run != "" {
 		next.Explain = e.typed("explain", result.Run)
 	}
@@ -31,7 +34,8 @@ func (e *errand) next(result engine.Result) report.Next {
 // typed is a command about a run, with the flags that lead back to its journal
 // and, for resume, to its cloud.
 func (e *errand) typed(command, run string) string {
-	words := append([]string{"salve", command, run}, e.back...)
+	words := append(append([]string{"salve"}, strings.Fields(command)...), run)
+	words = append(words, e.back...)
 	if command == "resume" && e.folder != "" {
 		words = append(words, e.cloud.typed()...)
 	}
