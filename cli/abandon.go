@@ -23,13 +23,19 @@ func newAbandon(a *app) *cobra.Command {
 left in the cluster is for an operator to look after.
 
 A run whose record is broken, unsealed or lost is closed in the lease of its target,
-which then lets other runs begin. Its record stays as it is.`,
+which then lets other runs begin. Its record stays as it is.
+
+Of a run whose record is in a folder, name the cluster as well as the folder: the
+lease in the cluster names the run too.`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if reason == "" {
 				return usage("abandon needs --reason: who looks at the run later wants to know")
 			}
 			kept, err := a.reach(command, from)
+			if err == nil {
+				kept, err = from.withWorld(command.Context(), a, kept)
+			}
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,9 @@ type errand struct {
 
 func newErrand(a *app, asked *request, recipe recipe, verb verb) *errand {
 	clk := recipe.clock()
-	return &errand{request: asked, app: a, verb: verb, recipe: recipe, clock: clk, watch: &watch{app: a, clock: clk}}
+	e := &errand{request: asked, app: a, verb: verb, recipe: recipe, clock: clk, watch: &watch{app: a, clock: clk}}
+	asked.openRun = e.namedOpen
+	return e
 }
 
 // do works through the runbooks. It stops after a run that ends failed, undecided

@@ -52,33 +52,71 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	return e.recipe.without(runbook.Undecided, unreachable(err)), nil
 }
 
-// leaseInWorld takes the lease in the cluster too whenever that can be reached: two
-// journals on one target, in two folders or in one and the cluster, have one lease.
+// leaseInWorld takes the lease in the target's cluster too whenever that can be reached, wherever the record is: two
+// journals on one target, in two folders or in one and a cluster, have one lease.
 func (e *errand) leaseInWorld(ctx context.Context) error {
 	if e.scenario != "" {
 		return nil // the rehearsal's cluster is its own
 	}
 	limited, cancel := clock.WithTimeout(ctx, e.clock, probeToLook)
 	defer cancel()
-	var kept *configmap.Journal
-	cluster, err := e.recipe.cluster(limited)
-	if err == nil {
-		kept, err = configmap.New(configmap.Options{Client: cluster.Client, Clock: cluster.Clock, Namespace: e.namespace, Lease: e.lease})
-	}
-	if err == nil {
-		_, err = kept.Peek(limited, "any")
-	}
+	locker, err := e.lockerInWorld(limited)
 	switch {
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil && apierr.ClassOf(err) == apierr.Missing:
 		return nil // there is no cluster, which is for the guards to say
 	case err != nil:
-		e.watch.say(fmt.Sprintf("The lease is taken on this machine only, the cluster can't be reached: %v.", err))
-		return nil
+		e.watch.say(fmt.Sprintf("The lease is taken beside the record only, the cluster can't be reached: %v.", err))
+	case locker != nil:
+		both := *e.journal
+		both.Locker = journal.Lockers{locker, e.journal.Locker}
+		e.journal = &both
 	}
-	e.journal.Locker = journal.Lockers{kept, e.journal.Locker}
 	return nil
+}
+
+// lockerInWorld hands out leases in the target's cluster; nil when the record is there as well.
+func (e *errand) lockerInWorld(ctx context.Context) (journal.Locker, error) {
+	cluster, err := e.recipe.cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	world, err := e.configMaps(cluster)
+	if err != nil {
+		return nil, err
+	}
+	if beside, inCluster := e.journal.Backend.(*configmap.Journal); inCluster {
+		there, err := beside.ID(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if here, err := world.ID(ctx); err != nil || here == there {
+			return nil, err
+		}
+	}
+	_, err = world.Peek(ctx, "any")
+	return world, err
+}
+
+// namedOpen names the run that the lease of a target says is open, in the target's cluster or beside the record. It
+// fails when either can't be read: then nobody knows.
+func (e *errand) namedOpen(ctx context.Context, target string) (string, error) {
+	lockers := journal.Lockers{e.journal.Locker}
+	if e.scenario == "" {
+		world, err := e.lockerInWorld(ctx)
+		if err != nil {
+			return "", err
+		}
+		if world != nil {
+			lockers = append(lockers, world)
+		}
+	}
+	peeked, err := lockers.Peek(ctx, target)
+	if err != nil || peeked.Open == nil || peeked.Open.Closed {
+		return "", err
+	}
+	return peeked.Open.Run, nil
 }
 
 // reach opens the journal in the recipe's cluster.
@@ -129,5 +167,5 @@ func passing(class apierr.Class) bool {
 
 func unreachable(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
-	return fmt.Sprintf("the journal can't be reached, so nothing was done: %s (--journal FOLDER keeps it on this machine)", text)
+	return fmt.Sprintf("the journal can't be reached, so no run was begun: %s. hint: --journal FOLDER keeps it on this machine", text)
 }

@@ -79,7 +79,10 @@ func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
-	results, err := e.results(ctx, b.app.machine(attempt, b.kept, e.clock))
+	if err := e.leaseInWorld(ctx); err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	results, err := e.results(ctx, b.app.machine(attempt, e.journal, e.clock))
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}

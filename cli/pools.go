@@ -51,6 +51,7 @@ func (o *poolOffer) read(a *app, asked *request, flags *pflag.FlagSet) error {
 
 func (o *poolOffer) recipe(a *app, asked *request) (recipe, error) {
 	world, err := a.connect(asked.cloud, asked.inputs)
+	world.OpenRun = func(ctx context.Context, target string) (string, error) { return asked.openRun(ctx, target) }
 	return &pools{world: world, inputs: asked.inputs, role: o.role}, err
 }
 

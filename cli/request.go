@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -18,6 +19,8 @@ type request struct {
 	skipGuards   bool
 	dryRun       bool
 	waitForLease time.Duration
+	// openRun names the run that the lease of a target says is open; set by who opens the journal.
+	openRun func(ctx context.Context, target string) (string, error)
 }
 
 // addFlags are those of run, plan and check, whatever the runbook.

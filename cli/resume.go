@@ -68,14 +68,12 @@ func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journa
 	e.journal = kept
 	ctx, done := interruptible(command.Context(), e.watch.say)
 	defer done()
-	if e.folder != "" {
-		if err := e.leaseInWorld(ctx); err != nil {
-			return err
-		}
+	if err := e.leaseInWorld(ctx); err != nil {
+		return err
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
-	machine := &engine.Engine{Journal: kept, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
+	machine := &engine.Engine{Journal: e.journal, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
 	result, err := patiently(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
 		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
 	})

@@ -96,11 +96,7 @@ func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
 
 // inCluster is the journal in a cluster.
 func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
-	client, err := kube.JournalClient(cluster, permit.ForJournal(configmap.Namespaces(s.namespace)...))
-	if err != nil {
-		return nil, err
-	}
-	kept, err := configmap.New(configmap.Options{Client: client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
+	kept, err := s.configMaps(cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -108,4 +104,31 @@ func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
 		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
 	}
 	return journal.LocationOf(kept, kept.Where()), nil
+}
+
+// configMaps are the records and leases in a cluster, through a client that may write nothing else.
+func (s *shelf) configMaps(cluster *kube.Cluster) (*configmap.Journal, error) {
+	client, err := kube.JournalClient(cluster, permit.ForJournal(configmap.Namespaces(s.namespace)...))
+	if err != nil {
+		return nil, err
+	}
+	return configmap.New(configmap.Options{Client: client, Clock: cluster.Clock, Namespace: s.namespace, Lease: s.lease})
+}
+
+// withWorld adds the leases of the cluster that is named beside a folder, for commands that close a run in both.
+func (s *shelf) withWorld(ctx context.Context, a *app, kept *journal.Location) (*journal.Location, error) {
+	if s.folder == "" || s.cloud.kubeconfig == "" && !s.named() {
+		return kept, nil
+	}
+	cluster, err := s.cluster(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	world, err := s.configMaps(cluster)
+	if err != nil {
+		return nil, err
+	}
+	both := *kept
+	both.Locker = journal.Lockers{world, kept.Locker}
+	return &both, nil
 }

@@ -115,7 +115,7 @@ func TestTheAPIServerCannotBeReached(t *testing.T) {
 	run := s.run()
 	said := s.exits(run, 3)
 	s.plane.StartAPIServer(t)
-	if !strings.Contains(said, "Undecided") || !strings.Contains(said, "the journal can't be reached, so nothing was done") {
+	if !strings.Contains(said, "Undecided") || !strings.Contains(said, "the journal can't be reached, so no run was begun") {
 		t.Errorf("it says %s", tail(said))
 	}
 	if changes := s.changes(); len(changes) > 0 {
