@@ -28,7 +28,8 @@ var rolesSpreading = backoff.Exponential{First: 5 * time.Second, Longest: time.M
 // readActivity reads the log of a resource group or a resource since a time, and
 // waits while the role that allows it spreads: once for all questions, so that a
 // refusal that an operator overrode doesn't cost five minutes at each step.
-func (r *recreation) readActivity(ctx context.Context, of string, since time.Time, visit func(azure.Activity) bool) error {
+func (r *recreation) readActivity(ctx context.Context, of string, since time.Time,
+	visit func(azure.Activity) bool) error {
 	for n := 1; ; n++ {
 		query := azure.ActivityQuery{From: since, To: r.Clock.Now().Add(skew), Of: of}
 		err := r.Azure.ReadActivity(ctx, query, visit)

@@ -78,7 +78,8 @@ func standInAdded(seen addition) runbook.Observation {
 	}
 	switch state := seen.definition.State(); {
 	case state == "Deleting":
-		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", seen.name), "somebody is deleting the stand-in")
+		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", seen.name),
+			"somebody is deleting the stand-in")
 	case (state == "Failed" || state == "Canceled") && seen.pending:
 		return runbook.InFlight("the stand-in is %s; its operation knows why", state)
 	case state == "Failed" || state == "Canceled":

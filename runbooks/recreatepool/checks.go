@@ -51,14 +51,17 @@ func (r *recreation) nodesReady() runbook.Guard {
 
 func nodesReady(seen newNodes) runbook.Finding {
 	ready := serving(seen.nodes)
-	saw := runbook.NewEvidence("nodes of pool "+seen.pool, "", seen.now, map[string]int{"nodes": len(seen.nodes), "serving": ready})
+	saw := runbook.NewEvidence("nodes of pool "+seen.pool, "", seen.now, map[string]int{"nodes": len(seen.nodes),
+		"serving": ready})
 	switch {
 	case ready >= seen.wanted:
 		return runbook.Yes("%d nodes are Ready and schedulable", ready).WithEvidence(saw)
 	case len(seen.nodes) < seen.wanted:
-		return runbook.Unknownf("%d new nodes of pool %q are to be seen, it must have %d", len(seen.nodes), seen.pool, seen.wanted).WithEvidence(saw)
+		return runbook.Unknownf("%d new nodes of pool %q are to be seen, it must have %d", len(seen.nodes), seen.pool,
+			seen.wanted).WithEvidence(saw)
 	}
-	return runbook.No("%d of %d nodes are Ready and schedulable", ready, seen.wanted).WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
+	return runbook.No("%d of %d nodes are Ready and schedulable", ready, seen.wanted).WithEvidence(saw).
+		WithOutcome(runbook.NeedsAttention)
 }
 
 func (r *recreation) noStandInLeft() runbook.Guard {
@@ -74,7 +77,8 @@ func noStandInLeft(c azure.Cluster, in Inputs) runbook.Finding {
 	case left:
 		return runbook.No("stand-in %q is still there, %s", pool.Name, pool.State).WithEvidence(clusterEvidence(c))
 	case !listed:
-		return runbook.Unknownf("the cluster's answer does not list pool %q, so it may lack the stand-in too", in.Pool).WithEvidence(clusterEvidence(c))
+		return runbook.Unknownf("the cluster's answer does not list pool %q, so it may lack the stand-in too", in.Pool).
+			WithEvidence(clusterEvidence(c))
 	}
 	return runbook.Yes("no stand-in is left").WithEvidence(clusterEvidence(c))
 }
@@ -112,7 +116,8 @@ func nodesAsFound(seen cordons) runbook.Finding {
 }
 
 func (r *recreation) clusterSucceeded() runbook.Guard {
-	return r.ofCluster("cluster-succeeded", "is the cluster Succeeded, or kept from it by another pool only?", clusterSucceeded)
+	return r.ofCluster("cluster-succeeded", "is the cluster Succeeded, or kept from it by another pool only?",
+		clusterSucceeded)
 }
 
 func clusterSucceeded(c azure.Cluster, target string) runbook.Finding {

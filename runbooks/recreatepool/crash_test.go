@@ -22,7 +22,8 @@ import (
 // acting are the scenarios in which a run changes the world.
 var acting = []string{
 	"wedged", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "pdb-blocked", "lost-response",
-	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "intruder", "recovers-by-itself",
+	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "intruder",
+	"recovers-by-itself",
 }
 
 // story is a scenario told by one process or by several that follow each other.

@@ -17,13 +17,15 @@ import (
 // then on its absence is our doing.
 const deletingNote = "deleting"
 
-// deletedByUs tells whether this run asked for the pool's deletion. A record that
-// says so without a snapshot of the pool contradicts itself.
+// deletedByUs tells whether this run asked for the pool's deletion: it noted that, and
+// announced it before. A record that says so without a snapshot of the pool contradicts
+// itself.
 func (rd *reader) deletedByUs() (deleting bool) {
-	if rd.recall(deletingNote, &deleting); deleting {
-		rd.snapshot()
+	if rd.recall(deletingNote, &deleting); !deleting || rd.run.Attempts("delete-pool") == 0 {
+		return false
 	}
-	return deleting
+	rd.snapshot()
+	return true
 }
 
 func (r *recreation) deletePool() runbook.Step {
@@ -34,9 +36,12 @@ func (r *recreation) deletePool() runbook.Step {
 		Guards:        allGuards(),
 		Preconditions: []runbook.Guard{r.snapshotKept(), r.standInReady()},
 		Budget:        25 * time.Minute,
-		Observe:       observe(r, (*reader).deletion, func(seen deletion) runbook.Observation { return deleted(seen, r.Pool) }),
-		Apply:         r.do((*reader).deleteAsCompared),
-		Await:         r.do(func(rd *reader) error { return rd.awaitDeleted(rd.Pool) }),
+		Observe: observe(r, (*reader).deletion, func(seen deletion) runbook.Observation {
+			return deleted(seen,
+				r.Pool)
+		}),
+		Apply: r.do((*reader).deleteAsCompared),
+		Await: r.do(func(rd *reader) error { return rd.awaitDeleted(rd.Pool) }),
 	}
 }
 
@@ -52,7 +57,8 @@ type kept struct {
 // the journal, and it still describes the pool.
 func (r *recreation) snapshotKept() runbook.Guard {
 	decide := func(seen kept) runbook.Finding { return snapshotKept(seen, r.Pool) }
-	return ask(r, "snapshot-kept", "does the journal hold a snapshot that still describes the pool?", (*reader).compared, decide)
+	return ask(r, "snapshot-kept", "does the journal hold a snapshot that still describes the pool?", (*reader).compared,
+		decide)
 }
 
 // compared reads once in a round: what is deleted is what was compared.
@@ -79,7 +85,8 @@ func snapshotKept(seen kept, pool string) runbook.Finding {
 	case err != nil:
 		return runbook.Unknown(err).WithEvidence(saw)
 	case len(different) > 0:
-		return runbook.No("somebody changed pool %q since the snapshot: %v", pool, different).WithEvidence(saw).WithOutcome(runbook.Failed)
+		return runbook.No("somebody changed pool %q since the snapshot: %v", pool, different).WithEvidence(saw).
+			WithOutcome(runbook.Failed)
 	}
 	return runbook.Yes("the snapshot was read back and still describes the pool").WithEvidence(saw)
 }
@@ -118,7 +125,10 @@ func (rd *reader) deletion() deletion {
 	seen := deletion{definition: rd.definition(rd.Pool), ours: rd.deletedByUs()}
 	if seen.definition != nil && seen.definition.State() != "Deleting" {
 		old := rd.snapshot().ScaleSets
-		seen.newSets = slices.DeleteFunc(scaleSetNames(rd.scaleSets()), func(name string) bool { return slices.Contains(old, name) })
+		seen.newSets = slices.DeleteFunc(scaleSetNames(rd.scaleSets()), func(name string) bool {
+			return slices.Contains(old,
+				name)
+		})
 	}
 	return seen
 }
@@ -129,14 +139,16 @@ func deleted(seen deletion, pool string) runbook.Observation {
 		return runbook.Done("pool %s is gone", pool)
 	case seen.definition == nil:
 		return runbook.Undecidable(fmt.Sprintf(
-			"Who deleted pool %q? Its definition is in this run's journal (salve runs show --output json); the stand-in serves.", pool),
+			"Who deleted pool %q? Its definition is in this run's journal (salve runs show --output json); "+
+				"the stand-in serves.", pool),
 			"somebody else deleted pool %s", pool)
 	case seen.definition.State() == "Deleting":
 		return runbook.InFlight("pool %s is being deleted", pool)
 	case len(seen.newSets) > 0:
 		sets := strings.Join(seen.newSets, ", ")
 		return runbook.Undecidable(fmt.Sprintf(
-			"Who made pool %q anew? Its scale set %s is not the one of the snapshot. If it is as it should be, abandon this run and remove the stand-in.",
+			"Who made pool %q anew? Its scale set %s is not the one of the snapshot. If it is as it should be, "+
+				"abandon this run and remove the stand-in.",
 			pool, sets), "pool %s has another scale set, %s", pool, sets)
 	}
 	return runbook.NotStarted("pool %s is %s", pool, orNone(seen.definition.State()))

@@ -26,7 +26,8 @@ func (r *recreation) standInDispensable(what removal) runbook.Guard {
 		if rd.arm().absent != nil {
 			return seen
 		}
-		seen = dispensability{cluster: rd.cluster(), standIn: rd.find(what), nodes: map[string][]kube.Node{}, now: rd.Clock.Now()}
+		seen = dispensability{cluster: rd.cluster(), standIn: rd.find(what), nodes: map[string][]kube.Node{},
+			now: rd.Clock.Now()}
 		if seen.standIn.definition == nil {
 			return seen
 		}
@@ -40,7 +41,8 @@ func (r *recreation) standInDispensable(what removal) runbook.Guard {
 		}
 		return seen
 	}
-	return ask(r, "stand-in-dispensable", "does another system pool serve, so that the stand-in can go?", read, standInDispensable)
+	return ask(r, "stand-in-dispensable", "does another system pool serve, so that the stand-in can go?", read,
+		standInDispensable)
 }
 
 // withoutCordonsOf changes nodes to what they will be when a run's cordons are taken back.
@@ -69,9 +71,11 @@ func standInDispensable(seen dispensability) runbook.Finding {
 	case listed && own.Mode != "System":
 		return runbook.Yes("the stand-in is no system pool")
 	case serving(nodes) > 0 || !listed:
-		return runbook.No("no other system pool has a node that serves: the stand-in stays").WithOutcome(runbook.NeedsAttention)
+		return runbook.No("no other system pool has a node that serves: the stand-in stays").
+			WithOutcome(runbook.NeedsAttention)
 	case len(nodes) < own.Count:
-		return runbook.Unknownf("only %d of the stand-in's %d nodes are to be seen: the others may serve", len(nodes), own.Count)
+		return runbook.Unknownf("only %d of the stand-in's %d nodes are to be seen: the others may serve", len(nodes),
+			own.Count)
 	}
 	return runbook.Yes("none of the stand-in's %d nodes serves", len(nodes))
 }

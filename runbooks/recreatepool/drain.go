@@ -14,8 +14,9 @@ import (
 func (r *recreation) drain() runbook.Step {
 	preconditions := []runbook.Guard{r.standInReady()}
 	return runbook.Step{
-		Name:          "drain",
-		Changes:       fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool, time.Duration(r.DrainDeadline)),
+		Name: "drain",
+		Changes: fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool,
+			time.Duration(r.DrainDeadline)),
 		Guards:        allGuards(),
 		Preconditions: preconditions,
 		Budget:        time.Duration(r.DrainDeadline) + 5*time.Minute,
@@ -27,7 +28,8 @@ func (r *recreation) drain() runbook.Step {
 			if err != nil || left.Complete() {
 				return err
 			}
-			return rd.run.Warn(rd.ctx, "the drain's deadline of %s has passed with pods left; the deletion goes on without them: %s",
+			return rd.run.Warn(rd.ctx,
+				"the drain's deadline of %s has passed with pods left; the deletion goes on without them: %s",
 				time.Duration(r.DrainDeadline), left.Blockers())
 		}),
 		Rollback: r.uncordon(),
@@ -66,7 +68,8 @@ func drained(seen draining) runbook.Observation {
 // empty cordons nodes, all before the first eviction, and evicts their pods while the
 // preconditions of the step hold: nodes are read afresh for them, ARM as it was at the
 // step's beginning.
-func (rd *reader) empty(nodes []kube.Node, expected *kube.ExpectedNodes, preconditions []runbook.Guard) (kube.DrainResult, error) {
+func (rd *reader) empty(nodes []kube.Node, expected *kube.ExpectedNodes,
+	preconditions []runbook.Guard) (kube.DrainResult, error) {
 	cluster := rd.kubernetes()
 	rd.attempt(func() error { return cluster.Cordon(rd.ctx, nodes...) })
 	if rd.err != nil {

@@ -21,12 +21,15 @@ func (r *recreation) clusterExists() runbook.Guard {
 }
 
 // ofCluster makes a guard that is decided from the cluster and the pool's name alone.
-func (r *recreation) ofCluster(name, question string, decide func(azure.Cluster, string) runbook.Finding) runbook.Guard {
+func (r *recreation) ofCluster(
+	name, question string, decide func(azure.Cluster, string) runbook.Finding,
+) runbook.Guard {
 	return ask(r, name, question, (*reader).cluster, func(c azure.Cluster) runbook.Finding { return decide(c, r.Pool) })
 }
 
 func (r *recreation) clusterRecoverable() runbook.Guard {
-	return r.ofCluster("cluster-recoverable", "is the cluster in a state that recovery can start from?", clusterRecoverable)
+	return r.ofCluster("cluster-recoverable", "is the cluster in a state that recovery can start from?",
+		clusterRecoverable)
 }
 
 func clusterRecoverable(c azure.Cluster, _ string) runbook.Finding {
@@ -79,7 +82,8 @@ func poolMissing(c azure.Cluster, pool string) runbook.Finding {
 		names = append(names, other.Name)
 	}
 	slices.Sort(names)
-	return runbook.No("pool %q not found, and this run did not delete it; the cluster has: %s", pool, strings.Join(names, ", ")).
+	all := strings.Join(names, ", ")
+	return runbook.No("pool %q not found, and this run did not delete it; the cluster has: %s", pool, all).
 		WithEvidence(clusterEvidence(c)).WithOutcome(runbook.NeedsAttention).NotOverridable()
 }
 

@@ -87,11 +87,13 @@ func (in Inputs) Validate() error {
 	case in.Threshold < 1:
 		return fmt.Errorf("failure threshold %d: at least 1 failed write is needed as evidence", in.Threshold)
 	case in.Window <= 0 || time.Duration(in.Window) > maxActivityAge:
-		return fmt.Errorf("window %s: it must be above 0 and at most %s, which is as long as the Activity Log lasts", time.Duration(in.Window), maxActivityAge)
+		return fmt.Errorf("window %s: it must be above 0 and at most %s, which is as long as the Activity Log lasts",
+			time.Duration(in.Window), maxActivityAge)
 	case in.SettleAge < 0 || time.Duration(in.SettleAge) > operationSearch:
 		return fmt.Errorf("settle age %s: it must be from 0 to %s", time.Duration(in.SettleAge), operationSearch)
 	case in.Budget <= 0, in.DrainDeadline <= 0:
-		return fmt.Errorf("time budget %s and drain deadline %s must be above 0", time.Duration(in.Budget), time.Duration(in.DrainDeadline))
+		return fmt.Errorf("time budget %s and drain deadline %s must be above 0", time.Duration(in.Budget),
+			time.Duration(in.DrainDeadline))
 	case in.StandInSize < 0 || in.StandInSize > 1000:
 		return fmt.Errorf("stand-in size %d: it must be from 0 to 1000 nodes", in.StandInSize)
 	}

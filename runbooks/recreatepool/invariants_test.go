@@ -31,7 +31,8 @@ type watchman struct {
 }
 
 func newWatchman(s *stage, dir string) *watchman {
-	return &watchman{s: s, journal: journal.NewFile(dir), read: map[int64]*announced{}, systemAtStart: systemServes(s.world.Snapshot())}
+	return &watchman{s: s, journal: journal.NewFile(dir), read: map[int64]*announced{},
+		systemAtStart: systemServes(s.world.Snapshot())}
 }
 
 func (w *watchman) breach(format string, args ...any) {
@@ -96,9 +97,10 @@ func (w *watchman) length() (length int64) {
 }
 
 func (w *watchman) readIntent() *announced {
-	open, err := journal.Find(context.Background(), w.journal, func(h *journal.History) bool { return h.Closed == nil }, func(run string, err error) {
-		w.breach("journal of %s: %v", run, err)
-	})
+	open, err := journal.Find(context.Background(), w.journal, func(h *journal.History) bool { return h.Closed == nil },
+		func(run string, err error) {
+			w.breach("journal of %s: %v", run, err)
+		})
 	if err != nil || len(open) > 1 {
 		w.breach("%d runs are open: %v", len(open), err)
 	}
@@ -162,7 +164,10 @@ func (w *watchman) mended(was azuresim.PoolState, end azuresim.State) {
 		return
 	}
 	different, err := body(was).Differences(body(is))
-	different = slices.DeleteFunc(different, func(line string) bool { return strings.Contains(line, "somebody-else") }) // the intruder's own change stays
+	different = slices.DeleteFunc(different, func(line string) bool {
+		return strings.Contains(line,
+			"somebody-else")
+	}) // the intruder's own change stays
 	if err != nil || len(different) > 0 {
 		w.breach("pool %s differs: %v %v", was.Name, different, err)
 	}

@@ -111,12 +111,14 @@ func leftoversKnown(seen foundStandIn) runbook.Finding {
 	source, listed := seen.cluster.Pool(seen.Pool)
 	switch {
 	case !seen.whose(pool.Tags, madeBy):
-		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that", pool.Name, seen.Pool).
+		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that",
+			pool.Name, seen.Pool).
 			WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
 	case madeBy == seen.run:
 		return runbook.Yes("stand-in %q is of this run", pool.Name).WithEvidence(saw)
 	case !standInAbandoned(madeBy, seen.run, seen.open):
-		return runbook.No("stand-in %q is of run %s, and run %s is open on this target. hint: salve resume %[3]s", pool.Name, madeBy, seen.open).
+		return runbook.No("stand-in %q is of run %s, and run %s is open on this target. hint: salve resume %[3]s",
+			pool.Name, madeBy, seen.open).
 			WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
 	case !listed:
 		return runbook.No("%s, and pool %q is gone: only that run's journal knows how to make it again", left, seen.Pool).
@@ -129,7 +131,8 @@ func leftoversKnown(seen foundStandIn) runbook.Finding {
 		return runbook.No("%s, and pool %q is %s: somebody may be at work", left, seen.Pool, source.State).
 			WithEvidence(saw).WithOutcome(runbook.Deferred)
 	}
-	return runbook.No("%s, and pool %q is %s", left, seen.Pool, orNone(source.State)).WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
+	return runbook.No("%s, and pool %q is %s", left, seen.Pool, orNone(source.State)).WithEvidence(saw).
+		WithOutcome(runbook.NeedsAttention)
 }
 
 // clearLeftovers removes what a run left that is over and did not tidy up: its

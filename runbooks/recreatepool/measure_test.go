@@ -106,7 +106,8 @@ func naiveTime(t *testing.T, scenario azuresim.Scenario) (took time.Duration) {
 			t.Fatal(err)
 		}
 		n := &naive{t: t, client: client, in: scenario, kube: cluster,
-			permit: permit.Mint(permit.Terms{Run: "naive", Expires: time.Now().Add(24 * time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})}
+			permit: permit.Mint(permit.Terms{Run: "naive", Expires: time.Now().Add(24 * time.Hour), Now: time.Now,
+				Lease: func(context.Context) error { return nil }})}
 		began := time.Now()
 		n.recover(context.Background())
 		took = time.Since(began)
@@ -190,7 +191,8 @@ func (n *naive) drain(ctx context.Context, pool string) {
 	n.must(err)
 	for _, node := range nodes {
 		n.must(n.kube.Cordon(permit.NewContext(ctx, n.permit), node))
-		_, err := n.kube.Drain(permit.NewContext(ctx, n.permit), []kube.Node{node}, kube.DrainOptions{Deadline: 5 * time.Minute})
+		_, err := n.kube.Drain(permit.NewContext(ctx, n.permit), []kube.Node{node},
+			kube.DrainOptions{Deadline: 5 * time.Minute})
 		n.must(err)
 	}
 	n.must(clock.Sleep(ctx, clock.Real{}, 15*time.Second))

@@ -110,7 +110,8 @@ func splitNodes(all, labelled []kube.Node, scaleSets []string) (own, others []ku
 		case slices.ContainsFunc(labelled, same):
 			own = append(own, node)
 		case slices.ContainsFunc(scaleSets, after):
-			return nil, nil, apierr.New(apierr.Transient, "unknown nodes: %q is named after the pool's scale set but lacks the pool's label", node.Name)
+			return nil, nil, apierr.New(apierr.Transient,
+				"unknown nodes: %q is named after the pool's scale set but lacks the pool's label", node.Name)
 		default:
 			others = append(others, node)
 		}

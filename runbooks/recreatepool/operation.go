@@ -31,7 +31,8 @@ func (o running) old() runbook.Finding {
 		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.what, operationSearch)
 	}
 	// The start, not the age: evidence of the same state is the same at any time.
-	saw := runbook.NewEvidence("Activity Log: "+o.what, "", o.now, map[string]any{"operation": o.operation, "started": o.start.UTC()})
+	saw := runbook.NewEvidence("Activity Log: "+o.what, "", o.now, map[string]any{"operation": o.operation,
+		"started": o.start.UTC()})
 	age := o.now.Sub(o.start)
 	if age < o.settleAge {
 		return runbook.No("%s began %s ago; below %s it may be healthy", o.what, age.Round(time.Second), o.settleAge).
@@ -51,7 +52,8 @@ func (r *recreation) operationStuck() runbook.Guard {
 		}
 		return seen
 	}
-	return ask(r, "operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?", read, operationStuck)
+	return ask(r, "operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?", read,
+		operationStuck)
 }
 
 // age reads when the operation on a resource began.
@@ -94,6 +96,7 @@ func poolAtRest(seen running, in Inputs) runbook.Finding {
 	if old.Answer != runbook.AnswerHolds {
 		return old
 	}
-	return runbook.No("%s and still runs. hint: az aks nodepool operation-abort -g %s --cluster-name %s --nodepool-name %s, then run this again",
+	return runbook.No("%s and still runs. hint: az aks nodepool operation-abort -g %s --cluster-name %s "+
+		"--nodepool-name %s, then run this again",
 		old.Reason, in.ResourceGroup, in.Cluster, in.Pool).WithEvidence(old.Evidence...).WithOutcome(runbook.NeedsAttention)
 }

@@ -34,41 +34,39 @@ func TestDrainDoesNotBeginWithoutServingStandIn(t *testing.T) {
 		s.after("add-stand-in", func() { s.somebody().cordons(s.standIn()) })
 		e := s.runOnce()
 		e.outcome(runbook.Failed, "stand-in-ready")
-		for _, call := range e.requests("patch", "") {
-			if strings.HasPrefix(call.Resource, "nodes/aks-system") {
+		for _, call := range s.world.Calls() {
+			if call.Verb == "patch" && strings.HasPrefix(call.Resource, "nodes/aks-system") {
 				t.Errorf("%s was cordoned", call.Resource)
 			}
-		}
-		if n := e.evictionsSince(time.Time{}); n > 0 && e.pool("system").ProvisioningState == "" {
-			t.Errorf("%d evictions", n)
 		}
 	})
 }
 
 func TestDrainStopsWhenStandInStopsServing(t *testing.T) {
 	// The budget opens at 4m: what is not evicted by then would be evicted after it.
-	promise(t, "faults: [{pdbBlocks: {app: frontend, until: 4m}}, {pdbBlocks: {app: coredns, until: 4m}}]\n", func(s *stage) {
-		var stopped time.Time
-		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
-			if stopped.IsZero() && strings.HasPrefix(call.Resource, "pods/eviction") {
-				stopped = time.Now()
-				s.somebody().cordons(s.standIn())
+	promise(t, "faults: [{pdbBlocks: {app: frontend, until: 4m}}, {pdbBlocks: {app: coredns, until: 4m}}]\n",
+		func(s *stage) {
+			var stopped time.Time
+			s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
+				if stopped.IsZero() && strings.HasPrefix(call.Resource, "pods/eviction") {
+					stopped = time.Now()
+					s.somebody().cordons(s.standIn())
+				}
+				return azuresim.Proceed
+			})
+			e := s.runOnce()
+			e.outcome(runbook.Failed, "stand-in-ready")
+			for _, call := range s.world.Calls() {
+				if strings.HasPrefix(call.Resource, "pods/eviction") && call.At.Sub(stopped) > 20*time.Second && onSource(s, call) {
+					t.Errorf("%s was requested %s after the stand-in stopped serving", call.Resource, call.At.Sub(stopped))
+				}
 			}
-			return azuresim.Proceed
+			for _, node := range s.world.Snapshot().Nodes {
+				if node.Pool == "system" && node.Unschedulable {
+					t.Errorf("node %s is left cordoned", node.Name)
+				}
+			}
 		})
-		e := s.runOnce()
-		e.outcome(runbook.Failed, "stand-in-ready")
-		for _, call := range s.world.Calls() {
-			if strings.HasPrefix(call.Resource, "pods/eviction") && call.At.Sub(stopped) > 20*time.Second && onSource(s, call) {
-				t.Errorf("%s was requested %s after the stand-in stopped serving", call.Resource, call.At.Sub(stopped))
-			}
-		}
-		for _, node := range s.world.Snapshot().Nodes {
-			if node.Pool == "system" && node.Unschedulable {
-				t.Errorf("node %s is left cordoned", node.Name)
-			}
-		}
-	})
 }
 
 // onSource tells whether an eviction came before the stand-in itself was emptied.
@@ -183,7 +181,8 @@ func TestStrangersPoolIsNeverRemoved(t *testing.T) {
 				case "":
 					s.somebody().makes(standInOf(s), "workers", theirs)
 				case "retiring":
-					s.when(func(e engine.Event) bool { return e.Kind == engine.StepBegan && e.Step == "retire-stand-in" }, func() { replaced(s) })
+					s.when(func(e engine.Event) bool { return e.Kind == engine.StepBegan && e.Step == "retire-stand-in" },
+						func() { replaced(s) })
 				default:
 					s.after(row.at, func() { replaced(s) })
 				}

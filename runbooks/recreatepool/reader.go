@@ -27,7 +27,8 @@ func (c *contradiction) Error() string { return c.reason }
 
 // ask makes a guard of what is read and of what is decided from it, as runbook.Ask
 // does. A reading that contradicts the inputs needs attention, and no override helps.
-func ask[T any](r *recreation, name, question string, read func(*reader) T, decide func(T) runbook.Finding) runbook.Guard {
+func ask[T any](r *recreation, name, question string, read func(*reader) T,
+	decide func(T) runbook.Finding) runbook.Guard {
 	type reading struct {
 		seen  T
 		wrong *contradiction

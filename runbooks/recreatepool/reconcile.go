@@ -55,7 +55,8 @@ func (rd *reader) awaitReconciled() error {
 		return cluster.State == "Succeeded" || waited && len(failed) > 0
 	})
 	if err == nil && len(failed) > 0 {
-		return rd.run.Warn(rd.ctx, "the cluster is not Succeeded because of %s, which this run is not about", strings.Join(failed, ", "))
+		return rd.run.Warn(rd.ctx, "the cluster is not Succeeded because of %s, which this run is not about",
+			strings.Join(failed, ", "))
 	}
 	return err
 }

@@ -11,23 +11,21 @@ import (
 	"salve/runbook"
 )
 
-// recreatingNote is written right before the pool is asked for again: the pool that
-// is there then is our doing.
-const recreatingNote = "recreating"
-
 func (r *recreation) recreate() runbook.Step {
 	return runbook.Step{
 		Name:    "recreate",
 		Changes: fmt.Sprintf("create pool %s again from the snapshot, and wait for its nodes", r.Pool),
 		Guards:  guardsWithoutPool(),
 		Budget:  25 * time.Minute,
-		Observe: observe(r, (*reader).recreated, func(seen recreated) runbook.Observation { return poolRecreated(seen, r.Pool) }),
+		Observe: observe(r, (*reader).recreated, func(seen recreated) runbook.Observation {
+			return poolRecreated(seen,
+				r.Pool)
+		}),
 		Apply: r.do(func(rd *reader) error {
 			seen, body := rd.recreated(), rd.replacement(func(map[string]any) {})
 			if at := poolRecreated(seen, rd.Pool); rd.err == nil && at.State != runbook.StateNotStarted {
 				return apierr.New(apierr.Conflict, "conflict: %s", at.Reason)
 			}
-			rd.note(recreatingNote, true)
 			return rd.put(rd.Pool, seen.definition, body)
 		}),
 		Await: r.do((*reader).awaitReplacement),
@@ -64,7 +62,8 @@ func poolRecreated(seen recreated, pool string) runbook.Observation {
 	switch {
 	case len(seen.different) > 0 || state == "Deleting":
 		different := strings.Join(seen.different, "; ")
-		return runbook.Undecidable(fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", pool, state, different),
+		return runbook.Undecidable(fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", pool,
+			state, different),
 			"pool %s is %s and not as the snapshot says: %s", pool, state, different)
 	case seen.pending:
 		return runbook.InFlight("pool %s is %s; its operation knows more", pool, state)
@@ -83,7 +82,8 @@ func (rd *reader) awaitReplacement() error {
 	taken, sets := rd.snapshot(), rd.scaleSets()
 	for _, set := range sets {
 		if slices.Contains(taken.ScaleSets, set.Name) {
-			return apierr.New(apierr.Terminal, "the new pool is on the old scale set %s: the corruption is still there", set.Name)
+			return apierr.New(apierr.Terminal, "the new pool is on the old scale set %s: the corruption is still there",
+				set.Name)
 		}
 	}
 	return rd.awaitNodes(rd.Pool, rd.nodesWanted())
@@ -94,9 +94,10 @@ func (rd *reader) awaitReplacement() error {
 // that was cut does, is a question.
 func (r *recreation) recreatedByUs() runbook.Guard {
 	read := func(rd *reader) exchange {
-		seen := exchange{cluster: rd.cluster(), pool: r.Pool, deleted: rd.deletedByUs()}
-		rd.recall(recreatingNote, &seen.recreated)
-		return seen
+		return exchange{
+			cluster: rd.cluster(), pool: r.Pool, deleted: rd.deletedByUs() && rd.run.Done("delete-pool"),
+			recreated: rd.run.Done("recreate"),
+		}
 	}
 	return ask(r, "recreated-by-us", "is the pool there again, by this run's doing?", read, recreatedByUs)
 }
@@ -116,7 +117,8 @@ func recreatedByUs(seen exchange) runbook.Finding {
 		return runbook.No("pool %q not found: who deleted it? The stand-in stays", seen.pool).
 			WithEvidence(clusterEvidence(seen.cluster)).WithOutcome(runbook.NeedsAttention)
 	case !seen.deleted || !seen.recreated:
-		return runbook.No("the record does not hold that this run deleted pool %q and made it again: who did? The stand-in stays", seen.pool).
+		return runbook.No("the record does not hold that this run deleted pool %q and made it again: who did? "+
+			"The stand-in stays", seen.pool).
 			WithEvidence(poolEvidence(seen.cluster, pool)).WithOutcome(runbook.NeedsAttention)
 	}
 	return runbook.Yes("pool %q is there again", seen.pool).WithEvidence(poolEvidence(seen.cluster, pool))

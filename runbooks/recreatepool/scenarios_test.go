@@ -72,7 +72,8 @@ func (s *stage) writePlan(out *bytes.Buffer) {
 // writeRuns writes the timelines of all runs, from their journals.
 func (s *stage) writeRuns(out *bytes.Buffer) {
 	s.t.Helper()
-	records, err := journal.Find(context.Background(), s.journal, func(*journal.History) bool { return true }, func(run string, err error) { s.t.Error(run, err) })
+	records, err := journal.Find(context.Background(), s.journal, func(*journal.History) bool { return true },
+		func(run string, err error) { s.t.Error(run, err) })
 	s.must(err)
 	for _, record := range records {
 		fmt.Fprintf(out, "\nRUN on %s\n\n", record.Header.Target.Name)

@@ -60,7 +60,8 @@ func tellRandom(t *testing.T, seed int64) (deaths int64) {
 		result := s.finish(t)
 		s.judgeRandom(t, result)
 		if t.Failed() {
-			t.Logf("seed %d, scenario %s: go test ./runbooks/recreatepool -run TestRandomFaults -seed %d\n%s", seed, scenario.Name, seed, s.transcript())
+			t.Logf("seed %d, scenario %s: go test ./runbooks/recreatepool -run TestRandomFaults -seed %d\n%s", seed,
+				scenario.Name, seed, s.transcript())
 		}
 	})
 	return deaths

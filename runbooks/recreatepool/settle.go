@@ -21,8 +21,9 @@ const (
 
 func (r *recreation) settleCluster() runbook.Step {
 	return runbook.Step{
-		Name:          "settle-cluster",
-		Changes:       fmt.Sprintf("abort the cluster's operation if one is running that began at least %s ago", time.Duration(r.SettleAge)),
+		Name: "settle-cluster",
+		Changes: fmt.Sprintf("abort the cluster's operation if one is running that began at least %s ago",
+			time.Duration(r.SettleAge)),
 		Guards:        allGuards(),
 		Preconditions: []runbook.Guard{r.operationStuck()},
 		Budget:        15 * time.Minute,
@@ -75,7 +76,8 @@ func (rd *reader) awaitSettled() error {
 		return !operating(cluster.State) && cluster.State != "Canceling"
 	})
 	if err != nil && context.Cause(rd.ctx) == nil && context.Cause(limited) != nil {
-		return apierr.New(apierr.Transient, "timed out: the cluster did not leave its operation within %s of the abort", abortShows)
+		return apierr.New(apierr.Transient, "timed out: the cluster did not leave its operation within %s of the abort",
+			abortShows)
 	}
 	if err != nil {
 		return err

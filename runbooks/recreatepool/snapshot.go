@@ -34,7 +34,8 @@ type snapshot struct {
 func (r *recreation) takeSnapshot() runbook.Step {
 	return runbook.Step{
 		Name: "snapshot",
-		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, and read them back",
+		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, "+
+			"and read them back",
 			r.Pool),
 		Guards:        allGuards(),
 		Preconditions: []runbook.Guard{r.poolAtRest()},
@@ -64,7 +65,8 @@ func (rd *reader) newSnapshot() snapshot {
 	rd.attempt(func() (err error) {
 		switch state := definition.State(); {
 		case cluster.Version == "":
-			return apierr.New(apierr.Terminal, "ARM does not say the control plane's version: the pool could be made again with an older one")
+			return apierr.New(apierr.Terminal,
+				"ARM does not say the control plane's version: the pool could be made again with an older one")
 		case changing(state):
 			return apierr.New(apierr.Conflict, "conflict: the pool is %s, its definition may still change", state)
 		}
@@ -131,7 +133,8 @@ func (rd *reader) snapshotIfTaken() (taken snapshot, found bool) {
 		}
 		return &contradiction{
 			reason: "the record's snapshot is not one of this target: " + err.Error(),
-			question: fmt.Sprintf("Who wrote run %s? Compare its snapshot with the pool (salve runs show %[1]s --output json), then abandon it.",
+			question: fmt.Sprintf("Who wrote run %s? Compare its snapshot with the pool "+
+				"(salve runs show %[1]s --output json), then abandon it.",
 				rd.run.ID()),
 		}
 	})
@@ -156,7 +159,8 @@ func (rd *reader) verify(taken snapshot) {
 			return err
 		}
 		if !found || !bytes.Equal(want, got) {
-			return apierr.New(apierr.Terminal, "the snapshot that was read back from the journal differs from the one that was written")
+			return apierr.New(apierr.Terminal,
+				"the snapshot that was read back from the journal differs from the one that was written")
 		}
 		return nil
 	})

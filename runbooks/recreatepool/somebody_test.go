@@ -62,7 +62,8 @@ type somebody struct {
 func (s *stage) somebody() somebody {
 	s.t.Helper()
 	client, err := azure.New(azure.Options{
-		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(), Clock: clock.RealClock{},
+		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(),
+		Clock: clock.RealClock{},
 	})
 	s.must(err)
 	return somebody{s, client, permit.Mint(permit.Terms{
@@ -191,14 +192,4 @@ func (e end) pool(name string) azuresim.PoolState {
 		e.t.Errorf("pool %s is gone", name)
 	}
 	return pool
-}
-
-// evictions that this run asked for since a time.
-func (e end) evictionsSince(t time.Time) (count int) {
-	for _, call := range e.s.world.Calls() {
-		if strings.HasPrefix(call.Resource, "pods/eviction") && call.At.After(t) {
-			count++
-		}
-	}
-	return count
 }

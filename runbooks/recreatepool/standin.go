@@ -105,11 +105,13 @@ func standInReady(seen load) runbook.Finding {
 	case !found:
 		finding = runbook.No("stand-in %q not found", seen.standIn.name).WithOutcome(runbook.Failed)
 	case !seen.whose(pool.Tags, seen.run):
-		finding = runbook.No("pool %q is not this run's stand-in: its tags say otherwise", pool.Name).WithOutcome(runbook.NeedsAttention)
+		finding = runbook.No("pool %q is not this run's stand-in: its tags say otherwise", pool.Name).
+			WithOutcome(runbook.NeedsAttention)
 	case pool.State == "Deleting":
 		finding = runbook.No("somebody is deleting stand-in %q", pool.Name).WithOutcome(runbook.Failed)
 	case ready < size:
-		finding = runbook.No("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size).WithOutcome(runbook.Failed)
+		finding = runbook.No("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size).
+			WithOutcome(runbook.Failed)
 	}
 	return finding.WithEvidence(runbook.NewEvidence("nodes of pool "+seen.standIn.name, "", seen.now,
 		map[string]int{"nodes": len(seen.nodes), "serving": ready}))

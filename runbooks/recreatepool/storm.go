@@ -53,7 +53,8 @@ func (rd *reader) windowStart() time.Time {
 	case start.After(now) || now.Sub(start) > maxActivityAge:
 		rd.attempt(func() error {
 			return &contradiction{
-				reason:   fmt.Sprintf("the record says that the storm's window began at %s, which can't be", start.Format(time.RFC3339)),
+				reason: fmt.Sprintf("the record says that the storm's window began at %s, which can't be",
+					start.Format(time.RFC3339)),
 				question: "Who wrote that into the record? Abandon this run and start another one.",
 			}
 		})
@@ -86,9 +87,11 @@ func writeStorm(seen wedge) runbook.Finding {
 		"code": corrupted, "operation": scaleSetWrite, "scaleSets": scaleSetNames(seen.sets),
 		"threshold": s.threshold, "reached": s.reached(),
 	})
-	finding := runbook.No("%d of %d failed writes with %s since %s", len(s.failed), s.threshold, corrupted, s.since.Format(time.RFC3339))
+	finding := runbook.No("%d of %d failed writes with %s since %s", len(s.failed), s.threshold, corrupted,
+		s.since.Format(time.RFC3339))
 	if s.reached() {
-		finding = runbook.Yes("at least %d writes of the scale set failed with %s since %s", s.threshold, corrupted, s.since.Format(time.RFC3339))
+		finding = runbook.Yes("at least %d writes of the scale set failed with %s since %s", s.threshold, corrupted,
+			s.since.Format(time.RFC3339))
 	}
 	return named("write-storm", finding.WithEvidence(saw))
 }

@@ -59,8 +59,10 @@ func (l *endlessLog) RoundTrip(request *http.Request) (*http.Response, error) {
 	if l.pages%(millionEvents/eventsPerPage) != 0 {
 		next = `,"nextLink":"https://management.azure.com/next?page=` + strconv.Itoa(l.pages) + `"`
 	}
-	body := io.MultiReader(bytes.NewReader([]byte(`{"value":`)), bytes.NewReader(l.page), bytes.NewReader([]byte(next+`}`)))
-	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: request}, nil
+	body := io.MultiReader(bytes.NewReader([]byte(`{"value":`)), bytes.NewReader(l.page),
+		bytes.NewReader([]byte(next+`}`)))
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body), Request: request},
+		nil
 }
 
 type constantToken struct{}
@@ -74,7 +76,8 @@ func (constantToken) GetToken(context.Context, policy.TokenRequestOptions) (azco
 func BenchmarkWriteStormOfAMillionEvents(b *testing.B) {
 	for b.Loop() {
 		log := newEndlessLog()
-		client, err := azure.New(azure.Options{Subscription: subscription, Credential: constantToken{}, Transport: log, Clock: clock.RealClock{}})
+		client, err := azure.New(azure.Options{Subscription: subscription, Credential: constantToken{}, Transport: log,
+			Clock: clock.RealClock{}})
 		if err != nil {
 			b.Fatal(err)
 		}

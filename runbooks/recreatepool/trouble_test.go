@@ -99,10 +99,12 @@ func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
 // intrude updates the pool as somebody else, and waits until that is over.
 func (s *stage) intrude() {
 	client, err := azure.New(azure.Options{
-		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(), Clock: clock.RealClock{},
+		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(),
+		Clock: clock.RealClock{},
 	})
 	s.must(err)
-	theirs := permit.Mint(permit.Terms{Run: "theirs", Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil }})
+	theirs := permit.Mint(permit.Terms{Run: "theirs", Expires: time.Now().Add(time.Hour), Now: time.Now,
+		Lease: func(context.Context) error { return nil }})
 	name := azure.PoolName{ResourceGroup: s.scenario.ResourceGroup, Cluster: s.scenario.Cluster, Pool: "system"}
 	definition, err := client.Definition(context.Background(), name)
 	s.must(err)

@@ -69,7 +69,8 @@ func wedgeEvidence(seen wedge) runbook.Finding {
 		}
 		diagnosis = map[string]any{"nodes": len(seen.nodes), "ready": ready}
 	}
-	return runbook.Any(proofs...).WithEvidence(runbook.NewEvidence("diagnosis: nodes of pool "+seen.pool, "", seen.at, diagnosis))
+	return runbook.Any(proofs...).WithEvidence(runbook.NewEvidence("diagnosis: nodes of pool "+seen.pool, "", seen.at,
+		diagnosis))
 }
 
 func scaleSetNames(sets []azure.ScaleSet) []string {

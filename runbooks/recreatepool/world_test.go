@@ -74,7 +74,8 @@ func (s *stage) runbooks() []runbook.Runbook {
 	var books []runbook.Runbook
 	for _, pool := range s.pools() {
 		in := recreatepool.Defaults()
-		in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup, s.scenario.Cluster, pool
+		in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup,
+			s.scenario.Cluster, pool
 		if s.brief {
 			in.DrainDeadline, in.Threshold = recreatepool.Duration(time.Minute), 3
 		}
@@ -149,6 +150,7 @@ func (s *stage) openRun(ctx context.Context, target string) (string, error) {
 // plannedStandIn is the name of the stand-in that a run would make for a pool.
 func (s *stage) plannedStandIn(pool string) string {
 	in := recreatepool.Defaults()
-	in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup, s.scenario.Cluster, pool
+	in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup,
+		s.scenario.Cluster, pool
 	return recreatepool.StandInName(in)
 }
