@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,11 +29,15 @@ type watchman struct {
 	broken        []string
 	// read is what the journal's files held when they were last this long.
 	read map[int64]*announced
+	// asked are the permits whose conditions were asked of the world.
+	asked map[string]bool
 }
 
 func newWatchman(s *stage, dir string) *watchman {
-	return &watchman{s: s, journal: journal.NewFile(dir), read: map[int64]*announced{},
-		systemAtStart: systemServes(s.world.Snapshot())}
+	return &watchman{
+		s: s, journal: journal.NewFile(dir), read: map[int64]*announced{}, systemAtStart: systemServes(s.world.Snapshot()),
+		asked: map[string]bool{},
+	}
 }
 
 func (w *watchman) breach(format string, args ...any) {
@@ -56,6 +61,10 @@ func (w *watchman) see(call azuresim.Call) {
 	case call.API == "arm" && open.permit != call.RequestID:
 		w.breach("%s %s is not of the permit %s that the journal announces", call.Verb, call.Resource, open.permit)
 	}
+	if open != nil && (call.API == "arm" || !w.asked[open.permit]) {
+		w.asked[open.permit] = true
+		w.conditionsHold(call, open)
+	}
 	if call.Verb == "DELETE" && w.isSource(call.Resource) && open != nil && !open.hasSnapshot {
 		w.breach("%s %s before the snapshot was durable", call.Verb, call.Resource)
 	}
@@ -71,8 +80,14 @@ func (w *watchman) isSource(path string) bool {
 }
 
 type announced struct {
-	permit      string
-	hasSnapshot bool
+	step, permit, run, pool string
+	hasSnapshot             bool
+	snapshot                struct {
+		Definition azure.Definition `json:"definition"`
+		ScaleSets  []string         `json:"scaleSets"`
+	}
+	// deleting: the deletion of the pool was announced.
+	deleting bool
 }
 
 // openIntent reads from disk what the open run has announced and not finished.
@@ -107,9 +122,12 @@ func (w *watchman) readIntent() *announced {
 	for _, record := range open {
 		for _, step := range record.Steps() {
 			if step.Open {
-				var kept any
-				found, _ := record.Recall("snapshot", &kept)
-				return &announced{permit: step.Permit, hasSnapshot: found}
+				intent := &announced{
+					step: step.Name, permit: step.Permit, run: record.Run, pool: path.Base(record.Header.Target.ID),
+					deleting: record.Step("delete-pool").Attempts > 0,
+				}
+				intent.hasSnapshot, _ = record.Recall("snapshot", &intent.snapshot)
+				return intent
 			}
 		}
 	}

@@ -314,3 +314,48 @@ func TestLivingRunsStandInIsNeverRemoved(t *testing.T) {
 		e.pool(standInOf(s))
 	})
 }
+
+func TestStandInIsNotDeletedWhenNewNodesStopServing(t *testing.T) {
+	promise(t, "", func(s *stage) {
+		retiring, standIn := false, ""
+		s.when(func(e engine.Event) bool { return e.Kind == engine.StepBegan && e.Step == "retire-stand-in" }, func() {
+			retiring, standIn = true, s.standIn()
+		})
+		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
+			if retiring && call.Verb == "patch" && strings.HasPrefix(call.Resource, "nodes/aks-"+standIn) {
+				retiring = false
+				s.somebody().cordons("system")
+			}
+			return azuresim.Proceed
+		})
+		e := s.runOnce()
+		e.outcome(runbook.NeedsAttention, "nodes-ready")
+		e.noRequest("DELETE", "/agentPools/"+standIn)
+		e.pool(standIn)
+	})
+}
+
+func TestCordonsAreNotForgottenWhenLabelsAreGone(t *testing.T) {
+	promise(t, "", func(s *stage) {
+		s.after("drain", func() {
+			s.somebody().unlabels("system")
+			s.somebody().cordons(s.standIn())
+		})
+		e := s.runOnce()
+		e.outcome(runbook.NeedsAttention, "unknown nodes")
+		if !e.result.Open || e.result.Question == "" {
+			t.Errorf("closed with cordons left: %+v", e.result)
+		}
+	})
+}
+
+func TestYoungOperationOfThePoolIsNotFought(t *testing.T) {
+	promise(t, "", func(s *stage) {
+		s.after("settle-cluster", func() { s.somebody().starts("system", map[string]any{"owner": "somebody-else"}) })
+		e := s.runOnce()
+		e.outcome(runbook.Undecided, "pool-at-rest")
+		for _, verb := range []string{"PUT", "DELETE", "POST"} {
+			e.noRequest(verb, "")
+		}
+	})
+}

@@ -143,11 +143,17 @@ func TestSnapshotIsReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rd := &reader{
-				recreation: &recreation{Inputs: inputs()}, ctx: t.Context(), run: recordedRun{notes: good, back: row.back},
+				recreation: &recreation{Inputs: inputs(), World: World{Clock: clock.RealClock{}}}, ctx: t.Context(),
+				run: recordedRun{notes: good, back: row.back},
 			}
 			if rd.verify(rd.snapshot()); (rd.err == nil) != row.ok {
 				t.Errorf("got %v", rd.err)
 			}
+			if row.ok {
+				return
+			}
+			finding := rd.snapshotKept().Evaluate(t.Context(), rd.run) // which asks ARM for nothing
+			expectFinding(t, finding, runbook.AnswerUnknown, "")
 		})
 	}
 }

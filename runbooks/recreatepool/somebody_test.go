@@ -99,6 +99,11 @@ func (o somebody) makes(pool, like string, tags map[string]any) {
 
 // tags a pool, which ends as it was: Failed, where its scale set is corrupted.
 func (o somebody) tags(pool string, tags map[string]any) {
+	_ = o.starts(pool, tags).Wait(context.Background()) // a corrupted scale set lets it fail
+}
+
+// starts an update of a pool's tags.
+func (o somebody) starts(pool string, tags map[string]any) *azure.Operation {
 	ctx := permit.NewContext(context.Background(), o.permit)
 	definition, err := o.azure.Definition(ctx, o.name(pool))
 	o.must(err)
@@ -106,7 +111,7 @@ func (o somebody) tags(pool string, tags map[string]any) {
 	o.must(err)
 	operation, err := o.azure.UpdatePool(ctx, o.name(pool), body, definition.ETag())
 	o.must(err)
-	_ = operation.Wait(ctx) // a corrupted scale set lets it fail
+	return operation
 }
 
 // cordons the nodes of a pool.

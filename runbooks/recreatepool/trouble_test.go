@@ -5,14 +5,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
-	"k8s.io/utils/clock"
-
-	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
-	"salve/internal/permit"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -77,7 +72,7 @@ func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
 		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
 			if call.Verb == "DELETE" && strings.HasSuffix(strings.ToLower(call.Resource), "/agentpools/system") && !intruded {
 				intruded = true
-				s.intrude()
+				s.somebody().tags("system", map[string]any{"owner": "somebody-else"})
 			}
 			return azuresim.Proceed
 		})
@@ -94,25 +89,6 @@ func TestAChangeBetweenJudgementAndDeletionIsNotDeleted(t *testing.T) {
 			}
 		}
 	})
-}
-
-// intrude updates the pool as somebody else, and waits until that is over.
-func (s *stage) intrude() {
-	client, err := azure.New(azure.Options{
-		Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: s.world.ARM(),
-		Clock: clock.RealClock{},
-	})
-	s.must(err)
-	theirs := permit.Mint(permit.Terms{Run: "theirs", Expires: time.Now().Add(time.Hour), Now: time.Now,
-		Lease: func(context.Context) error { return nil }})
-	name := azure.PoolName{ResourceGroup: s.scenario.ResourceGroup, Cluster: s.scenario.Cluster, Pool: "system"}
-	definition, err := client.Definition(context.Background(), name)
-	s.must(err)
-	body, err := definition.With(func(properties map[string]any) { properties["tags"] = map[string]any{"owner": "somebody-else"} })
-	s.must(err)
-	operation, err := client.UpdatePool(permit.NewContext(context.Background(), theirs), name, body, definition.ETag())
-	s.must(err)
-	_ = operation.Wait(context.Background()) // it ends Failed: the scale set is corrupted
 }
 
 // TestRefusedDeletionAndThenRecovered: AKS refuses the DELETE, and the pool then
