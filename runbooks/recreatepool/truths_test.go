@@ -150,7 +150,7 @@ var truths = map[string]func(worldSight) bool{
 		different, err := w.snapshot.Definition.Differences(body(w.target))
 		return w.hasSnapshot && w.found && err == nil && len(different) == 0
 	},
-	"source-present": func(w worldSight) bool { return w.found && !w.deleting },
+	"source-present": func(w worldSight) bool { return w.found },
 	"stand-in-dispensable": func(w worldSight) bool {
 		standIns := w.standIns()
 		isStandIn := func(pool azuresim.PoolState) bool {
