@@ -99,7 +99,7 @@ func (e *errand) begun(ctx context.Context, book runbook.Runbook) (runbook.Runbo
 	if !bytes.Equal(asked, open.Header.Inputs) {
 		e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
 	}
-	book, err = e.recipe.again(ctx, open.Header)
+	book, err = e.recipe.again(ctx, e.journal, open.Header)
 	return book, open, err
 }
 

@@ -102,7 +102,7 @@ func (c *clusterRecipe[Inputs]) identify(ctx context.Context) (err error) {
 	return err
 }
 
-func (c *clusterRecipe[Inputs]) again(ctx context.Context, header journal.Header) (runbook.Runbook, error) {
+func (c *clusterRecipe[Inputs]) again(ctx context.Context, _ *journal.Location, header journal.Header) (runbook.Runbook, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err

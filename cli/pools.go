@@ -84,16 +84,29 @@ func (p *pools) cluster(ctx context.Context) (*kube.Cluster, error) {
 
 func (p *pools) trial() (runbook.Runbook, error) { return recreatepool.New(p.world, p.inputs) }
 
-func (p *pools) again(_ context.Context, header journal.Header) (runbook.Runbook, error) {
+func (p *pools) again(_ context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error) {
 	inputs, err := inputsOf[recreatepool.Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err
 	}
-	book, err := recreatepool.New(p.world, inputs)
+	book, err := recreatepool.New(p.worldWith(kept), inputs)
 	if err != nil {
 		return runbook.Runbook{}, badInputs(header, err)
 	}
 	return book, nil
+}
+
+// worldWith is the world whose leases are those of a location.
+func (p *pools) worldWith(kept *journal.Location) recreatepool.World {
+	world := p.world
+	world.OpenRun = func(ctx context.Context, target string) (string, error) {
+		lease, err := kept.Peek(ctx, target)
+		if err != nil || lease.Open == nil || lease.Open.Closed {
+			return "", err
+		}
+		return lease.Open.Run, nil
+	}
+	return world
 }
 
 func (p *pools) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
@@ -105,7 +118,7 @@ func (p *pools) books(ctx context.Context, kept *journal.Location) ([]runbook.Ru
 	for _, name := range names {
 		inputs := p.inputs
 		inputs.Pool = name
-		book, err := recreatepool.New(p.world, inputs)
+		book, err := recreatepool.New(p.worldWith(kept), inputs)
 		if err != nil {
 			return nil, nil, usage("%v", err)
 		}

@@ -28,7 +28,7 @@ type recipe interface {
 	// ending.
 	books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error)
 	// again makes the runbook that a run was begun with.
-	again(ctx context.Context, header journal.Header) (runbook.Runbook, error)
+	again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error)
 	// without is the ending of an errand that came to no target.
 	without(outcome runbook.Outcome, reason string) []engine.Result
 	clock() clock.Clock

@@ -60,7 +60,7 @@ func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journa
 	if err != nil {
 		return err
 	}
-	book, err := recipe.again(command.Context(), record.Header)
+	book, err := recipe.again(command.Context(), kept, record.Header)
 	if err != nil {
 		return err
 	}

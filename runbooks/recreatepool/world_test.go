@@ -132,19 +132,16 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 	return result, nil
 }
 
-// openRun names the run of a target that the journal does not hold as closed, as the
-// target's lease would.
+// openRun names the run that the lease of a target says is open.
 func (s *stage) openRun(ctx context.Context, target string) (string, error) {
 	if s.open != "" {
 		return s.open, nil
 	}
-	open, err := journal.Find(ctx, s.journal, func(h *journal.History) bool {
-		return h.Header.Target.ID == target && h.Closed == nil
-	}, func(string, error) {})
-	if err != nil || len(open) == 0 {
+	lease, err := s.journal.Peek(ctx, target)
+	if err != nil || lease.Open == nil || lease.Open.Closed {
 		return "", err
 	}
-	return open[len(open)-1].Run, nil
+	return lease.Open.Run, nil
 }
 
 // plannedStandIn is the name of the stand-in that a run would make for a pool.
