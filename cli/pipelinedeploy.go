@@ -52,7 +52,9 @@ func (j *journey) deployAction() *deployAction {
 }
 
 // Traits: the engine looks by itself what became of a deployment that it began.
-func (*deployAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
+func (*deployAction) Capabilities() rollout.Capabilities {
+	return rollout.Capabilities{Repeatable: true}
+}
 
 // Check reads the step's files.
 func (d *deployAction) Check(ctx context.Context, step *pipeline.Step) error {

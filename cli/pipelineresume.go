@@ -16,14 +16,14 @@ import (
 type answers []string
 
 // read takes the answers apart.
-func (given answers) read() (map[string]rollout.Answer, error) {
-	all := map[string]rollout.Answer{}
+func (given answers) read() (map[string]engine.Answer, error) {
+	all := map[string]engine.Answer{}
 	for _, text := range given {
 		at := strings.LastIndex(text, "=")
-		if at < 0 || !slices.Contains([]rollout.Answer{rollout.Done, rollout.Again}, rollout.Answer(text[at+1:])) {
-			return nil, usage("--answer %q: it is GROUP/STEP=%s or GROUP/STEP=%s", text, rollout.Done, rollout.Again)
+		if at < 0 || !slices.Contains([]engine.Answer{engine.AnswerDone, engine.AnswerAgain}, engine.Answer(text[at+1:])) {
+			return nil, usage("--answer %q: it is GROUP/STEP=%s or GROUP/STEP=%s", text, engine.AnswerDone, engine.AnswerAgain)
 		}
-		all[text[:at]] = rollout.Answer(text[at+1:])
+		all[text[:at]] = engine.Answer(text[at+1:])
 	}
 	return all, nil
 }

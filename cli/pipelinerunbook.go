@@ -26,7 +26,7 @@ type bookAction struct {
 }
 
 // Traits: the engine looks by itself what became of a run that was cut off.
-func (*bookAction) Traits() rollout.Traits { return rollout.Traits{Repeatable: true} }
+func (*bookAction) Capabilities() rollout.Capabilities { return rollout.Capabilities{Repeatable: true} }
 
 // Check has nothing to find: the file has been validated, with all that it gives to
 // runbooks.

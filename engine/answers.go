@@ -20,13 +20,17 @@ const (
 )
 
 // checkAnswers refuses answers that nobody asked for, before anything is written.
-func checkAnswers(history *journal.History, answers map[string]Answer) error {
-	for _, name := range slices.Sorted(maps.Keys(answers)) {
-		switch answer := answers[name]; {
+func (o Options) checkAnswers(history *journal.History) error {
+	for _, name := range slices.Sorted(maps.Keys(o.Answers)) {
+		switch answer := o.Answers[name]; {
 		case answer != AnswerDone && answer != AnswerAgain:
 			return &InvalidError{fmt.Sprintf("answer %s=%s: want %s or %s", name, answer, AnswerDone, AnswerAgain)}
 		case !history.Step(name).Unsettled():
 			return &InvalidError{fmt.Sprintf("no question is open about step %q", name)}
+		case o.CheckAnswer != nil:
+			if err := o.CheckAnswer(history, name, answer); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

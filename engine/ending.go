@@ -48,7 +48,7 @@ func (x *execution) endingOf(ctx context.Context, err error) (ending, error) {
 	case errors.Is(context.Cause(ctx), ErrInterrupted), errors.Is(context.Cause(ctx), context.Canceled):
 		// The run's own cause, not the error: a call that a step's budget cut off
 		// looks like a cancellation too.
-		return x.interruption(), nil
+		return x.interruption(ctx), nil
 	}
 	if questions := questionsOf(err); len(questions) > 0 {
 		return x.parking(questions), nil
@@ -74,7 +74,7 @@ func (x *execution) reasonOf(err error) string {
 	reason := err.Error()
 	var several *failures
 	if errors.As(err, &several) {
-		reason += fmt.Sprintf("; %d other steps failed too", len(several.all)-1)
+		reason += "; " + some(several.steps[1:]) + " failed too"
 	}
 	if x.book.KeepOpen {
 		reason += "; " + x.standing()
@@ -127,16 +127,35 @@ func (x *execution) toRollBack() []runbook.Step {
 	return steps
 }
 
-func (x *execution) interruption() ending {
+func (x *execution) interruption(ctx context.Context) ending {
 	if !x.changed() {
 		verdict := journal.Verdict{Outcome: runbook.Failed, Reason: "interrupted before anything was changed"}
 		return ending{verdict: verdict, interrupted: true}
 	}
-	reason := "interrupted; the run is open and can be resumed"
+	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted; the run is open and can be resumed"}
 	if x.book.KeepOpen {
-		reason = "interrupted; " + x.standing()
+		verdict.Reason = "interrupted; " + x.standing()
+		verdict.Question = x.openQuestions(ctx)
 	}
-	return ending{verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: reason}, interrupted: true, open: true}
+	return ending{verdict: verdict, interrupted: true, open: true}
+}
+
+// openQuestions are those about steps that were cut off by the interruption, so that
+// they can be answered when the run is resumed.
+func (x *execution) openQuestions(ctx context.Context) string {
+	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, grace)
+	defer cancel()
+	var questions []string
+	for _, step := range x.book.Steps {
+		if !x.log.step(step.Name).Unsettled() {
+			continue
+		}
+		seen, err := x.observe(fresh, step)
+		if err == nil && seen.State == runbook.StateUndecidable {
+			questions = append(questions, seen.Question)
+		}
+	}
+	return strings.Join(questions, " ")
 }
 
 func (x *execution) parking(questions []*undecidable) ending {

@@ -35,6 +35,8 @@ type Options struct {
 	// Answers say what became of steps that can't be observed, when their run is
 	// resumed. Those that nobody asked for are refused before anything is written.
 	Answers map[string]Answer
+	// CheckAnswer refuses an answer that can't be taken. Nil takes all.
+	CheckAnswer func(open *journal.History, step string, answer Answer) error
 	// SameRun tells whether an open run of the target is the one that is asked for.
 	// Nil compares the inputs.
 	SameRun func(open journal.Header) bool
@@ -107,7 +109,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 			return Result{}, err
 		}
 	}
-	if err := checkAnswers(&journal.History{}, options.Answers); err != nil {
+	if err := options.checkAnswers(&journal.History{}); err != nil {
 		return Result{}, err
 	}
 	record, err := journal.Create(ctx, e.Journal, held.Lease, e.Clock.Now, header)
@@ -184,7 +186,7 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 			"run %s was started with version %q of %s, this is version %q: resume it with the program that started it",
 			record.Run, record.Header.Version, book.Name, book.Version)}
 	}
-	if err := checkAnswers(record.History, options.Answers); err != nil {
+	if err := options.checkAnswers(record.History); err != nil {
 		return Result{}, err
 	}
 	inputs, err := encodeJSON(book.Inputs)

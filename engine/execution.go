@@ -115,7 +115,7 @@ func (x *execution) runSteps(ctx context.Context) error {
 		if err := x.start(ctx); err != nil {
 			return err
 		}
-	} else if err := x.takeAnswers(ctx); err != nil {
+	} else if err := x.goOn(ctx); err != nil {
 		return err
 	}
 	s, err := newSchedule(x)
@@ -134,6 +134,27 @@ func (x *execution) began() bool {
 		}
 	})
 	return began
+}
+
+// goOn asks the guards that a resumed run has to pass again, and takes the answers
+// that it was resumed with.
+func (x *execution) goOn(ctx context.Context) error {
+	var guards []runbook.Guard
+	for _, guard := range x.book.Guards {
+		if guard.OnResume {
+			guards = append(guards, guard)
+		}
+	}
+	if len(guards) > 0 {
+		x.round.Add(1)
+		if err := x.evaluate(ctx, "resume", x.view(""), guards); err != nil {
+			return err
+		}
+	}
+	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
+		x.emit(Event{Kind: PlanMade, Plan: plan})
+	}
+	return x.takeAnswers(ctx)
 }
 
 // start runs the preflight, asks the guards and makes the plan.

@@ -82,7 +82,7 @@ func (s *site) book(parallel int, steps ...runbook.Step) runbook.Runbook {
 		Steps: steps, Success: runbook.RolledOut,
 		Checks: []runbook.Guard{{Name: "stands", Evaluate: func(_ context.Context, run runbook.Run) runbook.Finding {
 			for _, step := range steps {
-				if step.Skip == "" && !run.Done(step.Name) {
+				if step.Skip == "" && !run.Step(step.Name).Done {
 					return runbook.No("%s does not stand", step.Name)
 				}
 			}
@@ -235,7 +235,7 @@ func TestStaleStepIsDoneAgainOnResume(t *testing.T) {
 		s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
 		key := s.step("cut-key")
 		key.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("keys are not kept") }
-		key.Stale = func(run runbook.Run) (bool, error) { return !run.Done("roof"), nil }
+		key.Stale = func(run runbook.Run) (bool, error) { return !run.Step("roof").Done, nil }
 		book := s.book(1, key, s.step("roof", "cut-key"))
 		expect(t, b.run(book), runbook.Failed, "rain")
 		expect(t, b.run(book), runbook.RolledOut, "all 2 steps are done")
@@ -251,14 +251,14 @@ func TestCutOffStepThatCannotBeObservedIsAskedAbout(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 				letter := s.step("send-letter")
 				letter.Observe = func(_ context.Context, run runbook.Run) runbook.Observation {
-					if run.Attempts("send-letter") > 0 && answer != engine.AnswerAgain || s.done["send-letter"] > 0 {
+					if run.Step("send-letter").Attempts > 0 && answer != engine.AnswerAgain || s.done["send-letter"] > 0 {
 						return runbook.Undecidable("Did the letter arrive?", "nobody knows")
 					}
 					return runbook.NotStarted("not sent")
 				}
 				observe := letter.Observe
 				letter.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
-					if run.Attempts("send-letter") == 1 {
+					if run.Step("send-letter").Attempts == 1 {
 						return runbook.Undecidable("Did the letter arrive?", "nobody knows")
 					}
 					return observe(ctx, run)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"salve/journal"
@@ -26,8 +27,8 @@ type schedule struct {
 	ended   chan stepEnd
 	// over is closed when nobody listens to ready any more.
 	over chan struct{}
-	// failed is why no further step begins.
-	failed []error
+	// failed are the steps that ended badly.
+	failed []stepEnd
 }
 
 // stepEnd is how a step left the schedule.
@@ -35,6 +36,9 @@ type stepEnd struct {
 	step int
 	err  error
 }
+
+// endsRun tells whether the run ends whatever its other steps do.
+func (e stepEnd) endsRun() bool { return ends(e.err) }
 
 // newSchedule takes what is done, and what is left out again, from the record.
 func newSchedule(x *execution) (*schedule, error) {
@@ -83,10 +87,12 @@ type pending struct {
 	queue *queue
 }
 
-// Done tells whether a step is done and is not to be done again.
-func (p pending) Done(step string) bool {
-	i, found := p.queue.index[step]
-	return found && p.queue.finished(i)
+// Step tells how far a step is; one that is to be done again is not done.
+func (p pending) Step(name string) runbook.StepStatus {
+	status := p.view.Step(name)
+	i, found := p.queue.index[name]
+	status.Done = status.Done && found && p.queue.finished(i)
+	return status
 }
 
 // run works until no step is left that can begin, and then until those at work have
@@ -128,12 +134,7 @@ func (s *schedule) mayBegin(ctx context.Context) bool {
 	if !s.x.book.KeepGoing {
 		return len(s.failed) == 0
 	}
-	for _, err := range s.failed {
-		if ends(err) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.failed, stepEnd.endsRun)
 }
 
 // begin starts the first step of the queue; false when it has to wait for a place.
@@ -164,7 +165,7 @@ func (s *schedule) take(ctx context.Context, end stepEnd, cancel context.CancelC
 		s.queue.finish(end.step)
 	case s.retries(ctx, end):
 	default:
-		s.failed = append(s.failed, end.err)
+		s.failed = append(s.failed, end)
 		if ends(end.err) {
 			cancel(end.err)
 		}
@@ -193,25 +194,27 @@ func (s *schedule) retries(ctx context.Context, end stepEnd) bool {
 // result is why the steps did not all end well; nil when they did.
 func (s *schedule) result(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !s.complete() {
-		for _, err := range s.failed {
-			if ends(err) && !errors.Is(err, cause) {
-				return err
+		for _, end := range s.failed {
+			if end.endsRun() && !errors.Is(end.err, cause) {
+				return end.err
 			}
 		}
 		return cause
 	}
-	for _, err := range s.failed {
-		if ends(err) {
-			return err
-		}
+	if i := slices.IndexFunc(s.failed, stepEnd.endsRun); i >= 0 {
+		return s.failed[i].err
 	}
 	switch len(s.failed) {
 	case 0:
 		return nil
 	case 1:
-		return s.failed[0]
+		return s.failed[0].err
 	}
-	return &failures{s.failed}
+	several := &failures{}
+	for _, end := range s.failed {
+		several.all, several.steps = append(several.all, end.err), append(several.steps, s.x.book.Steps[end.step].Name)
+	}
+	return several
 }
 
 func (s *schedule) complete() bool {
@@ -224,7 +227,10 @@ func (s *schedule) complete() bool {
 }
 
 // failures are those of several steps. The first may be why the others failed.
-type failures struct{ all []error }
+type failures struct {
+	all   []error
+	steps []string
+}
 
 func (e *failures) Error() string { return e.all[0].Error() }
 

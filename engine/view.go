@@ -47,11 +47,14 @@ func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error)
 	return true, stored.Read(ctx, into)
 }
 
-// Done tells whether a step is done.
-func (v view) Done(step string) bool { return v.log.step(step).Finished() }
-
-// Attempts counts the intents of a step.
-func (v view) Attempts(step string) int { return v.log.step(step).Attempts }
+// Step tells how far a step is.
+func (v view) Step(name string) runbook.StepStatus {
+	history := v.log.step(name)
+	return runbook.StepStatus{
+		Attempts: history.Attempts, Done: history.Finished(), Skipped: history.Skipped(),
+		Unsettled: history.Unsettled(), Reason: history.Last.Reason,
+	}
+}
 
 // Warn journals and shows a problem.
 func (v view) Warn(ctx context.Context, format string, args ...any) error {

@@ -66,6 +66,8 @@ type Guard struct {
 	Question string
 	// NotOverridable guards pass only when they hold.
 	NotOverridable bool
+	// OnResume guards are asked again whenever the run is resumed, before its next step.
+	OnResume bool
 	// Evaluate observes and answers. It returns within ctx's deadline, never
 	// changes the world, and answers Unknown when it can't observe.
 	Evaluate func(ctx context.Context, run Run) Finding
@@ -85,14 +87,24 @@ type Run interface {
 	// ReadBack reads the newest value of a name from where the journal is kept,
 	// verifying the record: what it gives has survived being written.
 	ReadBack(ctx context.Context, name string, into any) (bool, error)
-	// Done tells whether a step of the run is done.
-	Done(step string) bool
-	// Attempts counts the intents of a step, also of earlier processes.
-	Attempts(step string) int
+	// Step tells how far a step is by the journal; zero when it never began.
+	Step(name string) StepStatus
 	// Warn journals and shows a problem that doesn't stop the run.
 	Warn(ctx context.Context, format string, args ...any) error
 	// Report shows progress. It is not kept.
 	Report(Progress)
+}
+
+// StepStatus is how far a step is by the journal.
+type StepStatus struct {
+	// Attempts counts the intents, also those of earlier processes.
+	Attempts int
+	// Done: the step is done. Skipped: it was left out, and nobody has done it.
+	Done, Skipped bool
+	// Unsettled: an attempt was announced of which it is not known what became of it.
+	Unsettled bool
+	// Reason is that of the newest outcome.
+	Reason string
 }
 
 // OperationNote is the name under which a step notes the resume token of the

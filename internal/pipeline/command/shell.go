@@ -32,8 +32,8 @@ type Action struct {
 	Clock clock.Clock
 }
 
-// Traits say nothing: what became of a command that was cut off can't be seen.
-func (a *Action) Traits() rollout.Traits { return rollout.Traits{} }
+// Capabilities say nothing: what became of a command that was cut off can't be seen.
+func (a *Action) Capabilities() rollout.Capabilities { return rollout.Capabilities{} }
 
 // clusterVariable leads to a cluster.
 const clusterVariable = "KUBECONFIG"

@@ -11,7 +11,7 @@ import (
 
 // Action runs the steps of one kind. It is used by many goroutines at once.
 type Action interface {
-	Traits() Traits
+	Capabilities() Capabilities
 	// Check finds, before any step begins, what would keep a step from being run.
 	Check(ctx context.Context, step *pipeline.Step) error
 	// Run makes one attempt. When ctx ends it stops as soon as it safely can.
@@ -20,8 +20,8 @@ type Action interface {
 	Preview(ctx context.Context, attempt *Attempt) (string, error)
 }
 
-// Traits are what the scheduler has to know of an action.
-type Traits struct {
+// Capabilities are what the scheduler has to know of an action.
+type Capabilities struct {
 	// Repeatable: the action itself looks what became of an attempt that was cut
 	// off, so that nobody has to be asked before the next one.
 	Repeatable bool

@@ -41,7 +41,7 @@ func newBench(t *testing.T) *bench {
 // scripted is the action of the bench's steps.
 type scripted struct{ bench *bench }
 
-func (scripted) Traits() rollout.Traits                      { return rollout.Traits{} }
+func (scripted) Capabilities() rollout.Capabilities          { return rollout.Capabilities{} }
 func (scripted) Check(context.Context, *pipeline.Step) error { return nil }
 func (scripted) Preview(context.Context, *rollout.Attempt) (string, error) {
 	return "", nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"salve/engine"
 	"salve/internal/pipeline/rollout"
 	"salve/journal"
 	"salve/runbook"
@@ -71,10 +72,10 @@ func (b *bench) finish(plan *rollout.Plan) {
 	b.calls = nil
 	result := b.run(context.Background(), plan, rollout.Options{})
 	if result.Outcome == runbook.NeedsAttention {
-		answers := map[string]rollout.Answer{}
+		answers := map[string]engine.Answer{}
 		for _, step := range []string{"g/a", "g/b", "g/c", "g/d"} {
 			if strings.Contains(result.Question, step) {
-				answers[step] = rollout.Again
+				answers[step] = engine.AnswerAgain
 			}
 		}
 		if answers["g/c"] != "" {

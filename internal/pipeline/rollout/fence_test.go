@@ -94,14 +94,14 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 		const registration = `r < a; action: Ev2Registration | identityFrom: {resourceGroup: g, step: a, name: id}`
 		_, err := b.runner().Run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{})
 		var wrong *engine.InvalidError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration leaves such steps out") {
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration skips such steps") {
 			t.Errorf("got %v", err)
 		}
 		if len(b.calls) > 0 {
 			t.Errorf("ran %v", b.calls)
 		}
 		b.changed = func(inputs *rollout.Inputs) { inputs.Skip = []string{"Ev2Registration"} }
-		b.expect(b.run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{}), runbook.RolledOut, "2 of 3 steps are done, g/r was left out")
+		b.expect(b.run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{}), runbook.RolledOut, "2 of 3 steps are done, g/r was skipped")
 		if !slices.Equal(b.calls, []string{"a", "b"}) {
 			t.Errorf("ran %v", b.calls)
 		}

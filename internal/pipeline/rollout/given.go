@@ -112,10 +112,10 @@ func (o outputs) one(step *pipeline.Step, variable pipeline.Variable) (Given, er
 	return given, nil
 }
 
-// given are the variables of a step with all values filled in, secrets marked.
-func (w *walk) given(step *pipeline.Step) ([]Given, error) {
-	all, err := w.outputs.given(step)
-	return w.plan.secrets.conceal(step, all), err
+// lost tells whether an output was made and is not known any more.
+func (o outputs) lost(input pipeline.Input) bool {
+	output, found := o[input.ID()][input.Name.Value]
+	return found && output.Secret && output.Value == nil
 }
 
 // foreseen are the variables of a step with what is known of them; known is false

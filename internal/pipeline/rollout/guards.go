@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 
-	"salve/engine"
+	"salve/internal/pipeline"
 	"salve/internal/pipeline/revision"
 	"salve/journal"
 	"salve/runbook"
@@ -18,45 +18,26 @@ const revisionOrder = "revision-order"
 // prepared is the guard behind which there is all that the steps need.
 const prepared = "prepared"
 
-// judge asks the guards, journals what they found, and decides.
-func (w *walk) judge(ctx context.Context) (journal.Verdict, error) {
+// guards are asked when a run begins, and again when it is resumed.
+func (w *work) guards() []runbook.Guard {
 	guards := []runbook.Guard{{
-		Name: revisionOrder, Question: "Was no newer revision rolled out here?",
-		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.orderly(ctx) },
+		Name: revisionOrder, Question: "Was no newer revision rolled out here?", OnResume: true, Evaluate: w.inOrder,
 	}}
 	if w.runner.Prepare != nil {
 		guards = append(guards, runbook.Guard{
-			Name: prepared, Question: "Is there all that the steps need?", NotOverridable: true,
+			Name: prepared, Question: "Is there all that the steps need?", NotOverridable: true, OnResume: true,
 			Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.prepare(ctx) },
 		})
 	}
-	guards = append(guards, w.runner.Guards...)
-	judgement := journal.Evaluation{For: "start", Round: 1}
-	for i, guard := range guards {
-		finding := guard.Evaluate(ctx, nil)
-		finding.Guard, finding.Locked = guard.Name, finding.Locked || guard.NotOverridable
-		if finding.Answer != runbook.AnswerHolds && !finding.Locked {
-			finding.Override = w.record.Header.Overrides[guard.Name]
-		}
-		judgement.Findings = append(judgement.Findings, finding)
-		w.tell(engine.Event{Kind: engine.Found, Step: "start", Finding: &finding})
-		if !finding.Passes() {
-			for _, rest := range guards[i+1:] {
-				judgement.Missing = append(judgement.Missing, rest.Name)
-			}
-			break
-		}
+	for _, guard := range w.runner.Guards {
+		guard.OnResume = true
+		guards = append(guards, guard)
 	}
-	if cause := context.Cause(ctx); cause != nil {
-		return journal.Verdict{}, cause
-	}
-	w.findings = judgement.Findings
-	judgement.Decision = engine.Decide(runbook.FailClosed, judgement.Findings)
-	return judgement.Decision, w.append(ctx, journal.Pending{Kind: journal.Evaluated, Data: judgement})
+	return guards
 }
 
 // prepare has made what the steps need, and then asks their actions.
-func (w *walk) prepare(ctx context.Context) runbook.Finding {
+func (w *work) prepare(ctx context.Context) runbook.Finding {
 	says, err := w.runner.Prepare(ctx)
 	if err == nil {
 		err = w.runner.able(ctx, w.plan)
@@ -67,8 +48,21 @@ func (w *walk) prepare(ctx context.Context) runbook.Finding {
 	return runbook.Yes("%s", says)
 }
 
-// orderly compares the plan's revision with all that were rolled out before.
-func (w *walk) orderly(ctx context.Context) runbook.Finding {
+// inOrder reads what was rolled out before, under the lease, and compares it with
+// the plan's revision.
+func (w *work) inOrder(ctx context.Context, run runbook.Run) runbook.Finding {
+	past, err := w.runner.past(ctx, w.plan)
+	if err != nil {
+		return runbook.Unknown(err)
+	}
+	w.past = past
+	if err := w.warnOfOthers(ctx, run); err != nil {
+		return runbook.Unknown(err)
+	}
+	return w.compare(ctx)
+}
+
+func (w *work) compare(ctx context.Context) runbook.Finding {
 	ours := w.plan.Inputs.Revision
 	var compared []runbook.Evidence
 	var seen []string
@@ -80,17 +74,20 @@ func (w *walk) orderly(ctx context.Context) runbook.Finding {
 		seen = append(seen, theirs)
 		evidence := runbook.NewEvidence("journal", run.Run, w.runner.Clock.Now(), map[string]string{"revision": theirs})
 		if ours == "" {
-			return runbook.Unknownf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs).WithEvidence(evidence)
+			return runbook.Unknownf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs).
+				WithEvidence(evidence)
 		}
 		order, err := revision.Compare(ctx, w.plan.File.Folder(), ours, theirs)
 		var unordered *revision.UnorderedError
 		switch {
 		case errors.As(err, &unordered):
-			return runbook.Unknownf("whether it is older than what run %s rolled out can't be told: %v", run.Run, err).WithEvidence(evidence)
+			return runbook.Unknownf("whether it is older than what run %s rolled out can't be told: %v", run.Run, err).
+				WithEvidence(evidence)
 		case err != nil:
 			return runbook.Unknown(err).WithEvidence(evidence)
 		case order == revision.Older:
-			return runbook.No("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run).WithEvidence(evidence).WithOutcome(runbook.Failed)
+			return runbook.No("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run).
+				WithEvidence(evidence).WithOutcome(runbook.Failed)
 		}
 		compared = append(compared, evidence)
 	}
@@ -101,4 +98,34 @@ func (w *walk) orderly(ctx context.Context) runbook.Finding {
 		return runbook.Yes("neither this pipeline nor one before it has a revision")
 	}
 	return runbook.Yes("no revision was rolled out here before")
+}
+
+// warnOfOthers says, once, which steps of other pipelines this one relies on and the
+// journal does not show to be done.
+func (w *work) warnOfOthers(ctx context.Context, run runbook.Run) error {
+	if w.past.changed(run.ID()) {
+		return nil
+	}
+	for _, step := range w.plan.Steps {
+		for _, other := range step.ExternalDependsOn {
+			id := pipeline.StepID{ResourceGroup: other.ResourceGroup.Value, Step: other.Step.Value}
+			if w.runner.elsewhere(ctx, other.ServiceGroup.Value, id) {
+				continue
+			}
+			if err := run.Warn(ctx, "step %s relies on step %s of %s, which this journal does not show to be done",
+				step.ID(), id, other.ServiceGroup.Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// elsewhere tells whether a step of another pipeline was ever done.
+func (r *Runner) elsewhere(ctx context.Context, serviceGroup string, step pipeline.StepID) bool {
+	found, err := journal.Find(ctx, r.Journal, func(history *journal.History) bool {
+		_, done := doneAt(history, step)
+		return done && inputsOf(history).ServiceGroup == serviceGroup
+	}, func(string, error) {})
+	return err == nil && len(found) > 0
 }

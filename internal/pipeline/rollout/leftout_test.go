@@ -31,7 +31,7 @@ func (b *bench) took(plan *rollout.Plan, outcome runbook.Outcome, reason string)
 func TestLeftOutIsNotDone(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		b.skip("Soak")
-		_, result := b.took(b.plan("", "a", soakAfterA, "b < soak"), runbook.RolledOut, "2 of 3 steps are done, g/soak was left out")
+		_, result := b.took(b.plan("", "a", soakAfterA, "b < soak"), runbook.RolledOut, "2 of 3 steps are done, g/soak was skipped")
 		if step := b.record(result.Run).Step("g/soak"); step.Finished() || step.Last.Result != journal.Skipped || step.Attempts > 0 {
 			t.Errorf("in the record it is %+v", step)
 		}
@@ -41,15 +41,15 @@ func TestLeftOutIsNotDone(t *testing.T) {
 	})
 }
 
-// TestSkippingEndsWithItsFlag: what was left out is run by whoever goes on without
+// TestSkippingEndsWithItsFlag: what was skipped is run by whoever goes on without
 // the flag, and not before.
 func TestSkippingEndsWithItsFlag(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		steps := []string{"a", soakAfterA, "b < soak"}
 		b.does["b"] = fails("no")
 		b.skip("Soak")
-		_, first := b.took(b.plan("", steps...), runbook.Failed, "step g/b: no; 1 of 3 steps are done, g/soak was left out; not done: g/b")
-		_, again := b.took(b.plan("", steps...), runbook.Failed, "1 of 3 steps are done, g/soak was left out")
+		_, first := b.took(b.plan("", steps...), runbook.Failed, `step "g/b": no; 1 of 3 steps are done, g/soak was skipped; not done: g/b`)
+		_, again := b.took(b.plan("", steps...), runbook.Failed, "1 of 3 steps are done, g/soak was skipped")
 		outcomes := 0
 		for _, entry := range b.record(first.Run).Entries {
 			if entry.Kind == journal.Outcome && entry.Step == "g/soak" {
@@ -79,7 +79,7 @@ func TestSoakNeedsItsStepDone(t *testing.T) {
 		const revision = "revision: '7'\n"
 		b.skip("Shell")
 		lasted, first := b.took(b.plan(revision, "a", soakAfterA), runbook.Failed,
-			"step g/soak: it waits for 4h0m0s after g/a was done, which it never was for this revision; 0 of 2 steps are done, g/a was left out; not done: g/soak")
+			`step "g/soak": it waits for 4h0m0s after g/a was done, which it never was for this revision; 0 of 2 steps are done, g/a was skipped; not done: g/soak`)
 		if lasted > 0 {
 			t.Errorf("it waited %s", lasted)
 		}
@@ -94,7 +94,7 @@ func TestSoakNeedsItsStepDone(t *testing.T) {
 func TestWhatWasLeftOutElsewhereIsNotReliedOn(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		b.skip("Shell")
-		b.took(b.plan("", "a"), runbook.RolledOut, "0 of 1 steps are done, g/a was left out")
+		b.took(b.plan("", "a"), runbook.RolledOut, "0 of 1 steps are done, g/a was skipped")
 		b.changed = nil
 		_, result := b.took(b.plan("", "b; externalDependsOn: [{serviceGroup: Example.Service, resourceGroup: g, step: a}]"), runbook.RolledOut, "its only step is done")
 		if !slices.ContainsFunc(result.Warnings, func(text string) bool { return strings.Contains(text, "does not show to be done") }) {

@@ -16,15 +16,13 @@ import (
 // a plan changes.
 type past struct {
 	runs []*journal.Record
-	// epoch is the highest under which one of them was written.
-	epoch int64
 }
 
 // past reads the runs that share a resource group with the plan. A record that
 // can't be read and may be one of them is an error: it may hold the newest
 // revision.
 func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
-	found, ours := &past{}, plan.locks()
+	found, ours := &past{}, append([]string{plan.Target().ID}, plan.Inputs.Targets...)
 	var broken error
 	runs, err := journal.Find(ctx, r.Journal, func(history *journal.History) bool {
 		if slices.Contains(ours, history.Header.Target.ID) {
@@ -44,20 +42,40 @@ func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
 		if run.MigratedTo != nil {
 			return nil, journal.Elsewhere(run.History)
 		}
-		found.epoch = max(found.epoch, run.Epoch)
 	}
 	found.runs = runs
 	return found, nil
 }
 
-// open is the newest run that isn't closed; nil when all are.
-func (p *past) open() *journal.Record {
-	for _, run := range slices.Backward(p.runs) {
-		if run.Closed == nil {
-			return run
+// changed tells whether a run has begun a step.
+func (p *past) changed(run string) bool {
+	for _, record := range p.runs {
+		if record.Run == run {
+			return record.Changed()
 		}
 	}
-	return nil
+	return false
+}
+
+// host is where the last attempt at a step was made, as the run's record tells.
+func (p *past) host(run, step string) string {
+	for _, record := range p.runs {
+		if record.Run != run {
+			continue
+		}
+		at := record.Header.Holder
+		last := at
+		for _, entry := range record.Entries {
+			if resumption, ok := decode[journal.Resumption](entry, journal.Resumed); ok {
+				at = resumption.Holder
+			}
+			if entry.Kind == journal.Intended && entry.Step == step {
+				last = at
+			}
+		}
+		return last.Host
+	}
+	return ""
 }
 
 // handedOn are the outputs of each step in the newest run in which it was done, and
@@ -83,11 +101,11 @@ func (p *past) handedOn(plan *Plan) (outputs, map[pipeline.StepID]string, error)
 	return all, from, nil
 }
 
-// first is when a step was first done, in any run of a revision. Runs without one
-// have nothing in common.
-func (p *past) first(step pipeline.StepID, revision string) (at time.Time, found bool) {
+// first is when a step was first done, in a run or in any other of its revision.
+// Runs without one have nothing in common.
+func (p *past) first(ours string, step pipeline.StepID, revision string) (at time.Time, found bool) {
 	for _, run := range p.runs {
-		if revision == "" || inputsOf(run.History).Revision != revision {
+		if run.Run != ours && (revision == "" || inputsOf(run.History).Revision != revision) {
 			continue
 		}
 		if done, ok := doneAt(run.History, step); ok && (!found || done.Before(at)) {

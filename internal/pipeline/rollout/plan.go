@@ -3,7 +3,6 @@ package rollout
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,28 +137,4 @@ func (p *Plan) Target() runbook.Target {
 	}
 	target.Name = diagnostic.Printable(target.Name + " in " + strings.Join(names, ", "))
 	return target
-}
-
-// locks are the leases that a run takes, in the order in which it takes them.
-func (p *Plan) locks() []string {
-	locks := append([]string{p.Target().ID}, p.Inputs.Targets...)
-	slices.Sort(locks)
-	return slices.Compact(locks)
-}
-
-// planned is the plan as the record keeps it: the steps in an order in which they
-// could be run, with what each is given as far as that is known beforehand.
-func (p *Plan) planned() (runbook.Plan, error) {
-	plan := runbook.Plan{Runbook: Name, Version: version, Target: p.Target(), Digest: p.Inputs.Digest}
-	known := newOutputs()
-	for _, i := range p.Graph.Order() {
-		step := p.Steps[i]
-		given, _ := known.foreseen(step)
-		inputs, err := json.Marshal(masked(p.secrets.conceal(step, given)))
-		if err != nil {
-			return plan, fmt.Errorf("planning step %s: %w", step.ID(), err)
-		}
-		plan.Steps = append(plan.Steps, runbook.PlannedStep{Name: step.ID().String(), Changes: step.Action.Value, Inputs: inputs})
-	}
-	return plan, nil
 }

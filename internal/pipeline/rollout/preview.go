@@ -6,8 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"salve/internal/pipeline/diagnostic"
 	"slices"
+
+	"salve/internal/pipeline/diagnostic"
 )
 
 // Preview is what is known of a step before anything is run.
@@ -65,7 +66,7 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 		}
 		switch {
 		case plan.skips(step):
-			preview.Says = leftOut
+			preview.Says = skipped
 		case !known:
 			preview.Says = "what it would do is known once the steps before it are done"
 		default:
@@ -74,7 +75,7 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 				Mask: func(text string, more ...string) string { return mask(text, slices.Concat(secrets, more)) },
 			}
 			if step.Soak != nil {
-				attempt.Since, _ = past.first(step.Soak.Since.ID(), plan.Inputs.Revision)
+				attempt.Since, _ = past.first("", step.Soak.Since.ID(), plan.Inputs.Revision)
 			}
 			if preview.Says, err = r.Actions[step.Action.Value].Preview(ctx, attempt); err != nil {
 				return nil, fmt.Errorf("step %s: %w", step.ID(), &shownError{err, secrets})

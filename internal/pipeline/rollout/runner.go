@@ -2,8 +2,6 @@ package rollout
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,9 +15,9 @@ import (
 	"salve/runbook"
 )
 
-// Runner runs pipelines on a journal.
+// Runner hands pipelines to the engine as graphs of steps.
 type Runner struct {
-	Journal journal.Store
+	Journal journal.Backend
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
@@ -47,71 +45,23 @@ type Log interface {
 	Close() error
 }
 
-// Answer is what a person says became of an attempt that was cut off.
-type Answer string
-
-// The answers.
-const (
-	// Done: the step did what it is there for.
-	Done Answer = "done"
-	// Again: it is to be run again.
-	Again Answer = "again"
-)
-
-// Options are what a person may add to a run.
+// Options are what an operator may add to a run.
 type Options struct {
 	// AllowOlder is the reason for rolling out an older revision than was rolled
 	// out before; empty is no permission.
 	AllowOlder string
-	// Answers settle what became of steps that were cut off, when their run is gone
-	// on with. Those that nobody asked for are refused before anything is written.
-	Answers map[string]Answer
+	// Answers say what became of steps that were cut off, when their run is resumed.
+	// Those that nobody asked for are refused before anything is written.
+	Answers map[string]engine.Answer
 }
 
-// overrides are the options in the words of guards.
-func (o Options) overrides() map[string]string {
-	if o.AllowOlder == "" {
-		return nil
-	}
-	return map[string]string{revisionOrder: o.AllowOlder}
-}
-
-// Run runs a plan. The open run of the same plan on the same target is gone on
-// with instead. The error is not nil when the run could not begin or its journal
-// could not be written: *engine.UsageError, *journal.HeldError,
-// *journal.BrokenError, or what the backend says.
+// Run runs a plan. The open run of the same plan on the same target is resumed
+// instead; one of another content is closed. The errors are those of engine.Run.
 func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.Result, error) {
 	if err := r.check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
-	name := r.newRun()
-	held, err := r.lock(ctx, plan, name)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	defer held.release(ctx)
-	past, err := r.past(ctx, plan)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	open := past.open()
-	if open != nil && inputsOf(open.History).Digest == plan.Inputs.Digest {
-		return r.resume(ctx, plan, open, held, past, options)
-	}
-	if open != nil {
-		if err := r.supersede(ctx, open, held, plan, name); err != nil {
-			return engine.Result{}, err
-		}
-	}
-	header, err := r.header(plan, name, options)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	record, err := journal.Create(ctx, r.Journal, held.lease, r.Clock.Now, header)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	return r.execute(ctx, r.walk(plan, record, held, past), options)
+	return r.engine().Run(ctx, r.book(plan), r.options(plan, options))
 }
 
 // Resume goes on with an open run of the plan.
@@ -119,82 +69,70 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 	if err := r.check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
-	held, err := r.lock(ctx, plan, run)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	defer held.release(ctx)
-	past, err := r.past(ctx, plan)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	record, err := journal.Load(ctx, r.Journal, run)
-	switch {
-	case err != nil:
-		return engine.Result{}, err
-	case record.MigratedTo != nil:
-		return engine.Result{}, journal.Elsewhere(record.History)
-	case record.Header.Target.ID != plan.Target().ID || record.Header.Runbook != Name:
-		return engine.Result{}, usage("run %q is of %s on %s", run, record.Header.Runbook, record.Header.Target.ID)
-	case record.Closed != nil:
-		return engine.Result{}, usage("run %q is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)
-	case inputsOf(record.History).Digest != plan.Inputs.Digest:
-		return engine.Result{}, usage("run %q was begun with another content of %s, of what that names, or of its configuration; bring that back, or begin a new run with salve pipeline run, which closes this one", run, plan.Inputs.Pipeline)
-	}
-	return r.resume(ctx, plan, record, held, past, options)
+	return r.engine().Resume(ctx, r.book(plan), run, r.options(plan, options))
 }
 
-func (r *Runner) resume(ctx context.Context, plan *Plan, record *journal.Record, held *leases, past *past, options Options) (engine.Result, error) {
-	if record.Header.Version != version {
-		return engine.Result{}, usage("run %q was begun by a program of version %q, this is version %q: resume it with the program that began it", record.Run, record.Header.Version, version)
-	}
-	w := r.walk(plan, record, held, past)
-	if err := w.check(options.Answers); err != nil {
-		return engine.Result{}, err
-	}
-	if err := record.Reopen(held.lease, r.Clock.Now); err != nil {
-		return engine.Result{}, err
-	}
-	inputs, err := encode(plan.Inputs)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	resumption := journal.Resumption{Holder: r.holder(record.Run), Overrides: options.overrides(), Inputs: inputs}
-	if err := record.Append(ctx, journal.Resumed, "", resumption); err != nil {
-		return engine.Result{}, err
-	}
-	return r.execute(ctx, w, options)
+func (r *Runner) engine() *engine.Engine {
+	return &engine.Engine{Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun}
 }
 
-// supersede closes an open run of another content: what it has not done is not
-// wanted any more. A run of which it isn't known what it did is not closed, unless
-// the new one finds that out.
-func (r *Runner) supersede(ctx context.Context, open *journal.Record, held *leases, plan *Plan, by string) error {
-	if open.Header.Runbook != Name {
-		return usage("run %q of %s is open on this target: resume or abandon it first", open.Run, open.Header.Runbook)
+func (r *Runner) options(plan *Plan, options Options) engine.Options {
+	given := engine.Options{
+		Answers:     options.Answers,
+		CheckAnswer: plan.checkAnswer,
+		SameRun:     func(open journal.Header) bool { return digestOf(open) == plan.Inputs.Digest },
+		Supersede:   func(open *journal.History) error { return r.supersede(plan, open) },
 	}
-	for _, step := range open.Steps() {
-		if step.Unsettled() && !r.looksAfter(plan, open, step.Name) {
-			return usage("run %q is open on this target, and what became of its step %s is not known: salve resume or salve runs abandon it first", open.Run, step.Name)
+	if options.AllowOlder != "" {
+		given.Overrides = map[string]string{revisionOrder: options.AllowOlder}
+	}
+	return given
+}
+
+// checkAnswer refuses to take a step for done whose outputs a step needs.
+func (p *Plan) checkAnswer(open *journal.History, name string, answer engine.Answer) error {
+	if answer != engine.AnswerDone {
+		return nil
+	}
+	for _, step := range p.Steps {
+		if open.Step(step.ID().String()).Finished() {
+			continue
+		}
+		for _, input := range step.Inputs {
+			if input.ID().String() == name {
+				return invalid("step %s requires the output %q of %s, which is not known: answer %s=%s",
+					step.ID(), input.Name.Value, name, name, engine.AnswerAgain)
+			}
 		}
 	}
-	if err := open.Reopen(held.lease, r.Clock.Now); err != nil {
-		return err
-	}
-	return open.Append(ctx, journal.Closed, "", journal.Verdict{
-		Outcome: runbook.Failed, Reason: fmt.Sprintf("superseded by run %s of another content of %s", by, plan.Inputs.Pipeline),
-	})
+	return nil
 }
 
-// looksAfter tells whether a step of another run is in the plan as well, and its
-// action looks by itself what became of an attempt that was cut off.
-func (r *Runner) looksAfter(plan *Plan, open *journal.Record, name string) bool {
+// supersede tells whether an open run of another content may be closed: what it has
+// not done is not wanted any more. One of which it isn't known what it did is kept,
+// unless the new run finds that out.
+func (r *Runner) supersede(plan *Plan, open *journal.History) error {
+	if open.Header.Runbook != Name {
+		return invalid("run %s of %s is open on this target: resume or abandon it first", open.Header.Run, open.Header.Runbook)
+	}
+	for _, step := range open.Steps() {
+		if step.Unsettled() && !r.observesAfter(plan, open, step.Name) {
+			return invalid("run %s is open on this target, and what became of its step %s is not known. "+
+				"hint: salve resume %s, or salve runs abandon %s", open.Header.Run, step.Name, open.Header.Run, open.Header.Run)
+		}
+	}
+	return nil
+}
+
+// observesAfter tells whether a step of another run is in the plan as well, and its
+// action finds out by itself what became of an attempt that was cut off.
+func (r *Runner) observesAfter(plan *Plan, open *journal.History, name string) bool {
 	if open.Plan == nil {
 		return false
 	}
 	for _, step := range plan.Steps {
 		action, known := r.Actions[step.Action.Value]
-		if step.ID().String() != name || plan.skips(step) || !known || !action.Traits().Repeatable {
+		if step.ID().String() != name || plan.skips(step) || !known || !action.Capabilities().Repeatable {
 			continue
 		}
 		return slices.ContainsFunc(open.Plan.Steps, func(before runbook.PlannedStep) bool {
@@ -219,7 +157,8 @@ func (r *Runner) known(plan *Plan) error {
 		if _, known := r.Actions[step.Action.Value]; known {
 			return ""
 		}
-		return fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s leaves such steps out", step.Action.At, step.ID(), step.Action.Value, step.Action.Value)
+		return fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s skips such steps",
+			step.Action.At, step.ID(), step.Action.Value, step.Action.Value)
 	})
 }
 
@@ -248,40 +187,13 @@ func refused(plan *Plan, wrong func(*pipeline.Step) string) error {
 		}
 	}
 	if len(problems) > 0 {
-		return usage("%s", strings.Join(problems, "; "))
+		return invalid("%s", strings.Join(problems, "; "))
 	}
 	return nil
 }
 
-func usage(format string, arguments ...any) error {
+func invalid(format string, arguments ...any) error {
 	return &engine.InvalidError{Reason: fmt.Sprintf(format, arguments...)}
-}
-
-func (r *Runner) header(plan *Plan, run string, options Options) (journal.Header, error) {
-	inputs, err := json.Marshal(plan.Inputs)
-	if err != nil {
-		return journal.Header{}, fmt.Errorf("encoding the inputs of the run: %w", err)
-	}
-	return journal.Header{
-		Schema: 1, Run: run, Runbook: Name, Version: version, Target: plan.Target(), Posture: runbook.FailClosed,
-		Inputs: inputs, Overrides: options.overrides(), Holder: r.holder(run),
-	}, nil
-}
-
-func (r *Runner) holder(run string) journal.Holder {
-	holder := r.Holder
-	holder.Run, holder.Since = run, r.Clock.Now().UTC()
-	return holder
-}
-
-func (r *Runner) newRun() string {
-	now := r.Clock.Now().UTC()
-	if r.NewRun != nil {
-		return r.NewRun(now)
-	}
-	tail := make([]byte, 3)
-	_, _ = rand.Read(tail) // never fails, by its documentation
-	return now.Format("20060102-150405-") + hex.EncodeToString(tail)
 }
 
 // InputsOf reads what a run of a pipeline was begun with.
@@ -303,4 +215,12 @@ func inputsOf(history *journal.History) Inputs {
 		return Inputs{}
 	}
 	return inputs
+}
+
+func digestOf(header journal.Header) string {
+	inputs, err := InputsOf(header)
+	if err != nil {
+		return ""
+	}
+	return inputs.Digest
 }

@@ -58,16 +58,16 @@ func TestRunGoesOnWithItsOpenRun(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	for name, test := range map[string]struct {
 		fields string
-		answer rollout.Answer
+		answer engine.Answer
 		calls  []string
 		ends   runbook.Outcome
 		refuse string
 	}{
-		"done":            {"", rollout.Done, []string{"b"}, runbook.RolledOut, ""},
-		"again":           {"", rollout.Again, []string{"a", "b"}, runbook.RolledOut, ""},
+		"done":            {"", engine.AnswerDone, []string{"b"}, runbook.RolledOut, ""},
+		"again":           {"", engine.AnswerAgain, []string{"a", "b"}, runbook.RolledOut, ""},
 		"no answer":       {"", "", nil, runbook.NeedsAttention, ""},
 		"idempotent":      {"; idempotent: true", "", []string{"a", "b"}, runbook.RolledOut, ""},
-		"nobody asked it": {"; idempotent: true", rollout.Done, nil, "", "nobody asks what became of step"},
+		"nobody asked it": {"; idempotent: true", engine.AnswerDone, nil, "", "no question is open about step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {
@@ -77,7 +77,7 @@ func TestCutOff(t *testing.T) {
 				}
 				first := b.run(t.Context(), plan, rollout.Options{})
 				if test.fields == "" {
-					b.expect(first, runbook.NeedsAttention, "step g/a: it was cut off: killed")
+					b.expect(first, runbook.NeedsAttention, `step "g/a": it was cut off: killed`)
 					if want := "Has g/a done its work? Look, and answer by salve resume run-1 --answer g/a=done, or =again"; !strings.Contains(first.Question, want) {
 						t.Errorf("asked %q", first.Question)
 					}
@@ -85,7 +85,7 @@ func TestCutOff(t *testing.T) {
 				b.does["a"], b.calls = nil, nil
 				options := rollout.Options{}
 				if test.answer != "" {
-					options.Answers = map[string]rollout.Answer{"g/a": test.answer}
+					options.Answers = map[string]engine.Answer{"g/a": test.answer}
 				}
 				before := len(b.record(first.Run).Entries)
 				result, err := b.runner().Resume(t.Context(), plan, first.Run, options)
@@ -113,8 +113,8 @@ func TestDoneNeedsItsOutputs(t *testing.T) {
 			return rollout.Outcome{Result: journal.Unknown}
 		}
 		first := b.run(t.Context(), plan, rollout.Options{})
-		_, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{Answers: map[string]rollout.Answer{"g/a": rollout.Done}})
-		if err == nil || !strings.Contains(err.Error(), `step g/b needs the output "size" of g/a, which is not known: answer g/a=again`) {
+		_, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{Answers: map[string]engine.Answer{"g/a": engine.AnswerDone}})
+		if err == nil || !strings.Contains(err.Error(), `step g/b requires the output "size" of g/a, which is not known: answer g/a=again`) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -136,7 +136,7 @@ func TestInterruptLetsRunningStepsStop(t *testing.T) {
 			t.Errorf("open %v, question %q", result.Open, result.Question)
 		}
 		delete(b.does, "b")
-		resumed, err := b.runner().Resume(t.Context(), plan, result.Run, rollout.Options{Answers: map[string]rollout.Answer{"g/c": rollout.Again}})
+		resumed, err := b.runner().Resume(t.Context(), plan, result.Run, rollout.Options{Answers: map[string]engine.Answer{"g/c": engine.AnswerAgain}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,8 +15,8 @@ import (
 // matter who waits.
 type Soak struct{ Clock clock.Clock }
 
-// Traits say that waiting can be repeated and takes nobody's place.
-func (Soak) Traits() Traits { return Traits{Repeatable: true, Idle: true} }
+// Capabilities say that waiting can be repeated and takes nobody's place.
+func (Soak) Capabilities() Capabilities { return Capabilities{Repeatable: true, Idle: true} }
 
 // Check has nothing to find: the file has been validated.
 func (Soak) Check(context.Context, *pipeline.Step) error { return nil }

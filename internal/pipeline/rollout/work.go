@@ -1,0 +1,239 @@
+package rollout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"salve/internal/apierr"
+	"salve/internal/clock"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/diagnostic"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// work is what the steps of one rollout share in this process. What has to last is
+// in the journal.
+type work struct {
+	runner *Runner
+	plan   *Plan
+	past   *past
+
+	mu      sync.Mutex
+	outputs outputs
+	// hidden are the secrets that are known; no reason may hold one.
+	hidden []string
+	// finished is when a step ended in this process.
+	finished map[pipeline.StepID]time.Time
+	recalled map[pipeline.StepID]bool
+}
+
+func newWork(r *Runner, plan *Plan) *work {
+	return &work{
+		runner: r, plan: plan, past: &past{}, outputs: newOutputs(), hidden: slices.Clone(plan.secrets.texts),
+		finished: map[pipeline.StepID]time.Time{}, recalled: map[pipeline.StepID]bool{},
+	}
+}
+
+// failure is an attempt that ended badly, with the end of what it said.
+type failure struct{ reason, said string }
+
+func (e *failure) Error() string { return e.reason }
+
+// failed is an attempt that certainly did not do its work.
+func failed(reason string) error {
+	return &apierr.Error{Class: apierr.Terminal, Err: &failure{reason: reason}}
+}
+
+// says tells whether a failed attempt said one of the texts that its step's
+// automatedRetry names.
+func says(err error, texts []pipeline.Text) bool {
+	var failure *failure
+	if !errors.As(err, &failure) {
+		return false
+	}
+	said := failure.reason + "\n" + failure.said
+	return slices.ContainsFunc(texts, func(text pipeline.Text) bool { return strings.Contains(said, text.Value) })
+}
+
+// recall takes what a step that is done has handed on from the journal.
+func (w *work) recall(run runbook.Run, i int) error {
+	id := w.plan.Steps[i].ID()
+	w.mu.Lock()
+	known := w.recalled[id]
+	w.recalled[id] = true
+	w.mu.Unlock()
+	if known {
+		return nil
+	}
+	var kept kept
+	if _, err := run.Recall(noteOf(id), &kept); err != nil {
+		return err
+	}
+	read, err := kept.read()
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outputs[id] = read
+	return nil
+}
+
+// given are the variables of a step with all values filled in, secrets marked.
+func (w *work) given(step *pipeline.Step) ([]Given, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, err := w.outputs.given(step)
+	return w.plan.secrets.conceal(step, all), err
+}
+
+// foreseen are the variables of a step with what is known of them.
+func (w *work) foreseen(step *pipeline.Step) []Given {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, _ := w.outputs.foreseen(step)
+	return w.plan.secrets.conceal(step, all)
+}
+
+// apply makes one attempt at a step. Its permit is asked right before its action
+// begins.
+func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
+	step := w.plan.Steps[i]
+	given, err := w.given(step)
+	if err != nil {
+		return failed(err.Error())
+	}
+	w.mu.Lock()
+	for _, one := range given {
+		if one.Secret {
+			w.hidden = append(w.hidden, one.Text())
+		}
+	}
+	w.mu.Unlock()
+	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
+		return err
+	}
+	attempt, err := w.attempt(ctx, run, i, given)
+	if err != nil {
+		return err
+	}
+	return w.take(ctx, run, i, w.logged(ctx, attempt))
+}
+
+// take keeps what an attempt handed on, and gives its failure as an error.
+func (w *work) take(ctx context.Context, run runbook.Run, i int, outcome Outcome) error {
+	step := w.plan.Steps[i]
+	w.mu.Lock()
+	for _, output := range outcome.Outputs {
+		if output.Secret {
+			w.hidden = append(w.hidden, Given{Value: output.Value}.Text())
+		}
+	}
+	hidden := slices.Clone(w.hidden)
+	w.mu.Unlock()
+	reason := diagnostic.Printable(mask(outcome.Reason, hidden))
+	switch {
+	case outcome.Result == journal.Done:
+		return w.handOn(ctx, run, step, tainted(outcome.Outputs, hidden))
+	case outcome.Result == journal.Unknown && !w.repeatable(i):
+		return &apierr.Error{Class: apierr.Transient, Err: &failure{reason, outcome.Said}}
+	}
+	return &apierr.Error{Class: apierr.Terminal, Err: &failure{reason, outcome.Said}}
+}
+
+// handOn keeps the outputs of a step that is done: in the journal, before it is
+// said to be done, and secrets in memory only.
+func (w *work) handOn(ctx context.Context, run runbook.Run, step *pipeline.Step, made map[string]Output) error {
+	if len(made) > 0 {
+		kept, err := keep(made)
+		if err != nil {
+			return failed("what it handed on can't be kept: " + err.Error())
+		}
+		if err := run.Note(ctx, noteOf(step.ID()), kept); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.outputs[step.ID()], w.recalled[step.ID()] = made, true
+	w.finished[step.ID()] = w.runner.Clock.Now()
+	return nil
+}
+
+// logged makes an attempt whose output goes to its log.
+func (w *work) logged(ctx context.Context, attempt *Attempt) Outcome {
+	log, err := w.runner.OpenLog(attempt.Run, attempt.Step.ID(), attempt.Number)
+	if err != nil {
+		return Outcome{Result: journal.Failure, Reason: "its log can't be written: " + err.Error()}
+	}
+	for _, text := range w.plan.secrets.texts {
+		log.Hide(text)
+	}
+	for _, one := range attempt.Given {
+		if one.Secret {
+			log.Hide(one.Text())
+		}
+	}
+	attempt.Log = log
+	outcome := w.try(ctx, attempt)
+	if err := log.Close(); err != nil {
+		outcome.Reason = strings.TrimPrefix(outcome.Reason+"; its log is not complete: "+err.Error(), "; ")
+	}
+	return outcome
+}
+
+// try makes an attempt within the step's timeout.
+func (w *work) try(ctx context.Context, attempt *Attempt) Outcome {
+	limited := ctx
+	if timeout := attempt.Step.Timeout; timeout != nil {
+		var cancel context.CancelFunc
+		limited, cancel = clock.WithTimeout(ctx, w.runner.Clock, timeout.Duration)
+		defer cancel()
+	}
+	outcome := w.runner.Actions[attempt.Step.Action.Value].Run(limited, attempt)
+	if outcome.Result != journal.Done && errors.Is(context.Cause(limited), context.DeadlineExceeded) && attempt.Step.Timeout != nil {
+		outcome.Reason = fmt.Sprintf("not done within its timeout of %s: %s", attempt.Step.Timeout.Duration, outcome.Reason)
+	}
+	return outcome
+}
+
+// workNote is the name under which the run is in the record that does a step's work.
+func workNote(step pipeline.StepID) string { return "runbook of " + step.String() }
+
+func (w *work) attempt(ctx context.Context, run runbook.Run, i int, given []Given) (*Attempt, error) {
+	step := w.plan.Steps[i]
+	w.mu.Lock()
+	known := slices.Clone(w.hidden)
+	w.mu.Unlock()
+	attempt := &Attempt{
+		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Given: given,
+		Mask:   func(text string, more ...string) string { return mask(text, slices.Concat(known, more)) },
+		Report: func(text string) { run.Report(runbook.Progress{Text: text}) },
+		Begin:  func(name string) error { return run.Note(ctx, workNote(step.ID()), name) },
+	}
+	if _, err := run.Recall(workNote(step.ID()), &attempt.Earlier); err != nil {
+		return nil, err
+	}
+	if step.Soak != nil {
+		attempt.Since = w.first(run.ID(), step.Soak.Since.ID())
+	}
+	return attempt, nil
+}
+
+// first is when a step was first done for this rollout's revision, in this run or in
+// one before. A Soak begins after the step was done.
+func (w *work) first(run string, step pipeline.StepID) time.Time {
+	at, found := w.past.first(run, step, w.plan.Inputs.Revision)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if ours, done := w.finished[step]; done && (!found || ours.Before(at)) {
+		return ours
+	}
+	return at
+}
