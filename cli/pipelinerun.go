@@ -39,7 +39,7 @@ salve resume, goes on with a run that failed or was stopped.
 
 Steps see nothing of who runs them: --pass names what they get of the environment.
 
-Exit codes: 0 all steps are done or left out; 1 a step failed; 2 wrong usage; 3 undecided; 4 a
+Exit codes: 0 all steps are done or skipped; 1 a step failed; 2 wrong usage; 3 undecided; 4 a
 person has to look, because nobody knows what became of a step.`,
 		Args: oneArgument("the file of a pipeline"),
 		RunE: func(command *cobra.Command, arguments []string) error {

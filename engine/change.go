@@ -36,10 +36,10 @@ func (p *performance) change(ctx context.Context) error {
 	if p.step.Inputs != nil {
 		inputs, err := p.step.Inputs(p.view(p.step.Name))
 		if err != nil {
-			return fmt.Errorf("inputs of step %q: %w", p.step.Name, err)
+			return fmt.Errorf("step %s: %w", p.step.Name, err)
 		}
 		if intent.Inputs, err = encodeJSON(inputs); err != nil {
-			return fmt.Errorf("inputs of step %q: %w", p.step.Name, err)
+			return fmt.Errorf("step %s: %w", p.step.Name, err)
 		}
 	}
 	if err := p.append(ctx, journal.Intended, p.step.Name, intent); err != nil {
@@ -116,7 +116,7 @@ func (p *performance) unsuccessful(ctx context.Context, err error, result journa
 	if journalErr := p.record(ctx, p.step, result); journalErr != nil {
 		return journalErr
 	}
-	return fmt.Errorf("step %q: %w", p.step.Name, err)
+	return fmt.Errorf("step %s: %w", p.step.Name, err)
 }
 
 // mostRequests bounds the requests that are listed of one attempt.

@@ -37,9 +37,9 @@ type Options struct {
 	Answers map[string]Answer
 	// CheckAnswer refuses an answer that can't be taken. Nil takes all.
 	CheckAnswer func(open *journal.History, step string, answer Answer) error
-	// SameRun tells whether an open run of the target is the one that is asked for.
-	// Nil compares the inputs.
-	SameRun func(open journal.Header) bool
+	// SameRun gives nil when an open run of the target is the one that is asked for, and
+	// otherwise says why it is not. Nil compares the inputs.
+	SameRun func(open journal.Header) error
 	// Supersede is asked before an open run with other inputs is closed in favour of
 	// this one; its error keeps it. Nil keeps every open run.
 	Supersede func(open *journal.History) error
@@ -102,7 +102,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 		return Result{}, err
 	}
 	if open != nil {
-		if options.same(open.Header, header) {
+		if options.same(open.Header, header) == nil {
 			return e.resume(ctx, book, open, held, options)
 		}
 		if err := e.supersede(ctx, open, held, name, options); err != nil {
@@ -119,12 +119,15 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 	return e.execute(ctx, e.newExecution(book, record, held, options))
 }
 
-// same tells whether an open run is the one that is asked for.
-func (o Options) same(open, asked journal.Header) bool {
-	if o.SameRun != nil {
-		return open.Runbook == asked.Runbook && o.SameRun(open)
+// same gives nil when an open run is the one that is asked for.
+func (o Options) same(open, asked journal.Header) error {
+	if o.SameRun != nil && open.Runbook == asked.Runbook {
+		return o.SameRun(open)
 	}
-	return bytes.Equal(open.Inputs, asked.Inputs)
+	if open.Runbook != asked.Runbook || !bytes.Equal(open.Inputs, asked.Inputs) {
+		return &InvalidError{fmt.Sprintf("run %s was started with different inputs (%s)", open.Run, open.Inputs)}
+	}
+	return nil
 }
 
 // supersede closes an open run in favour of another with other inputs.
@@ -174,8 +177,9 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 		return Result{}, &InvalidError{fmt.Sprintf("run %s is of runbook %s on %s", run, record.Header.Runbook, record.Header.Target.ID)}
 	case record.Closed != nil:
 		return Result{}, &InvalidError{fmt.Sprintf("run %s is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
-	case !options.same(record.Header, header):
-		return Result{}, &InvalidError{fmt.Sprintf("run %s was started with different inputs (%s)", run, record.Header.Inputs)}
+	}
+	if err := options.same(record.Header, header); err != nil {
+		return Result{}, err
 	}
 	return e.resume(ctx, book, record, held, options)
 }

@@ -24,10 +24,18 @@ type execution struct {
 	mu       sync.Mutex
 	warnings []string
 	findings []runbook.Finding
+	// summaries are what steps say of what they did, by their names.
+	summaries map[string]string
+}
+
+func (x *execution) summary(step string) string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.summaries[step]
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	return &execution{engine: e, book: book, log: &log{record: record}, leases: held, options: options}
+	return &execution{engine: e, book: book, log: &log{record: record}, leases: held, options: options, summaries: map[string]string{}}
 }
 
 // view is what a step sees of the run; a guard of the run itself for an empty name.
@@ -154,7 +162,43 @@ func (x *execution) goOn(ctx context.Context) error {
 	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
 		x.emit(Event{Kind: PlanMade, Plan: plan})
 	}
-	return x.takeAnswers(ctx)
+	if err := x.takeAnswers(ctx); err != nil {
+		return err
+	}
+	return x.askFirst(ctx)
+}
+
+// askFirst observes every step that was cut off before any other begins, where
+// several may be at work: a question that only an operator can answer is asked
+// before more is done.
+func (x *execution) askFirst(ctx context.Context) error {
+	if x.book.Parallel == 0 {
+		return nil
+	}
+	questions := &failures{}
+	for _, step := range x.book.Steps {
+		if step.Skip != "" || !x.log.step(step.Name).Unsettled() {
+			continue
+		}
+		x.round.Add(1)
+		seen, err := x.observe(ctx, step)
+		if err != nil {
+			return err
+		}
+		switch seen.State {
+		case runbook.StateNotStarted:
+			if err := x.closeAttempt(ctx, step, seen); err != nil {
+				return err
+			}
+		case runbook.StateUndecidable:
+			questions.all = append(questions.all, &undecidable{step.Name, seen})
+			questions.steps = append(questions.steps, step.Name)
+		}
+	}
+	if len(questions.all) > 0 {
+		return questions
+	}
+	return nil
 }
 
 // start runs the preflight, asks the guards and makes the plan.

@@ -77,6 +77,18 @@ func (l *log) flush(ctx context.Context, batch []*write) {
 	}
 }
 
+// export keeps data beside the record, which then holds its digest.
+func (l *log) export(ctx context.Context, name string, data []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost == nil {
+		if err := l.record.PutExport(ctx, name, data); err != nil {
+			l.lost = &journalError{err}
+		}
+	}
+	return l.lost
+}
+
 // read sees the record while nothing is added to it.
 func (l *log) read(see func(*journal.Record)) {
 	l.mu.Lock()

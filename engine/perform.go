@@ -37,7 +37,7 @@ type undecidable struct {
 	seen runbook.Observation
 }
 
-func (e *undecidable) Error() string { return fmt.Sprintf("step %q: %s", e.step, e.seen.Reason) }
+func (e *undecidable) Error() string { return fmt.Sprintf("step %s: %s", e.step, e.seen.Reason) }
 
 // overdue says that a change was not complete within its step's budget.
 type overdue struct{ err error }
@@ -210,25 +210,32 @@ func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 // when that attempt's error is one that nobody has classified: it is no reason to
 // make the change again.
 func (p *performance) notHappened(ctx context.Context, seen runbook.Observation) error {
-	history := p.log.step(p.step.Name)
-	never := !seen.Partial && p.engine.Clock.Since(history.Intended) > lateRequest
-	if history.Unsettled() || history.Crossed() && never {
-		if err := p.record(ctx, p.step, journal.Result{
-			Result: journal.Failure, Observed: true, Refused: never, Reason: "it did not happen: " + seen.Reason,
-		}); err != nil {
-			return err
-		}
+	if err := p.closeAttempt(ctx, p.step, seen); err != nil {
+		return err
 	}
-	if p.unclassified != nil {
-		return p.unclassified
+	return p.unclassified
+}
+
+// closeAttempt journals that the change of an announced attempt did not happen. Only
+// when no request of it can be on its way any longer is that said for good.
+func (x *execution) closeAttempt(ctx context.Context, step runbook.Step, seen runbook.Observation) error {
+	history := x.log.step(step.Name)
+	never := !seen.Partial && x.engine.Clock.Since(history.Intended) > lateRequest
+	if !history.Unsettled() && !(history.Crossed() && never) {
+		return nil
 	}
-	return nil
+	return x.record(ctx, step, journal.Result{
+		Result: journal.Failure, Observed: true, Refused: never, Reason: "it did not happen: " + seen.Reason,
+	})
 }
 
 // record journals the outcome of an attempt, together with the requests that were
 // made under its permit.
 func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result, before ...journal.Pending) error {
 	result.Attempt = x.log.step(step.Name).Attempts
+	if result.Result == journal.Done && result.Reason == "" {
+		result.Reason = x.summary(step.Name)
+	}
 	drafts := append(before, journal.Pending{Kind: journal.Outcome, Step: step.Name, Data: result})
 	if err := x.log.append(ctx, drafts...); err != nil {
 		return err

@@ -47,6 +47,17 @@ func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error)
 	return true, stored.Read(ctx, into)
 }
 
+// Export keeps data beside the record.
+func (v view) Export(ctx context.Context, name string, data []byte) error {
+	return v.log.export(context.WithoutCancel(ctx), name, data)
+}
+
+// ReadExport gives the newest export of a name.
+func (v view) ReadExport(ctx context.Context, name string) (data []byte, err error) {
+	v.log.read(func(record *journal.Record) { data, err = record.ReadExport(ctx, name) })
+	return data, err
+}
+
 // Step tells how far a step is.
 func (v view) Step(name string) runbook.StepStatus {
 	history := v.log.step(name)
@@ -59,6 +70,13 @@ func (v view) Step(name string) runbook.StepStatus {
 // Warn journals and shows a problem.
 func (v view) Warn(ctx context.Context, format string, args ...any) error {
 	return v.warn(ctx, v.step, fmt.Sprintf(format, args...))
+}
+
+// Summarize keeps what the step did as the reason of its outcome.
+func (v view) Summarize(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.summaries[v.step] = fmt.Sprintf(format, args...)
 }
 
 // Report shows progress.

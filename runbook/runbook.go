@@ -87,10 +87,18 @@ type Run interface {
 	// ReadBack reads the newest value of a name from where the journal is kept,
 	// verifying the record: what it gives has survived being written.
 	ReadBack(ctx context.Context, name string, into any) (bool, error)
+	// Export keeps data beside the record and never in it: whole objects, which may hold
+	// secrets. The record holds its digest.
+	Export(ctx context.Context, name string, data []byte) error
+	// ReadExport gives the newest export of a name, verified against the record.
+	ReadExport(ctx context.Context, name string) ([]byte, error)
 	// Step tells how far a step is by the journal; zero when it never began.
 	Step(name string) StepStatus
 	// Warn journals and shows a problem that doesn't stop the run.
 	Warn(ctx context.Context, format string, args ...any) error
+	// Summarize says what the step that asks did; it is kept as the reason of its
+	// outcome when it is done.
+	Summarize(format string, args ...any)
 	// Report shows progress. It is not kept.
 	Report(Progress)
 }

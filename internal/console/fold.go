@@ -35,7 +35,7 @@ func (d *drawing) fold(p *picture) []*row {
 	}
 	counted := fmt.Sprintf("%d of %d done, %d at work, %d to come", done, len(steps), len(working), waiting)
 	if left > 0 {
-		counted += fmt.Sprintf(", %d left out", left)
+		counted += fmt.Sprintf(", %d skipped", left)
 	}
 	if len(wrong) > 0 {
 		counted += fmt.Sprintf(", %d went wrong", len(wrong))

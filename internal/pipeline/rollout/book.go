@@ -49,7 +49,7 @@ func (r *Runner) book(plan *Plan) runbook.Runbook {
 func (w *work) step(i int) runbook.Step {
 	step := w.plan.Steps[i]
 	after := []string{runbook.Start}
-	for _, before := range w.plan.Graph.Waits(i) {
+	for _, before := range w.plan.Graph.Dependencies(i) {
 		after = append(after, w.name(before))
 	}
 	made := runbook.Step{

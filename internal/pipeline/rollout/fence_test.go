@@ -125,3 +125,21 @@ func TestOneRunnerForATarget(t *testing.T) {
 		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.RolledOut, "")
 	})
 }
+
+// TestRolloutThatSharesAResourceGroupWithAnOpenOneIsRefused: what the open one left
+// half done there is its own to finish.
+func TestRolloutThatSharesAResourceGroupWithAnOpenOneIsRefused(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"] = fails("no")
+		one := b.plan("", "a")
+		wider := *one
+		wider.Inputs.Targets = append([]string{"pipeline/example.service/sub/another"}, one.Inputs.Targets...)
+		first := b.run(t.Context(), &wider, rollout.Options{})
+		b.expect(first, runbook.Failed, "no")
+		b.calls = nil
+		b.expect(b.run(t.Context(), one, rollout.Options{}), runbook.Failed, "run "+first.Run+" is open on a resource group")
+		if len(b.calls) > 0 {
+			t.Errorf("ran %v", b.calls)
+		}
+	})
+}

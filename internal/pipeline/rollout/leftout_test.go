@@ -48,7 +48,7 @@ func TestSkippingEndsWithItsFlag(t *testing.T) {
 		steps := []string{"a", soakAfterA, "b < soak"}
 		b.does["b"] = fails("no")
 		b.skip("Soak")
-		_, first := b.took(b.plan("", steps...), runbook.Failed, `step "g/b": no; 1 of 3 steps are done, g/soak was skipped; not done: g/b`)
+		_, first := b.took(b.plan("", steps...), runbook.Failed, `step g/b: no; 1 of 3 steps are done, g/soak was skipped; not done: g/b`)
 		_, again := b.took(b.plan("", steps...), runbook.Failed, "1 of 3 steps are done, g/soak was skipped")
 		outcomes := 0
 		for _, entry := range b.record(first.Run).Entries {
@@ -79,7 +79,7 @@ func TestSoakNeedsItsStepDone(t *testing.T) {
 		const revision = "revision: '7'\n"
 		b.skip("Shell")
 		lasted, first := b.took(b.plan(revision, "a", soakAfterA), runbook.Failed,
-			`step "g/soak": it waits for 4h0m0s after g/a was done, which it never was for this revision; 0 of 2 steps are done, g/a was skipped; not done: g/soak`)
+			`step g/soak: it waits for 4h0m0s after g/a was done, which it never was for this revision; 0 of 2 steps are done, g/a was skipped; not done: g/soak`)
 		if lasted > 0 {
 			t.Errorf("it waited %s", lasted)
 		}

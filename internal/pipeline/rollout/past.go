@@ -47,6 +47,17 @@ func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
 	return found, nil
 }
 
+// openBeside names an open run that shares a resource group with a target, and is of
+// another set of them; empty when there is none.
+func (p *past) openBeside(ours, target string) string {
+	for _, record := range p.runs {
+		if record.Run != ours && record.Closed == nil && record.Header.Target.ID != target {
+			return record.Run
+		}
+	}
+	return ""
+}
+
 // changed tells whether a run has begun a step.
 func (p *past) changed(run string) bool {
 	for _, record := range p.runs {

@@ -45,8 +45,8 @@ func TestFailureStopsWhatHasNotBegun(t *testing.T) {
 		calls     []string
 		says      string
 	}{
-		"nothing more begins":              {false, []string{"a", "b"}, `step "g/b": no; 1 of 5 steps are done; not done: g/b; not begun: g/c, g/d, g/e`},
-		"what does not depend on it":       {true, []string{"a", "b", "c", "e"}, `step "g/b": no; 3 of 5 steps are done; not done: g/b; not begun: g/d`},
+		"nothing more begins":              {false, []string{"a", "b"}, `step g/b: no; 1 of 5 steps are done; not done: g/b; not begun: g/c, g/d, g/e`},
+		"what does not depend on it":       {true, []string{"a", "b", "c", "e"}, `step g/b: no; 3 of 5 steps are done; not done: g/b; not begun: g/d`},
 		"what does not depend on it, also": {true, []string{"a", "b", "c", "e"}, "not begun: g/d"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAllFailuresAreNamed(t *testing.T) {
 		b.does["a"], b.does["b"], b.does["c"] = fails("no room"), fails("no"), fails("no")
 		b.changed = func(inputs *rollout.Inputs) { inputs.Concurrency, inputs.KeepGoing = 1, true }
 		b.expect(b.run(t.Context(), b.plan("", "a", "b", "c", "d"), rollout.Options{}), runbook.Failed,
-			`step "g/a": no room; g/b, g/c failed too; 1 of 4 steps are done; not done: g/a, g/b, g/c`)
+			`step g/a: no room; g/b, g/c failed too; 1 of 4 steps are done; not done: g/a, g/b, g/c`)
 	})
 }
 
@@ -107,7 +107,7 @@ func TestRetriesOnlyWhatIsNamed(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		result := b.run(t.Context(), b.plan("", "a; timeout: 10s | idempotent: true"), rollout.Options{})
-		b.expect(result, runbook.Failed, `step "g/a": not done within its timeout of 10s: cut off`)
+		b.expect(result, runbook.Failed, `step g/a: not done within its timeout of 10s: cut off`)
 	})
 }
 

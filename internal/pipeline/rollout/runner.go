@@ -17,7 +17,7 @@ import (
 
 // Runner hands pipelines to the engine as graphs of steps.
 type Runner struct {
-	Journal journal.Backend
+	Journal journal.Store
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
@@ -80,7 +80,7 @@ func (r *Runner) options(plan *Plan, options Options) engine.Options {
 	given := engine.Options{
 		Answers:     options.Answers,
 		CheckAnswer: plan.checkAnswer,
-		SameRun:     func(open journal.Header) bool { return digestOf(open) == plan.Inputs.Digest },
+		SameRun:     plan.same,
 		Supersede:   func(open *journal.History) error { return r.supersede(plan, open) },
 	}
 	if options.AllowOlder != "" {
@@ -217,10 +217,12 @@ func inputsOf(history *journal.History) Inputs {
 	return inputs
 }
 
-func digestOf(header journal.Header) string {
-	inputs, err := InputsOf(header)
-	if err != nil {
-		return ""
+// same gives nil when a run was started from the plan's content and configuration.
+func (p *Plan) same(open journal.Header) error {
+	inputs, err := InputsOf(open)
+	if err == nil && inputs.Digest != p.Inputs.Digest {
+		err = invalid("run %s was started with another content of %s, of what that names, or of its configuration; "+
+			"bring that back, or start a new run with salve pipeline run, which closes this one", open.Run, p.Inputs.Pipeline)
 	}
-	return inputs.Digest
+	return err
 }

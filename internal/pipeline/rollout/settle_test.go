@@ -77,7 +77,7 @@ func TestCutOff(t *testing.T) {
 				}
 				first := b.run(t.Context(), plan, rollout.Options{})
 				if test.fields == "" {
-					b.expect(first, runbook.NeedsAttention, `step "g/a": it was cut off: killed`)
+					b.expect(first, runbook.NeedsAttention, `step g/a: it was cut off: killed`)
 					if want := "Has g/a done its work? Look, and answer by salve resume run-1 --answer g/a=done, or =again"; !strings.Contains(first.Question, want) {
 						t.Errorf("asked %q", first.Question)
 					}

@@ -140,6 +140,9 @@ func (w *work) take(ctx context.Context, run runbook.Run, i int, outcome Outcome
 	reason := diagnostic.Printable(mask(outcome.Reason, hidden))
 	switch {
 	case outcome.Result == journal.Done:
+		if reason != "" {
+			run.Summarize("%s", reason)
+		}
 		return w.handOn(ctx, run, step, tainted(outcome.Outputs, hidden))
 	case outcome.Result == journal.Unknown && !w.repeatable(i):
 		return &apierr.Error{Class: apierr.Transient, Err: &failure{reason, outcome.Said}}
