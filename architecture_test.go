@@ -56,7 +56,7 @@ var rooms = map[string][]string{
 	"internal/pipeline/timeline":      {"journal"},
 	"internal/pipeline/program":       {},
 	"internal/pipeline/revision":      {},
-	"internal/pipeline/rollout":       {"engine", "journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "runbook", "internal/redact"},
+	"internal/pipeline/rollout":       {"engine", "internal/apierr", "journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "runbook", "internal/redact"},
 	"internal/pipeline/command":       {"journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
 	"internal/report":                 {"engine", "journal", "runbook", "internal/redact"},
 	"internal/console":                {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},

@@ -55,7 +55,7 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 const clusterDeployment = "fleet-cluster-e9e0d899"
 
 // fleetDone is what is said of a whole rollout.
-const fleetDone = "23 of 28 steps are done, 5 were left out: fleet/features, fleet/public-issuer, fleet/private-issuer, fleet/image-policy, fleet/metrics."
+const fleetDone = "23 of 28 steps are done, 5 were skipped: fleet/features, fleet/public-issuer, fleet/private-issuer, fleet/image-policy, fleet/metrics."
 
 // states are those of the deployments that a rollout has made, by their steps.
 func (b *bench) states() map[string]string {
@@ -117,7 +117,7 @@ func TestFleetIsGoneOnWith(t *testing.T) {
 	b, run := fleet(t, "healthy")
 	b.interruptAfter(http.MethodPut, "/deployments/"+clusterDeployment)
 	said := b.pipeline(exitNeedsAttention, run...)
-	contains(t, said, "✗ fleet/cluster", "interrupted; the run is open and can go on from where it is")
+	contains(t, said, "✗ fleet/cluster", "interrupted; the run is open and can be resumed")
 	said = b.pipeline(exitDecided, run...)
 	contains(t, said, fleetDone)
 	puts := 0

@@ -28,7 +28,7 @@ func TestManySteps(t *testing.T) {
 		}
 	}
 	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 100, 0))
-	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 left out, 1 went wrong", "✗ g/step-2",
+	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 skipped, 1 went wrong", "✗ g/step-2",
 		"⠋ g/step-3"} {
 		if !strings.Contains(frame, want) {
 			t.Errorf("%q is not drawn:\n%s", want, frame)

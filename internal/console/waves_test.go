@@ -43,7 +43,7 @@ func TestGraph(t *testing.T) {
 	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0))
 	want := `rollout  run r1                                             1:00
   ✓ steps              1 of 7 done, 1 at work, 3 to come, 1
-                       left out, 1 went wrong
+                       skipped, 1 went wrong
     1  ✓ g/one  ✗ g/two
     2  ⠋ g/three
     3  · g/four  · group/a-long-name  · group/another
