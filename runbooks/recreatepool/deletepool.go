@@ -21,7 +21,7 @@ const deletingNote = "deleting"
 // announced it before. A record that says so without a snapshot of the pool contradicts
 // itself.
 func (rd *reader) deletedByUs() (deleting bool) {
-	if rd.recall(deletingNote, &deleting); !deleting || rd.run.Attempts("delete-pool") == 0 {
+	if rd.recall(deletingNote, &deleting); !deleting || rd.run.Step("delete-pool").Attempts == 0 {
 		return false
 	}
 	rd.snapshot()

@@ -95,8 +95,8 @@ func (rd *reader) awaitReplacement() error {
 func (r *recreation) recreatedByUs() runbook.Guard {
 	read := func(rd *reader) exchange {
 		return exchange{
-			cluster: rd.cluster(), pool: r.Pool, deleted: rd.deletedByUs() && rd.run.Done("delete-pool"),
-			recreated: rd.run.Done("recreate"),
+			cluster: rd.cluster(), pool: r.Pool, deleted: rd.deletedByUs() && rd.run.Step("delete-pool").Done,
+			recreated: rd.run.Step("recreate").Done,
 		}
 	}
 	return ask(r, "recreated-by-us", "is the pool there again, by this run's doing?", read, recreatedByUs)
