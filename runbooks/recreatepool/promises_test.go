@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,9 +47,10 @@ func TestDrainStopsWhenStandInStopsServing(t *testing.T) {
 	// The budget opens at 4m: what is not evicted by then would be evicted after it.
 	promise(t, "faults: [{pdbBlocks: {app: frontend, until: 4m}}, {pdbBlocks: {app: coredns, until: 4m}}]\n",
 		func(s *stage) {
+			var started atomic.Bool
 			var stopped time.Time
 			s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
-				if stopped.IsZero() && strings.HasPrefix(call.Resource, "pods/eviction") {
+				if strings.HasPrefix(call.Resource, "pods/eviction") && started.CompareAndSwap(false, true) {
 					stopped = time.Now()
 					s.somebody().cordons(s.standIn())
 				}
@@ -317,13 +319,15 @@ func TestLivingRunsStandInIsNeverRemoved(t *testing.T) {
 
 func TestStandInIsNotDeletedWhenNewNodesStopServing(t *testing.T) {
 	promise(t, "", func(s *stage) {
-		retiring, standIn := false, ""
+		var retiring atomic.Bool
+		standIn := ""
 		s.when(func(e engine.Event) bool { return e.Kind == engine.StepBegan && e.Step == "retire-stand-in" }, func() {
-			retiring, standIn = true, s.standIn()
+			standIn = s.standIn()
+			retiring.Store(true)
 		})
 		s.world.Intercept(func(call azuresim.Call) azuresim.Verdict {
-			if retiring && call.Verb == "patch" && strings.HasPrefix(call.Resource, "nodes/aks-"+standIn) {
-				retiring = false
+			first := func() bool { return retiring.CompareAndSwap(true, false) }
+			if call.Verb == "patch" && retiring.Load() && strings.HasPrefix(call.Resource, "nodes/aks-"+standIn) && first() {
 				s.somebody().cordons("system")
 			}
 			return azuresim.Proceed
