@@ -107,19 +107,59 @@ func blank(a *app) error {
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	from := &shelf{}
+	from, requests := &shelf{}, false
 	command := &cobra.Command{
-		Use: "show RUN", Short: "Print the timeline of a run", Args: oneArgument("the name of a run"),
+		Use: "show RUN", Short: "Print the timeline of a run, or what it sent to change something", Args: oneArgument("the name of a run"),
+		Example: `  # What happened, in order
+  salve runs show 20261122-021300-4f1a2b
+  # Every changing request that was sent, with its permit and its answer
+  salve runs show 20261122-021300-4f1a2b --requests`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			_, record, err := a.load(command, from, arguments[0])
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case requests:
+				return a.showRequests(record.History)
 			}
 			return a.show(record.History, from)
 		},
 	}
 	from.addFlags(command.Flags())
+	command.Flags().BoolVar(&requests, "requests", false, "print every changing request that was sent: method, path, permit, status, count")
 	return command
+}
+
+// showRequests prints the audit trail of a run.
+func (a *app) showRequests(history *journal.History) error {
+	trail, err := report.NewRequestTrail(history)
+	if err != nil {
+		return err
+	}
+	says := fmt.Sprintf("%s sent by run %s.", report.Count(sent(trail), "changing request", "changing requests"), history.Header.Run)
+	if trail.Unlisted > 0 {
+		says = fmt.Sprintf("%s %d of them are not listed.", says, trail.Unlisted)
+	}
+	if a.json() {
+		fmt.Fprintln(a.stderr, says)
+		return a.document(trail)
+	}
+	if len(trail.Requests) > 0 {
+		if err := errors.Join(report.Requests(a.stdout, a.width(), trail), blank(a)); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(a.stdout, says)
+	return nil
+}
+
+// sent counts the requests, alike ones too.
+func sent(trail report.RequestTrail) int {
+	count := trail.Unlisted
+	for _, one := range trail.Requests {
+		count += one.Count
+	}
+	return count
 }
 
 // show prints a run's timeline, its checks, and how it stands.

@@ -60,6 +60,8 @@ func (r Retention) applies(ctx context.Context, store Store, run string, kept ma
 		target, disbelieved = unsealed.Target, true
 	case err != nil:
 		return false, err
+	case len(record.Entries) == 0:
+		disbelieved = true // a process that died before the first entry, or a cut: a lease that names it says so
 	default:
 		target = record.Header.Target.ID
 	}
