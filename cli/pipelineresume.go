@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -29,12 +30,17 @@ func (given answers) read() (map[string]engine.Answer, error) {
 }
 
 // resumePipeline goes on with the open run of a pipeline. File, configuration and
-// flags come from its journal.
+// flags come from its journal, files outside of the working folder from the operator
+// as well.
 func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journal.Location, record *journal.Record) error {
 	inputs, err := rollout.InputsOf(record.Header)
 	if err != nil {
 		return &attention{err}
 	}
+	if err := asked.paths.confirm(a, &asked.shelf, record.Run, inputs); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stderr, announce(inputs))
 	plan, err := a.planned(command.Context(), inputs.Pipeline, inputs)
 	if err != nil || plan == nil {
 		return err

@@ -26,6 +26,8 @@ type rolling struct {
 	skip    string
 	// junit and timeline are files to write at the end.
 	junit, timeline string
+	// paths are those that a resumed run is confirmed with.
+	paths pipelinePaths
 }
 
 func newPipelineRun(a *app) *cobra.Command {

@@ -15,7 +15,10 @@ func newResume(a *app) *cobra.Command {
 		Short: "Go on with an open run from where it is",
 		Long: `Go on with an open run. Target and inputs come from its journal; what was begun
 is looked for in the world first, and never made twice. Of a pipeline, what was not
-done is run; a step of which nobody knows whether it was done is asked about.`,
+done is run; a step of which nobody knows whether it was done is asked about.
+
+The record says which files a pipeline was begun with. It is not believed alone:
+files outside of the working folder have to be named again, and must be the same.`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) (err error) {
 			if asked.options.Answers, err = given.read(); err != nil {
@@ -29,6 +32,9 @@ done is run; a step of which nobody knows whether it was done is asked about.`,
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
 	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil, "GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
 	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
+	command.Flags().StringVar(&asked.paths.pipeline, "pipeline", "", "`FILE` of the pipeline, needed when it is outside of the working folder")
+	command.Flags().StringVar(&asked.paths.config, "config", "", "`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
+	command.Flags().StringVar(&asked.paths.logs, "logs", "", "`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
 	asked.addReports(command)
 	return command
 }
@@ -44,8 +50,8 @@ func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
 	if record.Header.Runbook == rollout.Name {
 		return a.resumePipeline(command, asked, kept, record)
 	}
-	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" {
-		return usage("run %q is of runbook %s; --answer, --allow-older, --junit and --timeline are for runs of pipelines", run, record.Header.Runbook)
+	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" || asked.paths != (pipelinePaths{}) {
+		return usage("run %q is of runbook %s; --answer, --allow-older, --junit, --timeline, --pipeline, --config and --logs are for runs of pipelines", run, record.Header.Runbook)
 	}
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }
