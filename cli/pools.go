@@ -96,9 +96,13 @@ func (p *pools) again(_ context.Context, kept *journal.Location, header journal.
 	return book, nil
 }
 
-// worldWith is the world whose leases are those of a location.
+// worldWith is the world whose leases are those of a location, unless it brings its own: those of the cluster, which
+// tell of runs whose record is elsewhere.
 func (p *pools) worldWith(kept *journal.Location) recreatepool.World {
 	world := p.world
+	if world.OpenRun != nil {
+		return world
+	}
 	world.OpenRun = func(ctx context.Context, target string) (string, error) {
 		lease, err := kept.Peek(ctx, target)
 		if err != nil || lease.Open == nil || lease.Open.Closed {
