@@ -38,13 +38,11 @@ func (r recordedRun) ReadBack(_ context.Context, name string, into any) (bool, e
 	return recordedRun{notes: r.back}.Recall(name, into)
 }
 
-func (r recordedRun) Done(step string) bool { return r.done[step] }
-
-func (r recordedRun) Attempts(step string) int {
-	if r.done[step] {
-		return 1
+func (r recordedRun) Step(name string) runbook.StepStatus {
+	if r.done[name] {
+		return runbook.StepStatus{Done: true, Attempts: 1}
 	}
-	return 0
+	return runbook.StepStatus{}
 }
 
 // goodRecord holds the snapshot of pool system.
