@@ -159,12 +159,9 @@ func (x *execution) openQuestions(ctx context.Context) string {
 }
 
 func (x *execution) parking(questions []*undecidable) ending {
-	var reasons, asked []string
+	var reasons []string
 	for _, question := range questions {
 		reasons = append(reasons, question.Error())
-		if question.seen.Question != "" {
-			asked = append(asked, question.seen.Question)
-		}
 	}
 	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: strings.Join(reasons, "; ")}
 	if !x.changed() {
@@ -174,8 +171,19 @@ func (x *execution) parking(questions []*undecidable) ending {
 	if x.book.KeepOpen {
 		verdict.Reason += "; " + x.standing()
 	}
-	verdict.Question = strings.Join(asked, " ")
+	verdict.Question = wordsOf(questions)
 	return ending{open: true, verdict: verdict}
+}
+
+// wordsOf are the questions in one text.
+func wordsOf(questions []*undecidable) string {
+	var asked []string
+	for _, question := range questions {
+		if question.seen.Question != "" {
+			asked = append(asked, question.seen.Question)
+		}
+	}
+	return strings.Join(asked, " ")
 }
 
 // afterReturn words the verdict of a run that can neither go on nor go back.
@@ -301,9 +309,13 @@ func (x *execution) rollbackFailed(step runbook.Step, verdict journal.Verdict, e
 	if errors.Is(err, errLeaseLost) {
 		return ending{fenced: true, verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}, nil
 	}
-	return ending{open: true, verdict: journal.Verdict{
+	parked := journal.Verdict{
 		Outcome:  runbook.NeedsAttention,
-		Reason:   fmt.Sprintf("%s; and what step %q did could not be rolled back: %v", verdict.Reason, step.Name, err),
-		Question: "Is what prevents the rollback mended? Then resume the run, which finishes it.",
-	}}, nil
+		Reason:   fmt.Sprintf("%s; and what step %s did could not be rolled back: %v", verdict.Reason, step.Name, err),
+		Question: wordsOf(questionsOf(err)),
+	}
+	if parked.Question == "" {
+		parked.Question = "Is what prevents the rollback mended? Then resume the run, which finishes it."
+	}
+	return ending{open: true, verdict: parked}, nil
 }

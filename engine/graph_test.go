@@ -413,3 +413,20 @@ func TestResumeTokenBelongsToItsStep(t *testing.T) {
 		expect(t, b.run(s.book(2, steps...)), runbook.RolledOut, "all 2 steps are done")
 	})
 }
+
+func TestUndecidableRollbackAsksItsOwnQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		book.Steps[0].Rollback.Observe = func(context.Context, runbook.Run) runbook.Observation {
+			return runbook.Undecidable("Who took the sign?", "there are two signs")
+		}
+		book.Steps[1].Apply = func(context.Context, runbook.Run) error { return apierr.New(apierr.Terminal, "no power") }
+		book.Steps[1].Irreversible = false
+		result := b.run(book)
+		expect(t, result, runbook.NeedsAttention, "could not be rolled back")
+		if result.Question != "Who took the sign?" || !result.Open {
+			t.Errorf("asked %q, open %v", result.Question, result.Open)
+		}
+	})
+}
