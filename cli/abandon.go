@@ -30,7 +30,7 @@ lease in the cluster names the run too.`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if reason == "" {
-				return usage("abandon needs --reason: who looks at the run later wants to know")
+				return usage("required flag --reason not set (for example --reason \"the cluster is going away\")")
 			}
 			kept, err := a.reach(command, from)
 			if err == nil {

@@ -26,13 +26,13 @@ func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.ca, "arm-ca", "", "PEM file of the authority that signed the certificate of --arm-endpoint")
 }
 
-// check finds what can't be meant.
+// check finds invalid flags.
 func (c *cloudFlags) check() error {
 	if c.context != "" && c.kubeconfig == "" {
 		return usage("--context goes with --kubeconfig, which is missing")
 	}
 	if _, known := clouds()[c.name]; !known {
-		return usage("--cloud %q: it is public, china or usgov", c.name)
+		return usage("invalid --cloud %q: it must be public, china or usgov", c.name)
 	}
 	if c.endpoint == "" {
 		for flag, text := range map[string]string{"arm-audience": c.audience, "authority-host": c.authority, "arm-ca": c.ca} {
@@ -45,7 +45,7 @@ func (c *cloudFlags) check() error {
 	for flag, text := range map[string]string{"arm-endpoint": c.endpoint, "authority-host": c.authority} {
 		where, err := url.Parse(text)
 		if text != "" && (err != nil || where.Scheme != "https" || where.Host == "") {
-			return usage("--%s %q: it must be a URL that begins with https://", flag, text)
+			return usage("invalid --%s %q: it must be a URL that begins with https://", flag, text)
 		}
 	}
 	_, err := c.transport()
@@ -90,7 +90,7 @@ func (c *cloudFlags) transport() (http.RoundTripper, error) {
 		trusted = x509.NewCertPool() // a system without authorities of its own
 	}
 	if !trusted.AppendCertsFromPEM(pem) {
-		return nil, usage("--arm-ca %q: there is no PEM certificate in it", c.ca)
+		return nil, usage("--arm-ca %q: no PEM certificate found in it", c.ca)
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}

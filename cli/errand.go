@@ -76,7 +76,7 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 	return results, nil
 }
 
-// validate finds what can't be meant before anything is asked.
+// validate finds invalid inputs before anything is asked.
 func (e *errand) validate() error {
 	book, err := e.recipe.trial()
 	if err != nil {

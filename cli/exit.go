@@ -36,12 +36,12 @@ func exitOf(outcome runbook.Outcome) int {
 	}
 }
 
-// usage makes the error of a command that can't be meant.
+// usage makes the error of an invalid command.
 func usage(format string, args ...any) error {
 	return &engine.InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// attention marks an error that a person has to look at.
+// attention marks an error that an operator has to look at.
 type attention struct{ err error }
 
 func (e *attention) Error() string { return e.err.Error() }
@@ -101,9 +101,9 @@ func (a *app) classify(err error) (code int, advice string) {
 	case errors.As(err, &unsealed), errors.As(err, &absent), errors.As(err, &headless):
 		return exitNeedsAttention, ""
 	case errors.As(err, &held):
-		return exitFailed, "; wait for it with --wait-for-lease 10m, or stop it there"
+		return exitFailed, ". hint: --wait-for-lease 10m waits for it"
 	case errors.As(err, &missing):
-		return exitUsage, "; salve runs list shows what there is"
+		return exitUsage, ". hint: salve runs list"
 	case errors.As(err, &wrong), !a.understood:
 		return exitUsage, ""
 	case errors.As(err, &concerning):

@@ -11,7 +11,7 @@ import (
 	"salve/internal/report"
 )
 
-// publication is what a person asked of salve hotfix publish-check.
+// publication is what the user asked of salve hotfix publish-check.
 type publication struct {
 	pointer       string
 	repositories  []string

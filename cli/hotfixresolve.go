@@ -12,7 +12,7 @@ import (
 	"salve/internal/report"
 )
 
-// resolution is what a person asked of salve hotfix resolve.
+// resolution is what the user asked of salve hotfix resolve.
 type resolution struct{ pointer, versions, before string }
 
 func newHotfixResolve(a *app) *cobra.Command {

@@ -131,12 +131,12 @@ func (k *kubernetesFlags) orDefault(a *app) error {
 	}
 	k.kubeconfig = a.lookup("KUBECONFIG")
 	if len(filepath.SplitList(k.kubeconfig)) > 1 {
-		return usage("KUBECONFIG names several files: name one with --kubeconfig")
+		return usage("KUBECONFIG names several files. hint: --kubeconfig FILE")
 	}
 	if k.kubeconfig == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return usage("there is no home folder with a kubeconfig; name one with --kubeconfig")
+			return usage("kubeconfig not found: no home folder. hint: --kubeconfig FILE")
 		}
 		k.kubeconfig = filepath.Join(home, ".kube", "config")
 	}

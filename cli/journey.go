@@ -105,7 +105,7 @@ func (a *app) logs(from *shelf) (string, error) {
 	}
 	folder, err := a.stateFolder("logs")
 	if err != nil {
-		return "", usage("there is no home folder for the steps' logs; name a folder with --logs")
+		return "", usage("home folder not found for the steps' logs. hint: --logs FOLDER")
 	}
 	return folder, nil
 }

@@ -7,7 +7,7 @@ import (
 	"salve/kube"
 )
 
-// kubernetesFlags lead to a cluster by a person's own kubeconfig.
+// kubernetesFlags lead to a cluster by the user's own kubeconfig.
 type kubernetesFlags struct{ kubeconfig, context string }
 
 func (k *kubernetesFlags) addFlags(flags *pflag.FlagSet, otherwise string) {

@@ -17,7 +17,7 @@ import (
 	"salve/internal/report"
 )
 
-// building is what a person asked of salve pipeline build.
+// building is what the user asked of salve pipeline build.
 type building struct {
 	platform string
 	anew     bool

@@ -16,7 +16,7 @@ import (
 	"salve/internal/pipeline/timeline"
 )
 
-// painting is what a person asked of salve pipeline graph.
+// painting is what the user asked of salve pipeline graph.
 type painting struct {
 	shelf
 	config string
@@ -92,7 +92,7 @@ func (a *app) paint(command *cobra.Command, asked *painting, path string) error 
 	return nil
 }
 
-// recorded is how long steps took, by what a person names; nil where that is
+// recorded is how long steps took, by what the user names; nil where that is
 // nothing.
 func (a *app) recorded(command *cobra.Command, asked *painting, file *pipeline.File) (map[string]time.Duration, error) {
 	switch {

@@ -13,7 +13,7 @@ import (
 	"salve/journal"
 )
 
-// answers are what a person says became of steps.
+// answers are what the operator says became of steps.
 type answers []string
 
 // read takes the answers apart.

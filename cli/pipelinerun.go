@@ -18,7 +18,7 @@ const defaultConcurrency = 10
 // defaultGrace is how long a step has to end once it was told to.
 const defaultGrace = 30 * time.Second
 
-// rolling is what a person asked of salve pipeline run.
+// rolling is what the user asked of salve pipeline run.
 type rolling struct {
 	request
 	inputs  rollout.Inputs
@@ -78,13 +78,13 @@ func (r *rolling) addReports(command *cobra.Command) {
 	command.Flags().StringVar(&r.timeline, "timeline", "", "`FILE` to write a picture to of what ran when, as SVG")
 }
 
-// check finds what can't be meant.
+// check finds invalid flags.
 func (r *rolling) check(a *app, command *cobra.Command) error {
 	if r.inputs.Concurrency < 1 {
-		return usage("--concurrency %d: it must be at least 1", r.inputs.Concurrency)
+		return usage("invalid --concurrency %d: it must be at least 1", r.inputs.Concurrency)
 	}
 	if r.inputs.Grace < 0 {
-		return usage("--grace %s: it must be 0 or more", r.inputs.Grace)
+		return usage("invalid --grace %s: it must be 0 or more", r.inputs.Grace)
 	}
 	for action := range strings.SplitSeq(r.skip, ",") {
 		if action = strings.TrimSpace(action); action != "" {
@@ -92,15 +92,15 @@ func (r *rolling) check(a *app, command *cobra.Command) error {
 		}
 	}
 	if command.Flags().Changed("allow-older") && strings.TrimSpace(r.options.AllowOlder) == "" {
-		return usage("--allow-older needs a reason: who looks at the run later wants to know")
+		return usage("invalid --allow-older: requires a reason")
 	}
 	for _, name := range r.inputs.Pass {
 		if name == "" || strings.Contains(name, "=") {
-			return usage("--pass %q: it is the name of a variable; its value comes from the environment", name)
+			return usage("invalid --pass %q: it must be the name of a variable; its value comes from the environment", name)
 		}
 	}
 	if r.waitForLease < 0 {
-		return usage("--wait-for-lease %s: it must be 0 or more", r.waitForLease)
+		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
 	}
 	return r.shelf.read(a, command.Flags())
 }

@@ -38,7 +38,7 @@ func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
 			return offered, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no runbook %q", step.Runbook.Runbook.Value)
+	return nil, fmt.Errorf("runbook %q not found", step.Runbook.Runbook.Value)
 }
 
 // errand makes the errand of a step.

@@ -15,7 +15,7 @@ import (
 	"salve/internal/report"
 )
 
-// validation is what a person asked of salve pipeline validate.
+// validation is what the user asked of salve pipeline validate.
 type validation struct {
 	config       string
 	changedSince string
@@ -34,7 +34,7 @@ inputs that aren't there yet, programs that are missing, times that can't work.
 Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
 		Args: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
-				return usage("%s takes the files of pipelines, and there is none", command.CommandPath())
+				return usage("%s requires the files of pipelines", command.CommandPath())
 			}
 			return nil
 		},

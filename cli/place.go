@@ -27,10 +27,10 @@ func (p *place) addFlags(flags *pflag.FlagSet, otherwise string) {
 	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease, "how long a target stays locked in a cluster after its runner's last sign of life")
 }
 
-// check finds what can't be meant.
+// check finds invalid flags.
 func (p *place) check() error {
 	if p.lease <= 0 {
-		return usage("--lease-duration %s: it must be above 0", p.lease)
+		return usage("invalid --lease-duration %s: it must be above 0", p.lease)
 	}
 	_, err := configmap.New(configmap.Options{Namespace: p.namespace, Lease: p.lease})
 	if err != nil {
@@ -76,7 +76,7 @@ func (a *app) keyFile() (string, error) {
 	}
 	file, err := a.stateFolder("journal.key")
 	if err != nil {
-		return "", usage("no home folder for the key of the journal; set %s to a file", keyFileVariable)
+		return "", usage("home folder not found for the key of the journal. hint: export %s=FILE", keyFileVariable)
 	}
 	return file, nil
 }
@@ -88,16 +88,16 @@ func shownFolder() string {
 	return "$XDG_STATE_HOME/salve/journal or ~/.local/state/salve/journal"
 }
 
-// atHome is the journal of the person who runs the process.
+// atHome is the journal of the user who runs the process.
 func (a *app) atHome() (*journal.Location, error) {
 	folder, err := a.stateFolder("journal")
 	if err != nil {
-		return nil, usage("there is no home folder for the journal; name a folder with --journal")
+		return nil, usage("home folder not found. hint: --journal FOLDER keeps the journal elsewhere")
 	}
 	return a.inFolder(folder)
 }
 
-// stateFolder is where the person who runs the process keeps something from one
+// stateFolder is where the user who runs the process keeps something from one
 // run to the next.
 func (a *app) stateFolder(what string) (string, error) {
 	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
@@ -105,7 +105,7 @@ func (a *app) stateFolder(what string) (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no home folder: %w", err)
+		return "", fmt.Errorf("home folder not found: %w", err)
 	}
 	if runtime.GOOS == "darwin" {
 		return filepath.Join(home, "Library", "Application Support", "salve", what), nil

@@ -11,7 +11,7 @@ import (
 	"salve/runbook"
 )
 
-// request is what a person asked of a runbook.
+// request is what the user asked of a runbook.
 type request struct {
 	shelf
 	given        []string
@@ -35,7 +35,7 @@ func (r *request) read(a *app, flags *pflag.FlagSet) error {
 		return err
 	}
 	if r.waitForLease < 0 {
-		return usage("--wait-for-lease %s: it must be 0 or more", r.waitForLease)
+		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
 	}
 	dryRun, err := truth(a.lookup, "DRY_RUN")
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *request) readOverrides(lookup func(string) string) error {
 	for _, given := range r.given {
 		guard, reason, found := strings.Cut(given, "=")
 		if !found || guard == "" || strings.TrimSpace(reason) == "" {
-			return usage("--override %q: it is guard=reason, and the reason is needed", given)
+			return usage("invalid --override %q: it must be guard=reason, with a reason", given)
 		}
 		r.overrides[guard] = reason
 	}
@@ -84,7 +84,7 @@ func truth(lookup func(string) string, variable string) (bool, error) {
 	}
 	said, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, usage("%s=%q: it is true or false", variable, text)
+		return false, usage("invalid %s=%q: it must be true or false", variable, text)
 	}
 	return said, nil
 }

@@ -19,6 +19,10 @@ done is run; a step of which nobody knows whether it was done is asked about.
 
 The record says which files a pipeline was begun with. It is not believed alone:
 files outside of the working folder have to be named again, and must be the same.`,
+		Example: `  # Resume the run that salve runs list shows as open
+  salve resume 20261122-021300-4f1a2b --kubeconfig ~/.kube/config
+  # Resume a pipeline, and answer what it asked about a step
+  salve resume 20261122-021300-4f1a2b --answer deploy/migrate=done`,
 		Args: oneArgument("the name of a run"),
 		RunE: func(command *cobra.Command, arguments []string) (err error) {
 			if asked.options.Answers, err = given.read(); err != nil {
@@ -27,6 +31,7 @@ files outside of the working folder have to be named again, and must be the same
 			return a.resume(command, asked, arguments[0])
 		},
 	}
+	groupFlags(command)
 	asked.shelf.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")

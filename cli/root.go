@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -24,15 +25,18 @@ func execute(a *app) int {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "salve",
-		Short: "Recover clusters by runbooks that say what they see before they act",
-		Long: `Salve recovers clusters by runbooks: guards that must hold, steps that are
+		Short: "Run runbooks on Kubernetes clusters: guards, journaled steps, final checks",
+		Long: `Salve runs runbooks on Kubernetes clusters: guards that must hold, steps that are
 journaled before they are made, and checks on freshly observed state.
-
-Try it without a cluster:   salve rehearse
-Ask and change nothing:     salve plan aks-recreate-pool --help
 
 Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 3 undecided, because a guard could not see; 4 needs attention.`,
+		Example: `  # Try it without a cluster
+  salve rehearse
+  # Ask the guards; changes nothing
+  salve check aks-recreate-pool --subscription 5a1e0000-0000-4000-8000-000000000001 --resource-group fleet --cluster aks-1
+  # What ran, and what is open
+  salve runs list --kubeconfig ~/.kube/config`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
@@ -42,6 +46,7 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 			return a.settle(command)
 		},
 	}
+	root.SetHelpFunc(help)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0, "0 logs what happens, more logs every call too (LOG_VERBOSITY)")
@@ -58,19 +63,19 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 // settle checks the flags that all commands have.
 func (a *app) settle(command *cobra.Command) error {
 	if a.output != "table" && a.output != "json" {
-		return usage("--output %q: it is table or json", a.output)
+		return usage("invalid --output %q: it must be table or json", a.output)
 	}
 	if text := a.lookup("LOG_VERBOSITY"); text != "" {
 		verbosity, err := strconv.Atoi(text)
 		if err != nil || verbosity < 0 {
-			return usage("LOG_VERBOSITY=%q: it must be a whole number from 0", text)
+			return usage("invalid LOG_VERBOSITY=%q: it must be a whole number from 0", text)
 		}
 		if !command.Flags().Changed("verbosity") {
 			a.verbosity = verbosity
 		}
 	}
 	if a.verbosity < 0 {
-		return usage("--verbosity %d: it must be a whole number from 0", a.verbosity)
+		return usage("invalid --verbosity %d: it must be a whole number from 0", a.verbosity)
 	}
 	return nil
 }
@@ -78,7 +83,7 @@ func (a *app) settle(command *cobra.Command) error {
 // noArguments and oneArgument say what is wrong in words.
 func noArguments(command *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
-		return usage("there is no %q here; see %s --help", arguments[0], command.CommandPath())
+		return unknown(command, arguments[0])
 	}
 	return nil
 }
@@ -86,7 +91,7 @@ func noArguments(command *cobra.Command, arguments []string) error {
 func oneArgument(what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) != 1 {
-			return usage("%s takes one argument, %s; it got %d", command.CommandPath(), what, len(arguments))
+			return usage("%s requires one argument, %s; got %d", command.CommandPath(), what, len(arguments))
 		}
 		return nil
 	}
@@ -95,7 +100,7 @@ func oneArgument(what string) cobra.PositionalArgs {
 func twoArguments(first, second string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) != 2 {
-			return usage("%s takes two arguments, %s and %s; it got %d", command.CommandPath(), first, second, len(arguments))
+			return usage("%s requires two arguments, %s and %s; got %d", command.CommandPath(), first, second, len(arguments))
 		}
 		return nil
 	}
@@ -107,7 +112,27 @@ func parent(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return usage("%s wants to know what; see %s --help", command.CommandPath(), command.CommandPath())
+			var names []string
+			for _, below := range command.Commands() {
+				if below.IsAvailableCommand() {
+					names = append(names, below.Name())
+				}
+			}
+			return usage("%s requires a command: %s. hint: %s --help", command.CommandPath(), strings.Join(names, ", "), command.CommandPath())
 		},
 	}
+}
+
+// unknown is the error of a word that is no command, with the commands that it may stand for.
+func unknown(command *cobra.Command, word string) error {
+	if !command.HasSubCommands() {
+		return usage("unexpected argument %q. hint: %s --help", word, command.CommandPath())
+	}
+	if command.SuggestionsMinimumDistance == 0 {
+		command.SuggestionsMinimumDistance = 2
+	}
+	if near := command.SuggestionsFor(word); len(near) > 0 {
+		return usage("unknown command %q. Did you mean %q?", word, near[0])
+	}
+	return usage("unknown command %q. hint: %s --help", word, command.CommandPath())
 }

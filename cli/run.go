@@ -22,7 +22,7 @@ func newVerb(a *app, verb verb, short string) *cobra.Command {
 func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 	asked := &request{}
 	command := &cobra.Command{
-		Use: offered.name(), Short: offered.short(), Args: noArguments,
+		Use: offered.name(), Short: offered.short(), Args: noArguments, Example: examples(verb, offered.name()),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := offered.read(a, asked, command.Flags()); err != nil {
 				return err
@@ -36,6 +36,7 @@ func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 			return a.perform(command, offered, asked, verb)
 		},
 	}
+	groupFlags(command)
 	offered.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
 	if verb == act {

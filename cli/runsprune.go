@@ -21,7 +21,7 @@ kept.`, journal.DefaultKeep),
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if keep < 0 || older < 0 {
-				return usage("--keep and --older-than must be above 0")
+				return usage("invalid --keep or --older-than: they must be above 0")
 			}
 			kept, err := a.reach(command, from)
 			if err != nil {

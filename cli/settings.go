@@ -168,7 +168,7 @@ func readEnvironment(flags *pflag.FlagSet, in *recreatepool.Inputs, lookup func(
 	}
 	for _, needed := range clusterSettings() {
 		if needed.show(*in) == "" {
-			return usage("--%s (or %s) is missing", needed.flag, needed.variable)
+			return usage("required flag --%s (or %s) not set", needed.flag, needed.variable)
 		}
 	}
 	return nil

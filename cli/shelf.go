@@ -50,7 +50,7 @@ func (s *shelf) read(a *app, flags *pflag.FlagSet) error {
 	}
 	for _, named := range clusterSettings() {
 		if given && named.show(s.inputs) == "" {
-			return usage("--%s (or %s) is missing: a cluster is named by all three", named.flag, named.variable)
+			return usage("required flag --%s (or %s) not set: a cluster is named by all three", named.flag, named.variable)
 		}
 	}
 	return s.cloud.check()

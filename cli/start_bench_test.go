@@ -20,7 +20,7 @@ import (
 // run, is the start of the process alone.
 func BenchmarkStartToFirstCall(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "salve")
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "salve/cmd/salve").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	server, first := serveHealthy(b)

@@ -90,7 +90,7 @@ func (w *watch) event(event engine.Event) {
 	}
 }
 
-// say tells a person something at once.
+// say tells the user something at once.
 func (w *watch) say(text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -48,7 +48,7 @@ type lazyCluster struct {
 	credential azcore.TokenCredential
 	clock      clock.Clock
 	in         recreatepool.Inputs
-	// own is a person's own way, used instead of asking ARM; may be empty.
+	// own is the way of the user, used instead of asking ARM; may be empty.
 	own kubernetesFlags
 
 	mu        sync.Mutex

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/runbooks/recreatepool"
+	"salve/runbooks/removeoperator"
+	"salve/runbooks/rescuepods"
+)
+
+// grouped marks commands that act on a target: their help tells what names the target from what bounds the act.
+const grouped = "salve/grouped-flags"
+
+func groupFlags(command *cobra.Command) { command.Annotations = map[string]string{grouped: "yes"} }
+
+// isSafety tells whether a flag bounds what a command does, or says where it is recorded and locked.
+func isSafety(name string) bool {
+	return slices.Contains([]string{
+		"dry-run", "override", "wait-for-lease", "journal", "journal-namespace", "lease-duration", "answer", "allow-older",
+		"pipeline", "config", "logs",
+	}, name)
+}
+
+// help prints what a command does, examples, and its flags.
+func help(command *cobra.Command, _ []string) {
+	var text strings.Builder
+	about := command.Long
+	if about == "" {
+		about = command.Short + "."
+	}
+	fmt.Fprintf(&text, "%s\n", strings.TrimSpace(about))
+	if command.Example != "" {
+		fmt.Fprintf(&text, "\nExamples:\n%s\n", strings.TrimRight(command.Example, "\n"))
+	}
+	if command.Runnable() {
+		fmt.Fprintf(&text, "\nUsage:\n  %s\n", command.UseLine())
+	}
+	if command.HasAvailableSubCommands() {
+		fmt.Fprint(&text, "\nCommands:\n")
+		for _, below := range command.Commands() {
+			if below.IsAvailableCommand() {
+				fmt.Fprintf(&text, "  %-*s  %s\n", command.NamePadding(), below.Name(), below.Short)
+			}
+		}
+	}
+	target, safety, global := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
+	global.AddFlagSet(command.InheritedFlags())
+	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case flag.Name == "help" || command.PersistentFlags().Lookup(flag.Name) != nil:
+			global.AddFlag(flag)
+		case command.Annotations[grouped] != "" && isSafety(flag.Name):
+			safety.AddFlag(flag)
+		default:
+			target.AddFlag(flag)
+		}
+	})
+	own := "Flags"
+	if command.Annotations[grouped] != "" {
+		own = "Target flags"
+	}
+	for _, group := range []struct {
+		title string
+		flags *pflag.FlagSet
+	}{{own, target}, {"Safety flags", safety}, {"Global flags", global}} {
+		if group.flags.HasAvailableFlags() {
+			fmt.Fprintf(&text, "\n%s:\n%s", group.title, group.flags.FlagUsages())
+		}
+	}
+	command.Print(text.String())
+}
+
+// exampleTargets are flags that name a target, for examples.
+func exampleTargets(runbook string) string {
+	return map[string]string{
+		recreatepool.Name:   "--subscription 5a1e0000-0000-4000-8000-000000000001 --resource-group fleet --cluster aks-1 --pool system",
+		removeoperator.Name: "--group example.com --namespace operators",
+		rescuepods.Name:     "--selector created-by-prow=true --expected-namespace test-pods",
+	}[runbook]
+}
+
+// examples show a command of a runbook, and what comes before and after it.
+func examples(asked verb, runbook string) string {
+	target := exampleTargets(runbook)
+	if target == "" {
+		return ""
+	}
+	var text strings.Builder
+	example := func(about, command string) { fmt.Fprintf(&text, "  # %s\n  salve %s %s\n", about, command, target) }
+	switch asked {
+	case check:
+		example("Ask the guards; changes nothing", "check "+runbook)
+		example("Then show the steps; changes nothing", "plan "+runbook)
+	case plan:
+		example("Ask the guards and show the steps; changes nothing", "plan "+runbook)
+		example("Then act", "run "+runbook)
+	default:
+		example("Ask the guards and show the steps; changes nothing", "run "+runbook+" --dry-run")
+		example("Act: ask, change, check", "run "+runbook)
+		example("Wait while another runner holds the target", "run "+runbook+" --wait-for-lease 10m")
+	}
+	return text.String()
+}
