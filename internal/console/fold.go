@@ -10,7 +10,7 @@ import (
 const shownSteps = 24
 
 // fold leaves out steps where there are too many, or where a graph shows them:
-// those that are done, left out or have not begun are counted in a line. What
+// those that are done, skipped or have not begun are counted in a line. What
 // needs an eye stays: first what went wrong, then what is at work.
 func (d *drawing) fold(p *picture) []*row {
 	steps := p.steps
