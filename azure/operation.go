@@ -112,7 +112,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 	for !o.poller.Done() {
 		elapsed := clk.Since(o.began)
 		asked, err := o.poll(ctx)
-		pause := backoff.Operations.Next(elapsed, asked)
+		pause := backoff.Operations().Next(elapsed, asked)
 		if err != nil {
 			class := apierr.ClassOf(err)
 			if class != apierr.Transient && class != apierr.Throttled {
@@ -122,7 +122,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 				return fmt.Errorf("polling %s: %w", o.kind, err)
 			}
 			refused++
-			pause = backoff.Refusals.Pause(refused, apierr.RetryAfter(err))
+			pause = backoff.Refusals().Pause(refused, apierr.RetryAfter(err))
 		}
 		if o.poller.Done() {
 			break

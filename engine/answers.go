@@ -13,9 +13,9 @@ import (
 type Answer string
 
 const (
-	// AnswerDone: the step did what it is there for.
+	// AnswerDone means: the step did what it is there for.
 	AnswerDone Answer = "done"
-	// AnswerAgain: it is to be attempted again.
+	// AnswerAgain means: it is to be attempted again.
 	AnswerAgain Answer = "again"
 )
 
@@ -49,7 +49,8 @@ func (x *execution) takeAnswers(ctx context.Context) error {
 		case AnswerDone:
 			result.Result, result.Reason = journal.Done, fmt.Sprintf("%s@%s says that it is done", who.User, who.Host)
 		case AnswerAgain:
-			result.Result, result.Reason = journal.Failure, fmt.Sprintf("%s@%s says that it is to be attempted again", who.User, who.Host)
+			result.Result, result.Reason = journal.Failure, fmt.Sprintf("%s@%s says that it is to be attempted again",
+				who.User, who.Host)
 		}
 		if err := x.append(ctx, journal.Outcome, name, result); err != nil {
 			return err

@@ -51,7 +51,8 @@ func call[T any](ctx context.Context, clk clock.Clock, lingers time.Duration, co
 		return got
 	case <-timer.C():
 		cause := context.Cause(ctx)
-		return failed(apierr.New(apierr.Unclassified, "timed out: the runbook's code did not return within %s after its context ended (%w)",
+		return failed(apierr.New(apierr.Unclassified,
+			"timed out: the runbook's code did not return within %s after its context ended (%w)",
 			lingers, cause))
 	}
 }

@@ -66,7 +66,7 @@ type Result struct {
 	Notes      map[string]json.RawMessage `json:"notes,omitempty"`
 }
 
-// UsageError says that the caller asked for something that can't be meant.
+// InvalidError says what of a request is invalid.
 type InvalidError struct{ Reason string }
 
 func (e *InvalidError) Error() string { return e.Reason }
@@ -174,9 +174,11 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 	case record.MigratedTo != nil:
 		return Result{}, journal.Elsewhere(record.History)
 	case record.Header.Target.ID != book.Target.ID || record.Header.Runbook != book.Name:
-		return Result{}, &InvalidError{fmt.Sprintf("run %s is of runbook %s on %s", run, record.Header.Runbook, record.Header.Target.ID)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %s is of runbook %s on %s", run, record.Header.Runbook,
+			record.Header.Target.ID)}
 	case record.Closed != nil:
-		return Result{}, &InvalidError{fmt.Sprintf("run %s is closed: %s (%s)", run, record.Closed.Outcome, record.Closed.Reason)}
+		return Result{}, &InvalidError{fmt.Sprintf("run %s is closed: %s (%s)", run, record.Closed.Outcome,
+			record.Closed.Reason)}
 	}
 	if err := options.same(record.Header, header); err != nil {
 		return Result{}, err
@@ -184,7 +186,8 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 	return e.resume(ctx, book, record, held, options)
 }
 
-func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, held leases, options Options) (Result, error) {
+func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, held leases,
+	options Options) (Result, error) {
 	if record.Header.Version != book.Version {
 		return Result{}, &InvalidError{fmt.Sprintf(
 			"run %s was started with version %q of %s, this is version %q: resume it with the program that started it",
@@ -225,7 +228,8 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook, named *journ
 
 // above gives a lease whose epoch is higher than that of every record of the
 // target: one whose memory was lost, as by deleting it, begins to count anew.
-func (e *Engine) above(ctx context.Context, book runbook.Runbook, run string, held leases, highest int64) (leases, error) {
+func (e *Engine) above(ctx context.Context, book runbook.Runbook, run string, held leases, highest int64) (leases,
+	error) {
 	if held.Epoch() > highest {
 		return held, nil
 	}

@@ -79,9 +79,10 @@ func (l *lamp) book() runbook.Runbook {
 	off := l.step("switch-off", func() bool { return !l.on }, func() { l.on = false })
 	off.Irreversible = true
 	return runbook.Runbook{
-		Name: "lamp-off", Version: "1", Budget: time.Hour, Remaining: func(func(string) bool) string { return "the sign stays out" },
-		Target: runbook.Target{Kind: "lamp", ID: "lamp/1", Name: "lamp 1"},
-		Guards: []runbook.Guard{inSight}, Steps: []runbook.Step{hang, off},
+		Name: "lamp-off", Version: "1", Budget: time.Hour,
+		Remaining: func(func(string) bool) string { return "the sign stays out" },
+		Target:    runbook.Target{Kind: "lamp", ID: "lamp/1", Name: "lamp 1"},
+		Guards:    []runbook.Guard{inSight}, Steps: []runbook.Step{hang, off},
 		Checks: []runbook.Guard{{Name: "dark", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
 			if l.on {
 				return runbook.No("it shines")
@@ -147,14 +148,18 @@ func TestGuardDecides(t *testing.T) {
 		outcome  runbook.Outcome
 		acts     bool
 	}{
-		"does not hold: nothing to do":               {sees: no, outcome: runbook.NothingToDo},
-		"does not hold, clears by itself":            {sees: no.WithOutcome(runbook.Deferred), outcome: runbook.Deferred},
-		"unknown, fail-closed: undecided":            {sees: runbook.Unknownf("fog"), outcome: runbook.Undecided},
-		"unknown, fail-open: the caller goes on":     {sees: runbook.Unknownf("fog"), posture: runbook.FailOpen, outcome: runbook.NothingToDo},
-		"does not hold, overridden: acts":            {sees: no, override: true, outcome: runbook.Remediated, acts: true},
-		"unknown, overridden: acts":                  {sees: runbook.Unknownf("fog"), override: true, outcome: runbook.Remediated, acts: true},
-		"a binding finding passes over an override":  {sees: no.NotOverridable(), override: true, outcome: runbook.NothingToDo},
-		"an unknown binding one is undecided though": {sees: runbook.Unknownf("fog").NotOverridable(), override: true, outcome: runbook.Undecided},
+		"does not hold: nothing to do":    {sees: no, outcome: runbook.NothingToDo},
+		"does not hold, clears by itself": {sees: no.WithOutcome(runbook.Deferred), outcome: runbook.Deferred},
+		"unknown, fail-closed: undecided": {sees: runbook.Unknownf("fog"), outcome: runbook.Undecided},
+		"unknown, fail-open: the caller goes on": {sees: runbook.Unknownf("fog"), posture: runbook.FailOpen,
+			outcome: runbook.NothingToDo},
+		"does not hold, overridden: acts": {sees: no, override: true, outcome: runbook.Remediated, acts: true},
+		"unknown, overridden: acts": {sees: runbook.Unknownf("fog"), override: true,
+			outcome: runbook.Remediated, acts: true},
+		"a binding finding passes over an override": {sees: no.NotOverridable(), override: true,
+			outcome: runbook.NothingToDo},
+		"an unknown binding one is undecided though": {sees: runbook.Unknownf("fog").NotOverridable(), override: true,
+			outcome: runbook.Undecided},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -183,15 +188,23 @@ func TestWrongUsageChangesNothing(t *testing.T) {
 		options engine.Options
 		want    string
 	}{
-		"override of an unknown guard":   {options: engine.Options{Overrides: map[string]string{"moon": "why not"}}, want: `no guard "moon"`},
-		"override without a reason":      {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}}, want: "requires a reason"},
-		"override of a binding guard":    {spoil: func(b *runbook.Runbook) { b.Guards[0].NotOverridable = true }, options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
-		"a step names an unknown guard":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} }, want: `requires guard "moon"`},
-		"two steps of the same name":     {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name }, want: "duplicate"},
-		"a step that can't be observed":  {spoil: func(b *runbook.Runbook) { b.Steps[0].Observe = nil }, want: "requires Observe and Apply"},
-		"a target without an identity":   {spoil: func(b *runbook.Runbook) { b.Target.ID = "" }, want: "target ID"},
-		"two guards of the same name":    {spoil: func(b *runbook.Runbook) { b.Guards = append(b.Guards, b.Guards[0]) }, want: "duplicate"},
-		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Rollback.Observe = nil }, want: "requires Observe and Apply"},
+		"override of an unknown guard": {options: engine.Options{Overrides: map[string]string{"moon": "why not"}},
+			want: `no guard "moon"`},
+		"override without a reason": {options: engine.Options{Overrides: map[string]string{"lamp-in-sight": ""}},
+			want: "requires a reason"},
+		"override of a binding guard": {spoil: func(b *runbook.Runbook) { b.Guards[0].NotOverridable = true },
+			options: engine.Options{Overrides: map[string]string{"lamp-in-sight": "x"}}, want: "can't be overridden"},
+		"a step names an unknown guard": {spoil: func(b *runbook.Runbook) { b.Steps[0].Guards = []string{"moon"} },
+			want: `requires guard "moon"`},
+		"two steps of the same name": {spoil: func(b *runbook.Runbook) { b.Steps[0].Name = b.Steps[1].Name },
+			want: "duplicate"},
+		"a step that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Observe = nil },
+			want: "requires Observe and Apply"},
+		"a target without an identity": {spoil: func(b *runbook.Runbook) { b.Target.ID = "" }, want: "target ID"},
+		"two guards of the same name": {spoil: func(b *runbook.Runbook) { b.Guards = append(b.Guards, b.Guards[0]) },
+			want: "duplicate"},
+		"an undo that can't be observed": {spoil: func(b *runbook.Runbook) { b.Steps[0].Rollback.Observe = nil },
+			want: "requires Observe and Apply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -358,7 +371,10 @@ func TestChecksDecideNotExitCodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		book := b.book()
-		book.Checks[0].Evaluate = func(context.Context, runbook.Run) runbook.Finding { return runbook.No("there is still a glow") }
+		book.Checks[0].Evaluate = func(context.Context,
+			runbook.Run) runbook.Finding {
+			return runbook.No("there is still a glow")
+		}
 		result := b.run(book)
 		expect(t, result, runbook.NeedsAttention, "still a glow")
 		if !result.Open {
@@ -377,10 +393,15 @@ func TestStaleGuardsAreAskedAgainAndThenUnknown(t *testing.T) {
 
 func TestAmendTriesOtherInputs(t *testing.T) {
 	b := newBench(t)
-	b.trouble["hang-sign"] = []error{apierr.New(apierr.Terminal, "too large"), apierr.New(apierr.Terminal, "still too large")}
+	b.trouble["hang-sign"] = []error{apierr.New(apierr.Terminal, "too large"),
+		apierr.New(apierr.Terminal, "still too large")}
 	book := b.book()
 	amended := 0
-	book.Steps[0].RetryWith = func(context.Context, runbook.Run, error) (bool, error) { amended++; return amended == 1, nil }
+	book.Steps[0].RetryWith = func(context.Context, runbook.Run, error) (bool, error) {
+		amended++
+		return amended == 1,
+			nil
+	}
 	expect(t, b.run(book), runbook.Failed, "still too large")
 	if amended != 2 {
 		t.Errorf("asked %d times for other inputs", amended)

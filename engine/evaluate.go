@@ -73,7 +73,8 @@ func (x *execution) conclude(ctx context.Context, evaluation journal.Evaluation)
 func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (runbook.Finding, error) {
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, guardPatience)
 	defer cancel()
-	finding := call(limited, x.engine.Clock, 0, func() runbook.Finding { return guard.Evaluate(limited, run) }, unevaluated)
+	finding := call(limited, x.engine.Clock, 0, func() runbook.Finding { return guard.Evaluate(limited, run) },
+		unevaluated)
 	switch finding.Answer {
 	case runbook.AnswerHolds, runbook.AnswerDoesNotHold, runbook.AnswerUnknown:
 	default:

@@ -35,7 +35,8 @@ func (x *execution) summary(step string) string {
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	return &execution{engine: e, book: book, log: &log{record: record}, leases: held, options: options, summaries: map[string]string{}}
+	return &execution{engine: e, book: book, log: &log{record: record}, leases: held, options: options,
+		summaries: map[string]string{}}
 }
 
 // view is what a step sees of the run; a guard of the run itself for an empty name.
@@ -193,6 +194,7 @@ func (x *execution) askFirst(ctx context.Context) error {
 		case runbook.StateUndecidable:
 			questions.all = append(questions.all, &undecidable{step.Name, seen})
 			questions.steps = append(questions.steps, step.Name)
+		case runbook.StateInFlight, runbook.StateDone:
 		}
 	}
 	if len(questions.all) > 0 {

@@ -78,8 +78,9 @@ func (s *site) build(ctx context.Context, name string) error {
 
 func (s *site) book(parallel int, steps ...runbook.Step) runbook.Runbook {
 	return runbook.Runbook{
-		Name: "build", Version: "1", Budget: 24 * time.Hour, Target: runbook.Target{ID: "site/1"}, Parallel: parallel, KeepOpen: true,
-		Steps: steps, Success: runbook.RolledOut,
+		Name: "build", Version: "1", Budget: 24 * time.Hour, Target: runbook.Target{ID: "site/1"}, Parallel: parallel,
+		KeepOpen: true,
+		Steps:    steps, Success: runbook.RolledOut,
 		Checks: []runbook.Guard{{Name: "stands", Evaluate: func(_ context.Context, run runbook.Run) runbook.Finding {
 			for _, step := range steps {
 				if step.Skip == "" && !run.Step(step.Name).Done {
@@ -100,7 +101,8 @@ func inVirtualTime(t *testing.T, test func(t *testing.T, b *bench, s *site)) {
 func TestStepsBeginWhenTheirPredecessorsAreDone(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 		began := time.Now()
-		result := b.run(s.book(2, s.step("roof", "walls", "beams"), s.step("walls", "floor"), s.step("floor"), s.step("beams")))
+		result := b.run(s.book(2, s.step("roof", "walls", "beams"), s.step("walls", "floor"), s.step("floor"),
+			s.step("beams")))
 		expect(t, result, runbook.RolledOut, "all 4 steps are done")
 		if slices.Index(s.order, "floor") > slices.Index(s.order, "walls") || s.order[3] != "roof" {
 			t.Errorf("built in the order %v", s.order)
@@ -145,8 +147,9 @@ func TestFailureStopsWhatHasNotBegunAndResumeDoesTheRest(t *testing.T) {
 		keepGoing bool
 		first     []string
 	}{
-		"by default nothing begins after a failure":                  {first: []string{"floor", "shed"}},
-		"kept going, what does not depend on the failed step begins": {keepGoing: true, first: []string{"fence", "floor", "shed"}},
+		"by default nothing begins after a failure": {first: []string{"floor", "shed"}},
+		"kept going, what does not depend on the failed step begins": {keepGoing: true,
+			first: []string{"fence", "floor", "shed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
@@ -219,7 +222,8 @@ func TestSkippedStepNeverCountsAsDone(t *testing.T) {
 		s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
 		walls := s.step("walls")
 		walls.Skip = "skipped by --skip"
-		expect(t, b.run(s.book(1, walls, s.step("roof", "walls"))), runbook.Failed, "0 of 2 steps are done, walls was skipped")
+		expect(t, b.run(s.book(1, walls, s.step("roof", "walls"))), runbook.Failed,
+			"0 of 2 steps are done, walls was skipped")
 		if !b.record("run-1").Step("walls").Skipped() || b.record("run-1").Step("walls").Finished() {
 			t.Errorf("the journal holds %+v", b.record("run-1").Step("walls"))
 		}
@@ -234,7 +238,10 @@ func TestStaleStepIsDoneAgainOnResume(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 		s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
 		key := s.step("cut-key")
-		key.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("keys are not kept") }
+		key.Observe = func(context.Context,
+			runbook.Run) runbook.Observation {
+			return runbook.NotStarted("keys are not kept")
+		}
 		key.Stale = func(run runbook.Run) (bool, error) { return !run.Step("roof").Done, nil }
 		book := s.book(1, key, s.step("roof", "cut-key"))
 		expect(t, b.run(book), runbook.Failed, "rain")
@@ -277,7 +284,8 @@ func TestCutOffStepThatCannotBeObservedIsAskedAbout(t *testing.T) {
 					}
 				}
 				letter.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("asked again") }
-				result, err := b.Run(t.Context(), s.book(1, letter), engine.Options{Answers: map[string]engine.Answer{"send-letter": answer}})
+				result, err := b.Run(t.Context(), s.book(1, letter),
+					engine.Options{Answers: map[string]engine.Answer{"send-letter": answer}})
 				if err != nil || result.Outcome != runbook.RolledOut || len(s.order) != attempts {
 					t.Errorf("answered %s: %+v, %v, %d attempts", answer, result, err, len(s.order))
 				}
@@ -292,7 +300,8 @@ func TestErrorThatNobodyClassifiedMayHaveHappened(t *testing.T) {
 		ends     runbook.Outcome
 		calls    []string
 	}{
-		"it happened: the run goes on":                 {happened: true, ends: runbook.Remediated, calls: []string{"hang-sign", "switch-off"}},
+		"it happened: the run goes on": {happened: true, ends: runbook.Remediated,
+			calls: []string{"hang-sign", "switch-off"}},
 		"it did not: the run fails and is rolled back": {ends: runbook.Failed, calls: []string{"hang-sign", "take-sign-in"}},
 	} {
 		t.Run(name, func(t *testing.T) {

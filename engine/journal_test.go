@@ -19,7 +19,7 @@ func TestIntentIsDurableBeforeTheChange(t *testing.T) {
 	b := newBench(t)
 	book := b.book()
 	apply := book.Steps[1].Apply
-	book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error {
+	book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error { //nolint:contextcheck // the bench reads a record of its own
 		step := b.record("run-1").Step("switch-off")
 		if !step.Open || step.Permit != runbook.PermitFrom(ctx).ID() || !step.Crossed() {
 			t.Errorf("at the moment of the change the journal holds %+v", step)
@@ -105,7 +105,8 @@ func (b *bench) usurp(ctx context.Context, target string) error {
 
 func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Journal.Lock(context.Background(), journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-0", User: "ada", Host: "north"}}); err != nil {
+	if _, err := b.Journal.Lock(context.Background(),
+		journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-0", User: "ada", Host: "north"}}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := b.Run(context.Background(), b.book(), engine.Options{})
@@ -118,16 +119,19 @@ func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
 // TestARunThatWasMovedKeepsItsTarget: it may be at work where it is now.
 func TestARunThatWasMovedKeepsItsTarget(t *testing.T) {
 	b := newBench(t)
-	header := journal.Header{Schema: 1, Run: "run-0", Runbook: b.book().Name, Version: b.book().Version, Target: b.book().Target}
+	header := journal.Header{Schema: 1, Run: "run-0", Runbook: b.book().Name, Version: b.book().Version,
+		Target: b.book().Target}
 	record, err := journal.Create(context.Background(), b.Journal, journal.NoLease(3), time.Now, header)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := record.Append(context.Background(), journal.Migrated, "", journal.Destination{Where: "a laptop", ID: "laptop"}); err != nil {
+	if err := record.Append(context.Background(), journal.Migrated, "",
+		journal.Destination{Where: "a laptop", ID: "laptop"}); err != nil {
 		t.Fatal(err)
 	}
 	var away *journal.ElsewhereError
-	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) || away.Open.Location != "a laptop" {
+	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) ||
+		away.Open.Location != "a laptop" {
 		t.Errorf("a new run: %v", err)
 	}
 	if _, err := b.Resume(context.Background(), b.book(), "run-0", engine.Options{}); !errors.As(err, &away) {
@@ -146,7 +150,8 @@ func TestTheEpochIsAboveEveryRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := record.Append(context.Background(), journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
+	if err := record.Append(context.Background(), journal.Closed, "",
+		journal.Verdict{Outcome: runbook.Remediated}); err != nil {
 		t.Fatal(err)
 	}
 	expect(t, b.run(b.book()), runbook.Remediated, "")

@@ -56,7 +56,8 @@ func TestLeasesOfAllThatARunActsOnAreTakenInOneOrder(t *testing.T) {
 
 func TestHeldLockGivesBackThoseTakenBefore(t *testing.T) {
 	b := newBench(t)
-	if _, err := b.Journal.Lock(t.Context(), journal.Claim{Target: "wire/2", Holder: journal.Holder{Run: "theirs"}}); err != nil {
+	if _, err := b.Journal.Lock(t.Context(),
+		journal.Claim{Target: "wire/2", Holder: journal.Holder{Run: "theirs"}}); err != nil {
 		t.Fatal(err)
 	}
 	book := b.book()

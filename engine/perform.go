@@ -95,7 +95,8 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 		if wait == 0 {
 			continue
 		}
-		x.emit(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; next attempt in %s", err, wait.Round(time.Second))})
+		x.emit(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; next attempt in %s", err,
+			wait.Round(time.Second))})
 		if err := clock.Sleep(ctx, x.engine.Clock, wait); err != nil {
 			return err
 		}
@@ -229,15 +230,13 @@ func (x *execution) closeAttempt(ctx context.Context, step runbook.Step, seen ru
 	})
 }
 
-// record journals the outcome of an attempt, together with the requests that were
-// made under its permit.
-func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result, before ...journal.Pending) error {
+// record journals the outcome of an attempt.
+func (x *execution) record(ctx context.Context, step runbook.Step, result journal.Result) error {
 	result.Attempt = x.log.step(step.Name).Attempts
 	if result.Result == journal.Done && result.Reason == "" {
 		result.Reason = x.summary(step.Name)
 	}
-	drafts := append(before, journal.Pending{Kind: journal.Outcome, Step: step.Name, Data: result})
-	if err := x.log.append(ctx, drafts...); err != nil {
+	if err := x.append(ctx, journal.Outcome, step.Name, result); err != nil {
 		return err
 	}
 	x.emit(Event{Kind: StepEnded, Step: step.Name, Attempt: result.Attempt, Result: &result})
@@ -264,7 +263,7 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		}
 		class := apierr.ClassOf(err)
 		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified
-		wait := backoff.Refusals.Pause(n, apierr.RetryAfter(err))
+		wait := backoff.Refusals().Pause(n, apierr.RetryAfter(err))
 		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
 			return runbook.Undecidable(
 				fmt.Sprintf("Has the change of step %q happened? It can't be observed: %v", step.Name, err),

@@ -54,7 +54,8 @@ func (e *Engine) preview(ctx context.Context, book runbook.Runbook, options Opti
 
 // previewOf is an execution whose record is kept nowhere. It goes on from the
 // open run, if there is one.
-func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Options, open *journal.Record) (*execution, error) {
+func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Options,
+	open *journal.Record) (*execution, error) {
 	if open != nil {
 		record, err := open.Clone(ctx, e.Clock.Now)
 		if err != nil {

@@ -103,7 +103,10 @@ func (s *schedule) run(ctx context.Context) error {
 	attempts, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for {
-		for s.mayBegin(ctx) && !s.queue.empty() && s.begin(attempts) {
+		for s.mayBegin(ctx) && !s.queue.empty() {
+			if !s.begin(attempts) {
+				break
+			}
 		}
 		if s.working == 0 && (s.paused == 0 || !s.mayBegin(ctx)) {
 			return s.result(ctx)

@@ -264,13 +264,10 @@ func TestSeveralTargetsAreTakenTogether(t *testing.T) {
 // TestReadBackReadsOneLine: and believes no other than the one that was written.
 func TestReadBackReadsOneLine(t *testing.T) {
 	store, file := underLease(t)
-	record, err := journal.Load(ctx, store, "run-1")
-	if err != nil {
-		t.Fatal(err)
-	}
 	counted := &reads{Store: store}
 	lease := locked(t, store)
-	if record, err = journal.Load(ctx, counted, "run-1"); err != nil {
+	record, err := journal.Load(ctx, counted, "run-1")
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(record.Reopen(lease, now), record.Append(ctx, journal.Noted, "", journal.Note{Name: "size", Value: []byte("3")})); err != nil {

@@ -60,14 +60,18 @@ func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
 		"not seen":         {read: blind, want: runbook.AnswerUnknown},
 		"seen, not judged": {decide: blind, want: runbook.AnswerUnknown},
 	} {
-		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) { return true, row.read },
+		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) {
+			return true,
+				row.read
+		},
 			func(bool) runbook.Finding {
 				if row.decide != nil {
 					return runbook.Unknown(row.decide)
 				}
 				return runbook.Yes("it glows")
 			})
-		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want || row.want == runbook.AnswerUnknown && found.Reason != "403" {
+		if found := guard.Evaluate(t.Context(), round{number: 1}); found.Answer != row.want ||
+			row.want == runbook.AnswerUnknown && found.Reason != "403" {
 			t.Errorf("%s: %s: %s", name, found.Answer, found.Reason)
 		}
 	}

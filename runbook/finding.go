@@ -12,11 +12,11 @@ import (
 type Answer string
 
 const (
-	// AnswerHolds: observed, and so.
+	// AnswerHolds means: observed, and so.
 	AnswerHolds Answer = "holds"
-	// AnswerDoesNotHold: observed, and not so.
+	// AnswerDoesNotHold means: observed, and not so.
 	AnswerDoesNotHold Answer = "does-not-hold"
-	// AnswerUnknown: it could not be observed. It is never turned into one of the
+	// AnswerUnknown means: it could not be observed. It is never turned into one of the
 	// others.
 	AnswerUnknown Answer = "unknown"
 )

@@ -4,19 +4,19 @@ package runbook
 type Outcome string
 
 const (
-	// Remediated: the change was made and the final checks hold.
+	// Remediated means: the change was made and the final checks hold.
 	Remediated Outcome = "remediated"
-	// RolledOut: every step of a pipeline is done.
+	// RolledOut means: every step of a pipeline is done.
 	RolledOut Outcome = "rolled-out"
-	// NothingToDo: a guard does not hold; the recipe isn't for this.
+	// NothingToDo means: a guard does not hold; the recipe isn't for this.
 	NothingToDo Outcome = "nothing-to-do"
-	// Deferred: not now; it clears by itself.
+	// Deferred means: not now; it clears by itself.
 	Deferred Outcome = "deferred"
-	// Failed: it could not be done, and what was done was taken back.
+	// Failed means: it could not be done, and what was done was taken back.
 	Failed Outcome = "failed"
-	// Undecided: a guard could not see.
+	// Undecided means: a guard could not see.
 	Undecided Outcome = "undecided"
-	// NeedsAttention: a person has to answer a question before it can go on.
+	// NeedsAttention means: a person has to answer a question before it can go on.
 	NeedsAttention Outcome = "needs-attention"
 )
 
@@ -24,9 +24,9 @@ const (
 type Posture string
 
 const (
-	// FailClosed: do nothing, and say that it is undecided. The zero value of
+	// FailClosed means: do nothing, and say that it is undecided. The zero value of
 	// Runbook.Posture means this too.
 	FailClosed Posture = "fail-closed"
-	// FailOpen: do nothing, and never block the caller.
+	// FailOpen means: do nothing, and never block the caller.
 	FailOpen Posture = "fail-open"
 )

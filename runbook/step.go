@@ -89,20 +89,20 @@ type Retries struct {
 	When func(error) bool
 }
 
-// Start, in Step.After, stands for the beginning of the run.
+// Start in Step.After stands for the beginning of the run.
 const Start = "(start)"
 
 // State is how far a step's change is.
 type State string
 
 const (
-	// StateNotStarted: the change has not happened and is not happening.
+	// StateNotStarted means: the change has not happened and is not happening.
 	StateNotStarted State = "not-started"
-	// StateInFlight: the change was accepted and goes on; only waiting is left.
+	// StateInFlight means: the change was accepted and goes on; only waiting is left.
 	StateInFlight State = "in-flight"
-	// StateDone: the change has happened.
+	// StateDone means: the change has happened.
 	StateDone State = "done"
-	// StateUndecidable: the world does not tell. An operator has to.
+	// StateUndecidable means: the world does not tell. An operator has to.
 	StateUndecidable State = "undecidable"
 )
 
@@ -121,28 +121,28 @@ type Observation struct {
 	Err error `json:"-"`
 }
 
-// NotStarted: the change has not happened and is not happening.
+// NotStarted means: the change has not happened and is not happening.
 func NotStarted(format string, args ...any) Observation {
 	return Observation{State: StateNotStarted, Reason: fmt.Sprintf(format, args...)}
 }
 
-// InFlight: the change goes on; only waiting is left.
+// InFlight means: the change goes on; only waiting is left.
 func InFlight(format string, args ...any) Observation {
 	return Observation{State: StateInFlight, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Done: the change has happened.
+// Done means: the change has happened.
 func Done(format string, args ...any) Observation {
 	return Observation{State: StateDone, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Undecidable: the world does not tell whether the change happened; the question is
+// Undecidable means: the world does not tell whether the change happened; the question is
 // for an operator.
 func Undecidable(question, format string, args ...any) Observation {
 	return Observation{State: StateUndecidable, Question: question, Reason: fmt.Sprintf(format, args...)}
 }
 
-// NotObserved: the world could not be read.
+// NotObserved means: the world could not be read.
 func NotObserved(err error) Observation { return Observation{Err: err} }
 
 // Partially says that some of the change has happened.

@@ -12,7 +12,8 @@ import (
 )
 
 func guard(name string) runbook.Guard {
-	return runbook.Guard{Name: name, Evaluate: func(context.Context, runbook.Run) runbook.Finding { return runbook.Yes("so") }}
+	return runbook.Guard{Name: name,
+		Evaluate: func(context.Context, runbook.Run) runbook.Finding { return runbook.Yes("so") }}
 }
 
 func step(name string, after ...string) runbook.Step {
@@ -36,22 +37,27 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 		spoil func(*runbook.Runbook)
 		want  string
 	}{
-		"no name":                         {func(r *runbook.Runbook) { r.Name = "" }, "a name is required"},
-		"no version":                      {func(r *runbook.Runbook) { r.Version = "" }, "a version is required"},
-		"no target":                       {func(r *runbook.Runbook) { r.Target.ID = "" }, "a target ID is required"},
-		"no budget":                       {func(r *runbook.Runbook) { r.Budget = 0 }, "a budget is required"},
-		"a negative budget":               {func(r *runbook.Runbook) { r.Budget = -1 }, "a budget is required"},
-		"a negative limit":                {func(r *runbook.Runbook) { r.Parallel = -1 }, "parallel is -1"},
-		"an unknown posture":              {func(r *runbook.Runbook) { r.Posture = "brave" }, `posture "brave"`},
-		"no steps":                        {func(r *runbook.Runbook) { r.Steps = nil }, "at least one step is required"},
-		"no checks":                       {func(r *runbook.Runbook) { r.Checks = nil }, "at least one check is required"},
-		"a guard without a name":          {func(r *runbook.Runbook) { r.Guards[0].Name = "" }, "a guard has no name"},
-		"a guard without a function":      {func(r *runbook.Runbook) { r.Guards[0].Evaluate = nil }, `guard "full" has no Evaluate`},
-		"two guards of one name":          {func(r *runbook.Runbook) { r.Guards = append(r.Guards, guard("full")) }, `duplicate guard "full"`},
-		"a check without a function":      {func(r *runbook.Runbook) { r.Checks[0].Evaluate = nil }, `check "empty" has no Evaluate`},
-		"two checks of one name":          {func(r *runbook.Runbook) { r.Checks = append(r.Checks, guard("empty")) }, `duplicate check "empty"`},
-		"a step without a name":           {func(r *runbook.Runbook) { r.Steps[0].Name = "" }, `a step has the name ""`},
-		"a step with the name of Start":   {func(r *runbook.Runbook) { r.Steps[0].Name = runbook.Start }, "a step has the name"},
+		"no name":                {func(r *runbook.Runbook) { r.Name = "" }, "a name is required"},
+		"no version":             {func(r *runbook.Runbook) { r.Version = "" }, "a version is required"},
+		"no target":              {func(r *runbook.Runbook) { r.Target.ID = "" }, "a target ID is required"},
+		"no budget":              {func(r *runbook.Runbook) { r.Budget = 0 }, "a budget is required"},
+		"a negative budget":      {func(r *runbook.Runbook) { r.Budget = -1 }, "a budget is required"},
+		"a negative limit":       {func(r *runbook.Runbook) { r.Parallel = -1 }, "parallel is -1"},
+		"an unknown posture":     {func(r *runbook.Runbook) { r.Posture = "brave" }, `posture "brave"`},
+		"no steps":               {func(r *runbook.Runbook) { r.Steps = nil }, "at least one step is required"},
+		"no checks":              {func(r *runbook.Runbook) { r.Checks = nil }, "at least one check is required"},
+		"a guard without a name": {func(r *runbook.Runbook) { r.Guards[0].Name = "" }, "a guard has no name"},
+		"a guard without a function": {func(r *runbook.Runbook) { r.Guards[0].Evaluate = nil },
+			`guard "full" has no Evaluate`},
+		"two guards of one name": {func(r *runbook.Runbook) { r.Guards = append(r.Guards, guard("full")) },
+			`duplicate guard "full"`},
+		"a check without a function": {func(r *runbook.Runbook) { r.Checks[0].Evaluate = nil },
+			`check "empty" has no Evaluate`},
+		"two checks of one name": {func(r *runbook.Runbook) { r.Checks = append(r.Checks, guard("empty")) },
+			`duplicate check "empty"`},
+		"a step without a name": {func(r *runbook.Runbook) { r.Steps[0].Name = "" }, `a step has the name ""`},
+		"a step with the name of Start": {func(r *runbook.Runbook) { r.Steps[0].Name = runbook.Start },
+			"a step has the name"},
 		"two steps of one name":           {func(r *runbook.Runbook) { r.Steps[1].Name = "open" }, `duplicate step "open"`},
 		"a step named like the preflight": {func(r *runbook.Runbook) { r.Steps[1].Name = "tidy" }, `duplicate step "tidy"`},
 		"a rollback named like a step": {func(r *runbook.Runbook) {
@@ -75,13 +81,23 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 			back.Irreversible = true
 			r.Steps[0].Rollback = &back
 		}, `rollback "reopen" can't be rolled back, irreversible`},
-		"a step with a negative budget":   {func(r *runbook.Runbook) { r.Steps[0].Budget = -1 }, "negative budget"},
-		"a step with a negative permit":   {func(r *runbook.Runbook) { r.Steps[0].PermitLasts = -1 }, "negative budget, permit"},
-		"a step with a negative grace":    {func(r *runbook.Runbook) { r.Steps[0].Grace = -1 }, "negative budget, permit or grace"},
-		"retries of nothing":              {func(r *runbook.Runbook) { r.Steps[0].Retries = &runbook.Retries{Count: 1} }, "require When"},
-		"a step with an unknown guard":    {func(r *runbook.Runbook) { r.Steps[0].Guards = []string{"moon"} }, `requires guard "moon"`},
-		"a precondition without a name":   {func(r *runbook.Runbook) { r.Steps[0].Preconditions = []runbook.Guard{guard("")} }, "has no name"},
-		"a precondition that asks nobody": {func(r *runbook.Runbook) { r.Steps[0].Preconditions = []runbook.Guard{{Name: "dry"}} }, "has no Evaluate"},
+		"a step with a negative budget": {func(r *runbook.Runbook) { r.Steps[0].Budget = -1 }, "negative budget"},
+		"a step with a negative permit": {func(r *runbook.Runbook) { r.Steps[0].PermitLasts = -1 },
+			"negative budget, permit"},
+		"a step with a negative grace": {func(r *runbook.Runbook) { r.Steps[0].Grace = -1 },
+			"negative budget, permit or grace"},
+		"retries of nothing": {func(r *runbook.Runbook) { r.Steps[0].Retries = &runbook.Retries{Count: 1} },
+			"require When"},
+		"a step with an unknown guard": {func(r *runbook.Runbook) { r.Steps[0].Guards = []string{"moon"} },
+			`requires guard "moon"`},
+		"a precondition without a name": {func(
+			r *runbook.Runbook) {
+			r.Steps[0].Preconditions = []runbook.Guard{guard("")}
+		}, "has no name"},
+		"a precondition that asks nobody": {func(
+			r *runbook.Runbook) {
+			r.Steps[0].Preconditions = []runbook.Guard{{Name: "dry"}}
+		}, "has no Evaluate"},
 		"two preconditions of one name": {func(r *runbook.Runbook) {
 			r.Steps[0].Preconditions = []runbook.Guard{guard("dry"), guard("dry")}
 		}, "duplicate precondition"},
@@ -94,8 +110,9 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 			back := step("untidy")
 			r.Preflight[0].Rollback = &back
 		}, "preflight step"},
-		"an unknown predecessor":   {func(r *runbook.Runbook) { r.Steps[0].After = []string{"moon"} }, `comes after "moon"`},
-		"a step that is its own":   {func(r *runbook.Runbook) { r.Steps[0].After = []string{"open"} }, `"close" waits for itself`},
+		"an unknown predecessor": {func(r *runbook.Runbook) { r.Steps[0].After = []string{"moon"} }, `comes after "moon"`},
+		"a step that is its own": {func(r *runbook.Runbook) { r.Steps[0].After = []string{"open"} },
+			`"close" waits for itself`},
 		"steps that wait in a row": {func(r *runbook.Runbook) { r.Steps[0].After = []string{"close"} }, "form a cycle"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -144,23 +161,50 @@ func TestDigestStandsForAllThatAPlanRestsOn(t *testing.T) {
 		change func(*runbook.Runbook, []runbook.Finding)
 		equal  bool
 	}{
-		"nothing":                     {change: func(*runbook.Runbook, []runbook.Finding) {}, equal: true},
-		"the time it was seen":        {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Evidence[0].Seen = seen.Add(time.Hour) }, equal: true},
-		"the reason":                  {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Reason = "in other words" }, equal: true},
-		"the name":                    {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Name = "fill-tank" }},
-		"the version":                 {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Version = "2" }},
-		"the target":                  {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Target.ID = "tank/2" }},
-		"the inputs":                  {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Inputs = map[string]int{"litres": 3} }},
-		"a step":                      {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Steps[0].Changes = "open it wide" }},
-		"that a step is irreversible": {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Steps[0].Irreversible = true }},
+		"nothing": {change: func(*runbook.Runbook, []runbook.Finding) {}, equal: true},
+		"the time it was seen": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Evidence[0].Seen = seen.Add(time.Hour)
+		}, equal: true},
+		"the reason": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Reason = "in other words"
+		}, equal: true},
+		"the name":    {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Name = "fill-tank" }},
+		"the version": {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Version = "2" }},
+		"the target":  {change: func(r *runbook.Runbook, _ []runbook.Finding) { r.Target.ID = "tank/2" }},
+		"the inputs": {change: func(r *runbook.Runbook,
+			_ []runbook.Finding) {
+			r.Inputs = map[string]int{"litres": 3}
+		}},
+		"a step": {change: func(r *runbook.Runbook,
+			_ []runbook.Finding) {
+			r.Steps[0].Changes = "open it wide"
+		}},
+		"that a step is irreversible": {change: func(r *runbook.Runbook,
+			_ []runbook.Finding) {
+			r.Steps[0].Irreversible = true
+		}},
 		"what a step is made with": {change: func(r *runbook.Runbook, _ []runbook.Finding) {
 			r.Steps[0].Inputs = func(runbook.Run) (any, error) { return 3, nil }
 		}},
-		"a guard":                  {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Guard = "other" }},
-		"an answer":                {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Answer = runbook.AnswerUnknown }},
-		"the evidence's source":    {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Evidence[0].Source = "eye" }},
-		"the evidence's identity":  {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Evidence[0].Identity = "etag-2" }},
-		"the evidence's value":     {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Evidence[0].Value = []byte("8") }},
+		"a guard": {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Guard = "other" }},
+		"an answer": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Answer = runbook.AnswerUnknown
+		}},
+		"the evidence's source": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Evidence[0].Source = "eye"
+		}},
+		"the evidence's identity": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Evidence[0].Identity = "etag-2"
+		}},
+		"the evidence's value": {change: func(_ *runbook.Runbook,
+			f []runbook.Finding) {
+			f[0].Evidence[0].Value = []byte("8")
+		}},
 		"a finding without a fact": {change: func(_ *runbook.Runbook, f []runbook.Finding) { f[0].Evidence = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,11 +257,13 @@ func TestOverridesPassOnlyWhatIsNotLocked(t *testing.T) {
 		finding runbook.Finding
 		passes  bool
 	}{
-		"holds":                       {runbook.Yes(""), true},
-		"does not hold":               {runbook.No(""), false},
-		"unknown":                     {runbook.Unknownf("?"), false},
-		"overridden":                  {runbook.Finding{Answer: runbook.AnswerDoesNotHold, Override: "on call says so"}, true},
-		"overridden and locked":       {runbook.Finding{Answer: runbook.AnswerDoesNotHold, Override: "x", Locked: true}, false},
+		"holds":         {runbook.Yes(""), true},
+		"does not hold": {runbook.No(""), false},
+		"unknown":       {runbook.Unknownf("?"), false},
+		"overridden": {runbook.Finding{Answer: runbook.AnswerDoesNotHold, Override: "on call says so"},
+			true},
+		"overridden and locked": {runbook.Finding{Answer: runbook.AnswerDoesNotHold, Override: "x", Locked: true},
+			false},
 		"locked by its own guard":     {runbook.No("").NotOverridable(), false},
 		"locked, and holds":           {runbook.Yes("").NotOverridable(), true},
 		"an answer that there is not": {runbook.Finding{Answer: "perhaps"}, false},
@@ -253,7 +299,8 @@ func TestEvidenceOfOneFindingIsNotSharedWithAnother(t *testing.T) {
 	if one.Evidence[1].Source != "b" || other.Evidence[1].Source != "c" {
 		t.Errorf("%v and %v", one.Evidence, other.Evidence)
 	}
-	if got := runbook.NewEvidence("x", "", time.Now(), make(chan int)); !strings.Contains(string(got.Value), "not encodable") {
+	if got := runbook.NewEvidence("x", "", time.Now(), make(chan int)); !strings.Contains(string(got.Value),
+		"not encodable") {
 		t.Errorf("evidence that JSON can't hold: %s", got.Value)
 	}
 }

@@ -35,7 +35,7 @@ func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) erro
 		}
 		class := apierr.ClassOf(err)
 		clears := class == apierr.Transient || class == apierr.Throttled
-		if !clears || clock.Sleep(limited, clk, Refusals.Pause(n, apierr.RetryAfter(err))) != nil {
+		if !clears || clock.Sleep(limited, clk, Refusals().Pause(n, apierr.RetryAfter(err))) != nil {
 			return err
 		}
 	}

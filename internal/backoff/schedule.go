@@ -16,7 +16,9 @@ type Polling struct {
 
 // Operations is the schedule for ARM's long-running operations: within 2 % of
 // the operation's length, at most every second and at least every 15 s.
-var Operations = Polling{First: time.Second, Longest: 15 * time.Second, Share: 0.02}
+func Operations() Polling {
+	return Polling{First: time.Second, Longest: 15 * time.Second, Share: 0.02}
+}
 
 // Next gives the pause after elapsed. What the service asked for by Retry-After
 // is never undercut.
@@ -33,7 +35,9 @@ type Exponential struct {
 }
 
 // Refusals is the schedule after a refusal that clears by itself.
-var Refusals = Exponential{First: 2 * time.Second, Longest: 30 * time.Second, Factor: 1.6}
+func Refusals() Exponential {
+	return Exponential{First: 2 * time.Second, Longest: 30 * time.Second, Factor: 1.6}
+}
 
 // Pause gives the pause before attempt n+1, n counting from 1; never less than
 // what the service asked for.

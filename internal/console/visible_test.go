@@ -67,9 +67,11 @@ func TestTheLivePictureObeysNobody(t *testing.T) {
 		picture := &picture{title: "t" + text}
 		for _, event := range []engine.Event{
 			{Kind: engine.RunBegan, Run: "r" + text, At: at},
-			{Kind: engine.Found, Step: "start", Finding: &runbook.Finding{Guard: "g" + text, Answer: runbook.AnswerUnknown, Reason: "r" + text}},
+			{Kind: engine.Found, Step: "start", Finding: &runbook.Finding{Guard: "g" + text, Answer: runbook.AnswerUnknown,
+				Reason: "r" + text}},
 			{Kind: engine.StepBegan, Step: "s" + text, At: at},
-			{Kind: engine.StepMoved, Step: "s" + text, Progress: &runbook.Progress{Text: "p" + text, Details: []string{"d" + text}}},
+			{Kind: engine.StepMoved, Step: "s" + text, Progress: &runbook.Progress{Text: "p" + text,
+				Details: []string{"d" + text}}},
 			{Kind: engine.Warning, Text: "w" + text},
 			{Kind: engine.StepBegan, Step: "f" + text, At: at},
 			{Kind: engine.StepEnded, Step: "f" + text, Result: &journal.Result{Result: journal.Failure, Reason: "f" + text}},

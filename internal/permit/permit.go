@@ -55,7 +55,8 @@ func (p Permit) Authorize(ctx context.Context) error {
 	case p.terms == nil:
 		return apierr.New(apierr.Conflict, "no permit: a change was requested outside of a step")
 	case !p.terms.Now().Before(p.terms.Expires):
-		return apierr.New(apierr.Conflict, "permit expired: step %q, at %s", p.terms.Step, p.terms.Expires.UTC().Format(time.RFC3339))
+		return apierr.New(apierr.Conflict, "permit expired: step %q, at %s", p.terms.Step,
+			p.terms.Expires.UTC().Format(time.RFC3339))
 	}
 	if err := p.terms.Lease(ctx); err != nil {
 		return fmt.Errorf("permit of step %q: %w", p.terms.Step, err)

@@ -40,12 +40,13 @@ func TestNoChangeLeavesWithoutLivePermit(t *testing.T) {
 		permit func(*permit.Terms) // nil: none in the context
 		sent   bool
 	}{
-		"a read needs none":                   {method: http.MethodGet, sent: true},
-		"a change without a permit":           {method: http.MethodDelete},
-		"a change with an unknown verb":       {method: "PURGE"},
-		"a change under a permit":             {method: http.MethodPut, permit: func(*permit.Terms) {}, sent: true},
-		"a change under an expired permit":    {method: http.MethodPut, permit: func(t *permit.Terms) { t.Expires = noon }},
-		"a change after the lease was lost":   {method: http.MethodPatch, permit: func(t *permit.Terms) { t.Lease = func(context.Context) error { return lost } }},
+		"a read needs none":                {method: http.MethodGet, sent: true},
+		"a change without a permit":        {method: http.MethodDelete},
+		"a change with an unknown verb":    {method: "PURGE"},
+		"a change under a permit":          {method: http.MethodPut, permit: func(*permit.Terms) {}, sent: true},
+		"a change under an expired permit": {method: http.MethodPut, permit: func(t *permit.Terms) { t.Expires = noon }},
+		"a change after the lease was lost": {method: http.MethodPatch,
+			permit: func(t *permit.Terms) { t.Lease = func(context.Context) error { return lost } }},
 		"an exempt request needs none":        {method: http.MethodPost, sent: true},
 		"a lower-case method is not a reader": {method: "get"},
 	} {
@@ -94,7 +95,8 @@ func TestChangesAreNotedWithTheirAnswer(t *testing.T) {
 	p := permit.Mint(granted)
 	transport := &permit.Transport{Base: &wire{}}
 	for _, path := range []string{"/api/v1/nodes/a%2Fb?token=secret", "/lost"} {
-		request, err := http.NewRequestWithContext(permit.NewContext(t.Context(), p), http.MethodDelete, "https://cluster"+path, nil)
+		request, err := http.NewRequestWithContext(permit.NewContext(t.Context(), p), http.MethodDelete,
+			"https://cluster"+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,10 @@ import (
 
 // secretKey is the name of a field whose value is a credential, whatever it looks
 // like.
-var secretKey = regexp.MustCompile(`^(?:(?i:(?:.*[^a-z])?(?:password|passwd|client_?secret|client_?assertion|access_?token|refresh_?token|account_?key))|` +
-	`.*[a-z](?:Password|Passwd|ClientSecret|AccessToken|RefreshToken|AccountKey))$`)
+var secretKey = regexp.MustCompile(
+	`^(?:(?i:(?:.*[^a-z])?` +
+		`(?:password|passwd|client_?secret|client_?assertion|access_?token|refresh_?token|account_?key))|` +
+		`.*[a-z](?:Password|Passwd|ClientSecret|AccessToken|RefreshToken|AccountKey))$`)
 
 // String is Redact for a string.
 func String(text string) string { return string(Redact([]byte(text))) }

@@ -13,17 +13,20 @@ const token = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
 
 func TestJSONMasksValues(t *testing.T) {
 	for name, row := range map[string]struct{ given, want string }{
-		"a value under a secret's name":       {`{"password": "x y", "a": 1}`, `{"password": "[redacted]", "a": 1}`},
-		"camel case":                          {`{"adminPassword":"x"}`, `{"adminPassword":"[redacted]"}`},
-		"an argument":                         {`["--password=", "--password=hunter2"]`, `["--password=", "--password=[redacted]"]`},
-		"a namespace called onepassword":      {`{"namespace":"onepassword","left":["onepassword"]}`, `{"namespace":"onepassword","left":["onepassword"]}`},
-		"a field called onepassword":          {`{"onepassword":"there"}`, `{"onepassword":"there"}`},
-		"JSON in a string":                    {`"{\"password\": \"x\"}"`, `"{\"password\": \"[redacted]\"}"`},
-		"a token beside an escape":            {`"Bearer ` + token + `\u0026\""`, `"Bearer [redacted]\u0026\""`},
-		"a number under a secret's name":      {`{"password":7}`, `{"password":7}`},
-		"a list under a secret's name":        {`{"password":["x",{"b":"y"}]}`, `{"password":["[redacted]",{"b":"y"}]}`},
-		"a key that is a secret":              {`{"` + token + `":1}`, `{"[redacted]":1}`},
-		"white space and numbers are kept":    {"{ \"a\" : [ 1.50 , 1e3 , true , null ] }\n", "{ \"a\" : [ 1.50 , 1e3 , true , null ] }\n"},
+		"a value under a secret's name": {`{"password": "x y", "a": 1}`, `{"password": "[redacted]", "a": 1}`},
+		"camel case":                    {`{"adminPassword":"x"}`, `{"adminPassword":"[redacted]"}`},
+		"an argument": {`["--password=", "--password=hunter2"]`,
+			`["--password=", "--password=[redacted]"]`},
+		"a namespace called onepassword": {`{"namespace":"onepassword","left":["onepassword"]}`,
+			`{"namespace":"onepassword","left":["onepassword"]}`},
+		"a field called onepassword":     {`{"onepassword":"there"}`, `{"onepassword":"there"}`},
+		"JSON in a string":               {`"{\"password\": \"x\"}"`, `"{\"password\": \"[redacted]\"}"`},
+		"a token beside an escape":       {`"Bearer ` + token + `\u0026\""`, `"Bearer [redacted]\u0026\""`},
+		"a number under a secret's name": {`{"password":7}`, `{"password":7}`},
+		"a list under a secret's name":   {`{"password":["x",{"b":"y"}]}`, `{"password":["[redacted]",{"b":"y"}]}`},
+		"a key that is a secret":         {`{"` + token + `":1}`, `{"[redacted]":1}`},
+		"white space and numbers are kept": {"{ \"a\" : [ 1.50 , 1e3 , true , null ] }\n",
+			"{ \"a\" : [ 1.50 , 1e3 , true , null ] }\n"},
 		"an empty value is not one":           {`{"password":""}`, `{"password":""}`},
 		"a quote does not end what is masked": {`{"password":"a\"b","c":"d"}`, `{"password":"[redacted]","c":"d"}`},
 	} {
@@ -55,8 +58,10 @@ func (document) Generate(random *rand.Rand, size int) reflect.Value {
 }
 
 var pieces = []string{
-	"password", "password=", "password: ", "\"", "\\", "\\\"", "onepassword", token, "Bearer ", "sig=", "&sig=abc", "://u:p@h", "\n", "\u2028",
-	"-----BEGIN RSA PRIVATE KEY-----", "abc", "é", "\x00", "</script>", "client_secret=", "{\"password\": \"x\"}", "'", " ",
+	"password", "password=", "password: ", "\"", "\\", "\\\"", "onepassword", token, "Bearer ", "sig=", "&sig=abc",
+	"://u:p@h", "\n", "\u2028",
+	"-----BEGIN RSA PRIVATE KEY-----", "abc", "é", "\x00", "</script>", "client_secret=", "{\"password\": \"x\"}", "'",
+	" ",
 }
 
 func text(random *rand.Rand) string {

@@ -22,17 +22,21 @@ const (
 // JSON web tokens, bearer headers, shared-access signatures, keys of accounts in
 // connection strings, client secrets, GitHub's tokens, passwords in addresses, PEM
 // keys.
-var shapes = []shape{
+var shapes = []shape{ //nolint:gochecknoglobals // compiled once, never changed
 	{[]string{"eyj"}, regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), []byte(redacted)},
 	{[]string{"bearer"}, regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}`), []byte(after)},
 	// JSON, in which journals are written, spells & as \u0026 and a quote as \".
 	{[]string{"sig="}, regexp.MustCompile(`(?i)((?:[?&]|\\u0026)sig=)[^&"\\\s]+`), []byte(after)},
 	{
 		[]string{"secret", "assertion", "token", "password"},
-		regexp.MustCompile(`(?i)((?:client_secret|client_assertion|access_token|refresh_token|password)(?:\\*["'])?\s*[=:]\s*(?:\\*["'])?)[^&"'\\\s]+`), []byte(after),
+		regexp.MustCompile(`(?i)((?:client_secret|client_assertion|access_token|refresh_token|password)` +
+			`(?:\\*["'])?\s*[=:]\s*(?:\\*["'])?)[^&"'\\\s]+`),
+		[]byte(after),
 	},
-	{[]string{"accountkey", "sharedaccesskey"}, regexp.MustCompile(`(?i)((?:AccountKey|SharedAccessKey)\s*=\s*)[A-Za-z0-9+/=%]{8,}`), []byte(after)},
-	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, regexp.MustCompile(`(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}`), []byte(redacted)},
+	{[]string{"accountkey", "sharedaccesskey"},
+		regexp.MustCompile(`(?i)((?:AccountKey|SharedAccessKey)\s*=\s*)[A-Za-z0-9+/=%]{8,}`), []byte(after)},
+	{[]string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"},
+		regexp.MustCompile(`(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}`), []byte(redacted)},
 	{[]string{"://"}, regexp.MustCompile(`(://[^\s/:@"'\\]*:)[^\s/@"'\\]+@`), []byte(after + "@")},
 	{[]string{"private key"}, regexp.MustCompile(`(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]*`), []byte(after)},
 }

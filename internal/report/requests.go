@@ -51,7 +51,8 @@ func Requests(out io.Writer, width int, trail RequestTrail) error {
 	rows := make([][]string, 0, len(trail.Requests))
 	for _, one := range trail.Requests {
 		rows = append(rows, []string{
-			one.Step, strconv.Itoa(one.Attempt), one.Permit, one.Method, answered(one.Request), strconv.Itoa(one.Count), one.Path,
+			one.Step, strconv.Itoa(one.Attempt), one.Permit, one.Method, answered(one.Request),
+			strconv.Itoa(one.Count), one.Path,
 		})
 	}
 	return Table(out, width, []string{"STEP", "ATTEMPT", "PERMIT", "METHOD", "STATUS", "COUNT", "PATH"}, rows)

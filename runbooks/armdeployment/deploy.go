@@ -116,7 +116,7 @@ func (d *deployment) ended(ctx context.Context) (sight, error) {
 		if err != nil || there.Deployment == nil || !there.Active() {
 			return there, err
 		}
-		if err := clock.Sleep(ctx, d.Clock, backoff.Operations.Next(d.Clock.Since(began), time.Second)); err != nil {
+		if err := clock.Sleep(ctx, d.Clock, backoff.Operations().Next(d.Clock.Since(began), time.Second)); err != nil {
 			return there, fmt.Errorf("waiting for deployment %q, which is %s: %w", d.Deployment, there.State, err)
 		}
 	}

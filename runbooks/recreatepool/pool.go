@@ -115,7 +115,7 @@ func (rd *reader) awaitPool(ctx context.Context, pool string) (azure.Definition,
 		if again.err != nil || definition == nil || !changing(definition.State()) {
 			return definition, again.err
 		}
-		if err := clock.Sleep(ctx, rd.Clock, backoff.Operations.Next(rd.Clock.Since(start), 0)); err != nil {
+		if err := clock.Sleep(ctx, rd.Clock, backoff.Operations().Next(rd.Clock.Since(start), 0)); err != nil {
 			return nil, fmt.Errorf("waiting for pool %q, which is %s: %w", pool, definition.State(), err)
 		}
 	}
@@ -130,7 +130,7 @@ func (rd *reader) awaitCluster(ctx context.Context, wanted func(azure.Cluster) b
 			return err
 		}
 		rd.run.Report(runbook.Progress{Text: "the cluster is " + orNone(cluster.State)})
-		if err := clock.Sleep(ctx, rd.Clock, backoff.Operations.Next(rd.Clock.Since(start), 0)); err != nil {
+		if err := clock.Sleep(ctx, rd.Clock, backoff.Operations().Next(rd.Clock.Since(start), 0)); err != nil {
 			return fmt.Errorf("waiting for the cluster, which is %s: %w", orNone(cluster.State), err)
 		}
 	}

@@ -35,7 +35,8 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
-	return &bench{T: t, journal: journal.NewMemory(), does: map[string]func(context.Context, *rollout.Attempt) rollout.Outcome{}}
+	return &bench{T: t, journal: journal.NewMemory(),
+		does: map[string]func(context.Context, *rollout.Attempt) rollout.Outcome{}}
 }
 
 // scripted is the action of the bench's steps.

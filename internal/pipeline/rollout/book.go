@@ -37,8 +37,9 @@ func (r *Runner) book(plan *Plan) runbook.Runbook {
 	w := newWork(r, plan)
 	book := runbook.Runbook{
 		Name: Name, Version: version, Target: plan.Target(), Locks: plan.Inputs.Targets, Inputs: plan.Inputs, Budget: budget,
-		Parallel: max(1, plan.Inputs.Concurrency), KeepGoing: plan.Inputs.KeepGoing, KeepOpen: true, Success: runbook.RolledOut,
-		Guards: w.guards(), Checks: []runbook.Guard{w.allDone()},
+		Parallel: max(1, plan.Inputs.Concurrency), KeepGoing: plan.Inputs.KeepGoing, KeepOpen: true,
+		Success: runbook.RolledOut,
+		Guards:  w.guards(), Checks: []runbook.Guard{w.allDone()},
 	}
 	for _, i := range plan.Graph.Order() {
 		book.Steps = append(book.Steps, w.step(i))

@@ -27,9 +27,11 @@ func TestWhatIsLeftRunning(t *testing.T) {
 		left, host string
 		warnings   []string
 	}{
-		"nothing":            {"", "laptop", nil},
-		"something":          {"42 (sleep 600)", "laptop", []string{"step g/a had left running, and these were ended: 42 (sleep 600)"}},
-		"on another machine": {"", "runner", []string{"step g/a was at work on laptop, where it can't be seen from here whether something of it still runs"}},
+		"nothing": {"", "laptop", nil},
+		"something": {"42 (sleep 600)", "laptop",
+			[]string{"step g/a had left running, and these were ended: 42 (sleep 600)"}},
+		"on another machine": {"", "runner",
+			[]string{"step g/a was at work on laptop, where it can't be seen from here whether something of it still runs"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {

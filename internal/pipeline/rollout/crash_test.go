@@ -82,7 +82,8 @@ func (b *bench) finish(plan *rollout.Plan) {
 			b.Errorf("asked about a step that is idempotent: %s", result.Question)
 		}
 		var err error
-		if result, err = b.runner().Resume(context.Background(), plan, result.Run, rollout.Options{Answers: answers}); err != nil {
+		if result, err = b.runner().Resume(context.Background(), plan, result.Run,
+			rollout.Options{Answers: answers}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -56,12 +56,14 @@ func TestOlderRevisionsAreRefused(t *testing.T) {
 		ends        runbook.Outcome
 		reason      string
 	}{
-		"older":             {"8", "7", "", runbook.Failed, "revision-order does not hold: revision 7 is older than 8, which run run-1 rolled out here"},
-		"older, allowed":    {"8", "7", "8 is broken", runbook.RolledOut, ""},
-		"the same":          {"8", "8", "", runbook.RolledOut, ""},
-		"newer":             {"8", "9", "", runbook.RolledOut, ""},
-		"of another kind":   {"8", "2026-03-01T12:00:00Z", "", runbook.Undecided, "revision-order is unknown"},
-		"none after one":    {"8", "", "", runbook.Undecided, "the pipeline has no revision, and run run-1 rolled out revision 8 here"},
+		"older": {"8", "7", "", runbook.Failed,
+			"revision-order does not hold: revision 7 is older than 8, which run run-1 rolled out here"},
+		"older, allowed":  {"8", "7", "8 is broken", runbook.RolledOut, ""},
+		"the same":        {"8", "8", "", runbook.RolledOut, ""},
+		"newer":           {"8", "9", "", runbook.RolledOut, ""},
+		"of another kind": {"8", "2026-03-01T12:00:00Z", "", runbook.Undecided, "revision-order is unknown"},
+		"none after one": {"8", "", "", runbook.Undecided,
+			"the pipeline has no revision, and run run-1 rolled out revision 8 here"},
 		"one after none":    {"", "8", "", runbook.RolledOut, ""},
 		"neither":           {"", "", "", runbook.RolledOut, ""},
 		"none, but allowed": {"8", "", "by hand", runbook.RolledOut, ""},
@@ -94,14 +96,17 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 		const registration = `r < a; action: Ev2Registration | identityFrom: {resourceGroup: g, step: a, name: id}`
 		_, err := b.runner().Run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{})
 		var wrong *engine.InvalidError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration skips such steps") {
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(),
+			"step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration skips "+
+				"such steps") {
 			t.Errorf("got %v", err)
 		}
 		if len(b.calls) > 0 {
 			t.Errorf("ran %v", b.calls)
 		}
 		b.changed = func(inputs *rollout.Inputs) { inputs.Skip = []string{"Ev2Registration"} }
-		b.expect(b.run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{}), runbook.RolledOut, "2 of 3 steps are done, g/r was skipped")
+		b.expect(b.run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{}), runbook.RolledOut,
+			"2 of 3 steps are done, g/r was skipped")
 		if !slices.Equal(b.calls, []string{"a", "b"}) {
 			t.Errorf("ran %v", b.calls)
 		}
@@ -111,12 +116,14 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 func TestOneRunnerForATarget(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		plan := b.plan("", "a")
-		lease, err := b.journal.Lock(t.Context(), journal.Claim{Target: plan.Target().ID, Holder: journal.Holder{Run: "run-0", User: "bo"}})
+		lease, err := b.journal.Lock(t.Context(),
+			journal.Claim{Target: plan.Target().ID, Holder: journal.Holder{Run: "run-0", User: "bo"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var held *journal.HeldError
-		if _, err := b.runner().Run(t.Context(), plan, rollout.Options{}); !errors.As(err, &held) || held.Holder.User != "bo" {
+		if _, err := b.runner().Run(t.Context(), plan, rollout.Options{}); !errors.As(err, &held) ||
+			held.Holder.User != "bo" {
 			t.Errorf("got %v", err)
 		}
 		if err := lease.Release(t.Context()); err != nil {

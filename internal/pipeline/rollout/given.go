@@ -28,7 +28,8 @@ func (g Given) Text() string { return (pipeline.Value{Literal: g.Value}).Plain()
 const hidden = "***"
 
 // telling are the names of variables whose values are secrets.
-var telling = regexp.MustCompile(`(?i)(password|passwd|secret|token|credentials?|(api|private|access|account|storage|signing|shared)_?key|connection_?string)$`)
+var telling = regexp.MustCompile(`(?i)(password|passwd|secret|token|credentials?|` +
+	`(api|private|access|account|storage|signing|shared)_?key|connection_?string)$`)
 
 // looksSecret tells whether a value is to be hidden although nobody said so: by
 // its name, or because it has the shape of a credential.
@@ -78,9 +79,11 @@ type MissingInputError struct {
 
 func (e *MissingInputError) Error() string {
 	if e.Lost {
-		return fmt.Sprintf("step %s needs the secret output %q of step %s, which is not kept", e.Step, e.Input.Name.Value, e.Input.ID())
+		return fmt.Sprintf("step %s needs the secret output %q of step %s, which is not kept", e.Step, e.Input.Name.Value,
+			e.Input.ID())
 	}
-	return fmt.Sprintf("step %s needs the output %q of step %s, which gave none of that name", e.Step, e.Input.Name.Value, e.Input.ID())
+	return fmt.Sprintf("step %s needs the output %q of step %s, which gave none of that name", e.Step, e.Input.Name.Value,
+		e.Input.ID())
 }
 
 // given are the variables of a step with all values filled in.

@@ -21,7 +21,8 @@ func TestOutputsAreHandedOnAndKept(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		plan := b.plan("", "a", "b < a;"+lookup)
 		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
-			return rollout.Outcome{Result: journal.Done, Outputs: map[string]rollout.Output{"size": {Value: "12345678901234567890"}}}
+			return rollout.Outcome{Result: journal.Done,
+				Outputs: map[string]rollout.Output{"size": {Value: "12345678901234567890"}}}
 		}
 		var got []string
 		b.does["b"] = func(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
@@ -53,7 +54,8 @@ func TestSecrets(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {
 				plan := b.plan("", "z", fmt.Sprintf("a < z; idempotent: %v", idempotent), "b < a;"+lookup)
 				b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
-					return rollout.Outcome{Result: journal.Done, Outputs: map[string]rollout.Output{"size": {Value: "hush-hush", Secret: true}}}
+					return rollout.Outcome{Result: journal.Done,
+						Outputs: map[string]rollout.Output{"size": {Value: "hush-hush", Secret: true}}}
 				}
 				works := false
 				b.does["b"] = func(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
@@ -67,7 +69,7 @@ func TestSecrets(t *testing.T) {
 				}
 				first := b.run(t.Context(), plan, rollout.Options{})
 				works, b.calls = true, nil
-				result, err := b.runner().Run(t.Context(), plan, rollout.Options{})
+				result := b.run(t.Context(), plan, rollout.Options{})
 				if idempotent {
 					b.expect(result, runbook.RolledOut, "")
 					if !slices.Equal(b.calls, []string{"a", "b"}) {

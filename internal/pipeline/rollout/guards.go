@@ -57,7 +57,8 @@ func (w *work) inOrder(ctx context.Context, run runbook.Run) runbook.Finding {
 	}
 	w.past = past
 	if other := past.openBeside(run.ID(), w.plan.Target().ID); other != "" {
-		return runbook.No("run %s is open on a resource group of this rollout. hint: salve resume %s, or salve runs abandon %s",
+		return runbook.No("run %s is open on a resource group of this rollout. hint: salve resume %s, or salve runs "+
+			"abandon %s",
 			other, other, other).WithOutcome(runbook.Failed).NotOverridable()
 	}
 	if err := w.warnOfOthers(ctx, run); err != nil {

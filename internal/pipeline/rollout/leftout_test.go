@@ -31,8 +31,10 @@ func (b *bench) took(plan *rollout.Plan, outcome runbook.Outcome, reason string)
 func TestLeftOutIsNotDone(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		b.skip("Soak")
-		_, result := b.took(b.plan("", "a", soakAfterA, "b < soak"), runbook.RolledOut, "2 of 3 steps are done, g/soak was skipped")
-		if step := b.record(result.Run).Step("g/soak"); step.Finished() || step.Last.Result != journal.Skipped || step.Attempts > 0 {
+		_, result := b.took(b.plan("", "a", soakAfterA, "b < soak"), runbook.RolledOut,
+			"2 of 3 steps are done, g/soak was skipped")
+		if step := b.record(result.Run).Step("g/soak"); step.Finished() || step.Last.Result != journal.Skipped ||
+			step.Attempts > 0 {
 			t.Errorf("in the record it is %+v", step)
 		}
 		if !slices.Equal(b.calls, []string{"a", "b"}) {
@@ -48,7 +50,8 @@ func TestSkippingEndsWithItsFlag(t *testing.T) {
 		steps := []string{"a", soakAfterA, "b < soak"}
 		b.does["b"] = fails("no")
 		b.skip("Soak")
-		_, first := b.took(b.plan("", steps...), runbook.Failed, `step g/b: no; 1 of 3 steps are done, g/soak was skipped; not done: g/b`)
+		_, first := b.took(b.plan("", steps...), runbook.Failed,
+			`step g/b: no; 1 of 3 steps are done, g/soak was skipped; not done: g/b`)
 		_, again := b.took(b.plan("", steps...), runbook.Failed, "1 of 3 steps are done, g/soak was skipped")
 		outcomes := 0
 		for _, entry := range b.record(first.Run).Entries {
@@ -96,8 +99,10 @@ func TestWhatWasLeftOutElsewhereIsNotReliedOn(t *testing.T) {
 		b.skip("Shell")
 		b.took(b.plan("", "a"), runbook.RolledOut, "0 of 1 steps are done, g/a was skipped")
 		b.changed = nil
-		_, result := b.took(b.plan("", "b; externalDependsOn: [{serviceGroup: Example.Service, resourceGroup: g, step: a}]"), runbook.RolledOut, "its only step is done")
-		if !slices.ContainsFunc(result.Warnings, func(text string) bool { return strings.Contains(text, "does not show to be done") }) {
+		_, result := b.took(b.plan("", "b; externalDependsOn: [{serviceGroup: Example.Service, resourceGroup: g, step: a}]"),
+			runbook.RolledOut, "its only step is done")
+		if !slices.ContainsFunc(result.Warnings,
+			func(text string) bool { return strings.Contains(text, "does not show to be done") }) {
 			t.Errorf("warned of %q", result.Warnings)
 		}
 	})

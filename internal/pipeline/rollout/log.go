@@ -26,7 +26,8 @@ func safe(text string) string {
 	var name strings.Builder
 	for _, character := range []byte(text) {
 		switch {
-		case character >= 'a' && character <= 'z', character >= 'A' && character <= 'Z', character >= '0' && character <= '9', character == '-':
+		case character >= 'a' && character <= 'z', character >= 'A' && character <= 'Z', character >= '0' && character <= '9',
+			character == '-':
 			name.WriteByte(character)
 		default:
 			fmt.Fprintf(&name, "_%02x", character)

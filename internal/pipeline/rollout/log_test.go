@@ -34,11 +34,13 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "it is ***, and password=[redacted]\nthen the *** and no end--- attempt 2 ---\n" + strings.Repeat("x", 100_000) + "\n"
+	want := "it is ***, and password=[redacted]\nthen the *** and no end--- attempt 2 ---\n" +
+		strings.Repeat("x", 100_000) + "\n"
 	if string(raw) != want {
 		t.Errorf("logged %.200s", raw)
 	}
-	if path := folder.Path("run-1", step); !strings.HasPrefix(path, string(folder)+"/run-1/") || strings.Contains(path, "..") {
+	if path := folder.Path("run-1", step); !strings.HasPrefix(path, string(folder)+"/run-1/") ||
+		strings.Contains(path, "..") {
 		t.Errorf("the log is %s", path)
 	}
 }
@@ -83,7 +85,8 @@ func TestSecretsInEndlessLines(t *testing.T) {
 		}
 		raw, err := os.ReadFile(folder.Path("run-1", step))
 		if want := strings.Repeat("x", at) + "***" + strings.Repeat("y", 100_000); err != nil || string(raw) != want {
-			t.Errorf("at %d: %d bytes, %v, want %d; the secret shows: %t", at, len(raw), err, len(want), strings.Contains(string(raw), "value9"))
+			t.Errorf("at %d: %d bytes, %v, want %d; the secret shows: %t", at, len(raw), err, len(want),
+				strings.Contains(string(raw), "value9"))
 		}
 	}
 }

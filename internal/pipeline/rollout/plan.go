@@ -57,7 +57,8 @@ type Inputs struct {
 // NewPlan plans a resolved file. The inputs' ServiceGroup, Revision and Targets
 // are taken from it.
 func NewPlan(file *pipeline.File, inputs Inputs) (*Plan, error) {
-	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{}, secrets: secretsOf(file)}
+	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{},
+		secrets: secretsOf(file)}
 	for i, step := range plan.Steps {
 		plan.index[step.ID()] = i
 	}
@@ -79,7 +80,8 @@ func (p *Plan) connect() error {
 		}
 	}
 	if p.Graph = p.File.Graph(); len(p.Graph.Order()) < p.Graph.Len() {
-		return fmt.Errorf("steps of the pipeline wait for each other in a ring; salve pipeline validate %s shows it", p.File.Path)
+		return fmt.Errorf("steps of the pipeline wait for each other in a ring; salve pipeline validate %s shows it",
+			p.File.Path)
 	}
 	return nil
 }
@@ -89,7 +91,8 @@ func (p *Plan) connect() error {
 func targets(file *pipeline.File) []string {
 	var all, changed []string
 	for _, group := range file.ResourceGroups {
-		id := strings.ToLower(fmt.Sprintf("pipeline/%s/%s/%s", file.ServiceGroup.Value, group.Subscription.Value, group.ResourceGroup.Value))
+		id := strings.ToLower(fmt.Sprintf("pipeline/%s/%s/%s", file.ServiceGroup.Value, group.Subscription.Value,
+			group.ResourceGroup.Value))
 		all = append(all, id)
 		if slices.ContainsFunc(group.Steps, changes) {
 			changed = append(changed, id)

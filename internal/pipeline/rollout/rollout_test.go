@@ -45,8 +45,10 @@ func TestFailureStopsWhatHasNotBegun(t *testing.T) {
 		calls     []string
 		says      string
 	}{
-		"nothing more begins":              {false, []string{"a", "b"}, `step g/b: no; 1 of 5 steps are done; not done: g/b; not begun: g/c, g/d, g/e`},
-		"what does not depend on it":       {true, []string{"a", "b", "c", "e"}, `step g/b: no; 3 of 5 steps are done; not done: g/b; not begun: g/d`},
+		"nothing more begins": {false, []string{"a", "b"},
+			`step g/b: no; 1 of 5 steps are done; not done: g/b; not begun: g/c, g/d, g/e`},
+		"what does not depend on it": {true, []string{"a", "b", "c", "e"},
+			`step g/b: no; 3 of 5 steps are done; not done: g/b; not begun: g/d`},
 		"what does not depend on it, also": {true, []string{"a", "b", "c", "e"}, "not begun: g/d"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -113,7 +113,8 @@ func (p *Plan) checkAnswer(open *journal.History, name string, answer engine.Ans
 // unless the new run finds that out.
 func (r *Runner) supersede(plan *Plan, open *journal.History) error {
 	if open.Header.Runbook != Name {
-		return invalid("run %s of %s is open on this target: resume or abandon it first", open.Header.Run, open.Header.Runbook)
+		return invalid("run %s of %s is open on this target: resume or abandon it first", open.Header.Run,
+			open.Header.Runbook)
 	}
 	for _, step := range open.Steps() {
 		if step.Unsettled() && !r.observesAfter(plan, open, step.Name) {

@@ -32,7 +32,8 @@ func TestResumeRunsWhatWasNotDone(t *testing.T) {
 		if !slices.Equal(b.calls, []string{"b", "c"}) {
 			t.Errorf("ran %v", b.calls)
 		}
-		if _, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{}); err == nil || !strings.Contains(err.Error(), "is closed") {
+		if _, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{}); err == nil ||
+			!strings.Contains(err.Error(), "is closed") {
 			t.Errorf("resumed once more: %v", err)
 		}
 	})
@@ -78,7 +79,8 @@ func TestCutOff(t *testing.T) {
 				first := b.run(t.Context(), plan, rollout.Options{})
 				if test.fields == "" {
 					b.expect(first, runbook.NeedsAttention, `step g/a: it was cut off: killed`)
-					if want := "Has g/a done its work? Look, and answer by salve resume run-1 --answer g/a=done, or =again"; !strings.Contains(first.Question, want) {
+					if want := "Has g/a done its work? Look, and answer by salve resume run-1 --answer g/a=done, or " +
+						"=again"; !strings.Contains(first.Question, want) {
 						t.Errorf("asked %q", first.Question)
 					}
 				}
@@ -113,8 +115,10 @@ func TestDoneNeedsItsOutputs(t *testing.T) {
 			return rollout.Outcome{Result: journal.Unknown}
 		}
 		first := b.run(t.Context(), plan, rollout.Options{})
-		_, err := b.runner().Resume(t.Context(), plan, first.Run, rollout.Options{Answers: map[string]engine.Answer{"g/a": engine.AnswerDone}})
-		if err == nil || !strings.Contains(err.Error(), `step g/b requires the output "size" of g/a, which is not known: answer g/a=again`) {
+		_, err := b.runner().Resume(t.Context(), plan, first.Run,
+			rollout.Options{Answers: map[string]engine.Answer{"g/a": engine.AnswerDone}})
+		if err == nil || !strings.Contains(err.Error(),
+			`step g/b requires the output "size" of g/a, which is not known: answer g/a=again`) {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -136,7 +140,8 @@ func TestInterruptLetsRunningStepsStop(t *testing.T) {
 			t.Errorf("open %v, question %q", result.Open, result.Question)
 		}
 		delete(b.does, "b")
-		resumed, err := b.runner().Resume(t.Context(), plan, result.Run, rollout.Options{Answers: map[string]engine.Answer{"g/c": engine.AnswerAgain}})
+		resumed, err := b.runner().Resume(t.Context(), plan, result.Run,
+			rollout.Options{Answers: map[string]engine.Answer{"g/c": engine.AnswerAgain}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +154,9 @@ func TestInterruptWhileItWaitsToTryAgain(t *testing.T) {
 		ctx, interrupt := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Minute, func() { interrupt(engine.ErrInterrupted) })
 		b.does["a"] = fails("flaky")
-		result := b.run(ctx, b.plan("", "a; automatedRetry: {errorContainsAny: [flaky], maximumRetryCount: 2, durationBetweenRetries: 5m}"), rollout.Options{})
+		result := b.run(ctx,
+			b.plan("", "a; automatedRetry: {errorContainsAny: [flaky], maximumRetryCount: 2, durationBetweenRetries: 5m}"),
+			rollout.Options{})
 		b.expect(result, runbook.NeedsAttention, "interrupted; 0 of 1 steps are done; not done: g/a")
 	})
 }

@@ -25,16 +25,20 @@ func (Soak) Check(context.Context, *pipeline.Step) error { return nil }
 func (s Soak) Run(ctx context.Context, attempt *Attempt) Outcome {
 	soak := attempt.Step.Soak
 	if attempt.Since.IsZero() {
-		return Outcome{Result: journal.Failure, Reason: fmt.Sprintf("it waits for %s after %s was done, which it never was for this revision", soak.Duration.Duration, soak.Since.ID())}
+		return Outcome{Result: journal.Failure,
+			Reason: fmt.Sprintf("it waits for %s after %s was done, which it never was for this revision",
+				soak.Duration.Duration, soak.Since.ID())}
 	}
 	until := attempt.Since.Add(soak.Duration.Duration)
-	about := fmt.Sprintf("%s after %s was first done, at %s", soak.Duration.Duration, soak.Since.ID(), attempt.Since.UTC().Format(time.RFC3339))
+	about := fmt.Sprintf("%s after %s was first done, at %s", soak.Duration.Duration, soak.Since.ID(),
+		attempt.Since.UTC().Format(time.RFC3339))
 	left := until.Sub(s.Clock.Now())
 	if left > 0 {
 		attempt.Report("until " + until.UTC().Format(time.RFC3339) + ", " + about)
 	}
 	if err := clock.Sleep(ctx, s.Clock, left); err != nil {
-		return Outcome{Result: journal.Failure, Reason: fmt.Sprintf("it waits until %s: %v", until.UTC().Format(time.RFC3339), err)}
+		return Outcome{Result: journal.Failure, Reason: fmt.Sprintf("it waits until %s: %v", until.UTC().Format(time.RFC3339),
+			err)}
 	}
 	return Outcome{Result: journal.Done, Reason: about}
 }

@@ -200,7 +200,8 @@ func (w *work) try(ctx context.Context, attempt *Attempt) Outcome {
 		defer cancel()
 	}
 	outcome := w.runner.Actions[attempt.Step.Action.Value].Run(limited, attempt)
-	if outcome.Result != journal.Done && errors.Is(context.Cause(limited), context.DeadlineExceeded) && attempt.Step.Timeout != nil {
+	if outcome.Result != journal.Done && errors.Is(context.Cause(limited), context.DeadlineExceeded) &&
+		attempt.Step.Timeout != nil {
 		outcome.Reason = fmt.Sprintf("not done within its timeout of %s: %s", attempt.Step.Timeout.Duration, outcome.Reason)
 	}
 	return outcome

@@ -11,21 +11,21 @@ import (
 type Class string
 
 const (
-	// Transient: the answer was lost or the service stumbled. A change may or
+	// Transient means: the answer was lost or the service stumbled. A change may or
 	// may not have happened; look before doing it again.
 	Transient Class = "transient"
-	// Throttled: refused unread for being too many. Nothing happened.
+	// Throttled means: refused unread for being too many. Nothing happened.
 	Throttled Class = "throttled"
-	// Denied: refused for lack of rights. Nothing happened.
+	// Denied means: refused for lack of rights. Nothing happened.
 	Denied Class = "denied"
-	// Conflict: somebody else is at work, or changed what we had read. Nothing
+	// Conflict means: somebody else is at work, or changed what we had read. Nothing
 	// of ours happened; what was known must be read again.
 	Conflict Class = "conflict"
-	// Missing: the thing is not there.
+	// Missing means: the thing is not there.
 	Missing Class = "missing"
-	// Terminal: refused for good; asking again gives the same answer.
+	// Terminal means: refused for good; asking again gives the same answer.
 	Terminal Class = "terminal"
-	// Unclassified: nobody has said what the error means. A change may or may not
+	// Unclassified means: nobody has said what the error means. A change may or may not
 	// have happened; look before anything else.
 	Unclassified Class = "unclassified"
 )

@@ -15,7 +15,7 @@ func TestPollingIsLateByAShareOfTheOperation(t *testing.T) {
 	for _, length := range []time.Duration{10 * time.Second, 2 * time.Minute, 10 * time.Minute} {
 		elapsed, polls := time.Duration(0), 0
 		for elapsed < length {
-			elapsed += backoff.Operations.Next(elapsed, 0)
+			elapsed += backoff.Operations().Next(elapsed, 0)
 			polls++
 		}
 		if late := elapsed - length; late > max(time.Second, length/40) {
@@ -28,10 +28,10 @@ func TestPollingIsLateByAShareOfTheOperation(t *testing.T) {
 }
 
 func TestRetryAfterIsNeverUndercut(t *testing.T) {
-	if got := backoff.Operations.Next(time.Second, 20*time.Second); got != 20*time.Second {
+	if got := backoff.Operations().Next(time.Second, 20*time.Second); got != 20*time.Second {
 		t.Errorf("polling waits %s", got)
 	}
-	if got := backoff.Refusals.Pause(1, 90*time.Second); got != 90*time.Second {
+	if got := backoff.Refusals().Pause(1, 90*time.Second); got != 90*time.Second {
 		t.Errorf("after a refusal it waits %s", got)
 	}
 }
@@ -39,8 +39,8 @@ func TestRetryAfterIsNeverUndercut(t *testing.T) {
 func TestBackoffGrowsToItsBound(t *testing.T) {
 	last := time.Duration(0)
 	for n := 1; n < 500; n++ {
-		pause := backoff.Refusals.Pause(n, 0)
-		if pause < last || pause > backoff.Refusals.Longest {
+		pause := backoff.Refusals().Pause(n, 0)
+		if pause < last || pause > backoff.Refusals().Longest {
 			t.Fatalf("pause %d is %s after %s", n, pause, last)
 		}
 		last = pause
@@ -65,11 +65,11 @@ func TestTimeoutTellsItselfFromCancellation(t *testing.T) {
 func TestScaledClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		scaled := clock.NewScaled(60)
-		began, real := scaled.Now(), time.Now()
+		began, started := scaled.Now(), time.Now()
 		if err := clock.Sleep(context.Background(), scaled, 10*time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(real); took != 10*time.Second {
+		if took := time.Since(started); took != 10*time.Second {
 			t.Errorf("ten minutes took %s", took)
 		}
 		if passed := scaled.Since(began); passed != 10*time.Minute {
