@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"salve/engine"
+	"salve/internal/apierr"
 	"salve/internal/redact"
 	"salve/internal/report"
 	"salve/journal"
@@ -68,7 +70,7 @@ func (a *app) fail(err error) int {
 		}
 		code = max(code, a.exit)
 	}
-	line := strings.Join(strings.Fields(err.Error()), " ") + advice
+	line := named(err) + advice
 	if a.json() && !a.answered {
 		// Whoever reads JSON gets a document in any case; when not even that can be
 		// written, the line below still tells.
@@ -76,6 +78,30 @@ func (a *app) fail(err error) int {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), redact.Redact([]byte(line)))
 	return code
+}
+
+// named is an error as one line that holds the term which people search for.
+func named(err error) string {
+	line := strings.Join(strings.Fields(err.Error()), " ")
+	term, hint := "", ""
+	switch class := apierr.ClassOf(err); {
+	case errors.Is(err, context.DeadlineExceeded):
+		term = "timed out"
+	case class == apierr.Denied:
+		term, hint = "forbidden", "deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"
+	case class == apierr.Missing:
+		term = "not found"
+	case class == apierr.Throttled:
+		term, hint = "throttled", "run the same command again in a minute"
+	}
+	lower := strings.ToLower(line)
+	if !strings.Contains(lower, term) {
+		line = term + ": " + line
+	}
+	if hint != "" && !strings.Contains(lower, "hint:") {
+		line += ". hint: " + hint
+	}
+	return line
 }
 
 // classify gives an error's exit code, and what to do about it.
