@@ -42,7 +42,7 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	kubectl("-n", "salve-system", "create", "rolebinding", "salve-key", "--role=salve-key-aks-recreate-pool", "--user=runner")
 	kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-aks-recreate-pool", "--from-literal=key="+strings.Repeat("5a", 32))
 
-	s := serve(t, "wedged", plane.KubeconfigOf(t, "runner"))
+	s := serve(t, "wedged", plane.KubeconfigOfRunner(t))
 	s.namespace = "salve-system"
 	s.exits(s.run(), 0)
 	s.recovered()

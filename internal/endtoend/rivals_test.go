@@ -1,6 +1,7 @@
 package endtoend_test
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -152,6 +153,7 @@ func TestResumedOnAnotherMachine(t *testing.T) {
 // one in the cluster; when it is finished there, its record comes home.
 func TestAMovedRunIsGuarded(t *testing.T) {
 	s := serve(t, "wedged", "")
+	s.Environment["SALVE_JOURNAL_KEY_FILE"] = filepath.Join(t.TempDir(), "key") // one machine keeps the folder
 	first := s.run()
 	s.untilStep("drain")
 	if err := first.Process.Kill(); err != nil {
@@ -161,11 +163,12 @@ func TestAMovedRunIsGuarded(t *testing.T) {
 	name, folder := s.records()[0].Run, t.TempDir()
 	inCluster := []string{"--kubeconfig", s.plane.Kubeconfig(), "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
 	s.exits(s.salve(append([]string{"runs", "export", name, folder}, inCluster...)...), 0)
-	if said := s.exits(s.run(), 4); !strings.Contains(said, "and recorded in "+folder) {
+	if said := s.exits(s.run(), 4); !strings.Contains(said, "recorded in folder "+folder) {
 		t.Errorf("a run in the cluster: %s", tail(said))
 	}
 	cloud := s.Arguments[len(s.Arguments)-6:]
-	s.exits(s.salve(append([]string{"resume", name, "--journal", folder}, cloud...)...), 0)
+	resume := []string{"resume", name, "--journal", folder, "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
+	s.exits(s.salve(append(resume, cloud...)...), 0)
 	s.exits(s.salve(append([]string{"runs", "import", name, folder}, inCluster...)...), 0)
 	s.exits(s.run(), 0)
 	s.recovered()

@@ -30,27 +30,29 @@ func (c *ControlPlane) writeKeys() error {
 	if err != nil {
 		return err
 	}
-	admin, standIn := rand.Text(), rand.Text()
+	admin, standIn, runner := rand.Text(), rand.Text(), rand.Text()
 	for name, content := range map[string][]byte{
 		"accounts.key": pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 		"accounts.pub": pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}),
 		"tokens.csv": []byte(admin + ",admin,admin,system:masters\n" + standIn + "," + standsIn + "," + standsIn +
-			",system:masters\n"),
+			",system:masters\n" + runner + "," + Runner + "," + Runner + "\n"),
 		"audit.yaml": []byte(auditPolicy),
 	} {
 		if err := os.WriteFile(c.file(name), content, 0o600); err != nil {
 			return err
 		}
 	}
-	return c.writeKubeconfig(admin, standIn)
+	return c.writeKubeconfig(admin, standIn, runner)
 }
 
-func (c *ControlPlane) writeKubeconfig(admin, standIn string) error {
+func (c *ControlPlane) writeKubeconfig(admin, standIn, runner string) error {
 	return clientcmd.WriteToFile(clientcmdapi.Config{
 		Clusters: map[string]*clientcmdapi.Cluster{"test": {
 			Server: fmt.Sprintf("https://127.0.0.1:%d", c.ports.api), CertificateAuthority: c.file("apiserver/apiserver.crt"),
 		}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"admin": {Token: admin}, standsIn: {Token: standIn}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{
+			"admin": {Token: admin}, standsIn: {Token: standIn}, Runner: {Token: runner},
+		},
 		Contexts:       map[string]*clientcmdapi.Context{"test": {Cluster: "test", AuthInfo: "admin"}},
 		CurrentContext: "test",
 	}, c.kubeconfig)

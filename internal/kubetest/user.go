@@ -17,13 +17,18 @@ import (
 // standsIn is who acts as the users that tests name.
 const standsIn = "stand-in"
 
+// Runner is a user with a token of its own and without any rights but those that
+// tests bind to the name: its kubeconfig is one that a cloud may hand out, which an
+// impersonation is not.
+const Runner = "runner"
+
 // auditPolicy records who asked for what, of the users of tests alone.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
   - level: Metadata
-    users: [` + standsIn + `]
+    users: [` + standsIn + `, ` + Runner + `]
   - level: None
 `
 
@@ -45,7 +50,24 @@ func (c *ControlPlane) KubeconfigOf(t testing.TB, user string) string {
 	return path
 }
 
-// Requests are the kinds of requests that a user of KubeconfigOf has made, sorted:
+// KubeconfigOfRunner writes the kubeconfig of Runner, and gives its path.
+func (c *ControlPlane) KubeconfigOfRunner(t testing.TB) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(c.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(config.AuthInfos, "admin")
+	delete(config.AuthInfos, standsIn)
+	config.Contexts[config.CurrentContext].AuthInfo = Runner
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Requests are the kinds of requests that a user of a test has made, sorted:
 // "verb resource", with the group for those that have one, as in
 // "get daemonsets.apps" and "create pods/eviction".
 func (c *ControlPlane) Requests(t testing.TB, user string) []string {
@@ -71,6 +93,7 @@ func (c *ControlPlane) Accepted(t testing.TB, user string) int {
 // audited is an entry of the audit log.
 type audited struct {
 	Verb             string
+	User             struct{ Username string }
 	ImpersonatedUser struct{ Username string }
 	ObjectRef        *struct{ Resource, Subresource, APIGroup string }
 	ResponseStatus   struct{ Code int }
@@ -99,7 +122,11 @@ func (c *ControlPlane) audited(t testing.TB, user string, visit func(audited)) {
 		if err := json.Unmarshal(lines.Bytes(), &made); err != nil {
 			t.Fatalf("the audit log: %v", err)
 		}
-		if made.ImpersonatedUser.Username == user && made.ObjectRef != nil {
+		who := made.ImpersonatedUser.Username
+		if who == "" {
+			who = made.User.Username
+		}
+		if who == user && made.ObjectRef != nil {
 			visit(made)
 		}
 	}
