@@ -1,90 +1,28 @@
 package removeoperator_test
 
 import (
-	"context"
-	"errors"
 	"flag"
-	"fmt"
 	"net/http"
-	"sync"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 
-	"salve/engine"
-	"salve/journal"
+	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 )
 
 // sample is every which cut is tried by default. It is no multiple of two: cuts
 // before and after take turns.
-const sample = 5
+const sample = 23
 
-var errKilled = errors.New("killed")
-
-// mortal is a journal whose process dies at a write, before it or right after it.
-type mortal struct {
-	*journal.Memory
-	kill  context.CancelCauseFunc
-	at    int
-	after bool
-
-	mu     sync.Mutex
-	writes int
-	dead   bool
-}
-
-// Append is a journal write, which may be the last one.
-func (m *mortal) Append(ctx context.Context, run string, seq int, line []byte) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.dead {
-		return errKilled
-	}
-	if m.writes++; m.writes != m.at {
-		return m.Memory.Append(ctx, run, seq, line)
-	}
-	m.dead = true
-	m.kill(errKilled)
-	if m.after {
-		return errors.Join(errKilled, m.Memory.Append(ctx, run, seq, line))
-	}
-	return errKilled
-}
-
-func (m *mortal) gone() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.dead
-}
-
-// dieAt runs in a process that dies at a write, and gives how many there were.
-func (o *operator) dieAt(at int, after bool) int {
-	o.Helper()
-	kept := o.journal.(*journal.Memory)
-	ctx, kill := context.WithCancelCause(o.Context())
-	defer kill(nil)
-	process := &mortal{Memory: kept, kill: kill, at: at, after: after}
-	o.cluster = o.through(func(request *http.Request, next http.RoundTripper) (*http.Response, error) {
-		if process.gone() {
-			return nil, errKilled // nothing of a dead process reaches the cluster
-		}
-		return next.RoundTrip(request)
-	})
-	book := o.book()
-	machine := o.engine()
-	machine.Journal = process
-	result, err := machine.Run(ctx, book, engine.Options{})
-	if process.gone() != (err != nil || result.Unrecorded) {
-		o.Fatalf("dying at write %d: %v, %s", at, err, result.Outcome)
-	}
-	kept.Expire(book.Target.ID)
-	o.cluster = connected(o.TB, o.plane.Kubeconfig())
-	return process.writes
-}
+// whole asks for every cut, which takes longer than a test should.
+var whole = flag.Bool("whole", false, "kill runs at every journal write and every call, not at a sample of them")
 
 // dying is what a run is killed on: something of every kind that it removes.
-func dying(t *testing.T) *operator {
+func dying(t testing.TB) *operator {
 	o := retired(t)
 	o.inputs.CascadeWait.Duration = untilNamespacesGo / 2 // a namespace is waited for twice
 	o.deployment(0)
@@ -96,46 +34,33 @@ func dying(t *testing.T) *operator {
 	return o
 }
 
-// whole asks for every cut, which takes longer than a test should.
-var whole = flag.Bool("whole", false, "kill runs before and after every journal write, not a sample of them")
-
-// TestCrashAtEveryWrite kills the run before and after writes to the journal. The
-// next one goes on, and nothing is left and nothing else is touched.
-func TestCrashAtEveryWrite(t *testing.T) {
+// TestCrashAnywhere kills the run before and after writes to the journal and calls to
+// the cluster. The next one goes on, and nothing is left and nothing else is touched.
+func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	first := dying(t)
-	writes := first.dieAt(0, false)
-	first.removed()
-	t.Logf("%d writes", writes)
-	for at := 1; at <= writes; at++ {
-		for _, after := range []bool{false, true} {
-			if sampled := (2*at+position(after))%sample == 0; !sampled && !*whole {
-				continue
-			}
-			t.Run(fmt.Sprintf("write %d, after it %v", at, after), func(t *testing.T) {
-				t.Parallel()
-				o := dying(t)
-				o.dieAt(at, after)
-				result := o.run()
-				// A run that died with its last word was remediated already.
-				if at != writes || !after {
-					o.ends(result, runbook.Remediated)
-				} else {
-					o.ends(result, runbook.NothingToDo)
-				}
+	nth := sample
+	if *whole {
+		nth = 1
+	}
+	runbooktest.CrashAnywhere(t, func(t *testing.T) runbooktest.World {
+		o := dying(t)
+		return runbooktest.World{
+			Start: func(process *runbooktest.Process) runbook.Runbook {
+				config := o.plane.Config()
+				config.Wrap(func(next http.RoundTripper) http.RoundTripper { return process.Transport(next) })
+				cluster, err := kube.ForConfig(config, clock.RealClock{})
+				o.must(err)
+				o.cluster = cluster
+				return o.book()
+			},
+			// A deletion names the object's UID: of one that is going already it changes nothing.
+			MayRepeat: func(change string) bool { return strings.HasPrefix(change, http.MethodDelete+" ") },
+			Verify: func() {
 				o.removed()
 				if _, err := o.admin.Client.CoreV1().ConfigMaps(o.team).Get(t.Context(), "bystander", metav1.GetOptions{}); err != nil {
 					t.Errorf("the bystander: %v", err)
 				}
-			})
+			},
 		}
-	}
-}
-
-// position orders the two cuts at a write.
-func position(after bool) int {
-	if after {
-		return 1
-	}
-	return 0
+	}, runbooktest.EveryNth(nth))
 }
