@@ -82,7 +82,8 @@ func (b *bench) connect(_ cloudFlags, in recreatepool.Inputs) (recreatepool.Worl
 func (b *bench) types(want int, arguments ...string) (stdout, stderr string) {
 	b.t.Helper()
 	var out, log bytes.Buffer
-	a := &app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect}
+	a := &app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect,
+		program: Options{Runbooks: BuiltIn()}}
 	if got := execute(a); got != want {
 		b.t.Fatalf("salve %s: exit code %d, want %d\n%s\n%s", strings.Join(arguments, " "), got, want, out.String(), log.String())
 	}

@@ -7,10 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"salve/runbooks/recreatepool"
-	"salve/runbooks/removeoperator"
-	"salve/runbooks/rescuepods"
 )
 
 // grouped marks commands that act on a target: their help tells what names the target from what bounds the act.
@@ -75,23 +71,16 @@ func help(command *cobra.Command, _ []string) {
 	command.Print(text.String())
 }
 
-// exampleTargets are flags that name a target, for examples.
-func exampleTargets(runbook string) string {
-	return map[string]string{
-		recreatepool.Name:   "--subscription 5a1e0000-0000-4000-8000-000000000001 --resource-group fleet --cluster aks-1 --pool system",
-		removeoperator.Name: "--group example.com --namespace operators",
-		rescuepods.Name:     "--selector created-by-prow=true --expected-namespace test-pods",
-	}[runbook]
-}
-
 // examples show a command of a runbook, and what comes before and after it.
-func examples(asked verb, runbook string) string {
-	target := exampleTargets(runbook)
+func (a *app) examples(asked verb, offered offer) string {
+	runbook, target := offered.name(), offered.example()
 	if target == "" {
 		return ""
 	}
 	var text strings.Builder
-	example := func(about, command string) { fmt.Fprintf(&text, "  # %s\n  salve %s %s\n", about, command, target) }
+	example := func(about, command string) {
+		fmt.Fprintf(&text, "  # %s\n  %s %s %s\n", about, a.name(), command, target)
+	}
 	switch asked {
 	case check:
 		example("Ask the guards; changes nothing", "check "+runbook)

@@ -59,14 +59,14 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 }
 
 // surroundings are what pipelines are judged by on this machine.
-func surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
-	return pipeline.Environment{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: offered()}
+func (a *app) surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
+	return pipeline.Environment{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.offered()}
 }
 
 // offered are the runbooks that there are, as pipelines see them.
-func offered() map[string]pipeline.Offered {
+func (a *app) offered() map[string]pipeline.Offered {
 	all := map[string]pipeline.Offered{}
-	for _, offer := range offers() {
+	for _, offer := range a.offers() {
 		_, flags := inputFlags(offer)
 		one := pipeline.Offered{Refuses: func(input string, value any) error { return give(flags, input, value) }}
 		flags.VisitAll(func(flag *pflag.Flag) { one.Inputs = append(one.Inputs, flag.Name) })

@@ -33,7 +33,7 @@ func (*bookAction) Capabilities() rollout.Capabilities { return rollout.Capabili
 func (*bookAction) Check(context.Context, *pipeline.Step) error { return nil }
 
 func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
-	for _, offered := range offers() {
+	for _, offered := range b.app.offers() {
 		if offered.name() == step.Runbook.Runbook.Value {
 			return offered, nil
 		}

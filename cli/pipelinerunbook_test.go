@@ -64,7 +64,7 @@ func (b *bench) pipeline(want int, arguments ...string) string {
 	var out, log bytes.Buffer
 	a := &app{
 		stdout: &out, stderr: &log, environment: os.Environ(), lookup: b.lookup, connect: b.connect,
-		arguments: append([]string{"pipeline"}, arguments...),
+		arguments: append([]string{"pipeline"}, arguments...), program: Options{Runbooks: BuiltIn()},
 	}
 	if got := execute(a); got != want {
 		b.t.Fatalf("exit code %d, want %d\n%s\n%s", got, want, out.String(), log.String())
@@ -145,7 +145,7 @@ func TestRunbookInputs(t *testing.T) {
 
 // TestListsAsInputs: each value of a list is given by itself.
 func TestListsAsInputs(t *testing.T) {
-	_, flags := inputFlags(operatorOffer())
+	_, flags := inputFlags(removeOperator().offer())
 	if err := give(flags, "selector", []any{"app=old", "app in (a, b)"}); err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 		if file == nil {
 			continue
 		}
-		file, wrong = pipeline.Validate(file, surroundings(config, asked.fileOnly))
+		file, wrong = pipeline.Validate(file, a.surroundings(config, asked.fileOnly))
 		files, found = append(files, file), append(found, wrong...)
 		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
 			found = append(found, deployable(ctx, file)...)

@@ -48,7 +48,9 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 			return fmt.Errorf("making a folder for the journal: %w", err)
 		}
 	}
-	e := newErrand(a, request, &pools{world: asked.World, inputs: request.inputs, role: role}, act)
+	inputs := poolInputs{Inputs: request.inputs, Role: role}
+	offered := &aksOffer[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
+	e := newErrand(a, request, &aksRecipe[poolInputs]{offer: offered, world: AKS(asked.World)}, act)
 	e.scenario = asked.Scenario
 	if asked.DryRun {
 		e.verb = plan

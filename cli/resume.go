@@ -62,7 +62,7 @@ func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
 }
 
 func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record) error {
-	offered, err := offerOf(record.Header)
+	offered, err := a.offerOf(record.Header)
 	if err != nil {
 		return err
 	}

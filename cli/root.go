@@ -12,6 +12,9 @@ import (
 // error is printed here and nowhere else.
 func execute(a *app) int {
 	a.streams()
+	if err := a.validateRunbooks(); err != nil {
+		return a.fail(err)
+	}
 	root := newRoot(a)
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)
@@ -47,11 +50,16 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 		},
 	}
 	root.SetHelpFunc(help)
+	if a.program.Name != "" {
+		root.Use = a.program.Name
+	}
+	if a.program.About != "" {
+		root.Short, root.Long = a.program.About, ""
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0, "0 logs what happens, more logs every call too (LOG_VERBOSITY)")
 	if a.program.Commands != nil {
-		root.Use, root.Short, root.Long = a.program.Name, a.program.About, ""
 		root.AddCommand(a.program.Commands...)
 		root.AddCommand(newVersion(a))
 		return root

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
-
-	"salve/runbooks/rescuepods"
 )
 
 func newRun(a *app) *cobra.Command {
@@ -13,7 +11,7 @@ func newRun(a *app) *cobra.Command {
 // newVerb is a command that has the offered runbooks below it.
 func newVerb(a *app, verb verb, short string) *cobra.Command {
 	command := parent(string(verb), short)
-	for _, offered := range offers() {
+	for _, offered := range a.offers() {
 		command.AddCommand(newOffered(a, verb, offered))
 	}
 	return command
@@ -22,7 +20,8 @@ func newVerb(a *app, verb verb, short string) *cobra.Command {
 func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 	asked := &request{}
 	command := &cobra.Command{
-		Use: offered.name(), Short: offered.short(), Args: noArguments, Example: examples(verb, offered.name()),
+		Use: offered.name(), Short: offered.short(), Long: offered.long(), Args: noArguments,
+		Example: a.examples(verb, offered),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := offered.read(a, asked, command.Flags()); err != nil {
 				return err
@@ -37,16 +36,21 @@ func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 		},
 	}
 	groupFlags(command)
+	a.addFlags(command, verb, offered, asked)
+	return command
+}
+
+// addFlags are all flags of a runbook's command.
+func (a *app) addFlags(command *cobra.Command, verb verb, offered offer, asked *request) {
 	offered.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
 	if verb == act {
 		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
 		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
 	}
-	if pods, watched := offered.(*clusterOffer[rescuepods.Inputs]); watched && verb == check {
-		addWatch(a, command, pods, asked)
+	if verb == check && offered.watches() {
+		a.addWatch(command, offered, asked)
 	}
-	return command
 }
 
 // perform connects, does the errand and prints the answer.

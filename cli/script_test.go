@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"salve":     func() { os.Exit(cli.Main(cli.Options{})) },
+		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
 		"salve-sim": func() { os.Exit(simcli.Main()) },
 	})
 }

@@ -55,6 +55,7 @@ func TestStreamDropsWhatNobodyReads(t *testing.T) {
 func TestRunGoesOnWithoutReaders(t *testing.T) {
 	b := newBench(t, "wedged")
 	a := &app{stdout: &deaf{}, stderr: &deaf{}, lookup: b.lookup, connect: b.connect,
+		program:   Options{Runbooks: BuiltIn()},
 		arguments: b.onCluster("run", "aks-recreate-pool", "--pool", "system")}
 	if got := execute(a); got != exitDecided {
 		t.Fatalf("exit code %d", got)
@@ -86,7 +87,10 @@ func TestForgedTextsAreNotObeyed(t *testing.T) {
 			arguments = append(arguments, "--journal", b.journal)
 		}
 		var out, log bytes.Buffer
-		execute(&app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect})
+		execute(&app{
+			stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect,
+			program: Options{Runbooks: BuiltIn()},
+		})
 		if said := out.String() + log.String(); strings.ContainsAny(said, "\x1b\u202e\u009b\a") {
 			t.Errorf("%q is obeyed: %q", arguments, said)
 		}

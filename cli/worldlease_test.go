@@ -23,7 +23,11 @@ func TestTwoFoldersHaveOneLease(t *testing.T) {
 		other := append(without(first, "--journal"), "--journal", t.TempDir())
 		for _, arguments := range [][]string{other, without(first, "--journal")} {
 			var out, log bytes.Buffer
-			if code := execute(&app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect}); code != exitFailed {
+			code := execute(&app{
+				stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect,
+				program: Options{Runbooks: BuiltIn()},
+			})
+			if code != exitFailed {
 				t.Errorf("exit code %d: %s %s", code, out.String(), log.String())
 			}
 			refused = append(refused, log.String())

@@ -8,4 +8,4 @@ import (
 	"salve/cli"
 )
 
-func main() { os.Exit(cli.Main(cli.Options{})) }
+func main() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) }

@@ -16,7 +16,7 @@ import (
 
 // sample is every which cut is tried by default. It is no multiple of two: cuts
 // before and after take turns.
-const sample = 23
+const sample = 89
 
 // whole asks for every cut, which takes longer than a test should.
 var whole = flag.Bool("whole", false, "kill runs at every journal write and every call, not at a sample of them")

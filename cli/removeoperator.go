@@ -3,17 +3,17 @@ package cli
 import (
 	"github.com/spf13/pflag"
 
-	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/removeoperator"
 )
 
-// operatorOffer is remove-operator.
-func operatorOffer() offer {
-	return &clusterOffer[removeoperator.Inputs]{
-		called: removeoperator.Name, about: "Remove what a retired operator left behind, finalizers that nobody serves included",
-		inputs: removeoperator.Defaults(),
-		flags: func(in *removeoperator.Inputs, flags *pflag.FlagSet) {
+// removeOperator provides remove-operator.
+func removeOperator() Provider {
+	return OnCluster(Definition[Cluster, removeoperator.Inputs]{
+		Name: removeoperator.Name, Short: "Remove what a retired operator left behind, finalizers that nobody serves included",
+		Example:  "--group example.com --namespace operators",
+		Defaults: removeoperator.Defaults(),
+		Flags: func(in *removeoperator.Inputs, flags *pflag.FlagSet) {
 			flags.StringVar(&in.Group, "group", "", "the operator's API `group`, with all groups below it")
 			flags.StringVar(&in.Namespace, "namespace", "", "the operator's own `namespace`, which is deleted with all that is in it")
 			flags.StringArrayVar(&in.Selectors, "selector", nil, "label `selector` of what is the operator's own elsewhere (repeatable)")
@@ -24,8 +24,8 @@ func operatorOffer() offer {
 			flags.DurationVar(&in.CascadeWait.Duration, "cascade-wait", in.CascadeWait.Duration, "how long deletions are waited for before a finalizer is removed")
 			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
 		},
-		make: func(cluster *kube.Cluster, identity string, in removeoperator.Inputs) (runbook.Runbook, error) {
-			return removeoperator.New(removeoperator.World{Cluster: cluster, ClusterID: identity}, in)
+		New: func(cluster Cluster, in removeoperator.Inputs) (runbook.Runbook, error) {
+			return removeoperator.New(removeoperator.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)
 		},
-	}
+	})
 }

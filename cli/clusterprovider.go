@@ -14,22 +14,29 @@ import (
 	"salve/runbook"
 )
 
-// clusterOffer is a runbook for any cluster, reached by a kubeconfig.
-type clusterOffer[Inputs any] struct {
-	called, about string
-	inputs        Inputs
-	// flags makes a flag of each input.
-	flags func(*Inputs, *pflag.FlagSet)
-	// make makes the runbook; identity tells the cluster from others, and is empty
-	// for a trial.
-	make func(cluster *kube.Cluster, identity string, inputs Inputs) (runbook.Runbook, error)
+// clusterProvider is a runbook for any cluster.
+type clusterProvider[Inputs any] struct{ definition Definition[Cluster, Inputs] }
+
+func (p clusterProvider[Inputs]) offer() offer {
+	return &clusterOffer[Inputs]{Definition: p.definition, inputs: p.definition.Defaults}
 }
 
-func (o *clusterOffer[Inputs]) name() string  { return o.called }
-func (o *clusterOffer[Inputs]) short() string { return o.about }
+// clusterOffer is a runbook for any cluster, reached by a kubeconfig.
+type clusterOffer[Inputs any] struct {
+	Definition[Cluster, Inputs]
+	inputs Inputs
+}
+
+func (o *clusterOffer[Inputs]) name() string    { return o.Name }
+func (o *clusterOffer[Inputs]) short() string   { return o.Short }
+func (o *clusterOffer[Inputs]) long() string    { return o.Long }
+func (o *clusterOffer[Inputs]) example() string { return o.Example }
+func (o *clusterOffer[Inputs]) watches() bool   { return o.Watch != nil }
 
 func (o *clusterOffer[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
-	o.flags(&o.inputs, flags)
+	if o.Flags != nil {
+		o.Flags(&o.inputs, flags)
+	}
 	asked.cloud.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
 }
 
@@ -43,6 +50,18 @@ func (o *clusterOffer[Inputs]) recipe(_ *app, asked *request) (recipe, error) {
 		return nil, err
 	}
 	return &clusterRecipe[Inputs]{offer: o, reached: cluster}, nil
+}
+
+// watch looks on until something is wrong.
+func (o *clusterOffer[Inputs]) watch(ctx context.Context, _ *app, asked *request, say func(string)) (runbook.Finding, error) {
+	cluster, err := asked.cloud.openCluster()
+	if err != nil {
+		return runbook.Finding{}, err
+	}
+	if _, err := o.made(Cluster{Cluster: cluster}, o.inputs); err != nil {
+		return runbook.Finding{}, usage("%v", err)
+	}
+	return o.Watch(ctx, Cluster{Cluster: cluster}, o.inputs, say), nil
 }
 
 // resumed goes by the same ways to the cluster as to the journal, or else to the
@@ -78,7 +97,11 @@ func (c *clusterRecipe[Inputs]) cluster(context.Context) (*kube.Cluster, error) 
 }
 
 func (c *clusterRecipe[Inputs]) trial() (runbook.Runbook, error) {
-	return c.offer.make(c.reached, "", c.offer.inputs)
+	return c.make(c.offer.inputs)
+}
+
+func (c *clusterRecipe[Inputs]) make(in Inputs) (runbook.Runbook, error) {
+	return c.offer.made(Cluster{Cluster: c.reached, ID: c.identity}, in)
 }
 
 func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
@@ -88,7 +111,7 @@ func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Location) 
 		}
 		return nil, c.without(runbook.Undecided, "which cluster this is can't be seen: "+err.Error()), nil
 	}
-	book, err := c.offer.make(c.reached, c.identity, c.offer.inputs)
+	book, err := c.make(c.offer.inputs)
 	if err != nil {
 		return nil, nil, usage("%v", err)
 	}
@@ -110,7 +133,7 @@ func (c *clusterRecipe[Inputs]) again(ctx context.Context, _ *journal.Location, 
 	if err := c.identify(ctx); err != nil {
 		return runbook.Runbook{}, err
 	}
-	book, err := c.offer.make(c.reached, c.identity, inputs)
+	book, err := c.make(inputs)
 	if err != nil {
 		return runbook.Runbook{}, badInputs(header, err)
 	}
@@ -119,7 +142,7 @@ func (c *clusterRecipe[Inputs]) again(ctx context.Context, _ *journal.Location, 
 
 func (c *clusterRecipe[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
 	return []engine.Result{{
-		Runbook: c.offer.called, Outcome: outcome, Reason: reason,
+		Runbook: c.offer.Name, Outcome: outcome, Reason: reason,
 		Target: runbook.Target{Kind: "cluster", ID: c.identity, Name: "the cluster"},
 	}}
 }

@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+	"salve/kube"
+	"salve/runbook"
+	"salve/runbooks/armdeployment"
+)
+
+// recipe makes the runbooks of an errand: those of one name, on the world that
+// flags lead to.
+type recipe interface {
+	// trial is a runbook made without looking at anything, to find what is invalid.
+	trial() (runbook.Runbook, error)
+	// cluster is the one in which the journal is kept.
+	cluster(ctx context.Context) (*kube.Cluster, error)
+	// books are to be run one after the other. Where there is none it gives the
+	// ending.
+	books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error)
+	// again makes the runbook that a run was begun with.
+	again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error)
+	// without is the ending of an errand that came to no target.
+	without(outcome runbook.Outcome, reason string) []engine.Result
+	clock() clock.Clock
+}
+
+// offer is what a provider offers to one command.
+type offer interface {
+	name() string
+	short() string
+	long() string
+	example() string
+	// validate finds what its author forgot.
+	validate() error
+	// addFlags are those of its inputs and of the ways to its world.
+	addFlags(asked *request, flags *pflag.FlagSet)
+	// read takes flags and environment together.
+	read(a *app, asked *request, flags *pflag.FlagSet) error
+	// recipe connects to the world; it makes no call.
+	recipe(a *app, asked *request) (recipe, error)
+	// resumed is the recipe that a run was begun with.
+	resumed(a *app, asked *request, header journal.Header) (recipe, error)
+	// watches tells whether there is something to watch for; watch does it until there
+	// is an alarm.
+	watches() bool
+	watch(ctx context.Context, a *app, asked *request, say func(string)) (runbook.Finding, error)
+}
+
+// offers are new ones each time: each holds the inputs of one command.
+func (a *app) offers() []offer {
+	var all []offer
+	for _, provider := range a.program.Runbooks {
+		all = append(all, provider.offer())
+	}
+	return all
+}
+
+var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// validateRunbooks refuses providers that a command line can't be made of.
+func (a *app) validateRunbooks() error {
+	names := map[string]bool{rollout.Name: true, armdeployment.Name: true}
+	for i, provider := range a.program.Runbooks {
+		if provider == nil {
+			return fmt.Errorf("invalid program: runbook %d is nil", i+1)
+		}
+		offered := provider.offer()
+		name := offered.name()
+		switch {
+		case !runbookName.MatchString(name):
+			return fmt.Errorf("invalid program: runbook name %q: want lower-case letters, digits and hyphens", name)
+		case names[name]:
+			return fmt.Errorf("invalid program: duplicate runbook %q", name)
+		}
+		names[name] = true
+		if err := errors.Join(offered.validate(), a.validateFlags(offered)); err != nil {
+			return fmt.Errorf("invalid program: runbook %q: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// validateFlags finds flags that a command has already.
+func (a *app) validateFlags(offered offer) (err error) {
+	defer func() {
+		if redefined := recover(); redefined != nil { // so pflag tells of it
+			err = fmt.Errorf("%v", redefined)
+		}
+	}()
+	for _, verb := range []verb{act, plan, check} {
+		command := &cobra.Command{}
+		a.addFlags(command, verb, offered, &request{})
+		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
+			return errors.New("flag redefined: output and verbosity are flags of every command")
+		}
+	}
+	return nil
+}
+
+// offerOf is the offer for an open run.
+func (a *app) offerOf(header journal.Header) (offer, error) {
+	for _, offered := range a.offers() {
+		if offered.name() == header.Runbook {
+			return offered, nil
+		}
+	}
+	if header.Runbook == armdeployment.Name {
+		return nil, usage("run %q deploys for a step of a pipeline; the run of that pipeline goes on with it when it is resumed", header.Run)
+	}
+	return nil, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
+}
+
+// made makes a definition's runbook and checks that it can be found again by its name.
+func (d Definition[World, Inputs]) made(world World, in Inputs) (runbook.Runbook, error) {
+	book, err := d.New(world, in)
+	if err == nil && book.Name != d.Name {
+		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
+	}
+	return book, err
+}
+
+// validate finds what is missing.
+func (d Definition[World, Inputs]) validate() error {
+	if d.New == nil {
+		return errors.New("the function New is missing")
+	}
+	return nil
+}
+
+// inputsOf reads the inputs that a run was begun with.
+func inputsOf[Inputs any](header journal.Header) (in Inputs, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(header.Inputs))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return in, badInputs(header, err)
+	}
+	return in, nil
+}
+
+func badInputs(header journal.Header, err error) error {
+	return &attention{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
+}
