@@ -1,0 +1,123 @@
+package stalewebhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"salve/kube"
+	"salve/runbook"
+)
+
+// recordNote is the name under which the configuration is noted.
+const recordNote = "configuration"
+
+// recorded is what the journal keeps: enough to make the configuration again.
+type recorded struct {
+	UID             string          `json:"uid"`
+	ResourceVersion string          `json:"resourceVersion"`
+	Definition      json.RawMessage `json:"definition"`
+}
+
+// record writes the configuration down. It changes nothing in the cluster.
+func (r *removal) record() runbook.Step {
+	return runbook.Step{
+		Name: "record", Changes: "write the configuration into the journal", Guards: []string{"services-gone"},
+		Observe: func(_ context.Context, run runbook.Run) runbook.Observation {
+			switch found, err := run.Recall(recordNote, &recorded{}); {
+			case err != nil:
+				return runbook.NotObserved(err)
+			case found:
+				return runbook.Done("it is in the journal")
+			}
+			return runbook.NotStarted("it is not in the journal")
+		},
+		Apply: func(ctx context.Context, run runbook.Run) error {
+			seen, err := r.look(ctx, run)
+			if err != nil {
+				return err
+			}
+			if seen.configuration == nil {
+				return errors.New("not found: the configuration")
+			}
+			raw, err := json.Marshal(admission.ValidatingWebhookConfiguration{
+				ObjectMeta: metav1.ObjectMeta{
+					Name: r.name, Labels: seen.configuration.Labels, Annotations: seen.configuration.Annotations,
+				},
+				Webhooks: seen.configuration.Webhooks,
+			})
+			if err != nil {
+				return err
+			}
+			return run.Note(ctx, recordNote, recorded{
+				UID: string(seen.configuration.UID), ResourceVersion: seen.configuration.ResourceVersion, Definition: raw,
+			})
+		},
+	}
+}
+
+// delete deletes the configuration that was recorded, and no other under its name.
+func (r *removal) delete() runbook.Step {
+	return runbook.Step{
+		Name: "delete", Changes: "delete the configuration", Irreversible: true,
+		Guards:        []string{"configuration-exists", "fails-closed", "services-gone"},
+		Preconditions: []runbook.Guard{r.asRecorded()},
+		Inputs: func(run runbook.Run) (any, error) {
+			var was recorded
+			_, err := run.Recall(recordNote, &was)
+			return map[string]string{"uid": was.UID, "resourceVersion": was.ResourceVersion}, err
+		},
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
+			seen, err := r.look(ctx, run)
+			switch {
+			case err != nil:
+				return runbook.NotObserved(err)
+			case seen.configuration == nil:
+				return runbook.Done("it is gone")
+			}
+			return runbook.NotStarted("it is there")
+		},
+		Apply: r.deleteRecorded,
+	}
+}
+
+// asRecorded holds while the configuration is the one in the journal, unchanged: only
+// that one could be made again.
+func (r *removal) asRecorded() runbook.Guard {
+	return runbook.Guard{Name: "as-recorded", Question: "is it the configuration that was recorded?",
+		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+			var was recorded
+			if found, err := run.Recall(recordNote, &was); err != nil || !found {
+				return runbook.Unknown(errors.Join(errors.New("not found: the recorded configuration"), err))
+			}
+			seen, err := r.look(ctx, run)
+			if err != nil {
+				return runbook.Unknown(err)
+			}
+			if now := seen.configuration; now != nil && (string(now.UID) != was.UID || now.ResourceVersion != was.ResourceVersion) {
+				return runbook.No("it was changed since it was recorded").WithOutcome(runbook.Failed)
+			}
+			return runbook.Yes("it is as recorded")
+		}}
+}
+
+func (r *removal) deleteRecorded(ctx context.Context, run runbook.Run) error {
+	var was recorded
+	if found, err := run.ReadBack(ctx, recordNote, &was); err != nil || !found || was.UID == "" {
+		return errors.Join(errors.New("not found: the recorded configuration"), err)
+	}
+	uid := types.UID(was.UID)
+	err := r.cluster.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, r.name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &was.ResourceVersion},
+	})
+	if err != nil {
+		return fmt.Errorf("deleting validating webhook configuration %q: %w", r.name, kube.Classify(err))
+	}
+	r.seen.Reset()
+	return nil
+}
