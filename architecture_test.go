@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ var rooms = map[string][]string{
 	"internal/redact":                 {},
 	"internal/permit":                 {"internal/apierr"},
 	"runbook":                         {"internal/permit"},
+	"runbook/runbooktest":             {"engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                         {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":               {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                          {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
@@ -130,6 +132,33 @@ func TestOnlyTheEngineMints(t *testing.T) {
 	})
 }
 
+// TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
+func TestOnlyTestCodeImportsTesting(t *testing.T) {
+	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest"}
+	for room, imports := range importsOfRooms(t) {
+		for _, imported := range imports {
+			if slices.Contains(forTests, imported) && !slices.Contains(forTests, path.Dir(room)) &&
+				!slices.Contains(forTests, room) {
+				t.Errorf("%s imports %s, which is for tests", room, imported)
+			}
+		}
+	}
+	eachGoFile(t, func(file string) {
+		if strings.HasSuffix(file, "_test.go") || slices.Contains(forTests, path.Dir(filepath.ToSlash(file))) {
+			return
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range parsed.Imports {
+			if imported := strings.Trim(spec.Path.Value, `"`); imported == "testing" || strings.HasPrefix(imported, "testing/") {
+				t.Errorf("%s imports %s", file, imported)
+			}
+		}
+	})
+}
+
 func TestRoomsAreWellKept(t *testing.T) {
 	nothing := []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "shared"}
 	for room := range importsOfRooms(t) {
@@ -187,6 +216,9 @@ func eachGoFile(t *testing.T, visit func(path string)) {
 		hidden := strings.HasPrefix(entry.Name(), ".") && path != "."
 		if entry.IsDir() && (hidden || entry.Name() == "testdata" || entry.Name() == "tools") {
 			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil && path != "." {
+			return filepath.SkipDir // a module of its own, such as examples/own-runbook
 		}
 		if !entry.IsDir() && strings.HasSuffix(path, ".go") {
 			visit(path)

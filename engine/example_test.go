@@ -15,8 +15,12 @@ import (
 // A valve that lets water in, and a tank that must not run over.
 type valve struct{ open bool }
 
-// shut is a change: it asks the permit that its context carries right before.
-func (v *valve) shut(ctx context.Context) error {
+// read looks at the valve. A real one is far away, and reading it can fail.
+func (v *valve) read(context.Context, runbook.Run) (open bool, err error) { return v.open, nil }
+
+// shut is a change. Clients that Salve builds ask for the permit at the wire; any other
+// change asks the one in its context right before.
+func (v *valve) shut(ctx context.Context, _ runbook.Run) error {
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
@@ -24,40 +28,42 @@ func (v *valve) shut(ctx context.Context) error {
 	return nil
 }
 
-func shutValve(v *valve) runbook.Runbook {
-	tankFull := runbook.Guard{
-		Name: "tank-full", Question: "is the tank full?",
-		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			return runbook.Yes("the float is up").WithEvidence(runbook.NewEvidence("float", "", time.Now(), "up"))
-		},
+// waterRuns decides from what was read, and from nothing else.
+func waterRuns(open bool) runbook.Finding {
+	if !open {
+		return runbook.No("the valve is shut")
 	}
+	return runbook.Yes("the valve is open").WithEvidence(runbook.NewEvidence("valve/7", "", time.Now(), "open"))
+}
+
+func waterStopped(open bool) runbook.Finding {
+	if open {
+		return runbook.No("water runs")
+	}
+	return runbook.Yes("not a drop")
+}
+
+func shutValve(v *valve) runbook.Runbook {
 	shut := runbook.Step{
-		Name: "shut", Changes: "shut the valve", Guards: []string{"tank-full"},
-		Observe: func(context.Context, runbook.Run) runbook.Observation {
-			if v.open {
+		Name: "shut", Changes: "shut the valve", Guards: []string{"water-runs"},
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
+			open, err := v.read(ctx, run)
+			switch {
+			case err != nil:
+				return runbook.NotObserved(err)
+			case open:
 				return runbook.NotStarted("the valve is open")
 			}
 			return runbook.Done("the valve is shut")
 		},
-		Apply: func(ctx context.Context, _ runbook.Run) error {
-			return v.shut(ctx)
-		},
-	}
-	dry := runbook.Guard{
-		Name: "nothing-flows", Question: "has the water stopped?",
-		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			if v.open {
-				return runbook.No("water runs")
-			}
-			return runbook.Yes("not a drop")
-		},
+		Apply: v.shut,
 	}
 	return runbook.Runbook{
 		Name: "shut-valve", Version: "1", Budget: time.Minute,
 		Target: runbook.Target{Kind: "valve", ID: "valve/7", Name: "valve 7"},
-		Guards: []runbook.Guard{tankFull},
+		Guards: []runbook.Guard{runbook.Ask("water-runs", "does water run?", v.read, waterRuns)},
 		Steps:  []runbook.Step{shut},
-		Checks: []runbook.Guard{dry},
+		Checks: []runbook.Guard{runbook.Ask("water-stopped", "has the water stopped?", v.read, waterStopped)},
 	}
 }
 

@@ -30,6 +30,9 @@ func sweep(t *testing.T, broken string, options ...runbooktest.Option) {
 // TestCrashAnywhere: a runbook that observes before it acts passes every cut.
 func TestCrashAnywhere(t *testing.T) { sweep(t, "") }
 
+// TestQuestionIsAnEnd: a run that can't tell what became of a change parks, and passes.
+func TestQuestionIsAnEnd(t *testing.T) { sweep(t, "asks") }
+
 // brokenVariable has a process of this test run the sweep of a broken runbook.
 const brokenVariable = "SALVE_TEST_BROKEN_RUNBOOK"
 
@@ -44,11 +47,12 @@ func TestBroken(t *testing.T) {
 func TestSweepFindsBrokenRunbooks(t *testing.T) {
 	t.Parallel()
 	for broken, says := range map[string]string{
-		"no-permit": "shut has no permit",
-		"blind":     "shut was made again",
-		"age":       "the same state has the digests",
-		"check":     "the run that nobody kills ends",
-		"unseen":    "no change was seen",
+		"no-permit":  "shut has no permit",
+		"old-permit": "shut has no open intent",
+		"blind":      "shut was made again",
+		"age":        "the same state has the digests",
+		"check":      "the run that nobody kills ends",
+		"unseen":     "no change was seen",
 	} {
 		t.Run(broken, func(t *testing.T) {
 			t.Parallel()

@@ -182,11 +182,11 @@ func (c *changes) announced(ctx context.Context, change string) {
 		return
 	}
 	for _, entry := range record.Entries {
-		if entry.Kind == journal.Intended && record.Step(entry.Step).Permit == permit.ID() {
+		if step := record.Step(entry.Step); entry.Kind == journal.Intended && step.Open && step.Permit == permit.ID() {
 			return
 		}
 	}
-	c.add("%s has no intent in the journal", change)
+	c.add("%s has no open intent in the journal", change)
 }
 
 // made counts a change that the world answered with success.

@@ -18,6 +18,8 @@ type valve struct {
 	shuts, lookups int
 	// process is what the calls go through; nil calls directly.
 	process *runbooktest.Process
+	// locking is the context of the first change.
+	locking context.Context
 	// broken says how the runbook is broken.
 	broken string
 }
@@ -26,7 +28,7 @@ var errNoPermit = errors.New("no permit")
 
 func (v *valve) change(ctx context.Context, name string, do func()) error {
 	made := func() error {
-		if v.broken != "no-permit" {
+		if v.broken != "no-permit" && v.broken != "old-permit" {
 			if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 				return errors.Join(errNoPermit, err)
 			}
@@ -41,6 +43,10 @@ func (v *valve) change(ctx context.Context, name string, do func()) error {
 		return made()
 	case v.broken == "no-permit":
 		ctx = context.Background()
+	case v.broken == "old-permit" && name == "shut":
+		ctx = v.locking
+	case name == "lock":
+		v.locking = ctx
 	}
 	return v.process.Call(ctx, name, made)
 }
@@ -62,11 +68,13 @@ func (v *valve) look(ctx context.Context, what *bool) (seen bool, err error) {
 func (v *valve) step(name string, what *bool, guards ...string) runbook.Step {
 	return runbook.Step{
 		Name: name, Changes: name + " the valve", Guards: guards,
-		Observe: func(ctx context.Context, _ runbook.Run) runbook.Observation {
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			is, err := v.look(ctx, what)
 			switch {
 			case err != nil:
 				return runbook.NotObserved(err)
+			case v.broken == "asks" && run.Step(name).Unsettled:
+				return runbook.Undecidable("Is the valve as it should be?", "it can't be told")
 			case is && (v.broken != "blind" || name != "shut" || v.shuts > 1):
 				return runbook.Done("it is so")
 			}
