@@ -94,7 +94,7 @@ func TestFrames(t *testing.T) {
 	}
 	working := `
 aks-recreate-pool on prod-1/system  run run-1               0:10
-  ✓ guards          all 1 hold
+  ✓ guards          the only one holds
   ✓ snapshot                                                0:01
   ⠋ drain           7 of 9 pods gone                        0:05
       node-0: 1 pod left, shop/frontend-0 blocked by
@@ -112,7 +112,7 @@ aks-recreate-pool on prod-1/system  run run-1               0:10
 	}
 	over := `
 aks-recreate-pool on prod-1/system  run run-1               1:20
-  ✓ guards          all 1 hold
+  ✓ guards          the only one holds
   ✓ snapshot                                                0:01
   ✗ drain           a node went away while its pods were    1:05
                     being evicted, and came back

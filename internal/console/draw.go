@@ -125,7 +125,7 @@ func (d *drawing) guards(p *picture) {
 		passed = passed && finding.Answer == runbook.AnswerHolds
 	}
 	if passed && len(p.steps) > 0 {
-		d.row(green, "✓", "guards", fmt.Sprintf("all %d hold", len(p.guards)), "")
+		d.row(green, "✓", "guards", allHold(len(p.guards)), "")
 		return
 	}
 	for _, finding := range p.guards {
@@ -241,7 +241,7 @@ func (d *drawing) checks(p *picture) {
 	case p.verdict == nil:
 		d.row(blue, d.spin(), "checks", fmt.Sprintf("%d hold", holding), "")
 	case holding == len(p.checks):
-		d.row(green, "✓", "checks", fmt.Sprintf("all %d hold", holding), "")
+		d.row(green, "✓", "checks", allHold(holding), "")
 	}
 	for _, finding := range p.checks {
 		if finding.Answer != runbook.AnswerHolds {
@@ -316,4 +316,11 @@ func cut(text string, most int) string {
 
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}
+
+func allHold(findings int) string {
+	if findings == 1 {
+		return "the only one holds"
+	}
+	return fmt.Sprintf("all %d hold", findings)
 }

@@ -143,7 +143,7 @@ func tally(findings []runbook.Finding) string {
 	}
 	text := fmt.Sprintf("%d of %d hold", holding, len(findings))
 	if len(others) == 0 {
-		return "all " + fmt.Sprintf("%d hold", holding)
+		return allHold(holding)
 	}
 	return text + "; " + strings.Join(others, "; ")
 }
@@ -198,4 +198,11 @@ func with[T any](entry journal.Entry, use func(T)) error {
 // Person writes who is, or was, at work.
 func Person(holder journal.Holder) string {
 	return fmt.Sprintf("%s@%s (process %d)", holder.User, holder.Host, holder.PID)
+}
+
+func allHold(findings int) string {
+	if findings == 1 {
+		return "the only one holds"
+	}
+	return fmt.Sprintf("all %d hold", findings)
 }

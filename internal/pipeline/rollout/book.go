@@ -187,6 +187,6 @@ func (w *work) allDone() runbook.Guard {
 			if len(missing) > 0 {
 				return runbook.No("not done: %s", strings.Join(missing, ", ")).WithOutcome(runbook.Failed)
 			}
-			return runbook.Yes("every step is done")
+			return runbook.Yes("every step is done that was not to be skipped")
 		})
 }
