@@ -15,7 +15,7 @@ import (
 )
 
 func newAbandon(a *app) *cobra.Command {
-	from, reason, target := &shelf{}, "", ""
+	from, reason, target := &journalFlags{}, "", ""
 	command := &cobra.Command{
 		Use:   "abandon RUN --reason TEXT",
 		Short: "Close an open run as it is, and change nothing else",
@@ -32,7 +32,7 @@ lease in the cluster names the run too.`,
 			if reason == "" {
 				return usage("required flag --reason not set (for example --reason \"the cluster is going away\")")
 			}
-			kept, err := a.reach(command, from)
+			kept, err := a.openJournal(command, from)
 			if err == nil {
 				kept, err = from.withWorld(command.Context(), a, kept)
 			}

@@ -20,37 +20,37 @@ import (
 // aksProvider is a runbook for an AKS cluster.
 type aksProvider[Inputs any] struct{ definition AKSDefinition[Inputs] }
 
-func (p aksProvider[Inputs]) offer() offer {
-	return &aksOffer[Inputs]{AKSDefinition: p.definition, inputs: p.definition.Defaults}
+func (p aksProvider[Inputs]) entry() entry {
+	return &aksEntry[Inputs]{AKSDefinition: p.definition, inputs: p.definition.Defaults}
 }
 
-// aksOffer is a runbook for an AKS cluster, reached by ARM.
-type aksOffer[Inputs any] struct {
+// aksEntry is a runbook for an AKS cluster, reached by ARM.
+type aksEntry[Inputs any] struct {
 	AKSDefinition[Inputs]
 	inputs Inputs
 }
 
-func (o *aksOffer[Inputs]) name() string    { return o.Name }
-func (o *aksOffer[Inputs]) short() string   { return o.Short }
-func (o *aksOffer[Inputs]) long() string    { return o.Long }
-func (o *aksOffer[Inputs]) example() string { return o.Example }
-func (o *aksOffer[Inputs]) watches() bool   { return o.Watch != nil }
+func (o *aksEntry[Inputs]) name() string    { return o.Name }
+func (o *aksEntry[Inputs]) short() string   { return o.Short }
+func (o *aksEntry[Inputs]) long() string    { return o.Long }
+func (o *aksEntry[Inputs]) example() string { return o.Example }
+func (o *aksEntry[Inputs]) watches() bool   { return o.Watch != nil }
 
-func (o *aksOffer[Inputs]) validate() error {
+func (o *aksEntry[Inputs]) validate() error {
 	if o.Cluster == nil {
 		return errors.New("the function Cluster is missing")
 	}
 	return o.Definition.validate()
 }
 
-func (o *aksOffer[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
+func (o *aksEntry[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
 	if o.Flags != nil {
 		o.Flags(&o.inputs, flags)
 	}
 	asked.cloud.addFlags(flags)
 }
 
-func (o *aksOffer[Inputs]) read(a *app, asked *request, flags *pflag.FlagSet) error {
+func (o *aksEntry[Inputs]) read(a *app, asked *request, flags *pflag.FlagSet) error {
 	if o.Complete != nil {
 		if err := o.Complete(&o.inputs, flags, a.lookup); err != nil {
 			return usage("%v", err)
@@ -59,46 +59,46 @@ func (o *aksOffer[Inputs]) read(a *app, asked *request, flags *pflag.FlagSet) er
 	return asked.cloud.check()
 }
 
-func (o *aksOffer[Inputs]) recipe(a *app, asked *request) (recipe, error) {
+func (o *aksEntry[Inputs]) factory(a *app, asked *request) (factory, error) {
 	named := o.Cluster(o.inputs)
 	asked.inputs = recreatepool.Defaults() // of them only the cluster's name is used
 	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = named.Subscription, named.ResourceGroup, named.Cluster
 	world, err := a.connect(asked.cloud, asked.inputs)
 	world.OpenRun = func(ctx context.Context, target string) (string, error) { return asked.openRun(ctx, target) }
-	return &aksRecipe[Inputs]{offer: o, world: AKS(world)}, err
+	return &aksFactory[Inputs]{entry: o, world: AKS(world)}, err
 }
 
-func (o *aksOffer[Inputs]) resumed(a *app, asked *request, header journal.Header) (recipe, error) {
+func (o *aksEntry[Inputs]) resumed(a *app, asked *request, header journal.Header) (factory, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return nil, err
 	}
 	o.inputs = inputs
-	return o.recipe(a, asked)
+	return o.factory(a, asked)
 }
 
-func (o *aksOffer[Inputs]) watch(ctx context.Context, a *app, asked *request, say func(string)) (runbook.Finding, error) {
-	recipe, err := o.recipe(a, asked)
+func (o *aksEntry[Inputs]) watch(ctx context.Context, a *app, asked *request, say func(string)) (runbook.Finding, error) {
+	factory, err := o.factory(a, asked)
 	if err != nil {
 		return runbook.Finding{}, err
 	}
-	if _, err := recipe.trial(); err != nil {
+	if _, err := factory.trial(); err != nil {
 		return runbook.Finding{}, usage("%v", err)
 	}
-	return o.Watch(ctx, recipe.(*aksRecipe[Inputs]).world, o.inputs, say), nil
+	return o.Watch(ctx, factory.(*aksFactory[Inputs]).world, o.inputs, say), nil
 }
 
-// aksRecipe makes the runbooks of an offer on an AKS cluster.
-type aksRecipe[Inputs any] struct {
-	offer *aksOffer[Inputs]
+// aksFactory makes the runbooks of an entry on an AKS cluster.
+type aksFactory[Inputs any] struct {
+	entry *aksEntry[Inputs]
 	world AKS
 }
 
-func (r *aksRecipe[Inputs]) clock() clock.Clock { return r.world.Clock }
+func (r *aksFactory[Inputs]) clock() clock.Clock { return r.world.Clock }
 
-func (r *aksRecipe[Inputs]) named() AKSName { return r.offer.Cluster(r.offer.inputs) }
+func (r *aksFactory[Inputs]) named() AKSName { return r.entry.Cluster(r.entry.inputs) }
 
-func (r *aksRecipe[Inputs]) cluster(ctx context.Context) (*kube.Cluster, error) {
+func (r *aksFactory[Inputs]) cluster(ctx context.Context) (*kube.Cluster, error) {
 	cluster, err := r.world.Kubernetes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reaching the journal in cluster %q: %w", r.named().Cluster, err)
@@ -106,16 +106,16 @@ func (r *aksRecipe[Inputs]) cluster(ctx context.Context) (*kube.Cluster, error) 
 	return cluster, nil
 }
 
-func (r *aksRecipe[Inputs]) trial() (runbook.Runbook, error) {
-	return r.offer.made(r.world, r.offer.inputs)
+func (r *aksFactory[Inputs]) trial() (runbook.Runbook, error) {
+	return r.entry.made(r.world, r.entry.inputs)
 }
 
-func (r *aksRecipe[Inputs]) again(_ context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error) {
+func (r *aksFactory[Inputs]) again(_ context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err
 	}
-	book, err := r.offer.made(r.worldWith(kept), inputs)
+	book, err := r.entry.made(r.worldWith(kept), inputs)
 	if err != nil {
 		return runbook.Runbook{}, badInputs(header, err)
 	}
@@ -124,7 +124,7 @@ func (r *aksRecipe[Inputs]) again(_ context.Context, kept *journal.Location, hea
 
 // worldWith is the world whose leases are those of a location, unless it brings its own: those of the cluster, which
 // tell of runs whose record is elsewhere.
-func (r *aksRecipe[Inputs]) worldWith(kept *journal.Location) AKS {
+func (r *aksFactory[Inputs]) worldWith(kept *journal.Location) AKS {
 	world := r.world
 	if world.OpenRun != nil {
 		return world
@@ -139,14 +139,14 @@ func (r *aksRecipe[Inputs]) worldWith(kept *journal.Location) AKS {
 	return world
 }
 
-func (r *aksRecipe[Inputs]) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+func (r *aksFactory[Inputs]) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
 	selected, ending, err := r.selected(ctx, kept)
 	if err != nil || ending != nil {
 		return nil, ending, err
 	}
 	var books []runbook.Runbook
 	for _, inputs := range selected {
-		book, err := r.offer.made(r.worldWith(kept), inputs)
+		book, err := r.entry.made(r.worldWith(kept), inputs)
 		if err != nil {
 			return nil, nil, usage("%v", err)
 		}
@@ -156,12 +156,12 @@ func (r *aksRecipe[Inputs]) books(ctx context.Context, kept *journal.Location) (
 }
 
 // selected are the inputs of each run. Where there is none it gives the ending instead.
-func (r *aksRecipe[Inputs]) selected(ctx context.Context, kept *journal.Location) ([]Inputs, []engine.Result, error) {
-	if r.offer.Select == nil {
-		return []Inputs{r.offer.inputs}, nil, nil
+func (r *aksFactory[Inputs]) selected(ctx context.Context, kept *journal.Location) ([]Inputs, []engine.Result, error) {
+	if r.entry.Select == nil {
+		return []Inputs{r.entry.inputs}, nil, nil
 	}
 	var unreadable error
-	selected, found := r.offer.Select(ctx, r.world, r.offer.inputs, func() (open []Inputs, _ error) {
+	selected, found := r.entry.Select(ctx, r.world, r.entry.inputs, func() (open []Inputs, _ error) {
 		open, unreadable = r.open(ctx, kept)
 		return open, unreadable
 	})
@@ -181,10 +181,10 @@ func (r *aksRecipe[Inputs]) selected(ctx context.Context, kept *journal.Location
 }
 
 // open are the inputs of the open runs of the runbook.
-func (r *aksRecipe[Inputs]) open(ctx context.Context, kept *journal.Location) ([]Inputs, error) {
+func (r *aksFactory[Inputs]) open(ctx context.Context, kept *journal.Location) ([]Inputs, error) {
 	var unreadable error
 	records, err := journal.Find(ctx, kept, func(history *journal.History) bool {
-		return history.Closed == nil && history.Header.Runbook == r.offer.Name
+		return history.Closed == nil && history.Header.Runbook == r.entry.Name
 	}, func(_ string, err error) { unreadable = err })
 	if err = errors.Join(err, unreadable); err != nil {
 		return nil, err
@@ -200,11 +200,11 @@ func (r *aksRecipe[Inputs]) open(ctx context.Context, kept *journal.Location) ([
 	return all, nil
 }
 
-func (r *aksRecipe[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
+func (r *aksFactory[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
 	named := r.named()
 	id := azure.ClusterID(named.Subscription, named.ResourceGroup, named.Cluster)
 	return []engine.Result{{
-		Runbook: r.offer.Name, Outcome: outcome, Reason: reason,
+		Runbook: r.entry.Name, Outcome: outcome, Reason: reason,
 		Target: runbook.Target{Kind: "AKS cluster", ID: strings.ToLower(id), Name: named.Cluster},
 	}}
 }

@@ -13,9 +13,9 @@ import (
 	"salve/runbook"
 )
 
-// answer prints the results of an errand and sets the exit code. An error that
-// ended the errand is given back, to be printed after what is known.
-func (e *errand) answer(ctx context.Context, results []engine.Result, failure error) error {
+// answer prints the results of an invocation and sets the exit code. An error that
+// ended the invocation is given back, to be printed after what is known.
+func (e *invocation) answer(ctx context.Context, results []engine.Result, failure error) error {
 	if len(results) == 0 {
 		return failure
 	}
@@ -24,7 +24,7 @@ func (e *errand) answer(ctx context.Context, results []engine.Result, failure er
 		e.app.began = e.app.began || e.verb == act && result.Run != ""
 	}
 	if failure != nil && e.app.exit == exitNeedsAttention {
-		failure = &attention{failure}
+		failure = &attentionError{failure}
 	}
 	parts := make([]report.Result, 0, len(results))
 	for _, result := range results {
@@ -64,7 +64,7 @@ func (e *errand) answer(ctx context.Context, results []engine.Result, failure er
 	return failure
 }
 
-func (e *errand) kind() string {
+func (e *invocation) kind() string {
 	if e.scenario != "" {
 		return "rehearsal"
 	}
@@ -72,7 +72,7 @@ func (e *errand) kind() string {
 }
 
 // part is a result as a part of a JSON document.
-func (e *errand) part(ctx context.Context, result engine.Result) (report.Result, error) {
+func (e *invocation) part(ctx context.Context, result engine.Result) (report.Result, error) {
 	part := report.Result{Result: result, Next: report.Command(result, e.next(result))}
 	if e.verb != act {
 		acts := result.Outcome == "" || result.Open
@@ -94,7 +94,7 @@ func (e *errand) part(ctx context.Context, result engine.Result) (report.Result,
 
 // show prints a result as tables: the story of a run that changed something or
 // was rehearsed, otherwise what was found.
-func (e *errand) show(ctx context.Context, result engine.Result) error {
+func (e *invocation) show(ctx context.Context, result engine.Result) error {
 	out, width := e.app.stdout, e.app.width()
 	findings := result.Findings
 	if result.Run != "" && e.verb == act {
@@ -163,7 +163,7 @@ func showStory(a *app, history *journal.History) error {
 }
 
 // says is the last line.
-func (e *errand) says(results []engine.Result) string {
+func (e *invocation) says(results []engine.Result) string {
 	last := results[len(results)-1]
 	if len(results) == 1 {
 		return report.LastLine(last, e.next(last))

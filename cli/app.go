@@ -22,7 +22,7 @@ type app struct {
 	connect func(cloudFlags, recreatepool.Inputs) (recreatepool.World, error)
 	// program is what the command line was made for.
 	program Options
-	// replace goes on as another program.
+	// replace continues as another program.
 	replace func(path string, arguments, environment []string) error
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string

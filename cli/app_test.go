@@ -208,8 +208,8 @@ func TestHeldLease(t *testing.T) {
 	contains(t, log, "Waiting for the lease for at most 30s", "is held by run run-1")
 }
 
-// TestPatience: a lease is waited for as long as was asked, and no longer.
-func TestPatience(t *testing.T) {
+// TestHeldLeaseIsRetried: a lease is waited for as long as was asked, and no longer.
+func TestHeldLeaseIsRetried(t *testing.T) {
 	held := &journal.HeldError{Target: "t", Holder: journal.Holder{User: "ana"}}
 	for _, test := range []struct {
 		name     string
@@ -224,7 +224,7 @@ func TestPatience(t *testing.T) {
 				var log bytes.Buffer
 				watch := &watch{app: &app{stderr: &log}, clock: clock.Real{}}
 				attempts := 0
-				_, err := patiently(t.Context(), watch, test.patience, func() (engine.Result, error) {
+				_, err := retryWhileHeld(t.Context(), watch, test.patience, func() (engine.Result, error) {
 					if attempts++; attempts == test.freed {
 						return engine.Result{}, nil
 					}
@@ -284,7 +284,7 @@ func TestCommandToType(t *testing.T) {
 			}
 			return ""
 		}}
-		if got := a.acting(); got != test.want {
+		if got := a.actCommand(); got != test.want {
 			t.Errorf("after %q: %s, want %s", test.typed, got, test.want)
 		}
 	}

@@ -17,43 +17,43 @@ import (
 // clusterProvider is a runbook for any cluster.
 type clusterProvider[Inputs any] struct{ definition Definition[Cluster, Inputs] }
 
-func (p clusterProvider[Inputs]) offer() offer {
-	return &clusterOffer[Inputs]{Definition: p.definition, inputs: p.definition.Defaults}
+func (p clusterProvider[Inputs]) entry() entry {
+	return &clusterEntry[Inputs]{Definition: p.definition, inputs: p.definition.Defaults}
 }
 
-// clusterOffer is a runbook for any cluster, reached by a kubeconfig.
-type clusterOffer[Inputs any] struct {
+// clusterEntry is a runbook for any cluster, reached by a kubeconfig.
+type clusterEntry[Inputs any] struct {
 	Definition[Cluster, Inputs]
 	inputs Inputs
 }
 
-func (o *clusterOffer[Inputs]) name() string    { return o.Name }
-func (o *clusterOffer[Inputs]) short() string   { return o.Short }
-func (o *clusterOffer[Inputs]) long() string    { return o.Long }
-func (o *clusterOffer[Inputs]) example() string { return o.Example }
-func (o *clusterOffer[Inputs]) watches() bool   { return o.Watch != nil }
+func (o *clusterEntry[Inputs]) name() string    { return o.Name }
+func (o *clusterEntry[Inputs]) short() string   { return o.Short }
+func (o *clusterEntry[Inputs]) long() string    { return o.Long }
+func (o *clusterEntry[Inputs]) example() string { return o.Example }
+func (o *clusterEntry[Inputs]) watches() bool   { return o.Watch != nil }
 
-func (o *clusterOffer[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
+func (o *clusterEntry[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
 	if o.Flags != nil {
 		o.Flags(&o.inputs, flags)
 	}
 	asked.cloud.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
 }
 
-func (o *clusterOffer[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) error {
+func (o *clusterEntry[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) error {
 	return asked.cloud.kubernetesFlags.orDefault(a)
 }
 
-func (o *clusterOffer[Inputs]) recipe(_ *app, asked *request) (recipe, error) {
+func (o *clusterEntry[Inputs]) factory(_ *app, asked *request) (factory, error) {
 	cluster, err := asked.cloud.openCluster()
 	if err != nil {
 		return nil, err
 	}
-	return &clusterRecipe[Inputs]{offer: o, reached: cluster}, nil
+	return &clusterFactory[Inputs]{entry: o, reached: cluster}, nil
 }
 
 // watch looks on until something is wrong.
-func (o *clusterOffer[Inputs]) watch(ctx context.Context, _ *app, asked *request, say func(string)) (runbook.Finding, error) {
+func (o *clusterEntry[Inputs]) watch(ctx context.Context, _ *app, asked *request, say func(string)) (runbook.Finding, error) {
 	cluster, err := asked.cloud.openCluster()
 	if err != nil {
 		return runbook.Finding{}, err
@@ -66,7 +66,7 @@ func (o *clusterOffer[Inputs]) watch(ctx context.Context, _ *app, asked *request
 
 // resumed goes by the same ways to the cluster as to the journal, or else to the
 // default one: a target of another cluster is refused by its ID.
-func (o *clusterOffer[Inputs]) resumed(a *app, asked *request, header journal.Header) (recipe, error) {
+func (o *clusterEntry[Inputs]) resumed(a *app, asked *request, header journal.Header) (factory, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return nil, err
@@ -76,56 +76,56 @@ func (o *clusterOffer[Inputs]) resumed(a *app, asked *request, header journal.He
 		if err := asked.cloud.kubernetesFlags.orDefault(a); err != nil {
 			return nil, err
 		}
-		return o.recipe(a, asked)
+		return o.factory(a, asked)
 	}
 	cluster, err := asked.cluster(context.Background(), a)
-	return &clusterRecipe[Inputs]{offer: o, reached: cluster}, err
+	return &clusterFactory[Inputs]{entry: o, reached: cluster}, err
 }
 
-// clusterRecipe makes the runbook of an offer on a cluster.
-type clusterRecipe[Inputs any] struct {
-	offer   *clusterOffer[Inputs]
+// clusterFactory makes the runbook of an entry on a cluster.
+type clusterFactory[Inputs any] struct {
+	entry   *clusterEntry[Inputs]
 	reached *kube.Cluster
 	// identity is asked for once.
 	identity string
 }
 
-func (c *clusterRecipe[Inputs]) clock() clock.Clock { return c.reached.Clock }
+func (c *clusterFactory[Inputs]) clock() clock.Clock { return c.reached.Clock }
 
-func (c *clusterRecipe[Inputs]) cluster(context.Context) (*kube.Cluster, error) {
+func (c *clusterFactory[Inputs]) cluster(context.Context) (*kube.Cluster, error) {
 	return c.reached, nil
 }
 
-func (c *clusterRecipe[Inputs]) trial() (runbook.Runbook, error) {
-	return c.make(c.offer.inputs)
+func (c *clusterFactory[Inputs]) trial() (runbook.Runbook, error) {
+	return c.make(c.entry.inputs)
 }
 
-func (c *clusterRecipe[Inputs]) make(in Inputs) (runbook.Runbook, error) {
-	return c.offer.made(Cluster{Cluster: c.reached, ID: c.identity}, in)
+func (c *clusterFactory[Inputs]) make(in Inputs) (runbook.Runbook, error) {
+	return c.entry.made(Cluster{Cluster: c.reached, ID: c.identity}, in)
 }
 
-func (c *clusterRecipe[Inputs]) books(ctx context.Context, _ *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+func (c *clusterFactory[Inputs]) books(ctx context.Context, _ *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
 	if err := c.identify(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, nil, cause
 		}
 		return nil, c.without(runbook.Undecided, "which cluster this is can't be seen: "+err.Error()), nil
 	}
-	book, err := c.make(c.offer.inputs)
+	book, err := c.make(c.entry.inputs)
 	if err != nil {
 		return nil, nil, usage("%v", err)
 	}
 	return []runbook.Runbook{book}, nil, nil
 }
 
-func (c *clusterRecipe[Inputs]) identify(ctx context.Context) (err error) {
+func (c *clusterFactory[Inputs]) identify(ctx context.Context) (err error) {
 	if c.identity == "" {
 		c.identity, err = c.reached.ID(ctx)
 	}
 	return err
 }
 
-func (c *clusterRecipe[Inputs]) again(ctx context.Context, _ *journal.Location, header journal.Header) (runbook.Runbook, error) {
+func (c *clusterFactory[Inputs]) again(ctx context.Context, _ *journal.Location, header journal.Header) (runbook.Runbook, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err
@@ -140,9 +140,9 @@ func (c *clusterRecipe[Inputs]) again(ctx context.Context, _ *journal.Location, 
 	return book, nil
 }
 
-func (c *clusterRecipe[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
+func (c *clusterFactory[Inputs]) without(outcome runbook.Outcome, reason string) []engine.Result {
 	return []engine.Result{{
-		Runbook: c.offer.Name, Outcome: outcome, Reason: reason,
+		Runbook: c.entry.Name, Outcome: outcome, Reason: reason,
 		Target: runbook.Target{Kind: "cluster", ID: c.identity, Name: "the cluster"},
 	}}
 }

@@ -43,17 +43,17 @@ func usage(format string, args ...any) error {
 	return &engine.InvalidError{Reason: fmt.Sprintf(format, args...)}
 }
 
-// attention marks an error that an operator has to look at.
-type attention struct{ err error }
+// attentionError marks an error that an operator has to look at.
+type attentionError struct{ err error }
 
-func (e *attention) Error() string { return e.err.Error() }
-func (e *attention) Unwrap() error { return e.err }
+func (e *attentionError) Error() string { return e.err.Error() }
+func (e *attentionError) Unwrap() error { return e.err }
 
-// blind marks an error that says that something could not be seen.
-type blind struct{ err error }
+// unseenError marks an error that says that something could not be seen.
+type unseenError struct{ err error }
 
-func (e *blind) Error() string { return e.err.Error() }
-func (e *blind) Unwrap() error { return e.err }
+func (e *unseenError) Error() string { return e.err.Error() }
+func (e *unseenError) Unwrap() error { return e.err }
 
 // document prints the JSON document that answers the command.
 func (a *app) document(document any) error {
@@ -110,12 +110,12 @@ func (a *app) classify(err error) (code int, advice string) {
 	var held *journal.HeldError
 	var broken *journal.BrokenError
 	var missing *journal.MissingError
-	var concerning *attention
+	var concerning *attentionError
 	var away *journal.ElsewhereError
 	var unsealed *journal.UnsealedError
 	var absent *journal.LostRecordError
 	var headless *journal.HeadError
-	var unseen *blind
+	var unseen *unseenError
 	switch {
 	case errors.As(err, &unseen):
 		return exitUndecided, ""

@@ -9,7 +9,7 @@ import (
 )
 
 func newExplain(a *app) *cobra.Command {
-	from := &shelf{}
+	from := &journalFlags{}
 	command := &cobra.Command{
 		Use:   "explain RUN",
 		Short: "Say why a run acted or not, from its journal alone",
@@ -47,7 +47,7 @@ func (a *app) compared(document report.Explanation) error {
 		out = a.stderr
 	}
 	if document.Different > 0 {
-		return &attention{fmt.Errorf("%d of %s DIFFERENT when decided again: this program decides otherwise than the one that ran, or the record is not its own",
+		return &attentionError{fmt.Errorf("%d of %s DIFFERENT when decided again: this program decides otherwise than the one that ran, or the record is not its own",
 			document.Different, report.Count(len(document.Decisions), "decision", "decisions"))}
 	}
 	fmt.Fprintf(out, "Decided again from the record: %s, none comes out different.\n", report.Count(len(document.Decisions), "decision", "decisions"))

@@ -72,7 +72,7 @@ func help(command *cobra.Command, _ []string) {
 }
 
 // examples show a command of a runbook, and what comes before and after it.
-func (a *app) examples(asked verb, offered offer) string {
+func (a *app) examples(asked verb, offered entry) string {
 	runbook, target := offered.name(), offered.example()
 	if target == "" {
 		return ""

@@ -11,8 +11,8 @@ import (
 	"salve/internal/report"
 )
 
-// publication is what the user asked of salve hotfix publish-check.
-type publication struct {
+// publishRequest is what the user asked of salve hotfix publish-check.
+type publishRequest struct {
 	pointer       string
 	repositories  []string
 	architectures []string
@@ -20,7 +20,7 @@ type publication struct {
 }
 
 func newHotfixPublishCheck(a *app) *cobra.Command {
-	asked := &publication{}
+	asked := &publishRequest{}
 	command := &cobra.Command{
 		Use:   "publish-check --pointer FILE [--repository REPOSITORY…]",
 		Short: "Refuse a pointer to what nodes could not fetch",
@@ -56,7 +56,7 @@ type published struct {
 	Targets []prepublish.Presence `json:"targets"`
 }
 
-func (a *app) checkPublished(ctx context.Context, asked *publication) error {
+func (a *app) checkPublished(ctx context.Context, asked *publishRequest) error {
 	var repositories []prepublish.Repository
 	for _, text := range asked.repositories {
 		repository, err := prepublish.ParseRepository(text)
@@ -120,7 +120,7 @@ func refusal(answer published) error {
 	case counts[prepublish.NotThere] > 0:
 		return fmt.Errorf("%d of %s not there: don't publish this pointer", counts[prepublish.NotThere], report.Count(len(answer.Targets), "target", "targets"))
 	case counts[prepublish.Unseen] > 0:
-		return &blind{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet", counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
+		return &unseenError{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet", counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
 	}
 	return nil
 }

@@ -12,11 +12,11 @@ import (
 	"salve/internal/report"
 )
 
-// resolution is what the user asked of salve hotfix resolve.
-type resolution struct{ pointer, versions, before string }
+// resolveRequest is what the user asked of salve hotfix resolve.
+type resolveRequest struct{ pointer, versions, before string }
 
 func newHotfixResolve(a *app) *cobra.Command {
-	asked := &resolution{}
+	asked := &resolveRequest{}
 	command := &cobra.Command{
 		Use:   "resolve --pointer FILE --versions FILE",
 		Short: "Say which nodes of a fleet get what by a pointer",
@@ -47,7 +47,7 @@ type resolved struct {
 	Changes []prepublish.Change `json:"changes,omitempty"`
 }
 
-func (a *app) resolveHotfixes(asked *resolution) error {
+func (a *app) resolveHotfixes(asked *resolveRequest) error {
 	fleet, err := readFleet(asked.versions)
 	if err != nil {
 		return usage("--versions: %v", err)

@@ -13,19 +13,19 @@ import (
 )
 
 func newExport(a *app) *cobra.Command {
-	from := &shelf{}
+	from := &journalFlags{}
 	command := &cobra.Command{
 		Use:   "export RUN FOLDER",
 		Short: "Bring a run's record to a journal in a folder",
 		Long: `Bring a run's record to a journal in a folder. A closed run is copied. An open one is
-moved: it is closed where it was, and goes on from the folder.`,
+moved: it is closed where it was, and continues from the folder.`,
 		Args: twoArguments("the name of a run", "the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			kept, err := a.reach(command, from)
+			kept, err := a.openJournal(command, from)
 			if err != nil {
 				return err
 			}
-			there := &shelf{back: []string{"--journal", arguments[1]}}
+			there := &journalFlags{back: []string{"--journal", arguments[1]}}
 			to, err := a.inFolder(arguments[1])
 			if err != nil {
 				return err
@@ -38,7 +38,7 @@ moved: it is closed where it was, and goes on from the folder.`,
 }
 
 func newImport(a *app) *cobra.Command {
-	to := &shelf{}
+	to := &journalFlags{}
 	command := &cobra.Command{
 		Use:   "import RUN FOLDER",
 		Short: "Bring a run's record from a journal in a folder",
@@ -47,7 +47,7 @@ A closed run is copied. An open one is moved: it is closed in the folder, and go
 on where it is brought.`,
 		Args: twoArguments("the name of a run", "the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			kept, err := a.reach(command, to)
+			kept, err := a.openJournal(command, to)
 			if err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ on where it is brought.`,
 }
 
 // migrate brings a record from one journal to another and says where it stands.
-func (a *app) migrate(command *cobra.Command, run string, from, to *journal.Location, there *shelf) error {
+func (a *app) migrate(command *cobra.Command, run string, from, to *journal.Location, there *journalFlags) error {
 	if err := identify(command.Context(), from, to); err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 	return config, found, nil
 }
 
-// surroundings are what pipelines are judged by on this machine.
+// surroundings are what pipelines are validated against on this machine.
 func (a *app) surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
 	return pipeline.Environment{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.offered()}
 }
@@ -66,20 +66,20 @@ func (a *app) surroundings(config *pipeline.Config, fileOnly bool) pipeline.Envi
 // offered are the runbooks that there are, as pipelines see them.
 func (a *app) offered() map[string]pipeline.Offered {
 	all := map[string]pipeline.Offered{}
-	for _, offer := range a.offers() {
-		_, flags := inputFlags(offer)
+	for _, entry := range a.entries() {
+		_, flags := inputFlags(entry)
 		one := pipeline.Offered{Refuses: func(input string, value any) error { return give(flags, input, value) }}
 		flags.VisitAll(func(flag *pflag.Flag) { one.Inputs = append(one.Inputs, flag.Name) })
 		if flag := flags.Lookup("budget"); flag != nil {
 			one.Budget, _ = time.ParseDuration(flag.DefValue) // 0 is unknown
 		}
-		all[offer.name()] = one
+		all[entry.name()] = one
 	}
 	return all
 }
 
 // inputFlags are a runbook's inputs, by the names that they have on the command line.
-func inputFlags(of offer) (*request, *pflag.FlagSet) {
+func inputFlags(of entry) (*request, *pflag.FlagSet) {
 	asked, flags := &request{}, pflag.NewFlagSet(of.name(), pflag.ContinueOnError)
 	of.addFlags(asked, flags)
 	return asked, flags

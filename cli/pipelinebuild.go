@@ -17,14 +17,14 @@ import (
 	"salve/internal/report"
 )
 
-// building is what the user asked of salve pipeline build.
-type building struct {
+// buildRequest is what the user asked of salve pipeline build.
+type buildRequest struct {
 	platform string
 	anew     bool
 }
 
 func newPipelineBuild(a *app) *cobra.Command {
-	asked := &building{}
+	asked := &buildRequest{}
 	command := &cobra.Command{
 		Use: "build FILE", Short: "Build what a pipeline's steps execute, for the machine that will run them",
 		Long: `Build runs the pipeline's build step in its folder, for this machine or for
@@ -47,7 +47,7 @@ can't execute what came of it; 2 wrong usage.`,
 	return command
 }
 
-func (a *app) buildPipeline(parent context.Context, asked *building, path string) error {
+func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path string) error {
 	file, err := a.parsed(path)
 	if err != nil || file == nil {
 		return err

@@ -42,7 +42,7 @@ type deployAction struct {
 	subscriptions map[string]string
 }
 
-func (j *journey) deployAction() *deployAction {
+func (j *pipelineRun) deployAction() *deployAction {
 	return &deployAction{
 		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup, subscriptions: map[string]string{},
 		desk: &deployment.Renderer{
@@ -66,7 +66,7 @@ func (d *deployAction) Secret(step *pipeline.Step, variable string) bool {
 	return d.desk.Secret(step, variable)
 }
 
-// Run deploys, or goes on with what an earlier process began.
+// Run deploys, or resumes what an earlier process began.
 func (d *deployAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
 	outcome, err := d.run(ctx, attempt)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 	if done {
 		return d.deployed(ctx, world, in, attempt.Earlier)
 	}
-	result, err := d.app.machine(attempt, d.kept, world.Clock).Run(ctx, book, engine.Options{})
+	result, err := d.app.stepEngine(attempt, d.kept, world.Clock).Run(ctx, book, engine.Options{})
 	if err != nil {
 		return rollout.Outcome{}, err
 	}

@@ -16,9 +16,9 @@ import (
 	"salve/internal/pipeline/timeline"
 )
 
-// painting is what the user asked of salve pipeline graph.
-type painting struct {
-	shelf
+// graphRequest is what the user asked of salve pipeline graph.
+type graphRequest struct {
+	journalFlags
 	config string
 	// timings is a file, and run a run in the journal; at most one of them says how
 	// long steps take.
@@ -33,7 +33,7 @@ var painters = map[string]func(io.Writer, graph.Picture) error{
 }
 
 func newPipelineGraph(a *app) *cobra.Command {
-	asked := &painting{}
+	asked := &graphRequest{}
 	forms := []string{"text", "dot", "mermaid", "svg"}
 	command := &cobra.Command{
 		Use: "graph FILE", Short: "Draw what a pipeline's steps wait for, and its critical path",
@@ -55,11 +55,11 @@ that they took; else by their timeouts, if each has one; else by their number.`,
 	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	command.Flags().StringVar(&asked.timings, "timings", "", "`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
 	command.Flags().StringVar(&asked.run, "run", "", "`RUN` in the journal that shows how long steps took")
-	asked.shelf.addFlags(command.Flags())
+	asked.journalFlags.addFlags(command.Flags())
 	return command
 }
 
-func (a *app) paint(command *cobra.Command, asked *painting, path string) error {
+func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) error {
 	config, found, err := readConfig(asked.config)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (a *app) paint(command *cobra.Command, asked *painting, path string) error 
 
 // recorded is how long steps took, by what the user names; nil where that is
 // nothing.
-func (a *app) recorded(command *cobra.Command, asked *painting, file *pipeline.File) (map[string]time.Duration, error) {
+func (a *app) recorded(command *cobra.Command, asked *graphRequest, file *pipeline.File) (map[string]time.Duration, error) {
 	switch {
 	case asked.run != "":
 		return a.lasted(command, asked, file)
@@ -110,8 +110,8 @@ func (a *app) recorded(command *cobra.Command, asked *painting, file *pipeline.F
 
 // lasted is how long steps took in a run, and says of which of them that is not
 // known.
-func (a *app) lasted(command *cobra.Command, asked *painting, file *pipeline.File) (map[string]time.Duration, error) {
-	_, record, err := a.load(command, &asked.shelf, asked.run)
+func (a *app) lasted(command *cobra.Command, asked *graphRequest, file *pipeline.File) (map[string]time.Duration, error) {
+	_, record, err := a.load(command, &asked.journalFlags, asked.run)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (a *app) lasted(command *cobra.Command, asked *painting, file *pipeline.Fil
 	}
 	took, err := timeline.Took(record.History)
 	if err != nil {
-		return nil, &attention{fmt.Errorf("reading run %q: %w", asked.run, err)}
+		return nil, &attentionError{fmt.Errorf("reading run %q: %w", asked.run, err)}
 	}
 	var unknown []string
 	for _, step := range file.Steps() {

@@ -14,7 +14,7 @@ type pipelinePaths struct{ pipeline, config, logs string }
 // confirm compares the paths that a record names with what the operator gave. The record is memory, never authority: a
 // file of the working tree is what the operator has before them, and any other has to be named once more. Nothing is
 // opened before.
-func (p pipelinePaths) confirm(a *app, from *shelf, run string, recorded rollout.Inputs) error {
+func (p pipelinePaths) confirm(a *app, from *journalFlags, run string, recorded rollout.Inputs) error {
 	tree, err := filepath.Abs(".")
 	if err != nil {
 		return fmt.Errorf("finding the working folder: %w", err)
@@ -32,7 +32,7 @@ func (p pipelinePaths) confirm(a *app, from *shelf, run string, recorded rollout
 		switch {
 		case path.given != "":
 			if given, err := filepath.Abs(path.given); err != nil || !samePath(given, path.recorded) {
-				return usage("conflict: %s %q is not what run %q was begun with: %q", path.flag, path.given, run, path.recorded)
+				return usage("conflict: %s %q is not what run %q was started with: %q", path.flag, path.given, run, path.recorded)
 			}
 		case path.recorded != "" && !inside(tree, path.recorded) && (path.usual == "" || !samePath(path.usual, path.recorded)):
 			missing = append(missing, path.flag, path.recorded)

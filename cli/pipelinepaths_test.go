@@ -34,7 +34,7 @@ func TestRecordCannotMakeAResumeOpenAnotherFile(t *testing.T) {
 		{"logs over other files", rollout.Inputs{Pipeline: own, Logs: outside}, pipelinePaths{}, "--logs " + outside},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			from := &shelf{place: place{folder: filepath.Join("..", "kept")}, back: []string{"--journal", "kept"}}
+			from := &journalFlags{locationFlags: locationFlags{folder: filepath.Join("..", "kept")}, back: []string{"--journal", "kept"}}
 			err := test.given.confirm(&app{}, from, "run-1", test.recorded)
 			switch {
 			case test.refused == "" && err != nil:

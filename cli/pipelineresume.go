@@ -29,25 +29,25 @@ func (given answers) read() (map[string]engine.Answer, error) {
 	return all, nil
 }
 
-// resumePipeline goes on with the open run of a pipeline. File, configuration and
+// resumePipeline resumes the open run of a pipeline. File, configuration and
 // flags come from its journal, files outside of the working folder from the operator
 // as well.
-func (a *app) resumePipeline(command *cobra.Command, asked *rolling, kept *journal.Location, record *journal.Record) error {
+func (a *app) resumePipeline(command *cobra.Command, asked *pipelineRequest, kept *journal.Location, record *journal.Record) error {
 	inputs, err := rollout.InputsOf(record.Header)
 	if err != nil {
-		return &attention{err}
+		return &attentionError{err}
 	}
-	if err := asked.paths.confirm(a, &asked.shelf, record.Run, inputs); err != nil {
+	if err := asked.paths.confirm(a, &asked.journalFlags, record.Run, inputs); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.stderr, announce(inputs))
-	plan, err := a.planned(command.Context(), inputs.Pipeline, inputs)
+	plan, err := a.readPlan(command.Context(), inputs.Pipeline, inputs)
 	if err != nil || plan == nil {
 		return err
 	}
 	asked.inputs = inputs
-	j := &journey{app: a, rolling: asked, plan: plan, kept: kept}
-	return j.travel(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
+	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept}
+	return j.execute(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
 		return runner.Resume(ctx, plan, record.Run, asked.options)
 	})
 }

@@ -18,8 +18,8 @@ const defaultConcurrency = 10
 // defaultGrace is how long a step has to end once it was told to.
 const defaultGrace = 30 * time.Second
 
-// rolling is what the user asked of salve pipeline run.
-type rolling struct {
+// pipelineRequest is what the user asked of salve pipeline run.
+type pipelineRequest struct {
 	request
 	inputs  rollout.Inputs
 	options rollout.Options
@@ -31,13 +31,13 @@ type rolling struct {
 }
 
 func newPipelineRun(a *app) *cobra.Command {
-	asked := &rolling{}
+	asked := &pipelineRequest{}
 	command := &cobra.Command{
-		Use: "run FILE", Short: "Run a pipeline, as parallel as its steps allow; or go on with the run that is open",
+		Use: "run FILE", Short: "Run a pipeline, as parallel as its steps allow; or resume the open run",
 		Long: `Run takes the target, builds what the steps execute, sees to it that this machine
 can execute it, and runs the steps, each as soon as all that it waits for is done.
 Every step's output goes to a log file of its own. What was done is in the journal: the same command, or
-salve resume, goes on with a run that failed or was stopped.
+salve resume, resumes a run that failed or was stopped.
 
 Steps see nothing of who runs them: --pass names what they get of the environment.
 
@@ -55,9 +55,9 @@ person has to look, because nobody knows what became of a step.`,
 	return command
 }
 
-func (r *rolling) addFlags(command *cobra.Command) {
+func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	r.shelf.addFlags(flags)
+	r.journalFlags.addFlags(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
@@ -73,13 +73,13 @@ func (r *rolling) addFlags(command *cobra.Command) {
 }
 
 // addReports are the flags for what is written at the end.
-func (r *rolling) addReports(command *cobra.Command) {
+func (r *pipelineRequest) addReports(command *cobra.Command) {
 	command.Flags().StringVar(&r.junit, "junit", "", "`FILE` to write the steps' results to, as JUnit XML")
 	command.Flags().StringVar(&r.timeline, "timeline", "", "`FILE` to write a picture to of what ran when, as SVG")
 }
 
 // check finds invalid flags.
-func (r *rolling) check(a *app, command *cobra.Command) error {
+func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if r.inputs.Concurrency < 1 {
 		return usage("invalid --concurrency %d: it must be at least 1", r.inputs.Concurrency)
 	}
@@ -102,28 +102,28 @@ func (r *rolling) check(a *app, command *cobra.Command) error {
 	if r.waitForLease < 0 {
 		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
 	}
-	return r.shelf.read(a, command.Flags())
+	return r.journalFlags.read(a, command.Flags())
 }
 
-func (a *app) runPipeline(ctx context.Context, asked *rolling, path string) error {
+func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path string) error {
 	kept, err := asked.open(ctx, a)
 	if err != nil {
 		return err
 	}
 	if asked.inputs.Logs == "" {
-		if asked.inputs.Logs, err = a.logs(&asked.shelf); err != nil {
+		if asked.inputs.Logs, err = a.logs(&asked.journalFlags); err != nil {
 			return err
 		}
 	}
-	plan, err := a.planned(ctx, path, asked.inputs)
+	plan, err := a.readPlan(ctx, path, asked.inputs)
 	if err != nil || plan == nil {
 		return err
 	}
-	j := &journey{app: a, rolling: asked, plan: plan, kept: kept}
+	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept}
 	if asked.dryRun {
-		return j.rehearse(ctx)
+		return j.preview(ctx)
 	}
-	return j.travel(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
+	return j.execute(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
 		return runner.Run(ctx, plan, asked.options)
 	})
 }

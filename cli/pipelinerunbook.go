@@ -14,9 +14,9 @@ import (
 	"salve/runbook"
 )
 
-// bookAction runs Salve's own runbooks as steps of a pipeline: in this process,
+// runbookAction runs Salve's own runbooks as steps of a pipeline: in this process,
 // each with a record of its own in the same journal.
-type bookAction struct {
+type runbookAction struct {
 	app  *app
 	kept *journal.Location
 	// cloud are the ways to Azure and to clusters.
@@ -26,14 +26,16 @@ type bookAction struct {
 }
 
 // Traits: the engine looks by itself what became of a run that was cut off.
-func (*bookAction) Capabilities() rollout.Capabilities { return rollout.Capabilities{Repeatable: true} }
+func (*runbookAction) Capabilities() rollout.Capabilities {
+	return rollout.Capabilities{Repeatable: true}
+}
 
 // Check has nothing to find: the file has been validated, with all that it gives to
 // runbooks.
-func (*bookAction) Check(context.Context, *pipeline.Step) error { return nil }
+func (*runbookAction) Check(context.Context, *pipeline.Step) error { return nil }
 
-func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
-	for _, offered := range b.app.offers() {
+func (b *runbookAction) entry(step *pipeline.Step) (entry, error) {
+	for _, offered := range b.app.entries() {
 		if offered.name() == step.Runbook.Runbook.Value {
 			return offered, nil
 		}
@@ -41,9 +43,9 @@ func (b *bookAction) offer(step *pipeline.Step) (offer, error) {
 	return nil, fmt.Errorf("runbook %q not found", step.Runbook.Runbook.Value)
 }
 
-// errand makes the errand of a step.
-func (b *bookAction) errand(attempt *rollout.Attempt, verb verb) (*errand, error) {
-	offered, err := b.offer(attempt.Step)
+// invocation makes the invocation of a step.
+func (b *runbookAction) invocation(attempt *rollout.Attempt, verb verb) (*invocation, error) {
+	offered, err := b.entry(attempt.Step)
 	if err != nil {
 		return nil, err
 	}
@@ -64,33 +66,33 @@ func (b *bookAction) errand(attempt *rollout.Attempt, verb verb) (*errand, error
 	if err := offered.read(&person, asked, flags); err != nil {
 		return nil, err
 	}
-	recipe, err := offered.recipe(&person, asked)
+	factory, err := offered.factory(&person, asked)
 	if err != nil {
 		return nil, err
 	}
-	e := newErrand(&person, asked, recipe, verb)
+	e := newInvocation(&person, asked, factory, verb)
 	e.journal = b.kept
 	return e, e.validate()
 }
 
-// Run runs the runbook, or goes on with its open run.
-func (b *bookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	e, err := b.errand(attempt, act)
+// Run runs the runbook, or resumes its open run.
+func (b *runbookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	e, err := b.invocation(attempt, act)
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
 	if err := e.leaseInWorld(ctx); err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
-	results, err := e.results(ctx, b.app.machine(attempt, e.journal, e.clock))
+	results, err := e.results(ctx, b.app.stepEngine(attempt, e.journal, e.clock))
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
 	return b.outcome(attempt.Step, results)
 }
 
-// machine is an engine for a step's runbooks, which writes its log into the step's.
-func (a *app) machine(attempt *rollout.Attempt, kept *journal.Location, clk clock.Clock) *engine.Engine {
+// stepEngine is an engine for a step's runbooks, which writes its log into the step's.
+func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk clock.Clock) *engine.Engine {
 	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
 	return &engine.Engine{
 		Journal: kept, Clock: clk, Holder: a.holder(), NewRun: a.newRun,
@@ -108,21 +110,21 @@ func (a *app) machine(attempt *rollout.Attempt, kept *journal.Location, clk cloc
 	}
 }
 
-// results runs the errand's runbooks, one after the other, until one of them does
+// results runs the invocation's runbooks, one after the other, until one of them does
 // not end well.
-func (e *errand) results(ctx context.Context, machine *engine.Engine) ([]engine.Result, error) {
-	books, ending, err := e.recipe.books(ctx, e.journal)
+func (e *invocation) results(ctx context.Context, machine *engine.Engine) ([]engine.Result, error) {
+	books, ending, err := e.factory.books(ctx, e.journal)
 	if err != nil || ending != nil {
 		return ending, err
 	}
 	var results []engine.Result
 	for _, book := range books {
-		book, _, err := e.begun(ctx, book)
+		book, _, err := e.withOpenInputs(ctx, book)
 		if err != nil {
 			return results, err
 		}
 		result, err := machine.Run(ctx, book, engine.Options{Overrides: e.overridesFor(book)})
-		if result, err = e.unseen(book.Target, result, err); err != nil {
+		if result, err = e.undecidedIfUnseen(book.Target, result, err); err != nil {
 			return results, err
 		}
 		if results = append(results, result); exitOf(result.Outcome) != exitDecided {
@@ -134,7 +136,7 @@ func (e *errand) results(ctx context.Context, machine *engine.Engine) ([]engine.
 
 // outcome says what the results mean to the step: that there was nothing to do, or
 // that it is not the time, is no failure.
-func (b *bookAction) outcome(step *pipeline.Step, results []engine.Result) rollout.Outcome {
+func (b *runbookAction) outcome(step *pipeline.Step, results []engine.Result) rollout.Outcome {
 	last := results[len(results)-1]
 	outcome := rollout.Outcome{
 		Result: journal.Failure, Reason: fmt.Sprintf("%s: %s", last.Outcome, last.Reason),
@@ -154,12 +156,12 @@ func (b *bookAction) outcome(step *pipeline.Step, results []engine.Result) rollo
 }
 
 // Preview asks the runbook's guards and tells what it would do.
-func (b *bookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
-	e, err := b.errand(attempt, plan)
+func (b *runbookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	e, err := b.invocation(attempt, plan)
 	if err != nil {
 		return "", err
 	}
-	books, ending, err := e.recipe.books(ctx, e.journal)
+	books, ending, err := e.factory.books(ctx, e.journal)
 	if err != nil {
 		return "", err
 	}

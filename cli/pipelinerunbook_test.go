@@ -145,7 +145,7 @@ func TestRunbookInputs(t *testing.T) {
 
 // TestListsAsInputs: each value of a list is given by itself.
 func TestListsAsInputs(t *testing.T) {
-	_, flags := inputFlags(removeOperator().offer())
+	_, flags := inputFlags(removeOperator().entry())
 	if err := give(flags, "selector", []any{"app=old", "app in (a, b)"}); err != nil {
 		t.Fatal(err)
 	}

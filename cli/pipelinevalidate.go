@@ -15,8 +15,8 @@ import (
 	"salve/internal/report"
 )
 
-// validation is what the user asked of salve pipeline validate.
-type validation struct {
+// validateRequest is what the user asked of salve pipeline validate.
+type validateRequest struct {
 	config       string
 	changedSince string
 	fileOnly     bool
@@ -24,11 +24,11 @@ type validation struct {
 }
 
 func newPipelineValidate(a *app) *cobra.Command {
-	asked := &validation{}
+	asked := &validateRequest{}
 	forms := []string{"text", "json", "sarif"}
 	command := &cobra.Command{
 		Use: "validate FILE…", Short: "Say everything that is wrong with pipelines, and change nothing",
-		Long: `Validate judges pipelines by their schema and by what a schema can't say: rings,
+		Long: `Validate checks pipelines against their schema and for what a schema cannot express: cycles,
 inputs that aren't there yet, programs that are missing, times that can't work.
 
 Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
@@ -47,12 +47,12 @@ Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wro
 	}
 	outputFlag(command.Flags(), &asked.form, forms...)
 	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
-	command.Flags().StringVar(&asked.changedSince, "changed-since", "", "judge only pipelines that changed since this `REF`, by what git says")
+	command.Flags().StringVar(&asked.changedSince, "changed-since", "", "validate only pipelines that changed since this `REF`, by what git says")
 	command.Flags().BoolVar(&asked.fileOnly, "file-only", false, "don't look for the files and programs that pipelines name: their folder is not here")
 	return command
 }
 
-func (a *app) validate(ctx context.Context, asked *validation, paths []string) error {
+func (a *app) validate(ctx context.Context, asked *validateRequest, paths []string) error {
 	config, found, err := readConfig(asked.config)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (a *app) validate(ctx context.Context, asked *validation, paths []string) e
 	return a.found(ctx, asked, found, verdict(asked, len(paths), judged, found))
 }
 
-// deployable judges what the ARM steps of a pipeline deploy.
+// deployable validates what the ARM steps of a pipeline deploy.
 func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
 	desk := &deployment.Renderer{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
 	var found diagnostic.List
@@ -135,7 +135,7 @@ func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.C
 	return changed, nil
 }
 
-func verdict(asked *validation, given, judged int, found diagnostic.List) string {
+func verdict(asked *validateRequest, given, judged int, found diagnostic.List) string {
 	files := report.Count(judged, "pipeline", "pipelines")
 	if asked.changedSince != "" {
 		files = fmt.Sprintf("%d of %s changed since %s", judged, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
@@ -149,7 +149,7 @@ func verdict(asked *validation, given, judged int, found diagnostic.List) string
 
 // found prints what is wrong. Code scanning sees paths from the root of the
 // repository.
-func (a *app) found(ctx context.Context, asked *validation, found diagnostic.List, says string) error {
+func (a *app) found(ctx context.Context, asked *validateRequest, found diagnostic.List, says string) error {
 	switch asked.form {
 	case "json":
 		fmt.Fprintln(a.stderr, says)

@@ -14,8 +14,8 @@ import (
 // Provider offers a runbook to every command: it is asked for by flags, run, planned,
 // checked, resumed, and a step of pipelines. It is made by OnCluster or OnAKS.
 type Provider interface {
-	// offer is a new one for each command: it holds that command's inputs.
-	offer() offer
+	// entry is a new one for each command: it holds that command's inputs.
+	entry() entry
 }
 
 // Definition says how a runbook is asked for and made. Inputs are what the flags give:

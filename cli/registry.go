@@ -20,9 +20,9 @@ import (
 	"salve/runbooks/armdeployment"
 )
 
-// recipe makes the runbooks of an errand: those of one name, on the world that
+// factory makes the runbooks of an invocation: those of one name, on the world that
 // flags lead to.
-type recipe interface {
+type factory interface {
 	// trial is a runbook made without looking at anything, to find what is invalid.
 	trial() (runbook.Runbook, error)
 	// cluster is the one in which the journal is kept.
@@ -30,15 +30,15 @@ type recipe interface {
 	// books are to be run one after the other. Where there is none it gives the
 	// ending.
 	books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error)
-	// again makes the runbook that a run was begun with.
+	// again makes the runbook that a run was started with.
 	again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error)
-	// without is the ending of an errand that came to no target.
+	// without is the ending of an invocation that came to no target.
 	without(outcome runbook.Outcome, reason string) []engine.Result
 	clock() clock.Clock
 }
 
-// offer is what a provider offers to one command.
-type offer interface {
+// entry is what a provider gives to one command.
+type entry interface {
 	name() string
 	short() string
 	long() string
@@ -49,21 +49,21 @@ type offer interface {
 	addFlags(asked *request, flags *pflag.FlagSet)
 	// read takes flags and environment together.
 	read(a *app, asked *request, flags *pflag.FlagSet) error
-	// recipe connects to the world; it makes no call.
-	recipe(a *app, asked *request) (recipe, error)
-	// resumed is the recipe that a run was begun with.
-	resumed(a *app, asked *request, header journal.Header) (recipe, error)
+	// factory connects to the world; it makes no call.
+	factory(a *app, asked *request) (factory, error)
+	// resumed is the factory that a run was started with.
+	resumed(a *app, asked *request, header journal.Header) (factory, error)
 	// watches tells whether there is something to watch for; watch does it until there
 	// is an alarm.
 	watches() bool
 	watch(ctx context.Context, a *app, asked *request, say func(string)) (runbook.Finding, error)
 }
 
-// offers are new ones each time: each holds the inputs of one command.
-func (a *app) offers() []offer {
-	var all []offer
+// entries are new ones each time: each holds the inputs of one command.
+func (a *app) entries() []entry {
+	var all []entry
 	for _, provider := range a.program.Runbooks {
-		all = append(all, provider.offer())
+		all = append(all, provider.entry())
 	}
 	return all
 }
@@ -77,7 +77,7 @@ func (a *app) validateRunbooks() error {
 		if provider == nil {
 			return fmt.Errorf("invalid program: runbook %d is nil", i+1)
 		}
-		offered := provider.offer()
+		offered := provider.entry()
 		name := offered.name()
 		switch {
 		case !runbookName.MatchString(name):
@@ -94,7 +94,7 @@ func (a *app) validateRunbooks() error {
 }
 
 // validateFlags finds flags that a command has already.
-func (a *app) validateFlags(offered offer) (err error) {
+func (a *app) validateFlags(offered entry) (err error) {
 	defer func() {
 		if redefined := recover(); redefined != nil { // so pflag tells of it
 			err = fmt.Errorf("%v", redefined)
@@ -110,15 +110,15 @@ func (a *app) validateFlags(offered offer) (err error) {
 	return nil
 }
 
-// offerOf is the offer for an open run.
-func (a *app) offerOf(header journal.Header) (offer, error) {
-	for _, offered := range a.offers() {
+// entryOf is the entry for an open run.
+func (a *app) entryOf(header journal.Header) (entry, error) {
+	for _, offered := range a.entries() {
 		if offered.name() == header.Runbook {
 			return offered, nil
 		}
 	}
 	if header.Runbook == armdeployment.Name {
-		return nil, usage("run %q deploys for a step of a pipeline; the run of that pipeline goes on with it when it is resumed", header.Run)
+		return nil, usage("run %q deploys for a step of a pipeline; the run of that pipeline resumes it when it is resumed", header.Run)
 	}
 	return nil, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
 }
@@ -140,7 +140,7 @@ func (d Definition[World, Inputs]) validate() error {
 	return nil
 }
 
-// inputsOf reads the inputs that a run was begun with.
+// inputsOf reads the inputs that a run was started with.
 func inputsOf[Inputs any](header journal.Header) (in Inputs, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(header.Inputs))
 	decoder.DisallowUnknownFields()
@@ -151,5 +151,5 @@ func inputsOf[Inputs any](header journal.Header) (in Inputs, err error) {
 }
 
 func badInputs(header journal.Header, err error) error {
-	return &attention{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
+	return &attentionError{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
 }

@@ -49,8 +49,8 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 		}
 	}
 	inputs := poolInputs{Inputs: request.inputs, Role: role}
-	offered := &aksOffer[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
-	e := newErrand(a, request, &aksRecipe[poolInputs]{offer: offered, world: AKS(asked.World)}, act)
+	offered := &aksEntry[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
+	e := newInvocation(a, request, &aksFactory[poolInputs]{entry: offered, world: AKS(asked.World)}, act)
 	e.scenario = asked.Scenario
 	if asked.DryRun {
 		e.verb = plan
@@ -61,13 +61,13 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 			return err
 		}
 	}
-	results, err := e.do(ctx)
+	results, err := e.run(ctx)
 	return e.answer(ctx, results, err)
 }
 
 // request is the request that the inputs make, and the role of the pools if they name one.
 func (r Rehearsal) request() (asked *request, role string, err error) {
-	asked = &request{shelf: shelf{inputs: recreatepool.Defaults()}}
+	asked = &request{journalFlags: journalFlags{inputs: recreatepool.Defaults()}}
 	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = r.Subscription, r.ResourceGroup, r.Cluster
 	known := settings()
 	for name, text := range r.Inputs {

@@ -13,7 +13,7 @@ import (
 
 // request is what the user asked of a runbook.
 type request struct {
-	shelf
+	journalFlags
 	given        []string
 	overrides    map[string]string
 	skipGuards   bool
@@ -25,8 +25,8 @@ type request struct {
 
 // addFlags are those of run, plan and check, whatever the runbook.
 func (r *request) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&r.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
-	r.place.addFlags(flags, "in the cluster itself")
+	flags.StringArrayVar(&r.given, "override", nil, "guard=reason: continue although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
+	r.locationFlags.addFlags(flags, "in the cluster itself")
 }
 
 // read takes flags and environment together.
@@ -37,14 +37,14 @@ func (r *request) read(a *app, flags *pflag.FlagSet) error {
 	if r.waitForLease < 0 {
 		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
 	}
-	dryRun, err := truth(a.lookup, "DRY_RUN")
+	dryRun, err := parseBool(a.lookup, "DRY_RUN")
 	if err != nil {
 		return err
 	}
 	if !flags.Changed("dry-run") {
 		r.dryRun = dryRun
 	}
-	return r.place.check()
+	return r.locationFlags.check()
 }
 
 func (r *request) readOverrides(lookup func(string) string) error {
@@ -57,7 +57,7 @@ func (r *request) readOverrides(lookup func(string) string) error {
 		r.overrides[guard] = reason
 	}
 	var err error
-	r.skipGuards, err = truth(lookup, "SKIP_GUARDS")
+	r.skipGuards, err = parseBool(lookup, "SKIP_GUARDS")
 	return err
 }
 
@@ -76,8 +76,8 @@ func (r *request) overridesFor(book runbook.Runbook) map[string]string {
 	return overrides
 }
 
-// truth reads a variable that is true or false; unset is false.
-func truth(lookup func(string) string, variable string) (bool, error) {
+// parseBool reads a variable that is true or false; unset is false.
+func parseBool(lookup func(string) string, variable string) (bool, error) {
 	text := lookup(variable)
 	if text == "" {
 		return false, nil

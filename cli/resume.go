@@ -9,15 +9,15 @@ import (
 )
 
 func newResume(a *app) *cobra.Command {
-	asked, given := &rolling{}, answers{}
+	asked, given := &pipelineRequest{}, answers{}
 	command := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with an open run from where it is",
-		Long: `Go on with an open run. Target and inputs come from its journal; what was begun
+		Short: "Resume an open run from where it is",
+		Long: `Resume an open run. Target and inputs come from its journal; what was started
 is looked for in the world first, and never made twice. Of a pipeline, what was not
 done is run; a step of which nobody knows whether it was done is asked about.
 
-The record says which files a pipeline was begun with. It is not believed alone:
+The record says which files a pipeline was started with. It is not believed alone:
 files outside of the working folder have to be named again, and must be the same.`,
 		Example: `  # Resume the run that salve runs list shows as open
   salve resume 20261122-021300-4f1a2b --kubeconfig ~/.kube/config
@@ -32,8 +32,8 @@ files outside of the working folder have to be named again, and must be the same
 		},
 	}
 	groupFlags(command)
-	asked.shelf.addFlags(command.Flags())
-	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: go on although this guard does not hold (repeatable)")
+	asked.journalFlags.addFlags(command.Flags())
+	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: continue although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
 	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil, "GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
 	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
@@ -44,11 +44,11 @@ files outside of the working folder have to be named again, and must be the same
 	return command
 }
 
-func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
+func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string) error {
 	if err := asked.readOverrides(a.lookup); err != nil {
 		return err
 	}
-	kept, record, err := a.load(command, &asked.shelf, run)
+	kept, record, err := a.load(command, &asked.journalFlags, run)
 	if err != nil {
 		return err
 	}
@@ -62,20 +62,20 @@ func (a *app) resume(command *cobra.Command, asked *rolling, run string) error {
 }
 
 func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record) error {
-	offered, err := a.offerOf(record.Header)
+	offered, err := a.entryOf(record.Header)
 	if err != nil {
 		return err
 	}
 	a.logCalls()
-	recipe, err := offered.resumed(a, asked, record.Header)
+	factory, err := offered.resumed(a, asked, record.Header)
 	if err != nil {
 		return err
 	}
-	book, err := recipe.again(command.Context(), kept, record.Header)
+	book, err := factory.again(command.Context(), kept, record.Header)
 	if err != nil {
 		return err
 	}
-	e := newErrand(a, asked, recipe, act)
+	e := newInvocation(a, asked, factory, act)
 	e.journal = kept
 	ctx, done := interruptible(command.Context(), e.watch.say)
 	defer done()
@@ -85,11 +85,11 @@ func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journa
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
 	machine := &engine.Engine{Journal: e.journal, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
-	result, err := patiently(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
+	result, err := retryWhileHeld(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
 		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
 	})
 	e.watch.end()
-	result, err = e.unseen(book.Target, result, err)
+	result, err = e.undecidedIfUnseen(book.Target, result, err)
 	if result.Runbook == "" {
 		return err
 	}

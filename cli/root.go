@@ -46,7 +46,7 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
 			a.understood = true
-			return a.settle(command)
+			return a.checkGlobalFlags(command)
 		},
 	}
 	root.SetHelpFunc(help)
@@ -68,8 +68,8 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 	return root
 }
 
-// settle checks the flags that all commands have.
-func (a *app) settle(command *cobra.Command) error {
+// checkGlobalFlags checks the flags that all commands have.
+func (a *app) checkGlobalFlags(command *cobra.Command) error {
 	if a.output != "table" && a.output != "json" {
 		return usage("invalid --output %q: it must be table or json", a.output)
 	}

@@ -11,13 +11,13 @@ func newRun(a *app) *cobra.Command {
 // newVerb is a command that has the offered runbooks below it.
 func newVerb(a *app, verb verb, short string) *cobra.Command {
 	command := parent(string(verb), short)
-	for _, offered := range a.offers() {
+	for _, offered := range a.entries() {
 		command.AddCommand(newOffered(a, verb, offered))
 	}
 	return command
 }
 
-func newOffered(a *app, verb verb, offered offer) *cobra.Command {
+func newOffered(a *app, verb verb, offered entry) *cobra.Command {
 	asked := &request{}
 	command := &cobra.Command{
 		Use: offered.name(), Short: offered.short(), Long: offered.long(), Args: noArguments,
@@ -41,7 +41,7 @@ func newOffered(a *app, verb verb, offered offer) *cobra.Command {
 }
 
 // addFlags are all flags of a runbook's command.
-func (a *app) addFlags(command *cobra.Command, verb verb, offered offer, asked *request) {
+func (a *app) addFlags(command *cobra.Command, verb verb, offered entry, asked *request) {
 	offered.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
 	if verb == act {
@@ -53,14 +53,14 @@ func (a *app) addFlags(command *cobra.Command, verb verb, offered offer, asked *
 	}
 }
 
-// perform connects, does the errand and prints the answer.
-func (a *app) perform(command *cobra.Command, offered offer, asked *request, verb verb) error {
+// perform connects, executes the invocation and prints the answer.
+func (a *app) perform(command *cobra.Command, offered entry, asked *request, verb verb) error {
 	a.logCalls()
-	recipe, err := offered.recipe(a, asked)
+	factory, err := offered.factory(a, asked)
 	if err != nil {
 		return err
 	}
-	e := newErrand(a, asked, recipe, verb)
-	results, err := e.do(command.Context())
+	e := newInvocation(a, asked, factory, verb)
+	results, err := e.run(command.Context())
 	return e.answer(command.Context(), results, err)
 }

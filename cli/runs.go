@@ -18,8 +18,8 @@ func newRuns(a *app) *cobra.Command {
 }
 
 // load opens the journal and reads a run from it.
-func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Location, *journal.Record, error) {
-	kept, err := a.reach(command, from)
+func (a *app) load(command *cobra.Command, from *journalFlags, run string) (*journal.Location, *journal.Record, error) {
+	kept, err := a.openJournal(command, from)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -27,8 +27,8 @@ func (a *app) load(command *cobra.Command, from *shelf, run string) (*journal.Lo
 	return kept, record, err
 }
 
-// reach opens the journal that flags and environment name.
-func (a *app) reach(command *cobra.Command, from *shelf) (*journal.Location, error) {
+// openJournal opens the journal that flags and environment name.
+func (a *app) openJournal(command *cobra.Command, from *journalFlags) (*journal.Location, error) {
 	if err := from.read(a, command.Flags()); err != nil {
 		return nil, err
 	}
@@ -43,18 +43,18 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 		return nil, err
 	}
 	if len(record.Entries) == 0 {
-		return nil, &attention{fmt.Errorf("broken record: run %q in %s has no entry: its process died before the first one, or the record was cut. "+
+		return nil, &attentionError{fmt.Errorf("broken record: run %q in %s has no entry: its process died before the first one, or the record was cut. "+
 			"hint: salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", run, kept.Where, run)}
 	}
 	return record, nil
 }
 
 func newRunsList(a *app) *cobra.Command {
-	from := &shelf{}
+	from := &journalFlags{}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			kept, err := a.reach(command, from)
+			kept, err := a.openJournal(command, from)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func blank(a *app) error {
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	from, requests := &shelf{}, false
+	from, requests := &journalFlags{}, false
 	command := &cobra.Command{
 		Use: "show RUN", Short: "Print the timeline of a run, or what it sent to change something", Args: oneArgument("the name of a run"),
 		Example: `  # What happened, in order
@@ -163,7 +163,7 @@ func sent(trail report.RequestTrail) int {
 }
 
 // show prints a run's timeline, its checks, and how it stands.
-func (a *app) show(history *journal.History, from *shelf) error {
+func (a *app) show(history *journal.History, from *journalFlags) error {
 	says := report.Stands(history, resuming(history, from))
 	if a.json() {
 		story, err := report.NewStory(history)
@@ -180,7 +180,7 @@ func (a *app) show(history *journal.History, from *shelf) error {
 	return nil
 }
 
-// resuming is the command that goes on with a run.
-func resuming(history *journal.History, from *shelf) string {
+// resuming is the command that resumes a run.
+func resuming(history *journal.History, from *journalFlags) string {
 	return shell(append([]string{"salve", "resume", history.Header.Run}, from.back...))
 }

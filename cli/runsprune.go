@@ -11,7 +11,7 @@ import (
 )
 
 func newPrune(a *app) *cobra.Command {
-	from, keep, older, broken := &shelf{}, 0, time.Duration(0), false
+	from, keep, older, broken := &journalFlags{}, 0, time.Duration(0), false
 	command := &cobra.Command{
 		Use:   "prune",
 		Short: "Delete the records and exports of old closed runs",
@@ -23,7 +23,7 @@ kept.`, journal.DefaultKeep),
 			if keep < 0 || older < 0 {
 				return usage("invalid --keep or --older-than: they must be above 0")
 			}
-			kept, err := a.reach(command, from)
+			kept, err := a.openJournal(command, from)
 			if err != nil {
 				return err
 			}

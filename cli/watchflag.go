@@ -11,7 +11,7 @@ import (
 )
 
 // addWatch gives check the early alarm.
-func (a *app) addWatch(command *cobra.Command, offered offer, asked *request) {
+func (a *app) addWatch(command *cobra.Command, offered entry, asked *request) {
 	watch := false
 	command.Flags().BoolVar(&watch, "watch", false, "stay, print a line for each change, and exit 1 at the first alarm")
 	once := command.RunE
@@ -26,7 +26,7 @@ func (a *app) addWatch(command *cobra.Command, offered offer, asked *request) {
 	}
 }
 
-func (a *app) watchWorld(parent context.Context, offered offer, asked *request) error {
+func (a *app) watchWorld(parent context.Context, offered entry, asked *request) error {
 	watched, leave := context.WithCancel(parent)
 	defer leave()
 	ctx, done := interruptible(watched, func(line string) { fmt.Fprintln(a.stderr, line) })
@@ -44,5 +44,5 @@ func (a *app) watchWorld(parent context.Context, offered offer, asked *request) 
 	case context.Cause(ctx) != nil:
 		return nil // asked to stop, and there was no alarm
 	}
-	return &blind{errors.New(found.Reason)}
+	return &unseenError{errors.New(found.Reason)}
 }

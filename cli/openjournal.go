@@ -18,16 +18,16 @@ import (
 // open opens the journal: in the folder that was asked for, or else in the cluster.
 // When there is none to be reached it gives the ending of a run; who only looks
 // needs none.
-func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
+func (e *invocation) open(ctx context.Context) ([]engine.Result, error) {
 	var err error
 	if e.folder != "" {
-		if e.journal, err = e.shelf.open(ctx, e.app); err != nil || e.verb != act {
+		if e.journal, err = e.journalFlags.open(ctx, e.app); err != nil || e.verb != act {
 			return nil, err
 		}
 		return nil, e.leaseInWorld(ctx)
 	}
 	absent := false
-	if err = e.reach(ctx); err == nil {
+	if err = e.openInCluster(ctx); err == nil {
 		err = e.probe(ctx) // not found there is the journal's, not the cluster's
 	} else {
 		absent = apierr.ClassOf(err) == apierr.Missing
@@ -39,7 +39,7 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	case context.Cause(ctx) != nil:
 		return nil, context.Cause(ctx)
 	case absent && e.verb == act:
-		return e.recipe.without(runbook.NothingToDo, "the cluster does not exist"), nil
+		return e.factory.without(runbook.NothingToDo, "the cluster does not exist"), nil
 	case e.verb != act:
 		e.journal = journal.LocationOf(journal.NewMemory(), "memory")
 		if !absent {
@@ -49,12 +49,12 @@ func (e *errand) open(ctx context.Context) ([]engine.Result, error) {
 	case class == apierr.Terminal:
 		return nil, err
 	}
-	return e.recipe.without(runbook.Undecided, unreachable(err)), nil
+	return e.factory.without(runbook.Undecided, unreachable(err)), nil
 }
 
 // leaseInWorld takes the lease in the target's cluster too whenever that can be reached, wherever the record is: two
 // journals on one target, in two folders or in one and a cluster, have one lease.
-func (e *errand) leaseInWorld(ctx context.Context) error {
+func (e *invocation) leaseInWorld(ctx context.Context) error {
 	if e.scenario != "" {
 		return nil // the rehearsal's cluster is its own
 	}
@@ -77,8 +77,8 @@ func (e *errand) leaseInWorld(ctx context.Context) error {
 }
 
 // lockerInWorld hands out leases in the target's cluster; nil when the record is there as well.
-func (e *errand) lockerInWorld(ctx context.Context) (journal.Locker, error) {
-	cluster, err := e.recipe.cluster(ctx)
+func (e *invocation) lockerInWorld(ctx context.Context) (journal.Locker, error) {
+	cluster, err := e.factory.cluster(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (e *errand) lockerInWorld(ctx context.Context) (journal.Locker, error) {
 
 // namedOpen names the run that the lease of a target says is open, in the target's cluster or beside the record. It
 // fails when either can't be read: then nobody knows.
-func (e *errand) namedOpen(ctx context.Context, target string) (string, error) {
+func (e *invocation) namedOpen(ctx context.Context, target string) (string, error) {
 	lockers := journal.Lockers{e.journal.Locker}
 	if e.scenario == "" {
 		world, err := e.lockerInWorld(ctx)
@@ -119,9 +119,9 @@ func (e *errand) namedOpen(ctx context.Context, target string) (string, error) {
 	return peeked.Open.Run, nil
 }
 
-// reach opens the journal in the recipe's cluster.
-func (e *errand) reach(ctx context.Context) error {
-	cluster, err := e.recipe.cluster(ctx)
+// openInCluster opens the journal in the invocation's cluster.
+func (e *invocation) openInCluster(ctx context.Context) error {
+	cluster, err := e.factory.cluster(ctx)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ const (
 )
 
 // probe finds out whether the journal can be reached.
-func (e *errand) probe(ctx context.Context) error {
+func (e *invocation) probe(ctx context.Context) error {
 	limit := probeToAct
 	if e.verb != act {
 		limit = probeToLook
@@ -148,14 +148,14 @@ func (e *errand) probe(ctx context.Context) error {
 	return err
 }
 
-// unseen makes an undecided result of a run that could not begin because its
+// undecidedIfUnseen makes an undecided result of a run that could not begin because its
 // journal could not be reached.
-func (e *errand) unseen(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
+func (e *invocation) undecidedIfUnseen(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
 	var held *journal.HeldError
 	if err == nil || result.Runbook != "" || errors.As(err, &held) || !passing(apierr.ClassOf(err)) {
 		return result, err
 	}
-	ended := e.recipe.without(runbook.Undecided, unreachable(err))[0]
+	ended := e.factory.without(runbook.Undecided, unreachable(err))[0]
 	ended.Target = target
 	return ended, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // next are the commands that may follow a result. A rehearsal's world ends with
 // the process: its runs can be read, and not be resumed.
-func (e *errand) next(result engine.Result) report.Next {
+func (e *invocation) next(result engine.Result) report.Next {
 	next := report.Next{}
 	if result.Unrecorded {
 		return report.Next{Explain: e.typed("runs show", result.Run)}
@@ -20,20 +20,20 @@ func (e *errand) next(result engine.Result) report.Next {
 	}
 	if e.scenario != "" {
 		if e.verb != act {
-			next.Act = e.app.acting()
+			next.Act = e.app.actCommand()
 		}
 		return next
 	}
 	if result.Run != "" {
 		next.Resume = e.typed("resume", result.Run)
 	}
-	next.Act = e.app.acting()
+	next.Act = e.app.actCommand()
 	return next
 }
 
 // typed is a command about a run, with the flags that lead back to its journal
 // and, for resume, to its cloud.
-func (e *errand) typed(command, run string) string {
+func (e *invocation) typed(command, run string) string {
 	words := append(append([]string{"salve"}, strings.Fields(command)...), run)
 	words = append(words, e.back...)
 	if command == "resume" && e.folder != "" {
@@ -56,8 +56,8 @@ func (c *cloudFlags) typed() []string {
 	return words
 }
 
-// acting is the command that was typed, made to act where it only looked.
-func (a *app) acting() string {
+// actCommand is the command that was typed, made to act where it only looked.
+func (a *app) actCommand() string {
 	words := slices.Clone(a.arguments)
 	for i, word := range words {
 		if word == string(plan) || word == string(check) {
@@ -66,7 +66,7 @@ func (a *app) acting() string {
 		}
 	}
 	words = slices.DeleteFunc(words, func(word string) bool { return word == "--dry-run" || word == "--dry-run=true" })
-	if dry, err := truth(a.lookup, "DRY_RUN"); err == nil && dry {
+	if dry, err := parseBool(a.lookup, "DRY_RUN"); err == nil && dry {
 		words = append(words, "--dry-run=false")
 	}
 	return shell(append([]string{"salve"}, words...))

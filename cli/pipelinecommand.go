@@ -22,17 +22,17 @@ import (
 	"salve/runbook"
 )
 
-// journey is a pipeline at work.
-type journey struct {
-	*rolling
+// pipelineRun is a pipeline being executed.
+type pipelineRun struct {
+	*pipelineRequest
 	app  *app
 	plan *rollout.Plan
 	kept *journal.Location
 }
 
-// planned reads and judges a pipeline. There is none, and what is wrong has been
+// readPlan reads and validates a pipeline. There is none, and what is wrong has been
 // said, when it can't be used as it is.
-func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (*rollout.Plan, error) {
+func (a *app) readPlan(ctx context.Context, path string, inputs rollout.Inputs) (*rollout.Plan, error) {
 	config, found, err := readConfig(inputs.Config)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (
 	if found = append(found, wrong...); found.Errors() > 0 {
 		return nil, a.mend(found)
 	}
-	if err := a.mendBuild(ctx, file); err != nil {
+	if err := a.restoreBuild(ctx, file); err != nil {
 		return nil, err
 	}
 	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
@@ -71,15 +71,15 @@ func (a *app) planned(ctx context.Context, path string, inputs rollout.Inputs) (
 	return rollout.NewPlan(file, inputs)
 }
 
-// mendBuild brings back what was there before a build that was killed: half of a
-// program must not be judged.
-func (a *app) mendBuild(ctx context.Context, file *pipeline.File) error {
+// restoreBuild brings back what was there before a build that was killed: half of a
+// program must not be validated.
+func (a *app) restoreBuild(ctx context.Context, file *pipeline.File) error {
 	if file.BuildStep == nil {
 		return nil
 	}
 	order, err := a.order(file, false)
 	if err != nil {
-		return nil // without a place to remember builds none was begun, and a build will say so
+		return nil // without a folder to remember builds none was started, and a build will say so
 	}
 	return build.Mend(ctx, order)
 }
@@ -99,7 +99,7 @@ func digest(content []byte, named string, file *pipeline.File, config *pipeline.
 }
 
 // logs is where steps' logs are kept.
-func (a *app) logs(from *shelf) (string, error) {
+func (a *app) logs(from *journalFlags) (string, error) {
 	if from.folder != "" {
 		return filepath.Abs(filepath.Join(from.folder, "logs"))
 	}
@@ -110,8 +110,8 @@ func (a *app) logs(from *shelf) (string, error) {
 	return folder, nil
 }
 
-// travel runs, and tells how it ended.
-func (j *journey) travel(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
+// execute runs, and tells how it ended.
+func (j *pipelineRun) execute(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
@@ -119,12 +119,12 @@ func (j *journey) travel(parent context.Context, run func(context.Context, *roll
 	defer watch.end()
 	watch.arrange(j.plan.Waves())
 	runner := j.runner(watch)
-	result, err := patiently(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
+	result, err := retryWhileHeld(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
 	watch.end()
 	if result.Runbook == "" {
 		return err
 	}
-	e := &errand{request: &j.request, app: a, verb: act, journal: j.kept, watch: watch}
+	e := &invocation{request: &j.request, app: a, verb: act, journal: j.kept, watch: watch}
 	if reported := j.report(parent, result.Run); reported != nil && err == nil {
 		err = reported
 	}
@@ -133,7 +133,7 @@ func (j *journey) travel(parent context.Context, run func(context.Context, *roll
 }
 
 // build builds what the steps execute.
-func (j *journey) build(ctx context.Context, watch *watch) (string, error) {
+func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 	order, err := j.app.order(j.plan.File, false)
 	if err != nil {
 		return "", err
@@ -146,10 +146,10 @@ func (j *journey) build(ctx context.Context, watch *watch) (string, error) {
 }
 
 // runner is what runs the plan on this machine.
-func (j *journey) runner(watch *watch) *rollout.Runner {
+func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
 		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
-		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.fit()},
+		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
 	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
@@ -158,21 +158,21 @@ func (j *journey) runner(watch *watch) *rollout.Runner {
 }
 
 // actions are those that this program runs.
-func (j *journey) actions() map[string]rollout.Action {
+func (j *pipelineRun) actions() map[string]rollout.Action {
 	clock := clock.RealClock{}
 	return map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass, Grace: j.plan.Inputs.Grace, Clock: clock,
 		},
-		pipeline.ActionRunbook: &bookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     j.deployAction(),
 		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
 	}
 }
 
-// fit is the guard that lets no pipeline begin whose programs this machine can't
+// programsFit is the guard that lets no pipeline begin whose programs this machine can't
 // execute.
-func (j *journey) fit() runbook.Guard {
+func (j *pipelineRun) programsFit() runbook.Guard {
 	return runbook.Guard{
 		Name: "programs-fit", Question: "Can this machine execute every program that steps will execute?", NotOverridable: true,
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {

@@ -19,7 +19,7 @@ import (
 )
 
 // report writes what was asked to be written of a run.
-func (j *journey) report(ctx context.Context, run string) error {
+func (j *pipelineRun) report(ctx context.Context, run string) error {
 	if j.junit == "" && j.timeline == "" {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (j *journey) report(ctx context.Context, run string) error {
 }
 
 // nameLogs says where to read what the steps said that were not done.
-func (j *journey) nameLogs(ctx context.Context, result engine.Result) {
+func (j *pipelineRun) nameLogs(ctx context.Context, result engine.Result) {
 	record, err := journal.Load(ctx, j.kept, result.Run)
 	if err != nil {
 		return // whoever prints the answer reads it too, and says so
@@ -70,14 +70,14 @@ func writeTo(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
-// rehearse prints the plan with all that is known, and changes nothing.
-func (j *journey) rehearse(ctx context.Context) error {
+// preview prints the plan with all that is known, and changes nothing.
+func (j *pipelineRun) preview(ctx context.Context) error {
 	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
 	previews, err := runner.Preview(ctx, j.plan)
 	if err != nil {
 		return err
 	}
-	fits := j.fit().Evaluate(ctx, nil)
+	fits := j.programsFit().Evaluate(ctx, nil)
 	if j.app.json() {
 		return j.app.document(struct {
 			report.Document
@@ -105,6 +105,6 @@ func (j *journey) rehearse(ctx context.Context) error {
 			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
 		}
 	}
-	fmt.Fprintf(out, "\n%s.\nNothing was changed. To act: %s\n", fits.Reason, j.app.acting())
+	fmt.Fprintf(out, "\n%s.\nNothing was changed. To act: %s\n", fits.Reason, j.app.actCommand())
 	return nil
 }

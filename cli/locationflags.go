@@ -13,22 +13,22 @@ import (
 	"salve/journal/configmap"
 )
 
-// place says where a journal is: in a folder, or how in a cluster.
-type place struct {
+// locationFlags say where a journal is: in a folder, or how in a cluster.
+type locationFlags struct {
 	folder, namespace string
 	lease             time.Duration
 }
 
 // addFlags are those of every command that has to do with a journal; otherwise
 // says where it is without any.
-func (p *place) addFlags(flags *pflag.FlagSet, otherwise string) {
+func (p *locationFlags) addFlags(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&p.folder, "journal", "", "`folder` of the journal (default: "+otherwise+")")
 	flags.StringVar(&p.namespace, "journal-namespace", configmap.DefaultNamespace, "`namespace` of a journal in a cluster")
 	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease, "how long a target stays locked in a cluster after its runner's last sign of life")
 }
 
 // check finds invalid flags.
-func (p *place) check() error {
+func (p *locationFlags) check() error {
 	if p.lease <= 0 {
 		return usage("invalid --lease-duration %s: it must be above 0", p.lease)
 	}
@@ -40,7 +40,7 @@ func (p *place) check() error {
 }
 
 // typed are the flags that lead to the same place in a cluster again.
-func (p *place) typed() []string {
+func (p *locationFlags) typed() []string {
 	var words []string
 	if p.namespace != configmap.DefaultNamespace {
 		words = append(words, "--journal-namespace", p.namespace)

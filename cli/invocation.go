@@ -23,30 +23,30 @@ const (
 	check verb = "check"
 )
 
-// errand is a request at work: its runbooks, one after the other.
-type errand struct {
+// invocation is a request being executed: its runbooks, one after the other.
+type invocation struct {
 	*request
-	app    *app
-	verb   verb
-	recipe recipe
-	clock  clock.Clock
-	// journal is opened by the errand, unless it is there already.
+	app     *app
+	verb    verb
+	factory factory
+	clock   clock.Clock
+	// journal is opened by the invocation, unless it is there already.
 	journal *journal.Location
 	watch   *watch
 	// scenario is what is rehearsed; empty on a real cluster.
 	scenario string
 }
 
-func newErrand(a *app, asked *request, recipe recipe, verb verb) *errand {
-	clk := recipe.clock()
-	e := &errand{request: asked, app: a, verb: verb, recipe: recipe, clock: clk, watch: &watch{app: a, clock: clk}}
+func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
+	clk := factory.clock()
+	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
 	asked.openRun = e.namedOpen
 	return e
 }
 
-// do works through the runbooks. It stops after a run that ends failed, undecided
+// run executes the runbooks one after the other. It stops after a run that ends failed, undecided
 // or needing attention; what was done up to an error is given back with it.
-func (e *errand) do(parent context.Context) ([]engine.Result, error) {
+func (e *invocation) run(parent context.Context) ([]engine.Result, error) {
 	ctx, done := interruptible(parent, e.watch.say)
 	defer done()
 	if err := e.validate(); err != nil {
@@ -56,13 +56,13 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 	if err != nil || ending != nil {
 		return ending, err
 	}
-	books, ending, err := e.recipe.books(ctx, e.journal)
+	books, ending, err := e.factory.books(ctx, e.journal)
 	if err != nil || ending != nil {
 		return ending, err
 	}
 	var results []engine.Result
 	for _, book := range books {
-		result, err := e.one(ctx, book)
+		result, err := e.runTarget(ctx, book)
 		if result.Runbook != "" {
 			results = append(results, result)
 		}
@@ -77,17 +77,17 @@ func (e *errand) do(parent context.Context) ([]engine.Result, error) {
 }
 
 // validate finds invalid inputs before anything is asked.
-func (e *errand) validate() error {
-	book, err := e.recipe.trial()
+func (e *invocation) validate() error {
+	book, err := e.factory.trial()
 	if err != nil {
 		return usage("%v", err)
 	}
 	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
 }
 
-// begun gives a runbook the inputs that its target's open run was begun with, if
+// withOpenInputs gives a runbook the inputs that its target's open run was started with, if
 // there is one, and that run.
-func (e *errand) begun(ctx context.Context, book runbook.Runbook) (runbook.Runbook, *journal.Record, error) {
+func (e *invocation) withOpenInputs(ctx context.Context, book runbook.Runbook) (runbook.Runbook, *journal.Record, error) {
 	open := e.openRun(ctx, book.Target)
 	if open == nil || open.Header.Runbook != book.Name {
 		return book, open, nil
@@ -97,15 +97,15 @@ func (e *errand) begun(ctx context.Context, book runbook.Runbook) (runbook.Runbo
 		return book, open, err
 	}
 	if !bytes.Equal(asked, open.Header.Inputs) {
-		e.watch.say(fmt.Sprintf("Run %s is open: it goes on with the inputs that it was begun with.", open.Run))
+		e.watch.say(fmt.Sprintf("Run %s is open: it is resumed with the inputs that it was started with.", open.Run))
 	}
-	book, err = e.recipe.again(ctx, e.journal, open.Header)
+	book, err = e.factory.again(ctx, e.journal, open.Header)
 	return book, open, err
 }
 
-// one does the errand for a target.
-func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, error) {
-	book, open, err := e.begun(ctx, book)
+// runTarget executes the invocation for one target.
+func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engine.Result, error) {
+	book, open, err := e.withOpenInputs(ctx, book)
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -116,20 +116,20 @@ func (e *errand) one(ctx context.Context, book runbook.Runbook) (engine.Result, 
 	}
 	options := engine.Options{Overrides: e.overridesFor(book)}
 	if e.verb != act {
-		return e.look(ctx, machine, open, book, options)
+		return e.preview(ctx, machine, open, book, options)
 	}
 	if open != nil {
 		e.watch.recall(open.History)
 	}
-	result, err := patiently(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
+	result, err := retryWhileHeld(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
 		return machine.Run(ctx, book, options)
 	})
-	return e.unseen(book.Target, result, err)
+	return e.undecidedIfUnseen(book.Target, result, err)
 }
 
-// openRun is the run that a run would go on with; nil when there is none, or none
+// openRun is the run that a run would resume; nil when there is none, or none
 // that can be read, which is for the engine to refuse.
-func (e *errand) openRun(ctx context.Context, target runbook.Target) *journal.Record {
+func (e *invocation) openRun(ctx context.Context, target runbook.Target) *journal.Record {
 	open, err := journal.Find(ctx, e.journal, func(history *journal.History) bool {
 		return history.Closed == nil && history.Header.Target.ID == target.ID
 	}, func(string, error) {})
@@ -139,9 +139,9 @@ func (e *errand) openRun(ctx context.Context, target runbook.Target) *journal.Re
 	return open[len(open)-1]
 }
 
-// look asks and changes nothing. An open run of the target is named in the
+// preview asks and changes nothing. An open run of the target is named in the
 // result.
-func (e *errand) look(ctx context.Context, machine *engine.Engine, open *journal.Record, book runbook.Runbook, options engine.Options) (engine.Result, error) {
+func (e *invocation) preview(ctx context.Context, machine *engine.Engine, open *journal.Record, book runbook.Runbook, options engine.Options) (engine.Result, error) {
 	ask := machine.Plan
 	if e.verb == check {
 		ask = machine.Check
@@ -156,8 +156,8 @@ func (e *errand) look(ctx context.Context, machine *engine.Engine, open *journal
 // leasePause is the time between two attempts to get a lease.
 const leasePause = 2 * time.Second
 
-// patiently repeats what needs a lease while another runner holds it, for a time.
-func patiently(ctx context.Context, watch *watch, patience time.Duration, call func() (engine.Result, error)) (engine.Result, error) {
+// retryWhileHeld repeats what needs a lease while another runner holds it, for a time.
+func retryWhileHeld(ctx context.Context, watch *watch, patience time.Duration, call func() (engine.Result, error)) (engine.Result, error) {
 	began, told := watch.clock.Now(), false
 	for {
 		result, err := call()

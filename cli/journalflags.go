@@ -13,10 +13,10 @@ import (
 	"salve/runbooks/recreatepool"
 )
 
-// shelf is where a command finds its journal: a place, and the ways to the cluster
+// journalFlags are where a command finds its journal: a location, and the ways to the cluster
 // in which it may be.
-type shelf struct {
-	place
+type journalFlags struct {
+	locationFlags
 	cloud  cloudFlags
 	inputs recreatepool.Inputs
 	// back are the flags that lead to the opened journal again.
@@ -24,8 +24,8 @@ type shelf struct {
 }
 
 // addFlags are those of commands about runs.
-func (s *shelf) addFlags(flags *pflag.FlagSet) {
-	s.place.addFlags(flags, "the cluster that is named, or else "+shownFolder())
+func (s *journalFlags) addFlags(flags *pflag.FlagSet) {
+	s.locationFlags.addFlags(flags, "the cluster that is named, or else "+shownFolder())
 	s.inputs = recreatepool.Defaults()
 	for _, named := range clusterSettings() {
 		flags.Var(value{named, &s.inputs}, named.flag, named.about+", with the journal in it ("+named.variable+")")
@@ -37,8 +37,8 @@ func (s *shelf) addFlags(flags *pflag.FlagSet) {
 func clusterSettings() []setting { return settings()[:3] }
 
 // read takes flags and environment together.
-func (s *shelf) read(a *app, flags *pflag.FlagSet) error {
-	if err := s.place.check(); err != nil {
+func (s *journalFlags) read(a *app, flags *pflag.FlagSet) error {
+	if err := s.locationFlags.check(); err != nil {
 		return err
 	}
 	given := false
@@ -57,13 +57,13 @@ func (s *shelf) read(a *app, flags *pflag.FlagSet) error {
 }
 
 // named tells whether flags or environment name a cluster.
-func (s *shelf) named() bool {
+func (s *journalFlags) named() bool {
 	return s.inputs.Subscription != "" && s.inputs.ResourceGroup != "" && s.inputs.Cluster != ""
 }
 
 // open gives the journal: in the folder, in the cluster of the kubeconfig, in the
 // cluster that is named, or at home.
-func (s *shelf) open(ctx context.Context, a *app) (*journal.Location, error) {
+func (s *journalFlags) open(ctx context.Context, a *app) (*journal.Location, error) {
 	switch {
 	case s.folder != "":
 		s.back = []string{"--journal", s.folder}
@@ -79,7 +79,7 @@ func (s *shelf) open(ctx context.Context, a *app) (*journal.Location, error) {
 }
 
 // cluster is that of the kubeconfig, or the one that is named.
-func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
+func (s *journalFlags) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
 	if s.cloud.kubeconfig != "" {
 		return s.cloud.openCluster()
 	}
@@ -95,19 +95,19 @@ func (s *shelf) cluster(ctx context.Context, a *app) (*kube.Cluster, error) {
 }
 
 // inCluster is the journal in a cluster.
-func (s *shelf) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
+func (s *journalFlags) inCluster(cluster *kube.Cluster) (*journal.Location, error) {
 	kept, err := s.configMaps(cluster)
 	if err != nil {
 		return nil, err
 	}
-	if s.back = append(s.place.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
+	if s.back = append(s.locationFlags.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
 		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
 	}
 	return journal.LocationOf(kept, kept.Where()), nil
 }
 
 // configMaps are the records and leases in a cluster, through a client that may write nothing else.
-func (s *shelf) configMaps(cluster *kube.Cluster) (*configmap.Journal, error) {
+func (s *journalFlags) configMaps(cluster *kube.Cluster) (*configmap.Journal, error) {
 	client, err := kube.JournalClient(cluster, permit.ForJournal(configmap.Namespaces(s.namespace)...))
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *shelf) configMaps(cluster *kube.Cluster) (*configmap.Journal, error) {
 }
 
 // withWorld adds the leases of the cluster that is named beside a folder, for commands that close a run in both.
-func (s *shelf) withWorld(ctx context.Context, a *app, kept *journal.Location) (*journal.Location, error) {
+func (s *journalFlags) withWorld(ctx context.Context, a *app, kept *journal.Location) (*journal.Location, error) {
 	if s.folder == "" || s.cloud.kubeconfig == "" && !s.named() {
 		return kept, nil
 	}
