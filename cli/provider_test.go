@@ -97,7 +97,8 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 	run := strings.Fields(strings.Split(types(0, "lamp 7", "runs", "list"), "\n")[1])[0]
 	types(0, "is-on", "explain", run)
 	types(2, "closed", "resume", run)
-	if code, stdout, _ := runProgram(runbooks, lookup, "--help"); code != 0 || !strings.HasPrefix(stdout, "Runbooks of a site") {
+	if code, stdout, _ := runProgram(runbooks, lookup, "--help"); code != 0 || !strings.HasPrefix(stdout, "Runbooks of a site") ||
+		!strings.Contains(stdout, "Exit codes: ") || strings.Contains(stdout, "  salve ") {
 		t.Errorf("help: %d, %s", code, stdout)
 	}
 	a := &app{program: Options{Runbooks: runbooks}}

@@ -25,6 +25,9 @@ func execute(a *app) int {
 	return a.exit
 }
 
+const exitCodes = `Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
+3 undecided, because a guard could not see; 4 needs attention.`
+
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "salve",
@@ -32,8 +35,7 @@ func newRoot(a *app) *cobra.Command {
 		Long: `Salve runs runbooks on Kubernetes clusters: guards that must hold, steps that are
 journaled before they are made, and checks on freshly observed state.
 
-Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
-3 undecided, because a guard could not see; 4 needs attention.`,
+` + exitCodes,
 		Example: `  # Try it without a cluster
   salve rehearse
   # Ask the guards; changes nothing
@@ -54,7 +56,7 @@ Exit codes: 0 remediated, nothing to do or deferred; 1 failed; 2 wrong usage;
 		root.Use = a.program.Name
 	}
 	if a.program.About != "" {
-		root.Short, root.Long = a.program.About, ""
+		root.Short, root.Long, root.Example = a.program.About, a.program.About+".\n\n"+exitCodes, ""
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")

@@ -185,7 +185,8 @@ func (r *runs) sameDigest() {
 		digests[i] = result.Plan.Digest
 	}
 	if digests[0] != digests[1] {
-		r.Errorf("the same state has the digests %s and %s: what changes while the world does not, such as an age, is no evidence",
+		r.Errorf("the same state has the digests %s and %s: "+
+			"what changes while the world does not, such as an age, is no evidence",
 			digests[0], digests[1])
 	}
 }

@@ -118,9 +118,13 @@ func (v *valve) book() runbook.Runbook {
 			}
 			return runbook.No("it is open")
 		})
+	id := "valve/7"
+	if v.broken == "other-target" && v.locked {
+		id = "valve/7-locked"
+	}
 	return runbook.Runbook{
 		Name: "shut-valve", Version: "1", Budget: time.Hour,
-		Target: runbook.Target{Kind: "valve", ID: "valve/7", Name: "valve 7"},
+		Target: runbook.Target{Kind: "valve", ID: id, Name: "valve 7"},
 		Guards: []runbook.Guard{reads},
 		Steps:  []runbook.Step{v.step("lock", &v.locked, "flows"), v.step("shut", &v.shut, "flows")},
 		Checks: []runbook.Guard{done},

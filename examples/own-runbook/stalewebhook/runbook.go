@@ -26,12 +26,15 @@ type Inputs struct {
 // New makes the runbook for one configuration of a cluster.
 func New(cluster *kube.Cluster, clusterID string, in Inputs) (runbook.Runbook, error) {
 	if in.Configuration == "" {
-		return runbook.Runbook{}, errors.New("required flag --configuration not set (for example --configuration policy.example.com)")
+		return runbook.Runbook{}, errors.New(
+			"required flag --configuration not set (for example --configuration policy.example.com)")
 	}
 	r := &removal{cluster: cluster, name: in.Configuration}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 5 * time.Minute,
-		Target: runbook.Target{Kind: "webhook configuration", ID: clusterID + "/validatingwebhooks/" + in.Configuration, Name: in.Configuration},
+		Target: runbook.Target{
+			Kind: "webhook configuration", ID: clusterID + "/validatingwebhooks/" + in.Configuration, Name: in.Configuration,
+		},
 		Guards: []runbook.Guard{
 			runbook.Ask("configuration-exists", "is there such a configuration?", r.look, exists),
 			runbook.Ask("fails-closed", "does a missing answer refuse writes?", r.look, failsClosed),
@@ -83,7 +86,8 @@ func (r *removal) read(ctx context.Context) (reading, error) {
 			return seen, err
 		}
 		if there {
-			seen.serving = append(seen.serving, fmt.Sprintf("%s has service %s/%s", webhook.Name, service.Namespace, service.Name))
+			seen.serving = append(seen.serving,
+				fmt.Sprintf("%s has service %s/%s", webhook.Name, service.Namespace, service.Name))
 		}
 	}
 	return seen, nil

@@ -99,7 +99,8 @@ func (r *removal) asRecorded() runbook.Guard {
 			if err != nil {
 				return runbook.Unknown(err)
 			}
-			if now := seen.configuration; now != nil && (string(now.UID) != was.UID || now.ResourceVersion != was.ResourceVersion) {
+			now := seen.configuration
+			if now != nil && (string(now.UID) != was.UID || now.ResourceVersion != was.ResourceVersion) {
 				return runbook.No("it was changed since it was recorded").WithOutcome(runbook.Failed)
 			}
 			return runbook.Yes("it is as recorded")
@@ -112,7 +113,8 @@ func (r *removal) deleteRecorded(ctx context.Context, run runbook.Run) error {
 		return errors.Join(errors.New("not found: the recorded configuration"), err)
 	}
 	uid := types.UID(was.UID)
-	err := r.cluster.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(ctx, r.name, metav1.DeleteOptions{
+	client := r.cluster.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	err := client.Delete(ctx, r.name, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &uid, ResourceVersion: &was.ResourceVersion},
 	})
 	if err != nil {
