@@ -84,7 +84,7 @@ func TestPanicIsNoAnswer(t *testing.T) {
 				expect(t, b.run(book), row.ends, row.reason)
 				kept := false
 				for _, entry := range b.record("run-1").Entries {
-					kept = kept || strings.Contains(string(entry.Data), "graph_test.go")
+					kept = kept || strings.Contains(string(entry.Data), "outcome_test.go")
 				}
 				if !kept && name != "in Observe" {
 					t.Error("the journal holds no stack")
