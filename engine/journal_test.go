@@ -19,7 +19,7 @@ func TestIntentIsDurableBeforeTheChange(t *testing.T) {
 	b := newBench(t)
 	book := b.book()
 	apply := book.Steps[1].Apply
-	book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error { //nolint:contextcheck // the bench reads a record of its own
+	book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error {
 		step := b.record("run-1").Step("switch-off")
 		if !step.Open || step.Permit != runbook.PermitFrom(ctx).ID() || !step.Crossed() {
 			t.Errorf("at the moment of the change the journal holds %+v", step)

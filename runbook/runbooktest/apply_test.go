@@ -29,16 +29,20 @@ func TestApplyRunsOneStepUnderAPermit(t *testing.T) {
 				return runbook.Unknown(errors.New("timed out"))
 			}
 		}},
-		{name: "a precondition that does not hold", given: given, want: runbook.NothingToDo, edit: func(book *runbook.Runbook) {
-			book.Steps[1].Preconditions = []runbook.Guard{{Name: "calm", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-				return runbook.No("it storms")
-			}}}
-		}},
-		{name: "another guard is not asked", given: given, want: runbook.Remediated, shut: true, edit: func(book *runbook.Runbook) {
-			book.Guards = append(book.Guards, runbook.Guard{Name: "other", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-				return runbook.No("no")
-			}})
-		}},
+		{name: "a precondition that does not hold", given: given, want: runbook.NothingToDo,
+			edit: func(book *runbook.Runbook) {
+				book.Steps[1].Preconditions = []runbook.Guard{{Name: "calm",
+					Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+						return runbook.No("it storms")
+					}}}
+			}},
+		{name: "another guard is not asked", given: given, want: runbook.Remediated, shut: true,
+			edit: func(book *runbook.Runbook) {
+				book.Guards = append(book.Guards,
+					runbook.Guard{Name: "other", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+						return runbook.No("no")
+					}})
+			}},
 	} {
 		inBubble(t, row.name, func(t *testing.T) {
 			v := &valve{}
@@ -79,7 +83,8 @@ func TestApplyFindsPreflightAndRollback(t *testing.T) {
 		}
 		back := step("unlock")
 		book.Preflight, book.Steps[0].Rollback = []runbook.Step{step("tidy")}, &back
-		if result := runbooktest.Apply(t, book, name, runbooktest.Given{}); result.Outcome != runbook.Remediated || did != name {
+		if result := runbooktest.Apply(t, book, name, runbooktest.Given{}); result.Outcome != runbook.Remediated ||
+			did != name {
 			t.Errorf("%s: %s: %s, did %q", name, result.Outcome, result.Reason, did)
 		}
 	}
@@ -88,7 +93,8 @@ func TestApplyFindsPreflightAndRollback(t *testing.T) {
 // TestFakeRun keeps what code under test tells it, and gives it back.
 func TestFakeRun(t *testing.T) {
 	lost := errors.New("not readable")
-	run := &runbooktest.Run{Steps: map[string]runbook.StepStatus{"lock": {Done: true}}, Lost: map[string]error{"old": lost}}
+	run := &runbooktest.Run{Steps: map[string]runbook.StepStatus{"lock": {Done: true}},
+		Lost: map[string]error{"old": lost}}
 	ctx := t.Context()
 	if err := errors.Join(run.Note(ctx, "n", 1), run.Note(ctx, "n", 2), run.Warn(ctx, "pod %s", "p")); err != nil {
 		t.Fatal(err)

@@ -153,7 +153,8 @@ func (c *changes) of(request *http.Request) (string, error) {
 		return "", nil
 	}
 	// https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access
-	if strings.HasPrefix(request.URL.Path, "/apis/authorization.k8s.io/") || c.world.Reads != nil && c.world.Reads(request) {
+	if strings.HasPrefix(request.URL.Path, "/apis/authorization.k8s.io/") || c.world.Reads != nil &&
+		c.world.Reads(request) {
 		return "", nil
 	}
 	var body []byte

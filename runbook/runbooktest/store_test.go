@@ -55,7 +55,8 @@ func TestEveryWriteOfTheJournalIsACut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := row.write(m, lease); !errors.Is(err, errKilled) || context.Cause(killed) == nil || row.written(kept, lease) != after {
+			if err := row.write(m, lease); !errors.Is(err, errKilled) || context.Cause(killed) == nil ||
+				row.written(kept, lease) != after {
 				t.Errorf("%s, after it %v: %v, written %v", name, after, err, row.written(kept, lease))
 			}
 			if err := row.write(m, lease); !errors.Is(err, errKilled) || row.written(kept, lease) != after {
