@@ -293,6 +293,14 @@ func TestAnyIsThreeValued(t *testing.T) {
 	}
 }
 
+func TestAnyNamesTheGuardsThatWereAsked(t *testing.T) {
+	named, nameless := runbook.No("dry"), runbook.No("closed")
+	named.Guard = "tank-full"
+	if got := runbook.Any(named, nameless); got.Reason != "tank-full: dry; closed" {
+		t.Errorf("the reason is %q", got.Reason)
+	}
+}
+
 func TestEvidenceOfOneFindingIsNotSharedWithAnother(t *testing.T) {
 	base := runbook.Yes("so").WithEvidence(runbook.Evidence{Source: "a"})
 	one, other := base.WithEvidence(runbook.Evidence{Source: "b"}), base.WithEvidence(runbook.Evidence{Source: "c"})

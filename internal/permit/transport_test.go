@@ -112,3 +112,13 @@ func TestChangesAreNotedWithTheirAnswer(t *testing.T) {
 		t.Errorf("the trail is %+v, want %+v", trail, want)
 	}
 }
+
+func TestZeroPermitIsNobodys(t *testing.T) {
+	var none permit.Permit
+	if none.ID() != "" || none.Run() != "" || none.Authorize(t.Context()) == nil {
+		t.Errorf("the zero permit has the ID %q, is of run %q, and authorizes", none.ID(), none.Run())
+	}
+	if p := permit.Mint(terms()); p.Run() != "r1" || p.ID() == "" {
+		t.Errorf("a permit has the ID %q, is of run %q", p.ID(), p.Run())
+	}
+}
