@@ -1,0 +1,278 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"salve/engine"
+	"salve/internal/apierr"
+	"salve/journal"
+	"salve/runbook"
+)
+
+func TestEngineWithoutClockOrJournalIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(*engine.Engine){
+		"no clock":   func(e *engine.Engine) { e.Clock = nil },
+		"no journal": func(e *engine.Engine) { e.Journal = nil },
+	} {
+		b := newBench(t)
+		spoil(b.Engine)
+		book := b.book()
+		_, runErr := b.Run(t.Context(), book, engine.Options{})
+		_, resumeErr := b.Resume(t.Context(), book, "run-1", engine.Options{})
+		_, planErr := b.Plan(t.Context(), book, engine.Options{})
+		_, checkErr := b.Check(t.Context(), book, engine.Options{})
+		for call, err := range map[string]error{"Run": runErr, "Resume": resumeErr, "Plan": planErr, "Check": checkErr} {
+			var invalid *engine.InvalidError
+			if !errors.As(err, &invalid) {
+				t.Errorf("%s: %s gave %v", name, call, err)
+			}
+		}
+	}
+}
+
+func TestInvalidRunbookIsRefusedByEveryCall(t *testing.T) {
+	b := newBench(t)
+	book := b.book()
+	book.Checks = nil
+	_, runErr := b.Run(t.Context(), book, engine.Options{})
+	_, resumeErr := b.Resume(t.Context(), book, "run-1", engine.Options{})
+	_, planErr := b.Plan(t.Context(), book, engine.Options{})
+	for _, err := range []error{runErr, resumeErr, planErr} {
+		var invalid *runbook.InvalidError
+		if !errors.As(err, &invalid) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if runs, err := b.Journal.Runs(t.Context()); err != nil || len(runs) > 0 {
+		t.Errorf("runs %v, %v", runs, err)
+	}
+}
+
+// half is a run that stays open: its first step is done, its second fails.
+func half(t *testing.T, b *bench, s *site, inputs any) runbook.Runbook {
+	t.Helper()
+	s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
+	book := s.book(1, s.step("floor"), s.step("roof", "floor"))
+	book.Inputs = inputs
+	expect(t, b.run(book), runbook.Failed, "rain")
+	return book
+}
+
+func TestOpenRunWithOtherInputsIsKeptUnlessItMayBeSuperseded(t *testing.T) {
+	refused := errors.New("its cellar is flooded")
+	for name, row := range map[string]struct {
+		supersede func(*journal.History) error
+		want      string // the error's text; empty when the run goes on
+	}{
+		"nobody allows it":        {want: "hint: salve resume run-1"},
+		"it is refused":           {supersede: func(*journal.History) error { return refused }, want: "flooded"},
+		"it is closed and let go": {supersede: func(*journal.History) error { return nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+				book := half(t, b, s, "plan A")
+				book.Inputs = "plan B"
+				result, err := b.Run(t.Context(), book, engine.Options{Supersede: row.supersede})
+				closed := b.record("run-1").Closed
+				if row.want != "" {
+					if err == nil || !strings.Contains(err.Error(), row.want) || closed != nil {
+						t.Errorf("got %v, the run before is closed: %v", err, closed)
+					}
+					return
+				}
+				if err != nil || result.Run != "run-2" || closed == nil || !strings.Contains(closed.Reason, "superseded by run run-2") {
+					t.Errorf("got %+v, %v, the run before: %+v", result, err, closed)
+				}
+			})
+		})
+	}
+}
+
+func TestResumeRefusesWhatItIsNotFor(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		book := half(t, b, s, "plan A")
+		for name, row := range map[string]struct {
+			run    string
+			change func(*runbook.Runbook)
+			want   string
+		}{
+			"a run that there is not": {run: "run-9", want: "not found"},
+			"other inputs":            {change: func(r *runbook.Runbook) { r.Inputs = "plan B" }, want: "different inputs"},
+			"another target":          {change: func(r *runbook.Runbook) { r.Target.ID = "site/2" }, want: "site/1"},
+			"another runbook":         {change: func(r *runbook.Runbook) { r.Name = "demolish" }, want: "runbook build"},
+			"another version":         {change: func(r *runbook.Runbook) { r.Version = "2" }, want: `version "1"`},
+		} {
+			other, run := book, "run-1"
+			if row.change != nil {
+				row.change(&other)
+			}
+			if row.run != "" {
+				run = row.run
+			}
+			if _, err := b.Resume(t.Context(), other, run, engine.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
+				t.Errorf("%s: %v, want %q", name, err, row.want)
+			}
+		}
+		built := len(s.order)
+		if result, err := b.Resume(t.Context(), book, "run-1", engine.Options{}); err != nil || result.Outcome != runbook.RolledOut {
+			t.Errorf("resumed: %+v, %v", result, err)
+		}
+		if _, err := b.Resume(t.Context(), book, "run-1", engine.Options{}); err == nil || !strings.Contains(err.Error(), "is closed") {
+			t.Errorf("resumed once more: %v", err)
+		}
+		if len(s.order) != built+1 {
+			t.Errorf("built %v", s.order)
+		}
+	})
+}
+
+func TestGuardsOnResumeAreAskedAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
+		allowed, asked := true, 0
+		book := s.book(1, s.step("floor"), s.step("roof", "floor"))
+		book.Guards = []runbook.Guard{
+			{Name: "permission", OnResume: true, Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+				asked++
+				if !allowed {
+					return runbook.No("the permission was withdrawn").WithOutcome(runbook.Failed)
+				}
+				return runbook.Yes("granted")
+			}},
+			{Name: "once", Evaluate: func(_ context.Context, run runbook.Run) runbook.Finding {
+				if run.Step("floor").Attempts > 0 {
+					t.Error("a guard of the start was asked again")
+				}
+				return runbook.Yes("so")
+			}},
+		}
+		expect(t, b.run(book), runbook.Failed, "rain")
+		allowed = false
+		result := b.run(book)
+		expect(t, result, runbook.Failed, "withdrawn")
+		if !result.Open || asked != 2 || s.done["roof"] > 0 {
+			t.Errorf("open %v, asked %d times, built %v", result.Open, asked, s.done)
+		}
+		allowed = true
+		expect(t, b.run(book), runbook.RolledOut, "")
+	})
+}
+
+func TestExportsAreKeptBesideTheRecord(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		keep := s.step("keep")
+		apply := keep.Apply
+		keep.Apply = func(ctx context.Context, run runbook.Run) error {
+			if err := run.Export(ctx, "deeds", []byte("whose house it is")); err != nil {
+				return err
+			}
+			run.Summarize("%d deeds", 1)
+			return apply(ctx, run)
+		}
+		use := s.step("use", "keep")
+		use.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
+			deeds, err := run.ReadExport(ctx, "deeds")
+			if err != nil || string(deeds) != "whose house it is" {
+				return runbook.NotObserved(apierr.New(apierr.Terminal, "deeds %q: %w", deeds, err))
+			}
+			return runbook.Done("they are there")
+		}
+		expect(t, b.run(s.book(1, keep, use)), runbook.RolledOut, "")
+		record := b.record("run-1")
+		for _, entry := range record.Entries {
+			if strings.Contains(string(entry.Data), "whose house") {
+				t.Errorf("in the record: %s", entry.Data)
+			}
+		}
+		if last := record.Step("keep").Last; last.Reason != "1 deeds" {
+			t.Errorf("the outcome's reason is %q", last.Reason)
+		}
+	})
+}
+
+func TestWatcherIsToldWhatHappensInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		var mu sync.Mutex
+		var kinds []engine.EventKind
+		b.Watch = func(event engine.Event) {
+			mu.Lock()
+			defer mu.Unlock()
+			if event.Run != "run-1" || event.At.IsZero() {
+				t.Errorf("an event of run %q at %s", event.Run, event.At)
+			}
+			kinds = append(kinds, event.Kind)
+		}
+		book := b.book()
+		apply := book.Steps[0].Apply
+		book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
+			run.Report(runbook.Progress{Text: "half way"})
+			if err := run.Warn(ctx, "it is windy"); err != nil {
+				return err
+			}
+			return apply(ctx, run)
+		}
+		result := b.run(book)
+		expect(t, result, runbook.Remediated, "")
+		want := []engine.EventKind{
+			engine.RunBegan, engine.Found, engine.PlanMade, engine.Found, engine.StepBegan, engine.StepMoved, engine.Warning,
+			engine.StepEnded, engine.Found, engine.StepBegan, engine.StepEnded, engine.ChecksBegan, engine.Found, engine.RunEnded,
+		}
+		if !slices.Equal(slices.DeleteFunc(slices.Clone(kinds), func(kind engine.EventKind) bool {
+			return kind == engine.Found
+		}), slices.DeleteFunc(want, func(kind engine.EventKind) bool { return kind == engine.Found })) {
+			t.Errorf("told %v", kinds)
+		}
+		if !slices.Contains(kinds, engine.Found) || !slices.Equal(result.Warnings, []string{"it is windy"}) {
+			t.Errorf("told %v, warned of %v", kinds, result.Warnings)
+		}
+	})
+}
+
+func TestNobodyRollsBackATargetThatIsAnothersByNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		book.Steps[1].Irreversible = false
+		book.Steps[1].Apply = func(ctx context.Context, _ runbook.Run) error {
+			if err := b.usurp(context.WithoutCancel(ctx), book.Target.ID); err != nil {
+				return err
+			}
+			return apierr.New(apierr.Terminal, "no power")
+		}
+		expect(t, b.run(book), runbook.NeedsAttention, "lease lost")
+		if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
+			t.Errorf("changes %v, want %v", b.calls, want)
+		}
+	})
+}
+
+func TestInterruptionIsNoAnswerOfAGuard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		ctx, interrupt := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Minute, func() { interrupt(engine.ErrInterrupted) })
+		book.Guards[0].Evaluate = func(ctx context.Context, _ runbook.Run) runbook.Finding {
+			<-ctx.Done()
+			return runbook.Unknown(ctx.Err())
+		}
+		result, err := b.Run(ctx, book, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, result, runbook.Failed, "interrupted before anything was changed")
+		for _, entry := range b.record("run-1").Entries {
+			if entry.Kind == journal.Evaluated {
+				t.Errorf("the journal holds an evaluation: %s", entry.Data)
+			}
+		}
+	})
+}
