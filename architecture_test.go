@@ -36,7 +36,7 @@ var rooms = map[string][]string{
 	"internal/azuresim/served":        {"internal/azuresim", "internal/azuresim/managed", "internal/backoff", "internal/clock"},
 	"kube":                            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "runbook"},
 	"runbooks/removeoperator/cleanup": {"internal/apierr", "kube", "internal/backoff", "internal/clock", "runbook"},
-	"runbooks/rescuepods/stranded":    {"internal/apierr", "kube", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
+	"runbooks/rescuepods/stranded":    {"internal/apierr", "kube", "internal/backoff", "internal/clock", "runbook"},
 	"internal/hotfix":                 {},
 	"internal/hotfix/archive":         {},
 	"internal/hotfix/disk":            {},

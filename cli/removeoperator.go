@@ -20,7 +20,7 @@ func removeOperator() Provider {
 			flags.StringArrayVar(&in.Finalizers, "finalizer", nil, "`finalizer` that may be removed besides those of the group (repeatable)")
 			flags.BoolVar(&in.StopOperator, "stop-operator", false, "scale the operator to zero first")
 			flags.StringVar(&in.AllowCascade, "allow-cascade", "", "the `reason` for taking along objects outside of the group that are owned by ones inside it")
-			flags.StringVar(&in.Bundle, "bundle", "", "`file` for the export; without it the export must fit beside the record")
+			flags.StringVar(&in.Bundle, "bundle", "", "`file` for the export; without it the export is kept with the journal, up to 64 MiB")
 			flags.DurationVar(&in.CascadeWait.Duration, "cascade-wait", in.CascadeWait.Duration, "how long deletions are waited for before a finalizer is removed")
 			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
 		},

@@ -5,7 +5,7 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -39,8 +39,8 @@ func definitionOf(name, group, plural, kind string) string {
 		`,"spec":{"group":"`+group+`","scope":"Namespaced","names":{"plural":"`+plural+`","kind":"`+kind+`"},"versions":[{"name":"v1","served":true,"storage":true}]}`)
 }
 
-// kept puts the bundle into the notes of a run, with counts and a digest that fit.
-func (f forged) kept(t *testing.T) notes {
+// kept puts the bundle into the exports of a run, and into its notes counts, a size and a digest that fit.
+func (f forged) kept(t *testing.T) memory {
 	t.Helper()
 	var content bytes.Buffer
 	zipped := gzip.NewWriter(&content)
@@ -51,7 +51,7 @@ func (f forged) kept(t *testing.T) notes {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(content.Bytes())
-	f.note.SHA256 = hex.EncodeToString(sum[:])
+	f.note.SHA256, f.note.Bytes = hex.EncodeToString(sum[:]), int64(content.Len())
 	for _, line := range f.lines {
 		switch {
 		case strings.Contains(line, `"salve-exported-as":"definition"`):
@@ -62,11 +62,9 @@ func (f forged) kept(t *testing.T) notes {
 			f.note.Others++
 		}
 	}
-	run := notes{kept: map[string][]byte{}}
-	for name, value := range map[string]any{"bundle": f.note, "export-bundle": content.Bytes()} {
-		if err := run.Note(t.Context(), name, value); err != nil {
-			t.Fatal(err)
-		}
+	run := newMemory()
+	if err := errors.Join(run.Note(t.Context(), "bundle", f.note), run.Export(t.Context(), "bundle-0", content.Bytes())); err != nil {
+		t.Fatal(err)
 	}
 	return run
 }
@@ -150,7 +148,7 @@ func bundleKept(t *testing.T, step runbook.Step) runbook.Guard {
 	return runbook.Guard{}
 }
 
-// TestBundleFileIsThatOfTheInputs: a run with a file reads no other, and none beside the record.
+// TestBundleFileIsThatOfTheInputs: a run with a file reads no other, and no export.
 func TestBundleFileIsThatOfTheInputs(t *testing.T) {
 	o := &cleanup.Operator{Group: "example.io", Namespace: "operator-system", Bundle: "/backups/leftovers.json.gz"}
 	for _, file := range []string{"", "/etc/shadow", "leftovers.json.gz"} {
@@ -165,19 +163,23 @@ func TestBundleFileIsThatOfTheInputs(t *testing.T) {
 func TestDamagedBundleIsNotBelieved(t *testing.T) {
 	o := &cleanup.Operator{Group: "example.io", Namespace: "operator-system"}
 	line := definitionOf("widgets.example.io", "example.io", "widgets", "Widget")
-	for name, damage := range map[string]func(notes){
-		"another digest": func(n notes) {
-			n.kept["bundle"] = bytes.Replace(n.kept["bundle"], []byte(`"sha256":"`), []byte(`"sha256":"0`), 1)
+	for name, damage := range map[string]func(memory){
+		"another digest": func(run memory) {
+			run.notes["bundle"] = bytes.Replace(run.notes["bundle"], []byte(`"sha256":"`), []byte(`"sha256":"0`), 1)
 		},
-		"another count": func(n notes) {
-			n.kept["bundle"] = bytes.Replace(n.kept["bundle"], []byte(`"definitions":1`), []byte(`"definitions":2`), 1)
+		"another count": func(run memory) {
+			run.notes["bundle"] = bytes.Replace(run.notes["bundle"], []byte(`"definitions":1`), []byte(`"definitions":2`), 1)
 		},
-		"cut short": func(n notes) {
-			var content []byte
-			_ = json.Unmarshal(n.kept["export-bundle"], &content)
-			n.kept["export-bundle"], _ = json.Marshal(content[:len(content)/2])
+		"cut short": func(run memory) {
+			run.exports["bundle-0"] = run.exports["bundle-0"][:len(run.exports["bundle-0"])/2]
 		},
-		"lost": func(n notes) { delete(n.kept, "export-bundle") },
+		"lost": func(run memory) { delete(run.exports, "bundle-0") },
+		"another size": func(run memory) {
+			run.notes["bundle"] = bytes.Replace(run.notes["bundle"], []byte(`"bytes":`), []byte(`"bytes":1`), 1)
+		},
+		"more than a run exports": func(run memory) {
+			run.notes["bundle"] = bytes.Replace(run.notes["bundle"], []byte(`"bytes":`), []byte(`"bytes":9999999`), 1)
+		},
 	} {
 		run := forged{lines: []string{line}}.kept(t)
 		if _, err := o.ReadBackup(t.Context(), run); err != nil {

@@ -87,17 +87,9 @@ func (o *operator) bundleOf(run string) []byte {
 	}
 	record, err := journal.Load(o.Context(), o.journal, run)
 	o.must(err)
-	for _, entry := range record.Entries {
-		var note struct {
-			Name  string
-			Value []byte
-		}
-		if entry.Kind == journal.Noted && json.Unmarshal(entry.Data, &note) == nil && note.Name == "export-bundle" {
-			return note.Value
-		}
-	}
-	o.Fatal("the journal holds no bundle")
-	return nil
+	content, err := record.ReadExport(o.Context(), "bundle-0")
+	o.must(err)
+	return content
 }
 
 // restore does what the documentation says: the CRDs first.
@@ -147,32 +139,52 @@ func (o *operator) big(n int) {
 	}
 }
 
-// TestWhatDoesNotFitIntoTheJournalNeedsAFile: without one nothing is changed, and an
-// operator that was stopped is started again; with one only the digest is noted.
-func TestWhatDoesNotFitIntoTheJournalNeedsAFile(t *testing.T) {
+// TestRecordNeverHoldsTheBundle, whatever it is kept in, however large it is.
+func TestRecordNeverHoldsTheBundle(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string]string{"in the exports": "", "in a file": "bundle.json.gz"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := retired(t)
+			if file != "" {
+				o.inputs.Bundle = filepath.Join(t.TempDir(), file)
+			}
+			o.big(6)
+			o.widget("password", func(object *unstructured.Unstructured) {
+				object.Object["spec"] = map[string]any{"login": "hunter2"}
+			})
+			result := o.run()
+			o.ends(result, runbook.Remediated)
+			if content := o.bundleOf(result.Run); len(content) < 1<<20 || !o.contents(content)["widget "+o.team+"/password"] {
+				t.Errorf("a bundle of %d bytes", len(content))
+			}
+			record, err := journal.Load(t.Context(), o.journal, result.Run)
+			o.must(err)
+			for _, entry := range record.Entries {
+				if len(entry.Data) > 64<<10 || bytes.Contains(entry.Data, []byte("hunter2")) {
+					t.Errorf("an entry of %d bytes in the record: %.100s", len(entry.Data), entry.Data)
+				}
+			}
+		})
+	}
+}
+
+// TestStoppedOperatorIsStartedAgain when its objects can't be exported.
+func TestStoppedOperatorIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	o := retired(t)
 	o.deployment(1)
 	o.inputs.StopOperator = true
-	o.big(3)
-	result := o.run()
-	o.ends(result, runbook.Failed)
-	if !strings.Contains(result.Reason, "--bundle") || !o.there(o.widgets, o.team, "big-a") {
-		t.Errorf("%s", result.Reason)
+	o.widget("plain")
+	o.inputs.Bundle = filepath.Join(t.TempDir(), "bundle.json.gz")
+	o.must(os.WriteFile(o.inputs.Bundle, []byte("mine"), 0o600))
+	o.ends(o.run(), runbook.Failed)
+	if !o.there(o.widgets, o.team, "plain") {
+		t.Error("an object was deleted that was not exported")
 	}
 	started, err := o.admin.Client.AppsV1().Deployments(o.namespace).Get(t.Context(), "operator", metav1.GetOptions{})
 	if err != nil || *started.Spec.Replicas != 1 {
 		t.Errorf("the operator was not started again: %v\n%s", err, o.story())
-	}
-	o.inputs.Bundle = filepath.Join(t.TempDir(), "bundle.json.gz")
-	result = o.run()
-	o.ends(result, runbook.Remediated)
-	record, err := journal.Load(t.Context(), o.journal, result.Run)
-	o.must(err)
-	for _, entry := range record.Entries {
-		if len(entry.Data) > 64<<10 {
-			t.Errorf("an entry of %d bytes in the record", len(entry.Data))
-		}
 	}
 }
 
@@ -220,7 +232,7 @@ func TestAnExportIsBegunAnewWhenItsListGrewTooOld(t *testing.T) {
 	retired := &cleanup.Operator{Cluster: o.cluster, Group: o.group, Namespace: o.namespace}
 	left, err := retired.Look(t.Context())
 	o.must(err)
-	kept := notes{kept: map[string][]byte{}}
+	kept := newMemory()
 	o.must(retired.Backup(t.Context(), kept, left))
 	bundle, err := retired.ReadBackup(t.Context(), kept)
 	o.must(err)

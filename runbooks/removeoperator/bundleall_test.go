@@ -6,6 +6,8 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
 	"path"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"salve/journal/configmap"
 	"salve/runbook"
 )
 
@@ -24,11 +27,13 @@ func (o *operator) contents(bundle []byte) map[string]bool {
 	unzipped, err := gzip.NewReader(bytes.NewReader(bundle))
 	o.must(err)
 	all := map[string]bool{}
-	for lines := bufio.NewScanner(unzipped); lines.Scan(); {
+	lines := bufio.NewScanner(unzipped)
+	for lines.Buffer(nil, 4<<20); lines.Scan(); {
 		object := &unstructured.Unstructured{}
 		o.must(json.Unmarshal(lines.Bytes(), &object.Object))
 		all[strings.ToLower(object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName())] = true
 	}
+	o.must(lines.Err())
 	return all
 }
 
@@ -80,6 +85,35 @@ func TestBundleHoldsEverythingThatIsDeleted(t *testing.T) {
 		if !inBundle[strings.ReplaceAll(goes, "NS", o.namespace)] {
 			t.Errorf("%s went with the namespace and is not in the bundle: %v", goes, inBundle)
 		}
+	}
+}
+
+// TestBundleComesOutOfTheClusterByKubectl, by the line in the documentation.
+func TestBundleComesOutOfTheClusterByKubectl(t *testing.T) {
+	t.Parallel()
+	o := retired(t)
+	o.big(6) // more than one Secret holds
+	kept, err := configmap.New(configmap.Options{Client: o.admin.Client, Clock: o.admin.Clock, Namespace: o.team})
+	o.must(err)
+	o.journal = kept
+	o.exportsNamespace()
+	result := o.run()
+	o.ends(result, runbook.Remediated)
+
+	docs, err := os.ReadFile("../../docs/remove-operator.md")
+	o.must(err)
+	_, line, found := strings.Cut(string(docs), "\n    kubectl -n salve-system-exports get ")
+	line, _, _ = strings.Cut(line, " > leftovers.json.gz")
+	if !found {
+		t.Fatal("the documentation does not say how")
+	}
+	line = o.plane.Program("kubectl") + " -n " + configmap.Namespaces(o.team)[1] + " get " + strings.Replace(line, "salve-run=RUN", "salve-run="+result.Run, 1)
+	command := exec.CommandContext(t.Context(), "sh", "-c", line)
+	command.Env = append(os.Environ(), "KUBECONFIG="+o.plane.Kubeconfig())
+	content, err := command.Output()
+	o.must(err)
+	if !bytes.Equal(content, o.bundleOf(result.Run)) {
+		t.Errorf("kubectl gave %d bytes, which are not the bundle", len(content))
 	}
 }
 

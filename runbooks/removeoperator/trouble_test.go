@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -44,12 +45,26 @@ func (e *expiring) pass(request *http.Request, next http.RoundTripper) (*http.Re
 	}, nil
 }
 
-const rolesFile = "../../deploy/remove-operator-role.yaml"
+const (
+	rolesFile   = "../../deploy/remove-operator-role.yaml"
+	exportsFile = "../../deploy/exports-role.yaml"
+)
 
-// roles are the ClusterRoles of the file, for the group of the test.
-func (o *operator) roles() (roles []*rbacv1.ClusterRole) {
+// roles are the ClusterRoles of the file, for the group of the test, and that of exports.
+func (o *operator) roles() []*rbacv1.ClusterRole {
 	o.Helper()
-	raw, err := os.ReadFile(rolesFile)
+	roles := o.rolesIn(rolesFile)
+	for _, role := range o.rolesIn(exportsFile) {
+		if role.Name == "salve-exports" {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+func (o *operator) rolesIn(file string) (roles []*rbacv1.ClusterRole) {
+	o.Helper()
+	raw, err := os.ReadFile(file)
 	o.must(err)
 	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(strings.ReplaceAll(string(raw), "example.io", o.group)), 4096)
 	for {
@@ -197,6 +212,7 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	o.must(err)
 	_, err = admins.MakeKey(t.Context(), "remove-operator")
 	o.must(err)
+	o.exportsNamespace()
 	client, err := kube.JournalClient(o.cluster, permit.ForJournal(configmap.Namespaces(o.team)...))
 	o.must(err)
 	kept, err := configmap.New(configmap.Options{Client: client, Clock: o.cluster.Clock, Namespace: o.team})
@@ -226,6 +242,20 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 			t.Errorf("%q is in %s and was not used", o.named(right), rolesFile)
 		}
 	}
+}
+
+// exportsNamespace makes the one of a journal in the team's namespace, as whoever applies the file of roles does.
+func (o *operator) exportsNamespace() {
+	o.Helper()
+	name := configmap.Namespaces(o.team)[1]
+	exports := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := o.admin.Client.CoreV1().Namespaces().Create(o.Context(), exports, metav1.CreateOptions{})
+	o.must(err)
+	o.Cleanup(func() {
+		ctx, cancel := o.afterwards()
+		defer cancel()
+		_ = o.admin.Client.CoreV1().Namespaces().Delete(ctx, name, metav1.DeleteOptions{})
+	})
 }
 
 // seldom are rights that this run does not use.

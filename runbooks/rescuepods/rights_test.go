@@ -107,7 +107,10 @@ func (s *stage) later(after time.Duration, do func()) {
 	}()
 }
 
-const rolesFile = "../../deploy/rescue-stranded-pods-role.yaml"
+const (
+	rolesFile   = "../../deploy/rescue-stranded-pods-role.yaml"
+	exportsFile = "../../deploy/exports-role.yaml"
+)
 
 // TestTheRolesInDeployAreExactlyWhatIsUsed: a run with its journal in the cluster
 // passes with them, and so does the alarm; and each right in them is used.
@@ -117,9 +120,11 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.controller()
 	s.stranded("a", "b")
 	s.kubectl("apply", "-f", rolesFile)
+	s.kubectl("apply", "-f", exportsFile)
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer-key", "--role=salve-key-rescue-stranded-pods", "--user=rescuer")
+	s.kubectl("-n", "salve-system-exports", "create", "rolebinding", "rescuer", "--clusterrole=salve-exports", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-rescue-stranded-pods", "--from-literal=key="+strings.Repeat("5a", 32))
 	s.granted("rescuer")
 	for _, kind := range []string{stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
@@ -152,15 +157,15 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 		t.Errorf("the watch ended with %v", err)
 	}
 
-	used, given := s.plane.Requests(t, "rescuer"), rightsIn(t, rolesFile)
+	used, given := s.plane.Requests(t, "rescuer"), append(rightsIn(t, rolesFile, ""), rightsIn(t, exportsFile, "salve-exports")...)
 	for _, right := range used {
 		if !slices.Contains(given, right) {
-			t.Errorf("%q was asked for and is not in %s", right, rolesFile)
+			t.Errorf("%q was asked for and is not in %s or %s", right, rolesFile, exportsFile)
 		}
 	}
 	for _, right := range given {
 		if !slices.Contains(used, right) {
-			t.Errorf("%q is in %s and was not used", right, rolesFile)
+			t.Errorf("%q is in %s or %s and was not used", right, rolesFile, exportsFile)
 		}
 	}
 }
@@ -173,8 +178,8 @@ func (s *stage) kubectl(arguments ...string) {
 	}
 }
 
-// rightsIn are those of all roles in a file, as "verb resource.group".
-func rightsIn(t *testing.T, file string) (rights []string) {
+// rightsIn are those of a role in a file, or of all of them, as "verb resource.group".
+func rightsIn(t *testing.T, file, only string) (rights []string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
@@ -186,6 +191,9 @@ func rightsIn(t *testing.T, file string) (rights []string) {
 			return rights
 		} else if err != nil {
 			t.Fatal(err)
+		}
+		if only != "" && role.Name != only {
+			continue
 		}
 		for _, rule := range role.Rules {
 			for _, resource := range rule.Resources {

@@ -265,7 +265,7 @@ func (s *stage) controller() {
 	s.Cleanup(stop)
 	cluster := s.admin()
 	working.Go(func() {
-		for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		for ; ctx.Err() == nil; _ = clock.Sleep(ctx, clock.Real{}, 200*time.Millisecond) {
 			jobs, err := cluster.Dynamic.Resource(prowJobs).Namespace(s.jobs).List(ctx, metav1.ListOptions{})
 			if err != nil {
 				continue

@@ -20,8 +20,8 @@ import (
 // wholePage is how many whole objects one list request asks for: each may have more than a megabyte.
 const wholePage = 100
 
-// Backup exports everything that a run deletes, as it was read, to the operator's bundle file or else beside the
-// run's record, and reads it back from there. Of objects that change meanwhile it holds some state that they were
+// Backup exports everything that a run deletes, as it was read, to the operator's bundle file or else to the
+// run's exports, and reads it back from there. Of objects that change meanwhile it holds some state that they were
 // in.
 func (o *Operator) Backup(ctx context.Context, run runbook.Run, left *Reading) error {
 	var bundle Bundle
@@ -33,7 +33,7 @@ func (o *Operator) Backup(ctx context.Context, run runbook.Run, left *Reading) e
 		return fmt.Errorf("exporting: %w", err)
 	}
 	if bundle.File == "" {
-		if err := exportOf(run).Export(ctx, exportName, bundle.content); err != nil {
+		if err := export(ctx, run, bundle.content); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (o *Operator) writeBundle(ctx context.Context, run runbook.Run, left *Readi
 	zipped.Comment = runMark + run.ID()
 	lines := json.NewEncoder(zipped)
 	lines.SetEscapeHTML(false)
-	e := &export{Operator: o, lines: lines, bundle: &bundle}
+	e := &bundling{Operator: o, lines: lines, bundle: &bundle}
 	e.counted = o.newMeter(left.Objects.Total, "exported", run.Report)
 	err = e.all(ctx, left)
 	if err == nil {
@@ -70,8 +70,8 @@ func (o *Operator) writeBundle(ctx context.Context, run runbook.Run, left *Readi
 	return bundle, errors.Join(err, to.discard())
 }
 
-// export is a bundle in the making: gzipped, one object in JSON a line, which kubectl apply reads.
-type export struct {
+// bundling is a bundle in the making: gzipped, one object in JSON a line, which kubectl apply reads.
+type bundling struct {
 	*Operator
 	lines   *json.Encoder
 	bundle  *Bundle
@@ -79,7 +79,7 @@ type export struct {
 }
 
 // all writes the definitions, what else is deleted, and then the custom resources. It keeps one page.
-func (e *export) all(ctx context.Context, left *Reading) error {
+func (e *bundling) all(ctx context.Context, left *Reading) error {
 	written := map[types.UID]bool{}
 	one := func(object kube.Object, role Role) error {
 		written[object.UID] = true
@@ -116,13 +116,13 @@ func (e *export) all(ctx context.Context, left *Reading) error {
 	return nil
 }
 
-func (e *export) write(object *unstructured.Unstructured, role Role) error {
+func (e *bundling) write(object *unstructured.Unstructured, role Role) error {
 	e.bundle.add(role)
 	return e.writeEntry(e.lines, object, role)
 }
 
 // one writes one object, the very one. One that is gone is not deleted any more, and need not be kept.
-func (e *export) one(ctx context.Context, object kube.Object, role Role) error {
+func (e *bundling) one(ctx context.Context, object kube.Object, role Role) error {
 	raw, err := e.whole(ctx, object)
 	switch {
 	case kube.IsNotFound(err) && role != RoleDefinition:
@@ -151,7 +151,7 @@ func (o *Operator) whole(ctx context.Context, object kube.Object) (*unstructured
 }
 
 // content writes what goes with the namespace.
-func (e *export) content(ctx context.Context, left *Reading, written map[types.UID]bool) error {
+func (e *bundling) content(ctx context.Context, left *Reading, written map[types.UID]bool) error {
 	if left.Namespace == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (e *export) content(ctx context.Context, left *Reading, written map[types.U
 }
 
 // objects writes the custom resources of a definition.
-func (e *export) objects(ctx context.Context, of Definition) error {
+func (e *bundling) objects(ctx context.Context, of Definition) error {
 	err := e.pages(ctx, of.Defines, metav1.NamespaceAll, func(found *unstructured.Unstructured) error {
 		e.counted.add(1)
 		return e.write(found, RoleObject)
@@ -182,7 +182,7 @@ func (e *export) objects(ctx context.Context, of Definition) error {
 	return e.unserved(ctx, of, err)
 }
 
-func (e *export) pages(
+func (e *bundling) pages(
 	ctx context.Context, of kube.Resource, namespace string, visit func(*unstructured.Unstructured) error,
 ) error {
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {

@@ -14,8 +14,8 @@ import (
 	"salve/runbook"
 )
 
-// Bundle is an export as the record of its run remembers it. The objects themselves are in a file, or kept
-// beside the record: see Operator.Bundle.
+// Bundle is an export as the record of its run remembers it. The objects themselves are in a file, or in
+// the run's exports: see Operator.Bundle.
 type Bundle struct {
 	Definitions int `json:"definitions"`
 	// Objects counts the custom resources, Others what else is deleted.
@@ -26,7 +26,7 @@ type Bundle struct {
 	NamespaceUID types.UID `json:"namespaceUID,omitempty"`
 	Bytes        int64     `json:"bytes"`
 	SHA256       string    `json:"sha256"`
-	// File is an absolute path, on the machine that made it; empty for a bundle beside the record.
+	// File is an absolute path, on the machine that made it; empty for a bundle in the run's exports.
 	File string `json:"file,omitempty"`
 
 	// content is the bundle itself, where it is not in a file.
@@ -58,7 +58,7 @@ func (o *Operator) ReadBackup(ctx context.Context, run runbook.Run) (Bundle, err
 		return bundle, err
 	}
 	if bundle.File == "" {
-		if bundle.content, err = exportOf(run).ReadExport(ctx, exportName); err != nil {
+		if bundle.content, err = readExport(ctx, run, bundle.Bytes); err != nil {
 			return bundle, err
 		}
 	}

@@ -27,6 +27,8 @@ func (o *Operator) checkBundle(b Bundle) error {
 		return &ForeignError{fmt.Sprintf("namespace %q", b.Namespace), "the run's record"}
 	case (b.Namespace == "") != (b.NamespaceUID == ""):
 		return &ForeignError{fmt.Sprintf("namespace %q with UID %q", b.Namespace, b.NamespaceUID), "the run's record"}
+	case b.File == "" && (b.Bytes < 0 || b.Bytes > mostExported):
+		return &ForeignError{fmt.Sprintf("a bundle of %d bytes", b.Bytes), "the run's record"}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type Operator struct {
 	Selectors []string
 	// Finalizers are its own besides those of its group.
 	Finalizers []string
-	// Bundle is the file, by its absolute path, that exports go to; without one they are kept beside the run's
+	// Bundle is the file, by its absolute path, that exports go to; without one they are kept in the run's
 	// record.
 	Bundle string
 

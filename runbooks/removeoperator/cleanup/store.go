@@ -12,13 +12,8 @@ import (
 	"salve/internal/apierr"
 )
 
-const (
-	// besideRecord is the size up to which a bundle is kept beside the record. There it may be a third larger, and
-	// the API server takes a megabyte for an object.
-	besideRecord = 512 << 10
-	// largest is the size up to which a bundle is made at all.
-	largest = 1 << 30
-)
+// largest is the size up to which a bundle is made at all.
+const largest = 1 << 30
 
 // runMark stands before a run's name in the comment of a bundle's gzip header.
 const runMark = "salve run "
@@ -78,9 +73,9 @@ func (s *store) Write(some []byte) (int, error) {
 		return 0, apierr.New(apierr.Terminal, "the bundle is larger than %d MiB", largest>>20)
 	case s.file != nil:
 		return s.file.Write(some)
-	case s.size > besideRecord:
+	case s.size > mostExported:
 		return 0, apierr.New(apierr.Terminal,
-			"the bundle is larger than the %d KiB that are kept beside the record. hint: name a file for it with --bundle", besideRecord>>10)
+			"the bundle is larger than the %d MiB that a run exports. hint: name a file for it with --bundle", mostExported>>20)
 	}
 	s.small = append(s.small, some...)
 	return len(some), nil

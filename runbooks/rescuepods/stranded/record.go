@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,8 +27,9 @@ const (
 	recordNote = "pods"
 	// podsOfPiece is how many pods a piece names. It is well below what an object in a cluster can hold.
 	podsOfPiece = 500
-	// pieceSize is the size from which a piece of the exported pods takes no further pod, in bytes.
-	pieceSize = 384 << 10
+	// pieceSize is the size from which a piece of the exported pods takes no further pod, in bytes. It is well below
+	// what a run takes as one export.
+	pieceSize = 16 << 20
 )
 
 func pieceNote(number int) string { return fmt.Sprintf("pods-%d", number) }
@@ -159,7 +161,7 @@ func (p *packing) begin() {
 func (p *packing) add(pod *corev1.Pod) error {
 	kept := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *pod.ObjectMeta.DeepCopy(), Spec: pod.Spec}
 	kept.ManagedFields = nil
-	line, err := masked(kept)
+	line, err := json.Marshal(kept)
 	if err != nil {
 		return fmt.Errorf("packing pod %s: %w", pod.Namespace+"/"+pod.Name, err)
 	}
@@ -184,12 +186,11 @@ func (p *packing) close() error {
 
 // export keeps the pieces in the exports of a run, and reads them back.
 func (p *packing) export(ctx context.Context, run runbook.Run) error {
-	exports := exportOf(run)
 	for number, piece := range p.pieces {
-		if err := exports.Export(ctx, pieceNote(number), piece); err != nil {
+		if err := run.Export(ctx, pieceNote(number), piece); err != nil {
 			return err
 		}
-		kept, err := exports.ReadExport(ctx, pieceNote(number))
+		kept, err := run.ReadExport(ctx, pieceNote(number))
 		if err != nil {
 			return err
 		}
