@@ -128,10 +128,10 @@ func (o *operator) restore(content []byte) {
 }
 
 // big makes objects that no gzip makes small.
-func (o *operator) big(n int) {
+func (o *operator) big(n, size int) {
 	o.Helper()
 	for i := range n {
-		noise := make([]byte, 256<<10)
+		noise := make([]byte, size)
 		_, _ = rand.Read(noise)
 		o.widget("big-"+string(rune('a'+i)), func(object *unstructured.Unstructured) {
 			object.Object["spec"] = map[string]any{"noise": base64.StdEncoding.EncodeToString(noise)}
@@ -149,7 +149,7 @@ func TestRecordNeverHoldsTheBundle(t *testing.T) {
 			if file != "" {
 				o.inputs.Bundle = filepath.Join(t.TempDir(), file)
 			}
-			o.big(6)
+			o.big(6, 256<<10)
 			o.widget("password", func(object *unstructured.Unstructured) {
 				object.Object["spec"] = map[string]any{"login": "hunter2"}
 			})
@@ -207,7 +207,7 @@ func TestABundleOverwritesNothing(t *testing.T) {
 func TestWithoutItsBundleARunDeletesNothing(t *testing.T) {
 	t.Parallel()
 	o := retired(t)
-	o.big(3)
+	o.big(3, 256<<10)
 	o.inputs.Bundle = filepath.Join(t.TempDir(), "bundle.json.gz")
 	o.when(engine.StepEnded, "export", func() {
 		raw, err := os.ReadFile(o.inputs.Bundle)

@@ -92,7 +92,7 @@ func TestBundleHoldsEverythingThatIsDeleted(t *testing.T) {
 func TestBundleComesOutOfTheClusterByKubectl(t *testing.T) {
 	t.Parallel()
 	o := retired(t)
-	o.big(6) // more than one Secret holds
+	o.big(13, 800<<10) // more than ten Secrets hold, so that their order matters
 	kept, err := configmap.New(configmap.Options{Client: o.admin.Client, Clock: o.admin.Clock, Namespace: o.team})
 	o.must(err)
 	o.journal = kept
