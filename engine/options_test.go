@@ -87,7 +87,8 @@ func TestOpenRunWithOtherInputsIsKeptUnlessItMayBeSuperseded(t *testing.T) {
 					}
 					return
 				}
-				if err != nil || result.Run != "run-2" || closed == nil || !strings.Contains(closed.Reason, "superseded by run run-2") {
+				if err != nil || result.Run != "run-2" || closed == nil ||
+					!strings.Contains(closed.Reason, "superseded by run run-2") {
 					t.Errorf("got %+v, %v, the run before: %+v", result, err, closed)
 				}
 			})
@@ -116,15 +117,18 @@ func TestResumeRefusesWhatItIsNotFor(t *testing.T) {
 			if row.run != "" {
 				run = row.run
 			}
-			if _, err := b.Resume(t.Context(), other, run, engine.Options{}); err == nil || !strings.Contains(err.Error(), row.want) {
+			_, err := b.Resume(t.Context(), other, run, engine.Options{})
+			if err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%s: %v, want %q", name, err, row.want)
 			}
 		}
 		built := len(s.order)
-		if result, err := b.Resume(t.Context(), book, "run-1", engine.Options{}); err != nil || result.Outcome != runbook.RolledOut {
+		result, err := b.Resume(t.Context(), book, "run-1", engine.Options{})
+		if err != nil || result.Outcome != runbook.RolledOut {
 			t.Errorf("resumed: %+v, %v", result, err)
 		}
-		if _, err := b.Resume(t.Context(), book, "run-1", engine.Options{}); err == nil || !strings.Contains(err.Error(), "is closed") {
+		_, err = b.Resume(t.Context(), book, "run-1", engine.Options{})
+		if err == nil || !strings.Contains(err.Error(), "is closed") {
 			t.Errorf("resumed once more: %v", err)
 		}
 		if len(s.order) != built+1 {
@@ -223,7 +227,8 @@ func TestWatcherIsToldWhatHappensInOrder(t *testing.T) {
 		expect(t, result, runbook.Remediated, "")
 		want := []engine.EventKind{
 			engine.RunBegan, engine.Found, engine.PlanMade, engine.Found, engine.StepBegan, engine.StepMoved, engine.Warning,
-			engine.StepEnded, engine.Found, engine.StepBegan, engine.StepEnded, engine.ChecksBegan, engine.Found, engine.RunEnded,
+			engine.StepEnded, engine.Found, engine.StepBegan, engine.StepEnded, engine.ChecksBegan, engine.Found,
+			engine.RunEnded,
 		}
 		if !slices.Equal(slices.DeleteFunc(slices.Clone(kinds), func(kind engine.EventKind) bool {
 			return kind == engine.Found
