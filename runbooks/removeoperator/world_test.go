@@ -29,7 +29,7 @@ import (
 )
 
 // patience is far more than anything here takes.
-const patience = 3 * time.Minute
+const patience = 10 * time.Minute
 
 // untilNamespacesGo is a cascade wait that a namespace goes in: its controller lets
 // it be for five seconds.
