@@ -172,7 +172,7 @@ func TestTroubleOnTheWay(t *testing.T) {
 func TestForesee(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, nil)
-		foresees := func(want string) {
+		previews := func(want string) {
 			t.Helper()
 			said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
 			if err != nil {
@@ -182,16 +182,16 @@ func TestForesee(t *testing.T) {
 				t.Error(diff)
 			}
 		}
-		foresees("resources: 1 to create\n+ fleet/providers/Microsoft.KeyVault/vaults/v1")
+		previews("resources: 1 to create\n+ fleet/providers/Microsoft.KeyVault/vaults/v1")
 		if s.puts() > 0 {
 			t.Error("it deployed")
 		}
 		s.ends(runbook.Remediated, "")
-		foresees("resources: 1 to leave as they are")
+		previews("resources: 1 to leave as they are")
 		s.order.Template = json.RawMessage(strings.Replace(vault, "https://v.example/", "https://w.example/", 1))
-		foresees("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
+		previews("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
 		s.in.ResourceGroup = "elsewhere"
-		foresees(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)
+		previews(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)
 	})
 }
 

@@ -149,8 +149,8 @@ func (w *lookout) judge(ctx context.Context) error {
 	if !w.current {
 		return nil // it is judged when the list is complete
 	}
-	whereabouts, waiting := w.search.references(), slices.Collect(maps.Values(w.waiting))
-	if err := whereabouts.ask(ctx, waiting); err != nil {
+	references, waiting := w.search.references(), slices.Collect(maps.Values(w.waiting))
+	if err := references.ask(ctx, waiting); err != nil {
 		return err
 	}
 	slices.SortFunc(waiting, func(a, b Pod) int {
@@ -159,7 +159,7 @@ func (w *lookout) judge(ctx context.Context) error {
 	var unseen error
 	alarm := &StrandedError{Summary: Summary{LiveExpected: len(w.home), Fewer: len(w.home) < w.liveBefore}}
 	for _, pod := range waiting {
-		why, stranded, blind := whereabouts.judge(ctx, pod)
+		why, stranded, blind := references.judge(ctx, pod)
 		switch {
 		case stranded:
 			alarm.Pods = append(alarm.Pods, Misplaced{pod, why})

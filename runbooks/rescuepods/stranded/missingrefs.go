@@ -44,8 +44,8 @@ type missingReference struct {
 
 func (d missingReference) String() string { return d.Reference.String() + " is in " + d.in }
 
-// whereabouts tells where the things are that pods need. It asks for each once
-// and remembers the answer, failures too: make a new one for each look.
+// references tells where the things are that pods refer to. It asks for each once
+// and remembers the answer, failures too: make new ones for each reading.
 type references struct {
 	search *Search
 
@@ -55,8 +55,8 @@ type references struct {
 
 type referenceKey struct{ namespace, kind, name string }
 
-// whereabouts begins a look that searches the homes for what is missing where it is
-// needed.
+// references makes new ones, which search the expected namespaces for what is missing
+// where it is referred to.
 func (s *Search) references() *references {
 	return &references{search: s, known: map[referenceKey]func() (bool, error){}}
 }

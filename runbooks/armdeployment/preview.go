@@ -27,7 +27,7 @@ func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, 
 	if err != nil {
 		return "", order.maskError(err)
 	}
-	return foreseen(changes), nil
+	return previewOf(changes), nil
 }
 
 // groupMissing tells whether the resource group is known not to be there.
@@ -43,7 +43,7 @@ var kinds = []struct{ of, sign, words string }{
 	{"Unsupported", "?", "that ARM can't look at"}, {"NoChange", "=", "to leave as they are"},
 }
 
-func foreseen(changes []azure.Change) string {
+func previewOf(changes []azure.Change) string {
 	var counts, lines []string
 	for _, kind := range kinds {
 		count := 0
