@@ -44,7 +44,7 @@ func readLog(t *testing.T, faults string, lost int) (seen []string, took time.Du
 	t.Helper()
 	const world = `
 pools:
-  - {name: system, mode: System, count: 3, state: Failed, corrupted: true, storm: {events: 9, every: 10s, last: 2m}}
+  - {name: system, mode: System, count: 3, state: Failed, corrupted: true, failedWrites: {events: 9, every: 10s, last: 2m}}
 activityLog: {quiet: true, pageSize: 2}
 `
 	inWorld(t, world+faults, func(t *testing.T, client *azure.Client, in azuresim.Scenario, world *azuresim.World) {

@@ -58,7 +58,7 @@ func settings() []setting {
 			set: text(func(in *inputs) *string { return &in.Cluster }), show: func(in inputs) string { return in.Cluster }},
 		{flag: "pool", kind: "name", about: "the agent pool to recreate",
 			set: text(func(in *inputs) *string { return &in.Pool }), show: func(in inputs) string { return in.Pool }},
-		{flag: "failure-threshold", variable: "NRP_FAIL_THRESHOLD", kind: "count", about: "failed writes of the scale set that make a storm",
+		{flag: "failure-threshold", variable: "NRP_FAIL_THRESHOLD", kind: "count", about: "failed writes of the scale set that count as evidence",
 			set:  number(func(in *inputs) *int { return &in.Threshold }),
 			show: func(in inputs) string { return strconv.Itoa(in.Threshold) }},
 		{flag: "window", variable: "NRP_FAIL_WINDOW_MIN", kind: "duration", about: "how far back failed writes count; the variable is in minutes",

@@ -35,11 +35,11 @@ func TestAnAcceleratedRecoveryIsThatMuchShorter(t *testing.T) {
 
 func TestAccelerationLeavesThePastAsItWas(t *testing.T) {
 	inWorld(t, accelerated(t, builtIn(t, "stuck-operation"), 60), func(t *testing.T, a *azure) {
-		if got := storm(a.events(t, a.start.Add(-15*time.Minute))); got != 20 {
+		if got := failedWrites(a.events(t, a.start.Add(-15*time.Minute))); got != 20 {
 			t.Errorf("%d failed writes in the 15 minutes before the start, want 20: all but those of the last 1.5 s can be read", got)
 		}
 		time.Sleep(30 * time.Second) // as half an hour
-		if got := storm(a.events(t, a.start)); got < 36 || got > 42 {
+		if got := failedWrites(a.events(t, a.start)); got < 36 || got > 42 {
 			t.Errorf("%d failed writes in 30 seconds, want one every 0.75 s", got)
 		}
 	})

@@ -167,7 +167,7 @@ func shouting(id, group string) string {
 	return strings.Replace(id, "Microsoft.Compute", "microsoft.compute", 1)
 }
 
-// noise enters what resembles a storm on the scale set and is none: other operations, other codes, unreadable messages.
+// noise enters what resembles failed writes of the scale set and is none of them: other operations, other codes, unreadable messages.
 func (l *activityLog) noise(m *model, set *scaleSet) {
 	quota := statusMessage("OperationNotAllowed", "Operation could not be completed as it results in exceeding approved cores quota.")
 	corrupted := statusMessage(corruptionCode, "An unexpected error occurred.")

@@ -39,8 +39,8 @@ func (a *azure) events(t *testing.T, from time.Time) []*armmonitor.EventData {
 	return events
 }
 
-// storm counts distinct failed writes of a scale set as the guard of the runbook does.
-func storm(events []*armmonitor.EventData) int {
+// failedWrites counts distinct failed writes of a scale set as the guard of the runbook does.
+func failedWrites(events []*armmonitor.EventData) int {
 	distinct := map[string]bool{}
 	for _, event := range events {
 		var message struct {
@@ -60,40 +60,40 @@ func storm(events []*armmonitor.EventData) int {
 	return len(distinct)
 }
 
-func TestTheStormBeforeTheStartIsInTheLog(t *testing.T) {
+func TestFailedWritesBeforeTheStartAreInTheLog(t *testing.T) {
 	for name, want := range map[string]int{"wedged": 18, "stuck-operation": 18, "healthy": 0} {
 		inWorld(t, builtIn(t, name), func(t *testing.T, a *azure) {
 			events := a.events(t, a.start.Add(-15*time.Minute))
-			if got := storm(events); got != want {
+			if got := failedWrites(events); got != want {
 				t.Errorf("%s: %d failed writes in the last 15 minutes, want %d", name, got, want)
 			}
 			if len(events) <= want {
-				t.Errorf("%s: nothing but the storm", name)
+				t.Errorf("%s: nothing but the failed writes", name)
 			}
 		})
 	}
 }
 
-func TestTheStormGoesOnUntilTheOperationIsAborted(t *testing.T) {
+func TestFailedWritesGoOnUntilTheOperationIsAborted(t *testing.T) {
 	inWorld(t, builtIn(t, "stuck-operation"), func(t *testing.T, a *azure) {
 		time.Sleep(10 * time.Minute)
-		if got := storm(a.events(t, a.start)); got < 11 || got > 13 {
+		if got := failedWrites(a.events(t, a.start)); got < 11 || got > 13 {
 			t.Fatalf("%d failed writes in 10 minutes, of which the last 90 seconds are not readable yet; want about 12", got)
 		}
 		a.abort(t)
 		aborted := time.Now()
 		time.Sleep(10 * time.Minute)
-		if got := storm(a.events(t, aborted)); got != 0 {
+		if got := failedWrites(a.events(t, aborted)); got != 0 {
 			t.Fatalf("%d failed writes after the abort, want none", got)
 		}
 	})
 }
 
 func TestAnEventIsReadableOnlyAfterTheLag(t *testing.T) {
-	scenario := parsed(t, "activityLog: {lag: 3m, quiet: true}\npools:\n  - {name: system, mode: System, corrupted: true, storm: {events: 1, last: 0s}}\n")
+	scenario := parsed(t, "activityLog: {lag: 3m, quiet: true}\npools:\n  - {name: system, mode: System, corrupted: true, failedWrites: {events: 1, last: 0s}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		for minute, want := range []int{0, 0, 0, 1} {
-			if got := storm(a.events(t, a.start.Add(-time.Minute))); got != want {
+			if got := failedWrites(a.events(t, a.start.Add(-time.Minute))); got != want {
 				t.Fatalf("after %d minutes %d events, want %d", minute, got, want)
 			}
 			time.Sleep(time.Minute)
@@ -102,15 +102,15 @@ func TestAnEventIsReadableOnlyAfterTheLag(t *testing.T) {
 }
 
 func TestPagesOfOneQueryHoldEveryEventOnce(t *testing.T) {
-	scenario := parsed(t, "activityLog: {pageSize: 7, lag: 1s}\npools:\n  - {name: system, mode: System, corrupted: true, storm: {events: 40, last: 10s}}\n")
+	scenario := parsed(t, "activityLog: {pageSize: 7, lag: 1s}\npools:\n  - {name: system, mode: System, corrupted: true, failedWrites: {events: 40, last: 10s}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		filter := fmt.Sprintf("eventTimestamp ge '%s'", a.start.Add(-time.Hour).UTC().Format(time.RFC3339))
 		events, pages, err := a.queryEvents(t, filter)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pages < 10 || storm(events) != 40 {
-			t.Fatalf("%d events of a storm of 40 on %d pages", storm(events), pages)
+		if pages < 10 || failedWrites(events) != 40 {
+			t.Fatalf("%d of 40 failed writes on %d pages", failedWrites(events), pages)
 		}
 		repeated := map[string]int{}
 		for i, event := range events {

@@ -62,8 +62,8 @@ func (p *Pool) fillIn() {
 	if p.Zones == nil {
 		p.Zones = []string{"1", "2", "3"}
 	}
-	if p.Storm != nil {
-		setDefault(&p.Storm.Every, Duration(45*time.Second))
+	if p.FailedWrites != nil {
+		setDefault(&p.FailedWrites.Every, Duration(45*time.Second))
 	}
 }
 
@@ -185,8 +185,8 @@ func (p *Pool) check(at []any) *problem {
 		return wrong(field("interfaces"), "interfaces %q is not one of %s", p.Interfaces, strings.Join(interfaces, ", "))
 	case p.Autoscale != nil && (p.Autoscale.Min < 0 || p.Autoscale.Max < p.Autoscale.Min):
 		return wrong(field("autoscale"), "autoscale needs 0 <= min <= max")
-	case p.Storm != nil && p.Storm.Events < 0:
-		return wrong(append(field("storm"), "events"), "events must not be negative")
+	case p.FailedWrites != nil && p.FailedWrites.Events < 0:
+		return wrong(append(field("failedWrites"), "events"), "events must not be negative")
 	}
 	for _, index := range p.Cordoned {
 		if index < 0 || index >= *p.Ready {
@@ -229,7 +229,7 @@ func (f *Fault) check(at []any, s *Scenario) *problem {
 	case f.Recovers != nil && !known(f.Recovers.Pool):
 		return wrong(field("recovers", "pool"), "no pool is named %q", f.Recovers.Pool)
 	case f.ConcurrentWriter != nil && f.ConcurrentWriter.Pool != "" && !known(f.ConcurrentWriter.Pool):
-		return wrong(field("intruder", "pool"), "no pool is named %q", f.ConcurrentWriter.Pool)
+		return wrong(field("concurrentWriter", "pool"), "no pool is named %q", f.ConcurrentWriter.Pool)
 	}
 	return nil
 }

@@ -9,27 +9,27 @@ const corruptionCode = "NetworkingInternalOperationError"
 
 // startFailedWrites lets AKS try to write a corrupted scale set again and again, until stopFailedWrites.
 func (m *model) startFailedWrites(p *pool) {
-	if !p.scaleSet.corrupted || p.scaleSet.storming {
+	if !p.scaleSet.corrupted || p.scaleSet.retrying {
 		return
 	}
-	p.scaleSet.storming = true
+	p.scaleSet.retrying = true
 	m.nextAttempt(p.scaleSet)
 }
 
 func (m *model) nextAttempt(set *scaleSet) {
 	every := m.scenario.Durations.Retry.span()
 	jitter := m.names.between(0, every*2/15, "attempt", set.name, fmt.Sprint(m.names.next("attempt on "+set.name)))
-	set.storm = m.time.after(every*14/15+jitter, func() {
+	set.retry = m.time.after(every*14/15+jitter, func() {
 		m.log.writeFailed(m, set, m.time.now)
 		m.nextAttempt(set)
 	})
 }
 
 func (m *model) stopFailedWrites(set *scaleSet) {
-	if set.storm != nil {
-		set.storm.off = true
+	if set.retry != nil {
+		set.retry.off = true
 	}
-	set.storming, set.storm = false, nil
+	set.retrying, set.retry = false, nil
 }
 
 func writeFailed(set *scaleSet) *failure {

@@ -12,7 +12,7 @@ type Fault struct {
 	Capacity         *Capacity         `yaml:"capacity"`
 	NodeNeverJoins   *NodeNeverJoins   `yaml:"nodeNeverJoins"`
 	PDBBlocks        *PDBBlocks        `yaml:"pdbBlocks"`
-	ConcurrentWriter *ConcurrentWriter `yaml:"intruder"`
+	ConcurrentWriter *ConcurrentWriter `yaml:"concurrentWriter"`
 	Background       *Background       `yaml:"background"`
 	Recovers         *Recovers         `yaml:"recovers"`
 }

@@ -108,11 +108,11 @@ func (m *model) addHistory() {
 		if !m.scenario.Log.Quiet {
 			m.log.noise(m, set)
 		}
-		if setup.Storm == nil {
+		if setup.FailedWrites == nil {
 			continue
 		}
-		for n := range setup.Storm.Events {
-			age := setup.Storm.Last.span() + time.Duration(setup.Storm.Events-1-n)*setup.Storm.Every.span()
+		for n := range setup.FailedWrites.Events {
+			age := setup.FailedWrites.Last.span() + time.Duration(setup.FailedWrites.Events-1-n)*setup.FailedWrites.Every.span()
 			m.log.writeFailed(m, set, m.started.Add(-age))
 		}
 	}

@@ -41,12 +41,12 @@ func TestAnInjectedFaultCanBeOfPoolsThatAreStillToCome(t *testing.T) {
 }
 
 func TestLiftedFaultsActNoMore(t *testing.T) {
-	scenario := parsed(t, "faults:\n  - {intruder: {at: 1m, for: 5m}}\n  - {pdbBlocks: {app: coredns}}\n  - {deny: {match: {method: GET}}}\n")
+	scenario := parsed(t, "faults:\n  - {concurrentWriter: {at: 1m, for: 5m}}\n  - {pdbBlocks: {app: coredns}}\n  - {deny: {match: {method: GET}}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		a.world.LiftFaults()
 		time.Sleep(2 * time.Minute)
 		if got := len(a.world.Operations()); got != 0 {
-			t.Errorf("%d operations of an intruder that was lifted", got)
+			t.Errorf("%d operations of a concurrent writer that was lifted", got)
 		}
 		a.cluster(t)
 		pod := a.podsWith(t, "app=coredns")[0]

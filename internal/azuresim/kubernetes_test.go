@@ -281,7 +281,7 @@ func TestKubernetesCallsAreRecordedAndCanBeDropped(t *testing.T) {
 }
 
 func TestSomebodyElsesUpdateChangesTheETag(t *testing.T) {
-	inWorld(t, builtIn(t, "intruder"), func(t *testing.T, a *azure) {
+	inWorld(t, builtIn(t, "concurrent-writer"), func(t *testing.T, a *azure) {
 		before := a.pool(t, "system")
 		pod := a.podsWith(t, "app=frontend")[0]
 		if err := a.evict(t.Context(), pod, pod.UID); err != nil {

@@ -31,7 +31,7 @@ const (
 	// Values of Operation.By.
 	byClient           = "client"
 	byAKS              = "aks"
-	byConcurrentWriter = "intruder"
+	byConcurrentWriter = "concurrent-writer"
 
 	tenant = "7e4a4700-0000-4000-8000-000000000002"
 )
@@ -82,10 +82,10 @@ type scaleSet struct {
 	name     string
 	uniqueID string
 	created  time.Time
-	// corrupted: every write fails, and with storming set it is tried again and again.
+	// corrupted: every write fails, and with retrying set it is tried again and again.
 	corrupted  bool
-	storming   bool
-	storm      *event
+	retrying   bool
+	retry      *event
 	interfaces string // what a machine that never came has for ipConfigurations
 	machines   []*machine
 	nextIndex  int

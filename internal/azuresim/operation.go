@@ -17,7 +17,7 @@ type Operation struct {
 	Ended time.Time `json:"ended,omitzero"`
 	// Result is InProgress, Succeeded, Failed or Canceled.
 	Result string `json:"result"`
-	// By is client, aks or intruder.
+	// By is client, aks or concurrent-writer.
 	By string `json:"by"`
 }
 

@@ -96,7 +96,7 @@ func TestEveryChangeGivesANewETag(t *testing.T) {
 	})
 }
 
-func TestAWriteToACorruptedScaleSetFailsAndStorms(t *testing.T) {
+func TestAWriteToACorruptedScaleSetFailsAgainAndAgain(t *testing.T) {
 	inWorld(t, builtIn(t, "wedged"), func(t *testing.T, a *azure) {
 		poller, err := a.put(t.Context(), "system", a.pool(t, "system"), nil)
 		if err != nil {
@@ -105,7 +105,7 @@ func TestAWriteToACorruptedScaleSetFailsAndStorms(t *testing.T) {
 		_, err = poller.PollUntilDone(t.Context(), nil)
 		wantError(t, err, http.StatusOK, "ReconcileVMSSAgentPoolFailed")
 		time.Sleep(2 * time.Minute)
-		if got := storm(a.events(t, a.start)); got != 2 {
+		if got := failedWrites(a.events(t, a.start)); got != 2 {
 			t.Fatalf("%d failed writes during an update of 2 minutes, want 2", got)
 		}
 	})

@@ -87,8 +87,8 @@ type Pool struct {
 	Interfaces string `yaml:"interfaces"`
 	// Cordoned are the indexes of nodes that somebody cordoned before the start.
 	Cordoned []int `yaml:"cordoned"`
-	// Storm is the failed writes of the scale set before the start. It goes on while the pool is being updated.
-	Storm *Storm `yaml:"storm"`
+	// FailedWrites are those of the scale set before the start. They go on while the pool is being updated.
+	FailedWrites *FailedWrites `yaml:"failedWrites"`
 	// Properties are further properties of the definition, kept as they are.
 	Properties map[string]any `yaml:"properties"`
 }
@@ -99,8 +99,8 @@ type Autoscale struct {
 	Max int `yaml:"max"`
 }
 
-// Storm is a run of failed writes that ended, or reached the start, Last ago.
-type Storm struct {
+// FailedWrites is a series of failed writes that ended, or reached the start, Last ago.
+type FailedWrites struct {
 	Events int      `yaml:"events"`
 	Every  Duration `yaml:"every"`
 	Last   Duration `yaml:"last"`

@@ -35,7 +35,7 @@ func TestTheAgreedScenariosAreThere(t *testing.T) {
 	for _, name := range []string{
 		"wedged", "healthy", "greenfield", "young-operation", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "rbac-denied",
 		"pdb-blocked", "lost-response", "node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy",
-		"intruder", "recovers-by-itself",
+		"concurrent-writer", "recovers-by-itself",
 	} {
 		if !slices.Contains(azuresim.Names(), name) {
 			t.Errorf("no scenario %s", name)

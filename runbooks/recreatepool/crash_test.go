@@ -22,7 +22,7 @@ import (
 // acting are the scenarios in which a run changes the world.
 var acting = []string{
 	"wedged", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "pdb-blocked", "lost-response",
-	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "intruder",
+	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "concurrent-writer",
 	"recovers-by-itself",
 }
 
@@ -151,7 +151,7 @@ func (s *story) judge(t *testing.T, result engine.Result) {
 	s.watchman.settled(t, result, s.start, s.remediated())
 	allowed := []runbook.Outcome{runbook.Outcome(s.scenario.Expect)}
 	switch s.scenario.Name {
-	case "recovers-by-itself", "intruder":
+	case "recovers-by-itself", "concurrent-writer":
 		allowed = append(allowed, runbook.Remediated, runbook.NothingToDo, runbook.Failed)
 	case "no-capacity":
 		// Died before the operation's token was kept, the run sees a stand-in that

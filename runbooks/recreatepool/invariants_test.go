@@ -185,7 +185,7 @@ func (w *watchman) mended(was azuresim.PoolState, end azuresim.State) {
 	different = slices.DeleteFunc(different, func(line string) bool {
 		return strings.Contains(line,
 			"somebody-else")
-	}) // the intruder's own change stays
+	}) // the concurrent writer's own change stays
 	if err != nil || len(different) > 0 {
 		w.breach("pool %s differs: %v %v", was.Name, different, err)
 	}

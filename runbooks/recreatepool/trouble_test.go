@@ -21,7 +21,7 @@ expect: remediated
 inputs: {pool: system}
 clusterState: Failed
 pools:
-  - {name: system, mode: System, count: 3, state: Failed, corrupted: true, storm: {events: 18, every: 45s, last: 90s}}
+  - {name: system, mode: System, count: 3, state: Failed, corrupted: true, failedWrites: {events: 18, every: 45s, last: 90s}}
   - {name: workers, count: 2}
 `+more))
 	if err != nil {
