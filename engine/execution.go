@@ -35,7 +35,7 @@ func (x *execution) summary(step string) string {
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	return &execution{engine: e, book: book, log: &log{record: record}, leases: held, options: options,
+	return &execution{engine: e, book: book, log: newLog(record), leases: held, options: options,
 		summaries: map[string]string{}}
 }
 

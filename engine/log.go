@@ -14,15 +14,19 @@ import (
 // few syncs. After a write that failed nothing is written any more, because it is
 // not known what of it is there.
 type log struct {
-	// mu guards the record; it is held while an entry is being made durable.
-	mu     sync.Mutex
 	record *journal.Record
-	lost   error
+
+	// turn holds one token while an entry is being made durable; it guards lost.
+	// Nobody who only reads waits for it: steps that go on meanwhile fill the next
+	// batch.
+	turn chan struct{}
+	lost error
 
 	queue   sync.Mutex
 	pending []*write
-	writing bool
 }
+
+func newLog(record *journal.Record) *log { return &log{record: record, turn: make(chan struct{}, 1)} }
 
 // write is entries that must be durable together before who asked goes on.
 type write struct {
@@ -32,37 +36,32 @@ type write struct {
 }
 
 // append writes entries in their order and returns when they are durable. It writes
-// also when ctx has ended: what happened must be written down.
+// also when ctx has ended: what happened must be written down. Whoever has the turn
+// writes for all who wait, and nobody for those who come later.
 func (l *log) append(ctx context.Context, drafts ...journal.Pending) error {
 	w := &write{drafts: drafts, done: make(chan struct{})}
 	l.queue.Lock()
 	l.pending = append(l.pending, w)
-	if l.writing {
-		l.queue.Unlock()
-		<-w.done
-		return w.err
-	}
-	l.writing = true
-	for len(l.pending) > 0 {
-		batch := l.pending
-		l.pending = nil
-		l.queue.Unlock()
-		l.flush(context.WithoutCancel(ctx), batch)
-		l.queue.Lock()
-	}
-	l.writing = false
 	l.queue.Unlock()
+	select {
+	case <-w.done:
+	case l.turn <- struct{}{}:
+		l.flush(context.WithoutCancel(ctx))
+		<-l.turn
+	}
 	return w.err
 }
 
-func (l *log) flush(ctx context.Context, batch []*write) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *log) flush(ctx context.Context) {
+	l.queue.Lock()
+	batch := l.pending
+	l.pending = nil
+	l.queue.Unlock()
 	var drafts []journal.Pending
 	for _, w := range batch {
 		drafts = append(drafts, w.drafts...)
 	}
-	if l.lost == nil {
+	if l.lost == nil && len(drafts) > 0 {
 		if err := l.record.AppendAll(ctx, drafts...); err != nil {
 			l.lost = &journalError{err}
 			var lost *journal.LostError
@@ -79,8 +78,8 @@ func (l *log) flush(ctx context.Context, batch []*write) {
 
 // export keeps data beside the record, which then holds its digest.
 func (l *log) export(ctx context.Context, name string, data []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
 	if l.lost == nil {
 		if err := l.record.PutExport(ctx, name, data); err != nil {
 			l.lost = &journalError{err}
@@ -90,11 +89,7 @@ func (l *log) export(ctx context.Context, name string, data []byte) error {
 }
 
 // read sees the record while nothing is added to it.
-func (l *log) read(see func(*journal.Record)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	see(l.record)
-}
+func (l *log) read(see func(*journal.Record)) { l.record.View(see) }
 
 // step is the history of a step.
 func (l *log) step(name string) (history journal.StepHistory) {

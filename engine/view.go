@@ -53,9 +53,8 @@ func (v view) Export(ctx context.Context, name string, data []byte) error {
 }
 
 // ReadExport gives the newest export of a name.
-func (v view) ReadExport(ctx context.Context, name string) (data []byte, err error) {
-	v.log.read(func(record *journal.Record) { data, err = record.ReadExport(ctx, name) })
-	return data, err
+func (v view) ReadExport(ctx context.Context, name string) ([]byte, error) {
+	return v.log.record.ReadExport(ctx, name)
 }
 
 // Step tells how far a step is.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -34,10 +35,15 @@ const (
 type fileLease struct {
 	file *File
 	path string
+	head *headFile
 
 	mu      sync.Mutex
 	release func() error // nil once it was released
 	state   leaseState
+	// base is the open run as the lease's file has it, durably.
+	base *OpenRun
+	// written is the lease's file as this process left it.
+	written fs.FileInfo
 }
 
 func leasePath(target string) string {
@@ -69,7 +75,7 @@ func (f *File) lock(claim Claim) (*fileLease, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, readErr := f.readLease(path)
+	state, err := f.readLease(path)
 	if !ours {
 		held := &HeldError{Target: claim.Target}
 		if state.Holder != nil {
@@ -77,20 +83,35 @@ func (f *File) lock(claim Claim) (*fileLease, error) {
 		}
 		return nil, &apierr.Error{Class: apierr.Conflict, Err: held}
 	}
-	if readErr != nil {
-		return nil, errors.Join(readErr, release())
-	}
-	state.Target, state.Epoch, state.Holder = claim.Target, max(state.Epoch, claim.Above)+1, &claim.Holder
 	lease := &fileLease{file: f, path: path, release: release, state: state}
-	err = lease.write()
-	// An epoch that was given must never be given again.
 	if err == nil {
-		err = errors.Join(f.disk.SyncDir(leasesFolder), f.disk.SyncDir("."))
+		err = lease.take(claim)
 	}
 	if err != nil {
-		return nil, errors.Join(err, release())
+		return nil, errors.Join(err, lease.end())
 	}
 	return lease, nil
+}
+
+// take makes the lease the claim's. An epoch that was given must never be given
+// again, also after a power cut.
+func (l *fileLease) take(claim Claim) error {
+	var err error
+	if l.head, err = openHead(l.file.disk, l.path); err != nil {
+		return err
+	}
+	l.state.Target, l.state.Epoch, l.state.Holder = claim.Target, max(l.state.Epoch, claim.Above)+1, &claim.Holder
+	if err := l.write(); err != nil {
+		return err
+	}
+	return errors.Join(l.file.disk.SyncDir(leasesFolder), l.file.disk.SyncDir("."))
+}
+
+// end releases the lock, which is the last thing that is done with it.
+func (l *fileLease) end() error {
+	release := l.release
+	l.release = nil
+	return errors.Join(l.head.Close(), release())
 }
 
 // Peek reads a lease's file.
@@ -116,6 +137,9 @@ func (l *fileLease) check() error {
 	if l.release == nil {
 		return lost(l.state.Target, l.state.Epoch, nil, "it was released")
 	}
+	if l.untouched() {
+		return nil
+	}
 	state, err := l.file.readLease(l.path)
 	if err != nil {
 		return lost(l.state.Target, l.state.Epoch, nil, err.Error())
@@ -126,6 +150,14 @@ func (l *fileLease) check() error {
 	return nil
 }
 
+// untouched tells whether the lease's file is the one that this process wrote: then
+// it need not be read again. Another holder replaces it by a file of its own.
+func (l *fileLease) untouched() bool {
+	info, err := l.file.disk.Lstat(l.path)
+	return err == nil && l.written != nil && os.SameFile(info, l.written) &&
+		info.ModTime().Equal(l.written.ModTime()) && info.Size() == l.written.Size()
+}
+
 // OpenRun is the run that the file named when the lease was taken, or since.
 func (l *fileLease) OpenRun() *OpenRun {
 	l.mu.Lock()
@@ -133,16 +165,20 @@ func (l *fileLease) OpenRun() *OpenRun {
 	return l.state.Open
 }
 
-// SetOpenRun writes the record's head. A crash leaves the head before or this one,
-// which are both true of a record that only grows.
+// SetOpenRun writes the record's head. A crash leaves a head before it or this one,
+// which are both true of a record that only grows. So only a run's first head and
+// its last are made durable; those between are kept beside the lease.
 func (l *fileLease) SetOpenRun(_ context.Context, open OpenRun) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.check(); err != nil {
 		return err
 	}
-	begun := l.state.Open == nil || l.state.Open.Run != open.Run
+	begun := l.base == nil || l.base.Run != open.Run
 	l.state.Open = &open
+	if !begun && !open.Closed && open.after(*l.base) {
+		return l.head.write(open)
+	}
 	if err := l.write(); err != nil || !begun {
 		return err
 	}
@@ -162,9 +198,7 @@ func (l *fileLease) Release(context.Context) error {
 		l.state.Holder = nil
 		err = l.write()
 	}
-	release := l.release
-	l.release = nil
-	return errors.Join(err, release())
+	return errors.Join(err, l.end())
 }
 
 func (f *File) readLease(path string) (leaseState, error) {
@@ -181,7 +215,11 @@ func (f *File) readLease(path string) (leaseState, error) {
 		err = fmt.Errorf("epoch %d is out of range", state.Epoch)
 	}
 	if err != nil {
-		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. hint: make sure that no run is at work, then remove it", filepath.Join(f.dir, path), err)
+		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. hint: make sure that no run is at work, then remove it",
+			filepath.Join(f.dir, path), err)
+	}
+	if newer, found := readHead(f.disk, path); found && state.Open != nil && newer.Run == state.Open.Run && newer.after(*state.Open) {
+		state.Open = &newer
 	}
 	return state, nil
 }
@@ -193,5 +231,10 @@ func (l *fileLease) write() error {
 	if err != nil {
 		return err
 	}
-	return replace(l.file.disk, l.path, append(raw, '\n'))
+	if err := replace(l.file.disk, l.path, append(raw, '\n')); err != nil {
+		return err
+	}
+	l.base = l.state.Open
+	l.written, err = l.file.disk.Lstat(l.path)
+	return err
 }

@@ -83,6 +83,11 @@ func (o OpenRun) sealedBy(key Key) bool {
 	return o.Key == key.ID() && key.sealed(seal, headPurpose, o.bytes())
 }
 
+// after tells whether a head was written after another one of the same run.
+func (o OpenRun) after(other OpenRun) bool {
+	return o.Epoch > other.Epoch || o.Epoch == other.Epoch && o.Seq > other.Seq
+}
+
 func (o OpenRun) bytes() []byte {
 	return fmt.Appendf(nil, "%q %q %q %q %q %d %d %q %t", o.Target, o.Run, o.Runbook, o.Location, o.Key, o.Epoch, o.Seq, o.Sum, o.Closed)
 }

@@ -56,13 +56,26 @@ func (p *platter) after(how string) *platter {
 			continue // its folder is lost
 		}
 		kept := &node{dir: old.dir, data: slices.Clone(old.synced)}
-		if how == "writes are torn" && len(old.data) > len(old.synced) {
-			kept.data = slices.Clone(old.data[:len(old.synced)+(len(old.data)-len(old.synced))/2])
+		if how == "writes are torn" {
+			kept.data = torn(old)
 		}
 		kept.synced = slices.Clone(kept.data)
 		next.names[name], next.synced[name] = kept, kept
 	}
 	return next
+}
+
+// torn is what half of the writes since the last sync make of a file.
+func torn(old *node) []byte {
+	half := len(old.data) / 2
+	if added := len(old.data) - len(old.synced); added > 0 && bytes.HasPrefix(old.data, old.synced) {
+		half = len(old.synced) + added/2
+	}
+	kept := slices.Clone(old.data[:half])
+	if len(old.synced) > half {
+		kept = append(kept, old.synced[half:]...)
+	}
+	return kept
 }
 
 func (p *platter) Make() error { return nil }
@@ -213,12 +226,20 @@ func (f *platterFile) ReadAt(into []byte, at int64) (int, error) {
 
 func (f *platterFile) WriteAt(from []byte, at int64) (int, error) {
 	if err := f.platter.effect(); err != nil {
-		// A write under way is torn.
-		f.node.data = append(f.node.data[:at:at], from[:len(from)/2]...)
+		f.node.put(from[:len(from)/2], at) // a write under way is torn
 		return 0, err
 	}
-	f.node.data = append(f.node.data[:at:at], from...)
+	f.node.put(from, at)
 	return len(from), nil
+}
+
+// put writes over what is there; what lies behind stays.
+func (n *node) put(from []byte, at int64) {
+	next := append(slices.Clone(n.data[:at]), from...)
+	if len(n.data) > len(next) {
+		next = append(next, n.data[len(next):]...)
+	}
+	n.data = next
 }
 
 func (f *platterFile) Truncate(size int64) error {

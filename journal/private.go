@@ -50,7 +50,9 @@ func (r *Record) putExport(ctx context.Context, name string, data []byte) (Expor
 // ReadExport gives the newest export of a name, verified; *MissingError when the
 // record knows none.
 func (r *Record) ReadExport(ctx context.Context, name string) ([]byte, error) {
-	export, found := r.exports[name]
+	var export Export
+	found := false
+	r.View(func(r *Record) { export, found = r.exports[name] })
 	if !found {
 		return nil, &MissingError{Run: r.Run, Where: r.backend.Location() + " (export " + name + ")"}
 	}
@@ -132,6 +134,8 @@ func (r *Record) keepPrivate(ctx context.Context, seq int, value json.RawMessage
 	if err != nil {
 		return nil, nil, err
 	}
+	r.memory.Lock()
+	defer r.memory.Unlock()
 	r.private[seq] = value
 	return &export, shown, nil
 }

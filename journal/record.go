@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"salve/internal/apierr"
@@ -20,6 +21,9 @@ type Record struct {
 	key     Key
 	lease   Lease
 	now     func() time.Time
+	// memory guards what the record knows while an entry is added to it. Nothing
+	// waits for a disk or a server under it.
+	memory sync.RWMutex
 	// marks are the stored lines, to know them again.
 	marks []mark
 	// refused is why nothing may be written any more.
@@ -168,17 +172,35 @@ func (r *Record) AppendAll(ctx context.Context, pending ...Pending) error {
 	if err := appendLines(ctx, r.backend, r.Run, seq, lines); err != nil {
 		return r.refuse(ctx, seq, err)
 	}
-	r.marks = append(r.marks, marks...)
-	for _, entry := range entries {
-		if err := r.add(entry); err != nil {
-			return r.refuse(ctx, seq, err)
-		}
+	if err := r.learn(entries, marks); err != nil {
+		return r.refuse(ctx, seq, err)
 	}
 	// After the lines: a head that is ahead of its record would call it broken.
 	if err := r.setHead(ctx); err != nil {
 		return r.refuse(ctx, seq, err)
 	}
 	return nil
+}
+
+// learn adds stored entries to what the record knows.
+func (r *Record) learn(entries []Entry, marks []mark) error {
+	r.memory.Lock()
+	defer r.memory.Unlock()
+	r.marks = append(r.marks, marks...)
+	for _, entry := range entries {
+		if err := r.add(entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// View sees the record as it is between two additions: while one goroutine appends,
+// others read through it alone. It does not wait for entries to become durable.
+func (r *Record) View(see func(*Record)) {
+	r.memory.RLock()
+	defer r.memory.RUnlock()
+	see(r)
 }
 
 // refuse makes the record read-only. A line that somebody else wrote at our place

@@ -1,0 +1,169 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"salve/runbook"
+)
+
+// killed is a disk after a process that had appended two entries behind the header
+// died: what it wrote is there, synced or not.
+func killed(t *testing.T) *platter {
+	t.Helper()
+	ctx, p := context.Background(), newPlatter()
+	lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1", Holder: Holder{Run: "run-1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := Create(ctx, on(p), lease, noon, Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for attempt := range 2 {
+		if err := record.Append(ctx, Intended, "a", Intent{Attempt: attempt + 1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.locks = map[string]bool{}
+	return p
+}
+
+func headOn(p *platter) *node { return p.names[headPath(leasePath("lamp/1"))] }
+
+// known is what the lease says of its run.
+func known(t *testing.T, p *platter) *OpenRun {
+	t.Helper()
+	peeked, err := on(p).Peek(context.Background(), "lamp/1")
+	if err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" {
+		t.Fatalf("%+v, %v", peeked, err)
+	}
+	return peeked.Open
+}
+
+// TestHeadOutlivesTheProcess: a record that is cut after its process was killed is
+// broken, though the newest head was never synced.
+func TestHeadOutlivesTheProcess(t *testing.T) {
+	p := killed(t)
+	if seq := known(t, p).Seq; seq != 3 {
+		t.Fatalf("the head is at %d", seq)
+	}
+	record := p.names["runs/run-1/journal.jsonl"]
+	first := 0
+	for record.data[first] != '\n' {
+		first++
+	}
+	record.data = record.data[:first+1]
+	var broken *BrokenError
+	if _, err := FindOpen(context.Background(), on(p), "lamp/1", known(t, p)); !errors.As(err, &broken) {
+		t.Errorf("the record was cut, and found: %v", err)
+	}
+}
+
+// TestHeadThatCannotBeReadIsNone: the older one in the lease's own file counts.
+func TestHeadThatCannotBeReadIsNone(t *testing.T) {
+	for name, spoil := range map[string]func(*platter){
+		"torn":             func(p *platter) { headOn(p).data[90] ^= 1 },
+		"cut":              func(p *platter) { headOn(p).data = headOn(p).data[:100] },
+		"empty":            func(p *platter) { headOn(p).data = nil },
+		"gone":             func(p *platter) { delete(p.names, headPath(leasePath("lamp/1"))) },
+		"of another run":   func(p *platter) { forge(p, OpenRun{Run: "run-2", Epoch: 9, Seq: 9}) },
+		"older":            func(p *platter) { forge(p, OpenRun{Run: "run-1", Epoch: 1, Seq: 1, Sum: "older"}) },
+		"of an old holder": func(p *platter) { forge(p, OpenRun{Run: "run-1", Epoch: 0, Seq: 9, Sum: "older"}) },
+		"too long":         func(p *platter) { headOn(p).data = append(headOn(p).data, make([]byte, maxLease)...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := killed(t)
+			spoil(p)
+			open := known(t, p)
+			if open.Seq != 1 || open.Sum == "older" {
+				t.Errorf("the head is %+v", open)
+			}
+			if found, err := FindOpen(context.Background(), on(p), "lamp/1", open); err != nil || found.Record == nil {
+				t.Errorf("the run is not found: %v", err)
+			}
+		})
+	}
+}
+
+func forge(p *platter, open OpenRun) {
+	headOn(p).data = nil
+	if err := (&headFile{&platterFile{p, "head", headOn(p)}}).write(open); err != nil {
+		panic(err)
+	}
+}
+
+// TestHeadOfAnOperatorCountsAgain: an operator who adopts or gives up a record has
+// the last word, whatever head the run left.
+func TestHeadOfAnOperatorCountsAgain(t *testing.T) {
+	ctx, p := context.Background(), killed(t)
+	lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Forget(ctx, on(p), lease, "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	if open := known(t, p); !open.Closed || open.Epoch != lease.Epoch() {
+		t.Errorf("the lease names %+v", open)
+	}
+}
+
+// TestLeaseNoticesAnotherHolder: the file is looked at each time, and read when it is
+// not the one that this process left.
+func TestLeaseNoticesAnotherHolder(t *testing.T) {
+	ctx, file := context.Background(), NewFile(t.TempDir())
+	for name, take := range map[string]func(path string, raw []byte) error{
+		"a new file":  func(path string, raw []byte) error { return errors.Join(os.Remove(path), os.WriteFile(path, raw, 0o600)) },
+		"edited":      func(path string, raw []byte) error { return os.WriteFile(path, raw, 0o600) },
+		"not a lease": func(path string, _ []byte) error { return os.WriteFile(path, []byte("x"), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lease, err := file.Lock(ctx, Claim{Target: name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = lease.Release(ctx) })
+			if err := lease.Check(ctx); err != nil {
+				t.Fatalf("the lease is ours: %v", err)
+			}
+			path := filepath.Join(file.Dir(), leasePath(name))
+			if err := take(path, []byte(`{"target": "x", "epoch": 1000}`)); err != nil {
+				t.Fatal(err)
+			}
+			var lost *LostError
+			if err := lease.Check(ctx); !errors.As(err, &lost) {
+				t.Errorf("checked: %v", err)
+			}
+			if err := lease.SetOpenRun(ctx, OpenRun{Run: "run-1", Seq: 1}); !errors.As(err, &lost) {
+				t.Errorf("set a head: %v", err)
+			}
+		})
+	}
+}
+
+// TestHeadFileIsNoLink: what is planted in its place is neither written nor read.
+func TestHeadFileIsNoLink(t *testing.T) {
+	ctx, file := context.Background(), NewFile(t.TempDir())
+	lease, err := file.Lock(ctx, Claim{Target: "lamp/1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	head := filepath.Join(file.Dir(), headPath(leasePath("lamp/1")))
+	victim := filepath.Join(t.TempDir(), "victim")
+	if err := errors.Join(os.WriteFile(victim, []byte("precious"), 0o600), os.Remove(head), os.Symlink(victim, head)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Lock(ctx, Claim{Target: "lamp/1"}); err == nil {
+		t.Error("the lease was taken over a link")
+	}
+	if raw, err := os.ReadFile(victim); err != nil || string(raw) != "precious" {
+		t.Errorf("the other file holds %q, %v", raw, err)
+	}
+}
