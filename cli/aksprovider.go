@@ -180,18 +180,28 @@ func (r *aksFactory[Inputs]) selected(ctx context.Context, kept *journal.Locatio
 	return nil, r.without(runbook.Undecided, found.Reason), nil
 }
 
-// open are the inputs of the open runs of the runbook.
+// open are the inputs of the runbook's open runs, which the leases of their targets name.
 func (r *aksFactory[Inputs]) open(ctx context.Context, kept *journal.Location) ([]Inputs, error) {
-	var unreadable error
-	records, err := journal.Find(ctx, kept, func(history *journal.History) bool {
-		return history.Closed == nil && history.Header.Runbook == r.entry.Name
-	}, func(_ string, err error) { unreadable = err })
-	if err = errors.Join(err, unreadable); err != nil {
+	named, err := kept.OpenRuns(ctx)
+	if err != nil {
 		return nil, err
 	}
 	var all []Inputs
-	for _, record := range records {
-		inputs, err := inputsOf[Inputs](record.Header)
+	for _, open := range named {
+		if open.Runbook != r.entry.Name {
+			continue
+		}
+		found, err := journal.FindOpen(ctx, kept, open.Target, &open)
+		var elsewhere *journal.ElsewhereError
+		switch {
+		case errors.As(err, &elsewhere):
+			continue // it is resumed from where its record is; the engine refuses its target meanwhile
+		case err != nil:
+			return nil, err
+		case found.Record == nil || found.Record.Header.Runbook != r.entry.Name:
+			continue
+		}
+		inputs, err := inputsOf[Inputs](found.Record.Header)
 		if err != nil {
 			return nil, err
 		}

@@ -127,16 +127,18 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	return e.undecidedIfUnseen(book.Target, result, err)
 }
 
-// openRun is the run that a run would resume; nil when there is none, or none
-// that can be read, which is for the engine to refuse.
+// openRun is the run that a run would resume, which the target's lease names; nil when
+// it names none, or none that can be read, which is for the engine to refuse.
 func (e *invocation) openRun(ctx context.Context, target runbook.Target) *journal.Record {
-	open, err := journal.Find(ctx, e.journal, func(history *journal.History) bool {
-		return history.Closed == nil && history.Header.Target.ID == target.ID
-	}, func(string, error) {})
-	if err != nil || len(open) == 0 {
+	peeked, err := e.journal.Peek(ctx, target.ID)
+	if err != nil || peeked.Open == nil {
 		return nil
 	}
-	return open[len(open)-1]
+	found, err := journal.FindOpen(ctx, e.journal, target.ID, peeked.Open)
+	if err != nil {
+		return nil
+	}
+	return found.Record
 }
 
 // preview asks and changes nothing. An open run of the target is named in the

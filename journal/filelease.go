@@ -123,6 +123,31 @@ func (f *File) Peek(_ context.Context, target string) (Peeked, error) {
 	return Peeked{Epoch: state.Epoch, Holder: state.Holder, Open: state.Open}, nil
 }
 
+// OpenRuns reads all leases' files.
+func (f *File) OpenRuns(context.Context) ([]OpenRun, error) {
+	entries, err := f.disk.ReadDir(leasesFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing the leases in %s: %w", f.dir, err)
+	}
+	var open []OpenRun
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".json" {
+			continue // the file that is locked
+		}
+		state, err := f.readLease(filepath.Join(leasesFolder, entry.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if state.Open != nil && !state.Open.Closed {
+			open = append(open, *state.Open)
+		}
+	}
+	return open, nil
+}
+
 func (l *fileLease) Epoch() int64 { return l.state.Epoch }
 
 // Check compares the epoch in the file with ours: a lock that was lost, as on a

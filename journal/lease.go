@@ -18,6 +18,9 @@ type Locker interface {
 	Lock(ctx context.Context, claim Claim) (Lease, error)
 	// Peek looks at a lease and takes nothing.
 	Peek(ctx context.Context, target string) (Peeked, error)
+	// OpenRuns are the runs that leases name as open, one for each such target. It reads
+	// leases and no record: what they name is believed by FindOpen alone.
+	OpenRuns(ctx context.Context) ([]OpenRun, error)
 }
 
 // Claim is what a lease is asked for with.
@@ -216,6 +219,23 @@ func (l Lockers) Peek(ctx context.Context, target string) (Peeked, error) {
 		all.Open = newer(all.Open, one.Open)
 		if all.Holder == nil {
 			all.Holder = one.Holder
+		}
+	}
+	return all, nil
+}
+
+// OpenRuns are what any of them names, each run once.
+func (l Lockers) OpenRuns(ctx context.Context) ([]OpenRun, error) {
+	var all []OpenRun
+	for _, locker := range l {
+		open, err := locker.OpenRuns(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range open {
+			if !slices.ContainsFunc(all, func(known OpenRun) bool { return known.Run == one.Run && known.Target == one.Target }) {
+				all = append(all, one)
+			}
 		}
 	}
 	return all, nil

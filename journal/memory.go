@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -150,6 +151,19 @@ func (m *Memory) Peek(_ context.Context, target string) (Peeked, error) {
 		return Peeked{}, nil
 	}
 	return Peeked{Epoch: state.epoch, Holder: state.holder, Open: state.open}, nil
+}
+
+// OpenRuns are the runs that leases name as open, in the order of their targets.
+func (m *Memory) OpenRuns(context.Context) ([]OpenRun, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var open []OpenRun
+	for _, target := range slices.Sorted(maps.Keys(m.leases)) {
+		if named := m.leases[target].open; named != nil && !named.Closed {
+			open = append(open, *named)
+		}
+	}
+	return open, nil
 }
 
 // Expire ends whatever lease there is on a target, as the end of its time does

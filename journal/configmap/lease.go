@@ -150,6 +150,32 @@ func (j *Journal) Peek(ctx context.Context, target string) (journal.Peeked, erro
 	return peeked, nil
 }
 
+// OpenRuns lists the leases.
+func (j *Journal) OpenRuns(ctx context.Context) ([]journal.OpenRun, error) {
+	var open []journal.OpenRun
+	page := metav1.ListOptions{LabelSelector: ownerLabel + "=" + ownerName, Limit: listPage}
+	for {
+		var list *coordinationv1.LeaseList
+		err := backoff.Retry(ctx, j.clock, func(ctx context.Context) error {
+			return j.once(ctx, func(ctx context.Context) (err error) {
+				list, err = j.client.CoordinationV1().Leases(j.namespace).List(ctx, page)
+				return err
+			})
+		})
+		if err != nil {
+			return nil, fmt.Errorf("listing the leases in %s: %w", j.Where(), err)
+		}
+		for i := range list.Items {
+			if named := openRunOf(&list.Items[i]); named != nil && !named.Closed {
+				open = append(open, *named)
+			}
+		}
+		if page.Continue = list.Continue; page.Continue == "" {
+			return open, nil
+		}
+	}
+}
+
 func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
 	next := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Name: leaseName(claim.Target), Labels: map[string]string{ownerLabel: ownerName},
