@@ -51,7 +51,7 @@ func (w *work) prepare(ctx context.Context) runbook.Finding {
 // inOrder reads what was rolled out before, under the lease, and compares it with
 // the plan's revision.
 func (w *work) inOrder(ctx context.Context, run runbook.Run) runbook.Finding {
-	past, err := w.runner.past(ctx, w.plan)
+	past, err := w.runner.past(ctx, w.plan, run.ID())
 	if err != nil {
 		return runbook.Unknown(err)
 	}
@@ -128,9 +128,11 @@ func (w *work) warnOfOthers(ctx context.Context, run runbook.Run) error {
 
 // elsewhere tells whether a step of another pipeline was ever done.
 func (r *Runner) elsewhere(ctx context.Context, serviceGroup string, step pipeline.StepID) bool {
-	found, err := journal.Find(ctx, r.Journal, func(history *journal.History) bool {
-		_, done := doneAt(history, step)
-		return done && inputsOf(history).ServiceGroup == serviceGroup
+	found := false
+	err := journal.NewestFirst(ctx, r.Journal, func(run *journal.Record) bool {
+		_, done := doneAt(run.History, step)
+		found = done && inputsOf(run.History).ServiceGroup == serviceGroup
+		return !found
 	}, func(string, error) {})
-	return err == nil && len(found) > 0
+	return err == nil && found
 }

@@ -13,22 +13,42 @@ import (
 )
 
 // past is what the journal holds of the service group on the resource groups that
-// a plan changes.
+// a plan changes, as far back as it matters.
 type past struct {
+	// runs are in the order in which they began.
 	runs []*journal.Record
 }
 
-// past reads the runs that share a resource group with the plan. A record that
-// can't be read and may be one of them is an error: it may hold the newest
+const (
+	// skew is how far the clocks of two runners may be apart: within it the names of
+	// runs don't tell which of two began first.
+	skew = 24 * time.Hour
+	// remembered bounds how many runs are looked at for what steps handed on the last
+	// time, which a preview shows.
+	remembered = 100
+)
+
+// past reads the runs that share a resource group with the plan, newest first, and no
+// further back than it takes: to a run that was itself let begin by a look at all that
+// was before it. A preview has no run of its own, and looks for what steps handed on. A
+// record that can't be read and may be one of them is an error: it may hold the newest
 // revision.
-func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
+func (r *Runner) past(ctx context.Context, plan *Plan, own string) (*past, error) {
 	found, ours := &past{}, append([]string{plan.Target().ID}, plan.Inputs.Targets...)
+	var settled time.Time
 	var broken error
-	runs, err := journal.Find(ctx, r.Journal, func(history *journal.History) bool {
-		if slices.Contains(ours, history.Header.Target.ID) {
+	err := journal.NewestFirst(ctx, r.Journal, func(run *journal.Record) bool {
+		if !settled.IsZero() && run.Entries[0].At.Before(settled.Add(-skew)) && !found.lacks(plan, own) {
+			return false
+		}
+		if !concerns(run.History, ours) {
 			return true
 		}
-		return slices.ContainsFunc(inputsOf(history).Targets, func(id string) bool { return slices.Contains(ours, id) })
+		found.runs = append(found.runs, run)
+		if settled.IsZero() && plan.settledBy(run.History) {
+			settled = run.Entries[0].At
+		}
+		return true
 	}, func(_ string, err error) {
 		var damage *journal.BrokenError
 		if errors.As(err, &damage) && damage.Ours && slices.Contains(ours, damage.Target) {
@@ -38,13 +58,54 @@ func (r *Runner) past(ctx context.Context, plan *Plan) (*past, error) {
 	if err = errors.Join(err, broken); err != nil {
 		return nil, err
 	}
-	for _, run := range runs {
+	for _, run := range found.runs {
 		if run.MigratedTo != nil {
 			return nil, journal.Elsewhere(run.History)
 		}
 	}
-	found.runs = runs
+	slices.Reverse(found.runs)
 	return found, nil
+}
+
+// concerns tells whether a run is of one of the targets, or has one among its own.
+func concerns(history *journal.History, targets []string) bool {
+	return slices.Contains(targets, history.Header.Target.ID) ||
+		slices.ContainsFunc(inputsOf(history).Targets, func(id string) bool { return slices.Contains(targets, id) })
+}
+
+// settledBy tells whether what was before a run need not be looked at again: it changed
+// all that the plan changes, and it was let do that because no newer revision was there
+// before it, nor an open run beside it. A Soak counts from the first run of its
+// revision, which may be one before.
+func (p *Plan) settledBy(run *journal.History) bool {
+	theirs, ours := inputsOf(run), p.Inputs
+	soaks := slices.ContainsFunc(p.Steps, func(step *pipeline.Step) bool { return step.Soak != nil })
+	return run.Changed() && run.Header.Overrides[revisionOrder] == "" &&
+		!slices.ContainsFunc(ours.Targets, func(id string) bool { return !slices.Contains(theirs.Targets, id) }) &&
+		!(soaks && ours.Revision != "" && theirs.Revision == ours.Revision)
+}
+
+// lacks tells whether the run's own record is still to be read, or, for a preview, a step
+// that was done.
+func (p *past) lacks(plan *Plan, own string) bool {
+	if own != "" {
+		return p.record(own) == nil
+	}
+	return len(p.runs) < remembered && slices.ContainsFunc(plan.Steps, func(step *pipeline.Step) bool {
+		return !slices.ContainsFunc(p.runs, func(run *journal.Record) bool {
+			_, done := doneAt(run.History, step.ID())
+			return done
+		})
+	})
+}
+
+// record is that of a run; nil when it was not read.
+func (p *past) record(run string) *journal.Record {
+	at := slices.IndexFunc(p.runs, func(record *journal.Record) bool { return record.Run == run })
+	if at < 0 {
+		return nil
+	}
+	return p.runs[at]
 }
 
 // openBeside names an open run that shares a resource group with a target, and is of
@@ -60,33 +121,27 @@ func (p *past) openBeside(ours, target string) string {
 
 // changed tells whether a run has begun a step.
 func (p *past) changed(run string) bool {
-	for _, record := range p.runs {
-		if record.Run == run {
-			return record.Changed()
-		}
-	}
-	return false
+	record := p.record(run)
+	return record != nil && record.Changed()
 }
 
 // host is where the last attempt at a step was made, as the run's record tells.
 func (p *past) host(run, step string) string {
-	for _, record := range p.runs {
-		if record.Run != run {
-			continue
-		}
-		at := record.Header.Holder
-		last := at
-		for _, entry := range record.Entries {
-			if resumption, ok := decode[journal.Resumption](entry, journal.Resumed); ok {
-				at = resumption.Holder
-			}
-			if entry.Kind == journal.Intended && entry.Step == step {
-				last = at
-			}
-		}
-		return last.Host
+	record := p.record(run)
+	if record == nil {
+		return ""
 	}
-	return ""
+	at := record.Header.Holder
+	last := at
+	for _, entry := range record.Entries {
+		if resumption, ok := decode[journal.Resumption](entry, journal.Resumed); ok {
+			at = resumption.Holder
+		}
+		if entry.Kind == journal.Intended && entry.Step == step {
+			last = at
+		}
+	}
+	return last.Host
 }
 
 // handedOn are the outputs of each step in the newest run in which it was done, and

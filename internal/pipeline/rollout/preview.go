@@ -41,7 +41,7 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	if err := r.able(ctx, plan); err != nil {
 		return nil, err
 	}
-	past, err := r.past(ctx, plan)
+	past, err := r.past(ctx, plan, "")
 	if err != nil {
 		return nil, err
 	}
