@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -48,55 +47,19 @@ func TestRecordOfFormat2IsRead(t *testing.T) {
 	}
 }
 
-// forge writes a chained record of format 2 without the key, as somebody can who may
-// write records alone. It names the key that the real one names.
-func forge(t *testing.T, file string) {
-	t.Helper()
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.SplitAfter(raw, []byte("\n"))
-	var out []byte
-	prev := ""
-	for _, line := range lines[:len(lines)-1] {
-		var stored map[string]json.RawMessage
-		var entry map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal(line, &stored), json.Unmarshal(stored["entry"], &entry)); err != nil {
-			t.Fatal(err)
-		}
-		if prev != "" {
-			entry["prev"], _ = json.Marshal(prev)
-		}
-		if strings.Contains(string(entry["data"]), `"permit":"p1"`) {
-			entry["data"] = []byte(`{"attempt":1,"inputs":{"delete":"everything"},"permit":"p1"}`)
-		}
-		body, err := json.Marshal(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(body)
-		prev = hex.EncodeToString(sum[:])
-		stored["entry"] = body
-		stored["sum"], _ = json.Marshal(prev)
-		raw, err := json.Marshal(stored)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(append(out, raw...), '\n')
-	}
-	if err := os.WriteFile(file, out, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestForgedRecordIsNeverAdopted: a chain of hashes is anybody's to make.
 func TestForgedRecordIsNeverAdopted(t *testing.T) {
 	backend, file := written(t)
-	forge(t, file)
+	rechained(t, file, func(lines []storedLine) []storedLine {
+		lines[2].Entry.Data = []byte(`{"attempt":1,"inputs":{"delete":"everything"},"permit":"p1"}`)
+		for i := range lines {
+			lines[i].Seal = strings.Repeat("0", 64)
+		}
+		return lines
+	})
 	_, err := journal.Load(ctx, backend, "run-1")
 	var broken *journal.BrokenError
-	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "forged") {
+	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "forged") || broken.Ours {
 		t.Fatalf("got %v", err)
 	}
 	found, err := journal.FindOpen(ctx, backend, "lamp/1", nil)
