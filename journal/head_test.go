@@ -392,3 +392,23 @@ func TestAfterAFailedWriteNothingIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// editLease changes the one lease's file.
+func editLease(t *testing.T, store *journal.File, edit func(string) string) {
+	t.Helper()
+	leases, err := filepath.Glob(filepath.Join(store.Dir(), "leases", "*.json"))
+	if err != nil || len(leases) != 1 {
+		t.Fatal(leases, err)
+	}
+	raw, err := os.ReadFile(leases[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited := edit(string(raw))
+	if edited == string(raw) {
+		t.Fatalf("nothing was edited in %s", raw)
+	}
+	if err := os.WriteFile(leases[0], []byte(edited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
