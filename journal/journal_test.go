@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -59,24 +61,51 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 }
 
 func TestDamage(t *testing.T) {
+	replace := func(line int, old, new string) func([]string) []string {
+		return func(l []string) []string { l[line] = strings.Replace(l[line], old, new, 1); return l }
+	}
+	const noFollower, noLine = "does not follow", "not a journal line"
 	for name, row := range map[string]struct {
 		spoil func(lines []string) []string
-		// line is where the record is said to be broken; 0: it is believed.
-		line, entries int
+		// line is where the record is said to be broken, and why; 0: it is believed.
+		line    int
+		why     string
+		entries int
 	}{
-		"a torn last line is left out":      {spoil: func(l []string) []string { l[3] = l[3][:len(l[3])/2]; return l }, entries: 3},
-		"a last line without its line feed": {spoil: func(l []string) []string { l[3] = strings.TrimSuffix(l[3], "\n"); return l }, entries: 3},
-		"a line changed in the middle":      {spoil: func(l []string) []string { l[1] = strings.Replace(l[1], "size", "siZe", 1); return l }, line: 2},
-		"the last line changed":             {spoil: func(l []string) []string { l[3] = strings.Replace(l[3], "done", "dome", 1); return l }, line: 4},
-		"a line removed":                    {spoil: func(l []string) []string { return append(l[:1], l[2:]...) }, line: 2},
-		"two lines exchanged":               {spoil: func(l []string) []string { l[1], l[2] = l[2], l[1]; return l }, line: 2},
-		"a line repeated":                   {spoil: func(l []string) []string { return append(l, l[3]) }, line: 5},
-		"the beginning removed":             {spoil: func(l []string) []string { return l[1:] }, line: 1},
-		"half a journal, cut in the middle": {spoil: func(l []string) []string { return []string{l[0], l[1][:20] + "\n", l[2]} }, line: 2},
-		"text that is no journal":           {spoil: func([]string) []string { return []string{"hello\n"} }, line: 1},
-		"an empty line":                     {spoil: func(l []string) []string { return append(l, "\n") }, line: 5},
-		"something behind a line's end":     {spoil: func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n") + " x\n"; return l }, line: 3},
-		"an unknown field in the line":      {spoil: func(l []string) []string { l[2] = strings.Replace(l[2], `{"sum"`, `{"x":1,"sum"`, 1); return l }, line: 3},
+		"a torn last line is left out": {
+			spoil: func(l []string) []string { l[3] = l[3][:len(l[3])/2]; return l }, entries: 3,
+		},
+		"a last line without its line feed": {
+			spoil: func(l []string) []string { l[3] = strings.TrimSuffix(l[3], "\n"); return l }, entries: 3,
+		},
+		"a line changed in the middle": {replace(1, "size", "siZe"), 2, "does not match its hash", 0},
+		"the last line changed":        {replace(3, "done", "dome"), 4, "does not match its hash", 0},
+		"a hash changed":               {replace(3, `"sum":"`, `"sum":"0`), 4, "does not match its hash", 0},
+		"a line removed":               {func(l []string) []string { return append(l[:1], l[2:]...) }, 2, noFollower, 0},
+		"two lines exchanged":          {func(l []string) []string { l[1], l[2] = l[2], l[1]; return l }, 2, noFollower, 0},
+		"a line repeated":              {func(l []string) []string { return append(l, l[3]) }, 5, noFollower, 0},
+		"the beginning removed":        {func(l []string) []string { return l[1:] }, 1, noFollower, 0},
+		"half a journal": {
+			func(l []string) []string { return []string{l[0], l[1][:20] + "\n", l[2]} }, 2, noLine, 0,
+		},
+		"text that is no journal": {func([]string) []string { return []string{"hello\n"} }, 1, noLine, 0},
+		"an empty line":           {func(l []string) []string { return append(l, "\n") }, 5, noLine, 0},
+		"something behind a line's end": {
+			func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n") + " x\n"; return l }, 3, noLine, 0,
+		},
+		"an unknown field in the line": {replace(2, `{"sum"`, `{"x":1,"sum"`), 3, noLine, 0},
+		"another field in the entry":   {chainedLine(`{"seq":5,"x":1}`), 5, "not a journal entry", 0},
+		"another number in the entry":  {chainedLine(`{"seq":6,"kind":"warning"}`), 5, noFollower, 0},
+		"another line before it":       {chainedLine(`{"seq":5,"prev":"00","kind":"warning"}`), 5, noFollower, 0},
+		"a beginning that is none": {
+			func([]string) []string { return chainedLine(`{"seq":1,"kind":"warning"}`)(nil) }, 1, `"warning", want "opened"`, 0,
+		},
+		"a header that is none": {
+			func([]string) []string { return chainedLine(`{"seq":1,"kind":"opened","data":"x"}`)(nil) }, 1, "not a header", 0,
+		},
+		"another run's header": {
+			func([]string) []string { return chainedLine(`{"seq":1,"kind":"opened","data":{"run":"run-2"}}`)(nil) }, 1, `of run "run-2"`, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			backend, file := written(t)
@@ -84,7 +113,7 @@ func TestDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lines := row.spoil(strings.SplitAfter(strings.TrimSuffix(string(raw), ""), "\n")[:4])
+			lines := row.spoil(strings.SplitAfter(string(raw), "\n")[:4])
 			if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -95,10 +124,18 @@ func TestDamage(t *testing.T) {
 				t.Fatal(err)
 			case row.line == 0 && len(record.Entries) != row.entries:
 				t.Errorf("%d entries, want %d", len(record.Entries), row.entries)
-			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line):
-				t.Errorf("got %v, want it broken at line %d", err, row.line)
+			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line || !strings.Contains(broken.Reason, row.why)):
+				t.Errorf("got %v, want it broken at line %d: %s", err, row.line, row.why)
 			}
 		})
+	}
+}
+
+// chainedLine adds a line whose hash is right.
+func chainedLine(entry string) func([]string) []string {
+	sum := sha256.Sum256([]byte(entry))
+	return func(l []string) []string {
+		return append(l, fmt.Sprintf(`{"sum":"%s","entry":%s}`+"\n", hex.EncodeToString(sum[:]), entry))
 	}
 }
 
