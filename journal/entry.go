@@ -15,7 +15,7 @@ type Kind string
 const (
 	Opened      Kind = "opened"       // Header
 	Resumed     Kind = "resumed"      // Resumption
-	Evaluated   Kind = "evaluated"    // Judgement
+	Evaluated   Kind = "evaluated"    // Evaluation
 	Planned     Kind = "planned"      // runbook.Plan
 	Intended    Kind = "intent"       // Intent
 	Outcome     Kind = "outcome"      // Result
@@ -79,7 +79,7 @@ type Holder struct {
 	Since time.Time `json:"since"`
 }
 
-// Judgement is a set of findings and what was decided on them.
+// Evaluation is a set of findings and what was decided on them.
 type Evaluation struct {
 	// For is "start", "step NAME" or "checks".
 	For      string            `json:"for"`
@@ -90,7 +90,7 @@ type Evaluation struct {
 	Missing []string `json:"notAsked,omitempty"`
 }
 
-// Verdict is how a run, or a judgement, ends and why. An empty Outcome means
+// Verdict is how a run, or an evaluation, ends and why. An empty Outcome means
 // that the run goes on.
 type Verdict struct {
 	Outcome  runbook.Outcome `json:"outcome,omitempty"`
@@ -115,7 +115,7 @@ const (
 	Done    ResultKind = "done"
 	Failure ResultKind = "failed"
 	Unknown ResultKind = "unknown"
-	// LeftOut is what became of a step that was not to be run: nobody has done it.
+	// Skipped is what became of a step that was not to be run: nobody has done it.
 	Skipped ResultKind = "skipped"
 )
 

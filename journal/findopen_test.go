@@ -73,7 +73,7 @@ func TestFindOpenBelievesTheLease(t *testing.T) {
 			return known
 		}, false, isA[*journal.BrokenError]},
 		"a record that was cut": {func(t *testing.T, store *journal.File, known *journal.OpenRun) *journal.OpenRun {
-			cut(t, recordOf(store), 1)
+			cut(t, recordOf(store))
 			return known
 		}, false, isA[*journal.BrokenError]},
 		"a record that was closed since": {func(t *testing.T, store *journal.File, known *journal.OpenRun) *journal.OpenRun {

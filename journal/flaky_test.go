@@ -271,7 +271,9 @@ func uses() map[string]diskUse {
 func TestEveryErrorOfTheDiskIsTold(t *testing.T) {
 	for name, use := range uses() {
 		t.Run(name, func(t *testing.T) {
-			for n := 0; use.fails(t, n); n++ {
+			n := 0
+			for use.fails(t, n) {
+				n++
 			}
 		})
 	}

@@ -252,14 +252,14 @@ func TestBrokenIsOursOnlyUnderOurSeal(t *testing.T) {
 }
 
 // spoilLine changes a line, and leaves its hash as it is.
-func spoilLine(t *testing.T, file string, line int, old, new string) {
+func spoilLine(t *testing.T, file string, line int, from, to string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.SplitAfter(string(raw), "\n")
-	lines[line] = strings.Replace(lines[line], old, new, 1)
+	lines[line] = strings.Replace(lines[line], from, to, 1)
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}

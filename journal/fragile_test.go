@@ -284,7 +284,9 @@ func storeUses() map[string]storeUse {
 func TestEveryErrorOfTheStoreIsTold(t *testing.T) {
 	for name, use := range storeUses() {
 		t.Run(name, func(t *testing.T) {
-			for n := 0; use.fails(t, n); n++ {
+			n := 0
+			for use.fails(t, n) {
+				n++
 			}
 		})
 	}

@@ -50,15 +50,15 @@ func underLease(t *testing.T) (store *journal.File, file string) {
 	return store, filepath.Join(store.Dir(), "runs", "run-1", "journal.jsonl")
 }
 
-// cut takes the last lines off a record.
-func cut(t *testing.T, file string, lines int) {
+// cut takes the last line off a record.
+func cut(t *testing.T, file string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kept := bytes.SplitAfter(raw, []byte("\n"))
-	if err := os.WriteFile(file, bytes.Join(kept[:len(kept)-1-lines], nil), 0o600); err != nil {
+	if err := os.WriteFile(file, bytes.Join(kept[:len(kept)-2], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -78,7 +78,7 @@ func TestLeaseNamesTheOpenRun(t *testing.T) {
 // TestRecordThatWasCutIsBroken: also at the end of a line, where its chain is whole.
 func TestRecordThatWasCutIsBroken(t *testing.T) {
 	store, file := underLease(t)
-	cut(t, file, 1)
+	cut(t, file)
 	record, err := journal.Load(ctx, store, "run-1")
 	if err != nil {
 		t.Fatal(err) // its chain and its seals are whole
@@ -308,7 +308,7 @@ func (r *reads) Read(ctx context.Context, run string) ([][]byte, error) {
 // the lease knows.
 func TestRecordWithAnotherPastIsBroken(t *testing.T) {
 	store, file := underLease(t)
-	cut(t, file, 1)
+	cut(t, file)
 	other, err := journal.Load(ctx, store, "run-1")
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func TestEditedHeadVouchesForNothing(t *testing.T) {
 	if err := lease.SetOpenRun(ctx, edited); err != nil {
 		t.Fatal(err)
 	}
-	cut(t, file, 1)
+	cut(t, file)
 	record, err := journal.Load(ctx, store, "run-1")
 	if err != nil {
 		t.Fatal(err)

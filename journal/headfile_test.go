@@ -117,7 +117,9 @@ func TestHeadOfAnOperatorCountsAgain(t *testing.T) {
 func TestLeaseNoticesAnotherHolder(t *testing.T) {
 	ctx, file := context.Background(), NewFile(t.TempDir())
 	for name, take := range map[string]func(path string, raw []byte) error{
-		"a new file":  func(path string, raw []byte) error { return errors.Join(os.Remove(path), os.WriteFile(path, raw, 0o600)) },
+		"a new file": func(path string, raw []byte) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, raw, 0o600))
+		},
 		"edited":      func(path string, raw []byte) error { return os.WriteFile(path, raw, 0o600) },
 		"not a lease": func(path string, _ []byte) error { return os.WriteFile(path, []byte("x"), 0o600) },
 	} {

@@ -15,7 +15,7 @@ type History struct {
 	// Epoch is the highest that wrote an entry.
 	Epoch int64
 	Plan  *runbook.Plan
-	// Undoing, Parked and Closed are the newest verdicts of those kinds; Parked
+	// RollingBack, Parked and Closed are the newest verdicts of those kinds; Parked
 	// is cleared when the run is resumed.
 	RollingBack, Parked, Closed *Verdict
 	// MigratedTo is where the record was migrated to: the run is open there, and
@@ -53,7 +53,7 @@ type StepHistory struct {
 // Finished tells whether the step was done.
 func (s StepHistory) Finished() bool { return !s.Open && s.Last.Result == Done }
 
-// LeftOut tells whether the step was left out when its turn came.
+// Skipped tells whether the step was left out when its turn came.
 func (s StepHistory) Skipped() bool { return !s.Open && s.Last.Result == Skipped }
 
 // Crossed tells whether the step's point of no return may lie behind.

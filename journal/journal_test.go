@@ -61,8 +61,8 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 }
 
 func TestDamage(t *testing.T) {
-	replace := func(line int, old, new string) func([]string) []string {
-		return func(l []string) []string { l[line] = strings.Replace(l[line], old, new, 1); return l }
+	replace := func(line int, from, to string) func([]string) []string {
+		return func(l []string) []string { l[line] = strings.Replace(l[line], from, to, 1); return l }
 	}
 	const noFollower, noLine = "does not follow", "not a journal line"
 	for name, row := range map[string]struct {

@@ -268,7 +268,7 @@ func TestReadBackBelievesOneLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit := func(old, new string) []byte { return []byte(strings.Replace(string(genuine), old, new, 1)) }
+	edit := func(from, to string) []byte { return []byte(strings.Replace(string(genuine), from, to, 1)) }
 	first, err := store.Store.ReadLine(context.Background(), "run-1", 1)
 	if err != nil {
 		t.Fatal(err)

@@ -115,8 +115,9 @@ func (r *Record) masked(ctx context.Context, seq int, one Pending) (json.RawMess
 	switch one.Kind {
 	case Opened, Resumed, Noted, Exported:
 		return raw, nil // names, digests, and values that are masked by now
+	default:
+		return redact.JSON(raw), nil
 	}
-	return redact.JSON(raw), nil
 }
 
 func (r *Record) keepPrivate(ctx context.Context, seq int, value json.RawMessage) (*Export, json.RawMessage, error) {
@@ -196,6 +197,7 @@ func privateOf(entry Entry) (name string, export *Export) {
 		if json.Unmarshal(entry.Data, &resumption) == nil && len(resumption.Inputs) > 0 {
 			return "inputs", resumption.Private
 		}
+	default: // the others keep nothing apart
 	}
 	return "", nil
 }
