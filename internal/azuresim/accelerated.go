@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// fastest is where the machine's own time begins to weigh more than the scenario's.
+// fastest is where the machine's own time begins to count for more than the scenario's.
 const fastest = 10_000
 
-// Accelerated is the scenario with everything that it does from its start on sped up by a factor from 1 to 10000, for a World
-// on a clock that people's own clients share. What happened before the start keeps its age. A call that hangs does so
-// as long as before: that is measured by its client's patience.
+// Accelerated is the scenario with everything that it does from its start on sped up by a factor from 1 to 10000, for a
+// World on a clock that people's own clients share. What happened before the start keeps its age. A call that hangs
+// does so as long as before: that is measured by its client's patience.
 func (s Scenario) Accelerated(factor float64) (Scenario, error) {
 	if !(factor >= 1 && factor <= fastest) {
 		return Scenario{}, fmt.Errorf("a scenario can be sped up by a factor from 1 to %d, not %v", fastest, factor)
@@ -20,8 +20,9 @@ func (s Scenario) Accelerated(factor float64) (Scenario, error) {
 			*span = Duration(float64(*span) / factor)
 		}
 	}
-	quicken(&s.Durations.StandIn, &s.Durations.Delete, &s.Durations.Recreate, &s.Durations.RemoveStandIn, &s.Durations.Update,
-		&s.Durations.Abort, &s.Durations.Settle, &s.Durations.Retry, &s.Durations.Cluster, &s.Durations.Resource, &s.Log.Lag, &s.RetryAfter)
+	quicken(&s.Durations.StandIn, &s.Durations.Delete, &s.Durations.Recreate, &s.Durations.RemoveStandIn,
+		&s.Durations.Update, &s.Durations.Abort, &s.Durations.Settle, &s.Durations.Retry, &s.Durations.Cluster,
+		&s.Durations.Resource, &s.Log.Lag, &s.RetryAfter)
 	if s.Operation != nil {
 		operation := *s.Operation
 		quicken(&operation.Ends)

@@ -23,7 +23,7 @@ func accelerated(t *testing.T, scenario azuresim.Scenario, factor float64) azure
 
 func TestAnAcceleratedRecoveryIsThatMuchShorter(t *testing.T) {
 	inWorld(t, accelerated(t, builtIn(t, "wedged"), 60), func(t *testing.T, a *azure) {
-		a.createStandIn(t, "standin", 3)
+		a.createStandIn(t, 3)
 		if took := time.Since(a.start); took < 2500*time.Millisecond || took > 4*time.Second {
 			t.Errorf("creating a pool took %s, want 2m30s / 60 and at most one poll", took)
 		}
@@ -36,7 +36,8 @@ func TestAnAcceleratedRecoveryIsThatMuchShorter(t *testing.T) {
 func TestAccelerationLeavesThePastAsItWas(t *testing.T) {
 	inWorld(t, accelerated(t, builtIn(t, "stuck-operation"), 60), func(t *testing.T, a *azure) {
 		if got := failedWrites(a.events(t, a.start.Add(-15*time.Minute))); got != 20 {
-			t.Errorf("%d failed writes in the 15 minutes before the start, want 20: all but those of the last 1.5 s can be read", got)
+			t.Errorf("%d failed writes in the 15 minutes before the start, want 20: "+
+				"all but those of the last 1.5 s can be read", got)
 		}
 		time.Sleep(30 * time.Second) // as half an hour
 		if got := failedWrites(a.events(t, a.start)); got < 36 || got > 42 {
@@ -46,14 +47,16 @@ func TestAccelerationLeavesThePastAsItWas(t *testing.T) {
 }
 
 func TestAccelerationReachesWhatFaultsDoAndNoOtherScenario(t *testing.T) {
-	const faults = "faults: [{rbacLag: {for: 1m}}, {hang: {match: {method: GET, after: 10m}, for: 30s}}, {throttle: {retryAfter: 20s}}]\n"
+	const faults = "faults: [{rbacLag: {for: 1m}}, {hang: {match: {method: GET, after: 10m}, for: 30s}}, " +
+		"{throttle: {retryAfter: 20s}}]\n"
 	scenario, before := parsed(t, faults), parsed(t, faults)
 	faster := accelerated(t, scenario, 10)
 	if difference := cmp.Diff(before, scenario); difference != "" {
 		t.Errorf("the scenario itself changed:\n%s", difference)
 	}
 	lag, hang, throttle := faster.Faults[0].RBACLag, faster.Faults[1].Hang, faster.Faults[2].Throttle
-	if time.Duration(lag.For) != 6*time.Second || time.Duration(hang.Match.After) != time.Minute || time.Duration(throttle.RetryAfter) != 2*time.Second {
+	if time.Duration(lag.For) != 6*time.Second || time.Duration(hang.Match.After) != time.Minute ||
+		time.Duration(throttle.RetryAfter) != 2*time.Second {
 		t.Errorf("got %v, %v, %v", lag, hang, throttle)
 	}
 	if time.Duration(hang.For) != 30*time.Second {
@@ -70,7 +73,8 @@ func TestAFactorThatCantBeMeantIsRefused(t *testing.T) {
 }
 
 func TestAHeldWorldBeginsWhenItIsLet(t *testing.T) {
-	scenario := parsed(t, "clusterState: Updating\noperation: {age: 1h, ends: 5m}\nfaults:\n  - {deny: {match: {method: GET, path: '*/aks-1', until: 1m}}}\n")
+	scenario := parsed(t, "clusterState: Updating\noperation: {age: 1h, ends: 5m}\nfaults:\n"+
+		"  - {deny: {match: {method: GET, path: '*/aks-1', until: 1m}}}\n")
 	synctest.Test(t, func(t *testing.T) {
 		world, err := azuresim.New(scenario, azuresim.Options{Held: true})
 		if err != nil {

@@ -135,8 +135,8 @@ func (l *activityLog) scaleSetDeleted(m *model, set *scaleSet) {
 	l.add(l.ofScaleSet(m, set, "Microsoft.Compute/virtualMachineScaleSets/delete", statusSucceeded))
 }
 
-// writeFailed enters one failed attempt to write a corrupted scale set. Every fifth is listed twice, as the log sometimes
-// does; every third has its ID in the case that the log prefers.
+// writeFailed enters one failed attempt to write a corrupted scale set. Every fifth is listed twice, as the log
+// sometimes does; every third has its ID in the case that the log prefers.
 func (l *activityLog) writeFailed(m *model, set *scaleSet, at time.Time) {
 	nth := m.names.next("failed writes of " + set.name)
 	e := l.ofScaleSet(m, set, scaleSetWrite, statusStarted)
@@ -148,8 +148,8 @@ func (l *activityLog) writeFailed(m *model, set *scaleSet, at time.Time) {
 	e.id = l.names.uuid("failed write of " + set.name)
 	e.properties = map[string]string{
 		"eventCategory": "Administrative", "entity": e.resource, "message": e.operation, "statusCode": "Conflict",
-		"statusMessage": statusMessage(corruptionCode, "An unexpected error occurred while processing the network profile of the VM scale set. "+
-			"Retry later."),
+		"statusMessage": statusMessage(corruptionCode, "An unexpected error occurred while processing the network profile "+
+			"of the VM scale set. Retry later."),
 	}
 	if nth%3 == 0 {
 		e.resource = shouting(e.resource, m.nodeGroup())
@@ -167,9 +167,11 @@ func shouting(id, group string) string {
 	return strings.Replace(id, "Microsoft.Compute", "microsoft.compute", 1)
 }
 
-// noise enters what resembles failed writes of the scale set and is none of them: other operations, other codes, unreadable messages.
+// noise enters what resembles failed writes of the scale set and is none of them: other operations, other codes,
+// unreadable messages.
 func (l *activityLog) noise(m *model, set *scaleSet) {
-	quota := statusMessage("OperationNotAllowed", "Operation could not be completed as it results in exceeding approved cores quota.")
+	quota := statusMessage("OperationNotAllowed",
+		"Operation could not be completed as it results in exceeding approved cores quota.")
 	corrupted := statusMessage(corruptionCode, "An unexpected error occurred.")
 	for i, n := range []struct{ suffix, operation, message string }{
 		{"", scaleSetWrite, quota},
@@ -232,6 +234,9 @@ func (l *activityLog) page(filter logFilter, asOf time.Time, start, size int) (p
 	return page, -1
 }
 
+// ticks is a time in .NET's unit, 100 ns since the year 1.
+func ticks(t time.Time) int64 { return t.UnixNano()/100 + 621355968000000000 }
+
 // json is the event as the Activity Log shows it.
 func (e logEntry) json(subscription string) map[string]any {
 	text := func(value string) map[string]string {
@@ -239,7 +244,7 @@ func (e logEntry) json(subscription string) map[string]any {
 	}
 	stamp := func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.0000000Z") }
 	return map[string]any{
-		"id":                   fmt.Sprintf("%s/events/%s/ticks/%d", e.resource, e.id, e.at.UnixNano()/100+621355968000000000),
+		"id":                   fmt.Sprintf("%s/events/%s/ticks/%d", e.resource, e.id, ticks(e.at)),
 		"eventDataId":          e.id,
 		"correlationId":        e.correlation,
 		"operationId":          e.operationID,

@@ -30,7 +30,8 @@ func (a *azure) queryEvents(t *testing.T, filter string) (events []*armmonitor.E
 // events lists the node resource group's events since from.
 func (a *azure) events(t *testing.T, from time.Time) []*armmonitor.EventData {
 	t.Helper()
-	filter := fmt.Sprintf("eventTimestamp ge '%s' and eventTimestamp le '%s' and resourceGroupName eq 'mc_fleet_AKS-1_westeurope'",
+	filter := fmt.Sprintf("eventTimestamp ge '%s' and eventTimestamp le '%s' and "+
+		"resourceGroupName eq 'mc_fleet_AKS-1_westeurope'",
 		from.UTC().Format(time.RFC3339Nano), time.Now().UTC().Format(time.RFC3339Nano))
 	events, _, err := a.queryEvents(t, filter)
 	if err != nil {
@@ -90,7 +91,8 @@ func TestFailedWritesGoOnUntilTheOperationIsAborted(t *testing.T) {
 }
 
 func TestAnEventIsReadableOnlyAfterTheLag(t *testing.T) {
-	scenario := parsed(t, "activityLog: {lag: 3m, quiet: true}\npools:\n  - {name: system, mode: System, corrupted: true, failedWrites: {events: 1, last: 0s}}\n")
+	scenario := parsed(t, "activityLog: {lag: 3m, quiet: true}\npools:\n"+
+		"  - {name: system, mode: System, corrupted: true, failedWrites: {events: 1, last: 0s}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		for minute, want := range []int{0, 0, 0, 1} {
 			if got := failedWrites(a.events(t, a.start.Add(-time.Minute))); got != want {
@@ -102,7 +104,8 @@ func TestAnEventIsReadableOnlyAfterTheLag(t *testing.T) {
 }
 
 func TestPagesOfOneQueryHoldEveryEventOnce(t *testing.T) {
-	scenario := parsed(t, "activityLog: {pageSize: 7, lag: 1s}\npools:\n  - {name: system, mode: System, corrupted: true, failedWrites: {events: 40, last: 10s}}\n")
+	scenario := parsed(t, "activityLog: {pageSize: 7, lag: 1s}\npools:\n"+
+		"  - {name: system, mode: System, corrupted: true, failedWrites: {events: 40, last: 10s}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		filter := fmt.Sprintf("eventTimestamp ge '%s'", a.start.Add(-time.Hour).UTC().Format(time.RFC3339))
 		events, pages, err := a.queryEvents(t, filter)
@@ -128,8 +131,8 @@ func TestPagesOfOneQueryHoldEveryEventOnce(t *testing.T) {
 func TestTheLogRefusesFiltersThatItDoesNotKnow(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		for _, filter := range []string{
-			"", "resourceGroupName eq 'fleet'", "eventTimestamp ge 'yesterday'", "eventTimestamp ge '2026-01-01T00:00:00Z' or status eq 'Failed'",
-			"eventTimestamp ge '1999-01-01T00:00:00Z'",
+			"", "resourceGroupName eq 'fleet'", "eventTimestamp ge 'yesterday'",
+			"eventTimestamp ge '2026-01-01T00:00:00Z' or status eq 'Failed'", "eventTimestamp ge '1999-01-01T00:00:00Z'",
 		} {
 			_, _, err := a.queryEvents(t, filter)
 			wantError(t, err, http.StatusBadRequest, "BadRequest")
@@ -139,13 +142,15 @@ func TestTheLogRefusesFiltersThatItDoesNotKnow(t *testing.T) {
 
 func TestTheClustersOwnWritesTellHowOldItsOperationIs(t *testing.T) {
 	inWorld(t, builtIn(t, "stuck-operation"), func(t *testing.T, a *azure) {
-		filter := fmt.Sprintf("eventTimestamp ge '%s' and resourceUri eq '%s'", a.start.Add(-14*24*time.Hour).UTC().Format(time.RFC3339), *a.cluster(t).ID)
+		filter := fmt.Sprintf("eventTimestamp ge '%s' and resourceUri eq '%s'",
+			a.start.Add(-14*24*time.Hour).UTC().Format(time.RFC3339), *a.cluster(t).ID)
 		events, _, err := a.queryEvents(t, filter)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, event := range events {
-			if *event.Status.Value == "Started" && *event.OperationName.Value == "Microsoft.ContainerService/managedClusters/write" {
+			if *event.Status.Value == "Started" &&
+				*event.OperationName.Value == "Microsoft.ContainerService/managedClusters/write" {
 				if age := a.start.Sub(*event.EventTimestamp); age != 72*time.Hour {
 					t.Fatalf("the latest write began %s ago, want 72h", age)
 				}

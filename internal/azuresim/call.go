@@ -36,11 +36,11 @@ type Call struct {
 type Verdict int
 
 const (
-	// Proceed: the call is executed and answered.
+	// Proceed executes and answers the call.
 	Proceed Verdict = iota
-	// DropBefore: a network error; the call is not executed.
+	// DropBefore is a network error; the call is not executed.
 	DropBefore
-	// DropAfter: the call is executed and its answer is lost; a network error.
+	// DropAfter executes the call and loses its answer: a network error.
 	DropAfter
 )
 
@@ -51,8 +51,8 @@ func (w *World) Calls() []Call {
 	return append([]Call(nil), w.calls...)
 }
 
-// Intercept asks hook for the verdict on every call, before it is executed; nil asks nobody. The hook runs on the caller's
-// goroutine and without any of the World's locks: it may use the World.
+// Intercept asks hook for the verdict on every call, before it is executed; nil asks nobody. The hook runs on the
+// caller's goroutine and without any of the World's locks: it may use the World.
 func (w *World) Intercept(hook func(Call) Verdict) {
 	w.callMutex.Lock()
 	defer w.callMutex.Unlock()

@@ -21,12 +21,19 @@ func wrong(path []any, format string, arguments ...any) *problem {
 	return &problem{path: path, reason: fmt.Sprintf(format, arguments...)}
 }
 
-var (
-	outcomes      = []string{"remediated", "nothing-to-do", "deferred", "failed", "undecided", "needs-attention"}
-	clusterStates = []string{stateSucceeded, stateFailed, stateCanceled, stateUpdating, stateUpgrading, stateCreating, stateDeleting}
-	groupName     = regexp.MustCompile(`^[-\w.()]{0,89}[-\w()]$`)
-	interfaces    = []string{interfacesEmpty, interfacesAbsent, interfacesNull}
-)
+var groupName = regexp.MustCompile(`^[-\w.()]{0,89}[-\w()]$`)
+
+func outcomes() []string {
+	return []string{"remediated", "nothing-to-do", "deferred", "failed", "undecided", "needs-attention"}
+}
+
+func clusterStates() []string {
+	return []string{
+		stateSucceeded, stateFailed, stateCanceled, stateUpdating, stateUpgrading, stateCreating, stateDeleting,
+	}
+}
+
+func interfaceStates() []string { return []string{interfacesEmpty, interfacesAbsent, interfacesNull} }
 
 // fillIn gives what a pool or a fault leaves out.
 func (s *Scenario) fillIn() {
@@ -99,10 +106,11 @@ func (s *Scenario) check() *problem {
 	switch {
 	case strings.TrimSpace(s.Shows) == "" || strings.Contains(s.Shows, "\n"):
 		return wrong([]any{"shows"}, "shows must be one line that says what the scenario shows")
-	case !slices.Contains(outcomes, s.Expect):
-		return wrong([]any{"expect"}, "expect %q is not one of %s", s.Expect, strings.Join(outcomes, ", "))
-	case !slices.Contains(clusterStates, s.ClusterState):
-		return wrong([]any{"clusterState"}, "clusterState %q is not one of %s", s.ClusterState, strings.Join(clusterStates, ", "))
+	case !slices.Contains(outcomes(), s.Expect):
+		return wrong([]any{"expect"}, "expect %q is not one of %s", s.Expect, strings.Join(outcomes(), ", "))
+	case !slices.Contains(clusterStates(), s.ClusterState):
+		return wrong([]any{"clusterState"}, "clusterState %q is not one of %s",
+			s.ClusterState, strings.Join(clusterStates(), ", "))
 	case s.PageSize < 1:
 		return wrong([]any{"pageSize"}, "pageSize must be at least 1")
 	case s.Durations.Retry <= 0:
@@ -142,19 +150,23 @@ func (s *Scenario) check() *problem {
 func (s *Scenario) checkResources() *problem {
 	seen, groups := map[string]bool{}, append([]string{s.ResourceGroup}, s.ResourceGroups...)
 	for i, name := range s.ResourceGroups {
-		if key := strings.ToLower(name); !groupName.MatchString(name) || seen[key] || strings.EqualFold(name, s.ResourceGroup) {
+		key := strings.ToLower(name)
+		if !groupName.MatchString(name) || seen[key] || strings.EqualFold(name, s.ResourceGroup) {
 			return wrong([]any{"resourceGroups", i}, "resource group %q is not a name of its own", name)
 		}
-		seen[strings.ToLower(name)] = true
+		seen[key] = true
 	}
 	for i, resource := range s.Resources {
 		at := []any{"resources", i}
-		segments, key := strings.Count(resource.Type, "/"), strings.ToLower(resource.Group+"/"+resource.Type+"/"+resource.Name)
-		kind := strings.ToLower(resource.Type)
+		segments, kind := strings.Count(resource.Type, "/"), strings.ToLower(resource.Type)
+		key := strings.ToLower(resource.Group + "/" + resource.Type + "/" + resource.Name)
 		switch {
 		case segments == 0 || segments != strings.Count(resource.Name, "/")+1:
-			return wrong(at, "type %q and name %q: a resource has a type such as Namespace/kind and a name for each part of it", resource.Type, resource.Name)
-		case kind == strings.ToLower(clusterType) || strings.HasPrefix(kind, strings.ToLower(clusterType)+"/") || kind == strings.ToLower(template.NestedType):
+			return wrong(at,
+				"type %q and name %q: a resource has a type such as Namespace/kind and a name for each part of it",
+				resource.Type, resource.Name)
+		case kind == strings.ToLower(clusterType) || strings.HasPrefix(kind, strings.ToLower(clusterType)+"/") ||
+			kind == strings.ToLower(template.NestedType):
 			return wrong(append(at, "type"), "type %q: the embedded Azure has its own", resource.Type)
 		case !slices.ContainsFunc(groups, func(name string) bool { return strings.EqualFold(name, resource.Group) }):
 			return wrong(append(at, "group"), "no resource group is named %q", resource.Group)
@@ -170,7 +182,8 @@ func (p *Pool) check(at []any) *problem {
 	field := func(name string) []any { return append(slices.Clone(at), name) }
 	switch {
 	case !validPoolName(p.Name, p.OS):
-		return wrong(field("name"), "pool name %q: 1-12 lower-case letters and digits (Windows: 6), beginning with a letter", p.Name)
+		return wrong(field("name"),
+			"pool name %q: 1-12 lower-case letters and digits (Windows: 6), beginning with a letter", p.Name)
 	case p.Mode != modeSystem && p.Mode != modeUser:
 		return wrong(field("mode"), "mode %q is neither System nor User", p.Mode)
 	case p.OS != "Linux" && p.OS != "Windows":
@@ -179,10 +192,11 @@ func (p *Pool) check(at []any) *problem {
 		return wrong(field("count"), "count must not be negative")
 	case *p.Ready < 0 || *p.Ready > *p.Count:
 		return wrong(field("ready"), "ready must be between 0 and count (%d)", *p.Count)
-	case !slices.Contains(clusterStates, p.State):
-		return wrong(field("state"), "state %q is not one of %s", p.State, strings.Join(clusterStates, ", "))
-	case !slices.Contains(interfaces, p.Interfaces):
-		return wrong(field("interfaces"), "interfaces %q is not one of %s", p.Interfaces, strings.Join(interfaces, ", "))
+	case !slices.Contains(clusterStates(), p.State):
+		return wrong(field("state"), "state %q is not one of %s", p.State, strings.Join(clusterStates(), ", "))
+	case !slices.Contains(interfaceStates(), p.Interfaces):
+		return wrong(field("interfaces"), "interfaces %q is not one of %s", p.Interfaces,
+			strings.Join(interfaceStates(), ", "))
 	case p.Autoscale != nil && (p.Autoscale.Min < 0 || p.Autoscale.Max < p.Autoscale.Min):
 		return wrong(field("autoscale"), "autoscale needs 0 <= min <= max")
 	case p.FailedWrites != nil && p.FailedWrites.Events < 0:

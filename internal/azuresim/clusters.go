@@ -10,7 +10,8 @@ import (
 // scenario has none yet, it is the one that can be made.
 func (m *model) writeCluster(group, name string, body map[string]any) (*operation, *refusal) {
 	if !strings.EqualFold(name, m.scenario.Cluster) || !strings.EqualFold(group, m.scenario.ResourceGroup) {
-		return nil, refuse(http.StatusBadRequest, "NotSupported", "The embedded Azure has one managed cluster only, '%s' of resource group '%s'.",
+		return nil, refuse(http.StatusBadRequest, "NotSupported",
+			"The embedded Azure has one managed cluster only, '%s' of resource group '%s'.",
 			m.scenario.Cluster, m.scenario.ResourceGroup)
 	}
 	properties, _ := body["properties"].(map[string]any)
@@ -27,8 +28,8 @@ func (m *model) writeCluster(group, name string, body map[string]any) (*operatio
 	}
 	for _, profile := range profiles {
 		if name, _ := profile["name"].(string); m.pool(name) == nil {
-			return nil, refuse(http.StatusBadRequest, "BadRequest", "A new agent pool was introduced. Adding agent pools to an existing cluster "+
-				"is not allowed through managed cluster operations. Please use the agent pool API: '%s'.", name)
+			return nil, refuse(http.StatusBadRequest, "BadRequest", "A new agent pool was introduced. Adding agent pools to an "+
+				"existing cluster is not allowed through managed cluster operations. Please use the agent pool API: '%s'.", name)
 		}
 	}
 	if why := m.busy(); why != nil {
@@ -86,9 +87,9 @@ func (m *model) createCluster(tags map[string]string, properties map[string]any,
 	return op
 }
 
-// updateCluster starts a write of the cluster itself, which ends with every pool as it should be. Where a pool's scale set
-// is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool. Tags that are nil stay;
-// of the properties, those are kept that the model has no value of its own for.
+// updateCluster starts a write of the cluster itself, which ends with every pool as it should be. Where a pool's scale
+// set is corrupted it gets stuck behind the writes of that: it ends Failed, and so do cluster and pool. Tags that are
+// nil stay; of the properties, those are kept that the model has no value of its own for.
 func (m *model) updateCluster(tags map[string]string, properties map[string]any) *operation {
 	op := m.begin(kindReconcile, byClient, nil)
 	if tags != nil {

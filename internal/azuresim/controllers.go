@@ -20,8 +20,8 @@ type resource = schema.GroupVersionResource
 // schedulingDelay is how long a new pod takes to get to a node that has room for it.
 const schedulingDelay = 2 * time.Second
 
-// reconcile lets every controller look once: pods of lost nodes go, DaemonSets and ReplicaSets make the pods that they miss,
-// waiting pods are placed, and budgets are counted.
+// reconcile lets every controller look once: pods of lost nodes go, DaemonSets and ReplicaSets make the pods that they
+// miss, waiting pods are placed, and budgets are counted.
 func (c *controlPlane) reconcile() {
 	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
 		if pod.Spec.NodeName != "" && c.node(pod.Spec.NodeName) == nil {
@@ -129,7 +129,8 @@ func (c *controlPlane) schedule(pod *corev1.Pod) {
 }
 
 func fits(node *corev1.Node, pod *corev1.Pod) bool {
-	if node.Spec.Unschedulable || !isReady(node) || !labels.SelectorFromSet(pod.Spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+	if node.Spec.Unschedulable || !isReady(node) ||
+		!labels.SelectorFromSet(pod.Spec.NodeSelector).Matches(labels.Set(node.Labels)) {
 		return false
 	}
 	return !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {

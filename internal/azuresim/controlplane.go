@@ -14,6 +14,7 @@ import (
 	"salve/internal/azuresim/apiserver"
 )
 
+//nolint:gochecknoglobals // constants, but for the language
 var (
 	namespaces  = corev1.SchemeGroupVersion.WithResource("namespaces")
 	nodes       = corev1.SchemeGroupVersion.WithResource("nodes")
@@ -45,7 +46,9 @@ func newControlPlane(names *seeded, clock *eventQueue) *controlPlane {
 	c.api.Handle("create", "pods/eviction", c.evict)
 	c.api.Handle("delete", "pods", c.deletePod)
 	c.api.Handle("create", "selfsubjectaccessreviews", c.reviewAccess)
-	for _, name := range []string{metav1.NamespaceDefault, corev1.NamespaceNodeLease, metav1.NamespacePublic, metav1.NamespaceSystem} {
+	for _, name := range []string{
+		metav1.NamespaceDefault, corev1.NamespaceNodeLease, metav1.NamespacePublic, metav1.NamespaceSystem,
+	} {
 		c.ensureNamespace(name)
 	}
 	return c
@@ -84,7 +87,9 @@ func (c *controlPlane) node(name string) *corev1.Node {
 // SetReady implements Kubernetes.
 func (c *controlPlane) SetReady(name string) {
 	if node := c.node(name); node != nil {
-		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())} })
+		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) {
+			n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())}
+		})
 		c.reconcile()
 	}
 }

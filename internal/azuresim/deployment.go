@@ -88,11 +88,13 @@ func (m *model) deploymentOf(id string) *deployment {
 
 func (d *deployment) active() bool { return d.state == stateAccepted || d.state == stateRunning }
 
-// readDeployment judges a request as ARM does before it begins: its shape, template, parameters, names and dependencies.
+// readDeployment validates a request as ARM does before it begins: its shape, template, parameters, names and
+// dependencies.
 func (m *model) readDeployment(group, name string, body []byte) (*deployment, *deploymentRequest, *refusal) {
 	var request deploymentRequest
 	if err := json.Unmarshal(body, &request); err != nil {
-		return nil, nil, refuse(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '%s'.", err)
+		return nil, nil, refuse(http.StatusBadRequest, "InvalidRequestContent",
+			"The request content was invalid and could not be deserialized: '%s'.", err)
 	}
 	if why := m.checkRequest(group, name, &request); why != nil {
 		return nil, nil, why
@@ -101,15 +103,17 @@ func (m *model) readDeployment(group, name string, body []byte) (*deployment, *d
 	if err != nil {
 		return nil, nil, refusedBy(err)
 	}
-	d := &deployment{group: group, name: name, location: request.Location, tags: request.Tags, mode: request.Properties.Mode}
+	d := &deployment{
+		group: group, name: name, location: request.Location, tags: request.Tags, mode: request.Properties.Mode,
+	}
 	if why := m.bind(d, parsed, request.Properties.Parameters); why != nil {
 		return nil, nil, why
 	}
 	return d, &request, nil
 }
 
-// checkRequest: the messages about locations and activity are as users reported them. Codes that nobody told are assumptions:
-// InvalidDeploymentMode, InvalidTemplateLink, and InvalidDeployment for a template that is missing.
+// checkRequest: the messages about locations and activity are as users reported them. Codes that nobody told are
+// assumptions: InvalidDeploymentMode, InvalidTemplateLink, and InvalidDeployment for a template that is missing.
 func (m *model) checkRequest(group, name string, request *deploymentRequest) *refusal {
 	bad := func(code, format string, arguments ...any) *refusal {
 		return refuse(http.StatusBadRequest, code, format, arguments...)
@@ -118,19 +122,23 @@ func (m *model) checkRequest(group, name string, request *deploymentRequest) *re
 	asked := request.Properties
 	switch {
 	case len(name) > 64:
-		return bad("InvalidDeploymentName", "The provided deployment name '%s' has a length of '%d' which exceeds the maximum length of '64'.", name, len(name))
+		return bad("InvalidDeploymentName",
+			"The provided deployment name '%s' has a length of '%d' which exceeds the maximum length of '64'.", name, len(name))
 	case group == "" && request.Location == "":
-		return bad("InvalidDeployment", "The 'location' property must be specified for '%s'. Please see https://aka.ms/arm-deployment-subscription for usage details.", name)
+		return bad("InvalidDeployment", "The 'location' property must be specified for '%s'. Please see "+
+			"https://aka.ms/arm-deployment-subscription for usage details.", name)
 	case group != "" && request.Location != "":
 		return bad("InvalidDeployment", "The 'location' property is not allowed for '%s' at resource group scope. "+
 			"Please see https://aka.ms/arm-deployment-subscription for usage details.", name)
 	case known != nil && known.location != request.Location:
-		return bad("InvalidDeploymentLocation", "Invalid deployment location '%s'. The deployment '%s' already exists in location '%s'.",
+		return bad("InvalidDeploymentLocation",
+			"Invalid deployment location '%s'. The deployment '%s' already exists in location '%s'.",
 			request.Location, name, known.location)
 	case asked == nil:
 		return bad("InvalidDeployment", "The deployment '%s' has no 'properties'.", name)
 	case asked.TemplateLink != nil || asked.ParametersLink != nil:
-		return bad("InvalidTemplateLink", "The embedded Azure follows no links: send the template and its parameters in the request.")
+		return bad("InvalidTemplateLink",
+			"The embedded Azure follows no links: send the template and its parameters in the request.")
 	case asked.OnError != nil:
 		return bad("InvalidDeployment", "The embedded Azure does not know 'onErrorDeployment'.")
 	case len(asked.Template) == 0 || string(asked.Template) == "null":
@@ -190,12 +198,15 @@ func refusedBy(err error) *refusal {
 func (m *model) deploy(d *deployment) (created bool, _ *refusal) {
 	if known := m.deploymentOf(d.id); known != nil && known.active() {
 		const form = "1/2/2006 3:04:05 PM"
-		return false, refuse(http.StatusConflict, "DeploymentActive", "Unable to edit or replace deployment '%s': previous deployment from '%s' is still "+
-			"active (expiration time is '%s'). Please see https://aka.ms/arm-deploy for usage details.",
+		return false, refuse(http.StatusConflict, "DeploymentActive",
+			"Unable to edit or replace deployment '%s': previous deployment from '%s' is still "+
+				"active (expiration time is '%s'). Please see https://aka.ms/arm-deploy for usage details.",
 			d.name, known.started.UTC().Format(form), known.started.Add(7*24*time.Hour).UTC().Format(form))
 	}
 	before := len(m.deployments)
-	m.deployments = slices.DeleteFunc(m.deployments, func(other *deployment) bool { return strings.EqualFold(other.id, d.id) })
+	m.deployments = slices.DeleteFunc(m.deployments, func(other *deployment) bool {
+		return strings.EqualFold(other.id, d.id)
+	})
 	created = len(m.deployments) == before
 	d.state, d.started, d.changed = stateAccepted, m.time.now, m.time.now
 	d.statusID, d.correlation = m.names.uuid("status of "+d.id), m.names.uuid("correlation of "+d.id)
@@ -278,7 +289,8 @@ func (m *model) beginPart(d *deployment, begun *part) {
 	})
 }
 
-// succeed ends a deployment whose parts are all there with its outputs. The code of an output that fails is an assumption.
+// succeed ends a deployment whose parts are all there with its outputs. The code of an output that fails is an
+// assumption.
 func (m *model) succeed(d *deployment) {
 	outputs, err := d.plan.Outputs(m)
 	if err != nil {
@@ -303,10 +315,11 @@ func (m *model) endDeployment(d *deployment, state string, why *failure) {
 // cancel ends a deployment and those nested in it. What its parts began goes on. The refusal's code is an assumption.
 func (m *model) cancel(d *deployment) *refusal {
 	if !d.active() {
-		return refuse(http.StatusConflict, "DeploymentCannotBeCancelled", "The deployment '%s' cannot be cancelled because it is in terminal provisioning state '%s'.",
-			d.name, d.state)
+		return refuse(http.StatusConflict, "DeploymentCannotBeCancelled",
+			"The deployment '%s' cannot be cancelled because it is in terminal provisioning state '%s'.", d.name, d.state)
 	}
-	m.endDeployment(d, stateCanceled, &failure{Code: "DeploymentCanceled", Message: fmt.Sprintf("The deployment '%s' was canceled.", d.name)})
+	m.endDeployment(d, stateCanceled,
+		&failure{Code: "DeploymentCanceled", Message: fmt.Sprintf("The deployment '%s' was canceled.", d.name)})
 	for _, part := range d.parts {
 		if part.state == stateRunning {
 			part.state, part.ended = stateCanceled, m.time.now
@@ -323,7 +336,8 @@ func (m *model) complete(d *deployment) {
 	if m.cluster != nil && strings.EqualFold(d.group, m.scenario.ResourceGroup) && !d.has(m.clusterID()) {
 		m.endDeployment(d, stateFailed, deploymentFailed(d.id, []failure{{
 			Code: "NotSupported", Target: m.clusterID(),
-			Message: "The mode Complete would delete the managed cluster, which the embedded Azure does not do. Nothing was deleted.",
+			Message: "The mode Complete would delete the managed cluster, which the embedded Azure does not do. " +
+				"Nothing was deleted.",
 		}}))
 		return
 	}
@@ -357,7 +371,8 @@ func (d *deployment) has(id string) bool {
 	})
 }
 
-// topLevel is the ID of the resource in the resource group that an ID belongs to: /subscriptions/s/resourceGroups/g/providers/n/t/name.
+// topLevel is the ID of the resource in the resource group that an ID belongs to:
+// /subscriptions/s/resourceGroups/g/providers/n/t/name.
 func topLevel(id string) string {
 	const segments = 8
 	return "/" + strings.Join(partsOf(id)[:min(len(partsOf(id)), segments)], "/")

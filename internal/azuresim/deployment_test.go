@@ -28,7 +28,9 @@ func (a *azure) deployments(t *testing.T) *deployments {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &deployments{factory.NewDeploymentsClient(), factory.NewDeploymentOperationsClient(), factory.NewResourceGroupsClient(), a}
+	return &deployments{
+		factory.NewDeploymentsClient(), factory.NewDeploymentOperationsClient(), factory.NewResourceGroupsClient(), a,
+	}
 }
 
 // document reads JSON, and gives a template what every template has.
@@ -47,12 +49,15 @@ func document(t *testing.T, text string) any {
 func incremental(t *testing.T, template, parameters string) armresources.Deployment {
 	t.Helper()
 	return armresources.Deployment{Properties: &armresources.DeploymentProperties{
-		Mode: to.Ptr(armresources.DeploymentModeIncremental), Template: document(t, template), Parameters: document(t, parameters),
+		Mode: to.Ptr(armresources.DeploymentModeIncremental), Template: document(t, template),
+		Parameters: document(t, parameters),
 	}}
 }
 
 // run deploys to the cluster's resource group and waits for the end.
-func (d *deployments) run(t *testing.T, name string, what armresources.Deployment) (*armresources.DeploymentPropertiesExtended, error) {
+func (d *deployments) run(
+	t *testing.T, name string, what armresources.Deployment,
+) (*armresources.DeploymentPropertiesExtended, error) {
 	t.Helper()
 	poller, err := d.BeginCreateOrUpdate(t.Context(), d.world.scenario.ResourceGroup, name, what, nil)
 	if err != nil {
@@ -65,7 +70,8 @@ func (d *deployments) run(t *testing.T, name string, what armresources.Deploymen
 const vault = `"parameters": {"name": {"type": "string"}, "size": {"type": "int", "defaultValue": 3}},
 	"variables": {"full": "[concat(parameters('name'), '-', resourceGroup().name)]"},
 	"resources": [{
-		"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01", "name": "[variables('full')]", "location": "[resourceGroup().location]",
+		"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01",
+		"name": "[variables('full')]", "location": "[resourceGroup().location]",
 		"properties": {"size": "[parameters('size')]", "sku": {"name": "standard"}}
 	}],
 	"outputs": {
@@ -86,14 +92,16 @@ func TestADeploymentMakesItsResourcesAndAnswersWithItsOutputs(t *testing.T) {
 			t.Fatalf("got %v, %v; want it Accepted", got.Properties, err)
 		}
 		time.Sleep(2 * time.Second)
-		if got, err = d.Get(t.Context(), "fleet", "first", nil); err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateRunning {
+		got, err = d.Get(t.Context(), "fleet", "first", nil)
+		if err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateRunning {
 			t.Fatalf("got %v, %v; want it Running", got.Properties, err)
 		}
 		token, err := poller.ResumeToken()
 		if err != nil {
 			t.Fatal(err)
 		}
-		resumed, err := d.BeginCreateOrUpdate(t.Context(), "fleet", "first", armresources.Deployment{}, &armresources.DeploymentsClientBeginCreateOrUpdateOptions{ResumeToken: token})
+		resumed, err := d.BeginCreateOrUpdate(t.Context(), "fleet", "first", armresources.Deployment{},
+			&armresources.DeploymentsClientBeginCreateOrUpdateOptions{ResumeToken: token})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +109,8 @@ func TestADeploymentMakesItsResourcesAndAnswersWithItsOutputs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const id = "/subscriptions/5a1e0000-0000-4000-8000-000000000001/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/kv-fleet"
+		id := "/subscriptions/" + a.scenario.Subscription +
+			"/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/kv-fleet"
 		want := map[string]any{
 			"id":   map[string]any{"type": "String", "value": id},
 			"sku":  map[string]any{"type": "Object", "value": map[string]any{"name": "standard"}},
@@ -113,16 +122,17 @@ func TestADeploymentMakesItsResourcesAndAnswersWithItsOutputs(t *testing.T) {
 		if made := done.Properties.OutputResources; len(made) != 1 || *made[0].ID != id {
 			t.Errorf("output resources %v", made)
 		}
-		if status, body := a.raw(t, http.MethodGet, id+"?api-version=2023-07-01"); status != http.StatusOK || !strings.Contains(body, `"size":3`) {
+		status, body := a.raw(t, id+"?api-version=2023-07-01")
+		if status != http.StatusOK || !strings.Contains(body, `"size":3`) {
 			t.Errorf("%d %s", status, body)
 		}
 	})
 }
 
-// raw asks ARM for a path as no client of the SDK does.
-func (a *azure) raw(t *testing.T, method, path string) (status int, body string) {
+// raw gets a path from ARM as no client of the SDK does.
+func (a *azure) raw(t *testing.T, path string) (status int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, "https://management.azure.com"+path, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://management.azure.com"+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +168,8 @@ func TestADeploymentThatIsActiveCantBeReplaced(t *testing.T) {
 func (d *deployments) refused(t *testing.T, name string) *armresources.ErrorResponse {
 	t.Helper()
 	got, err := d.Get(t.Context(), d.world.scenario.ResourceGroup, name, nil)
-	if err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateFailed || got.Properties.Error == nil {
+	if err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateFailed ||
+		got.Properties.Error == nil {
 		t.Fatalf("got %+v, %v; want it Failed with an error", got.Properties, err)
 	}
 	return got.Properties.Error
@@ -166,7 +177,8 @@ func (d *deployments) refused(t *testing.T, name string) *armresources.ErrorResp
 
 // rollout is a cluster and what comes after it.
 const rollout = `"resources": [
-		{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "aks-1", "location": "westeurope", "tags": {"revision": "7"}, "properties": {}},
+		{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "aks-1",
+		 "location": "westeurope", "tags": {"revision": "7"}, "properties": {}},
 		{"type": "Microsoft.Insights/diagnosticSettings", "apiVersion": "2021-05-01-preview", "name": "audit",
 		 "scope": "Microsoft.ContainerService/managedClusters/aks-1", "dependsOn": ["aks-1"], "properties": {}}],
 	"outputs": {"fqdn": {"type": "string", "value": "[reference('aks-1').fqdn]"}}`
@@ -187,14 +199,16 @@ func TestADeploymentOfTheClusterIsStuckBehindAWedgedPoolUntilThatIsReplaced(t *t
 		_, err = poller.PollUntilDone(t.Context(), nil)
 		wantError(t, err, http.StatusOK, "DeploymentFailed")
 		why := d.refused(t, "cluster")
-		if inner := why.Details[0]; len(why.Details) != 1 || *inner.Code != "ResourceDeploymentFailure" || *inner.Details[0].Code != "ReconcileVMSSAgentPoolFailed" {
+		if inner := why.Details[0]; len(why.Details) != 1 || *inner.Code != "ResourceDeploymentFailure" ||
+			*inner.Details[0].Code != "ReconcileVMSSAgentPoolFailed" {
 			t.Errorf("the error is %+v", why)
 		}
-		if state := a.world.Snapshot(); state.Cluster.ProvisioningState != "Failed" || state.Pools[0].ProvisioningState != "Failed" {
+		if state := a.world.Snapshot(); state.Cluster.ProvisioningState != "Failed" ||
+			state.Pools[0].ProvisioningState != "Failed" {
 			t.Fatalf("cluster %s, pool %s; want both Failed", state.Cluster.ProvisioningState, state.Pools[0].ProvisioningState)
 		}
 		definition := a.pool(t, "system")
-		a.createStandIn(t, "standin", 3)
+		a.createStandIn(t, 3)
 		a.deletePool(t, "system")
 		recreated, err := a.put(t.Context(), "system", armcontainerservice.AgentPool{Properties: definition.Properties}, nil)
 		if err != nil {
@@ -209,7 +223,8 @@ func TestADeploymentOfTheClusterIsStuckBehindAWedgedPoolUntilThatIsReplaced(t *t
 		}
 		fqdn, _ := done.Outputs.(map[string]any)["fqdn"].(map[string]any)
 		state := a.world.Snapshot().Cluster
-		if fqdn["value"] != *a.cluster(t).Properties.Fqdn || state.ProvisioningState != "Succeeded" || state.Tags["revision"] != "7" {
+		if fqdn["value"] != *a.cluster(t).Properties.Fqdn || state.ProvisioningState != "Succeeded" ||
+			state.Tags["revision"] != "7" {
 			t.Errorf("outputs %v, cluster %+v", done.Outputs, state)
 		}
 	})
@@ -226,7 +241,9 @@ func TestADeploymentToABusyClusterIsRefusedAsAnyWriteIs(t *testing.T) {
 		if why := d.refused(t, "cluster"); *why.Details[0].Code != "OperationNotAllowed" {
 			t.Errorf("the error is %s", *why.Details[0].Code)
 		}
-		if status, _ := a.raw(t, http.MethodGet, *a.cluster(t).ID+"/providers/Microsoft.Insights/diagnosticSettings/audit?api-version=2021-05-01-preview"); status != http.StatusNotFound {
+		status, _ := a.raw(t, *a.cluster(t).ID+
+			"/providers/Microsoft.Insights/diagnosticSettings/audit?api-version=2021-05-01-preview")
+		if status != http.StatusNotFound {
 			t.Errorf("%d: what depends on the cluster was deployed all the same", status)
 		}
 	})
@@ -257,7 +274,8 @@ func TestAPoolIsDeployedByTheRulesOfPools(t *testing.T) {
 		d := a.deployments(t)
 		_, err := d.run(t, "bad", incremental(t, pool(`{"count": 1}`), `{}`))
 		wantError(t, err, http.StatusOK, "DeploymentFailed")
-		if why := d.refused(t, "bad"); *why.Details[0].Code != "InvalidParameter" || !strings.HasSuffix(*why.Details[0].Target, "/agentPools/extra") {
+		why := d.refused(t, "bad")
+		if *why.Details[0].Code != "InvalidParameter" || !strings.HasSuffix(*why.Details[0].Target, "/agentPools/extra") {
 			t.Errorf("the error is %+v", why.Details[0])
 		}
 		if _, err := d.run(t, "good", incremental(t, pool(`{"count": 2, "vmSize": "Standard_D4ds_v5"}`), `{}`)); err != nil {
@@ -292,7 +310,8 @@ func TestTheScenariosClusterCanBeMade(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		if cluster := a.cluster(t); *cluster.Properties.ProvisioningState != "Succeeded" || len(cluster.Properties.AgentPoolProfiles) != 2 {
+		if cluster := a.cluster(t); *cluster.Properties.ProvisioningState != "Succeeded" ||
+			len(cluster.Properties.AgentPoolProfiles) != 2 {
 			t.Errorf("the cluster is %+v", cluster.Properties)
 		}
 		if system, workers := a.readyNodes("system"), a.readyNodes("workers"); system != 3 || workers != 2 {

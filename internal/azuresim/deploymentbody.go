@@ -137,7 +137,9 @@ func (d *deployment) operationBody(part *part, now time.Time) map[string]any {
 		properties["statusMessage"] = map[string]any{"status": stateFailed, "error": d.shownFailure(part.failure)}
 	}
 	properties["statusCode"] = code
-	return map[string]any{"id": d.id + "/operations/" + part.operation, "operationId": part.operation, "properties": properties}
+	return map[string]any{
+		"id": d.id + "/operations/" + part.operation, "operationId": part.operation, "properties": properties,
+	}
 }
 
 // iso writes a duration as ISO 8601 does.

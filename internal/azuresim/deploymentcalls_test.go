@@ -15,12 +15,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// whatIf is the changes that ARM foresees: the last two parts of each ID, and the type of the change.
-func (d *deployments) whatIf(t *testing.T, what armresources.Deployment) (map[string]string, []*armresources.WhatIfChange) {
+// whatIf is the changes that ARM predicts: the last two parts of each ID, and the type of the change.
+func (d *deployments) whatIf(
+	t *testing.T, what armresources.Deployment,
+) (map[string]string, []*armresources.WhatIfChange) {
 	t.Helper()
-	poller, err := d.BeginWhatIf(t.Context(), "fleet", "preview", armresources.DeploymentWhatIf{Properties: &armresources.DeploymentWhatIfProperties{
-		Mode: what.Properties.Mode, Template: what.Properties.Template, Parameters: what.Properties.Parameters,
-	}}, nil)
+	poller, err := d.BeginWhatIf(t.Context(), "fleet", "preview",
+		armresources.DeploymentWhatIf{Properties: &armresources.DeploymentWhatIfProperties{
+			Mode: what.Properties.Mode, Template: what.Properties.Template, Parameters: what.Properties.Parameters,
+		}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +54,8 @@ func TestWhatIfTellsWhatWouldChangeAndChangesNothing(t *testing.T) {
 		before := a.world.Snapshot()
 		got, changes := d.whatIf(t, what)
 		want := map[string]string{
-			"things/old": "Modify", "things/kept": "NoChange", "things/new": "Create", "things/later": "Create", "things/deep": "Create",
-			"managedClusters/aks-1": "Modify", "parts/part": "Ignore",
+			"things/old": "Modify", "things/kept": "NoChange", "things/new": "Create", "things/later": "Create",
+			"things/deep": "Create", "managedClusters/aks-1": "Modify", "parts/part": "Ignore",
 		}
 		if difference := cmp.Diff(want, got); difference != "" {
 			t.Error(difference)
@@ -61,7 +64,8 @@ func TestWhatIfTellsWhatWouldChangeAndChangesNothing(t *testing.T) {
 		for _, change := range changes[0].Delta {
 			delta = append(delta, string(*change.PropertyChangeType)+" "+*change.Path)
 		}
-		if difference := cmp.Diff([]string{"Modify properties.colour", "Array properties.list", "Create properties.new"}, delta); difference != "" {
+		difference := cmp.Diff([]string{"Modify properties.colour", "Array properties.list", "Create properties.new"}, delta)
+		if difference != "" {
 			t.Error(difference)
 		}
 		if after, _ := json.Marshal(changes[2].After); !strings.Contains(string(after), `"[reference('later').x]"`) {
@@ -70,7 +74,9 @@ func TestWhatIfTellsWhatWouldChangeAndChangesNothing(t *testing.T) {
 		what.Properties.Mode = to.Ptr(armresources.DeploymentModeComplete)
 		what.Properties.Template = document(t, resources(thing("kept", "")))
 		got, _ = d.whatIf(t, what)
-		want = map[string]string{"things/kept": "Modify", "things/old": "Delete", "parts/part": "Ignore", "managedClusters/aks-1": "Delete"}
+		want = map[string]string{
+			"things/kept": "Modify", "things/old": "Delete", "parts/part": "Ignore", "managedClusters/aks-1": "Delete",
+		}
 		if difference := cmp.Diff(want, got); difference != "" {
 			t.Error(difference)
 		}
@@ -135,7 +141,9 @@ func TestRefusalsOfDeployments(t *testing.T) {
 			what armresources.Deployment
 			code string
 		}{
-			"location":   {armresources.Deployment{Location: to.Ptr("westeurope"), Properties: empty.Properties}, "InvalidDeployment"},
+			"location": {
+				armresources.Deployment{Location: to.Ptr("westeurope"), Properties: empty.Properties}, "InvalidDeployment",
+			},
 			"properties": {armresources.Deployment{}, "InvalidDeployment"},
 			"template":   {change(func(p *armresources.DeploymentProperties) { p.Template = nil }), "InvalidDeployment"},
 			"link": {change(func(p *armresources.DeploymentProperties) {
@@ -150,7 +158,9 @@ func TestRefusalsOfDeployments(t *testing.T) {
 		}
 		_, err := d.BeginCreateOrUpdate(t.Context(), "nowhere", "x", empty, nil)
 		wantError(t, err, http.StatusNotFound, "ResourceGroupNotFound")
-		if status, body := a.raw(t, http.MethodGet, "/subscriptions/"+a.scenario.Subscription+"/resourceGroups/fleet/providers/Microsoft.Resources/deployments?api-version=2025-04-01"); status != http.StatusOK || body != `{"value":[]}` {
+		status, body := a.raw(t, "/subscriptions/"+a.scenario.Subscription+
+			"/resourceGroups/fleet/providers/Microsoft.Resources/deployments?api-version=2025-04-01")
+		if status != http.StatusOK || body != `{"value":[]}` {
 			t.Errorf("refused ones are listed: %d %s", status, body)
 		}
 	})
@@ -162,7 +172,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		return incremental(t, `"parameters": {"password": {"type": "secureString"}, "keys": {"type": "secureObject"}},
 			"resources": [
 				`+thing("safe", `, "properties": {"plain": "[concat('pw=', parameters('password'))]", "coded": "[base64(parameters('password'))]", "inner": "[parameters('keys').a[0]]"}`)+`,
-				{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01", "name": "inner", "properties": {"mode": "Incremental",
+				{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01", "name": "inner",
+				 "properties": {"mode": "Incremental",
 					"template": {"$schema": "x", "contentVersion": "1.0.0.0", "resources": [`+thing("deep", `, "properties": {"p": "[parameters('password')]"}`)+`]}}},
 				`+thing("fails", `, "dependsOn": ["safe"], "properties": {"x": "[reference(resourceId('N.S/things', parameters('password'))).y]"}`)+`],
 			"outputs": {"hidden": {"type": "secureString", "value": "[parameters('password')]"}, "leak": {"type": "string", "value": "[parameters('password')]"}}`,
@@ -172,21 +183,21 @@ func TestSecretsAreNeverShown(t *testing.T) {
 		d := a.deployments(t)
 		_, err := d.run(t, "secret", what(t))
 		wantError(t, err, http.StatusOK, "DeploymentFailed")
-		_, foreseen := d.whatIf(t, what(t))
+		_, preview := d.whatIf(t, what(t))
 		group := "/subscriptions/" + a.scenario.Subscription + "/resourceGroups/fleet"
 		said := []string{err.Error()}
 		for _, path := range []string{
-			"/providers/Microsoft.Resources/deployments/secret", "/providers/Microsoft.Resources/deployments/inner", "/deployments/secret/operations",
-			"/providers/N.S/things/safe", "/providers/N.S/things/deep",
+			"/providers/Microsoft.Resources/deployments/secret", "/providers/Microsoft.Resources/deployments/inner",
+			"/deployments/secret/operations", "/providers/N.S/things/safe", "/providers/N.S/things/deep",
 		} {
 			version := "?api-version=2021-04-01"
-			status, body := a.raw(t, http.MethodGet, group+path+version)
+			status, body := a.raw(t, group+path+version)
 			if status != http.StatusOK {
 				t.Errorf("%s: %d %s", path, status, body)
 			}
 			said = append(said, body)
 		}
-		for _, value := range []any{foreseen, a.world.Calls(), a.world.Snapshot()} {
+		for _, value := range []any{preview, a.world.Calls(), a.world.Snapshot()} {
 			text, err := json.Marshal(value)
 			if err != nil {
 				t.Fatal(err)
@@ -194,7 +205,8 @@ func TestSecretsAreNeverShown(t *testing.T) {
 			said = append(said, string(text))
 		}
 		for _, text := range said {
-			if strings.Contains(text, secret) || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") || strings.Contains(text, "another-secret") {
+			if strings.Contains(text, secret) || strings.Contains(text, "Y29ycmVjdC1ob3JzZQ") ||
+				strings.Contains(text, "another-secret") {
 				t.Errorf("a secret is shown: %s", text)
 			}
 		}
@@ -256,10 +268,12 @@ func TestASnapshotHasDeploymentsAndResources(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := a.world.Snapshot()
-		if !slices.Contains(state.ResourceGroups, "shared") || len(state.Resources) != 5 || !strings.HasSuffix(state.Resources[4].ID, "/vaults/kv-fleet") {
+		if !slices.Contains(state.ResourceGroups, "shared") || len(state.Resources) != 5 ||
+			!strings.HasSuffix(state.Resources[4].ID, "/vaults/kv-fleet") {
 			t.Errorf("groups %v, resources %v", state.ResourceGroups, state.Resources)
 		}
-		if len(state.Deployments) != 1 || state.Deployments[0].Name != "one" || state.Deployments[0].ProvisioningState != "Succeeded" {
+		if len(state.Deployments) != 1 || state.Deployments[0].Name != "one" ||
+			state.Deployments[0].ProvisioningState != "Succeeded" {
 			t.Errorf("deployments %v", state.Deployments)
 		}
 	})

@@ -70,7 +70,8 @@ func TestIndependentResourcesAreDeployedAtOnce(t *testing.T) {
 		if took := *done.Properties.Duration; took != "PT11S" {
 			t.Errorf("it took %s, want a second to be accepted and twice the 5 s of a resource", took)
 		}
-		if needs := done.Properties.Dependencies; len(needs) != 1 || *needs[0].ResourceName != "last" || len(needs[0].DependsOn) != 2 {
+		if needs := done.Properties.Dependencies; len(needs) != 1 || *needs[0].ResourceName != "last" ||
+			len(needs[0].DependsOn) != 2 {
 			t.Errorf("dependencies %+v", needs)
 		}
 	})
@@ -102,11 +103,13 @@ func TestAfterAFailureWhatRunsFinishesAndNothingBegins(t *testing.T) {
 		_, err := d.run(t, "broken", incremental(t, resources(thing("runs", ""), thing("after", `, "dependsOn": ["runs"]`),
 			thing("fails", `, "properties": {"x": "[reference(resourceId('N.S/things', 'nobody')).y]"}`)), `{}`))
 		wantError(t, err, http.StatusOK, "DeploymentFailed")
-		if difference := cmp.Diff(map[string]string{"runs": "Succeeded", "fails": "Failed"}, d.states(t, "broken")); difference != "" {
+		difference := cmp.Diff(map[string]string{"runs": "Succeeded", "fails": "Failed"}, d.states(t, "broken"))
+		if difference != "" {
 			t.Error(difference)
 		}
 		why := d.refused(t, "broken").Details[0]
-		if *why.Code != "ResourceNotFound" || !strings.Contains(*why.Message, "'N.S/things/nobody' under resource group 'fleet'") {
+		if *why.Code != "ResourceNotFound" ||
+			!strings.Contains(*why.Message, "'N.S/things/nobody' under resource group 'fleet'") {
 			t.Errorf("%s: %s", *why.Code, *why.Message)
 		}
 	})
@@ -150,7 +153,8 @@ func TestCancelReachesNestedDeployments(t *testing.T) {
 			t.Error(difference)
 		}
 		for _, name := range []string{"outer", "inner"} {
-			if got, err := d.Get(t.Context(), "fleet", name, nil); err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateCanceled {
+			got, err := d.Get(t.Context(), "fleet", name, nil)
+			if err != nil || *got.Properties.ProvisioningState != armresources.ProvisioningStateCanceled {
 				t.Errorf("%s: %+v, %v", name, got.Properties, err)
 			}
 		}
@@ -169,7 +173,8 @@ func TestCompleteModeDeletesWhatTheTemplateDoesNotHave(t *testing.T) {
 			"fleet/providers/N.S/things/kept": 200, "fleet/providers/N.S/things/kept/parts/part": 200,
 			"fleet/providers/N.S/things/old": 404, "shared/providers/N.S/things/far": 200,
 		} {
-			if status, _ := a.raw(t, http.MethodGet, "/subscriptions/"+a.scenario.Subscription+"/resourceGroups/"+id+"?api-version=1"); status != want {
+			status, _ := a.raw(t, "/subscriptions/"+a.scenario.Subscription+"/resourceGroups/"+id+"?api-version=1")
+			if status != want {
 				t.Errorf("%s: %d, want %d", id, status, want)
 			}
 		}
@@ -187,21 +192,26 @@ func TestADeploymentToTheSubscriptionMakesGroupsAndDeploysIntoThem(t *testing.T)
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		d := a.deployments(t)
 		what := incremental(t, `"resources": [
-			{"type": "Microsoft.Resources/resourceGroups", "apiVersion": "2021-04-01", "name": "regional", "location": "northeurope", "tags": {"kind": "[deployment().location]"}},
-			{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01", "name": "inside", "resourceGroup": "regional", "dependsOn": ["regional"],
-			 "properties": {"mode": "Incremental", "expressionEvaluationOptions": {"scope": "inner"}, "parameters": {"name": {"value": "kv"}},
+			{"type": "Microsoft.Resources/resourceGroups", "apiVersion": "2021-04-01", "name": "regional",
+			 "location": "northeurope", "tags": {"kind": "[deployment().location]"}},
+			{"type": "Microsoft.Resources/deployments", "apiVersion": "2021-04-01", "name": "inside",
+			 "resourceGroup": "regional", "dependsOn": ["regional"],
+			 "properties": {"mode": "Incremental", "expressionEvaluationOptions": {"scope": "inner"},
+				"parameters": {"name": {"value": "kv"}},
 				"template": {"$schema": "x", "contentVersion": "1.0.0.0", `+vault+`}}}],
 			"outputs": {"id": {"type": "string", "value": "[reference('inside').outputs.id.value]"}}`, `{}`)
 		_, err := d.BeginCreateOrUpdateAtSubscriptionScope(t.Context(), "all", what, nil)
 		wantError(t, err, http.StatusBadRequest, "InvalidDeployment")
 		what.Location = to.Ptr("westeurope")
-		foreseen, err := d.BeginWhatIfAtSubscriptionScope(t.Context(), "all", armresources.DeploymentWhatIf{
-			Location: what.Location, Properties: &armresources.DeploymentWhatIfProperties{Mode: what.Properties.Mode, Template: what.Properties.Template},
+		preview, err := d.BeginWhatIfAtSubscriptionScope(t.Context(), "all", armresources.DeploymentWhatIf{
+			Location:   what.Location,
+			Properties: &armresources.DeploymentWhatIfProperties{Mode: what.Properties.Mode, Template: what.Properties.Template},
 		}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result, err := foreseen.PollUntilDone(t.Context(), nil); err != nil || len(result.Properties.Changes) != 2 || *result.Properties.Changes[1].ChangeType != armresources.ChangeTypeCreate {
+		if result, err := preview.PollUntilDone(t.Context(), nil); err != nil || len(result.Properties.Changes) != 2 ||
+			*result.Properties.Changes[1].ChangeType != armresources.ChangeTypeCreate {
 			t.Errorf("%+v, %v", result.Properties, err)
 		}
 		poller, err := d.BeginCreateOrUpdateAtSubscriptionScope(t.Context(), "all", what, nil)
@@ -212,7 +222,8 @@ func TestADeploymentToTheSubscriptionMakesGroupsAndDeploysIntoThem(t *testing.T)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "/subscriptions/" + a.scenario.Subscription + "/resourceGroups/regional/providers/Microsoft.KeyVault/vaults/kv-regional"
+		want := "/subscriptions/" + a.scenario.Subscription +
+			"/resourceGroups/regional/providers/Microsoft.KeyVault/vaults/kv-regional"
 		if id, _ := done.Properties.Outputs.(map[string]any)["id"].(map[string]any); id["value"] != want {
 			t.Errorf("outputs %v, want %s", done.Properties.Outputs, want)
 		}
@@ -226,7 +237,8 @@ func TestADeploymentToTheSubscriptionMakesGroupsAndDeploysIntoThem(t *testing.T)
 		if _, err := d.Get(t.Context(), "regional", "inside", nil); err != nil {
 			t.Error(err)
 		}
-		created, err := d.groups.CreateOrUpdate(t.Context(), "another", armresources.ResourceGroup{Location: to.Ptr("westeurope")}, nil)
+		created, err := d.groups.CreateOrUpdate(t.Context(), "another",
+			armresources.ResourceGroup{Location: to.Ptr("westeurope")}, nil)
 		if err != nil || *created.Name != "another" {
 			t.Errorf("%v, %v", created.Name, err)
 		}
@@ -241,7 +253,8 @@ func TestANestedFailureIsToldWithItsCause(t *testing.T) {
 				{"existing": true, "type": "N.S/things", "apiVersion": "1", "name": "nobody"}]}}}`), `{}`))
 		wantError(t, err, http.StatusOK, "DeploymentFailed")
 		why := d.refused(t, "outer")
-		if inner := why.Details[0].Details[0]; *why.Details[0].Code != "ResourceDeploymentFailure" || *inner.Code != "DeploymentFailed" || *inner.Details[0].Code != "ResourceNotFound" {
+		if inner := why.Details[0].Details[0]; *why.Details[0].Code != "ResourceDeploymentFailure" ||
+			*inner.Code != "DeploymentFailed" || *inner.Details[0].Code != "ResourceNotFound" {
 			t.Errorf("the error is %+v", why)
 		}
 	})

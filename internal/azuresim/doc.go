@@ -1,35 +1,38 @@
-// Package azuresim is the embedded Azure: ARM's REST over a model of one AKS cluster, and Kubernetes' REST over the cluster
-// itself (package apiserver), both in process. Instead of the embedded cluster a real one can be given: package managed
-// makes it what the model says, package served serves both.
+// Package azuresim is the embedded Azure: ARM's REST over a model of one AKS cluster, and Kubernetes' REST over the
+// cluster itself (package apiserver), both in process. Instead of the embedded cluster a real one can be given: package
+// managed makes it what the model says, package served serves both.
 //
-// It exists so that a recovery can be rehearsed, tested and cut at every call without a subscription, without sockets and
-// on any clock, virtual time included. The SDK's own clients reach it through World.Transport, client-go's through
-// World.KubernetesConfig, as they reach the real ones; any other client reaches it when the World is served over HTTPS. What a world looks like and what goes wrong in it is a Scenario, a YAML file.
+// It exists so that a recovery can be rehearsed, tested and cut at every call without a subscription, without sockets
+// and on any clock, virtual time included. The SDK's own clients reach it through World.Transport, client-go's through
+// World.KubernetesConfig, as they reach the real ones; any other client reaches it when the World is served over HTTPS.
+// What a world looks like and what goes wrong in it is a Scenario, a YAML file.
 //
-// It deploys ARM's JSON templates too (package template reads them), to a resource group or to the subscription. A deployment
-// changes the cluster and its pools by the rules of their own calls; of everything else it keeps what it was sent and shows
-// it again: it makes no machines, networks or identities.
+// It deploys ARM's JSON templates too (package template reads them), to a resource group or to the subscription. A
+// deployment changes the cluster and its pools by the rules of their own calls; of everything else it keeps what it was
+// sent and shows it again: it makes no machines, networks or identities.
 //
 // It is deterministic: names, identifiers and delays are derived from the seed and from what they name, never from a
 // shared stream, so that concurrent callers do not change them.
 //
-// What it must never do: reach a network or a file other than a scenario, use any clock but the injected one, know of the
-// engine or the runbooks, or decide for its client. Where only experience with the real service could tell, it assumes:
+// What it must never do: reach a network or a file other than a scenario, use any clock but the injected one,
+// know of the engine or the runbooks, or decide for its client. Where only experience with the real service
+// could tell, it assumes:
 //
 //   - Default durations sum to the 9-10 minutes seen for a whole recovery; how they split among the operations is an
 //     assumption (stand-in 2m30s, delete 2m, recreate 2m30s, stand-in removal 2m, abort 20s, tag merge 20s).
 //   - The cluster's own provisioningState is not touched by operations on its pools.
-//   - Preconditions (If-Match, If-None-Match) are judged before the one-operation-at-a-time rule.
+//   - Preconditions (If-Match, If-None-Match) are checked before the one-operation-at-a-time rule.
 //   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
-//   - A write of the cluster takes three minutes, changes its tags, brings every pool into its definition and never changes
-//     the Kubernetes version. Only the scenario's own cluster can be made, where it is absent; none is deleted, complete mode
-//     included.
+//   - A write of the cluster takes three minutes, changes its tags, brings every pool into its definition and never
+//     changes the Kubernetes version. Only the scenario's own cluster can be made, where it is absent; none is deleted,
+//     complete mode included.
 //   - Any other resource takes five seconds; a deployment is Accepted for one.
 //   - What a deployment that was canceled had begun goes on to its end.
 //   - What is deployed does not show texts of secure parameters, in whatever field they are.
 //   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
 //
-// A test injects hazards with hooks on the requests that it names (hooks.go), and acts as somebody else would (others.go):
+// A test injects hazards with hooks on the requests that it names (hooks.go), and acts as somebody else would
+// (others.go):
 //
 //	remove := azuresim.Requests{Method: "DELETE", Path: "*/agentPools/system"}
 //	world.Before(remove, func() { world.CordonPool(standIn) })       // right before the pool is deleted
@@ -40,7 +43,7 @@
 //	world.Answer(get, 404, azuresim.ErrorBody("SubscriptionNotFound", "…"))
 //	world.Answer(azuresim.Requests{API: "kubernetes", Method: "list", Path: "nodes"}, 200, &corev1.NodeList{})
 //
-// Layers, one way: the model (state and transitions) knows neither HTTP nor the callers, and acts on the cluster through
-// the interface Kubernetes; the REST side decodes and answers; the embedded cluster has an API server and a small
-// set of controllers.
+// Layers, one way: the model (state and transitions) knows neither HTTP nor the callers, and acts on the cluster
+// through the interface Kubernetes; the REST side decodes and answers; the embedded cluster has an API server and a
+// small set of controllers.
 package azuresim

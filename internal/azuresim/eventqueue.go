@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// eventQueue holds what is due when. Events run in order of time, and in order of arrival at the same time; while one runs,
-// the model's time is the time it was due, however late the process is.
+// eventQueue holds what is due when. Events run in order of time, and in order of arrival at the same time; while one
+// runs, the model's time is the time it was due, however late the process is.
 type eventQueue struct {
 	now     time.Time
 	entries eventHeap

@@ -1,6 +1,7 @@
 package azuresim
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -81,12 +82,14 @@ func (c *controlPlane) askBudgets(pod *corev1.Pod) error {
 	})
 	switch {
 	case len(matching) > 1:
-		return apierrors.NewInternalError(fmt.Errorf("this pod has more than one PodDisruptionBudget, which the eviction subresource does not support"))
+		return apierrors.NewInternalError(
+			errors.New("this pod has more than one PodDisruptionBudget, which the eviction subresource does not support"))
 	case len(matching) == 0 || matching[0].Status.DisruptionsAllowed > 0:
 		return nil
 	}
 	budget := matching[0]
-	refusal := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryEviction)
+	refusal := apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.",
+		retryEviction)
 	refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{
 		Type: policyv1.DisruptionBudgetCause,
 		Message: fmt.Sprintf("The disruption budget %s needs %d healthy pods and has %d currently",

@@ -36,7 +36,8 @@ func writeFailed(set *scaleSet) *failure {
 	return &failure{
 		Code: "ReconcileVMSSAgentPoolFailed",
 		Message: fmt.Sprintf("VMSSAgentPoolReconciler retry failed: Category: InternalError; SubCode: %s; "+
-			"Dependency: Microsoft.Compute/VirtualMachineScaleSet; AKSTeam: NodeProvisioning; Resource: %s", corruptionCode, set.name),
+			"Dependency: Microsoft.Compute/VirtualMachineScaleSet; AKSTeam: NodeProvisioning; Resource: %s",
+			corruptionCode, set.name),
 	}
 }
 

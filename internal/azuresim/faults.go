@@ -93,8 +93,8 @@ type PDBBlocks struct {
 	Until Duration `yaml:"until"`
 }
 
-// ConcurrentWriter starts an update of the named pool (empty: of the cluster) at a time, or after the first call that matches, or
-// as soon after as nothing else runs.
+// ConcurrentWriter starts an update of the named pool (empty: of the cluster) at a time, or after the first call that
+// matches, or as soon after as nothing else runs.
 type ConcurrentWriter struct {
 	At    Duration          `yaml:"at"`
 	After *Match            `yaml:"after"`
@@ -124,9 +124,10 @@ const (
 // copied shares nothing that times leads to.
 func (f Fault) copied() Fault {
 	return Fault{
-		Throttle: copied(f.Throttle), ServerError: copied(f.ServerError), LostResponse: copied(f.LostResponse), RBACLag: copied(f.RBACLag),
-		Deny: copied(f.Deny), Hang: copied(f.Hang), Quota: f.Quota, Capacity: copied(f.Capacity), NodeNeverJoins: f.NodeNeverJoins,
-		PDBBlocks: copied(f.PDBBlocks), ConcurrentWriter: f.ConcurrentWriter.copied(), Background: copied(f.Background), Recovers: copied(f.Recovers),
+		Throttle: copied(f.Throttle), ServerError: copied(f.ServerError), LostResponse: copied(f.LostResponse),
+		RBACLag: copied(f.RBACLag), Deny: copied(f.Deny), Hang: copied(f.Hang), Quota: f.Quota, Capacity: copied(f.Capacity),
+		NodeNeverJoins: f.NodeNeverJoins, PDBBlocks: copied(f.PDBBlocks), ConcurrentWriter: f.ConcurrentWriter.copied(),
+		Background: copied(f.Background), Recovers: copied(f.Recovers),
 	}
 }
 

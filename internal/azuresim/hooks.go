@@ -1,6 +1,7 @@
 package azuresim
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -9,8 +10,8 @@ import (
 	"salve/internal/azuresim/apiserver"
 )
 
-// Requests chooses calls by what they ask for: by API ("arm" when empty, "kubernetes", "login"), method and path as Call has them.
-// Empty is any method or path; * in a path stands for any run of characters.
+// Requests chooses calls by what they ask for: by API ("arm" when empty, "kubernetes", "login"), method and path as
+// Call has them. Empty is any method or path; * in a path stands for any run of characters.
 type Requests struct {
 	API, Method, Path string
 	// From is the first one that is chosen, counted among those that match; 0 is the first of all. Times is how many
@@ -39,11 +40,12 @@ type fixedAnswer struct {
 	body   any
 }
 
-// Before runs do before a call is executed: the moment between a decision and its request. Like every hook it runs on the
-// caller's goroutine without the World's locks, and may use the World.
+// Before runs do before a call is executed: the moment between a decision and its request. Like every hook it runs on
+// the caller's goroutine without the World's locks, and may use the World.
 func (w *World) Before(r Requests, do func()) { w.addHook(&hook{requests: r, before: do}) }
 
-// After runs do when a call was executed, before its answer is given: the moment between a request and the next decision.
+// After runs do when a call was executed, before its answer is given: the moment between a request
+// and the next decision.
 func (w *World) After(r Requests, do func()) { w.addHook(&hook{requests: r, after: do}) }
 
 // Answer answers calls in place of the World, which executes nothing. The body is what JSON can be made of; for
@@ -147,9 +149,12 @@ func (t treatment) armAnswer(execute func() answer) answer {
 }
 
 // kubernetesAnswer is the answer that stands in place of the API server's.
-func (t treatment) kubernetesAnswer(api *apiserver.Server, asked *apiserver.Request, execute func() apiserver.Response) apiserver.Response {
+func (t treatment) kubernetesAnswer(
+	ctx context.Context, api *apiserver.Server, asked *apiserver.Request,
+	execute func(context.Context) apiserver.Response,
+) apiserver.Response {
 	if t.answer == nil {
-		return execute()
+		return execute(ctx)
 	}
 	switch body := t.answer.body.(type) {
 	case runtime.Object:

@@ -50,15 +50,19 @@ func TestBeforeAndAfterRunAroundTheRequestTheyAreAskedFor(t *testing.T) {
 
 func TestAnswerStandsInPlaceOfTheExecution(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		a.world.Answer(getPool, http.StatusNotFound, azuresim.ErrorBody("SubscriptionNotFound", "The subscription could not be found."))
+		a.world.Answer(getPool, http.StatusNotFound,
+			azuresim.ErrorBody("SubscriptionNotFound", "The subscription could not be found."))
 		_, err := a.pools.Get(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "system", nil)
 		var refused *azcore.ResponseError
-		if !errors.As(err, &refused) || refused.ErrorCode != "SubscriptionNotFound" || refused.StatusCode != http.StatusNotFound {
+		if !errors.As(err, &refused) || refused.ErrorCode != "SubscriptionNotFound" ||
+			refused.StatusCode != http.StatusNotFound {
 			t.Errorf("got %v, want SubscriptionNotFound", err)
 		}
 		put := azuresim.Requests{Method: "PUT"}
-		a.world.Answer(put, http.StatusConflict, azuresim.ErrorBody("OperationNotAllowed", "Another operation is in progress."))
-		if _, err := a.put(t.Context(), "standin", systemPool(1), nil); !errors.As(err, &refused) || len(a.world.Snapshot().Pools) != 2 {
+		a.world.Answer(put, http.StatusConflict,
+			azuresim.ErrorBody("OperationNotAllowed", "Another operation is in progress."))
+		if _, err := a.put(t.Context(), "standin", systemPool(1), nil); !errors.As(err, &refused) ||
+			len(a.world.Snapshot().Pools) != 2 {
 			t.Errorf("got %v, and pools %+v: the PUT was executed", err, a.world.Snapshot().Pools)
 		}
 
@@ -71,8 +75,10 @@ func TestAnswerStandsInPlaceOfTheExecution(t *testing.T) {
 		if nodes := a.nodesOf(t, "system"); len(nodes) == 0 {
 			t.Error("the empty list came twice")
 		}
-		a.world.Answer(listNodes, 0, apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no right")))
-		if _, err := a.world.Kubernetes().CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+		a.world.Answer(listNodes, 0,
+			apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no right")))
+		_, err = a.world.Kubernetes().CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+		if !apierrors.IsForbidden(err) {
 			t.Errorf("got %v, want a refusal", err)
 		}
 	})
@@ -110,7 +116,8 @@ func TestOthersActInTheWorld(t *testing.T) {
 		before := a.pool(t, "system")
 		a.world.WritePool("system", map[string]string{"owner": "rival"}, azuresim.Duration(time.Second))
 		time.Sleep(2 * time.Second)
-		if after := a.pool(t, "system"); *after.Properties.ETag == *before.Properties.ETag || *after.Properties.Tags["owner"] != "rival" {
+		if after := a.pool(t, "system"); *after.Properties.ETag == *before.Properties.ETag ||
+			*after.Properties.Tags["owner"] != "rival" {
 			t.Errorf("the pool is %+v", after.Properties)
 		}
 		a.world.BreakPool("system")

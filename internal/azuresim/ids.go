@@ -23,8 +23,7 @@ func (m *model) nodeGroup() string {
 }
 
 func (m *model) scaleSetID(name string) string {
-	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets/%s",
-		m.scenario.Subscription, m.nodeGroup(), name)
+	return m.groupID(m.nodeGroup()) + "/providers/" + scaleSetType + "/" + name
 }
 
 func (m *model) machineID(set string, index int) string {
@@ -32,8 +31,7 @@ func (m *model) machineID(set string, index int) string {
 }
 
 func (m *model) subnetID() string {
-	return fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Network/virtualNetworks/vnet/subnets/nodes",
-		m.scenario.Subscription, m.scenario.ResourceGroup)
+	return m.groupID(m.scenario.ResourceGroup) + "/providers/Microsoft.Network/virtualNetworks/vnet/subnets/nodes"
 }
 
 // fqdn is the name of the cluster's API server: that of the given cluster, or one that leads nowhere.

@@ -12,7 +12,7 @@ import (
 func newModel(scenario Scenario, names *seeded, clock *eventQueue, kube Kubernetes) (*model, error) {
 	m := &model{
 		scenario: scenario, names: names, time: clock, kube: kube, started: clock.now,
-		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, trouble: &faultSet{},
+		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, faults: &faultSet{},
 		results: map[string]result{},
 	}
 	if err := m.addResources(); err != nil {
@@ -40,7 +40,9 @@ func (m *model) addPool(setup Pool) error {
 	if err != nil {
 		return err
 	}
-	p := &pool{name: setup.Name, state: setup.State, definition: m.newDefinition(definition), scaleSet: m.newScaleSet(setup.Name)}
+	p := &pool{
+		name: setup.Name, state: setup.State, definition: m.newDefinition(definition), scaleSet: m.newScaleSet(setup.Name),
+	}
 	p.scaleSet.corrupted = setup.Corrupted
 	p.scaleSet.interfaces = setup.Interfaces
 	p.scaleSet.created = m.started.Add(-30 * 24 * time.Hour)
@@ -65,7 +67,8 @@ func (m *model) addPool(setup Pool) error {
 func (p Pool) definition(subnet string) (map[string]any, error) {
 	properties := map[string]any{
 		"mode": p.Mode, "count": *p.Count, "vmSize": p.VMSize, "osType": p.OS, "availabilityZones": p.Zones,
-		"vnetSubnetID": subnet, "nodeLabels": p.Labels, "nodeTaints": p.Taints, "tags": p.Tags, "enableAutoScaling": p.Autoscale != nil,
+		"vnetSubnetID": subnet, "nodeLabels": p.Labels, "nodeTaints": p.Taints, "tags": p.Tags,
+		"enableAutoScaling": p.Autoscale != nil,
 	}
 	if p.OS == "Windows" {
 		properties["osSKU"] = "Windows2022"
@@ -73,7 +76,9 @@ func (p Pool) definition(subnet string) (map[string]any, error) {
 	if p.Autoscale != nil {
 		properties["minCount"], properties["maxCount"] = p.Autoscale.Min, p.Autoscale.Max
 	}
-	for field, empty := range map[string]bool{"nodeLabels": p.Labels == nil, "nodeTaints": p.Taints == nil, "tags": p.Tags == nil} {
+	for field, empty := range map[string]bool{
+		"nodeLabels": p.Labels == nil, "nodeTaints": p.Taints == nil, "tags": p.Tags == nil,
+	} {
 		if empty {
 			delete(properties, field)
 		}
@@ -99,7 +104,9 @@ func decodeObject(text []byte) (map[string]any, error) {
 
 // addHistory enters what the Activity Log holds at the start.
 func (m *model) addHistory() {
-	made := &operation{Operation: Operation{ID: m.names.uuid("operation"), Kind: kindReconcile, Resource: m.clusterID(), By: byClient}, correlation: m.names.uuid("correlation")}
+	made := &operation{Operation: Operation{
+		ID: m.names.uuid("operation"), Kind: kindReconcile, Resource: m.clusterID(), By: byClient,
+	}, correlation: m.names.uuid("correlation")}
 	for i, status := range []string{statusStarted, statusAccepted, statusSucceeded} {
 		m.log.add(m.log.ofOperation(m, made, status, m.started.Add(-13*24*time.Hour+time.Duration(i)*time.Minute)))
 	}
@@ -126,7 +133,8 @@ func (m *model) addOperation() {
 	}
 	op := &operation{
 		Operation: Operation{
-			ID: m.names.uuid("operation"), Kind: kindReconcile, Resource: m.clusterID(), Started: m.started, Result: inProgress, By: byClient,
+			ID: m.names.uuid("operation"), Kind: kindReconcile, Resource: m.clusterID(), Started: m.started,
+			Result: inProgress, By: byClient,
 		},
 		correlation: m.names.uuid("correlation"),
 	}
@@ -171,7 +179,7 @@ func (m *model) clusterOperationEnded(result string) {
 
 // addFault adds a fault from now on, and lets it act if it is one that acts by itself.
 func (m *model) addFault(fault Fault) {
-	added := m.trouble.add(fault, m.time.now)
+	added := m.faults.add(fault, m.time.now)
 	if m.cluster == nil {
 		return
 	}

@@ -10,7 +10,8 @@ import (
 )
 
 // errNotSeen refuses a fault that could never happen.
-var errNotSeen = errors.New("it is about calls to the cluster's API, which go to the cluster that is given and are not seen here")
+var errNotSeen = errors.New(
+	"it is about calls to the cluster's API, which go to the cluster that is given and are not seen here")
 
 // FitsGivenCluster fails when the scenario can't be played with a cluster that is given.
 func (s Scenario) FitsGivenCluster() error {
@@ -56,9 +57,10 @@ func (w *World) Inject(fault Fault) error {
 	return nil
 }
 
-// LiftFaults ends every fault, the scenario's too. What they did stays done, but for budgets that forbid every disruption.
+// LiftFaults ends every fault, the scenario's too. What they did stays done, but for budgets that forbid every
+// disruption.
 func (w *World) LiftFaults() {
 	w.lock()
 	defer w.unlock()
-	w.model.trouble.lift()
+	w.model.faults.lift()
 }

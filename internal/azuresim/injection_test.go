@@ -32,7 +32,7 @@ func TestAnInjectedFaultsTimesCountFromItsInjection(t *testing.T) {
 func TestAnInjectedFaultCanBeOfPoolsThatAreStillToCome(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		a.inject(t, `{"nodeNeverJoins": {"pool": "stand-in", "nodes": 1}}`)
-		a.createStandIn(t, "standin", 3)
+		a.createStandIn(t, 3)
 		time.Sleep(time.Hour)
 		if ready := a.readyNodes("standin"); ready != 2 {
 			t.Errorf("%d nodes joined, want 2 of 3", ready)
@@ -41,7 +41,8 @@ func TestAnInjectedFaultCanBeOfPoolsThatAreStillToCome(t *testing.T) {
 }
 
 func TestLiftedFaultsActNoMore(t *testing.T) {
-	scenario := parsed(t, "faults:\n  - {concurrentWriter: {at: 1m, for: 5m}}\n  - {pdbBlocks: {app: coredns}}\n  - {deny: {match: {method: GET}}}\n")
+	scenario := parsed(t, "faults:\n  - {concurrentWriter: {at: 1m, for: 5m}}\n  - {pdbBlocks: {app: coredns}}\n"+
+		"  - {deny: {match: {method: GET}}}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		a.world.LiftFaults()
 		time.Sleep(2 * time.Minute)

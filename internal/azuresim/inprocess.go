@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// inProcess is a transport that hands requests to a function, without a socket. It returns an error where a real one would:
-// a lost call, a context that ended.
+// inProcess is a transport that hands requests to a function, without a socket. It returns an error where a real one
+// would: a lost call, a context that ended.
 type inProcess func(r *http.Request, body []byte) (*http.Response, error)
 
 // RoundTrip implements http.RoundTripper.

@@ -1,6 +1,7 @@
 package azuresim
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -12,8 +13,8 @@ import (
 	"salve/internal/azuresim/apiserver"
 )
 
-// KubernetesConfig leads client-go's clients to the embedded cluster in process, as somebody who may do everything; nil when
-// the World was given a cluster.
+// KubernetesConfig leads client-go's clients to the embedded cluster in process, as somebody who may do everything; nil
+// when the World was given a cluster.
 func (w *World) KubernetesConfig() *rest.Config {
 	if w.kube == nil {
 		return nil
@@ -21,22 +22,26 @@ func (w *World) KubernetesConfig() *rest.Config {
 	return &rest.Config{Host: w.kubernetesServer(), Transport: inProcess(w.serveKubernetes), QPS: -1}
 }
 
-// Kubernetes is a client of the embedded cluster for whoever acts there besides Salve; nil when the World was given a cluster.
+// Kubernetes is a client of the embedded cluster for whoever acts there besides Salve; nil when the World
+// was given a cluster.
 func (w *World) Kubernetes() kubernetes.Interface {
 	if w.kube == nil {
 		return nil
 	}
-	return kubernetes.NewForConfigOrDie(w.KubernetesConfig()) // it can't fail: the host is a URL, and there is no TLS to read
+	// it can't fail: the host is a URL, and there is no TLS to read
+	return kubernetes.NewForConfigOrDie(w.KubernetesConfig())
 }
 
 // KubernetesHandler speaks the embedded cluster's REST API to whoever is let in.
 func (w *World) KubernetesHandler() http.Handler { return handler{inProcess(w.serveKubernetes)} }
 
-// serveKubernetes is the way of every request to the embedded cluster: recorded, asked about, judged by the faults, executed.
+// serveKubernetes is the way of every request to the embedded cluster: recorded, asked about, subjected to
+// the faults, executed.
 func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, error) {
 	asked := w.kube.api.Read(r, body)
 	call := w.record(Call{
-		API: apiKubernetes, Verb: asked.Verb, Resource: asked.String(), Mutating: asked.Mutating(), RequestID: r.Header.Get("Audit-ID"),
+		API: apiKubernetes, Verb: asked.Verb, Resource: asked.String(), Mutating: asked.Mutating(),
+		RequestID: r.Header.Get("Audit-ID"),
 	})
 	treated := w.treat(call)
 	if treated.verdict == DropBefore {
@@ -46,12 +51,12 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 		return nil, err
 	}
 	w.lock()
-	judged := w.model.trouble.apply(call)
-	answer := treated.kubernetesAnswer(w.kube.api, asked, func() apiserver.Response {
-		if err := refusalOf(judged, asked); err != nil {
+	injected := w.model.faults.apply(call)
+	answer := treated.kubernetesAnswer(r.Context(), w.kube.api, asked, func(ctx context.Context) apiserver.Response {
+		if err := refusalOf(injected, asked); err != nil {
 			return w.kube.api.Refuse(asked, err)
 		}
-		return w.kube.api.Execute(r.Context(), asked)
+		return w.kube.api.Execute(ctx, asked)
 	})
 	if asked.Mutating() && answer.Status < http.StatusBadRequest {
 		w.kube.reconcile()
@@ -62,10 +67,10 @@ func (w *World) serveKubernetes(r *http.Request, body []byte) (*http.Response, e
 	treated.executed()
 
 	var lost error
-	switch inTime := w.wait(r.Context(), judged.hang+treated.delay); {
+	switch inTime := w.wait(r.Context(), injected.hang+treated.delay); {
 	case !inTime:
 		lost = r.Context().Err()
-	case treated.verdict == DropAfter || judged.lost:
+	case treated.verdict == DropAfter || injected.lost:
 		lost = networkError(true)
 	}
 	if lost == nil {

@@ -26,7 +26,9 @@ import (
 var nodesResource = corev1.SchemeGroupVersion.WithResource("nodes")
 
 func configMap(name string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"key": "old"}}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "default"}, Data: map[string]string{"key": "old"},
+	}
 }
 
 // TestClientsOverSockets: client-go's own clients, in both encodings, can't tell the embedded cluster from a real one.
@@ -42,7 +44,9 @@ func TestClientsOverSockets(t *testing.T) {
 		t.Run(encoding, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			config := &rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: encoding, AcceptContentTypes: encoding}}
+			config := &rest.Config{
+				Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: encoding, AcceptContentTypes: encoding},
+			}
 			client := kubernetes.NewForConfigOrDie(config)
 			list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 			if err != nil || len(list.Items) == 0 {
@@ -55,11 +59,13 @@ func TestClientsOverSockets(t *testing.T) {
 			defer watching.Stop()
 			name := list.Items[0].Name
 			patch := []byte(`{"metadata":{"annotations":{"by":"` + encoding + `"}}}`)
-			if _, err := client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			_, err = client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			event := <-watching.ResultChan()
-			if node, ok := event.Object.(*corev1.Node); event.Type != watch.Modified || !ok || node.Annotations["by"] != encoding {
+			if node, ok := event.Object.(*corev1.Node); event.Type != watch.Modified || !ok ||
+				node.Annotations["by"] != encoding {
 				t.Errorf("the watch shows %s of %v", event.Type, event.Object)
 			}
 			unknown, err := dynamic.NewForConfigOrDie(config).Resource(nodesResource).Get(ctx, name, metav1.GetOptions{})
@@ -113,10 +119,12 @@ func TestPreconditionsOfEveryVerb(t *testing.T) {
 				t.Errorf("%s: got %v, want a conflict", name, err)
 			}
 		}
-		if kept, err := maps.Get(ctx, "one", metav1.GetOptions{}); err != nil || kept.ResourceVersion != fresh.ResourceVersion || kept.Data["key"] != "new" {
+		kept, err := maps.Get(ctx, "one", metav1.GetOptions{})
+		if err != nil || kept.ResourceVersion != fresh.ResourceVersion || kept.Data["key"] != "new" {
 			t.Errorf("a refused change was made: %+v, %v", kept, err)
 		}
-		if err := maps.Delete(ctx, "one", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(made.UID))}); err != nil {
+		err = maps.Delete(ctx, "one", metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(made.UID))})
+		if err != nil {
 			t.Error(err)
 		}
 		if _, err := maps.Get(ctx, "one", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -151,7 +159,8 @@ func TestRefusalsOfTheAPIServer(t *testing.T) {
 				return err
 			}},
 			"dry run": {apierrors.IsBadRequest, func() error {
-				_, err := client.CoreV1().ConfigMaps("default").Create(ctx, configMap("dry"), metav1.CreateOptions{DryRun: []string{"All"}})
+				_, err := client.CoreV1().ConfigMaps("default").
+					Create(ctx, configMap("dry"), metav1.CreateOptions{DryRun: []string{"All"}})
 				return err
 			}},
 			"strategic merge patch": {apierrors.IsUnsupportedMediaType, func() error {
@@ -215,7 +224,8 @@ func TestAccessReviewsKnowOfDenials(t *testing.T) {
 			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: verb, Resource: "nodes"},
 			}}
-			got, err := a.world.Kubernetes().AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{})
+			got, err := a.world.Kubernetes().AuthorizationV1().SelfSubjectAccessReviews().
+				Create(t.Context(), review, metav1.CreateOptions{})
 			if err != nil || got.Status.Allowed != want {
 				t.Errorf("%s: %+v, %v", verb, got.Status, err)
 			}
@@ -228,15 +238,19 @@ func TestAccessReviewsKnowOfDenials(t *testing.T) {
 
 func TestWatchOfAForgottenRevisionExpires(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		ctx, client := t.Context(), dynamic.NewForConfigOrDie(a.world.KubernetesConfig()).Resource(corev1.SchemeGroupVersion.WithResource("configmaps"))
-		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "one"}}}
+		ctx, client := t.Context(), dynamic.NewForConfigOrDie(a.world.KubernetesConfig()).
+			Resource(corev1.SchemeGroupVersion.WithResource("configmaps"))
+		object := &unstructured.Unstructured{
+			Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "one"}},
+		}
 		made, err := client.Namespace("default").Create(ctx, object, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 5000 {
 			patch := fmt.Appendf(nil, `{"data":{"n":"%d"}}`, i)
-			if _, err := client.Namespace("default").Patch(ctx, "one", types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			_, err := client.Namespace("default").Patch(ctx, "one", types.MergePatchType, patch, metav1.PatchOptions{})
+			if err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// Kubernetes is the managed cluster as Azure acts on it: machines register as nodes and go, and what the scenario runs is
-// started once.
+// Kubernetes is the managed cluster as Azure acts on it: machines register as nodes and go, and what the scenario runs
+// is started once.
 //
 // A World calls it in the order of its time and under its own lock: no call may wait. An implementation that reaches
 // its cluster later has to keep the order.

@@ -21,7 +21,8 @@ import (
 
 func (a *azure) nodesOf(t *testing.T, pool string) []corev1.Node {
 	t.Helper()
-	list, err := a.world.Kubernetes().CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "agentpool=" + pool})
+	list, err := a.world.Kubernetes().CoreV1().Nodes().
+		List(t.Context(), metav1.ListOptions{LabelSelector: "agentpool=" + pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,8 @@ func (a *azure) nodesOf(t *testing.T, pool string) []corev1.Node {
 
 func (a *azure) podsOn(t *testing.T, node, selector string) []corev1.Pod {
 	t.Helper()
-	list, err := a.world.Kubernetes().CoreV1().Pods("").List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: selector})
+	list, err := a.world.Kubernetes().CoreV1().Pods("").
+		List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, LabelSelector: selector})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +41,8 @@ func (a *azure) podsOn(t *testing.T, node, selector string) []corev1.Pod {
 
 func (a *azure) cordon(ctx context.Context, node corev1.Node) error {
 	patch := []byte(`{"metadata":{"resourceVersion":"` + node.ResourceVersion + `"},"spec":{"unschedulable":true}}`)
-	_, err := a.world.Kubernetes().CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err := a.world.Kubernetes().CoreV1().Nodes().
+		Patch(ctx, node.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	return err
 }
 
@@ -66,7 +69,8 @@ func TestCordonHonoursTheResourceVersion(t *testing.T) {
 			t.Fatalf("the node is not cordoned: %+v", fresh.Spec)
 		}
 		fresh.UID = "another"
-		if _, err := a.world.Kubernetes().CoreV1().Nodes().Update(t.Context(), &fresh, metav1.UpdateOptions{}); !apierrors.IsConflict(err) {
+		_, err := a.world.Kubernetes().CoreV1().Nodes().Update(t.Context(), &fresh, metav1.UpdateOptions{})
+		if !apierrors.IsConflict(err) {
 			t.Fatalf("got %v, want a conflict", err)
 		}
 	})
@@ -90,7 +94,8 @@ func TestAnEvictedPodMovesToANodeThatTakesIt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ending, err := a.world.Kubernetes().CoreV1().Pods(moving[0].Namespace).Get(t.Context(), moving[0].Name, metav1.GetOptions{})
+		ending, err := a.world.Kubernetes().CoreV1().Pods(moving[0].Namespace).
+			Get(t.Context(), moving[0].Name, metav1.GetOptions{})
 		if err != nil || ending.DeletionTimestamp == nil {
 			t.Fatalf("the evicted pod is not ending: %v", err)
 		}
@@ -127,7 +132,7 @@ func TestAPodWaitsForANode(t *testing.T) {
 		if waiting != 1 {
 			t.Fatalf("%d pods wait, want 1", waiting)
 		}
-		a.createStandIn(t, "standin", 1)
+		a.createStandIn(t, 1)
 		if placed := a.podsOn(t, a.nodesOf(t, "standin")[0].Name, "app=coredns"); len(placed) != 1 {
 			t.Fatalf("%d pods moved to the stand-in, want 1", len(placed))
 		}
@@ -215,7 +220,7 @@ func TestAWatchSeesANodeBecomeReady(t *testing.T) {
 
 func TestAPoolThatGoesTakesItsNodesAndMovesItsPods(t *testing.T) {
 	inWorld(t, builtIn(t, "pdb-blocked"), func(t *testing.T, a *azure) {
-		a.createStandIn(t, "standin", 1)
+		a.createStandIn(t, 1)
 		poller, err := a.pools.BeginDelete(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "system", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -242,7 +247,7 @@ func TestAPoolThatGoesTakesItsNodesAndMovesItsPods(t *testing.T) {
 
 func TestANodeCanFailToJoin(t *testing.T) {
 	inWorld(t, builtIn(t, "stand-in-never-joins"), func(t *testing.T, a *azure) {
-		a.createStandIn(t, "standin", 3)
+		a.createStandIn(t, 3)
 		time.Sleep(time.Hour)
 		if ready := a.readyNodes("standin"); ready != 2 {
 			t.Fatalf("%d nodes joined, want 2 of 3", ready)
@@ -289,7 +294,8 @@ func TestSomebodyElsesUpdateChangesTheETag(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		after := a.pool(t, "system")
-		if *after.Properties.ETag == *before.Properties.ETag || *after.Properties.Tags["owner"] != "somebody-else" || *after.Properties.ProvisioningState != "Failed" {
+		if *after.Properties.ETag == *before.Properties.ETag || *after.Properties.Tags["owner"] != "somebody-else" ||
+			*after.Properties.ProvisioningState != "Failed" {
 			t.Fatalf("the pool is %+v", after.Properties)
 		}
 	})

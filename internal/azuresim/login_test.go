@@ -28,15 +28,17 @@ func TestAClientOverHTTPSLogsInWithASecret(t *testing.T) {
 	defer server.Close()
 	options := policy.ClientOptions{Transport: server.Client(), Cloud: cloud.Configuration{
 		ActiveDirectoryAuthorityHost: server.URL,
-		Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Audience: server.URL, Endpoint: server.URL}},
+		Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
+			cloud.ResourceManager: {Audience: server.URL, Endpoint: server.URL},
+		},
 	}}
-	credential, err := azidentity.NewClientSecretCredential("7e4a4700-0000-4000-8000-000000000002", "somebody", "a secret", &azidentity.ClientSecretCredentialOptions{
-		ClientOptions: options, DisableInstanceDiscovery: true,
-	})
+	credential, err := azidentity.NewClientSecretCredential("7e4a4700-0000-4000-8000-000000000002", "somebody", "a secret",
+		&azidentity.ClientSecretCredentialOptions{ClientOptions: options, DisableInstanceDiscovery: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	clusters, err := armcontainerservice.NewManagedClustersClient(scenario.Subscription, credential, &arm.ClientOptions{ClientOptions: options})
+	clusters, err := armcontainerservice.NewManagedClustersClient(scenario.Subscription, credential,
+		&arm.ClientOptions{ClientOptions: options})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +48,9 @@ func TestAClientOverHTTPSLogsInWithASecret(t *testing.T) {
 	}
 	world.Intercept(func(azuresim.Call) azuresim.Verdict { return azuresim.DropBefore })
 	options.Retry.MaxRetries = -1
-	if clusters, err = armcontainerservice.NewManagedClustersClient(scenario.Subscription, credential, &arm.ClientOptions{ClientOptions: options}); err != nil {
+	clusters, err = armcontainerservice.NewManagedClustersClient(scenario.Subscription, credential,
+		&arm.ClientOptions{ClientOptions: options})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := clusters.Get(t.Context(), scenario.ResourceGroup, scenario.Cluster, nil); err == nil {
@@ -77,7 +81,8 @@ func TestScaleSetsAreFoundByTagAndTheirInterfacesByPage(t *testing.T) {
 	scenario := builtIn(t, "wedged")
 	scenario.PageSize = 2
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
-		sets := "/subscriptions/" + a.scenario.Subscription + "/resourceGroups/" + *a.cluster(t).Properties.NodeResourceGroup +
+		sets := "/subscriptions/" + a.scenario.Subscription + "/resourceGroups/" +
+			*a.cluster(t).Properties.NodeResourceGroup +
 			"/providers/Microsoft.Compute/virtualMachineScaleSets"
 		var name string
 		for _, page := range a.pages(t, sets+"?api-version=2024-07-01") {
@@ -117,7 +122,7 @@ type listed struct {
 func (a *azure) pages(t *testing.T, path string) (pages [][]listed) {
 	t.Helper()
 	for path != "" {
-		status, body := a.raw(t, http.MethodGet, path)
+		status, body := a.raw(t, path)
 		var page struct {
 			Value    []listed
 			NextLink string

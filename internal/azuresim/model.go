@@ -36,8 +36,8 @@ const (
 	tenant = "7e4a4700-0000-4000-8000-000000000002"
 )
 
-// model is the state of the world and the only code that changes it. It is not safe for concurrent use: the World's lock
-// guards it.
+// model is the state of the world and the only code that changes it. It is not safe for concurrent use: the World's
+// lock guards it.
 type model struct {
 	scenario Scenario
 	server   string // host of the given cluster's API server; empty: there is none
@@ -45,7 +45,7 @@ type model struct {
 	time     *eventQueue
 	log      *activityLog
 	kube     Kubernetes
-	trouble  *faultSet
+	faults   *faultSet
 	started  time.Time
 
 	cluster    *cluster // nil: there is none
@@ -68,7 +68,8 @@ type cluster struct {
 	sent  map[string]any // properties that the last write had
 }
 
-// pool is an agent pool: its definition as the client sent it, whatever fields that has, and what the service knows of it.
+// pool is an agent pool: its definition as the client sent it, whatever fields that has, and what the
+// service knows of it.
 type pool struct {
 	name       string
 	state      string
@@ -144,8 +145,8 @@ func (m *model) original(p *pool) bool {
 	return !p.taggedStandIn() && slices.ContainsFunc(m.scenario.Pools, func(s Pool) bool { return s.Name == p.name })
 }
 
-// meant says whether a fault's pool pattern means p.
-func (m *model) meant(pattern string, p *pool) bool {
+// matches says whether a fault's pool pattern means p.
+func (m *model) matches(pattern string, p *pool) bool {
 	switch pattern {
 	case anyStandIn:
 		return !m.original(p)
@@ -234,18 +235,20 @@ func validPoolName(name, os string) bool {
 }
 
 // readOnly are the properties of a pool that the service computes; what a client sends for them is ignored.
-var readOnly = []string{"provisioningState", "eTag", "currentOrchestratorVersion", "nodeImageVersion", "powerState"}
+func readOnly() []string {
+	return []string{"provisioningState", "eTag", "currentOrchestratorVersion", "nodeImageVersion", "powerState"}
+}
 
 // newDefinition is what AKS keeps of a body: without what it computes, with its defaults for what the body leaves out.
 func (m *model) newDefinition(sent map[string]any) map[string]any {
 	definition := maps.Clone(sent)
-	for _, field := range readOnly {
+	for _, field := range readOnly() {
 		delete(definition, field)
 	}
 	for field, value := range map[string]any{
-		"mode": modeUser, "osType": "Linux", "osSKU": "Ubuntu", "type": "VirtualMachineScaleSets", "maxPods": json.Number("110"),
-		"osDiskSizeGB": json.Number("128"), "osDiskType": "Ephemeral", "kubeletDiskType": "OS", "scaleDownMode": "Delete",
-		"enableFIPS": false, "orchestratorVersion": m.scenario.KubernetesVersion,
+		"mode": modeUser, "osType": "Linux", "osSKU": "Ubuntu", "type": "VirtualMachineScaleSets",
+		"maxPods": json.Number("110"), "osDiskSizeGB": json.Number("128"), "osDiskType": "Ephemeral", "kubeletDiskType": "OS",
+		"scaleDownMode": "Delete", "enableFIPS": false, "orchestratorVersion": m.scenario.KubernetesVersion,
 		"upgradeSettings": map[string]any{"maxSurge": "10%"},
 	} {
 		if definition[field] == nil {

@@ -69,7 +69,8 @@ func (m *model) begin(kind, by string, p *pool) *operation {
 	}
 	op := &operation{
 		Operation: Operation{
-			ID: m.names.uuid(kind + " of " + target), Kind: kind, Resource: target, Started: m.time.now, Result: inProgress, By: by,
+			ID: m.names.uuid(kind + " of " + target), Kind: kind, Resource: target, Started: m.time.now,
+			Result: inProgress, By: by,
 		},
 		pool:        p,
 		correlation: m.names.uuid("correlation of " + kind + " of " + target),
@@ -175,7 +176,8 @@ func (m *model) abort(by string) *operation {
 			m.setClusterState(stateCanceled)
 		}
 		m.end(op, stateSucceeded, nil)
-		m.end(target, stateCanceled, &failure{Code: "Canceled", Message: "The operation has been canceled by an abort request."})
+		m.end(target, stateCanceled,
+			&failure{Code: "Canceled", Message: "The operation has been canceled by an abort request."})
 	})
 	return op
 }

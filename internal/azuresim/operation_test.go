@@ -40,10 +40,12 @@ func TestAbortMakesClusterAndPoolCanceled(t *testing.T) {
 			t.Fatalf("the abort took %s, want 20s", took)
 		}
 		state := a.world.Snapshot()
-		if state.Cluster.ProvisioningState != "Canceled" || state.Pools[0].ProvisioningState != "Canceled" || state.Pools[1].ProvisioningState != "Succeeded" {
-			t.Fatalf("cluster %s, pools %s and %s", state.Cluster.ProvisioningState, state.Pools[0].ProvisioningState, state.Pools[1].ProvisioningState)
+		if state.Cluster.ProvisioningState != "Canceled" || state.Pools[0].ProvisioningState != "Canceled" ||
+			state.Pools[1].ProvisioningState != "Succeeded" {
+			t.Fatalf("cluster %s, pools %s and %s", state.Cluster.ProvisioningState, state.Pools[0].ProvisioningState,
+				state.Pools[1].ProvisioningState)
 		}
-		a.createStandIn(t, "standin", 1)
+		a.createStandIn(t, 1)
 	})
 }
 
@@ -113,14 +115,17 @@ func TestAWriteToACorruptedScaleSetFailsAgainAndAgain(t *testing.T) {
 
 func TestUnknownFieldsOfADefinitionSurvive(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		pipeline := runtime.NewPipeline("test", "1", runtime.PipelineOptions{}, &policy.ClientOptions{Transport: a.world.Transport()})
+		pipeline := runtime.NewPipeline("test", "1", runtime.PipelineOptions{},
+			&policy.ClientOptions{Transport: a.world.Transport()})
 		path := "https://management.azure.com" + *a.cluster(t).ID + "/agentPools/future?api-version=2025-02-01"
 		request, err := runtime.NewRequest(t.Context(), http.MethodPut, path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		request.Raw().Header.Set("Authorization", "Bearer any")
-		body := map[string]any{"properties": map[string]any{"vmSize": "x", "count": 1, "fromTheFuture": map[string]any{"depth": 12345678901234567}}}
+		body := map[string]any{
+			"properties": map[string]any{"vmSize": "x", "count": 1, "fromTheFuture": map[string]any{"depth": 12345678901234567}},
+		}
 		if err := runtime.MarshalAsJSON(request, body); err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +137,8 @@ func TestUnknownFieldsOfADefinitionSurvive(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusCreated || !strings.Contains(string(text), `"fromTheFuture":{"depth":12345678901234567}`) {
 			t.Fatalf("%d %s %v", response.StatusCode, text, err)
 		}
-		if last := a.world.Snapshot().Pools[2]; !json.Valid(last.Definition) || !strings.Contains(string(last.Definition), "12345678901234567") {
+		last := a.world.Snapshot().Pools[2]
+		if !json.Valid(last.Definition) || !strings.Contains(string(last.Definition), "12345678901234567") {
 			t.Fatalf("definition %s", last.Definition)
 		}
 	})
@@ -147,7 +153,8 @@ func TestRefusalsOfAKS(t *testing.T) {
 		windows := systemPool(1)
 		windows.Properties.OSType = to.Ptr(armcontainerservice.OSTypeWindows)
 		for name, pool := range map[string]armcontainerservice.AgentPool{
-			"Upper": systemPool(1), "toolongforaks": systemPool(1), "windows": windows, "none": {Properties: &armcontainerservice.ManagedClusterAgentPoolProfileProperties{}}, "zero": systemPool(0),
+			"Upper": systemPool(1), "toolongforaks": systemPool(1), "windows": windows,
+			"none": {Properties: &armcontainerservice.ManagedClusterAgentPoolProfileProperties{}}, "zero": systemPool(0),
 		} {
 			_, err := a.put(t.Context(), name, pool, nil)
 			wantError(t, err, http.StatusBadRequest, "InvalidParameter")
@@ -272,7 +279,8 @@ func TestThrottlingNamesWhenToRetry(t *testing.T) {
 }
 
 func TestAHungCallEndsWithItsContext(t *testing.T) {
-	scenario := parsed(t, "faults:\n  - hang: {match: {method: GET}, for: 10m}\n  - serverError: {match: {method: PUT}, status: 503}\n")
+	scenario := parsed(t, "faults:\n  - hang: {match: {method: GET}, for: 10m}\n"+
+		"  - serverError: {match: {method: PUT}, status: 503}\n")
 	inWorld(t, scenario, func(t *testing.T, a *azure) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -288,7 +296,7 @@ func TestAHungCallEndsWithItsContext(t *testing.T) {
 
 func TestAKSGoesFirstWhenItWaitedLonger(t *testing.T) {
 	inWorld(t, builtIn(t, "busy"), func(t *testing.T, a *azure) {
-		a.createStandIn(t, "standin", 1)
+		a.createStandIn(t, 1)
 		_, err := a.pools.BeginDelete(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "system", nil)
 		wantError(t, err, http.StatusConflict, "OperationNotAllowed")
 		time.Sleep(90 * time.Second)
@@ -302,7 +310,8 @@ func TestAKSGoesFirstWhenItWaitedLonger(t *testing.T) {
 func TestAPoolCanRecoverByItself(t *testing.T) {
 	inWorld(t, builtIn(t, "recovers-by-itself"), func(t *testing.T, a *azure) {
 		time.Sleep(2 * time.Minute)
-		if state := a.world.Snapshot(); state.Pools[0].ProvisioningState != "Succeeded" || state.Cluster.ProvisioningState != "Succeeded" || a.readyNodes("system") != 5 {
+		if state := a.world.Snapshot(); state.Pools[0].ProvisioningState != "Succeeded" ||
+			state.Cluster.ProvisioningState != "Succeeded" || a.readyNodes("system") != 5 {
 			t.Fatalf("pool %+v, %d nodes Ready", state.Pools[0], a.readyNodes("system"))
 		}
 	})

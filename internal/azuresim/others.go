@@ -25,8 +25,8 @@ func (w *World) UnlabelPool(pool, label string) {
 	w.editNodes(pool, func(node *corev1.Node) { delete(node.Labels, label) })
 }
 
-// WritePool is a concurrent writer's update of a pool's tags, which takes a time and changes its ETag, now or as soon as
-// nothing else runs.
+// WritePool is a concurrent writer's update of a pool's tags, which takes a time and changes its ETag, now or as soon
+// as nothing else runs.
 func (w *World) WritePool(pool string, tags map[string]string, takes Duration) {
 	w.lock()
 	defer w.unlock()

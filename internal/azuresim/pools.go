@@ -34,8 +34,8 @@ func (m *model) createPool(name string, sent map[string]any, by string) (*pool, 
 }
 
 func (m *model) capacityFault(p *pool) *Capacity {
-	for _, fault := range m.trouble.active {
-		if fault.Capacity != nil && m.meant(fault.Capacity.Pool, p) {
+	for _, fault := range m.faults.active {
+		if fault.Capacity != nil && m.matches(fault.Capacity.Pool, p) {
 			return fault.Capacity
 		}
 	}
@@ -45,8 +45,9 @@ func (m *model) capacityFault(p *pool) *Capacity {
 func noCapacity(code string, p *pool) *failure {
 	return &failure{
 		Code: code,
-		Message: fmt.Sprintf("Allocation failed. We do not have sufficient capacity for the requested VM size %s in this region. "+
-			"Read more about improving likelihood of allocation success at https://aka.ms/allocation-guidance", p.text("vmSize")),
+		Message: fmt.Sprintf("Allocation failed. We do not have sufficient capacity for the requested VM size %s in this "+
+			"region. Read more about improving likelihood of allocation success at https://aka.ms/allocation-guidance",
+			p.text("vmSize")),
 	}
 }
 
@@ -54,8 +55,8 @@ func noCapacity(code string, p *pool) *failure {
 func (m *model) quotaFault(name string, sent map[string]any) *Quota {
 	candidate := &pool{name: name, definition: m.newDefinition(sent)}
 	candidate.recreated = m.original(candidate)
-	for _, fault := range m.trouble.active {
-		if q := fault.Quota; q != nil && m.meant(q.Pool, candidate) && candidate.count() > q.Over {
+	for _, fault := range m.faults.active {
+		if q := fault.Quota; q != nil && m.matches(q.Pool, candidate) && candidate.count() > q.Over {
 			return q
 		}
 	}
@@ -158,8 +159,8 @@ func (m *model) boot(p *pool, count int, duration time.Duration) {
 
 // neverJoining is how many machines a fault keeps out of a created pool.
 func (m *model) neverJoining(p *pool) int {
-	for _, fault := range m.trouble.active {
-		if f := fault.NodeNeverJoins; f != nil && m.meant(f.Pool, p) {
+	for _, fault := range m.faults.active {
+		if f := fault.NodeNeverJoins; f != nil && m.matches(f.Pool, p) {
 			return f.Nodes
 		}
 	}

@@ -76,8 +76,9 @@ func (m *model) deployCluster(asked *part, body map[string]any, done func(*failu
 func (m *model) deployPool(asked *part, body map[string]any, done func(*failure)) *refusal {
 	cluster, name, _ := strings.Cut(asked.Name, "/")
 	if !m.isCluster(asked.Group, cluster) {
-		return refuse(http.StatusNotFound, "ParentResourceNotFound", "Failed to perform 'write' on resource(s) of type '%s', because the parent resource "+
-			"'Microsoft.ContainerService/managedClusters/%s' could not be found.", asked.Type, cluster)
+		return refuse(http.StatusNotFound, "ParentResourceNotFound",
+			"Failed to perform 'write' on resource(s) of type '%s', because the parent resource "+
+				"'Microsoft.ContainerService/managedClusters/%s' could not be found.", asked.Type, cluster)
 	}
 	properties, _ := body["properties"].(map[string]any)
 	_, op, why := m.writePool(name, properties)
@@ -99,7 +100,8 @@ func (m *model) watch(op *operation, asked *part, done func(*failure)) {
 		}
 		why := &failure{
 			Code: "ResourceDeploymentFailure", Target: asked.ID,
-			Message: "The resource write operation failed to complete successfully, because it reached terminal provisioning state '" + result + "'.",
+			Message: "The resource write operation failed to complete successfully, " +
+				"because it reached terminal provisioning state '" + result + "'.",
 		}
 		if op.failure != nil {
 			why.Details = []failure{*op.failure}
@@ -118,7 +120,8 @@ func (m *model) nest(outer *deployment, asked *part, body map[string]any, done f
 		if why != nil && inner.state == stateFailed {
 			why = &failure{
 				Code: "ResourceDeploymentFailure", Target: asked.ID, Details: []failure{*why},
-				Message: "The resource write operation failed to complete successfully, because it reached terminal provisioning state 'Failed'.",
+				Message: "The resource write operation failed to complete successfully, " +
+					"because it reached terminal provisioning state 'Failed'.",
 			}
 		}
 		done(why)
@@ -137,7 +140,8 @@ func (m *model) readNested(outer *deployment, asked template.Resource, body map[
 	}
 	var request deploymentRequest
 	if err := json.Unmarshal(text, &request); err != nil {
-		return nil, refuse(http.StatusBadRequest, "InvalidTemplate", "The nested deployment '%s' is not valid: %s.", asked.Name, err)
+		return nil, refuse(http.StatusBadRequest, "InvalidTemplate",
+			"The nested deployment '%s' is not valid: %s.", asked.Name, err)
 	}
 	if asked.Group != "" {
 		request.Location = "" // it only says where a deployment to the subscription is kept
@@ -146,14 +150,16 @@ func (m *model) readNested(outer *deployment, asked template.Resource, body map[
 		return nil, why
 	}
 	if request.Properties.Mode == modeComplete {
-		return nil, refuse(http.StatusBadRequest, "InvalidTemplate", "The nested deployment '%s' cannot be of mode Complete: only that around it can.", asked.Name)
+		return nil, refuse(http.StatusBadRequest, "InvalidTemplate",
+			"The nested deployment '%s' cannot be of mode Complete: only that around it can.", asked.Name)
 	}
 	parsed, err := outer.plan.Nested(asked, unquoted(request.Properties.Template))
 	if err != nil {
 		return nil, refusedBy(err)
 	}
 	inner := &deployment{
-		group: asked.Group, name: asked.Name, location: request.Location, tags: request.Tags, mode: modeIncremental, secrets: outer.secrets,
+		group: asked.Group, name: asked.Name, location: request.Location, tags: request.Tags,
+		mode: modeIncremental, secrets: outer.secrets,
 	}
 	if why := m.bind(inner, parsed, request.Properties.Parameters); why != nil {
 		return nil, why

@@ -30,7 +30,9 @@ func (m *model) addResources() error {
 		m.groups = append(m.groups, &group{name: name, location: m.scenario.Location})
 	}
 	for _, setup := range m.scenario.Resources {
-		text, err := json.Marshal(map[string]any{"location": setup.Location, "tags": setup.Tags, "properties": setup.Properties})
+		text, err := json.Marshal(map[string]any{
+			"location": setup.Location, "tags": setup.Tags, "properties": setup.Properties,
+		})
 		if err != nil {
 			return err
 		}
@@ -38,7 +40,8 @@ func (m *model) addResources() error {
 		if err != nil {
 			return err
 		}
-		m.keep(m.groupID(setup.Group)+"/providers/"+template.Path(setup.Type, setup.Name), setup.Group, setup.Type, setup.Name, body)
+		id := m.groupID(setup.Group) + "/providers/" + template.Path(setup.Type, setup.Name)
+		m.keep(id, setup.Group, setup.Type, setup.Name, body)
 	}
 	return nil
 }
@@ -52,7 +55,8 @@ func (m *model) keep(id, group, kind, name string, body map[string]any) {
 	}
 	properties["provisioningState"] = stateSucceeded
 	kept := maps.Clone(body)
-	kept["id"], kept["name"], kept["type"], kept["properties"] = id, name[strings.LastIndex(name, "/")+1:], kind, properties
+	kept["id"], kept["name"] = id, shortName(name)
+	kept["type"], kept["properties"] = kind, properties
 	if known := m.kept(id); known != nil {
 		known.body = kept
 		return
@@ -126,7 +130,8 @@ func (m *model) show(id string) (map[string]any, bool) {
 
 // isCluster says whether the cluster of the world is meant, and there.
 func (m *model) isCluster(group, name string) bool {
-	return m.cluster != nil && strings.EqualFold(name, m.scenario.Cluster) && strings.EqualFold(group, m.scenario.ResourceGroup)
+	return m.cluster != nil && strings.EqualFold(name, m.scenario.Cluster) &&
+		strings.EqualFold(group, m.scenario.ResourceGroup)
 }
 
 func (m *model) groupID(name string) string {
@@ -185,7 +190,8 @@ func (m *model) putGroup(name string, body map[string]any) (created bool, _ *ref
 	known, there := m.findGroup(name)
 	switch {
 	case location == "":
-		return false, refuse(http.StatusBadRequest, "LocationRequired", "The location property is required for this definition.")
+		return false, refuse(http.StatusBadRequest, "LocationRequired",
+			"The location property is required for this definition.")
 	case !there:
 		m.groups = append(m.groups, &group{name: name, location: location, tags: tags})
 		return true, nil
@@ -216,5 +222,6 @@ func resourceNotFound(id string) *refusal {
 		after = strings.Join(types, "/") + "/" + strings.Join(names, "/")
 	}
 	return refuse(http.StatusNotFound, "ResourceNotFound", "The Resource '%s' under resource group '%s' was not found. "+
-		"For more details please go to https://aka.ms/ARMResourceNotFoundFix", after, within[strings.LastIndex(within, "/")+1:])
+		"For more details please go to https://aka.ms/ARMResourceNotFoundFix", after,
+		within[strings.LastIndex(within, "/")+1:])
 }

@@ -51,11 +51,12 @@ func (w *World) serveARM(r *http.Request, body []byte) (*http.Response, error) {
 	return responseTo(r, a.status, a.header, a.encoded(), nil), nil
 }
 
-// serve is the way of every request: recorded, asked about, judged by the faults, executed, answered.
+// serve is the way of every request: recorded, asked about, subjected to the faults, executed, answered.
 func (w *World) serve(r *http.Request, base string, body []byte) (answer, error) {
-	found, parameters := findRoute(r.Method, r.URL)
+	found, parameters := w.findRoute(r.Method, r.URL)
 	call := w.record(Call{
-		API: found.api, Verb: r.Method, Resource: r.URL.Path, Mutating: found.mutating, RequestID: r.Header.Get("x-ms-client-request-id"),
+		API: found.api, Verb: r.Method, Resource: r.URL.Path, Mutating: found.mutating,
+		RequestID: r.Header.Get("x-ms-client-request-id"),
 	})
 	treated := w.treat(call)
 	if treated.verdict == DropBefore {
@@ -65,22 +66,25 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 		return answer{}, err
 	}
 	w.lock()
-	judged := w.model.trouble.apply(call)
-	asked := &request{method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters}
-	a := treated.armAnswer(func() answer { return w.answer(found, asked, judged) })
+	injected := w.model.faults.apply(call)
+	asked := &request{
+		method: r.Method, base: base, query: r.URL.Query(), header: r.Header, body: body, parameters: parameters,
+	}
+	a := treated.armAnswer(func() answer { return w.answer(found, asked, injected) })
 	w.startConcurrentWriters(call)
 	w.finish(call, a.status)
 	requestID := w.model.names.uuid("request")
 	w.unlock()
 	treated.executed()
 
-	if !w.wait(r.Context(), judged.hang+treated.delay) {
+	if !w.wait(r.Context(), injected.hang+treated.delay) {
 		return answer{}, r.Context().Err()
 	}
-	if treated.verdict == DropAfter || judged.lost {
+	if treated.verdict == DropAfter || injected.lost {
 		return answer{}, networkError(true)
 	}
-	a = a.with("x-ms-request-id", requestID).with("x-ms-correlation-request-id", requestID).with("Date", w.clock.Now().UTC().Format(http.TimeFormat))
+	a = a.with("x-ms-request-id", requestID).with("x-ms-correlation-request-id", requestID).
+		with("Date", w.clock.Now().UTC().Format(http.TimeFormat))
 	if call.RequestID != "" {
 		a = a.with("x-ms-client-request-id", call.RequestID)
 	}
@@ -91,21 +95,23 @@ func (w *World) serve(r *http.Request, base string, body []byte) (answer, error)
 }
 
 // answer is the fault's, the front door's or the route's, in this order.
-func (w *World) answer(found route, asked *request, judged effect) answer {
+func (w *World) answer(found route, asked *request, injected effect) answer {
 	switch {
-	case judged.status == http.StatusTooManyRequests:
-		seconds := int((judged.retryAfter + time.Second - 1) / time.Second)
-		return armError(judged.status, judged.code, "The request is being throttled as the limit has been reached for operation type - "+asked.method+
-			". For more information, see - https://aka.ms/srpthrottlinglimits").with("Retry-After", strconv.Itoa(seconds))
-	case judged.status == http.StatusForbidden:
-		return armError(judged.status, judged.code, "The client does not have authorization to perform the action, or the scope is invalid. "+
-			"If access was recently granted, please refresh your credentials.")
-	case judged.status != 0:
-		return armError(judged.status, judged.code, "The server encountered an error. Please retry after some time.")
+	case injected.status == http.StatusTooManyRequests:
+		seconds := int((injected.retryAfter + time.Second - 1) / time.Second)
+		return armError(injected.status, injected.code,
+			"The request is being throttled as the limit has been reached for operation type - "+asked.method+
+				". For more information, see - https://aka.ms/srpthrottlinglimits").with("Retry-After", strconv.Itoa(seconds))
+	case injected.status == http.StatusForbidden:
+		return armError(injected.status, injected.code, "The client does not have authorization to perform the action, or "+
+			"the scope is invalid. If access was recently granted, please refresh your credentials.")
+	case injected.status != 0:
+		return armError(injected.status, injected.code, "The server encountered an error. Please retry after some time.")
 	case found.api == apiLogin:
 		return found.handle(w, asked)
 	case asked.header.Get("Authorization") == "":
-		return armError(http.StatusUnauthorized, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing.")
+		return armError(http.StatusUnauthorized, "AuthenticationFailed",
+			"Authentication failed. The 'Authorization' header is missing.")
 	}
 	if refusal, refused := w.frontDoor(found, asked); refused {
 		return refusal
@@ -115,9 +121,10 @@ func (w *World) answer(found route, asked *request, judged effect) answer {
 
 // startConcurrentWriters lets those in who wait for a call like this one.
 func (w *World) startConcurrentWriters(call Call) {
-	for _, fault := range w.model.trouble.active {
+	for _, fault := range w.model.faults.active {
 		writer := fault.ConcurrentWriter
-		if writer == nil || writer.After == nil || fault.started || !fault.hit(*writer.After, call) || w.model.cluster == nil {
+		if writer == nil || writer.After == nil || fault.started || !fault.hit(*writer.After, call) ||
+			w.model.cluster == nil {
 			continue
 		}
 		fault.started = true
@@ -138,7 +145,8 @@ func (a answer) encoded() []byte {
 
 // armError is an error in the envelope of ARM itself.
 func armError(status int, code, message string) answer {
-	return answer{status: status, body: map[string]any{"error": failure{Code: code, Message: message}}}.with("x-ms-failure-cause", "gateway")
+	body := map[string]any{"error": failure{Code: code, Message: message}}
+	return answer{status: status, body: body}.with("x-ms-failure-cause", "gateway")
 }
 
 // aksError is an error as AKS writes it: without ARM's envelope.

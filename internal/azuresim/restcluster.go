@@ -47,8 +47,10 @@ func (m *model) clusterBody() map[string]any {
 		"disableLocalAccounts":     m.scenario.Entra,
 		"supportPlan":              "KubernetesOfficial",
 		"maxAgentPools":            100,
-		"networkProfile":           map[string]string{"networkPlugin": "azure", "loadBalancerSku": "standard", "outboundType": "loadBalancer"},
-		"agentPoolProfiles":        profiles,
+		"networkProfile": map[string]string{
+			"networkPlugin": "azure", "loadBalancerSku": "standard", "outboundType": "loadBalancer",
+		},
+		"agentPoolProfiles": profiles,
 	})
 	return map[string]any{
 		"id":         m.clusterID(),
@@ -116,7 +118,8 @@ func getOperationResult(w *World, asked *request) answer {
 	case op == nil:
 		return operationNotFound(asked)
 	case op.Ended.IsZero():
-		return answer{status: http.StatusAccepted}.with("Retry-After", w.pollAgain()).with("Location", w.operationURL(asked, "operationresults", op))
+		return answer{status: http.StatusAccepted}.with("Retry-After", w.pollAgain()).
+			with("Location", w.operationURL(asked, "operationresults", op))
 	case op.failure != nil:
 		return aksError(http.StatusConflict, op.failure.Code, op.failure.Message)
 	}
@@ -124,7 +127,8 @@ func getOperationResult(w *World, asked *request) answer {
 }
 
 func operationNotFound(asked *request) answer {
-	return aksError(http.StatusNotFound, "NotFound", fmt.Sprintf("The entity was not found: operation %s", asked.parameter("operation")))
+	return aksError(http.StatusNotFound, "NotFound",
+		fmt.Sprintf("The entity was not found: operation %s", asked.parameter("operation")))
 }
 
 func (w *World) pollAgain() string {
@@ -149,7 +153,8 @@ func patchTags(w *World, asked *request) answer {
 		} `json:"properties"`
 	}
 	if err := json.Unmarshal(asked.body, &patch); err != nil {
-		return armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+		return armError(http.StatusBadRequest, "InvalidRequestContent",
+			"The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
 	}
 	change := map[string]func(map[string]string){
 		"Merge": func(tags map[string]string) { maps.Copy(tags, patch.Properties.Tags) },
@@ -162,7 +167,8 @@ func patchTags(w *World, asked *request) answer {
 		},
 	}[patch.Operation]
 	if change == nil {
-		return armError(http.StatusBadRequest, "InvalidTagsOperation", fmt.Sprintf("The tags operation '%s' is not one of Merge, Replace, Delete.", patch.Operation))
+		return armError(http.StatusBadRequest, "InvalidTagsOperation",
+			fmt.Sprintf("The tags operation '%s' is not one of Merge, Replace, Delete.", patch.Operation))
 	}
 	if why := w.model.busy(); why != nil {
 		return aksError(http.StatusConflict, why.Code, why.Message)
@@ -185,7 +191,9 @@ func listUserCredential(w *World, _ *request) answer {
 			panic("azuresim: encoding a kubeconfig: " + err.Error()) // it is made of maps and texts
 		}
 	}
-	return ok(map[string]any{"kubeconfigs": []any{map[string]string{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(text)}}})
+	return ok(map[string]any{
+		"kubeconfigs": []any{map[string]string{"name": "clusterUser", "value": base64.StdEncoding.EncodeToString(text)}},
+	})
 }
 
 // hostOf is the host of a kubeconfig's server: AKS names it in the cluster's fqdn.
@@ -216,7 +224,8 @@ func (w *World) madeUpKubeconfig() map[string]any {
 	}
 	if w.scenario.Entra {
 		identity = map[string]any{"exec": map[string]any{
-			"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin", "env": nil, "provideClusterInfo": false,
+			"apiVersion": "client.authentication.k8s.io/v1beta1", "command": "kubelogin", "env": nil,
+			"provideClusterInfo": false,
 			"args": []string{
 				"get-token", "--environment", "AzurePublicCloud", "--server-id", aksServerApplication,
 				"--client-id", aksClientApplication, "--tenant-id", tenant, "--login", "devicecode",
@@ -226,7 +235,9 @@ func (w *World) madeUpKubeconfig() map[string]any {
 	return map[string]any{
 		"apiVersion": "v1", "kind": "Config", "preferences": map[string]any{}, "current-context": w.scenario.Cluster,
 		"clusters": []any{map[string]any{"name": w.scenario.Cluster, "cluster": cluster}},
-		"contexts": []any{map[string]any{"name": w.scenario.Cluster, "context": map[string]string{"cluster": w.scenario.Cluster, "user": user}}},
-		"users":    []any{map[string]any{"name": user, "user": identity}},
+		"contexts": []any{map[string]any{
+			"name": w.scenario.Cluster, "context": map[string]string{"cluster": w.scenario.Cluster, "user": user},
+		}},
+		"users": []any{map[string]any{"name": user, "user": identity}},
 	}
 }

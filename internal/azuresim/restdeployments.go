@@ -25,7 +25,7 @@ func (w *World) deploymentFound(asked *request) (*deployment, *refusal) {
 	return nil, refuse(http.StatusNotFound, "DeploymentNotFound", "Deployment '%s' could not be found.", name)
 }
 
-// deploymentRead judges the deployment that a request describes.
+// deploymentRead validates the deployment that a request describes.
 func (w *World) deploymentRead(asked *request) (*deployment, *deploymentRequest, *refusal) {
 	group, _ := w.model.findGroup(asked.parameter("group"))
 	return w.model.readDeployment(group, asked.parameter("deployment"), asked.body)
@@ -45,7 +45,8 @@ func putDeployment(w *World, asked *request) answer {
 		status = http.StatusCreated
 	}
 	return answer{status: status, body: d.body()}.
-		with("Azure-AsyncOperation", asked.base+d.id+"/operationStatuses/"+d.statusID+"?api-version="+asked.query.Get("api-version")).
+		with("Azure-AsyncOperation",
+			asked.base+d.id+"/operationStatuses/"+d.statusID+"?api-version="+asked.query.Get("api-version")).
 		with("Retry-After", w.pollAgain())
 }
 
@@ -83,7 +84,8 @@ func deleteDeployment(w *World, asked *request) answer {
 	case why != nil:
 		return answer{status: http.StatusNoContent}
 	case d.active():
-		return refuse(http.StatusConflict, "DeploymentActive", "The deployment '%s' is still active: cancel it first.", d.name).ofARM()
+		return refuse(http.StatusConflict, "DeploymentActive",
+			"The deployment '%s' is still active: cancel it first.", d.name).ofARM()
 	}
 	m.deployments = slices.DeleteFunc(m.deployments, func(other *deployment) bool { return other == d })
 	return w.resultLater(asked, answer{status: http.StatusNoContent})
@@ -106,7 +108,8 @@ func validateDeployment(w *World, asked *request) answer {
 	if why != nil {
 		return why.ofARM()
 	}
-	d.state, d.started, d.changed, d.correlation = stateSucceeded, w.time.now, w.time.now, w.model.names.uuid("validation of "+d.id)
+	d.state, d.started, d.changed = stateSucceeded, w.time.now, w.time.now
+	d.correlation = w.model.names.uuid("validation of " + d.id)
 	body := d.body()
 	properties := body["properties"].(map[string]any) // body made it so
 	validated := []any{}
@@ -121,7 +124,8 @@ func validateDeployment(w *World, asked *request) answer {
 func getDeploymentStatus(w *World, asked *request) answer {
 	d, why := w.deploymentFound(asked)
 	if why == nil && d.statusID != asked.parameter("status") {
-		why = refuse(http.StatusNotFound, "DeploymentOperationNotFound", "Deployment operation '%s' could not be found.", asked.parameter("status"))
+		why = refuse(http.StatusNotFound, "DeploymentOperationNotFound",
+			"Deployment operation '%s' could not be found.", asked.parameter("status"))
 	}
 	if why != nil {
 		return why.ofARM()
@@ -161,7 +165,8 @@ func getDeploymentOperation(w *World, asked *request) answer {
 			return ok(d.operationBody(part, w.time.now))
 		}
 	}
-	return refuse(http.StatusNotFound, "DeploymentOperationNotFound", "Deployment operation '%s' could not be found.", asked.parameter("operation")).ofARM()
+	return refuse(http.StatusNotFound, "DeploymentOperationNotFound",
+		"Deployment operation '%s' could not be found.", asked.parameter("operation")).ofARM()
 }
 
 // result is an answer that is asked for later, at the URL of a Location header.
@@ -180,7 +185,8 @@ func (w *World) resultLater(asked *request, later answer) answer {
 
 func (w *World) notYet(asked *request, id string) answer {
 	return answer{status: http.StatusAccepted}.with("Retry-After", w.pollAgain()).
-		with("Location", fmt.Sprintf("%s/subscriptions/%s/operationresults/%s?api-version=%s", asked.base, w.scenario.Subscription, id, asked.query.Get("api-version")))
+		with("Location", fmt.Sprintf("%s/subscriptions/%s/operationresults/%s?api-version=%s",
+			asked.base, w.scenario.Subscription, id, asked.query.Get("api-version")))
 }
 
 func getResult(w *World, asked *request) answer {

@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// What clients look at before they come to the cluster: the cloud's addresses, tenants, subscriptions, resource groups and
-// providers. All of it only to be read, but for resource groups.
+// What clients look at before they come to the cluster: the cloud's addresses, tenants, subscriptions, resource groups
+// and providers. All of it only to be read, but for resource groups.
 
 // describeCloud is what clients configure themselves from when they know ARM's address alone.
-func describeCloud(w *World, asked *request) answer {
+func describeCloud(_ *World, asked *request) answer {
 	return ok([]any{map[string]any{
-		"name": "Embedded", "resourceManager": asked.base, "portal": asked.base, "graph": asked.base, "microsoftGraphResourceId": asked.base,
+		"name": "Embedded", "resourceManager": asked.base, "portal": asked.base, "graph": asked.base,
+		"microsoftGraphResourceId": asked.base,
 		"authentication": map[string]any{
 			"loginEndpoint": asked.base, "audiences": []string{asked.base}, "tenant": tenant, "identityProvider": "AAD",
 		},
@@ -21,7 +22,9 @@ func describeCloud(w *World, asked *request) answer {
 }
 
 func listTenants(*World, *request) answer {
-	return list(map[string]any{"id": "/tenants/" + tenant, "tenantId": tenant, "displayName": "Embedded", "tenantCategory": "Home"})
+	return list(map[string]any{
+		"id": "/tenants/" + tenant, "tenantId": tenant, "displayName": "Embedded", "tenantCategory": "Home",
+	})
 }
 
 func list(items ...any) answer {
@@ -35,7 +38,9 @@ func (w *World) subscriptionBody() map[string]any {
 	return map[string]any{
 		"id": "/subscriptions/" + w.scenario.Subscription, "subscriptionId": w.scenario.Subscription, "tenantId": tenant,
 		"displayName": "Embedded", "state": "Enabled", "authorizationSource": "RoleBased", "managedByTenants": []any{},
-		"subscriptionPolicies": map[string]string{"locationPlacementId": "Public_2014-09-01", "quotaId": "EnterpriseAgreement_2014-09-01", "spendingLimit": "Off"},
+		"subscriptionPolicies": map[string]string{
+			"locationPlacementId": "Public_2014-09-01", "quotaId": "EnterpriseAgreement_2014-09-01", "spendingLimit": "Off",
+		},
 	}
 }
 
@@ -46,7 +51,8 @@ func listLocations(w *World, _ *request) answer {
 	name := w.scenario.Location
 	return list(map[string]any{
 		"id": "/subscriptions/" + w.scenario.Subscription + "/locations/" + name, "name": name, "displayName": name,
-		"regionalDisplayName": name, "type": "Region", "metadata": map[string]string{"regionType": "Physical", "regionCategory": "Recommended"},
+		"regionalDisplayName": name, "type": "Region",
+		"metadata": map[string]string{"regionType": "Physical", "regionCategory": "Recommended"},
 	})
 }
 
@@ -66,7 +72,8 @@ func getGroup(w *World, asked *request) answer {
 func putGroup(w *World, asked *request) answer {
 	body, err := decodeObject(asked.body)
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+		return armError(http.StatusBadRequest, "InvalidRequestContent",
+			"The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
 	}
 	created, why := w.model.putGroup(asked.parameter("newGroup"), body)
 	if why != nil {
@@ -84,7 +91,8 @@ func putGroup(w *World, asked *request) answer {
 func getResource(id string) func(*World, *request) answer {
 	return func(w *World, asked *request) answer {
 		if asked.query.Get("api-version") == "" {
-			return armError(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+			return armError(http.StatusBadRequest, "MissingApiVersionParameter",
+				"The api-version query parameter (?api-version=) is required for all requests.")
 		}
 		if r := w.model.kept(strings.TrimSuffix(id, "/")); r != nil {
 			return ok(r.body)
@@ -97,16 +105,20 @@ func headGroup(*World, *request) answer { return answer{status: http.StatusNoCon
 
 // providers are the namespaces that some route is of.
 func (w *World) providers() []any {
-	types := map[string][]any{}
+	supported, types := supportedVersions(), map[string][]any{}
 	var order []string
 	for _, kind := range []struct {
 		namespace, name string
 		versions        []string
 	}{
-		{"Microsoft.ContainerService", "managedClusters", aksVersions}, {"Microsoft.ContainerService", "managedClusters/agentPools", aksVersions},
-		{"Microsoft.Compute", "virtualMachineScaleSets", computeVersions}, {"Microsoft.Insights", "eventtypes", logVersions},
-		{"Microsoft.Resources", "tags", tagVersions}, {"Microsoft.Resources", "deployments", deploymentVersions},
-		{"Microsoft.Resources", "resourceGroups", groupVersions}, {"Microsoft.Network", "networkInterfaces", networkVersions},
+		{"Microsoft.ContainerService", "managedClusters", supported.aks},
+		{"Microsoft.ContainerService", "managedClusters/agentPools", supported.aks},
+		{"Microsoft.Compute", "virtualMachineScaleSets", supported.compute},
+		{"Microsoft.Insights", "eventtypes", supported.logs},
+		{"Microsoft.Resources", "tags", supported.tags},
+		{"Microsoft.Resources", "deployments", supported.deployments},
+		{"Microsoft.Resources", "resourceGroups", supported.groups},
+		{"Microsoft.Network", "networkInterfaces", supported.network},
 	} {
 		if types[kind.namespace] == nil {
 			order = append(order, kind.namespace)
@@ -129,9 +141,11 @@ func listProviders(w *World, _ *request) answer { return list(w.providers()...) 
 
 func getProvider(w *World, asked *request) answer {
 	for _, item := range w.providers() {
-		if provider, is := item.(map[string]any); is && strings.EqualFold(fmt.Sprint(provider["namespace"]), asked.parameter("namespace")) {
+		provider, is := item.(map[string]any)
+		if is && strings.EqualFold(fmt.Sprint(provider["namespace"]), asked.parameter("namespace")) {
 			return ok(provider)
 		}
 	}
-	return armError(http.StatusNotFound, "InvalidResourceNamespace", fmt.Sprintf("The resource namespace '%s' is invalid.", asked.parameter("namespace")))
+	return armError(http.StatusNotFound, "InvalidResourceNamespace",
+		fmt.Sprintf("The resource namespace '%s' is invalid.", asked.parameter("namespace")))
 }

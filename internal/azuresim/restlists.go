@@ -29,7 +29,7 @@ func listScaleSets(w *World, asked *request) answer {
 			items = append(items, w.scaleSetBody(p))
 		}
 	}
-	path := fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/Microsoft.Compute/virtualMachineScaleSets", w.scenario.Subscription, w.model.nodeGroup())
+	path := w.model.groupID(w.model.nodeGroup()) + "/providers/" + scaleSetType
 	return w.page(asked, path, items)
 }
 
@@ -52,7 +52,9 @@ func (w *World) page(asked *request, path string, items []any) answer {
 
 func (w *World) scaleSetBody(p *pool) map[string]any {
 	set := p.scaleSet
-	tags := map[string]string{"aks-managed-poolName": p.name, "aks-managed-orchestrator": "Kubernetes:" + w.scenario.KubernetesVersion}
+	tags := map[string]string{
+		"aks-managed-poolName": p.name, "aks-managed-orchestrator": "Kubernetes:" + w.scenario.KubernetesVersion,
+	}
 	for key, value := range p.tags() {
 		tags[key] = value
 	}
@@ -61,10 +63,12 @@ func (w *World) scaleSetBody(p *pool) map[string]any {
 		state = stateFailed
 	}
 	return map[string]any{
-		"id": w.model.scaleSetID(set.name), "name": set.name, "type": scaleSetType, "location": w.scenario.Location, "tags": tags,
+		"id": w.model.scaleSetID(set.name), "name": set.name, "type": scaleSetType,
+		"location": w.scenario.Location, "tags": tags,
 		"sku": map[string]any{"name": p.text("vmSize"), "tier": "Standard", "capacity": len(set.machines)},
 		"properties": map[string]any{
-			"provisioningState": state, "uniqueId": set.uniqueID, "orchestrationMode": "Uniform", "timeCreated": set.created.UTC().Format(time.RFC3339Nano),
+			"provisioningState": state, "uniqueId": set.uniqueID, "orchestrationMode": "Uniform",
+			"timeCreated": set.created.UTC().Format(time.RFC3339Nano),
 		},
 	}
 }
@@ -84,7 +88,8 @@ func (w *World) findScaleSet(asked *request) *pool {
 func scaleSetNotFound(asked *request) answer {
 	return armError(http.StatusNotFound, "ResourceNotFound", fmt.Sprintf(
 		"The Resource 'Microsoft.Compute/virtualMachineScaleSets/%s' under resource group '%s' was not found. "+
-			"For more details please go to https://aka.ms/ARMResourceNotFoundFix", asked.parameter("set"), asked.parameter("group")))
+			"For more details please go to https://aka.ms/ARMResourceNotFoundFix", asked.parameter("set"),
+		asked.parameter("group")))
 }
 
 func getScaleSet(w *World, asked *request) answer {
@@ -103,8 +108,9 @@ func listInterfaces(w *World, asked *request) answer {
 	for _, machine := range p.scaleSet.machines {
 		items = append(items, w.interfaceBody(p, machine))
 	}
-	path := fmt.Sprintf("/subscriptions/%s/resourceGroups/%s/providers/microsoft.Compute/virtualMachineScaleSets/%s/networkInterfaces",
-		w.scenario.Subscription, w.model.nodeGroup(), p.scaleSet.name)
+	// The Network provider writes its next links in this case.
+	path := w.model.groupID(w.model.nodeGroup()) + "/providers/microsoft.Compute/virtualMachineScaleSets/" +
+		p.scaleSet.name + "/networkInterfaces"
 	return w.page(asked, path, items)
 }
 
@@ -135,5 +141,8 @@ func (w *World) interfaceBody(p *pool, machine *machine) map[string]any {
 			properties["ipConfigurations"] = []any{}
 		}
 	}
-	return map[string]any{"id": id, "name": set.name, "type": "Microsoft.Network/networkInterfaces", "location": w.scenario.Location, "properties": properties}
+	return map[string]any{
+		"id": id, "name": set.name, "type": "Microsoft.Network/networkInterfaces",
+		"location": w.scenario.Location, "properties": properties,
+	}
 }

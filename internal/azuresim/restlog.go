@@ -12,8 +12,8 @@ import (
 // retention is how far back the Activity Log can be asked.
 const retention = 90 * 24 * time.Hour
 
-// listEvents answers a query of the Activity Log, newest first. The pages of one query show the log as it was readable at
-// the first of them.
+// listEvents answers a query of the Activity Log, newest first. The pages of one query show the log as it was readable
+// at the first of them.
 func listEvents(w *World, asked *request) answer {
 	filter, err := parseLogFilter(asked.query.Get("$filter"))
 	if err != nil {
@@ -36,7 +36,8 @@ func listEvents(w *World, asked *request) answer {
 	}
 	body := map[string]any{"value": value}
 	if next >= 0 {
-		path := fmt.Sprintf("/subscriptions/%s/providers/microsoft.insights/eventtypes/management/values", w.scenario.Subscription)
+		path := fmt.Sprintf("/subscriptions/%s/providers/microsoft.insights/eventtypes/management/values",
+			w.scenario.Subscription)
 		body["nextLink"] = w.nextLink(asked, path, fmt.Sprintf("%d.%d", asOf.UnixNano(), next))
 	}
 	return ok(body)

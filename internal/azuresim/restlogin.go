@@ -6,14 +6,17 @@ import (
 	"strings"
 )
 
-// The identity endpoints are as much of a token service as a client-credentials flow needs. Any client and any secret do.
+// The identity endpoints are as much of a token service as a client-credentials flow needs. Any
+// client and any secret do.
 
 func discoverInstance(_ *World, asked *request) answer {
 	host := strings.TrimPrefix(strings.TrimPrefix(asked.base, "https://"), "http://")
 	return ok(map[string]any{
 		"api-version":               "1.1",
 		"tenant_discovery_endpoint": asked.base + "/" + tenant + "/v2.0/.well-known/openid-configuration",
-		"metadata":                  []any{map[string]any{"preferred_network": host, "preferred_cache": host, "aliases": []string{host}}},
+		"metadata": []any{
+			map[string]any{"preferred_network": host, "preferred_cache": host, "aliases": []string{host}},
+		},
 	})
 }
 
@@ -34,5 +37,7 @@ func issueToken(_ *World, asked *request) answer {
 			"error": "unsupported_grant_type", "error_description": "AADSTS70003: The app requested an unsupported grant type.",
 		}}
 	}
-	return ok(map[string]any{"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599, "access_token": "embedded"})
+	return ok(map[string]any{
+		"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599, "access_token": "embedded",
+	})
 }

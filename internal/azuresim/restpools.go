@@ -39,8 +39,9 @@ func getPool(w *World, asked *request) answer {
 }
 
 func (w *World) poolNotFound(asked *request) answer {
-	return aksError(http.StatusNotFound, "NotFound", fmt.Sprintf("Could not find the agent pool: %s in managed cluster: %s, subscription: %s, resource group: %s.",
-		asked.parameter("pool"), w.scenario.Cluster, w.scenario.Subscription, w.scenario.ResourceGroup))
+	return aksError(http.StatusNotFound, "NotFound",
+		fmt.Sprintf("Could not find the agent pool: %s in managed cluster: %s, subscription: %s, resource group: %s.",
+			asked.parameter("pool"), w.scenario.Cluster, w.scenario.Subscription, w.scenario.ResourceGroup))
 }
 
 func putPool(w *World, asked *request) answer {
@@ -51,7 +52,8 @@ func putPool(w *World, asked *request) answer {
 	}
 	document, err := decodeObject(asked.body)
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidRequestContent", "The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+		return armError(http.StatusBadRequest, "InvalidRequestContent",
+			"The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
 	}
 	properties, _ := document["properties"].(map[string]any)
 	status := http.StatusOK
@@ -62,7 +64,8 @@ func putPool(w *World, asked *request) answer {
 	if why != nil {
 		return why.ofAKS()
 	}
-	return answer{status: status, body: m.poolBody(p)}.with("Azure-AsyncOperation", w.operationURL(asked, "operations", op)).
+	return answer{status: status, body: m.poolBody(p)}.
+		with("Azure-AsyncOperation", w.operationURL(asked, "operations", op)).
 		with("Retry-After", w.pollAgain())
 }
 
@@ -82,12 +85,14 @@ func deletePool(w *World, asked *request) answer {
 		return aksError(http.StatusBadRequest, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 	}
 	op := m.deletePool(p, byClient)
-	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op)).with("Retry-After", w.pollAgain())
+	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op)).
+		with("Retry-After", w.pollAgain())
 }
 
-// refusePrecondition judges If-Match and If-None-Match against the pool, nil when there is none.
+// refusePrecondition checks If-Match and If-None-Match against the pool, nil when there is none.
 func refusePrecondition(p *pool, asked *request) (answer, bool) {
-	match, noneMatch := strings.Trim(asked.header.Get("If-Match"), `"`), strings.Trim(asked.header.Get("If-None-Match"), `"`)
+	match := strings.Trim(asked.header.Get("If-Match"), `"`)
+	noneMatch := strings.Trim(asked.header.Get("If-None-Match"), `"`)
 	switch {
 	case match != "" && p == nil:
 		return aksError(http.StatusPreconditionFailed, "PreconditionFailed",
@@ -112,7 +117,8 @@ func (m *model) writePool(name string, properties map[string]any) (*pool, *opera
 		return nil, nil, why
 	}
 	if p != nil && properties["vmSize"] != nil && p.text("vmSize") != properties["vmSize"] {
-		return nil, nil, refuse(http.StatusBadRequest, "PropertyChangeNotAllowed", "Changing property 'properties.vmSize' is not allowed.")
+		return nil, nil, refuse(http.StatusBadRequest, "PropertyChangeNotAllowed",
+			"Changing property 'properties.vmSize' is not allowed.")
 	}
 	if why := m.busy(); why != nil {
 		return nil, nil, &refusal{http.StatusConflict, *why}
@@ -133,7 +139,8 @@ func (m *model) writePool(name string, properties map[string]any) (*pool, *opera
 func checkPool(name string, properties map[string]any) *refusal {
 	invalid := func(parameter, reason string) *refusal {
 		return refuse(http.StatusBadRequest, "InvalidParameter",
-			"The value of parameter %s is invalid. Error details: %s. Please see https://aka.ms/aks-naming-rules for more details.", parameter, reason)
+			"The value of parameter %s is invalid. Error details: %s. Please see https://aka.ms/aks-naming-rules "+
+				"for more details.", parameter, reason)
 	}
 	os, _ := properties["osType"].(string)
 	mode, _ := properties["mode"].(string)
@@ -159,7 +166,8 @@ func checkPool(name string, properties map[string]any) *refusal {
 	case counted && (count < 0 || count == 0 && mode == modeSystem):
 		return invalid("agentPoolProfile.count", fmt.Sprintf("%d nodes in a pool of mode %s", count, mode))
 	case scaling && counted && (count < least || count > most):
-		return invalid("agentPoolProfile.count", fmt.Sprintf("count %d is not between minCount %d and maxCount %d", count, least, most))
+		return invalid("agentPoolProfile.count",
+			fmt.Sprintf("count %d is not between minCount %d and maxCount %d", count, least, most))
 	}
 	return nil
 }

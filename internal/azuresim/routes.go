@@ -25,74 +25,107 @@ type route struct {
 const (
 	inSubscription = "/subscriptions/{subscription}"
 	inGroups       = inSubscription + "/resourceGroups"
+	inGroup        = inGroups + "/{group}"
 	inClusters     = "/providers/Microsoft.ContainerService/managedClusters"
-	inCluster      = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
+	inCluster      = inGroup + inClusters + "/{cluster}"
 	inPool         = inCluster + "/agentPools/{pool}"
-	inLocation     = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
-	inSets         = "/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Compute/virtualMachineScaleSets"
+	inLocation     = inSubscription + "/providers/Microsoft.ContainerService/locations/{location}"
+	inSets         = inGroup + "/providers/Microsoft.Compute/virtualMachineScaleSets"
 	inTags         = inCluster + "/providers/Microsoft.Resources/tags/default"
-	inLog          = "/subscriptions/{subscription}/providers/Microsoft.Insights/eventtypes/management/values"
+	inLog          = inSubscription + "/providers/Microsoft.Insights/eventtypes/management/values"
 )
 
-var (
-	aksVersions     = []string{"2024-09-01", "2024-10-01", "2025-01-01", "2025-02-01", "2025-03-01", "2025-04-01", "2025-05-01", "2025-07-01", "2025-08-01"}
-	computeVersions = []string{"2024-03-01", "2024-07-01", "2024-11-01", "2025-04-01", "2026-04-01"}
-	networkVersions = []string{"2018-10-01"}
-	logVersions     = []string{"2015-04-01"}
-	groupVersions   = []string{"2019-10-01", "2020-06-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01"}
-	tenantVersions  = []string{"2016-06-01", "2019-06-01", "2019-11-01", "2020-01-01", "2021-01-01", "2022-09-01", "2022-12-01"}
-	// Later versions of deployments answer alike as far as the embedded Azure goes.
-	deploymentVersions = []string{
-		"2018-05-01", "2019-10-01", "2020-06-01", "2020-10-01", "2021-01-01", "2021-04-01", "2022-09-01", "2023-07-01", "2024-03-01",
-		"2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01",
-	}
-	tagVersions = []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"}
-)
-
-// routes is everything that the embedded Azure knows. It is built once, from literals.
-var routes = slices.Concat(routesOfResources, routesOfDeployments(inSubscription), routesOfDeployments(inGroups+"/{group}"))
-
-var routesOfResources = []route{
-	{apiARM, "GET", inCluster, clusterType, aksVersions, false, getCluster},
-	{apiARM, "POST", inCluster + "/abort", clusterType, aksVersions, true, abortCluster},
-	{apiARM, "POST", inCluster + "/listClusterUserCredential", clusterType, aksVersions, false, listUserCredential},
-	{apiARM, "GET", inCluster + "/agentPools", poolType, aksVersions, false, listPools},
-	{apiARM, "GET", inPool, poolType, aksVersions, false, getPool},
-	{apiARM, "PUT", inPool, poolType, aksVersions, true, putPool},
-	{apiARM, "DELETE", inPool, poolType, aksVersions, true, deletePool},
-	{apiARM, "POST", inPool + "/abort", poolType, aksVersions, true, abortPool},
-	{apiARM, "GET", inLocation + "/operations/{operation}", clusterType, aksVersions, false, getOperationStatus},
-	{apiARM, "GET", inLocation + "/operationStatus/{operation}", clusterType, aksVersions, false, getOperationStatus},
-	{apiARM, "GET", inLocation + "/operationresults/{operation}", clusterType, aksVersions, false, getOperationResult},
-	{apiARM, "GET", inSets, scaleSetType, computeVersions, false, listScaleSets},
-	{apiARM, "GET", inSets + "/{set}", scaleSetType, computeVersions, false, getScaleSet},
-	{apiARM, "GET", inSets + "/{set}/networkInterfaces", scaleSetType, networkVersions, false, listInterfaces},
-	{apiARM, "GET", inTags, "Microsoft.Resources/tags", tagVersions, false, getTags},
-	{apiARM, "PATCH", inTags, "Microsoft.Resources/tags", tagVersions, true, patchTags},
-	{apiARM, "GET", inLog, "Microsoft.Insights/eventtypes", logVersions, false, listEvents},
-	{apiARM, "GET", "/tenants", "tenants", tenantVersions, false, listTenants},
-	{apiARM, "GET", "/subscriptions", "subscriptions", tenantVersions, false, listSubscriptions},
-	{apiARM, "GET", inSubscription, "subscriptions", tenantVersions, false, getSubscription},
-	{apiARM, "GET", inSubscription + "/locations", "locations", tenantVersions, false, listLocations},
-	{apiARM, "GET", inSubscription + "/providers", "providers", groupVersions, false, listProviders},
-	{apiARM, "GET", inSubscription + "/providers/{namespace}", "providers", groupVersions, false, getProvider},
-	{apiARM, "GET", inGroups, "resourceGroups", groupVersions, false, listGroups},
-	{apiARM, "GET", inGroups + "/{group}", "resourceGroups", groupVersions, false, getGroup},
-	{apiARM, "HEAD", inGroups + "/{group}", "resourceGroups", groupVersions, false, headGroup},
-	{apiARM, "PUT", inGroups + "/{newGroup}", "resourceGroups", groupVersions, true, putGroup},
-	{apiARM, "GET", inSubscription + "/operationresults/{result}", "operationresults", deploymentVersions, false, getResult},
-	{apiARM, "GET", inSubscription + inClusters, clusterType, aksVersions, false, listClusters},
-	{apiARM, "GET", inGroups + "/{group}" + inClusters, clusterType, aksVersions, false, listClusters},
-	{apiLogin, "GET", "/metadata/endpoints", "", nil, false, describeCloud},
-	{apiLogin, "GET", "/common/discovery/instance", "", nil, false, discoverInstance},
-	{apiLogin, "GET", "/{tenant}/v2.0/.well-known/openid-configuration", "", nil, false, openIDConfiguration},
-	{apiLogin, "POST", "/{tenant}/oauth2/v2.0/token", "", nil, false, issueToken},
+// apiVersions are those that are taken, for each kind of resource.
+type apiVersions struct {
+	aks, compute, network, logs, groups, tenants, deployments, tags []string
 }
 
-// routesOfDeployments are those at one scope. A resource group's operations have a path of their own, without the provider.
-func routesOfDeployments(scope string) []route {
+func supportedVersions() apiVersions {
+	return apiVersions{
+		aks: []string{
+			"2024-09-01", "2024-10-01", "2025-01-01", "2025-02-01", "2025-03-01", "2025-04-01", "2025-05-01", "2025-07-01",
+			"2025-08-01",
+		},
+		compute: []string{"2024-03-01", "2024-07-01", "2024-11-01", "2025-04-01", "2026-04-01"},
+		network: []string{"2018-10-01"},
+		logs:    []string{"2015-04-01"},
+		groups: []string{
+			"2019-10-01", "2020-06-01", "2020-10-01", "2021-04-01", "2022-09-01", "2024-03-01", "2024-07-01", "2024-11-01",
+			"2025-03-01", "2025-04-01",
+		},
+		tenants: []string{
+			"2016-06-01", "2019-06-01", "2019-11-01", "2020-01-01", "2021-01-01", "2022-09-01", "2022-12-01",
+		},
+		// Later versions of deployments answer alike as far as the embedded Azure goes.
+		deployments: []string{
+			"2018-05-01", "2019-10-01", "2020-06-01", "2020-10-01", "2021-01-01", "2021-04-01", "2022-09-01", "2023-07-01",
+			"2024-03-01", "2024-07-01", "2024-11-01", "2025-03-01", "2025-04-01",
+		},
+		tags: []string{"2021-04-01", "2022-09-01", "2024-03-01", "2024-11-01"},
+	}
+}
+
+// allRoutes is everything that the embedded Azure knows.
+func allRoutes() []route {
+	v := supportedVersions()
+	return slices.Concat(clusterRoutes(v), directoryRoutes(v), loginRoutes(),
+		deploymentRoutes(inSubscription, v.deployments), deploymentRoutes(inGroup, v.deployments))
+}
+
+func clusterRoutes(v apiVersions) []route {
+	return []route{
+		{apiARM, "GET", inCluster, clusterType, v.aks, false, getCluster},
+		{apiARM, "POST", inCluster + "/abort", clusterType, v.aks, true, abortCluster},
+		{apiARM, "POST", inCluster + "/listClusterUserCredential", clusterType, v.aks, false, listUserCredential},
+		{apiARM, "GET", inCluster + "/agentPools", poolType, v.aks, false, listPools},
+		{apiARM, "GET", inPool, poolType, v.aks, false, getPool},
+		{apiARM, "PUT", inPool, poolType, v.aks, true, putPool},
+		{apiARM, "DELETE", inPool, poolType, v.aks, true, deletePool},
+		{apiARM, "POST", inPool + "/abort", poolType, v.aks, true, abortPool},
+		{apiARM, "GET", inLocation + "/operations/{operation}", clusterType, v.aks, false, getOperationStatus},
+		{apiARM, "GET", inLocation + "/operationStatus/{operation}", clusterType, v.aks, false, getOperationStatus},
+		{apiARM, "GET", inLocation + "/operationresults/{operation}", clusterType, v.aks, false, getOperationResult},
+		{apiARM, "GET", inSets, scaleSetType, v.compute, false, listScaleSets},
+		{apiARM, "GET", inSets + "/{set}", scaleSetType, v.compute, false, getScaleSet},
+		{apiARM, "GET", inSets + "/{set}/networkInterfaces", scaleSetType, v.network, false, listInterfaces},
+		{apiARM, "GET", inTags, "Microsoft.Resources/tags", v.tags, false, getTags},
+		{apiARM, "PATCH", inTags, "Microsoft.Resources/tags", v.tags, true, patchTags},
+		{apiARM, "GET", inLog, "Microsoft.Insights/eventtypes", v.logs, false, listEvents},
+		{apiARM, "GET", inSubscription + inClusters, clusterType, v.aks, false, listClusters},
+		{apiARM, "GET", inGroup + inClusters, clusterType, v.aks, false, listClusters},
+	}
+}
+
+func directoryRoutes(v apiVersions) []route {
+	return []route{
+		{apiARM, "GET", "/tenants", "tenants", v.tenants, false, listTenants},
+		{apiARM, "GET", "/subscriptions", "subscriptions", v.tenants, false, listSubscriptions},
+		{apiARM, "GET", inSubscription, "subscriptions", v.tenants, false, getSubscription},
+		{apiARM, "GET", inSubscription + "/locations", "locations", v.tenants, false, listLocations},
+		{apiARM, "GET", inSubscription + "/providers", "providers", v.groups, false, listProviders},
+		{apiARM, "GET", inSubscription + "/providers/{namespace}", "providers", v.groups, false, getProvider},
+		{apiARM, "GET", inGroups, "resourceGroups", v.groups, false, listGroups},
+		{apiARM, "GET", inGroup, "resourceGroups", v.groups, false, getGroup},
+		{apiARM, "HEAD", inGroup, "resourceGroups", v.groups, false, headGroup},
+		{apiARM, "PUT", inGroups + "/{newGroup}", "resourceGroups", v.groups, true, putGroup},
+		{apiARM, "GET", inSubscription + "/operationresults/{result}", "operationresults", v.deployments, false, getResult},
+	}
+}
+
+func loginRoutes() []route {
+	return []route{
+		{apiLogin, "GET", "/metadata/endpoints", "", nil, false, describeCloud},
+		{apiLogin, "GET", "/common/discovery/instance", "", nil, false, discoverInstance},
+		{apiLogin, "GET", "/{tenant}/v2.0/.well-known/openid-configuration", "", nil, false, openIDConfiguration},
+		{apiLogin, "POST", "/{tenant}/oauth2/v2.0/token", "", nil, false, issueToken},
+	}
+}
+
+// deploymentRoutes are those at one scope. A resource group's operations have a path of their own, without the
+// provider.
+func deploymentRoutes(scope string, versions []string) []route {
 	all := scope + "/providers/Microsoft.Resources/deployments"
-	one, versions := all+"/{deployment}", deploymentVersions
+	one, operations := all+"/{deployment}", scope+"/deployments/{deployment}/operations"
 	return []route{
 		{apiARM, "GET", all, template.NestedType, versions, false, listDeployments},
 		{apiARM, "PUT", one, template.NestedType, versions, true, putDeployment},
@@ -105,15 +138,15 @@ func routesOfDeployments(scope string) []route {
 		{apiARM, "GET", one + "/operationStatuses/{status}", template.NestedType, versions, false, getDeploymentStatus},
 		{apiARM, "GET", one + "/operations", template.NestedType, versions, false, listDeploymentOperations},
 		{apiARM, "GET", one + "/operations/{operation}", template.NestedType, versions, false, getDeploymentOperation},
-		{apiARM, "GET", scope + "/deployments/{deployment}/operations", template.NestedType, versions, false, listDeploymentOperations},
-		{apiARM, "GET", scope + "/deployments/{deployment}/operations/{operation}", template.NestedType, versions, false, getDeploymentOperation},
+		{apiARM, "GET", operations, template.NestedType, versions, false, listDeploymentOperations},
+		{apiARM, "GET", operations + "/{operation}", template.NestedType, versions, false, getDeploymentOperation},
 	}
 }
 
 // findRoute never fails: what nobody knows leads to ARM's 404.
-func findRoute(method string, address *url.URL) (route, map[string]string) {
+func (w *World) findRoute(method string, address *url.URL) (route, map[string]string) {
 	parts := partsOf(address.EscapedPath())
-	for _, candidate := range routes {
+	for _, candidate := range w.routes {
 		if candidate.method != method {
 			continue
 		}
@@ -153,15 +186,18 @@ func matchPath(pattern string, parts []string) (map[string]string, bool) {
 	return parameters, true
 }
 
-// isResource: the path has the form of a resource's ID, in a resource group or not, with a namespace, and types and names in turn.
+// isResource: the path has the form of a resource's ID, in a resource group or not, with a namespace, and types and
+// names in turn.
 func isResource(parts []string) bool {
 	provider := slices.IndexFunc(parts, func(part string) bool { return strings.EqualFold(part, "providers") })
-	return (provider == 2 || provider == 4) && strings.EqualFold(parts[0], "subscriptions") && len(parts) >= provider+4 && (len(parts)-provider)%2 == 0
+	return (provider == 2 || provider == 4) && strings.EqualFold(parts[0], "subscriptions") &&
+		len(parts) >= provider+4 && (len(parts)-provider)%2 == 0
 }
 
 func unknownPath(path string) func(*World, *request) answer {
 	return func(*World, *request) answer {
-		return armError(http.StatusNotFound, "InvalidResourceType", fmt.Sprintf("The resource type could not be found for the path '%s'.", path))
+		return armError(http.StatusNotFound, "InvalidResourceType",
+			fmt.Sprintf("The resource type could not be found for the path '%s'.", path))
 	}
 }
 
@@ -181,12 +217,15 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 	case len(found.versions) == 0:
 		return answer{}, false
 	case version == "":
-		return refuse(http.StatusBadRequest, "MissingApiVersionParameter", "The api-version query parameter (?api-version=) is required for all requests.")
+		return refuse(http.StatusBadRequest, "MissingApiVersionParameter",
+			"The api-version query parameter (?api-version=) is required for all requests.")
 	case !versionShape.MatchString(version):
-		return refuse(http.StatusBadRequest, "InvalidApiVersionParameter", "The api-version '%s' is invalid. The supported versions are '%s'.", version, supported)
+		return refuse(http.StatusBadRequest, "InvalidApiVersionParameter",
+			"The api-version '%s' is invalid. The supported versions are '%s'.", version, supported)
 	case !slices.Contains(found.versions, version):
 		return refuse(http.StatusBadRequest, "NoRegisteredProviderFound",
-			"No registered resource provider found for location '%s' and API version '%s' for type '%s'. The supported api-versions are '%s'.",
+			"No registered resource provider found for location '%s' and API version '%s' for type '%s'. "+
+				"The supported api-versions are '%s'.",
 			m.scenario.Location, version, found.kind, supported)
 	case inOne && !strings.EqualFold(subscription, m.scenario.Subscription):
 		return refuse(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not be found.", subscription)
@@ -194,7 +233,8 @@ func (w *World) frontDoor(found route, asked *request) (answer, bool) {
 		return answer{}, false
 	case !groupExists:
 		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
-	case name != "" && (m.cluster == nil || !strings.EqualFold(name, m.scenario.Cluster) || !strings.EqualFold(group, m.scenario.ResourceGroup)):
+	case name != "" && (m.cluster == nil || !strings.EqualFold(name, m.scenario.Cluster) ||
+		!strings.EqualFold(group, m.scenario.ResourceGroup)):
 		return refuse(http.StatusNotFound, "ResourceNotFound",
 			"The Resource 'Microsoft.ContainerService/managedClusters/%s' under resource group '%s' was not found. "+
 				"For more details please go to https://aka.ms/ARMResourceNotFoundFix", name, group)

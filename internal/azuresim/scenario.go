@@ -60,7 +60,8 @@ type Scenario struct {
 type RunningOperation struct {
 	// Age is how long ago it began.
 	Age Duration `yaml:"age"`
-	// Ends is when it ends by itself, after the start; zero is never. It ends Succeeded, or Failed when a pool of it is corrupted.
+	// Ends is when it ends by itself, after the start; zero is never. It ends Succeeded, or Failed when a pool
+	// of it is corrupted.
 	Ends Duration `yaml:"ends"`
 }
 
@@ -110,8 +111,8 @@ type FailedWrites struct {
 type App struct {
 	Namespace    string   `yaml:"namespace"`
 	Name         string   `yaml:"name"`
-	Replicas     int      `yaml:"replicas"`
-	MinAvailable int      `yaml:"minAvailable"`
+	Replicas     int32    `yaml:"replicas"`
+	MinAvailable int32    `yaml:"minAvailable"`
 	Grace        Duration `yaml:"grace"`
 	// SystemNodes: its pods run on nodes of system pools only.
 	SystemNodes bool `yaml:"systemNodes"`
@@ -186,7 +187,8 @@ func Load(nameOrPath string) (Scenario, error) {
 	data, err := os.ReadFile(nameOrPath)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return Scenario{}, fmt.Errorf("no scenario %q: it is neither a file nor one of %s", nameOrPath, strings.Join(Names(), ", "))
+		return Scenario{}, fmt.Errorf("no scenario %q: it is neither a file nor one of %s",
+			nameOrPath, strings.Join(Names(), ", "))
 	case err != nil:
 		return Scenario{}, fmt.Errorf("reading scenario: %w", err)
 	}

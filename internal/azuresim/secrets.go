@@ -8,14 +8,15 @@ import (
 	"salve/internal/azuresim/template"
 )
 
-// secrets are the texts of secure parameters, also of those inside of objects. They are never shown: neither by the deployment, nor by those nested in it,
-// nor by what it makes. Where the real ones show what they were given in plain fields, the embedded Azure is stricter.
+// secrets are the texts of secure parameters, also of those inside of objects. They are never shown: neither by the
+// deployment, nor by those nested in it, nor by what it makes. Where the real ones show what they were given in plain
+// fields, the embedded Azure is stricter.
 type secrets []string
 
 const hidden = "(hidden)"
 
-// shortest is the length, in bytes, from which on a secret is hidden within other texts. Shorter ones, which would hide what
-// they have nothing to do with, are hidden where they stand alone.
+// shortest is the length, in bytes, from which on a secret is hidden within other texts. Shorter ones, which would hide
+// what they have nothing to do with, are hidden where they stand alone.
 const shortest = 8
 
 // and adds the secure values among parameters.

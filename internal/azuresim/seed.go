@@ -63,5 +63,6 @@ func (s *seeded) between(low, high time.Duration, parts ...string) time.Duration
 	if high <= low {
 		return low
 	}
-	return low + time.Duration(s.number(append([]string{"delay"}, parts...)...)%uint64(high-low))
+	span := uint64(high - low) //nolint:gosec // G115: it is above 0
+	return low + time.Duration(s.number(append([]string{"delay"}, parts...)...)%span)
 }

@@ -18,9 +18,10 @@ type State struct {
 	Nodes   []NodeState  `json:"nodes"` // by name
 	Pods    []PodState   `json:"pods"`  // by namespace and name
 
-	ResourceGroups []string          `json:"resourceGroups"`
-	Resources      []ResourceState   `json:"resources"`   // those that are kept as they were sent, in the order of their creation
-	Deployments    []DeploymentState `json:"deployments"` // in the order of their start
+	ResourceGroups []string `json:"resourceGroups"`
+	// Resources are those that are kept as they were sent, in the order of their creation.
+	Resources   []ResourceState   `json:"resources"`
+	Deployments []DeploymentState `json:"deployments"` // in the order of their start
 }
 
 // ResourceState is a resource that the embedded Azure keeps without knowing what it does.
@@ -87,7 +88,9 @@ func NodeStateOf(node *corev1.Node) NodeState {
 
 // PodStateOf is what a State says of a pod.
 func PodStateOf(pod *corev1.Pod) PodState {
-	return PodState{Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil}
+	return PodState{
+		Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName, Terminating: pod.DeletionTimestamp != nil,
+	}
 }
 
 // Snapshot copies the world's state as it is now.

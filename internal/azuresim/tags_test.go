@@ -14,7 +14,9 @@ func (a *azure) mergeTags(t *testing.T, tags map[string]string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch := armresources.TagsPatchResource{Operation: to.Ptr(armresources.TagsPatchOperationMerge), Properties: &armresources.Tags{Tags: map[string]*string{}}}
+	patch := armresources.TagsPatchResource{
+		Operation: to.Ptr(armresources.TagsPatchOperationMerge), Properties: &armresources.Tags{Tags: map[string]*string{}},
+	}
 	for key, value := range tags {
 		patch.Properties.Tags[key] = to.Ptr(value)
 	}
@@ -31,7 +33,8 @@ func TestATagMergeSettlesACanceledCluster(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		cluster := a.cluster(t)
-		if *cluster.Properties.ProvisioningState != "Succeeded" || *cluster.Tags["touched"] != "now" || *cluster.Tags["owner"] != "platform" {
+		if *cluster.Properties.ProvisioningState != "Succeeded" || *cluster.Tags["touched"] != "now" ||
+			*cluster.Tags["owner"] != "platform" {
 			t.Fatalf("the cluster is %s with tags %v", *cluster.Properties.ProvisioningState, cluster.Tags)
 		}
 	})

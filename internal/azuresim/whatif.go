@@ -11,8 +11,8 @@ import (
 	"salve/internal/azuresim/template"
 )
 
-// forecast is what a deployment would change, in ARM's words.
-type forecast struct {
+// preview is what a deployment would change, in ARM's words.
+type preview struct {
 	model   *model
 	changes []any
 	planned map[string]bool // IDs in lower case
@@ -24,19 +24,20 @@ func whatIfDeployment(w *World, asked *request) answer {
 	if why != nil {
 		return why.ofARM()
 	}
-	f := &forecast{model: w.model, planned: map[string]bool{}}
-	if why := f.foresee(d); why != nil {
+	f := &preview{model: w.model, planned: map[string]bool{}}
+	if why := f.add(d); why != nil {
 		return why.ofARM()
 	}
 	f.others(d)
 	if strings.EqualFold(request.Properties.WhatIf.ResultFormat, "ResourceIdOnly") {
 		f.changes = onlyIDs(f.changes)
 	}
-	return w.resultLater(asked, ok(map[string]any{"status": stateSucceeded, "properties": map[string]any{"changes": f.changes}}))
+	return w.resultLater(asked,
+		ok(map[string]any{"status": stateSucceeded, "properties": map[string]any{"changes": f.changes}}))
 }
 
-// foresee judges every resource of a deployment and of those nested in it.
-func (f *forecast) foresee(d *deployment) *refusal {
+// add previews every resource of a deployment and of those nested in it.
+func (f *preview) add(d *deployment) *refusal {
 	for _, resource := range d.plan.Resources {
 		f.planned[strings.ToLower(resource.ID)] = true
 		if resource.Existing {
@@ -49,7 +50,7 @@ func (f *forecast) foresee(d *deployment) *refusal {
 		if strings.EqualFold(resource.Type, template.NestedType) {
 			inner, why := f.model.readNested(d, resource, body)
 			if why == nil {
-				why = f.foresee(inner)
+				why = f.add(inner)
 			}
 			if why != nil { // what it is given may only be known once something else is deployed
 				f.changes = append(f.changes, map[string]any{
@@ -58,14 +59,15 @@ func (f *forecast) foresee(d *deployment) *refusal {
 			}
 			continue
 		}
-		f.judge(resource, d.secrets.conceal(body).(map[string]any))
+		f.compare(resource, d.secrets.conceal(body).(map[string]any))
 	}
 	return nil
 }
 
-func (f *forecast) judge(resource template.Resource, after map[string]any) {
+func (f *preview) compare(resource template.Resource, after map[string]any) {
 	after = maps.Clone(after)
-	after["id"], after["name"], after["type"], after["apiVersion"] = resource.ID, shortName(resource.Name), resource.Type, resource.APIVersion
+	after["id"], after["name"] = resource.ID, shortName(resource.Name)
+	after["type"], after["apiVersion"] = resource.Type, resource.APIVersion
 	change := map[string]any{"resourceId": resource.ID, "changeType": "Create", "after": after}
 	if before, there := f.model.Resource(resource.ID); there {
 		// What AKS and groups fill in by themselves is not taken away by a template that is silent about it.
@@ -177,7 +179,7 @@ func hasNames(list []any) bool {
 }
 
 // others are the resources of the resource group that the template says nothing about.
-func (f *forecast) others(d *deployment) {
+func (f *preview) others(d *deployment) {
 	kind := "Ignore"
 	if d.mode == modeComplete {
 		kind = "Delete"

@@ -42,8 +42,9 @@ func (m *model) newNode(p *pool, machine *machine) *corev1.Node {
 		labels[corev1.LabelTopologyZone] = zone
 	}
 	room := corev1.ResourceList{
-		corev1.ResourceCPU: *apiresource.NewQuantity(4, apiresource.DecimalSI), corev1.ResourceMemory: apiresource.MustParse("16Gi"),
-		corev1.ResourcePods: *apiresource.NewQuantity(int64(intIn(p.definition, "maxPods")), apiresource.DecimalSI),
+		corev1.ResourceCPU:    *apiresource.NewQuantity(4, apiresource.DecimalSI),
+		corev1.ResourceMemory: apiresource.MustParse("16Gi"),
+		corev1.ResourcePods:   *apiresource.NewQuantity(int64(intIn(p.definition, "maxPods")), apiresource.DecimalSI),
 	}
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: machine.node, Labels: labels, Annotations: map[string]string{}},
@@ -51,7 +52,9 @@ func (m *model) newNode(p *pool, machine *machine) *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: room, Allocatable: room,
 			Conditions: []corev1.NodeCondition{readiness(false, metav1.NewTime(m.time.now))},
-			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: "v" + m.scenario.KubernetesVersion, OperatingSystem: strings.ToLower(p.text("osType"))},
+			NodeInfo: corev1.NodeSystemInfo{
+				KubeletVersion: "v" + m.scenario.KubernetesVersion, OperatingSystem: strings.ToLower(p.text("osType")),
+			},
 		},
 	}
 	for _, text := range p.taints() {
@@ -63,7 +66,9 @@ func (m *model) newNode(p *pool, machine *machine) *corev1.Node {
 }
 
 func readiness(ready bool, since metav1.Time) corev1.NodeCondition {
-	condition := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: since}
+	condition := corev1.NodeCondition{
+		Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady", LastTransitionTime: since,
+	}
 	if ready {
 		condition.Status, condition.Reason = corev1.ConditionTrue, "KubeletReady"
 	}
@@ -79,7 +84,7 @@ func (m *model) newWorkloads() Workloads {
 	for _, app := range m.scenario.Apps {
 		made.ReplicaSets = append(made.ReplicaSets, m.newReplicaSet(app))
 		if app.MinAvailable > 0 {
-			least := intstr.FromInt32(int32(app.MinAvailable))
+			least := intstr.FromInt32(app.MinAvailable)
 			made.Budgets = append(made.Budgets, newBudget(app, policyv1.PodDisruptionBudgetSpec{MinAvailable: &least}))
 		}
 	}
@@ -106,7 +111,7 @@ func (m *model) newDaemonSet(name string) *appsv1.DaemonSet {
 
 func (m *model) newReplicaSet(app App) *appsv1.ReplicaSet {
 	labels := map[string]string{appLabel: app.Name}
-	replicas, grace := int32(app.Replicas), int64(app.Grace.span()/time.Second)
+	replicas, grace := app.Replicas, int64(app.Grace.span()/time.Second)
 	spec := corev1.PodSpec{
 		Containers: containersOf(app.Name), TerminationGracePeriodSeconds: &grace,
 		NodeSelector: map[string]string{ClusterLabel: m.clusterLabelValue()},
@@ -116,7 +121,9 @@ func (m *model) newReplicaSet(app App) *appsv1.ReplicaSet {
 		spec.Tolerations = []corev1.Toleration{{Key: "CriticalAddonsOnly", Operator: corev1.TolerationOpExists}}
 	}
 	return &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: app.Name + "-" + m.names.suffix("replicaset", app.Name), Namespace: app.Namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: app.Name + "-" + m.names.suffix("replicaset", app.Name), Namespace: app.Namespace, Labels: labels,
+		},
 		Spec: appsv1.ReplicaSetSpec{
 			Replicas: &replicas,
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -131,7 +138,9 @@ func containersOf(name string) []corev1.Container {
 
 func newBudget(app App, spec policyv1.PodDisruptionBudgetSpec) *policyv1.PodDisruptionBudget {
 	spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{appLabel: app.Name}}
-	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app.Name, Namespace: app.Namespace}, Spec: spec}
+	return &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: app.Name, Namespace: app.Namespace}, Spec: spec,
+	}
 }
 
 // block forbids every disruption of an app, in place of the budget that it had.

@@ -15,6 +15,7 @@ import (
 // World is one embedded Azure with one cluster, living on its clock from New to Close. It is safe for concurrent use.
 type World struct {
 	scenario   Scenario
+	routes     []route
 	clock      clock.Clock
 	kubeconfig []byte // what clients get; nil: one is made up
 
@@ -58,7 +59,8 @@ func New(scenario Scenario, options Options) (*World, error) {
 		scenario.Seed = options.Seed
 	}
 	w := &World{
-		scenario: scenario, clock: options.Clock, kubeconfig: options.Kubeconfig, wake: make(chan struct{}, 1),
+		scenario: scenario, routes: allRoutes(), clock: options.Clock, kubeconfig: options.Kubeconfig,
+		wake: make(chan struct{}, 1),
 	}
 	names := newSeeded(scenario.Seed)
 	w.time = newEventQueue(options.Clock.Now(), w.earlier)
@@ -80,7 +82,7 @@ func New(scenario Scenario, options Options) (*World, error) {
 		return nil, fmt.Errorf("starting scenario %s: %w", scenario.Name, err)
 	}
 	if w.kube != nil {
-		w.kube.denies = model.trouble.denies
+		w.kube.denies = model.faults.denies
 	}
 	for _, fault := range scenario.Faults {
 		model.addFault(fault)
@@ -98,7 +100,7 @@ func (w *World) Begin() {
 	defer w.mutex.Unlock()
 	late := w.clock.Since(w.time.now)
 	w.time.postpone(late)
-	w.model.trouble.postpone(late)
+	w.model.faults.postpone(late)
 	w.gone.Go(w.keepTime)
 }
 

@@ -98,23 +98,23 @@ func (a *azure) pool(t *testing.T, name string) armcontainerservice.AgentPool {
 
 type createPoller = *runtime.Poller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse]
 
-func (a *azure) put(ctx context.Context, name string, pool armcontainerservice.AgentPool, ifMatch *string) (createPoller, error) {
+func (a *azure) put(
+	ctx context.Context, name string, pool armcontainerservice.AgentPool, ifMatch *string,
+) (createPoller, error) {
 	return a.pools.BeginCreateOrUpdate(ctx, a.scenario.ResourceGroup, a.scenario.Cluster, name, pool,
 		&armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions{IfMatch: ifMatch})
 }
 
-// createStandIn creates a system pool of that many nodes and waits for it.
-func (a *azure) createStandIn(t *testing.T, name string, count int32) armcontainerservice.AgentPool {
+// createStandIn creates the system pool standin of that many nodes and waits for it.
+func (a *azure) createStandIn(t *testing.T, count int32) {
 	t.Helper()
-	poller, err := a.put(t.Context(), name, systemPool(count), nil)
+	poller, err := a.put(t.Context(), "standin", systemPool(count), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := poller.PollUntilDone(t.Context(), nil)
-	if err != nil {
+	if _, err := poller.PollUntilDone(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	return got.AgentPool
 }
 
 func (a *azure) deletePool(t *testing.T, name string) {
@@ -184,7 +184,7 @@ func (a *azure) readyNodes(pool string) int {
 func TestAWholeRecoveryTakesNineToTenMinutes(t *testing.T) {
 	inWorld(t, builtIn(t, "wedged"), func(t *testing.T, a *azure) {
 		before := a.world.Snapshot().Pools[0]
-		a.createStandIn(t, "standin", 3)
+		a.createStandIn(t, 3)
 		source := a.pool(t, "system")
 		a.deletePool(t, "system")
 		source.Properties.ProvisioningState = nil
@@ -204,7 +204,8 @@ func TestAWholeRecoveryTakesNineToTenMinutes(t *testing.T) {
 		}
 		after := a.world.Snapshot()
 		if after.Cluster.ProvisioningState != "Succeeded" || after.Pools[len(after.Pools)-1].ScaleSet == before.ScaleSet {
-			t.Fatalf("the cluster is %s on scale set %s, want Succeeded on a new one", after.Cluster.ProvisioningState, before.ScaleSet)
+			t.Fatalf("the cluster is %s on scale set %s, want Succeeded on a new one",
+				after.Cluster.ProvisioningState, before.ScaleSet)
 		}
 		if ready := a.readyNodes("system"); ready != 5 {
 			t.Fatalf("%d nodes are Ready, want 5", ready)
@@ -226,7 +227,8 @@ func TestAResumeTokenGoesOnPollingTheSameOperation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := a.pools.BeginCreateOrUpdate(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "standin", armcontainerservice.AgentPool{},
+		second, err := a.pools.BeginCreateOrUpdate(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "standin",
+			armcontainerservice.AgentPool{},
 			&armcontainerservice.AgentPoolsClientBeginCreateOrUpdateOptions{ResumeToken: token})
 		if err != nil {
 			t.Fatal(err)

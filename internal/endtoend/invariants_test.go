@@ -75,7 +75,9 @@ func (s *stage) onceEach() {
 		}
 		accepted[change.Verb+" of "+who]++
 	}
-	for _, change := range []string{"DELETE of the pool", "PUT of the pool", "PUT of the stand-in", "DELETE of the stand-in"} {
+	for _, change := range []string{
+		"DELETE of the pool", "PUT of the pool", "PUT of the stand-in", "DELETE of the stand-in",
+	} {
 		if accepted[change] != 1 {
 			s.Errorf("%s was accepted %d times: %v", change, accepted[change], accepted)
 		}
@@ -101,7 +103,8 @@ func (s *stage) announced() {
 	}
 	for _, change := range s.changes() {
 		if at, found := intents[change.RequestID]; change.RequestID == "" || !found || at.After(change.At) {
-			s.Errorf("%s %s at %s (%q) was not announced before (%s)", change.Verb, change.Resource, change.At, change.RequestID, at)
+			s.Errorf("%s %s at %s (%q) was not announced before (%s)",
+				change.Verb, change.Resource, change.At, change.RequestID, at)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const longestLife = 4 * time.Second
 func TestKilledAtAnyMoment(t *testing.T) {
 	chance := rand.New(rand.NewPCG(2026, 3))
 	for killed, cluster := 0, 1; killed < *kills; cluster++ {
-		s := serve(t, "wedged", "")
+		s := serve(t, "")
 		processes := 1
 		for !s.lives(chance, killed < *kills) {
 			killed, processes = killed+1, processes+1

@@ -31,7 +31,8 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	plane := kubetest.Start(t)
 	kubectl := func(arguments ...string) {
 		t.Helper()
-		command := exec.Command(plane.Program("kubectl"), append([]string{"--kubeconfig", plane.Kubeconfig()}, arguments...)...)
+		command := exec.Command(plane.Program("kubectl"),
+			append([]string{"--kubeconfig", plane.Kubeconfig()}, arguments...)...)
 		if output, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("kubectl %s: %v: %s", strings.Join(arguments, " "), err, output)
 		}
@@ -39,10 +40,12 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	kubectl("apply", "-f", rolesFile)
 	kubectl("create", "clusterrolebinding", "salve", "--clusterrole=salve", "--user=runner")
 	kubectl("-n", "salve-system", "create", "rolebinding", "salve", "--clusterrole=salve-journal", "--user=runner")
-	kubectl("-n", "salve-system", "create", "rolebinding", "salve-key", "--role=salve-key-aks-recreate-pool", "--user=runner")
-	kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-aks-recreate-pool", "--from-literal=key="+strings.Repeat("5a", 32))
+	kubectl("-n", "salve-system", "create", "rolebinding", "salve-key",
+		"--role=salve-key-aks-recreate-pool", "--user=runner")
+	kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-aks-recreate-pool",
+		"--from-literal=key="+strings.Repeat("5a", 32))
 
-	s := serve(t, "wedged", plane.KubeconfigOfRunner(t))
+	s := serve(t, plane.KubeconfigOfRunner(t))
 	s.namespace = "salve-system"
 	s.exits(s.run(), 0)
 	s.recovered()

@@ -14,7 +14,7 @@ import (
 // TestTwoRunsAtOnce: one works; of the others, one refuses and names it, and one
 // waits and then finds nothing to do.
 func TestTwoRunsAtOnce(t *testing.T) {
-	s := serve(t, "wedged", "")
+	s := serve(t, "")
 	rivals := []*process{s.run(), s.run()}
 	waits := s.run("--wait-for-lease", "2m")
 	var worked, refused int
@@ -48,7 +48,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 func TestAPausedRunnerIsSuperseded(t *testing.T) {
 	for _, step := range []string{"add-stand-in", "drain", "delete-pool"} {
 		t.Run("in "+step, func(t *testing.T) {
-			s := serve(t, "wedged", "")
+			s := serve(t, "")
 			user := "paused-in-" + step
 			s.allow(user)
 			paused := s.run("--kubeconfig", s.plane.KubeconfigOf(t, user))
@@ -80,7 +80,7 @@ func TestAPausedRunnerIsSuperseded(t *testing.T) {
 func TestTheAPIServerDiesInTheMiddle(t *testing.T) {
 	for _, step := range []string{"add-stand-in", "drain", "recreate"} {
 		t.Run("in "+step, func(t *testing.T) {
-			s := serve(t, "wedged", "")
+			s := serve(t, "")
 			run := s.run()
 			s.untilStep(step)
 			s.plane.StopAPIServer(t)
@@ -96,7 +96,7 @@ func TestTheAPIServerDiesInTheMiddle(t *testing.T) {
 // the API server dies while etcd stands still. Each of them is there once in the
 // end, and the run goes on.
 func TestEtcdDiesOnAnAppend(t *testing.T) {
-	s := serve(t, "wedged", "")
+	s := serve(t, "")
 	run := s.run()
 	s.untilStep("add-stand-in")
 	resume := s.plane.PauseEtcd(t)
@@ -111,12 +111,13 @@ func TestEtcdDiesOnAnAppend(t *testing.T) {
 // TestTheAPIServerCannotBeReached: nothing is done, and it is said that nothing
 // could be seen.
 func TestTheAPIServerCannotBeReached(t *testing.T) {
-	s := serve(t, "wedged", "")
+	s := serve(t, "")
 	s.plane.StopAPIServer(t)
 	run := s.run()
 	said := s.exits(run, 3)
 	s.plane.StartAPIServer(t)
-	if !strings.Contains(said, "Undecided") || !strings.Contains(said, "the journal can't be reached, so no run was begun") {
+	if !strings.Contains(said, "Undecided") ||
+		!strings.Contains(said, "the journal can't be reached, so no run was begun") {
 		t.Errorf("it says %s", tail(said))
 	}
 	if changes := s.changes(); len(changes) > 0 {
@@ -127,7 +128,7 @@ func TestTheAPIServerCannotBeReached(t *testing.T) {
 // TestResumedOnAnotherMachine: the command that a killed run's successor would use
 // goes on from the cluster's journal, which another machine lists.
 func TestResumedOnAnotherMachine(t *testing.T) {
-	s := serve(t, "wedged", "")
+	s := serve(t, "")
 	first := s.run()
 	s.untilStep("recreate")
 	if err := first.Process.Kill(); err != nil {
@@ -139,8 +140,9 @@ func TestResumedOnAnotherMachine(t *testing.T) {
 	if !strings.Contains(listed, name) || !strings.Contains(listed, "1 open") {
 		t.Errorf("the list: %s", listed)
 	}
-	arguments := append([]string{"resume", name, "--journal-namespace", s.namespace, "--lease-duration", lease.String(), "--wait-for-lease", "1m"},
-		s.Arguments[2:]...) // without: run aks-recreate-pool
+	arguments := append([]string{
+		"resume", name, "--journal-namespace", s.namespace, "--lease-duration", lease.String(), "--wait-for-lease", "1m",
+	}, s.Arguments[2:]...) // without: run aks-recreate-pool
 	arguments = slices.DeleteFunc(arguments, func(word string) bool { return word == "--pool" || word == "system" })
 	said := s.exits(s.salve(arguments...), 0)
 	if !strings.Contains(said, "Remediated") || !strings.Contains(said, "resumed") {
@@ -152,7 +154,7 @@ func TestResumedOnAnotherMachine(t *testing.T) {
 // TestAMovedRunIsGuarded: while an open run is in a folder, nobody begins another
 // one in the cluster; when it is finished there, its record comes home.
 func TestAMovedRunIsGuarded(t *testing.T) {
-	s := serve(t, "wedged", "")
+	s := serve(t, "")
 	s.Environment["SALVE_JOURNAL_KEY_FILE"] = filepath.Join(t.TempDir(), "key") // one machine keeps the folder
 	first := s.run()
 	s.untilStep("drain")
@@ -161,13 +163,17 @@ func TestAMovedRunIsGuarded(t *testing.T) {
 	}
 	<-first.ended
 	name, folder := s.records()[0].Run, t.TempDir()
-	inCluster := []string{"--kubeconfig", s.plane.Kubeconfig(), "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
+	inCluster := []string{
+		"--kubeconfig", s.plane.Kubeconfig(), "--journal-namespace", s.namespace, "--lease-duration", lease.String(),
+	}
 	s.exits(s.salve(append([]string{"runs", "export", name, folder}, inCluster...)...), 0)
 	if said := s.exits(s.run(), 4); !strings.Contains(said, "recorded in folder "+folder) {
 		t.Errorf("a run in the cluster: %s", tail(said))
 	}
 	cloud := s.Arguments[len(s.Arguments)-6:]
-	resume := []string{"resume", name, "--journal", folder, "--journal-namespace", s.namespace, "--lease-duration", lease.String()}
+	resume := []string{
+		"resume", name, "--journal", folder, "--journal-namespace", s.namespace, "--lease-duration", lease.String(),
+	}
 	s.exits(s.salve(append(resume, cloud...)...), 0)
 	s.exits(s.salve(append([]string{"runs", "import", name, folder}, inCluster...)...), 0)
 	s.exits(s.run(), 0)

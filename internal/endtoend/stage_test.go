@@ -80,16 +80,19 @@ type stage struct {
 
 var stages atomic.Int64
 
-// serve starts a served Azure with a scenario. handOut is the kubeconfig that
-// clients get; empty is the administrator's.
-func serve(t *testing.T, scenario, handOut string) *stage {
+// serve starts a served Azure with the scenario wedged. handOut is the kubeconfig that clients get; empty is the
+// administrator's.
+func serve(t *testing.T, handOut string) *stage {
 	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &stage{T: t, plane: kubetest.Start(t), program: path, namespace: fmt.Sprintf("salve-journal-%d", stages.Add(1))}
-	arguments := []string{"sim", "serve", scenario, "--speed", speed, "--kubeconfig", s.plane.Kubeconfig(), "--output", "json", "--ca-file", filepath.Join(t.TempDir(), "ca.pem")}
+	arguments := []string{
+		"sim", "serve", "wedged", "--speed", speed, "--kubeconfig", s.plane.Kubeconfig(), "--output", "json",
+		"--ca-file", filepath.Join(t.TempDir(), "ca.pem"),
+	}
 	if handOut != "" {
 		arguments = append(arguments, "--hand-out", handOut)
 	}
@@ -164,11 +167,14 @@ func (s *stage) changes() []azuresim.Call {
 // machine would.
 func (s *stage) records() []*journal.Record {
 	s.Helper()
-	kept, err := configmap.New(configmap.Options{Client: s.plane.Client(), Clock: clock.RealClock{}, Namespace: s.namespace})
+	kept, err := configmap.New(configmap.Options{
+		Client: s.plane.Client(), Clock: clock.RealClock{}, Namespace: s.namespace,
+	})
 	if err != nil {
 		s.Fatal(err)
 	}
-	records, err := journal.Find(s.Context(), kept, func(*journal.History) bool { return true }, func(run string, err error) {
+	all := func(*journal.History) bool { return true }
+	records, err := journal.Find(s.Context(), kept, all, func(run string, err error) {
 		s.Errorf("the journal of run %s: %v", run, err)
 	})
 	if err != nil {
@@ -271,7 +277,8 @@ func (s *stage) allow(user string) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
-	if _, err := s.plane.Client().RbacV1().ClusterRoleBindings().Create(s.Context(), binding, metav1.CreateOptions{}); err != nil {
+	_, err := s.plane.Client().RbacV1().ClusterRoleBindings().Create(s.Context(), binding, metav1.CreateOptions{})
+	if err != nil {
 		s.Fatal(err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"salve/runbooks/recreatepool"
 )
 
-// fastest is where the machine's own time begins to weigh more than the world's.
+// fastest is where the machine's own time begins to count for more than the world's.
 const fastest = 10_000
 
 // defaultSpeed makes a recovery of ten minutes last ten seconds.

@@ -49,13 +49,17 @@ file. What to paste is printed once it serves; SIGINT or SIGTERM ends it.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&asked.kubeconfig, "kubeconfig", "", "kubeconfig `file` of the cluster; its user may do everything there")
-	flags.StringVar(&asked.handOut, "hand-out", "", "kubeconfig `file` that clients get from ARM (default: that of --kubeconfig)")
+	flags.StringVar(&asked.kubeconfig, "kubeconfig", "",
+		"kubeconfig `file` of the cluster; its user may do everything there")
+	flags.StringVar(&asked.handOut, "hand-out", "",
+		"kubeconfig `file` that clients get from ARM (default: that of --kubeconfig)")
 	flags.StringVar(&asked.listen, "listen", "127.0.0.1:0", "`address` to listen on, of the loopback interface")
-	flags.StringVar(&asked.caFile, "ca-file", "", "`file` to write the certificate to that clients have to trust (default: a temporary one)")
+	flags.StringVar(&asked.caFile, "ca-file", "",
+		"`file` to write the certificate to that clients have to trust (default: a temporary one)")
 	flags.Float64Var(&asked.speed, "speed", 1, "how many times as fast as in the scenario everything goes, from 1")
 	flags.Int64Var(&asked.seed, "seed", 0, "another seed than the scenario's, for other names and delays")
-	flags.BoolVar(&asked.removeAtEnd, "remove-at-end", false, "remove from the cluster at the end what was made there (default: at the next start)")
+	flags.BoolVar(&asked.removeAtEnd, "remove-at-end", false,
+		"remove from the cluster at the end what was made there (default: at the next start)")
 	return command
 }
 
@@ -73,10 +77,10 @@ func serve(parent context.Context, output cli.Output, asked *serving, name strin
 		return err
 	}
 	if err := answer(output, server, scenario); err != nil {
-		return errors.Join(err, server.Close())
+		return errors.Join(err, server.Close(context.WithoutCancel(ctx)))
 	}
 	err = server.Wait(ctx)
-	if closing := server.Close(); err == nil {
+	if closing := server.Close(context.WithoutCancel(ctx)); err == nil {
 		err = closing
 	}
 	return err
@@ -135,7 +139,8 @@ type pointed struct {
 // answer prints how to reach the server: lines to paste, or one line of JSON.
 func answer(output cli.Output, server *served.Server, scenario azuresim.Scenario) error {
 	environment := []struct{ name, value string }{ // any will do
-		{"AZURE_TENANT_ID", "7e4a4700-0000-4000-8000-000000000002"}, {"AZURE_CLIENT_ID", "c11e4700-0000-4000-8000-000000000003"},
+		{"AZURE_TENANT_ID", "7e4a4700-0000-4000-8000-000000000002"},
+		{"AZURE_CLIENT_ID", "c11e4700-0000-4000-8000-000000000003"},
 		{"AZURE_CLIENT_SECRET", "any"},
 	}
 	told := pointed{
@@ -149,7 +154,8 @@ func answer(output cli.Output, server *served.Server, scenario azuresim.Scenario
 		return output.Line(told)
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n", scenario.Name, scenario.Shows, told.URL, told.Control)
+	fmt.Fprintf(&text, "# Serving %s: %s\n# ARM and tokens: %s\n# Control:        %s\n",
+		scenario.Name, scenario.Shows, told.URL, told.Control)
 	for _, variable := range environment {
 		fmt.Fprintf(&text, "export %s\n", cli.Quote([]string{variable.name + "=" + variable.value}))
 	}
@@ -161,7 +167,8 @@ func answer(output cli.Output, server *served.Server, scenario azuresim.Scenario
 // argumentsFor are the arguments of salve that run the runbook on the scenario's cluster.
 func argumentsFor(server *served.Server, scenario azuresim.Scenario) []string {
 	arguments := []string{
-		"run", recreatepool.Name, "--subscription", scenario.Subscription, "--resource-group", scenario.ResourceGroup, "--cluster", scenario.Cluster,
+		"run", recreatepool.Name, "--subscription", scenario.Subscription, "--resource-group", scenario.ResourceGroup,
+		"--cluster", scenario.Cluster,
 	}
 	for _, name := range slices.Sorted(maps.Keys(scenario.Inputs)) {
 		arguments = append(arguments, "--"+name, scenario.Inputs[name])

@@ -21,7 +21,9 @@ type page struct {
 }
 
 // page is one page of a list: its objects, the continue token of the next one, and the revision.
-func (s *Store) page(wanted selection, options metav1.ListOptions) (objects []runtime.Object, next string, revision int64, err error) {
+func (s *Store) page(
+	wanted selection, options metav1.ListOptions,
+) (objects []runtime.Object, next string, revision int64, err error) {
 	from := page{Revision: s.revision}
 	if options.Continue != "" {
 		text, err := base64.RawURLEncoding.DecodeString(options.Continue)

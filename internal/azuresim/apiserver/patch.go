@@ -30,7 +30,8 @@ func (s *Server) merge(asked *Request) (runtime.Object, error) {
 	if err := json.Unmarshal(merged, after); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the patched object is not valid: %v", err))
 	}
-	if head, err := meta.Accessor(after); err != nil || head.GetName() != asked.Name || head.GetNamespace() != asked.Namespace {
+	if head, err := meta.Accessor(after); err != nil || head.GetName() != asked.Name ||
+		head.GetNamespace() != asked.Namespace {
 		return nil, apierrors.NewBadRequest("a patch must not change an object's name or namespace")
 	}
 	return s.Store.Update(asked.kind.GroupVersionResource, after, asked.Namespace)

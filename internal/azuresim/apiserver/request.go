@@ -52,7 +52,8 @@ func (r *Request) Resource() string {
 	return r.kind.Resource
 }
 
-// String names what is asked about: "nodes/name", "pods/eviction ns/name", "pods ns" for a list of a namespace, or a path.
+// String names what is asked about: "nodes/name", "pods/eviction ns/name", "pods ns" for a list of a
+// namespace, or a path.
 func (r *Request) String() string {
 	text := r.Resource()
 	switch {
@@ -126,7 +127,8 @@ func (r *Request) findVerb(asked *http.Request) {
 	if r.kind == nil || r.Name != "" {
 		return
 	}
-	if err := scheme.ParameterCodec.DecodeParameters(asked.URL.Query(), corev1.SchemeGroupVersion, &r.options); err != nil {
+	err := scheme.ParameterCodec.DecodeParameters(asked.URL.Query(), corev1.SchemeGroupVersion, &r.options)
+	if err != nil {
 		r.wrong = apierrors.NewBadRequest(err.Error())
 	}
 	switch {

@@ -22,7 +22,9 @@ type selection struct {
 	fields    fields.Selector
 }
 
-func newSelection(resource schema.GroupVersionResource, namespace string, options metav1.ListOptions) (selection, error) {
+func newSelection(
+	resource schema.GroupVersionResource, namespace string, options metav1.ListOptions,
+) (selection, error) {
 	s := selection{resource: resource, namespace: namespace, labels: labels.Everything(), fields: fields.Everything()}
 	var err error
 	if s.labels, err = labels.Parse(options.LabelSelector); err != nil {

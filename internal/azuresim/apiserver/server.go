@@ -35,7 +35,8 @@ type Handler func(*Request) (runtime.Object, error)
 // New makes a server of an empty store.
 func New(identity Identity) *Server {
 	s := &Server{
-		Store: NewStore(identity), kinds: kinds(), handlers: map[string]Handler{}, scheme: scheme.Scheme, codecs: scheme.Codecs,
+		Store: NewStore(identity), kinds: kinds(), handlers: map[string]Handler{},
+		scheme: scheme.Scheme, codecs: scheme.Codecs,
 	}
 	s.decoder = s.codecs.UniversalDeserializer()
 	return s

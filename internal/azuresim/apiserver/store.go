@@ -18,8 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Store keeps every object under one revision, as etcd does: each change has a resourceVersion, lists carry the current one,
-// and a watch from a resourceVersion first gets what changed since.
+// Store keeps every object under one revision, as etcd does: each change has a resourceVersion, lists carry the current
+// one, and a watch from a resourceVersion first gets what changed since.
 //
 // Stored objects are never changed in place: who reads one must not write to it.
 type Store struct {
@@ -53,7 +53,9 @@ const historyLength = 4096
 
 // NewStore makes an empty store.
 func NewStore(identity Identity) *Store {
-	return &Store{identity: identity, revision: 1, kinds: map[schema.GroupVersionResource]map[types.NamespacedName]runtime.Object{}}
+	return &Store{
+		identity: identity, revision: 1, kinds: map[schema.GroupVersionResource]map[types.NamespacedName]runtime.Object{},
+	}
 }
 
 // record stores a change under the next revision and tells the watchers.
@@ -147,7 +149,9 @@ func (s *Store) at(resource schema.GroupVersionResource, revision int64) map[typ
 }
 
 // Create stores a copy of an object under a UID of its own and gives it.
-func (s *Store) Create(resource schema.GroupVersionResource, object runtime.Object, namespace string) (runtime.Object, error) {
+func (s *Store) Create(
+	resource schema.GroupVersionResource, object runtime.Object, namespace string,
+) (runtime.Object, error) {
 	object = object.DeepCopyObject()
 	created, err := meta.Accessor(object)
 	if err != nil {
@@ -171,9 +175,11 @@ func (s *Store) Create(resource schema.GroupVersionResource, object runtime.Obje
 	return object, s.record(change{kind: watch.Added, resource: resource, object: object})
 }
 
-// Update stores a copy of an object in place of the one of its name and gives it. A resourceVersion or UID in the object is
-// a precondition.
-func (s *Store) Update(resource schema.GroupVersionResource, object runtime.Object, namespace string) (runtime.Object, error) {
+// Update stores a copy of an object in place of the one of its name and gives it. A resourceVersion or UID in the
+// object is a precondition.
+func (s *Store) Update(
+	resource schema.GroupVersionResource, object runtime.Object, namespace string,
+) (runtime.Object, error) {
 	object = object.DeepCopyObject()
 	updated, err := meta.Accessor(object)
 	if err != nil {
@@ -201,7 +207,9 @@ func (s *Store) Update(resource schema.GroupVersionResource, object runtime.Obje
 }
 
 // Delete removes an object at once.
-func (s *Store) Delete(resource schema.GroupVersionResource, namespace, name string, preconditions *metav1.Preconditions) error {
+func (s *Store) Delete(
+	resource schema.GroupVersionResource, namespace, name string, preconditions *metav1.Preconditions,
+) error {
 	before, err := s.Get(resource, namespace, name)
 	if err != nil {
 		return err
@@ -213,7 +221,9 @@ func (s *Store) Delete(resource schema.GroupVersionResource, namespace, name str
 }
 
 // CheckPreconditions refuses another object, or another version of it, than was meant; nil means any.
-func CheckPreconditions(resource schema.GroupVersionResource, object runtime.Object, wanted *metav1.Preconditions) error {
+func CheckPreconditions(
+	resource schema.GroupVersionResource, object runtime.Object, wanted *metav1.Preconditions,
+) error {
 	stored, err := meta.Accessor(object)
 	if err != nil || wanted == nil {
 		return err

@@ -14,8 +14,8 @@ import (
 // does; its client watches again from the resourceVersion that it knows.
 const watcherRoom = 1024
 
-// watch opens a watch. From a resourceVersion it first sends what changed since, and fails with 410 Expired when that is no
-// longer known; without one, or from "0", it first sends everything there is.
+// watch opens a watch. From a resourceVersion it first sends what changed since, and fails with 410 Expired when that
+// is no longer known; without one, or from "0", it first sends everything there is.
 func (s *Store) watch(wanted selection, options metav1.ListOptions) (*watcher, error) {
 	var missed []watch.Event
 	var err error
@@ -61,8 +61,8 @@ func (s *Store) remembers(revision int64) error {
 	return nil
 }
 
-// eventOf is what a change looks like to a selection: an object that no longer matches is gone, one that begins to match
-// is new.
+// eventOf is what a change looks like to a selection: an object that no longer matches is gone, one that begins to
+// match is new.
 func (s selection) eventOf(c change) (watch.Event, bool) {
 	if c.resource != s.resource {
 		return watch.Event{}, false

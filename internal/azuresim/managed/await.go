@@ -10,10 +10,10 @@ import (
 	"salve/internal/azuresim"
 )
 
-// Await waits until everything asked for so far is in the cluster, its nodes are Ready, and each of its pods runs or is known
-// to have no place. The error is what was refused, or what was still waited for when ctx ended.
+// Await waits until everything asked for so far is in the cluster, its nodes are Ready, and each of its pods runs or is
+// known to have no place. The error is what was refused, or what was still waited for when ctx ended.
 func (c *Cluster) Await(ctx context.Context) error {
-	if err := c.until(ctx, "bringing the given cluster to where the scenario begins", c.queue.settled); err != nil {
+	if err := c.until(ctx, "bringing the given cluster to where the scenario begins", c.queue.drained); err != nil {
 		return err
 	}
 	return c.until(ctx, "waiting for the given cluster to be where the scenario begins", func(ctx context.Context) error {
@@ -21,7 +21,7 @@ func (c *Cluster) Await(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		return c.podsSettled(ctx, nodes)
+		return c.podsPlaced(ctx, nodes)
 	})
 }
 
@@ -32,15 +32,16 @@ func (c *Cluster) nodesReady(ctx context.Context) (int, error) {
 	}
 	for i := range nodes.Items {
 		if node := azuresim.NodeStateOf(&nodes.Items[i]); !node.Ready {
-			return 0, fmt.Errorf("node %s is not Ready: is kwok at work there, for all nodes or for those with the annotation %s=%s?",
+			return 0, fmt.Errorf("node %s is not Ready: "+
+				"is kwok at work there, for all nodes or for those with the annotation %s=%s?",
 				node.Name, animated, asFake)
 		}
 	}
 	return len(nodes.Items), nil
 }
 
-// podsSettled also looks whether all pods are made that are to be.
-func (c *Cluster) podsSettled(ctx context.Context, nodes int) error {
+// podsPlaced also checks whether all pods are made that are to be.
+func (c *Cluster) podsPlaced(ctx context.Context, nodes int) error {
 	wanted := 0
 	replicas, err := c.client.AppsV1().ReplicaSets("").List(ctx, c.owned())
 	if err != nil {
@@ -71,7 +72,8 @@ func (c *Cluster) podsSettled(ctx context.Context, nodes int) error {
 
 func unschedulable(pod *corev1.Pod) bool {
 	for _, condition := range pod.Status.Conditions {
-		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason == corev1.PodReasonUnschedulable {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse &&
+			condition.Reason == corev1.PodReasonUnschedulable {
 			return true
 		}
 	}

@@ -21,8 +21,8 @@ func kinds() []schema.GroupVersionResource {
 	}
 }
 
-// Clear removes everything that carries the owner's label, and waits until it is gone. Kubernetes takes five seconds for
-// a namespace, even for an empty one.
+// Clear removes everything that carries the owner's label, and waits until it is gone. Kubernetes takes five seconds
+// for a namespace, even for an empty one.
 func (c *Cluster) Clear(ctx context.Context) error {
 	if err := c.remove(ctx, kinds()...); err != nil {
 		return err
@@ -31,7 +31,9 @@ func (c *Cluster) Clear(ctx context.Context) error {
 }
 
 func (c *Cluster) remove(ctx context.Context, kinds ...schema.GroupVersionResource) error {
-	return c.until(ctx, "clearing the given cluster of what an embedded Azure made there", func(ctx context.Context) error {
+	return c.until(ctx, "clearing the given cluster of what an embedded Azure made there", func(
+		ctx context.Context,
+	) error {
 		left := 0
 		for _, kind := range kinds {
 			found, err := c.sweep(ctx, kind)
@@ -58,7 +60,9 @@ func (c *Cluster) sweep(ctx context.Context, kind schema.GroupVersionResource) (
 		if object.DeletionTimestamp != nil && kind.Resource != "pods" {
 			continue
 		}
-		options := metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(object.UID)), PropagationPolicy: &background}
+		options := metav1.DeleteOptions{
+			Preconditions: metav1.NewUIDPreconditions(string(object.UID)), PropagationPolicy: &background,
+		}
 		if kind.Resource == "pods" {
 			options.GracePeriodSeconds = &at
 		}

@@ -67,7 +67,7 @@ func Attach(ctx context.Context, options Options) (*Cluster, error) {
 	if err := c.remove(ctx, kinds()...); err != nil { // its namespaces serve again
 		return nil, err
 	}
-	working, end := context.WithCancel(context.Background())
+	working, end := context.WithCancel(context.WithoutCancel(ctx))
 	c.end = end
 	c.gone.Go(func() { c.queue.work(working) })
 	return c, nil
@@ -93,20 +93,20 @@ func (c *Cluster) owned() metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: OwnerLabel + "=" + c.owner}
 }
 
-// lookEvery is the pause between two looks at what the cluster has come to.
-const lookEvery = 50 * time.Millisecond
+// pollInterval is the pause between two checks of what the cluster has come to.
+const pollInterval = 50 * time.Millisecond
 
-// until looks again and again until there is nothing to wait for, or no hope. The error says what it waited for last.
-func (c *Cluster) until(ctx context.Context, doing string, look func(context.Context) error) error {
+// until polls until there is nothing to wait for, or no hope. The error says what it waited for last.
+func (c *Cluster) until(ctx context.Context, doing string, check func(context.Context) error) error {
 	for {
-		err := backoff.Once(ctx, c.clock, look)
+		err := backoff.Once(ctx, c.clock, check)
 		switch {
 		case err == nil:
 			return nil
 		case hopeless(err):
 			return fmt.Errorf("%s: %w", doing, err)
 		}
-		if ended := clock.Sleep(ctx, c.clock, lookEvery); ended != nil {
+		if ended := clock.Sleep(ctx, c.clock, pollInterval); ended != nil {
 			return fmt.Errorf("%s: %w (%w)", doing, err, ended)
 		}
 	}

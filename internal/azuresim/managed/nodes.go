@@ -63,7 +63,9 @@ func (c *Cluster) RemoveNode(node string) {
 	})
 }
 
-func (c *Cluster) deletePods(ctx context.Context, node string, options metav1.DeleteOptions, which func(*corev1.Pod) bool) error {
+func (c *Cluster) deletePods(
+	ctx context.Context, node string, options metav1.DeleteOptions, which func(*corev1.Pod) bool,
+) error {
 	on := fields.OneTermEqualSelector("spec.nodeName", node).String()
 	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: on})
 	if err != nil {

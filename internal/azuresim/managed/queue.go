@@ -14,8 +14,10 @@ import (
 	"salve/internal/clock"
 )
 
-// again is the schedule of a change that failed.
-var again = backoff.Exponential{First: 100 * time.Millisecond, Longest: 2 * time.Second, Factor: 1.6}
+// retryPause is the time after the nth failure of a change.
+func retryPause(n int) time.Duration {
+	return backoff.Exponential{First: 100 * time.Millisecond, Longest: 2 * time.Second, Factor: 1.6}.Pause(n, 0)
+}
 
 // errForeign refuses to touch what somebody else made.
 var errForeign = errors.New("it is there already, and was not made for the embedded Azure")
@@ -94,14 +96,14 @@ func (q *queue) insist(ctx context.Context, c change) error {
 		if n == 1 {
 			q.log.Warn("a change of the given cluster is tried again until it is done", "error", err)
 		}
-		if clock.Sleep(ctx, q.clock, again.Pause(n, 0)) != nil {
+		if clock.Sleep(ctx, q.clock, retryPause(n)) != nil {
 			return err
 		}
 	}
 }
 
-// forGood tells refusals that trying again does not change. Lack of rights is none of them: an API server that just came
-// back does not know its roles yet.
+// forGood tells refusals that trying again does not change. Lack of rights is none of them: an API server that just
+// came back does not know its roles yet.
 func forGood(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || errors.Is(err, errForeign)
 }
@@ -121,8 +123,8 @@ func (q *queue) finish(err error) {
 	}
 }
 
-// settled fails as long as something waits, and for good once something was refused.
-func (q *queue) settled(context.Context) error {
+// drained fails as long as something waits, and for good once something was refused.
+func (q *queue) drained(context.Context) error {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	switch {

@@ -13,8 +13,8 @@ import (
 	"salve/internal/azuresim"
 )
 
-// Start makes the workloads and the namespaces that they need. A namespace or DaemonSet that somebody else made under such
-// a name serves as well.
+// Start makes the workloads and the namespaces that they need. A namespace or DaemonSet that somebody else made under
+// such a name serves as well.
 func (c *Cluster) Start(workloads azuresim.Workloads) {
 	for _, set := range workloads.DaemonSets {
 		c.addNamespace(set.Namespace)

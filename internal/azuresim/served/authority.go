@@ -17,8 +17,8 @@ import (
 // validity is longer than anybody serves a test environment.
 const validity = 90 * 24 * time.Hour
 
-// certify makes an authority, lets it sign one certificate for an address, and forgets its key. It returns that certificate
-// and the authority's own in PEM. Who trusts the authority trusts it for the loopback interface only.
+// certify makes an authority, lets it sign one certificate for an address, and forgets its key. It returns that
+// certificate and the authority's own in PEM. Who trusts the authority trusts it for the loopback interface only.
 func certify(now time.Time, address net.IP) (tls.Certificate, []byte, error) {
 	signer, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -30,7 +30,8 @@ func certify(now time.Time, address net.IP) (tls.Certificate, []byte, error) {
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "salve sim: the embedded Azure's authority"},
 		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(validity),
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign,
-		PermittedDNSDomainsCritical: true, PermittedDNSDomains: []string{"localhost"}, PermittedIPRanges: []*net.IPNet{loopback4, loopback6},
+		PermittedDNSDomainsCritical: true, PermittedDNSDomains: []string{"localhost"},
+		PermittedIPRanges: []*net.IPNet{loopback4, loopback6},
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, authority, authority, &signer.PublicKey, signer)
 	if err != nil {
@@ -50,5 +51,6 @@ func certify(now time.Time, address net.IP) (tls.Certificate, []byte, error) {
 	if err != nil {
 		return tls.Certificate{}, nil, fmt.Errorf("making the server's certificate: %w", err)
 	}
-	return tls.Certificate{Certificate: [][]byte{leaf}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}), nil
+	trust := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})
+	return tls.Certificate{Certificate: [][]byte{leaf}, PrivateKey: key}, trust, nil
 }

@@ -21,7 +21,8 @@ import (
 
 // nodesOf lists a pool's nodes as the cluster has them; none while it can't be asked.
 func nodesOf(ctx context.Context, plane *kubetest.ControlPlane, pool string) []corev1.Node {
-	list, err := plane.Client().CoreV1().Nodes().List(ctx, metav1.ListOptions{LabelSelector: azuresim.PoolLabel + "=" + pool})
+	list, err := plane.Client().CoreV1().Nodes().
+		List(ctx, metav1.ListOptions{LabelSelector: azuresim.PoolLabel + "=" + pool})
 	if err != nil {
 		return nil
 	}
@@ -62,11 +63,14 @@ func TestNodesComeAndGoWithTheirPool(t *testing.T) {
 	}
 	pools := pools(t, server)
 	createPool(t, pools, "blue", 2)
-	eventually(t, "the new pool's nodes are Ready", func(ctx context.Context) bool { return readyNodes(ctx, plane, "blue") == 2 })
+	eventually(t, "the new pool's nodes are Ready", func(ctx context.Context) bool {
+		return readyNodes(ctx, plane, "blue") == 2
+	})
 	for _, node := range nodesOf(t.Context(), plane, "blue") {
 		if node.Labels["colour"] != "blue" || !strings.HasPrefix(node.Spec.ProviderID, "azure:///subscriptions/") ||
 			len(node.Spec.Taints) != 1 || node.Spec.Taints[0].Key != "only" {
-			t.Errorf("node %s has labels %v, provider ID %q and taints %v", node.Name, node.Labels, node.Spec.ProviderID, node.Spec.Taints)
+			t.Errorf("node %s has labels %v, provider ID %q and taints %v",
+				node.Name, node.Labels, node.Spec.ProviderID, node.Spec.Taints)
 		}
 	}
 	deletePool(t, pools, "blue")
@@ -101,7 +105,8 @@ func TestAKilledAPIServerMissesNothing(t *testing.T) {
 	deletePool(t, pools, "workers")
 	plane.StartAPIServer(t)
 	eventually(t, "the nodes are what the pools say", func(ctx context.Context) bool {
-		return readyNodes(ctx, plane, "blue") == 2 && len(nodesOf(ctx, plane, "workers")) == 0 && readyNodes(ctx, plane, "system") == 3
+		return readyNodes(ctx, plane, "blue") == 2 && len(nodesOf(ctx, plane, "workers")) == 0 &&
+			readyNodes(ctx, plane, "system") == 3
 	})
 }
 
@@ -120,7 +125,7 @@ func TestTheGivenClusterIsLeftAsItIsOrCleared(t *testing.T) {
 	theirs := plane.Nodes(t, 1, nil)[0]
 	leave := func(options *served.Options) { options.RemoveAtEnd = false }
 	first := serve(t, plane, "", leave) // with the apps of every scenario, in namespaces of their own
-	if err := first.Close(); err != nil {
+	if err := first.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if got := readyNodes(t.Context(), plane, "system"); got != 3 {
@@ -128,7 +133,8 @@ func TestTheGivenClusterIsLeftAsItIsOrCleared(t *testing.T) {
 	}
 	t.Run("and the next one of the same cluster begins anew", func(t *testing.T) {
 		serve(t, plane, "seed: 7\npools: [{name: other, mode: System, count: 2}]\n", nil)
-		if old, now := len(nodesOf(t.Context(), plane, "system")), readyNodes(t.Context(), plane, "other"); old != 0 || now != 2 {
+		old, now := len(nodesOf(t.Context(), plane, "system")), readyNodes(t.Context(), plane, "other")
+		if old != 0 || now != 2 {
 			t.Errorf("%d nodes are left of the one before, %d are there; want 0 and 2", old, now)
 		}
 	})
@@ -144,16 +150,22 @@ func TestANodeOfSomebodyElseIsNotTakenOver(t *testing.T) {
 	plane := kubetest.Start(t)
 	server := serve(t, plane, apps, nil)
 	name := nodesOf(t.Context(), plane, "system")[0].Name
-	if err := server.Close(); err != nil {
+	if err := server.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if _, err := plane.Client().CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	defer plane.Client().CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
+	t.Cleanup(func() {
+		err := plane.Client().CoreV1().Nodes().Delete(context.Background(), name, metav1.DeleteOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 	refused(t, plane.Kubeconfig(), "adding node "+name+": it is there already")
-	if left, err := plane.Client().CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{}); err != nil || left.Labels[managed.OwnerLabel] != "" {
+	left, err := plane.Client().CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil || left.Labels[managed.OwnerLabel] != "" {
 		t.Errorf("somebody else's node: %+v, %v", left, err)
 	}
 }
@@ -175,7 +187,7 @@ func refused(t *testing.T, path, why string) {
 	}
 	server, err := served.Start(t.Context(), served.Options{Scenario: scenario, Kubeconfig: kubeconfig})
 	if err == nil {
-		_ = server.Close() // it should not be there
+		_ = server.Close(context.Background()) // it should not be there
 	}
 	if err == nil || !strings.Contains(err.Error(), why) {
 		t.Errorf("got %v, want a refusal: %s", err, why)

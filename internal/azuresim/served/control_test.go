@@ -22,7 +22,8 @@ func TestTheControlEndpoint(t *testing.T) {
 			t.Fatalf("calls %+v", told.Calls)
 		}
 		read, write := told.Calls[0], told.Calls[1]
-		if read.Verb != "GET" || read.Resource != inCluster || read.Status != 200 || read.Mutating || read.At.IsZero() || read.RequestID == "" {
+		if read.Verb != "GET" || read.Resource != inCluster || read.Status != 200 || read.Mutating ||
+			read.At.IsZero() || read.RequestID == "" {
 			t.Errorf("the read is %+v", read)
 		}
 		if write.Verb != "PUT" || write.Status != 400 || !write.Mutating || write.Seq <= read.Seq {
@@ -64,12 +65,13 @@ func TestTheControlEndpoint(t *testing.T) {
 		}
 		var told struct{ Operations []azuresim.Operation }
 		control(t, server, "GET", "operations", "", &told)
-		if len(told.Operations) != 1 || told.Operations[0].Kind != "create" || !strings.HasSuffix(told.Operations[0].Resource, "/agentPools/lost") {
+		if len(told.Operations) != 1 || told.Operations[0].Kind != "create" ||
+			!strings.HasSuffix(told.Operations[0].Resource, "/agentPools/lost") {
 			t.Errorf("operations %+v", told.Operations)
 		}
 	})
 
-	t.Run("refuses a fault that can't be meant", func(t *testing.T) {
+	t.Run("refuses an invalid fault", func(t *testing.T) {
 		for text, want := range map[string]string{
 			"":                                     "there is no fault in it",
 			"earthquake: {}":                       `unknown field "earthquake"`,
@@ -78,7 +80,8 @@ func TestTheControlEndpoint(t *testing.T) {
 			"throttle: {match: {api: kubernetes}}": "not seen here",
 		} {
 			var told struct{ Error string }
-			if status := control(t, server, "POST", "faults", text, &told); status != http.StatusBadRequest || !strings.Contains(told.Error, want) {
+			if status := control(t, server, "POST", "faults", text, &told); status != http.StatusBadRequest ||
+				!strings.Contains(told.Error, want) {
 				t.Errorf("%q: %d %q, want %q", text, status, told.Error, want)
 			}
 		}

@@ -11,18 +11,21 @@ import (
 func (s *Server) handler() http.Handler {
 	control := s.control()
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		began, seen := time.Now(), &statusSeen{ResponseWriter: response}
-		defer func() {
-			s.log.LogAttrs(request.Context(), slog.LevelDebug, "request",
-				slog.String("method", request.Method), slog.String("path", request.URL.Path), slog.Int("status", seen.status),
-				slog.Duration("took", time.Since(began)), slog.String("client-request-id", request.Header.Get("x-ms-client-request-id")))
-		}()
+		seen := &statusSeen{ResponseWriter: response}
+		defer s.logRequest(request, seen, time.Now())
 		if strings.HasPrefix(request.URL.Path, controlPath) {
 			control.ServeHTTP(seen, request)
 			return
 		}
 		s.world.ServeHTTP(seen, request)
 	})
+}
+
+func (s *Server) logRequest(request *http.Request, seen *statusSeen, start time.Time) {
+	s.log.LogAttrs(request.Context(), slog.LevelDebug, "request",
+		slog.String("method", request.Method), slog.String("path", request.URL.Path), slog.Int("status", seen.status),
+		slog.Duration("took", time.Since(start)),
+		slog.String("client-request-id", request.Header.Get("x-ms-client-request-id")))
 }
 
 // statusSeen remembers the status that was answered; 0 when there was no answer.

@@ -7,9 +7,9 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// ReadKubeconfig reads the current context of a kubeconfig file, with the certificates that it names inside, so that it can
-// be handed to somebody else. An exec plugin stays as it is: a real cluster can't check tokens that the embedded Azure
-// makes up, whatever its scenario says of Entra ID.
+// ReadKubeconfig reads the current context of a kubeconfig file, with the certificates that it names inside, so that it
+// can be handed to somebody else. An exec plugin stays as it is: a real cluster can't check tokens that the embedded
+// Azure makes up, whatever its scenario says of Entra ID.
 func ReadKubeconfig(path string) ([]byte, error) {
 	config, err := clientcmd.LoadFromFile(path)
 	if err != nil {

@@ -73,7 +73,10 @@ func (r reply) at(path ...string) any {
 func login(t *testing.T, server *served.Server) *anybody {
 	t.Helper()
 	a := &anybody{Client: client(t, server), url: server.URL()}
-	form := url.Values{"grant_type": {"client_credentials"}, "client_id": {"anybody"}, "client_secret": {"any"}, "scope": {server.URL() + "/.default"}}
+	form := url.Values{
+		"grant_type": {"client_credentials"}, "client_id": {"anybody"}, "client_secret": {"any"},
+		"scope": {server.URL() + "/.default"},
+	}
 	response, err := a.PostForm(server.URL()+"/7e4a4700-0000-4000-8000-000000000002/oauth2/v2.0/token", form)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +97,8 @@ func (a *anybody) follow(t *testing.T, address string) reply {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
 		got := a.ask(t, "GET", address, "")
-		if got.status != http.StatusAccepted && got.at("status") != "InProgress" && got.at("status") != "Accepted" && got.at("status") != "Running" {
+		if got.status != http.StatusAccepted && got.at("status") != "InProgress" && got.at("status") != "Accepted" &&
+			got.at("status") != "Running" {
 			return got
 		}
 		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
@@ -109,8 +113,10 @@ func (a *anybody) follow(t *testing.T, address string) reply {
 }
 
 const (
-	inCluster = "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.ContainerService/managedClusters/" + cluster
-	version   = "?api-version=2025-02-01"
+	inSubscription = "/subscriptions/" + subscription
+	inGroup        = inSubscription + "/resourceGroups/" + group + "/providers"
+	inCluster      = inGroup + "/Microsoft.ContainerService/managedClusters/" + cluster
+	version        = "?api-version=2025-02-01"
 )
 
 func TestAnyClientCanTalkToIt(t *testing.T) {
@@ -118,7 +124,7 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 	anybody := login(t, server)
 
 	t.Run("a template is deployed and its deployment is followed by Azure-AsyncOperation", func(t *testing.T) {
-		const deployment = "/subscriptions/" + subscription + "/resourceGroups/" + group + "/providers/Microsoft.Resources/deployments/raw?api-version=2025-04-01"
+		const deployment = inGroup + "/Microsoft.Resources/deployments/raw?api-version=2025-04-01"
 		got := anybody.ask(t, "PUT", deployment, `{"properties": {"mode": "Incremental", "template": {"$schema": "x", "contentVersion": "1.0.0.0",
 			"resources": [{"type": "N.S/things", "apiVersion": "1", "name": "a", "properties": {"colour": "red"}}],
 			"outputs": {"colour": {"type": "string", "value": "[reference('a').colour]"}}}}}`)
@@ -134,7 +140,8 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 	})
 	t.Run("a pool is created and its operation is followed by Azure-AsyncOperation", func(t *testing.T) {
 		got := anybody.ask(t, "PUT", inCluster+"/agentPools/raw"+version, `{"properties":{"count":1,"vmSize":"Standard_D4ds_v5"}}`)
-		if got.status != http.StatusCreated || got.at("properties", "provisioningState") != "Creating" || got.header.Get("Retry-After") == "" {
+		if got.status != http.StatusCreated || got.at("properties", "provisioningState") != "Creating" ||
+			got.header.Get("Retry-After") == "" {
 			t.Fatalf("got %+v", got)
 		}
 		for _, header := range []string{"x-ms-request-id", "x-ms-correlation-request-id"} {
@@ -150,7 +157,8 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 		if ended.at("status") != "Succeeded" || ended.at("endTime") == nil {
 			t.Fatalf("it ended %+v", ended)
 		}
-		if got := anybody.ask(t, "GET", inCluster+"/agentPools/raw"+version, ""); got.at("properties", "provisioningState") != "Succeeded" {
+		got = anybody.ask(t, "GET", inCluster+"/agentPools/raw"+version, "")
+		if got.at("properties", "provisioningState") != "Succeeded" {
 			t.Errorf("the pool is %+v", got)
 		}
 	})
@@ -163,7 +171,8 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 		if ended := anybody.follow(t, got.header.Get("Location")); ended.status != http.StatusNoContent {
 			t.Fatalf("it ended %+v", ended)
 		}
-		if got := anybody.ask(t, "GET", inCluster+"/agentPools/raw"+version, ""); got.status != http.StatusNotFound || got.at("code") != "NotFound" {
+		got = anybody.ask(t, "GET", inCluster+"/agentPools/raw"+version, "")
+		if got.status != http.StatusNotFound || got.at("code") != "NotFound" {
 			t.Errorf("the pool is %+v", got)
 		}
 		if got := anybody.ask(t, "DELETE", inCluster+"/agentPools/raw"+version, ""); got.status != http.StatusNoContent {
@@ -173,7 +182,9 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 
 	t.Run("pages lead on by nextLink", func(t *testing.T) {
 		since := url.QueryEscape("eventTimestamp ge '" + time.Now().Add(-24*time.Hour).UTC().Format(time.RFC3339) + "'")
-		next, pages, events := "/subscriptions/"+subscription+"/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter="+since, 0, 0
+		pages, events := 0, 0
+		next := inSubscription +
+			"/providers/Microsoft.Insights/eventtypes/management/values?api-version=2015-04-01&$filter=" + since
 		for next != "" {
 			got := anybody.ask(t, "GET", next, "")
 			if got.status != http.StatusOK {
@@ -188,20 +199,30 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 		}
 	})
 
-	t.Run("what can't be meant is refused as ARM refuses it", func(t *testing.T) {
+	t.Run("invalid requests are refused as ARM refuses them", func(t *testing.T) {
 		for name, row := range map[string]struct {
 			method, path string
 			status       int
 			code         string
 		}{
-			"no api-version":              {"GET", inCluster, 400, "MissingApiVersionParameter"},
-			"an api-version of no form":   {"GET", inCluster + "?api-version=new", 400, "InvalidApiVersionParameter"},
-			"an api-version of no type":   {"GET", inCluster + "?api-version=2001-01-01", 400, "NoRegisteredProviderFound"},
-			"another subscription":        {"GET", "/subscriptions/00000000-0000-4000-8000-000000000000/resourceGroups?api-version=2021-04-01", 404, "SubscriptionNotFound"},
-			"a resource group of no name": {"GET", "/subscriptions/" + subscription + "/resourceGroups/none?api-version=2021-04-01", 404, "ResourceGroupNotFound"},
-			"another cluster":             {"GET", strings.Replace(inCluster, cluster, "aks-2", 1) + version, 404, "ResourceNotFound"},
-			"a path that nobody knows":    {"GET", "/subscriptions/" + subscription + "/quantum" + version, 404, "InvalidResourceType"},
-			"a provider that nobody has":  {"GET", "/subscriptions/" + subscription + "/providers/Contoso.Things?api-version=2021-04-01", 404, "InvalidResourceNamespace"},
+			"no api-version":            {"GET", inCluster, 400, "MissingApiVersionParameter"},
+			"an api-version of no form": {"GET", inCluster + "?api-version=new", 400, "InvalidApiVersionParameter"},
+			"an api-version of no type": {"GET", inCluster + "?api-version=2001-01-01", 400, "NoRegisteredProviderFound"},
+			"another subscription": {
+				"GET", "/subscriptions/00000000-0000-4000-8000-000000000000/resourceGroups?api-version=2021-04-01",
+				404, "SubscriptionNotFound",
+			},
+			"a resource group of no name": {
+				"GET", inSubscription + "/resourceGroups/none?api-version=2021-04-01", 404, "ResourceGroupNotFound",
+			},
+			"another cluster": {
+				"GET", strings.Replace(inCluster, cluster, "aks-2", 1) + version, 404, "ResourceNotFound",
+			},
+			"a path that nobody knows": {"GET", inSubscription + "/quantum" + version, 404, "InvalidResourceType"},
+			"a provider that nobody has": {
+				"GET", inSubscription + "/providers/Contoso.Things?api-version=2021-04-01",
+				404, "InvalidResourceNamespace",
+			},
 		} {
 			got := anybody.ask(t, row.method, row.path, "")
 			if got.status != row.status || got.at("error", "code") != row.code || got.at("error", "message") == "" {
@@ -216,12 +237,12 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 
 	t.Run("a client that looks around finds its way to the cluster", func(t *testing.T) {
 		for path, want := range map[string]string{
-			"/tenants?api-version=2022-12-01":                                                                    "/tenants/",
-			"/subscriptions?api-version=2022-12-01":                                                              subscription,
-			"/subscriptions/" + subscription + "/resourcegroups?api-version=2024-11-01":                          "/resourceGroups/fleet",
-			"/subscriptions/" + subscription + "/providers?api-version=2021-04-01":                               "Microsoft.ContainerService",
-			"/subscriptions/" + subscription + "/providers/Microsoft.ContainerService/managedClusters" + version: "managedClusters/aks-1",
-			inCluster + "/agentPools" + version:                                                                  "/agentPools/system",
+			"/tenants?api-version=2022-12-01":                                                  "/tenants/",
+			"/subscriptions?api-version=2022-12-01":                                            subscription,
+			inSubscription + "/resourcegroups?api-version=2024-11-01":                          "/resourceGroups/fleet",
+			inSubscription + "/providers?api-version=2021-04-01":                               "Microsoft.ContainerService",
+			inSubscription + "/providers/Microsoft.ContainerService/managedClusters" + version: "managedClusters/aks-1",
+			inCluster + "/agentPools" + version:                                                "/agentPools/system",
 		} {
 			got := anybody.ask(t, "GET", path, "")
 			values, _ := got.body["value"].([]any)
@@ -229,7 +250,8 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 				t.Errorf("%s: %d %v, want %s in it", path, got.status, got.body, want)
 			}
 		}
-		if got := anybody.ask(t, "HEAD", "/subscriptions/"+subscription+"/resourceGroups/"+group+"?api-version=2021-04-01", ""); got.status != http.StatusNoContent {
+		got := anybody.ask(t, "HEAD", inSubscription+"/resourceGroups/"+group+"?api-version=2021-04-01", "")
+		if got.status != http.StatusNoContent {
 			t.Errorf("HEAD of the resource group: %d", got.status)
 		}
 	})

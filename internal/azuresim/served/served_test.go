@@ -47,7 +47,9 @@ func serve(t *testing.T, plane *kubetest.ControlPlane, lines string, change func
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := served.Options{Scenario: scenario, Kubeconfig: kubeconfig, RemoveAtEnd: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	options := served.Options{
+		Scenario: scenario, Kubeconfig: kubeconfig, RemoveAtEnd: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
 	if change != nil {
 		change(&options)
 	}
@@ -56,7 +58,7 @@ func serve(t *testing.T, plane *kubetest.ControlPlane, lines string, change func
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
+		if err := server.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -74,7 +76,9 @@ func client(t *testing.T, server *served.Server) *http.Client {
 	if !trusted.AppendCertsFromPEM(authority) {
 		t.Fatal("no certificate in the authority's file")
 	}
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
+	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport, Timeout: patience}
 }
@@ -88,16 +92,20 @@ const (
 // pools is the SDK's own client, which logs in by a secret and repeats nothing.
 func pools(t *testing.T, server *served.Server) *armcontainerservice.AgentPoolsClient {
 	t.Helper()
-	options := policy.ClientOptions{Transport: client(t, server), Retry: policy.RetryOptions{MaxRetries: -1}, Cloud: cloud.Configuration{
-		ActiveDirectoryAuthorityHost: server.URL(),
-		Services:                     map[cloud.ServiceName]cloud.ServiceConfiguration{cloud.ResourceManager: {Audience: server.URL(), Endpoint: server.URL()}},
-	}}
+	options := policy.ClientOptions{Transport: client(t, server), Retry: policy.RetryOptions{MaxRetries: -1},
+		Cloud: cloud.Configuration{
+			ActiveDirectoryAuthorityHost: server.URL(),
+			Services: map[cloud.ServiceName]cloud.ServiceConfiguration{
+				cloud.ResourceManager: {Audience: server.URL(), Endpoint: server.URL()},
+			},
+		}}
 	credential, err := azidentity.NewClientSecretCredential("7e4a4700-0000-4000-8000-000000000002", "somebody", "a secret",
 		&azidentity.ClientSecretCredentialOptions{ClientOptions: options, DisableInstanceDiscovery: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := armcontainerservice.NewAgentPoolsClient(subscription, credential, &arm.ClientOptions{ClientOptions: options})
+	made, err := armcontainerservice.NewAgentPoolsClient(subscription, credential,
+		&arm.ClientOptions{ClientOptions: options})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type Options struct {
 	CAFile string
 	// RemoveAtEnd removes at the end what was made in the given cluster; otherwise it stays as it is.
 	RemoveAtEnd bool
-	// Log is told of each request at level debug, and of trouble with the given cluster; nil is nobody.
+	// Log is told of each request at level debug, and of failures of the given cluster; nil is nobody.
 	Log *slog.Logger
 }
 
@@ -67,13 +67,15 @@ type Server struct {
 	gone        sync.WaitGroup
 }
 
-// Start brings the given cluster to where the scenario begins and then serves it. What an earlier Server of the same managed
-// cluster left there is removed first. Close ends it.
+// Start brings the given cluster to where the scenario begins and then serves it. What an earlier Server of the same
+// managed cluster left there is removed first. Close ends it.
 func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{scenario: options.Scenario, log: options.Log, removeAtEnd: options.RemoveAtEnd, served: make(chan error, 1)}
+	s := &Server{
+		scenario: options.Scenario, log: options.Log, removeAtEnd: options.RemoveAtEnd, served: make(chan error, 1),
+	}
 	listener, err := listen(options.Listen)
 	if err != nil {
 		return nil, err
@@ -82,7 +84,7 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 	defer func() {
 		if err != nil {
 			s.removeAtEnd = true // nothing was served: leave nothing behind
-			err = errors.Join(err, listener.Close(), s.release())
+			err = errors.Join(err, listener.Close(), s.release(context.WithoutCancel(ctx)))
 		}
 	}()
 	certificate, authority, err := certify(time.Now(), listener.Addr().(*net.TCPAddr).IP)
@@ -96,7 +98,8 @@ func Start(ctx context.Context, options Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.http = &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerPatience, ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		Handler: s.handler(), ReadHeaderTimeout: headerPatience,
+		ErrorLog:  slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12},
 	}
 	s.world.Begin()
@@ -121,13 +124,14 @@ func (s *Server) prepare(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	s.world, err = azuresim.New(options.Scenario, azuresim.Options{Kubernetes: s.cluster, Kubeconfig: options.HandOut, Held: true})
+	s.world, err = azuresim.New(options.Scenario,
+		azuresim.Options{Kubernetes: s.cluster, Kubeconfig: options.HandOut, Held: true})
 	if err != nil {
 		return err
 	}
-	beginning, cancel := clock.WithTimeout(ctx, clock.Real{}, beginPatience)
+	starting, cancel := clock.WithTimeout(ctx, clock.Real{}, beginPatience)
 	defer cancel()
-	return s.cluster.Await(beginning)
+	return s.cluster.Await(starting)
 }
 
 // CheckAddress refuses what is not an address of the loopback interface.
@@ -170,7 +174,7 @@ func (s *Server) writeAuthority(path string, authority []byte) error {
 		return fmt.Errorf("writing the authority's certificate: %w", err)
 	}
 	s.caFile = path
-	if err := os.WriteFile(path, authority, 0o644); err != nil {
+	if err := os.WriteFile(path, authority, 0o644); err != nil { //nolint:gosec // G306: a certificate is public
 		return fmt.Errorf("writing the authority's certificate: %w", err)
 	}
 	return nil
@@ -195,20 +199,21 @@ func (s *Server) Wait(ctx context.Context) error {
 	}
 }
 
-// Close ends the serving: what is being answered is answered, but for calls that hang.
-func (s *Server) Close() error {
+// Close ends the serving: what is being answered is answered, but for calls that hang. It is bounded in time by itself
+// too.
+func (s *Server) Close(ctx context.Context) error {
 	s.world.Close() // lets go of calls that hang
-	ctx, cancel := clock.WithTimeout(context.Background(), clock.Real{}, endPatience)
+	ending, cancel := clock.WithTimeout(ctx, clock.Real{}, endPatience)
 	defer cancel()
-	if err := s.http.Shutdown(ctx); err != nil {
+	if err := s.http.Shutdown(ending); err != nil {
 		s.log.Warn("requests were cut off", "error", errors.Join(err, s.http.Close()))
 	}
 	s.gone.Wait()
-	return s.release()
+	return s.release(ctx)
 }
 
 // release lets go of everything but the listener.
-func (s *Server) release() error {
+func (s *Server) release(ctx context.Context) error {
 	var problems []error
 	if s.world != nil {
 		s.world.Close()
@@ -216,9 +221,9 @@ func (s *Server) release() error {
 	if s.cluster != nil {
 		s.cluster.Close()
 		if s.removeAtEnd {
-			ctx, cancel := clock.WithTimeout(context.Background(), clock.Real{}, clearPatience)
+			clearing, cancel := clock.WithTimeout(ctx, clock.Real{}, clearPatience)
 			defer cancel()
-			problems = append(problems, s.cluster.Clear(ctx))
+			problems = append(problems, s.cluster.Clear(clearing))
 		}
 	}
 	if s.ownFolder != "" {

@@ -6,29 +6,31 @@ import (
 	"strings"
 )
 
-// collections are the functions of arrays, objects, and strings taken as such.
-var collections = map[string]*function{
-	"concat":       pure(0, -1, concat),
-	"join":         pure(2, 2, join),
-	"length":       pure(1, 1, func(a []any) (any, error) { return length(a[0]) }),
-	"empty":        pure(1, 1, func(a []any) (any, error) { return isEmpty(a[0]) }),
-	"contains":     pure(2, 2, contains),
-	"first":        pure(1, 1, func(a []any) (any, error) { return end(a[0], false) }),
-	"last":         pure(1, 1, func(a []any) (any, error) { return end(a[0], true) }),
-	"skip":         pure(2, 2, func(a []any) (any, error) { return cut(a, false) }),
-	"take":         pure(2, 2, func(a []any) (any, error) { return cut(a, true) }),
-	"union":        pure(2, -1, union),
-	"intersection": pure(2, -1, intersection),
-	"range":        eachInteger(numbersFrom),
-	"createArray":  pure(0, -1, func(a []any) (any, error) { return append([]any{}, a...), nil }),
-	"createObject": pure(0, -1, createObject),
-	"array": pure(1, 1, func(a []any) (any, error) {
-		if list, isList := a[0].([]any); isList {
-			return list, nil
-		}
-		return []any{a[0]}, nil
-	}),
-	"items": pure(1, 1, items),
+// collectionFunctions are the functions of arrays, objects, and strings taken as such.
+func collectionFunctions() map[string]*function {
+	return map[string]*function{
+		"concat":       pure(0, -1, concat),
+		"join":         pure(2, 2, join),
+		"length":       pure(1, 1, func(a []any) (any, error) { return length(a[0]) }),
+		"empty":        pure(1, 1, func(a []any) (any, error) { return isEmpty(a[0]) }),
+		"contains":     pure(2, 2, contains),
+		"first":        pure(1, 1, func(a []any) (any, error) { return end(a[0], false) }),
+		"last":         pure(1, 1, func(a []any) (any, error) { return end(a[0], true) }),
+		"skip":         pure(2, 2, func(a []any) (any, error) { return cut(a, false) }),
+		"take":         pure(2, 2, func(a []any) (any, error) { return cut(a, true) }),
+		"union":        pure(2, -1, union),
+		"intersection": pure(2, -1, intersection),
+		"range":        eachInteger(numbersFrom),
+		"createArray":  pure(0, -1, func(a []any) (any, error) { return append([]any{}, a...), nil }),
+		"createObject": pure(0, -1, createObject),
+		"array": pure(1, 1, func(a []any) (any, error) {
+			if list, isList := a[0].([]any); isList {
+				return list, nil
+			}
+			return []any{a[0]}, nil
+		}),
+		"items": pure(1, 1, items),
+	}
 }
 
 func concat(a []any) (any, error) {

@@ -125,7 +125,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Code + ": " + e.Message }
 
 func invalid(format string, arguments ...any) *Error {
-	return &Error{Code: "InvalidTemplate", Message: "Deployment template validation failed: '" + fmt.Sprintf(format, arguments...) + "'."}
+	return &Error{Code: "InvalidTemplate", Message: "Deployment template validation failed: '" +
+		fmt.Sprintf(format, arguments...) + "'."}
 }
 
 // MissingError says that a resource that an expression refers to is not there.

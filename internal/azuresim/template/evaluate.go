@@ -15,8 +15,8 @@ type environment struct {
 	azure Azure
 	// inDefault: in a parameter's default value, the only place for the time.
 	inDefault bool
-	// foresee leaves an expression as it is written when it asks for what is not there yet.
-	foresee bool
+	// preview leaves an expression as it is written when it asks for what is not there yet.
+	preview bool
 }
 
 // loop is one turn of a copy.
@@ -25,9 +25,9 @@ type loop struct {
 	index int
 }
 
-func (e environment) in(turn loop) *environment {
-	e.loops = append(append([]loop(nil), e.loops...), turn)
-	return &e
+func (env environment) in(turn loop) *environment {
+	env.loops = append(append([]loop(nil), env.loops...), turn)
+	return &env
 }
 
 func (l *literal) evaluate(*environment) (any, error) { return l.value, nil }
@@ -142,7 +142,7 @@ func (env *environment) text(path, text string) (any, error) {
 	switch {
 	case err == nil:
 		return value, nil
-	case errors.As(err, &missing) && env.foresee:
+	case errors.As(err, &missing) && env.preview:
 		return text, nil
 	case errors.As(err, &placed):
 		return nil, err
@@ -193,7 +193,7 @@ func (env *environment) copyInto(made map[string]any, path string, copies []any)
 		asked, isObject := entry.(map[string]any)
 		name := getText(asked, "name")
 		if !isObject || name == "" {
-			return fmt.Errorf("a copy needs name, count and input")
+			return errors.New("a copy needs name, count and input")
 		}
 		list, err := env.turns(item(path, i), name, asked)
 		if err != nil {

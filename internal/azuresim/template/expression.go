@@ -208,7 +208,9 @@ func (p *parser) quoted() (expression, error) {
 
 func (p *parser) number() (expression, error) {
 	start := p.at
-	for p.at++; p.at < len(p.text) && isDigit(p.text[p.at]); p.at++ {
+	p.at++ // a sign or the first digit
+	for p.at < len(p.text) && isDigit(p.text[p.at]) {
+		p.at++
 	}
 	number := json.Number(p.text[start:p.at])
 	if _, err := number.Int64(); err != nil {

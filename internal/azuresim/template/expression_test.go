@@ -66,12 +66,15 @@ func evaluated(expression, kind string) (any, error) {
 		return nil, err
 	}
 	plan, err := bind(`"parameters": {
-			"word": {"type": "string"}, "Number": {"type": "int", "defaultValue": 7}, "list": {"type": "array", "defaultValue": [1, "two", {"three": 3}]},
-			"when": {"type": "string", "defaultValue": "[utcNow()]"}, "day": {"type": "string", "defaultValue": "[utcNow('yyyy-MM-dd HH:mm')]"}
+			"word": {"type": "string"}, "Number": {"type": "int", "defaultValue": 7},
+			"list": {"type": "array", "defaultValue": [1, "two", {"three": 3}]},
+			"when": {"type": "string", "defaultValue": "[utcNow()]"},
+			"day": {"type": "string", "defaultValue": "[utcNow('yyyy-MM-dd HH:mm')]"}
 		},
 		"variables": {
-			"object": {"a": {"b": ["x", "y"]}, "Case": 1, "none": null}, "twice": "[concat(variables('once'), variables('once'))]", "once": "[parameters('word')]",
-			"ring": "[variables('gnir')]", "gnir": "[variables('ring')]",
+			"object": {"a": {"b": ["x", "y"]}, "Case": 1, "none": null},
+			"twice": "[concat(variables('once'), variables('once'))]", "once": "[parameters('word')]",
+			"chicken": "[variables('egg')]", "egg": "[variables('chicken')]",
 			"copy": [{"name": "squares", "count": 3, "input": "[mul(copyIndex('squares'), copyIndex('squares'))]"}]
 		},
 		"resources": [],
@@ -131,7 +134,7 @@ func TestExpressions(t *testing.T) {
 		`[mul(sub(5, 2), 2)]`: `6`,
 	} {
 		t.Run(expression, func(t *testing.T) {
-			var wanted any = object(`{"it": ` + want + `}`)["it"]
+			wanted := object(`{"it": ` + want + `}`)["it"]
 			kind := map[byte]string{'"': "string", '[': "array", '{': "object", 't': "bool", 'f': "bool"}[want[0]]
 			if kind == "" {
 				kind = "int"
@@ -177,7 +180,7 @@ func TestBadExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 		`[99999999999999999999]`:          `is not an integer`,
 		`[concat('a').]`:                  `expected a name`,
 		`[not()]`:                         `'not' does not take 0 arguments`,
-		`[variables('ring')]`:             `refers to itself`,
+		`[variables('chicken')]`:          `refers to itself`,
 		`[parameters('missing')]`:         `the template parameter 'missing' is not found`,
 		`[variables('object').missing]`:   `property 'missing' doesn't exist, available properties are 'Case, a, none'`,
 		`[parameters('list')[3]]`:         `property '3' doesn't exist`,
@@ -200,7 +203,8 @@ func TestBadExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 			}
 			_, err := evaluated(expression, "string")
 			var refused *template.Error
-			if !errors.As(err, &refused) || refused.Code != "InvalidTemplate" || !strings.Contains(refused.Message, want) || !strings.Contains(refused.Message, "at line '") {
+			if !errors.As(err, &refused) || refused.Code != "InvalidTemplate" || !strings.Contains(refused.Message, want) ||
+				!strings.Contains(refused.Message, "at line '") {
 				t.Fatalf("got %v, want InvalidTemplate, at line, %s", err, want)
 			}
 		})

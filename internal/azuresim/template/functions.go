@@ -17,9 +17,13 @@ type function struct {
 }
 
 // functions are those that the embedded Azure knows, by name in lower case.
+//
+//nolint:gochecknoglobals // a table that nobody writes to, made once
 var functions = func() map[string]*function {
 	all := map[string]*function{}
-	for _, some := range []map[string]*function{logic, texts, collections, numbers, places} {
+	for _, some := range []map[string]*function{
+		logicFunctions(), stringFunctions(), collectionFunctions(), numberFunctions(), deploymentFunctions(),
+	} {
 		for name, f := range some {
 			all[strings.ToLower(name)] = f
 		}

@@ -7,57 +7,63 @@ import (
 	"strings"
 )
 
-// logic are the functions that decide and compare.
-var logic = map[string]*function{
-	"if": {least: 3, most: 3, lazy: func(env *environment, a []expression) (any, error) {
-		holds, err := condition(env, a[0], "if")
-		if err != nil {
-			return nil, err
-		}
-		if holds {
-			return a[1].evaluate(env)
-		}
-		return a[2].evaluate(env)
-	}},
-	"and": {least: 2, most: -1, lazy: func(env *environment, a []expression) (any, error) { return untilOne(env, a, "and", false) }},
-	"or":  {least: 2, most: -1, lazy: func(env *environment, a []expression) (any, error) { return untilOne(env, a, "or", true) }},
-	"coalesce": {least: 1, most: -1, lazy: func(env *environment, a []expression) (any, error) {
-		for _, one := range a {
-			if value, err := one.evaluate(env); value != nil || err != nil {
-				return value, err
+// logicFunctions are the functions that decide and compare.
+func logicFunctions() map[string]*function {
+	return map[string]*function{
+		"if": {least: 3, most: 3, lazy: func(env *environment, a []expression) (any, error) {
+			holds, err := condition(env, a[0], "if")
+			if err != nil {
+				return nil, err
 			}
-		}
-		return nil, nil
-	}},
-	"not": pure(1, 1, func(a []any) (any, error) {
-		value, err := boolAt(a, 0)
-		return !value, err
-	}),
-	"true":            pure(0, 0, func([]any) (any, error) { return true, nil }),
-	"false":           pure(0, 0, func([]any) (any, error) { return false, nil }),
-	"null":            pure(0, 0, func([]any) (any, error) { return nil, nil }),
-	"equals":          pure(2, 2, func(a []any) (any, error) { return same(a[0], a[1]), nil }),
-	"less":            compared(func(order int) bool { return order < 0 }),
-	"lessOrEquals":    compared(func(order int) bool { return order <= 0 }),
-	"greater":         compared(func(order int) bool { return order > 0 }),
-	"greaterOrEquals": compared(func(order int) bool { return order >= 0 }),
-	"bool": pure(1, 1, func(a []any) (any, error) {
-		switch value := a[0].(type) {
-		case bool:
-			return value, nil
-		case string:
-			switch strings.ToLower(value) {
-			case "true", "1":
-				return true, nil
-			case "false", "0":
-				return false, nil
+			if holds {
+				return a[1].evaluate(env)
 			}
-		case json.Number:
-			n, err := value.Int64()
-			return n != 0, err
-		}
-		return nil, unexpected(0, "a boolean, an integer, or 'true' or 'false'", a[0])
-	}),
+			return a[2].evaluate(env)
+		}},
+		"and": {least: 2, most: -1, lazy: func(env *environment, a []expression) (any, error) {
+			return untilOne(env, a, "and", false)
+		}},
+		"or": {least: 2, most: -1, lazy: func(env *environment, a []expression) (any, error) {
+			return untilOne(env, a, "or", true)
+		}},
+		"coalesce": {least: 1, most: -1, lazy: func(env *environment, a []expression) (any, error) {
+			for _, one := range a {
+				if value, err := one.evaluate(env); value != nil || err != nil {
+					return value, err
+				}
+			}
+			return nil, nil
+		}},
+		"not": pure(1, 1, func(a []any) (any, error) {
+			value, err := boolAt(a, 0)
+			return !value, err
+		}),
+		"true":            pure(0, 0, func([]any) (any, error) { return true, nil }),
+		"false":           pure(0, 0, func([]any) (any, error) { return false, nil }),
+		"null":            pure(0, 0, func([]any) (any, error) { return nil, nil }),
+		"equals":          pure(2, 2, func(a []any) (any, error) { return same(a[0], a[1]), nil }),
+		"less":            compared(func(order int) bool { return order < 0 }),
+		"lessOrEquals":    compared(func(order int) bool { return order <= 0 }),
+		"greater":         compared(func(order int) bool { return order > 0 }),
+		"greaterOrEquals": compared(func(order int) bool { return order >= 0 }),
+		"bool": pure(1, 1, func(a []any) (any, error) {
+			switch value := a[0].(type) {
+			case bool:
+				return value, nil
+			case string:
+				switch strings.ToLower(value) {
+				case "true", "1":
+					return true, nil
+				case "false", "0":
+					return false, nil
+				}
+			case json.Number:
+				n, err := value.Int64()
+				return n != 0, err
+			}
+			return nil, unexpected(0, "a boolean, an integer, or 'true' or 'false'", a[0])
+		}),
+	}
 }
 
 func condition(env *environment, e expression, name string) (bool, error) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// order finds what each resource needs, and refuses rings.
+// order finds what each resource needs, and refuses cycles.
 func (p *Plan) order() error {
 	for i := range p.Resources {
 		resource := &p.Resources[i]
@@ -44,20 +44,20 @@ func (p *Plan) declaredNeeds(resource *Resource) ([]int, error) {
 		name, isText := entry.(string)
 		found, known := p.find(name)
 		if !isText || !known {
-			return nil, invalid("The resource '%s' is not defined in the template, but the template resource '%s' depends on it. "+
-				"Please see https://aka.ms/arm-syntax for usage details.", text(entry), resource.Name)
+			return nil, invalid("The resource '%s' is not defined in the template, but the template resource '%s' depends on "+
+				"it. Please see https://aka.ms/arm-syntax for usage details.", text(entry), resource.Name)
 		}
 		if p.ambiguous(found) {
-			return nil, invalid("The name '%s' that the template resource '%s' depends on is that of several resources: use a resource ID. "+
-				"Please see https://aka.ms/arm-syntax for usage details.", name, resource.Name)
+			return nil, invalid("The name '%s' that the template resource '%s' depends on is that of several resources: use a "+
+				"resource ID. Please see https://aka.ms/arm-syntax for usage details.", name, resource.Name)
 		}
 		needs = append(needs, found...)
 	}
 	return needs, nil
 }
 
-// find gives the resources that a dependency means: by ID, name, symbolic name or copy; all turns of a copy. What was left
-// out by its condition is known, and is none.
+// find gives the resources that a dependency means: by ID, name, symbolic name or copy; all turns of a copy. What was
+// left out by its condition is known, and is none.
 func (p *Plan) find(name string) (found []int, known bool) {
 	for i := range p.Resources {
 		if p.Resources[i].goesBy(name) {
@@ -68,18 +68,22 @@ func (p *Plan) find(name string) (found []int, known bool) {
 		slices.ContainsFunc(p.template.resources, func(d declared) bool {
 			copying, _ := get(d.body, "copy")
 			asked, _ := copying.(map[string]any)
-			return asked != nil && (strings.EqualFold(getText(asked, "name"), name) || d.symbol == name && name != "") // a copy of none
+			// a copy of none
+			return asked != nil && (strings.EqualFold(getText(asked, "name"), name) || d.symbol == name && name != "")
 		})
 	return found, known
 }
 
 // ambiguous: several resources that are not the turns of one copy.
 func (p *Plan) ambiguous(found []int) bool {
-	return slices.ContainsFunc(found, func(i int) bool { return p.Resources[i].declared.path != p.Resources[found[0]].declared.path })
+	return slices.ContainsFunc(found, func(i int) bool {
+		return p.Resources[i].declared.path != p.Resources[found[0]].declared.path
+	})
 }
 
 func (r *Resource) goesBy(name string) bool {
-	return name != "" && (strings.EqualFold(r.ID, name) || strings.EqualFold(r.Name, name) || strings.EqualFold(r.copyName, name) ||
+	return name != "" && (strings.EqualFold(r.ID, name) || strings.EqualFold(r.Name, name) ||
+		strings.EqualFold(r.copyName, name) ||
 		strings.EqualFold(r.Type+"/"+r.Name, name) || strings.EqualFold(Path(r.Type, r.Name), name) || r.isSymbol(name))
 }
 
@@ -88,11 +92,12 @@ func (r *Resource) isSymbol(name string) bool {
 	if r.symbol == "" {
 		return false
 	}
-	return strings.EqualFold(r.symbol, name) || len(r.turns) > 0 && strings.EqualFold(fmt.Sprintf("%s[%d]", r.symbol, r.turns[0].index), name)
+	return strings.EqualFold(r.symbol, name) ||
+		len(r.turns) > 0 && strings.EqualFold(fmt.Sprintf("%s[%d]", r.symbol, r.turns[0].index), name)
 }
 
-// references are the names that the body asks for with reference(), as far as they are known beforehand. ARM takes those
-// for dependencies that are names of the same template; those that are IDs it does not.
+// references are the names that the body asks for with reference(), as far as they are known beforehand. ARM takes
+// those for dependencies that are names of the same template; those that are IDs it does not.
 func (p *Plan) references(resource *Resource) []string {
 	var names []string
 	env := &environment{plan: p, loops: resource.turns}
@@ -174,7 +179,8 @@ func (p *Plan) refuseRings() error {
 	visit = func(i int) error {
 		switch state[i] {
 		case open:
-			return invalid("Circular dependency detected on resource: '%s'. Please see https://aka.ms/arm-syntax-resources for usage details.", p.Resources[i].ID)
+			return invalid("Circular dependency detected on resource: '%s'. Please see https://aka.ms/arm-syntax-resources "+
+				"for usage details.", p.Resources[i].ID)
 		case closed:
 			return nil
 		}

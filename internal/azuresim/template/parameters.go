@@ -10,14 +10,17 @@ import (
 )
 
 // valueTypes are the types of parameters and outputs, as ARM shows them.
-var valueTypes = []string{"String", "SecureString", "Int", "Bool", "Object", "SecureObject", "Array"}
+func valueTypes() []string {
+	return []string{"String", "SecureString", "Int", "Bool", "Object", "SecureObject", "Array"}
+}
 
 func valueType(name string) (string, bool) {
-	at := slices.IndexFunc(valueTypes, func(known string) bool { return strings.EqualFold(known, name) })
-	if at < 0 {
-		return "", false
+	for _, known := range valueTypes() {
+		if strings.EqualFold(known, name) {
+			return known, true
+		}
 	}
-	return valueTypes[at], true
+	return "", false
 }
 
 func isSecure(kind string) bool { return strings.HasPrefix(kind, "Secure") }
@@ -58,8 +61,8 @@ func (t *Template) checkParameters() error {
 			return invalid("The template parameter '%s' at line '%d' and column '%d' must be an object.", name, line, column)
 		}
 		if _, isType := valueType(getText(declaration, "type")); !isType {
-			return invalid("The template parameter '%s' at line '%d' and column '%d' is not valid: its type must be one of '%s'.",
-				name, line, column, strings.Join(valueTypes, ", "))
+			return invalid("The template parameter '%s' at line '%d' and column '%d' is not valid: "+
+				"its type must be one of '%s'.", name, line, column, strings.Join(valueTypes(), ", "))
 		}
 	}
 	return nil
@@ -70,8 +73,9 @@ func (p *Plan) bindParameters(given map[string]any) error {
 	t := p.template
 	for _, name := range sortedKeys(given) {
 		if _, declared := get(t.parameters, name); !declared {
-			return invalid("The template parameter '%s' is not in the template and can therefore not be provided at deployment time. "+
-				"The only supported parameters for this template are '%s'. Please see https://aka.ms/arm-pass-parameter-values for usage details.",
+			return invalid("The template parameter '%s' is not in the template and can therefore not be provided at deployment "+
+				"time. The only supported parameters for this template are '%s'. Please see "+
+				"https://aka.ms/arm-pass-parameter-values for usage details.",
 				name, strings.Join(sortedKeys(t.parameters), ", "))
 		}
 	}
@@ -134,12 +138,14 @@ func givenValue(name string, given map[string]any) (any, bool, error) {
 	}
 	object, isObject := entry.(map[string]any)
 	if reference, _ := get(object, "reference"); reference != nil {
-		return nil, false, invalid("The parameter '%s' is a reference to a key vault, which the embedded Azure does not have.", name)
+		return nil, false, invalid("The parameter '%s' is a reference to a key vault, which the embedded Azure does "+
+			"not have.", name)
 	}
 	value, hasValue := get(object, "value")
 	if !isObject || !hasValue {
-		return nil, false, &Error{"InvalidDeploymentParameterValue", fmt.Sprintf("The value of deployment parameter '%s' is null. Please specify the value "+
-			"or use the parameter reference. See https://aka.ms/arm-create-parameter-file for details.", name)}
+		return nil, false, &Error{"InvalidDeploymentParameterValue",
+			fmt.Sprintf("The value of deployment parameter '%s' is null. Please specify the value "+
+				"or use the parameter reference. See https://aka.ms/arm-create-parameter-file for details.", name)}
 	}
 	return value, true, nil
 }
@@ -155,7 +161,8 @@ func (p *Plan) defaultOf(name string, declaration map[string]any) (any, error) {
 		return nil, invalid("The value for the template parameter '%s' at line '%d' and column '%d' is not provided. "+
 			"Please see https://aka.ms/arm-create-parameter-file for usage details.", name, line, column)
 	case p.binding[strings.ToLower(name)]:
-		return nil, invalid("The default value of the template parameter '%s' at line '%d' and column '%d' refers to itself.", name, line, column)
+		return nil, invalid("The default value of the template parameter '%s' at line '%d' and column '%d' refers to itself.",
+			name, line, column)
 	}
 	p.binding[strings.ToLower(name)] = true
 	env := &environment{plan: p, inDefault: true}
@@ -175,7 +182,8 @@ func checkLimits(name, kind string, declaration map[string]any, value any) error
 	if list, limited := get(declaration, "allowedValues"); limited && list != nil {
 		allowed, _ := list.([]any)
 		if !isAllowed(allowed, value) {
-			return invalid("The provided value %s for the template parameter '%s' is not valid. The parameter value is not part of the allowed value(s): %s.",
+			return invalid("The provided value %s for the template parameter '%s' is not valid. The parameter value is not "+
+				"part of the allowed value(s): %s.",
 				shown, name, text(allowed))
 		}
 	}
@@ -194,7 +202,8 @@ func checkLimits(name, kind string, declaration map[string]any, value any) error
 	least, bounded := limit(declaration, "min", what)
 	most, limited := limit(declaration, "max", what)
 	if bounded && size < least || limited && size > most {
-		return invalid("The provided value %s for the template parameter '%s' is not valid: its %s is %d, beyond the limits of the template.", shown, name, what, size)
+		return invalid("The provided value %s for the template parameter '%s' is not valid: its %s is %d, beyond the "+
+			"limits of the template.", shown, name, what, size)
 	}
 	return nil
 }

@@ -8,23 +8,26 @@ import (
 	"time"
 )
 
-// places are the functions that know the deployment and the world around it.
-var places = map[string]*function{
-	"parameters": {least: 1, most: 1, apply: (*environment).parameterValue},
-	"variables":  {least: 1, most: 1, apply: (*environment).variable},
-	"copyIndex":  {least: 0, most: 2, apply: (*environment).copyIndex},
-	"reference":  {least: 1, most: 3, apply: (*environment).reference},
-	"resourceId": {least: 2, most: -1, apply: func(env *environment, a []any) (any, error) {
-		return env.resourceID(a, env.plan.site.Group)
-	}},
-	"subscriptionResourceId": {least: 2, most: -1, apply: func(env *environment, a []any) (any, error) { return env.resourceID(a, "") }},
-	"extensionResourceId":    pure(3, -1, extensionID),
-	"resourceGroup":          {apply: (*environment).resourceGroup},
-	"subscription":           {apply: (*environment).subscription},
-	"tenant":                 {apply: (*environment).tenant},
-	"deployment":             {apply: (*environment).deployment},
-	"environment":            pure(0, 0, func([]any) (any, error) { return cloud(), nil }),
-	"utcNow":                 {least: 0, most: 1, apply: (*environment).utcNow},
+// deploymentFunctions are the functions that know the deployment and the world around it.
+func deploymentFunctions() map[string]*function {
+	return map[string]*function{
+		"parameters": {least: 1, most: 1, apply: (*environment).parameterValue},
+		"variables":  {least: 1, most: 1, apply: (*environment).variable},
+		"copyIndex":  {least: 0, most: 2, apply: (*environment).copyIndex},
+		"reference":  {least: 1, most: 3, apply: (*environment).reference},
+		"resourceId": {least: 2, most: -1, apply: func(env *environment, a []any) (any, error) {
+			return env.resourceID(a, env.plan.site.Group)
+		}},
+		"subscriptionResourceId": {least: 2, most: -1,
+			apply: func(env *environment, a []any) (any, error) { return env.resourceID(a, "") }},
+		"extensionResourceId": pure(3, -1, extensionID),
+		"resourceGroup":       {apply: (*environment).resourceGroup},
+		"subscription":        {apply: (*environment).subscription},
+		"tenant":              {apply: (*environment).tenant},
+		"deployment":          {apply: (*environment).deployment},
+		"environment":         pure(0, 0, func([]any) (any, error) { return cloud(), nil }),
+		"utcNow":              {least: 0, most: 1, apply: (*environment).utcNow},
+	}
 }
 
 func (env *environment) parameterValue(a []any) (any, error) {
@@ -33,7 +36,8 @@ func (env *environment) parameterValue(a []any) (any, error) {
 		return nil, err
 	}
 	if _, declared := get(env.plan.template.parameters, name); !declared {
-		return nil, fmt.Errorf("the template parameter '%s' is not found. Please see https://aka.ms/arm-syntax-parameters for usage details", name)
+		return nil, fmt.Errorf("the template parameter '%s' is not found. Please see https://aka.ms/arm-syntax-parameters "+
+			"for usage details", name)
 	}
 	bound, err := env.plan.parameter(name)
 	return bound.Value, err
@@ -83,7 +87,8 @@ func (p *Plan) variableSource(name string) (written any, at string, err error) {
 			return asked, ".variables.copy", nil
 		}
 	}
-	return nil, "", fmt.Errorf("the template variable '%s' is not found. Please see https://aka.ms/arm-syntax-variables for usage details", name)
+	return nil, "", fmt.Errorf("the template variable '%s' is not found. Please see https://aka.ms/arm-syntax-variables "+
+		"for usage details", name)
 }
 
 // copyIndex takes a copy's name, an offset, or both.
@@ -191,7 +196,8 @@ func typeAndNames(a []any) (parts []string, at int, err error) {
 		return nil, 0, errors.New("a fully qualified resource type is missing")
 	}
 	if names := len(parts) - at - 1; names != strings.Count(parts[at], "/") {
-		return nil, 0, fmt.Errorf("the type '%s' requires %d resource name argument(s)", parts[at], strings.Count(parts[at], "/"))
+		return nil, 0, fmt.Errorf("the type '%s' requires %d resource name argument(s)", parts[at],
+			strings.Count(parts[at], "/"))
 	}
 	return parts, at, nil
 }
@@ -222,17 +228,22 @@ func (env *environment) resourceGroup([]any) (any, error) {
 func (env *environment) subscription([]any) (any, error) {
 	site := env.plan.site
 	return map[string]any{
-		"id": "/subscriptions/" + site.Subscription, "subscriptionId": site.Subscription, "tenantId": site.Tenant, "displayName": "Embedded",
+		"id": "/subscriptions/" + site.Subscription, "subscriptionId": site.Subscription, "tenantId": site.Tenant,
+		"displayName": "Embedded",
 	}, nil
 }
 
 func (env *environment) tenant([]any) (any, error) {
-	return map[string]any{"id": "/tenants/" + env.plan.site.Tenant, "tenantId": env.plan.site.Tenant, "displayName": "Embedded"}, nil
+	return map[string]any{
+		"id": "/tenants/" + env.plan.site.Tenant, "tenantId": env.plan.site.Tenant, "displayName": "Embedded",
+	}, nil
 }
 
 func (env *environment) deployment([]any) (any, error) {
 	site := env.plan.site
-	about := map[string]any{"name": site.Deployment, "properties": map[string]any{"mode": site.Mode, "provisioningState": "Accepted"}}
+	about := map[string]any{
+		"name": site.Deployment, "properties": map[string]any{"mode": site.Mode, "provisioningState": "Accepted"},
+	}
 	if site.Group == "" {
 		about["location"] = site.Location
 	}
@@ -243,8 +254,12 @@ func (env *environment) deployment([]any) (any, error) {
 func cloud() map[string]any {
 	return map[string]any{
 		"name": "AzureCloud", "resourceManager": "https://management.azure.com/",
-		"authentication": map[string]any{"loginEndpoint": "https://login.microsoftonline.com/", "tenant": "common", "identityProvider": "AAD"},
-		"suffixes":       map[string]any{"keyvaultDns": ".vault.azure.net", "storage": "core.windows.net", "acrLoginServer": ".azurecr.io"},
+		"authentication": map[string]any{
+			"loginEndpoint": "https://login.microsoftonline.com/", "tenant": "common", "identityProvider": "AAD",
+		},
+		"suffixes": map[string]any{
+			"keyvaultDns": ".vault.azure.net", "storage": "core.windows.net", "acrLoginServer": ".azurecr.io",
+		},
 	}
 }
 
@@ -264,9 +279,9 @@ func (env *environment) utcNow(a []any) (any, error) {
 	return formatTime(now, pattern), nil
 }
 
-// timeFields are the fields of .NET's formats and how Go writes them, longer ones first.
-var timeFields = strings.NewReplacer(
-	"yyyy", "2006", "yy", "06", "MM", "01", "dd", "02", "HH", "15", "mm", "04", "ss", "05", "d", "01/02/2006", "u", "2006-01-02 15:04:05Z",
-)
-
-func formatTime(now time.Time, pattern string) string { return now.Format(timeFields.Replace(pattern)) }
+// formatTime writes a time in a format of .NET's fields, of which the longer ones come first.
+func formatTime(now time.Time, pattern string) string {
+	fields := strings.NewReplacer("yyyy", "2006", "yy", "06", "MM", "01", "dd", "02", "HH", "15", "mm", "04", "ss", "05",
+		"d", "01/02/2006", "u", "2006-01-02 15:04:05Z")
+	return now.Format(fields.Replace(pattern))
+}

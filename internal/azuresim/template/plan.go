@@ -29,7 +29,7 @@ type Azure interface {
 	Resource(id string) (map[string]any, bool)
 }
 
-// Plan is a template with the values of its parameters: the resources to deploy, copies made and conditions judged.
+// Plan is a template with the values of its parameters: the resources to deploy, copies made and conditions evaluated.
 type Plan struct {
 	// Resources are in the order of the template. Those whose condition does not hold are left out.
 	Resources []Resource
@@ -73,7 +73,8 @@ const GroupType = "Microsoft.Resources/resourceGroups"
 // Errors are of type *Error.
 func (t *Template) Bind(parameters map[string]any, site Site) (*Plan, error) {
 	p := &Plan{
-		template: t, site: site, values: map[string]Value{}, binding: map[string]bool{}, variables: map[string]any{}, evaluating: map[string]bool{},
+		template: t, site: site, values: map[string]Value{}, binding: map[string]bool{}, variables: map[string]any{},
+		evaluating: map[string]bool{},
 	}
 	if err := p.bindParameters(parameters); err != nil {
 		return nil, asError(err)
@@ -154,7 +155,8 @@ func (p *Plan) expandOne(d declared) ([]Resource, error) {
 	copyName, _ := name.(string)
 	if !isObject || copyName == "" {
 		line, column := p.template.where(d.path)
-		return nil, invalid("The copy of the template resource at line '%d' and column '%d' needs a name and a count.", line, column)
+		return nil, invalid("The copy of the template resource at line '%d' and column '%d' needs a name and a count.",
+			line, column)
 	}
 	count, err := env.count(below(d.path, "copy"), asked)
 	if err != nil {
@@ -185,19 +187,22 @@ func (p *Plan) make(d declared, env *environment, copyName string) ([]Resource, 
 		}
 		text, isText := value.(string)
 		if !isText || text == "" {
-			return nil, invalid("The '%s' of the template resource '%s' must be a string that is not empty.", field, getText(d.body, "name"))
+			return nil, invalid("The '%s' of the template resource '%s' must be a string that is not empty.", field,
+				getText(d.body, "name"))
 		}
 		texts[field] = text
 	}
 	resource := Resource{
-		Type: texts["type"], Name: texts["name"], APIVersion: texts["apiVersion"], symbol: d.symbol, copyName: copyName, turns: env.loops, declared: d,
+		Type: texts["type"], Name: texts["name"], APIVersion: texts["apiVersion"], symbol: d.symbol, copyName: copyName,
+		turns: env.loops, declared: d,
 	}
 	existing, _ := get(d.body, "existing")
 	resource.Existing = existing == true
 	if slash := strings.Count(resource.Type, "/"); slash == 0 || slash != strings.Count(resource.Name, "/")+1 {
-		return nil, invalid("The template resource '%s' for type '%s' has incorrect segment lengths. A nested resource type must have identical "+
-			"number of segments as its resource name. A root resource type must have segment length one greater than its resource name. "+
-			"Please see https://aka.ms/arm-syntax-resources for usage details.", resource.Name, resource.Type)
+		return nil, invalid("The template resource '%s' for type '%s' has incorrect segment lengths. A nested resource type "+
+			"must have identical number of segments as its resource name. A root resource type must have segment length one "+
+			"greater than its resource name. Please see https://aka.ms/arm-syntax-resources for usage details.",
+			resource.Name, resource.Type)
 	}
 	if sub := texts["subscriptionId"]; sub != "" && !strings.EqualFold(sub, p.site.Subscription) {
 		return nil, &Error{"SubscriptionNotFound", fmt.Sprintf("The subscription '%s' could not be found.", sub)}
@@ -271,18 +276,23 @@ func (p *Plan) holds(d declared, env *environment) (bool, error) {
 	return holds, nil
 }
 
-// notOfBody are the members of a resource that are for ARM alone.
-var notOfBody = []string{
-	"condition", "copy", "dependson", "existing", "comments", "scope", "resources", "metadata", "resourcegroup", "subscriptionid",
-	"apiversion", "name", "type",
+// ofARM says whether a member of a resource is for ARM alone, and no part of its body.
+func ofARM(member string) bool {
+	switch strings.ToLower(member) {
+	case "condition", "copy", "dependson", "existing", "comments", "scope", "resources", "metadata", "resourcegroup",
+		"subscriptionid", "apiversion", "name", "type":
+		return true
+	}
+	return false
 }
 
-// Body is what a resource is to be, as Azure is now: without its ID, name and type. With foresee, expressions that refer
-// to what is not there are left as they are written; otherwise that is a *MissingError. Other errors are of type *Error.
-func (p *Plan) Body(resource Resource, azure Azure, foresee bool) (map[string]any, error) {
-	env := &environment{plan: p, azure: azure, loops: resource.turns, foresee: foresee}
+// Body is what a resource is to be, as Azure is now: without its ID, name and type. With preview, expressions
+// that refer to what is not there are left as they are written; otherwise that is a *MissingError. Other errors
+// are of type *Error.
+func (p *Plan) Body(resource Resource, azure Azure, preview bool) (map[string]any, error) {
+	env := &environment{plan: p, azure: azure, loops: resource.turns, preview: preview}
 	body := maps.Clone(resource.declared.body)
-	maps.DeleteFunc(body, func(key string, _ any) bool { return slices.Contains(notOfBody, strings.ToLower(key)) })
+	maps.DeleteFunc(body, func(key string, _ any) bool { return ofARM(key) })
 	inner, hasInner := any(nil), false
 	if p.hasInnerTemplate(resource) {
 		properties, _ := get(body, "properties")
@@ -334,7 +344,8 @@ func (p *Plan) Outputs(azure Azure) (map[string]Value, error) {
 		declaration, _ := p.template.outputs[name].(map[string]any)
 		kind, isType := valueType(getText(declaration, "type"))
 		if !isType {
-			return nil, invalid("The template output '%s' is not valid: its type must be one of '%s'.", name, strings.Join(valueTypes, ", "))
+			return nil, invalid("The template output '%s' is not valid: its type must be one of '%s'.",
+				name, strings.Join(valueTypes(), ", "))
 		}
 		holds, err := p.holds(declared{path: at, body: declaration}, env)
 		if err != nil {
@@ -348,8 +359,9 @@ func (p *Plan) Outputs(azure Azure) (map[string]Value, error) {
 			return nil, notEvaluated("output '"+name+"'", err)
 		}
 		if !fits(kind, value) {
-			return nil, &Error{"DeploymentOutputEvaluationFailed", fmt.Sprintf("The template output '%s' is not valid: expected a value of type '%s', found '%s'.",
-				name, kind, typeOf(value))}
+			return nil, &Error{"DeploymentOutputEvaluationFailed",
+				fmt.Sprintf("The template output '%s' is not valid: expected a value of type '%s', found '%s'.",
+					name, kind, typeOf(value))}
 		}
 		all[name] = Value{Type: kind, Value: value}
 	}

@@ -21,7 +21,7 @@ func TestParameters(t *testing.T) {
 	}, "resources": []`
 	for name, row := range map[string]struct{ given, want string }{
 		"missing":                  {`{}`, "template parameter 'name' at line '3' and column '11' is not provided"},
-		"undeclared":               {`{"name": {"value": "ab"}, "nmae": {"value": 1}}`, "'nmae' is not in the template"},
+		"undeclared":               {`{"name": {"value": "ab"}, "color": {"value": 1}}`, "'color' is not in the template"},
 		"without value":            {`{"name": {}}`, "InvalidDeploymentParameterValue"},
 		"a reference":              {`{"name": {"reference": {"keyVault": {}}}}`, "key vault"},
 		"wrong type":               {`{"name": {"value": 1}}`, "Expected a value of type 'String'. Actual type 'Integer'"},
@@ -86,15 +86,18 @@ func TestDependencies(t *testing.T) {
 			{"type": "N/t", "name": "x", "apiVersion": "1", "copy": {"name": "loop", "count": 0}}, {"type": "N/t", "name": "z", "apiVersion": "1", "dependsOn": ["loop"]}]`, []string{"z"}},
 		"a reference by name is one, by ID it is none": {`"resources": [
 			{"type": "N/t", "name": "a", "apiVersion": "1"},
-			{"type": "N/t", "name": "b", "apiVersion": "1", "properties": {"x": "[reference('a').y]", "z": ["[concat('1', reference('c').y)]"]}},
+			{"type": "N/t", "name": "b", "apiVersion": "1",
+			 "properties": {"x": "[reference('a').y]", "z": ["[concat('1', reference('c').y)]"]}},
 			{"type": "N/t", "name": "c", "apiVersion": "1", "properties": {"x": "[reference(resourceId('N/t', 'a')).y]"}}]`, []string{"a", "b a c", "c"}},
 		"symbolic names": {`"languageVersion": "2.0", "resources": {
 			"first": {"type": "N/t", "name": "a", "apiVersion": "1", "dependsOn": ["last"]},
 			"last": {"existing": true, "type": "N/t", "name": "z", "apiVersion": "1"},
-			"loop": {"type": "N/t", "name": "[concat('l', copyIndex())]", "apiVersion": "1", "copy": {"name": "loop", "count": 2}, "dependsOn": ["first"]},
+			"loop": {"type": "N/t", "name": "[concat('l', copyIndex())]", "apiVersion": "1",
+				"copy": {"name": "loop", "count": 2}, "dependsOn": ["first"]},
 			"one": {"type": "N/t", "name": "o", "apiVersion": "1", "properties": {"x": "[reference(format('loop[{0}]', 1)).y]"}}}`, []string{"a z", "z", "l0 a", "l1 a", "o l1"}},
 		"children": {`"resources": [
-			{"type": "N/t", "name": "p", "apiVersion": "1", "resources": [{"type": "u", "name": "q", "apiVersion": "1", "dependsOn": ["p"]}]},
+			{"type": "N/t", "name": "p", "apiVersion": "1",
+			 "resources": [{"type": "u", "name": "q", "apiVersion": "1", "dependsOn": ["p"]}]},
 			{"type": "N/t/u", "name": "p/r", "apiVersion": "1", "dependsOn": ["p/q"]}]`, []string{"p", "q p", "r q"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,9 +133,11 @@ func TestIDs(t *testing.T) {
 
 func TestBodies(t *testing.T) {
 	plan := bound(t, `"parameters": {"names": {"type": "array", "defaultValue": ["x", "y"]}}, "resources": [
-		{"type": "N/t", "name": "a", "apiVersion": "1", "location": "[resourceGroup().location]", "comments": "none", "sku": {"name": "s"},
+		{"type": "N/t", "name": "a", "apiVersion": "1", "location": "[resourceGroup().location]",
+		 "comments": "none", "sku": {"name": "s"},
 		 "properties": {"[[odd]": 12345678901234567890, "seen": "[reference('there').state]",
-			"copy": [{"name": "subnets", "count": "[length(parameters('names'))]", "input": {"name": "[parameters('names')[copyIndex('subnets')]]"}}]}},
+			"copy": [{"name": "subnets", "count": "[length(parameters('names'))]",
+				"input": {"name": "[parameters('names')[copyIndex('subnets')]]"}}]}},
 		{"type": "N/t", "name": "there", "apiVersion": "1"}]`, `{}`)
 	azure := things{"/subscriptions/s/resourcegroups/g/providers/n/t/there": `{"properties": {"state": "fine"}}`}
 	want := object(`{"location": "westeurope", "sku": {"name": "s"},
@@ -147,7 +152,7 @@ func TestBodies(t *testing.T) {
 	}
 	got, err = plan.Body(plan.Resources[0], things{}, true)
 	if err != nil || got["properties"].(map[string]any)["seen"] != "[reference('there').state]" {
-		t.Errorf("foreseen: %v, %v", got, err)
+		t.Errorf("in a preview: %v, %v", got, err)
 	}
 }
 
@@ -196,13 +201,13 @@ func TestBadTemplatesAreRefused(t *testing.T) {
 		"unknown dependency": {resource(`"dependsOn": ["b"]`), "'b' is not defined in the template"},
 		"an ambiguous name": {`"resources": [{"type": "N/t", "name": "a", "apiVersion": "1"}, {"type": "N/u", "name": "a", "apiVersion": "1"},
 			{"type": "N/t", "name": "b", "apiVersion": "1", "dependsOn": ["a"]}]`, "is that of several resources"},
-		"a ring":              {`"resources": [{"type": "N/t", "name": "a", "apiVersion": "1", "dependsOn": ["b"]}, {"type": "N/t", "name": "b", "apiVersion": "1", "dependsOn": ["a"]}]`, "Circular dependency detected on resource: '/subscriptions/S/resourceGroups/G/providers/N/t/a'"},
-		"a ring of one":       {resource(`"properties": {"x": "[reference('a').y]"}`), "Circular dependency"},
+		"a cycle":             {`"resources": [{"type": "N/t", "name": "a", "apiVersion": "1", "dependsOn": ["b"]}, {"type": "N/t", "name": "b", "apiVersion": "1", "dependsOn": ["a"]}]`, "Circular dependency detected on resource: '/subscriptions/S/resourceGroups/G/providers/N/t/a'"},
+		"a cycle of one":      {resource(`"properties": {"x": "[reference('a').y]"}`), "Circular dependency"},
 		"twice":               {`"resources": [{"type": "N/t", "name": "a", "apiVersion": "1"}, {"type": "n/T", "name": "A", "apiVersion": "1"}]`, "defined multiple times"},
 		"condition":           {resource(`"condition": "yes"`), "must be a boolean"},
 		"too many copies":     {resource(`"copy": {"name": "c", "count": 801}`), "integer from 0 to 800"},
 		"reference in a name": {`"resources": [{"type": "N/t", "name": "[reference('x').y]", "apiVersion": "1"}]`, "is not expected here"},
-		"default in a ring":   {`"resources": [], "parameters": {"a": {"type": "string", "defaultValue": "[parameters('a')]"}}`, "refers to itself"},
+		"default in a cycle":  {`"resources": [], "parameters": {"a": {"type": "string", "defaultValue": "[parameters('a')]"}}`, "refers to itself"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := bind(row.body, `{}`)

@@ -33,8 +33,8 @@ type declared struct {
 // Parse checks the text of a template. Errors are of type *Error.
 func Parse(text []byte) (*Template, error) { return parseTemplate(text, false) }
 
-// parseTemplate: a nested template that was evaluated within the one around it (the scope "outer") has no expressions left;
-// what looks like one is plain text.
+// parseTemplate: a nested template that was evaluated within the one around it (the scope "outer") has no expressions
+// left; what looks like one is plain text.
 func parseTemplate(text []byte, evaluated bool) (*Template, error) {
 	read, err := readDocument(text)
 	if err != nil {
@@ -47,7 +47,8 @@ func parseTemplate(text []byte, evaluated bool) (*Template, error) {
 	}
 	for _, required := range []string{"$schema", "contentVersion", "resources"} {
 		if _, there := get(root, required); !there {
-			return nil, &Error{"InvalidTemplate", fmt.Sprintf("Required property '%s' not found in JSON. Path '', line 1, position 1.", required)}
+			return nil, &Error{"InvalidTemplate",
+				fmt.Sprintf("Required property '%s' not found in JSON. Path '', line 1, position 1.", required)}
 		}
 	}
 	if err := t.sections(root); err != nil {
@@ -59,8 +60,13 @@ func parseTemplate(text []byte, evaluated bool) (*Template, error) {
 	return t, nil
 }
 
-var known = []string{
-	"$schema", "contentversion", "languageversion", "apiprofile", "metadata", "parameters", "variables", "resources", "outputs", "functions", "definitions",
+func isSection(name string) bool {
+	switch strings.ToLower(name) {
+	case "$schema", "contentversion", "languageversion", "apiprofile", "metadata", "parameters", "variables", "resources",
+		"outputs", "functions", "definitions":
+		return true
+	}
+	return false
 }
 
 // sections takes the template apart.
@@ -72,10 +78,11 @@ func (t *Template) sections(root map[string]any) error {
 		empty := value == nil || isObject && len(object) == 0 || isList && len(list) == 0
 		line, column := t.where("." + name)
 		switch {
-		case !slices.Contains(known, lower):
+		case !isSection(name):
 			return invalid("The template property '%s' at line '%d' and column '%d' is not expected.", name, line, column)
 		case (lower == "functions" || lower == "definitions") && !empty:
-			return invalid("The template property '%s' at line '%d' and column '%d' is not supported by the embedded Azure.", name, line, column)
+			return invalid("The template property '%s' at line '%d' and column '%d' is not supported by the embedded Azure.",
+				name, line, column)
 		case slices.Contains([]string{"parameters", "variables", "outputs"}, lower) && value != nil && !isObject:
 			return invalid("The template property '%s' at line '%d' and column '%d' must be an object.", name, line, column)
 		}
@@ -115,7 +122,8 @@ func (t *Template) declare(resources any, path string) error {
 		return nil
 	}
 	line, column := t.where(path)
-	return invalid("The template property 'resources' at line '%d' and column '%d' must be an array or an object.", line, column)
+	return invalid("The template property 'resources' at line '%d' and column '%d' must be an array or an object.",
+		line, column)
 }
 
 // declareOne also takes in what is declared inside of a resource: its children, whose types and names follow its own.
@@ -188,7 +196,8 @@ func (t *Template) parseOne(path, text string) error {
 	e, err := parse(text)
 	if err != nil {
 		line, column := t.where(path)
-		return invalid("The template%s at line '%d' and column '%d' is not valid: %s. Please see https://aka.ms/arm-syntax for usage details.",
+		return invalid("The template%s at line '%d' and column '%d' is not valid: %s. Please see https://aka.ms/arm-syntax "+
+			"for usage details.",
 			strings.ReplaceAll(path, ".", " "), line, column, err)
 	}
 	t.expressions[text] = e

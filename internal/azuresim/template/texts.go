@@ -12,46 +12,49 @@ import (
 	"strings"
 )
 
-// texts are the functions of strings. Searches are without case where ARM's are.
-var texts = map[string]*function{
-	"toLower": eachText(1, func(s []string) (any, error) { return strings.ToLower(s[0]), nil }),
-	"toUpper": eachText(1, func(s []string) (any, error) { return strings.ToUpper(s[0]), nil }),
-	"trim":    eachText(1, func(s []string) (any, error) { return strings.TrimSpace(s[0]), nil }),
-	"replace": eachText(3, func(s []string) (any, error) { return replaced(s[0], s[1], s[2]) }),
-	"startsWith": eachText(2, func(s []string) (any, error) {
-		return strings.HasPrefix(strings.ToLower(s[0]), strings.ToLower(s[1])), nil
-	}),
-	"endsWith": eachText(2, func(s []string) (any, error) {
-		return strings.HasSuffix(strings.ToLower(s[0]), strings.ToLower(s[1])), nil
-	}),
-	"indexOf": eachText(2, func(s []string) (any, error) {
-		return number(int64(strings.Index(strings.ToLower(s[0]), strings.ToLower(s[1])))), nil
-	}),
-	"lastIndexOf": eachText(2, func(s []string) (any, error) {
-		return number(int64(strings.LastIndex(strings.ToLower(s[0]), strings.ToLower(s[1])))), nil
-	}),
-	"base64": eachText(1, func(s []string) (any, error) { return base64.StdEncoding.EncodeToString([]byte(s[0])), nil }),
-	"base64ToString": eachText(1, func(s []string) (any, error) {
-		raw, err := base64.StdEncoding.DecodeString(s[0])
-		if err != nil {
-			return nil, errors.New("the string is not base64")
-		}
-		return string(raw), nil
-	}),
-	"split":     pure(2, 2, split),
-	"padLeft":   pure(2, 3, padLeft),
-	"substring": pure(1, 3, substring),
-	"format":    pure(1, -1, format),
-	"string":    pure(1, 1, func(a []any) (any, error) { return text(a[0]), nil }),
-	"json":      eachText(1, func(s []string) (any, error) { return fromJSON(s[0]) }),
-	// uniqueString and guid depend on what they are given and on nothing else, as ARM's do; the values are others than ARM's.
-	"uniqueString": hashed(func(sum []byte) string {
-		return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))[:13]
-	}),
-	"guid": hashed(func(sum []byte) string {
-		sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
-		return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-	}),
+// stringFunctions are the functions of strings. Searches are without case where ARM's are.
+func stringFunctions() map[string]*function {
+	return map[string]*function{
+		"toLower": eachText(1, func(s []string) (any, error) { return strings.ToLower(s[0]), nil }),
+		"toUpper": eachText(1, func(s []string) (any, error) { return strings.ToUpper(s[0]), nil }),
+		"trim":    eachText(1, func(s []string) (any, error) { return strings.TrimSpace(s[0]), nil }),
+		"replace": eachText(3, func(s []string) (any, error) { return replaced(s[0], s[1], s[2]) }),
+		"startsWith": eachText(2, func(s []string) (any, error) {
+			return strings.HasPrefix(strings.ToLower(s[0]), strings.ToLower(s[1])), nil
+		}),
+		"endsWith": eachText(2, func(s []string) (any, error) {
+			return strings.HasSuffix(strings.ToLower(s[0]), strings.ToLower(s[1])), nil
+		}),
+		"indexOf": eachText(2, func(s []string) (any, error) {
+			return number(int64(strings.Index(strings.ToLower(s[0]), strings.ToLower(s[1])))), nil
+		}),
+		"lastIndexOf": eachText(2, func(s []string) (any, error) {
+			return number(int64(strings.LastIndex(strings.ToLower(s[0]), strings.ToLower(s[1])))), nil
+		}),
+		"base64": eachText(1, func(s []string) (any, error) { return base64.StdEncoding.EncodeToString([]byte(s[0])), nil }),
+		"base64ToString": eachText(1, func(s []string) (any, error) {
+			raw, err := base64.StdEncoding.DecodeString(s[0])
+			if err != nil {
+				return nil, errors.New("the string is not base64")
+			}
+			return string(raw), nil
+		}),
+		"split":     pure(2, 2, split),
+		"padLeft":   pure(2, 3, padLeft),
+		"substring": pure(1, 3, substring),
+		"format":    pure(1, -1, format),
+		"string":    pure(1, 1, func(a []any) (any, error) { return text(a[0]), nil }),
+		"json":      eachText(1, func(s []string) (any, error) { return fromJSON(s[0]) }),
+		// uniqueString and guid depend on what they are given and on nothing else, as ARM's do; the values
+		// are others than ARM's.
+		"uniqueString": hashed(func(sum []byte) string {
+			return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))[:13]
+		}),
+		"guid": hashed(func(sum []byte) string {
+			sum[6], sum[8] = sum[6]&0x0f|0x50, sum[8]&0x3f|0x80
+			return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+		}),
+	}
 }
 
 // largest bounds what one function makes, in bytes or items.
