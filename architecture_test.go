@@ -41,7 +41,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/archive":         {},
 	"internal/hotfix/disk":            {},
 	"internal/hotfix/event":           {"internal/hotfix"},
-	"internal/hotfix/hotfixtest":      {},
+	"internal/hotfix/hotfixtest":      {"internal/hotfix/disk"},
 	"internal/hotfix/hotfixtest/node": {"internal/hotfix/hotfixtest"},
 	"internal/hotfix/launch":          {"internal/backoff", "internal/clock"},
 	"internal/hotfix/payload":         {"internal/hotfix/disk"},

@@ -6,11 +6,18 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
-// Trace is told of every effect on a disk right before it is made.
-type Trace func(effect, name string)
+// Trace watches what is done to a disk. The zero value watches nothing.
+type Trace struct {
+	// Before is told of every effect right before it is made.
+	Before func(effect, name string)
+	// Sync waits until the disk has a file's contents or a folder's names; nil for
+	// the system's own.
+	Sync func(*os.File) error
+}
 
 // Folder is an open directory. Names in it are single components of a path; what
 // is done in it stays in it, wherever it is moved.
@@ -19,17 +26,37 @@ type Folder struct {
 	trace Trace
 }
 
-// Open opens the folder at path, symbolic links on the way allowed. trace may be
-// nil.
+// Open opens the folder at path, symbolic links on the way allowed.
 func Open(path string, trace Trace) (*Folder, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
 		return nil, err
 	}
-	if trace == nil {
-		trace = func(string, string) {}
+	if trace.Before == nil {
+		trace.Before = func(string, string) {}
+	}
+	if trace.Sync == nil {
+		trace.Sync = (*os.File).Sync
 	}
 	return &Folder{root: root, trace: trace}, nil
+}
+
+// MakeAll opens the folder at path, and makes it and those above it where they are
+// not there, durably.
+func MakeAll(path string, mode fs.FileMode, trace Trace) (*Folder, error) {
+	folder, err := Open(path, trace)
+	if above := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) && above != path {
+		outer, err := MakeAll(above, mode, trace)
+		if err != nil {
+			return nil, err
+		}
+		defer outer.Close()
+		if _, err := outer.Make(filepath.Base(path), mode); err != nil {
+			return nil, err
+		}
+		return outer.Enter(filepath.Base(path))
+	}
+	return folder, err
 }
 
 // Close gives the folder up. It loses nothing.
@@ -62,7 +89,7 @@ func (f *Folder) Enter(name string) (*Folder, error) {
 
 // Make creates a folder in this one, unless it is there; made tells which.
 func (f *Folder) Make(name string, mode fs.FileMode) (made bool, err error) {
-	f.trace("make", name)
+	f.trace.Before("make", name)
 	switch err := f.root.Mkdir(name, mode); {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
@@ -76,9 +103,10 @@ func (f *Folder) Make(name string, mode fs.FileMode) (made bool, err error) {
 }
 
 // Create writes a file that must not exist yet, with exactly this mode, and waits
-// until the disk has it. What it could not write whole, it removes.
+// until the disk has its contents; its name is certain after Flush or Rename. What
+// it could not write whole, it removes.
 func (f *Folder) Create(name string, content io.Reader, mode fs.FileMode) error {
-	f.trace("create", name)
+	f.trace.Before("create", name)
 	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -97,12 +125,12 @@ func (f *Folder) fill(file *os.File, name string, content io.Reader, mode fs.Fil
 	if _, err := io.Copy(traced{file, f.trace, name}, content); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	f.trace("mode", name)
+	f.trace.Before("mode", name)
 	if err := file.Chmod(mode); err != nil {
 		return err
 	}
-	f.trace("sync", name)
-	return file.Sync()
+	f.trace.Before("sync", name)
+	return f.trace.Sync(file)
 }
 
 type traced struct {
@@ -112,14 +140,14 @@ type traced struct {
 }
 
 func (t traced) Write(chunk []byte) (int, error) {
-	t.trace("write", t.name)
+	t.trace.Before("write", t.name)
 	return t.Writer.Write(chunk)
 }
 
 // Rename puts a file at another name of this folder, replacing what is there, and
 // waits until the disk has it.
 func (f *Folder) Rename(from, to string) error {
-	f.trace("rename", to)
+	f.trace.Before("rename", to)
 	if err := f.root.Rename(from, to); err != nil {
 		return err
 	}
@@ -145,7 +173,7 @@ func Part(name string) string { return "." + name + ".part" }
 
 // Own gives a file to a user and a group, with exactly this mode.
 func (f *Folder) Own(name string, user, group int, mode fs.FileMode) error {
-	f.trace("own", name)
+	f.trace.Before("own", name)
 	if err := f.root.Lchown(name, user, group); err != nil {
 		return err
 	}
@@ -157,26 +185,29 @@ func (f *Folder) Remove(name string) error {
 	if _, err := f.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	f.trace("remove", name)
+	f.trace.Before("remove", name)
 	if err := f.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return f.sync(name)
 }
 
+// Flush waits until the disk has the names of what was created.
+func (f *Folder) Flush() error { return f.sync(".") }
+
 // Clear deletes a name with all that is below it.
 func (f *Folder) Clear(name string) error {
-	f.trace("clear", name)
+	f.trace.Before("clear", name)
 	return f.root.RemoveAll(name)
 }
 
 // sync waits until the disk has the folder's names.
 func (f *Folder) sync(changed string) error {
-	f.trace("sync folder of", changed)
+	f.trace.Before("sync folder of", changed)
 	self, err := f.root.Open(".")
 	if err != nil {
 		return err
 	}
 	defer self.Close()
-	return self.Sync()
+	return f.trace.Sync(self)
 }

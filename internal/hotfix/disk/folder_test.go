@@ -43,11 +43,14 @@ func TestAFileIsReplacedWhole(t *testing.T) {
 // on the disk before the name is, and the name before anything that follows.
 func TestEffectsAreInOrder(t *testing.T) {
 	var effects []string
-	folder, err := disk.Open(t.TempDir(), func(effect, name string) { effects = append(effects, effect+" "+name) })
+	folder, err := disk.Open(t.TempDir(), disk.Trace{
+		Before: func(effect, name string) { effects = append(effects, effect+" "+name) },
+		Sync:   func(*os.File) error { effects = append(effects, "synced"); return nil },
+	})
 	check(t, err)
 	defer folder.Close()
 	check(t, folder.Replace("a", strings.NewReader("text"), 0o644))
-	want := "create .a.part, write .a.part, mode .a.part, sync .a.part, rename a, sync folder of a"
+	want := "create .a.part, write .a.part, mode .a.part, sync .a.part, synced, rename a, sync folder of a, synced"
 	if got := strings.Join(effects, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -125,7 +128,7 @@ func (c cutOff) Read(p []byte) (int, error) {
 func open(t *testing.T) (string, *disk.Folder) {
 	t.Helper()
 	dir := t.TempDir()
-	folder, err := disk.Open(dir, nil)
+	folder, err := disk.Open(dir, disk.Trace{})
 	check(t, err)
 	t.Cleanup(folder.Close)
 	return dir, folder

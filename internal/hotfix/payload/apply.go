@@ -113,7 +113,8 @@ func (t Tree) plan(release Release, payload Payload) (*record, []*standing, erro
 	return swap, found, nil
 }
 
-// prepare writes the new files beside the old ones, and copies of these.
+// prepare writes the new files beside the old ones, and copies of these, with their
+// names on the disk: what is ready can be finished or taken back after a power cut.
 func (t Tree) prepare(ctx context.Context, state *disk.Folder, swap *record, payload Payload, found []*standing) error {
 	if err := t.makeFolders(swap.Folders); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (t Tree) prepare(ctx context.Context, state *disk.Folder, swap *record, pay
 			return fmt.Errorf("write %s: %w", one.Path, err)
 		}
 	}
-	return nil
+	return kept.Flush()
 }
 
 func (t Tree) makeFolders(folders []string) error {
@@ -173,6 +174,9 @@ func (t Tree) writeNew(one change, content []byte) error {
 		return err
 	}
 	if err := putFile(folder, part, content, one.Mode, 0, 0); err != nil {
+		return err
+	}
+	if err := folder.Flush(); err != nil {
 		return err
 	}
 	written, err := t.inspect(path.Join(path.Dir(one.Path), part))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"salve/internal/hotfix/disk"
 	"salve/internal/hotfix/payload"
 )
 
@@ -150,7 +151,7 @@ func TestAllOrNothing(t *testing.T) {
 // is prepared. The files that were renamed already are put back.
 func TestAnImpossibleRename(t *testing.T) {
 	node := newNode(t)
-	node.tree.Trace = func(effect, name string) {
+	node.tree.Trace.Before = func(effect, name string) {
 		if effect == "rename" && name == "node.service" {
 			check(t, os.Remove(node.at("/usr/local/bin/tool")))
 			check(t, os.Mkdir(node.at("/usr/local/bin/tool"), 0o755))
@@ -164,7 +165,7 @@ func TestAnImpossibleRename(t *testing.T) {
 	// The folder that is in the way was not ours to judge; once it is gone, the
 	// next start ends what is open.
 	check(t, os.Remove(node.at("/usr/local/bin/tool")))
-	node.tree.Trace = nil
+	node.tree.Trace = disk.Trace{}
 	_, err := node.tree.Recover()
 	check(t, err)
 	node.expect(t, oldTree)

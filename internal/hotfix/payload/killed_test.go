@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	}
 	effects := 0
 	tree := treeIn(os.Getenv(inFolder))
-	tree.Trace = func(string, string) {
+	tree.Trace.Before = func(string, string) {
 		if effects == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			time.Sleep(time.Minute)

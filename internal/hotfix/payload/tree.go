@@ -21,19 +21,14 @@ import (
 type Tree struct {
 	Root  string     // what the paths of a payload are below; / on a node
 	State string     // the folder of the records and of the previous files
-	Trace disk.Trace // told of every effect on the disk; may be nil
+	Trace disk.Trace // watches what is done to the disk
 }
 
 // unfinished is the name of a file before it counts.
 func unfinished(name string) string { return disk.Part(name) }
 
 // openState opens the state folder, and makes it when it isn't there.
-func (t Tree) openState() (*disk.Folder, error) {
-	if err := os.MkdirAll(t.State, 0o700); err != nil {
-		return nil, err
-	}
-	return disk.Open(t.State, t.Trace)
-}
+func (t Tree) openState() (*disk.Folder, error) { return disk.MakeAll(t.State, 0o700, t.Trace) }
 
 // reach opens the folder of a file. Every component below the root is entered by
 // its own name, so that no symbolic link is followed, not even one that is put

@@ -52,7 +52,7 @@ func stageAndDie(s slot.Slot) {
 		panic(err)
 	}
 	effects, writes := 0, 0
-	s.Trace = func(effect, _ string) {
+	s.Trace.Before = func(effect, _ string) {
 		if effect == "write" {
 			if writes++; writes%16 != 2 { // the chunks of a program are many, and all the same
 				return

@@ -18,7 +18,7 @@ import (
 type Slot struct {
 	Baked  string     // the path of the program that is part of the image
 	Staged string     // the path of the one to run instead
-	Trace  disk.Trace // told of every effect on the disk; may be nil
+	Trace  disk.Trace // watches what is done to the disk
 }
 
 // ErrBusy means that another process is staging, and went on for too long.
