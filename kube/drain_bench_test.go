@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"runtime"
-	"runtime/metrics"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"salve/internal/kubetest"
 	"salve/internal/permit"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -67,7 +66,7 @@ func BenchmarkDrainOfManyPods(b *testing.B) {
 		f.settle(pods)
 		bare += f.timed(func() { f.evictBarely(64) })
 		f.settle(pods)
-		heap, before := watchHeap(), cpuSeconds(b)
+		heap, before := kubetest.WatchHeap(), cpuSeconds(b)
 		ours += f.timed(func() { f.drained(pods) })
 		cpu += cpuSeconds(b) - before
 		peak = max(peak, heap())
@@ -304,34 +303,4 @@ func cpuSeconds(b *testing.B) float64 {
 		b.Fatal(err)
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
-}
-
-// watchHeap samples the heap until it is asked for the growth of its peak, in
-// bytes. Nothing but the client runs in this process.
-func watchHeap() (peak func() float64) {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	before := read()
-	highest, stop, done := before, make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for ticker := time.NewTicker(10 * time.Millisecond); ; {
-			select {
-			case <-ticker.C:
-				highest = max(highest, read())
-			case <-stop:
-				ticker.Stop()
-				return
-			}
-		}
-	}()
-	return func() float64 {
-		close(stop)
-		<-done
-		return float64(highest - before)
-	}
 }

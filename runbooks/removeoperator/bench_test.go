@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"runtime/metrics"
 	"sync"
 	"testing"
 	"time"
@@ -110,7 +108,7 @@ func BenchmarkRemoveOperatorBesidePods(b *testing.B) {
 // asked asks the guards, and tells how long that took and what it kept.
 func (o *operator) asked(want runbook.Outcome) (time.Duration, float64) {
 	o.Helper()
-	heap, began := watchHeap(), time.Now()
+	heap, began := kubetest.WatchHeap(), time.Now()
 	result, err := o.engine().Check(o.Context(), o.book(), engine.Options{})
 	took, peak := time.Since(began), heap()
 	o.must(err)
@@ -223,7 +221,7 @@ type times struct{ whole, deleting, releasing time.Duration }
 // drawn.
 func (f *field) removed(o *operator, objects int) (took times, peak float64) {
 	f.Helper()
-	heap := watchHeap()
+	heap := kubetest.WatchHeap()
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(f.Context(), 10*time.Minute)
 	defer cancel()
@@ -255,33 +253,4 @@ func (f *field) removed(o *operator, objects int) (took times, peak float64) {
 		f.Errorf("the parts took %+v", took)
 	}
 	return took, peak
-}
-
-// watchHeap samples the heap until it is asked for the growth of its peak, in bytes.
-func watchHeap() (peak func() float64) {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	start := read()
-	highest, stop, done := start, make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for ticker := time.NewTicker(10 * time.Millisecond); ; {
-			select {
-			case <-ticker.C:
-				highest = max(highest, read())
-			case <-stop:
-				ticker.Stop()
-				return
-			}
-		}
-	}()
-	return func() float64 {
-		close(stop)
-		<-done
-		return float64(highest - start)
-	}
 }

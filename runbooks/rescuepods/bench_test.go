@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"runtime"
-	"runtime/metrics"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -14,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"salve/internal/kubetest"
 	"salve/internal/permit"
 	"salve/journal/configmap"
 	"salve/kube"
@@ -76,7 +75,7 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		}
 		survey := time.Since(began)
 		requests.Store(0)
-		heap := watchHeap()
+		heap := kubetest.WatchHeap()
 		b.StartTimer()
 		began = time.Now()
 		result := s.run()
@@ -124,7 +123,7 @@ func BenchmarkAlarmAmongManyPods(b *testing.B) {
 	})
 	for b.Loop() {
 		requests, watches := s.counting()
-		heap := watchHeap()
+		heap := kubetest.WatchHeap()
 		l := s.watch()
 		l.says("5004 live pods where they belong")
 		for i := range lost {
@@ -165,33 +164,4 @@ func (s *stage) placed(names, nodes []string) {
 		})
 	}
 	team.Wait()
-}
-
-// watchHeap samples the heap until it is asked for the growth of its peak, in bytes.
-func watchHeap() (peak func() float64) {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	before := read()
-	highest, stop, done := before, make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for ticker := time.NewTicker(10 * time.Millisecond); ; {
-			select {
-			case <-ticker.C:
-				highest = max(highest, read())
-			case <-stop:
-				ticker.Stop()
-				return
-			}
-		}
-	}()
-	return func() float64 {
-		close(stop)
-		<-done
-		return float64(highest - before)
-	}
 }
