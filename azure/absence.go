@@ -25,18 +25,21 @@ import (
 // https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/error-parent-resource
 // and, for deployments,
 // https://learn.microsoft.com/azure/azure-resource-manager/troubleshooting/common-deployment-errors.
+//
+//nolint:gochecknoglobals // tables that nobody writes to
 var (
-	ownOfResource   = []string{"ResourceNotFound", "NotFound"}
-	ownOfDeployment = []string{"DeploymentNotFound"}
-	ownOfGroup      = []string{"ResourceGroupNotFound"}
-	// ownOfOperation are those of the operations of AKS and of deployments.
-	ownOfOperation = []string{"NotFound", "ResourceNotFound", "OperationNotFound", "DeploymentOperationNotFound"}
+	resourceNotFound   = []string{"ResourceNotFound", "NotFound"}
+	deploymentNotFound = []string{"DeploymentNotFound"}
+	groupNotFound      = []string{"ResourceGroupNotFound"}
+	// operationNotFound are those of the operations of AKS and of deployments.
+	operationNotFound = []string{"NotFound", "ResourceNotFound", "OperationNotFound", "DeploymentOperationNotFound"}
 )
 
 // isNotFound tells whether ARM answered 404 with one of the codes.
 func isNotFound(err error, codes []string) bool {
 	var response *azcore.ResponseError
-	return errors.As(err, &response) && response.StatusCode == http.StatusNotFound && slices.Contains(codes, response.ErrorCode)
+	return errors.As(err, &response) && response.StatusCode == http.StatusNotFound &&
+		slices.Contains(codes, response.ErrorCode)
 }
 
 // absentUnless tells that a resource is absent, as class Missing, unless the second

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	groupPath      = "/subscriptions/" + subscription + "/resourceGroups/fleet"
+	groupPath      = inSubscription + "/resourceGroups/fleet"
 	clustersPath   = groupPath + "/providers/Microsoft.ContainerService/managedClusters"
 	deploymentPath = groupPath + "/providers/Microsoft.Resources/deployments/first"
 	subPath        = "/subscriptions/" + subscription
@@ -62,38 +62,80 @@ func TestAbsenceIsTheResourcesOwnUnderAParentThatWasSeen(t *testing.T) {
 	type script = map[string]reply
 	for _, row := range []struct {
 		read, name string
-		script     script
 		want       apierr.Class
+		script     script
 	}{
-		{"cluster", "gone", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: none()}, apierr.Missing},
-		{"cluster", "another is left", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: listed(clustersPath + "/aks-2")}, apierr.Missing},
-		{"cluster", "still listed", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: listed(strings.ToUpper(clusterPath))}, apierr.Transient},
-		{"cluster", "group not seen", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: {status: 403, body: refusedWith("AuthorizationFailed")}}, apierr.Denied},
-		{"cluster", "group gone meanwhile", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: absent("ResourceGroupNotFound")}, apierr.Denied},
-		{"cluster", "no list", script{"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: found(`{}`)}, apierr.Terminal},
-		{"cluster", "another cloud", script{"GET " + clusterPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"cluster", "invalid subscription", script{"GET " + clusterPath: absent("InvalidSubscriptionId")}, apierr.Denied},
-		{"cluster", "another group", script{"GET " + clusterPath: absent("ResourceGroupNotFound")}, apierr.Denied},
-		{"cluster", "another tenant", script{"GET " + clusterPath: {status: 401, body: refusedWith("InvalidAuthenticationTokenTenant")}}, apierr.Denied},
-		{"cluster", "a proxy's page", script{"GET " + clusterPath: {status: 404, body: "<html>"}}, apierr.Denied},
-		{"pool", "gone", script{"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody("user"))}, apierr.Missing},
-		{"pool", "still listed", script{"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody("system"))}, apierr.Transient},
-		{"pool", "cluster gone", script{"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: absent("ResourceNotFound")}, apierr.Denied},
-		{"pool", "another cluster answers", script{"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: found(strings.ReplaceAll(clusterBody(), "aks-1", "aks-2"))}, apierr.Terminal},
-		{"pool", "parent not found", script{"GET " + poolPath: absent("ParentResourceNotFound")}, apierr.Denied},
-		{"pool", "another cloud", script{"GET " + poolPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"deletion", "gone", script{"DELETE " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody())}, apierr.Missing},
-		{"deletion", "cluster not seen", script{"DELETE " + poolPath: absent("NotFound"), "GET " + clusterPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"deletion", "another group", script{"DELETE " + poolPath: absent("ResourceGroupNotFound")}, apierr.Denied},
-		{"group", "gone", script{"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: itself(subPath)}, apierr.Missing},
-		{"group", "subscription not seen", script{"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"group", "another subscription answers", script{"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: itself("/subscriptions/x")}, apierr.Terminal},
-		{"group", "another cloud", script{"GET " + groupPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"deployment", "gone", script{"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: itself(groupPath)}, apierr.Missing},
-		{"deployment", "group not seen", script{"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: absent("SubscriptionNotFound")}, apierr.Denied},
-		{"deployment", "another group", script{"GET " + deploymentPath: absent("ResourceGroupNotFound")}, apierr.Denied},
-		{"deployment of the subscription", "gone", script{"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: itself(subPath)}, apierr.Missing},
-		{"deployment of the subscription", "not seen", script{"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: absent("SubscriptionNotFound")}, apierr.Denied},
+		{"cluster", "gone", apierr.Missing, script{
+			"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: none(),
+		}},
+		{"cluster", "another is left", apierr.Missing, script{
+			"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: listed(clustersPath + "/aks-2"),
+		}},
+		{"cluster", "still listed", apierr.Transient, script{
+			"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: listed(strings.ToUpper(clusterPath)),
+		}},
+		{"cluster", "group not seen", apierr.Denied, script{
+			"GET " + clusterPath:  absent("ResourceNotFound"),
+			"GET " + clustersPath: {status: 403, body: refusedWith("AuthorizationFailed")},
+		}},
+		{"cluster", "group gone meanwhile", apierr.Denied, script{
+			"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: absent("ResourceGroupNotFound"),
+		}},
+		{"cluster", "no list", apierr.Terminal, script{
+			"GET " + clusterPath: absent("ResourceNotFound"), "GET " + clustersPath: found(`{}`),
+		}},
+		{"cluster", "another cloud", apierr.Denied, script{"GET " + clusterPath: absent("SubscriptionNotFound")}},
+		{"cluster", "invalid subscription", apierr.Denied, script{"GET " + clusterPath: absent("InvalidSubscriptionId")}},
+		{"cluster", "another group", apierr.Denied, script{"GET " + clusterPath: absent("ResourceGroupNotFound")}},
+		{"cluster", "another tenant", apierr.Denied, script{
+			"GET " + clusterPath: {status: 401, body: refusedWith("InvalidAuthenticationTokenTenant")},
+		}},
+		{"cluster", "a proxy's page", apierr.Denied, script{"GET " + clusterPath: {status: 404, body: "<html>"}}},
+		{"pool", "gone", apierr.Missing, script{
+			"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody("user")),
+		}},
+		{"pool", "still listed", apierr.Transient, script{
+			"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody("system")),
+		}},
+		{"pool", "cluster gone", apierr.Denied, script{
+			"GET " + poolPath: absent("NotFound"), "GET " + clusterPath: absent("ResourceNotFound"),
+		}},
+		{"pool", "another cluster answers", apierr.Terminal, script{
+			"GET " + poolPath:    absent("NotFound"),
+			"GET " + clusterPath: found(strings.ReplaceAll(clusterBody(), "aks-1", "aks-2")),
+		}},
+		{"pool", "parent not found", apierr.Denied, script{"GET " + poolPath: absent("ParentResourceNotFound")}},
+		{"pool", "another cloud", apierr.Denied, script{"GET " + poolPath: absent("SubscriptionNotFound")}},
+		{"deletion", "gone", apierr.Missing, script{
+			"DELETE " + poolPath: absent("NotFound"), "GET " + clusterPath: found(clusterBody()),
+		}},
+		{"deletion", "cluster not seen", apierr.Denied, script{
+			"DELETE " + poolPath: absent("NotFound"), "GET " + clusterPath: absent("SubscriptionNotFound"),
+		}},
+		{"deletion", "another group", apierr.Denied, script{"DELETE " + poolPath: absent("ResourceGroupNotFound")}},
+		{"group", "gone", apierr.Missing, script{
+			"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: itself(subPath),
+		}},
+		{"group", "subscription not seen", apierr.Denied, script{
+			"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: absent("SubscriptionNotFound"),
+		}},
+		{"group", "another subscription answers", apierr.Terminal, script{
+			"GET " + groupPath: absent("ResourceGroupNotFound"), "GET " + subPath: itself("/subscriptions/x"),
+		}},
+		{"group", "another cloud", apierr.Denied, script{"GET " + groupPath: absent("SubscriptionNotFound")}},
+		{"deployment", "gone", apierr.Missing, script{
+			"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: itself(groupPath),
+		}},
+		{"deployment", "group not seen", apierr.Denied, script{
+			"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: absent("SubscriptionNotFound"),
+		}},
+		{"deployment", "another group", apierr.Denied, script{"GET " + deploymentPath: absent("ResourceGroupNotFound")}},
+		{"deployment of the subscription", "gone", apierr.Missing, script{
+			"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: itself(subPath),
+		}},
+		{"deployment of the subscription", "not seen", apierr.Denied, script{
+			"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: absent("SubscriptionNotFound"),
+		}},
 	} {
 		t.Run(row.read+"/"+row.name, func(t *testing.T) {
 			scripted(t, row.script, func(t *testing.T, client *azure.Client) {
@@ -114,7 +156,7 @@ func TestAnswerAboutAnotherResourceIsNone(t *testing.T) {
 	}
 	const (
 		kind       = "Microsoft.ContainerService/managedClusters/agentPools"
-		sets       = "/subscriptions/" + subscription + "/resourceGroups/nodes/providers/Microsoft.Compute/virtualMachineScaleSets"
+		sets       = inSubscription + "/resourceGroups/nodes/providers/Microsoft.Compute/virtualMachineScaleSets"
 		interfaces = sets + "/aks-system/networkInterfaces"
 		setBody    = `{"value":[{"id":"%s/aks-system","name":"%s","type":"%s","tags":{"aks-managed-poolName":"system"}}]}`
 		nicBody    = `{"value":[{"id":"%s/virtualMachines/0/networkInterfaces/n","properties":{"ipConfigurations":[]}}]}`
@@ -138,29 +180,36 @@ func TestAnswerAboutAnotherResourceIsNone(t *testing.T) {
 		request, body string
 		taken         bool
 	}{
-		"the cluster":                  {"GET " + clusterPath, clusterBody("system"), true},
-		"another cluster":              {"GET " + clusterPath, strings.ReplaceAll(clusterBody("system"), "aks-1", "aks-2"), false},
-		"its ID under another name":    {"GET " + clusterPath, strings.Replace(clusterBody(), `"name":"aks-1"`, `"name":"aks-2"`, 1), false},
-		"a cluster of another kind":    {"GET " + clusterPath, strings.Replace(clusterBody(), "ManagedClusters", "fleets", 1), false},
-		"a cluster without properties": {"GET " + clusterPath, strings.Replace(clusterBody(), "properties", "other", 1), false},
-		"a pool twice":                 {"GET " + clusterPath, clusterBody("system", "system"), false},
-		"a pool without a name":        {"GET " + clusterPath, clusterBody("system", ""), false},
-		"the pool":                     {"GET " + poolPath, poolAnswer(strings.ToLower(poolPath), "system", kind), true},
-		"another pool":                 {"GET " + poolPath, poolAnswer(clusterPath+"/agentPools/user", "user", kind), false},
-		"another pool's name":          {"GET " + poolPath, poolAnswer(poolPath, "user", kind), false},
-		"a pool of another cluster":    {"GET " + poolPath, poolAnswer(strings.Replace(poolPath, "aks-1", "aks-2", 1), "system", kind), false},
-		"another kind of resource":     {"GET " + poolPath, poolAnswer(poolPath, "system", "Microsoft.ContainerService/managedClusters"), false},
-		"a pool without an ID":         {"GET " + poolPath, `{"properties":{}}`, false},
-		"a scale set":                  {"GET " + sets, fmt.Sprintf(setBody, strings.ToUpper(sets), "aks-system", setKind), true},
-		"a scale set elsewhere":        {"GET " + sets, fmt.Sprintf(setBody, strings.Replace(sets, "nodes", "other", 1), "aks-system", setKind), false},
-		"a scale set's wrong name":     {"GET " + sets, fmt.Sprintf(setBody, sets, "aks-user", setKind), false},
-		"no scale set":                 {"GET " + sets, fmt.Sprintf(setBody, sets, "aks-system", "Microsoft.Compute/disks"), false},
-		"an interface":                 {"GET " + interfaces, fmt.Sprintf(nicBody, sets+"/aks-system"), true},
-		"another set's interface":      {"GET " + interfaces, fmt.Sprintf(nicBody, sets+"/aks-system2"), false},
-		"the group":                    {"GET " + groupPath, entity(strings.ToUpper(groupPath)), true},
-		"another group":                {"GET " + groupPath, entity(groupPath + "2"), false},
-		"the deployment":               {"GET " + deploymentPath, fmt.Sprintf(deployBody, deploymentPath, "first"), true},
-		"another deployment":           {"GET " + deploymentPath, fmt.Sprintf(deployBody, deploymentPath+"2", "first2"), false},
+		"the cluster": {"GET " + clusterPath, clusterBody("system"), true},
+		"another cluster": {"GET " + clusterPath,
+			strings.ReplaceAll(clusterBody("system"), "aks-1", "aks-2"), false},
+		"its ID under another name": {"GET " + clusterPath, strings.Replace(clusterBody(), `"name":"aks-1"`, `"name":"aks-2"`, 1), false},
+		"a cluster of another kind": {"GET " + clusterPath,
+			strings.Replace(clusterBody(), "ManagedClusters", "fleets", 1), false},
+		"a cluster without properties": {"GET " + clusterPath,
+			strings.Replace(clusterBody(), "properties", "other", 1), false},
+		"a pool twice":          {"GET " + clusterPath, clusterBody("system", "system"), false},
+		"a pool without a name": {"GET " + clusterPath, clusterBody("system", ""), false},
+		"the pool":              {"GET " + poolPath, poolAnswer(strings.ToLower(poolPath), "system", kind), true},
+		"another pool":          {"GET " + poolPath, poolAnswer(clusterPath+"/agentPools/user", "user", kind), false},
+		"another pool's name":   {"GET " + poolPath, poolAnswer(poolPath, "user", kind), false},
+		"a pool of another cluster": {"GET " + poolPath,
+			poolAnswer(strings.Replace(poolPath, "aks-1", "aks-2", 1), "system", kind), false},
+		"another kind of resource": {"GET " + poolPath,
+			poolAnswer(poolPath, "system", "Microsoft.ContainerService/managedClusters"), false},
+		"a pool without an ID": {"GET " + poolPath, `{"properties":{}}`, false},
+		"a scale set":          {"GET " + sets, fmt.Sprintf(setBody, strings.ToUpper(sets), "aks-system", setKind), true},
+		"a scale set elsewhere": {"GET " + sets,
+			fmt.Sprintf(setBody, strings.Replace(sets, "nodes", "other", 1), "aks-system", setKind), false},
+		"a scale set's wrong name": {"GET " + sets, fmt.Sprintf(setBody, sets, "aks-user", setKind), false},
+		"no scale set": {"GET " + sets,
+			fmt.Sprintf(setBody, sets, "aks-system", "Microsoft.Compute/disks"), false},
+		"an interface":            {"GET " + interfaces, fmt.Sprintf(nicBody, sets+"/aks-system"), true},
+		"another set's interface": {"GET " + interfaces, fmt.Sprintf(nicBody, sets+"/aks-system2"), false},
+		"the group":               {"GET " + groupPath, entity(strings.ToUpper(groupPath)), true},
+		"another group":           {"GET " + groupPath, entity(groupPath + "2"), false},
+		"the deployment":          {"GET " + deploymentPath, fmt.Sprintf(deployBody, deploymentPath, "first"), true},
+		"another deployment":      {"GET " + deploymentPath, fmt.Sprintf(deployBody, deploymentPath+"2", "first2"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			scripted(t, map[string]reply{row.request: found(row.body)}, func(t *testing.T, client *azure.Client) {
@@ -184,44 +233,55 @@ clusters: [{name: aks-1, cluster: {server: "https://aks-1.azmk8s.io:443", certif
 contexts: [{name: aks-1, context: {cluster: aks-1, user: me}}]
 users: [{name: me, user: {client-certificate-data: QQ==, client-key-data: QQ==}}]
 `
-	hosts := []string{"aks-1.azmk8s.io", "aks-1.privatelink.azmk8s.io"}
 	const entra = "exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: rm, args: [-rf]}"
 	const certificate = "client-certificate-data: QQ==, client-key-data: QQ=="
 	for name, row := range map[string]struct {
 		old, with string
-		hosts     []string
 		want      string // empty: taken
+		noHosts   bool
 	}{
-		"as AKS writes it":       {hosts: hosts},
-		"by its private name":    {old: "aks-1.azmk8s.io", with: "aks-1.PRIVATELINK.azmk8s.io", hosts: hosts},
-		"hosts not known":        {},
-		"Entra ID":               {old: certificate, with: entra, hosts: hosts},
-		"Entra ID, unknown host": {old: certificate, with: entra, want: "exec for a host that ARM doesn't name"},
-		"another server":         {old: "aks-1.azmk8s.io", with: "evil.azmk8s.io", hosts: hosts, want: "none of the cluster's hosts"},
-		"its name in front":      {old: "aks-1.azmk8s.io", with: "aks-1.azmk8s.io.evil", hosts: hosts, want: "none of the cluster's hosts"},
-		"its name as a user":     {old: "aks-1.azmk8s.io:443", with: "aks-1.azmk8s.io@evil", hosts: hosts, want: "not an https URL"},
-		"without TLS":            {old: "https://", with: "http://", hosts: hosts, want: "not an https URL"},
-		"any certificate":        {old: "certificate-authority-data: QQ==", with: "insecure-skip-tls-verify: true", hosts: hosts, want: "insecure-skip-tls-verify"},
-		"a proxy":                {old: "certificate-authority-data", with: "proxy-url: http://evil, certificate-authority-data", hosts: hosts, want: "proxy-url"},
-		"another certificate's":  {old: "certificate-authority-data", with: "tls-server-name: evil, certificate-authority-data", hosts: hosts, want: "tls-server-name"},
-		"an authority's file":    {old: "certificate-authority-data: QQ==", with: "certificate-authority: /etc/x", hosts: hosts, want: "certificate-authority"},
-		"a certificate's file":   {old: "client-certificate-data: QQ==", with: "client-certificate: /etc/x", hosts: hosts, want: "client-certificate"},
-		"a key's file":           {old: "client-key-data: QQ==", with: "client-key: /etc/x", hosts: hosts, want: "client-key"},
-		"a token's file":         {old: certificate, with: "tokenFile: /etc/x", hosts: hosts, want: "tokenFile"},
-		"another provider":       {old: certificate, with: "auth-provider: {name: azure}", hosts: hosts, want: "auth-provider"},
-		"as somebody else":       {old: certificate, with: certificate + ", as: admin", hosts: hosts, want: "it has as"},
-		"a password":             {old: certificate, with: "username: admin, password: secret", hosts: hosts, want: "username"},
-		"no current context":     {old: "current-context: aks-1", with: "current-context: other", hosts: hosts, want: "no context is current"},
-		"two such users":         {old: "users: [", with: "users: [{name: me, user: {token: x}}, ", hosts: hosts, want: "duplicate user"},
-		"no YAML":                {old: "apiVersion: v1", with: "apiVersion: [", hosts: hosts, want: "not YAML"},
-		"too large":              {old: "apiVersion: v1", with: "apiVersion: v1\n#" + strings.Repeat("x", 2<<20), hosts: hosts, want: "larger than"},
+		"as AKS writes it":    {},
+		"by its private name": {old: "aks-1.azmk8s.io", with: "aks-1.PRIVATELINK.azmk8s.io"},
+		"hosts not known":     {noHosts: true},
+		"Entra ID":            {old: certificate, with: entra},
+		"Entra ID, unknown host": {
+			old: certificate, with: entra, noHosts: true, want: "exec for a host that ARM doesn't name",
+		},
+		"another server":     {old: "aks-1.azmk8s.io", with: "evil.azmk8s.io", want: "none of the cluster's hosts"},
+		"its name in front":  {old: "aks-1.azmk8s.io", with: "aks-1.azmk8s.io.evil", want: "none of the cluster's hosts"},
+		"its name as a user": {old: "aks-1.azmk8s.io:443", with: "aks-1.azmk8s.io@evil", want: "not an https URL"},
+		"without TLS":        {old: "https://", with: "http://", want: "not an https URL"},
+		"any certificate": {old: "certificate-authority-data: QQ==",
+			with: "insecure-skip-tls-verify: true", want: "insecure-skip-tls-verify"},
+		"a proxy": {old: "certificate-authority-data",
+			with: "proxy-url: http://evil, certificate-authority-data", want: "proxy-url"},
+		"another certificate's": {old: "certificate-authority-data",
+			with: "tls-server-name: evil, certificate-authority-data", want: "tls-server-name"},
+		"an authority's file": {old: "certificate-authority-data: QQ==",
+			with: "certificate-authority: /etc/x", want: "certificate-authority"},
+		"a certificate's file": {old: "client-certificate-data: QQ==",
+			with: "client-certificate: /etc/x", want: "client-certificate"},
+		"a key's file":       {old: "client-key-data: QQ==", with: "client-key: /etc/x", want: "client-key"},
+		"a token's file":     {old: certificate, with: "tokenFile: /etc/x", want: "tokenFile"},
+		"another provider":   {old: certificate, with: "auth-provider: {name: azure}", want: "auth-provider"},
+		"as somebody else":   {old: certificate, with: certificate + ", as: admin", want: "it has as"},
+		"a password":         {old: certificate, with: "username: admin, password: secret", want: "username"},
+		"no current context": {old: "current-context: aks-1", with: "current-context: other", want: "no context is current"},
+		"two such users":     {old: "users: [", with: "users: [{name: me, user: {token: x}}, ", want: "duplicate user"},
+		"no YAML":            {old: "apiVersion: v1", with: "apiVersion: [", want: "not YAML"},
+		"too large": {old: "apiVersion: v1",
+			with: "apiVersion: v1\n#" + strings.Repeat("x", 2<<20), want: "larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(good, row.old, row.with, 1)
 			if row.old != "" && text == good {
 				t.Fatal("the row changes nothing")
 			}
-			checked, err := azure.CheckedKubeconfig([]byte(text), row.hosts)
+			hosts := []string{"aks-1.azmk8s.io", "aks-1.privatelink.azmk8s.io"}
+			if row.noHosts {
+				hosts = nil
+			}
+			checked, err := azure.CheckedKubeconfig([]byte(text), hosts)
 			switch {
 			case row.want == "" && err != nil:
 				t.Errorf("refused: %v", err)
@@ -238,7 +298,9 @@ users: [{name: me, user: {client-certificate-data: QQ==, client-key-data: QQ==}}
 func TestKubeconfigIsComparedWithTheCluster(t *testing.T) {
 	// server: https://evil in a kubeconfig as AKS writes it.
 	const evil = `{"kubeconfigs":[{"name":"clusterUser","value":"Y3VycmVudC1jb250ZXh0OiBjCmNsdXN0ZXJzOiBbe25hbWU6IGMsIGNsdXN0ZXI6IHtzZXJ2ZXI6ICJodHRwczovL2V2aWwifX1dCmNvbnRleHRzOiBbe25hbWU6IGMsIGNvbnRleHQ6IHtjbHVzdGVyOiBjLCB1c2VyOiB1fX1dCnVzZXJzOiBbe25hbWU6IHUsIHVzZXI6IHt0b2tlbjogeH19XQo="}]}`
-	script := map[string]reply{"GET " + clusterPath: found(clusterBody()), "POST " + clusterPath + "/listClusterUserCredential": found(evil)}
+	script := map[string]reply{
+		"GET " + clusterPath: found(clusterBody()), "POST " + clusterPath + "/listClusterUserCredential": found(evil),
+	}
 	for body, want := range map[string]string{evil: "none of the cluster's hosts", `{"kubeconfigs":[]}`: "no kubeconfig", `{"kubeconfigs":[null]}`: "no kubeconfig"} {
 		script := maps.Clone(script)
 		script["POST "+clusterPath+"/listClusterUserCredential"] = found(body)

@@ -29,18 +29,23 @@ func classify(err error) error {
 	}
 }
 
-// preempted are the codes of an asynchronous operation that another one pushed
-// aside: the resource has to be read again.
-var preempted = map[string]bool{"OriginalEtagNotExpect": true, "ResourceOperationFailure": true, "OperationPreempted": true}
-
-// busy are codes of a 400 that means "another operation is in progress".
-var busy = map[string]bool{"OperationNotAllowed": true, "EtagMismatch": true}
+// isConflict tells the codes, of whatever status, by which another change is in the
+// way: the resource has to be read again.
+func isConflict(code string) bool {
+	switch code {
+	case "OriginalEtagNotExpect", "ResourceOperationFailure", "OperationPreempted": // an operation was pushed aside
+		return true
+	case "OperationNotAllowed", "EtagMismatch": // a 400 that means "another operation is in progress"
+		return true
+	}
+	return false
+}
 
 func classOf(response *azcore.ResponseError) apierr.Class {
 	switch status := response.StatusCode; {
 	case status == http.StatusNotFound:
 		return classOfNotFound(response)
-	case status == http.StatusConflict, status == http.StatusPreconditionFailed, busy[response.ErrorCode], preempted[response.ErrorCode]:
+	case status == http.StatusConflict, status == http.StatusPreconditionFailed, isConflict(response.ErrorCode):
 		return apierr.Conflict
 	case status == http.StatusTooManyRequests:
 		return apierr.Throttled
@@ -93,14 +98,15 @@ func Code(err error) string {
 	return ""
 }
 
-// quota are the codes by which AKS and Compute refuse for lack of quota.
-var quota = map[string]bool{
-	"ErrCode_InsufficientVCPUQuota": true, "InsufficientVCPUQuota": true,
-	"QuotaExceeded": true, "InsufficientQuota": true,
+// RefusedByQuota tells whether AKS or Compute refused for lack of quota, so that a
+// smaller request might pass.
+func RefusedByQuota(err error) bool {
+	switch Code(err) {
+	case "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota", "QuotaExceeded", "InsufficientQuota":
+		return true
+	}
+	return false
 }
-
-// RefusedByQuota tells whether a smaller request might pass.
-func RefusedByQuota(err error) bool { return quota[Code(err)] }
 
 // RefusedAccess tells the refusals that clear by themselves while a role
 // assignment spreads.

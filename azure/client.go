@@ -80,7 +80,8 @@ func endpointOf(where cloud.Configuration) (*url.URL, error) {
 	}
 	endpoint, err := url.Parse(where.Services[cloud.ResourceManager].Endpoint)
 	if err != nil || endpoint.Scheme != "https" || endpoint.Hostname() == "" || endpoint.User != nil {
-		return nil, fmt.Errorf("ARM endpoint %q: not a URL that begins with https://", where.Services[cloud.ResourceManager].Endpoint)
+		return nil, fmt.Errorf("ARM endpoint %q: not a URL that begins with https://",
+			where.Services[cloud.ResourceManager].Endpoint)
 	}
 	return endpoint, nil
 }

@@ -29,7 +29,8 @@ func inWorld(t *testing.T, yaml string, test func(*testing.T, *azure.Client, azu
 		}
 		defer world.Close()
 		client, err := azure.New(azure.Options{
-			Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(), Clock: clock.RealClock{},
+			Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(),
+			Clock: clock.RealClock{},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -46,25 +47,29 @@ func granted() permit.Permit {
 }
 
 func TestReadsAreRepeatedWhileTheServiceStumbles(t *testing.T) {
+	const getCluster = "match: {method: GET, path: '*managedClusters/aks-1'}"
 	for name, row := range map[string]struct {
 		fault string
 		class apierr.Class
 		least time.Duration
 	}{
-		"503 twice":                     {fault: "serverError: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 2, status: 503}"},
-		"429 with Retry-After":          {fault: "throttle: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 2, retryAfter: 20s}", least: 40 * time.Second},
-		"503 for good":                  {fault: "serverError: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 1000, status: 503}", class: apierr.Transient},
-		"403 is not repeated":           {fault: "deny: {match: {method: GET, path: '*managedClusters/aks-1'}}", class: apierr.Denied},
-		"an answer that comes too late": {fault: "hang: {match: {method: GET, path: '*managedClusters/aks-1'}, first: 1, for: 1h}", least: 30 * time.Second},
+		"503 twice":            {fault: "serverError: {" + getCluster + ", first: 2, status: 503}"},
+		"429 with Retry-After": {fault: "throttle: {" + getCluster + ", first: 2, retryAfter: 20s}", least: 40 * time.Second},
+		"503 for good": {fault: "serverError: {" + getCluster + ", first: 1000, status: 503}",
+			class: apierr.Transient},
+		"403 is not repeated": {fault: "deny: {" + getCluster + "}", class: apierr.Denied},
+		"a late answer":       {fault: "hang: {" + getCluster + ", first: 1, for: 1h}", least: 30 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inWorld(t, "faults:\n  - "+row.fault+"\n", func(t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World) {
-				began := time.Now()
+			inWorld(t, "faults:\n  - "+row.fault+"\n", func(
+				t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World,
+			) {
+				start := time.Now()
 				_, err := client.Cluster(context.Background(), in.ResourceGroup, in.Cluster)
 				if (err != nil) != (row.class != "") || err != nil && apierr.ClassOf(err) != row.class {
 					t.Errorf("got %v of class %s, want class %q", err, apierr.ClassOf(err), row.class)
 				}
-				if took := time.Since(began); took < row.least || took > 3*time.Minute {
+				if took := time.Since(start); took < row.least || took > 3*time.Minute {
 					t.Errorf("took %s", took)
 				}
 			})
@@ -75,9 +80,12 @@ func TestReadsAreRepeatedWhileTheServiceStumbles(t *testing.T) {
 func TestNoPermitNoRequest(t *testing.T) {
 	inWorld(t, "", func(t *testing.T, client *azure.Client, in azuresim.Scenario, world *azuresim.World) {
 		name := azure.PoolName{ResourceGroup: in.ResourceGroup, Cluster: in.Cluster, Pool: "system"}
-		expired := permit.Mint(permit.Terms{Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil }})
+		expired := permit.Mint(permit.Terms{
+			Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil },
+		})
 		for what, voided := range map[string]permit.Permit{"zero": {}, "expired": expired} {
-			if _, err := client.DeletePool(permit.NewContext(context.Background(), voided), name, "etag"); apierr.ClassOf(err) != apierr.Conflict || err == nil {
+			_, err := client.DeletePool(permit.NewContext(context.Background(), voided), name, "etag")
+			if apierr.ClassOf(err) != apierr.Conflict || err == nil {
 				t.Errorf("%s permit: %v", what, err)
 			}
 		}
@@ -102,7 +110,8 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if _, err := client.CreatePool(permit.NewContext(ctx, allowed), name, body); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("creating what exists: %v", err)
 		}
-		if _, err := client.DeletePool(permit.NewContext(ctx, allowed), name, "another"); apierr.ClassOf(err) != apierr.Conflict {
+		_, err = client.DeletePool(permit.NewContext(ctx, allowed), name, "another")
+		if apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("deleting what somebody changed: %v", err)
 		}
 		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag())
@@ -113,7 +122,8 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if !ok {
 			t.Fatal("no resume token")
 		}
-		resumed, err := client.Resume(token, azure.PoolID(azure.ClusterID(in.Subscription, in.ResourceGroup, in.Cluster), "workers"))
+		resumed, err := client.Resume(token,
+			azure.PoolID(azure.ClusterID(in.Subscription, in.ResourceGroup, in.Cluster), "workers"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +175,9 @@ func TestQuotaIsToldFromCapacity(t *testing.T) {
 		fault string
 		quota bool
 	}{{"quota: {pool: copy, over: 1}", true}, {"capacity: {pool: copy, code: AllocationFailed}", false}} {
-		inWorld(t, "faults:\n  - "+row.fault+"\n", func(t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World) {
+		inWorld(t, "faults:\n  - "+row.fault+"\n", func(
+			t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World,
+		) {
 			ctx := context.Background()
 			name := azure.PoolName{ResourceGroup: in.ResourceGroup, Cluster: in.Cluster, Pool: "workers"}
 			definition, err := client.Definition(ctx, name)

@@ -58,7 +58,7 @@ func (c *Client) Cluster(ctx context.Context, resourceGroup, name string) (Clust
 		cluster, err = c.clusterOnce(ctx, resourceGroup, name)
 		return err
 	})
-	if isNotFound(err, ownOfResource) {
+	if isNotFound(err, resourceNotFound) {
 		err = c.clusterAbsent(ctx, resourceGroup, name, err)
 	}
 	if err != nil {
@@ -86,15 +86,17 @@ func (c *Client) clusterOnce(ctx context.Context, resourceGroup, name string) (C
 	}
 	cluster := Cluster{
 		ID: said.ID, Name: name, ETag: value(answer.ETag), State: value(answer.Properties.ProvisioningState),
-		Version: value(answer.Properties.CurrentKubernetesVersion), NodeResourceGroup: value(answer.Properties.NodeResourceGroup),
-		Hosts: hostsOf(answer.Properties), Seen: c.clock.Now(),
+		Version:           value(answer.Properties.CurrentKubernetesVersion),
+		NodeResourceGroup: value(answer.Properties.NodeResourceGroup),
+		Hosts:             hostsOf(answer.Properties), Seen: c.clock.Now(),
 	}
 	for _, profile := range answer.Properties.AgentPoolProfiles {
 		if profile == nil || value(profile.Name) == "" {
 			return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: the answer has a pool without a name", name)
 		}
 		if _, twice := cluster.Pool(*profile.Name); twice {
-			return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: duplicate pool %q in the answer", name, short(*profile.Name))
+			return Cluster{}, apierr.New(apierr.Terminal, "reading cluster %q: duplicate pool %q in the answer",
+				name, short(*profile.Name))
 		}
 		cluster.Pools = append(cluster.Pools, poolOf(profile))
 	}

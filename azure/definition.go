@@ -19,8 +19,10 @@ type Definition json.RawMessage
 
 // readOnly are the properties that ARM answers and does not accept, or that
 // would pin what a new pool must choose afresh.
-var readOnly = []string{
-	"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "powerState", "creationData", "eTag",
+func readOnly() []string {
+	return []string{
+		"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "powerState", "creationData", "eTag",
+	}
 }
 
 // managedTag begins the tags that AKS sets by itself.
@@ -92,7 +94,7 @@ func (d Definition) With(edit func(properties map[string]any)) (Definition, erro
 }
 
 func strip(properties map[string]any) {
-	for _, name := range readOnly {
+	for _, name := range readOnly() {
 		delete(properties, name)
 	}
 	tags, _ := properties["tags"].(map[string]any)

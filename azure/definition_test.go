@@ -9,7 +9,8 @@ import (
 )
 
 const poolBody = `{
-  "id": "/subscriptions/s/resourcegroups/fleet/providers/Microsoft.ContainerService/managedClusters/aks-1/agentPools/system",
+  "id": "/subscriptions/s/resourcegroups/fleet/providers/` +
+	`Microsoft.ContainerService/managedClusters/aks-1/agentPools/system",
   "name": "system", "type": "Microsoft.ContainerService/managedClusters/agentPools",
   "properties": {
     "provisioningState": "Failed", "eTag": "abc", "count": 3, "vmSize": "Standard_D4s_v5", "mode": "System",
@@ -36,7 +37,9 @@ func TestSanitizedBodyCanBeCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := properties(t, clean)
-	for _, name := range []string{"provisioningState", "eTag", "currentOrchestratorVersion", "nodeImageVersion", "powerState", "creationData"} {
+	for _, name := range []string{
+		"provisioningState", "eTag", "currentOrchestratorVersion", "nodeImageVersion", "powerState", "creationData",
+	} {
 		if _, found := p[name]; found {
 			t.Errorf("%s is left", name)
 		}

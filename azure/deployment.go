@@ -15,7 +15,7 @@ import (
 	"salve/internal/apierr"
 )
 
-// DeploymentName says which deployment is meant. Without a resource group it is
+// DeploymentName names a deployment. Without a resource group it is
 // one of the subscription.
 type DeploymentName struct{ ResourceGroup, Name string }
 
@@ -91,13 +91,14 @@ func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deploymen
 	var body []byte
 	err = c.read(ctx, fmt.Sprintf("reading deployment %q", name.Name), func(ctx context.Context) error {
 		var raw *http.Response
-		if _, err := deployments.GetAtScope(policy.WithCaptureResponse(ctx, &raw), c.scope(name), name.Name, nil); err != nil {
+		_, err := deployments.GetAtScope(policy.WithCaptureResponse(ctx, &raw), c.scope(name), name.Name, nil)
+		if err != nil {
 			return err
 		}
 		body, err = runtime.Payload(raw)
 		return err
 	})
-	if isNotFound(err, ownOfDeployment) {
+	if isNotFound(err, deploymentNotFound) {
 		err = c.deploymentAbsent(ctx, name, err)
 	}
 	if err != nil {
@@ -146,15 +147,17 @@ func (c *Client) Deploy(ctx context.Context, name DeploymentName, body Deploymen
 		return nil, err
 	}
 	order := armresources.Deployment{
-		Properties: &armresources.DeploymentProperties{Mode: mode(body), Template: body.Template, Parameters: body.Parameters},
-		Tags:       map[string]*string{},
-		Location:   location(body),
+		Properties: &armresources.DeploymentProperties{
+			Mode: mode(body), Template: body.Template, Parameters: body.Parameters,
+		},
+		Tags:     map[string]*string{},
+		Location: location(body),
 	}
 	for key, text := range body.Tags {
 		order.Tags[key] = to.Ptr(text)
 	}
 	var operation *Operation
-	err = c.change(ctx, fmt.Sprintf("beginning deployment %q", name.Name), func(ctx context.Context) error {
+	err = c.change(ctx, fmt.Sprintf("starting deployment %q", name.Name), func(ctx context.Context) error {
 		poller, err := deployments.BeginCreateOrUpdateAtScope(ctx, c.scope(name), name.Name, order, nil)
 		if err != nil {
 			return err

@@ -31,14 +31,14 @@ func (c *Client) UserKubeconfig(ctx context.Context, resourceGroup, name string)
 	doing := fmt.Sprintf("asking for credentials to cluster %q", name)
 	var answer []byte
 	err = c.read(ctx, doing, func(ctx context.Context) error {
-		given, err := clusters.ListClusterUserCredentials(ctx, resourceGroup, name, nil)
+		credentials, err := clusters.ListClusterUserCredentials(ctx, resourceGroup, name, nil)
 		if err != nil {
 			return err
 		}
-		if len(given.Kubeconfigs) == 0 || given.Kubeconfigs[0] == nil {
+		if len(credentials.Kubeconfigs) == 0 || credentials.Kubeconfigs[0] == nil {
 			return apierr.New(apierr.Terminal, "ARM gave no kubeconfig")
 		}
-		answer = given.Kubeconfigs[0].Value
+		answer = credentials.Kubeconfigs[0].Value
 		return nil
 	})
 	if err != nil {
@@ -120,19 +120,19 @@ func checkedKubeconfig(raw []byte, hosts []string) ([]byte, error) {
 	if len(raw) > kubeconfigLimit {
 		return nil, fmt.Errorf("larger than %d bytes", kubeconfigLimit)
 	}
-	var given kubeconfig
-	if err := yaml.Unmarshal(raw, &given); err != nil {
+	var config kubeconfig
+	if err := yaml.Unmarshal(raw, &config); err != nil {
 		return nil, fmt.Errorf("not YAML of a kubeconfig") // the decoder would quote secrets
 	}
-	chosen, err := only(given.Contexts, func(c namedContext) bool { return c.Name == given.CurrentContext }, "context")
+	chosen, err := only(config.Contexts, func(c namedContext) bool { return c.Name == config.CurrentContext }, "context")
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := only(given.Clusters, func(c namedCluster) bool { return c.Name == chosen.Context.Cluster }, "cluster")
+	cluster, err := only(config.Clusters, func(c namedCluster) bool { return c.Name == chosen.Context.Cluster }, "cluster")
 	if err != nil {
 		return nil, err
 	}
-	user, err := only(given.Users, func(u namedUser) bool { return u.Name == chosen.Context.User }, "user")
+	user, err := only(config.Users, func(u namedUser) bool { return u.Name == chosen.Context.User }, "user")
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,9 @@ func checkedKubeconfig(raw []byte, hosts []string) ([]byte, error) {
 		return nil, err
 	}
 	if user.User.Exec != nil {
-		user.User.Exec = &kubeExec{APIVersion: "client.authentication.k8s.io/v1", Command: "kubelogin", InteractiveMode: "Never"}
+		user.User.Exec = &kubeExec{
+			APIVersion: "client.authentication.k8s.io/v1", Command: "kubelogin", InteractiveMode: "Never",
+		}
 	}
 	return yaml.Marshal(kubeconfig{
 		APIVersion: "v1", Kind: "Config", CurrentContext: chosen.Name,
@@ -151,14 +153,14 @@ func checkedKubeconfig(raw []byte, hosts []string) ([]byte, error) {
 	})
 }
 
-// only finds the one that is meant.
-func only[T any](all []T, meant func(T) bool, what string) (T, error) {
+// only finds the single item that matches.
+func only[T any](all []T, matches func(T) bool, what string) (T, error) {
 	var none T
-	at := slices.IndexFunc(all, meant)
+	at := slices.IndexFunc(all, matches)
 	if at < 0 {
 		return none, fmt.Errorf("no %s is current", what)
 	}
-	if slices.ContainsFunc(all[at+1:], meant) {
+	if slices.ContainsFunc(all[at+1:], matches) {
 		return none, fmt.Errorf("duplicate %s", what)
 	}
 	return all[at], nil
@@ -169,7 +171,9 @@ func (c kubeCluster) check(hosts []string) error {
 	switch {
 	case err != nil || server.Scheme != "https" || server.Hostname() == "" || server.User != nil:
 		return fmt.Errorf("server %q is not an https URL", short(c.Server))
-	case len(hosts) > 0 && !slices.ContainsFunc(hosts, func(host string) bool { return strings.EqualFold(host, server.Hostname()) }):
+	case len(hosts) > 0 && !slices.ContainsFunc(hosts, func(host string) bool {
+		return strings.EqualFold(host, server.Hostname())
+	}):
 		return fmt.Errorf("server %q is none of the cluster's hosts %q", short(c.Server), hosts)
 	}
 	return refused(map[string]bool{

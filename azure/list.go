@@ -52,7 +52,9 @@ func (c *Client) get(ctx context.Context, address string, into any) error {
 
 // list reads a list page by page until visit says to stop, or fails. A page that
 // can't be read is asked for again; those before it are not.
-func list[Item any](ctx context.Context, c *Client, doing, address string, visit func(Item) (more bool, err error)) error {
+func list[Item any](
+	ctx context.Context, c *Client, doing, address string, visit func(Item) (more bool, err error),
+) error {
 	for range pageLimit {
 		var page struct {
 			Value    *[]Item `json:"value"`

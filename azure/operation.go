@@ -24,7 +24,7 @@ const (
 	deletePool    Kind = "delete-pool"
 	abortCluster  Kind = "abort-cluster"
 	putDeployment Kind = "put-deployment"
-	// whatIf changes nothing: it is begun again rather than gone on with.
+	// whatIf changes nothing: it is started again rather than gone on with.
 	whatIf Kind = "what-if"
 )
 
@@ -38,7 +38,7 @@ type Operation struct {
 	kind     Kind
 	resource string
 	poller   poller
-	began    time.Time
+	started  time.Time
 }
 
 // poller is the SDK's runtime.Poller without its result's type.
@@ -59,7 +59,7 @@ func (p typedPoller[T]) result(ctx context.Context) error {
 func untyped[T any](p *runtime.Poller[T]) poller { return typedPoller[T]{p} }
 
 func (c *Client) operation(kind Kind, resource string, p poller) *Operation {
-	return &Operation{client: c, kind: kind, resource: resource, poller: p, began: c.clock.Now()}
+	return &Operation{client: c, kind: kind, resource: resource, poller: p, started: c.clock.Now()}
 }
 
 // Token gives the resume token. An operation that is over has none: ok is false.
@@ -68,7 +68,7 @@ func (o *Operation) Token() (token Token, ok bool) {
 		return Token{}, false
 	}
 	resume, err := o.poller.ResumeToken()
-	return Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.began}, err == nil
+	return Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.started}, err == nil
 }
 
 // Resume makes the operation of a token, to go on polling it. A token that is not of
@@ -92,7 +92,7 @@ func (c *Client) Resume(token Token, resource string) (*Operation, error) {
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "resuming an operation: %w", err)
 	}
-	return &Operation{client: c, kind: token.Kind, resource: resource, poller: resumed, began: token.Began}, nil
+	return &Operation{client: c, kind: token.Kind, resource: resource, poller: resumed, started: token.Began}, nil
 }
 
 func fromToken[T any](c *Client, token string) (poller, error) {
@@ -110,7 +110,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 	clk := o.client.clock
 	refused := 0
 	for !o.poller.Done() {
-		elapsed := clk.Since(o.began)
+		elapsed := clk.Since(o.started)
 		asked, err := o.poll(ctx)
 		pause := backoff.Operations().Next(elapsed, asked)
 		if err != nil {
@@ -139,7 +139,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 
 // ended classifies the error of an operation.
 func ended(err error) error {
-	if isNotFound(err, ownOfOperation) {
+	if isNotFound(err, operationNotFound) {
 		return &apierr.Error{Class: apierr.Transient, Err: fmt.Errorf("%w: %w", ErrOperationForgotten, classify(err))}
 	}
 	return classify(err)

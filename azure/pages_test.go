@@ -21,8 +21,12 @@ func TestAPageThatFailsIsAskedForAgain(t *testing.T) {
 		faults string
 		lost   int
 	}{
-		"503 for the first page":          {faults: "faults: [{serverError: {match: {path: '*eventtypes*'}, first: 2, status: 503}}]"},
-		"429 for the first page":          {faults: "faults: [{throttle: {match: {path: '*eventtypes*'}, first: 1, retryAfter: 5s}}]"},
+		"503 for the first page": {
+			faults: "faults: [{serverError: {match: {path: '*eventtypes*'}, first: 2, status: 503}}]",
+		},
+		"429 for the first page": {
+			faults: "faults: [{throttle: {match: {path: '*eventtypes*'}, first: 1, retryAfter: 5s}}]",
+		},
 		"the first answer is lost":        {lost: 1},
 		"an answer in the middle is lost": {lost: 3},
 	} {
@@ -59,8 +63,8 @@ activityLog: {quiet: true, pageSize: 2}
 			}
 			return azuresim.Proceed
 		})
-		began := time.Now()
-		query := azure.ActivityQuery{From: began.Add(-time.Hour), To: began, Of: cluster.NodeResourceGroup}
+		start := time.Now()
+		query := azure.ActivityQuery{From: start.Add(-time.Hour), To: start, Of: cluster.NodeResourceGroup}
 		err = client.ReadActivity(context.Background(), query, func(event azure.Activity) bool {
 			seen = append(seen, event.ID)
 			return true
@@ -68,7 +72,7 @@ activityLog: {quiet: true, pageSize: 2}
 		if err != nil {
 			t.Errorf("after %d events: %v", len(seen), err)
 		}
-		took = time.Since(began)
+		took = time.Since(start)
 	})
 	return seen, took
 }

@@ -19,7 +19,7 @@ import (
 // that read them are of the same one.
 const aksVersion = "2025-02-01"
 
-// PoolName says which agent pool is meant.
+// PoolName names an agent pool.
 type PoolName struct{ ResourceGroup, Cluster, Pool string }
 
 func (c *Client) agentPools() (*armcontainerservice.AgentPoolsClient, error) {
@@ -36,7 +36,7 @@ func (c *Client) Definition(ctx context.Context, name PoolName) (Definition, err
 	var body Definition
 	err := c.read(ctx, fmt.Sprintf("reading pool %q", name.Pool), func(ctx context.Context) (err error) {
 		body, err = c.definitionOnce(ctx, name)
-		if isNotFound(err, ownOfResource) {
+		if isNotFound(err, resourceNotFound) {
 			return c.poolAbsent(ctx, name, classify(err))
 		}
 		return err
@@ -54,7 +54,8 @@ func (c *Client) definitionOnce(ctx context.Context, name PoolName) (Definition,
 		return nil, err
 	}
 	var raw *http.Response
-	if _, err := pools.Get(policy.WithCaptureResponse(ctx, &raw), name.ResourceGroup, name.Cluster, name.Pool, nil); err != nil {
+	_, err = pools.Get(policy.WithCaptureResponse(ctx, &raw), name.ResourceGroup, name.Cluster, name.Pool, nil)
+	if err != nil {
 		return nil, err
 	}
 	body, err := runtime.Payload(raw)
@@ -115,7 +116,8 @@ func (c *Client) put(ctx context.Context, name PoolName, body Definition, condit
 		if !runtime.HasStatusCode(response, http.StatusOK, http.StatusCreated) {
 			return runtime.NewResponseError(response)
 		}
-		poller, err := runtime.NewPoller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](response, c.arm.Pipeline(), nil)
+		poller, err := runtime.NewPoller[armcontainerservice.AgentPoolsClientCreateOrUpdateResponse](
+			response, c.arm.Pipeline(), nil)
 		if err != nil {
 			return err
 		}
@@ -145,7 +147,7 @@ func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*O
 		operation = c.operation(deletePool, c.poolID(name), untyped(poller))
 		return nil
 	})
-	if isNotFound(err, ownOfResource) {
+	if isNotFound(err, resourceNotFound) {
 		cause := err
 		err = c.read(ctx, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
 			return c.poolAbsent(ctx, name, cause)

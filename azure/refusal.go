@@ -87,7 +87,7 @@ func (r *refusal) message() string {
 	if body.Error.Message == "" {
 		body.Error = body.failure
 	}
-	if wrappers[body.Error.Code] && len(body.Error.Details) > 0 {
+	if isWrapper(body.Error.Code) && len(body.Error.Details) > 0 {
 		return body.Error.causes(0)
 	}
 	return line(body.Error.Message)
@@ -100,9 +100,13 @@ type failure struct {
 	Details []failure
 }
 
-// wrappers are the codes of errors that only say that there are others below them.
-var wrappers = map[string]bool{
-	"DeploymentFailed": true, "InvalidTemplateDeployment": true, "MultipleErrorsOccurred": true, "ResourceDeploymentFailure": true,
+// isWrapper tells the codes of errors that only say that there are others below them.
+func isWrapper(code string) bool {
+	switch code {
+	case "DeploymentFailed", "InvalidTemplateDeployment", "MultipleErrorsOccurred", "ResourceDeploymentFailure":
+		return true
+	}
+	return false
 }
 
 // causes gives the errors that have none below them. A resource provider's own is
@@ -130,7 +134,8 @@ var (
 	lacksAction = regexp.MustCompile(`with object id '([0-9a-fA-F-]{36})' does not have authorization to perform action ` +
 		`'([A-Za-z0-9./]+)' over scope '(/[A-Za-z0-9._()/-]*)'`)
 	lacksLinked = regexp.MustCompile(`with object id '([0-9a-fA-F-]{36})' has permission to perform action .* ` +
-		`does not have permission to perform action(?:\(s\))? '([A-Za-z0-9./]+)' on the linked scope(?:\(s\))? '(/[A-Za-z0-9._()/-]*)'`)
+		`does not have permission to perform action(?:\(s\))? '([A-Za-z0-9./]+)' ` +
+		`on the linked scope(?:\(s\))? '(/[A-Za-z0-9._()/-]*)'`)
 )
 
 // forbidden words a missing right with the command that gives it; empty where the
@@ -139,8 +144,8 @@ func forbidden(message string) string {
 	for _, form := range []*regexp.Regexp{lacksAction, lacksLinked} {
 		if found := form.FindStringSubmatch(message); found != nil {
 			return fmt.Sprintf("forbidden: identity %[1]s lacks %[2]s on %[3]s. "+
-				"hint: az role assignment create --assignee %[1]s --role ROLE --scope '%[3]s' (a role with that action: deploy/azure-role.json)",
-				found[1], found[2], found[3])
+				"hint: az role assignment create --assignee %[1]s --role ROLE --scope '%[3]s' "+
+				"(a role with that action: deploy/azure-role.json)", found[1], found[2], found[3])
 		}
 	}
 	return ""

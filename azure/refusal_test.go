@@ -33,7 +33,9 @@ func TestErrorsAreOneBoundedLine(t *testing.T) {
 		"forbidden": {403, `{"error":{"code":"AuthorizationFailed","message":"The client 'me' with object id '` + somebody +
 			`' does not have authorization to perform action 'Microsoft.ContainerService/managedClusters/read' over scope '` + clusterPath + `' or the scope is invalid."}}`,
 			"forbidden: identity " + somebody + " lacks Microsoft.ContainerService/managedClusters/read on " + clusterPath +
-				". hint: az role assignment create --assignee " + somebody + " --role ROLE --scope '" + clusterPath + "'", "authorization"},
+				". hint: az role assignment create --assignee " + somebody + " --role ROLE --scope '" + clusterPath + "'",
+			"authorization",
+		},
 		"forbidden on what is linked": {403, `{"error":{"code":"LinkedAuthorizationFailed","message":"The client 'me' with object id '` + somebody +
 			`' has permission to perform action 'Microsoft.ContainerService/managedClusters/agentPools/write' on scope '/x'; however, it ` +
 			`does not have permission to perform action(s) 'Microsoft.Network/virtualNetworks/subnets/join/action' on the linked scope(s) '/subscriptions/s/subnets/n' (respectively)"}}`,
@@ -41,17 +43,20 @@ func TestErrorsAreOneBoundedLine(t *testing.T) {
 		"forbidden, in a form to be pasted": {403, `{"error":{"code":"AuthorizationFailed","message":"The client 'me' with object id '` + somebody +
 			`' does not have authorization to perform action 'a/read' over scope '/x'; rm -rf ~ #' or the scope is invalid."}}`, "lacks a/read on /x. hint: az role assignment create --assignee " + somebody + " --role ROLE --scope '/x' (", "rm -rf"},
 		"forbidden in other words": {403, `{"error":{"code":"RequestDisallowedByPolicy","message":"no"}}`, "forbidden: ARM answered 403 RequestDisallowedByPolicy: no", ""},
-		"wrong cloud":              {404, refusedWith("SubscriptionNotFound"), "ARM answered 404 SubscriptionNotFound: told hint: wrong --cloud, tenant or subscription?", ""},
-		"a proxy":                  {404, "<html>", "no error code hint: the answer is not ARM's", ""},
-		"a terminal's commands":    {400, `{"error":{"code":"Bad\u001b[2J","message":"a\u001b]0;x\u0007\nb\u202e"}}`, "a]0;x b", "\x1b"},
-		"a long message":           {400, `{"error":{"code":"Bad","message":"` + strings.Repeat("ä", 100_000) + `"}}`, "…", ""},
-		"a long code":              {400, `{"error":{"code":"` + strings.Repeat("B", 100_000) + `","message":"x"}}`, "…: x", ""},
+		"wrong cloud": {404, refusedWith("SubscriptionNotFound"),
+			"ARM answered 404 SubscriptionNotFound: told hint: wrong --cloud, tenant or subscription?", ""},
+		"a proxy":               {404, "<html>", "no error code hint: the answer is not ARM's", ""},
+		"a terminal's commands": {400, `{"error":{"code":"Bad\u001b[2J","message":"a\u001b]0;x\u0007\nb\u202e"}}`, "a]0;x b", "\x1b"},
+		"a long message":        {400, `{"error":{"code":"Bad","message":"` + strings.Repeat("ä", 100_000) + `"}}`, "…", ""},
+		"a long code":           {400, `{"error":{"code":"` + strings.Repeat("B", 100_000) + `","message":"x"}}`, "…: x", ""},
 		"many details": {400, `{"error":{"code":"DeploymentFailed","message":"x","details":[{"code":"a","message":"` + strings.Repeat("x", 5000) +
 			`"},{"code":"b","message":"` + strings.Repeat("y", 5000) + `"}]}}`, "…", ""},
 		"deep details": {400, `{"error":{"code":"DeploymentFailed","message":"x","details":[` + nested + `]}}`, "a: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			scripted(t, map[string]reply{"GET " + clusterPath: {status: row.status, body: row.body}}, func(t *testing.T, client *azure.Client) {
+			scripted(t, map[string]reply{"GET " + clusterPath: {status: row.status, body: row.body}}, func(
+				t *testing.T, client *azure.Client,
+			) {
 				_, err := client.Cluster(context.Background(), "fleet", "aks-1")
 				switch {
 				case err == nil:
@@ -72,7 +77,9 @@ func TestClassIsNotReadFromTheText(t *testing.T) {
 		`{"error":{"code":"BadRequest","message":"ResourceNotFound AuthorizationFailed EtagMismatch"}}`: apierr.Terminal,
 		`{"error":{"code":"EtagMismatch","message":"fine"}}`:                                            apierr.Conflict,
 	} {
-		scripted(t, map[string]reply{"GET " + clusterPath: {status: 400, body: body}}, func(t *testing.T, client *azure.Client) {
+		scripted(t, map[string]reply{"GET " + clusterPath: {status: 400, body: body}}, func(
+			t *testing.T, client *azure.Client,
+		) {
 			if _, err := client.Cluster(context.Background(), "fleet", "aks-1"); apierr.ClassOf(err) != want {
 				t.Errorf("%s is class %s", body, apierr.ClassOf(err))
 			}

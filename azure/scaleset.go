@@ -13,7 +13,8 @@ import (
 const (
 	// https://learn.microsoft.com/rest/api/compute/virtual-machine-scale-sets/list
 	scaleSetsVersion = "2024-07-01"
-	// https://learn.microsoft.com/rest/api/virtualnetwork/network-interface-in-vm-ss/list-virtual-machine-scale-set-network-interfaces
+	// https://learn.microsoft.com/rest/api/virtualnetwork/network-interface-in-vm-ss:
+	// list-virtual-machine-scale-set-network-interfaces
 	interfacesVersion = "2018-10-01"
 )
 
@@ -61,7 +62,9 @@ type Interface struct {
 
 // Interfaces streams the network interfaces of a scale set until visit says to
 // stop.
-func (c *Client) Interfaces(ctx context.Context, nodeResourceGroup, scaleSet string, visit func(Interface) (more bool)) error {
+func (c *Client) Interfaces(
+	ctx context.Context, nodeResourceGroup, scaleSet string, visit func(Interface) (more bool),
+) error {
 	type reference struct {
 		ID string `json:"id"`
 	}

@@ -27,7 +27,7 @@ func (c *Client) GroupLocation(ctx context.Context, name string) (string, error)
 		return c.get(ctx, c.address(id, groupsVersion, nil), &answer)
 	})
 	switch {
-	case isNotFound(err, ownOfGroup):
+	case isNotFound(err, groupNotFound):
 		return "", absentUnless(id, err, false, c.subscriptionSeen(ctx))
 	case err != nil:
 		return "", err
@@ -52,7 +52,8 @@ func (c *Client) SubscriptionID(ctx context.Context, name string) (string, error
 		DisplayName    string `json:"displayName"`
 	}
 	var found []string
-	err := list(ctx, c, "listing subscriptions", c.address("/subscriptions", subscriptionsVersion, nil), func(one item) (bool, error) {
+	address := c.address("/subscriptions", subscriptionsVersion, nil)
+	err := list(ctx, c, "listing subscriptions", address, func(one item) (bool, error) {
 		if one.DisplayName == name {
 			found = append(found, one.SubscriptionID)
 		}
@@ -62,9 +63,11 @@ func (c *Client) SubscriptionID(ctx context.Context, name string) (string, error
 	case err != nil:
 		return "", err
 	case len(found) == 0:
-		return "", apierr.New(apierr.Denied, "not found: none of the subscriptions that can be seen is called %q. hint: az account list", name)
+		return "", apierr.New(apierr.Denied, "not found: none of the subscriptions that can be seen is called %q. "+
+			"hint: az account list", name)
 	case len(found) > 1:
-		return "", apierr.New(apierr.Conflict, "ambiguous: %d subscriptions are called %q: %q. hint: use the ID", len(found), name, found)
+		return "", apierr.New(apierr.Conflict, "ambiguous: %d subscriptions are called %q: %q. hint: use the ID",
+			len(found), name, found)
 	case !IsSubscriptionID(found[0]):
 		return "", apierr.New(apierr.Terminal, "subscription %q has an ID that is none: %q", name, short(found[0]))
 	}

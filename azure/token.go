@@ -15,7 +15,7 @@ import (
 const tokenLimit = 16 << 10
 
 // Token is what it takes to go on polling an operation in another process. It comes
-// back from a record: what it says is checked against what is meant.
+// back from a record: what it says is checked against the operation that is asked for.
 type Token struct {
 	Kind Kind `json:"kind"`
 	// Resource is the ID of what the operation changes.
@@ -46,19 +46,25 @@ type sdkPoller struct {
 	State      string `json:"state"`
 }
 
-// methods are those by which operations of a kind are begun, and what follows the
-// resource's ID in their URL.
-var methods = map[Kind]struct{ method, suffix string }{
-	putPool:       {http.MethodPut, ""},
-	deletePool:    {http.MethodDelete, ""},
-	abortCluster:  {http.MethodPost, "/abort"},
-	putDeployment: {http.MethodPut, ""},
+// startedBy gives the method by which operations of a kind are started, and what
+// follows the resource's ID in their URL.
+func startedBy(kind Kind) (method, suffix string, known bool) {
+	switch kind {
+	case putPool, putDeployment:
+		return http.MethodPut, "", true
+	case deletePool:
+		return http.MethodDelete, "", true
+	case abortCluster:
+		return http.MethodPost, "/abort", true
+	default: // what-if is started again, never resumed
+		return "", "", false
+	}
 }
 
 // checked decodes a token for an operation on a resource, and gives the SDK's token
 // written anew from what was checked: the SDK would take more fields than these.
 func (c *Client) checked(token Token, resource string) (string, error) {
-	begun, known := methods[token.Kind]
+	method, suffix, known := startedBy(token.Kind)
 	switch {
 	case !known:
 		return "", fmt.Errorf("unknown kind %q", short(string(token.Kind)))
@@ -90,7 +96,7 @@ func (c *Client) checked(token Token, resource string) (string, error) {
 	}
 	if poller.OrigURL != "" {
 		original, err := url.Parse(poller.OrigURL)
-		if err != nil || !SameID(original.Path, c.root()+resource+begun.suffix) || poller.Method != begun.method {
+		if err != nil || !SameID(original.Path, c.root()+resource+suffix) || poller.Method != method {
 			return "", fmt.Errorf("token is of %s %q, not of %q", short(poller.Method), short(poller.OrigURL), resource)
 		}
 	}

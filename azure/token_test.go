@@ -20,9 +20,9 @@ func goodToken() azure.Token {
 	}
 }
 
-// TestTokenIsCheckedAgainstWhatIsMeant: a token comes from a record, which somebody
+// TestTokenIsOfTheOperation: a token comes from a record, which somebody
 // else may have written.
-func TestTokenIsCheckedAgainstWhatIsMeant(t *testing.T) {
+func TestTokenIsOfTheOperation(t *testing.T) {
 	edit := func(old, with string) func(*azure.Token) {
 		return func(token *azure.Token) { token.Resume = strings.ReplaceAll(token.Resume, old, with) }
 	}
@@ -32,20 +32,24 @@ func TestTokenIsCheckedAgainstWhatIsMeant(t *testing.T) {
 		resource string
 		want     string // empty: resumed
 	}{
-		"as written":             {edit: func(*azure.Token) {}},
-		"in another case":        {edit: func(*azure.Token) {}, resource: strings.ToUpper(poolPath)},
-		"polling elsewhere":      {edit: edit(`"asyncURL":"https://arm/`, `"asyncURL":"https://evil/`), want: "operation URL https://evil/subscriptions"},
-		"ending elsewhere":       {edit: edit(`"locURL":"https://arm/`, `"locURL":"https://evil/`), want: "operation URL https://evil/"},
-		"begun elsewhere":        {edit: edit(`"origURL":"https://arm/`, `"origURL":"https://evil/`), want: "operation URL https://evil/"},
-		"without TLS":            {edit: edit(`https://arm/`, `http://arm/`), want: "is not at the ARM endpoint"},
-		"another subscription":   {edit: edit(operations, strings.Replace(operations, "/subscriptions/"+subscription+"/", elsewhere, 1)), want: "is not in subscription"},
+		"as written":        {edit: func(*azure.Token) {}},
+		"in another case":   {edit: func(*azure.Token) {}, resource: strings.ToUpper(poolPath)},
+		"polling elsewhere": {edit: edit(`"asyncURL":"https://arm/`, `"asyncURL":"https://evil/`), want: "operation URL https://evil/subscriptions"},
+		"ending elsewhere":  {edit: edit(`"locURL":"https://arm/`, `"locURL":"https://evil/`), want: "operation URL https://evil/"},
+		"started elsewhere": {edit: edit(`"origURL":"https://arm/`, `"origURL":"https://evil/`), want: "operation URL https://evil/"},
+		"without TLS":       {edit: edit(`https://arm/`, `http://arm/`), want: "is not at the ARM endpoint"},
+		"another subscription": {
+			edit: edit(operations, strings.Replace(operations, "/subscriptions/"+subscription+"/", elsewhere, 1)),
+			want: "is not in subscription",
+		},
 		"no URL":                 {edit: edit(`https://arm/`, `://`), want: "is none"},
 		"another pool's":         {edit: edit("agentPools/system", "agentPools/other"), want: "not of"},
 		"another resource named": {edit: func(token *azure.Token) { token.Resource = clusterPath }, want: "not of"},
-		"another meant":          {edit: func(*azure.Token) {}, resource: clusterPath + "/agentPools/other", want: "not of"},
+		"another resource":       {edit: func(*azure.Token) {}, resource: clusterPath + "/agentPools/other", want: "not of"},
 		"of another subscription": {edit: func(token *azure.Token) {
 			token.Resource = strings.Replace(poolPath, "/subscriptions/"+subscription+"/", elsewhere, 1)
-		}, resource: strings.Replace(poolPath, "/subscriptions/"+subscription+"/", elsewhere, 1), want: "not in subscription"},
+		}, resource: strings.Replace(poolPath, "/subscriptions/"+subscription+"/", elsewhere, 1),
+			want: "not in subscription"},
 		"another method":      {edit: edit(`"DELETE"`, `"PUT"`), want: "not of"},
 		"another kind":        {edit: func(token *azure.Token) { token.Kind = "put-pool" }, want: "not of"},
 		"unknown kind":        {edit: func(token *azure.Token) { token.Kind = "what-if" }, want: "unknown kind"},
@@ -56,7 +60,8 @@ func TestTokenIsCheckedAgainstWhatIsMeant(t *testing.T) {
 		"a field of no SDK's": {edit: edit(`"method"`, `"fakeURL":"https://evil/","method"`), want: "not one of the SDK's"},
 		"not JSON":            {edit: edit(`{"type"`, `type`), want: "not one of the SDK's"},
 		"empty":               {edit: func(token *azure.Token) { token.Resume = "" }, want: "not one of the SDK's"},
-		"too large":           {edit: func(token *azure.Token) { token.Resume += strings.Repeat(" ", 20<<10) }, want: "larger than"},
+		"too large": {edit: func(token *azure.Token) { token.Resume += strings.Repeat(" ", 20<<10) },
+			want: "larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := clientOf(t, "https://arm", roundTrip(func(*http.Request) (*http.Response, error) {
@@ -73,7 +78,8 @@ func TestTokenIsCheckedAgainstWhatIsMeant(t *testing.T) {
 			switch {
 			case row.want == "" && (err != nil || operation == nil):
 				t.Errorf("not resumed: %v", err)
-			case row.want != "" && (err == nil || apierr.ClassOf(err) != apierr.Terminal || !strings.Contains(err.Error(), row.want)):
+			case row.want != "" && (err == nil || apierr.ClassOf(err) != apierr.Terminal ||
+				!strings.Contains(err.Error(), row.want)):
 				t.Errorf("got %v of class %s, want %q", err, apierr.ClassOf(err), row.want)
 			}
 		})
@@ -88,8 +94,9 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 		forgotten bool
 		class     apierr.Class
 	}{
-		"not found":              {reply{status: 404, body: refusedWith("NotFound")}, true, apierr.Transient},
-		"of deployments":         {reply{status: 404, body: refusedWith("DeploymentOperationNotFound")}, true, apierr.Transient},
+		"not found": {reply{status: 404, body: refusedWith("NotFound")}, true, apierr.Transient},
+		"of deployments": {reply{status: 404, body: refusedWith("DeploymentOperationNotFound")},
+			true, apierr.Transient},
 		"of another cloud":       {reply{status: 404, body: refusedWith("SubscriptionNotFound")}, false, apierr.Denied},
 		"of a proxy":             {reply{status: 404, body: "<html>"}, false, apierr.Denied},
 		"preempted by another's": {reply{status: 200, body: `{"status":"Failed","error":{"code":"OperationPreempted","message":"x"}}`}, false, apierr.Conflict},

@@ -48,6 +48,8 @@ func (t transporter) Do(request *http.Request) (*http.Response, error) {
 }
 
 // reading are POSTs that change nothing. They need no permit.
+//
+//nolint:gochecknoglobals // a table that nobody writes to, compiled once
 var reading = map[string]*regexp.Regexp{
 	// https://learn.microsoft.com/rest/api/aks/managed-clusters/list-cluster-user-credentials
 	"user credentials": regexp.MustCompile(`(?i)^/subscriptions/[^/]+/resourceGroups/[^/]+` +
@@ -109,7 +111,8 @@ func (p pin) Do(request *policy.Request) (*http.Response, error) {
 // atEndpoint tells whether a URL has ARM's scheme and host.
 func atEndpoint(endpoint, target *url.URL) error {
 	if strings.EqualFold(target.Scheme, endpoint.Scheme) && target.User == nil && target.Opaque == "" &&
-		target.Hostname() != "" && strings.EqualFold(target.Hostname(), endpoint.Hostname()) && port(target) == port(endpoint) {
+		target.Hostname() != "" && strings.EqualFold(target.Hostname(), endpoint.Hostname()) &&
+		port(target) == port(endpoint) {
 		return nil
 	}
 	shown := url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path} // a query may hold a signature

@@ -44,40 +44,48 @@ func (c *Client) WhatIf(ctx context.Context, name DeploymentName, body Deploymen
 }
 
 // prediction waits for ARM's prediction, at either scope.
-func (c *Client) prediction(ctx context.Context, doing string, name DeploymentName, body DeploymentBody) (armresources.WhatIfOperationResult, error) {
+func (c *Client) prediction(
+	ctx context.Context, doing string, name DeploymentName, body DeploymentBody,
+) (armresources.WhatIfOperationResult, error) {
 	deployments, err := c.deployments()
 	if err != nil {
 		return armresources.WhatIfOperationResult{}, err
 	}
 	order := armresources.DeploymentWhatIf{
-		Properties: &armresources.DeploymentWhatIfProperties{Mode: mode(body), Template: body.Template, Parameters: body.Parameters},
-		Location:   location(body),
+		Properties: &armresources.DeploymentWhatIfProperties{
+			Mode: mode(body), Template: body.Template, Parameters: body.Parameters,
+		},
+		Location: location(body),
 	}
 	if name.ResourceGroup == "" {
-		answer, err := awaited(ctx, c, doing, func(ctx context.Context) (*runtime.Poller[armresources.DeploymentsClientWhatIfAtSubscriptionScopeResponse], error) {
+		type poller = *runtime.Poller[armresources.DeploymentsClientWhatIfAtSubscriptionScopeResponse]
+		answer, err := awaited(ctx, c, doing, func(ctx context.Context) (poller, error) {
 			return deployments.BeginWhatIfAtSubscriptionScope(ctx, name.Name, order, nil)
 		})
 		return answer.WhatIfOperationResult, err
 	}
-	answer, err := awaited(ctx, c, doing, func(ctx context.Context) (*runtime.Poller[armresources.DeploymentsClientWhatIfResponse], error) {
+	type poller = *runtime.Poller[armresources.DeploymentsClientWhatIfResponse]
+	answer, err := awaited(ctx, c, doing, func(ctx context.Context) (poller, error) {
 		return deployments.BeginWhatIf(ctx, name.ResourceGroup, name.Name, order, nil)
 	})
 	return answer.WhatIfOperationResult, err
 }
 
-// awaited begins an operation that changes nothing, so that it may be begun again,
+// awaited begins an operation that changes nothing, so that it may be started again,
 // and gives what it ends with.
-func awaited[T any](ctx context.Context, c *Client, doing string, begin func(context.Context) (*runtime.Poller[T], error)) (result T, err error) {
-	var begun *runtime.Poller[T]
+func awaited[T any](
+	ctx context.Context, c *Client, doing string, begin func(context.Context) (*runtime.Poller[T], error),
+) (result T, err error) {
+	var started *runtime.Poller[T]
 	err = c.read(ctx, doing, func(ctx context.Context) (err error) {
-		begun, err = begin(ctx)
+		started, err = begin(ctx)
 		return err
 	})
 	if err != nil {
 		return result, err
 	}
-	if err := c.operation(whatIf, "", untyped(begun)).Wait(ctx); err != nil {
+	if err := c.operation(whatIf, "", untyped(started)).Wait(ctx); err != nil {
 		return result, fmt.Errorf("%s: %w", doing, err)
 	}
-	return begun.Result(ctx)
+	return started.Result(ctx)
 }

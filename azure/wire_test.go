@@ -25,10 +25,11 @@ import (
 )
 
 const (
-	subscription = "00000000-0000-4000-8000-00000000000a"
-	clusterPath  = "/subscriptions/" + subscription + "/resourceGroups/fleet/providers/Microsoft.ContainerService/managedClusters/aks-1"
-	poolPath     = clusterPath + "/agentPools/system"
-	operations   = "/subscriptions/" + subscription + "/providers/Microsoft.ContainerService/locations/westeurope/operations/1"
+	subscription   = "00000000-0000-4000-8000-00000000000a"
+	inSubscription = "/subscriptions/" + subscription
+	clusterPath    = inSubscription + "/resourceGroups/fleet/providers/Microsoft.ContainerService/managedClusters/aks-1"
+	poolPath       = clusterPath + "/agentPools/system"
+	operations     = inSubscription + "/providers/Microsoft.ContainerService/locations/westeurope/operations/1"
 )
 
 var pool = azure.PoolName{ResourceGroup: "fleet", Cluster: "aks-1", Pool: "system"}
@@ -45,7 +46,9 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 // clientOf makes a client of an ARM at an address.
-func clientOf(t *testing.T, endpoint string, transport http.RoundTripper, credential azcore.TokenCredential) *azure.Client {
+func clientOf(
+	t *testing.T, endpoint string, transport http.RoundTripper, credential azcore.TokenCredential,
+) *azure.Client {
 	t.Helper()
 	client, err := azure.New(azure.Options{
 		Subscription: subscription, Credential: credential, Transport: transport, Clock: clock.RealClock{},
@@ -81,7 +84,9 @@ func scripted(t *testing.T, script map[string]reply, test func(*testing.T, *azur
 			for key, value := range answer.header {
 				header.Set(key, value)
 			}
-			return &http.Response{StatusCode: answer.status, Header: header, Body: io.NopCloser(strings.NewReader(answer.body)), Request: request}, nil
+			return &http.Response{
+				StatusCode: answer.status, Header: header, Body: io.NopCloser(strings.NewReader(answer.body)), Request: request,
+			}, nil
 		}), staticToken{}))
 	})
 }
@@ -123,10 +128,11 @@ func TestTokenGoesToARMOnly(t *testing.T) {
 		"next page": {call: list, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, _ string) {
 			_, _ = fmt.Fprintf(w, `{"value":[],"nextLink":"%s/next"}`, evil.URL)
 		}},
-		"Azure-AsyncOperation": {call: remove, want: "operation URL https://127.0.0.1", answer: func(w http.ResponseWriter, _ string) {
-			w.Header().Set("Azure-AsyncOperation", evil.URL+operations)
-			w.WriteHeader(http.StatusAccepted)
-		}},
+		"Azure-AsyncOperation": {call: remove, want: "operation URL https://127.0.0.1",
+			answer: func(w http.ResponseWriter, _ string) {
+				w.Header().Set("Azure-AsyncOperation", evil.URL+operations)
+				w.WriteHeader(http.StatusAccepted)
+			}},
 		"Location": {call: remove, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, _ string) {
 			w.Header().Set("Location", evil.URL+operations)
 			w.WriteHeader(http.StatusAccepted)
@@ -139,10 +145,12 @@ func TestTokenGoesToARMOnly(t *testing.T) {
 			w.Header().Set("Location", "https://127.0.0.1:1"+operations)
 			w.WriteHeader(http.StatusAccepted)
 		}},
-		"ARM as the user's name": {call: remove, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, arm string) {
-			w.Header().Set("Location", "https://"+strings.TrimPrefix(arm, "https://")+"@"+strings.TrimPrefix(evil.URL, "https://"))
-			w.WriteHeader(http.StatusAccepted)
-		}},
+		"ARM as the user's name": {call: remove, want: "is not at the ARM endpoint",
+			answer: func(w http.ResponseWriter, arm string) {
+				w.Header().Set("Location", "https://"+strings.TrimPrefix(arm, "https://")+"@"+
+					strings.TrimPrefix(evil.URL, "https://"))
+				w.WriteHeader(http.StatusAccepted)
+			}},
 		"redirect of a read": {call: list, want: "ARM answered 307", answer: func(w http.ResponseWriter, _ string) {
 			w.Header().Set("Location", evil.URL)
 			w.WriteHeader(http.StatusTemporaryRedirect)
@@ -180,7 +188,8 @@ func TestTransportRefusesOtherHosts(t *testing.T) {
 	for target, want := range map[string]bool{
 		"https://arm.test/subscriptions": true, "https://ARM.test:443/subscriptions": true,
 		"http://arm.test/subscriptions": false, "https://arm.test:444/": false, "https://arm.test.evil/": false,
-		"https://evil/arm.test": false, "https://arm.test@evil/": false, "https://somebody@arm.test/": false, "https:arm.test": false,
+		"https://evil/arm.test": false, "https://arm.test@evil/": false, "https://somebody@arm.test/": false,
+		"https:arm.test": false,
 	} {
 		sent := false
 		transport := azure.NewTransport(roundTrip(func(*http.Request) (*http.Response, error) {
@@ -210,10 +219,11 @@ func TestNoChangeLeavesWithoutPermit(t *testing.T) {
 	arm := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { sent.Add(1) }))
 	defer arm.Close()
 	client := clientOf(t, arm.URL, arm.Client().Transport, staticToken{})
-	expired := permit.Mint(permit.Terms{Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil }})
-	lost := permit.Mint(permit.Terms{Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: func(context.Context) error {
-		return apierr.New(apierr.Conflict, "lease lost")
-	}})
+	expired := permit.Mint(permit.Terms{
+		Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil },
+	})
+	leaseLost := func(context.Context) error { return apierr.New(apierr.Conflict, "lease lost") }
+	lost := permit.Mint(permit.Terms{Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: leaseLost})
 	for what, ctx := range map[string]context.Context{
 		"no permit": t.Context(), "a zero permit": permit.NewContext(t.Context(), permit.Permit{}),
 		"an expired permit": permit.NewContext(t.Context(), expired), "a lost lease": permit.NewContext(t.Context(), lost),
@@ -239,22 +249,23 @@ func TestNoChangeLeavesWithoutPermit(t *testing.T) {
 }
 
 func TestExemptions(t *testing.T) {
+	const inGroup, deployments = "/subscriptions/s/resourceGroups/g", "/providers/Microsoft.Resources/deployments/"
 	for request, want := range map[string]string{
-		"POST " + clusterPath + "/listClusterUserCredential":                                                         "user credentials",
-		"POST " + strings.ToUpper(clusterPath) + "/listClusterUserCredential":                                        "user credentials",
-		"POST " + clusterPath + "/listClusterAdminCredential":                                                        "",
-		"POST " + clusterPath + "/abort":                                                                             "",
-		"POST " + poolPath + "/abort":                                                                                "",
-		"POST " + poolPath + "/listClusterUserCredential":                                                            "",
-		"POST " + clusterPath + "%2Fabort/listClusterUserCredential/x":                                               "",
-		"PUT " + clusterPath + "/listClusterUserCredential":                                                          "",
-		"DELETE " + poolPath:                                                                                         "",
-		"POST /subscriptions/s/providers/Microsoft.Resources/deployments/d/whatIf":                                   "what-if",
-		"POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/d/whatIf":                  "what-if",
-		"POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/d/validate":                "validate",
-		"POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/d/cancel":                  "",
-		"PUT /subscriptions/s/resourceGroups/g/providers/Microsoft.Resources/deployments/whatIf":                     "",
-		"POST /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/v/runCommand/d/validate": "",
+		"POST " + clusterPath + "/listClusterUserCredential":                                       "user credentials",
+		"POST " + strings.ToUpper(clusterPath) + "/listClusterUserCredential":                      "user credentials",
+		"POST " + clusterPath + "/listClusterAdminCredential":                                      "",
+		"POST " + clusterPath + "/abort":                                                           "",
+		"POST " + poolPath + "/abort":                                                              "",
+		"POST " + poolPath + "/listClusterUserCredential":                                          "",
+		"POST " + clusterPath + "%2Fabort/listClusterUserCredential/x":                             "",
+		"PUT " + clusterPath + "/listClusterUserCredential":                                        "",
+		"DELETE " + poolPath:                                                                       "",
+		"POST /subscriptions/s" + deployments + "d/whatIf":                                         "what-if",
+		"POST " + inGroup + deployments + "d/whatIf":                                               "what-if",
+		"POST " + inGroup + deployments + "d/validate":                                             "validate",
+		"POST " + inGroup + deployments + "d/cancel":                                               "",
+		"PUT " + inGroup + deployments + "whatIf":                                                  "",
+		"POST " + inGroup + "/providers/Microsoft.Compute/virtualMachines/v/runCommand/d/validate": "",
 	} {
 		method, path, _ := strings.Cut(request, " ")
 		made := httptest.NewRequest(method, "https://arm"+path+"?api-version=1", nil)
@@ -274,12 +285,20 @@ func TestLostAnswerOfAChangeMayHaveHappened(t *testing.T) {
 		"body cut off": {want: apierr.Transient, answer: func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: io.NopCloser(cut{})}, nil
 		}},
-		"no answer": {want: apierr.Transient, answer: func(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") }},
+		"no answer": {want: apierr.Transient, answer: func(*http.Request) (*http.Response, error) {
+			return nil, errors.New("connection reset")
+		}},
 		"a proxy's page": {want: apierr.Transient, answer: func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: io.NopCloser(strings.NewReader("<html>"))}, nil
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}},
+				Body: io.NopCloser(strings.NewReader("<html>")),
+			}, nil
 		}},
 		"a proxy's 404": {want: apierr.Transient, answer: func(request *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusNotFound, Header: http.Header{}, Request: request, Body: io.NopCloser(strings.NewReader("<html>"))}, nil
+			return &http.Response{
+				StatusCode: http.StatusNotFound, Header: http.Header{}, Request: request,
+				Body: io.NopCloser(strings.NewReader("<html>")),
+			}, nil
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -320,13 +339,14 @@ func TestWithoutTokenNothingIsSeen(t *testing.T) {
 
 func TestAnswersThatAreNone(t *testing.T) {
 	huge := `{"value":["` + strings.Repeat("x", 65<<20) + `"]}`
-	const sets = "/subscriptions/" + subscription + "/resourceGroups/nodes/providers/Microsoft.Compute/virtualMachineScaleSets"
+	const sets = inSubscription + "/resourceGroups/nodes/providers/Microsoft.Compute/virtualMachineScaleSets"
 	for name, row := range map[string]struct {
 		answer reply
 		want   string
 	}{
-		"too large":             {reply{status: 200, body: huge}, "answer is larger than"},
-		"a proxy's page":        {reply{status: 200, body: "<html>", header: map[string]string{"Content-Type": "text/html"}}, "is not JSON but text/html"},
+		"too large": {reply{status: 200, body: huge}, "answer is larger than"},
+		"a proxy's page": {reply{status: 200, body: "<html>", header: map[string]string{"Content-Type": "text/html"}},
+			"is not JSON but text/html"},
 		"not JSON":              {reply{status: 200, body: "<html>"}, "not as documented"},
 		"no list":               {reply{status: 200, body: `{}`}, "has no list"},
 		"null for a list":       {reply{status: 200, body: `{"value":null}`}, "has no list"},
