@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,25 +35,25 @@ func (o Options) checkAnswers(history *journal.History) error {
 	return nil
 }
 
-// takeAnswers journals what an operator says became of steps.
-func (x *execution) takeAnswers(ctx context.Context) error {
-	for _, name := range slices.Sorted(maps.Keys(x.options.Answers)) {
-		history := x.log.step(name)
-		if !history.Unsettled() {
-			continue
-		}
-		who := x.engine.Holder
-		result := journal.Result{Attempt: history.Attempts, Observed: true}
-		switch x.options.Answers[name] {
+// entries are the answers as the journal keeps them.
+func (o Options) entries(history *journal.History, who journal.Holder) []journal.Pending {
+	var entries []journal.Pending
+	for _, name := range slices.Sorted(maps.Keys(o.Answers)) {
+		result := journal.Result{Attempt: history.Step(name).Attempts, Observed: true, Answered: true}
+		switch o.Answers[name] {
 		case AnswerDone:
 			result.Result, result.Reason = journal.Done, fmt.Sprintf("%s@%s says that it is done", who.User, who.Host)
 		case AnswerAgain:
 			result.Result, result.Reason = journal.Failure, fmt.Sprintf("%s@%s says that it is to be attempted again",
 				who.User, who.Host)
 		}
-		if err := x.append(ctx, journal.Outcome, name, result); err != nil {
-			return err
-		}
+		entries = append(entries, journal.Pending{Kind: journal.Outcome, Step: name, Data: result})
 	}
-	return nil
+	return entries
+}
+
+// again tells whether an operator said that a step is to be attempted again, of
+// which the world does not tell whether it happened.
+func again(history journal.StepHistory) bool {
+	return !history.Open && history.Last.Answered && history.Last.Result == journal.Failure
 }

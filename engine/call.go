@@ -58,3 +58,16 @@ func call[T any](ctx context.Context, clk clock.Clock, lingers time.Duration, co
 }
 
 func itself(err error) error { return err }
+
+// try is call for code that gives a value or an error.
+func try[T any](ctx context.Context, clk clock.Clock, lingers time.Duration, code func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	got := call(ctx, clk, lingers, func() answer {
+		value, err := code()
+		return answer{value, err}
+	}, func(err error) answer { return answer{err: err} })
+	return got.value, got.err
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"salve/internal/apierr"
@@ -18,6 +19,9 @@ const permitLasts = 2 * time.Minute
 
 // change mints the permit, announces the change in the journal, and makes it.
 func (p *performance) change(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
 	if err := p.leases.Check(ctx); err != nil {
 		return err
 	}
@@ -27,14 +31,23 @@ func (p *performance) change(ctx context.Context) error {
 	}
 	attempt := p.log.step(p.step.Name).Attempts + 1
 	trail := &trail{attempt: attempt}
+	var over atomic.Bool // from then on code that was left behind changes nothing any more
 	granted := permit.Mint(permit.Terms{
 		Run: p.log.record.Run, Target: p.book.Target.ID, Step: p.step.Name, Attempt: attempt, Epoch: p.leases.Epoch(),
-		Expires: p.engine.Clock.Now().Add(lasts), Now: p.engine.Clock.Now, Lease: p.leases.Check, Note: trail.note,
+		Expires: p.engine.Clock.Now().Add(lasts), Now: p.engine.Clock.Now, Note: trail.note,
+		Lease: func(ctx context.Context) error {
+			if over.Load() {
+				return apierr.New(apierr.Conflict, "permit void: attempt %d has ended", attempt)
+			}
+			return p.leases.Check(ctx)
+		},
 	})
 	trail.permit = granted.ID()
 	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: p.step.Irreversible}
 	if p.step.Inputs != nil {
-		inputs, err := p.step.Inputs(p.view(p.step.Name))
+		inputs, err := try(ctx, p.engine.Clock, p.step.Grace, func() (any, error) {
+			return p.step.Inputs(p.view(p.step.Name))
+		})
 		if err != nil {
 			return fmt.Errorf("step %s: %w", p.step.Name, err)
 		}
@@ -50,6 +63,7 @@ func (p *performance) change(ctx context.Context) error {
 	err := call(applying, p.engine.Clock, p.step.Grace, func() error {
 		return p.step.Apply(applying, p.view(p.step.Name))
 	}, itself)
+	over.Store(true)
 	if made := trail.entry(p.step.Name); made != nil {
 		if journalErr := p.log.append(ctx, *made); journalErr != nil {
 			return journalErr

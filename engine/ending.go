@@ -35,37 +35,36 @@ type ending struct {
 }
 
 // endingOf turns the error that stopped the steps into an ending.
-func (x *execution) endingOf(ctx context.Context, err error) (ending, error) {
+func (x *execution) endingOf(ctx context.Context, err error) ending {
 	var decision *decided
-	var record *journalError
 	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: x.reasonOf(err)}
 	switch {
-	case errors.As(err, &record):
-		return ending{}, err
 	case errors.Is(err, errLeaseLost):
 		verdict.Outcome = runbook.NeedsAttention
-		return ending{verdict: verdict, fenced: true}, nil
+		return ending{verdict: verdict, fenced: true}
 	case errors.Is(context.Cause(ctx), ErrInterrupted), errors.Is(context.Cause(ctx), context.Canceled):
 		// The run's own cause, not the error: a call that a step's budget cut off
 		// looks like a cancellation too.
-		return x.interruption(ctx), nil
+		return x.interruption(ctx)
 	}
 	if questions := questionsOf(err); len(questions) > 0 {
-		return x.parking(questions), nil
+		return x.parking(questions)
 	}
 	switch {
 	case errors.As(err, &decision):
 		verdict = decision.verdict
-	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), errBudget):
 		verdict.Reason = fmt.Sprintf("timed out: the run's budget of %s is over", x.book.Budget)
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		verdict.Reason = fmt.Sprintf("timed out: the caller's deadline passed, within the run's budget of %s", x.book.Budget)
 	}
 	switch {
 	case x.pastReturn():
-		return ending{verdict: x.afterReturn(verdict), open: true}, nil
+		return ending{verdict: x.afterReturn(ctx, verdict), open: true}
 	case x.book.KeepOpen && x.changed():
-		return ending{verdict: verdict, open: true}, nil
+		return ending{verdict: verdict, open: true}
 	}
-	return ending{verdict: verdict, rollback: len(x.toRollBack()) > 0}, nil
+	return ending{verdict: verdict, rollback: len(x.toRollBack()) > 0}
 }
 
 // reasonOf words what stopped the steps. Of several failures it names the steps of
@@ -187,11 +186,13 @@ func wordsOf(questions []*undecidable) string {
 }
 
 // afterReturn words the verdict of a run that can neither go on nor go back.
-func (x *execution) afterReturn(verdict journal.Verdict) journal.Verdict {
+func (x *execution) afterReturn(ctx context.Context, verdict journal.Verdict) journal.Verdict {
 	verdict.Outcome = runbook.NeedsAttention
 	verdict.Reason = fmt.Sprintf("stopped after the point of no return: %s", verdict.Reason)
 	if x.book.Remaining != nil {
-		left := x.book.Remaining(func(step string) bool { return x.log.step(step).Finished() })
+		left := call(ctx, x.engine.Clock, 0, func() string {
+			return x.book.Remaining(func(step string) bool { return x.log.step(step).Finished() })
+		}, func(err error) string { return fmt.Sprintf("what is left standing is not known: %v", err) })
 		verdict.Reason = strings.TrimSuffix(verdict.Reason+"; "+left, "; ")
 	}
 	if verdict.Question == "" {
@@ -201,17 +202,17 @@ func (x *execution) afterReturn(verdict journal.Verdict) journal.Verdict {
 }
 
 // check asks the final checks of freshly observed state.
-func (x *execution) check(ctx context.Context) (ending, error) {
+func (x *execution) check(ctx context.Context) ending {
 	x.emit(Event{Kind: ChecksBegan})
 	var missed journal.Verdict
 	for n := 1; n <= checkRounds; n++ {
-		x.round.Add(1)
+		x.nextRound()
 		evaluation, err := x.askChecks(ctx)
 		if err != nil {
 			return x.endingOf(ctx, err)
 		}
 		if evaluation.Decision.Outcome == "" {
-			return ending{verdict: x.success()}, nil
+			return ending{verdict: x.success()}
 		}
 		missed = evaluation.Decision
 		if n == checkRounds {
@@ -224,7 +225,7 @@ func (x *execution) check(ctx context.Context) (ending, error) {
 	return ending{open: true, verdict: journal.Verdict{
 		Outcome: runbook.NeedsAttention, Reason: "a final check failed: " + missed.Reason,
 		Question: "Is what the check found as it should be? If not, mend it; then resume the run, which checks again.",
-	}}, nil
+	}}
 }
 
 // success is the verdict of a run whose checks all hold.
@@ -270,16 +271,15 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 		}
 		end = rolledBack
 	}
-	if end.interrupted {
-		if err := x.append(fresh, journal.Interrupted, "", journal.Message{Text: end.verdict.Reason}); err != nil {
-			return end.verdict, err
-		}
-	}
-	kind := journal.Closed
+	last := journal.Pending{Kind: journal.Closed, Data: end.verdict}
 	if end.open {
-		kind = journal.Parked
+		last.Kind = journal.Parked
 	}
-	return end.verdict, x.append(fresh, kind, "", end.verdict)
+	if end.interrupted {
+		stop := journal.Pending{Kind: journal.Interrupted, Data: journal.Message{Text: end.verdict.Reason}}
+		return end.verdict, x.log.append(fresh, stop, last)
+	}
+	return end.verdict, x.log.append(fresh, last)
 }
 
 // rollBack takes back, newest first, what the run's steps announced. What can't be
@@ -295,19 +295,15 @@ func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) (endi
 	x.emit(Event{Kind: RollbackBegan, Text: verdict.Reason})
 	for _, step := range x.toRollBack() {
 		if err := x.perform(ctx, *step.Rollback); err != nil {
-			return x.rollbackFailed(step, verdict, err)
+			return rollbackFailed(step, verdict, err), nil
 		}
 	}
 	return ending{verdict: verdict}, nil
 }
 
-func (x *execution) rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) (ending, error) {
-	var record *journalError
-	if errors.As(err, &record) {
-		return ending{}, err
-	}
+func rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) ending {
 	if errors.Is(err, errLeaseLost) {
-		return ending{fenced: true, verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}, nil
+		return ending{fenced: true, verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
 	}
 	parked := journal.Verdict{
 		Outcome:  runbook.NeedsAttention,
@@ -317,5 +313,5 @@ func (x *execution) rollbackFailed(step runbook.Step, verdict journal.Verdict, e
 	if parked.Question == "" {
 		parked.Question = "Is what prevents the rollback mended? Then resume the run, which finishes it."
 	}
-	return ending{open: true, verdict: parked}, nil
+	return ending{open: true, verdict: parked}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"salve/internal/clock"
@@ -25,6 +26,9 @@ type Engine struct {
 	Watch func(Event)
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
+
+	// rounds counts the rounds of all its runs.
+	rounds atomic.Int64
 }
 
 // Options are what an operator may add to a run.
@@ -103,7 +107,7 @@ func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options)
 	}
 	if open != nil {
 		if options.same(open.Header, header) == nil {
-			return e.resume(ctx, book, open, held, options)
+			return e.resume(ctx, book, open, held, header, options)
 		}
 		if err := e.supersede(ctx, open, held, name, options); err != nil {
 			return Result{}, err
@@ -183,11 +187,11 @@ func (e *Engine) Resume(ctx context.Context, book runbook.Runbook, run string, o
 	if err := options.same(record.Header, header); err != nil {
 		return Result{}, err
 	}
-	return e.resume(ctx, book, record, held, options)
+	return e.resume(ctx, book, record, held, header, options)
 }
 
 func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journal.Record, held leases,
-	options Options) (Result, error) {
+	asked journal.Header, options Options) (Result, error) {
 	if record.Header.Version != book.Version {
 		return Result{}, &InvalidError{fmt.Sprintf(
 			"run %s was started with version %q of %s, this is version %q: resume it with the program that started it",
@@ -196,15 +200,13 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	if err := options.checkAnswers(record.History); err != nil {
 		return Result{}, err
 	}
-	inputs, err := encodeJSON(book.Inputs)
-	if err != nil {
-		return Result{}, err
-	}
 	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {
 		return Result{}, err
 	}
-	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: inputs}
-	if err := record.Append(ctx, journal.Resumed, "", resumption); err != nil {
+	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: asked.Inputs}
+	entries := []journal.Pending{{Kind: journal.Resumed, Data: resumption}}
+	entries = append(entries, options.entries(record.History, e.Holder)...)
+	if err := record.AppendAll(ctx, entries...); err != nil {
 		return Result{}, err
 	}
 	return e.execute(ctx, e.newExecution(book, record, held, options))

@@ -80,10 +80,10 @@ func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (run
 	default:
 		finding = runbook.Unknownf("the guard gave no answer (%q)", finding.Answer)
 	}
+	finding.Guard, finding.Override = guard.Name, ""
 	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.AnswerUnknown {
 		return finding, cause
 	}
-	finding.Guard, finding.Override = guard.Name, ""
 	finding.Locked = finding.Locked || guard.NotOverridable
 	if reason, found := x.overrides()[guard.Name]; found && !finding.Locked && finding.Answer != runbook.AnswerHolds {
 		finding.Override = reason
@@ -111,12 +111,9 @@ func (x *execution) overrides() (overrides map[string]string) {
 // when the asking took so long that the first answers grew stale.
 func (x *execution) evaluateStep(ctx context.Context, step runbook.Step) error {
 	guards := x.guardsOf(step)
-	if len(guards) == 0 {
-		return nil
-	}
 	run := x.view(step.Name)
 	for range evaluations {
-		x.round.Add(1)
+		x.nextRound()
 		asked := x.engine.Clock.Now()
 		if err := x.evaluate(ctx, "step "+step.Name, run, guards); err != nil {
 			return err

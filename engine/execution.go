@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -9,6 +10,9 @@ import (
 	"salve/journal"
 	"salve/runbook"
 )
+
+// errBudget is the cause of a context whose run took longer than it may.
+var errBudget = fmt.Errorf("the run's budget is over: %w", context.DeadlineExceeded)
 
 // execution is one run at work. Its steps may be at work in parallel, each in a
 // goroutine that the schedule owns.
@@ -35,8 +39,19 @@ func (x *execution) summary(step string) string {
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	return &execution{engine: e, book: book, log: newLog(record), leases: held, options: options,
+	x := &execution{engine: e, book: book, log: newLog(record), leases: held, options: options,
 		summaries: map[string]string{}}
+	x.nextRound()
+	return x
+}
+
+// nextRound has the world observed afresh. No two rounds of an engine have the same
+// number: what a runbook has read in one run is nothing that another may act on.
+func (x *execution) nextRound() { x.round.Store(x.engine.rounds.Add(1)) }
+
+// plan makes the plan of steps. What they will be made with, a runbook's code tells.
+func (x *execution) plan(ctx context.Context, steps []runbook.Step, findings []runbook.Finding) (runbook.Plan, error) {
+	return try(ctx, x.engine.Clock, 0, func() (runbook.Plan, error) { return x.book.Plan(x.view(""), steps, findings) })
 }
 
 // view is what a step sees of the run; a guard of the run itself for an empty name.
@@ -74,13 +89,9 @@ func (e *Engine) execute(ctx context.Context, x *execution) (Result, error) {
 		began = "resumed"
 	}
 	x.emit(Event{Kind: RunBegan, Text: began})
-	limited, cancel := clock.WithTimeout(ctx, e.Clock, x.book.Budget)
+	limited, cancel := clock.WithTimeoutCause(ctx, e.Clock, x.book.Budget, errBudget)
 	defer cancel()
-	var verdict journal.Verdict
-	how, err := x.proceed(limited)
-	if err == nil {
-		verdict, err = x.end(ctx, how)
-	}
+	verdict, err := x.end(ctx, x.proceed(limited))
 	if err != nil {
 		return x.unrecorded(err)
 	}
@@ -104,11 +115,11 @@ func (x *execution) result(verdict journal.Verdict) Result {
 
 // proceed takes the run as far as it goes. The ending says how it stops; the
 // journal does not hold it yet.
-func (x *execution) proceed(ctx context.Context) (ending, error) {
+func (x *execution) proceed(ctx context.Context) ending {
 	var rollingBack *journal.Verdict
 	x.log.read(func(record *journal.Record) { rollingBack = record.RollingBack })
 	if rollingBack != nil {
-		return ending{verdict: *rollingBack, rollback: true}, nil
+		return ending{verdict: *rollingBack, rollback: true}
 	}
 	err := x.runSteps(ctx)
 	if err == nil {
@@ -127,7 +138,7 @@ func (x *execution) runSteps(ctx context.Context) error {
 	} else if err := x.goOn(ctx); err != nil {
 		return err
 	}
-	s, err := newSchedule(x)
+	s, err := newSchedule(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -145,8 +156,7 @@ func (x *execution) began() bool {
 	return began
 }
 
-// goOn asks the guards that a resumed run has to pass again, and takes the answers
-// that it was resumed with.
+// goOn asks the guards that a resumed run has to pass again.
 func (x *execution) goOn(ctx context.Context) error {
 	var guards []runbook.Guard
 	for _, guard := range x.book.Guards {
@@ -155,16 +165,12 @@ func (x *execution) goOn(ctx context.Context) error {
 		}
 	}
 	if len(guards) > 0 {
-		x.round.Add(1)
 		if err := x.evaluate(ctx, "resume", x.view(""), guards); err != nil {
 			return err
 		}
 	}
 	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
 		x.emit(Event{Kind: PlanMade, Plan: plan})
-	}
-	if err := x.takeAnswers(ctx); err != nil {
-		return err
 	}
 	return x.askFirst(ctx)
 }
@@ -181,7 +187,7 @@ func (x *execution) askFirst(ctx context.Context) error {
 		if step.Skip != "" || !x.log.step(step.Name).Unsettled() {
 			continue
 		}
-		x.round.Add(1)
+		x.nextRound()
 		seen, err := x.observe(ctx, step)
 		if err != nil {
 			return err
@@ -205,7 +211,6 @@ func (x *execution) askFirst(ctx context.Context) error {
 
 // start runs the preflight, asks the guards and makes the plan.
 func (x *execution) start(ctx context.Context) error {
-	x.round.Add(1)
 	for _, step := range x.book.Preflight {
 		if err := x.preflight(ctx, step); err != nil {
 			return err
@@ -214,7 +219,7 @@ func (x *execution) start(ctx context.Context) error {
 	if err := x.evaluate(ctx, "start", x.view(""), x.book.Guards); err != nil {
 		return err
 	}
-	plan, err := x.book.Plan(x.view(""), x.book.Steps, x.findings)
+	plan, err := x.plan(ctx, x.book.Steps, x.findings)
 	if err != nil {
 		return err
 	}
@@ -241,6 +246,6 @@ func (x *execution) preflight(ctx context.Context, step runbook.Step) error {
 		}
 	}
 	err := x.perform(ctx, step)
-	x.round.Add(1)
+	x.nextRound()
 	return err
 }

@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"salve/engine"
 	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/runbook"
@@ -248,48 +247,6 @@ func TestStaleStepIsDoneAgainOnResume(t *testing.T) {
 			t.Errorf("the key was cut %d times", s.done["cut-key"])
 		}
 	})
-}
-
-func TestCutOffStepThatCannotBeObservedIsAskedAbout(t *testing.T) {
-	for answer, attempts := range map[engine.Answer]int{engine.AnswerDone: 1, engine.AnswerAgain: 2} {
-		t.Run(string(answer), func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
-				letter := s.step("send-letter")
-				letter.Observe = func(_ context.Context, run runbook.Run) runbook.Observation {
-					if run.Step("send-letter").Attempts > 0 && answer != engine.AnswerAgain || s.done["send-letter"] > 0 {
-						return runbook.Undecidable("Did the letter arrive?", "nobody knows")
-					}
-					return runbook.NotStarted("not sent")
-				}
-				observe := letter.Observe
-				letter.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
-					if run.Step("send-letter").Attempts == 1 {
-						return runbook.Undecidable("Did the letter arrive?", "nobody knows")
-					}
-					return observe(ctx, run)
-				}
-				s.fails["send-letter"] = []error{errors.New("the post office burnt down")}
-				book := s.book(1, letter)
-				result := b.run(book)
-				expect(t, result, runbook.NeedsAttention, "nobody knows")
-				if result.Question != "Did the letter arrive?" {
-					t.Errorf("asked %q", result.Question)
-				}
-				for _, wrong := range []map[string]engine.Answer{{"other": engine.AnswerDone}, {"send-letter": "perhaps"}} {
-					var invalid *engine.InvalidError
-					if _, err := b.Run(t.Context(), book, engine.Options{Answers: wrong}); !errors.As(err, &invalid) {
-						t.Errorf("answers %v: %v", wrong, err)
-					}
-				}
-				letter.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("asked again") }
-				result, err := b.Run(t.Context(), s.book(1, letter),
-					engine.Options{Answers: map[string]engine.Answer{"send-letter": answer}})
-				if err != nil || result.Outcome != runbook.RolledOut || len(s.order) != attempts {
-					t.Errorf("answered %s: %+v, %v, %d attempts", answer, result, err, len(s.order))
-				}
-			})
-		})
-	}
 }
 
 func TestResumeTokenBelongsToItsStep(t *testing.T) {

@@ -6,21 +6,20 @@ import (
 	"fmt"
 	"sync"
 
+	"salve/internal/apierr"
 	"salve/journal"
 )
 
 // log writes to the record for all steps at work. Entries that are asked for while
 // another write is under way are written together with the next: many steps cost
-// few syncs. After a write that failed nothing is written any more, because it is
-// not known what of it is there.
+// few syncs. After a write that failed the record takes nothing any more, because it
+// is not known what of it is there.
 type log struct {
 	record *journal.Record
 
-	// turn holds one token while an entry is being made durable; it guards lost.
-	// Nobody who only reads waits for it: steps that go on meanwhile fill the next
-	// batch.
+	// turn holds one token while an entry is being made durable. Nobody who only
+	// reads waits for it: steps that go on meanwhile fill the next batch.
 	turn chan struct{}
-	lost error
 
 	queue   sync.Mutex
 	pending []*write
@@ -52,6 +51,8 @@ func (l *log) append(ctx context.Context, drafts ...journal.Pending) error {
 	return w.err
 }
 
+// flush writes what is pending. A batch whose entries can't all be encoded was not
+// written at all: then each write is made by itself.
 func (l *log) flush(ctx context.Context) {
 	l.queue.Lock()
 	batch := l.pending
@@ -61,17 +62,15 @@ func (l *log) flush(ctx context.Context) {
 	for _, w := range batch {
 		drafts = append(drafts, w.drafts...)
 	}
-	if l.lost == nil && len(drafts) > 0 {
-		if err := l.record.AppendAll(ctx, drafts...); err != nil {
-			l.lost = &journalError{err}
-			var lost *journal.LostError
-			if errors.As(err, &lost) {
-				l.lost = fmt.Errorf("%w: %w", errLeaseLost, err)
-			}
-		}
+	var err error
+	if len(drafts) > 0 {
+		err = fenced(l.record.AppendAll(ctx, drafts...))
 	}
 	for _, w := range batch {
-		w.err = l.lost
+		w.err = err
+		if err != nil && !ends(err) && len(batch) > 1 {
+			w.err = fenced(l.record.AppendAll(ctx, w.drafts...))
+		}
 		close(w.done)
 	}
 }
@@ -80,12 +79,26 @@ func (l *log) flush(ctx context.Context) {
 func (l *log) export(ctx context.Context, name string, data []byte) error {
 	l.turn <- struct{}{}
 	defer func() { <-l.turn }()
-	if l.lost == nil {
-		if err := l.record.PutExport(ctx, name, data); err != nil {
-			l.lost = &journalError{err}
-		}
+	return fenced(l.record.PutExport(ctx, name, data))
+}
+
+// fenced marks the error of a write that another runner prevented.
+func fenced(err error) error {
+	var lost *journal.LostError
+	if errors.As(err, &lost) {
+		return fmt.Errorf("%w: %w", errLeaseLost, err)
 	}
-	return l.lost
+	return err
+}
+
+// notKept classes the error of data that could not be kept although the record can
+// be: nothing happened, and trying again gives the same unless the backend says
+// otherwise. The step that needs the data must not make its change.
+func notKept(err error) error {
+	if err == nil || ends(err) || apierr.ClassOf(err) != apierr.Unclassified {
+		return err
+	}
+	return &apierr.Error{Class: apierr.Terminal, Err: err}
 }
 
 // read sees the record while nothing is added to it.
@@ -96,9 +109,3 @@ func (l *log) step(name string) (history journal.StepHistory) {
 	l.read(func(record *journal.Record) { history = record.Step(name) })
 	return history
 }
-
-// journalError marks what makes it unlawful to go on: the record can't be kept.
-type journalError struct{ err error }
-
-func (e *journalError) Error() string { return e.err.Error() }
-func (e *journalError) Unwrap() error { return e.err }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"salve/engine"
 	"salve/internal/apierr"
@@ -137,70 +136,6 @@ func TestResumeRefusesWhatItIsNotFor(t *testing.T) {
 	})
 }
 
-func TestGuardsOnResumeAreAskedAgain(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
-		s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
-		allowed, asked := true, 0
-		book := s.book(1, s.step("floor"), s.step("roof", "floor"))
-		book.Guards = []runbook.Guard{
-			{Name: "permission", OnResume: true, Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-				asked++
-				if !allowed {
-					return runbook.No("the permission was withdrawn").WithOutcome(runbook.Failed)
-				}
-				return runbook.Yes("granted")
-			}},
-			{Name: "once", Evaluate: func(_ context.Context, run runbook.Run) runbook.Finding {
-				if run.Step("floor").Attempts > 0 {
-					t.Error("a guard of the start was asked again")
-				}
-				return runbook.Yes("so")
-			}},
-		}
-		expect(t, b.run(book), runbook.Failed, "rain")
-		allowed = false
-		result := b.run(book)
-		expect(t, result, runbook.Failed, "withdrawn")
-		if !result.Open || asked != 2 || s.done["roof"] > 0 {
-			t.Errorf("open %v, asked %d times, built %v", result.Open, asked, s.done)
-		}
-		allowed = true
-		expect(t, b.run(book), runbook.RolledOut, "")
-	})
-}
-
-func TestExportsAreKeptBesideTheRecord(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
-		keep := s.step("keep")
-		apply := keep.Apply
-		keep.Apply = func(ctx context.Context, run runbook.Run) error {
-			if err := run.Export(ctx, "deeds", []byte("whose house it is")); err != nil {
-				return err
-			}
-			run.Summarize("%d deeds", 1)
-			return apply(ctx, run)
-		}
-		use := s.step("use", "keep")
-		use.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
-			deeds, err := run.ReadExport(ctx, "deeds")
-			if err != nil || string(deeds) != "whose house it is" {
-				return runbook.NotObserved(apierr.New(apierr.Terminal, "deeds %q: %w", deeds, err))
-			}
-			return runbook.Done("they are there")
-		}
-		expect(t, b.run(s.book(1, keep, use)), runbook.RolledOut, "")
-		record := b.record("run-1")
-		for _, entry := range record.Entries {
-			if strings.Contains(string(entry.Data), "whose house") {
-				t.Errorf("in the record: %s", entry.Data)
-			}
-		}
-		if last := record.Step("keep").Last; last.Reason != "1 deeds" {
-			t.Errorf("the outcome's reason is %q", last.Reason)
-		}
-	})
-}
-
 func TestWatcherIsToldWhatHappensInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -255,29 +190,6 @@ func TestNobodyRollsBackATargetThatIsAnothersByNow(t *testing.T) {
 		expect(t, b.run(book), runbook.NeedsAttention, "lease lost")
 		if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
 			t.Errorf("changes %v, want %v", b.calls, want)
-		}
-	})
-}
-
-func TestInterruptionIsNoAnswerOfAGuard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		book := b.book()
-		ctx, interrupt := context.WithCancelCause(t.Context())
-		time.AfterFunc(time.Minute, func() { interrupt(engine.ErrInterrupted) })
-		book.Guards[0].Evaluate = func(ctx context.Context, _ runbook.Run) runbook.Finding {
-			<-ctx.Done()
-			return runbook.Unknown(ctx.Err())
-		}
-		result, err := b.Run(ctx, book, engine.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		expect(t, result, runbook.Failed, "interrupted before anything was changed")
-		for _, entry := range b.record("run-1").Entries {
-			if entry.Kind == journal.Evaluated {
-				t.Errorf("the journal holds an evaluation: %s", entry.Data)
-			}
 		}
 	})
 }

@@ -45,10 +45,11 @@ type overdue struct{ err error }
 func (e *overdue) Error() string { return e.err.Error() }
 func (e *overdue) Unwrap() error { return e.err }
 
-// ends tells errors that end a run whatever its other steps do.
+// ends tells errors that end a run whatever its other steps do: nothing can be
+// recorded any more, or the run was asked to stop.
 func ends(err error) bool {
-	var record *journalError
-	return errors.As(err, &record) || errors.Is(err, errLeaseLost) || errors.Is(err, ErrInterrupted)
+	var refused *journal.WriteError
+	return errors.As(err, &refused) || errors.Is(err, errLeaseLost) || errors.Is(err, ErrInterrupted)
 }
 
 // final tells errors after which a step is not attempted again, whatever their class.
@@ -88,15 +89,14 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
-		again, wait, err := p.again(ctx, err)
-		if !again || x.engine.Clock.Since(p.began) > max(step.Budget, stepPatience) {
+		retry, wait, err := p.again(ctx, err)
+		if !retry || x.engine.Clock.Since(p.began) > max(step.Budget, stepPatience) {
 			return err
 		}
-		if wait == 0 {
-			continue
+		if wait > 0 {
+			text := fmt.Sprintf("%v; next attempt in %s", err, wait.Round(time.Second))
+			x.emit(Event{Kind: Waiting, Step: step.Name, Text: text})
 		}
-		x.emit(Event{Kind: Waiting, Step: step.Name, Text: fmt.Sprintf("%v; next attempt in %s", err,
-			wait.Round(time.Second))})
 		if err := clock.Sleep(ctx, x.engine.Clock, wait); err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 }
 
 // again decides whether a failed attempt is followed by another one, and when.
-func (p *performance) again(ctx context.Context, err error) (again bool, wait time.Duration, _ error) {
+func (p *performance) again(ctx context.Context, err error) (retry bool, wait time.Duration, _ error) {
 	if final(err) || p.unclassified != nil {
 		return false, 0, err
 	}
@@ -142,15 +142,9 @@ func (p *performance) again(ctx context.Context, err error) (again bool, wait ti
 }
 
 func (p *performance) retryWith(ctx context.Context, refused error) (bool, error) {
-	type answer struct {
-		again bool
-		err   error
-	}
-	got := call(ctx, p.engine.Clock, p.step.Grace, func() answer {
-		again, err := p.step.RetryWith(ctx, p.view(p.step.Name), refused)
-		return answer{again, err}
-	}, func(err error) answer { return answer{err: err} })
-	return got.again, got.err
+	return try(ctx, p.engine.Clock, p.step.Grace, func() (bool, error) {
+		return p.step.RetryWith(ctx, p.view(p.step.Name), refused)
+	})
 }
 
 // attempt takes a step from wherever it is to done.
@@ -176,7 +170,7 @@ func (p *performance) limit(ctx context.Context) (context.Context, context.Cance
 func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 	announced := p.log.step(p.step.Name).Attempts > 0
 	if announced {
-		p.round.Add(1)
+		p.nextRound()
 	} else if err := p.evaluateStep(ctx, p.step); err != nil {
 		return "", err
 	}
@@ -193,13 +187,15 @@ func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 		p.emit(Event{Kind: StepBegan, Step: p.step.Name, Text: "already under way: " + seen.Reason})
 		return runbook.StateInFlight, nil
 	case runbook.StateUndecidable:
-		return "", &undecidable{p.step.Name, seen}
+		if !again(p.log.step(p.step.Name)) {
+			return "", &undecidable{p.step.Name, seen}
+		}
 	case runbook.StateNotStarted:
-	}
-	if announced {
 		if err := p.notHappened(ctx, seen); err != nil {
 			return "", err
 		}
+	}
+	if announced {
 		if err := p.evaluateStep(ctx, p.step); err != nil {
 			return "", err
 		}

@@ -77,7 +77,6 @@ func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Op
 
 // preview asks what a run would ask before its next change.
 func (x *execution) preview(ctx context.Context, withPlan bool) (journal.Verdict, error) {
-	x.round.Add(1)
 	if x.began() {
 		return x.previewRest(ctx, withPlan)
 	}
@@ -103,15 +102,15 @@ func (x *execution) previewRest(ctx context.Context, withPlan bool) (journal.Ver
 	if !withPlan || x.log.record.RollingBack != nil {
 		return verdict, nil
 	}
-	return verdict, x.planned(steps, x.findings)
+	return verdict, x.planned(ctx, steps, x.findings)
 }
 
 // planned makes the plan of the steps that are left, on the guards' findings.
-func (x *execution) planned(steps []runbook.Step, findings []runbook.Finding) error {
+func (x *execution) planned(ctx context.Context, steps []runbook.Step, findings []runbook.Finding) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	plan, err := x.book.Plan(x.view(""), steps, findings)
+	plan, err := x.plan(ctx, steps, findings)
 	x.log.record.Plan = &plan
 	return err
 }
@@ -146,7 +145,7 @@ func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Ve
 		}
 		steps = append(steps, x.book.Steps...)
 	}
-	return verdict, x.planned(steps, findings)
+	return verdict, x.planned(ctx, steps, findings)
 }
 
 // firstNeeds asks the conditions of the first step: they are about now, while

@@ -73,9 +73,6 @@ func (q *queue) measure(waiting []int) {
 
 // finish frees the steps that waited for this one only.
 func (q *queue) finish(i int) {
-	if q.over[i] {
-		return
-	}
 	q.over[i] = true
 	q.withdraw(i)
 	for _, next := range q.successors[i] {
@@ -87,9 +84,6 @@ func (q *queue) finish(i int) {
 
 // reopen puts a step back that was finished.
 func (q *queue) reopen(i int) {
-	if !q.over[i] {
-		return
-	}
 	q.over[i] = false
 	for _, next := range q.successors[i] {
 		q.missing[next]++

@@ -41,7 +41,7 @@ type stepEnd struct {
 func (e stepEnd) endsRun() bool { return ends(e.err) }
 
 // newSchedule takes what is done, and what is left out again, from the record.
-func newSchedule(x *execution) (*schedule, error) {
+func newSchedule(ctx context.Context, x *execution) (*schedule, error) {
 	s := &schedule{
 		x: x, queue: newQueue(x.book.Steps), retried: make([]int, len(x.book.Steps)),
 		ready: make(chan int), ended: make(chan stepEnd, 16), over: make(chan struct{}),
@@ -56,19 +56,21 @@ func newSchedule(x *execution) (*schedule, error) {
 			s.queue.finish(i)
 		}
 	}
-	return s, s.reopenStale()
+	return s, s.reopenStale(ctx)
 }
 
 // reopenStale puts steps back that are done and whose results were not kept. One
 // that is reopened may need another, so that it goes on until none is found.
-func (s *schedule) reopenStale() error {
+func (s *schedule) reopenStale(ctx context.Context) error {
 	for again := true; again; {
 		again = false
 		for i, step := range s.x.book.Steps {
 			if step.Stale == nil || !s.queue.finished(i) || step.Skip != "" {
 				continue
 			}
-			stale, err := step.Stale(pending{s.x.view(step.Name), s.queue})
+			stale, err := try(ctx, s.x.engine.Clock, step.Grace, func() (bool, error) {
+				return step.Stale(pending{s.x.view(step.Name), s.queue})
+			})
 			if err != nil {
 				return &decided{journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
 			}
@@ -179,7 +181,8 @@ func (s *schedule) take(ctx context.Context, end stepEnd, cancel context.CancelC
 func (s *schedule) retries(ctx context.Context, end stepEnd) bool {
 	step := s.x.book.Steps[end.step]
 	rule := step.Retries
-	if rule == nil || s.retried[end.step] >= rule.Count || ends(end.err) || !s.mayBegin(ctx) || !rule.When(end.err) {
+	if rule == nil || s.retried[end.step] >= rule.Count || ends(end.err) || !s.mayBegin(ctx) ||
+		!s.names(ctx, step, end.err) {
 		return false
 	}
 	s.retried[end.step]++
@@ -192,6 +195,12 @@ func (s *schedule) retries(ctx context.Context, end stepEnd) bool {
 		}
 	})
 	return true
+}
+
+// names tells whether a step's retries are for this failure. Code that panics names none.
+func (s *schedule) names(ctx context.Context, step runbook.Step, failure error) bool {
+	return call(ctx, s.x.engine.Clock, step.Grace, func() bool { return step.Retries.When(failure) },
+		func(error) bool { return false })
 }
 
 // result is why the steps did not all end well; nil when they did.

@@ -18,8 +18,8 @@ type view struct {
 // ID names the run.
 func (v view) ID() string { return v.log.record.Run }
 
-// Round counts the readings of the world, from 1: a resumed run begins with steps that nothing was read for yet.
-func (v view) Round() int { return int(v.round.Load()) + 1 }
+// Round counts the readings of the world, from 1.
+func (v view) Round() int { return int(v.round.Load()) }
 
 // Note journals a value.
 func (v view) Note(ctx context.Context, name string, value any) error {
@@ -27,7 +27,8 @@ func (v view) Note(ctx context.Context, name string, value any) error {
 	if err != nil {
 		return fmt.Errorf("noting %q: %w", name, err)
 	}
-	return v.append(ctx, journal.Noted, v.step, journal.Note{Name: name, Value: raw})
+	return notKept(v.log.append(ctx, journal.Pending{Kind: journal.Noted, Step: v.step,
+		Data: journal.Note{Name: name, Value: raw}}))
 }
 
 // Recall reads a value back.
@@ -49,7 +50,7 @@ func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error)
 
 // Export keeps data beside the record.
 func (v view) Export(ctx context.Context, name string, data []byte) error {
-	return v.log.export(context.WithoutCancel(ctx), name, data)
+	return notKept(v.log.export(context.WithoutCancel(ctx), name, data))
 }
 
 // ReadExport gives the newest export of a name.

@@ -125,6 +125,8 @@ type Result struct {
 	Result  ResultKind `json:"result"`
 	// Observed says that the result was seen in the world, not told by the call.
 	Observed bool `json:"observed,omitempty"`
+	// Answered says that an operator told it.
+	Answered bool `json:"answered,omitempty"`
 	// Refused says that the change certainly did not happen and can't happen any
 	// more: the world refused it.
 	Refused bool   `json:"refused,omitempty"`

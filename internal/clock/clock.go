@@ -38,8 +38,15 @@ func Sleep(ctx context.Context, clk Clock, d time.Duration) error {
 // context.Canceled, as for any cancelled context; its Cause is
 // context.DeadlineExceeded when the time ran out.
 func WithTimeout(ctx context.Context, clk Clock, d time.Duration) (context.Context, context.CancelFunc) {
+	return WithTimeoutCause(ctx, clk, d, context.DeadlineExceeded)
+}
+
+// WithTimeoutCause is WithTimeout with a cause of its own.
+func WithTimeoutCause(
+	ctx context.Context, clk Clock, d time.Duration, cause error,
+) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
-	timer := clk.AfterFunc(d, func() { cancel(context.DeadlineExceeded) })
+	timer := clk.AfterFunc(d, func() { cancel(cause) })
 	return limited, func() {
 		timer.Stop()
 		cancel(context.Canceled)
