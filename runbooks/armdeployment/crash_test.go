@@ -74,7 +74,7 @@ func TestCrashAnywhere(t *testing.T) {
 // dies tells the story, and gives how many things the first process did.
 func dies(t *testing.T, m *mortal) (deeds int) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		memory := journal.NewMemory()
 		ctx, kill := context.WithCancelCause(t.Context())
 		defer kill(nil)

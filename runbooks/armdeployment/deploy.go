@@ -12,7 +12,7 @@ import (
 	"salve/runbook"
 )
 
-// deploy is the one step. It is past return once it was begun: a deployment can't
+// deploy is the one step. It is past return once it was started: a deployment can't
 // be taken back, only made again.
 func (d *deployment) deploy() runbook.Step {
 	return runbook.Step{
@@ -54,14 +54,14 @@ func (d *deployment) where() string {
 }
 
 // observed tells how far the deployment is. One of the same run with another
-// content, from before somebody mended the template, is waited for and then
+// content, from before the template was corrected, is waited for and then
 // replaced.
 func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation {
 	switch {
 	case there.Deployment == nil:
 		return runbook.NotStarted("ARM has no deployment of this name")
 	case !there.ours(run):
-		return runbook.NotStarted("the deployment of this name was begun by %s", beginner(there))
+		return runbook.NotStarted("the deployment of this name was started by %s", starter(there))
 	case there.Active():
 		return runbook.InFlight("the deployment is %s", there.State)
 	case there.Tags[contentTag] != d.content:
@@ -72,7 +72,7 @@ func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation 
 	return runbook.NotStarted("the deployment is %s: %s", there.State, there.Failure).Partially()
 }
 
-// await polls the operation that began the deployment, and then looks at the
+// await polls the operation that started the deployment, and then reads the
 // deployment: it says more of what failed than the operation does.
 func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 	run.Report(runbook.Progress{Text: "ARM is deploying " + d.Deployment})

@@ -18,7 +18,8 @@ func (d *deployment) scopeThere() runbook.Guard {
 			location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
 			switch {
 			case err != nil && apierr.ClassOf(err) == apierr.Missing:
-				return runbook.No("there is no resource group %q in subscription %s: create it, or ask for the right to see it", d.ResourceGroup, d.Subscription).
+				return runbook.No("there is no resource group %q in subscription %s: "+
+					"create it, or ask for the right to see it", d.ResourceGroup, d.Subscription).
 					WithOutcome(runbook.Failed)
 			case err != nil:
 				return runbook.Unknown(err)
@@ -30,14 +31,15 @@ func (d *deployment) scopeThere() runbook.Guard {
 // nothingActive asks whether the deployment's name is free. One that another run
 // began is not waited for: nobody knows here what it deploys.
 func (d *deployment) nothingActive() runbook.Guard {
-	return ask("nothing-active", "is no deployment of this name active that another run began?", d.look,
+	return ask("nothing-active", "is no deployment of this name active that another run started?", d.read,
 		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
 			if there.Deployment == nil {
 				return runbook.Yes("ARM has no deployment of this name")
 			}
 			evidence := d.evidence(there)
 			if there.Active() && !there.ours(run) {
-				return runbook.No("a deployment of this name is %s, begun by %s", there.State, beginner(there)).WithEvidence(evidence).WithOutcome(runbook.Deferred)
+				return runbook.No("a deployment of this name is %s, started by %s", there.State, starter(there)).
+					WithEvidence(evidence).WithOutcome(runbook.Deferred)
 			}
 			return runbook.Yes("the last deployment of this name is %s", there.State).WithEvidence(evidence)
 		})
@@ -46,15 +48,17 @@ func (d *deployment) nothingActive() runbook.Guard {
 // deployed asks whether the deployment that succeeded is this run's, with this
 // content.
 func (d *deployment) deployed() runbook.Guard {
-	return ask("deployed", "has this deployment, with this content, succeeded?", d.look,
+	return ask("deployed", "has this deployment, with this content, succeeded?", d.read,
 		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
 			switch {
 			case there.Deployment == nil:
 				return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention)
 			case !there.ours(run):
-				return runbook.No("the deployment of this name was begun by %s", beginner(there)).WithEvidence(d.evidence(there)).WithOutcome(runbook.NeedsAttention)
+				return runbook.No("the deployment of this name was started by %s", starter(there)).WithEvidence(d.evidence(there)).
+					WithOutcome(runbook.NeedsAttention)
 			case there.State != succeeded || there.Tags[contentTag] != d.content:
-				return runbook.No("the deployment is %s", there.State).WithEvidence(d.evidence(there)).WithOutcome(runbook.NeedsAttention)
+				return runbook.No("the deployment is %s", there.State).WithEvidence(d.evidence(there)).
+					WithOutcome(runbook.NeedsAttention)
 			}
 			return runbook.Yes("%s", "ARM's deployment "+d.Deployment+" succeeded").WithEvidence(d.evidence(there))
 		})
@@ -66,7 +70,7 @@ func (d *deployment) evidence(there sight) runbook.Evidence {
 	})
 }
 
-func beginner(there sight) string {
+func starter(there sight) string {
 	if run := there.Tags[runTag]; run != "" {
 		return "run " + run
 	}
@@ -80,11 +84,12 @@ type decision[T any] func(context.Context, runbook.Run, T) runbook.Finding
 func ask[T any](
 	name, question string, read func(context.Context, runbook.Run) (T, error), decide decision[T],
 ) runbook.Guard {
-	return runbook.Guard{Name: name, Question: question, Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
+	evaluate := func(ctx context.Context, run runbook.Run) runbook.Finding {
 		seen, err := read(ctx, run)
 		if err != nil {
 			return runbook.Unknown(err)
 		}
 		return decide(ctx, run, seen)
-	}}
+	}
+	return runbook.Guard{Name: name, Question: question, Evaluate: evaluate}
 }

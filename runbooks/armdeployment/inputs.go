@@ -13,7 +13,7 @@ import (
 )
 
 // Inputs name the deployment. They are journaled. What is deployed isn't among
-// them: it may hold secrets, and a run that failed may go on with it mended.
+// them: it may hold secrets, and a run that failed may be resumed with it corrected.
 type Inputs struct {
 	Subscription string `json:"subscription"`
 	// ResourceGroup is empty for a deployment of the subscription.
@@ -41,7 +41,7 @@ type Order struct {
 // https://learn.microsoft.com/azure/azure-resource-manager/management/resource-name-rules#microsoftresources
 var nameRule = regexp.MustCompile(`^[-\w.()]{1,64}$`)
 
-// validate finds what can't be meant.
+// validate finds invalid inputs.
 func (in Inputs) validate(order Order) error {
 	switch {
 	case !azure.IsSubscriptionID(in.Subscription):
@@ -68,7 +68,9 @@ func (o Order) body(tags map[string]string) (azure.DeploymentBody, error) {
 	if err != nil {
 		return azure.DeploymentBody{}, fmt.Errorf("encoding the parameters: %w", err)
 	}
-	return azure.DeploymentBody{Template: o.Template, Parameters: parameters, Complete: o.Complete, Location: o.Location, Tags: tags}, nil
+	return azure.DeploymentBody{
+		Template: o.Template, Parameters: parameters, Complete: o.Complete, Location: o.Location, Tags: tags,
+	}, nil
 }
 
 // Content stands for what is deployed, secrets aside: of a short secret even a

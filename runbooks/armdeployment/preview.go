@@ -22,7 +22,8 @@ func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, 
 	}
 	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
 	if err != nil && in.ResourceGroup != "" && groupMissing(ctx, world, in) {
-		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change", in.ResourceGroup), nil
+		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change",
+			in.ResourceGroup), nil
 	}
 	if err != nil {
 		return "", order.maskError(err)
@@ -36,16 +37,14 @@ func groupMissing(ctx context.Context, world World, in Inputs) bool {
 	return err != nil && apierr.ClassOf(err) == apierr.Missing
 }
 
-// kinds are what ARM predicts, in the order of their weight, with the sign and the
-// words for each.
-var kinds = []struct{ of, sign, words string }{
-	{"Delete", "-", "to delete"}, {"Create", "+", "to create"}, {"Modify", "~", "to change"}, {"Deploy", "!", "that ARM can't predict"},
-	{"Unsupported", "?", "that ARM can't look at"}, {"NoChange", "=", "to leave as they are"},
-}
-
+// previewOf lists what ARM predicts, the gravest first.
 func previewOf(changes []azure.Change) string {
 	var counts, lines []string
-	for _, kind := range kinds {
+	for _, kind := range []struct{ of, sign, words string }{
+		{"Delete", "-", "to delete"}, {"Create", "+", "to create"}, {"Modify", "~", "to change"},
+		{"Deploy", "!", "that ARM can't predict"}, {"Unsupported", "?", "that ARM can't read"},
+		{"NoChange", "=", "to leave as they are"},
+	} {
 		count := 0
 		for _, change := range changes {
 			if change.Type != kind.of {

@@ -17,7 +17,7 @@ import (
 
 func TestDeploys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		s.order.Parameters["key"], s.order.Secret = json.RawMessage(`{"value":"hush"}`), map[string]bool{"key": true}
 		result := s.ends(runbook.Remediated, "all final checks hold")
 		there := s.there()
@@ -34,7 +34,7 @@ func TestDeploys(t *testing.T) {
 // also in the record.
 func TestRefusedSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		s.order.Template = json.RawMessage(strings.Replace(vault, `"type": "secureString", "defaultValue": ""`, `"type": "string", "allowedValues": ["none"]`, 1))
 		s.order.Parameters["key"], s.order.Secret = json.RawMessage(`{"value":"hush-hush"}`), map[string]bool{"key": true}
 		said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
@@ -52,7 +52,7 @@ func TestRefusedSecret(t *testing.T) {
 // the world as the template has it now.
 func TestAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		s.ends(runbook.Remediated, "")
 		s.ends(runbook.Remediated, "")
 		if s.puts() != 2 {
@@ -63,7 +63,7 @@ func TestAgain(t *testing.T) {
 
 func TestOfASubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		s.in.ResourceGroup, s.order.Location = "", "westeurope"
 		s.order.Parameters = nil
 		s.order.Template = json.RawMessage(`{"$schema": "https://schema.management.azure.com/schemas/2018-05-01/subscriptionDeploymentTemplate.json#", "contentVersion": "1.0.0.0",
@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScene(t, nil)
+				s := newScene(t)
 				row.change(s)
 				result := s.ends(row.want, row.says)
 				if s.puts() > 0 || result.Open {
@@ -108,10 +108,10 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestAFailedDeployment says what failed in it, stays open, and is gone on with when
-// what failed is mended.
+// what failed is corrected.
 func TestAFailedDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		good := s.order.Template
 		s.order.Template = json.RawMessage(strings.Replace(vault, `"resources": [`, `"resources": [{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "none",
 			"location": "westeurope", "properties": {"tenant": "[reference(resourceId('A.B/c', 'd')).tenant]"}},`, 1))
@@ -130,7 +130,7 @@ func TestAFailedDeployment(t *testing.T) {
 // taken for ours when it has succeeded.
 func TestAnothersDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		other := *s
 		other.journal = journal.NewMemory()
 		ended := make(chan struct{})
@@ -148,8 +148,8 @@ func TestAnothersDeployment(t *testing.T) {
 	})
 }
 
-// TestTroubleOnTheWay doesn't make two deployments of one.
-func TestTroubleOnTheWay(t *testing.T) {
+// TestTransientErrors doesn't make two deployments of one.
+func TestTransientErrors(t *testing.T) {
 	for name, fault := range map[string]string{
 		"the answer to the PUT is lost": `lostResponse: {match: {method: PUT}}`,
 		"ARM throttles":                 `throttle: {first: 5}`,
@@ -158,7 +158,7 @@ func TestTroubleOnTheWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScene(t, nil)
+				s := newScene(t)
 				s.inject(fault)
 				s.ends(runbook.Remediated, "")
 				if s.puts() != 1 {
@@ -169,9 +169,9 @@ func TestTroubleOnTheWay(t *testing.T) {
 	}
 }
 
-func TestForesee(t *testing.T) {
+func TestPreview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		previews := func(want string) {
 			t.Helper()
 			said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
@@ -206,7 +206,7 @@ func TestMistakesOfTheCaller(t *testing.T) {
 	} {
 		t.Run(says, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScene(t, nil)
+				s := newScene(t)
 				change(s)
 				if _, err := armdeployment.New(s.acts, s.in, s.order); err == nil || !strings.Contains(err.Error(), says) {
 					t.Errorf("%v", err)
@@ -219,7 +219,7 @@ func TestMistakesOfTheCaller(t *testing.T) {
 // TestSubscriptionByName: pipelines name subscriptions as people see them.
 func TestSubscriptionByName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		if id, err := s.acts.Azure.SubscriptionID(t.Context(), "Embedded"); err != nil || id != s.in.Subscription {
 			t.Errorf("%q, %v", id, err)
 		}

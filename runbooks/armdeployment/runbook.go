@@ -32,7 +32,9 @@ func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
 	d := &deployment{World: world, Inputs: in, order: order, content: content}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: order.Budget,
-		Target:    runbook.Target{Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title()},
+		Target: runbook.Target{
+			Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title(),
+		},
 		Guards:    []runbook.Guard{d.scopeThere(), d.nothingActive()},
 		Steps:     []runbook.Step{d.deploy()},
 		Checks:    []runbook.Guard{d.deployed()},
@@ -63,8 +65,8 @@ const succeeded = "Succeeded"
 // sight is what there is under the deployment's name; nil is nothing.
 type sight struct{ *azure.Deployment }
 
-// look reads the deployment, once in a round.
-func (d *deployment) look(ctx context.Context, run runbook.Run) (sight, error) {
+// read returns the deployment, read once in a round.
+func (d *deployment) read(ctx context.Context, run runbook.Run) (sight, error) {
 	return d.seen.Get(ctx, run, d.now)
 }
 
@@ -109,7 +111,7 @@ func Failed(ctx context.Context, world World, in Inputs, order Order, run string
 // leaves is what becomes of half a deployment.
 const leaves = "ARM keeps what the deployment has made so far"
 
-// The tags that tell by which run a deployment was begun, and with what.
+// The tags that tell by which run a deployment was started, and with what.
 const (
 	runTag     = "salve-run"
 	contentTag = "salve-content"
@@ -119,5 +121,5 @@ func (d *deployment) tags(run runbook.Run) map[string]string {
 	return map[string]string{runTag: run.ID(), contentTag: d.content}
 }
 
-// ours tells whether a run has begun the deployment that is there.
+// ours tells whether a run has started the deployment that is there.
 func (s sight) ours(run runbook.Run) bool { return s.Deployment != nil && s.Tags[runTag] == run.ID() }

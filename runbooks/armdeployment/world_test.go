@@ -22,7 +22,8 @@ const schema = "https://schema.management.azure.com/schemas/2019-04-01/deploymen
 // vault is a template that makes one vault, and gives its address.
 const vault = `{"$schema": "` + schema + `", "contentVersion": "1.0.0.0",
 	"parameters": {"name": {"type": "string"}, "key": {"type": "secureString", "defaultValue": ""}},
-	"resources": [{"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01", "name": "[parameters('name')]", "location": "westeurope", "properties": {"vaultUri": "https://v.example/"}}],
+	"resources": [{"type": "Microsoft.KeyVault/vaults", "apiVersion": "2023-07-01",
+		"name": "[parameters('name')]", "location": "westeurope", "properties": {"vaultUri": "https://v.example/"}}],
 	"outputs": {"url": {"type": "string", "value": "[reference(resourceId('Microsoft.KeyVault/vaults', parameters('name'))).vaultUri]"}}}`
 
 // scene is the embedded world, a journal, and a deployment to make. It belongs in a
@@ -37,27 +38,29 @@ type scene struct {
 	order    armdeployment.Order
 }
 
-func newScene(t *testing.T, change func(*azuresim.Scenario)) *scene {
+func newScene(t *testing.T) *scene {
 	t.Helper()
 	scenario, err := azuresim.Load("healthy")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if change != nil {
-		change(&scenario)
 	}
 	world, err := azuresim.New(scenario, azuresim.Options{Clock: clock.RealClock{}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(world.Close)
-	client, err := azure.New(azure.Options{Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(), Clock: clock.RealClock{}})
+	client, err := azure.New(azure.Options{
+		Subscription: scenario.Subscription, Credential: world.Credential(), Transport: world.ARM(), Clock: clock.RealClock{},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &scene{
-		t: t, scenario: scenario, world: world, acts: armdeployment.World{Azure: client, Clock: clock.RealClock{}}, journal: journal.NewMemory(),
-		in: armdeployment.Inputs{Subscription: scenario.Subscription, ResourceGroup: scenario.ResourceGroup, Deployment: "fleet-vault-0a"},
+		t: t, scenario: scenario, world: world, acts: armdeployment.World{Azure: client, Clock: clock.RealClock{}},
+		journal: journal.NewMemory(),
+		in: armdeployment.Inputs{
+			Subscription: scenario.Subscription, ResourceGroup: scenario.ResourceGroup, Deployment: "fleet-vault-0a",
+		},
 		order: armdeployment.Order{
 			Template: json.RawMessage(vault), Parameters: map[string]json.RawMessage{"name": json.RawMessage(`{"value":"v1"}`)}, Budget: time.Hour,
 		},
@@ -87,7 +90,9 @@ func (s *scene) target() string {
 // closed tells whether a run has been closed, so that another one would begin anew.
 func (s *scene) closed() bool {
 	s.t.Helper()
-	runs, err := journal.Find(s.t.Context(), s.journal, func(h *journal.History) bool { return h.Closed != nil && h.Closed.Outcome == runbook.Remediated }, func(_ string, err error) { s.t.Error(err) })
+	runs, err := journal.Find(s.t.Context(), s.journal, func(h *journal.History) bool {
+		return h.Closed != nil && h.Closed.Outcome == runbook.Remediated
+	}, func(_ string, err error) { s.t.Error(err) })
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -110,7 +115,8 @@ func (s *scene) ends(want runbook.Outcome, says string) engine.Result {
 // there is the deployment as ARM has it.
 func (s *scene) there() azure.Deployment {
 	s.t.Helper()
-	read, err := s.acts.Azure.Deployment(s.t.Context(), azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment})
+	read, err := s.acts.Azure.Deployment(s.t.Context(),
+		azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment})
 	if err != nil {
 		s.t.Fatal(err)
 	}
