@@ -30,7 +30,7 @@ func rescuePods() Provider {
 		},
 		Watch: func(ctx context.Context, cluster Cluster, in rescuepods.Inputs, say func(string)) runbook.Finding {
 			err := rescuepods.Watch(ctx, rescuepods.World{Cluster: cluster.Cluster}, in, say)
-			var stranded *stranded.StrandedError
+			var stranded *stranded.Error
 			if errors.As(err, &stranded) {
 				return runbook.No("%v", err)
 			}

@@ -97,7 +97,8 @@ func TestForgedRecordDeletesNothing(t *testing.T) {
 					return err
 				}
 				uid := s.uids(s.home)[atHome[0]]
-				return run.Note(ctx, "pods-0", []map[string]any{{"namespace": s.home, "name": atHome[0], "uid": uid, "labels": map[string]string{}}})
+				return run.Note(ctx, "pods-0",
+					[]map[string]any{{"namespace": s.home, "name": atHome[0], "uid": uid, "labels": map[string]string{}}})
 			}
 		}
 	}
@@ -123,7 +124,8 @@ func TestPodWithoutItsLabelIsNotGone(t *testing.T) {
 	}
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
-	if said := s.findings("checks")["recorded-gone"].Reason; !strings.HasPrefix(said, "gone: 2;") || !strings.HasSuffix(said, "no longer selected, and left alone: 1") {
+	if said := s.findings("checks")["recorded-gone"].Reason; !strings.HasPrefix(said, "gone: 2;") ||
+		!strings.HasSuffix(said, "no longer selected, and left alone: 1") {
 		t.Error(said)
 	}
 }
@@ -169,11 +171,13 @@ func TestSelectorThatSelectsNothing(t *testing.T) {
 		want  runbook.Outcome
 		says  string
 	}{
-		{"a job that runs says that its pod is there", func(s *stage) { s.job("a", "") }, runbook.Undecided, "1 jobs say that theirs run"},
+		{"a job that runs says that its pod is there", func(s *stage) { s.job("a", "") }, runbook.Undecided,
+			"1 jobs say that theirs run"},
 		{"a job of another cluster says nothing", func(s *stage) {
 			s.job("a", "")
 			patch := []byte(`{"spec":{"cluster":"build-1"}}`)
-			_, err := s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).Patch(s.Context(), "a", types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err := s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).
+				Patch(s.Context(), "a", types.MergePatchType, patch, metav1.PatchOptions{})
 			s.must(err)
 		}, runbook.NothingToDo, ": none; inside: 0"},
 	} {

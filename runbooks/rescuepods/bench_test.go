@@ -66,7 +66,9 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		s.journal = kept
 
 		began := time.Now()
-		_, err = s.search().EachPod(b.Context(), kube.Scope{Selector: s.selector}, func() {}, func(*corev1.Pod) error { return nil })
+		_, err = s.search().EachPod(b.Context(), kube.Scope{Selector: s.selector}, func() {}, func(*corev1.Pod) error {
+			return nil
+		})
 		s.must(err)
 		bare := time.Since(began)
 		began = time.Now()
@@ -118,7 +120,8 @@ func BenchmarkAlarmAmongManyPods(b *testing.B) {
 	}
 	s.placed(names, nodes)
 	s.eventually("all run", func() bool {
-		list, err := s.client.CoreV1().Pods(s.home).List(b.Context(), metav1.ListOptions{ResourceVersion: "0", FieldSelector: "status.phase=Running"})
+		list, err := s.client.CoreV1().Pods(s.home).
+			List(b.Context(), metav1.ListOptions{ResourceVersion: "0", FieldSelector: "status.phase=Running"})
 		return err == nil && len(list.Items) == running
 	})
 	for b.Loop() {
@@ -130,7 +133,7 @@ func BenchmarkAlarmAmongManyPods(b *testing.B) {
 			s.pod(s.astray, fmt.Sprintf("astray-%d", i), nil)
 		}
 		tenth := time.Now()
-		var alarm *stranded.StrandedError
+		var alarm *stranded.Error
 		if err := l.end(); !errors.As(err, &alarm) || len(alarm.Pods) != lost {
 			b.Fatalf("it ended with %v", err)
 		}

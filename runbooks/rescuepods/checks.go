@@ -34,7 +34,7 @@ func (seen record) kept() runbook.Finding {
 	return runbook.Yes("pods that were read back: %d", seen.pods)
 }
 
-// statusOfAll looks what became of the recorded pods.
+// statusOfAll says what became of the recorded pods.
 func (r *rescue) statusOfAll(ctx context.Context, run runbook.Run) (stranded.Status, error) {
 	return r.status(ctx, run, all)
 }
@@ -47,7 +47,8 @@ func recordedGone(now stranded.Status) runbook.Finding {
 	if left := now.Left(); left != "" {
 		return runbook.No("%s", left)
 	}
-	return runbook.Yes("gone: %d; free to start where they are, and left alone: %d; no longer selected, and left alone: %d",
+	return runbook.Yes("gone: %d; free to start where they are, and left alone: %d; "+
+		"no longer selected, and left alone: %d",
 		len(now.Gone), len(now.Free), len(now.Unselected))
 }
 
@@ -73,7 +74,8 @@ func (r *rescue) jobsAccountedFor() runbook.Guard {
 		}
 		return r.ReplacementOf(ctx, run, r.jobs(), now.Deleted())
 	}
-	return runbook.Ask("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?", read, r.in.jobsAccountedFor)
+	return runbook.Ask("jobs-accounted-for", "has each unfinished job a pod where it belongs, or is it listed?",
+		read, r.in.jobsAccountedFor)
 }
 
 func (in Inputs) jobsAccountedFor(after stranded.Replacement) runbook.Finding {

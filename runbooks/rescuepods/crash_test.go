@@ -92,7 +92,8 @@ func crash(t *testing.T, s *stage, m *mortal) {
 	if m.at > 0 {
 		result = s.run()
 	}
-	records, err := journal.Find(t.Context(), m.Store, func(h *journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
+	records, err := journal.Find(t.Context(), m.Store, func(*journal.History) bool { return true },
+		func(_ string, err error) { t.Error(err) })
 	s.must(err)
 	for _, record := range records {
 		if record.Closed == nil {
@@ -101,7 +102,8 @@ func crash(t *testing.T, s *stage, m *mortal) {
 		}
 		closed = append(closed, record.Closed.Outcome)
 	}
-	if !slices.Contains(closed, runbook.Remediated) || result.Outcome != runbook.Remediated && result.Outcome != runbook.NothingToDo {
+	if !slices.Contains(closed, runbook.Remediated) || result.Outcome != runbook.Remediated &&
+		result.Outcome != runbook.NothingToDo {
 		t.Errorf("the runs ended %v, the last %s: %s\n%s", closed, result.Outcome, result.Reason, s.transcript())
 	}
 	s.remain(s.astray, "runs")
@@ -212,7 +214,7 @@ func TestTheAPIServerIsRestarted(t *testing.T) {
 	l.says("the pods can't be seen")
 	plane.StartAPIServer(t)
 	s.pod(s.astray, "after", nil)
-	var stranded *stranded.StrandedError
+	var stranded *stranded.Error
 	if err := l.end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}

@@ -10,28 +10,30 @@ import (
 )
 
 // While pods are deleted, that some are left is no condition any more.
-var (
-	beforeDeleting = []string{"namespaces-exist", "pods-elsewhere", "cannot-start", "source-stopped", "within-max"}
-	whileDeleting  = []string{"namespaces-exist", "source-stopped", "within-max"}
-)
+func whileDeleting() []string { return []string{"namespaces-exist", "source-stopped", "within-max"} }
+
+func beforeDeleting() []string {
+	return []string{"namespaces-exist", "pods-elsewhere", "cannot-start", "source-stopped", "within-max"}
+}
 
 // guard is one that decides by the round's reading.
 func (r *rescue) guard(name, question string, decide func(*stranded.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.look, decide)
+	return runbook.Ask(name, question, r.read, decide)
 }
 
 // summary comes first, for what an operator has to hear first. It stops nothing.
 func (r *rescue) summary() runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) (stranded.Summary, error) {
-		seen, err := r.look(ctx, run)
+		seen, err := r.read(ctx, run)
 		if err != nil {
 			return stranded.Summary{}, err
 		}
 		return seen.Summary(ctx)
 	}
-	return runbook.Ask("summary", "how many pods are stranded: is it a leak or an outage?", read, func(seen stranded.Summary) runbook.Finding {
-		return runbook.Yes("%s", seen).WithEvidence(runbook.NewEvidence("pods "+r.Selector, "", r.Clock.Now(), seen))
-	})
+	return runbook.Ask("summary", "how many pods are stranded: is it a leak or an outage?", read,
+		func(seen stranded.Summary) runbook.Finding {
+			return runbook.Yes("%s", seen).WithEvidence(runbook.NewEvidence("pods "+r.Selector, "", r.Clock.Now(), seen))
+		})
 }
 
 func (r *rescue) namespacesExist() runbook.Guard {
@@ -56,7 +58,7 @@ type pods struct {
 
 func (r *rescue) podsElsewhere() runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) (seen pods, err error) {
-		if seen.Reading, err = r.look(ctx, run); err == nil && seen.None() {
+		if seen.Reading, err = r.read(ctx, run); err == nil && seen.None() {
 			seen.others, err = r.Others(ctx, r.jobs())
 		}
 		return seen, err
@@ -69,18 +71,21 @@ func (in Inputs) podsElsewhere(seen pods) runbook.Finding {
 	case elsewhere > 0:
 		return runbook.Yes("outside of %s: %d", in.expected(), elsewhere)
 	case seen.others.RunningJobs > 0:
-		return runbook.Unknownf("not found: no pod has --selector %q, and %d jobs say that theirs run", in.Selector, seen.others.RunningJobs)
+		return runbook.Unknownf("not found: no pod has --selector %q, and %d jobs say that theirs run", in.Selector,
+			seen.others.RunningJobs)
 	case seen.others.LivePods > 0:
-		return runbook.Unknownf("not found: no pod has --selector %q, and in %s there are %d without it. hint: kubectl get pods -A -l '%s'",
+		return runbook.Unknownf("not found: no pod has --selector %q, and in %s there are %d without it. "+
+			"hint: kubectl get pods -A -l '%s'",
 			in.Selector, in.expected(), seen.others.LivePods, in.Selector)
 	}
 	return runbook.No("outside of %s: none; inside: %d", in.expected(), len(seen.Expected)).NotOverridable()
 }
 
 func (r *rescue) cannotStart() runbook.Guard {
-	return r.guard("cannot-start", "can some of them not start because of where they are?", func(seen *stranded.Reading) runbook.Finding {
-		return r.in.cannotStart(seen).WithEvidence(seen.Evidence()...)
-	})
+	return r.guard("cannot-start", "can some of them not start because of where they are?",
+		func(seen *stranded.Reading) runbook.Finding {
+			return r.in.cannotStart(seen).WithEvidence(seen.Evidence()...)
+		})
 }
 
 func (in Inputs) cannotStart(seen *stranded.Reading) runbook.Finding {
@@ -90,10 +95,11 @@ func (in Inputs) cannotStart(seen *stranded.Reading) runbook.Finding {
 	case len(seen.Stranded) == 0:
 		return runbook.No("none lacks what is in %s; left alone: %d", in.expected(), len(seen.Left)).NotOverridable()
 	}
-	return runbook.Yes("stranded for lack of what is in %s: %d; left alone: %d", in.expected(), len(seen.Stranded), len(seen.Left))
+	return runbook.Yes("stranded for lack of what is in %s: %d; left alone: %d", in.expected(),
+		len(seen.Stranded), len(seen.Left))
 }
 
-// sourceStopped looks at all pods that no controller made, whether or not they can
+// sourceStopped considers all pods that no controller made, whether or not they can
 // start: each shows that something makes pods in the wrong place.
 func (r *rescue) sourceStopped() runbook.Guard {
 	return r.guard("source-stopped", "has the source stopped making pods in the wrong place?", r.in.sourceStopped)
@@ -107,9 +113,11 @@ func (in Inputs) sourceStopped(seen *stranded.Reading) runbook.Finding {
 	}
 	age := seen.Now.Sub(youngest.Created)
 	said := fmt.Sprintf("the youngest, %s, is %s old", youngest, age.Round(time.Second))
-	fact := runbook.NewEvidence("pod "+youngest.String(), string(youngest.UID), seen.Seen, map[string]time.Time{"created": youngest.Created.UTC()})
+	fact := runbook.NewEvidence("pod "+youngest.String(), string(youngest.UID), seen.Seen,
+		map[string]time.Time{"created": youngest.Created.UTC()})
 	if age < in.MinAge.Duration {
-		return runbook.No("%s, less than %s: deleting while the source is at work would only hide it", said, in.MinAge.Duration).
+		return runbook.No("%s, less than %s: deleting while the source is at work would only hide it",
+			said, in.MinAge.Duration).
 			WithEvidence(fact).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("%s", said).WithEvidence(fact)
@@ -129,5 +137,6 @@ func (in Inputs) withinMax(seen *stranded.Reading) runbook.Finding {
 
 // recordKept is a condition of every deletion: the record is read back, and names no pod that was not asked for.
 func (r *rescue) recordKept() runbook.Guard {
-	return runbook.Ask("record-kept", "can the record of the pods be read back, and does it name none but such pods?", r.readRecord, record.kept)
+	return runbook.Ask("record-kept", "can the record of the pods be read back, and does it name none but such pods?",
+		r.readRecord, record.kept)
 }

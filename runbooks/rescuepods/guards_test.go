@@ -27,7 +27,9 @@ func TestWhatStrandsAPod(t *testing.T) {
 		s.object(s.astray, kind, "in-both")
 	}
 	at := corev1.LocalObjectReference{Name: "at-home"}
-	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: "nightly", UID: "of-the-job", Controller: &yes}
+	owner := metav1.OwnerReference{
+		APIVersion: "batch/v1", Kind: "Job", Name: "nightly", UID: "of-the-job", Controller: &yes,
+	}
 	for _, row := range []struct {
 		name string
 		edit func(*corev1.Pod)
@@ -36,41 +38,74 @@ func TestWhatStrandsAPod(t *testing.T) {
 		want string
 		then func(*corev1.PodStatus)
 	}{
-		{name: "volume-secret", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}), want: "Secret at-home (volume v) is in HOME"},
-		{name: "volume-configmap", edit: mounts(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: at}}), want: "ConfigMap at-home (volume v) is in HOME"},
-		{name: "volume-claim", edit: mounts(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "at-home"}}),
+		{name: "volume-secret", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}),
+			want: "Secret at-home (volume v) is in HOME"},
+		{name: "volume-configmap", edit: mounts(corev1.VolumeSource{
+			ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: at},
+		}), want: "ConfigMap at-home (volume v) is in HOME"},
+		{name: "volume-claim", edit: mounts(corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "at-home"},
+		}),
 			want: "PersistentVolumeClaim at-home (volume v) is in HOME"},
-		{name: "volume-csi", edit: mounts(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "files.example", NodePublishSecretRef: &at}}), want: "Secret at-home (volume v) is in HOME"},
-		{name: "projected-secret", edit: projects(corev1.VolumeProjection{Secret: &corev1.SecretProjection{LocalObjectReference: at}}), want: "Secret at-home (volume v) is in HOME"},
-		{name: "projected-configmap", edit: projects(corev1.VolumeProjection{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: at}}), want: "ConfigMap at-home (volume v) is in HOME"},
+		{name: "volume-csi", edit: mounts(corev1.VolumeSource{
+			CSI: &corev1.CSIVolumeSource{Driver: "files.example", NodePublishSecretRef: &at},
+		}), want: "Secret at-home (volume v) is in HOME"},
+		{name: "projected-secret", edit: projects(corev1.VolumeProjection{
+			Secret: &corev1.SecretProjection{LocalObjectReference: at},
+		}), want: "Secret at-home (volume v) is in HOME"},
+		{name: "projected-configmap", edit: projects(corev1.VolumeProjection{
+			ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: at},
+		}), want: "ConfigMap at-home (volume v) is in HOME"},
 		{name: "account-token", edit: withToken("at-home"), want: "ServiceAccount at-home (volume v) is in HOME"},
-		{name: "env-from", edit: container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: at}}}}),
+		{name: "env-from", edit: container(corev1.Container{
+			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: at}}},
+		}),
 			want: "Secret at-home (environment of container test) is in HOME"},
-		{name: "env-value", edit: container(corev1.Container{Env: []corev1.EnvVar{{Name: "K", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: at, Key: "k"}}}}}),
+		{name: "env-value", edit: container(corev1.Container{Env: []corev1.EnvVar{{Name: "K", ValueFrom: &corev1.EnvVarSource{
+			ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: at, Key: "k"},
+		}}}}),
 			want: "ConfigMap at-home (environment of container test) is in HOME"},
 		{name: "init-container", edit: func(pod *corev1.Pod) {
-			pod.Spec.InitContainers = []corev1.Container{{Name: "clone", Image: "i", EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}}}
+			pod.Spec.InitContainers = []corev1.Container{{Name: "clone", Image: "i",
+				EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}}}
 		}, want: "ConfigMap at-home (environment of container clone) is in HOME"},
-		{name: "pull-secret", edit: func(pod *corev1.Pod) { pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{at} }, then: failsToPull,
-			want: "Secret at-home (to pull the image of container test) is in HOME"},
+		{name: "pull-secret", edit: func(pod *corev1.Pod) { pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{at} },
+			then: failsToPull, want: "Secret at-home (to pull the image of container test) is in HOME"},
 		{name: "one-of-two-missing", edit: func(pod *corev1.Pod) {
 			pod.Spec.Volumes = []corev1.Volume{secretVolume("nowhere"), secretVolume("at-home")}
 		}, want: "Secret at-home (volume at-home) is in HOME"},
 
-		{name: "pull-secret-not-needed", edit: func(pod *corev1.Pod) { pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{at} }, want: "waits for nothing that is in HOME"},
-		{name: "optional", edit: func(pod *corev1.Pod) {
-			pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home", Optional: &yes}}}}
-			pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at, Optional: &yes}}}
+		{name: "pull-secret-not-needed", edit: func(pod *corev1.Pod) {
+			pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{at}
 		}, want: "waits for nothing that is in HOME"},
-		{name: "there-too", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "in-both"}}), want: "waits for nothing that is in HOME"},
-		{name: "missing-everywhere", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "nowhere"}}), want: "waits for nothing that is in HOME"},
-		{name: "account-without-token", edit: func(pod *corev1.Pod) { pod.Spec.ServiceAccountName = "at-home" }, want: "waits for nothing that is in HOME"},
-		{name: "runs", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}), then: running, want: "container test has started"},
-		{name: "ran-before", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}), then: func(status *corev1.PodStatus) {
-			status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
-				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError"}}}}
-		}, want: "container test has started"},
-		{name: "evicted", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}), then: func(status *corev1.PodStatus) { status.Phase = corev1.PodFailed }, want: "is Failed"},
+		{name: "optional", edit: func(pod *corev1.Pod) {
+			pod.Spec.Volumes = []corev1.Volume{{Name: "v",
+				VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home", Optional: &yes}}}}
+			pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{
+				ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at, Optional: &yes},
+			}}
+		}, want: "waits for nothing that is in HOME"},
+		{name: "there-too", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "in-both"}}),
+			want: "waits for nothing that is in HOME"},
+		{name: "missing-everywhere", edit: mounts(corev1.VolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: "nowhere"},
+		}), want: "waits for nothing that is in HOME"},
+		{name: "account-without-token", edit: func(pod *corev1.Pod) { pod.Spec.ServiceAccountName = "at-home" },
+			want: "waits for nothing that is in HOME"},
+		{name: "runs", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}),
+			then: running, want: "container test has started"},
+		{name: "ran-before", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}),
+			then: func(status *corev1.PodStatus) {
+				status.ContainerStatuses = []corev1.ContainerStatus{{
+					Name:                 "test",
+					LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+					State: corev1.ContainerState{
+						Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError"},
+					},
+				}}
+			}, want: "container test has started"},
+		{name: "evicted", edit: mounts(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "at-home"}}),
+			then: func(status *corev1.PodStatus) { status.Phase = corev1.PodFailed }, want: "is Failed"},
 		{name: "controlled", edit: func(pod *corev1.Pod) {
 			pod.OwnerReferences, pod.Spec.Volumes = []metav1.OwnerReference{owner}, []corev1.Volume{secretVolume("at-home")}
 		}, want: "Job nightly would make it here again"},
@@ -122,7 +157,9 @@ func mounts(source corev1.VolumeSource) func(*corev1.Pod) {
 }
 
 func projects(source corev1.VolumeProjection) func(*corev1.Pod) {
-	return mounts(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{source}}})
+	return mounts(corev1.VolumeSource{
+		Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{source}},
+	})
 }
 
 // withToken does what admission does for a pod with a service account.
@@ -140,12 +177,14 @@ func container(with corev1.Container) func(*corev1.Pod) {
 }
 
 func failsToPull(status *corev1.PodStatus) {
-	status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
+	status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test",
+		State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}
 }
 
 func running(status *corev1.PodStatus) {
 	status.Phase = corev1.PodRunning
-	status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test",
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
 }
 
 func TestWhenNothingIsDone(t *testing.T) {
@@ -220,7 +259,9 @@ func TestAnOutageIsSaidFirst(t *testing.T) {
 		{"one that goes while it is looked", func(s *stage) {
 			s.pod(s.home, "goes", nil)
 			s.stranded("a", "b", "c", "d", "e", "f")
-			s.later(2*time.Second, func() { _ = s.client.CoreV1().Pods(s.home).Delete(s.Context(), "goes", metav1.DeleteOptions{}) })
+			s.later(2*time.Second, func() {
+				_ = s.client.CoreV1().Pods(s.home).Delete(s.Context(), "goes", metav1.DeleteOptions{})
+			})
 		}, "an outage, not a leak: 6 of 11 live pods are stranded"},
 		{"all that were there", func(s *stage) {
 			s.must(s.client.CoreV1().Pods(s.home).DeleteCollection(s.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
@@ -232,7 +273,8 @@ func TestAnOutageIsSaidFirst(t *testing.T) {
 			t.Parallel()
 			s := newStage(t)
 			row.given(s)
-			if first := s.check().Findings[0]; first.Answer != runbook.AnswerHolds || !strings.HasPrefix(first.Reason, row.want) {
+			first := s.check().Findings[0]
+			if first.Answer != runbook.AnswerHolds || !strings.HasPrefix(first.Reason, row.want) {
 				t.Errorf("the first finding: %s: %s", first.Answer, first.Reason)
 			}
 		})
@@ -264,14 +306,16 @@ func TestWhatIsCertainStays(t *testing.T) {
 	s := newStage(t)
 	s.object(s.home, stranded.ConfigMap, "at-home")
 	s.pod(s.astray, "certain", func(pod *corev1.Pod) {
-		pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "at-home"}}}}
+		pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{
+			ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "at-home"}},
+		}}
 	})
 	s.grant("certain", "secrets")
 	s.as(s.plane.KubeconfigOf(t, "certain"))
 	s.ends(s.check(), "", "")
 }
 
-func TestInputsThatCannotBeMeant(t *testing.T) {
+func TestInputsValidate(t *testing.T) {
 	for _, row := range []struct {
 		edit func(*rescuepods.Inputs)
 		want string
@@ -282,7 +326,8 @@ func TestInputsThatCannotBeMeant(t *testing.T) {
 		{func(in *rescuepods.Inputs) { in.Selector = "a b" }, "--selector"},
 		{func(in *rescuepods.Inputs) { in.Expected = nil }, "--expected-namespace is missing"},
 		{func(in *rescuepods.Inputs) { in.Expected = []string{""} }, "--expected-namespace is missing"},
-		{func(in *rescuepods.Inputs) { in.Expected = []string{"a", "b", "a"} }, "--expected-namespace a stands there twice"},
+		{func(in *rescuepods.Inputs) { in.Expected = []string{"a", "b", "a"} },
+			"--expected-namespace: duplicate namespace a"},
 		{func(in *rescuepods.Inputs) { in.Expected = []string{"Test Pods"} }, "no name of a namespace"},
 		{func(in *rescuepods.Inputs) { in.ProwJobs = "-" }, "no name of a namespace"},
 		{func(in *rescuepods.Inputs) { in.Max = 0 }, "--max 0"},

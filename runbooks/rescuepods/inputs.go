@@ -20,7 +20,7 @@ type Inputs struct {
 	Expected []string `json:"expectedNamespaces"`
 	// Max is how many pods may be stranded; above it nothing is done.
 	Max int `json:"max"`
-	// MinAge is the age of the youngest pod elsewhere from which its source is mended.
+	// MinAge is the age of the youngest pod elsewhere from which its source counts as stopped.
 	MinAge metav1.Duration `json:"minAge"`
 	// ProwJobs is the namespace of the ProwJobs; empty means that all are searched.
 	ProwJobs string `json:"prowJobNamespace,omitempty"`
@@ -34,7 +34,7 @@ func Defaults() Inputs {
 	return Inputs{Max: 500, MinAge: fiveMinutes, ReplacedWithin: fiveMinutes}
 }
 
-// Validate finds inputs that can't be meant.
+// Validate finds invalid inputs.
 func (in Inputs) Validate() error {
 	if _, err := kube.ParseSelector(in.Selector); err != nil {
 		return fmt.Errorf("--selector: %w", err)
@@ -44,16 +44,18 @@ func (in Inputs) Validate() error {
 	}
 	for i, home := range in.Expected {
 		if slices.Contains(in.Expected[:i], home) {
-			return fmt.Errorf("--expected-namespace %s stands there twice", home)
+			return fmt.Errorf("--expected-namespace: duplicate namespace %s", home)
 		}
 	}
 	switch {
 	case len(in.Expected) == 0, slices.Contains(in.Expected, ""):
 		return fmt.Errorf("--expected-namespace is missing: where do these pods belong?")
 	case in.Max < 1 || in.Max > stranded.MostPods:
-		return fmt.Errorf("--max %d: it must be from 1 to %d, which is as many as a run's journal can hold", in.Max, stranded.MostPods)
+		return fmt.Errorf("--max %d: it must be from 1 to %d, which is as many as a run's journal can hold",
+			in.Max, stranded.MostPods)
 	case in.MinAge.Duration <= 0, in.ReplacedWithin.Duration <= 0:
-		return fmt.Errorf("--min-age %s and --replaced-within %s must be above 0", in.MinAge.Duration, in.ReplacedWithin.Duration)
+		return fmt.Errorf("--min-age %s and --replaced-within %s must be above 0", in.MinAge.Duration,
+			in.ReplacedWithin.Duration)
 	}
 	return nil
 }

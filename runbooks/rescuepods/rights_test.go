@@ -33,8 +33,9 @@ var rules = map[string]rbacv1.PolicyRule{
 	"pods":       {APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"get", "list", "watch"}},
 	"deletion":   {APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"delete"}},
 	"secrets":    {APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}},
-	"others":     {APIGroups: []string{""}, Resources: []string{"configmaps", "serviceaccounts", "persistentvolumeclaims"}, Verbs: []string{"get"}},
-	"jobs":       {APIGroups: []string{"prow.k8s.io"}, Resources: []string{"prowjobs"}, Verbs: []string{"list"}},
+	"others": {APIGroups: []string{""}, Resources: []string{"configmaps", "serviceaccounts", "persistentvolumeclaims"},
+		Verbs: []string{"get"}},
+	"jobs": {APIGroups: []string{"prow.k8s.io"}, Resources: []string{"prowjobs"}, Verbs: []string{"list"}},
 }
 
 // grant gives a user all rights but some.
@@ -44,8 +45,9 @@ func (s *stage) grant(user string, but ...string) {
 	_, err := s.client.RbacV1().ClusterRoles().Create(s.Context(), role, metav1.CreateOptions{})
 	s.must(err)
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
-		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
 	_, err = s.client.RbacV1().ClusterRoleBindings().Create(s.Context(), binding, metav1.CreateOptions{})
 	s.must(err)
@@ -73,7 +75,9 @@ func (s *stage) granted(user string, but ...string) {
 	s.Helper()
 	for name, rule := range rules {
 		asked := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0]},
+			User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+				Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0],
+			},
 		}}
 		s.eventually(name+" is granted or not", func() bool {
 			answer, err := s.client.AuthorizationV1().SubjectAccessReviews().Create(s.Context(), asked, metav1.CreateOptions{})
@@ -123,9 +127,12 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.kubectl("apply", "-f", exportsFile)
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer", "--clusterrole=salve-journal", "--user=rescuer")
-	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer-key", "--role=salve-key-rescue-stranded-pods", "--user=rescuer")
-	s.kubectl("-n", "salve-system-exports", "create", "rolebinding", "rescuer", "--clusterrole=salve-exports", "--user=rescuer")
-	s.kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-rescue-stranded-pods", "--from-literal=key="+strings.Repeat("5a", 32))
+	s.kubectl("-n", "salve-system", "create", "rolebinding", "rescuer-key",
+		"--role=salve-key-rescue-stranded-pods", "--user=rescuer")
+	s.kubectl("-n", "salve-system-exports", "create", "rolebinding", "rescuer",
+		"--clusterrole=salve-exports", "--user=rescuer")
+	s.kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-rescue-stranded-pods",
+		"--from-literal=key="+strings.Repeat("5a", 32))
 	s.granted("rescuer")
 	for _, kind := range []string{stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
 		s.object(s.home, kind, "at-home")
@@ -133,8 +140,12 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	at := corev1.LocalObjectReference{Name: "at-home"}
 	s.pod(s.astray, "lacks-all", func(pod *corev1.Pod) {
 		withToken("at-home")(pod)
-		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "c", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "at-home"}}})
-		container(corev1.Container{EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}}})(pod)
+		pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "c", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "at-home"},
+		}})
+		container(corev1.Container{
+			EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}},
+		})(pod)
 	})
 	s.as(s.plane.KubeconfigOf(t, "rescuer"))
 	client, err := kube.JournalClient(s.world.Cluster, permit.ForJournal(configmap.Namespaces("")...))
@@ -142,6 +153,8 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	kept, err := configmap.New(configmap.Options{Client: client, Clock: s.world.Cluster.Clock})
 	s.must(err)
 	s.journal = kept
+	_, err = kept.OpenRuns(t.Context()) // as the command line does for --role
+	s.must(err)
 	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
 	s.must(err)
 	s.seen = func(event engine.Event) {
@@ -152,12 +165,13 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
 	s.pod(s.astray, "c", nil)
-	var stranded *stranded.StrandedError
+	var stranded *stranded.Error
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Errorf("the watch ended with %v", err)
 	}
 
-	used, given := s.plane.Requests(t, "rescuer"), append(rightsIn(t, rolesFile, ""), rightsIn(t, exportsFile, "salve-exports")...)
+	used, given := s.plane.Requests(t, "rescuer"),
+		append(rightsIn(t, rolesFile, ""), rightsIn(t, exportsFile, "salve-exports")...)
 	for _, right := range used {
 		if !slices.Contains(given, right) {
 			t.Errorf("%q was asked for and is not in %s or %s", right, rolesFile, exportsFile)
@@ -172,7 +186,8 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 
 func (s *stage) kubectl(arguments ...string) {
 	s.Helper()
-	command := exec.Command(s.plane.Program("kubectl"), append([]string{"--kubeconfig", s.plane.Kubeconfig()}, arguments...)...)
+	command := exec.Command(s.plane.Program("kubectl"),
+		append([]string{"--kubeconfig", s.plane.Kubeconfig()}, arguments...)...)
 	if said, err := command.CombinedOutput(); err != nil {
 		s.Fatalf("kubectl %s: %v: %s", strings.Join(arguments, " "), err, said)
 	}

@@ -29,13 +29,15 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
 		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector},
-		Guards: []runbook.Guard{r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax()},
+		Guards: []runbook.Guard{
+			r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax(),
+		},
 		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
 	}, err
 }
 
-// Watch waits until pods are stranded, which it tells by *stranded.StrandedError, and
+// Watch waits until pods are stranded, which it tells by *stranded.Error, and
 // says a line for each change. Any other error says that it can't be seen.
 func Watch(ctx context.Context, world World, in Inputs, say func(line string)) error {
 	if err := in.Validate(); err != nil {
@@ -55,7 +57,7 @@ type rescue struct {
 	seen runbook.Shared[*stranded.Reading]
 }
 
-// look reads all pods of the selector, once in a round.
-func (r *rescue) look(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
+// read returns all pods of the selector, read once in a round.
+func (r *rescue) read(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
 	return r.seen.Get(ctx, run, r.Look)
 }

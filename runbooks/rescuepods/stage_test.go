@@ -63,7 +63,10 @@ func newStage(t testing.TB) *stage { return newStageOn(t, kubetest.Start(t)) }
 
 func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 	t.Helper()
-	s := &stage{TB: t, plane: plane, client: plane.Client(), home: plane.Namespace(t), astray: plane.Namespace(t), journal: journal.NewMemory()}
+	s := &stage{
+		TB: t, plane: plane, client: plane.Client(), home: plane.Namespace(t), astray: plane.Namespace(t),
+		journal: journal.NewMemory(),
+	}
 	s.jobs, s.selector = s.home, "created-by-prow=true,stage="+s.home
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs
@@ -139,15 +142,19 @@ func (s *stage) object(namespace, kind, name string) {
 	about, core := metav1.ObjectMeta{Name: name}, s.client.CoreV1()
 	switch kind {
 	case stranded.Secret:
-		_, err = core.Secrets(namespace).Create(s.Context(), &corev1.Secret{ObjectMeta: about, StringData: map[string]string{"key": "never-read"}}, metav1.CreateOptions{})
+		_, err = core.Secrets(namespace).Create(s.Context(),
+			&corev1.Secret{ObjectMeta: about, StringData: map[string]string{"key": "never-read"}}, metav1.CreateOptions{})
 	case stranded.ConfigMap:
 		_, err = core.ConfigMaps(namespace).Create(s.Context(), &corev1.ConfigMap{ObjectMeta: about}, metav1.CreateOptions{})
 	case stranded.ServiceAccount:
-		_, err = core.ServiceAccounts(namespace).Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: about}, metav1.CreateOptions{})
+		_, err = core.ServiceAccounts(namespace).
+			Create(s.Context(), &corev1.ServiceAccount{ObjectMeta: about}, metav1.CreateOptions{})
 	case stranded.Claim:
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: about, Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+			},
 		}}
 		_, err = core.PersistentVolumeClaims(namespace).Create(s.Context(), claim, metav1.CreateOptions{})
 	}
@@ -177,13 +184,16 @@ func (s *stage) aPod(namespace, name string) *corev1.Pod {
 		Spec: corev1.PodSpec{
 			SchedulingGates: []corev1.PodSchedulingGate{{Name: "example.com/stands-in-for-kubelet"}},
 			Volumes:         []corev1.Volume{secretVolume("service-account")},
-			Containers:      []corev1.Container{{Name: "test", Image: "registry.example/test:1", Env: []corev1.EnvVar{{Name: "JOB", Value: name}}}},
+			Containers: []corev1.Container{{Name: "test", Image: "registry.example/test:1",
+				Env: []corev1.EnvVar{{Name: "JOB", Value: name}}}},
 		},
 	}
 }
 
 func secretVolume(secret string) corev1.Volume {
-	return corev1.Volume{Name: secret, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}}}
+	return corev1.Volume{
+		Name: secret, VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: secret}},
+	}
 }
 
 // stranded makes pods astray, and their unfinished jobs.
@@ -200,7 +210,8 @@ func (s *stage) starts(namespace, name string) {
 	s.Helper()
 	s.status(namespace, name, func(status *corev1.PodStatus) {
 		status.Phase = corev1.PodRunning
-		status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+		status.ContainerStatuses = []corev1.ContainerStatus{{Name: "test",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
 	})
 }
 
@@ -217,7 +228,8 @@ var prowJobs = schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", 
 
 // knowsProw applies the resource's definition to a control plane.
 func knowsProw(plane *kubetest.ControlPlane) error {
-	said, err := exec.Command(plane.Program("kubectl"), "--kubeconfig", plane.Kubeconfig(), "apply", "-f", "testdata/prowjob-crd.yaml").CombinedOutput()
+	said, err := exec.Command(plane.Program("kubectl"), "--kubeconfig", plane.Kubeconfig(),
+		"apply", "-f", "testdata/prowjob-crd.yaml").CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("kubectl apply: %w: %s", err, said)
 	}
@@ -232,8 +244,10 @@ func (s *stage) job(name, completed string) {
 	once, _ := known.LoadOrStore(s.plane, sync.OnceValue(func() error { return knowsProw(s.plane) }))
 	s.must(once.(func() error)())
 	job := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "prow.k8s.io/v1", "kind": "ProwJob", "metadata": map[string]any{"name": name, "namespace": s.jobs, "labels": map[string]any{"created-by-prow": "true"}},
-		"spec": map[string]any{"agent": "kubernetes", "namespace": s.home}, "status": map[string]any{"state": "pending", "pod_name": name},
+		"apiVersion": "prow.k8s.io/v1", "kind": "ProwJob",
+		"metadata": map[string]any{"name": name, "namespace": s.jobs, "labels": map[string]any{"created-by-prow": "true"}},
+		"spec":     map[string]any{"agent": "kubernetes", "namespace": s.home},
+		"status":   map[string]any{"state": "pending", "pod_name": name},
 	}}
 	if completed != "" {
 		s.must(unstructured.SetNestedField(job.Object, completed, "status", "completionTime"))
@@ -386,7 +400,8 @@ func (s *stage) many(namespace string, names []string) {
 	for range 16 {
 		team.Go(func() {
 			for name := range work {
-				if _, err := s.client.CoreV1().Pods(namespace).Create(s.Context(), s.aPod(namespace, name), metav1.CreateOptions{}); err != nil {
+				_, err := s.client.CoreV1().Pods(namespace).Create(s.Context(), s.aPod(namespace, name), metav1.CreateOptions{})
+				if err != nil {
 					s.Error(err)
 				}
 			}

@@ -14,11 +14,11 @@ import (
 
 func (r *rescue) record() runbook.Step {
 	return runbook.Step{
-		Name: "record", Guards: beforeDeleting,
+		Name: "record", Guards: beforeDeleting(),
 		Changes: "nothing: write down which pods are stranded, export each with its spec, and read all back",
 		Observe: stranded.Recorded,
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			seen, err := r.look(ctx, run)
+			seen, err := r.read(ctx, run)
 			if err != nil {
 				return err
 			}
@@ -34,25 +34,27 @@ func others(pods []stranded.Pod) []stranded.Pod { return pods[min(len(pods), 1):
 // deleteFirst deletes one pod alone: what comes of that is seen before the next.
 func (r *rescue) deleteFirst() runbook.Step {
 	step := r.deletion(first)
-	step.Name, step.Guards, step.Irreversible = "delete-first", beforeDeleting, true
+	step.Name, step.Guards, step.Irreversible = "delete-first", beforeDeleting(), true
 	step.Changes = "delete one pod, by its UID, if it still is as it was seen"
 	return step
 }
 
 func (r *rescue) deleteRest() runbook.Step {
 	step := r.deletion(others)
-	step.Name, step.Guards = "delete-rest", whileDeleting
+	step.Name, step.Guards = "delete-rest", whileDeleting()
 	step.Changes = "delete the others in the same way, fifty before each pause; finalizers are left alone"
 	return step
 }
 
-// status looks what became of a part of the recorded pods.
-func (r *rescue) status(ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod) (stranded.Status, error) {
+// status says what became of a part of the recorded pods.
+func (r *rescue) status(
+	ctx context.Context, run runbook.Run, part func([]stranded.Pod) []stranded.Pod,
+) (stranded.Status, error) {
 	recorded, _, err := r.RecordedPods(run)
 	if err != nil {
 		return stranded.Status{}, err
 	}
-	seen, err := r.look(ctx, run)
+	seen, err := r.read(ctx, run)
 	if err != nil {
 		return stranded.Status{}, err
 	}
@@ -117,8 +119,9 @@ func runsHere(job *unstructured.Unstructured) bool {
 
 func (r *rescue) awaitReplacements() runbook.Step {
 	return runbook.Step{
-		Name:    "await-replacements",
-		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.expected()),
+		Name: "await-replacements",
+		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, "+
+			"and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.expected()),
 		Observe: stranded.ReplacementKnown,
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			now, err := r.status(ctx, run, all)

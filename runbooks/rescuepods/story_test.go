@@ -171,12 +171,14 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 	s := newStage(t)
 	s.stranded("a")
 	s.pod(s.astray, "b", func(pod *corev1.Pod) {
-		pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: "LINE", Value: "--password=hunter2 --verbose"})
+		pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env,
+			corev1.EnvVar{Name: "LINE", Value: "--password=hunter2 --verbose"})
 	})
 	s.inputs.ReplacedWithin.Duration = time.Second
 	before := s.uids(s.astray)
 	s.ends(s.run(), runbook.Remediated, "")
-	records, err := journal.Find(t.Context(), s.journal, func(*journal.History) bool { return true }, func(_ string, err error) { t.Error(err) })
+	records, err := journal.Find(t.Context(), s.journal, func(*journal.History) bool { return true },
+		func(_ string, err error) { t.Error(err) })
 	s.must(err)
 	pods, found, err := s.search().RecordedPods(recalling{record: records[0]})
 	s.must(err)
@@ -190,7 +192,8 @@ func TestTheJournalHoldsThePods(t *testing.T) {
 	}
 	lines, err := s.journal.Read(t.Context(), records[0].Run)
 	s.must(err)
-	if all := bytes.Join(lines, nil); bytes.Contains(all, []byte("hunter2")) || bytes.Contains(all, []byte("never-read")) || bytes.Contains(all, []byte("--verbose")) {
+	if all := bytes.Join(lines, nil); bytes.Contains(all, []byte("hunter2")) ||
+		bytes.Contains(all, []byte("never-read")) || bytes.Contains(all, []byte("--verbose")) {
 		t.Error("a secret is in the journal")
 	}
 	piece, err := records[0].ReadExport(t.Context(), "pods-0")
@@ -214,7 +217,8 @@ func TestAPodThatStartsIsLeftAlone(t *testing.T) {
 	}
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
-	if checks := s.findings("checks"); !strings.Contains(checks["recorded-gone"].Reason, "gone: 2; free to start where they are, and left alone: 1; no longer selected, and left alone: 0") {
+	if checks := s.findings("checks"); !strings.Contains(checks["recorded-gone"].Reason,
+		"gone: 2; free to start where they are, and left alone: 1; no longer selected, and left alone: 0") {
 		t.Errorf("%+v", checks["recorded-gone"])
 	}
 }
@@ -231,7 +235,8 @@ func TestNewPodsAreFoundWhateverTheSelector(t *testing.T) {
 	s.inputs.Selector += ",prow.k8s.io/plank-version=v20190205"
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, "b")
-	if said := s.findings("checks")["jobs-accounted-for"].Reason; said != "jobs with new pods: 1, complete: 0, to be started again: 0" {
+	said := s.findings("checks")["jobs-accounted-for"].Reason
+	if said != "jobs with new pods: 1, complete: 0, to be started again: 0" {
 		t.Error(said)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"salve/runbooks/rescuepods/stranded"
 )
 
-// lookout is Watch at work.
-type lookout struct {
+// watcher is Watch at work.
+type watcher struct {
 	*stage
 	mu    sync.Mutex
 	lines []string
@@ -26,9 +26,9 @@ type lookout struct {
 	ended chan error
 }
 
-func (s *stage) watch() *lookout {
+func (s *stage) watch() *watcher {
 	ctx, stop := context.WithCancel(s.Context())
-	l := &lookout{stage: s, stop: stop, ended: make(chan error, 1)}
+	l := &watcher{stage: s, stop: stop, ended: make(chan error, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -42,18 +42,18 @@ func (s *stage) watch() *lookout {
 	return l
 }
 
-func (l *lookout) said(text string) bool {
+func (l *watcher) said(text string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.ContainsFunc(l.lines, func(line string) bool { return strings.Contains(line, text) })
 }
 
-func (l *lookout) says(text string) {
+func (l *watcher) says(text string) {
 	l.Helper()
 	l.eventually("the line "+text, func() bool { return l.said(text) })
 }
 
-func (l *lookout) end() error {
+func (l *watcher) end() error {
 	l.Helper()
 	select {
 	case err := <-l.ended:
@@ -72,7 +72,9 @@ func TestTheAlarm(t *testing.T) {
 	l := s.watch()
 	l.says("4 live pods where they belong, 0 wait elsewhere")
 	s.pod(s.home, "another", nil)
-	s.pod(s.astray, "early", mounts(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "comes-later"}}}))
+	s.pod(s.astray, "early", mounts(corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "comes-later"}},
+	}))
 	l.says("/early was made elsewhere and waits")
 	s.object(s.home, stranded.ConfigMap, "comes-later")
 	s.object(s.astray, stranded.ConfigMap, "comes-later")
@@ -81,11 +83,13 @@ func TestTheAlarm(t *testing.T) {
 	s.pod(s.astray, "b", nil)
 	s.pod(s.astray, "starts", nil)
 	s.starts(s.astray, "starts")
-	var stranded *stranded.StrandedError
-	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 || stranded.Error() != "a leak: 2 of 9 live pods are stranded" {
+	var stranded *stranded.Error
+	if err := l.end(); !errors.As(err, &stranded) || len(stranded.Pods) != 2 ||
+		stranded.Error() != "a leak: 2 of 9 live pods are stranded" {
 		t.Fatalf("it ended with %v", err)
 	}
-	for _, line := range []string{"/a can't start: Secret service-account (volume service-account) is in " + s.home, "/starts waits no longer"} {
+	for _, line := range []string{"/a can't start: Secret service-account (volume service-account) is in " + s.home,
+		"/starts waits no longer"} {
 		if !l.said(line) {
 			t.Errorf("%q is not among %q", line, l.lines)
 		}
@@ -97,7 +101,7 @@ func TestPodsThatWereStrandedBeforeGiveTheAlarm(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.pod(s.astray, "a", nil)
-	var stranded *stranded.StrandedError
+	var stranded *stranded.Error
 	if err := s.watch().end(); !errors.As(err, &stranded) {
 		t.Fatalf("it ended with %v", err)
 	}
@@ -132,8 +136,8 @@ func TestAWatchEndsWhenItIsAskedTo(t *testing.T) {
 	}
 }
 
-// TestTroubleIsSaidOnce, and what was missed meanwhile is seen after it.
-func TestTroubleIsSaidOnce(t *testing.T) {
+// TestTransientErrorsAreReportedOnce, and what was missed meanwhile is seen after it.
+func TestTransientErrorsAreReportedOnce(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	trouble := &refusing{refusals: 4}
@@ -141,7 +145,7 @@ func TestTroubleIsSaidOnce(t *testing.T) {
 	l := s.watch()
 	l.eventually("the watch goes on", func() bool { return trouble.left() < 0 })
 	s.pod(s.astray, "a", nil)
-	var stranded *stranded.StrandedError
+	var stranded *stranded.Error
 	if err := l.end(); !errors.As(err, &stranded) {
 		t.Fatalf("it ended with %v", err)
 	}

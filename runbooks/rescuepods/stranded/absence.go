@@ -40,7 +40,8 @@ func (s *Search) unlisted(ctx context.Context, pods []Pod) (gone, unselected []P
 		case now[i] == nil:
 			gone = append(gone, pod)
 		case selector.Matches(labels.Set(now[i].Labels)):
-			return nil, nil, apierr.New(apierr.Transient, "conflict: pod %s is there, and the list of %q does not hold it", pod, s.Selector)
+			return nil, nil, apierr.New(apierr.Transient, "conflict: pod %s is there, and the list of %q does not hold it",
+				pod, s.Selector)
 		default:
 			unselected = append(unselected, *now[i])
 		}
@@ -73,7 +74,7 @@ type Others struct {
 	LivePods int
 }
 
-// Others looks for what a selector that selects nothing may have missed.
+// Others finds what a selector that selects nothing may have missed.
 func (s *Search) Others(ctx context.Context, kind JobKind) (seen Others, _ error) {
 	begin := func() { seen = Others{Jobs: true} }
 	err := s.eachCustom(ctx, kind.GroupVersionResource, kind.Namespace, begin, func(job *unstructured.Unstructured) {

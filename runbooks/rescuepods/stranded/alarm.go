@@ -16,25 +16,25 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// settling is how long a pod that waits elsewhere has for what it needs to be made
-// after it, and how long others have to join it, before it is judged.
-const settling = 10 * time.Second
+// gracePeriod is how long a pod that waits elsewhere has for what it needs to be made
+// after it, and how long others have to join it, before it is evaluated.
+const gracePeriod = 10 * time.Second
 
-// changesHeld is how many changes may wait while pods are judged.
+// changesHeld is how many changes may wait while pods are evaluated.
 const changesHeld = 500
 
-// StrandedError is the alarm: pods are stranded.
-type StrandedError struct {
+// Error is the alarm: pods are stranded.
+type Error struct {
 	Pods    []Misplaced
 	Summary Summary
 }
 
-func (e *StrandedError) Error() string { return e.Summary.String() }
+func (e *Error) Error() string { return e.Summary.String() }
 
 // AwaitStranded watches the pods of the selector, in all namespaces, and returns
-// *StrandedError as soon as some of them are stranded elsewhere than in the homes. It
-// says a line for each change. What it keeps is a few bytes of each live pod. Trouble
-// that passes is said and waited out; any other error says that it can't be seen.
+// *Error as soon as some of them are stranded elsewhere than in the expected namespaces. It
+// says a line for each change. What it keeps is a few bytes of each live pod. A
+// transient error is said and waited out; any other says that they can't be seen.
 func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	changes := make(chan podChange, changesHeld)
@@ -42,7 +42,7 @@ func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error
 	following.Go(func() { cancel(s.follow(ctx, changes)) })
 	defer following.Wait()
 	defer cancel(nil)
-	w := &lookout{search: s, say: say, timer: s.Clock.NewTimer(time.Hour)}
+	w := &watcher{search: s, say: say, timer: s.Clock.NewTimer(time.Hour)}
 	w.forget()
 	defer w.timer.Stop()
 	for {
@@ -52,16 +52,16 @@ func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error
 		case change := <-changes:
 			w.take(change)
 		case <-w.timer.C():
-			if err := w.judge(ctx); err != nil {
+			if err := w.evaluate(ctx); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// lookout knows of each pod whether it is live at home or away, and which of those
+// watcher remembers of each pod whether it is live at home or away, and which of those
 // that are away wait.
-type lookout struct {
+type watcher struct {
 	search *Search
 	say    func(string)
 	timer  clock.Timer
@@ -73,7 +73,7 @@ type lookout struct {
 	// cleared are those that were seen to wait elsewhere for something else, and for
 	// what.
 	cleared map[types.UID]string
-	// armed says that those that wait are judged when the timer is over.
+	// armed says that those that wait are evaluated when the timer is over.
 	armed bool
 	// liveBefore counts the live pods at home when the first began to wait elsewhere.
 	liveBefore int
@@ -81,13 +81,13 @@ type lookout struct {
 	blind bool
 }
 
-func (w *lookout) forget() {
+func (w *watcher) forget() {
 	w.home, w.away = map[types.UID]bool{}, map[types.UID]bool{}
 	w.waiting, w.cleared = map[types.UID]Pod{}, map[types.UID]string{}
 	w.current = false
 }
 
-func (w *lookout) take(change podChange) {
+func (w *watcher) take(change podChange) {
 	switch change.News {
 	case podsListed:
 		w.forget()
@@ -116,7 +116,7 @@ func note(live map[types.UID]bool, change podChange) {
 	}
 }
 
-func (w *lookout) elsewhere(change podChange) {
+func (w *watcher) elsewhere(change podChange) {
 	pod := change.Pod
 	_, waited := w.waiting[pod.UID]
 	if waits := change.News == podSeen && pod.Untouched() && pod.Controller == ""; !waits {
@@ -134,20 +134,20 @@ func (w *lookout) elsewhere(change podChange) {
 	w.schedule()
 }
 
-// schedule sees to it that those that wait are judged.
-func (w *lookout) schedule() {
+// schedule sees to it that those that wait are evaluated.
+func (w *watcher) schedule() {
 	if w.current && len(w.waiting) > 0 && !w.armed {
 		w.liveBefore, w.armed = len(w.home), true
-		w.timer.Reset(settling)
+		w.timer.Reset(gracePeriod)
 	}
 }
 
-// judge tells by *StrandedError which pods are stranded. The others are cleared
+// evaluate tells by *Error which pods are stranded. The others are cleared
 // until they change.
-func (w *lookout) judge(ctx context.Context) error {
+func (w *watcher) evaluate(ctx context.Context) error {
 	w.armed = false
 	if !w.current {
-		return nil // it is judged when the list is complete
+		return nil // it is evaluated when the list is complete
 	}
 	references, waiting := w.search.references(), slices.Collect(maps.Values(w.waiting))
 	if err := references.ask(ctx, waiting); err != nil {
@@ -157,9 +157,9 @@ func (w *lookout) judge(ctx context.Context) error {
 		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.String(), b.String()))
 	})
 	var unseen error
-	alarm := &StrandedError{Summary: Summary{LiveExpected: len(w.home), Fewer: len(w.home) < w.liveBefore}}
+	alarm := &Error{Summary: Summary{LiveExpected: len(w.home), Fewer: len(w.home) < w.liveBefore}}
 	for _, pod := range waiting {
-		why, stranded, blind := references.judge(ctx, pod)
+		why, stranded, blind := references.evaluate(ctx, pod)
 		switch {
 		case stranded:
 			alarm.Pods = append(alarm.Pods, Misplaced{pod, why})
@@ -174,11 +174,11 @@ func (w *lookout) judge(ctx context.Context) error {
 		alarm.Summary.Stranded, alarm.Summary.LiveElsewhere = stranded, len(w.away)-stranded
 		return alarm
 	}
-	return w.judgeAgain(unseen)
+	return w.evaluateAgain(unseen)
 }
 
-// judgeAgain goes on after trouble that passes; any other ends the watch.
-func (w *lookout) judgeAgain(unseen error) error {
+// evaluateAgain goes on after a transient error; any other ends the watch.
+func (w *watcher) evaluateAgain(unseen error) error {
 	if class := apierr.ClassOf(unseen); unseen != nil && class != apierr.Transient && class != apierr.Throttled {
 		return unseen
 	}
@@ -190,7 +190,7 @@ func (w *lookout) judgeAgain(unseen error) error {
 	return nil
 }
 
-func (w *lookout) clear(pod Pod, why string) {
+func (w *watcher) clear(pod Pod, why string) {
 	if w.cleared[pod.UID] != why {
 		w.say(fmt.Sprintf("pod %s %s", pod, why))
 	}

@@ -11,17 +11,17 @@ import (
 	"salve/internal/apierr"
 )
 
-// TestTroubleThatPassesEndsNoWatch: it is said once, and pods that wait are judged
+// TestTransientErrorsEndNoWatch: it is said once, and pods that wait are judged
 // again. What is refused for good ends it.
-func TestTroubleThatPassesEndsNoWatch(t *testing.T) {
+func TestTransientErrorsEndNoWatch(t *testing.T) {
 	clk := clocktest.NewFakeClock(time.Now())
 	said := 0
-	w := &lookout{search: &Search{}, say: func(string) { said++ }, timer: clk.NewTimer(time.Hour)}
+	w := &watcher{search: &Search{}, say: func(string) { said++ }, timer: clk.NewTimer(time.Hour)}
 	w.forget()
 	w.current = true
 	w.waiting[types.UID("1")] = Pod{Name: "waits"}
 	for _, unseen := range []error{apierr.New(apierr.Transient, "503"), apierr.New(apierr.Throttled, "429")} {
-		if w.armed = false; w.judgeAgain(unseen) != nil || !w.armed {
+		if w.armed = false; w.evaluateAgain(unseen) != nil || !w.armed {
 			t.Errorf("after %v the pod is not judged again", unseen)
 		}
 	}
@@ -29,7 +29,7 @@ func TestTroubleThatPassesEndsNoWatch(t *testing.T) {
 		t.Errorf("said %d times", said)
 	}
 	denied := apierr.New(apierr.Denied, "403")
-	if err := w.judgeAgain(denied); !errors.Is(err, denied) {
+	if err := w.evaluateAgain(denied); !errors.Is(err, denied) {
 		t.Errorf("a refusal for good ended in %v", err)
 	}
 }

@@ -42,7 +42,7 @@ type Deletion struct {
 // not one that has changed since, unless it is still to be deleted as it is now. A
 // pod that is gone is no error, and neither are finalizers, which are left alone:
 // the pod stays until they are gone. An error after some were deleted has class
-// Transient, whatever its cause: it has to be looked what happened.
+// Transient, whatever its cause: it has to be observed what happened.
 func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error {
 	if how.Batch <= 0 {
 		how.Batch = podBatch

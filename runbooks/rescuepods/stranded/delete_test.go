@@ -25,7 +25,8 @@ func TestPodsAreDeletedAsTheyWereRead(t *testing.T) {
 	namespace, pods := plane.Namespace(t), plane.Client().CoreV1().Pods
 	touch := func(name, patch string) {
 		t.Helper()
-		if _, err := pods(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+		_, err := pods(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,7 +89,8 @@ func TestPodsAreDeletedAsTheyWereRead(t *testing.T) {
 				t.Errorf("it ended with %v", err)
 			}
 			pod, err := pods(namespace).Get(t.Context(), row.name, metav1.GetOptions{})
-			if stays := err == nil && pod.DeletionTimestamp == nil; stays != row.stays || err != nil && !apierrors.IsNotFound(err) {
+			stays := err == nil && pod.DeletionTimestamp == nil
+			if stays != row.stays || err != nil && !apierrors.IsNotFound(err) {
 				t.Errorf("the pod is there: %v (%v)", stays, err)
 			}
 		})
@@ -111,7 +113,9 @@ func TestSomeDeletedIsNotNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	short := permit.Mint(permit.Terms{Step: "delete", Expires: time.Now().Add(500 * time.Millisecond), Now: time.Now, Lease: granted().Authorize})
+	short := permit.Mint(permit.Terms{
+		Step: "delete", Expires: time.Now().Add(500 * time.Millisecond), Now: time.Now, Lease: granted().Authorize,
+	})
 	err = search.DeletePods(permit.NewContext(t.Context(), short), read, stranded.Deletion{Batch: 1, Pause: time.Second})
 	if apierr.ClassOf(err) != apierr.Transient || err == nil {
 		t.Errorf("it ended with %v", err)

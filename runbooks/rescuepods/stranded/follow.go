@@ -28,7 +28,7 @@ const (
 	podSeen
 	// podGone: the pod is not there any more.
 	podGone
-	// podsCurrent: the list is complete, or the watch goes on after trouble.
+	// podsCurrent: the list is complete, or the watch goes on after an error.
 	podsCurrent
 	// podsUnseen: the API server stumbles; changes are seen later.
 	podsUnseen
@@ -43,11 +43,13 @@ type podChange struct {
 	Err error
 }
 
-// watchAgain is the schedule after a watch ended early.
-var watchAgain = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+// rewatchPause is the time after the nth watch that ended early.
+func rewatchPause(n int, retryAfter time.Duration) time.Duration {
+	return backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}.Pause(n, retryAfter)
+}
 
 // silence is how long a watch may bring nothing, not even a bookmark, which the API
-// server sends about every minute, before it is taken for dead and begun again
+// server sends about every minute, before it is taken for dead and opened again
 // where it was.
 const silence = 3 * time.Minute
 
@@ -70,12 +72,14 @@ func (s *Search) follow(ctx context.Context, changes chan<- podChange) error {
 			if class == apierr.Denied || class == apierr.Terminal {
 				return err
 			}
-			if !f.troubled { // said once, until they are seen again
-				f.tell(ctx, podChange{News: podsUnseen, Err: err})
+			if !f.failing { // said once, until they are seen again
+				if err := f.emit(ctx, podChange{News: podsUnseen, Err: err}); err != nil {
+					return err
+				}
 			}
-			f.troubled = true
+			f.failing = true
 		}
-		if err := clock.Sleep(ctx, s.Clock, watchAgain.Pause(n, apierr.RetryAfter(err))); err != nil {
+		if err := clock.Sleep(ctx, s.Clock, rewatchPause(n, apierr.RetryAfter(err))); err != nil {
 			return err
 		}
 	}
@@ -85,23 +89,26 @@ type following struct {
 	search  *Search
 	changes chan<- podChange
 	// version is where to go on; empty when the pods have to be listed.
-	version  string
-	troubled bool
+	version string
+	failing bool
 }
 
 // follow lists, if it has to, and watches until the watch ends. It tells whether
 // anything was seen.
 func (f *following) follow(ctx context.Context) (alive bool, _ error) {
 	if f.version == "" {
-		begin := func() { f.tell(ctx, podChange{News: podsListed}) }
+		// That ctx has ended is told by the next emit.
+		begin := func() { _ = f.emit(ctx, podChange{News: podsListed}) }
 		version, err := f.search.EachPod(ctx, kube.Scope{Selector: f.search.Selector}, begin, func(pod *corev1.Pod) error {
-			return f.tell(ctx, podChange{News: podSeen, Pod: podOf(pod)})
+			return f.emit(ctx, podChange{News: podSeen, Pod: podOf(pod)})
 		})
 		if err != nil {
 			return false, err
 		}
-		f.version, f.troubled, alive = version, false, true
-		f.tell(ctx, podChange{News: podsCurrent})
+		f.version, f.failing, alive = version, false, true
+		if err := f.emit(ctx, podChange{News: podsCurrent}); err != nil {
+			return alive, err
+		}
 	}
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -114,9 +121,11 @@ func (f *following) follow(ctx context.Context) (alive bool, _ error) {
 		return alive, f.lost(err)
 	}
 	defer watcher.Stop()
-	if f.troubled {
-		f.troubled = false
-		f.tell(ctx, podChange{News: podsCurrent})
+	if f.failing {
+		f.failing = false
+		if err := f.emit(ctx, podChange{News: podsCurrent}); err != nil {
+			return alive, err
+		}
 	}
 	for {
 		select {
@@ -146,15 +155,16 @@ func (f *following) take(ctx context.Context, event watch.Event) error {
 	f.version = pod.ResourceVersion
 	switch event.Type {
 	case watch.Added, watch.Modified:
-		return f.tell(ctx, podChange{News: podSeen, Pod: podOf(pod)})
+		return f.emit(ctx, podChange{News: podSeen, Pod: podOf(pod)})
 	case watch.Deleted:
-		return f.tell(ctx, podChange{News: podGone, Pod: podOf(pod)})
+		return f.emit(ctx, podChange{News: podGone, Pod: podOf(pod)})
+	default: // a bookmark
+		return nil
 	}
-	return nil // a bookmark
 }
 
-// lost judges the end of a watch. One that the API server can't go on with, because
-// the past is not kept for so long, is no trouble: the pods are listed anew.
+// lost evaluates the end of a watch. One that the API server can't go on with, because
+// the past is not kept for so long, is no error: the pods are listed anew.
 func (f *following) lost(err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		f.version = ""
@@ -163,7 +173,7 @@ func (f *following) lost(err error) error {
 	return fmt.Errorf("watching the pods (%s): %w", f.search.Selector, kube.Classify(err))
 }
 
-func (f *following) tell(ctx context.Context, change podChange) error {
+func (f *following) emit(ctx context.Context, change podChange) error {
 	select {
 	case f.changes <- change:
 		return nil

@@ -13,17 +13,28 @@ import (
 // what is in a Secret never leaves it.
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
-// resources are where the API has the kinds that pods need.
-var resources = map[string]string{
-	Secret: "secrets", ConfigMap: "configmaps", ServiceAccount: "serviceaccounts", Claim: "persistentvolumeclaims",
+// resourceOf is where the API has a kind that pods need; empty for any other.
+func resourceOf(kind string) string {
+	switch kind {
+	case Secret:
+		return "secrets"
+	case ConfigMap:
+		return "configmaps"
+	case ServiceAccount:
+		return "serviceaccounts"
+	case Claim:
+		return "persistentvolumeclaims"
+	}
+	return ""
 }
 
 // Exists tells whether an object that a pod may need is in a namespace. What it
 // holds is not read.
 func (s *Search) Exists(ctx context.Context, namespace, kind, name string) (bool, error) {
-	resource, known := resources[kind]
-	if !known || namespace == "" || name == "" {
-		return false, apierr.New(apierr.Terminal, "asking for %s %q in namespace %q: that is no object that a pod can need", kind, name, namespace)
+	resource := resourceOf(kind)
+	if resource == "" || namespace == "" || name == "" {
+		return false, apierr.New(apierr.Terminal,
+			"invalid: %s %q in namespace %q is no object that a pod can need", kind, name, namespace)
 	}
 	err := s.Read(ctx, fmt.Sprintf("asking for %s %s/%s", kind, namespace, name), func(ctx context.Context) error {
 		return s.Client.CoreV1().RESTClient().Get().Namespace(namespace).Resource(resource).Name(name).

@@ -22,7 +22,8 @@ func TestASecretIsNotRead(t *testing.T) {
 	plane := kubetest.Start(t)
 	namespace := plane.Namespace(t)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "there"}, StringData: map[string]string{"key": "value"}}
-	if _, err := plane.Client().CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{}); err != nil {
+	_, err := plane.Client().CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	config, bodies := plane.Config(), 0
@@ -53,7 +54,8 @@ func TestASecretIsNotRead(t *testing.T) {
 	if bodies != 2 {
 		t.Errorf("%d answers were looked at", bodies)
 	}
-	for _, wrong := range [][3]string{{namespace, "Node", "n"}, {"", stranded.Secret, "there"}, {namespace, stranded.Secret, ""}} {
+	for _, wrong := range [][3]string{{namespace, "Node", "n"}, {"", stranded.Secret, "there"},
+		{namespace, stranded.Secret, ""}} {
 		if _, err := search.Exists(t.Context(), wrong[0], wrong[1], wrong[2]); err == nil {
 			t.Errorf("%q was asked for", wrong)
 		}

@@ -46,7 +46,7 @@ func (n *needs) addUnless(optional *bool, kind, name, what string) {
 }
 
 // needsOf is what kubelet waits for before it starts a pod's containers. That an
-// object has the keys which are asked of it is not looked at: that would take
+// object has the keys which are asked of it is not checked: that would take
 // reading it.
 func needsOf(pod *corev1.Pod) []Reference {
 	var all needs
@@ -160,7 +160,8 @@ func (n *needs) container(container *corev1.Container) {
 // failsToPull names a container whose image kubelet tried to pull in vain.
 func failsToPull(pod *corev1.Pod) string {
 	for _, status := range containerStatuses(pod) {
-		if waits := status.State.Waiting; waits != nil && (waits.Reason == "ErrImagePull" || waits.Reason == "ImagePullBackOff") {
+		waits := status.State.Waiting
+		if waits != nil && (waits.Reason == "ErrImagePull" || waits.Reason == "ImagePullBackOff") {
 			return status.Name
 		}
 	}

@@ -25,7 +25,9 @@ func TestManyPodsArePackedInPieces(t *testing.T) {
 		_, _ = source.Read(noise)
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: strconv.Itoa(n)},
-			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Args: []string{base64.StdEncoding.EncodeToString(noise)}}}},
+			Spec: corev1.PodSpec{
+				Containers: []corev1.Container{{Args: []string{base64.StdEncoding.EncodeToString(noise)}}},
+			},
 		}
 		if err := packed.add(pod); err != nil {
 			t.Fatal(err)

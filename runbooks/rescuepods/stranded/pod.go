@@ -26,7 +26,7 @@ type Pod struct {
 	Ended    time.Time
 	Deleting bool
 	// Needs are what it can't start without. Only those of a pod in which nothing
-	// has started are looked at.
+	// has started are considered.
 	Needs []Reference
 
 	version string

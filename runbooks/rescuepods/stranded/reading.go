@@ -13,10 +13,10 @@ import (
 	"salve/runbook"
 )
 
-// Reading is one look at the pods of a search, some of which may be in namespaces
+// Reading is one reading of the pods of a search, some of which may be in namespaces
 // where they don't belong.
 type Reading struct {
-	// Seen is when it was looked, by our clock, Now by the API server's.
+	// Seen is when it was read, by our clock, Now by the API server's.
 	Seen, Now time.Time
 	// Expected are the pods where they belong.
 	Expected []Pod
@@ -55,15 +55,15 @@ func (s *Search) Look(ctx context.Context) (*Reading, error) {
 			elsewhere = append(elsewhere, pod)
 		}
 	}
-	return found, found.judge(ctx, s.references(), elsewhere)
+	return found, found.evaluate(ctx, s.references(), elsewhere)
 }
 
-func (r *Reading) judge(ctx context.Context, whereabouts *references, elsewhere []Pod) error {
-	if err := whereabouts.ask(ctx, elsewhere); err != nil {
+func (r *Reading) evaluate(ctx context.Context, refs *references, elsewhere []Pod) error {
+	if err := refs.ask(ctx, elsewhere); err != nil {
 		return err
 	}
 	for _, pod := range elsewhere {
-		why, stranded, blind := whereabouts.judge(ctx, pod)
+		why, stranded, blind := refs.evaluate(ctx, pod)
 		if stranded {
 			r.Stranded = append(r.Stranded, Misplaced{pod, why})
 			continue
@@ -76,9 +76,9 @@ func (r *Reading) judge(ctx context.Context, whereabouts *references, elsewhere 
 	return nil
 }
 
-// judge tells whether a pod can't start because of where it is, or else why it is
+// evaluate tells whether a pod can't start because of where it is, or else why it is
 // to be left alone. Blind says what could not be seen of it.
-func (w *references) judge(ctx context.Context, pod Pod) (why string, stranded bool, blind error) {
+func (w *references) evaluate(ctx context.Context, pod Pod) (why string, stranded bool, blind error) {
 	switch {
 	case pod.Deleting:
 		return "is being deleted", false, nil
@@ -105,8 +105,8 @@ func (w *references) judge(ctx context.Context, pod Pod) (why string, stranded b
 
 // Pods are those that are stranded.
 func (r *Reading) Pods() (pods []Pod) {
-	for _, stray := range r.Stranded {
-		pods = append(pods, stray.Pod)
+	for _, misplaced := range r.Stranded {
+		pods = append(pods, misplaced.Pod)
 	}
 	return pods
 }
@@ -147,8 +147,8 @@ func (r *Reading) Evidence() []runbook.Evidence {
 	}
 	var all []runbook.Evidence
 	for _, of := range order {
-		all = append(all, runbook.NewEvidence("pods of namespace "+of.namespace, fmt.Sprintf("UIDs %x", uids[of].Sum(nil)[:8]), r.Seen,
-			map[string]any{"because": of.why, "pods": names[of]}))
+		all = append(all, runbook.NewEvidence("pods of namespace "+of.namespace,
+			fmt.Sprintf("UIDs %x", uids[of].Sum(nil)[:8]), r.Seen, map[string]any{"because": of.why, "pods": names[of]}))
 	}
 	return all
 }

@@ -82,7 +82,8 @@ func (s *Search) Record(ctx context.Context, run runbook.Run, pods []Misplaced) 
 	}
 	kept, _, err := s.ReadRecorded(ctx, run)
 	if err == nil && len(kept) != len(recorded) {
-		err = apierr.New(apierr.Terminal, "conflict: %d pods were read back from the record, %d were written", len(kept), len(recorded))
+		err = apierr.New(apierr.Terminal, "conflict: %d pods were read back from the record, %d were written",
+			len(kept), len(recorded))
 	}
 	return err
 }
@@ -159,7 +160,9 @@ func (p *packing) begin() {
 }
 
 func (p *packing) add(pod *corev1.Pod) error {
-	kept := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *pod.ObjectMeta.DeepCopy(), Spec: pod.Spec}
+	kept := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: *pod.ObjectMeta.DeepCopy(), Spec: pod.Spec,
+	}
 	kept.ManagedFields = nil
 	line, err := json.Marshal(kept)
 	if err != nil {

@@ -42,7 +42,8 @@ type Replacement struct {
 }
 
 func (a Replacement) String() string {
-	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced), len(a.Complete), a.lost())
+	return fmt.Sprintf("jobs with new pods: %d, complete: %d, to be started again: %d", len(a.Replaced),
+		len(a.Complete), a.lost())
 }
 
 func (a *Replacement) lose(why, name string) { a.StartAgain[why] = append(a.StartAgain[why], name) }
@@ -82,7 +83,7 @@ func ReplacementKnown(_ context.Context, run runbook.Run) runbook.Observation {
 	return noteOf(found, "what became of the jobs")
 }
 
-// ReplacementOf looks what became of the jobs of pods that are gone, by the pods that
+// ReplacementOf says what became of the jobs of pods that are gone, by the pods that
 // are where they belong, and by the jobs. Those that AwaitReplacement listed as to be
 // started again don't count as waiting.
 func (s *Search) ReplacementOf(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod) (Replacement, error) {
@@ -94,7 +95,7 @@ func (s *Search) ReplacementOf(ctx context.Context, run runbook.Run, kind JobKin
 	if err != nil {
 		return known, err
 	}
-	after, err := s.judgeJobs(ctx, kind, jobs, gone)
+	after, err := s.evaluateJobs(ctx, kind, jobs, gone)
 	for why, names := range known.StartAgain {
 		after.giveUp(why, names)
 	}
@@ -115,24 +116,28 @@ func (a *Replacement) giveUp(why string, jobs []string) {
 	})
 }
 
-// AwaitReplacement looks until no job waits for a new pod, for as long as limit, and
+// AwaitReplacement polls until no job waits for a new pod, for as long as limit, and
 // notes what became of them in the journal. What has to be started again is said
 // in a warning; that is all which waits still, too. The jobs are read when it begins
 // and, when some wait, when it ends; the pods where they belong in between.
-func (s *Search) AwaitReplacement(ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration) error {
+func (s *Search) AwaitReplacement(
+	ctx context.Context, run runbook.Run, kind JobKind, gone []Pod, limit time.Duration,
+) error {
 	jobs, err := s.completeJobs(ctx, kind, gone)
 	if err != nil {
 		return err
 	}
 	var after Replacement
 	err = s.Until(ctx, limit, func(ctx context.Context) (_ bool, err error) {
-		after, err = s.judgeJobs(ctx, kind, jobs, gone)
-		run.Report(runbook.Progress{Text: fmt.Sprintf("%d jobs have new pods, %d have none yet", len(after.Replaced), len(after.Waiting))})
+		after, err = s.evaluateJobs(ctx, kind, jobs, gone)
+		run.Report(runbook.Progress{
+			Text: fmt.Sprintf("%d jobs have new pods, %d have none yet", len(after.Replaced), len(after.Waiting)),
+		})
 		return len(after.Waiting) == 0, err
 	})
 	if err == nil && len(after.Waiting) > 0 { // some may be complete by now
 		if jobs, err = s.completeJobs(ctx, kind, gone); err == nil {
-			after, err = s.judgeJobs(ctx, kind, jobs, gone)
+			after, err = s.evaluateJobs(ctx, kind, jobs, gone)
 		}
 	}
 	if err != nil {
@@ -147,9 +152,11 @@ func (s *Search) AwaitReplacement(ctx context.Context, run runbook.Run, kind Job
 	return run.Note(ctx, replacementNote, after)
 }
 
-// judgeJobs looks for new pods by the label alone: they need not be of the selector
+// evaluateJobs finds new pods by the label alone: they need not be of the selector
 // by which those that are gone were found.
-func (s *Search) judgeJobs(ctx context.Context, kind JobKind, complete map[string]bool, gone []Pod) (Replacement, error) {
+func (s *Search) evaluateJobs(
+	ctx context.Context, kind JobKind, complete map[string]bool, gone []Pod,
+) (Replacement, error) {
 	after, replaced := Replacement{StartAgain: map[string][]string{}}, map[string]bool{}
 	for _, home := range s.Expected {
 		pods, err := s.Pods(ctx, kube.Scope{Namespace: home, Selector: kind.Label})
@@ -190,12 +197,13 @@ func (s *Search) completeJobs(ctx context.Context, kind JobKind, pods []Pod) (ma
 	if len(wanted) == 0 {
 		return complete, nil
 	}
-	err := s.eachCustom(ctx, kind.GroupVersionResource, kind.Namespace, func() { clear(complete) }, func(job *unstructured.Unstructured) {
-		if wanted[job.GetName()] {
-			at, _, _ := unstructured.NestedString(job.Object, kind.Completed...) // empty when it is none
-			complete[job.GetName()] = at != ""
-		}
-	})
+	err := s.eachCustom(ctx, kind.GroupVersionResource, kind.Namespace, func() { clear(complete) },
+		func(job *unstructured.Unstructured) {
+			if wanted[job.GetName()] {
+				at, _, _ := unstructured.NestedString(job.Object, kind.Completed...) // empty when it is none
+				complete[job.GetName()] = at != ""
+			}
+		})
 	if err != nil && apierr.ClassOf(err) == apierr.Missing { // the jobs are kept in another cluster
 		return complete, nil
 	}

@@ -14,7 +14,7 @@ import (
 	"salve/kube"
 )
 
-// Search looks for pods of one kind in the wrong places.
+// Search finds pods of one kind in the wrong places.
 type Search struct {
 	*kube.Cluster
 	// Selector is the label selector of the pods.
@@ -48,9 +48,11 @@ func (s *Search) Pods(ctx context.Context, in kube.Scope) (pods []Pod, err error
 
 // EachPod visits the pods of a scope, and holds a page of them at a time. All are of
 // one moment; version is that from which a watch misses nothing. begin is called before the
-// first pod, and again when the list has to be begun anew: what was visited is
+// first pod, and again when the list has to be restarted: what was visited is
 // void then. The error of a visit ends it.
-func (s *Search) EachPod(ctx context.Context, in kube.Scope, begin func(), visit func(*corev1.Pod) error) (version string, _ error) {
+func (s *Search) EachPod(
+	ctx context.Context, in kube.Scope, begin func(), visit func(*corev1.Pod) error,
+) (version string, _ error) {
 	what := fmt.Sprintf("listing the pods (%s) of %s", in.Selector, orAll(in.Namespace))
 	list := func(ctx context.Context, options metav1.ListOptions) (*corev1.PodList, error) {
 		return s.Client.CoreV1().Pods(in.Namespace).List(ctx, options)

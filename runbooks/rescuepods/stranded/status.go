@@ -24,7 +24,7 @@ type Status struct {
 	Gone         []Pod
 }
 
-// StatusOf looks what became of pods. Of those that the reading does not hold it asks the API server.
+// StatusOf says what became of pods. Of those that the reading does not hold it asks the API server.
 func (r *Reading) StatusOf(ctx context.Context, pods []Pod) (Status, error) {
 	now, unlisted := r.listed(pods)
 	var err error
@@ -75,7 +75,8 @@ func (r Status) Left() string {
 	case len(r.Stranded) > 0:
 		return fmt.Sprintf("still stranded: %d, such as %s", len(r.Stranded), r.Stranded[0])
 	case len(r.Held) > 0:
-		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Held), r.Held[0], strings.Join(r.Held[0].Finalizers, ", "))
+		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Held), r.Held[0],
+			strings.Join(r.Held[0].Finalizers, ", "))
 	case len(r.Ending) > 0:
 		return fmt.Sprintf("still ending: %d, such as %s", len(r.Ending), r.Ending[0])
 	}
@@ -106,12 +107,16 @@ func (r Status) Deletion() runbook.Observation {
 		len(r.Gone), len(r.Held), len(r.Free), len(r.Unselected))
 }
 
-// askingAgain is how often the same thing is looked at again.
-var askingAgain = backoff.Polling{First: time.Second, Longest: 15 * time.Second, Share: 0.1}
+// pollPause is the time between two reads of the same thing.
+func pollPause(passed time.Duration) time.Duration {
+	return backoff.Polling{First: time.Second, Longest: 15 * time.Second, Share: 0.1}.Next(passed, 0)
+}
 
 // Until asks again and again until the answer is yes, or the time is over, which is
 // no error.
-func (s *Search) Until(ctx context.Context, limit time.Duration, ask func(context.Context) (enough bool, _ error)) error {
+func (s *Search) Until(
+	ctx context.Context, limit time.Duration, ask func(context.Context) (enough bool, _ error),
+) error {
 	began := s.Clock.Now()
 	for {
 		enough, err := ask(ctx)
@@ -119,7 +124,7 @@ func (s *Search) Until(ctx context.Context, limit time.Duration, ask func(contex
 		if err != nil || enough || passed >= limit {
 			return err
 		}
-		if err := clock.Sleep(ctx, s.Clock, min(askingAgain.Next(passed, 0), limit-passed)); err != nil {
+		if err := clock.Sleep(ctx, s.Clock, min(pollPause(passed), limit-passed)); err != nil {
 			return err
 		}
 	}

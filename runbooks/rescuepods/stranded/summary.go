@@ -41,7 +41,7 @@ type Summary struct {
 	LiveExpected int `json:"liveExpected"`
 	// LiveElsewhere counts those that wait or run elsewhere and are not stranded.
 	LiveElsewhere int `json:"liveElsewhere,omitempty"`
-	// Fewer says that these grow fewer. It is looked at when more than half of all
+	// Fewer says that these grow fewer. It counts when more than half of all
 	// pods are stranded, and not all.
 	Fewer bool `json:"fewerExpected"`
 }
