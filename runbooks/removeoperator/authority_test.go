@@ -63,7 +63,8 @@ func (f forged) kept(t *testing.T) memory {
 		}
 	}
 	run := newMemory()
-	if err := errors.Join(run.Note(t.Context(), "bundle", f.note), run.Export(t.Context(), "bundle-0", content.Bytes())); err != nil {
+	err := errors.Join(run.Note(t.Context(), "bundle", f.note), run.Export(t.Context(), "bundle-0", content.Bytes()))
+	if err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -88,20 +89,29 @@ func TestRecordIsMemoryNeverAuthority(t *testing.T) {
 		forge func(*forged)
 		says  string // empty: it is the operator's
 	}{
-		"nothing is forged":                {forge: func(*forged) {}},
-		"another namespace":                {forge: func(f *forged) { f.note.Namespace = "kube-system" }, says: `namespace "kube-system"`},
-		"a namespace without identity":     {forge: func(f *forged) { f.note.NamespaceUID = types.UID("") }, says: `namespace "operator-system" with UID ""`},
-		"another file":                     {forge: func(f *forged) { f.note.File = "/etc/shadow" }, says: `file "/etc/shadow"`},
-		"a CRD of another group":           {forge: with(definitionOf("nodes.other.io", "other.io", "nodes", "Node")), says: "nodes.other.io"},
+		"nothing is forged":            {forge: func(*forged) {}},
+		"another namespace":            {forge: func(f *forged) { f.note.Namespace = "kube-system" }, says: `namespace "kube-system"`},
+		"a namespace without identity": {forge: func(f *forged) { f.note.NamespaceUID = types.UID("") }, says: `namespace "operator-system" with UID ""`},
+		"another file":                 {forge: func(f *forged) { f.note.File = "/etc/shadow" }, says: `file "/etc/shadow"`},
+		"a CRD of another group": {forge: with(definitionOf("nodes.other.io", "other.io", "nodes", "Node")),
+			says: "nodes.other.io"},
 		"a CRD whose name hides its group": {forge: with(definitionOf("nodes.example.io", "other.io", "nodes", "Node")), says: `defines "nodes.other.io"`},
-		"an object of another group":       {forge: with(exportedAs("object", "apps/v1", "Deployment", "prod", "shop", "")), says: "Deployment.apps shop"},
-		"an object without its CRD":        {forge: with(exportedAs("object", "sub.example.io/v1", "Gadget", "", "wide", "")), says: "Gadget.sub.example.io wide"},
-		"an object of no namespace":        {forge: with(exportedAs("object", "example.io/v1", "Widget", "", "everywhere", "")), says: "everywhere"},
-		"a Deployment as a hook":           {forge: with(exportedAs("hook", "apps/v1", "Deployment", "prod", "shop", "")), says: "shop"},
-		"a Secret as the operator's own":   {forge: with(exportedAs("owned", "v1", "Secret", "prod", "keys", "")), says: "Secret keys"},
-		"content of another namespace":     {forge: with(exportedAs("content", "v1", "Secret", "prod", "keys", "")), says: "keys"},
-		"another namespace in the bundle":  {forge: with(exportedAs("namespace", "v1", "Namespace", "", "prod", "")), says: "namespaces prod"},
-		"a role that nobody has":           {forge: with(exportedAs("root", "apps/v1", "Deployment", "prod", "shop", "")), says: "shop"},
+		"an object of another group": {forge: with(exportedAs("object", "apps/v1", "Deployment", "prod", "shop", "")),
+			says: "Deployment.apps shop"},
+		"an object without its CRD": {forge: with(exportedAs("object", "sub.example.io/v1", "Gadget", "", "wide", "")),
+			says: "Gadget.sub.example.io wide"},
+		"an object of no namespace": {forge: with(exportedAs("object", "example.io/v1", "Widget", "", "everywhere", "")),
+			says: "everywhere"},
+		"a Deployment as a hook": {forge: with(exportedAs("hook", "apps/v1", "Deployment", "prod", "shop", "")),
+			says: "shop"},
+		"a Secret as the operator's own": {forge: with(exportedAs("owned", "v1", "Secret", "prod", "keys", "")),
+			says: "Secret keys"},
+		"content of another namespace": {forge: with(exportedAs("content", "v1", "Secret", "prod", "keys", "")),
+			says: "keys"},
+		"another namespace in the bundle": {forge: with(exportedAs("namespace", "v1", "Namespace", "", "prod", "")),
+			says: "namespaces prod"},
+		"a role that nobody has": {forge: with(exportedAs("root", "apps/v1", "Deployment", "prod", "shop", "")),
+			says: "shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := own
@@ -109,7 +119,9 @@ func TestRecordIsMemoryNeverAuthority(t *testing.T) {
 			row.forge(&f)
 			in := removeoperator.Defaults()
 			in.Group, in.Namespace = "example.io", "operator-system"
-			book, err := removeoperator.New(removeoperator.World{Cluster: &kube.Cluster{Clock: clock.RealClock{}}, ClusterID: "test"}, in)
+			book, err := removeoperator.New(removeoperator.World{
+				Cluster: &kube.Cluster{Clock: clock.RealClock{}}, ClusterID: "test",
+			}, in)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -87,7 +87,9 @@ func BenchmarkRemoveOperatorBesidePods(b *testing.B) {
 	each(pods, func(n int) {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("pod-%05d", n)},
-			Spec:       corev1.PodSpec{SchedulerName: "nobody", Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}}},
+			Spec: corev1.PodSpec{
+				SchedulerName: "nobody", Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
+			},
 		}
 		if n == pods/2 {
 			pod.OwnerReferences = []metav1.OwnerReference{referenceTo(owner)}
@@ -145,7 +147,8 @@ func newField(b *testing.B, plane *kubetest.ControlPlane) *field {
 	f := &field{B: b, plane: plane}
 	for i := range manyNamespaces {
 		name := fmt.Sprintf("field-%03d", i)
-		_, err := plane.Client().CoreV1().Namespaces().Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		_, err := plane.Client().CoreV1().Namespaces().
+			Create(b.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -169,14 +172,17 @@ func (f *field) sow(o *operator, objects int) []schema.GroupVersionResource {
 	}
 	each(objects, func(n int) {
 		kind := n % manyKinds
-		object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"number": int64(n), "text": fmt.Sprintf("%0512d", n)}}}
+		object := &unstructured.Unstructured{
+			Object: map[string]any{"spec": map[string]any{"number": int64(n), "text": fmt.Sprintf("%0512d", n)}},
+		}
 		object.SetAPIVersion(kinds[kind].GroupVersion().String())
 		object.SetKind(fmt.Sprintf("Thing%d", kind))
 		object.SetName(fmt.Sprintf("thing-%05d", n))
 		if n/manyKinds%stuckEvery == 0 {
 			object.SetFinalizers([]string{o.finalizer()})
 		}
-		_, err := o.admin.Dynamic.Resource(kinds[kind]).Namespace(f.namespaces[n%manyNamespaces]).Create(f.Context(), object, metav1.CreateOptions{})
+		_, err := o.admin.Dynamic.Resource(kinds[kind]).Namespace(f.namespaces[n%manyNamespaces]).
+			Create(f.Context(), object, metav1.CreateOptions{})
 		if err != nil {
 			f.Error(err)
 		}
@@ -237,7 +243,8 @@ func (f *field) removed(o *operator, objects int) (took times, peak float64) {
 			starts[event.Step] = event.At
 		case event.Progress != nil:
 			bars[event.Step]++
-			if event.Step == "delete-objects" && event.Progress.Text == fmt.Sprintf("%d of %d objects deleted", objects, objects) {
+			if event.Step == "delete-objects" &&
+				event.Progress.Text == fmt.Sprintf("%d of %d objects deleted", objects, objects) {
 				took.deleting = event.At.Sub(starts[event.Step])
 			}
 		case event.Kind == engine.StepEnded && event.Step == "release-finalizers":

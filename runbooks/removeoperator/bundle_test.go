@@ -37,7 +37,10 @@ func TestABundleIsRestoredByKubectl(t *testing.T) {
 			parent := o.gadget("parent")
 			o.widget("child", ownedBy(parent), func(object *unstructured.Unstructured) {
 				object.SetLabels(map[string]string{"tier": "one"})
-				object.Object["spec"] = map[string]any{"kind": "CustomResourceDefinition", "text": "a <&> b\n\u2028", "big": strings.Repeat("x", 2000), "list": []any{int64(1), "two", 3.5}}
+				object.Object["spec"] = map[string]any{
+					"kind": "CustomResourceDefinition", "text": "a <&> b\n\u2028",
+					"big": strings.Repeat("x", 2000), "list": []any{int64(1), "two", 3.5},
+				}
 			})
 			o.widget("stuck", held(o.finalizer()))
 			want := o.specs()
@@ -50,7 +53,8 @@ func TestABundleIsRestoredByKubectl(t *testing.T) {
 			}
 			restored, err := o.admin.Dynamic.Resource(o.widgets).Namespace(o.team).Get(t.Context(), "child", metav1.GetOptions{})
 			o.must(err)
-			if len(restored.GetOwnerReferences()) > 0 || !strings.Contains(restored.GetAnnotations()["salve-exported-owners"], string(parent.GetUID())) {
+			if len(restored.GetOwnerReferences()) > 0 ||
+				!strings.Contains(restored.GetAnnotations()["salve-exported-owners"], string(parent.GetUID())) {
 				t.Errorf("owners %v, annotations %v", restored.GetOwnerReferences(), restored.GetAnnotations())
 			}
 		})
@@ -69,7 +73,9 @@ func (o *operator) specs() string {
 		list, err := o.admin.Dynamic.Resource(served).List(o.Context(), metav1.ListOptions{})
 		o.must(err)
 		for _, item := range list.Items {
-			all = append(all, []any{item.GetKind(), item.GetNamespace(), item.GetName(), item.GetLabels(), item.GetFinalizers(), item.Object["spec"]})
+			all = append(all, []any{
+				item.GetKind(), item.GetNamespace(), item.GetName(), item.GetLabels(), item.GetFinalizers(), item.Object["spec"],
+			})
 		}
 	}
 	raw, err := json.Marshal(all)
@@ -111,7 +117,8 @@ func (o *operator) restore(content []byte) {
 		o.Fatalf("%d definitions in the bundle", len(definitions))
 	}
 	kubectl := func(input string, arguments ...string) {
-		command := exec.CommandContext(o.Context(), o.plane.Program("kubectl"), append([]string{"--kubeconfig", o.plane.Kubeconfig()}, arguments...)...)
+		command := exec.CommandContext(o.Context(), o.plane.Program("kubectl"),
+			append([]string{"--kubeconfig", o.plane.Kubeconfig()}, arguments...)...)
 		command.Stdin = strings.NewReader(input)
 		if said, err := command.CombinedOutput(); err != nil {
 			o.Fatalf("kubectl %s: %v: %s", strings.Join(arguments, " "), err, said)
@@ -197,7 +204,8 @@ func TestABundleOverwritesNothing(t *testing.T) {
 	o.must(os.WriteFile(o.inputs.Bundle, []byte("mine"), 0o600))
 	result := o.run()
 	o.ends(result, runbook.Failed)
-	if kept, err := os.ReadFile(o.inputs.Bundle); err != nil || string(kept) != "mine" || !strings.Contains(result.Reason, "conflict: file") {
+	if kept, err := os.ReadFile(o.inputs.Bundle); err != nil || string(kept) != "mine" ||
+		!strings.Contains(result.Reason, "conflict: file") {
 		t.Errorf("%q, %v: %s", kept, err, result.Reason)
 	}
 }

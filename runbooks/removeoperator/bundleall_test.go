@@ -47,7 +47,9 @@ func TestBundleHoldsEverythingThatIsDeleted(t *testing.T) {
 	o.widget("plain")
 	o.gadget("wide")
 	o.configMap(o.namespace, "settings")
-	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "certificate"}, StringData: map[string]string{"key": "opened"}}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "certificate"}, StringData: map[string]string{"key": "opened"},
+	}
 	_, err := o.admin.Client.CoreV1().Secrets(o.namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	o.must(err)
 	o.lease("leader", "", 0)
@@ -107,7 +109,8 @@ func TestBundleComesOutOfTheClusterByKubectl(t *testing.T) {
 	if !found {
 		t.Fatal("the documentation does not say how")
 	}
-	line = o.plane.Program("kubectl") + " -n " + configmap.Namespaces(o.team)[1] + " get " + strings.Replace(line, "salve-run=RUN", "salve-run="+result.Run, 1)
+	line = o.plane.Program("kubectl") + " -n " + configmap.Namespaces(o.team)[1] + " get " +
+		strings.Replace(line, "salve-run=RUN", "salve-run="+result.Run, 1)
 	command := exec.CommandContext(t.Context(), "sh", "-c", line)
 	command.Env = append(os.Environ(), "KUBECONFIG="+o.plane.Kubeconfig())
 	content, err := command.Output()

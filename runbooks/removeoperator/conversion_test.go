@@ -41,7 +41,9 @@ func version(name string, storage bool) string {
 func (o *operator) patchCRD(patch string) {
 	ctx, cancel := o.afterwards()
 	defer cancel()
-	_, _ = o.admin.Dynamic.Resource(crds).Patch(ctx, "widgets."+o.group, types.MergePatchType, []byte(patch), metav1.PatchOptions{}) // one that is gone is gone
+	// one that is gone is gone
+	_, _ = o.admin.Dynamic.Resource(crds).Patch(ctx, "widgets."+o.group, types.MergePatchType,
+		[]byte(patch), metav1.PatchOptions{})
 }
 
 // TestWhatTheOperatorConvertedIsRemoved: its objects could be neither read nor deleted

@@ -5,10 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
+	"salve/engine"
+	"salve/internal/kubetest"
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbook/runbooktest"
@@ -57,10 +60,43 @@ func TestCrashAnywhere(t *testing.T) {
 			MayRepeat: func(change string) bool { return strings.HasPrefix(change, http.MethodDelete+" ") },
 			Verify: func() {
 				o.removed()
-				if _, err := o.admin.Client.CoreV1().ConfigMaps(o.team).Get(t.Context(), "bystander", metav1.GetOptions{}); err != nil {
+				_, err := o.admin.Client.CoreV1().ConfigMaps(o.team).Get(t.Context(), "bystander", metav1.GetOptions{})
+				if err != nil {
 					t.Errorf("the bystander: %v", err)
 				}
 			},
 		}
 	}, runbooktest.EveryNth(nth))
+}
+
+// TestTheAPIServerRestartsInTheMiddle: the run waits for it and goes on.
+func TestTheAPIServerRestartsInTheMiddle(t *testing.T) {
+	t.Parallel()
+	plane, err := kubetest.Launch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	o := retiredOn(t, plane)
+	o.inputs.CascadeWait.Duration = untilNamespacesGo
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		o.widget(name, held(o.finalizer()))
+	}
+	restarted := make(chan struct{})
+	o.when(engine.StepBegan, "delete-objects", func() {
+		plane.StopAPIServer(t)
+		go func() {
+			defer close(restarted)
+			time.Sleep(time.Second)
+			plane.StartAPIServer(t)
+		}()
+	})
+	result := o.run()
+	<-restarted
+	o.ends(result, runbook.Remediated)
+	o.removed()
 }

@@ -11,7 +11,7 @@ import (
 
 // guard makes one that decides by what is left of the operator.
 func (r *removal) guard(name, question string, decide func(*cleanup.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.look, decide)
+	return runbook.Ask(name, question, r.read, decide)
 }
 
 // fact is evidence, seen now.
@@ -20,9 +20,10 @@ func (r *removal) fact(source string, value any) runbook.Evidence {
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
-	return r.guard("something-left", "is anything left of the group or its operator?", func(left *cleanup.Reading) runbook.Finding {
-		return r.in.somethingLeft(left).WithEvidence(left.Evidence(r.Clock.Now())...)
-	})
+	return r.guard("something-left", "is anything left of the group or its operator?",
+		func(left *cleanup.Reading) runbook.Finding {
+			return r.in.somethingLeft(left).WithEvidence(left.Evidence(r.Clock.Now())...)
+		})
 }
 
 func (in Inputs) somethingLeft(left *cleanup.Reading) runbook.Finding {
@@ -41,7 +42,8 @@ func (r *removal) selectorsSelect() runbook.Guard {
 
 func selectorsSelect(idle []string) runbook.Finding {
 	if len(idle) > 0 {
-		return runbook.Unknownf("not found: nothing has --selector %q. hint: leave it out if what it selected is gone", idle[0])
+		return runbook.Unknownf("not found: nothing has --selector %q. "+
+			"hint: leave it out if what it selected is gone", idle[0])
 	}
 	return runbook.Yes("each selector selects something")
 }
@@ -59,7 +61,8 @@ func (in Inputs) namespaceExpendable(left *cleanup.Reading) runbook.Finding {
 		return runbook.No("namespace %s holds the records of runs", in.Namespace).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	case left.Namespace.Deleting:
-		return runbook.No("somebody else is deleting namespace %s%s", in.Namespace, left.Namespace.Hold()).WithOutcome(runbook.Deferred)
+		return runbook.No("somebody else is deleting namespace %s%s", in.Namespace, left.Namespace.Hold()).
+			WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("nobody is deleting namespace %s", in.Namespace)
 }
@@ -70,10 +73,11 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) (cleanup.Liveness, error) {
 		return r.Liveness(ctx, run.Report)
 	}
-	return runbook.Ask("operator-gone", "is the operator gone for good: no replicas, no ready pod, no lease that is renewed?", read,
-		func(seen cleanup.Liveness) runbook.Finding {
-			return operatorGone(seen, stopped).WithEvidence(r.fact("operator in "+r.Namespace, seen))
-		})
+	decide := func(seen cleanup.Liveness) runbook.Finding {
+		return operatorGone(seen, stopped).WithEvidence(r.fact("operator in "+r.Namespace, seen))
+	}
+	return runbook.Ask("operator-gone",
+		"is the operator gone for good: no replicas, no ready pod, no lease that is renewed?", read, decide)
 }
 
 func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
@@ -88,7 +92,7 @@ func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
 
 func (r *removal) cascadeContained() runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) (cleanup.Cascade, error) {
-		left, err := r.look(ctx, run)
+		left, err := r.read(ctx, run)
 		if err != nil {
 			return cleanup.Cascade{}, err
 		}
@@ -141,7 +145,7 @@ func (b backupState) bundleKept() runbook.Finding {
 // namespaceExported: what came into the namespace after the export would be lost with it.
 func (r *removal) namespaceExported() runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) ([]string, error) {
-		left, err := r.look(ctx, run)
+		left, err := r.read(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -151,7 +155,8 @@ func (r *removal) namespaceExported() runbook.Guard {
 		}
 		return r.Unexported(ctx, left, bundle)
 	}
-	return runbook.Ask("namespace-exported", "is everything in the bundle that goes with the namespace?", read, namespaceExported)
+	return runbook.Ask("namespace-exported", "is everything in the bundle that goes with the namespace?",
+		read, namespaceExported)
 }
 
 func namespaceExported(missing []string) runbook.Finding {
@@ -180,7 +185,7 @@ func (r *removal) noObjectLeft() runbook.Guard {
 // noneListedOrWatched is noObjectLeft by two sources: with a CRD go all of its objects, listed or not.
 func (r *removal) noneListedOrWatched() runbook.Guard {
 	read := func(ctx context.Context, run runbook.Run) ([]string, error) {
-		left, err := r.look(ctx, run)
+		left, err := r.read(ctx, run)
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +194,8 @@ func (r *removal) noneListedOrWatched() runbook.Guard {
 		}
 		return nil, r.ConfirmNone(ctx, left.Definitions)
 	}
-	return runbook.Ask("no-object-left", "is every custom resource of the group gone, by a list and by a watch?", read, noneLeft)
+	return runbook.Ask("no-object-left", "is every custom resource of the group gone, by a list and by a watch?",
+		read, noneLeft)
 }
 
 func (r *removal) checks() []runbook.Guard {

@@ -34,10 +34,12 @@ func TestGuards(t *testing.T) {
 			guard:   "operator-gone", answer: runbook.AnswerHolds, says: "nothing of the operator is at work"},
 		"replicas are life, ready or not": {
 			arrange: func(o *operator) { o.deployment(2) },
-			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "/operator with 2 replicas"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,
+			says: "/operator with 2 replicas"},
 		"a lease that is renewed is life, whatever its holder's clock says": {
 			arrange: func(o *operator) { o.renew("leader", 3*time.Minute) },
-			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "lease OPERATOR/leader is being renewed"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,
+			says: "lease OPERATOR/leader is being renewed"},
 		"a lease that was given back is not": {
 			arrange: func(o *operator) { o.lease("leader", "", 0) },
 			guard:   "operator-gone", answer: runbook.AnswerHolds},
@@ -49,13 +51,15 @@ func TestGuards(t *testing.T) {
 			guard:   "operator-gone", answer: runbook.AnswerHolds, says: "it is stopped first: deployments.apps"},
 		"an object that only the group owns would go along": {
 			arrange: func(o *operator) { o.configMap(o.team, "owned", o.widget("owner")) },
-			guard:   "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+			guard:   "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention,
+			says: "configmaps TEAM/owned"},
 		"it is allowed with a reason": {
 			arrange: func(o *operator) {
 				o.configMap(o.team, "owned", o.widget("owner"))
 				o.inputs.AllowCascade = "nobody reads it"
 			},
-			guard: "cascade-contained", answer: runbook.AnswerHolds, says: "allowed (nobody reads it): 1 object: configmaps TEAM/owned"},
+			guard: "cascade-contained", answer: runbook.AnswerHolds,
+			says: "allowed (nobody reads it): 1 object: configmaps TEAM/owned"},
 		"an owner elsewhere keeps it": {
 			arrange: func(o *operator) {
 				o.configMap(o.team, "owned", o.widget("owner"), o.configMap(o.team, "keeper"))
@@ -70,7 +74,8 @@ func TestGuards(t *testing.T) {
 				nobody.SetUID("gone")
 				o.configMap(o.team, "owned", o.widget("owner"), nobody)
 			},
-			guard: "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "configmaps TEAM/owned"},
+			guard: "cascade-contained", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention,
+			says: "configmaps TEAM/owned"},
 		"what lies in the operator's namespace was named": {
 			arrange: func(o *operator) {
 				owner := o.object(o.widgets, "Widget", o.namespace, "owner")
@@ -86,17 +91,22 @@ func TestGuards(t *testing.T) {
 				o.hold(keeper, "elsewhere.example/wait")
 				o.must(o.admin.Client.CoreV1().Namespaces().Delete(o.Context(), o.namespace, metav1.DeleteOptions{}))
 			},
-			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred, says: "somebody else is deleting"},
+			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.Deferred,
+			says: "somebody else is deleting"},
 		"a namespace that holds records of runs is not expendable": {
 			arrange: func(o *operator) {
-				record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "run-1-1", Labels: map[string]string{"salve-run": "run-1"}}}
+				record := &corev1.ConfigMap{
+					ObjectMeta: metav1.ObjectMeta{Name: "run-1-1", Labels: map[string]string{"salve-run": "run-1"}},
+				}
 				_, err := o.admin.Client.CoreV1().ConfigMaps(o.namespace).Create(o.Context(), record, metav1.CreateOptions{})
 				o.must(err)
 			},
-			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention, says: "records of runs"},
+			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention,
+			says: "records of runs"},
 		"where nothing is, nothing is to do": {
 			arrange: func(o *operator) { o.inputs.Group, o.inputs.Namespace = "nobody."+o.group, "no-"+o.namespace },
-			guard:   "something-left", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "there is no CRD of nobody."},
+			guard:   "something-left", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,
+			says: "there is no CRD of nobody."},
 		"a namespace without CRDs is still cleaned": {
 			arrange: func(o *operator) { o.inputs.Group = "nobody." + o.group },
 			guard:   "something-left", answer: runbook.AnswerHolds, says: "0 CRDs with 0 objects"},
@@ -139,7 +149,8 @@ func (o *operator) lease(name, holder string, behind time.Duration) {
 	o.Helper()
 	renewed := metav1.NewMicroTime(time.Now().Add(-behind))
 	_, err := o.admin.Client.CoordinationV1().Leases(o.namespace).Create(o.Context(), &coordinationv1.Lease{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &renewed},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &renewed},
 	}, metav1.CreateOptions{})
 	o.must(err)
 }
@@ -158,7 +169,8 @@ func (o *operator) renew(name string, behind time.Duration) {
 				return
 			case now := <-tick.C:
 				patch := fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, now.Add(-behind).UTC().Format(metav1.RFC3339Micro))
-				_, _ = o.admin.Client.CoordinationV1().Leases(o.namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+				_, _ = o.admin.Client.CoordinationV1().Leases(o.namespace).
+					Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 			}
 		}
 	})
@@ -196,8 +208,8 @@ func (o *operator) hold(configMap *unstructured.Unstructured, finalizer string) 
 func (o *operator) let(configMap *unstructured.Unstructured) {
 	ctx, cancel := o.afterwards()
 	defer cancel()
-	_, _ = o.admin.Client.CoreV1().ConfigMaps(configMap.GetNamespace()).Patch(ctx, configMap.GetName(), types.MergePatchType,
-		[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+	_, _ = o.admin.Client.CoreV1().ConfigMaps(configMap.GetNamespace()).Patch(ctx, configMap.GetName(),
+		types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 }
 
 // readyPod is a pod that says that it is ready, on no node.

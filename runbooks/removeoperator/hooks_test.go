@@ -24,22 +24,30 @@ func (o *operator) hooks() {
 			Name: name, ClientConfig: to, FailurePolicy: &fail, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Delete},
-				Rule:       admissionv1.Rule{APIGroups: []string{o.group}, APIVersions: []string{"*"}, Resources: []string{"widgets"}},
+				Rule: admissionv1.Rule{
+					APIGroups: []string{o.group}, APIVersions: []string{"*"}, Resources: []string{"widgets"},
+				},
 			}},
 		}
 	}
 	service := func(namespace string) admissionv1.WebhookClientConfig {
-		return admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: namespace, Name: "webhook", Path: &path}}
+		return admissionv1.WebhookClientConfig{
+			Service: &admissionv1.ServiceReference{Namespace: namespace, Name: "webhook", Path: &path},
+		}
 	}
 	address := "https://webhook." + o.namespace + ".svc:443/"
 	elsewhere := webhook("c.elsewhere.example", service(o.team))
 	elsewhere.Rules[0].APIGroups = []string{"elsewhere.example"}
 	configurations := o.admin.Client.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	for name, webhooks := range map[string][]admissionv1.ValidatingWebhook{
-		o.namespace + "-own":   {webhook("a."+o.group, service(o.namespace)), webhook("b."+o.group, admissionv1.WebhookClientConfig{URL: &address})},
-		o.namespace + "-mixed": {webhook("a."+o.group, service(o.namespace)), elsewhere, webhook("b."+o.group, service(o.namespace))},
+		o.namespace + "-own": {webhook("a."+o.group, service(o.namespace)),
+			webhook("b."+o.group, admissionv1.WebhookClientConfig{URL: &address})},
+		o.namespace + "-mixed": {webhook("a."+o.group, service(o.namespace)),
+			elsewhere, webhook("b."+o.group, service(o.namespace))},
 	} {
-		_, err := configurations.Create(o.Context(), &admissionv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: webhooks}, metav1.CreateOptions{})
+		_, err := configurations.Create(o.Context(), &admissionv1.ValidatingWebhookConfiguration{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: webhooks,
+		}, metav1.CreateOptions{})
 		o.must(err)
 		o.Cleanup(func() {
 			ctx, cancel := o.afterwards()
@@ -58,15 +66,21 @@ func (o *operator) rights() {
 	other := rbacv1.Subject{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: "somebody"}
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}
 	for name, subjects := range map[string][]rbacv1.Subject{"own": {own}, "shared": {own, other}} {
-		_, err := rbac.ClusterRoleBindings().Create(o.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-" + name}, Subjects: subjects, RoleRef: role}, metav1.CreateOptions{})
+		_, err := rbac.ClusterRoleBindings().Create(o.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-" + name}, Subjects: subjects, RoleRef: role,
+		}, metav1.CreateOptions{})
 		o.must(err)
-		_, err = rbac.RoleBindings(o.team).Create(o.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects, RoleRef: role}, metav1.CreateOptions{})
+		_, err = rbac.RoleBindings(o.team).Create(o.Context(), &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: subjects, RoleRef: role,
+		}, metav1.CreateOptions{})
 		o.must(err)
 	}
 	for name, groups := range map[string][]string{"own": {o.group, "sub." + o.group}, "shared": {o.group, "apps"}} {
 		_, err := rbac.ClusterRoles().Create(o.Context(), &rbacv1.ClusterRole{
-			ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-" + name, Labels: map[string]string{"role": o.namespace + "-" + name}},
-			Rules:      []rbacv1.PolicyRule{{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"get"}}},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: o.namespace + "-" + name, Labels: map[string]string{"role": o.namespace + "-" + name},
+			},
+			Rules: []rbacv1.PolicyRule{{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"get"}}},
 		}, metav1.CreateOptions{})
 		o.must(err)
 	}
@@ -115,9 +129,9 @@ func TestTheClustersOwnRightsStay(t *testing.T) {
 	o := retired(t)
 	o.rights()
 	o.inputs.Selectors = []string{"kubernetes.io/bootstrapping=rbac-defaults", "role=" + o.namespace + "-shared"}
-	belongings := string(o.plan().Plan.Steps[len(o.book().Steps)-3].Inputs)
-	if strings.Contains(belongings, "cluster-admin") || !strings.Contains(belongings, o.namespace+"-shared") {
-		t.Errorf("it would delete %s", belongings)
+	inputs := string(o.plan().Plan.Steps[len(o.book().Steps)-3].Inputs)
+	if strings.Contains(inputs, "cluster-admin") || !strings.Contains(inputs, o.namespace+"-shared") {
+		t.Errorf("it would delete %s", inputs)
 	}
 }
 
@@ -131,8 +145,8 @@ func TestADeadAPIServiceBlindsNobody(t *testing.T) {
 	service := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
 		"spec": map[string]any{
-			"group": "metrics." + o.group, "version": "v1", "insecureSkipTLSVerify": true, "groupPriorityMinimum": int64(1000), "versionPriority": int64(10),
-			"service": map[string]any{"namespace": o.namespace, "name": "metrics"},
+			"group": "metrics." + o.group, "version": "v1", "insecureSkipTLSVerify": true, "groupPriorityMinimum": int64(1000),
+			"versionPriority": int64(10), "service": map[string]any{"namespace": o.namespace, "name": "metrics"},
 		},
 	}}
 	_, err := o.admin.Dynamic.Resource(services).Create(t.Context(), service, metav1.CreateOptions{})
@@ -145,7 +159,8 @@ func TestADeadAPIServiceBlindsNobody(t *testing.T) {
 	o.widget("plain")
 	o.ends(o.run(), runbook.Remediated)
 	o.removed()
-	if _, err := o.admin.Dynamic.Resource(services).Get(t.Context(), name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	_, err = o.admin.Dynamic.Resource(services).Get(t.Context(), name, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
 		t.Errorf("the APIService: %v", err)
 	}
 	if !strings.Contains(o.story(), "1 hook into the namespace") {

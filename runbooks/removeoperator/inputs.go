@@ -33,10 +33,12 @@ type Inputs struct {
 
 // Defaults are the inputs that a user need not give.
 func Defaults() Inputs {
-	return Inputs{CascadeWait: metav1.Duration{Duration: 3 * time.Minute}, Budget: metav1.Duration{Duration: 10 * time.Minute}}
+	return Inputs{
+		CascadeWait: metav1.Duration{Duration: 3 * time.Minute}, Budget: metav1.Duration{Duration: 10 * time.Minute},
+	}
 }
 
-// Validate finds inputs that can't be meant.
+// Validate finds invalid inputs.
 func (in Inputs) Validate() error {
 	for _, checked := range []struct {
 		flag string
@@ -52,7 +54,8 @@ func (in Inputs) Validate() error {
 		}
 	}
 	if in.CascadeWait.Duration < 0 || in.Budget.Duration <= in.CascadeWait.Duration {
-		return fmt.Errorf("--cascade-wait %s: it must be from 0 to less than the --budget of %s", in.CascadeWait.Duration, in.Budget.Duration)
+		return fmt.Errorf("--cascade-wait %s: it must be from 0 to less than the --budget of %s",
+			in.CascadeWait.Duration, in.Budget.Duration)
 	}
 	return nil
 }

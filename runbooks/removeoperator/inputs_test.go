@@ -16,21 +16,28 @@ func TestInputsThatCanNotBeMeantAreRefused(t *testing.T) {
 		edit func(*removeoperator.Inputs)
 		says string
 	}{
-		"no group is not every group":            {func(in *removeoperator.Inputs) { in.Group = "" }, "--group: the API group is missing"},
-		"a top-level domain is no group":         {func(in *removeoperator.Inputs) { in.Group = "run" }, "--group"},
-		"Kubernetes' own groups are no group":    {func(in *removeoperator.Inputs) { in.Group = "k8s.io" }, "--group"},
-		"a group is a domain":                    {func(in *removeoperator.Inputs) { in.Group = "*.example.io" }, "--group"},
-		"no namespace is not every namespace":    {func(in *removeoperator.Inputs) { in.Namespace = "" }, "--namespace: the operator's namespace is missing"},
-		"kube-system is nobody's own":            {func(in *removeoperator.Inputs) { in.Namespace = "kube-system" }, "--namespace"},
-		"nor is default":                         {func(in *removeoperator.Inputs) { in.Namespace = "default" }, "--namespace"},
-		"a namespace is a label":                 {func(in *removeoperator.Inputs) { in.Namespace = "a/b" }, "--namespace"},
-		"a selector selects something":           {func(in *removeoperator.Inputs) { in.Selectors = []string{""} }, "--selector"},
-		"what others don't have selects others":  {func(in *removeoperator.Inputs) { in.Selectors = []string{"app=operator", "!app"} }, "--selector"},
-		"nor does what they have otherwise":      {func(in *removeoperator.Inputs) { in.Selectors = []string{"app!=web,tier notin (a)"} }, "--selector"},
-		"a selector can be read":                 {func(in *removeoperator.Inputs) { in.Selectors = []string{"app in"} }, "--selector"},
-		"a finalizer is a name":                  {func(in *removeoperator.Inputs) { in.Finalizers = []string{"*"} }, "--finalizer"},
-		"a wait is not negative":                 {func(in *removeoperator.Inputs) { in.CascadeWait.Duration = -1 }, "--cascade-wait"},
-		"a budget is longer than the wait in it": {func(in *removeoperator.Inputs) { in.Budget = in.CascadeWait }, "--budget"},
+		"no group is not every group": {func(in *removeoperator.Inputs) { in.Group = "" },
+			"--group: the API group is missing"},
+		"a top-level domain is no group":      {func(in *removeoperator.Inputs) { in.Group = "run" }, "--group"},
+		"Kubernetes' own groups are no group": {func(in *removeoperator.Inputs) { in.Group = "k8s.io" }, "--group"},
+		"a group is a domain":                 {func(in *removeoperator.Inputs) { in.Group = "*.example.io" }, "--group"},
+		"no namespace is not every namespace": {func(in *removeoperator.Inputs) { in.Namespace = "" },
+			"--namespace: the operator's namespace is missing"},
+		"kube-system is nobody's own":  {func(in *removeoperator.Inputs) { in.Namespace = "kube-system" }, "--namespace"},
+		"nor is default":               {func(in *removeoperator.Inputs) { in.Namespace = "default" }, "--namespace"},
+		"a namespace is a label":       {func(in *removeoperator.Inputs) { in.Namespace = "a/b" }, "--namespace"},
+		"a selector selects something": {func(in *removeoperator.Inputs) { in.Selectors = []string{""} }, "--selector"},
+		"what others don't have selects others": {func(in *removeoperator.Inputs) {
+			in.Selectors = []string{"app=operator", "!app"}
+		}, "--selector"},
+		"nor does what they have otherwise": {func(in *removeoperator.Inputs) {
+			in.Selectors = []string{"app!=web,tier notin (a)"}
+		}, "--selector"},
+		"a selector can be read": {func(in *removeoperator.Inputs) { in.Selectors = []string{"app in"} }, "--selector"},
+		"a finalizer is a name":  {func(in *removeoperator.Inputs) { in.Finalizers = []string{"*"} }, "--finalizer"},
+		"a wait is not negative": {func(in *removeoperator.Inputs) { in.CascadeWait.Duration = -1 }, "--cascade-wait"},
+		"a budget is longer than the wait in it": {func(in *removeoperator.Inputs) { in.Budget = in.CascadeWait },
+			"--budget"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := removeoperator.Defaults()
@@ -48,7 +55,8 @@ func TestInputsThatCanNotBeMeantAreRefused(t *testing.T) {
 
 func TestInputsAreTheSameWhenTheyComeFromAJournal(t *testing.T) {
 	in := removeoperator.Defaults()
-	in.Group, in.Namespace, in.Selectors, in.AllowCascade = "example.io", "operator", []string{"app=operator"}, "asked for in INC-7"
+	in.Group, in.Namespace, in.Selectors, in.AllowCascade = "example.io", "operator",
+		[]string{"app=operator"}, "asked for in INC-7"
 	in.CascadeWait.Duration = 90 * time.Second
 	raw, err := json.Marshal(in)
 	if err != nil {

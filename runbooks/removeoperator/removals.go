@@ -13,12 +13,12 @@ import (
 func (r *removal) removals() []runbook.Step {
 	return []runbook.Step{
 		r.removing((*cleanup.Reading).HookPart, runbook.Step{
-			Name: "remove-hooks", Guards: acting,
+			Name: "remove-hooks", Guards: acting(),
 			Changes: "remove the webhooks and APIServices that point into namespace " + r.Namespace,
 			Apply:   r.onWhatWasSeen(r.RemoveHooks),
 		}),
 		r.removing((*cleanup.Reading).ObjectPart, runbook.Step{
-			Name: "delete-objects", Guards: acting,
+			Name: "delete-objects", Guards: acting(),
 			Changes: "delete the custom resources of " + r.Group + " that were exported",
 			Apply:   r.onWhatWasSeen(r.DeleteObjects),
 			Await: func(ctx context.Context, run runbook.Run) error {
@@ -48,10 +48,11 @@ func (r *removal) removals() []runbook.Step {
 			Await:   r.untilGone((*cleanup.Reading).NamespaceObjects),
 		}),
 		r.removing((*cleanup.Reading).RestPart, runbook.Step{
-			Name:    "release-rest",
-			Changes: "remove the finalizers of " + r.Group + " from CRDs and objects of the namespace that are being deleted and stuck",
-			Apply:   r.onWhatWasSeen(r.ReleaseRest),
-			Await:   r.untilGone((*cleanup.Reading).RestObjects),
+			Name: "release-rest",
+			Changes: "remove the finalizers of " + r.Group +
+				" from CRDs and objects of the namespace that are being deleted and stuck",
+			Apply: r.onWhatWasSeen(r.ReleaseRest),
+			Await: r.untilGone((*cleanup.Reading).RestObjects),
 		}),
 	}
 }

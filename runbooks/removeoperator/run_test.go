@@ -185,9 +185,11 @@ func TestWhatVanishesMeanwhileIsDone(t *testing.T) {
 		step string
 		what func(*operator)
 	}{
-		"an object before it is deleted":        {"delete-objects", func(o *operator) { o.delete(o.widgets, o.team, "plain") }},
-		"an API before its objects are deleted": {"delete-objects", func(o *operator) { o.undefine(o.gadgets.GroupResource().String()) }},
-		"an API before finalizers are released": {"release-finalizers", func(o *operator) { o.undefine(o.gadgets.GroupResource().String()) }},
+		"an object before it is deleted": {"delete-objects", func(o *operator) { o.delete(o.widgets, o.team, "plain") }},
+		"an API before its objects are deleted": {"delete-objects",
+			func(o *operator) { o.undefine(o.gadgets.GroupResource().String()) }},
+		"an API before finalizers are released": {"release-finalizers",
+			func(o *operator) { o.undefine(o.gadgets.GroupResource().String()) }},
 		"every API before CRDs are deleted": {"delete-definitions", func(o *operator) {
 			o.undefine(o.gadgets.GroupResource().String())
 			o.undefine(o.widgets.GroupResource().String())
@@ -236,7 +238,8 @@ func TestWhatWasNotExportedIsNotDeleted(t *testing.T) {
 	if !strings.Contains(result.Reason, o.team+"/late") || !result.Open {
 		t.Errorf("open %v: %s", result.Open, result.Reason)
 	}
-	if !o.there(o.widgets, o.team, "late") || !o.there(o.widgets, o.team, "replaced") || o.there(o.widgets, o.team, "plain") {
+	if !o.there(o.widgets, o.team, "late") || !o.there(o.widgets, o.team, "replaced") ||
+		o.there(o.widgets, o.team, "plain") {
 		t.Errorf("not what was exported was deleted\n%s", o.story())
 	}
 	late, err := o.admin.Dynamic.Resource(o.widgets).Namespace(o.team).Get(t.Context(), "late", metav1.GetOptions{})
@@ -260,7 +263,8 @@ func TestProgressCountsTowardsATotal(t *testing.T) {
 			told[event.Step+": "+event.Progress.Text] = true
 		}
 	}
-	for _, want := range []string{"export: 3 of 3 objects exported", "delete-objects: 3 of 3 objects deleted", "release-finalizers: 3 of 3 objects released", "delete-objects: 3 objects left"} {
+	for _, want := range []string{"export: 3 of 3 objects exported", "delete-objects: 3 of 3 objects deleted",
+		"release-finalizers: 3 of 3 objects released", "delete-objects: 3 objects left"} {
 		if !told[want] {
 			t.Errorf("%q was not told: %v", want, told)
 		}

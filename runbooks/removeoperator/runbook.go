@@ -71,8 +71,8 @@ type removal struct {
 	left runbook.Shared[*cleanup.Reading]
 }
 
-// look reads what is left, once in a round.
-func (r *removal) look(ctx context.Context, run runbook.Run) (*cleanup.Reading, error) {
+// read returns what is left, read once in a round.
+func (r *removal) read(ctx context.Context, run runbook.Run) (*cleanup.Reading, error) {
 	return r.left.Get(ctx, run, r.Look)
 }
 

@@ -27,7 +27,8 @@ type empties struct {
 }
 
 func (e *empties) pass(request *http.Request, next http.RoundTripper) (*http.Response, error) {
-	lists := request.Method == http.MethodGet && request.URL.Query().Get("watch") == "" && strings.HasSuffix(request.URL.Path, e.path)
+	lists := request.Method == http.MethodGet && request.URL.Query().Get("watch") == "" &&
+		strings.HasSuffix(request.URL.Path, e.path)
 	if !e.on.Load() || !lists {
 		return next.RoundTrip(request)
 	}
@@ -105,7 +106,8 @@ func TestWhatChangedSinceItWasReadIsNotDeleted(t *testing.T) {
 		return next.RoundTrip(request)
 	})
 	o.ends(o.run(), runbook.Remediated)
-	if _, err := o.admin.Client.RbacV1().RoleBindings(o.team).Get(t.Context(), "own", metav1.GetOptions{}); err != nil || !joined.Load() {
+	_, err := o.admin.Client.RbacV1().RoleBindings(o.team).Get(t.Context(), "own", metav1.GetOptions{})
+	if err != nil || !joined.Load() {
 		t.Errorf("the binding that somebody has a part in: %v", err)
 	}
 }
@@ -147,7 +149,9 @@ func TestSameStateSameDigest(t *testing.T) {
 	o.lease("leader", "somebody", time.Minute)
 	digests := map[string]bool{}
 	for _, later := range []time.Duration{0, time.Second, 26 * time.Hour} {
-		o.cluster = &kube.Cluster{Client: o.admin.Client, Dynamic: o.admin.Dynamic, Metadata: o.admin.Metadata, Clock: shifted{by: later}}
+		o.cluster = &kube.Cluster{
+			Client: o.admin.Client, Dynamic: o.admin.Dynamic, Metadata: o.admin.Metadata, Clock: shifted{by: later},
+		}
 		result := o.plan()
 		if result.Plan == nil {
 			t.Fatal(result.Reason)

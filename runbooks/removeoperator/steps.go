@@ -8,15 +8,17 @@ import (
 	"salve/runbooks/removeoperator/cleanup"
 )
 
-// acting are the guards that are asked again right before the first deletions.
-var acting = []string{"something-left", "namespace-expendable", "cascade-contained"}
+// acting are the guards that are evaluated again right before the first deletions.
+func acting() []string {
+	return []string{"something-left", "namespace-expendable", "cascade-contained"}
+}
 
 // stopping is how long the operator may take to stop. Its lease has to lapse too.
 const stopping = 5 * time.Minute
 
 func (r *removal) stopOperator() runbook.Step {
 	return runbook.Step{
-		Name: "stop-operator", Changes: "scale the operator's workloads to zero", Guards: acting, Budget: stopping,
+		Name: "stop-operator", Changes: "scale the operator's workloads to zero", Guards: acting(), Budget: stopping,
 		Observe: r.Stopped, Apply: r.Stop, Await: r.AwaitStopped,
 		Rollback: &runbook.Step{
 			Name: "start-operator", Changes: "scale the operator's workloads back to what they had",
@@ -30,8 +32,9 @@ func (r *removal) stopOperator() runbook.Step {
 func (r *removal) dropConversions() runbook.Step {
 	converted := (*cleanup.Reading).ConversionPart
 	return runbook.Step{
-		Name: "drop-conversions", Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
-		Guards: acting, Preconditions: []runbook.Guard{r.operatorGone(false)},
+		Name:    "drop-conversions",
+		Changes: "let nothing in namespace " + r.Namespace + " convert objects: they are given as they are stored",
+		Guards:  acting(), Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Inputs: r.inputs(converted), Observe: r.observe("drop-conversions", converted),
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.DropConversions(ctx, run, r.seen().Definitions)
@@ -46,7 +49,7 @@ func (r *removal) dropConversions() runbook.Step {
 func (r *removal) export() runbook.Step {
 	return runbook.Step{
 		Name: "export", Changes: "nothing: write everything that will be deleted to a bundle, and read it back",
-		Guards: acting, Preconditions: []runbook.Guard{r.operatorGone(false)},
+		Guards: acting(), Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Observe: r.ObserveBackup,
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.Backup(ctx, run, r.seen())
@@ -83,10 +86,10 @@ func (r *removal) inputs(part part) func(runbook.Run) (any, error) {
 	return func(run runbook.Run) (any, error) { return part(r.seen()).Input(run) }
 }
 
-// observe looks how far a step is that removes a part.
+// observe says how far a step is that removes a part.
 func (r *removal) observe(step string, part part) func(context.Context, runbook.Run) runbook.Observation {
 	return func(ctx context.Context, run runbook.Run) runbook.Observation {
-		left, err := r.look(ctx, run)
+		left, err := r.read(ctx, run)
 		if err != nil {
 			return runbook.NotObserved(err)
 		}

@@ -79,7 +79,9 @@ func retired(t testing.TB) *operator {
 
 func retiredOn(t testing.TB, plane *kubetest.ControlPlane) *operator {
 	t.Helper()
-	o := &operator{TB: t, plane: plane, namespace: plane.Namespace(t), team: plane.Namespace(t), journal: journal.NewMemory()}
+	o := &operator{
+		TB: t, plane: plane, namespace: plane.Namespace(t), team: plane.Namespace(t), journal: journal.NewMemory(),
+	}
 	o.admin = unguarded(t, plane)
 	o.cluster = connected(t, plane.Kubeconfig())
 	o.group = o.namespace + ".example"
@@ -121,25 +123,30 @@ func (o *operator) must(err error) {
 	}
 }
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+var crds = schema.GroupVersionResource{
+	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+}
 
 // define makes a CRD and waits until its objects are served. What a test leaves of
 // it is cleared.
 func (o *operator) define(group, plural, kind, scope string) schema.GroupVersionResource {
 	o.Helper()
 	anything := map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	version := func(name string, stored bool) map[string]any {
+		return map[string]any{
+			"name": name, "served": true, "storage": stored, "schema": map[string]any{"openAPIV3Schema": anything},
+		}
+	}
 	crd := map[string]any{
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": plural + "." + group},
 		"spec": map[string]any{
 			"group": group, "scope": scope, "names": map[string]any{"plural": plural, "kind": kind},
-			"versions": []any{
-				map[string]any{"name": "v1alpha1", "served": true, "storage": false, "schema": map[string]any{"openAPIV3Schema": anything}},
-				map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{"openAPIV3Schema": anything}},
-			},
+			"versions": []any{version("v1alpha1", false), version("v1", true)},
 		},
 	}
-	_, err := o.admin.Dynamic.Resource(crds).Create(o.Context(), &unstructured.Unstructured{Object: crd}, metav1.CreateOptions{})
+	_, err := o.admin.Dynamic.Resource(crds).
+		Create(o.Context(), &unstructured.Unstructured{Object: crd}, metav1.CreateOptions{})
 	o.must(err)
 	served := schema.GroupVersionResource{Group: group, Version: "v1", Resource: plural}
 	o.Cleanup(func() { o.clear(plural+"."+group, served) })
@@ -155,7 +162,8 @@ func (o *operator) clear(name string, served schema.GroupVersionResource) {
 	ctx, cancel := o.afterwards()
 	defer cancel()
 	o.unhold(ctx, served)
-	if err := o.admin.Dynamic.Resource(crds).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+	err := o.admin.Dynamic.Resource(crds).Delete(ctx, name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
 		o.Errorf("clearing up: %v", err)
 	}
 }
@@ -173,8 +181,8 @@ func (o *operator) unhold(ctx context.Context, served schema.GroupVersionResourc
 	}
 	for _, item := range list.Items {
 		if len(item.GetFinalizers()) > 0 {
-			_, _ = o.admin.Dynamic.Resource(served).Namespace(item.GetNamespace()).Patch(ctx, item.GetName(), types.MergePatchType,
-				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}) // one that is gone is gone
+			_, _ = o.admin.Dynamic.Resource(served).Namespace(item.GetNamespace()).Patch(ctx, item.GetName(),
+				types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{}) // one that is gone is gone
 		}
 	}
 }
@@ -185,9 +193,13 @@ func (o *operator) widget(name string, edit ...func(*unstructured.Unstructured))
 	return o.object(o.widgets, "Widget", o.team, name, edit...)
 }
 
-func (o *operator) object(resource schema.GroupVersionResource, kind, namespace, name string, edit ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+func (o *operator) object(
+	resource schema.GroupVersionResource, kind, namespace, name string, edit ...func(*unstructured.Unstructured),
+) *unstructured.Unstructured {
 	o.Helper()
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(3), "note": "of " + name}}}
+	object := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"size": int64(3), "note": "of " + name}},
+	}
 	object.SetAPIVersion(resource.GroupVersion().String())
 	object.SetKind(kind)
 	object.SetNamespace(namespace)
@@ -195,7 +207,8 @@ func (o *operator) object(resource schema.GroupVersionResource, kind, namespace,
 	for _, change := range edit {
 		change(object)
 	}
-	made, err := o.admin.Dynamic.Resource(resource).Namespace(namespace).Create(o.Context(), object, metav1.CreateOptions{})
+	made, err := o.admin.Dynamic.Resource(resource).Namespace(namespace).
+		Create(o.Context(), object, metav1.CreateOptions{})
 	o.must(err)
 	return made
 }
@@ -220,7 +233,9 @@ func ownedBy(owner *unstructured.Unstructured) func(*unstructured.Unstructured) 
 }
 
 func referenceTo(owner *unstructured.Unstructured) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID()}
+	return metav1.OwnerReference{
+		APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Name: owner.GetName(), UID: owner.GetUID(),
+	}
 }
 
 // finalizer is one of the group's.
@@ -235,7 +250,8 @@ func (o *operator) deployment(replicas int32) {
 		Spec: appsv1.DeploymentSpec{
 			Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
-				TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "operator", Image: "registry.example/operator:1"}},
+				TerminationGracePeriodSeconds: &grace,
+				Containers:                    []corev1.Container{{Name: "operator", Image: "registry.example/operator:1"}},
 			}},
 		},
 	}, metav1.CreateOptions{})
@@ -315,7 +331,8 @@ func (o *operator) removed() {
 			o.Errorf("CRD %s is there: %v", name, err)
 		}
 	}
-	if _, err := o.admin.Client.CoreV1().Namespaces().Get(o.Context(), o.namespace, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+	_, err := o.admin.Client.CoreV1().Namespaces().Get(o.Context(), o.namespace, metav1.GetOptions{})
+	if !apierrors.IsNotFound(err) {
 		o.Errorf("namespace %s is there: %v", o.namespace, err)
 	}
 }
@@ -361,7 +378,8 @@ func (o *operator) story() string {
 		case event.Finding != nil:
 			text += fmt.Sprintf("  %s: %s %s: %s\n", event.Step, event.Finding.Guard, event.Finding.Answer, event.Finding.Reason)
 		case event.Result != nil:
-			text += fmt.Sprintf("%s %s attempt %d: %s %s\n", event.Kind, event.Step, event.Attempt, event.Result.Result, event.Result.Reason)
+			text += fmt.Sprintf("%s %s attempt %d: %s %s\n", event.Kind, event.Step, event.Attempt,
+				event.Result.Result, event.Result.Reason)
 		case event.Verdict != nil:
 			text += fmt.Sprintf("%s: %s: %s\n", event.Kind, event.Verdict.Outcome, event.Verdict.Reason)
 		case event.Kind == engine.StepMoved:

@@ -19,11 +19,15 @@ import (
 // die without a word.
 const resync = time.Minute
 
-// watchAgain is the schedule after a watch ended early.
-var watchAgain = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+// rewatchPause is the time after the nth watch that ended early.
+func rewatchPause(n int) time.Duration {
+	return backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}.Pause(n, 0)
+}
 
-// untilGone is the schedule by which few objects are looked at until they are gone.
-var untilGone = backoff.Polling{First: 250 * time.Millisecond, Longest: 5 * time.Second, Share: 0.1}
+// pollPause is the time between two reads of a few objects that are going.
+func pollPause(passed time.Duration) time.Duration {
+	return backoff.Polling{First: 250 * time.Millisecond, Longest: 5 * time.Second, Share: 0.1}.Next(passed, 0)
+}
 
 // AwaitGone waits until no object of the definitions is left, by one watch of each
 // that carries metadata only. It counts and keeps nothing of an object.
@@ -71,17 +75,17 @@ func (r *countdown) progress() runbook.Progress {
 }
 
 // countDown tells how many objects a definition has until it has none.
-func (o *Operator) countDown(ctx context.Context, of Definition, tell func(n int)) error {
+func (o *Operator) countDown(ctx context.Context, of Definition, report func(n int)) error {
 	for n := 1; ; n++ {
 		there, version, err := o.count(ctx, of)
 		if err != nil {
 			return err
 		}
-		tell(there)
-		if there == 0 || version != "" && o.watchCount(ctx, of.Defines, version, there, tell) {
+		report(there)
+		if there == 0 || version != "" && o.watchCount(ctx, of.Defines, version, there, report) {
 			return nil
 		}
-		if err := clock.Sleep(ctx, o.Clock, watchAgain.Pause(n, 0)); err != nil {
+		if err := clock.Sleep(ctx, o.Clock, rewatchPause(n)); err != nil {
 			return err
 		}
 	}
@@ -98,10 +102,13 @@ func (o *Operator) count(ctx context.Context, of Definition) (n int, version str
 
 // watchCount follows the number of objects from a version on, and tells whether it
 // came to zero. A watch can die without a word, so it is believed for a while only.
-func (o *Operator) watchCount(ctx context.Context, resource kube.Resource, version string, n int, tell func(n int)) bool {
+func (o *Operator) watchCount(
+	ctx context.Context, resource kube.Resource, version string, n int, report func(n int),
+) bool {
 	limited, cancel := clock.WithTimeout(ctx, o.Clock, resync)
 	defer cancel()
-	watcher, err := o.Metadata.Resource(resource.GroupVersionResource).Watch(limited, metav1.ListOptions{ResourceVersion: version})
+	watcher, err := o.Metadata.Resource(resource.GroupVersionResource).
+		Watch(limited, metav1.ListOptions{ResourceVersion: version})
 	if err != nil {
 		return false // the next list tells what is wrong
 	}
@@ -121,7 +128,7 @@ func (o *Operator) watchCount(ctx context.Context, resource kube.Resource, versi
 			default:
 				continue
 			}
-			if tell(n); n == 0 {
+			if report(n); n == 0 {
 				return true
 			}
 		}
@@ -130,7 +137,7 @@ func (o *Operator) watchCount(ctx context.Context, resource kube.Resource, versi
 
 // AwaitAllGone waits until none of a few objects is left, the very ones.
 func (o *Operator) AwaitAllGone(ctx context.Context, objects []kube.Object, report func(runbook.Progress)) error {
-	began, total := o.Clock.Now(), len(objects)
+	start, total := o.Clock.Now(), len(objects)
 	for {
 		left, err := o.remainingOf(ctx, objects)
 		if err != nil || len(left) == 0 {
@@ -138,9 +145,10 @@ func (o *Operator) AwaitAllGone(ctx context.Context, objects []kube.Object, repo
 		}
 		objects = left
 		if report != nil {
-			report(runbook.Progress{Text: fmt.Sprintf("%d of %d objects gone", total-len(left), total), Details: []string{"waiting for " + left[0].String()}})
+			report(runbook.Progress{Text: fmt.Sprintf("%d of %d objects gone", total-len(left), total),
+				Details: []string{"waiting for " + left[0].String()}})
 		}
-		if err := clock.Sleep(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
+		if err := clock.Sleep(ctx, o.Clock, pollPause(o.Clock.Since(start))); err != nil {
 			return err
 		}
 	}

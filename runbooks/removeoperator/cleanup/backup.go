@@ -190,15 +190,16 @@ func (e *bundling) pages(
 		return page, e.ConfirmNotServed(ctx, of.GroupVersionResource, err)
 	}
 	every := metav1.ListOptions{Limit: wholePage}
-	return kube.ListPages(ctx, e.Cluster, "exporting "+of.String(), every, list, func(page *unstructured.UnstructuredList) error {
-		for i := range page.Items {
-			found := &page.Items[i]
-			// The items of a list need not say what they are.
-			found.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind))
-			if err := visit(found); err != nil {
-				return err
+	return kube.ListPages(ctx, e.Cluster, "exporting "+of.String(), every, list,
+		func(page *unstructured.UnstructuredList) error {
+			for i := range page.Items {
+				found := &page.Items[i]
+				// The items of a list need not say what they are.
+				found.SetGroupVersionKind(of.GroupVersion().WithKind(of.Kind))
+				if err := visit(found); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }

@@ -15,14 +15,14 @@ import (
 // shown is how many objects are named where there may be many.
 const shown = 50
 
-// Taken are objects that the garbage collector takes along with others.
+// Cascade is what the garbage collector deletes along with others.
 type Cascade struct {
 	Count int `json:"count"`
 	// Names are those of the first of them, sorted.
 	Names []string `json:"names,omitempty"`
 }
 
-// TakenAlong looks for objects outside of the group that go when the group's objects
+// CascadeOf finds objects outside of the group that go when the group's objects
 // go: those that no other owner keeps. What is in the operator's namespace is not
 // counted, nor what is being deleted anyway.
 func (o *Operator) CascadeOf(ctx context.Context, left *Reading) (Cascade, error) {
@@ -30,17 +30,17 @@ func (o *Operator) CascadeOf(ctx context.Context, left *Reading) (Cascade, error
 	if err != nil {
 		return Cascade{}, err
 	}
-	looked := served[:0:0]
+	candidates := served[:0:0]
 	for _, resource := range served {
-		// Events come by the thousands, and their owners are never looked at.
+		// Events come by the thousands, and their owners are never asked for.
 		if !inGroup(resource.Group, o.Group) && resource.Kind != "Event" {
-			looked = append(looked, resource)
+			candidates = append(candidates, resource)
 		}
 	}
 	var mu sync.Mutex
 	var all []kube.Object
-	err = kube.Parallel(ctx, len(looked), func(ctx context.Context, i int) error {
-		found, err := o.ownedBy(ctx, looked[i], served)
+	err = kube.Parallel(ctx, len(candidates), func(ctx context.Context, i int) error {
+		found, err := o.ownedBy(ctx, candidates[i], served)
 		mu.Lock()
 		defer mu.Unlock()
 		all = append(all, found...)
@@ -93,7 +93,9 @@ func (o *Operator) ownedBy(ctx context.Context, resource kube.Resource, served [
 
 // ownersOf tells whether one of an object's owners is in the group, and gives the
 // others. An owner of a kind that nobody serves keeps nothing.
-func ownersOf(found *metav1.PartialObjectMetadata, group string, served []kube.Resource) (inside bool, others []kube.Object) {
+func ownersOf(
+	found *metav1.PartialObjectMetadata, group string, served []kube.Resource,
+) (inside bool, others []kube.Object) {
 	for _, owner := range found.OwnerReferences {
 		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).GroupKind()
 		if inGroup(kind.Group, group) {

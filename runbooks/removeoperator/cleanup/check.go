@@ -3,7 +3,6 @@ package cleanup
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"salve/kube"
@@ -12,15 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// sharedGroups are those that many operators have their own below.
-var sharedGroups = []string{"k8s.io", "x-k8s.io", "kubernetes.io"}
+// isSharedGroup tells the groups that many operators have their own below.
+func isSharedGroup(group string) bool {
+	return group == "k8s.io" || group == "x-k8s.io" || group == "kubernetes.io"
+}
 
 // CheckGroup finds names that are not the API group of one operator.
 func CheckGroup(group string) error {
 	switch problems := validation.IsDNS1123Subdomain(group); {
 	case group == "":
 		return errors.New("the API group is missing")
-	case len(problems) > 0 || !strings.Contains(group, ".") || slices.Contains(sharedGroups, group):
+	case len(problems) > 0 || !strings.Contains(group, ".") || isSharedGroup(group):
 		return fmt.Errorf("%q is not the API group of one operator, such as example.io", group)
 	}
 	return nil

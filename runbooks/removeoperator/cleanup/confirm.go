@@ -28,7 +28,7 @@ const (
 // the group that is neither in that list nor somebody's own server's.
 func (o *Operator) confirmedDefinitions(ctx context.Context, aggregated map[string]bool) ([]Definition, error) {
 	others := func(group string) bool { return !inGroup(group, o.Group) || aggregated[group] }
-	for began := o.Clock.Now(); ; {
+	for start := o.Clock.Now(); ; {
 		listed, err := o.Definitions(ctx)
 		if err != nil {
 			return nil, err
@@ -41,11 +41,11 @@ func (o *Operator) confirmedDefinitions(ctx context.Context, aggregated map[stri
 		if len(missing) == 0 {
 			return listed, nil
 		}
-		if o.Clock.Since(began) > discoveryLag {
+		if o.Clock.Since(start) > discoveryLag {
 			return nil, apierr.New(apierr.Transient,
 				"conflict: the API server serves %s, and the list of CRDs does not hold it", strings.Join(missing, ", "))
 		}
-		if err := clock.Sleep(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
+		if err := clock.Sleep(ctx, o.Clock, pollPause(o.Clock.Since(start))); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +54,9 @@ func (o *Operator) confirmedDefinitions(ctx context.Context, aggregated map[stri
 // undefined names the resources that are served and that no definition defines.
 func undefined(served []kube.Resource, listed []Definition) (missing []string) {
 	for _, resource := range served {
-		defined := slices.ContainsFunc(listed, func(d Definition) bool { return d.Defines.GroupResource() == resource.GroupResource() })
+		defined := slices.ContainsFunc(listed, func(d Definition) bool {
+			return d.Defines.GroupResource() == resource.GroupResource()
+		})
 		if !defined {
 			missing = append(missing, resource.String())
 		}
@@ -67,7 +69,8 @@ func (o *Operator) ConfirmNone(ctx context.Context, of []Definition) error {
 	return kube.Parallel(ctx, len(of), func(ctx context.Context, i int) error {
 		shown, err := o.watchFirst(ctx, of[i])
 		if err == nil && shown != "" {
-			err = apierr.New(apierr.Transient, "conflict: %s is there, and the list of %s does not hold it", shown, of[i].Defines)
+			err = apierr.New(apierr.Transient, "conflict: %s is there, and the list of %s does not hold it",
+				shown, of[i].Defines)
 		}
 		return o.unserved(ctx, of[i], err)
 	})
@@ -80,7 +83,8 @@ func (o *Operator) watchFirst(ctx context.Context, of Definition) (name string, 
 	defer cancel()
 	// Version 0 begins with what there is now, as the watch cache has it:
 	// https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-watch
-	watcher, err := o.Metadata.Resource(of.Defines.GroupVersionResource).Watch(limited, metav1.ListOptions{ResourceVersion: "0"})
+	watcher, err := o.Metadata.Resource(of.Defines.GroupVersionResource).
+		Watch(limited, metav1.ListOptions{ResourceVersion: "0"})
 	if err != nil {
 		return "", kube.Classify(o.ConfirmNotServed(ctx, of.Defines.GroupVersionResource, err))
 	}

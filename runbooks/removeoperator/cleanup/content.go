@@ -52,14 +52,15 @@ func (o *Operator) Unexported(ctx context.Context, left *Reading, in Bundle) ([]
 	var mu sync.Mutex
 	var missing []string
 	err = kube.Parallel(ctx, len(served), func(ctx context.Context, i int) error {
-		_, err := o.EachObject(ctx, served[i], kube.Scope{Namespace: o.Namespace}, func(found *metav1.PartialObjectMetadata) error {
-			if !exported[found.UID] && found.DeletionTimestamp == nil && o.exportable(served[i], found) {
-				mu.Lock()
-				defer mu.Unlock()
-				missing = append(missing, kube.ObjectOf(served[i], found).String())
-			}
-			return nil
-		})
+		_, err := o.EachObject(ctx, served[i], kube.Scope{Namespace: o.Namespace},
+			func(found *metav1.PartialObjectMetadata) error {
+				if !exported[found.UID] && found.DeletionTimestamp == nil && o.exportable(served[i], found) {
+					mu.Lock()
+					defer mu.Unlock()
+					missing = append(missing, kube.ObjectOf(served[i], found).String())
+				}
+				return nil
+			})
 		if kube.IsNotFound(err) { // what is not served any more has no objects
 			return nil
 		}

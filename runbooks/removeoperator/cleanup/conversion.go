@@ -16,7 +16,7 @@ import (
 
 // noConversion makes the API server give objects as they are stored, under the
 // version that is asked for.
-var noConversion = map[string]any{"strategy": "None"}
+func noConversion() map[string]any { return map[string]any{"strategy": "None"} }
 
 // conversionsNote keeps the conversions that definitions had before a run dropped
 // them, by UID.
@@ -54,7 +54,7 @@ func (o *Operator) DropConversions(ctx context.Context, run runbook.Run, of []De
 		if definition.conversion == nil {
 			continue
 		}
-		if err := o.convert(ctx, definition, noConversion); err != nil {
+		if err := o.convert(ctx, definition, noConversion()); err != nil {
 			return partly(dropped, "changed", err)
 		}
 		dropped++
@@ -86,13 +86,17 @@ func (o *Operator) ConvertAgain(ctx context.Context, run runbook.Run) error {
 	return nil
 }
 
-func (o *Operator) droppedBy(ctx context.Context, run runbook.Run) (dropped []Definition, had map[types.UID]map[string]any, _ error) {
+func (o *Operator) droppedBy(
+	ctx context.Context, run runbook.Run,
+) (dropped []Definition, had map[types.UID]map[string]any, _ error) {
 	if _, err := run.Recall(conversionsNote, &had); err != nil || len(had) == 0 {
 		return nil, nil, err
 	}
 	for uid, how := range had {
-		if webhook, _, _ := unstructured.NestedMap(how, "webhook"); how["strategy"] != "Webhook" || !pointsInto(webhook, o.Namespace) {
-			return nil, nil, &ForeignError{fmt.Sprintf("a conversion of CRD %q outside of namespace %s", uid, o.Namespace), "the run's record"}
+		webhook, _, _ := unstructured.NestedMap(how, "webhook")
+		if how["strategy"] != "Webhook" || !pointsInto(webhook, o.Namespace) {
+			what := fmt.Sprintf("a conversion of CRD %q outside of namespace %s", uid, o.Namespace)
+			return nil, nil, &ForeignError{what, "the run's record"}
 		}
 	}
 	all, err := o.Definitions(ctx)
@@ -119,7 +123,8 @@ func (o *Operator) convert(ctx context.Context, definition Definition, how map[s
 		return err
 	}
 	err = kube.Classify(backoff.Once(ctx, o.Clock, func(ctx context.Context) error {
-		_, err := o.Metadata.Resource(definitions.GroupVersionResource).Patch(ctx, definition.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
+		_, err := o.Metadata.Resource(definitions.GroupVersionResource).
+			Patch(ctx, definition.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))
 	if err == nil || kube.IsNotFound(err) {

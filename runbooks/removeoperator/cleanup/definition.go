@@ -13,12 +13,6 @@ import (
 	"salve/kube"
 )
 
-// definitions are the CustomResourceDefinitions, as a resource.
-var definitions = kube.Resource{
-	GroupVersionResource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
-	Kind:                 "CustomResourceDefinition",
-}
-
 // Definition is one reading of a CustomResourceDefinition.
 type Definition struct {
 	kube.Object
@@ -105,18 +99,22 @@ func definitionOf(raw *unstructured.Unstructured) (Definition, error) {
 		}
 	}
 	if version == "" {
-		return Definition{}, apierr.New(apierr.Terminal, "CustomResourceDefinition %s serves no version: what there is of it can't be seen", raw.GetName())
+		return Definition{}, apierr.New(apierr.Terminal,
+			"CustomResourceDefinition %s serves no version: what there is of it can't be seen", raw.GetName())
 	}
 	// The API server names a definition by its plural and its group, always:
-	// https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go
-	// One that says something else in its spec would be judged by another group than it has.
+	// https://github.com/kubernetes/apiextensions-apiserver/blob/master/pkg/apis/apiextensions/validation/validation.go
+	// One that says something else in its spec would be taken for one of another group.
 	if said := crd.Spec.Names.Plural + "." + crd.Spec.Group; said != raw.GetName() {
-		return Definition{}, apierr.New(apierr.Terminal, "conflict: CustomResourceDefinition %q defines %q", raw.GetName(), said)
+		return Definition{}, apierr.New(apierr.Terminal, "conflict: CustomResourceDefinition %q defines %q",
+			raw.GetName(), said)
 	}
 	served := schema.GroupVersionResource{Group: crd.Spec.Group, Version: version, Resource: crd.Spec.Names.Plural}
 	return Definition{
-		Object:   kube.ObjectOf(definitions, raw),
-		Defines:  kube.Resource{GroupVersionResource: served, Kind: crd.Spec.Names.Kind, Namespaced: crd.Spec.Scope == "Namespaced"},
+		Object: kube.ObjectOf(definitions, raw),
+		Defines: kube.Resource{
+			GroupVersionResource: served, Kind: crd.Spec.Names.Kind, Namespaced: crd.Spec.Scope == "Namespaced",
+		},
 		Deleting: raw.GetDeletionTimestamp() != nil,
 	}, nil
 }
@@ -124,12 +122,14 @@ func definitionOf(raw *unstructured.Unstructured) (Definition, error) {
 // eachOf visits the metadata of a definition's objects as EachObject does. That they
 // are not served means that there are none only when the definition is gone as
 // well; the version is empty then.
-func (o *Operator) eachOf(ctx context.Context, of Definition, visit func(*metav1.PartialObjectMetadata) error) (version string, _ error) {
+func (o *Operator) eachOf(
+	ctx context.Context, of Definition, visit func(*metav1.PartialObjectMetadata) error,
+) (version string, _ error) {
 	version, err := o.EachObject(ctx, of.Defines, kube.Scope{}, visit)
 	return version, o.unserved(ctx, of, err)
 }
 
-// unserved judges an error of reading a definition's objects.
+// unserved evaluates an error of reading a definition's objects.
 func (o *Operator) unserved(ctx context.Context, of Definition, err error) error {
 	if !kube.IsNotFound(err) {
 		return err

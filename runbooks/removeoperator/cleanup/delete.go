@@ -20,7 +20,7 @@ const deleters = 32
 // deleteEach deletes the very objects that each visits, some at a time, as Delete
 // does. It keeps none of them. After the first error no further deletion begins;
 // those that were made stand, and making them again changes nothing. An error after
-// some were deleted has class Transient, whatever its cause: it has to be looked what
+// some were deleted has class Transient, whatever its cause: it has to be observed what
 // happened.
 func (o *Operator) deleteEach(
 	ctx context.Context, total int, each func(visit func(kube.Object) error) error, report func(runbook.Progress),
@@ -66,11 +66,12 @@ func partly(n int, changed string, err error) error {
 	return apierr.New(apierr.Transient, "%s were %s: %w", count(n, "object"), changed, err)
 }
 
-// deleteAsRead deletes an object, the very one, if it still is as it was read. Whose it is was judged by what it
-// holds: one that changed since has to be judged again, and is a conflict. One that is gone is no error.
+// deleteAsRead deletes an object, the very one, if it still is as it was read. Whose it is was decided by what it
+// holds: one that changed since has to be evaluated again, and is a conflict. One that is gone is no error.
 func (o *Operator) deleteAsRead(ctx context.Context, object kube.Object, version string) error {
 	if object.UID == "" || version == "" {
-		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant, and as what", object)
+		return apierr.New(apierr.Terminal, "deleting %s: it is not known which object of that name is meant, and as what",
+			object)
 	}
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err

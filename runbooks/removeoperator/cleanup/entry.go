@@ -31,16 +31,14 @@ const (
 // Role says why an object is in a bundle, and so which step deletes it.
 type Role string
 
+// The roles.
 const (
-	// RoleDefinition is a CRD of the group, RoleObject a custom resource of the group.
-	RoleDefinition Role = "definition"
-	RoleObject     Role = "object"
-	// RoleHook points into the namespace, RoleOwned is what else is the operator's own.
-	RoleHook  Role = "hook"
-	RoleOwned Role = "owned"
-	// RoleNamespace is the operator's namespace, RoleContent what goes with it.
-	RoleNamespace Role = "namespace"
-	RoleContent   Role = "content"
+	RoleDefinition Role = "definition" // a CRD of the group
+	RoleObject     Role = "object"     // a custom resource of the group
+	RoleHook       Role = "hook"       // points into the namespace
+	RoleOwned      Role = "owned"      // what else is the operator's own
+	RoleNamespace  Role = "namespace"  // the operator's namespace
+	RoleContent    Role = "content"    // goes with the namespace
 )
 
 // Entry is one object of a bundle.
@@ -52,11 +50,13 @@ type Entry struct {
 	Definition *Definition
 }
 
-// transient are the parts of an object's metadata that belong to the one that was exported, and not to what it
+// transientFields are the parts of an object's metadata that belong to the one that was exported, and not to what it
 // is restored to.
-var transient = []string{
-	"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
-	"managedFields", "selfLink",
+func transientFields() []string {
+	return []string{
+		"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
+		"managedFields", "selfLink",
+	}
 }
 
 // writeEntry writes an object as kubectl apply can make it again.
@@ -84,7 +84,7 @@ func (o *Operator) writeEntry(lines *json.Encoder, object *unstructured.Unstruct
 		object.SetOwnerReferences(kept)
 	}
 	object.SetAnnotations(notes)
-	for _, field := range transient {
+	for _, field := range transientFields() {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
 	return lines.Encode(object.Object)
@@ -125,8 +125,10 @@ func (o *Operator) readEntries(from io.Reader, visit func(Entry) error) error {
 	return nil
 }
 
-// fixed are the resources of hooks, owned objects and namespaces.
-var fixed = slices.Concat(hookResources, ownedResources, []kube.Resource{namespaces})
+// fixedResources are those of hooks, owned objects and namespaces.
+func fixedResources() []kube.Resource {
+	return slices.Concat(hookResources(), ownedResources(), []kube.Resource{namespaces})
+}
 
 func entryOf(raw *unstructured.Unstructured, defined map[schema.GroupKind]kube.Resource) (Entry, error) {
 	kind, notes := raw.GroupVersionKind().GroupKind(), raw.GetAnnotations()
@@ -147,6 +149,7 @@ func entryOf(raw *unstructured.Unstructured, defined map[schema.GroupKind]kube.R
 		resource = kube.Resource{Kind: kind.Kind, Namespaced: true}
 		resource.Group = kind.Group
 	default:
+		fixed := fixedResources()
 		at := slices.IndexFunc(fixed, func(r kube.Resource) bool { return r.Group == kind.Group && r.Kind == kind.Kind })
 		if known = at >= 0; known {
 			resource = fixed[at]

@@ -79,7 +79,8 @@ func (o *Operator) DeleteNamespace(ctx context.Context, run runbook.Run, now *Re
 		return err
 	}
 	if now.Namespace.UID != bundle.NamespaceUID {
-		return apierr.New(apierr.Terminal, "conflict: namespace %q is not the one that was exported: it was made anew", o.Namespace)
+		return apierr.New(apierr.Terminal, "conflict: namespace %q is not the one that was exported: it was made anew",
+			o.Namespace)
 	}
 	return o.Delete(ctx, now.Namespace.Object)
 }

@@ -41,7 +41,8 @@ func readExport(ctx context.Context, run runbook.Run, size int64) ([]byte, error
 		content = append(content, some...)
 	}
 	if int64(len(content)) != size {
-		return nil, apierr.New(apierr.Terminal, "conflict: the bundle in the run's exports has %d bytes, %d were written", len(content), size)
+		return nil, apierr.New(apierr.Terminal, "conflict: the bundle in the run's exports has %d bytes, %d were written",
+			len(content), size)
 	}
 	return content, nil
 }

@@ -67,7 +67,8 @@ func TestBundleThatDoesNotFitNeedsAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(exported); apierr.ClassOf(err) != apierr.Terminal || !strings.Contains(err.Error(), "64 MiB") || !strings.Contains(err.Error(), "--bundle") {
+	if err := fill(exported); apierr.ClassOf(err) != apierr.Terminal || !strings.Contains(err.Error(), "64 MiB") ||
+		!strings.Contains(err.Error(), "--bundle") {
 		t.Errorf("more than fits: %v", err)
 	}
 	file, err := openStore(t.TempDir()+"/bundle.json.gz", "run-1")

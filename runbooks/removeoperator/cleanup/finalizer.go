@@ -25,7 +25,7 @@ func (o *Operator) Owns(finalizer string) bool {
 	return inGroup(domain, o.Group) || slices.Contains(o.Finalizers, finalizer)
 }
 
-// Held is an object that is being deleted and can't go.
+// Stuck is an object that is being deleted and can't go.
 type Stuck struct {
 	kube.Object
 	// Own are the finalizers that may be removed, Foreign all others.
@@ -37,7 +37,7 @@ func (h Stuck) String() string {
 	return fmt.Sprintf("%s (held by %s)", h.Object, strings.Join(append(slices.Clone(h.Own), h.Foreign...), ", "))
 }
 
-// heldOf is false for an object that is not being deleted, or that nothing holds.
+// stuckOf is false for an object that is not being deleted, or that nothing holds.
 func (o *Operator) stuckOf(resource kube.Resource, found metav1.Object) (Stuck, bool) {
 	held := Stuck{Object: kube.ObjectOf(resource, found)}
 	if found.GetDeletionTimestamp() == nil {
@@ -83,7 +83,9 @@ func (o *Operator) ReleaseRest(ctx context.Context, run runbook.Run, now *Readin
 }
 
 // releaseOf releases the objects of a definition. One that is gone has none.
-func (o *Operator) releaseOf(ctx context.Context, of Definition, exported map[types.UID]bool, released func(n int)) error {
+func (o *Operator) releaseOf(
+	ctx context.Context, of Definition, exported map[types.UID]bool, released func(n int),
+) error {
 	return kube.RetryExpired(func() error {
 		var stuck []Stuck
 		flush := func() error {
@@ -173,7 +175,8 @@ func (o *Operator) release(ctx context.Context, object kube.Object) error {
 			continue
 		case class == apierr.Missing:
 			return nil
-		case class != apierr.Conflict && class != apierr.Terminal, refused == releaseRounds, runbook.PermitFrom(ctx).Authorize(ctx) != nil:
+		case class != apierr.Conflict && class != apierr.Terminal, refused == releaseRounds,
+			runbook.PermitFrom(ctx).Authorize(ctx) != nil:
 			return refusal
 		}
 		refused++ // the test of the patch failed, most likely: another one writes too
@@ -184,7 +187,9 @@ func (o *Operator) release(ctx context.Context, object kube.Object) error {
 
 // removeFinalizer removes one finalizer of the very object, if it still stands
 // where it was read.
-func (o *Operator) removeFinalizer(ctx context.Context, object kube.Object, at int, finalizer string) (*metav1.PartialObjectMetadata, error) {
+func (o *Operator) removeFinalizer(
+	ctx context.Context, object kube.Object, at int, finalizer string,
+) (*metav1.PartialObjectMetadata, error) {
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return nil, err
 	}

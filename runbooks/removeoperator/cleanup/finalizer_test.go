@@ -23,7 +23,9 @@ import (
 )
 
 func TestWhichFinalizersAreOwn(t *testing.T) {
-	operator := &cleanup.Operator{Group: "package-operator.run", Finalizers: []string{"legacy-cleanup", "other.example/of-the-operator"}}
+	operator := &cleanup.Operator{
+		Group: "package-operator.run", Finalizers: []string{"legacy-cleanup", "other.example/of-the-operator"},
+	}
 	for finalizer, want := range map[string]bool{
 		"package-operator.run/cached":             true,
 		"manifests.package-operator.run/teardown": true,
@@ -53,7 +55,10 @@ var ctx = context.Background()
 
 const ownFinalizer, foreignFinalizer = "example.io/cleanup", "elsewhere.example/protect"
 
-var configMaps = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
+var configMaps = kube.Resource{
+	GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"},
+	Kind:                 "ConfigMap", Namespaced: true,
+}
 
 // TestReleaseRemovesItsOwnFromWhatIsBeingDeleted, one patch each, whatever happens to
 // the object meanwhile.
@@ -68,10 +73,13 @@ func TestReleaseRemovesItsOwnFromWhatIsBeingDeleted(t *testing.T) {
 	}{
 		"foreign finalizers stay":                       {want: []string{foreignFinalizer}, patches: 2},
 		"an object that is not being deleted keeps all": {alive: true, want: both},
-		"one that was changed is judged again":          {meanwhile: func(m *heldMap) { m.finalizers(both[1], both[0], both[2]) }, want: []string{foreignFinalizer}, patches: 3},
-		"one that lost it meanwhile is done":            {meanwhile: func(m *heldMap) { m.finalizers(foreignFinalizer) }, want: []string{foreignFinalizer}, patches: 1},
-		"one that is gone is done":                      {meanwhile: func(m *heldMap) { m.finalizers() }, want: nil, patches: 1},
-		"one that was replaced is another one":          {meanwhile: func(m *heldMap) { m.finalizers(); m.create(both...) }, want: both, patches: 1},
+		"one that was changed is judged again": {meanwhile: func(m *heldMap) { m.finalizers(both[1], both[0], both[2]) },
+			want: []string{foreignFinalizer}, patches: 3},
+		"one that lost it meanwhile is done": {meanwhile: func(m *heldMap) { m.finalizers(foreignFinalizer) },
+			want: []string{foreignFinalizer}, patches: 1},
+		"one that is gone is done": {meanwhile: func(m *heldMap) { m.finalizers() }, want: nil, patches: 1},
+		"one that was replaced is another one": {meanwhile: func(m *heldMap) { m.finalizers(); m.create(both...) },
+			want: both, patches: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newHeldMap(t, both...)
@@ -120,7 +128,8 @@ type heldMap struct {
 func newHeldMap(t testing.TB, finalizers ...string) *heldMap {
 	t.Helper()
 	plane := kubetest.Start(t)
-	m := &heldMap{TB: t, plane: plane, namespace: plane.Namespace(t), operator: &cleanup.Operator{Cluster: connected(t, plane), Group: "example.io"}}
+	m := &heldMap{TB: t, plane: plane, namespace: plane.Namespace(t),
+		operator: &cleanup.Operator{Cluster: connected(t, plane), Group: "example.io"}}
 	config := plane.Config()
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(request *http.Request) (*http.Response, error) {
@@ -173,7 +182,8 @@ func (m *heldMap) maps() interface {
 
 func (m *heldMap) create(finalizers ...string) {
 	m.Helper()
-	made, err := m.maps().Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: finalizers}}, metav1.CreateOptions{})
+	made, err := m.maps().Create(ctx,
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "held", Finalizers: finalizers}}, metav1.CreateOptions{})
 	if err != nil {
 		m.Fatal(err)
 	}

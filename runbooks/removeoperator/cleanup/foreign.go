@@ -3,8 +3,6 @@ package cleanup
 import (
 	"fmt"
 	"slices"
-
-	"salve/kube"
 )
 
 // ForeignError says that the record of a run, or its bundle, names what the run was not asked to touch. A record
@@ -47,19 +45,12 @@ func (o *Operator) checkEntry(entry Entry) error {
 	case RoleContent:
 		own = entry.Namespace == o.Namespace
 	case RoleHook:
-		own = slices.Contains(hookResources, entry.Resource)
+		own = slices.Contains(hookResources(), entry.Resource)
 	case RoleOwned:
-		own = slices.Contains(ownedResources, entry.Resource)
+		own = slices.Contains(ownedResources(), entry.Resource)
 	}
 	if !own || entry.UID == "" || entry.Name == "" {
 		return &ForeignError{fmt.Sprintf("%s (as %q)", entry.Object, entry.Role), "the run's bundle"}
 	}
 	return nil
 }
-
-var (
-	hookResources  = []kube.Resource{validatingHooks, mutatingHooks, apiServices}
-	ownedResources = []kube.Resource{
-		deployments, statefulSets, daemonSets, cronJobs, jobs, clusterRoles, clusterRoleBindings, roleBindings,
-	}
-)

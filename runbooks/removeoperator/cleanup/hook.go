@@ -10,25 +10,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"salve/internal/backoff"
 	"salve/kube"
 	"salve/runbook"
 )
-
-var (
-	validatingHooks = hookResource("validatingwebhookconfigurations", "ValidatingWebhookConfiguration")
-	mutatingHooks   = hookResource("mutatingwebhookconfigurations", "MutatingWebhookConfiguration")
-	apiServices     = kube.Resource{
-		GroupVersionResource: schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}, Kind: "APIService",
-	}
-)
-
-func hookResource(plural, kind string) kube.Resource {
-	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: plural}, Kind: kind}
-}
 
 // Hook is an object by which the API server calls into a namespace: a webhook
 // configuration, or an APIService. When nobody answers there, it holds up what has
@@ -43,7 +30,7 @@ type Hook struct {
 	version  string
 }
 
-// String names the hook, and how much of it is meant.
+// String names the hook, and how much of it is deleted.
 func (h Hook) String() string {
 	if len(h.webhooks) > 0 {
 		return fmt.Sprintf("%s of %s", count(len(h.webhooks), "webhook"), h.Object)
@@ -59,19 +46,20 @@ func (o *Operator) hooks(ctx context.Context) (all []Hook, aggregated map[string
 		list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 			return o.Dynamic.Resource(resource.GroupVersionResource).List(ctx, options)
 		}
-		err := kube.ListPages(ctx, o.Cluster, "listing "+resource.String(), metav1.ListOptions{Limit: wholePage}, list, func(page *unstructured.UnstructuredList) error {
-			for i := range page.Items {
-				found := &page.Items[i]
-				if hook, into := hookOf(resource, found, o.Namespace); into {
-					all = append(all, hook)
+		err := kube.ListPages(ctx, o.Cluster, "listing "+resource.String(), metav1.ListOptions{Limit: wholePage}, list,
+			func(page *unstructured.UnstructuredList) error {
+				for i := range page.Items {
+					found := &page.Items[i]
+					if hook, into := hookOf(resource, found, o.Namespace); into {
+						all = append(all, hook)
+					}
+					if _, service, _ := unstructured.NestedMap(found.Object, "spec", "service"); resource == apiServices && service {
+						group, _, _ := unstructured.NestedString(found.Object, "spec", "group")
+						aggregated[group] = true
+					}
 				}
-				if _, service, _ := unstructured.NestedMap(found.Object, "spec", "service"); resource == apiServices && service {
-					group, _, _ := unstructured.NestedString(found.Object, "spec", "group")
-					aggregated[group] = true
-				}
-			}
-			return nil
-		})
+				return nil
+			})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -157,7 +145,8 @@ func (o *Operator) removeHook(ctx context.Context, hook Hook) error {
 		return err
 	}
 	err = kube.Classify(backoff.Once(ctx, o.Clock, func(ctx context.Context) error {
-		_, err := o.Metadata.Resource(hook.Resource.GroupVersionResource).Patch(ctx, hook.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
+		_, err := o.Metadata.Resource(hook.Resource.GroupVersionResource).
+			Patch(ctx, hook.Name, types.JSONPatchType, patch, metav1.PatchOptions{FieldManager: "salve"})
 		return err
 	}))
 	if err == nil || kube.IsNotFound(err) {

@@ -75,7 +75,8 @@ func (o *Operator) inventoryOf(ctx context.Context, definition Definition, all *
 		all.count(held, stuck, found)
 		return nil
 	})
-	if definition.conversion != nil && apierr.ClassOf(err) == apierr.Transient && context.Cause(ctx) == nil && !apierrors.IsResourceExpired(err) {
+	if definition.conversion != nil && apierr.ClassOf(err) == apierr.Transient && context.Cause(ctx) == nil &&
+		!apierrors.IsResourceExpired(err) {
 		all.Unread = append(all.Unread, definition.Defines.String())
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 	"salve/runbook"
 )
 
-// The holder of a lease is judged as other candidates judge it (client-go's leaderelection:
+// The holder of a lease is evaluated as other candidates do it (client-go's leaderelection:
 // https://github.com/kubernetes/client-go/blob/master/tools/leaderelection/leaderelection.go, "observedTime"):
 // by watching, on our own clock, whether the lease changes within its span. The times in it are the holder's
 // clock, which is never compared with ours.
@@ -26,8 +26,8 @@ const (
 	// longestSpan is watched for, however long the lease says it is. The longest that controllers
 	// ask for is 137 seconds.
 	longestSpan = 3 * time.Minute
-	// leaseLooks is the time between two looks at leases that are watched.
-	leaseLooks = 2 * time.Second
+	// leasePoll is the time between two reads of leases that are watched.
+	leasePoll = 2 * time.Second
 )
 
 // lease is one reading of a Lease.
@@ -40,7 +40,9 @@ type lease struct {
 }
 
 func leaseOf(found *coordinationv1.Lease) lease {
-	seen := lease{name: found.Namespace + "/" + found.Name, uid: found.UID, version: found.ResourceVersion, span: leastSpan}
+	seen := lease{
+		name: found.Namespace + "/" + found.Name, uid: found.UID, version: found.ResourceVersion, span: leastSpan,
+	}
 	seen.held = found.Spec.HolderIdentity != nil && *found.Spec.HolderIdentity != ""
 	if seconds := found.Spec.LeaseDurationSeconds; seconds != nil {
 		seen.span = min(max(time.Duration(*seconds)*time.Second, leastSpan), longestSpan)
@@ -62,7 +64,7 @@ type leaseSeen struct {
 	changed bool
 }
 
-// take judges the leases that there are now. Renewed ones were seen to change within their span. While
+// take evaluates the leases that there are now. Renewed ones were seen to change within their span. While
 // undecided is not zero, the others are silent only when they are the same after that time.
 func (w *leaseWatch) take(leases []lease, now time.Time) (renewed []string, undecided time.Duration) {
 	w.mu.Lock()
@@ -102,9 +104,11 @@ func (o *Operator) renewedLeases(ctx context.Context, report func(runbook.Progre
 			return renewed, nil
 		}
 		if report != nil {
-			report(runbook.Progress{Text: fmt.Sprintf("watching the operator's leases for %s more", undecided.Round(time.Second))})
+			report(runbook.Progress{
+				Text: fmt.Sprintf("watching the operator's leases for %s more", undecided.Round(time.Second)),
+			})
 		}
-		if err := clock.Sleep(ctx, o.Clock, min(leaseLooks, undecided)); err != nil {
+		if err := clock.Sleep(ctx, o.Clock, min(leasePoll, undecided)); err != nil {
 			return nil, err
 		}
 	}
@@ -115,12 +119,13 @@ func (o *Operator) readLeases(ctx context.Context) (all []lease, _ error) {
 	list := o.Client.CoordinationV1().Leases(own.Namespace).List
 	err := kube.RetryExpired(func() error {
 		all = nil
-		return kube.ListPages(ctx, o.Cluster, "listing the operator's leases", own.Options(), list, func(page *coordinationv1.LeaseList) error {
-			for i := range page.Items {
-				all = append(all, leaseOf(&page.Items[i]))
-			}
-			return nil
-		})
+		return kube.ListPages(ctx, o.Cluster, "listing the operator's leases", own.Options(), list,
+			func(page *coordinationv1.LeaseList) error {
+				for i := range page.Items {
+					all = append(all, leaseOf(&page.Items[i]))
+				}
+				return nil
+			})
 	})
 	return all, err
 }

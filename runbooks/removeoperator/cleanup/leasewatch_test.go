@@ -75,8 +75,11 @@ func TestLeaseWatch(t *testing.T) {
 
 // TestSpanOfLeaseIsBounded both ways: somebody may have edited it.
 func TestSpanOfLeaseIsBounded(t *testing.T) {
-	for seconds, want := range map[int32]time.Duration{1: leastSpan, 15: leastSpan, 137: 137 * time.Second, 86400: longestSpan, -5: leastSpan} {
-		if got := leaseOf(&coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: &seconds}}).span; got != want {
+	for seconds, want := range map[int32]time.Duration{
+		1: leastSpan, 15: leastSpan, 137: 137 * time.Second, 86400: longestSpan, -5: leastSpan,
+	} {
+		got := leaseOf(&coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{LeaseDurationSeconds: &seconds}}).span
+		if got != want {
 			t.Errorf("%d seconds: watched for %s, want %s", seconds, got, want)
 		}
 	}
@@ -94,12 +97,14 @@ func TestLivenessByLeases(t *testing.T) {
 		want    bool
 		takes   time.Duration
 	}{
-		"renewed, by a clock three minutes behind": {seconds: 15, every: 700 * time.Millisecond, renewed: -3 * time.Minute, want: true, takes: 2 * time.Second},
-		"renewed, by a clock of next year":         {seconds: 15, every: 10 * time.Second, renewed: 9000 * time.Hour, want: true, takes: 10 * time.Second},
-		"renewed slowly, its span edited":          {seconds: 1, every: 26 * time.Second, want: true, takes: 26 * time.Second},
-		"silent, though renewed just now":          {seconds: 15, want: false, takes: 30 * time.Second},
-		"silent, by a clock of next year":          {seconds: 15, renewed: 9000 * time.Hour, want: false, takes: 30 * time.Second},
-		"silent, and said to be for a day":         {seconds: 86400, want: false, takes: 3 * time.Minute},
+		"renewed, by a clock three minutes behind": {seconds: 15, every: 700 * time.Millisecond, renewed: -3 * time.Minute,
+			want: true, takes: 2 * time.Second},
+		"renewed, by a clock of next year": {seconds: 15, every: 10 * time.Second, renewed: 9000 * time.Hour,
+			want: true, takes: 10 * time.Second},
+		"renewed slowly, its span edited":  {seconds: 1, every: 26 * time.Second, want: true, takes: 26 * time.Second},
+		"silent, though renewed just now":  {seconds: 15, want: false, takes: 30 * time.Second},
+		"silent, by a clock of next year":  {seconds: 15, renewed: 9000 * time.Hour, want: false, takes: 30 * time.Second},
+		"silent, and said to be for a day": {seconds: 86400, want: false, takes: 3 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -109,8 +114,10 @@ func TestLivenessByLeases(t *testing.T) {
 				held := func() *coordinationv1.Lease {
 					renewed := metav1.NewMicroTime(time.Now().Add(row.renewed))
 					return &coordinationv1.Lease{
-						ObjectMeta: metav1.ObjectMeta{Name: "leader", Namespace: "operator-system", UID: "1", ResourceVersion: fmt.Sprint(version)},
-						Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &row.seconds, RenewTime: &renewed},
+						ObjectMeta: metav1.ObjectMeta{
+							Name: "leader", Namespace: "operator-system", UID: "1", ResourceVersion: fmt.Sprint(version),
+						},
+						Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &row.seconds, RenewTime: &renewed},
 					}
 				}
 				if _, err := leases.Create(t.Context(), held(), metav1.CreateOptions{}); err != nil {
@@ -127,15 +134,15 @@ func TestLivenessByLeases(t *testing.T) {
 					}()
 				}
 				o := &Operator{Cluster: &kube.Cluster{Client: client, Clock: clock.Real{}}, Namespace: "operator-system"}
-				began := time.Now()
+				start := time.Now()
 				seen, err := o.Liveness(t.Context(), nil)
-				took := time.Since(began)
-				if err != nil || seen.Alive() != row.want || took < row.takes || took > row.takes+leaseLooks {
+				took := time.Since(start)
+				if err != nil || seen.Alive() != row.want || took < row.takes || took > row.takes+leasePoll {
 					t.Errorf("alive %v after %s (%v), want %v after %s", seen.Alive(), took, err, row.want, row.takes)
 				}
-				began = time.Now()
-				if again, err := o.Liveness(t.Context(), nil); err != nil || again.Alive() != row.want || time.Since(began) > 0 {
-					t.Errorf("asked again: alive %v after %s, %v", again.Alive(), time.Since(began), err)
+				start = time.Now()
+				if again, err := o.Liveness(t.Context(), nil); err != nil || again.Alive() != row.want || time.Since(start) > 0 {
+					t.Errorf("asked again: alive %v after %s, %v", again.Alive(), time.Since(start), err)
 				}
 				stop()
 				synctest.Wait()

@@ -13,7 +13,7 @@ import (
 )
 
 // Liveness is what shows that the operator is at work, or would be at once. It holds no times: the same
-// operator gives the same Liveness whenever it is looked at.
+// operator gives the same Liveness whenever it is read.
 type Liveness struct {
 	Workloads []string `json:"workloads,omitempty"`
 	ReadyPods []string `json:"readyPods,omitempty"`
@@ -36,7 +36,7 @@ func (l Liveness) String() string {
 	return strings.Join(signs, ", ")
 }
 
-// Liveness looks for workloads with replicas and ready pods; when there are none it watches the operator's
+// Liveness finds workloads with replicas and ready pods; when there are none it watches the operator's
 // leases, which may take as long as their span.
 func (o *Operator) Liveness(ctx context.Context, report func(runbook.Progress)) (Liveness, error) {
 	var seen Liveness
@@ -60,14 +60,15 @@ func (o *Operator) Liveness(ctx context.Context, report func(runbook.Progress)) 
 func (o *Operator) readyPods(ctx context.Context) (ready []string, _ error) {
 	for _, in := range o.scopes() {
 		list := o.Client.CoreV1().Pods(in.Namespace).List
-		err := kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), list, func(page *corev1.PodList) error {
-			for i := range page.Items {
-				if pod := &page.Items[i]; podReady(pod) {
-					ready = append(ready, pod.Namespace+"/"+pod.Name)
+		err := kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), list,
+			func(page *corev1.PodList) error {
+				for i := range page.Items {
+					if pod := &page.Items[i]; podReady(pod) {
+						ready = append(ready, pod.Namespace+"/"+pod.Name)
+					}
 				}
-			}
-			return nil
-		})
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -87,13 +88,13 @@ func podReady(pod *corev1.Pod) bool {
 
 // AwaitStopped waits until nothing shows that the operator is at work.
 func (o *Operator) AwaitStopped(ctx context.Context, run runbook.Run) error {
-	for began := o.Clock.Now(); ; {
+	for start := o.Clock.Now(); ; {
 		seen, err := o.Liveness(ctx, run.Report)
 		if err != nil || !seen.Alive() {
 			return err
 		}
 		run.Report(runbook.Progress{Text: "the operator stops", Details: []string{seen.String()}})
-		if err := clock.Sleep(ctx, o.Clock, untilGone.Next(o.Clock.Since(began), 0)); err != nil {
+		if err := clock.Sleep(ctx, o.Clock, pollPause(o.Clock.Since(start))); err != nil {
 			return err
 		}
 	}

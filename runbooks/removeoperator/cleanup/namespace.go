@@ -4,14 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"salve/kube"
-)
-
-var (
-	namespaces = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, Kind: "Namespace"}
-	configMaps = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}, Kind: "ConfigMap", Namespaced: true}
 )
 
 // recordLabel is on the records of runs that are kept in a cluster.
@@ -23,7 +16,7 @@ type Namespace struct {
 	Deleting bool
 	// Records tells whether the journal of a run is kept in it.
 	Records bool
-	// Held are the objects that keep it from going, once it is being deleted.
+	// Stuck are the objects that keep it from going, once it is being deleted.
 	Stuck []Stuck
 }
 

@@ -8,7 +8,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -55,16 +54,6 @@ func (w Workload) String() string {
 	return fmt.Sprintf("%s with %s", w.Object, count(int(w.Replicas), "replica"))
 }
 
-var (
-	deployments  = appsResource("deployments", "Deployment")
-	statefulSets = appsResource("statefulsets", "StatefulSet")
-	daemonSets   = appsResource("daemonsets", "DaemonSet")
-)
-
-func appsResource(plural, kind string) kube.Resource {
-	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: plural}, Kind: kind, Namespaced: true}
-}
-
 // workloads lists the operator's Deployments, StatefulSets and DaemonSets.
 func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 	seen := map[types.UID]bool{}
@@ -72,35 +61,41 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 	add := func(resource kube.Resource, object metav1.Object, replicas int32) {
 		if !seen[object.GetUID()] {
 			seen[object.GetUID()] = true
-			all = append(all, Workload{Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets, version: object.GetResourceVersion()})
+			all = append(all, Workload{
+				Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets,
+				version: object.GetResourceVersion(),
+			})
 		}
 	}
 	apps := o.Client.AppsV1()
 	for _, in := range o.scopes() {
-		err := kube.ListPages(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List, func(list *appsv1.DeploymentList) error {
-			for i := range list.Items {
-				add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
-			}
-			return nil
-		})
+		err := kube.ListPages(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List,
+			func(list *appsv1.DeploymentList) error {
+				for i := range list.Items {
+					add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+				}
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}
-		err = kube.ListPages(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List, func(list *appsv1.StatefulSetList) error {
-			for i := range list.Items {
-				add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
-			}
-			return nil
-		})
+		err = kube.ListPages(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List,
+			func(list *appsv1.StatefulSetList) error {
+				for i := range list.Items {
+					add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+				}
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}
-		err = kube.ListPages(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List, func(list *appsv1.DaemonSetList) error {
-			for i := range list.Items {
-				add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
-			}
-			return nil
-		})
+		err = kube.ListPages(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List,
+			func(list *appsv1.DaemonSetList) error {
+				for i := range list.Items {
+					add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
+				}
+				return nil
+			})
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"salve/kube"
 )
@@ -16,18 +15,6 @@ import (
 type Owned struct {
 	kube.Object
 	version string
-}
-
-var (
-	jobs                = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}, Kind: "Job", Namespaced: true}
-	cronJobs            = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "cronjobs"}, Kind: "CronJob", Namespaced: true}
-	clusterRoles        = rbacResource("clusterroles", "ClusterRole", false)
-	clusterRoleBindings = rbacResource("clusterrolebindings", "ClusterRoleBinding", false)
-	roleBindings        = rbacResource("rolebindings", "RoleBinding", true)
-)
-
-func rbacResource(plural, kind string, namespaced bool) kube.Resource {
-	return kube.Resource{GroupVersionResource: schema.GroupVersionResource{Group: rbacv1.GroupName, Version: "v1", Resource: plural}, Kind: kind, Namespaced: namespaced}
 }
 
 // ownedObjects lists what is the operator's own besides its custom resources and its namespace: workloads, and the
@@ -60,12 +47,13 @@ func (o *Operator) ownedObjects(ctx context.Context) ([]Owned, error) {
 func (o *Operator) ownedOf(ctx context.Context, resource kube.Resource) (all []Owned, _ error) {
 	err := kube.RetryExpired(func() error {
 		all = nil
-		_, err := o.EachObject(ctx, resource, kube.Scope{Namespace: o.Namespace}, func(found *metav1.PartialObjectMetadata) error {
-			if metav1.GetControllerOf(found) == nil {
-				all = append(all, Owned{kube.ObjectOf(resource, found), found.ResourceVersion})
-			}
-			return nil
-		})
+		_, err := o.EachObject(ctx, resource, kube.Scope{Namespace: o.Namespace},
+			func(found *metav1.PartialObjectMetadata) error {
+				if metav1.GetControllerOf(found) == nil {
+					all = append(all, Owned{kube.ObjectOf(resource, found), found.ResourceVersion})
+				}
+				return nil
+			})
 		return err
 	})
 	if kube.IsNotFound(err) { // what is not served has no objects
@@ -91,39 +79,44 @@ func (o *Operator) rights(ctx context.Context) ([]Owned, error) {
 	}
 	var all []Owned
 	add := func(resource kube.Resource, object metav1.Object, own bool) {
-		named := slices.ContainsFunc(selectors, func(s labels.Selector) bool { return s.Matches(labels.Set(object.GetLabels())) })
+		named := slices.ContainsFunc(selectors, func(s labels.Selector) bool {
+			return s.Matches(labels.Set(object.GetLabels()))
+		})
 		_, clusters := object.GetLabels()[bootstrapped]
 		if (own || named) && !clusters {
 			all = append(all, Owned{kube.ObjectOf(resource, object), object.GetResourceVersion()})
 		}
 	}
 	rbac, every := o.Client.RbacV1(), kube.Scope{}.Options()
-	err := kube.ListPages(ctx, o.Cluster, "listing ClusterRoleBindings", every, rbac.ClusterRoleBindings().List, func(list *rbacv1.ClusterRoleBindingList) error {
-		for i := range list.Items {
-			add(clusterRoleBindings, &list.Items[i], subjectsOf(list.Items[i].Subjects, o.Namespace))
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = kube.ListPages(ctx, o.Cluster, "listing RoleBindings", every, rbac.RoleBindings(metav1.NamespaceAll).List, func(list *rbacv1.RoleBindingList) error {
-		for i := range list.Items {
-			if binding := &list.Items[i]; binding.Namespace != o.Namespace { // those go with the namespace
-				add(roleBindings, binding, subjectsOf(binding.Subjects, o.Namespace))
+	err := kube.ListPages(ctx, o.Cluster, "listing ClusterRoleBindings", every, rbac.ClusterRoleBindings().List,
+		func(list *rbacv1.ClusterRoleBindingList) error {
+			for i := range list.Items {
+				add(clusterRoleBindings, &list.Items[i], subjectsOf(list.Items[i].Subjects, o.Namespace))
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil {
 		return nil, err
 	}
-	err = kube.ListPages(ctx, o.Cluster, "listing ClusterRoles", every, rbac.ClusterRoles().List, func(list *rbacv1.ClusterRoleList) error {
-		for i := range list.Items {
-			add(clusterRoles, &list.Items[i], about(list.Items[i].Rules, o.Group))
-		}
-		return nil
-	})
+	err = kube.ListPages(ctx, o.Cluster, "listing RoleBindings", every, rbac.RoleBindings(metav1.NamespaceAll).List,
+		func(list *rbacv1.RoleBindingList) error {
+			for i := range list.Items {
+				if binding := &list.Items[i]; binding.Namespace != o.Namespace { // those go with the namespace
+					add(roleBindings, binding, subjectsOf(binding.Subjects, o.Namespace))
+				}
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	err = kube.ListPages(ctx, o.Cluster, "listing ClusterRoles", every, rbac.ClusterRoles().List,
+		func(list *rbacv1.ClusterRoleList) error {
+			for i := range list.Items {
+				add(clusterRoles, &list.Items[i], about(list.Items[i].Rules, o.Group))
+			}
+			return nil
+		})
 	return all, err
 }
 
@@ -159,7 +152,9 @@ func (o *Operator) IdleSelectors(ctx context.Context) (idle []string, _ error) {
 }
 
 func (o *Operator) selects(ctx context.Context, in kube.Scope) (bool, error) {
-	for _, resource := range []kube.Resource{deployments, statefulSets, daemonSets, pods, clusterRoles, clusterRoleBindings, roleBindings} {
+	for _, resource := range []kube.Resource{
+		deployments, statefulSets, daemonSets, pods, clusterRoles, clusterRoleBindings, roleBindings,
+	} {
 		found, err := o.Objects(ctx, resource, in)
 		if len(found) > 0 || err != nil {
 			return true, err
@@ -167,5 +162,3 @@ func (o *Operator) selects(ctx context.Context, in kube.Scope) (bool, error) {
 	}
 	return false, nil
 }
-
-var pods = kube.Resource{GroupVersionResource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}, Kind: "Pod", Namespaced: true}

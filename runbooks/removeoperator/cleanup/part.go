@@ -33,27 +33,27 @@ func (p Part) Observation() runbook.Observation {
 	return seen
 }
 
-// begunNote keeps what a run was first about to remove.
-const begunNote = "begun"
+// startedNote keeps what a run was first about to remove.
+const startedNote = "started"
 
-type begun struct {
+type started struct {
 	Step  string `json:"step"`
 	Count int    `json:"count"`
 }
 
 // Begin notes in a run how much its first removal is about.
 func (p Part) Begin(ctx context.Context, run runbook.Run, step string) error {
-	if found, err := run.Recall(begunNote, new(begun)); found || err != nil {
+	if found, err := run.Recall(startedNote, new(started)); found || err != nil {
 		return err
 	}
-	return run.Note(ctx, begunNote, begun{step, p.All - p.Going})
+	return run.Note(ctx, startedNote, started{step, p.All - p.Going})
 }
 
 // SinceBegun is Observation, and tells whether the run has removed some of what it
 // was about to.
 func (p Part) SinceBegun(run runbook.Run, step string) runbook.Observation {
-	var first begun
-	found, err := run.Recall(begunNote, &first)
+	var first started
+	found, err := run.Recall(startedNote, &first)
 	seen := p.Observation()
 	seen.Partial = found && (first.Step != step || p.All-p.Going < first.Count)
 	if err != nil {

@@ -29,7 +29,7 @@ func (n notes) Recall(name string, into any) (bool, error) {
 }
 
 // TestARemovalThatWasCutShortIsPartial: what is gone or going can't be taken back,
-// whichever step it was that began.
+// whichever step it was that start.
 func TestARemovalThatWasCutShortIsPartial(t *testing.T) {
 	run := notes{kept: map[string][]byte{}}
 	for _, row := range []struct {

@@ -13,7 +13,7 @@ import (
 	"salve/runbook"
 )
 
-// Reading is one look at what there is of an operator.
+// Reading is one reading of what there is of an operator.
 type Reading struct {
 	Definitions []Definition
 	Objects     Inventory
@@ -62,7 +62,8 @@ func (r *Reading) String() string {
 		count(len(r.Definitions), "CRD"), count(r.Objects.Total, "object"), r.Objects.Deleting,
 		count(len(r.Hooks), "hook"), count(len(r.Owned), "other object"))
 	if len(r.Objects.Unread) > 0 {
-		text += "; not all can be read of " + strings.Join(r.Objects.Unread, ", ") + ", which the operator would have to convert"
+		text += "; not all can be read of " + strings.Join(r.Objects.Unread, ", ") +
+			", which the operator would have to convert"
 	}
 	if r.Namespace == nil {
 		return text + "; no namespace"
@@ -74,10 +75,12 @@ func (r *Reading) String() string {
 func (r *Reading) Evidence(seen time.Time) []runbook.Evidence {
 	all := []runbook.Evidence{runbook.NewEvidence("custom resources", r.Objects.Digest, seen, r.Objects.Counts)}
 	for _, definition := range r.Definitions {
-		all = append(all, runbook.NewEvidence(definition.String(), string(definition.UID), seen, map[string]bool{"deleting": definition.Deleting}))
+		all = append(all, runbook.NewEvidence(definition.String(), string(definition.UID), seen,
+			map[string]bool{"deleting": definition.Deleting}))
 	}
 	if r.Namespace != nil {
-		all = append(all, runbook.NewEvidence(r.Namespace.String(), string(r.Namespace.UID), seen, map[string]bool{"deleting": r.Namespace.Deleting}))
+		all = append(all, runbook.NewEvidence(r.Namespace.String(), string(r.Namespace.UID), seen,
+			map[string]bool{"deleting": r.Namespace.Deleting}))
 	}
 	return all
 }

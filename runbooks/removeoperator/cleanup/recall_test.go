@@ -29,8 +29,10 @@ func (r remembered[T]) Recall(_ string, into any) (bool, error) {
 func TestRecalledReplicas(t *testing.T) {
 	zero := int32(0)
 	client := fake.NewClientset(
-		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: "operator-system", UID: "own"}, Spec: appsv1.DeploymentSpec{Replicas: &zero}},
-		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "prod", UID: "others"}, Spec: appsv1.DeploymentSpec{Replicas: &zero}},
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "operator", Namespace: "operator-system", UID: "own"},
+			Spec: appsv1.DeploymentSpec{Replicas: &zero}},
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "shop", Namespace: "prod", UID: "others"},
+			Spec: appsv1.DeploymentSpec{Replicas: &zero}},
 	)
 	o := &Operator{Cluster: &kube.Cluster{Client: client, Clock: clock.RealClock{}}, Namespace: "operator-system"}
 	for had, refused := range map[int32]bool{1: false, mostReplicas: false, mostReplicas + 1: true, 0: true, -3: true} {
@@ -58,7 +60,8 @@ func TestRecalledConversions(t *testing.T) {
 		"no webhook":        {"strategy": "Webhook"},
 		"another strategy":  {"strategy": "None"},
 	} {
-		_, _, err := o.droppedBy(t.Context(), remembered[map[types.UID]map[string]any]{value: map[types.UID]map[string]any{"1": how}})
+		_, _, err := o.droppedBy(t.Context(),
+			remembered[map[types.UID]map[string]any]{value: map[types.UID]map[string]any{"1": how}})
 		var foreign *ForeignError
 		if !errors.As(err, &foreign) {
 			t.Errorf("%s: %v", name, err)

@@ -50,7 +50,7 @@ func openStore(path, run string) (*store, error) {
 
 // overwritable fails when there is a file that this run did not make.
 func overwritable(path, run string) error {
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // G304: the file that the user named with --bundle
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -61,7 +61,8 @@ func overwritable(path, run string) error {
 	if header, err := gzip.NewReader(file); err == nil && header.Comment == runMark+run {
 		return nil
 	}
-	return apierr.New(apierr.Terminal, "conflict: file %q exists and is not this run's. hint: name another one with --bundle", path)
+	return apierr.New(apierr.Terminal, "conflict: file %q exists and is not this run's. "+
+		"hint: name another one with --bundle", path)
 }
 
 // Write keeps what it is given, as far as there is room.

@@ -3,6 +3,7 @@ package removeoperator_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"salve/engine"
-	"salve/internal/kubetest"
 	"salve/internal/permit"
 	"salve/journal/configmap"
 	"salve/kube"
@@ -69,7 +68,7 @@ func (o *operator) rolesIn(file string) (roles []*rbacv1.ClusterRole) {
 	documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(strings.ReplaceAll(string(raw), "example.io", o.group)), 4096)
 	for {
 		role := &rbacv1.ClusterRole{}
-		if err := documents.Decode(role); err == io.EOF {
+		if err := documents.Decode(role); errors.Is(err, io.EOF) {
 			return roles
 		} else if o.must(err); role.Kind == "ClusterRole" {
 			roles = append(roles, role)
@@ -88,8 +87,9 @@ func (o *operator) as(user string, edit func(*rbacv1.ClusterRole)) (again func(f
 		_, err := o.admin.Client.RbacV1().ClusterRoles().Create(o.Context(), role, metav1.CreateOptions{})
 		o.must(err)
 		_, err = o.admin.Client.RbacV1().ClusterRoleBindings().Create(o.Context(), &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
-			RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+			ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		}, metav1.CreateOptions{})
 		o.must(err)
 		o.Cleanup(func() {
@@ -128,10 +128,13 @@ func lists(groups ...string) func(*rbacv1.ClusterRole) {
 func TestWhatMayNotBeSeenIsUnknown(t *testing.T) {
 	t.Parallel()
 	for name, seen := range map[string][]string{
-		"nothing at all":   {"nowhere.example"},
-		"all but CRDs":     {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io", "coordination.k8s.io"},
-		"all but leases":   {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io", "apiextensions.k8s.io", "GROUP", "sub.GROUP"},
-		"all but the rest": {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io", "apiregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io", "GROUP", "sub.GROUP"},
+		"nothing at all": {"nowhere.example"},
+		"all but CRDs": {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io",
+			"apiregistration.k8s.io", "coordination.k8s.io"},
+		"all but leases": {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io",
+			"apiregistration.k8s.io", "apiextensions.k8s.io", "GROUP", "sub.GROUP"},
+		"all but the rest": {"", "apps", "batch", "rbac.authorization.k8s.io", "admissionregistration.k8s.io",
+			"apiregistration.k8s.io", "apiextensions.k8s.io", "coordination.k8s.io", "GROUP", "sub.GROUP"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,6 +221,8 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	kept, err := configmap.New(configmap.Options{Client: client, Clock: o.cluster.Clock, Namespace: o.team})
 	o.must(err)
 	o.journal = kept
+	_, err = kept.OpenRuns(t.Context()) // as the command line does for --role
+	o.must(err)
 	o.ends(o.run(), runbook.Remediated)
 	o.removed()
 
@@ -229,14 +234,16 @@ func TestTheRoleInDeployIsExactlyWhatIsUsed(t *testing.T) {
 	for _, right := range used {
 		verb, resource, _ := strings.Cut(right, " ")
 		_, group, _ := strings.Cut(resource, ".")
-		if !slices.Contains(given, right) && !slices.Contains(given, verb+" *.*") && !slices.Contains(given, verb+" *."+group) {
+		if !slices.Contains(given, right) && !slices.Contains(given, verb+" *.*") &&
+			!slices.Contains(given, verb+" *."+group) {
 			t.Errorf("%q was asked for and is not in %s", right, rolesFile)
 		}
 	}
 	for _, right := range given {
 		verb, resource, _ := strings.Cut(right, " ")
 		one := func(used string) bool {
-			return used == right || strings.HasPrefix(used, verb+" ") && (resource == "*.*" || resource == "*."+o.group && strings.HasSuffix(used, "."+o.group))
+			return used == right || strings.HasPrefix(used, verb+" ") &&
+				(resource == "*.*" || resource == "*."+o.group && strings.HasSuffix(used, "."+o.group))
 		}
 		if !slices.ContainsFunc(used, one) && seldom[o.named(right)] == "" {
 			t.Errorf("%q is in %s and was not used", o.named(right), rolesFile)
@@ -272,7 +279,8 @@ var seldom = map[string]string{
 	"delete cronjobs.batch":                                             "there is none",
 	"delete jobs.batch":                                                 "there is none",
 	"patch statefulsets/scale":                                          "there is none",
-	"update leases.coordination.k8s.io":                                 "a run this short may end before its lease is renewed",
+	"update leases.coordination.k8s.io": "a run this short may end before it renews " +
+		"its lease",
 }
 
 // rightsOf are those of a role, as "verb resource.group".
@@ -290,36 +298,4 @@ func rightsOf(role *rbacv1.ClusterRole) (rights []string) {
 		}
 	}
 	return rights
-}
-
-// TestTheAPIServerRestartsInTheMiddle: the run waits for it and goes on.
-func TestTheAPIServerRestartsInTheMiddle(t *testing.T) {
-	t.Parallel()
-	plane, err := kubetest.Launch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := plane.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	o := retiredOn(t, plane)
-	o.inputs.CascadeWait.Duration = untilNamespacesGo
-	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		o.widget(name, held(o.finalizer()))
-	}
-	restarted := make(chan struct{})
-	o.when(engine.StepBegan, "delete-objects", func() {
-		plane.StopAPIServer(t)
-		go func() {
-			defer close(restarted)
-			time.Sleep(time.Second)
-			plane.StartAPIServer(t)
-		}()
-	})
-	result := o.run()
-	<-restarted
-	o.ends(result, runbook.Remediated)
-	o.removed()
 }
