@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,15 +71,16 @@ func (p *performance) change(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		return p.unsuccessful(ctx, err, applied(err))
+		return p.unsuccessful(ctx, err, trail.applied(err))
 	}
 	return nil
 }
 
-// applied says what a failed Apply means: refused, or not known. Only a class that
-// says that nothing happened is a refusal.
-func applied(err error) journal.Result {
-	if apierr.MayHaveHappened(err) {
+// applied says what a failed Apply means: refused, or not known. It is a refusal only
+// when the error's class says that nothing happened and every request that left was
+// refused as well: the last of several may be, after the others were not.
+func (t *trail) applied(err error) journal.Result {
+	if apierr.MayHaveHappened(err) || !t.allRefused() {
 		return journal.Result{Result: journal.Unknown}
 	}
 	return journal.Result{Result: journal.Failure, Refused: true}
@@ -147,23 +149,54 @@ type trail struct {
 	more int
 }
 
-func (t *trail) note(request permit.Request) {
+// note lists a request as it leaves, so that one whose answer never comes, or comes
+// to code that was left behind, is listed too.
+func (t *trail) note(sent permit.Request) (answered func(permit.Request)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if i, known := t.at[request]; known {
-		t.made[i].Count++
-		return
+	t.count(sent, 1)
+	return func(answer permit.Request) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		i, listed := t.at[sent]
+		if _, known := t.at[answer]; listed && !known && t.made[i].Count == 1 {
+			delete(t.at, sent) // the answer takes its line
+			t.at[answer], t.made[i] = i, line(answer)
+			return
+		}
+		t.count(sent, -1)
+		t.count(answer, 1)
 	}
-	if len(t.made) == mostRequests {
-		t.more++
+}
+
+func (t *trail) count(request permit.Request, by int) {
+	i, listed := t.at[request]
+	switch {
+	case listed:
+		t.made[i].Count += by
 		return
-	}
-	if t.at == nil {
+	case len(t.made) == mostRequests:
+		t.more += by
+		return
+	case t.at == nil:
 		t.at = map[permit.Request]int{}
 	}
 	t.at[request] = len(t.made)
-	t.made = append(t.made, journal.Request{
-		Method: request.Method, Path: request.Path, Status: request.Status, Class: request.Class, Count: 1,
+	t.made = append(t.made, line(request))
+}
+
+func line(r permit.Request) journal.Request {
+	return journal.Request{Method: r.Method, Path: r.Path, Status: r.Status, Class: r.Class, Count: 1}
+}
+
+// allRefused tells whether every request that is listed was answered by a refusal,
+// after which nothing of it has happened: an answer of the 4xx. More than are listed
+// are not known.
+func (t *trail) allRefused() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.more == 0 && !slices.ContainsFunc(t.made, func(r journal.Request) bool {
+		return r.Count > 0 && (r.Status < http.StatusBadRequest || r.Status >= http.StatusInternalServerError)
 	})
 }
 
@@ -171,10 +204,11 @@ func (t *trail) note(request permit.Request) {
 func (t *trail) entry(step string) *journal.Pending {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.made) == 0 {
+	made := slices.DeleteFunc(slices.Clone(t.made), func(r journal.Request) bool { return r.Count == 0 })
+	if len(made) == 0 {
 		return nil
 	}
 	return &journal.Pending{Kind: journal.Requested, Step: step, Data: journal.Requests{
-		Attempt: t.attempt, Permit: t.permit, Made: slices.Clone(t.made), More: t.more,
+		Attempt: t.attempt, Permit: t.permit, Made: made, More: t.more,
 	}}
 }

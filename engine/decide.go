@@ -22,6 +22,9 @@ func Decide(posture runbook.Posture, findings []runbook.Finding) journal.Verdict
 			verdict.Reason += " (fail-open: the caller is not blocked)"
 		case finding.Answer == runbook.AnswerUnknown:
 			verdict.Outcome = runbook.Undecided
+		case finding.Outcome.Successful():
+			verdict.Outcome = runbook.Undecided
+			verdict.Reason += fmt.Sprintf(" (invalid: a guard can't end a run as %s)", finding.Outcome)
 		case finding.Outcome != "":
 			verdict.Outcome = finding.Outcome
 		default:

@@ -228,8 +228,12 @@ func (x *execution) check(ctx context.Context) ending {
 	}}
 }
 
-// success is the verdict of a run whose checks all hold.
+// success is the verdict of a run whose checks all hold. A run that skipped all of its
+// steps has done nothing.
 func (x *execution) success() journal.Verdict {
+	if !slices.ContainsFunc(x.book.Steps, func(step runbook.Step) bool { return step.Skip == "" }) {
+		return journal.Verdict{Outcome: runbook.NothingToDo, Reason: "every step was skipped"}
+	}
 	verdict := journal.Verdict{Outcome: x.book.Success, Reason: "all final checks hold"}
 	if verdict.Outcome == "" {
 		verdict.Outcome = runbook.Remediated

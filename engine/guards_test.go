@@ -149,7 +149,7 @@ func TestRunWithoutGuardsJournalsNoEmptyEvaluation(t *testing.T) {
 	book := b.book()
 	book.Guards = nil
 	for i := range book.Steps {
-		book.Steps[i].Guards = nil
+		book.Steps[i].Guards, book.Steps[i].Irreversible = nil, false
 	}
 	b.run(book)
 	b.expectStory("opened", "planned", "intent hang-sign", "outcome hang-sign done", "intent switch-off",

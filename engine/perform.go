@@ -69,9 +69,10 @@ type performance struct {
 	// first one for lack of rights came.
 	refused     int
 	deniedSince time.Time
-	// unclassified is the error of an attempt of which nobody has said what it means.
-	// It ends the step, unless the world shows that the change happened.
-	unclassified error
+	// doubtful is the error of an attempt that nobody has classified, or that says
+	// "refused" after requests of it were not. It ends the step, unless the world
+	// shows that the change happened.
+	doubtful error
 }
 
 // perform takes a step to its end: attempts until one is done, one is refused
@@ -105,7 +106,7 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 
 // again decides whether a failed attempt is followed by another one, and when.
 func (p *performance) again(ctx context.Context, err error) (retry bool, wait time.Duration, _ error) {
-	if final(err) || p.unclassified != nil {
+	if final(err) || p.doubtful != nil {
 		return false, 0, err
 	}
 	if lost := p.leases.Check(ctx); lost != nil {
@@ -122,16 +123,14 @@ func (p *performance) again(ctx context.Context, err error) (retry bool, wait ti
 		}
 		p.refused++
 		return now.Sub(p.deniedSince) < denialPatience, refusals().Pause(p.refused, apierr.RetryAfter(err)), err
-	case apierr.Unclassified:
-		if !p.log.step(p.step.Name).Unsettled() {
-			return false, 0, err // it failed before anything was sent
-		}
-		// Look once more, when no request of the attempt can be on its way any longer.
-		p.unclassified = err
-		return true, lateRequest + time.Second, err
-	case apierr.Missing, apierr.Terminal:
+	case apierr.Unclassified, apierr.Missing, apierr.Terminal:
 	}
-	if p.step.RetryWith == nil {
+	if p.log.step(p.step.Name).Unsettled() {
+		// Look once more, when no request of the attempt can be on its way any longer.
+		p.doubtful = err
+		return true, lateRequest + time.Second, err
+	}
+	if p.step.RetryWith == nil || apierr.ClassOf(err) == apierr.Unclassified {
 		return false, 0, err
 	}
 	amended, amendErr := p.retryWith(ctx, err)
@@ -210,7 +209,7 @@ func (p *performance) notHappened(ctx context.Context, seen runbook.Observation)
 	if err := p.closeAttempt(ctx, p.step, seen); err != nil {
 		return err
 	}
-	return p.unclassified
+	return p.doubtful
 }
 
 // closeAttempt journals that the change of an announced attempt did not happen. Only

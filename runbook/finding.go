@@ -91,7 +91,8 @@ func (f Finding) WithEvidence(evidence ...Evidence) Finding {
 }
 
 // WithOutcome ends the run with another outcome than NothingToDo when the guard
-// does not hold.
+// does not hold. A successful one makes the run undecided: success is what the
+// checks found.
 func (f Finding) WithOutcome(outcome Outcome) Finding {
 	f.Outcome = outcome
 	return f

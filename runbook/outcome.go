@@ -20,6 +20,10 @@ const (
 	NeedsAttention Outcome = "needs-attention"
 )
 
+// Successful tells whether an outcome says that the work is done. Only a run whose
+// checks hold ends with one.
+func (o Outcome) Successful() bool { return o == Remediated || o == RolledOut }
+
 // Posture says what an unknown finding means.
 type Posture string
 

@@ -51,6 +51,8 @@ func (v *validation) runbook(r Runbook) {
 		v.add("parallel is %d", r.Parallel)
 	case r.Posture != "" && r.Posture != FailClosed && r.Posture != FailOpen:
 		v.add("posture %q: want %q or %q", r.Posture, FailClosed, FailOpen)
+	case r.Success != "" && !r.Success.Successful():
+		v.add("success %q: want %q or %q", r.Success, Remediated, RolledOut)
 	case len(r.Steps) == 0:
 		v.add("at least one step is required")
 	case len(r.Checks) == 0:
@@ -98,6 +100,8 @@ func (v *validation) step(step Step) {
 		v.add("step %q requires Observe and Apply", step.Name)
 	case step.Budget < 0 || step.PermitLasts < 0 || step.Grace < 0:
 		v.add("step %q has a negative budget, permit or grace", step.Name)
+	case step.Irreversible && len(step.Guards)+len(step.Preconditions) == 0:
+		v.add("irreversible step %q requires a guard or a precondition", step.Name)
 	}
 	if r := step.Retries; r != nil && (r.When == nil || r.Count < 0 || r.Between < 0) {
 		v.add("retries of step %q require When, and neither count nor pause may be negative", step.Name)

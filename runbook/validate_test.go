@@ -104,8 +104,15 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 		"a precondition that is a guard of the step too": {func(r *runbook.Runbook) {
 			r.Steps[0].Guards, r.Steps[0].Preconditions = []string{"full"}, []runbook.Guard{guard("full")}
 		}, "as a precondition too"},
-		"an irreversible preflight": {func(r *runbook.Runbook) { r.Preflight[0].Irreversible = true }, "preflight step"},
-		"an ordered preflight":      {func(r *runbook.Runbook) { r.Preflight[0].After = []string{"open"} }, "preflight step"},
+		"an irreversible preflight": {func(r *runbook.Runbook) {
+			r.Preflight[0].Irreversible, r.Preflight[0].Guards = true, []string{"full"}
+		}, "preflight step"},
+		"an irreversible step that asks nothing": {func(r *runbook.Runbook) {
+			r.Steps[0].Irreversible, r.Steps[0].Guards, r.Steps[0].Preconditions = true, nil, nil
+		}, "requires a guard or a precondition"},
+		"a failure as its success":    {func(r *runbook.Runbook) { r.Success = runbook.Failed }, "success"},
+		"a success that nobody knows": {func(r *runbook.Runbook) { r.Success = "banana" }, "success"},
+		"an ordered preflight":        {func(r *runbook.Runbook) { r.Preflight[0].After = []string{"open"} }, "preflight step"},
 		"a preflight with a rollback": {func(r *runbook.Runbook) {
 			back := step("untidy")
 			r.Preflight[0].Rollback = &back

@@ -22,9 +22,10 @@ type Terms struct {
 	Now func() time.Time
 	// Lease fails when the lease is no longer ours.
 	Lease func(context.Context) error
-	// Note is told each request that the permit let pass; it may be called from
-	// several goroutines. May be nil.
-	Note func(Request)
+	// Note is told each request that the permit lets pass, right before it is sent;
+	// what it gives is told the answer. Both may be called from several goroutines.
+	// May be nil.
+	Note func(sent Request) (answered func(Request))
 }
 
 // Request is one line of a run's audit trail: a change that was sent, and the
@@ -64,10 +65,11 @@ func (p Permit) Authorize(ctx context.Context) error {
 	return nil
 }
 
-func (p Permit) note(made Request) {
-	if p.terms != nil && p.terms.Note != nil {
-		p.terms.Note(made)
+func (p Permit) note(sent Request) (answered func(Request)) {
+	if p.terms == nil || p.terms.Note == nil {
+		return func(Request) {}
 	}
+	return p.terms.Note(sent)
 }
 
 // ID identifies the permit in the form of a GUID, the same for the same run,

@@ -51,21 +51,27 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		request = request.Clone(request.Context())
 		request.Header.Set(t.Header, p.ID())
 	}
-	response, err := t.Base.RoundTrip(request)
 	made := Request{Method: request.Method, Path: request.URL.EscapedPath(), Permit: p.ID()}
+	answered := p.note(made)
+	response, err := t.Base.RoundTrip(request)
 	if err != nil {
 		made.Class = apierr.ClassOf(err)
 	} else {
 		made.Status = response.StatusCode
 	}
-	p.note(made)
+	answered(made)
 	return response, err
 }
 
 // WrappedRoundTripper lets client-go find the transport below.
 func (t *Transport) WrappedRoundTripper() http.RoundTripper { return t.Base }
 
+// passes tells whether a request needs no permit. What asks for another protocol, as
+// exec and port-forward do by GET, may change anything once it has it.
 func (t *Transport) passes(request *http.Request) bool {
+	if request.Header.Get("Upgrade") != "" {
+		return false
+	}
 	switch request.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, "":
 		return true

@@ -38,6 +38,7 @@ func TestNoChangeLeavesWithoutLivePermit(t *testing.T) {
 	for name, row := range map[string]struct {
 		method string
 		permit func(*permit.Terms) // nil: none in the context
+		header http.Header
 		sent   bool
 	}{
 		"a read needs none":                {method: http.MethodGet, sent: true},
@@ -47,8 +48,10 @@ func TestNoChangeLeavesWithoutLivePermit(t *testing.T) {
 		"a change under an expired permit": {method: http.MethodPut, permit: func(t *permit.Terms) { t.Expires = noon }},
 		"a change after the lease was lost": {method: http.MethodPatch,
 			permit: func(t *permit.Terms) { t.Lease = func(context.Context) error { return lost } }},
-		"an exempt request needs none":        {method: http.MethodPost, sent: true},
-		"a lower-case method is not a reader": {method: "get"},
+		"a read that asks for another protocol": {method: http.MethodGet, header: http.Header{"Upgrade": {"websocket"}}},
+		"an exempt request that asks for one":   {method: http.MethodPost, header: http.Header{"Upgrade": {"SPDY/3.1"}}},
+		"an exempt request needs none":          {method: http.MethodPost, sent: true},
+		"a lower-case method is not a reader":   {method: "get"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := &wire{}
@@ -65,6 +68,9 @@ func TestNoChangeLeavesWithoutLivePermit(t *testing.T) {
 			request, err := http.NewRequestWithContext(ctx, row.method, "https://cluster/api/v1/nodes", body)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if row.header != nil {
+				request.Header = row.header
 			}
 			response, err := transport.RoundTrip(request)
 			if response != nil {
@@ -90,10 +96,16 @@ func (c *closing) Close() error             { c.closed = true; return nil }
 
 func TestChangesAreNotedWithTheirAnswer(t *testing.T) {
 	var trail []permit.Request
+	base := &wire{}
 	granted := terms()
-	granted.Note = func(made permit.Request) { trail = append(trail, made) }
+	granted.Note = func(sent permit.Request) func(permit.Request) {
+		if sent.Status != 0 || sent.Path == "" || len(base.sent) != len(trail) {
+			t.Errorf("noted %+v, when %d were sent", sent, len(base.sent))
+		}
+		return func(answer permit.Request) { trail = append(trail, answer) }
+	}
 	p := permit.Mint(granted)
-	transport := &permit.Transport{Base: &wire{}}
+	transport := &permit.Transport{Base: base}
 	for _, path := range []string{"/api/v1/nodes/a%2Fb?token=secret", "/lost"} {
 		request, err := http.NewRequestWithContext(permit.NewContext(t.Context(), p), http.MethodDelete,
 			"https://cluster"+path, nil)
