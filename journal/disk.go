@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -31,6 +32,9 @@ type disk interface {
 	// Lock takes the lock on a file, which the operating system releases when the
 	// process ends. ours is false while another holds it.
 	Lock(name string) (release func() error, ours bool, err error)
+	// Boot names the start of the machine, since which nothing that was written is
+	// lost, synced or not; empty where it has no name.
+	Boot() string
 }
 
 // openMode says what a file is opened for.
@@ -224,6 +228,18 @@ func (f folder) Lock(name string) (release func() error, ours bool, err error) {
 		return nil
 	})
 	return release, ours, err
+}
+
+func (f folder) Boot() string { return boot() }
+
+// boot is the kernel's name for the start of this machine
+// (https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html, random/boot_id).
+func boot() string {
+	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(raw))
 }
 
 // regular is an open regular file.

@@ -192,17 +192,21 @@ func (l *fileLease) OpenRun() *OpenRun {
 
 // SetOpenRun writes the record's head. A crash leaves a head before it or this one,
 // which are both true of a record that only grows. So only a run's first head and
-// its last are made durable; those between are kept beside the lease.
+// its last are made durable; all are kept beside the lease, where each is written
+// before the durable one: since this machine started, it is never the older.
 func (l *fileLease) SetOpenRun(_ context.Context, open OpenRun) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.check(); err != nil {
 		return err
 	}
+	if err := l.head.write(open); err != nil {
+		return err
+	}
 	begun := l.base == nil || l.base.Run != open.Run
 	l.state.Open = &open
-	if !begun && !open.Closed && open.after(*l.base) {
-		return l.head.write(open)
+	if !begun && !open.Closed && open.after(*l.base) && open.Boot == l.base.Boot {
+		return nil
 	}
 	if err := l.write(); err != nil || !begun {
 		return err
@@ -243,10 +247,26 @@ func (f *File) readLease(path string) (leaseState, error) {
 		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. hint: make sure that no run is at work, then remove it",
 			filepath.Join(f.dir, path), err)
 	}
-	if newer, found := readHead(f.disk, path); found && state.Open != nil && newer.Run == state.Open.Run && newer.after(*state.Open) {
-		state.Open = &newer
+	if state.Open != nil {
+		state.Open = f.newest(*state.Open, path)
 	}
 	return state, nil
+}
+
+// newest gives the newer of the durable head and the one beside the lease. Where that
+// one is older or can't be read although the machine runs since it was written,
+// somebody took it away: then the lease vouches for nothing, its seal is gone.
+func (f *File) newest(durable OpenRun, lease string) *OpenRun {
+	beside, found := readHead(f.disk, lease)
+	found = found && beside.Run == durable.Run
+	switch {
+	case found && beside.after(durable):
+		return &beside
+	case found && !durable.after(beside), durable.Closed, durable.Boot == "", durable.Boot != f.disk.Boot():
+		return &durable
+	}
+	durable.Seal = ""
+	return &durable
 }
 
 // write replaces the file at once, so that a crash leaves the old state or the new

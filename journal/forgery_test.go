@@ -198,7 +198,7 @@ func TestHeadIsTheRecordsNewestLine(t *testing.T) {
 		}
 		want := journal.OpenRun{
 			Target: "lamp/1", Run: "run-1", Runbook: "mend", Location: "memory", Key: key.ID(), Epoch: lease.Epoch(), Seq: n + 1,
-			Sum: head.Sum, Closed: kind == journal.Closed, Seal: head.Seal,
+			Sum: head.Sum, Closed: kind == journal.Closed, Boot: head.Boot, Seal: head.Seal,
 		}
 		if head != want || seen[head.Sum] || seen[head.Seal] {
 			t.Errorf("after %q the head is %+v, want %+v", kind, head, want)

@@ -26,7 +26,7 @@ func (r *Record) setHead(ctx context.Context) error {
 	}
 	open := OpenRun{
 		Target: r.Header.Target.ID, Run: r.Run, Runbook: r.Header.Runbook, Location: r.backend.Location(), Key: r.key.ID(),
-		Epoch: r.lease.Epoch(), Seq: len(r.marks), Sum: r.head().sum, Closed: r.Closed != nil,
+		Epoch: r.lease.Epoch(), Seq: len(r.marks), Sum: r.head().sum, Closed: r.Closed != nil, Boot: boot(),
 	}
 	open.Seal = r.key.seal(headPurpose, open.bytes())
 	return r.lease.SetOpenRun(ctx, open)
@@ -45,7 +45,7 @@ func (r *Record) verifyHead(lease Lease) error {
 			continue
 		}
 		if !known.sealedBy(r.key) || known.Target != r.Header.Target.ID {
-			return &HeadError{Run: r.Run, Target: r.Header.Target.ID, Reason: "its seal does not match: it was edited"}
+			return &HeadError{Run: r.Run, Target: r.Header.Target.ID, Reason: "its seal does not match: it was edited, or its newest head was taken away"}
 		}
 		if err := r.matches(&known); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 
 // headFile holds the newest head of the open run's record beside its lease. It is
 // written in place with each append and never synced: a killed process leaves what
-// it wrote, and a power cut an older head, or a torn one that reads as none. Then
-// the head in the lease's own file counts, which is older and as true.
+// it wrote, and a power cut an older head, or a torn one that reads as none. After a
+// power cut the head in the lease's own file counts, which is older and as true.
 type headFile struct{ file diskFile }
 
 func headPath(lease string) string { return lease + ".head" }

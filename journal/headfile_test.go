@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -63,21 +64,44 @@ func TestHeadOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// TestHeadThatCannotBeReadIsNone: the older one in the lease's own file counts.
-func TestHeadThatCannotBeReadIsNone(t *testing.T) {
+// TestHeadThatWasTakenAway: while the machine runs the newest head is there, or
+// somebody took it away. The lease then vouches for no record of the run, whatever is
+// left of it; an operator can still give the run up. After the machine restarted the
+// durable head counts, which is older and as true.
+func TestHeadThatWasTakenAway(t *testing.T) {
 	for name, spoil := range map[string]func(*platter){
 		"torn":             func(p *platter) { headOn(p).data[90] ^= 1 },
 		"cut":              func(p *platter) { headOn(p).data = headOn(p).data[:100] },
 		"empty":            func(p *platter) { headOn(p).data = nil },
 		"gone":             func(p *platter) { delete(p.names, headPath(leasePath("lamp/1"))) },
 		"of another run":   func(p *platter) { forge(p, OpenRun{Run: "run-2", Epoch: 9, Seq: 9}) },
-		"older":            func(p *platter) { forge(p, OpenRun{Run: "run-1", Epoch: 1, Seq: 1, Sum: "older"}) },
+		"older":            func(p *platter) { forge(p, OpenRun{Run: "run-1", Epoch: 1, Seq: 0, Sum: "older"}) },
 		"of an old holder": func(p *platter) { forge(p, OpenRun{Run: "run-1", Epoch: 0, Seq: 9, Sum: "older"}) },
 		"too long":         func(p *platter) { headOn(p).data = append(headOn(p).data, make([]byte, maxLease)...) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			ctx, p := context.Background(), killed(t)
+			spoil(p)
+			lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			record, err := Load(ctx, on(p), "run-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var unvouched *HeadError
+			if err := record.Reopen(lease, noon); !errors.As(err, &unvouched) {
+				t.Errorf("the record is believed: %v", err)
+			}
+			if err := errors.Join(Forget(ctx, on(p), lease, "run-1"), lease.Release(ctx)); err != nil {
+				t.Error(err)
+			}
+		})
+		t.Run(name+", and the machine restarted", func(t *testing.T) {
 			p := killed(t)
 			spoil(p)
+			p.started = "once more"
 			open := known(t, p)
 			if open.Seq != 1 || open.Sum == "older" {
 				t.Errorf("the head is %+v", open)
@@ -86,6 +110,30 @@ func TestHeadThatCannotBeReadIsNone(t *testing.T) {
 				t.Errorf("the run is not found: %v", err)
 			}
 		})
+	}
+}
+
+// TestHeadsAreVouchedForAgainAfterARestart: the first one that is written then is
+// durable.
+func TestHeadsAreVouchedForAgainAfterARestart(t *testing.T) {
+	ctx, p := context.Background(), killed(t)
+	p.started = "once more"
+	var durable leaseState
+	raw := p.names[leasePath("lamp/1")].synced
+	if err := json.Unmarshal(raw, &durable); err != nil || durable.Open.Boot != boot() || durable.Open.Seq != 1 {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := OpenRun{Target: "lamp/1", Run: "run-1", Epoch: lease.Epoch(), Seq: 4, Boot: "once more"}
+	if err := lease.SetOpenRun(ctx, head); err != nil {
+		t.Fatal(err)
+	}
+	raw = p.names[leasePath("lamp/1")].synced
+	if err := json.Unmarshal(raw, &durable); err != nil || *durable.Open != head {
+		t.Errorf("%s, %v", raw, err)
 	}
 }
 

@@ -75,6 +75,9 @@ type OpenRun struct {
 	Sum string `json:"sum"`
 	// Closed says that the run needs nothing more.
 	Closed bool `json:"closed,omitempty"`
+	// Boot names the start of the machine that wrote this; empty where it has no name.
+	// A head that was not synced outlives its process, and not its machine.
+	Boot string `json:"boot,omitempty"`
 	// Seal is over all of the above.
 	Seal string `json:"seal"`
 }
@@ -92,7 +95,8 @@ func (o OpenRun) after(other OpenRun) bool {
 }
 
 func (o OpenRun) bytes() []byte {
-	return fmt.Appendf(nil, "%q %q %q %q %q %d %d %q %t", o.Target, o.Run, o.Runbook, o.Location, o.Key, o.Epoch, o.Seq, o.Sum, o.Closed)
+	return fmt.Appendf(nil, "%q %q %q %q %q %d %d %q %t %q",
+		o.Target, o.Run, o.Runbook, o.Location, o.Key, o.Epoch, o.Seq, o.Sum, o.Closed, o.Boot)
 }
 
 // HeldError says that another runner is at work on the target.

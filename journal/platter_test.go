@@ -26,12 +26,14 @@ type platter struct {
 	ops, cut int
 	// idle are the syncs that do nothing, to see that they are needed.
 	idle string
+	// started names the start of the machine.
+	started string
 }
 
 var errPower = errors.New("the power is cut")
 
 func newPlatter() *platter {
-	return &platter{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]bool{}, cut: -1}
+	return &platter{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]bool{}, cut: -1, started: boot()}
 }
 
 // ignores tells whether a sync of a file does nothing.
@@ -47,6 +49,7 @@ func (p *platter) effect() error {
 // after gives the disk as it is when the power is back.
 func (p *platter) after(how string) *platter {
 	next := newPlatter()
+	next.started = "the power is back"
 	from := p.synced
 	if how != "nothing unsynced is left" {
 		from = p.names
@@ -77,6 +80,8 @@ func torn(old *node) []byte {
 	}
 	return kept
 }
+
+func (p *platter) Boot() string { return p.started }
 
 func (p *platter) Make() error { return nil }
 
