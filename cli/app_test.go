@@ -35,6 +35,8 @@ type bench struct {
 	journal  string
 	// after is told of each request once it was answered.
 	after func(*http.Request)
+	// variables are those of the environment, besides the key's.
+	variables map[string]string
 }
 
 func newBench(t *testing.T, name string) *bench {
@@ -95,7 +97,7 @@ func (b *bench) lookup(name string) string {
 	if name == keyFileVariable {
 		return filepath.Join(b.journal, "key")
 	}
-	return ""
+	return b.variables[name]
 }
 
 // onCluster are the arguments that name the scenario's cluster.

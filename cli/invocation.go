@@ -124,6 +124,7 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	result, err := retryWhileHeld(ctx, e.watch, e.waitForLease, func() (engine.Result, error) {
 		return machine.Run(ctx, book, options)
 	})
+	e.app.expire(ctx, e.retention, e.journal, e.clock, result.Run)
 	return e.undecidedIfUnseen(book.Target, result, err)
 }
 

@@ -121,6 +121,7 @@ func (j *pipelineRun) execute(parent context.Context, run func(context.Context, 
 	runner := j.runner(watch)
 	result, err := retryWhileHeld(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
 	watch.end()
+	a.expire(ctx, j.retention, j.kept, watch.clock, result.Run)
 	if result.Runbook == "" {
 		return err
 	}

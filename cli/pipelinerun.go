@@ -58,6 +58,7 @@ person has to look, because nobody knows what became of a step.`,
 func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	r.journalFlags.addFlags(flags)
+	r.retention.addFlag(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
@@ -101,6 +102,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	}
 	if r.waitForLease < 0 {
 		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
+	}
+	if err := r.retention.read(a, command.Flags()); err != nil {
+		return err
 	}
 	return r.journalFlags.read(a, command.Flags())
 }

@@ -19,6 +19,7 @@ type request struct {
 	skipGuards   bool
 	dryRun       bool
 	waitForLease time.Duration
+	retention    retention
 	// openRun names the run that the lease of a target says is open; set by who opens the journal.
 	openRun func(ctx context.Context, target string) (string, error)
 }
@@ -36,6 +37,9 @@ func (r *request) read(a *app, flags *pflag.FlagSet) error {
 	}
 	if r.waitForLease < 0 {
 		return usage("invalid --wait-for-lease %s: it must be 0 or more", r.waitForLease)
+	}
+	if err := r.retention.read(a, flags); err != nil {
+		return err
 	}
 	dryRun, err := parseBool(a.lookup, "DRY_RUN")
 	if err != nil {

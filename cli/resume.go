@@ -33,6 +33,7 @@ files outside of the working folder have to be named again, and must be the same
 	}
 	groupFlags(command)
 	asked.journalFlags.addFlags(command.Flags())
+	asked.retention.addFlag(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: continue although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
 	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil, "GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
@@ -46,6 +47,9 @@ files outside of the working folder have to be named again, and must be the same
 
 func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string) error {
 	if err := asked.readOverrides(a.lookup); err != nil {
+		return err
+	}
+	if err := asked.retention.read(a, command.Flags()); err != nil {
 		return err
 	}
 	kept, record, err := a.load(command, &asked.journalFlags, run)
@@ -89,6 +93,7 @@ func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journa
 		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
 	})
 	e.watch.end()
+	a.expire(ctx, asked.retention, e.journal, e.clock, result.Run)
 	result, err = e.undecidedIfUnseen(book.Target, result, err)
 	if result.Runbook == "" {
 		return err
