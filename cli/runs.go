@@ -107,18 +107,34 @@ func blank(a *app) error {
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	from, requests := &journalFlags{}, false
+	from, requests, exports, names := &journalFlags{}, false, false, []string{}
 	command := &cobra.Command{
-		Use: "show RUN", Short: "Print the timeline of a run, or what it sent to change something", Args: oneArgument("the name of a run"),
+		Use: "show RUN", Short: "Print the timeline of a run, what it sent to change something, or what it exported",
+		Long: `Print the timeline of a run, what it sent to change something, or what it exported:
+whole objects as they were before they were deleted, which the record itself does not
+hold. They are printed as they were kept, passwords in them included. In a cluster
+that takes the right to get Secrets in namespace salve-system-exports, which the role
+salve-exports of deploy/exports-role.yaml gives.`,
+		Args: oneArgument("the name of a run"),
 		Example: `  # What happened, in order
   salve runs show 20261122-021300-4f1a2b
   # Every changing request that was sent, with its permit and its answer
-  salve runs show 20261122-021300-4f1a2b --requests`,
+  salve runs show 20261122-021300-4f1a2b --requests
+  # What it exported before it deleted something, and one of that whole
+  salve runs show 20261122-021300-4f1a2b --exports
+  salve runs show 20261122-021300-4f1a2b --export bundle-0 > leftovers.json.gz`,
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if requests && exports || len(names) > 0 && (requests || exports) {
+				return usage("--requests, --exports and --export together: name one of them")
+			}
 			_, record, err := a.load(command, from, arguments[0])
 			switch {
 			case err != nil:
 				return err
+			case len(names) > 0:
+				return a.printExports(command.Context(), record, names)
+			case exports:
+				return a.listExports(record.History)
 			case requests:
 				return a.showRequests(record.History)
 			}
@@ -127,6 +143,8 @@ func newRunsShow(a *app) *cobra.Command {
 	}
 	from.addFlags(command.Flags())
 	command.Flags().BoolVar(&requests, "requests", false, "print every changing request that was sent: method, path, permit, status, count")
+	command.Flags().BoolVar(&exports, "exports", false, "list what the run exported: name, size, digest")
+	command.Flags().StringArrayVar(&names, "export", nil, "print the export of this `NAME` as it was kept (repeatable: one after the other)")
 	return command
 }
 

@@ -44,14 +44,26 @@ func (s *stream) Write(text []byte) (int, error) {
 	whole := append(s.partial, text...)
 	end := lastWhole(whole)
 	s.partial = append([]byte(nil), whole[end:]...)
-	_, err := io.WriteString(s.out, console.Visible(string(whole[:end])))
+	return len(text), s.send([]byte(console.Visible(string(whole[:end]))))
+}
+
+// raw writes bytes as they are: for files that another program reads, and never to a
+// terminal.
+func (s *stream) raw(content []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.send(content)
+}
+
+func (s *stream) send(content []byte) error {
+	if s.closed {
+		return nil
+	}
+	_, err := s.out.Write(content)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {
 		s.closed, err = true, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	return len(text), nil
+	return err
 }
 
 // lastWhole is where a character begins at the end of a text whose other bytes are missing; else the text's end.
