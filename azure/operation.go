@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v6"
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
@@ -28,9 +29,9 @@ const (
 	whatIf Kind = "what-if"
 )
 
-// ErrOperationForgotten says that ARM doesn't know an operation any more. How it
-// ended shows in its resource alone.
-var ErrOperationForgotten = errors.New("ARM no longer knows the operation")
+// ErrOperationLost says that an operation can't be polled: ARM doesn't know it any more,
+// or what leads to it is not ARM's. How it ended shows in its resource alone.
+var ErrOperationLost = errors.New("operation lost")
 
 // Operation is a long-running operation of ARM that was accepted.
 type Operation struct {
@@ -62,17 +63,24 @@ func (c *Client) operation(kind Kind, resource string, p poller) *Operation {
 	return &Operation{client: c, kind: kind, resource: resource, poller: p, started: c.clock.Now()}
 }
 
-// Token gives the resume token. An operation that is over has none: ok is false.
+// Token gives the resume token. An operation that is over has none, nor has one whose
+// polling URL is not ARM's: ok is false, and its resource is to be looked at.
 func (o *Operation) Token() (token Token, ok bool) {
 	if o.poller.Done() {
 		return Token{}, false
 	}
 	resume, err := o.poller.ResumeToken()
-	return Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.started}, err == nil
+	if err != nil {
+		return Token{}, false
+	}
+	token = Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.started}
+	_, err = o.client.checked(token, o.resource)
+	return token, err == nil
 }
 
-// Resume makes the operation of a token, to go on polling it. A token that is not of
-// the resource that the caller means, or that leads away from ARM, is class Terminal.
+// Resume makes the operation of a token, to go on polling it. It fails with
+// ErrOperationLost, class Transient, for a token that is not of the resource that the
+// caller means, or that leads away from ARM: the operation was accepted all the same.
 func (c *Client) Resume(token Token, resource string) (*Operation, error) {
 	resume, err := c.checked(token, resource)
 	var resumed poller
@@ -90,7 +98,7 @@ func (c *Client) Resume(token Token, resource string) (*Operation, error) {
 		err = fmt.Errorf("unknown kind %q", token.Kind)
 	}
 	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "resuming an operation: %w", err)
+		return nil, lost(fmt.Errorf("resuming an operation: %w", err))
 	}
 	return &Operation{client: c, kind: token.Kind, resource: resource, poller: resumed, started: token.Began}, nil
 }
@@ -104,8 +112,8 @@ func fromToken[T any](c *Client, token string) (poller, error) {
 }
 
 // Wait polls until the operation ends, at a pace that slows down with its
-// length, and fails with the operation's own error. Of one that ARM no longer knows
-// it fails with ErrOperationForgotten, class Transient: read its resource instead.
+// length, and fails with the operation's own error. Of one that can't be polled it
+// fails with ErrOperationLost, class Transient: read its resource instead.
 func (o *Operation) Wait(ctx context.Context) error {
 	clk := o.client.clock
 	refused := 0
@@ -118,7 +126,7 @@ func (o *Operation) Wait(ctx context.Context) error {
 			if class != apierr.Transient && class != apierr.Throttled {
 				return fmt.Errorf("polling %s: %w", o.kind, err)
 			}
-			if errors.Is(err, ErrOperationForgotten) {
+			if errors.Is(err, ErrOperationLost) {
 				return fmt.Errorf("polling %s: %w", o.kind, err)
 			}
 			refused++
@@ -137,12 +145,26 @@ func (o *Operation) Wait(ctx context.Context) error {
 	return nil
 }
 
-// ended classifies the error of an operation.
+// ended classifies the error of an operation. The operation was accepted: only ARM's own
+// word of how it ended says that it failed, no answer that leads elsewhere or can't be
+// read.
 func ended(err error) error {
-	if isNotFound(err, operationNotFound) {
-		return &apierr.Error{Class: apierr.Transient, Err: fmt.Errorf("%w: %w", ErrOperationForgotten, classify(err))}
+	var foreign *foreignURLError
+	var response *azcore.ResponseError
+	switch answered := errors.As(err, &response); {
+	case isNotFound(err, operationNotFound), errors.As(err, &foreign),
+		answered && response.StatusCode >= 300 && response.StatusCode < 400:
+		return lost(classify(err))
+	case !answered && apierr.ClassOf(err) == apierr.Terminal:
+		return &apierr.Error{Class: apierr.Transient, Err: err}
 	}
 	return classify(err)
+}
+
+// lost is the error of an operation that can't be polled. The class of its cause, which
+// may be one by which nothing happened, must not be found.
+func lost(cause error) error {
+	return &apierr.Error{Class: apierr.Transient, Err: fmt.Errorf("%w: %w", ErrOperationLost, cause)}
 }
 
 // poll asks once and gives the pause that the service wants before the next.

@@ -3,9 +3,11 @@ package azure_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"salve/azure"
 	"salve/internal/apierr"
@@ -78,7 +80,7 @@ func TestTokenIsOfTheOperation(t *testing.T) {
 			switch {
 			case row.want == "" && (err != nil || operation == nil):
 				t.Errorf("not resumed: %v", err)
-			case row.want != "" && (err == nil || apierr.ClassOf(err) != apierr.Terminal ||
+			case row.want != "" && (!errors.Is(err, azure.ErrOperationLost) || apierr.ClassOf(err) != apierr.Transient ||
 				!strings.Contains(err.Error(), row.want)):
 				t.Errorf("got %v of class %s, want %q", err, apierr.ClassOf(err), row.want)
 			}
@@ -99,6 +101,7 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 			true, apierr.Transient},
 		"of another cloud":       {reply{status: 404, body: refusedWith("SubscriptionNotFound")}, false, apierr.Denied},
 		"of a proxy":             {reply{status: 404, body: "<html>"}, false, apierr.Denied},
+		"that leads elsewhere":   {reply{status: 307, header: map[string]string{"Location": "https://evil/"}}, true, apierr.Transient},
 		"preempted by another's": {reply{status: 200, body: `{"status":"Failed","error":{"code":"OperationPreempted","message":"x"}}`}, false, apierr.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,10 +111,61 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 					t.Fatal(err)
 				}
 				err = operation.Wait(context.Background())
-				if errors.Is(err, azure.ErrOperationForgotten) != row.forgotten || apierr.ClassOf(err) != row.class {
+				if errors.Is(err, azure.ErrOperationLost) != row.forgotten || apierr.ClassOf(err) != row.class {
 					t.Errorf("got %v of class %s", err, apierr.ClassOf(err))
 				}
 			})
 		})
 	}
+}
+
+// TestOperationThatLeadsElsewhereHasNoToken: it was accepted, and what becomes of it shows in its resource alone.
+func TestOperationThatLeadsElsewhereHasNoToken(t *testing.T) {
+	const async, location, mine, evil = "Azure-AsyncOperation", "Location", "https://arm" + operations, "https://evil" + operations
+	for name, row := range map[string]struct {
+		header map[string]string
+		want   bool
+	}{
+		"ARM's":                     {map[string]string{async: mine, location: mine}, true},
+		"ARM's Location alone":      {map[string]string{location: mine}, true},
+		"polled elsewhere":          {map[string]string{async: evil, location: mine}, false},
+		"read at the end elsewhere": {map[string]string{async: mine, location: evil}, false},
+		"Location elsewhere":        {map[string]string{location: evil}, false},
+		"without TLS":               {map[string]string{location: "http://arm" + operations}, false},
+		"another subscription's":    {map[string]string{location: "https://arm/subscriptions/00000000-0000-4000-8000-00000000000b/x"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			scripted(t, map[string]reply{"DELETE " + poolPath: {status: 202, header: row.header}}, func(t *testing.T, client *azure.Client) {
+				operation, err := client.DeletePool(permitted(), pool, "etag")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if token, ok := operation.Token(); ok != row.want {
+					t.Errorf("token %+v, %v", token, ok)
+				}
+			})
+		})
+	}
+}
+
+// TestUnreadableStatusOfAnOperationIsAskedForAgain: a proxy's page is not ARM's word of how an operation ended.
+func TestUnreadableStatusOfAnOperationIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		polls := 0
+		client := clientOf(t, "https://arm", roundTrip(func(request *http.Request) (*http.Response, error) {
+			polls++
+			header, body := http.Header{"Content-Type": {"text/html"}}, "<html>"
+			if polls > 2 {
+				header, body = http.Header{"Content-Type": {"application/json"}}, `{"status":"Succeeded"}`
+			}
+			return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
+		}), staticToken{})
+		operation, err := client.Resume(goodToken(), poolPath)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := operation.Wait(t.Context()); err != nil || polls < 3 {
+			t.Errorf("%d polls: %v", polls, err)
+		}
+	})
 }

@@ -116,8 +116,16 @@ func atEndpoint(endpoint, target *url.URL) error {
 		return nil
 	}
 	shown := url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path} // a query may hold a signature
-	return apierr.New(apierr.Terminal, "operation URL %s is not at the ARM endpoint %s://%s",
-		short(shown.String()), endpoint.Scheme, endpoint.Host)
+	return &apierr.Error{Class: apierr.Terminal, Err: &foreignURLError{
+		url: short(shown.String()), endpoint: endpoint.Scheme + "://" + endpoint.Host,
+	}}
+}
+
+// foreignURLError says that a request was not sent, because it was not for ARM.
+type foreignURLError struct{ url, endpoint string }
+
+func (e *foreignURLError) Error() string {
+	return fmt.Sprintf("operation URL %s is not at the ARM endpoint %s", e.url, e.endpoint)
 }
 
 func port(of *url.URL) string {

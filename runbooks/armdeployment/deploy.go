@@ -101,11 +101,9 @@ func (d *deployment) poll(ctx context.Context, run runbook.Run) error {
 	if !found || err != nil {
 		return err
 	}
-	operation, err := d.Azure.Resume(token, azure.DeploymentID(d.Subscription, d.name()))
-	if err != nil {
-		return err
+	if operation, err := d.Azure.Resume(token, azure.DeploymentID(d.Subscription, d.name())); err == nil {
+		_ = operation.Wait(ctx)
 	}
-	_ = operation.Wait(ctx)
 	return context.Cause(ctx)
 }
 

@@ -2,12 +2,14 @@ package armdeployment_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
 
 	"salve/azure"
 	"salve/journal"
@@ -242,4 +244,35 @@ func (s *scene) until(seen func() bool) {
 		time.Sleep(time.Second)
 	}
 	s.t.Fatal("it never came")
+}
+
+// TestOperationThatLeadsElsewhereIsSeenInItsDeployment: ARM accepted it, and nobody else is asked what became of it.
+func TestOperationThatLeadsElsewhereIsSeenInItsDeployment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t, nil)
+		client, err := azure.New(azure.Options{
+			Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: astray{s.world.ARM()}, Clock: clock.RealClock{},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.acts.Azure = client
+		s.ends(runbook.Remediated, "all final checks hold")
+		if s.puts() != 1 {
+			t.Errorf("%d deployments", s.puts())
+		}
+	})
+}
+
+// astray has every answer to a change lead to somebody else's host.
+type astray struct{ next http.RoundTripper }
+
+func (a astray) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := a.next.RoundTrip(request)
+	if err == nil && request.Method == http.MethodPut {
+		for _, name := range []string{"Azure-AsyncOperation", "Location"} {
+			answer.Header.Set(name, "https://evil.example/subscriptions/x")
+		}
+	}
+	return answer, err
 }

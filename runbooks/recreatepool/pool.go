@@ -64,13 +64,12 @@ func (rd *reader) awaitOperation(resource, doing string) error {
 	if !rd.recall(runbook.OperationNote, &token) {
 		return rd.err
 	}
-	operation, err := rd.Azure.Resume(token, resource)
-	if err != nil {
-		return err
-	}
 	rd.run.Report(runbook.Progress{Text: "ARM is " + doing})
-	err = operation.Wait(rd.ctx)
-	if errors.Is(err, azure.ErrOperationForgotten) {
+	operation, err := rd.Azure.Resume(token, resource)
+	if err == nil {
+		err = operation.Wait(rd.ctx)
+	}
+	if errors.Is(err, azure.ErrOperationLost) {
 		return nil // what became of it shows in the resource
 	}
 	return err

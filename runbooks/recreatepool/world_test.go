@@ -3,6 +3,7 @@ package recreatepool_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -30,6 +31,8 @@ type stage struct {
 	brief bool
 	// watch are called with each event of a run.
 	watch []func(engine.Event)
+	// through sees what is sent to ARM and what it answers; nil for nobody.
+	through func(http.RoundTripper) http.RoundTripper
 	// open is the run that the target's lease names; empty for that of the journal.
 	open string
 }
@@ -55,9 +58,13 @@ func load(t testing.TB, name string) azuresim.Scenario {
 // runbooks are those that the scenario's inputs ask for: one for each pool.
 func (s *stage) runbooks() []runbook.Runbook {
 	s.t.Helper()
+	arm := s.world.ARM()
+	if s.through != nil {
+		arm = s.through(arm)
+	}
 	client, err := azure.New(azure.Options{
 		Subscription: s.scenario.Subscription, Credential: s.world.Credential(),
-		Transport: s.world.ARM(), Clock: clock.RealClock{},
+		Transport: arm, Clock: clock.RealClock{},
 	})
 	if err != nil {
 		s.t.Fatal(err)
