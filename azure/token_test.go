@@ -99,9 +99,11 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 		"not found": {reply{status: 404, body: refusedWith("NotFound")}, true, apierr.Transient},
 		"of deployments": {reply{status: 404, body: refusedWith("DeploymentOperationNotFound")},
 			true, apierr.Transient},
-		"of another cloud":       {reply{status: 404, body: refusedWith("SubscriptionNotFound")}, false, apierr.Denied},
-		"of a proxy":             {reply{status: 404, body: "<html>"}, false, apierr.Denied},
-		"that leads elsewhere":   {reply{status: 307, header: map[string]string{"Location": "https://evil/"}}, true, apierr.Transient},
+		"of another cloud": {reply{status: 404, body: refusedWith("SubscriptionNotFound")}, false, apierr.Denied},
+		"of a proxy":       {reply{status: 404, body: "<html>"}, false, apierr.Denied},
+		"that leads elsewhere": {
+			reply{status: 307, header: map[string]string{"Location": "https://evil/"}}, true, apierr.Transient,
+		},
 		"preempted by another's": {reply{status: 200, body: `{"status":"Failed","error":{"code":"OperationPreempted","message":"x"}}`}, false, apierr.Conflict},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +123,9 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 
 // TestOperationThatLeadsElsewhereHasNoToken: it was accepted, and what becomes of it shows in its resource alone.
 func TestOperationThatLeadsElsewhereHasNoToken(t *testing.T) {
-	const async, location, mine, evil = "Azure-AsyncOperation", "Location", "https://arm" + operations, "https://evil" + operations
+	const async, location = "Azure-AsyncOperation", "Location"
+	const mine, evil = "https://arm" + operations, "https://evil" + operations
+	const another = "https://arm/subscriptions/00000000-0000-4000-8000-00000000000b/x"
 	for name, row := range map[string]struct {
 		header map[string]string
 		want   bool
@@ -132,10 +136,11 @@ func TestOperationThatLeadsElsewhereHasNoToken(t *testing.T) {
 		"read at the end elsewhere": {map[string]string{async: mine, location: evil}, false},
 		"Location elsewhere":        {map[string]string{location: evil}, false},
 		"without TLS":               {map[string]string{location: "http://arm" + operations}, false},
-		"another subscription's":    {map[string]string{location: "https://arm/subscriptions/00000000-0000-4000-8000-00000000000b/x"}, false},
+		"another subscription's":    {map[string]string{location: another}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			scripted(t, map[string]reply{"DELETE " + poolPath: {status: 202, header: row.header}}, func(t *testing.T, client *azure.Client) {
+			script := map[string]reply{"DELETE " + poolPath: {status: 202, header: row.header}}
+			scripted(t, script, func(t *testing.T, client *azure.Client) {
 				operation, err := client.DeletePool(permitted(), pool, "etag")
 				if err != nil {
 					t.Fatal(err)
@@ -158,7 +163,9 @@ func TestUnreadableStatusOfAnOperationIsAskedForAgain(t *testing.T) {
 			if polls > 2 {
 				header, body = http.Header{"Content-Type": {"application/json"}}, `{"status":"Succeeded"}`
 			}
-			return &http.Response{StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: request}, nil
+			return &http.Response{
+				StatusCode: 200, Header: header, Body: io.NopCloser(strings.NewReader(body)), Request: request,
+			}, nil
 		}), staticToken{})
 		operation, err := client.Resume(goodToken(), poolPath)
 		if err != nil {

@@ -138,18 +138,21 @@ func TestTokenGoesToARMOnly(t *testing.T) {
 				w.Header().Set("Azure-AsyncOperation", evil.URL+operations)
 				w.WriteHeader(http.StatusAccepted)
 			}},
-		"Location": {call: remove, accepted: true, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, _ string) {
-			w.Header().Set("Location", evil.URL+operations)
-			w.WriteHeader(http.StatusAccepted)
-		}},
-		"without TLS": {call: remove, accepted: true, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, arm string) {
-			w.Header().Set("Location", strings.Replace(arm, "https://", "http://", 1)+operations)
-			w.WriteHeader(http.StatusAccepted)
-		}},
-		"another port": {call: remove, accepted: true, want: "is not at the ARM endpoint", answer: func(w http.ResponseWriter, _ string) {
-			w.Header().Set("Location", "https://127.0.0.1:1"+operations)
-			w.WriteHeader(http.StatusAccepted)
-		}},
+		"Location": {call: remove, accepted: true, want: "is not at the ARM endpoint",
+			answer: func(w http.ResponseWriter, _ string) {
+				w.Header().Set("Location", evil.URL+operations)
+				w.WriteHeader(http.StatusAccepted)
+			}},
+		"without TLS": {call: remove, accepted: true, want: "is not at the ARM endpoint",
+			answer: func(w http.ResponseWriter, arm string) {
+				w.Header().Set("Location", strings.Replace(arm, "https://", "http://", 1)+operations)
+				w.WriteHeader(http.StatusAccepted)
+			}},
+		"another port": {call: remove, accepted: true, want: "is not at the ARM endpoint",
+			answer: func(w http.ResponseWriter, _ string) {
+				w.Header().Set("Location", "https://127.0.0.1:1"+operations)
+				w.WriteHeader(http.StatusAccepted)
+			}},
 		"ARM as the user's name": {call: remove, accepted: true, want: "is not at the ARM endpoint",
 			answer: func(w http.ResponseWriter, arm string) {
 				w.Header().Set("Location", "https://"+strings.TrimPrefix(arm, "https://")+"@"+

@@ -50,7 +50,8 @@ func (a *app) printExports(ctx context.Context, record *journal.Record, names []
 			return usage("export %q not found in run %q. hint: %s", name, record.Run,
 				shell([]string{a.name(), "runs", "show", record.Run, "--exports"}))
 		case err != nil && apierr.ClassOf(err) == apierr.Denied:
-			return fmt.Errorf("%w. hint: the role salve-exports of deploy/exports-role.yaml gives the right to read exports", err)
+			return fmt.Errorf("%w. hint: the role salve-exports of deploy/exports-role.yaml gives the right to read exports",
+				err)
 		case err != nil:
 			return err
 		}

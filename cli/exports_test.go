@@ -48,7 +48,8 @@ func TestExportsArePrintedAsTheyWereKept(t *testing.T) {
 		Kind    string
 		Exports []journal.Export
 	}
-	if err := json.Unmarshal([]byte(out), &list); err != nil || list.Kind != "exports" || !slices.Equal(list.Exports, record.Exports()) {
+	err := json.Unmarshal([]byte(out), &list)
+	if err != nil || list.Kind != "exports" || !slices.Equal(list.Exports, record.Exports()) {
 		t.Errorf("%v: %s", err, out)
 	}
 	out, _ = b.types(0, append(show, "--export", "bundle-1", "--export", "bundle-0")...)
@@ -60,7 +61,8 @@ func TestExportsArePrintedAsTheyWereKept(t *testing.T) {
 		says  string
 		flags []string
 	}{
-		{`export "bundle-7" not found in run "run-1". hint: salve runs show run-1 --exports`, []string{"--export", "bundle-0", "--export", "bundle-7"}},
+		{`export "bundle-7" not found in run "run-1". hint: salve runs show run-1 --exports`,
+			[]string{"--export", "bundle-0", "--export", "bundle-7"}},
 		{"not --output json", []string{"--export", "bundle-0", "--output", "json"}},
 		{together, []string{"--export", "bundle-0", "--exports"}},
 		{together, []string{"--export", "bundle-0", "--requests"}},
@@ -85,7 +87,8 @@ func TestForbiddenExportNamesTheRole(t *testing.T) {
 	var out bytes.Buffer
 	a := &app{stdout: &stream{out: &out}}
 	err := a.printExports(t.Context(), exported(t, barred{journal.NewMemory()}), []string{"bundle-0"})
-	if apierr.ClassOf(err) != apierr.Denied || !strings.Contains(err.Error(), "salve-exports of deploy/exports-role.yaml") || out.Len() > 0 {
+	const role = "salve-exports of deploy/exports-role.yaml"
+	if apierr.ClassOf(err) != apierr.Denied || !strings.Contains(err.Error(), role) || out.Len() > 0 {
 		t.Errorf("got %v; printed %q", err, out.String())
 	}
 }

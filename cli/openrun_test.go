@@ -37,7 +37,9 @@ func (r *readings) begins(t *testing.T, run, target string, closed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := journal.Header{Run: run, Runbook: recreatepool.Name, Target: runbook.Target{ID: target}, Inputs: []byte("{}")}
+	header := journal.Header{
+		Run: run, Runbook: recreatepool.Name, Target: runbook.Target{ID: target}, Inputs: []byte("{}"),
+	}
 	record, err := journal.Create(t.Context(), r, lease, time.Now, header)
 	if err == nil && closed {
 		err = record.Append(t.Context(), journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated})

@@ -19,7 +19,8 @@ type retention struct{ age time.Duration }
 const retentionVariable = "SALVE_RETENTION"
 
 func (r *retention) addFlag(flags *pflag.FlagSet) {
-	flags.DurationVar(&r.age, "retention", journal.DefaultAge, "at the end, delete closed runs that ended longer ago, but for the newest 100; 0 keeps all ("+retentionVariable+")")
+	flags.DurationVar(&r.age, "retention", journal.DefaultAge, "at the end, delete closed runs that ended longer ago, "+
+		"but for the newest 100; 0 keeps all ("+retentionVariable+")")
 }
 
 // read takes flag and environment together.
@@ -51,7 +52,8 @@ func (a *app) expire(ctx context.Context, r retention, kept *journal.Location, c
 	limited, cancel := clock.WithTimeout(ctx, clk, expiring)
 	defer cancel()
 	expired, err := journal.Expire(limited, kept, clk.Now(), r.age, run)
-	line := slog.New(console.NewHandler(a.stderr, a.verbosity)).With(slog.String("component", "journal"), slog.String("run", run))
+	line := slog.New(console.NewHandler(a.stderr, a.verbosity)).
+		With(slog.String("component", "journal"), slog.String("run", run))
 	if err != nil {
 		line = line.With(slog.String("error", err.Error()))
 	}

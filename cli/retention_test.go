@@ -24,7 +24,10 @@ func oldRuns(t *testing.T, store journal.Store) string {
 	began := time.Now().Add(-2 * journal.DefaultAge)
 	for n := range journal.DefaultKeep + 1 {
 		at := began.Add(time.Duration(n) * time.Second)
-		header := journal.Header{Run: at.UTC().Format("20060102-150405-") + "aaaaaa", Runbook: "x", Target: runbook.Target{ID: fmt.Sprint("lamp/", n)}}
+		header := journal.Header{
+			Run: at.UTC().Format("20060102-150405-") + "aaaaaa", Runbook: "x",
+			Target: runbook.Target{ID: fmt.Sprint("lamp/", n)},
+		}
 		record, err := journal.Create(t.Context(), store, journal.NoLease(1), func() time.Time { return at }, header)
 		if err == nil {
 			err = record.Append(t.Context(), journal.Closed, "", journal.Verdict{Outcome: runbook.NothingToDo})
@@ -69,8 +72,16 @@ func TestOldRunsAreDeletedAtTheEndOfARun(t *testing.T) {
 	t.Run("pipeline", func(t *testing.T) {
 		b := newBench(t, "healthy")
 		oldest := oldRuns(t, journal.NewFile(b.journal))
-		const text = "$schema: pipeline.schema.v1\nserviceGroup: Example\nrolloutName: Example\nresourceGroups:\n- name: g\n" +
-			"  resourceGroup: rg\n  subscription: sub\n  steps:\n  - {name: a, action: Shell, command: 'test -e %s', shellIdentity: {value: none}}\n"
+		const text = `$schema: pipeline.schema.v1
+serviceGroup: Example
+rolloutName: Example
+resourceGroups:
+- name: g
+  resourceGroup: rg
+  subscription: sub
+  steps:
+  - {name: a, action: Shell, command: 'test -e %s', shellIdentity: {value: none}}
+`
 		path := filepath.Join(t.TempDir(), "pipeline.yaml")
 		if err := os.WriteFile(path, fmt.Appendf(nil, text, b.journal+"/go"), 0o600); err != nil {
 			t.Fatal(err)
@@ -107,7 +118,8 @@ func TestUndeletedRunsAreNoFailure(t *testing.T) {
 		var log bytes.Buffer
 		a := &app{stderr: &log, verbosity: verbosity}
 		a.expire(t.Context(), retention{age: time.Hour}, journal.LocationOf(store, "memory"), clock.Real{}, "run-1")
-		if got := strings.Count(log.String(), "\n"); got != lines || lines > 0 && !strings.Contains(log.String(), "forbidden") {
+		got := strings.Count(log.String(), "\n")
+		if got != lines || lines > 0 && !strings.Contains(log.String(), "forbidden") {
 			t.Errorf("verbosity %d says %q", verbosity, log.String())
 		}
 	}

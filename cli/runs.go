@@ -144,7 +144,8 @@ salve-exports of deploy/exports-role.yaml gives.`,
 	from.addFlags(command.Flags())
 	command.Flags().BoolVar(&requests, "requests", false, "print every changing request that was sent: method, path, permit, status, count")
 	command.Flags().BoolVar(&exports, "exports", false, "list what the run exported: name, size, digest")
-	command.Flags().StringArrayVar(&names, "export", nil, "print the export of this `NAME` as it was kept (repeatable: one after the other)")
+	command.Flags().StringArrayVar(&names, "export", nil,
+		"print the export of this `NAME` as it was kept (repeatable: one after the other)")
 	return command
 }
 

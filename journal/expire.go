@@ -63,7 +63,8 @@ type expiry struct {
 // applies tells whether a run is to be deleted.
 func (e *expiry) applies(ctx context.Context, run string) bool {
 	record, err := Load(ctx, e.store, run)
-	if err != nil || len(record.Entries) == 0 || record.Closed == nil || record.MigratedTo != nil || len(record.exports) > 0 {
+	if err != nil || len(record.Entries) == 0 || record.Closed == nil || record.MigratedTo != nil ||
+		len(record.exports) > 0 {
 		return false
 	}
 	ended, target := record.Entries[len(record.Entries)-1].At, record.Header.Target.ID
@@ -81,7 +82,8 @@ func (e *expiry) changed(ctx context.Context, target string) string {
 	if known {
 		return newest
 	}
-	if peeked, err := e.store.Peek(ctx, target); err == nil && peeked.Open != nil && peeked.Open.Location == e.store.Location() {
+	peeked, err := e.store.Peek(ctx, target)
+	if err == nil && peeked.Open != nil && peeked.Open.Location == e.store.Location() {
 		if record, err := Load(ctx, e.store, peeked.Open.Run); err == nil && record.Changed() {
 			newest = record.Run
 		}

@@ -72,7 +72,7 @@ func (a aged) write(t *testing.T, store journal.Store, n int) string {
 
 // TestOldRunsExpire: of runs beyond the newest hundred those that nobody needs.
 func TestOldRunsExpire(t *testing.T) {
-	old := 100 * day
+	old, changed, unchanged := 100*day, aged{target: "lamp/2"}, aged{target: "lamp/2", unchanged: true}
 	for name, test := range map[string]struct {
 		oldest  aged
 		expires bool
@@ -89,8 +89,8 @@ func TestOldRunsExpire(t *testing.T) {
 		"with an export":                 {oldest: aged{ago: old, exported: true}},
 		"the only one of its target":     {oldest: aged{ago: old, target: "lamp/2"}},
 		"the only one, nothing changed":  {oldest: aged{ago: old, target: "lamp/2", unchanged: true}, expires: true},
-		"the newest that changed a lamp": {oldest: aged{ago: old, target: "lamp/2"}, newest: &aged{target: "lamp/2", unchanged: true}},
-		"one that was changed again":     {oldest: aged{ago: old, target: "lamp/2"}, newest: &aged{target: "lamp/2"}, expires: true},
+		"the newest that changed a lamp": {oldest: aged{ago: old, target: "lamp/2"}, newest: &unchanged},
+		"one that was changed again":     {oldest: aged{ago: old, target: "lamp/2"}, newest: &changed, expires: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := &counted{Memory: journal.NewMemory()}
@@ -134,10 +134,12 @@ func TestExpireReadsNoYoungRecord(t *testing.T) {
 		t.Errorf("read %v, want %v", store.runs, want)
 	}
 	store.runs = nil
-	if expired, err := journal.Expire(ctx, store, now().Add(300*day), journal.DefaultAge, ""); err != nil || len(expired) != 1 || len(store.runs) != 2 {
+	later := now().Add(300 * day)
+	expired, err = journal.Expire(ctx, store, later, journal.DefaultAge, "")
+	if err != nil || len(expired) != 1 || len(store.runs) != 2 {
 		t.Errorf("expired %v, %v, read %v", expired, err, store.runs)
 	}
-	if expired, err := journal.Expire(ctx, store, now().Add(300*day), journal.DefaultAge, ""); err != nil || len(expired) != 0 {
+	if expired, err := journal.Expire(ctx, store, later, journal.DefaultAge, ""); err != nil || len(expired) != 0 {
 		t.Errorf("of the newest hundred %v expired: %v", expired, err)
 	}
 }

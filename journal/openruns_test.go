@@ -17,7 +17,8 @@ func leave(t *testing.T, store journal.Store, run, target string, closed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := journal.Create(ctx, store, lease, now, journal.Header{Run: run, Runbook: "lamp-off", Target: runbook.Target{ID: target}})
+	header := journal.Header{Run: run, Runbook: "lamp-off", Target: runbook.Target{ID: target}}
+	record, err := journal.Create(ctx, store, lease, now, header)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestSeveralLockersNameARunOnce(t *testing.T) {
 	leave(t, world, "run-1", "lamp/1", false)
 	leave(t, here, "run-1", "lamp/1", false)
 	leave(t, here, "run-2", "lamp/2", false)
-	if got := openRuns(t, journal.Lockers{world, here}); !slices.Equal(got, []string{"run-1 on lamp/1", "run-2 on lamp/2"}) {
+	got := openRuns(t, journal.Lockers{world, here})
+	if !slices.Equal(got, []string{"run-1 on lamp/1", "run-2 on lamp/2"}) {
 		t.Errorf("open are %v", got)
 	}
 }

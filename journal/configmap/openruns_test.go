@@ -35,7 +35,8 @@ func TestLeasesNameTheOpenRuns(t *testing.T) {
 		target := runbook.Target{ID: "lamp of " + run}
 		lease, err := kept.Lock(t.Context(), journal.Claim{Target: target.ID})
 		b.must(err)
-		record, err := journal.Create(t.Context(), kept, lease, time.Now, journal.Header{Run: run, Runbook: "lamp-off", Target: target})
+		header := journal.Header{Run: run, Runbook: "lamp-off", Target: target}
+		record, err := journal.Create(t.Context(), kept, lease, time.Now, header)
 		b.must(err)
 		if closed {
 			b.must(record.Append(t.Context(), journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}))

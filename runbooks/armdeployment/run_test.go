@@ -251,7 +251,8 @@ func TestOperationThatLeadsElsewhereIsSeenInItsDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t, nil)
 		client, err := azure.New(azure.Options{
-			Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: astray{s.world.ARM()}, Clock: clock.RealClock{},
+			Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: astray{s.world.ARM()},
+			Clock: clock.RealClock{},
 		})
 		if err != nil {
 			t.Fatal(err)
