@@ -30,7 +30,7 @@ func TestABudgetThatAllowsNothingIsNamedAndHoldsUpNobodyElse(t *testing.T) {
 	s.pods(1, "web", "web-2")
 	s.pods(0, "other", others[:20]...)
 	s.pods(1, "other", others[20:]...)
-	s.budget("web", "web", 3, 0)
+	s.budget("web", 3, 0)
 	var reports []runbook.Progress
 	drained, err := s.drain(kube.DrainOptions{Deadline: 10 * time.Second, Parallel: 2,
 		Progress: func(p runbook.Progress) { reports = append(reports, p) }})
@@ -67,7 +67,7 @@ func TestABudgetThatAllowsOneAtATimeIsWaitedFor(t *testing.T) {
 			s := onNodes(t, 4)
 			s.must(s.cluster.Cordon(permit.NewContext(s.Context(), granted("spare")), nodes(t, s.cluster, s.selector)[2:]...))
 			s.deployment("web", 6)
-			s.budget("web", "web", 5, 1)
+			s.budget("web", 5, 1)
 			for _, node := range nodes(t, s.cluster, s.selector)[2:] {
 				s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("spare")), node, "spare"))
 			}
@@ -120,8 +120,8 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 			s := onNodes(t, 1)
 			s.pods(0, "web", "web-0")
 			s.pods(0, "other", "other-0")
-			s.budget("one", "web", 0, 1)
-			s.budget("two", "web", 0, 1)
+			s.budget("one", 0, 1)
+			s.budget("two", 0, 1)
 			if c.rightsWeAskFor {
 				s.cluster = connected(t, s.asUser())
 			}

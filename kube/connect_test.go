@@ -51,7 +51,8 @@ contexts: [{name: aks, context: {cluster: aks, user: entra}}]
 users:
   - name: entra
     user:
-      exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin-that-is-not-there, args: [get-token], interactiveMode: Never}
+      exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin-that-is-not-there,
+      args: [get-token], interactiveMode: Never}
 `, server.URL, base64.StdEncoding.EncodeToString(authority))
 	credential := &counting{}
 	cluster, err := kube.Connect([]byte(kubeconfig), credential, clock.RealClock{})

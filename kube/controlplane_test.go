@@ -153,15 +153,15 @@ func (s *site) deployment(app string, replicas int32) {
 	})
 }
 
-// budget makes a PodDisruptionBudget over the pods of an app, and waits until it
-// was counted.
-func (s *site) budget(name, app string, minAvailable int, allowed int32) {
+// budget makes a PodDisruptionBudget over the pods of the app web, and waits until
+// it was counted.
+func (s *site) budget(name string, minAvailable int, allowed int32) {
 	s.Helper()
 	least := intstr.FromInt(minAvailable)
 	_, err := s.client.PolicyV1().PodDisruptionBudgets(s.namespace).Create(s.Context(), &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: policyv1.PodDisruptionBudgetSpec{
-			MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}},
+			MinAvailable: &least, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
 		},
 	}, metav1.CreateOptions{})
 	s.must(err)

@@ -36,7 +36,7 @@ func BenchmarkDrainAgainstKubectl(b *testing.B) {
 	f.workloads("app", 20, 30, 1)
 	var kubectl, ours time.Duration
 	for b.Loop() {
-		f.settle(600)
+		f.spread(600)
 		kubectl += f.timed(func() {
 			command := exec.CommandContext(b.Context(), f.plane.Program("kubectl"), "--kubeconfig", f.plane.Kubeconfig(),
 				"drain", "-l", f.selector, "--ignore-daemonsets", "--delete-emptydir-data", "--force")
@@ -44,7 +44,7 @@ func BenchmarkDrainAgainstKubectl(b *testing.B) {
 				b.Fatalf("kubectl drain: %v\n%s", err, said[max(0, len(said)-2000):])
 			}
 		})
-		f.settle(600)
+		f.spread(600)
 		ours += f.timed(func() { f.drained(600) })
 	}
 	rounds := float64(b.N)
@@ -63,9 +63,9 @@ func BenchmarkDrainOfManyPods(b *testing.B) {
 	var bare, ours time.Duration
 	var peak, cpu float64
 	for b.Loop() {
-		f.settle(pods)
+		f.spread(pods)
 		bare += f.timed(func() { f.evictBarely(64) })
-		f.settle(pods)
+		f.spread(pods)
 		heap, before := kubetest.WatchHeap(), cpuSeconds(b)
 		ours += f.timed(func() { f.drained(pods) })
 		cpu += cpuSeconds(b) - before
@@ -86,10 +86,10 @@ func BenchmarkDrainBesideBudgets(b *testing.B) {
 	f := newFleet(b, 20)
 	f.workloads("free", 10, half/10, 1)
 	for b.Loop() {
-		f.settle(half)
+		f.spread(half)
 		alone := f.timeUntilGone("free", half)
 		f.workloads("budgeted", 10, half/10, 1)
-		f.settle(2 * half)
+		f.spread(2 * half)
 		f.budgets("budgeted", 10)
 		beside := f.timeUntilGone("free", half)
 		b.ReportMetric(alone.Seconds(), "alone-s")
@@ -148,8 +148,8 @@ func (f *fleet) budgets(half string, sets int) {
 	})
 }
 
-// settle opens the nodes and waits until all pods run on them.
-func (f *fleet) settle(pods int) {
+// spread opens the nodes and waits until all pods run on them.
+func (f *fleet) spread(pods int) {
 	f.b.StopTimer()
 	defer f.b.StartTimer()
 	for _, name := range f.names {
@@ -188,9 +188,9 @@ func (f *fleet) until(what string, holds func() bool) {
 }
 
 func (f *fleet) timed(work func()) time.Duration {
-	began := time.Now()
+	start := time.Now()
 	work()
-	return time.Since(began)
+	return time.Since(start)
 }
 
 // drained cordons and drains all nodes, as a runbook does.
@@ -260,7 +260,7 @@ func (f *fleet) timeUntilGone(half string, pods int) time.Duration {
 	ctx, stop := context.WithCancel(f.Context())
 	var draining sync.WaitGroup
 	nodes := f.cordoned()
-	began := time.Now()
+	start := time.Now()
 	draining.Go(func() {
 		// it is stopped
 		_, _ = f.cluster.Drain(permit.NewContext(ctx, granted("run-1")), nodes, kube.DrainOptions{Deadline: long})
@@ -268,7 +268,7 @@ func (f *fleet) timeUntilGone(half string, pods int) time.Duration {
 	defer draining.Wait()
 	defer stop()
 	f.awaitGone(half, there.ResourceVersion, left)
-	return time.Since(began)
+	return time.Since(start)
 }
 
 // awaitGone watches until the pods are gone. The API server ends a watch that is

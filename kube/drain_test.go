@@ -253,7 +253,7 @@ func TestWhatWasDoneIsSaidWhenADrainIsStopped(t *testing.T) {
 	s := onNodes(t, 1)
 	s.pods(0, "web", "web-0")
 	s.pods(0, "other", "other-0", "other-1")
-	s.budget("web", "web", 1, 0)
+	s.budget("web", 1, 0)
 	ctx, stop := context.WithCancel(s.Context())
 	defer stop()
 	drained, err := s.cluster.Drain(permit.NewContext(ctx, granted("run-1")), s.cordoned(),

@@ -50,13 +50,13 @@ func TestNoEvictionAfterThePermitExpired(t *testing.T) {
 	onAPI(t, []string{"web-0", "web-1"}, func(t *testing.T, a *api, c *Cluster) {
 		a.answer = neverAllowing
 		const lasts = 20 * time.Second
-		began := time.Now()
-		short := under(t.Context(), func(terms *permit.Terms) { terms.Expires = began.Add(lasts) })
+		start := time.Now()
+		short := under(t.Context(), func(terms *permit.Terms) { terms.Expires = start.Add(lasts) })
 		drained, err := c.Drain(short, oneNode, DrainOptions{Deadline: time.Hour})
 		if err == nil || apierr.ClassOf(err) != apierr.Conflict || drained.Complete() {
 			t.Errorf("got %+v, %v", drained, err)
 		}
-		if took := time.Since(began); took < lasts || took > lasts+budgetBackoff().Longest {
+		if took := time.Since(start); took < lasts || took > lasts+budgetBackoff().Longest {
 			t.Errorf("it ended after %s", took)
 		}
 		seen := a.arrivals("")
@@ -86,13 +86,13 @@ func TestDrainEndsWhenItsPreconditionFails(t *testing.T) {
 	t.Parallel()
 	onAPI(t, []string{"web-0", "other-0"}, func(t *testing.T, a *api, c *Cluster) {
 		a.answer = neverAllowing
-		began := time.Now()
+		start := time.Now()
 		cordoned := errors.New("node \"stand-in-0\" is cordoned")
 		evaluations := 0
 		drained, err := c.Drain(under(t.Context(), nil), oneNode, DrainOptions{
 			Deadline: time.Hour, PreconditionInterval: 10 * time.Second,
 			Precondition: func(context.Context) error {
-				if evaluations++; time.Since(began) >= 35*time.Second {
+				if evaluations++; time.Since(start) >= 35*time.Second {
 					return cordoned
 				}
 				return nil
@@ -101,7 +101,7 @@ func TestDrainEndsWhenItsPreconditionFails(t *testing.T) {
 		if !errors.Is(err, cordoned) || !strings.Contains(err.Error(), "precondition failed") {
 			t.Errorf("got %v", err)
 		}
-		if took := time.Since(began); took != 40*time.Second || evaluations != 5 {
+		if took := time.Since(start); took != 40*time.Second || evaluations != 5 {
 			t.Errorf("it ended after %s and %d evaluations", took, evaluations)
 		}
 		if !slices.Equal(drained.Evicted, []string{"team/other-0"}) || len(drained.Remaining) != 1 {
@@ -185,7 +185,9 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 			onAPI(t, []string{"web-0", "web-1", "other-0", "other-1", "other-2"}, func(t *testing.T, a *api, cluster *Cluster) {
 				a.budgets = []policyv1.PodDisruptionBudget{{
 					ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web"},
-					Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
+					Spec: policyv1.PodDisruptionBudgetSpec{
+						Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+					},
 				}}
 				var refused atomic.Bool
 				a.answer = func(request *http.Request, pod string) *http.Response {
@@ -219,7 +221,9 @@ func TestNoMoreEvictionsInFlightThanAllowed(t *testing.T) {
 	onAPI(t, pods, func(t *testing.T, a *api, c *Cluster) {
 		a.budgets = []policyv1.PodDisruptionBudget{{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "web"},
-			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}},
+			Spec: policyv1.PodDisruptionBudgetSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			},
 		}}
 		a.answer = func(request *http.Request, _ string) *http.Response {
 			if request.Method == http.MethodPost {

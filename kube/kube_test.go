@@ -137,7 +137,7 @@ func TestANodeOfTheSameNameIsNotTheOneThatWasRead(t *testing.T) {
 func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 	inCluster(t, spare, func(t *testing.T, cluster *kube.Cluster, _ *azuresim.World) {
 		var last runbook.Progress
-		began := time.Now()
+		start := time.Now()
 		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"),
 			kube.DrainOptions{Deadline: 5 * time.Minute, Progress: func(p runbook.Progress) { last = p }})
 		if err != nil {
@@ -152,7 +152,7 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 				t.Errorf("%+v", skipped)
 			}
 		}
-		if took := time.Since(began); took > time.Minute {
+		if took := time.Since(start); took > time.Minute {
 			t.Errorf("took %s", took)
 		}
 		if len(last.Details) == 0 || strings.Contains(strings.Join(last.Details, " "), "blocked") {
@@ -168,13 +168,13 @@ func TestDrainEmptiesNodesAtOnce(t *testing.T) {
 func TestDrainNamesTheBudgetInTheWay(t *testing.T) {
 	inCluster(t, spare+"faults: [{pdbBlocks: {app: coredns}}]\n", func(t *testing.T, cluster *kube.Cluster,
 		_ *azuresim.World) {
-		began := time.Now()
+		start := time.Now()
 		drained, err := cluster.Drain(permit.NewContext(ctx, granted("run-1")), cordonAll(t, cluster, "run-1"),
 			kube.DrainOptions{Deadline: 2 * time.Minute})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); took < 2*time.Minute || took > 2*time.Minute+10*time.Second {
+		if took := time.Since(start); took < 2*time.Minute || took > 2*time.Minute+10*time.Second {
 			t.Errorf("the deadline of 2m was kept after %s", took)
 		}
 		if drained.Complete() || !strings.Contains(drained.Blockers(), "coredns") || !strings.Contains(drained.Blockers(),
@@ -217,11 +217,11 @@ func TestAwaitNodesSeesThemComeAndSurvivesALostWatch(t *testing.T) {
 			time.Sleep(30 * time.Second)
 			_ = cluster.Cordon(permit.NewContext(ctx, granted("run-1")), cordoned)
 		}()
-		began := time.Now()
+		start := time.Now()
 		err := cluster.AwaitNodes(ctx, system, func(all []kube.Node) bool {
 			return slices.ContainsFunc(all, func(node kube.Node) bool { return node.Unschedulable })
 		})
-		if took := time.Since(began); err != nil || took > 31*time.Second {
+		if took := time.Since(start); err != nil || took > 31*time.Second {
 			t.Errorf("seen after %s: %v", took, err)
 		}
 	})

@@ -19,6 +19,7 @@ func ParseSelector(text string) (labels.Selector, error) {
 		switch requirement.Operator() {
 		case selection.Equals, selection.DoubleEquals, selection.In, selection.Exists:
 			return parsed, nil
+		default: // the others select objects without the label too
 		}
 	}
 	return nil, apierr.New(apierr.Terminal, "invalid selector %q: it requires no label (use for example app=web)", text)

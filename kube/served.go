@@ -11,7 +11,7 @@ import (
 	"salve/internal/apierr"
 )
 
-// ConfirmNotServed judges a 404 of a whole path: it means that the API server does
+// ConfirmNotServed evaluates a 404 of a whole path: it means that the API server does
 // not serve the resource, or that something in between answered. Only when the API
 // server's discovery does not list the resource either is the error of class
 // Missing, as absence needs a second source; otherwise it is Transient. Any other

@@ -312,7 +312,8 @@ kind: Config
 current-context: aks
 clusters: [{name: aks, cluster: ` + cluster + `}]
 contexts: [{name: aks, context: {cluster: aks, user: entra}}]
-users: [{name: entra, user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, interactiveMode: Never}}}]
+users: [{name: entra, user: {exec: {
+  apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, interactiveMode: Never}}}]
 `
 		_, err := Connect([]byte(kubeconfig), unusedCredential{t: t}, clock.RealClock{})
 		if err == nil || apierr.ClassOf(err) != apierr.Terminal || !strings.Contains(err.Error(), "not verified by TLS") {
