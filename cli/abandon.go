@@ -74,7 +74,8 @@ func (a *app) forget(ctx context.Context, kept *journal.Location, run, target st
 	defer func() { err = errors.Join(err, lease.Release(ctx)) }()
 	switch err := journal.Forget(ctx, kept, lease, run); {
 	case err != nil && apierr.ClassOf(err) == apierr.Missing:
-		fmt.Fprintf(a.stdout, "The lease on %s does not name run %s: it is in nobody's way. salve runs prune --broken removes its record.\n", target, run)
+		fmt.Fprintf(a.stdout, "The lease on %s does not name run %s: it is in nobody's way. "+
+			"salve runs prune --broken removes its record.\n", target, run)
 	case err != nil:
 		return fmt.Errorf("abandoning run %q: %w", run, err)
 	default:

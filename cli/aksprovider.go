@@ -62,7 +62,8 @@ func (o *aksEntry[Inputs]) read(a *app, asked *request, flags *pflag.FlagSet) er
 func (o *aksEntry[Inputs]) factory(a *app, asked *request) (factory, error) {
 	named := o.Cluster(o.inputs)
 	asked.inputs = recreatepool.Defaults() // of them only the cluster's name is used
-	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = named.Subscription, named.ResourceGroup, named.Cluster
+	in := &asked.inputs
+	in.Subscription, in.ResourceGroup, in.Cluster = named.Subscription, named.ResourceGroup, named.Cluster
 	world, err := a.connect(asked.cloud, asked.inputs)
 	world.OpenRun = func(ctx context.Context, target string) (string, error) { return asked.openRun(ctx, target) }
 	return &aksFactory[Inputs]{entry: o, world: AKS(world)}, err
@@ -77,7 +78,9 @@ func (o *aksEntry[Inputs]) resumed(a *app, asked *request, header journal.Header
 	return o.factory(a, asked)
 }
 
-func (o *aksEntry[Inputs]) watch(ctx context.Context, a *app, asked *request, say func(string)) (runbook.Finding, error) {
+func (o *aksEntry[Inputs]) watch(
+	ctx context.Context, a *app, asked *request, say func(string),
+) (runbook.Finding, error) {
 	factory, err := o.factory(a, asked)
 	if err != nil {
 		return runbook.Finding{}, err
@@ -110,7 +113,9 @@ func (r *aksFactory[Inputs]) trial() (runbook.Runbook, error) {
 	return r.entry.made(r.world, r.entry.inputs)
 }
 
-func (r *aksFactory[Inputs]) again(_ context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook, error) {
+func (r *aksFactory[Inputs]) again(
+	_ context.Context, kept *journal.Location, header journal.Header,
+) (runbook.Runbook, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err
@@ -139,7 +144,9 @@ func (r *aksFactory[Inputs]) worldWith(kept *journal.Location) AKS {
 	return world
 }
 
-func (r *aksFactory[Inputs]) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+func (r *aksFactory[Inputs]) books(
+	ctx context.Context, kept *journal.Location,
+) ([]runbook.Runbook, []engine.Result, error) {
 	selected, ending, err := r.selected(ctx, kept)
 	if err != nil || ending != nil {
 		return nil, ending, err

@@ -180,6 +180,7 @@ func (e *invocation) says(results []engine.Result) string {
 	switch last.Outcome {
 	case "", runbook.Remediated, runbook.NothingToDo:
 		return line + report.Advice(last, e.next(last))
+	default:
+		return line + " " + report.LastLine(last, e.next(last))
 	}
-	return line + " " + report.LastLine(last, e.next(last))
 }

@@ -72,12 +72,16 @@ func (b *bench) RoundTrip(request *http.Request) (*http.Response, error) {
 var _ http.RoundTripper = (*bench)(nil)
 
 func (b *bench) connect(_ cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
-	client, err := azure.New(azure.Options{Subscription: in.Subscription, Credential: b.world.Credential(), Transport: b, Clock: b.clock})
+	client, err := azure.New(azure.Options{
+		Subscription: in.Subscription, Credential: b.world.Credential(), Transport: b, Clock: b.clock,
+	})
 	if err != nil {
 		return recreatepool.World{}, err
 	}
 	cluster, err := kube.ForConfig(b.world.KubernetesConfig(), b.clock)
-	return recreatepool.World{Azure: client, Clock: b.clock, Kubernetes: func(context.Context) (*kube.Cluster, error) { return cluster, nil }}, err
+	return recreatepool.World{
+		Azure: client, Clock: b.clock, Kubernetes: func(context.Context) (*kube.Cluster, error) { return cluster, nil },
+	}, err
 }
 
 // types runs a command and checks its exit code.
@@ -87,7 +91,8 @@ func (b *bench) types(want int, arguments ...string) (stdout, stderr string) {
 	a := &app{stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect,
 		program: Options{Runbooks: BuiltIn()}}
 	if got := execute(a); got != want {
-		b.t.Fatalf("salve %s: exit code %d, want %d\n%s\n%s", strings.Join(arguments, " "), got, want, out.String(), log.String())
+		b.t.Fatalf("salve %s: exit code %d, want %d\n%s\n%s",
+			strings.Join(arguments, " "), got, want, out.String(), log.String())
 	}
 	return out.String(), log.String()
 }
@@ -147,10 +152,12 @@ func TestInterruptedRunIsResumed(t *testing.T) {
 	contains(t, out, "interrupted; the run is open", "To go on: "+command)
 
 	plan, _ := b.types(exitDecided, b.onCluster("plan", recreatepool.Name)...)
-	contains(t, plan, "Warning: run "+b.runs()[0]+" is open on this target: a run would go on with it", "To go on: "+command)
+	contains(t, plan, "Warning: run "+b.runs()[0]+" is open on this target: a run would go on with it",
+		"To go on: "+command)
 
 	out, _ = b.types(exitDecided, strings.Fields(command)[1:]...)
-	contains(t, out, "── the point of no return ──", "resumed", "✓ recreate", "Remediated aks-1/system: all final checks hold.")
+	contains(t, out, "── the point of no return ──", "resumed", "✓ recreate",
+		"Remediated aks-1/system: all final checks hold.")
 	b.types(exitUsage, strings.Fields(command)[1:]...)
 }
 
@@ -195,8 +202,10 @@ func (b *bench) awaitGone(pool string) {
 // TestHeldLease: another runner is named, and nothing is done.
 func TestHeldLease(t *testing.T) {
 	b := newBench(t, "healthy")
-	target := strings.ToLower(azure.PoolID(azure.ClusterID(b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster), "system"))
-	lease, err := journal.NewFile(b.journal).Lock(context.Background(), journal.Claim{Target: target, Holder: journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42}})
+	cluster := azure.ClusterID(b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster)
+	target := strings.ToLower(azure.PoolID(cluster, "system"))
+	lease, err := journal.NewFile(b.journal).Lock(context.Background(),
+		journal.Claim{Target: target, Holder: journal.Holder{Run: "run-1", User: "ana", Host: "laptop", PID: 42}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,8 +255,11 @@ func TestHeldLeaseIsRetried(t *testing.T) {
 // TestForeignRunbook: a run of a runbook that this program lacks is one clear line.
 func TestForeignRunbook(t *testing.T) {
 	b := newBench(t, "healthy")
-	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "mend-the-roof", Version: "1", Target: runbook.Target{ID: "/roof"}}
-	if _, err := journal.Create(context.Background(), journal.NewFile(b.journal), journal.NoLease(1), time.Now, header); err != nil {
+	header := journal.Header{
+		Schema: 1, Run: "run-1", Runbook: "mend-the-roof", Version: "1", Target: runbook.Target{ID: "/roof"},
+	}
+	_, err := journal.Create(context.Background(), journal.NewFile(b.journal), journal.NoLease(1), time.Now, header)
+	if err != nil {
 		t.Fatal(err)
 	}
 	_, log := b.types(exitUsage, "resume", "run-1", "--journal", b.journal)

@@ -21,7 +21,8 @@ func (c *cloudFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.name, "cloud", "public", "which Azure: public, china or usgov")
 	flags.StringVar(&c.endpoint, "arm-endpoint", "", "URL of an ARM of your own, instead of --cloud")
 	flags.StringVar(&c.audience, "arm-audience", "", "what tokens for --arm-endpoint are for (default: its URL)")
-	flags.StringVar(&c.authority, "authority-host", "", "URL of the token service that goes with --arm-endpoint (default: the public one)")
+	flags.StringVar(&c.authority, "authority-host", "",
+		"URL of the token service that goes with --arm-endpoint (default: the public one)")
 	c.kubernetesFlags.addFlags(flags, "ask ARM for one")
 	flags.StringVar(&c.ca, "arm-ca", "", "PEM file of the authority that signed the certificate of --arm-endpoint")
 }
@@ -53,7 +54,9 @@ func (c *cloudFlags) check() error {
 }
 
 func clouds() map[string]cloud.Configuration {
-	return map[string]cloud.Configuration{"public": cloud.AzurePublic, "china": cloud.AzureChina, "usgov": cloud.AzureGovernment}
+	return map[string]cloud.Configuration{
+		"public": cloud.AzurePublic, "china": cloud.AzureChina, "usgov": cloud.AzureGovernment,
+	}
 }
 
 // configuration is the cloud in the SDK's words.

@@ -53,7 +53,9 @@ func (o *clusterEntry[Inputs]) factory(_ *app, asked *request) (factory, error) 
 }
 
 // watch looks on until something is wrong.
-func (o *clusterEntry[Inputs]) watch(ctx context.Context, _ *app, asked *request, say func(string)) (runbook.Finding, error) {
+func (o *clusterEntry[Inputs]) watch(
+	ctx context.Context, _ *app, asked *request, say func(string),
+) (runbook.Finding, error) {
 	cluster, err := asked.cloud.openCluster()
 	if err != nil {
 		return runbook.Finding{}, err
@@ -104,7 +106,9 @@ func (c *clusterFactory[Inputs]) make(in Inputs) (runbook.Runbook, error) {
 	return c.entry.made(Cluster{Cluster: c.reached, ID: c.identity}, in)
 }
 
-func (c *clusterFactory[Inputs]) books(ctx context.Context, _ *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+func (c *clusterFactory[Inputs]) books(
+	ctx context.Context, _ *journal.Location,
+) ([]runbook.Runbook, []engine.Result, error) {
 	if err := c.identify(ctx); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, nil, cause
@@ -125,7 +129,9 @@ func (c *clusterFactory[Inputs]) identify(ctx context.Context) (err error) {
 	return err
 }
 
-func (c *clusterFactory[Inputs]) again(ctx context.Context, _ *journal.Location, header journal.Header) (runbook.Runbook, error) {
+func (c *clusterFactory[Inputs]) again(
+	ctx context.Context, _ *journal.Location, header journal.Header,
+) (runbook.Runbook, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return runbook.Runbook{}, err

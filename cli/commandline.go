@@ -47,7 +47,8 @@ func (c *cloudFlags) typed() []string {
 	var words []string
 	for _, flag := range []struct{ name, value, otherwise string }{
 		{"cloud", c.name, "public"}, {"arm-endpoint", c.endpoint, ""}, {"arm-audience", c.audience, ""},
-		{"authority-host", c.authority, ""}, {"arm-ca", c.ca, ""}, {"kubeconfig", c.kubeconfig, ""}, {"context", c.context, ""},
+		{"authority-host", c.authority, ""}, {"arm-ca", c.ca, ""}, {"kubeconfig", c.kubeconfig, ""},
+		{"context", c.context, ""},
 	} {
 		if flag.value != flag.otherwise && flag.value != "" {
 			words = append(words, "--"+flag.name, flag.value)

@@ -121,7 +121,8 @@ func (a *app) classify(err error) (code int, advice string) {
 		return exitUndecided, ""
 	case errors.As(err, &away):
 		return exitNeedsAttention, ". hint: salve runs import brings it back; " +
-			shell([]string{"salve", "runs", "abandon", away.Open.Run, "--target", away.Open.Target, "--reason", "TEXT"}) + " closes it here"
+			shell([]string{"salve", "runs", "abandon", away.Open.Run, "--target", away.Open.Target, "--reason", "TEXT"}) +
+			" closes it here"
 	case errors.As(err, &broken):
 		return exitNeedsAttention, ""
 	case errors.As(err, &unsealed), errors.As(err, &absent), errors.As(err, &headless):

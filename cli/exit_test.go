@@ -16,7 +16,8 @@ func TestErrorsHoldTheTermThatPeopleSearchFor(t *testing.T) {
 		want string
 	}{
 		{apierr.New(apierr.Denied, "listing the journal"),
-			"forbidden: listing the journal. hint: deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"},
+			"forbidden: listing the journal. " +
+				"hint: deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"},
 		{apierr.New(apierr.Denied, "secrets is forbidden. hint: kubectl apply -f deploy/cluster-role.yaml"),
 			"secrets is forbidden. hint: kubectl apply -f deploy/cluster-role.yaml"},
 		{apierr.New(apierr.Missing, "reading namespace salve-system"), "not found: reading namespace salve-system"},

@@ -47,9 +47,11 @@ func (a *app) compared(document report.Explanation) error {
 		out = a.stderr
 	}
 	if document.Different > 0 {
-		return &attentionError{fmt.Errorf("%d of %s DIFFERENT when decided again: this program decides otherwise than the one that ran, or the record is not its own",
+		return &attentionError{fmt.Errorf("%d of %s DIFFERENT when decided again: "+
+			"this program decides otherwise than the one that ran, or the record is not its own",
 			document.Different, report.Count(len(document.Decisions), "decision", "decisions"))}
 	}
-	fmt.Fprintf(out, "Decided again from the record: %s, none comes out different.\n", report.Count(len(document.Decisions), "decision", "decisions"))
+	fmt.Fprintf(out, "Decided again from the record: %s, none comes out different.\n",
+		report.Count(len(document.Decisions), "decision", "decisions"))
 	return nil
 }

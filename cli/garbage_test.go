@@ -16,7 +16,7 @@ import (
 // listed as broken, no run is stopped by it, and prune --broken removes it.
 func TestGarbageAmongTheRecordsIsInNobodysWay(t *testing.T) {
 	b := newBench(t, "wedged")
-	inCluster := without(b.onCluster(), "--journal")
+	inCluster := withoutJournal(b.onCluster())
 	_, err := b.world.Kubernetes().CoreV1().Namespaces().Create(context.Background(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: configmap.DefaultNamespace}}, metav1.CreateOptions{})
 	if err != nil {
@@ -27,9 +27,10 @@ func TestGarbageAmongTheRecordsIsInNobodysWay(t *testing.T) {
 		"garbage": {"lines": "\x1b[2Jwhat is this?"}, "nothing": nil, "numbers": {"1": "{}", "x": "y"},
 	} {
 		_, err := maps.Create(context.Background(), &corev1.ConfigMap{
-			ObjectMeta: metav1.ObjectMeta{Name: "run-" + name + "-1", Namespace: configmap.DefaultNamespace, Labels: map[string]string{
-				"app.kubernetes.io/managed-by": "salve", "salve-run": name, "salve-part": "1",
-			}},
+			ObjectMeta: metav1.ObjectMeta{
+				Name: "run-" + name + "-1", Namespace: configmap.DefaultNamespace,
+				Labels: map[string]string{"app.kubernetes.io/managed-by": "salve", "salve-run": name, "salve-part": "1"},
+			},
 			Data: data,
 		}, metav1.CreateOptions{})
 		if err != nil {

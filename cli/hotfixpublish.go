@@ -43,10 +43,13 @@ be looked at.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.pointer, "pointer", "", "the pointer `FILE`")
-	flags.StringArrayVar(&asked.repositories, "repository", nil, "a `REPOSITORY` that has to have the packages; may be given again")
-	flags.StringSliceVar(&asked.architectures, "arch", []string{"amd64", "arm64"}, "the architectures that have to be there")
+	flags.StringArrayVar(&asked.repositories, "repository", nil,
+		"a `REPOSITORY` that has to have the packages; may be given again")
+	flags.StringSliceVar(&asked.architectures, "arch", []string{"amd64", "arm64"},
+		"the architectures that have to be there")
 	flags.StringVar(&asked.names.Program, "package", "aks-node-controller", "the package of the program")
-	flags.StringVar(&asked.names.Scripts, "scripts-package", "", "the package of the scripts (default: the program's with -scripts)")
+	flags.StringVar(&asked.names.Scripts, "scripts-package", "",
+		"the package of the scripts (default: the program's with -scripts)")
 	return command
 }
 
@@ -118,9 +121,11 @@ func refusal(answer published) error {
 	}
 	switch {
 	case counts[prepublish.NotThere] > 0:
-		return fmt.Errorf("%d of %s not there: don't publish this pointer", counts[prepublish.NotThere], report.Count(len(answer.Targets), "target", "targets"))
+		return fmt.Errorf("%d of %s not there: don't publish this pointer", counts[prepublish.NotThere],
+			report.Count(len(answer.Targets), "target", "targets"))
 	case counts[prepublish.Unseen] > 0:
-		return &unseenError{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet", counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
+		return &unseenError{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet",
+			counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
 	}
 	return nil
 }

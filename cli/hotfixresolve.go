@@ -79,13 +79,15 @@ func (a *app) printResolved(answer resolved) error {
 	heading := []string{"BASE", "NODES", "VERSIONS", "SUCH AS", "PROGRAM", "SCRIPTS", "REASON"}
 	var rows [][]string
 	for _, group := range answer.Groups {
-		rows = append(rows, []string{orDash(group.Base), strconv.Itoa(group.Nodes), strconv.Itoa(group.Versions), clipped(group.Example), orDash(group.Target), orDash(group.Scripts), string(group.Reason)})
+		rows = append(rows, []string{orDash(group.Base), strconv.Itoa(group.Nodes), strconv.Itoa(group.Versions),
+			clipped(group.Example), orDash(group.Target), orDash(group.Scripts), string(group.Reason)})
 	}
 	last := report.Count(answer.Nodes, "node", "nodes")
 	if answer.Changed != nil {
 		heading = []string{"BASE", "NODES", "VERSIONS", "SUCH AS", "BEFORE", "AFTER"}
 		for _, change := range answer.Changes {
-			rows = append(rows, []string{orDash(change.Base), strconv.Itoa(change.Nodes), strconv.Itoa(change.Versions), clipped(change.Example), inWords(change.Before), inWords(change.After)})
+			rows = append(rows, []string{orDash(change.Base), strconv.Itoa(change.Nodes), strconv.Itoa(change.Versions),
+				clipped(change.Example), inWords(change.Before), inWords(change.After)})
 		}
 		last = fmt.Sprintf("Something changes for %d of %s", *answer.Changed, last)
 	}

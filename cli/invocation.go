@@ -87,7 +87,9 @@ func (e *invocation) validate() error {
 
 // withOpenInputs gives a runbook the inputs that its target's open run was started with, if
 // there is one, and that run.
-func (e *invocation) withOpenInputs(ctx context.Context, book runbook.Runbook) (runbook.Runbook, *journal.Record, error) {
+func (e *invocation) withOpenInputs(
+	ctx context.Context, book runbook.Runbook,
+) (runbook.Runbook, *journal.Record, error) {
 	open := e.openRun(ctx, book.Target)
 	if open == nil || open.Header.Runbook != book.Name {
 		return book, open, nil
@@ -144,7 +146,9 @@ func (e *invocation) openRun(ctx context.Context, target runbook.Target) *journa
 
 // preview asks and changes nothing. An open run of the target is named in the
 // result.
-func (e *invocation) preview(ctx context.Context, machine *engine.Engine, open *journal.Record, book runbook.Runbook, options engine.Options) (engine.Result, error) {
+func (e *invocation) preview(
+	ctx context.Context, machine *engine.Engine, open *journal.Record, book runbook.Runbook, options engine.Options,
+) (engine.Result, error) {
 	ask := machine.Plan
 	if e.verb == check {
 		ask = machine.Check
@@ -160,7 +164,9 @@ func (e *invocation) preview(ctx context.Context, machine *engine.Engine, open *
 const leasePause = 2 * time.Second
 
 // retryWhileHeld repeats what needs a lease while another runner holds it, for a time.
-func retryWhileHeld(ctx context.Context, watch *watch, patience time.Duration, call func() (engine.Result, error)) (engine.Result, error) {
+func retryWhileHeld(
+	ctx context.Context, watch *watch, patience time.Duration, call func() (engine.Result, error),
+) (engine.Result, error) {
 	began, told := watch.clock.Now(), false
 	for {
 		result, err := call()

@@ -101,7 +101,9 @@ func (s *journalFlags) inCluster(cluster *kube.Cluster) (*journal.Location, erro
 		return nil, err
 	}
 	if s.back = append(s.locationFlags.typed(), s.cloud.typed()...); s.cloud.kubeconfig == "" {
-		s.back = append([]string{"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster}, s.back...)
+		s.back = append([]string{
+			"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster,
+		}, s.back...)
 	}
 	return journal.LocationOf(kept, kept.Where()), nil
 }

@@ -24,7 +24,8 @@ type locationFlags struct {
 func (p *locationFlags) addFlags(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&p.folder, "journal", "", "`folder` of the journal (default: "+otherwise+")")
 	flags.StringVar(&p.namespace, "journal-namespace", configmap.DefaultNamespace, "`namespace` of a journal in a cluster")
-	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease, "how long a target stays locked in a cluster after its runner's last sign of life")
+	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease,
+		"how long a target stays locked in a cluster after its runner's last sign of life")
 }
 
 // check finds invalid flags.

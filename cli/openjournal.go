@@ -166,6 +166,7 @@ func passing(class apierr.Class) bool {
 }
 
 func unreachable(err error) string {
-	return fmt.Sprintf("the journal can't be reached, so no run was begun: %s. hint: --journal FOLDER keeps it on this machine",
+	return fmt.Sprintf("the journal can't be reached, so no run was begun: %s. "+
+		"hint: --journal FOLDER keeps it on this machine",
 		strings.Join(strings.Fields(err.Error()), " "))
 }

@@ -42,7 +42,8 @@ can't execute what came of it; 2 wrong usage.`,
 			return a.buildPipeline(command.Context(), asked, arguments[0])
 		},
 	}
-	command.Flags().StringVar(&asked.platform, "platform", "", "build for this `OS/ARCH`, such as linux/amd64 (default: this machine)")
+	command.Flags().StringVar(&asked.platform, "platform", "",
+		"build for this `OS/ARCH`, such as linux/amd64 (default: this machine)")
 	command.Flags().BoolVar(&asked.anew, "no-cache", false, "build also when nothing changed")
 	return command
 }
@@ -73,7 +74,8 @@ func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path st
 	if err != nil {
 		return a.unfit(err)
 	}
-	says := fmt.Sprintf("%s; %s fit for %s%s.", builtIn(made), report.Count(found.Examined, "program is", "programs are"), machine.Platform, untold(found))
+	says := fmt.Sprintf("%s; %s fit for %s%s.",
+		builtIn(made), report.Count(found.Examined, "program is", "programs are"), machine.Platform, untold(found))
 	if !a.json() {
 		_, err := fmt.Fprintln(a.stdout, says)
 		return err
@@ -86,7 +88,10 @@ func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path st
 		Programs []string `json:"programs"`
 		Untold   []string `json:"untold,omitempty"`
 		Took     float64  `json:"tookSeconds"`
-	}{report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...), found.Untold, made.Took.Seconds()})
+	}{
+		report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...),
+		found.Untold, made.Took.Seconds(),
+	})
 }
 
 // untold says of which programs nothing is known.
@@ -136,7 +141,8 @@ func (a *app) build(ctx context.Context, order build.Order) (build.Report, error
 	}
 	made, err := build.Run(ctx, order)
 	if len(made.Dropped) > 0 {
-		fmt.Fprintf(order.Output, "Not passed on to the build, because it would force another platform: %s. --platform builds for another one.\n", strings.Join(made.Dropped, " "))
+		fmt.Fprintf(order.Output, "Not passed on to the build, because it would force another platform: %s. "+
+			"--platform builds for another one.\n", strings.Join(made.Dropped, " "))
 	}
 	return made, err
 }
@@ -156,7 +162,8 @@ func afterBuild(file *pipeline.File) string {
 	if file.BuildStep == nil {
 		return ""
 	}
-	return fmt.Sprintf("let the build step at %s build it for the platform that it is told, and take what forces another one out of it", file.BuildStep.At)
+	return fmt.Sprintf("let the build step at %s build it for the platform that it is told, "+
+		"and take what forces another one out of it", file.BuildStep.At)
 }
 
 // rebuild is the command that mends programs of another platform.

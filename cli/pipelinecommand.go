@@ -111,7 +111,9 @@ func (a *app) logs(from *journalFlags) (string, error) {
 }
 
 // execute runs, and tells how it ended.
-func (j *pipelineRun) execute(parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error)) error {
+func (j *pipelineRun) execute(
+	parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error),
+) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
@@ -163,7 +165,8 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 	clock := clock.RealClock{}
 	return map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
-			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass, Grace: j.plan.Inputs.Grace, Clock: clock,
+			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
+			Grace: j.plan.Inputs.Grace, Clock: clock,
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     j.deployAction(),
@@ -175,7 +178,8 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 // execute.
 func (j *pipelineRun) programsFit() runbook.Guard {
 	return runbook.Guard{
-		Name: "programs-fit", Question: "Can this machine execute every program that steps will execute?", NotOverridable: true,
+		Name: "programs-fit", Question: "Can this machine execute every program that steps will execute?",
+		NotOverridable: true,
 		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
 			mending := afterBuild(j.plan.File)
 			if j.plan.Inputs.NoBuild || j.dryRun {
@@ -186,7 +190,8 @@ func (j *pipelineRun) programsFit() runbook.Guard {
 				return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
 			}
 			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
-			return runbook.Yes("%s", report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them")+untold(found))
+			return runbook.Yes("%s", report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them")+
+				untold(found))
 		},
 	}
 }

@@ -44,7 +44,8 @@ type deployAction struct {
 
 func (j *pipelineRun) deployAction() *deployAction {
 	return &deployAction{
-		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup, subscriptions: map[string]string{},
+		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup,
+		subscriptions: map[string]string{},
 		desk: &deployment.Renderer{
 			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},
 		},
@@ -107,7 +108,9 @@ func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollo
 
 // done tells whether the run of an earlier attempt has deployed all that is to be
 // deployed: the process may have died before it could write that down.
-func (d *deployAction) done(ctx context.Context, earlier string, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order) (bool, error) {
+func (d *deployAction) done(
+	ctx context.Context, earlier string, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order,
+) (bool, error) {
 	if earlier == "" {
 		return false, nil
 	}
@@ -120,7 +123,10 @@ func (d *deployAction) done(ctx context.Context, earlier string, world armdeploy
 
 // failed is the outcome of a run that did not end well: in the words of ARM where
 // the deployment itself has failed.
-func (d *deployAction) failed(ctx context.Context, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, result engine.Result) rollout.Outcome {
+func (d *deployAction) failed(
+	ctx context.Context, world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order,
+	result engine.Result,
+) rollout.Outcome {
 	reason, err := "", context.Cause(ctx)
 	if err == nil {
 		reason, err = armdeployment.Failed(ctx, world, in, order, result.Run)
@@ -132,16 +138,22 @@ func (d *deployAction) failed(ctx context.Context, world armdeployment.World, in
 }
 
 // deployed is the outcome of a deployment that has succeeded.
-func (d *deployAction) deployed(ctx context.Context, world armdeployment.World, in armdeployment.Inputs, run string) (rollout.Outcome, error) {
+func (d *deployAction) deployed(
+	ctx context.Context, world armdeployment.World, in armdeployment.Inputs, run string,
+) (rollout.Outcome, error) {
 	outputs, err := d.outputs(ctx, world, in)
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
-	return rollout.Outcome{Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, run), Outputs: outputs}, nil
+	return rollout.Outcome{
+		Result: journal.Done, Reason: fmt.Sprintf("deployed as %s (run %s)", in.Deployment, run), Outputs: outputs,
+	}, nil
 }
 
 // order is what a step deploys, of which the content is written, and where.
-func (d *deployAction) order(ctx context.Context, step *pipeline.Step, written *deployment.Order) (world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, err error) {
+func (d *deployAction) order(
+	ctx context.Context, step *pipeline.Step, written *deployment.Order,
+) (world armdeployment.World, in armdeployment.Inputs, order armdeployment.Order, err error) {
 	in.Deployment = d.name(step)
 	if in.Subscription, err = d.subscription(ctx, step.Group.Subscription.Value); err != nil {
 		return world, in, order, err
@@ -150,7 +162,8 @@ func (d *deployAction) order(ctx context.Context, step *pipeline.Step, written *
 		return world, in, order, err
 	}
 	order = armdeployment.Order{
-		Template: written.Template, Parameters: written.Parameters, Secret: written.Secret, Complete: written.Complete, Budget: deploying,
+		Template: written.Template, Parameters: written.Parameters, Secret: written.Secret,
+		Complete: written.Complete, Budget: deploying,
 	}
 	if step.Timeout != nil {
 		order.Budget = step.Timeout.Duration
@@ -200,7 +213,9 @@ func (d *deployAction) subscription(ctx context.Context, named string) (string, 
 
 // outputs are those of the deployment that has succeeded. ARM keeps those of a
 // secure type to itself.
-func (d *deployAction) outputs(ctx context.Context, world armdeployment.World, in armdeployment.Inputs) (map[string]rollout.Output, error) {
+func (d *deployAction) outputs(
+	ctx context.Context, world armdeployment.World, in armdeployment.Inputs,
+) (map[string]rollout.Output, error) {
 	made, err := world.Azure.Deployment(ctx, azure.DeploymentName{ResourceGroup: in.ResourceGroup, Name: in.Deployment})
 	if err != nil {
 		return nil, err

@@ -85,8 +85,8 @@ func deployments(count int) string {
 	text = strings.Replace(text, "resourceGroup: rg", "resourceGroup: fleet", 1)
 	text = strings.Replace(text, "subscription: sub", "subscription: Embedded", 1)
 	for i := range count {
-		text += fmt.Sprintf("  - name: s%d\n    action: ARM\n    template: template.json\n    parameters: parameters.json\n    deploymentLevel: ResourceGroup\n"+
-			"    variables: [{name: name, value: thing-%d}]\n", i, i)
+		text += fmt.Sprintf("  - name: s%d\n    action: ARM\n    template: template.json\n    parameters: parameters.json\n"+
+			"    deploymentLevel: ResourceGroup\n    variables: [{name: name, value: thing-%d}]\n", i, i)
 		if i > 1 {
 			text += fmt.Sprintf("    dependsOn: [{resourceGroup: g, step: s%d}]\n", i-2)
 		}
@@ -102,7 +102,8 @@ func (s *site) azure() (*azuresim.World, []string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	scenario.Durations.Resource, scenario.RetryAfter = azuresim.Duration(300*time.Millisecond), azuresim.Duration(time.Second)
+	scenario.Durations.Resource = azuresim.Duration(300 * time.Millisecond)
+	scenario.RetryAfter = azuresim.Duration(time.Second)
 	world, err := azuresim.New(scenario, azuresim.Options{})
 	if err != nil {
 		s.Fatal(err)
@@ -141,7 +142,8 @@ func TestKilledBetweenTwoRecords(t *testing.T) {
 			run := b.deploying(deployments(1))
 			b.pipeline(exitDecided, run...)
 			b.cutOff(`"kind":"outcome"`)
-			if err := os.WriteFile(filepath.Join(filepath.Dir(run[1]), "template.json"), []byte(row.template), 0o600); err != nil {
+			err := os.WriteFile(filepath.Join(filepath.Dir(run[1]), "template.json"), []byte(row.template), 0o600)
+			if err != nil {
 				t.Fatal(err)
 			}
 			contains(t, b.pipeline(exitDecided, run...), "its only step is done")

@@ -20,12 +20,14 @@ var fleetGroups = []string{"shared", "control", "area", "audit", "logs"}
 var fleetResources = []azuresim.Resource{
 	identity("shared", "rollout"), identity("shared", "dashboard"),
 	identity("control", "hub"), identity("control", "broker"), identity("control", "exporter"),
-	{Group: "logs", Type: "Microsoft.Kusto/clusters", Name: "logs", Properties: map[string]any{"uri": "https://logs.example", "dataIngestionUri": "https://ingest.logs.example"}},
+	{Group: "logs", Type: "Microsoft.Kusto/clusters", Name: "logs",
+		Properties: map[string]any{"uri": "https://logs.example", "dataIngestionUri": "https://ingest.logs.example"}},
 }
 
 func identity(group, name string) azuresim.Resource {
 	return azuresim.Resource{
-		Group: group, Type: "Microsoft.ManagedIdentity/userAssignedIdentities", Name: name, Properties: map[string]any{"principalId": "principal-of-" + name},
+		Group: group, Type: "Microsoft.ManagedIdentity/userAssignedIdentities", Name: name,
+		Properties: map[string]any{"principalId": "principal-of-" + name},
 	}
 }
 
@@ -34,7 +36,9 @@ func identity(group, name string) azuresim.Resource {
 // Azure's nor Kubernetes' own API.
 func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) {
 	t.Helper()
-	b := newBenchOf(t, scenario, func(s *azuresim.Scenario) { s.ResourceGroups, s.Resources = fleetGroups, fleetResources })
+	b := newBenchOf(t, scenario, func(s *azuresim.Scenario) {
+		s.ResourceGroups, s.Resources = fleetGroups, fleetResources
+	})
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("../examples/fleet")); err != nil {
 		t.Fatal(err)
@@ -45,8 +49,9 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 		}
 	}
 	return b, []string{
-		"run", filepath.Join(folder, "pipeline.yaml"), "--config", filepath.Join(folder, "config.yaml"), "--journal", b.journal,
-		"--skip-actions", strings.Join(append(leftOut, "ProviderFeatureRegistration", "SetCertificateIssuer", "Helm"), ","),
+		"run", filepath.Join(folder, "pipeline.yaml"), "--config", filepath.Join(folder, "config.yaml"), "--journal",
+		b.journal, "--skip-actions",
+		strings.Join(append(leftOut, "ProviderFeatureRegistration", "SetCertificateIssuer", "Helm"), ","),
 	}
 }
 
@@ -55,7 +60,8 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 const clusterDeployment = "fleet-cluster-e9e0d899"
 
 // fleetDone is what is said of a whole rollout.
-const fleetDone = "23 of 28 steps are done, 5 were skipped: fleet/features, fleet/public-issuer, fleet/private-issuer, fleet/image-policy, fleet/metrics."
+const fleetDone = "23 of 28 steps are done, 5 were skipped: fleet/features, fleet/public-issuer, " +
+	"fleet/private-issuer, fleet/image-policy, fleet/metrics."
 
 // states are those of the deployments that a rollout has made, by their steps.
 func (b *bench) states() map[string]string {
@@ -82,12 +88,15 @@ func (b *bench) states() map[string]string {
 // passes where the system pool is healthy, where it is wedged, which the runbook
 // mends before the cluster's turn, and where the cluster isn't there yet.
 func TestFleetRollout(t *testing.T) {
-	for scenario, outcome := range map[string]string{"healthy": "nothing-to-do", "wedged": "remediated", "greenfield": "nothing-to-do"} {
+	for scenario, outcome := range map[string]string{
+		"healthy": "nothing-to-do", "wedged": "remediated", "greenfield": "nothing-to-do",
+	} {
 		t.Run(scenario, func(t *testing.T) {
 			b, run := fleet(t, scenario)
 			said := b.pipeline(exitDecided, run...)
 			contains(t, said, fleetDone, "✓ fleet/heal-system-pool", "; "+outcome+": ", "✓ fleet/cluster")
-			if healed, updated := strings.Index(said, "✓ fleet/heal-system-pool"), strings.Index(said, "✓ fleet/cluster "); healed > updated {
+			healed, updated := strings.Index(said, "✓ fleet/heal-system-pool"), strings.Index(said, "✓ fleet/cluster ")
+			if healed > updated {
 				t.Errorf("the cluster came first:\n%s", said)
 			}
 			states := b.states()
@@ -136,7 +145,8 @@ func TestFleetIsGoneOnWith(t *testing.T) {
 func TestFleetForeseen(t *testing.T) {
 	b, run := fleet(t, "healthy")
 	said := b.pipeline(exitDecided, append(run, "--dry-run", "--no-build")...)
-	contains(t, said, "looks things up, and changes nothing", "principal=<dashboardPrincipal of shared/lookup>", "Nothing was changed.")
+	contains(t, said, "looks things up, and changes nothing",
+		"principal=<dashboardPrincipal of shared/lookup>", "Nothing was changed.")
 	for _, call := range b.world.Calls() {
 		if call.Verb == http.MethodPut {
 			t.Errorf("it asked for %s %s", call.Verb, call.Resource)

@@ -26,10 +26,17 @@ type graphRequest struct {
 	form         string
 }
 
-// painters are the forms in which a graph is printed.
-var painters = map[string]func(io.Writer, graph.Picture) error{
-	"text": func(w io.Writer, p graph.Picture) error { return graph.Text(w, p, 80) },
-	"dot":  graph.DOT, "mermaid": graph.Mermaid, "svg": graph.SVG,
+// printGraph writes a graph in one of the forms that --output has.
+func printGraph(w io.Writer, form string, picture graph.Picture) error {
+	switch form {
+	case "dot":
+		return graph.DOT(w, picture)
+	case "mermaid":
+		return graph.Mermaid(w, picture)
+	case "svg":
+		return graph.SVG(w, picture)
+	}
+	return graph.Text(w, picture, 80)
 }
 
 func newPipelineGraph(a *app) *cobra.Command {
@@ -52,8 +59,10 @@ that they took; else by their timeouts, if each has one; else by their number.`,
 		},
 	}
 	outputFlag(command.Flags(), &asked.form, forms...)
-	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
-	command.Flags().StringVar(&asked.timings, "timings", "", "`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
+	command.Flags().StringVar(&asked.config, "config", "",
+		"`FILE` with the configuration that templates and configRefs lead to")
+	command.Flags().StringVar(&asked.timings, "timings", "",
+		"`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
 	command.Flags().StringVar(&asked.run, "run", "", "`RUN` in the journal that shows how long steps took")
 	asked.journalFlags.addFlags(command.Flags())
 	return command
@@ -84,7 +93,7 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 	picture := graph.Picture{Title: file.RolloutName.Value + " (" + file.ServiceGroup.Value + ")", Graph: file.Graph()}
 	picture.Took, picture.Measure = file.Weights(took)
 	var large *graph.TooLargeError
-	if err := painters[asked.form](a.stdout, picture); errors.As(err, &large) {
+	if err := printGraph(a.stdout, asked.form, picture); errors.As(err, &large) {
 		return usage("%v", err)
 	} else if err != nil {
 		return fmt.Errorf("printing the graph: %w", err)
@@ -94,7 +103,9 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 
 // recorded is how long steps took, by what the user names; nil where that is
 // nothing.
-func (a *app) recorded(command *cobra.Command, asked *graphRequest, file *pipeline.File) (map[string]time.Duration, error) {
+func (a *app) recorded(
+	command *cobra.Command, asked *graphRequest, file *pipeline.File,
+) (map[string]time.Duration, error) {
 	switch {
 	case asked.run != "":
 		return a.lasted(command, asked, file)
@@ -110,7 +121,9 @@ func (a *app) recorded(command *cobra.Command, asked *graphRequest, file *pipeli
 
 // lasted is how long steps took in a run, and says of which of them that is not
 // known.
-func (a *app) lasted(command *cobra.Command, asked *graphRequest, file *pipeline.File) (map[string]time.Duration, error) {
+func (a *app) lasted(
+	command *cobra.Command, asked *graphRequest, file *pipeline.File,
+) (map[string]time.Duration, error) {
 	_, record, err := a.load(command, &asked.journalFlags, asked.run)
 	if err != nil {
 		return nil, err
@@ -120,7 +133,8 @@ func (a *app) lasted(command *cobra.Command, asked *graphRequest, file *pipeline
 		return nil, usage("--run: %v", err)
 	}
 	if own := file.ServiceGroup.Value; inputs.ServiceGroup != own {
-		return nil, usage("--run %s: it is of the service group %s, and %s is of %s", asked.run, inputs.ServiceGroup, file.Path, own)
+		return nil, usage("--run %s: it is of the service group %s, and %s is of %s",
+			asked.run, inputs.ServiceGroup, file.Path, own)
 	}
 	took, err := timeline.Took(record.History)
 	if err != nil {
@@ -136,7 +150,8 @@ func (a *app) lasted(command *cobra.Command, asked *graphRequest, file *pipeline
 	case len(unknown) == len(file.Steps()):
 		return nil, usage("--run %s: it did none of the steps, so that nobody knows how long they take", asked.run)
 	case len(unknown) > 0:
-		fmt.Fprintf(a.stderr, "Not done by run %s, so that nobody knows how long it takes: %s.\n", asked.run, strings.Join(unknown, ", "))
+		fmt.Fprintf(a.stderr, "Not done by run %s, so that nobody knows how long it takes: %s.\n",
+			asked.run, strings.Join(unknown, ", "))
 	}
 	return took, nil
 }

@@ -48,7 +48,8 @@ func newSite(t *testing.T, text string) *site {
 func (s *site) salve(ctx context.Context, arguments ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, s.program, append(arguments, "--journal", "j")...)
 	command.Dir = s.folder
-	command.Env = append(os.Environ(), "HOME="+s.folder, "XDG_STATE_HOME="+filepath.Join(s.folder, "state"), keyFileVariable+"="+filepath.Join(s.folder, "j", "key"), "LEDGER="+filepath.Join(s.folder, "ledger"))
+	command.Env = append(os.Environ(), "HOME="+s.folder, "XDG_STATE_HOME="+filepath.Join(s.folder, "state"),
+		keyFileVariable+"="+filepath.Join(s.folder, "j", "key"), "LEDGER="+filepath.Join(s.folder, "ledger"))
 	return command
 }
 
@@ -77,7 +78,8 @@ func shellStep(name, more string) string {
 		"    command: echo begin %s >>$LEDGER; (sleep 0.1; echo end %s >>$LEDGER) & wait\n%s", name, name, name, more)
 }
 
-const siteHead = "$schema: pipeline.schema.v1\nserviceGroup: Example.Kill\nrolloutName: Kill\nrevision: '1'\nresourceGroups:\n- name: g\n  resourceGroup: rg\n  subscription: sub\n  steps:\n"
+const siteHead = "$schema: pipeline.schema.v1\nserviceGroup: Example.Kill\nrolloutName: Kill\nrevision: '1'\n" +
+	"resourceGroups:\n- name: g\n  resourceGroup: rg\n  subscription: sub\n  steps:\n"
 
 var asked = regexp.MustCompile(`--answer (\S+)=done`)
 
@@ -194,7 +196,8 @@ func TestKilledRolloutLeavesNothingRunning(t *testing.T) {
 // and it is said what did and what did not run.
 func TestInterruptedRollout(t *testing.T) {
 	s := newSite(t, siteHead+shellStep("first", "")+
-		"  - name: tidy\n    action: Shell\n    shellIdentity: {value: none}\n    dependsOn: [{resourceGroup: g, step: first}]\n"+
+		"  - name: tidy\n    action: Shell\n    shellIdentity: {value: none}\n    "+
+		"dependsOn: [{resourceGroup: g, step: first}]\n"+
 		"    command: trap 'echo tidied >>$LEDGER; exit 9' TERM; echo ready >>$LEDGER; while :; do sleep 0.05; done\n"+
 		shellStep("last", "    dependsOn: [{resourceGroup: g, step: tidy}]\n"))
 	var out bytes.Buffer
@@ -209,6 +212,7 @@ func TestInterruptedRollout(t *testing.T) {
 	if code := running.ProcessState.ExitCode(); code != exitNeedsAttention {
 		t.Errorf("exit code %d", code)
 	}
-	contains(t, out.String(), "interrupted; 1 of 3 steps are done; not done: g/tidy; not begun: g/last. To go on: salve resume")
+	contains(t, out.String(), "interrupted; 1 of 3 steps are done; not done: g/tidy; not begun: g/last. "+
+		"To go on: salve resume")
 	contains(t, s.read("ledger"), "tidied")
 }

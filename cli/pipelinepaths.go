@@ -34,7 +34,8 @@ func (p pipelinePaths) confirm(a *app, from *journalFlags, run string, recorded 
 			if given, err := filepath.Abs(path.given); err != nil || !samePath(given, path.recorded) {
 				return usage("conflict: %s %q is not what run %q was started with: %q", path.flag, path.given, run, path.recorded)
 			}
-		case path.recorded != "" && !inside(tree, path.recorded) && (path.usual == "" || !samePath(path.usual, path.recorded)):
+		case path.recorded != "" && !inside(tree, path.recorded) &&
+			(path.usual == "" || !samePath(path.usual, path.recorded)):
 			missing = append(missing, path.flag, path.recorded)
 		}
 	}
@@ -56,8 +57,8 @@ func inside(folder, path string) bool {
 
 // followed is a path without links, as far as it exists.
 func followed(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	folder := filepath.Dir(path)
 	if folder == path {

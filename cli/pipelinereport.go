@@ -88,7 +88,8 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 		}{report.NewDocument("rollout-plan"), j.plan.Target().Name, j.plan.Inputs.Revision, fits.Reason, previews})
 	}
 	out := j.app.stdout
-	fmt.Fprintf(out, "%s, %s, digest %s\n", j.plan.Target().Name, report.Count(len(previews), "step", "steps"), j.plan.Inputs.Digest)
+	fmt.Fprintf(out, "%s, %s, digest %s\n", j.plan.Target().Name,
+		report.Count(len(previews), "step", "steps"), j.plan.Inputs.Digest)
 	if j.plan.Inputs.Revision != "" {
 		fmt.Fprintf(out, "revision %s\n", j.plan.Inputs.Revision)
 	}

@@ -32,7 +32,9 @@ func (given answers) read() (map[string]engine.Answer, error) {
 // resumePipeline resumes the open run of a pipeline. File, configuration and
 // flags come from its journal, files outside of the working folder from the operator
 // as well.
-func (a *app) resumePipeline(command *cobra.Command, asked *pipelineRequest, kept *journal.Location, record *journal.Record) error {
+func (a *app) resumePipeline(
+	command *cobra.Command, asked *pipelineRequest, kept *journal.Location, record *journal.Record,
+) error {
 	inputs, err := rollout.InputsOf(record.Header)
 	if err != nil {
 		return &attentionError{err}

@@ -64,12 +64,16 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
 	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")
 	flags.StringVar(&r.skip, "skip-actions", "", "leave out the steps of these `ACTIONS`, separated by commas")
-	flags.StringArrayVar(&r.inputs.Pass, "pass", nil, "`NAME` of a variable of the environment that steps get (repeatable)")
-	flags.DurationVar(&r.inputs.Grace, "grace", defaultGrace, "how long a step has to end when it is told to, before it is killed")
+	flags.StringArrayVar(&r.inputs.Pass, "pass", nil,
+		"`NAME` of a variable of the environment that steps get (repeatable)")
+	flags.DurationVar(&r.inputs.Grace, "grace", defaultGrace,
+		"how long a step has to end when it is told to, before it is killed")
 	flags.StringVar(&r.inputs.Logs, "logs", "", "`folder` for the steps' logs (default: beside the journal)")
-	flags.StringVar(&r.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
+	flags.StringVar(&r.options.AllowOlder, "allow-older", "",
+		"the `reason` for rolling out an older revision than was rolled out before")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: print the plan with all that is known")
-	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0,
+		"how long to wait while another runner is at work on the target")
 	r.addReports(command)
 }
 

@@ -105,6 +105,7 @@ func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk c
 				attempt.Report("run " + event.Run + " " + event.Text)
 			case engine.StepBegan:
 				attempt.Report("run " + event.Run + ": " + event.Step)
+			default: // the step's log has the rest
 			}
 		},
 	}
@@ -170,7 +171,8 @@ func (b *runbookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (
 	}
 	said := ""
 	for _, book := range books {
-		result, err := (&engine.Engine{Journal: b.kept, Clock: e.clock, Holder: b.app.holder()}).Plan(ctx, book, engine.Options{})
+		machine := &engine.Engine{Journal: b.kept, Clock: e.clock, Holder: b.app.holder()}
+		result, err := machine.Plan(ctx, book, engine.Options{})
 		switch {
 		case err != nil:
 			return said, err

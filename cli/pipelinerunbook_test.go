@@ -17,9 +17,11 @@ import (
 // lookups and permissions, the runbook that mends the system pool, the cluster
 // that would get stuck behind a broken one, and what comes after it.
 func managementPipeline(b *bench) string {
-	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Management\nrolloutName: Management\nrevision: '1'\nresourceGroups:\n"
+	text := "$schema: pipeline.schema.v1\nserviceGroup: Example.Management\nrolloutName: Management\nrevision: '1'\n" +
+		"resourceGroups:\n"
 	step := func(name string, waits ...string) {
-		text += fmt.Sprintf("  - name: %s\n    action: Shell\n    shellIdentity: {value: none}\n    command: echo id=%s >>$SALVE_OUTPUT\n    outputs: [id]\n", name, name)
+		text += fmt.Sprintf("  - name: %s\n    action: Shell\n    shellIdentity: {value: none}\n"+
+			"    command: echo id=%s >>$SALVE_OUTPUT\n    outputs: [id]\n", name, name)
 		if len(waits) > 0 {
 			text += "    dependsOn:\n"
 		}
@@ -36,7 +38,8 @@ func managementPipeline(b *bench) string {
 	for i := range 9 {
 		step(fmt.Sprintf("permission-%d", i), "global/output")
 	}
-	text += fmt.Sprintf("  - name: mend-system-pool\n    action: Runbook\n    runbook: %s\n    with: {subscription: %q, resource-group: %q, cluster: %q, pool: system, budget: 4h}\n    dependsOn:\n",
+	text += fmt.Sprintf("  - name: mend-system-pool\n    action: Runbook\n    runbook: %s\n"+
+		"    with: {subscription: %q, resource-group: %q, cluster: %q, pool: system, budget: 4h}\n    dependsOn:\n",
 		recreatepool.Name, b.scenario.Subscription, b.scenario.ResourceGroup, b.scenario.Cluster)
 	for i := range 9 {
 		text += fmt.Sprintf("    - {resourceGroup: management, step: permission-%d}\n", i)
@@ -75,12 +78,16 @@ func (b *bench) pipeline(want int, arguments ...string) string {
 // TestManagementRollout: the rollout passes where the pool is healthy and where it
 // is wedged; there the runbook mends it before the step that would get stuck.
 func TestManagementRollout(t *testing.T) {
-	for scenario, outcome := range map[string]string{"healthy": "nothing-to-do", "wedged": "remediated", "young-operation": "deferred"} {
+	for scenario, outcome := range map[string]string{
+		"healthy": "nothing-to-do", "wedged": "remediated", "young-operation": "deferred",
+	} {
 		t.Run(scenario, func(t *testing.T) {
 			b := newBench(t, scenario)
 			said := b.rolls(exitDecided, managementPipeline(b))
-			contains(t, said, "Rolled out Example.Management in ", "all 28 steps are done.", "✓ management/mend-system-pool", "; "+outcome+": ", "(run ")
-			if mended, cluster := strings.Index(said, "✓ management/mend-system-pool"), strings.Index(said, "✓ management/cluster"); mended > cluster {
+			contains(t, said, "Rolled out Example.Management in ", "all 28 steps are done.", "✓ management/mend-system-pool",
+				"; "+outcome+": ", "(run ")
+			mended, cluster := strings.Index(said, "✓ management/mend-system-pool"), strings.Index(said, "✓ management/cluster")
+			if mended > cluster {
 				t.Errorf("the cluster came first:\n%s", said)
 			}
 			b.linked()

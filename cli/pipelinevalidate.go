@@ -46,9 +46,12 @@ Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wro
 		},
 	}
 	outputFlag(command.Flags(), &asked.form, forms...)
-	command.Flags().StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
-	command.Flags().StringVar(&asked.changedSince, "changed-since", "", "validate only pipelines that changed since this `REF`, by what git says")
-	command.Flags().BoolVar(&asked.fileOnly, "file-only", false, "don't look for the files and programs that pipelines name: their folder is not here")
+	command.Flags().StringVar(&asked.config, "config", "",
+		"`FILE` with the configuration that templates and configRefs lead to")
+	command.Flags().StringVar(&asked.changedSince, "changed-since", "",
+		"validate only pipelines that changed since this `REF`, by what git says")
+	command.Flags().BoolVar(&asked.fileOnly, "file-only", false,
+		"don't look for the files and programs that pipelines name: their folder is not here")
 	return command
 }
 
@@ -138,13 +141,15 @@ func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.C
 func verdict(asked *validateRequest, given, judged int, found diagnostic.List) string {
 	files := report.Count(judged, "pipeline", "pipelines")
 	if asked.changedSince != "" {
-		files = fmt.Sprintf("%d of %s changed since %s", judged, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
+		files = fmt.Sprintf("%d of %s changed since %s",
+			judged, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
 	}
 	errors := found.Errors()
 	if len(found) == 0 {
 		return files + ": nothing is wrong."
 	}
-	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"), report.Count(len(found)-errors, "warning", "warnings"))
+	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"),
+		report.Count(len(found)-errors, "warning", "warnings"))
 }
 
 // found prints what is wrong. Code scanning sees paths from the root of the

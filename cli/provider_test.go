@@ -36,7 +36,9 @@ func lamp(on *bool, change func(*Definition[Cluster, lampInputs])) Provider {
 			return runbook.Runbook{
 				Name: "lamp-off", Version: "1", Budget: time.Minute, Inputs: in,
 				Target: runbook.Target{Kind: "lamp", ID: cluster.ID + "/" + in.Lamp, Name: "lamp " + in.Lamp},
-				Guards: []runbook.Guard{{Name: "is-on", Evaluate: func(context.Context, runbook.Run) runbook.Finding { return is(false) }}},
+				Guards: []runbook.Guard{{
+					Name: "is-on", Evaluate: func(context.Context, runbook.Run) runbook.Finding { return is(false) },
+				}},
 				Steps: []runbook.Step{{
 					Name: "switch", Guards: []string{"is-on"},
 					Observe: func(context.Context, runbook.Run) runbook.Observation {
@@ -47,7 +49,9 @@ func lamp(on *bool, change func(*Definition[Cluster, lampInputs])) Provider {
 					},
 					Apply: func(context.Context, runbook.Run) error { *on = false; return nil },
 				}},
-				Checks: []runbook.Guard{{Name: "is-off", Evaluate: func(context.Context, runbook.Run) runbook.Finding { return is(true) }}},
+				Checks: []runbook.Guard{{
+					Name: "is-off", Evaluate: func(context.Context, runbook.Run) runbook.Finding { return is(true) },
+				}},
 			}, nil
 		},
 	}
@@ -58,7 +62,9 @@ func lamp(on *bool, change func(*Definition[Cluster, lampInputs])) Provider {
 }
 
 // runProgram runs a command of a program with these runbooks.
-func runProgram(runbooks []Provider, lookup func(string) string, arguments ...string) (code int, stdout, stderr string) {
+func runProgram(
+	runbooks []Provider, lookup func(string) string, arguments ...string,
+) (code int, stdout, stderr string) {
 	var out, log bytes.Buffer
 	a := &app{
 		stdout: &out, stderr: &log, arguments: arguments, lookup: lookup, connect: connect,
@@ -79,7 +85,8 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 	runbooks := append(BuiltIn(), lamp(&on, nil))
 	types := func(want int, says string, arguments ...string) string {
 		t.Helper()
-		code, stdout, stderr := runProgram(runbooks, lookup, append(arguments, "--journal", filepath.Join(folder, "journal"))...)
+		code, stdout, stderr := runProgram(runbooks, lookup,
+			append(arguments, "--journal", filepath.Join(folder, "journal"))...)
 		if code != want || !strings.Contains(stdout+stderr, says) {
 			t.Fatalf("%s: exit code %d\n%s\n%s", strings.Join(arguments, " "), code, stdout, stderr)
 		}
@@ -97,7 +104,8 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 	run := strings.Fields(strings.Split(types(0, "lamp 7", "runs", "list"), "\n")[1])[0]
 	types(0, "is-on", "explain", run)
 	types(2, "closed", "resume", run)
-	if code, stdout, _ := runProgram(runbooks, lookup, "--help"); code != 0 || !strings.HasPrefix(stdout, "Runbooks of a site") ||
+	code, stdout, _ := runProgram(runbooks, lookup, "--help")
+	if code != 0 || !strings.HasPrefix(stdout, "Runbooks of a site") ||
 		!strings.Contains(stdout, "Exit codes: ") || strings.Contains(stdout, "  salve ") {
 		t.Errorf("help: %d, %s", code, stdout)
 	}

@@ -63,7 +63,9 @@ func completePool(in *poolInputs, flags *pflag.FlagSet, lookup func(string) stri
 
 // selectPools gives the inputs for each pool of a role. Pools that an open run has
 // deleted and not made again come first: nothing in the cluster tells their role.
-func selectPools(ctx context.Context, world AKS, in poolInputs, open func() ([]poolInputs, error)) ([]poolInputs, runbook.Finding) {
+func selectPools(
+	ctx context.Context, world AKS, in poolInputs, open func() ([]poolInputs, error),
+) ([]poolInputs, runbook.Finding) {
 	if in.Role == "" {
 		return []poolInputs{in}, runbook.Yes("pool %q was named", in.Pool)
 	}

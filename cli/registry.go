@@ -118,9 +118,11 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 		}
 	}
 	if header.Runbook == armdeployment.Name {
-		return nil, usage("run %q deploys for a step of a pipeline; the run of that pipeline resumes it when it is resumed", header.Run)
+		return nil, usage("run %q deploys for a step of a pipeline; "+
+			"the run of that pipeline resumes it when it is resumed", header.Run)
 	}
-	return nil, usage("run %q is of runbook %q, which this program does not have; resume it with the program that began it", header.Run, header.Runbook)
+	return nil, usage("run %q is of runbook %q, which this program does not have; "+
+		"resume it with the program that started it", header.Run, header.Runbook)
 }
 
 // made makes a definition's runbook and checks that it can be found again by its name.

@@ -68,7 +68,8 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 // request is the request that the inputs make, and the role of the pools if they name one.
 func (r Rehearsal) request() (asked *request, role string, err error) {
 	asked = &request{journalFlags: journalFlags{inputs: recreatepool.Defaults()}}
-	asked.inputs.Subscription, asked.inputs.ResourceGroup, asked.inputs.Cluster = r.Subscription, r.ResourceGroup, r.Cluster
+	in := &asked.inputs
+	in.Subscription, in.ResourceGroup, in.Cluster = r.Subscription, r.ResourceGroup, r.Cluster
 	known := settings()
 	for name, text := range r.Inputs {
 		if name == "role" {

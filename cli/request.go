@@ -26,7 +26,8 @@ type request struct {
 
 // addFlags are those of run, plan and check, whatever the runbook.
 func (r *request) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&r.given, "override", nil, "guard=reason: continue although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
+	flags.StringArrayVar(&r.given, "override", nil,
+		"guard=reason: continue although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
 	r.locationFlags.addFlags(flags, "in the cluster itself")
 }
 

@@ -21,9 +21,11 @@ func rescuePods() Provider {
 			flags.StringVar(&in.Selector, "selector", "", "label `selector` of the pods")
 			flags.StringArrayVar(&in.Expected, "expected-namespace", nil, "`namespace` where such pods belong (repeatable)")
 			flags.IntVar(&in.Max, "max", in.Max, "how many pods may be stranded; above it nothing is done")
-			flags.DurationVar(&in.MinAge.Duration, "min-age", in.MinAge.Duration, "how old the youngest pod elsewhere must be: by then its source is mended")
+			flags.DurationVar(&in.MinAge.Duration, "min-age", in.MinAge.Duration,
+				"how old the youngest pod elsewhere must be: by then its source is mended")
 			flags.StringVar(&in.ProwJobs, "prowjob-namespace", "", "`namespace` of the ProwJobs (default: all are searched)")
-			flags.DurationVar(&in.ReplacedWithin.Duration, "replaced-within", in.ReplacedWithin.Duration, "how long the jobs' controller has to make new pods")
+			flags.DurationVar(&in.ReplacedWithin.Duration, "replaced-within", in.ReplacedWithin.Duration,
+				"how long the jobs' controller has to make new pods")
 		},
 		New: func(cluster Cluster, in rescuepods.Inputs) (runbook.Runbook, error) {
 			return rescuepods.New(rescuepods.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)

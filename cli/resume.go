@@ -34,13 +34,20 @@ files outside of the working folder have to be named again, and must be the same
 	groupFlags(command)
 	asked.journalFlags.addFlags(command.Flags())
 	asked.retention.addFlag(command.Flags())
-	command.Flags().StringArrayVar(&asked.given, "override", nil, "guard=reason: continue although this guard does not hold (repeatable)")
-	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
-	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil, "GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
-	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "", "the `reason` for rolling out an older revision than was rolled out before")
-	command.Flags().StringVar(&asked.paths.pipeline, "pipeline", "", "`FILE` of the pipeline, needed when it is outside of the working folder")
-	command.Flags().StringVar(&asked.paths.config, "config", "", "`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
-	command.Flags().StringVar(&asked.paths.logs, "logs", "", "`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
+	command.Flags().StringArrayVar(&asked.given, "override", nil,
+		"guard=reason: continue although this guard does not hold (repeatable)")
+	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
+		"how long to wait while another runner is at work on the target")
+	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil,
+		"GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
+	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "",
+		"the `reason` for rolling out an older revision than was rolled out before")
+	command.Flags().StringVar(&asked.paths.pipeline, "pipeline", "",
+		"`FILE` of the pipeline, needed when it is outside of the working folder")
+	command.Flags().StringVar(&asked.paths.config, "config", "",
+		"`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
+	command.Flags().StringVar(&asked.paths.logs, "logs", "",
+		"`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
 	asked.addReports(command)
 	return command
 }
@@ -59,13 +66,17 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if record.Header.Runbook == rollout.Name {
 		return a.resumePipeline(command, asked, kept, record)
 	}
-	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" || asked.paths != (pipelinePaths{}) {
-		return usage("run %q is of runbook %s; --answer, --allow-older, --junit, --timeline, --pipeline, --config and --logs are for runs of pipelines", run, record.Header.Runbook)
+	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" ||
+		asked.paths != (pipelinePaths{}) {
+		return usage("run %q is of runbook %s; --answer, --allow-older, --junit, --timeline, --pipeline, --config and "+
+			"--logs are for runs of pipelines", run, record.Header.Runbook)
 	}
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }
 
-func (a *app) resumeRunbook(command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record) error {
+func (a *app) resumeRunbook(
+	command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record,
+) error {
 	offered, err := a.entryOf(record.Header)
 	if err != nil {
 		return err

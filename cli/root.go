@@ -39,7 +39,8 @@ journaled before they are made, and checks on freshly observed state.
 		Example: `  # Try it without a cluster
   salve rehearse
   # Ask the guards; changes nothing
-  salve check aks-recreate-pool --subscription 5a1e0000-0000-4000-8000-000000000001 --resource-group fleet --cluster aks-1
+  salve check aks-recreate-pool --subscription 5a1e0000-0000-4000-8000-000000000001 \
+    --resource-group fleet --cluster aks-1
   # What ran, and what is open
   salve runs list --kubeconfig ~/.kube/config`,
 		SilenceErrors: true,
@@ -60,13 +61,15 @@ journaled before they are made, and checks on freshly observed state.
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
-	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0, "0 logs what happens, more logs every call too (LOG_VERBOSITY)")
+	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0,
+		"0 logs what happens, more logs every call too (LOG_VERBOSITY)")
 	if a.program.Commands != nil {
 		root.AddCommand(a.program.Commands...)
 		root.AddCommand(newVersion(a))
 		return root
 	}
-	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newVersion(a))
+	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a),
+		newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newVersion(a))
 	return root
 }
 
@@ -128,7 +131,8 @@ func parent(name, short string) *cobra.Command {
 					names = append(names, below.Name())
 				}
 			}
-			return usage("%s requires a command: %s. hint: %s --help", command.CommandPath(), strings.Join(names, ", "), command.CommandPath())
+			return usage("%[1]s requires a command: %[2]s. hint: %[1]s --help",
+				command.CommandPath(), strings.Join(names, ", "))
 		},
 	}
 }

@@ -47,7 +47,8 @@ func (a *app) addFlags(command *cobra.Command, verb verb, offered entry, asked *
 	if verb == act {
 		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
 		asked.retention.addFlag(command.Flags())
-		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0, "how long to wait while another runner is at work on the target")
+		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
+			"how long to wait while another runner is at work on the target")
 	}
 	if verb == check && offered.watches() {
 		a.addWatch(command, offered, asked)

@@ -43,7 +43,8 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 		return nil, err
 	}
 	if len(record.Entries) == 0 {
-		return nil, &attentionError{fmt.Errorf("broken record: run %q in %s has no entry: its process died before the first one, or the record was cut. "+
+		return nil, &attentionError{fmt.Errorf("broken record: run %q in %s has no entry: "+
+			"its process died before the first one, or the record was cut. "+
 			"hint: salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", run, kept.Where, run)}
 	}
 	return record, nil
@@ -86,7 +87,8 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 	if broken > 0 {
 		a.exit = exitNeedsAttention
 	}
-	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"), kept.Where, open, broken)
+	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"),
+		kept.Where, open, broken)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(struct {
@@ -142,7 +144,8 @@ salve-exports of deploy/exports-role.yaml gives.`,
 		},
 	}
 	from.addFlags(command.Flags())
-	command.Flags().BoolVar(&requests, "requests", false, "print every changing request that was sent: method, path, permit, status, count")
+	command.Flags().BoolVar(&requests, "requests", false,
+		"print every changing request that was sent: method, path, permit, status, count")
 	command.Flags().BoolVar(&exports, "exports", false, "list what the run exported: name, size, digest")
 	command.Flags().StringArrayVar(&names, "export", nil,
 		"print the export of this `NAME` as it was kept (repeatable: one after the other)")
@@ -155,7 +158,8 @@ func (a *app) showRequests(history *journal.History) error {
 	if err != nil {
 		return err
 	}
-	says := fmt.Sprintf("%s sent by run %s.", report.Count(sent(trail), "changing request", "changing requests"), history.Header.Run)
+	says := fmt.Sprintf("%s sent by run %s.", report.Count(sent(trail), "changing request", "changing requests"),
+		history.Header.Run)
 	if trail.Unlisted > 0 {
 		says = fmt.Sprintf("%s %d of them are not listed.", says, trail.Unlisted)
 	}

@@ -55,6 +55,7 @@ kept.`, journal.DefaultKeep),
 	from.addFlags(command.Flags())
 	command.Flags().IntVar(&keep, "keep", 0, "keep the newest `N` closed runs of each target")
 	command.Flags().DurationVar(&older, "older-than", 0, "delete closed runs that ended longer ago, such as 720h")
-	command.Flags().BoolVar(&broken, "broken", false, "delete also records that are broken or unsealed and that no lease names")
+	command.Flags().BoolVar(&broken, "broken", false,
+		"delete also records that are broken or unsealed and that no lease names")
 	return command
 }

@@ -83,9 +83,9 @@ func serve(ts *testscript.TestScript, _ bool, arguments []string) {
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), authority, 0o600))
 	for name, value := range map[string]string{
-		"ARM": server.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup, "CLUSTER": scenario.Cluster,
-		"AZURE_TENANT_ID": "5a1e0000-0000-4000-8000-00000000000a", "AZURE_CLIENT_ID": "5a1e0000-0000-4000-8000-00000000000b",
-		"AZURE_CLIENT_SECRET": "any",
+		"ARM": server.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup,
+		"CLUSTER": scenario.Cluster, "AZURE_TENANT_ID": "5a1e0000-0000-4000-8000-00000000000a",
+		"AZURE_CLIENT_ID": "5a1e0000-0000-4000-8000-00000000000b", "AZURE_CLIENT_SECRET": "any",
 	} {
 		ts.Setenv(name, value)
 	}

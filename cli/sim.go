@@ -10,12 +10,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// simulator is the program that has the embedded Azure. It is one of its own, as plugins of git and kubectl are, so that
-// the program that changes clusters links nothing of it.
+// simulator is the program that has the embedded Azure. It is one of its own, as plugins of git and kubectl are, so
+// that the program that changes clusters links nothing of it.
 const simulator = "salve-sim"
 
 func newRehearse(a *app) *cobra.Command {
-	return a.delegated("rehearse [SCENARIO]", "Run a runbook on an embedded Azure, on a clock that runs faster", "rehearse")
+	return a.delegated("rehearse [SCENARIO]",
+		"Run a runbook on an embedded Azure, on a clock that runs faster", "rehearse")
 }
 
 func newSim(a *app) *cobra.Command {
@@ -26,10 +27,11 @@ func newSim(a *app) *cobra.Command {
 func (a *app) delegated(use, short string, leading ...string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short + " (" + simulator + ")", DisableFlagParsing: true,
-		RunE: func(command *cobra.Command, arguments []string) error {
+		RunE: func(_ *cobra.Command, arguments []string) error {
 			path, err := findSimulator()
 			if err != nil {
-				return usage("%s not found: %v. hint: make build, or put %s of the same release beside salve", simulator, err, simulator)
+				return usage("%s not found: %v. hint: make build, or put %s of the same release beside salve",
+					simulator, err, simulator)
 			}
 			if err := a.replace(path, append(append([]string{path}, leading...), arguments...), a.environment); err != nil {
 				return fmt.Errorf("starting %q: %w", path, err)

@@ -20,7 +20,8 @@ import (
 // run, is the start of the process alone.
 func BenchmarkStartToFirstCall(b *testing.B) {
 	program := filepath.Join(b.TempDir(), "salve")
-	if out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "salve/cmd/salve").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", program, "salve/cmd/salve").CombinedOutput()
+	if err != nil {
 		b.Fatalf("%v\n%s", err, out)
 	}
 	server, first := serveHealthy(b)
@@ -31,10 +32,11 @@ func BenchmarkStartToFirstCall(b *testing.B) {
 	}
 	var toCall, alone time.Duration
 	for b.Loop() {
-		check := exec.Command(program, "check", "aks-recreate-pool", "--arm-endpoint", server.URL, "--authority-host", server.URL, "--arm-ca", authority)
-		check.Env = append(os.Environ(), "SUBSCRIPTION_ID=5a1e0000-0000-4000-8000-000000000001", "RESOURCE_GROUP=fleet", "CLUSTER_NAME=aks-1",
-			"AZURE_TENANT_ID=5a1e0000-0000-4000-8000-00000000000a", "AZURE_CLIENT_ID=5a1e0000-0000-4000-8000-00000000000b", "AZURE_CLIENT_SECRET=any",
-			"XDG_STATE_HOME="+b.TempDir())
+		check := exec.Command(program, "check", "aks-recreate-pool",
+			"--arm-endpoint", server.URL, "--authority-host", server.URL, "--arm-ca", authority)
+		check.Env = append(os.Environ(), "SUBSCRIPTION_ID=5a1e0000-0000-4000-8000-000000000001", "RESOURCE_GROUP=fleet",
+			"CLUSTER_NAME=aks-1", "AZURE_TENANT_ID=5a1e0000-0000-4000-8000-00000000000a",
+			"AZURE_CLIENT_ID=5a1e0000-0000-4000-8000-00000000000b", "AZURE_CLIENT_SECRET=any", "XDG_STATE_HOME="+b.TempDir())
 		began := time.Now()
 		if out, err := check.CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, out)

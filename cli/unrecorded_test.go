@@ -32,15 +32,17 @@ func TestLostRecordIsNeverNothingChanged(t *testing.T) {
 			b := newBench(t, "wedged")
 			arguments := b.onCluster("run", recreatepool.Name, "--pool", "system", "--output", test.output)
 			if test.inside {
-				arguments = without(arguments, "--journal")
+				arguments = withoutJournal(arguments)
 			}
 			b.after = func(request *http.Request) {
-				if request.Method == http.MethodDelete && strings.HasSuffix(strings.ToLower(request.URL.Path), "/agentpools/system") {
+				if request.Method == http.MethodDelete &&
+					strings.HasSuffix(strings.ToLower(request.URL.Path), "/agentpools/system") {
 					b.loseJournal(test.inside)
 				}
 			}
 			out, log := b.types(exitNeedsAttention, arguments...)
-			if said := strings.ToLower(out + log); strings.Contains(said, "nothing was changed") || strings.Contains(said, "nothing was done") {
+			if said := strings.ToLower(out + log); strings.Contains(said, "nothing was changed") ||
+				strings.Contains(said, "nothing was done") {
 				t.Errorf("it says that nothing was changed:\n%s\n%s", out, log)
 			}
 			contains(t, out, "the journal can't be written any more", "steps are done", "vmSize")
@@ -63,10 +65,10 @@ func TestLostRecordIsNeverNothingChanged(t *testing.T) {
 	}
 }
 
-// without takes a flag and its value out.
-func without(arguments []string, flag string) []string {
+// withoutJournal takes --journal and its value out.
+func withoutJournal(arguments []string) []string {
 	for i, word := range arguments {
-		if word == flag {
+		if word == "--journal" {
 			return append(append([]string(nil), arguments[:i]...), arguments[i+2:]...)
 		}
 	}

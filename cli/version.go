@@ -33,7 +33,9 @@ func newVersion(a *app) *cobra.Command {
 }
 
 func builtFrom() built {
-	from := built{Document: report.NewDocument("version"), Version: "unreleased", Revision: "unknown revision", Go: runtime.Version()}
+	from := built{
+		Document: report.NewDocument("version"), Version: "unreleased", Revision: "unknown revision", Go: runtime.Version(),
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return from

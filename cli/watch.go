@@ -149,7 +149,8 @@ func interruptible(parent context.Context, say func(string)) (context.Context, f
 		case <-signals:
 			signal.Stop(signals)
 			cancel(engine.ErrInterrupted)
-			say("Interrupted: stopping where it is safe to. " + again + " kills the process at once; the journal is kept either way.")
+			say("Interrupted: stopping where it is safe to. " + again +
+				" kills the process at once; the journal is kept either way.")
 		case <-ctx.Done():
 		}
 	})

@@ -33,12 +33,15 @@ func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, erro
 		return recreatepool.World{}, fmt.Errorf("finding credentials for Azure: %w", err)
 	}
 	client, err := azure.New(azure.Options{
-		Subscription: in.Subscription, Credential: credential, Cloud: options.Cloud, Transport: transport, Clock: clock.Real{},
+		Subscription: in.Subscription, Credential: credential, Cloud: options.Cloud,
+		Transport: transport, Clock: clock.Real{},
 	})
 	if err != nil {
 		return recreatepool.World{}, err
 	}
-	cluster := &lazyCluster{client: client, credential: credential, clock: clock.Real{}, in: in, own: flags.kubernetesFlags}
+	cluster := &lazyCluster{
+		client: client, credential: credential, clock: clock.Real{}, in: in, own: flags.kubernetesFlags,
+	}
 	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.Real{}}, nil
 }
 

@@ -20,8 +20,8 @@ func TestTwoFoldersHaveOneLease(t *testing.T) {
 			return
 		}
 		b.after = nil
-		other := append(without(first, "--journal"), "--journal", t.TempDir())
-		for _, arguments := range [][]string{other, without(first, "--journal")} {
+		other := append(withoutJournal(first), "--journal", t.TempDir())
+		for _, arguments := range [][]string{other, withoutJournal(first)} {
 			var out, log bytes.Buffer
 			code := execute(&app{
 				stdout: &out, stderr: &log, arguments: arguments, lookup: b.lookup, connect: b.connect,
@@ -55,7 +55,7 @@ func TestOpenRunElsewhereIsNamed(t *testing.T) {
 	}
 	b.types(exitNeedsAttention, first...)
 	run := b.runs()[0]
-	inCluster := without(first, "--journal")
+	inCluster := withoutJournal(first)
 	_, log := b.types(exitNeedsAttention, inCluster...)
 	contains(t, log, "conflict: run", run, b.journal, "salve runs abandon "+run+" --target ")
 	abandon := append([]string{"runs", "abandon", run, "--reason", "gone", "--journal", b.journal}, b.onCluster()[:6]...)
