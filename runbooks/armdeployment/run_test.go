@@ -249,7 +249,7 @@ func (s *scene) until(seen func() bool) {
 // TestOperationThatLeadsElsewhereIsSeenInItsDeployment: ARM accepted it, and nobody else is asked what became of it.
 func TestOperationThatLeadsElsewhereIsSeenInItsDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t, nil)
+		s := newScene(t)
 		client, err := azure.New(azure.Options{
 			Subscription: s.scenario.Subscription, Credential: s.world.Credential(), Transport: astray{s.world.ARM()},
 			Clock: clock.RealClock{},
