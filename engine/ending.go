@@ -265,15 +265,15 @@ func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error) {
 	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, rollbackBudget)
 	defer cancel()
-	if end.fenced {
-		return end.verdict, nil
-	}
 	if end.rollback {
 		rolledBack, err := x.rollBack(fresh, end.verdict)
 		if err != nil {
 			return rolledBack.verdict, err
 		}
 		end = rolledBack
+	}
+	if end.fenced {
+		return end.verdict, nil
 	}
 	last := journal.Pending{Kind: journal.Closed, Data: end.verdict}
 	if end.open {

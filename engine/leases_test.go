@@ -3,12 +3,10 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"testing"
 
 	"salve/engine"
-	"salve/internal/permit"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -84,48 +82,5 @@ func TestLosingAnyLeaseMeansNoMoreChanges(t *testing.T) {
 	expect(t, b.run(book), runbook.NeedsAttention, "lease lost")
 	if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
 		t.Errorf("changes %v, want %v", b.calls, want)
-	}
-}
-
-// answering is a server that answers everything.
-type answering struct{ status int }
-
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: a.status, Body: http.NoBody}, nil
-}
-
-func TestJournalHoldsWhatWasRequestedUnderAPermit(t *testing.T) {
-	b := newBench(t)
-	book := b.book()
-	client := http.Client{Transport: &permit.Transport{Base: answering{http.StatusAccepted}}}
-	apply := book.Steps[0].Apply
-	book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
-		for _, path := range []string{"/a", "/b", "/a"} {
-			request, err := http.NewRequestWithContext(ctx, http.MethodDelete, "https://lamp"+path, nil)
-			if err != nil {
-				return err
-			}
-			response, err := client.Do(request)
-			if err != nil {
-				return err
-			}
-			_ = response.Body.Close()
-		}
-		return apply(ctx, run)
-	}
-	expect(t, b.run(book), runbook.Remediated, "")
-	record := b.record("run-1")
-	var made []journal.Requests
-	for _, entry := range record.Entries {
-		if entry.Kind == journal.Requested {
-			made = append(made, decode[journal.Requests](t, entry.Data))
-		}
-	}
-	want := []journal.Request{
-		{Method: http.MethodDelete, Path: "/a", Status: http.StatusAccepted, Count: 2},
-		{Method: http.MethodDelete, Path: "/b", Status: http.StatusAccepted, Count: 1},
-	}
-	if len(made) != 1 || !slices.Equal(made[0].Made, want) || made[0].Permit != record.Step("hang-sign").Permit {
-		t.Errorf("the journal holds %+v, want %+v", made, want)
 	}
 }
