@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"salve/engine"
 	"salve/journal"
@@ -49,11 +50,11 @@ func TestQuestionAboutAStepIsAnsweredOnce(t *testing.T) {
 				if err != nil || result.Outcome != runbook.RolledOut || len(s.order) != row.attempts {
 					t.Errorf("answered %s: %+v, %v, %d attempts", answer, result, err, len(s.order))
 				}
-				story := b.story("run-1")
+				story := b.story()
 				if got := story[len(story)-3]; got != row.ends {
 					t.Errorf("the last outcome is %q, want %q", got, row.ends)
 				}
-				if said := b.reasonOf("run-1", "letter", 1); said != map[engine.Answer]string{
+				if said := b.result("letter", 1).Reason; said != map[engine.Answer]string{
 					engine.AnswerDone:  "ada@north says that it is done",
 					engine.AnswerAgain: "ada@north says that it is to be attempted again",
 				}[answer] {
@@ -62,20 +63,6 @@ func TestQuestionAboutAStepIsAnsweredOnce(t *testing.T) {
 			})
 		})
 	}
-}
-
-// reasonOf is that of the newest outcome of an attempt at a step.
-func (b *bench) reasonOf(run, step string, attempt int) (reason string) {
-	b.t.Helper()
-	for _, entry := range b.record(run).Entries {
-		if entry.Kind != journal.Outcome || entry.Step != step {
-			continue
-		}
-		if result := decode[journal.Result](b.t, entry.Data); result.Attempt == attempt {
-			reason = result.Reason
-		}
-	}
-	return reason
 }
 
 // TestAttemptAfterAnAnswerIsAskedAboutAnew: an answer is about one attempt.
@@ -119,7 +106,7 @@ func TestAnswerThatNobodyAskedForIsRefused(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 				book := s.letters(0, "letter")
 				b.run(book)
-				before := b.story("run-1")
+				before := b.story()
 				_, err := b.Run(t.Context(), book, engine.Options{Answers: row.answers, CheckAnswer: row.check})
 				if err == nil || err.Error() != row.want {
 					t.Errorf("got %v, want %s", err, row.want)
@@ -201,6 +188,26 @@ func TestAllQuestionsAreAskedBeforeAnythingIsDone(t *testing.T) {
 		}})
 		if err != nil || result.Outcome != runbook.RolledOut || s.done["walk"] != 1 || s.done["sleep"] != 1 {
 			t.Errorf("answered: %+v, %v, done %v", result, err, s.done)
+		}
+	})
+}
+
+func TestUndecidableParksWithTheQuestion(t *testing.T) {
+	b := newBench(t)
+	b.trouble["hang-sign"] = []error{errLost}
+	book := b.book()
+	observe := book.Steps[0].Observe
+	book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
+		if b.sign {
+			return runbook.Undecidable("Does the sign hang?", "dusk")
+		}
+		return observe(ctx, run)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		result := b.run(book)
+		expect(t, result, runbook.NeedsAttention, "dusk")
+		if result.Question != "Does the sign hang?" {
+			t.Errorf("asked %q", result.Question)
 		}
 	})
 }

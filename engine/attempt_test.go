@@ -47,7 +47,8 @@ func TestTroubleWithAChange(t *testing.T) {
 			outcome: runbook.Failed, reason: "step hang-sign: no wall", calls: []string{"hang-sign"}},
 		"refused for good at the point of no return: it was not passed, so undone": {
 			trouble: map[string][]error{"switch-off": {errStuck}},
-			outcome: runbook.Failed, reason: "step switch-off: stuck", calls: []string{"hang-sign", "switch-off", "take-sign-in"}},
+			outcome: runbook.Failed, reason: "step switch-off: stuck",
+			calls: []string{"hang-sign", "switch-off", "take-sign-in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -339,6 +340,50 @@ func TestWorldThatCannotBeSeenIsLookedAtAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRecordThatIsLostWhileAStepIsObservedEndsTheRun: it is no question about the world.
+func TestRecordThatIsLostWhileAStepIsObservedEndsTheRun(t *testing.T) {
+	for name, row := range map[string]struct {
+		lose func(b *bench, ctx context.Context) error
+		want string
+	}{
+		"to another runner": {want: "lease lost",
+			lose: func(b *bench, ctx context.Context) error { return b.usurp(ctx, "lamp/1") }},
+		"to a full disk": {want: "no space left",
+			lose: func(b *bench, _ context.Context) error { b.Journal.(*failing).full = true; return nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			if name == "to a full disk" {
+				b.Engine.Journal = &failing{Store: b.Journal, on: "never"}
+			}
+			book := b.book()
+			book.Steps[1].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
+				return runbook.NotObserved(errors.Join(row.lose(b, ctx), run.Note(ctx, "seen", 1)))
+			}
+			told := 0
+			book.Steps[1].Inputs = func(runbook.Run) (any, error) { told++; return nil, nil }
+			result := b.run(book)
+			expect(t, result, runbook.NeedsAttention, row.want)
+			if lost := row.want == "lease lost"; result.Unrecorded == lost || lost && result.Question != "" || told != 1 {
+				t.Errorf("inputs asked for %d times, %+v", told, result)
+			}
+		})
+	}
+}
+
+func TestAttemptThatCannotBeClosedIsNotFollowedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.trouble["hang-sign"] = []error{apierr.New(apierr.Transient, "503")}
+		b.Engine.Journal = &failing{Store: b.Journal, on: "it did not happen"}
+		result := b.run(b.book())
+		want := []string{"lamp-in-sight", "lamp-in-sight", "hang-sign", "hang-sign"}
+		if !result.Unrecorded || !slices.Equal(b.asked, want) || len(b.calls) != 1 {
+			t.Errorf("asked %v, want %v; changes %v, %+v", b.asked, want, b.calls, result)
+		}
+	})
 }
 
 // TestBlindnessAfterAnIntentIsAQuestion, because the change may have happened.

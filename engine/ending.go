@@ -266,11 +266,7 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, rollbackBudget)
 	defer cancel()
 	if end.rollback {
-		rolledBack, err := x.rollBack(fresh, end.verdict)
-		if err != nil {
-			return rolledBack.verdict, err
-		}
-		end = rolledBack
+		end = x.rollBack(fresh, end.verdict)
 	}
 	if end.fenced {
 		return end.verdict, nil
@@ -287,22 +283,22 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 }
 
 // rollBack takes back, newest first, what the run's steps announced. What can't be
-// taken back parks the run.
-func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) (ending, error) {
+// taken back, or can't be announced, parks the run.
+func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) ending {
 	announced := false
 	x.log.read(func(record *journal.Record) { announced = record.RollingBack != nil })
 	if !announced {
 		if err := x.append(ctx, journal.RollingBack, "", verdict); err != nil {
-			return ending{}, err
+			return ending{verdict: verdict, open: true}
 		}
 	}
 	x.emit(Event{Kind: RollbackBegan, Text: verdict.Reason})
 	for _, step := range x.toRollBack() {
 		if err := x.perform(ctx, *step.Rollback); err != nil {
-			return rollbackFailed(step, verdict, err), nil
+			return rollbackFailed(step, verdict, err)
 		}
 	}
-	return ending{verdict: verdict}, nil
+	return ending{verdict: verdict}
 }
 
 func rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) ending {

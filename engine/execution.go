@@ -158,21 +158,22 @@ func (x *execution) began() bool {
 
 // goOn asks the guards that a resumed run has to pass again.
 func (x *execution) goOn(ctx context.Context) error {
-	var guards []runbook.Guard
-	for _, guard := range x.book.Guards {
-		if guard.OnResume {
-			guards = append(guards, guard)
-		}
-	}
-	if len(guards) > 0 {
-		if err := x.evaluate(ctx, "resume", x.view(""), guards); err != nil {
-			return err
-		}
+	if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
+		return err
 	}
 	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
 		x.emit(Event{Kind: PlanMade, Plan: plan})
 	}
 	return x.askFirst(ctx)
+}
+
+func (x *execution) onResume() (guards []runbook.Guard) {
+	for _, guard := range x.book.Guards {
+		if guard.OnResume {
+			guards = append(guards, guard)
+		}
+	}
+	return guards
 }
 
 // askFirst observes every step that was cut off before any other begins, where

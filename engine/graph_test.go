@@ -20,6 +20,7 @@ type site struct {
 	mu       sync.Mutex
 	done     map[string]int
 	order    []string
+	asked    []string // the steps that were observed
 	busy     int
 	mostBusy int
 	// takes is how long each step is at work, half of it when it fails; fails are the errors of its attempts.
@@ -37,6 +38,7 @@ func (s *site) step(name string, after ...string) runbook.Step {
 		Observe: func(context.Context, runbook.Run) runbook.Observation {
 			s.mu.Lock()
 			defer s.mu.Unlock()
+			s.asked = append(s.asked, name)
 			if s.done[name] > 0 {
 				return runbook.Done("it stands")
 			}
@@ -75,9 +77,8 @@ func (s *site) build(ctx context.Context, name string) error {
 
 func (s *site) book(parallel int, steps ...runbook.Step) runbook.Runbook {
 	return runbook.Runbook{
-		Name: "build", Version: "1", Budget: 24 * time.Hour, Target: runbook.Target{ID: "site/1"}, Parallel: parallel,
-		KeepOpen: true,
-		Steps:    steps, Success: runbook.RolledOut,
+		Name: "build", Version: "1", Budget: 24 * time.Hour, Target: runbook.Target{ID: "site/1", Name: "site 1"},
+		Parallel: parallel, KeepOpen: true, Steps: steps, Success: runbook.RolledOut,
 		Checks: []runbook.Guard{{Name: "stands", Evaluate: func(_ context.Context, run runbook.Run) runbook.Finding {
 			for _, step := range steps {
 				if step.Skip == "" && !run.Step(step.Name).Done {
@@ -268,22 +269,5 @@ func TestResumeTokenBelongsToItsStep(t *testing.T) {
 			steps = append(steps, step)
 		}
 		expect(t, b.run(s.book(2, steps...)), runbook.RolledOut, "all 2 steps are done")
-	})
-}
-
-func TestUndecidableRollbackAsksItsOwnQuestion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		book := b.book()
-		book.Steps[0].Rollback.Observe = func(context.Context, runbook.Run) runbook.Observation {
-			return runbook.Undecidable("Who took the sign?", "there are two signs")
-		}
-		book.Steps[1].Apply = func(context.Context, runbook.Run) error { return apierr.New(apierr.Terminal, "no power") }
-		book.Steps[1].Irreversible = false
-		result := b.run(book)
-		expect(t, result, runbook.NeedsAttention, "could not be rolled back")
-		if result.Question != "Who took the sign?" || !result.Open {
-			t.Errorf("asked %q, open %v", result.Question, result.Open)
-		}
 	})
 }

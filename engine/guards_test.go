@@ -161,14 +161,16 @@ func TestRunWithoutGuardsJournalsNoEmptyEvaluation(t *testing.T) {
 func TestNothingIsDecidedOnAnOldReading(t *testing.T) {
 	b := newBench(t)
 	var rounds []string
-	seen := map[int]string{}
+	last := 0
 	note := func(what string, run runbook.Run) {
-		if before, found := seen[run.Round()]; found && before != what {
+		switch round := run.Round(); {
+		case round < last || round == 0:
+			t.Errorf("%s in round %d after round %d", what, round, last)
+		case round == last:
 			rounds[len(rounds)-1] += " and " + what
-			return
+		default:
+			rounds, last = append(rounds, what), round
 		}
-		seen[run.Round()] = what
-		rounds = append(rounds, what)
 	}
 	book := b.book()
 	book.Preflight = []runbook.Step{b.step("tidy", func() bool { return true }, nil)}

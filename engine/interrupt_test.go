@@ -52,9 +52,13 @@ func TestInterruptedRunStaysOpenAndGoesOn(t *testing.T) {
 		}
 		b.expectStory("opened", "evaluated start", "planned", "evaluated step hang-sign", "intent hang-sign",
 			"interrupted", "parked needs-attention")
+		b.asked = nil
 		expect(t, b.run(b.book()), runbook.Remediated, "")
 		if want := []string{"hang-sign", "switch-off"}; !slices.Equal(b.calls, want) {
 			t.Errorf("changes %v, want %v", b.calls, want)
+		}
+		if want := []string{"hang-sign", "lamp-in-sight", "switch-off"}; !slices.Equal(b.asked, want) {
+			t.Errorf("asked %v, want %v: it is observed once", b.asked, want)
 		}
 	})
 }
@@ -104,6 +108,30 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 			at: func(b *bench, _ *runbook.Runbook, interrupt func()) {
 				b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
 				time.AfterFunc(time.Second, interrupt)
+			}},
+		"as a change is refused for now": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
+			at: func(b *bench, book *runbook.Runbook, interrupt func()) {
+				b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+				apply := book.Steps[0].Apply
+				book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
+					interrupt()
+					return apply(ctx, run)
+				}
+			}},
+		"while a preflight is observed": {ends: runbook.Failed,
+			at: func(b *bench, book *runbook.Runbook, interrupt func()) {
+				tidy := b.step("tidy", func() bool { return false }, func() {})
+				tidy.Observe = func(ctx context.Context, _ runbook.Run) runbook.Observation {
+					interrupt()
+					<-ctx.Done()
+					return runbook.NotObserved(ctx.Err())
+				}
+				book.Preflight = []runbook.Step{tidy}
+			}},
+		"as a step ends well, whatever the checks would say": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
+			at: func(_ *bench, book *runbook.Runbook, interrupt func()) {
+				book.Checks = []runbook.Guard{answer("always", runbook.Yes(""))}
+				book.Steps[0].Await = func(context.Context, runbook.Run) error { interrupt(); return nil }
 			}},
 		"as a step ends well": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
 			at: func(_ *bench, book *runbook.Runbook, interrupt func()) {
@@ -181,6 +209,9 @@ func TestInterruptedCheckIsNoSuccess(t *testing.T) {
 				if !result.Open || checked != 1 {
 					t.Errorf("open %v, checked %d times", result.Open, checked)
 				}
+				if journaled := len(b.evaluations("checks")) == 1; journaled != inPause {
+					t.Errorf("the journal tells %q", b.story())
+				}
 			})
 		})
 	}
@@ -243,7 +274,15 @@ func TestInterruptedRolloutAsksWhatIsOpen(t *testing.T) {
 				}
 				book.Steps[i].Await = untilItEnds
 			}
-			book.Steps = append(book.Steps, s.step("walk"))
+			walk := s.step("walk")
+			observe := walk.Observe
+			walk.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
+				if run.Step("walk").Done {
+					return runbook.Undecidable("Why is that asked?", "it is done")
+				}
+				return observe(ctx, run)
+			}
+			book.Steps = append(book.Steps, walk)
 			time.AfterFunc(time.Minute, interrupt)
 			return book
 		})

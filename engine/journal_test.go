@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"salve/engine"
-	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -85,6 +82,9 @@ func TestLeaseLostMeansNoMoreChanges(t *testing.T) {
 	}
 	result := b.run(book)
 	expect(t, result, runbook.NeedsAttention, "lease lost")
+	if result.Unrecorded || !result.Open {
+		t.Errorf("ended %+v", result)
+	}
 	if want := []string{"hang-sign"}; !slices.Equal(b.calls, want) {
 		t.Errorf("changes %v, want %v: a superseded runner changes nothing", b.calls, want)
 	}
@@ -101,138 +101,6 @@ func (b *bench) usurp(ctx context.Context, target string) error {
 	memory.Expire(target)
 	_, err := memory.Lock(ctx, journal.Claim{Target: target, Holder: journal.Holder{Run: "run-9"}})
 	return err
-}
-
-func TestHeldTargetIsRefusedWithItsHolder(t *testing.T) {
-	b := newBench(t)
-	if _, err := b.Journal.Lock(context.Background(),
-		journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-0", User: "ada", Host: "north"}}); err != nil {
-		t.Fatal(err)
-	}
-	_, err := b.Run(context.Background(), b.book(), engine.Options{})
-	var held *journal.HeldError
-	if !errors.As(err, &held) || held.Holder.User != "ada" || apierr.ClassOf(err) != apierr.Conflict {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestARunThatWasMovedKeepsItsTarget: it may be at work where it is now.
-func TestARunThatWasMovedKeepsItsTarget(t *testing.T) {
-	b := newBench(t)
-	header := journal.Header{Schema: 1, Run: "run-0", Runbook: b.book().Name, Version: b.book().Version,
-		Target: b.book().Target}
-	record, err := journal.Create(context.Background(), b.Journal, journal.NoLease(3), time.Now, header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := record.Append(context.Background(), journal.Migrated, "",
-		journal.Destination{Where: "a laptop", ID: "laptop"}); err != nil {
-		t.Fatal(err)
-	}
-	var away *journal.ElsewhereError
-	if _, err := b.Run(context.Background(), b.book(), engine.Options{}); !errors.As(err, &away) ||
-		away.Open.Location != "a laptop" {
-		t.Errorf("a new run: %v", err)
-	}
-	if _, err := b.Resume(context.Background(), b.book(), "run-0", engine.Options{}); !errors.As(err, &away) {
-		t.Errorf("resuming it: %v", err)
-	}
-	if len(b.calls) > 0 {
-		t.Errorf("changes %v", b.calls)
-	}
-}
-
-// TestTheEpochIsAboveEveryRecords: also when the lease's own memory was lost.
-func TestTheEpochIsAboveEveryRecords(t *testing.T) {
-	b := newBench(t)
-	header := journal.Header{Schema: 1, Run: "run-0", Runbook: "other", Version: "1", Target: b.book().Target}
-	record, err := journal.Create(context.Background(), b.Journal, journal.NoLease(7), time.Now, header)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := record.Append(context.Background(), journal.Closed, "",
-		journal.Verdict{Outcome: runbook.Remediated}); err != nil {
-		t.Fatal(err)
-	}
-	expect(t, b.run(b.book()), runbook.Remediated, "")
-	if epoch := b.record("run-1").Epoch; epoch <= 7 {
-		t.Errorf("the run's epoch is %d", epoch)
-	}
-}
-
-func TestAPastDecisionCanBeMadeAgain(t *testing.T) {
-	b := newBench(t)
-	b.run(b.book())
-	judged := 0
-	for _, entry := range b.record("run-1").Entries {
-		if entry.Kind != journal.Evaluated {
-			continue
-		}
-		judged++
-		var judgement journal.Evaluation
-		if err := json.Unmarshal(entry.Data, &judgement); err != nil {
-			t.Fatal(err)
-		}
-		if again := engine.Decide(runbook.FailClosed, judgement.Findings); again != judgement.Decision {
-			t.Errorf("for %s: decided %+v, now %+v", judgement.For, judgement.Decision, again)
-		}
-	}
-	if judged < 4 {
-		t.Errorf("only %d judgements in the journal", judged)
-	}
-}
-
-func TestPlanAndCheckChangeNothing(t *testing.T) {
-	b := newBench(t)
-	first, err := b.Plan(context.Background(), b.book(), engine.Options{})
-	if err != nil || first.Plan == nil || len(first.Plan.Steps) != 2 || !first.Plan.Steps[1].Irreversible {
-		t.Fatalf("plan %+v, %v", first.Plan, err)
-	}
-	again, err := b.Plan(context.Background(), b.book(), engine.Options{})
-	if err != nil || again.Plan.Digest != first.Plan.Digest {
-		t.Errorf("the same world gave digests %s and %s (%v)", first.Plan.Digest, again.Plan.Digest, err)
-	}
-	b.sees = func() runbook.Finding {
-		return runbook.Yes("there it is").WithEvidence(runbook.Evidence{Source: "eye", Identity: "2"})
-	}
-	changed, err := b.Plan(context.Background(), b.book(), engine.Options{})
-	if err != nil || changed.Plan.Digest == first.Plan.Digest {
-		t.Errorf("other evidence gave the same digest (%v)", err)
-	}
-	if runs, _ := b.Journal.Runs(context.Background()); len(b.calls)+len(runs) > 0 {
-		t.Errorf("changes %v, runs %v", b.calls, runs)
-	}
-}
-
-func TestPlanOfAnOpenRunIsWhatIsLeft(t *testing.T) {
-	b := newBench(t)
-	b.run(b.stuck())
-	before := len(b.record("run-1").Entries)
-	result, err := b.Plan(context.Background(), b.book(), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Plan == nil || len(result.Plan.Steps) != 1 || result.Plan.Steps[0].Name != "switch-off" {
-		t.Errorf("plan %+v", result.Plan)
-	}
-	if len(result.Warnings) != 1 || !strings.Contains(result.Warnings[0], "run-1") {
-		t.Errorf("warnings %v", result.Warnings)
-	}
-	if after := len(b.record("run-1").Entries); after != before {
-		t.Errorf("planning wrote %d entries", after-before)
-	}
-}
-
-func TestAnOpenRunOfAnotherRunbookIsInTheWay(t *testing.T) {
-	b := newBench(t)
-	b.run(b.stuck())
-	other := b.book()
-	other.Name = "lamp-on"
-	_, err := b.Run(context.Background(), other, engine.Options{})
-	var usage *engine.InvalidError
-	if !errors.As(err, &usage) {
-		t.Errorf("got %v", err)
-	}
 }
 
 func decode[T any](t testing.TB, raw []byte) (value T) {

@@ -38,6 +38,9 @@ func (l leases) Check(ctx context.Context) error {
 }
 
 func (l leases) release(ctx context.Context) {
+	if l.Lease == nil {
+		return // they were given back to get higher ones, which another has now
+	}
 	// A lease that can't be given back ends with the process or by itself.
 	_ = l.Lease.Release(context.WithoutCancel(ctx))
 }

@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
 	"salve/engine"
 	"salve/internal/apierr"
-	"salve/journal"
 	"salve/runbook"
 )
 
@@ -52,128 +49,6 @@ func TestInvalidRunbookIsRefusedByEveryCall(t *testing.T) {
 	if runs, err := b.Journal.Runs(t.Context()); err != nil || len(runs) > 0 {
 		t.Errorf("runs %v, %v", runs, err)
 	}
-}
-
-// half is a run that stays open: its first step is done, its second fails.
-func half(t *testing.T, b *bench, s *site, inputs any) runbook.Runbook {
-	t.Helper()
-	s.fails["roof"] = []error{apierr.New(apierr.Terminal, "rain")}
-	book := s.book(1, s.step("floor"), s.step("roof", "floor"))
-	book.Inputs = inputs
-	expect(t, b.run(book), runbook.Failed, "rain")
-	return book
-}
-
-func TestOpenRunWithOtherInputsIsKeptUnlessItMayBeSuperseded(t *testing.T) {
-	refused := errors.New("its cellar is flooded")
-	for name, row := range map[string]struct {
-		supersede func(*journal.History) error
-		want      string // the error's text; empty when the run goes on
-	}{
-		"nobody allows it":        {want: "hint: salve resume run-1"},
-		"it is refused":           {supersede: func(*journal.History) error { return refused }, want: "flooded"},
-		"it is closed and let go": {supersede: func(*journal.History) error { return nil }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
-				book := half(t, b, s, "plan A")
-				book.Inputs = "plan B"
-				result, err := b.Run(t.Context(), book, engine.Options{Supersede: row.supersede})
-				closed := b.record("run-1").Closed
-				if row.want != "" {
-					if err == nil || !strings.Contains(err.Error(), row.want) || closed != nil {
-						t.Errorf("got %v, the run before is closed: %v", err, closed)
-					}
-					return
-				}
-				if err != nil || result.Run != "run-2" || closed == nil ||
-					!strings.Contains(closed.Reason, "superseded by run run-2") {
-					t.Errorf("got %+v, %v, the run before: %+v", result, err, closed)
-				}
-			})
-		})
-	}
-}
-
-func TestResumeRefusesWhatItIsNotFor(t *testing.T) {
-	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
-		book := half(t, b, s, "plan A")
-		for name, row := range map[string]struct {
-			run    string
-			change func(*runbook.Runbook)
-			want   string
-		}{
-			"a run that there is not": {run: "run-9", want: "not found"},
-			"other inputs":            {change: func(r *runbook.Runbook) { r.Inputs = "plan B" }, want: "different inputs"},
-			"another target":          {change: func(r *runbook.Runbook) { r.Target.ID = "site/2" }, want: "site/1"},
-			"another runbook":         {change: func(r *runbook.Runbook) { r.Name = "demolish" }, want: "runbook build"},
-			"another version":         {change: func(r *runbook.Runbook) { r.Version = "2" }, want: `version "1"`},
-		} {
-			other, run := book, "run-1"
-			if row.change != nil {
-				row.change(&other)
-			}
-			if row.run != "" {
-				run = row.run
-			}
-			_, err := b.Resume(t.Context(), other, run, engine.Options{})
-			if err == nil || !strings.Contains(err.Error(), row.want) {
-				t.Errorf("%s: %v, want %q", name, err, row.want)
-			}
-		}
-		built := len(s.order)
-		result, err := b.Resume(t.Context(), book, "run-1", engine.Options{})
-		if err != nil || result.Outcome != runbook.RolledOut {
-			t.Errorf("resumed: %+v, %v", result, err)
-		}
-		_, err = b.Resume(t.Context(), book, "run-1", engine.Options{})
-		if err == nil || !strings.Contains(err.Error(), "is closed") {
-			t.Errorf("resumed once more: %v", err)
-		}
-		if len(s.order) != built+1 {
-			t.Errorf("built %v", s.order)
-		}
-	})
-}
-
-func TestWatcherIsToldWhatHappensInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		var mu sync.Mutex
-		var kinds []engine.EventKind
-		b.Watch = func(event engine.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			if event.Run != "run-1" || event.At.IsZero() {
-				t.Errorf("an event of run %q at %s", event.Run, event.At)
-			}
-			kinds = append(kinds, event.Kind)
-		}
-		book := b.book()
-		apply := book.Steps[0].Apply
-		book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
-			run.Report(runbook.Progress{Text: "half way"})
-			if err := run.Warn(ctx, "it is windy"); err != nil {
-				return err
-			}
-			return apply(ctx, run)
-		}
-		result := b.run(book)
-		expect(t, result, runbook.Remediated, "")
-		want := []engine.EventKind{
-			engine.RunBegan, engine.Found, engine.PlanMade, engine.Found, engine.StepBegan, engine.StepMoved, engine.Warning,
-			engine.StepEnded, engine.Found, engine.StepBegan, engine.StepEnded, engine.ChecksBegan, engine.Found,
-			engine.RunEnded,
-		}
-		if !slices.Equal(slices.DeleteFunc(slices.Clone(kinds), func(kind engine.EventKind) bool {
-			return kind == engine.Found
-		}), slices.DeleteFunc(want, func(kind engine.EventKind) bool { return kind == engine.Found })) {
-			t.Errorf("told %v", kinds)
-		}
-		if !slices.Contains(kinds, engine.Found) || !slices.Equal(result.Warnings, []string{"it is windy"}) {
-			t.Errorf("told %v, warned of %v", kinds, result.Warnings)
-		}
-	})
 }
 
 func TestNobodyRollsBackATargetThatIsAnothersByNow(t *testing.T) {

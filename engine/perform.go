@@ -250,9 +250,6 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		if err == nil {
 			return seen, nil
 		}
-		if cause := context.Cause(ctx); cause != nil {
-			return seen, cause
-		}
 		if final(err) {
 			return seen, err
 		}

@@ -58,21 +58,14 @@ func (e *Engine) previewOf(ctx context.Context, book runbook.Runbook, options Op
 	open *journal.Record) (*execution, error) {
 	if open != nil {
 		record, err := open.Clone(ctx, e.Clock.Now)
-		if err != nil {
-			return nil, err
-		}
-		return e.newExecution(book, record, leases{}, options), nil
+		return e.newExecution(book, record, leases{}, options), err
 	}
 	header, err := e.header(book, "preview", options)
 	if err != nil {
 		return nil, err
 	}
-	backend := journal.NewMemory()
-	record, err := journal.Create(ctx, backend, journal.NoLease(0), e.Clock.Now, header)
-	if err != nil {
-		return nil, err
-	}
-	return e.newExecution(book, record, leases{}, options), nil
+	record, err := journal.Create(ctx, journal.NewMemory(), journal.NoLease(0), e.Clock.Now, header)
+	return e.newExecution(book, record, leases{}, options), err
 }
 
 // preview asks what a run would ask before its next change.
@@ -83,26 +76,29 @@ func (x *execution) preview(ctx context.Context, withPlan bool) (journal.Verdict
 	return x.previewStart(ctx, withPlan)
 }
 
-// previewRest looks ahead from the middle of an open run.
+// previewRest looks ahead from the middle of an open run. One that is being rolled
+// back would go on with that, and ask nothing.
 func (x *execution) previewRest(ctx context.Context, withPlan bool) (journal.Verdict, error) {
+	x.log.record.Plan = nil
+	if x.log.record.RollingBack != nil {
+		return journal.Verdict{}, nil
+	}
 	var steps []runbook.Step
 	for _, step := range x.book.Steps {
 		if !x.log.step(step.Name).Finished() {
 			steps = append(steps, step)
 		}
 	}
-	var verdict journal.Verdict
+	guards := x.onResume()
 	if len(steps) > 0 && !x.log.step(steps[0].Name).Unsettled() {
-		var err error
-		if x.findings, verdict, err = x.askAll(ctx, x.guardsOf(steps[0])); err != nil || verdict.Outcome != "" {
-			return verdict, err
-		}
+		guards = append(guards, x.guardsOf(steps[0])...)
 	}
-	x.log.record.Plan = nil
-	if !withPlan || x.log.record.RollingBack != nil {
-		return verdict, nil
+	findings, verdict, err := x.askAll(ctx, guards)
+	x.findings = findings
+	if err != nil || verdict.Outcome != "" || !withPlan {
+		return verdict, err
 	}
-	return verdict, x.planned(ctx, steps, x.findings)
+	return verdict, x.planned(ctx, steps, findings)
 }
 
 // planned makes the plan of the steps that are left, on the guards' findings.
@@ -151,9 +147,6 @@ func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Ve
 // firstNeeds asks the conditions of the first step: they are about now, while
 // those of later steps are about a world that isn't there yet.
 func (x *execution) firstNeeds(ctx context.Context) (journal.Verdict, error) {
-	if len(x.book.Steps) == 0 {
-		return journal.Verdict{}, nil
-	}
 	findings, verdict, err := x.askAll(ctx, x.book.Steps[0].Preconditions)
 	x.findings = append(x.findings, findings...)
 	return verdict, err

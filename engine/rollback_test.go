@@ -1,12 +1,82 @@
 package engine_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 
 	"salve/internal/apierr"
 	"salve/runbook"
 )
+
+// undoable is a step of a site with a rollback that tears down what it built.
+func (s *site) undoable(name string, after ...string) runbook.Step {
+	step := s.step(name, after...)
+	back := s.step("undo-" + name)
+	back.After = nil
+	back.Observe = func(context.Context, runbook.Run) runbook.Observation {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.done[name] == 0 {
+			return runbook.Done("it does not stand")
+		}
+		return runbook.NotStarted("it stands")
+	}
+	apply := back.Apply
+	back.Apply = func(ctx context.Context, run runbook.Run) error {
+		err := apply(ctx, run)
+		if err == nil {
+			s.done[name] = 0
+		}
+		return err
+	}
+	step.Rollback = &back
+	return step
+}
+
+// TestRollbackGoesBackwardsOverWhatBegan, and over nothing else: not over what was there
+// already, what was never begun, and what has nothing to take back.
+func TestRollbackGoesBackwardsOverWhatBegan(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		s.done["well"] = 1
+		s.fails["roof"] = []error{errStuck}
+		book := s.book(1, s.undoable("well"), s.undoable("floor", "well"), s.step("walls", "floor"),
+			s.undoable("beams", "walls"), s.undoable("roof", "beams"), s.undoable("flag", "roof"))
+		book.KeepOpen = false
+		result := b.run(book)
+		expect(t, result, runbook.Failed, "step roof: stuck")
+		if want := []string{"floor", "walls", "beams", "roof", "undo-beams", "undo-floor"}; !slices.Equal(s.order, want) {
+			t.Errorf("built %v, want %v", s.order, want)
+		}
+		if s.done["well"] != 1 || s.done["floor"] != 0 || result.Open {
+			t.Errorf("stands %v, open %v", s.done, result.Open)
+		}
+	})
+}
+
+// TestKeptOpenNothingIsRolledBack: the run is resumed with what is missing.
+func TestKeptOpenNothingIsRolledBack(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		s.fails["roof"] = []error{errStuck}
+		result := b.run(s.book(1, s.undoable("floor"), s.undoable("roof", "floor")))
+		expect(t, result, runbook.Failed, "stuck")
+		if !result.Open || s.done["floor"] != 1 {
+			t.Errorf("open %v, stands %v", result.Open, s.done)
+		}
+	})
+}
+
+// TestKeptOpenARunThatChangedNothingIsClosed: there is nothing to resume.
+func TestKeptOpenARunThatChangedNothingIsClosed(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		book := s.book(1, s.step("floor"))
+		book.Guards = []runbook.Guard{answer("dry", runbook.No("it rains").WithOutcome(runbook.Deferred))}
+		if result := b.run(book); result.Outcome != runbook.Deferred || result.Open {
+			t.Errorf("ended %+v", result)
+		}
+	})
+}
 
 func TestFailureIsTakenBack(t *testing.T) {
 	b := newBench(t)
@@ -24,25 +94,81 @@ func TestFailureIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestUndoThatFailsParksAndIsResumed(t *testing.T) {
+// TestRollbackThatFailsParksAndIsFinishedOnResume: also when everything holds again by
+// then, the run goes back and not on.
+func TestRollbackThatFailsParksAndIsFinishedOnResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.trouble["take-sign-in"] = []error{apierr.New(apierr.Terminal, "ladder gone")}
-		asked := 0
-		b.sees = func() runbook.Finding {
-			if asked++; asked <= 2 {
-				return runbook.Yes("there it is")
-			}
-			return runbook.No("not any more").WithOutcome(runbook.Failed)
-		}
+		b.trouble["switch-off"] = []error{errStuck}
 		result := b.run(b.book())
-		expect(t, result, runbook.NeedsAttention, "ladder gone")
-		if result.Question == "" || !result.Open {
+		expect(t, result, runbook.NeedsAttention,
+			"step switch-off: stuck; and what step hang-sign did could not be rolled back: step take-sign-in: ladder gone")
+		question := "Is what prevents the rollback mended? Then resume the run, which finishes it."
+		if result.Question != question || !result.Open {
 			t.Errorf("parked without a question, or closed: %+v", result)
 		}
-		expect(t, b.run(b.book()), runbook.Failed, "not any more")
-		if b.sign {
-			t.Error("the sign is still out")
+		told := b.told()
+		result = b.run(b.book())
+		expect(t, result, runbook.Failed, "step switch-off: stuck")
+		changes := []string{"hang-sign", "switch-off", "take-sign-in", "take-sign-in"}
+		if !slices.Equal(b.calls, changes) || b.sign {
+			t.Errorf("changes %v, want %v", b.calls, changes)
+		}
+		want := []string{"run-began resumed", "undo-began step switch-off: stuck", "step-began take-sign-in 2",
+			"step-ended take-sign-in 2 done", "run-ended step switch-off: stuck; failed"}
+		if !slices.Equal(*told, want) {
+			t.Errorf("told %q, want %q", *told, want)
+		}
+		b.expectStory("opened", "evaluated start", "planned", "evaluated step hang-sign", "intent hang-sign",
+			"outcome hang-sign done", "evaluated step switch-off", "intent switch-off",
+			"outcome switch-off failed, never happened", "rolling-back failed", "intent take-sign-in",
+			"outcome take-sign-in failed, never happened", "parked needs-attention",
+			"resumed", "intent take-sign-in", "outcome take-sign-in done", "closed failed")
+	})
+}
+
+// TestFinishedRollbackIsNotRepeated: what was taken back stays so.
+func TestFinishedRollbackIsNotRepeated(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		s.fails["roof"], s.fails["undo-floor"] = []error{errStuck}, []error{errStuck}
+		book := s.book(1, s.undoable("floor"), s.undoable("walls", "floor"), s.step("roof", "walls"))
+		book.KeepOpen = false
+		expect(t, b.run(book), runbook.NeedsAttention, "what step floor did could not be rolled back")
+		s.done["walls"] = 1 // somebody builds them again: that is theirs
+		expect(t, b.run(book), runbook.Failed, "stuck")
+		want := []string{"floor", "walls", "roof", "undo-walls", "undo-floor", "undo-floor"}
+		if !slices.Equal(s.order, want) || s.done["walls"] != 1 {
+			t.Errorf("built %v, want %v", s.order, want)
+		}
+	})
+}
+
+// TestRollbackHasConditionsOfItsOwn: what a person changed meanwhile is not undone.
+func TestRollbackHasConditionsOfItsOwn(t *testing.T) {
+	b := newBench(t)
+	b.trouble["switch-off"] = []error{errStuck}
+	book := b.book()
+	book.Steps[0].Rollback.Preconditions = []runbook.Guard{answer("our-sign", runbook.No("it is another sign"))}
+	result := b.run(book)
+	expect(t, result, runbook.NeedsAttention, "could not be rolled back: our-sign does not hold: it is another sign")
+	if !b.sign || !result.Open || slices.Contains(b.calls, "take-sign-in") {
+		t.Errorf("sign out: %v, open %v, changes %v", b.sign, result.Open, b.calls)
+	}
+}
+
+func TestUndecidableRollbackAsksItsOwnQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		book.Steps[0].Rollback.Observe = func(context.Context, runbook.Run) runbook.Observation {
+			return runbook.Undecidable("Who took the sign?", "there are two signs")
+		}
+		b.trouble["switch-off"] = []error{errStuck}
+		result := b.run(book)
+		expect(t, result, runbook.NeedsAttention, "could not be rolled back: step take-sign-in: there are two signs")
+		if result.Question != "Who took the sign?" || !result.Open {
+			t.Errorf("asked %q, open %v", result.Question, result.Open)
 		}
 	})
 }

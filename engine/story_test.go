@@ -14,10 +14,10 @@ import (
 )
 
 // story is what a record tells, a line for each entry.
-func (b *bench) story(run string) []string {
+func (b *bench) story() []string {
 	b.t.Helper()
 	var lines []string
-	for _, entry := range b.record(run).Entries {
+	for _, entry := range b.record("run-1").Entries {
 		lines = append(lines, strings.Join(strings.Fields(string(entry.Kind)+" "+entry.Step+" "+b.detail(entry)), " "))
 	}
 	return lines
@@ -53,7 +53,7 @@ func (b *bench) detail(entry journal.Entry) string {
 
 func (b *bench) expectStory(want ...string) {
 	b.t.Helper()
-	if got := b.story("run-1"); !slices.Equal(got, want) {
+	if got := b.story(); !slices.Equal(got, want) {
 		b.t.Errorf("the journal tells\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(want, "\n  "))
 	}
 }
