@@ -72,7 +72,7 @@ $(BIN)/govulncheck: tools/go.mod
 $(BIN)/golangci-lint $(BIN)/gremlins: $(BIN)/%: tools/%/go.mod
 	cd tools/$* && $(GO) build -o ../../$(BIN)/ tool
 
-$(BIN)/mutants: $(wildcard tools/mutants/*.go) tools/mutants/switchboard.txt
+$(BIN)/mutants: $(wildcard tools/mutants/*.go tools/mutants/switchboard/*.go)
 	cd tools && $(GO) build -o ../$(BIN)/ ./mutants
 
 bench:

@@ -10,80 +10,70 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-//go:embed switchboard.txt
+//go:embed switchboard/switchboard.go
 var switchboard string
 
-// site is one thing that a mutant deletes.
-type site struct {
-	id, line                int
-	file, function, deleted string
+// mutant is one thing that can be deleted, and what became of it.
+type mutant struct {
+	id, line                         int
+	file, function, deleted, verdict string
 }
 
-// key names a site in the list of equivalent mutants, where line numbers would go stale.
-func (s site) key() string { return s.file + " | " + s.function + " | " + s.deleted }
+// key names a mutant in the list of equivalent ones, where line numbers would go stale.
+func (m *mutant) key() string { return m.file + " | " + m.function + " | " + m.deleted }
 
-// source is a file under instrumentation. All mutants of a package are compiled in at once, each behind a
-// question for its ID, so that one build serves them all. Lines stay where they are.
+// source is a file whose mutants are compiled in all at once, each behind a question for its ID, so that one
+// build serves them all. Lines stay where they are.
 type source struct {
+	*bench
 	path, function string
 	set            *token.FileSet
 	content        []byte
 	opens, closes  map[int]string
-	sites          *[]site
-	skip           map[string]bool // file:line of what doesn't compile when instrumented
 }
 
-// instrument gives the sites of a package and the new content of its files.
-func instrument(dir string, files *regexp.Regexp, skip map[string]bool) ([]site, map[string]string, error) {
-	unit, err := build.ImportDir(dir, 0)
-	sites, texts := []site{}, map[string]string{filepath.Join(dir, "zz_mutants.go"): "package " + unit.Name + switchboard}
-	for _, name := range unit.GoFiles {
-		f := &source{path: filepath.Join(dir, name), set: token.NewFileSet(), sites: &sites, skip: skip,
+// instrument finds the mutants of a package's files, and what is compiled in their place.
+func (b *bench) instrument(files *regexp.Regexp) error {
+	unit, err := build.ImportDir(b.dir, 0)
+	b.texts[filepath.Join(b.dir, "zz_mutants.go")] = strings.ReplaceAll(switchboard, "switchboard", unit.Name)
+	for _, name := range slices.DeleteFunc(unit.GoFiles, func(name string) bool { return !files.MatchString(name) }) {
+		f := &source{bench: b, path: filepath.Join(b.dir, name), set: token.NewFileSet(),
 			opens: map[int]string{}, closes: map[int]string{}}
-		if f.content, err = os.ReadFile(f.path); err != nil {
-			return nil, nil, err
-		}
+		f.content, _ = os.ReadFile(f.path) // what can't be read can't be parsed
 		tree, err := parser.ParseFile(f.set, f.path, f.content, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		if files.MatchString(name) {
-			ast.PreorderStack(tree, nil, f.visit)
-			texts[f.path] = f.rewritten()
+		ast.PreorderStack(tree, nil, f.visit)
+		var out strings.Builder
+		for i := range f.content {
+			out.WriteString(f.closes[i] + f.opens[i] + string(f.content[i:i+1]))
 		}
+		b.texts[f.path] = out.String()
 	}
-	seen := map[string]int{}
-	for i, s := range sites { // the second of the same text in a function gets a number
-		if seen[s.key()]++; seen[s.key()] > 1 {
-			sites[i].deleted += fmt.Sprintf(" #%d", seen[s.key()])
-		}
-	}
-	return sites, texts, err
+	return err
 }
 
 func (f *source) visit(n ast.Node, stack []ast.Node) bool {
-	var parent ast.Node
-	var results *ast.FieldList
-	f.function = "-"
-	for _, parent = range stack {
-		switch outer := parent.(type) {
-		case *ast.FuncDecl:
-			results, f.function = outer.Type.Results, outer.Name.Name
-			if outer.Recv != nil {
-				f.function = strings.Trim(f.text(outer.Recv.List[0].Type), "*") + "." + f.function
-			}
-		case *ast.FuncLit:
-			results = outer.Type.Results
-		}
+	if len(stack) == 0 {
+		return true
 	}
+	parent := stack[len(stack)-1]
 	switch parent.(type) {
+	case *ast.File:
+		f.function = "-"
 	case *ast.BlockStmt, *ast.CaseClause, *ast.CommClause:
-		f.statement(n, results)
+		f.statement(n, stack)
 	}
 	switch n := n.(type) {
+	case *ast.FuncDecl:
+		if f.function = n.Name.Name; n.Recv != nil {
+			f.function = strings.Trim(f.text(n.Recv.List[0].Type), "*") + "." + f.function
+		}
 	case *ast.IfStmt:
 		f.branch("if ", n.Body.List, n.Cond)
 	case *ast.CaseClause:
@@ -91,110 +81,85 @@ func (f *source) visit(n ast.Node, stack []ast.Node) bool {
 			f.branch("case ", n.Body, n.List...)
 		}
 	case *ast.CompositeLit:
-		address, _ := parent.(*ast.UnaryExpr)
-		if list, ok := n.Type.(*ast.ArrayType); ok && list.Len == nil && address == nil {
-			f.elements(n)
+		_, address := parent.(*ast.UnaryExpr)
+		if strings.HasPrefix(f.text(n), "[]") && !address {
+			f.around(n, fmt.Sprintf("mutantWithout(%d, ", len(f.mutants)+1), ")")
+			for _, element := range n.Elts {
+				f.add("element: ", element)
+			}
 		}
 	}
 	return true
 }
 
+var (
+	onlyError  = regexp.MustCompile(`^(?:_, )*(_|[\w.]*[eE]rr) :?= [\w.]+\(`)
+	makesError = regexp.MustCompile(`^return ([\w.]+\.)?(Errorf|New|Join|Err|Cause|\w+Error)\(`)
+)
+
 // statement deletes a call whose result is unused or only an error, and a deferred one.
-func (f *source) statement(n ast.Node, results *ast.FieldList) {
+func (f *source) statement(n ast.Node, stack []ast.Node) {
 	switch n := n.(type) {
 	case *ast.ExprStmt:
 		if call, ok := n.X.(*ast.CallExpr); ok && f.text(call.Fun) != "panic" {
-			f.wrap("call: ", n, n, "")
+			f.delete("", "call: ", n, n)
 		}
 	case *ast.DeferStmt:
-		f.wrap("", n, n, "")
+		f.delete("", "", n, n)
 	case *ast.AssignStmt:
-		if name, ok := f.onlyError(n); ok && n.Tok == token.ASSIGN {
-			f.wrap("call: ", n, n, "")
-		} else if ok && f.wrap("call: ", n, n, "var "+name+" error; ") {
+		found := onlyError.FindStringSubmatch(f.text(n))
+		if found != nil && n.Tok == token.ASSIGN {
+			f.delete("", "call: ", n, n)
+		} else if found != nil {
+			f.delete("var "+found[1]+" error; ", "call: ", n, n)
 			f.content[f.offset(n.TokPos)] = ' ' // := becomes =
 		}
 	case *ast.IfStmt:
-		if first, ok := n.Init.(*ast.AssignStmt); ok && n.Else == nil {
-			if _, ok := f.onlyError(first); ok {
-				f.wrap("call: if ", first, n, "")
-			}
+		if n.Init != nil && n.Else == nil && onlyError.MatchString(f.text(n.Init)) {
+			f.delete("", "call: if ", n.Init, n)
 		}
 	case *ast.ReturnStmt:
-		if results.NumFields() == 1 && f.text(results.List[0].Type) == "error" && isCall(n.Results) &&
-			!makesError.MatchString(f.text(n)) {
-			if id := f.add("call: ", n); id > 0 {
-				f.opens[f.offset(n.Pos())] += fmt.Sprintf("if mutantIs(%d) { return nil }; ", id)
+		var signature ast.Node
+		for _, outer := range stack {
+			switch outer := outer.(type) {
+			case *ast.FuncDecl:
+				signature = outer.Type
+			case *ast.FuncLit:
+				signature = outer.Type
 			}
 		}
-	}
-}
-
-var makesError = regexp.MustCompile(`^return ([\w.]+\.)?(Errorf|New|Join|Err|Cause|\w+Error)\(`)
-
-func isCall(list []ast.Expr) bool {
-	if len(list) != 1 {
-		return false
-	}
-	_, is := list[0].(*ast.CallExpr)
-	return is
-}
-
-// onlyError tells whether a call's results are given to no name but that of an error.
-func (f *source) onlyError(s *ast.AssignStmt) (name string, ok bool) {
-	for _, left := range s.Lhs {
-		if text := f.text(left); strings.HasSuffix(strings.ToLower(text), "err") {
-			name = text
-		} else if text != "_" {
-			return "", false
+		if text := f.text(n); strings.HasSuffix(f.text(signature), ") error") && strings.HasSuffix(text, ")") &&
+			!makesError.MatchString(text) {
+			f.around(n, fmt.Sprintf("if mutantIs(%d) { return nil }; ", f.add("call: ", n)), "")
 		}
 	}
-	return name, isCall(s.Rhs)
 }
 
 // branch makes a condition untrue whose statements end by leaving what they are in.
 func (f *source) branch(word string, body []ast.Stmt, conditions ...ast.Expr) {
-	if len(body) == 0 {
-		return
-	}
-	switch body[len(body)-1].(type) {
+	switch append([]ast.Stmt{nil}, body...)[len(body)].(type) {
 	case *ast.ReturnStmt, *ast.BranchStmt:
 		id := f.add("early return: "+word, conditions[0])
 		for _, condition := range conditions {
-			if id > 0 {
-				f.around(condition, "(", fmt.Sprintf(") && !mutantIs(%d)", id))
-			}
+			f.around(condition, "(", fmt.Sprintf(") && !mutantIs(%d)", id))
 		}
 	}
 }
 
-func (f *source) elements(list *ast.CompositeLit) {
-	first := len(*f.sites) + 1
-	for _, element := range list.Elts {
-		if _, keyed := element.(*ast.KeyValueExpr); keyed || f.add("element: ", element) == 0 {
-			*f.sites = (*f.sites)[:first-1]
-			return
-		}
-	}
-	f.around(list, fmt.Sprintf("mutantWithout(%d, ", first), ")")
+func (f *source) delete(before, word string, shown, n ast.Node) {
+	f.around(n, fmt.Sprintf("%sif !mutantIs(%d) { ", before, f.add(word, shown)), " }")
 }
 
-func (f *source) wrap(word string, shown, n ast.Node, before string) bool {
-	id := f.add(word, shown)
-	if id > 0 {
-		f.around(n, fmt.Sprintf("%sif !mutantIs(%d) { ", before, id), " }")
-	}
-	return id > 0
-}
-
+// add numbers the second of the same text in a function, so that each has a key of its own.
 func (f *source) add(word string, n ast.Node) (id int) {
-	line, deleted := f.set.Position(n.Pos()).Line, []rune(strings.Join(strings.Fields(word+f.text(n)), " "))
-	if f.skip[fmt.Sprintf("%s:%d", f.path, line)] {
-		return 0
+	deleted := []rune(strings.Join(strings.Fields(word+f.text(n)), " "))
+	m := &mutant{id: len(f.mutants) + 1, line: f.set.Position(n.Pos()).Line, file: f.path, function: f.function,
+		deleted: string(deleted[:min(90, len(deleted))])}
+	if f.seen[m.key()]++; f.seen[m.key()] > 1 {
+		m.deleted += fmt.Sprintf(" #%d", f.seen[m.key()])
 	}
-	id = len(*f.sites) + 1
-	*f.sites = append(*f.sites, site{id, line, f.path, f.function, string(deleted[:min(90, len(deleted))])})
-	return id
+	f.mutants = append(f.mutants, m)
+	return m.id
 }
 
 // around relies on the order of visits: of two at one place, the outer opens first and closes last.
@@ -203,16 +168,8 @@ func (f *source) around(n ast.Node, opening, closing string) {
 	f.closes[f.offset(n.End())] = closing + f.closes[f.offset(n.End())]
 }
 
-func (f *source) rewritten() string {
-	var out strings.Builder
-	for i, c := range f.content {
-		out.WriteString(f.closes[i] + f.opens[i])
-		out.WriteByte(c)
-	}
-	return out.String()
-}
-
 func (f *source) offset(pos token.Pos) int { return f.set.Position(pos).Offset }
+
 func (f *source) text(n ast.Node) string {
 	return string(f.content[f.offset(n.Pos()):f.offset(n.End())])
 }
