@@ -186,7 +186,7 @@ func TestLostLeaseOutlivesAnInterruption(t *testing.T) {
 			floor.Apply = func(ctx context.Context, _ runbook.Run) error {
 				return errors.Join(clock.Sleep(ctx, clock.Real{}, time.Hour), b.usurp(ctx, "site/1"))
 			}
-			fence.Apply = func(ctx context.Context, run runbook.Run) error {
+			fence.Apply = func(ctx context.Context, _ runbook.Run) error {
 				<-ctx.Done() // when the lease is lost
 				time.AfterFunc(time.Second, interrupt)
 				return clock.Sleep(context.WithoutCancel(ctx), clock.Real{}, time.Minute/2)
