@@ -107,7 +107,12 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 		"while the next attempt is waited for": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"}, waited: 1,
 			at: func(b *bench, _ *runbook.Runbook, interrupt func()) {
 				b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
-				time.AfterFunc(time.Second, interrupt)
+				watch := b.Watch
+				b.Watch = func(event engine.Event) {
+					if watch(event); event.Kind == engine.Waiting {
+						interrupt()
+					}
+				}
 			}},
 		"as a change is refused for now": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
 			at: func(b *bench, book *runbook.Runbook, interrupt func()) {
