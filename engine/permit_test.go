@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,12 +203,16 @@ func TestLeaseLostInARollbackEndsIt(t *testing.T) {
 	}
 }
 
-// answering is a server that answers everything, some time later.
-type answering struct{ takes time.Duration }
+// answering is a server that answers everything, some time later; it accepts unless it
+// has another status.
+type answering struct {
+	takes  time.Duration
+	status int
+}
 
 func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
 	time.Sleep(a.takes)
-	return &http.Response{StatusCode: http.StatusAccepted, Body: http.NoBody}, nil
+	return &http.Response{StatusCode: cmp.Or(a.status, http.StatusAccepted), Body: http.NoBody}, nil
 }
 
 // request sends a change to a server, through a client that Salve builds.
@@ -284,10 +289,10 @@ func TestRequestsOfAFailedAttemptAreKept(t *testing.T) {
 			b := newBench(t)
 			book := b.book()
 			book.Steps[0].Apply = func(ctx context.Context, _ runbook.Run) error {
-				if err := request(ctx, "/a"); err != nil || lost {
-					return err
+				if lost {
+					return request(ctx, "/a")
 				}
-				return errStuck
+				return errors.Join(answering{status: http.StatusConflict}.request(ctx, "/a"), errStuck)
 			}
 			book.Steps[0].Await = func(context.Context, runbook.Run) error { t.Error("waited"); return nil }
 			want := []string{"opened", "evaluated start", "planned", "evaluated step hang-sign", "intent hang-sign"}

@@ -194,7 +194,7 @@ func TestPlanOfAnOpenRunIsWhatIsLeft(t *testing.T) {
 		"a step that failed, behind a guard that each resume asks": {sees: no, ends: runbook.NothingToDo,
 			found: []string{"lamp-in-sight"}, open: func(b *bench) { b.run(b.stuck()) }, book: func(b *bench) runbook.Runbook {
 				book := b.book()
-				book.Guards[0].OnResume, book.Steps[1].Guards = true, nil
+				book.Guards[0].OnResume, book.Steps[1].Guards, book.Steps[1].Irreversible = true, nil, false
 				return book
 			}},
 		"a rollback: it asks nothing": {sees: no, open: func(b *bench) {
