@@ -154,11 +154,13 @@ func TestNamesOfRunsAndExportsAreNoPaths(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "victim"), []byte("x\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"", ".", "..", "../x", "../../victim", "a/b", "/etc/passwd", ".hidden", "a\x00b", strings.Repeat("x", 129)} {
+	for _, name := range []string{
+		"", ".", "..", "../x", "../../victim", "a/b", "/etc/passwd", ".hidden", "a\x00b", strings.Repeat("x", 129),
+	} {
 		var missing *journal.MissingError
 		calls := map[string]error{
-			"create": store.Create(ctx, name), "append": store.Append(ctx, name, 1, []byte("x\n")), "delete": store.Delete(ctx, name),
-			"put export": store.PutExport(ctx, name, "x", nil),
+			"create": store.Create(ctx, name), "append": store.Append(ctx, name, 1, []byte("x\n")),
+			"delete": store.Delete(ctx, name), "put export": store.PutExport(ctx, name, "x", nil),
 		}
 		_, calls["read"] = store.Read(ctx, name)
 		_, calls["read line"] = store.ReadLine(ctx, name, 1)
@@ -191,8 +193,9 @@ func TestRunsAreListedByName(t *testing.T) {
 		}
 	}
 	runs := filepath.Join(store.Dir(), "runs")
-	err := errors.Join(os.WriteFile(filepath.Join(runs, "run-4"), nil, 0o600), os.Symlink("run-1", filepath.Join(runs, "run-5")),
-		os.Mkdir(filepath.Join(runs, ".deleted-run-6"), 0o700), os.Mkdir(filepath.Join(runs, "not a run"), 0o700))
+	err := errors.Join(os.WriteFile(filepath.Join(runs, "run-4"), nil, 0o600),
+		os.Symlink("run-1", filepath.Join(runs, "run-5")), os.Mkdir(filepath.Join(runs, ".deleted-run-6"), 0o700),
+		os.Mkdir(filepath.Join(runs, "not a run"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,8 +238,8 @@ func TestDeletingGoesOnWhereItWasCutOff(t *testing.T) {
 func TestLinesOfARecordThatWasMadeAnew(t *testing.T) {
 	backend, _ := written(t)
 	other := journal.NewFile(backend.Dir())
-	err := errors.Join(other.Delete(ctx, "run-1"), other.Create(ctx, "run-1"), other.Append(ctx, "run-1", 1, []byte("one\n")),
-		backend.Append(ctx, "run-1", 2, []byte("two\n")))
+	err := errors.Join(other.Delete(ctx, "run-1"), other.Create(ctx, "run-1"),
+		other.Append(ctx, "run-1", 1, []byte("one\n")), backend.Append(ctx, "run-1", 2, []byte("two\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +270,8 @@ func (b *batching) AppendLines(ctx context.Context, run string, seq int, lines [
 func TestSeveralEntriesCostOneWrite(t *testing.T) {
 	counted := &batching{File: journal.NewFile(t.TempDir())}
 	at := journal.LocationOf(counted, "here")
-	record, err := journal.Create(ctx, at, journal.NoLease(1), now, journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(ctx, at, journal.NoLease(1), now,
+		journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +295,8 @@ func TestLocationNamesFolderAndHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := journal.NewFile("state").Location(), "folder "+filepath.Join(here, "state")+" on host "+host; got != want {
+	got, want := journal.NewFile("state").Location(), "folder "+filepath.Join(here, "state")+" on host "+host
+	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

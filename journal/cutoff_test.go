@@ -43,15 +43,18 @@ func TestAMoveIsFinishedWhereverItWasCutOff(t *testing.T) {
 		data, err := there.ReadExport(ctx, "bundle")
 		var pod struct{ Args []string }
 		_, recalled := there.Recall("pod", &pod)
-		if err := errors.Join(err, recalled); err != nil || string(data) != "definition" || len(pod.Args) != 1 || string(there.Header.Inputs) != podSpec {
+		if err := errors.Join(err, recalled); err != nil || string(data) != "definition" || len(pod.Args) != 1 ||
+			string(there.Header.Inputs) != podSpec {
 			t.Errorf("call %d (%s): export %q, note %v, inputs %s, %v", n, s.failed, data, pod, there.Header.Inputs, err)
 		}
 		peeked, err := s.other.Peek(ctx, "lamp/1")
-		if err != nil || peeked.Open == nil || peeked.Open.Closed || peeked.Open.Seq != len(there.Entries) || peeked.Open.Location != s.other.Location() {
+		if err != nil || peeked.Open == nil || peeked.Open.Closed || peeked.Open.Seq != len(there.Entries) ||
+			peeked.Open.Location != s.other.Location() {
 			t.Errorf("call %d (%s): the lease names %+v of %d entries, %v", n, s.failed, peeked.Open, len(there.Entries), err)
 		}
 		lease := locked(t, s.other)
-		if err := errors.Join(there.Reopen(lease, now), there.Append(ctx, journal.Resumed, "", journal.Resumption{})); err != nil {
+		err = errors.Join(there.Reopen(lease, now), there.Append(ctx, journal.Resumed, "", journal.Resumption{}))
+		if err != nil {
 			t.Errorf("call %d (%s): it can't be resumed there: %v", n, s.failed, err)
 		}
 	}
@@ -68,7 +71,8 @@ func TestOneLockerOfBothLocationsIsAskedOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", moved, err)
 	}
 	peeked, err := world.Peek(ctx, "lamp/1")
-	if err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" || peeked.Open.Location != to.Backend.Location() || peeked.Holder != nil {
+	if err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" ||
+		peeked.Open.Location != to.Backend.Location() || peeked.Holder != nil {
 		t.Errorf("the world's lease is %+v, %v", peeked, err)
 	}
 }
@@ -84,7 +88,8 @@ func TestWhatCannotBeMoved(t *testing.T) {
 	if err := from.Create(ctx, "run-1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Missing || err == nil || !strings.Contains(err.Error(), "is empty") {
+	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Missing || err == nil ||
+		!strings.Contains(err.Error(), "is empty") {
 		t.Errorf("a run without an entry: %v", err)
 	}
 	if err := from.Delete(ctx, "run-1"); err != nil {
@@ -96,7 +101,8 @@ func TestWhatCannotBeMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *journal.HeldError
-	if _, err := carry(from, to); !errors.As(err, &held) || held.Holder.Host != "ci-7" || !strings.Contains(err.Error(), "migrating run") {
+	if _, err := carry(from, to); !errors.As(err, &held) || held.Holder.Host != "ci-7" ||
+		!strings.Contains(err.Error(), "migrating run") {
 		t.Errorf("a run that is at work: %v", err)
 	}
 	if err := lease.Release(ctx); err != nil {
@@ -127,7 +133,8 @@ func TestARunThatEndedMeanwhileIsCopied(t *testing.T) {
 	begin(t, from)
 	from.Locker = &ending{from.Locker, func() error {
 		record := load(t, from)
-		return errors.Join(record.Reopen(journal.NoLease(6), now), record.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}))
+		return errors.Join(record.Reopen(journal.NoLease(6), now),
+			record.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}))
 	}}
 	moved, err := carry(from, to)
 	if err != nil || moved.Closed == nil || moved.Closed.Outcome != runbook.Remediated {

@@ -141,7 +141,8 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 func TestFileThatIsSwappedIsNotOpened(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	err := errors.Join(os.WriteFile(path("ours"), []byte("ours"), 0o600), os.WriteFile(path("others"), []byte("others"), 0o600))
+	err := errors.Join(os.WriteFile(path("ours"), []byte("ours"), 0o600),
+		os.WriteFile(path("others"), []byte("others"), 0o600))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -340,7 +339,10 @@ func (f *File) Delete(_ context.Context, run string) error {
 	if err != nil {
 		return err
 	}
-	for _, left := range slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), deleted) }) {
+	for _, left := range entries {
+		if !strings.HasPrefix(left.Name(), deleted) {
+			continue
+		}
 		err = errors.Join(err, f.disk.RemoveAll(filepath.Join(runsFolder, left.Name())))
 	}
 	f.mu.Lock()

@@ -244,7 +244,8 @@ func (f *File) readLease(path string) (leaseState, error) {
 		err = fmt.Errorf("epoch %d is out of range", state.Epoch)
 	}
 	if err != nil {
-		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. hint: make sure that no run is at work, then remove it",
+		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. "+
+			"hint: make sure that no run is at work, then remove it",
 			filepath.Join(f.dir, path), err)
 	}
 	if state.Open != nil {

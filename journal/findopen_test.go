@@ -24,8 +24,10 @@ func TestFindOpenBelievesTheLease(t *testing.T) {
 		open    bool
 		refused func(error) bool
 	}{
-		"what it names": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun { return known }, true, nil},
-		"no name":       {func(*testing.T, *journal.File, *journal.OpenRun) *journal.OpenRun { return nil }, true, nil},
+		"what it names": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun {
+			return known
+		}, true, nil},
+		"no name": {func(*testing.T, *journal.File, *journal.OpenRun) *journal.OpenRun { return nil }, true, nil},
 		"open elsewhere": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun {
 			known.Location = "the cluster"
 			return known
@@ -78,7 +80,8 @@ func TestFindOpenBelievesTheLease(t *testing.T) {
 		}, false, isA[*journal.BrokenError]},
 		"a record that was closed since": {func(t *testing.T, store *journal.File, known *journal.OpenRun) *journal.OpenRun {
 			record, err := journal.Load(ctx, store, "run-1")
-			if err := errors.Join(err, record.Reopen(journal.NoLease(9), now), record.Append(ctx, journal.Closed, "", journal.Verdict{})); err != nil {
+			if err := errors.Join(err, record.Reopen(journal.NoLease(9), now),
+				record.Append(ctx, journal.Closed, "", journal.Verdict{})); err != nil {
 				t.Fatal(err)
 			}
 			return known
@@ -140,7 +143,10 @@ func TestFindOpenLooksAtAllRecords(t *testing.T) {
 		name, target string
 		epoch        int64
 		closed       bool
-	}{{"run-1", "lamp/1", 3, false}, {"run-2", "lamp/1", 5, false}, {"run-3", "lamp/2", 9, false}, {"run-4", "lamp/1", 7, true}} {
+	}{
+		{"run-1", "lamp/1", 3, false}, {"run-2", "lamp/1", 5, false}, {"run-3", "lamp/2", 9, false},
+		{"run-4", "lamp/1", 7, true},
+	} {
 		header := journal.Header{Run: run.name, Runbook: "mend", Target: runbook.Target{ID: run.target}}
 		record, err := journal.Create(ctx, store, journal.NoLease(run.epoch), now, header)
 		if err == nil && run.closed {
@@ -155,7 +161,8 @@ func TestFindOpenLooksAtAllRecords(t *testing.T) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	// The lease of another target names nothing here.
-	found, err = journal.FindOpen(ctx, store, "lamp/1", &journal.OpenRun{Target: "lamp/2", Run: "run-3", Location: "memory"})
+	found, err = journal.FindOpen(ctx, store, "lamp/1",
+		&journal.OpenRun{Target: "lamp/2", Run: "run-3", Location: "memory"})
 	if err != nil || found.Record == nil || found.Record.Run != "run-2" {
 		t.Errorf("found %+v, %v", found, err)
 	}

@@ -129,10 +129,12 @@ func TestFormatAndKeyAreNotForOthersToSay(t *testing.T) {
 		backend, file := written(t)
 		rechained(t, file, func(l []storedLine) []storedLine { edit(&l[0]); return l })
 		var unsealed *journal.UnsealedError
-		if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Target != "lamp/1" || !strings.Contains(err.Error(), "hint:") {
+		if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Target != "lamp/1" ||
+			!strings.Contains(err.Error(), "hint:") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if found, err := journal.FindOpen(ctx, backend, "lamp/1", nil); err != nil || found.Record != nil || len(found.Unreadable) != 1 {
+		if found, err := journal.FindOpen(ctx, backend, "lamp/1", nil); err != nil || found.Record != nil ||
+			len(found.Unreadable) != 1 {
 			t.Errorf("%s: found %+v, %v", name, found, err)
 		}
 	}
@@ -164,7 +166,8 @@ func TestHeadSealCoversEveryField(t *testing.T) {
 			t.Fatal(err)
 		}
 		var headless *journal.HeadError
-		if err := record.Reopen(lease, now); !errors.As(err, &headless) || headless.Run != "run-1" || headless.Target != "lamp/1" {
+		if err := record.Reopen(lease, now); !errors.As(err, &headless) || headless.Run != "run-1" ||
+			headless.Target != "lamp/1" {
 			t.Errorf("%s: it is resumed: %v", fields.Field(i).Name, err)
 		}
 	}
@@ -180,7 +183,8 @@ func TestHeadSealCoversEveryField(t *testing.T) {
 func TestHeadIsTheRecordsNewestLine(t *testing.T) {
 	store := journal.NewMemory()
 	lease := locked(t, store)
-	record, err := journal.Create(ctx, store, lease, now, journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(ctx, store, lease, now,
+		journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -236,12 +236,16 @@ func storeUses() map[string]storeUse {
 		}},
 		"find": {do: func(s *scene) error {
 			var unread error
-			_, err := journal.Find(ctx, s.store, func(*journal.History) bool { return true }, func(_ string, err error) { unread = err })
+			_, err := journal.Find(ctx, s.store, func(*journal.History) bool { return true }, func(_ string, err error) {
+				unread = err
+			})
 			return errors.Join(err, unread)
 		}, quiet: []string{"export private-"}},
-		"find what the lease names": {do: func(s *scene) error { return s.findOpen(s.lease.OpenRun()) }, quiet: []string{"export private-"}},
-		"find what is open":         {do: func(s *scene) error { return s.findOpen(nil) }, quiet: []string{"export private-"}},
-		"forget":                    {do: func(s *scene) error { return journal.Forget(ctx, s.store, s.lease, "run-1") }, quiet: []string{"key"}},
+		"find what the lease names": {do: func(s *scene) error { return s.findOpen(s.lease.OpenRun()) },
+			quiet: []string{"export private-"}},
+		"find what is open": {do: func(s *scene) error { return s.findOpen(nil) }, quiet: []string{"export private-"}},
+		"forget": {do: func(s *scene) error { return journal.Forget(ctx, s.store, s.lease, "run-1") },
+			quiet: []string{"key"}},
 		"adopt": {do: func(s *scene) error {
 			if err := s.lease.Release(ctx); err != nil {
 				return err
@@ -275,7 +279,8 @@ func storeUses() map[string]storeUse {
 			_, err := journal.Lockers{s.store, s.other}.Peek(ctx, "lamp/1")
 			return err
 		}},
-		"migrate": {do: func(s *scene) error { return errors.Join(release(s), s.migrate()) }, quiet: []string{"export private-"}},
+		"migrate": {do: func(s *scene) error { return errors.Join(release(s), s.migrate()) },
+			quiet: []string{"export private-"}},
 	}
 }
 

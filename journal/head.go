@@ -15,7 +15,8 @@ type HeadError struct {
 }
 
 func (e *HeadError) Error() string {
-	return fmt.Sprintf("head missing: the lease on %s does not vouch for run %q: %s. hint: salve runs show %s, then salve runs abandon %s --reason TEXT",
+	return fmt.Sprintf("head missing: the lease on %s does not vouch for run %q: %s. "+
+		"hint: salve runs show %s, then salve runs abandon %s --reason TEXT",
 		e.Target, e.Run, e.Reason, e.Run, e.Run)
 }
 
@@ -45,7 +46,10 @@ func (r *Record) verifyHead(lease Lease) error {
 			continue
 		}
 		if !known.sealedBy(r.key) || known.Target != r.Header.Target.ID {
-			return &HeadError{Run: r.Run, Target: r.Header.Target.ID, Reason: "its seal does not match: it was edited, or its newest head was taken away"}
+			return &HeadError{
+				Run: r.Run, Target: r.Header.Target.ID,
+				Reason: "its seal does not match: it was edited, or its newest head was taken away",
+			}
 		}
 		if err := r.matches(&known); err != nil {
 			return err
@@ -95,7 +99,8 @@ func Forget(ctx context.Context, keys Keys, lease Lease, run string) error {
 type ElsewhereError struct{ Open OpenRun }
 
 func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("conflict: run %q of runbook %q is open on %s and recorded in %s", e.Open.Run, e.Open.Runbook, e.Open.Target, e.Open.Location)
+	return fmt.Sprintf("conflict: run %q of runbook %q is open on %s and recorded in %s",
+		e.Open.Run, e.Open.Runbook, e.Open.Target, e.Open.Location)
 }
 
 // Elsewhere says of a run that was migrated where it is open.
@@ -110,7 +115,9 @@ func Elsewhere(h *History) error {
 type LostRecordError struct{ Open OpenRun }
 
 func (e *LostRecordError) Error() string {
-	return fmt.Sprintf("record lost: run %q of runbook %q was at work on %s; its lease knows %d entries, written until epoch %d in %s, and the record is not found. hint: salve runs abandon %s --target %s --reason TEXT",
+	return fmt.Sprintf("record lost: run %q of runbook %q was at work on %s; "+
+		"its lease knows %d entries, written until epoch %d in %s, and the record is not found. "+
+		"hint: salve runs abandon %s --target %s --reason TEXT",
 		e.Open.Run, e.Open.Runbook, e.Open.Target, e.Open.Seq, e.Open.Epoch, e.Open.Location, e.Open.Run, e.Open.Target)
 }
 

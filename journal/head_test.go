@@ -2,14 +2,12 @@ package journal_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"salve/internal/apierr"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -109,7 +107,8 @@ func TestRecordThatIsLongerThanTheHeadIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	lease := locked(t, store)
-	if err := errors.Join(record.Reopen(lease, now), record.Append(ctx, journal.Resumed, "", journal.Resumption{}), lease.Release(ctx)); err != nil {
+	if err := errors.Join(record.Reopen(lease, now), record.Append(ctx, journal.Resumed, "", journal.Resumption{}),
+		lease.Release(ctx)); err != nil {
 		t.Fatal(err)
 	}
 	var state map[string]any
@@ -203,32 +202,9 @@ func TestRunThatIsOpenElsewhereIsInTheWay(t *testing.T) {
 	store, _ := underLease(t)
 	lease := locked(t, store)
 	var elsewhere *journal.ElsewhereError
-	if _, err := journal.FindOpen(ctx, journal.NewFile(t.TempDir()), "lamp/1", lease.OpenRun()); !errors.As(err, &elsewhere) {
+	_, err := journal.FindOpen(ctx, journal.NewFile(t.TempDir()), "lamp/1", lease.OpenRun())
+	if !errors.As(err, &elsewhere) {
 		t.Errorf("got %v", err)
-	}
-}
-
-// TestAppendWithoutTheLeaseFails: as lease lost, and the head is not touched.
-func TestAppendWithoutTheLeaseFails(t *testing.T) {
-	store := journal.NewMemory()
-	lease := locked(t, store)
-	record, err := journal.Create(ctx, store, lease, now, journal.Header{Run: "run-1", Runbook: "x", Target: runbook.Target{ID: "lamp/1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.Expire("lamp/1")
-	locked(t, store)
-	err = record.Append(ctx, journal.Intended, "a", journal.Intent{Attempt: 1})
-	var gone *journal.LostError
-	var unwritten *journal.WriteError
-	if !errors.As(err, &gone) || !errors.As(err, &unwritten) || apierr.ClassOf(err) != apierr.Conflict {
-		t.Errorf("got %v", err)
-	}
-	if again := record.Append(ctx, journal.Warned, "", journal.Message{}); again == nil {
-		t.Error("it is written again")
-	}
-	if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Open.Seq != 1 {
-		t.Errorf("the head was moved: %+v, %v", peeked.Open, err)
 	}
 }
 
@@ -261,49 +237,6 @@ func TestSeveralTargetsAreTakenTogether(t *testing.T) {
 	}
 }
 
-// TestReadBackReadsOneLine: and believes no other than the one that was written.
-func TestReadBackReadsOneLine(t *testing.T) {
-	store, file := underLease(t)
-	counted := &reads{Store: store}
-	lease := locked(t, store)
-	record, err := journal.Load(ctx, counted, "run-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(record.Reopen(lease, now), record.Append(ctx, journal.Noted, "", journal.Note{Name: "size", Value: []byte("3")})); err != nil {
-		t.Fatal(err)
-	}
-	counted.whole = 0
-	var size int
-	for range 3 {
-		if found, err := record.ReadBack(ctx, "size", &size); !found || err != nil || size != 3 {
-			t.Fatalf("size %d, %v", size, err)
-		}
-	}
-	if counted.whole > 0 {
-		t.Errorf("the whole record was read %d times", counted.whole)
-	}
-	raw, err := os.ReadFile(file)
-	if err := errors.Join(err, os.WriteFile(file, bytes.Replace(raw, []byte(`"value":3`), []byte(`"value":4`), 1), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	var broken *journal.BrokenError
-	if _, err := record.ReadBack(ctx, "size", &size); !errors.As(err, &broken) {
-		t.Errorf("an edited note was believed: %v", err)
-	}
-}
-
-// reads counts readings of whole records.
-type reads struct {
-	journal.Store
-	whole int
-}
-
-func (r *reads) Read(ctx context.Context, run string) ([][]byte, error) {
-	r.whole++
-	return r.Store.Read(ctx, run)
-}
-
 // TestRecordWithAnotherPastIsBroken: as long as the head, sealed, and not the one that
 // the lease knows.
 func TestRecordWithAnotherPastIsBroken(t *testing.T) {
@@ -313,7 +246,8 @@ func TestRecordWithAnotherPastIsBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(other.Reopen(journal.NoLease(9), now), other.Append(ctx, journal.Warned, "", journal.Message{Text: "another past"}))
+	err = errors.Join(other.Reopen(journal.NoLease(9), now),
+		other.Append(ctx, journal.Warned, "", journal.Message{Text: "another past"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,48 +282,6 @@ func TestEditedHeadVouchesForNothing(t *testing.T) {
 	var headless *journal.HeadError
 	if err := record.Reopen(lease, now); !errors.As(err, &headless) {
 		t.Errorf("it is resumed: %v", err)
-	}
-}
-
-// TestLowerEpochWritesNothing: a lease whose memory was lost is no fence.
-func TestLowerEpochWritesNothing(t *testing.T) {
-	backend, _ := written(t)
-	record, err := journal.Load(ctx, backend, "run-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := record.Reopen(journal.NoLease(7), now); apierr.ClassOf(err) != apierr.Conflict {
-		t.Errorf("under the epoch that wrote it last: %v", err)
-	}
-}
-
-// failing fails one write.
-type failing struct {
-	journal.Store
-	fail bool
-}
-
-func (f *failing) Append(ctx context.Context, run string, seq int, line []byte) error {
-	if f.fail {
-		f.fail = false
-		return errors.New("no space left on device")
-	}
-	return f.Store.Append(ctx, run, seq, line)
-}
-
-// TestAfterAFailedWriteNothingIsWritten: it is not known what of it is there.
-func TestAfterAFailedWriteNothingIsWritten(t *testing.T) {
-	store := &failing{Store: journal.NewMemory()}
-	record, err := journal.Create(ctx, store, journal.NoLease(1), now, journal.Header{Run: "run-1", Runbook: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store.fail = true
-	var unwritten *journal.WriteError
-	for range 2 {
-		if err := record.Append(ctx, journal.Warned, "", journal.Message{}); !errors.As(err, &unwritten) || unwritten.Seq != 2 {
-			t.Errorf("got %v", err)
-		}
 	}
 }
 

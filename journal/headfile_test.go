@@ -20,7 +20,8 @@ func killed(t *testing.T) *platter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := Create(ctx, on(p), lease, noon, Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := Create(ctx, on(p), lease, noon,
+		Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +208,8 @@ func TestHeadFileIsNoLink(t *testing.T) {
 	}
 	head := filepath.Join(file.Dir(), headPath(leasePath("lamp/1")))
 	victim := filepath.Join(t.TempDir(), "victim")
-	if err := errors.Join(os.WriteFile(victim, []byte("precious"), 0o600), os.Remove(head), os.Symlink(victim, head)); err != nil {
+	err = errors.Join(os.WriteFile(victim, []byte("precious"), 0o600), os.Remove(head), os.Symlink(victim, head))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := file.Lock(ctx, Claim{Target: "lamp/1"}); err == nil {

@@ -131,8 +131,8 @@ func (h *History) RecallOf(step, name string, into any) (bool, error) {
 
 func newHistory() *History {
 	return &History{
-		steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}, noted: map[string]int{}, exports: map[string]Export{},
-		private: map[int]json.RawMessage{}, unread: map[int]error{},
+		steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}, noted: map[string]int{},
+		exports: map[string]Export{}, private: map[int]json.RawMessage{}, unread: map[int]error{},
 	}
 }
 

@@ -48,15 +48,18 @@ func TestWhatBecameOfAStep(t *testing.T) {
 		entries []journal.Pending
 		want    is
 	}{
-		"nothing yet":      {},
-		"announced":        {[]journal.Pending{intent(1, false)}, is{unsettled: true, changed: true}},
-		"done":             {[]journal.Pending{intent(1, false), outcome(journal.Done, false)}, is{finished: true, changed: true}},
-		"failed":           {[]journal.Pending{intent(1, false), outcome(journal.Failure, false)}, is{changed: true}},
-		"unknown":          {[]journal.Pending{intent(1, false), outcome(journal.Unknown, false)}, is{unsettled: true, changed: true}},
-		"skipped":          {[]journal.Pending{outcome(journal.Skipped, false)}, is{skipped: true}},
-		"announced again":  {[]journal.Pending{intent(1, false), outcome(journal.Done, false), intent(2, false)}, is{unsettled: true, changed: true}},
-		"skipped, then on": {[]journal.Pending{outcome(journal.Skipped, false), intent(1, false)}, is{unsettled: true, changed: true}},
-		"past return":      {[]journal.Pending{intent(1, true)}, is{unsettled: true, changed: true, crossed: true}},
+		"nothing yet": {},
+		"announced":   {[]journal.Pending{intent(1, false)}, is{unsettled: true, changed: true}},
+		"done":        {[]journal.Pending{intent(1, false), outcome(journal.Done, false)}, is{finished: true, changed: true}},
+		"failed":      {[]journal.Pending{intent(1, false), outcome(journal.Failure, false)}, is{changed: true}},
+		"unknown": {[]journal.Pending{intent(1, false), outcome(journal.Unknown, false)},
+			is{unsettled: true, changed: true}},
+		"skipped": {[]journal.Pending{outcome(journal.Skipped, false)}, is{skipped: true}},
+		"announced again": {[]journal.Pending{intent(1, false), outcome(journal.Done, false), intent(2, false)},
+			is{unsettled: true, changed: true}},
+		"skipped, then on": {[]journal.Pending{outcome(journal.Skipped, false), intent(1, false)},
+			is{unsettled: true, changed: true}},
+		"past return": {[]journal.Pending{intent(1, true)}, is{unsettled: true, changed: true, crossed: true}},
 		"past return, refused": {
 			[]journal.Pending{intent(1, true), outcome(journal.Failure, true)}, is{changed: true},
 		},
@@ -68,7 +71,8 @@ func TestWhatBecameOfAStep(t *testing.T) {
 			is{changed: true, crossed: true},
 		},
 		"past return, then a step that isn't": {
-			[]journal.Pending{intent(1, true), outcome(journal.Done, false), intent(2, false)}, is{unsettled: true, changed: true, crossed: true},
+			[]journal.Pending{intent(1, true), outcome(journal.Done, false), intent(2, false)},
+			is{unsettled: true, changed: true, crossed: true},
 		},
 	} {
 		record := replayed(t, row.entries...)
@@ -91,7 +95,8 @@ func TestStepsAreInTheOrderInWhichTheyBegan(t *testing.T) {
 	for _, step := range record.Steps() {
 		names = append(names, step.Name)
 	}
-	if b := record.Step("b"); !slices.Equal(names, []string{"z", "b"}) || b.Attempts != 2 || b.Permit != "second" || !b.Intended.Equal(now()) {
+	if b := record.Step("b"); !slices.Equal(names, []string{"z", "b"}) || b.Attempts != 2 || b.Permit != "second" ||
+		!b.Intended.Equal(now()) {
 		t.Errorf("steps %v, %+v", names, b)
 	}
 }
@@ -107,11 +112,15 @@ func TestResumeTokensAreTheirStepsOwn(t *testing.T) {
 		entries []journal.Pending
 		want    string
 	}{
-		"kept while the step is at work":     {[]journal.Pending{intent(1, false), token("a", "poll/a"), token("b", "poll/b")}, "poll/a"},
-		"the newest one counts":              {[]journal.Pending{intent(1, false), token("a", "poll/1"), token("a", "poll/2")}, "poll/2"},
-		"kept when the outcome is unknown":   {[]journal.Pending{intent(1, false), token("a", "poll/a"), outcome(journal.Unknown, false)}, "poll/a"},
-		"forgotten when it is done":          {[]journal.Pending{intent(1, false), token("a", "poll/a"), outcome(journal.Done, false)}, ""},
-		"forgotten by the next announcement": {[]journal.Pending{intent(1, false), token("a", "poll/a"), intent(2, false)}, ""},
+		"kept while the step is at work": {[]journal.Pending{intent(1, false), token("a", "poll/a"),
+			token("b", "poll/b")}, "poll/a"},
+		"the newest one counts": {[]journal.Pending{intent(1, false), token("a", "poll/1"), token("a", "poll/2")}, "poll/2"},
+		"kept when the outcome is unknown": {[]journal.Pending{intent(1, false), token("a", "poll/a"),
+			outcome(journal.Unknown, false)}, "poll/a"},
+		"forgotten when it is done": {[]journal.Pending{intent(1, false), token("a", "poll/a"),
+			outcome(journal.Done, false)}, ""},
+		"forgotten by the next announcement": {[]journal.Pending{intent(1, false), token("a", "poll/a"), intent(2, false)},
+			""},
 	} {
 		record := replayed(t, row.entries...)
 		var got string
@@ -128,11 +137,13 @@ func TestVerdictsAreTheNewest(t *testing.T) {
 		return journal.Pending{Kind: kind, Data: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: reason}}
 	}
 	record := replayed(t, say(journal.Parked, "first"), say(journal.Parked, "second"), say(journal.RollingBack, "back"))
-	if record.Parked == nil || record.Parked.Reason != "second" || record.RollingBack == nil || record.RollingBack.Reason != "back" {
+	if record.Parked == nil || record.Parked.Reason != "second" || record.RollingBack == nil ||
+		record.RollingBack.Reason != "back" {
 		t.Errorf("parked %+v, rolling back %+v", record.Parked, record.RollingBack)
 	}
 	resumed := journal.Resumption{Inputs: []byte(`{"n":2}`), Overrides: map[string]string{"guard": "because"}}
-	record = replayed(t, say(journal.Parked, "first"), journal.Pending{Kind: journal.Resumed, Data: resumed}, say(journal.Closed, "end"))
+	record = replayed(t, say(journal.Parked, "first"), journal.Pending{Kind: journal.Resumed, Data: resumed},
+		say(journal.Closed, "end"))
 	if record.Parked != nil || record.Closed == nil || record.Closed.Reason != "end" {
 		t.Errorf("parked %+v, closed %+v", record.Parked, record.Closed)
 	}
@@ -177,7 +188,8 @@ func TestEntriesThatMeanNothingBreakTheRecord(t *testing.T) {
 				t.Errorf("writing on: %v", err)
 			}
 			var broken *journal.BrokenError
-			if _, err := journal.Load(ctx, store, "run-1"); !errors.As(err, &broken) || !strings.Contains(broken.Reason, "entry 2") {
+			_, err = journal.Load(ctx, store, "run-1")
+			if !errors.As(err, &broken) || !strings.Contains(broken.Reason, "entry 2") {
 				t.Errorf("reading it: %v", err)
 			}
 		})
@@ -210,10 +222,12 @@ func TestEpochIsTheHighestThatWrote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(record.Reopen(journal.NoLease(9), now), record.Append(ctx, journal.Resumed, "", journal.Resumption{})); err != nil {
+	if err := errors.Join(record.Reopen(journal.NoLease(9), now),
+		record.Append(ctx, journal.Resumed, "", journal.Resumption{})); err != nil {
 		t.Fatal(err)
 	}
-	if read, err := journal.Load(ctx, store, "run-1"); err != nil || read.Epoch != 9 || read.Entries[0].Epoch != 7 || read.Entries[1].Epoch != 9 {
+	if read, err := journal.Load(ctx, store, "run-1"); err != nil || read.Epoch != 9 || read.Entries[0].Epoch != 7 ||
+		read.Entries[1].Epoch != 9 {
 		t.Errorf("%+v, %v", read, err)
 	}
 }

@@ -25,7 +25,8 @@ func now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 func written(t *testing.T) (*journal.File, string) {
 	t.Helper()
 	backend := journal.NewFile(t.TempDir())
-	record, err := journal.Create(ctx, backend, journal.NoLease(7), now, journal.Header{Schema: 1, Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(ctx, backend, journal.NoLease(7), now,
+		journal.Header{Schema: 1, Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,8 @@ func TestDamage(t *testing.T) {
 				t.Fatal(err)
 			case row.line == 0 && len(record.Entries) != row.entries:
 				t.Errorf("%d entries, want %d", len(record.Entries), row.entries)
-			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line || !strings.Contains(broken.Reason, row.why)):
+			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line ||
+				!strings.Contains(broken.Reason, row.why)):
 				t.Errorf("got %v, want it broken at line %d: %s", err, row.line, row.why)
 			}
 		})
@@ -169,11 +171,13 @@ func TestAppendAfterATornLine(t *testing.T) {
 
 func TestLeaseIsOneAtATimeAndItsEpochGrows(t *testing.T) {
 	backend := journal.NewFile(t.TempDir())
-	first, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-1", User: "ada", Host: "north", PID: 42}})
+	first, err := backend.Lock(ctx,
+		journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-1", User: "ada", Host: "north", PID: 42}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = journal.NewFile(backend.Dir()).Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-2"}})
+	_, err = journal.NewFile(backend.Dir()).
+		Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: "run-2"}})
 	var held *journal.HeldError
 	if !errors.As(err, &held) || held.Holder.PID != 42 || apierr.ClassOf(err) != apierr.Conflict {
 		t.Fatalf("the second got %v", err)
@@ -209,7 +213,8 @@ func TestDamagedLeaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(files[0], []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{}}); err == nil || !strings.Contains(err.Error(), "damaged") {
+	if _, err := backend.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: journal.Holder{}}); err == nil ||
+		!strings.Contains(err.Error(), "damaged") {
 		t.Errorf("an epoch that can't be read was given away again: %v", err)
 	}
 }
@@ -219,7 +224,9 @@ func TestAFolderWithoutARecordIsAnEmptyOne(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(backend.Dir(), "runs", "run-0"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	found, err := journal.Find(ctx, backend, func(*journal.History) bool { return true }, func(run string, err error) { t.Error(run, err) })
+	found, err := journal.Find(ctx, backend, func(*journal.History) bool { return true }, func(run string, err error) {
+		t.Error(run, err)
+	})
 	if err != nil || len(found) != 1 {
 		t.Errorf("found %d, %v", len(found), err)
 	}
@@ -251,7 +258,8 @@ func TestSecretsDoNotReachTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"
-	if err := record.Append(ctx, journal.Warned, "a", journal.Message{Text: "Authorization: Bearer " + token}); err != nil {
+	err = record.Append(ctx, journal.Warned, "a", journal.Message{Text: "Authorization: Bearer " + token})
+	if err != nil {
 		t.Fatal(err)
 	}
 	raw, err := os.ReadFile(file)

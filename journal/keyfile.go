@@ -30,7 +30,8 @@ func (k keyFile) Key(_ context.Context, runbook string) (Key, error) {
 	info, err := k.disk.Lstat(k.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = &apierr.Error{Class: apierr.Missing, Err: errors.New("not found")}
-		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "set SALVE_JOURNAL_KEY_FILE to the key file that the journal was written with"}
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err,
+			Hint: "set SALVE_JOURNAL_KEY_FILE to the key file that the journal was written with"}
 	}
 	if err == nil {
 		err = private(info)
@@ -75,7 +76,8 @@ func (k keyFile) MakeKey(ctx context.Context, runbook string) (Key, error) {
 	}
 	made, secret := RandomKey()
 	if err := k.write(k.name+"."+made.ID(), hex.EncodeToString(secret)+"\n"); err != nil {
-		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "set SALVE_JOURNAL_KEY_FILE to a file in a folder that can be written"}
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err,
+			Hint: "set SALVE_JOURNAL_KEY_FILE to a file in a folder that can be written"}
 	}
 	return k.Key(ctx, runbook)
 }

@@ -15,14 +15,18 @@ import (
 // TestKeyFileThatIsRefusedSaysWhy: and what to do, and it is never made anew.
 func TestKeyFileThatIsRefusedSaysWhy(t *testing.T) {
 	for want, spoil := range map[string]func(path string) error{
-		"mode 0640 lets others":   func(path string) error { return os.Chmod(path, 0o640) },
-		"mode 0604 lets others":   func(path string) error { return os.Chmod(path, 0o604) },
-		"mode 0610 lets others":   func(path string) error { return os.Chmod(path, 0o610) },
-		"4 bytes, want 32":        func(path string) error { return os.WriteFile(path, []byte("abcdabcd\n"), 0o600) },
-		"invalid byte":            func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("xy", 32)), 0o600) },
-		"above the limit":         func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("ab", 33)), 0o600) },
-		"0 bytes, want 32":        func(path string) error { return os.WriteFile(path, nil, 0o600) },
-		"not a regular file (L--": func(path string) error { return errors.Join(os.Rename(path, path+".x"), os.Symlink(path+".x", path)) },
+		"mode 0640 lets others": func(path string) error { return os.Chmod(path, 0o640) },
+		"mode 0604 lets others": func(path string) error { return os.Chmod(path, 0o604) },
+		"mode 0610 lets others": func(path string) error { return os.Chmod(path, 0o610) },
+		"4 bytes, want 32":      func(path string) error { return os.WriteFile(path, []byte("abcdabcd\n"), 0o600) },
+		"invalid byte": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("xy", 32)), 0o600)
+		},
+		"above the limit":  func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("ab", 33)), 0o600) },
+		"0 bytes, want 32": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"not a regular file (L--": func(path string) error {
+			return errors.Join(os.Rename(path, path+".x"), os.Symlink(path+".x", path))
+		},
 		"not a regular file (d--": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
 	} {
 		path := filepath.Join(t.TempDir(), "journal.key")
@@ -39,7 +43,8 @@ func TestKeyFileThatIsRefusedSaysWhy(t *testing.T) {
 		} {
 			var refused *journal.KeyError
 			_, err := ask()
-			if !errors.As(err, &refused) || refused.Where != path || refused.Runbook != "mend" || !strings.Contains(err.Error(), want) {
+			if !errors.As(err, &refused) || refused.Where != path || refused.Runbook != "mend" ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s, want %q: %v", call, want, err)
 			}
 		}

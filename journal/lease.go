@@ -152,7 +152,9 @@ func (e *LostError) Error() string {
 
 // lost is the error of a lease that isn't ours any more.
 func lost(target string, epoch int64, holder *Holder, reason string) error {
-	return &apierr.Error{Class: apierr.Conflict, Err: &LostError{Target: target, Epoch: epoch, Holder: holder, Reason: reason}}
+	return &apierr.Error{
+		Class: apierr.Conflict, Err: &LostError{Target: target, Epoch: epoch, Holder: holder, Reason: reason},
+	}
 }
 
 // NoLease stands for the lease on a record that nobody else can see: of previews
@@ -237,7 +239,9 @@ func (l Lockers) OpenRuns(ctx context.Context) ([]OpenRun, error) {
 			return nil, err
 		}
 		for _, one := range open {
-			if !slices.ContainsFunc(all, func(known OpenRun) bool { return known.Run == one.Run && known.Target == one.Target }) {
+			if !slices.ContainsFunc(all, func(known OpenRun) bool {
+				return known.Run == one.Run && known.Target == one.Target
+			}) {
 				all = append(all, one)
 			}
 		}

@@ -40,7 +40,8 @@ func TestLostLeaseSaysToWhom(t *testing.T) {
 	for want, lost := range map[string]journal.LostError{
 		"lease lost: lamp/1 (ours was epoch 7)":                  {Target: "lamp/1", Epoch: 7},
 		"lease lost: lamp/1 (ours was epoch 7; it was released)": {Target: "lamp/1", Epoch: 7, Reason: "it was released"},
-		"lease lost: held by run run-2 (ours was epoch 7)":       {Target: "lamp/1", Epoch: 7, Holder: &journal.Holder{Run: "run-2"}},
+		"lease lost: held by run run-2 (ours was epoch 7)": {Target: "lamp/1", Epoch: 7,
+			Holder: &journal.Holder{Run: "run-2"}},
 		"lease lost: held by run run-2 (ours was epoch 7; it expired)": {
 			Target: "lamp/1", Epoch: 7, Holder: &journal.Holder{Run: "run-2"}, Reason: "it expired",
 		},
@@ -70,7 +71,8 @@ func TestLeaseOfAStore(t *testing.T) {
 			}
 			var held *journal.HeldError
 			_, err = store.Lock(ctx, journal.Claim{Target: "lamp/1"})
-			if !errors.As(err, &held) || held.Target != "lamp/1" || held.Holder != holder || apierr.ClassOf(err) != apierr.Conflict {
+			if !errors.As(err, &held) || held.Target != "lamp/1" || held.Holder != holder ||
+				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the second: %v", err)
 			}
 			open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Seq: 3}
@@ -81,7 +83,8 @@ func TestLeaseOfAStore(t *testing.T) {
 				t.Errorf("the lease names %+v", got)
 			}
 			peeked, err := store.Peek(ctx, "lamp/1")
-			if err != nil || peeked.Epoch != 6 || peeked.Holder == nil || *peeked.Holder != holder || peeked.Open == nil || *peeked.Open != open {
+			if err != nil || peeked.Epoch != 6 || peeked.Holder == nil || *peeked.Holder != holder ||
+				peeked.Open == nil || *peeked.Open != open {
 				t.Errorf("while it is held: %+v, %v", peeked, err)
 			}
 			if err := errors.Join(first.Release(ctx), first.Release(ctx)); err != nil {
@@ -96,7 +99,8 @@ func TestLeaseOfAStore(t *testing.T) {
 				t.Fatalf("the second: %+v, %v", second, err)
 			}
 			var gone *journal.LostError
-			if err := first.Check(ctx); !errors.As(err, &gone) || gone.Epoch != 6 || gone.Target != "lamp/1" || apierr.ClassOf(err) != apierr.Conflict {
+			if err := first.Check(ctx); !errors.As(err, &gone) || gone.Epoch != 6 || gone.Target != "lamp/1" ||
+				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the first's check: %v", err)
 			}
 			if err := first.SetOpenRun(ctx, journal.OpenRun{Run: "run-9"}); !errors.As(err, &gone) {
@@ -140,7 +144,8 @@ func TestBackendOfAStore(t *testing.T) {
 			if err := store.PutExport(ctx, "run-1", "x", []byte("2")); apierr.ClassOf(err) != apierr.Conflict || err == nil {
 				t.Errorf("other data under the same name: %v", err)
 			}
-			if lines, err := store.Read(ctx, "run-1"); err != nil || len(lines) != 2 || string(lines[0]) != "one" || string(lines[1]) != "two" {
+			if lines, err := store.Read(ctx, "run-1"); err != nil || len(lines) != 2 || string(lines[0]) != "one" ||
+				string(lines[1]) != "two" {
 				t.Errorf("read %q, %v", lines, err)
 			}
 			for seq, want := range []string{1: "one", 2: "two"} {
@@ -211,7 +216,8 @@ func (l notingLease) Release(ctx context.Context) error {
 func TestTargetsAreLockedInOneOrder(t *testing.T) {
 	var asked []string
 	locker := noting{journal.NewMemory(), "", &asked}
-	all, err := journal.LockAll(ctx, locker, journal.Claim{Target: "b"}, journal.Claim{Target: "c", Above: 7}, journal.Claim{Target: "a"}, journal.Claim{Target: "b"})
+	all, err := journal.LockAll(ctx, locker, journal.Claim{Target: "b"}, journal.Claim{Target: "c", Above: 7},
+		journal.Claim{Target: "a"}, journal.Claim{Target: "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +248,8 @@ func TestLockersAllNameTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, store := range map[string]journal.Locker{"world": world, "machine": machine, "both": both} {
-		if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" || peeked.Holder == nil {
+		peeked, err := store.Peek(ctx, "lamp/1")
+		if err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" || peeked.Holder == nil {
 			t.Errorf("%s: %+v, %v", name, peeked, err)
 		}
 	}
@@ -329,7 +336,8 @@ func TestEditedLeaseFileIsRefused(t *testing.T) {
 	for _, epoch := range []string{"-1", "2147483648"} {
 		store, _ := underLease(t)
 		editLease(t, store, func(text string) string { return strings.Replace(text, `"epoch":1`, `"epoch":`+epoch, 1) })
-		if _, err := store.Lock(ctx, journal.Claim{Target: "lamp/1"}); err == nil || !strings.Contains(err.Error(), "out of range") {
+		_, err := store.Lock(ctx, journal.Claim{Target: "lamp/1"})
+		if err == nil || !strings.Contains(err.Error(), "out of range") {
 			t.Errorf("epoch %s: %v", epoch, err)
 		}
 		if _, err := store.Peek(ctx, "lamp/1"); err == nil {
@@ -347,7 +355,8 @@ func TestLeaseWhoseFileWasTakenOverIsLost(t *testing.T) {
 		return strings.Replace(strings.Replace(text, `"epoch":1`, `"epoch":2`, 1), "run-1", "run-2", 1)
 	})
 	var gone *journal.LostError
-	if err := lease.Check(ctx); !errors.As(err, &gone) || gone.Holder == nil || gone.Holder.Run != "run-2" || !strings.Contains(gone.Reason, "epoch 2") {
+	if err := lease.Check(ctx); !errors.As(err, &gone) || gone.Holder == nil || gone.Holder.Run != "run-2" ||
+		!strings.Contains(gone.Reason, "epoch 2") {
 		t.Errorf("checked: %v", err)
 	}
 	if err := lease.SetOpenRun(ctx, journal.OpenRun{Run: "run-1"}); !errors.As(err, &gone) {
@@ -356,7 +365,8 @@ func TestLeaseWhoseFileWasTakenOverIsLost(t *testing.T) {
 	if err := lease.Release(ctx); err != nil {
 		t.Error(err)
 	}
-	if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Holder == nil || peeked.Holder.Run != "run-2" || peeked.Epoch != 2 {
+	if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Holder == nil ||
+		peeked.Holder.Run != "run-2" || peeked.Epoch != 2 {
 		t.Errorf("the new holder's lease was written to: %+v, %v", peeked, err)
 	}
 }

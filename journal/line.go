@@ -44,7 +44,8 @@ type BrokenError struct {
 }
 
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("broken record: run %q, line %d: %s. hint: salve runs abandon %s --reason TEXT", e.Run, e.Line, e.Reason, e.Run)
+	return fmt.Sprintf("broken record: run %q, line %d: %s. hint: salve runs abandon %s --reason TEXT",
+		e.Run, e.Line, e.Reason, e.Run)
 }
 
 // UnsealedError says that a record does not carry the seal of the key that its
@@ -63,11 +64,14 @@ type UnsealedError struct {
 func (e *UnsealedError) Error() string {
 	switch {
 	case e.Format > Format:
-		return fmt.Sprintf("unsealed record: run %q is of format %d, which this version does not know. hint: use the version of salve that wrote it", e.Run, e.Format)
+		return fmt.Sprintf("unsealed record: run %q is of format %d, which this version does not know. "+
+			"hint: use the version of salve that wrote it", e.Run, e.Format)
 	case e.Key != e.Want:
-		return fmt.Sprintf("unsealed record: run %q is sealed with key %q, the key here is %q. hint: set SALVE_JOURNAL_KEY_FILE to the key file it was written with", e.Run, e.Key, e.Want)
+		return fmt.Sprintf("unsealed record: run %q is sealed with key %q, the key here is %q. "+
+			"hint: set SALVE_JOURNAL_KEY_FILE to the key file it was written with", e.Run, e.Key, e.Want)
 	}
-	return fmt.Sprintf("unsealed record: run %q is of format %d, without a seal: who wrote it can't be told. hint: salve runs prune --broken removes it", e.Run, max(e.Format, 1))
+	return fmt.Sprintf("unsealed record: run %q is of format %d, without a seal: who wrote it can't be told. "+
+		"hint: salve runs prune --broken removes it", e.Run, max(e.Format, 1))
 }
 
 // encode makes a stored line of an entry that follows one of a seal.

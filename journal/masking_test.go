@@ -75,7 +75,8 @@ func TestWhatMaskingLeavesIsNotKeptApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := filepath.Glob(filepath.Join(filepath.Dir(recordOf(store)), "exports", "*n*")); err != nil || len(kept) > 1 {
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(recordOf(store)), "exports", "*n*"))
+	if err != nil || len(kept) > 1 {
 		t.Errorf("kept apart: %v, %v", kept, err)
 	}
 	read := mustLoad(t, store)
@@ -184,13 +185,15 @@ func TestValuesAreJSON(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := record.Append(ctx, journal.Warned, "a", func() {}); err == nil || !strings.Contains(err.Error(), "encoding warning") {
+	err = record.Append(ctx, journal.Warned, "a", func() {})
+	if err == nil || !strings.Contains(err.Error(), "encoding warning") {
 		t.Errorf("what JSON doesn't know: %v", err)
 	}
 	if err := record.Append(ctx, journal.Warned, "", journal.Message{Text: "x"}); err != nil {
 		t.Errorf("writing on: %v", err)
 	}
-	if _, err := journal.Create(ctx, store, journal.NoLease(1), now, journal.Header{Run: "run-2", Runbook: "mend", Inputs: []byte("{")}); err == nil {
+	if _, err := journal.Create(ctx, store, journal.NoLease(1), now,
+		journal.Header{Run: "run-2", Runbook: "mend", Inputs: []byte("{")}); err == nil {
 		t.Error("a header with such inputs was written")
 	}
 }
@@ -223,7 +226,8 @@ func TestExportsAreNamedAndBounded(t *testing.T) {
 		t.Errorf("exports %s", got)
 	}
 	var missing *journal.MissingError
-	if _, err := record.ReadExport(ctx, "other"); !errors.As(err, &missing) || !strings.Contains(missing.Where, "export other") {
+	_, err = record.ReadExport(ctx, "other")
+	if !errors.As(err, &missing) || !strings.Contains(missing.Where, "export other") {
 		t.Errorf("one that was never kept: %v", err)
 	}
 }
@@ -234,8 +238,10 @@ func TestExportsOfARecordAreVerified(t *testing.T) {
 		export journal.Export
 		data   string
 	}{
-		"other data":    {journal.Export{Name: "x", Sum: strings.Repeat("0", 64), Size: 4}, "data"},
-		"another size":  {journal.Export{Name: "x", Sum: "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7", Size: 5}, "data"},
+		"other data": {journal.Export{Name: "x", Sum: strings.Repeat("0", 64), Size: 4}, "data"},
+		"another size": {journal.Export{
+			Name: "x", Sum: "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7", Size: 5,
+		}, "data"},
 		"a short sum":   {journal.Export{Name: "x", Sum: "3a6eb0790f39ac87"}, "data"},
 		"a path":        {journal.Export{Name: "../x", Sum: strings.Repeat("0", 64)}, "data"},
 		"no name":       {journal.Export{Sum: strings.Repeat("0", 64)}, "data"},
@@ -257,7 +263,8 @@ func TestExportsOfARecordAreVerified(t *testing.T) {
 // TestReadBackBelievesOneLine: whatever the store gives for it.
 func TestReadBackBelievesOneLine(t *testing.T) {
 	store := &lines{Store: journal.NewMemory()}
-	record, err := journal.Create(ctx, store, journal.NoLease(1), now, journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(ctx, store, journal.NoLease(1), now,
+		journal.Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	if err == nil {
 		err = record.Append(ctx, journal.Noted, "", journal.Note{Name: "size", Value: []byte("3")})
 	}
@@ -285,7 +292,8 @@ func TestReadBackBelievesOneLine(t *testing.T) {
 		store.line = given
 		var size int
 		var broken *journal.BrokenError
-		if _, err := record.ReadBack(ctx, "size", &size); !errors.As(err, &broken) || broken.Line != 2 || broken.Target != "lamp/1" {
+		if _, err := record.ReadBack(ctx, "size", &size); !errors.As(err, &broken) || broken.Line != 2 ||
+			broken.Target != "lamp/1" {
 			t.Errorf("%s: %d, %v", name, size, err)
 		}
 	}

@@ -36,7 +36,8 @@ func (m Migration) Migrate(ctx context.Context) (_ *Record, err error) {
 	case len(record.Entries) == 0:
 		return nil, apierr.New(apierr.Missing, "the record of run %q is empty", m.Run)
 	case record.MigratedTo != nil && record.MigratedTo.ID != m.To.ID:
-		return nil, apierr.New(apierr.Conflict, "conflict: run %q was migrated to %s: bring it from there", m.Run, record.MigratedTo.Where)
+		return nil, apierr.New(apierr.Conflict, "conflict: run %q was migrated to %s: bring it from there",
+			m.Run, record.MigratedTo.Where)
 	}
 	lease, err := m.lockers().Lock(ctx, m.claim(record))
 	if err != nil {
@@ -116,7 +117,8 @@ func (m Migration) missing(ctx context.Context, key Key) ([][]byte, int, error) 
 	}
 	for i := range min(len(lines), len(kept)) {
 		if !bytes.Equal(kept[i], bytes.TrimSuffix(lines[i], []byte("\n"))) {
-			return nil, 0, apierr.New(apierr.Conflict, "conflict: there is another record of that name: they differ from line %d on", i+1)
+			return nil, 0, apierr.New(apierr.Conflict,
+				"conflict: there is another record of that name: they differ from line %d on", i+1)
 		}
 	}
 	return lines[min(len(lines), len(kept)):], len(kept), nil
@@ -136,7 +138,10 @@ func resealed(record *Record, key Key) ([][]byte, error) {
 			return nil, err
 		}
 		if at.sum != record.marks[i].sum {
-			return nil, &BrokenError{Run: record.Run, Line: i + 1, Reason: "the entry is not encoded as this version does", Target: record.Header.Target.ID}
+			return nil, &BrokenError{
+				Run: record.Run, Line: i + 1, Reason: "the entry is not encoded as this version does",
+				Target: record.Header.Target.ID,
+			}
 		}
 		lines, before = append(lines, line), at
 	}

@@ -127,7 +127,8 @@ func TestAClosedRunIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is there
-		if copied, err := carry(from, to); err != nil || copied.Closed.Outcome != runbook.Remediated || len(copied.Entries) != 3 {
+		if copied, err := carry(from, to); err != nil || copied.Closed.Outcome != runbook.Remediated ||
+			len(copied.Entries) != 3 {
 			t.Errorf("%+v, %v", copied, err)
 		}
 	}
@@ -159,7 +160,8 @@ func TestAMovedRunGoesToOnePlace(t *testing.T) {
 	if _, err := carry(from, to); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, other); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "migrated to to") {
+	_, err := carry(from, other)
+	if apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "migrated to to") {
 		t.Errorf("to another place: %v", err)
 	}
 	var missing *journal.MissingError
@@ -172,7 +174,9 @@ func TestAMovedRunGoesToOnePlace(t *testing.T) {
 func TestADestinationThatCannotBeWrittenClosesNothing(t *testing.T) {
 	from := place(t, "from")
 	begin(t, from)
-	nowhere := journal.Location{Backend: journal.NewFile("/proc/nowhere"), Locker: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere"}
+	nowhere := journal.Location{
+		Backend: journal.NewFile("/proc/nowhere"), Locker: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere",
+	}
 	if _, err := carry(from, nowhere); err == nil {
 		t.Error("it went nowhere")
 	}

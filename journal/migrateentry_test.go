@@ -20,7 +20,8 @@ func TestEntryThatIsEncodedOtherwiseIsNotMoved(t *testing.T) {
 		t.Fatal(err) // it is sealed, and can be read
 	}
 	move := Migration{
-		Run: "run-1", From: Location{Backend: from, Locker: from, ID: "from"}, To: Location{Backend: to, Locker: to, ID: "to"}, Now: noon,
+		Run: "run-1", From: Location{Backend: from, Locker: from, ID: "from"},
+		To: Location{Backend: to, Locker: to, ID: "to"}, Now: noon,
 	}
 	var broken *BrokenError
 	if _, err := move.Migrate(t.Context()); !errors.As(err, &broken) || broken.Line != 1 || broken.Target != "lamp/1" {

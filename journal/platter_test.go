@@ -33,7 +33,9 @@ type platter struct {
 var errPower = errors.New("the power is cut")
 
 func newPlatter() *platter {
-	return &platter{names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]bool{}, cut: -1, started: boot()}
+	return &platter{
+		names: map[string]*node{}, synced: map[string]*node{}, locks: map[string]bool{}, cut: -1, started: boot(),
+	}
 }
 
 // ignores tells whether a sync of a file does nothing.

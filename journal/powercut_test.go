@@ -43,13 +43,15 @@ func work(p *platter) (told acknowledged) {
 		return told
 	}
 	told.epoch = lease.Epoch()
-	record, err := Create(ctx, file, lease, noon, Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := Create(ctx, file, lease, noon,
+		Header{Run: "run-1", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	if err != nil {
 		return told
 	}
 	told.entries = 1
 	for n := range 3 {
-		if err := record.AppendAll(ctx, Pending{Kind: Intended, Step: "a", Data: Intent{Attempt: n + 1}}, Pending{Kind: Warned, Data: Message{Text: "x"}}); err != nil {
+		if err := record.AppendAll(ctx, Pending{Kind: Intended, Step: "a", Data: Intent{Attempt: n + 1}},
+			Pending{Kind: Warned, Data: Message{Text: "x"}}); err != nil {
 			return told
 		}
 		told.entries = len(record.Entries)

@@ -38,7 +38,9 @@ func (r *Record) PutExport(ctx context.Context, name string, data []byte) error 
 
 func (r *Record) putExport(ctx context.Context, name string, data []byte) (Export, error) {
 	if !exportName.MatchString(name) || len(data) > MaxExport {
-		return Export{}, apierr.New(apierr.Terminal, "invalid export %q of %d bytes: lower-case letters, digits, - and ., at most %d bytes", name, len(data), MaxExport)
+		return Export{}, apierr.New(apierr.Terminal,
+			"invalid export %q of %d bytes: lower-case letters, digits, - and ., at most %d bytes",
+			name, len(data), MaxExport)
 	}
 	export := Export{Name: name, Sum: hash(data), Size: len(data)}
 	if err := r.backend.PutExport(ctx, r.Run, export.file(), data); err != nil {
@@ -154,7 +156,9 @@ func maskedReasons(overrides map[string]string) map[string]string {
 
 // loadPrivate reads the values that were kept apart and that are still the newest
 // of their name.
-func loadPrivate(ctx context.Context, backend Backend, run string, entries []Entry) (map[int]json.RawMessage, map[int]error) {
+func loadPrivate(
+	ctx context.Context, backend Backend, run string, entries []Entry,
+) (map[int]json.RawMessage, map[int]error) {
 	newest := map[string]Export{}
 	seqs := map[string]int{}
 	for _, entry := range entries {

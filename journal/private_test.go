@@ -123,8 +123,12 @@ func TestExports(t *testing.T) {
 func TestPlantedFilesAreNotWrittenTo(t *testing.T) {
 	const content = "somebody's file\n"
 	for name, plant := range map[string]func(dir, victim string) error{
-		"a link in the record's place":   func(dir, victim string) error { return replaceBy(os.Symlink, victim, dir, "runs/run-1/journal.jsonl") },
-		"a second name for another file": func(dir, victim string) error { return replaceBy(os.Link, victim, dir, "runs/run-1/journal.jsonl") },
+		"a link in the record's place": func(dir, victim string) error {
+			return replaceBy(os.Symlink, victim, dir, "runs/run-1/journal.jsonl")
+		},
+		"a second name for another file": func(dir, victim string) error {
+			return replaceBy(os.Link, victim, dir, "runs/run-1/journal.jsonl")
+		},
 		"a link for the lease to come": func(dir, victim string) error {
 			leases, err := filepath.Glob(filepath.Join(dir, "leases", "*.json"))
 			if err != nil || len(leases) != 1 {
@@ -140,7 +144,8 @@ func TestPlantedFilesAreNotWrittenTo(t *testing.T) {
 			return errors.Join(os.Remove(locks[0]), os.Symlink(victim, locks[0]))
 		},
 		"a link in the place of all runs": func(dir, victim string) error {
-			return errors.Join(os.RemoveAll(filepath.Join(dir, "runs")), os.Symlink(filepath.Dir(victim), filepath.Join(dir, "runs")))
+			return errors.Join(os.RemoveAll(filepath.Join(dir, "runs")),
+				os.Symlink(filepath.Dir(victim), filepath.Join(dir, "runs")))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +197,8 @@ func TestRecordsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := record.Append(ctx, journal.Warned, "", journal.Message{Text: strings.Repeat("x", journal.MaxLine)}); err == nil {
+	err = record.Append(ctx, journal.Warned, "", journal.Message{Text: strings.Repeat("x", journal.MaxLine)})
+	if err == nil {
 		t.Error("a line that nobody would read was written")
 	}
 }

@@ -50,16 +50,19 @@ func TestPruneKeepsOpenRuns(t *testing.T) {
 // TestPruneRemovesExports: what deleted objects held goes with the run.
 func TestPruneRemovesExports(t *testing.T) {
 	store := journal.NewFile(t.TempDir())
-	record, err := journal.Create(ctx, store, journal.NoLease(1), now, journal.Header{Run: "run-1", Runbook: "x", Target: runbook.Target{ID: "t"}})
+	record, err := journal.Create(ctx, store, journal.NoLease(1), now,
+		journal.Header{Run: "run-1", Runbook: "x", Target: runbook.Target{ID: "t"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(record.PutExport(ctx, "bundle", []byte("x")), record.Append(ctx, journal.Closed, "", journal.Verdict{}))
+	err = errors.Join(record.PutExport(ctx, "bundle", []byte("x")),
+		record.Append(ctx, journal.Closed, "", journal.Verdict{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	export := record.Exports()[0]
-	if pruned, err := journal.Prune(ctx, store, journal.Retention{Since: now().AddDate(1, 0, 0)}); err != nil || len(pruned) != 1 {
+	pruned, err := journal.Prune(ctx, store, journal.Retention{Since: now().AddDate(1, 0, 0)})
+	if err != nil || len(pruned) != 1 {
 		t.Fatal(pruned, err)
 	}
 	var missing *journal.MissingError
@@ -189,11 +192,12 @@ func TestPruneAsksTheLease(t *testing.T) {
 		asked  peeking
 		pruned bool
 	}{
-		"none":                     {peeking{}, true},
-		"missing":                  {peeking{err: apierr.New(apierr.Missing, "not found")}, true},
-		"denied":                   {peeking{err: apierr.New(apierr.Denied, "forbidden")}, false},
-		"names the run":            {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1"}}}, false},
-		"names it as closed":       {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1", Closed: true}}}, true},
+		"none":          {peeking{}, true},
+		"missing":       {peeking{err: apierr.New(apierr.Missing, "not found")}, true},
+		"denied":        {peeking{err: apierr.New(apierr.Denied, "forbidden")}, false},
+		"names the run": {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1"}}}, false},
+		"names it as closed": {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1", Closed: true}}},
+			true},
 		"names another":            {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-2"}}}, true},
 		"is held by somebody else": {peeking{peeked: journal.Peeked{Holder: &journal.Holder{Run: "run-1"}}}, true},
 	} {

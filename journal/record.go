@@ -103,7 +103,8 @@ func (r *Record) Clone(ctx context.Context, now func() time.Time) (*Record, erro
 	}
 	nowhere := NewMemory()
 	return &Record{
-		History: history, Run: r.Run, backend: nowhere, now: now, marks: slices.Clone(r.marks), key: r.key, lease: NoLease(r.Epoch),
+		History: history, Run: r.Run, backend: nowhere, now: now, marks: slices.Clone(r.marks), key: r.key,
+		lease: NoLease(r.Epoch),
 	}, nowhere.Create(ctx, r.Run)
 }
 
@@ -126,7 +127,8 @@ func (r *Record) Reopen(lease Lease, now func() time.Time) error {
 func (r *Record) Adopt(ctx context.Context, lease Lease, now func() time.Time) error {
 	for _, known := range namedBy(lease) {
 		if known.Run != r.Run && !known.Closed {
-			return apierr.New(apierr.Conflict, "conflict: the lease names run %q as open. hint: salve runs abandon %s --target %s --reason TEXT", known.Run, known.Run, known.Target)
+			return apierr.New(apierr.Conflict, "conflict: the lease names run %q as open. "+
+				"hint: salve runs abandon %s --target %s --reason TEXT", known.Run, known.Run, known.Target)
 		}
 	}
 	if err := r.reopen(lease, now); err != nil {
@@ -137,7 +139,8 @@ func (r *Record) Adopt(ctx context.Context, lease Lease, now func() time.Time) e
 
 func (r *Record) reopen(lease Lease, now func() time.Time) error {
 	if lease.Epoch() <= r.Epoch {
-		return apierr.New(apierr.Conflict, "conflict: run %q was last written under epoch %d, the lease has epoch %d", r.Run, r.Epoch, lease.Epoch())
+		return apierr.New(apierr.Conflict, "conflict: run %q was last written under epoch %d, the lease has epoch %d",
+			r.Run, r.Epoch, lease.Epoch())
 	}
 	r.lease, r.now = lease, now
 	return nil
@@ -216,14 +219,17 @@ func (r *Record) refuse(ctx context.Context, seq int, err error) error {
 	return r.refused
 }
 
-func (r *Record) encode(ctx context.Context, pending []Pending) (entries []Entry, lines [][]byte, marks []mark, err error) {
+func (r *Record) encode(
+	ctx context.Context, pending []Pending,
+) (entries []Entry, lines [][]byte, marks []mark, err error) {
 	if r.lease == nil && r.MigratedTo == nil {
 		return nil, nil, nil, apierr.New(apierr.Terminal, "record of run %q is not open for appending", r.Run)
 	}
 	before := r.head()
 	for _, one := range pending {
 		if r.MigratedTo != nil && one.Kind != Arrived && one.Kind != Closed {
-			return nil, nil, nil, apierr.New(apierr.Conflict, "conflict: run %q was migrated to %s: its record is closed here", r.Run, r.MigratedTo.Where)
+			return nil, nil, nil, apierr.New(apierr.Conflict, "conflict: run %q was migrated to %s: its record is closed here",
+				r.Run, r.MigratedTo.Where)
 		}
 		seq := len(r.Entries) + len(entries) + 1
 		data, err := r.masked(ctx, seq, one)
@@ -268,7 +274,9 @@ func (r *Record) Stored(step, name string) (Stored, bool) {
 	if !found {
 		return Stored{}, false
 	}
-	return Stored{backend: r.backend, run: r.Run, name: name, target: r.Header.Target.ID, seq: seq, want: r.marks[seq-1]}, true
+	return Stored{
+		backend: r.backend, run: r.Run, name: name, target: r.Header.Target.ID, seq: seq, want: r.marks[seq-1],
+	}, true
 }
 
 // ReadBack reads the newest note of a name from where the record is kept.
@@ -287,7 +295,8 @@ func (s Stored) Read(ctx context.Context, into any) error {
 		return fmt.Errorf("reading note %q back from the journal: %w", s.name, err)
 	}
 	var kept line
-	if err := strict(raw, &kept); err != nil || hash(kept.Entry) != s.want.sum || kept.Sum != s.want.sum || kept.Seal != s.want.seal {
+	if err := strict(raw, &kept); err != nil || hash(kept.Entry) != s.want.sum || kept.Sum != s.want.sum ||
+		kept.Seal != s.want.seal {
 		return &BrokenError{Run: s.run, Line: s.seq, Reason: "the line is not the one that was written", Target: s.target}
 	}
 	var entry Entry
@@ -312,7 +321,9 @@ func (s Stored) Read(ctx context.Context, into any) error {
 
 // Find gives the records that match, oldest first. A record that can't be read
 // is reported through broken and skipped.
-func Find(ctx context.Context, backend Backend, match func(*History) bool, broken func(run string, err error)) ([]*Record, error) {
+func Find(
+	ctx context.Context, backend Backend, match func(*History) bool, broken func(run string, err error),
+) ([]*Record, error) {
 	runs, err := backend.Runs(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the journal: %w", err)

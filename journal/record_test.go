@@ -94,7 +94,8 @@ func TestConflictIsALostLease(t *testing.T) {
 		}
 		err = record.Append(ctx, journal.Warned, "", journal.Message{})
 		var unwritten *journal.WriteError
-		if isA[*journal.LostError](err) != isLost || !errors.As(err, &unwritten) || !strings.Contains(err.Error(), "another runner") {
+		if isA[*journal.LostError](err) != isLost || !errors.As(err, &unwritten) ||
+			!strings.Contains(err.Error(), "another runner") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if unwritten != nil && (unwritten.Seq != 2 || unwritten.Run != "run-1") {

@@ -19,7 +19,8 @@ import (
 func TestRecordOfFormat1IsRefused(t *testing.T) {
 	_, err := journal.Load(ctx, journal.NewFile("testdata/format-1"), "run-1")
 	var unsealed *journal.UnsealedError
-	if !errors.As(err, &unsealed) || unsealed.Format != 0 || unsealed.Target != "lamp/1" || !strings.Contains(err.Error(), "hint:") {
+	if !errors.As(err, &unsealed) || unsealed.Format != 0 || unsealed.Target != "lamp/1" ||
+		!strings.Contains(err.Error(), "hint:") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -38,7 +39,8 @@ func TestRecordOfFormat2IsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	var size int
-	if _, err := record.Recall("size", &size); err != nil || size != 3 || record.Closed == nil || !record.Step("a").Finished() {
+	if _, err := record.Recall("size", &size); err != nil || size != 3 || record.Closed == nil ||
+		!record.Step("a").Finished() {
 		t.Errorf("size %d, %v, closed %v", size, err, record.Closed)
 	}
 	bundle, err := record.ReadExport(ctx, "bundle")
@@ -96,14 +98,16 @@ func TestKeysAreToldApart(t *testing.T) {
 	backend, file := written(t)
 	other := journal.NewFileWithKey(backend.Dir(), filepath.Join(t.TempDir(), "other"))
 	var missing *journal.KeyError
-	if _, err := journal.Load(ctx, other, "run-1"); !errors.As(err, &missing) || !strings.Contains(err.Error(), "not found") {
+	_, err := journal.Load(ctx, other, "run-1")
+	if !errors.As(err, &missing) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("without a key: %v", err)
 	}
 	if _, err := other.MakeKey(ctx, "lamp-off"); err != nil {
 		t.Fatal(err)
 	}
 	var unsealed *journal.UnsealedError
-	if _, err := journal.Load(ctx, other, "run-1"); !errors.As(err, &unsealed) || unsealed.Key == "" || unsealed.Key == unsealed.Want {
+	if _, err := journal.Load(ctx, other, "run-1"); !errors.As(err, &unsealed) || unsealed.Key == "" ||
+		unsealed.Key == unsealed.Want {
 		t.Errorf("with another key: %v", err)
 	}
 	raw, err := os.ReadFile(file)
@@ -122,7 +126,8 @@ func TestKeysAreToldApart(t *testing.T) {
 // TestRecordUnderAnotherNameIsNotBelieved: a copy of a run is not a run.
 func TestRecordUnderAnotherNameIsNotBelieved(t *testing.T) {
 	backend, _ := written(t)
-	if err := os.CopyFS(filepath.Join(backend.Dir(), "runs", "run-2"), os.DirFS(filepath.Join(backend.Dir(), "runs", "run-1"))); err != nil {
+	if err := os.CopyFS(filepath.Join(backend.Dir(), "runs", "run-2"),
+		os.DirFS(filepath.Join(backend.Dir(), "runs", "run-1"))); err != nil {
 		t.Fatal(err)
 	}
 	var broken *journal.BrokenError
@@ -200,7 +205,8 @@ func TestOneKeyIsMade(t *testing.T) {
 // TestKeyIsNeverPrinted: whatever the verb.
 func TestKeyIsNeverPrinted(t *testing.T) {
 	key, secret := journal.RandomKey()
-	for _, text := range []string{sprint("%v", key), sprint("%+v", key), sprint("%#v", key), sprint("%x", key), sprint("%s", key)} {
+	for _, text := range []string{sprint("%v", key), sprint("%+v", key), sprint("%#v", key),
+		sprint("%x", key), sprint("%s", key)} {
 		if strings.Contains(text, hex.EncodeToString(secret)) || !strings.Contains(text, key.ID()) {
 			t.Errorf("it is %q", text)
 		}

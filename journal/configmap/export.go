@@ -84,7 +84,8 @@ func (j *Journal) putChunk(ctx context.Context, run, name string, n, chunks int,
 	}
 	for attempt := 1; ; attempt++ {
 		err := j.inNamespace(ctx, j.exportsNamespace(), func(ctx context.Context) error {
-			_, err := j.client.CoreV1().Secrets(j.exportsNamespace()).Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+			_, err := j.client.CoreV1().Secrets(j.exportsNamespace()).
+				Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 			return err
 		})
 		if err != nil && apierr.ClassOf(err) == apierr.Conflict {
@@ -93,7 +94,7 @@ func (j *Journal) putChunk(ctx context.Context, run, name string, n, chunks int,
 		if err == nil {
 			return nil
 		}
-		if !passes(err) || clock.Sleep(ctx, j.clock, attempts.Pause(attempt, apierr.RetryAfter(err))) != nil {
+		if !passes(err) || clock.Sleep(ctx, j.clock, retryPause(attempt, err)) != nil {
 			return err
 		}
 	}
@@ -106,7 +107,8 @@ func (j *Journal) sameChunk(ctx context.Context, object *corev1.Secret) error {
 	if err != nil {
 		return err
 	}
-	if kept.Annotations[chunksAnnotation] != object.Annotations[chunksAnnotation] || !bytes.Equal(kept.Data[chunkField], object.Data[chunkField]) {
+	if kept.Annotations[chunksAnnotation] != object.Annotations[chunksAnnotation] ||
+		!bytes.Equal(kept.Data[chunkField], object.Data[chunkField]) {
 		return apierr.New(apierr.Conflict, "conflict: secret %s holds other data", object.Name)
 	}
 	return nil
@@ -129,14 +131,16 @@ func (j *Journal) Export(ctx context.Context, run, name string) ([]byte, error) 
 		secret, err := j.readChunk(ctx, chunkName(run, name, n))
 		if err != nil {
 			if apierr.ClassOf(err) == apierr.Missing {
-				err = errors.Join(err, &journal.MissingError{Run: run, Where: "namespace " + j.exportsNamespace() + " (export " + name + ")"})
+				err = errors.Join(err,
+					&journal.MissingError{Run: run, Where: "namespace " + j.exportsNamespace() + " (export " + name + ")"})
 			}
 			return nil, err
 		}
 		if n == 0 {
 			chunks, err = strconv.Atoi(secret.Annotations[chunksAnnotation])
 			if err != nil || chunks < 1 || chunks > 2*journal.MaxExport/chunkSize {
-				return nil, apierr.New(apierr.Terminal, "secret %s has annotation %s=%q", secret.Name, chunksAnnotation, secret.Annotations[chunksAnnotation])
+				return nil, apierr.New(apierr.Terminal, "secret %s has annotation %s=%q", secret.Name, chunksAnnotation,
+					secret.Annotations[chunksAnnotation])
 			}
 		}
 		packed = append(packed, secret.Data[chunkField]...)
@@ -177,7 +181,8 @@ func (j *Journal) Delete(ctx context.Context, run string) error {
 	}
 	err = backoff.Retry(ctx, j.clock, func(ctx context.Context) error {
 		return j.once(ctx, func(ctx context.Context) error {
-			return j.client.CoreV1().Secrets(j.exportsNamespace()).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: runLabel + "=" + run})
+			return j.client.CoreV1().Secrets(j.exportsNamespace()).
+				DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: runLabel + "=" + run})
 		})
 	})
 	if err != nil && apierr.ClassOf(err) != apierr.Missing {

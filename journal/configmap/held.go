@@ -36,10 +36,15 @@ type held struct {
 	gone sync.WaitGroup
 }
 
-func (j *Journal) hold(target string, taken *coordinationv1.Lease, identity string, asked time.Time) journal.Lease {
-	ctx, stop := context.WithCancel(context.Background())
-	h := &held{journal: j, target: target, identity: identity, uid: taken.UID, epoch: epochOf(taken), seen: taken, renewed: asked, stop: stop}
-	h.gone.Go(func() { h.keep(ctx) })
+func (j *Journal) hold(
+	ctx context.Context, target string, taken *coordinationv1.Lease, identity string, asked time.Time,
+) journal.Lease {
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &held{
+		journal: j, target: target, identity: identity, uid: taken.UID, epoch: epochOf(taken), seen: taken,
+		renewed: asked, stop: stop,
+	}
+	h.gone.Go(func() { h.keep(keeping) })
 	return h
 }
 
@@ -51,7 +56,7 @@ func (h *held) Epoch() int64 { return h.epoch }
 func (h *held) keep(ctx context.Context) {
 	for clock.Sleep(ctx, h.journal.clock, min(h.journal.lease, DefaultLease)/3) == nil {
 		h.mu.Lock()
-		h.renew(ctx)
+		_ = h.renew(ctx) // Check tells
 		h.mu.Unlock()
 	}
 }
@@ -71,7 +76,7 @@ func (h *held) patiently(ctx context.Context, call func(context.Context) error) 
 		if err == nil || h.isLost() {
 			return err
 		}
-		if clock.Sleep(limited, h.journal.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+		if clock.Sleep(limited, h.journal.clock, retryPause(n, err)) != nil {
 			return err
 		}
 	}
@@ -143,7 +148,9 @@ func (h *held) write(ctx context.Context, change func(*coordinationv1.Lease)) er
 
 // lose notes that the lease is not ours any more, for good.
 func (h *held) lose(holder *journal.Holder, reason string) error {
-	h.lost = &apierr.Error{Class: apierr.Conflict, Err: &journal.LostError{Target: h.target, Epoch: h.epoch, Holder: holder, Reason: reason}}
+	h.lost = &apierr.Error{
+		Class: apierr.Conflict, Err: &journal.LostError{Target: h.target, Epoch: h.epoch, Holder: holder, Reason: reason},
+	}
 	return h.lost
 }
 

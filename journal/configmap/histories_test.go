@@ -136,7 +136,8 @@ func (c *chronicle) note(client int, operation any, do func() answer) answer {
 	if got.unknown {
 		returned = 1 << 60 // it may happen at any later time
 	}
-	c.operations = append(c.operations, porcupine.Operation{ClientId: client, Input: operation, Call: called, Output: got, Return: returned})
+	c.operations = append(c.operations,
+		porcupine.Operation{ClientId: client, Input: operation, Call: called, Output: got, Return: returned})
 	return got
 }
 
@@ -158,7 +159,8 @@ func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journa
 	var lease journal.Lease
 	got := c.note(client, taken{}, func() answer {
 		var err error
-		lease, err = kept.Lock(limited, journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: fmt.Sprint("client-", client)}})
+		lease, err = kept.Lock(limited,
+			journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: fmt.Sprint("client-", client)}})
 		got := outcome(err)
 		got.unknown = false
 		if err == nil {
@@ -264,13 +266,17 @@ func TestModelDiesForEachPromise(t *testing.T) {
 		return porcupine.Operation{Input: appended{seq, text}, Output: answer{done: true}}
 	}
 	for name, operations := range map[string][]porcupine.Operation{
-		"an epoch is given twice": {{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 1}}},
+		"an epoch is given twice": {
+			{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 1}},
+		},
 		"two holders at once": {
 			{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 2}},
 			{Input: checked{1}, Output: answer{done: true}},
 		},
-		"an append is lost":        {line(1, "a"), {Input: readBack{}, Output: answer{done: true}}},
-		"appends are reordered":    {line(1, "a"), line(2, "b"), {Input: readBack{}, Output: answer{done: true, lines: "b\na\n"}}},
+		"an append is lost": {line(1, "a"), {Input: readBack{}, Output: answer{done: true}}},
+		"appends are reordered": {
+			line(1, "a"), line(2, "b"), {Input: readBack{}, Output: answer{done: true, lines: "b\na\n"}},
+		},
 		"two appends at one place": {line(1, "a"), line(1, "b")},
 	} {
 		for i := range operations {

@@ -45,7 +45,9 @@ func (b *bench) runner(lease time.Duration, through func(http.RoundTripper) http
 	if err != nil {
 		b.Fatal(err)
 	}
-	kept, err := configmap.New(configmap.Options{Client: client, Clock: clock.RealClock{}, Namespace: b.namespace, Lease: lease})
+	kept, err := configmap.New(configmap.Options{
+		Client: client, Clock: clock.RealClock{}, Namespace: b.namespace, Lease: lease,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,7 +114,8 @@ func TestALongRecordSpansObjects(t *testing.T) {
 	for seq := 1; seq <= lines; seq++ {
 		b.must(b.append(kept, seq, fmt.Sprint(seq, strings.Repeat("x", 20<<10))))
 	}
-	objects, err := b.plane.Client().CoreV1().ConfigMaps(b.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "salve-run=run-1"})
+	objects, err := b.plane.Client().CoreV1().ConfigMaps(b.namespace).
+		List(t.Context(), metav1.ListOptions{LabelSelector: "salve-run=run-1"})
 	b.must(err)
 	if len(objects.Items) < 5 {
 		t.Errorf("%d objects hold 800 KiB", len(objects.Items))
@@ -276,7 +279,9 @@ func TestWhatCannotBeKept(t *testing.T) {
 	if err := kept.Create(t.Context(), "run-1"); apierr.ClassOf(err) != apierr.Conflict {
 		t.Errorf("a run of the same name: %v", err)
 	}
-	for _, wrong := range []configmap.Options{{Namespace: "Not A Name"}, {Lease: -time.Second}, {Lease: 1500 * time.Millisecond}, {Lease: time.Hour}} {
+	for _, wrong := range []configmap.Options{
+		{Namespace: "Not A Name"}, {Lease: -time.Second}, {Lease: 1500 * time.Millisecond}, {Lease: time.Hour},
+	} {
 		if _, err := configmap.New(wrong); err == nil {
 			t.Errorf("%+v is accepted", wrong)
 		}

@@ -33,9 +33,12 @@ const (
 	fieldManager = "salve"
 )
 
-// attempts is the schedule of calls that are made again: what they wait for is an
-// API server that restarts, and everything else waits for them.
-var attempts = backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+// retryPause is the time after the nth attempt that failed: what is waited for is an
+// API server that restarts, and everything else waits meanwhile.
+func retryPause(n int, err error) time.Duration {
+	attempts := backoff.Exponential{First: 100 * time.Millisecond, Longest: 5 * time.Second, Factor: 2}
+	return attempts.Pause(n, apierr.RetryAfter(err))
+}
 
 // The labels of what is kept. A person finds a run's objects by runLabel.
 const (
@@ -75,8 +78,8 @@ var _ journal.Store = (*Journal)(nil)
 // New gives the backend. It makes no call.
 func New(options Options) (*Journal, error) {
 	j := &Journal{
-		client: options.Client, clock: options.Clock, namespace: options.Namespace, lease: options.Lease, tails: map[string]*part{},
-		firsts: map[string][]int{}, keys: map[string]journal.Key{},
+		client: options.Client, clock: options.Clock, namespace: options.Namespace, lease: options.Lease,
+		tails: map[string]*part{}, firsts: map[string][]int{}, keys: map[string]journal.Key{},
 	}
 	if j.namespace == "" {
 		j.namespace = DefaultNamespace
@@ -85,7 +88,8 @@ func New(options Options) (*Journal, error) {
 		j.lease = DefaultLease
 	}
 	if j.lease < ShortestLease || j.lease > LongestLease || j.lease%time.Second != 0 {
-		return nil, apierr.New(apierr.Terminal, "a lease of %s: it must be whole seconds, at most %s", options.Lease, LongestLease)
+		return nil, apierr.New(apierr.Terminal, "a lease of %s: it must be whole seconds, at most %s",
+			options.Lease, LongestLease)
 	}
 	if !namespaceName.MatchString(j.namespace) || !namespaceName.MatchString(j.exportsNamespace()) {
 		return nil, apierr.New(apierr.Terminal, "%q is no name of a namespace", j.namespace)
@@ -118,7 +122,9 @@ func (j *Journal) inNamespace(ctx context.Context, name string, create func(cont
 	if apierr.ClassOf(err) != apierr.Missing || err == nil {
 		return err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{ownerLabel: ownerName}}}
+	namespace := &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{ownerLabel: ownerName}},
+	}
 	err = j.once(ctx, func(ctx context.Context) error {
 		_, err := j.client.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{FieldManager: fieldManager})
 		return err

@@ -89,13 +89,14 @@ func (j *Journal) MakeKey(ctx context.Context, runbook string) (journal.Key, err
 	}
 	for n := 1; ; n++ {
 		err := j.inNamespace(ctx, j.namespace, func(ctx context.Context) error {
-			_, err := j.client.CoreV1().Secrets(j.namespace).Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+			_, err := j.client.CoreV1().Secrets(j.namespace).
+				Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 			return err
 		})
 		if err == nil || apierr.ClassOf(err) == apierr.Conflict {
 			return j.Key(ctx, runbook)
 		}
-		if !passes(err) || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+		if !passes(err) || clock.Sleep(ctx, j.clock, retryPause(n, err)) != nil {
 			return journal.Key{}, j.keyError(runbook, err)
 		}
 	}
@@ -106,9 +107,10 @@ func (j *Journal) keyError(runbook string, err error) error {
 	name := KeySecret(runbook)
 	failed := &journal.KeyError{Runbook: runbook, Where: fmt.Sprintf("secret %s/%s", j.namespace, name), Err: err}
 	if class := apierr.ClassOf(err); class == apierr.Denied || class == apierr.Missing {
-		failed.Hint = fmt.Sprintf(`kubectl -n %[1]s create secret generic %[2]s --from-literal=%[3]s="$(openssl rand -hex 32)"; `+
-			`kubectl -n %[1]s create role %[2]s --verb=get --resource=secrets --resource-name=%[2]s; `+
-			`kubectl -n %[1]s create rolebinding %[2]s --role=%[2]s --user=WHO`, j.namespace, name, keyField)
+		failed.Hint = fmt.Sprintf(
+			`kubectl -n %[1]s create secret generic %[2]s --from-literal=%[3]s="$(openssl rand -hex 32)"; `+
+				`kubectl -n %[1]s create role %[2]s --verb=get --resource=secrets --resource-name=%[2]s; `+
+				`kubectl -n %[1]s create rolebinding %[2]s --role=%[2]s --user=WHO`, j.namespace, name, keyField)
 	}
 	return failed
 }

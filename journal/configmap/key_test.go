@@ -84,7 +84,8 @@ func (b *bench) opened(run string) journal.Lease {
 	kept := b.runner(span, nil)
 	lease, err := b.lock(kept, run)
 	b.must(err)
-	record, err := journal.Create(b.Context(), kept, lease, time.Now, journal.Header{Run: run, Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
+	record, err := journal.Create(b.Context(), kept, lease, time.Now,
+		journal.Header{Run: run, Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}})
 	b.must(err)
 	b.must(record.Append(b.Context(), journal.Intended, "a", journal.Intent{Attempt: 1}))
 	return lease

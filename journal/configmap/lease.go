@@ -44,14 +44,14 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 		asked := j.clock.Now()
 		taken, err := j.claim(ctx, claim, identity)
 		if err == nil {
-			return j.hold(claim.Target, taken, identity, asked), nil
+			return j.hold(ctx, claim.Target, taken, identity, asked), nil
 		}
 		var again *changedError
 		if errors.As(err, &again) {
 			err = &apierr.Error{Class: apierr.Transient, Err: err} // look again, after a pause
 		}
 		late := elapsed(j.clock.Now(), began) > lockPatience && n > 1
-		if !passes(err) || late || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+		if !passes(err) || late || clock.Sleep(ctx, j.clock, retryPause(n, err)) != nil {
 			return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, j.Where(), err)
 		}
 	}
@@ -99,7 +99,9 @@ func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) er
 		if holderOf(now) == "" || now.UID != seen.UID {
 			return &changedError{fmt.Errorf("the lease %s was released", seen.Name)}
 		}
-		return &apierr.Error{Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: *named(now)}}
+		return &apierr.Error{
+			Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: *named(now)},
+		}
 	}
 	return nil
 }
@@ -185,7 +187,8 @@ func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity s
 	}
 	var made *coordinationv1.Lease
 	err := j.inNamespace(ctx, j.namespace, func(ctx context.Context) (err error) {
-		made, err = j.client.CoordinationV1().Leases(j.namespace).Create(ctx, next, metav1.CreateOptions{FieldManager: fieldManager})
+		made, err = j.client.CoordinationV1().Leases(j.namespace).
+			Create(ctx, next, metav1.CreateOptions{FieldManager: fieldManager})
 		return err
 	})
 	if err != nil && apierr.ClassOf(err) == apierr.Conflict {
@@ -204,14 +207,17 @@ func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, ide
 	if epoch > maxEpoch {
 		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold", epoch)
 	}
-	now, transitions, seconds := metav1.NewMicroTime(j.clock.Now()), int32(epoch), int32(j.lease/time.Second)
+	now := metav1.NewMicroTime(j.clock.Now())
+	seconds := int32(j.lease / time.Second) //nolint:gosec // G115: at most LongestLease
+	transitions := int32(epoch) //nolint:gosec // G115: at most maxEpoch
 	open, known := lease.Annotations[openAnnotation]
 	lease.Annotations = map[string]string{targetAnnotation: claim.Target, holderAnnotation: string(holder)}
 	if known {
 		lease.Annotations[openAnnotation] = open
 	}
 	lease.Spec = coordinationv1.LeaseSpec{
-		HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now, LeaseTransitions: &transitions,
+		HolderIdentity: &identity, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now,
+		LeaseTransitions: &transitions,
 	}
 	return nil
 }
@@ -227,14 +233,17 @@ func (j *Journal) readLease(ctx context.Context, name string) (lease *coordinati
 }
 
 // writeLease changes a lease if it still is as it was read.
-func (j *Journal) writeLease(ctx context.Context, seen *coordinationv1.Lease, change func(*coordinationv1.Lease) error) (*coordinationv1.Lease, error) {
+func (j *Journal) writeLease(
+	ctx context.Context, seen *coordinationv1.Lease, change func(*coordinationv1.Lease) error,
+) (*coordinationv1.Lease, error) {
 	next := seen.DeepCopy()
 	if err := change(next); err != nil {
 		return nil, err
 	}
 	var written *coordinationv1.Lease
 	err := j.once(ctx, func(ctx context.Context) (err error) {
-		written, err = j.client.CoordinationV1().Leases(j.namespace).Update(ctx, next, metav1.UpdateOptions{FieldManager: fieldManager})
+		written, err = j.client.CoordinationV1().Leases(j.namespace).
+			Update(ctx, next, metav1.UpdateOptions{FieldManager: fieldManager})
 		return err
 	})
 	if class := apierr.ClassOf(err); err != nil && (class == apierr.Conflict || class == apierr.Missing) {

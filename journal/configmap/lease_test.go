@@ -17,17 +17,19 @@ import (
 const span = 2 * time.Second
 
 func (b *bench) lock(kept *configmap.Journal, run string) (journal.Lease, error) {
-	return kept.Lock(b.Context(), journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: run, User: "ada", Host: "north", PID: 42}})
+	return kept.Lock(b.Context(),
+		journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: run, User: "ada", Host: "north", PID: 42}})
 }
 
 func TestALivingHolderIsNamed(t *testing.T) {
 	b := newBench(t)
 	first, err := b.lock(b.runner(span, nil), "run-1")
 	b.must(err)
-	defer first.Release(t.Context())
+	defer func() { b.must(first.Release(t.Context())) }()
 	_, err = b.lock(b.runner(span, nil), "run-2")
 	var held *journal.HeldError
-	if !errors.As(err, &held) || held.Holder.Run != "run-1" || held.Holder.Host != "north" || apierr.ClassOf(err) != apierr.Conflict {
+	if !errors.As(err, &held) || held.Holder.Run != "run-1" || held.Holder.Host != "north" ||
+		apierr.ClassOf(err) != apierr.Conflict {
 		t.Fatalf("the second lock: %v", err)
 	}
 	other, err := b.runner(span, nil).Lock(t.Context(), journal.Claim{Target: "lamp/2"})
@@ -59,7 +61,7 @@ func TestTheLeaseOfADeadHolderIsTaken(t *testing.T) {
 	dead.sleep(true)
 	second, err := b.lock(b.runner(span, nil), "run-2")
 	b.must(err)
-	defer second.Release(t.Context())
+	defer func() { b.must(second.Release(t.Context())) }()
 	if second.Epoch() != first.Epoch()+1 {
 		t.Errorf("epoch %d after %d", second.Epoch(), first.Epoch())
 	}
@@ -114,7 +116,7 @@ func TestALeaseThatWasDeletedIsLost(t *testing.T) {
 	b.must(leases.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
 	second, err := b.lock(b.runner(span, nil), "run-2")
 	b.must(err)
-	defer second.Release(t.Context())
+	defer func() { b.must(second.Release(t.Context())) }()
 	time.Sleep(span)
 	if err := first.Check(t.Context()); apierr.ClassOf(err) != apierr.Conflict {
 		t.Errorf("the first holder's check: %v", err)

@@ -67,7 +67,8 @@ func (p *part) last() int {
 // Create makes the first part of a record.
 func (j *Journal) Create(ctx context.Context, run string) error {
 	if !runName.MatchString(run) {
-		return apierr.New(apierr.Terminal, "run %q can't be kept in a cluster: its name must be lower-case letters, digits, - and . only, at most 63", run)
+		return apierr.New(apierr.Terminal, "run %q can't be kept in a cluster: "+
+			"its name must be lower-case letters, digits, - and . only, at most 63", run)
 	}
 	ctx, cancel := clock.WithTimeout(ctx, j.clock, patience)
 	defer cancel()
@@ -82,7 +83,7 @@ func (j *Journal) Create(ctx context.Context, run string) error {
 		if err == nil {
 			return nil
 		}
-		if !passes(err) || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+		if !passes(err) || clock.Sleep(ctx, j.clock, retryPause(n, err)) != nil {
 			return fmt.Errorf("in %s: %w", j.Where(), err)
 		}
 		unclear = true
@@ -101,7 +102,8 @@ func passes(err error) bool {
 func (j *Journal) Append(ctx context.Context, run string, seq int, line []byte) error {
 	text := strings.TrimSuffix(string(line), "\n")
 	if len(text) > longest {
-		return apierr.New(apierr.Terminal, "a line of %d bytes is more than the %d that an object can hold", len(text), longest)
+		return apierr.New(apierr.Terminal, "a line of %d bytes is more than the %d that an object can hold",
+			len(text), longest)
 	}
 	ctx, cancel := clock.WithTimeout(ctx, j.clock, patience)
 	defer cancel()
@@ -114,7 +116,7 @@ func (j *Journal) Append(ctx context.Context, run string, seq int, line []byte) 
 		}
 		delete(j.tails, run) // what was known of the record may be wrong
 		again := passes(err) || apierr.ClassOf(err) == apierr.Conflict && n == 1
-		if !again || clock.Sleep(ctx, j.clock, attempts.Pause(n, apierr.RetryAfter(err))) != nil {
+		if !again || clock.Sleep(ctx, j.clock, retryPause(n, err)) != nil {
 			return fmt.Errorf("line %d of run %q in %s: %w", seq, run, j.Where(), err)
 		}
 	}
@@ -166,7 +168,8 @@ func (j *Journal) edit(ctx context.Context, run string, p *part, change map[stri
 		return err
 	}
 	return j.once(ctx, func(ctx context.Context) error {
-		written, err := j.client.CoreV1().ConfigMaps(j.namespace).Patch(ctx, partName(run, p.number), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+		written, err := j.client.CoreV1().ConfigMaps(j.namespace).
+			Patch(ctx, partName(run, p.number), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
 		if err == nil {
 			p.version = written.ResourceVersion
 		}
@@ -183,7 +186,8 @@ func (j *Journal) createPart(ctx context.Context, run string, number int, data m
 		Data: data,
 	}
 	return j.inNamespace(ctx, j.namespace, func(ctx context.Context) error {
-		_, err := j.client.CoreV1().ConfigMaps(j.namespace).Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+		_, err := j.client.CoreV1().ConfigMaps(j.namespace).
+			Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 		return err
 	})
 }
