@@ -140,9 +140,6 @@ func (v *validation) order(steps []Step) {
 			}
 		}
 	}
-	if len(v.problems) > 0 {
-		return
-	}
 	if cyclic := inCycle(Predecessors(steps)); cyclic != "" {
 		v.add("step %q waits for itself: its predecessors form a cycle", cyclic)
 	}

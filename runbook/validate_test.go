@@ -225,6 +225,11 @@ func TestDigestStandsForAllThatAPlanRestsOn(t *testing.T) {
 }
 
 func TestStepWhoseInputsCannotBeToldMakesNoPlan(t *testing.T) {
+	unknown := valid()
+	unknown.Inputs = make(chan int)
+	if plan, err := unknown.Plan(nil, unknown.Steps, nil); err == nil || !strings.Contains(err.Error(), "digest") {
+		t.Errorf("inputs that JSON can't hold: %+v, %v", plan, err)
+	}
 	for name, inputs := range map[string]func(runbook.Run) (any, error){
 		"an error":         func(runbook.Run) (any, error) { return nil, errors.New("no gauge") },
 		"nothing for JSON": func(runbook.Run) (any, error) { return make(chan int), nil },
