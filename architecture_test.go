@@ -28,7 +28,7 @@ var rooms = map[string][]string{
 	"journal":                         {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":               {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                          {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
-	"azure":                           {"internal/apierr", "internal/permit", "internal/backoff", "internal/clock"},
+	"azure":                           {"internal/apierr", "internal/permit", "internal/backoff", "internal/clock", "runbook"},
 	"internal/azuresim":               {"internal/azuresim/apiserver", "internal/azuresim/template"},
 	"internal/azuresim/apiserver":     {},
 	"internal/azuresim/managed":       {"internal/azuresim", "internal/backoff", "internal/clock"},

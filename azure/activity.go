@@ -2,6 +2,7 @@ package azure
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
@@ -35,8 +36,8 @@ type Activity struct {
 	Operation, Status string
 	ResourceID        string
 	At                time.Time
-	// StatusMessage is a text that holds JSON; nil when the event has none.
-	StatusMessage *string
+	// ErrorCode is that of the event's status message; empty when it has none.
+	ErrorCode string
 }
 
 // https://learn.microsoft.com/rest/api/monitor/activity-logs/list
@@ -71,6 +72,19 @@ type named struct {
 func (e event) activity() Activity {
 	return Activity{
 		ID: e.EventDataID, Operation: e.OperationName.Value, Status: e.Status.Value, ResourceID: e.ResourceID,
-		At: e.EventTimestamp, StatusMessage: e.Properties["statusMessage"],
+		At: e.EventTimestamp, ErrorCode: errorCode(value(e.Properties["statusMessage"])),
 	}
+}
+
+// errorCode reads error.code out of a status message, which is a text that holds JSON.
+func errorCode(message string) string {
+	var body struct {
+		Error struct {
+			Code string `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal([]byte(message), &body) != nil {
+		return ""
+	}
+	return body.Error.Code
 }

@@ -32,8 +32,10 @@ type Cluster struct {
 // Pool is what the cluster's answer says of an agent pool.
 type Pool struct {
 	Name, State, ETag, Mode, OSType string
-	Count                           int
-	Tags, Labels                    map[string]string
+	// Count is how many nodes the pool should have. MinCount is how few it may have: the
+	// autoscaler's minimum where that runs the pool.
+	Count, MinCount int
+	Tags, Labels    map[string]string
 }
 
 // Pool finds a pool by name.
@@ -110,11 +112,20 @@ func hostsOf(properties *armcontainerservice.ManagedClusterProperties) []string 
 }
 
 func poolOf(profile *armcontainerservice.ManagedClusterAgentPoolProfile) Pool {
-	return Pool{
+	pool := Pool{
 		Name: value(profile.Name), State: value(profile.ProvisioningState), ETag: value(profile.ETag),
 		Mode: string(value(profile.Mode)), OSType: string(value(profile.OSType)), Count: int(value(profile.Count)),
 		Tags: values(profile.Tags), Labels: values(profile.NodeLabels),
 	}
+	pool.MinCount = minCount(pool.Count, profile.EnableAutoScaling, profile.MinCount)
+	return pool
+}
+
+func minCount(count int, autoscaled *bool, least *int32) int {
+	if value(autoscaled) && least != nil {
+		return int(*least)
+	}
+	return count
 }
 
 // AbortCluster aborts the latest operation of a cluster.

@@ -46,22 +46,31 @@ func (d Definition) Model() (armcontainerservice.AgentPool, error) {
 	return pool, nil
 }
 
-// State is the provisioningState; empty when there is none.
-func (d Definition) State() string {
+// Pool is what the definition says, as a cluster's answer would.
+func (d Definition) Pool() (Pool, error) {
 	model, err := d.Model()
 	if err != nil {
-		return ""
+		return Pool{}, err
 	}
-	return value(model.Properties.ProvisioningState)
+	p := model.Properties
+	pool := Pool{
+		Name: value(model.Name), State: value(p.ProvisioningState), ETag: value(p.ETag), Mode: string(value(p.Mode)),
+		OSType: string(value(p.OSType)), Count: int(value(p.Count)), Tags: values(p.Tags), Labels: values(p.NodeLabels),
+	}
+	pool.MinCount = minCount(pool.Count, p.EnableAutoScaling, p.MinCount)
+	return pool, nil
 }
 
-// ETag is what If-Match takes.
+// State is the provisioningState; empty when there is none.
+func (d Definition) State() string {
+	pool, _ := d.Pool() // what can't be read has none
+	return pool.State
+}
+
+// ETag is what If-Match takes; empty when there is none.
 func (d Definition) ETag() string {
-	model, err := d.Model()
-	if err != nil {
-		return ""
-	}
-	return value(model.Properties.ETag)
+	pool, _ := d.Pool() // what can't be read has none
+	return pool.ETag
 }
 
 // Sanitized gives the body with which the same pool can be created: without what

@@ -5,7 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"salve/azure"
+	"salve/internal/azuresim"
 )
 
 const poolBody = `{
@@ -104,4 +107,36 @@ func TestDefinitionThatIsNone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDefinitionSaysWhatTheClusterSays of each pool.
+func TestDefinitionSaysWhatTheClusterSays(t *testing.T) {
+	const world = `
+pools:
+  - {name: system, mode: System, count: 3, state: Failed, tags: {team: infra}, labels: {role: infra}}
+  - {name: workers, count: 5, autoscale: {min: 2, max: 6}}
+`
+	inWorld(t, world, func(t *testing.T, client *azure.Client, in azuresim.Scenario, _ *azuresim.World) {
+		cluster, err := client.Cluster(t.Context(), in.ResourceGroup, in.Cluster)
+		if err != nil || len(cluster.Pools) != 2 {
+			t.Fatalf("%d pools, %v", len(cluster.Pools), err)
+		}
+		for _, listed := range cluster.Pools {
+			name := azure.PoolName{ResourceGroup: in.ResourceGroup, Cluster: in.Cluster, Pool: listed.Name}
+			definition, err := client.Definition(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := definition.Pool()
+			if difference := cmp.Diff(listed, got); difference != "" || err != nil {
+				t.Errorf("%v (-cluster +definition):\n%s", err, difference)
+			}
+			if definition.State() != listed.State || definition.ETag() != listed.ETag || listed.ETag == "" {
+				t.Errorf("%s is %s, ETag %q", listed.Name, definition.State(), definition.ETag())
+			}
+			if least := map[string]int{"system": 3, "workers": 2}[listed.Name]; listed.MinCount != least {
+				t.Errorf("pool %s may have %d nodes, want %d", listed.Name, listed.MinCount, least)
+			}
+		}
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
+	"salve/runbook"
 )
 
 // Kind names what an operation does; it is kept with the resume token.
@@ -76,6 +77,34 @@ func (o *Operation) Token() (token Token, ok bool) {
 	token = Token{Kind: o.kind, Resource: o.resource, Resume: resume, Began: o.started}
 	_, err = o.client.checked(token, o.resource)
 	return token, err == nil
+}
+
+// Note keeps the operation's resume token in the run's record, so that its step polls
+// it on in another process too.
+func (o *Operation) Note(ctx context.Context, run runbook.Run) error {
+	if token, ok := o.Token(); ok {
+		return run.Note(ctx, runbook.OperationNote, token)
+	}
+	return nil
+}
+
+// AwaitNoted waits for the operation on a resource that the step which asks has noted, and
+// fails with the operation's own error. When it noted none, or the operation is lost, there
+// is nothing to wait for: the resource shows what became of it.
+func (c *Client) AwaitNoted(ctx context.Context, run runbook.Run, resource string) error {
+	var token Token
+	found, err := run.Recall(runbook.OperationNote, &token)
+	if !found || err != nil {
+		return err
+	}
+	operation, err := c.Resume(token, resource)
+	if err == nil {
+		err = operation.Wait(ctx)
+	}
+	if errors.Is(err, ErrOperationLost) {
+		return nil
+	}
+	return err
 }
 
 // Resume makes the operation of a token, to go on polling it. It fails with

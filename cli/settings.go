@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/runbooks/recreatepool"
 )
@@ -33,13 +34,13 @@ func settings() []setting {
 			return nil
 		}
 	}
-	span := func(field func(*inputs) *recreatepool.Duration) func(*inputs, string) error {
+	span := func(field func(*inputs) *metav1.Duration) func(*inputs, string) error {
 		return func(in *inputs, text string) error {
 			d, err := time.ParseDuration(text)
 			if err != nil {
 				return fmt.Errorf("%q is not a duration such as 15m or 1h30m", text)
 			}
-			*field(in) = recreatepool.Duration(d)
+			*field(in) = metav1.Duration{Duration: d}
 			return nil
 		}
 	}
@@ -66,17 +67,17 @@ func settings() []setting {
 			show:  func(in inputs) string { return strconv.Itoa(in.Threshold) }},
 		{flag: "window", variable: "NRP_FAIL_WINDOW_MIN", kind: "duration",
 			about: "how far back failed writes count; the variable is in minutes",
-			set:   span(func(in *inputs) *recreatepool.Duration { return &in.Window }), fromVariable: windowInMinutes,
-			show: func(in inputs) string { return time.Duration(in.Window).String() }},
+			set:   span(func(in *inputs) *metav1.Duration { return &in.Window }), fromVariable: windowInMinutes,
+			show: func(in inputs) string { return in.Window.Duration.String() }},
 		{flag: "settle-age", kind: "duration", about: "how old an operation of the cluster must be to be aborted",
-			set:  span(func(in *inputs) *recreatepool.Duration { return &in.SettleAge }),
-			show: func(in inputs) string { return time.Duration(in.SettleAge).String() }},
+			set:  span(func(in *inputs) *metav1.Duration { return &in.SettleAge }),
+			show: func(in inputs) string { return in.SettleAge.Duration.String() }},
 		{flag: "budget", kind: "duration", about: "the time that a run may take in all",
-			set:  span(func(in *inputs) *recreatepool.Duration { return &in.Budget }),
-			show: func(in inputs) string { return time.Duration(in.Budget).String() }},
+			set:  span(func(in *inputs) *metav1.Duration { return &in.Budget }),
+			show: func(in inputs) string { return in.Budget.Duration.String() }},
 		{flag: "drain-deadline", kind: "duration", about: "the time that a drain may take",
-			set:  span(func(in *inputs) *recreatepool.Duration { return &in.DrainDeadline }),
-			show: func(in inputs) string { return time.Duration(in.DrainDeadline).String() }},
+			set:  span(func(in *inputs) *metav1.Duration { return &in.DrainDeadline }),
+			show: func(in inputs) string { return in.DrainDeadline.Duration.String() }},
 		{flag: "stand-in-size", kind: "count", about: "nodes of the stand-in; 0 is as many as the pool has",
 			set:  number(func(in *inputs) *int { return &in.StandInSize }),
 			show: func(in inputs) string { return strconv.Itoa(in.StandInSize) }},
@@ -92,7 +93,7 @@ func windowInMinutes(in *recreatepool.Inputs, text string) error {
 	if err != nil || minutes > maxMinutes {
 		return fmt.Errorf("%q is not a sensible whole number of minutes", text)
 	}
-	in.Window = recreatepool.Duration(time.Duration(minutes) * time.Minute)
+	in.Window.Duration = time.Duration(minutes) * time.Minute
 	return nil
 }
 

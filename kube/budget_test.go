@@ -69,7 +69,7 @@ func TestABudgetThatAllowsOneAtATimeIsWaitedFor(t *testing.T) {
 			s.deployment("web", 6)
 			s.budget("web", 5, 1)
 			for _, node := range nodes(t, s.cluster, s.selector)[2:] {
-				s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("spare")), node, "spare"))
+				s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("spare")), "spare", node))
 			}
 			if !allow {
 				s.cluster = connected(t, s.asUser())

@@ -36,8 +36,13 @@ func (c *Cluster) cordon(ctx context.Context, node Node) error {
 	})
 }
 
-// Uncordon takes back the cordon of a run, and no other.
-func (c *Cluster) Uncordon(ctx context.Context, node Node, run string) error {
+// Uncordon takes back the cordons that a run made on nodes, and no others, some in
+// parallel.
+func (c *Cluster) Uncordon(ctx context.Context, run string, nodes ...Node) error {
+	return Parallel(ctx, len(nodes), func(ctx context.Context, i int) error { return c.uncordon(ctx, run, nodes[i]) })
+}
+
+func (c *Cluster) uncordon(ctx context.Context, run string, node Node) error {
 	return c.patchUntilCurrent(ctx, node, "uncordoning", func(seen Node) map[string]any {
 		if run == "" || seen.CordonedBy != run {
 			return nil

@@ -195,7 +195,7 @@ func TestNodesThatWereCordonedBeforeStaySo(t *testing.T) {
 		if ours := node.CordonedBy == "run-1"; !node.Unschedulable || ours == (i == 1) {
 			t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
 		}
-		s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("run-1")), node, "run-1"))
+		s.must(s.cluster.Uncordon(permit.NewContext(s.Context(), granted("run-1")), "run-1", node))
 	}
 	for i, node := range nodes(t, s.cluster, s.selector) {
 		if node.Unschedulable != (i == 1) || node.CordonedBy != "" {

@@ -87,7 +87,7 @@ func TestOnlyOurCordonsAreTakenBack(t *testing.T) {
 					t.Errorf("node %d: unschedulable %v, cordoned by %q", i, node.Unschedulable, node.CordonedBy)
 				}
 				for _, run := range []string{"run-2", "", "run-1"} {
-					if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), node, run); err != nil {
+					if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), run, node); err != nil {
 						t.Fatal(err)
 					}
 					after := nodes(t, cluster, system)[i]
@@ -115,7 +115,7 @@ func TestCordonJudgesAgainWhenTheNodeChanged(t *testing.T) {
 		}
 		another := stale
 		another.UID = "of-a-machine-that-is-gone"
-		if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), another, "run-1"); err != nil {
+		if err := cluster.Uncordon(permit.NewContext(ctx, granted("run-1")), "run-1", another); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -1,22 +1,68 @@
 package runbook
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Ask makes a guard of two halves: read observes the world, decide answers from
 // what was read and from nothing else. An error of read is a finding that is
 // unknown; decide is a pure function, which can be tested as a table and asked again
-// of what the journal holds.
+// of what the journal holds. A *Contradiction needs attention, and no override helps.
 func Ask[T any](
 	name, question string, read func(context.Context, Run) (T, error), decide func(T) Finding,
 ) Guard {
 	return Guard{Name: name, Question: question, Evaluate: func(ctx context.Context, run Run) Finding {
 		seen, err := read(ctx, run)
-		if err != nil {
+		var wrong *Contradiction
+		switch {
+		case errors.As(err, &wrong):
+			return No("%s. %s", wrong.Reason, wrong.Question).WithOutcome(NeedsAttention).NotOverridable()
+		case err != nil:
 			return Unknown(err)
 		}
 		return decide(seen)
 	}}
 }
+
+// Observe makes a step's Observe in the same way. An error of read means that nothing
+// was observed, and a *Contradiction is a question for an operator.
+func Observe[T any](
+	read func(context.Context, Run) (T, error), decide func(T) Observation,
+) func(context.Context, Run) Observation {
+	return func(ctx context.Context, run Run) Observation {
+		seen, err := read(ctx, run)
+		var wrong *Contradiction
+		switch {
+		case errors.As(err, &wrong):
+			return Undecidable(wrong.Question, "%s", wrong.Reason)
+		case err != nil:
+			return NotObserved(err)
+		}
+		return decide(seen)
+	}
+}
+
+// Act makes a step's Apply or Await in the same way: act makes or awaits the change
+// from what was read. After an error of read nothing is done.
+func Act[T any](
+	read func(context.Context, Run) (T, error), act func(context.Context, Run, T) error,
+) func(context.Context, Run) error {
+	return func(ctx context.Context, run Run) error {
+		seen, err := read(ctx, run)
+		if err != nil {
+			return err
+		}
+		return act(ctx, run, seen)
+	}
+}
+
+// Contradiction is the error of a reading that can't be true of what the run was
+// asked to do: the record names another target, or a thing has the name of ours and
+// is not ours. No guess follows from it: an operator has to tell.
+type Contradiction struct{ Reason, Question string }
+
+func (c *Contradiction) Error() string { return c.Reason }
 
 // Shared is a reading that the guards and the steps of one round share. The zero
 // Shared has none. It is not for steps that run in parallel.

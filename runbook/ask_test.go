@@ -3,6 +3,7 @@ package runbook_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"salve/runbook"
@@ -74,5 +75,39 @@ func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
 			row.want == runbook.AnswerUnknown && found.Reason != "403" {
 			t.Errorf("%s: %s: %s", name, found.Answer, found.Reason)
 		}
+	}
+}
+
+// TestHalvesOfAStep: what can't be read is neither observed nor changed, and a contradiction is a question.
+func TestHalvesOfAStep(t *testing.T) {
+	blind := errors.New("403")
+	wrong := fmt.Errorf("reading: %w", &runbook.Contradiction{Reason: "another lamp", Question: "Whose lamp is it?"})
+	for name, row := range map[string]struct {
+		read   error
+		want   runbook.Observation
+		answer runbook.Answer
+	}{
+		"seen":          {nil, runbook.Done("it glows"), runbook.AnswerHolds},
+		"not seen":      {blind, runbook.NotObserved(blind), runbook.AnswerUnknown},
+		"contradiction": {wrong, runbook.Undecidable("Whose lamp is it?", "another lamp"), runbook.AnswerDoesNotHold},
+	} {
+		t.Run(name, func(t *testing.T) {
+			read := func(context.Context, runbook.Run) (int, error) { return 7, row.read }
+			observe := runbook.Observe(read, func(int) runbook.Observation { return runbook.Done("it glows") })
+			if got := observe(t.Context(), round{number: 1}); got != row.want {
+				t.Errorf("observed %+v, want %+v", got, row.want)
+			}
+			acted := 0
+			act := runbook.Act(read, func(_ context.Context, _ runbook.Run, seen int) error { acted = seen; return nil })
+			if err := act(t.Context(), round{number: 1}); !errors.Is(err, row.read) || (acted == 7) != (row.read == nil) {
+				t.Errorf("acted on %d, %v", acted, err)
+			}
+			guard := runbook.Ask("lamp", "does it glow?", read, func(int) runbook.Finding { return runbook.Yes("it glows") })
+			found := guard.Evaluate(t.Context(), round{number: 1})
+			needsAttention := found.Outcome == runbook.NeedsAttention && found.Locked
+			if found.Answer != row.answer || needsAttention != (name == "contradiction") {
+				t.Errorf("found %+v", found)
+			}
+		})
 	}
 }

@@ -77,3 +77,32 @@ func TestScaledClock(t *testing.T) {
 		}
 	})
 }
+
+// TestPollEnds when what is waited for is done, when a read fails, and when the time is over.
+func TestPollEnds(t *testing.T) {
+	blind := errors.New("403")
+	for name, row := range map[string]struct {
+		at   int // the read that ends it; none for 0
+		err  error
+		want error
+	}{
+		"done": {at: 3}, "a read fails": {3, blind, blind}, "the time is over": {0, nil, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				limited, cancel := clock.WithTimeout(context.Background(), clock.Real{}, time.Minute)
+				defer cancel()
+				reads := 0
+				err := backoff.Poll(limited, clock.Real{}, func(context.Context) (bool, error) {
+					if reads++; reads != row.at {
+						return false, nil
+					}
+					return row.err == nil, row.err
+				})
+				if !errors.Is(err, row.want) || row.at > 0 && reads != row.at || row.at == 0 && (reads < 50 || reads > 61) {
+					t.Errorf("%v after %d reads", err, reads)
+				}
+			})
+		})
+	}
+}

@@ -40,3 +40,16 @@ func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) erro
 		}
 	}
 }
+
+// Poll reads until what is waited for is done, by the schedule of Operations. It fails
+// with the error of a read, or when ctx ends.
+func Poll(ctx context.Context, clk clock.Clock, read func(context.Context) (done bool, _ error)) error {
+	for start := clk.Now(); ; {
+		if done, err := read(ctx); done || err != nil {
+			return err
+		}
+		if err := clock.Sleep(ctx, clk, Operations().Next(clk.Since(start), 0)); err != nil {
+			return err
+		}
+	}
+}

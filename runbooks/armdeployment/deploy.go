@@ -3,12 +3,10 @@ package armdeployment
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"salve/azure"
 	"salve/internal/apierr"
 	"salve/internal/backoff"
-	"salve/internal/clock"
 	"salve/runbook"
 )
 
@@ -37,10 +35,7 @@ func (d *deployment) deploy() runbook.Step {
 			if err != nil {
 				return d.order.maskError(err)
 			}
-			if token, ok := operation.Token(); ok {
-				return run.Note(ctx, runbook.OperationNote, token)
-			}
-			return nil
+			return operation.Note(ctx, run)
 		},
 		Await: d.await,
 	}
@@ -76,9 +71,7 @@ func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation 
 // deployment: it says more of what failed than the operation does.
 func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 	run.Report(runbook.Progress{Text: "ARM is deploying " + d.Deployment})
-	if err := d.poll(ctx, run); err != nil {
-		return err
-	}
+	_ = d.Azure.AwaitNoted(ctx, run, azure.DeploymentID(d.Subscription, d.name())) // how it ended, the deployment says
 	there, err := d.ended(ctx)
 	switch {
 	case err != nil:
@@ -93,29 +86,14 @@ func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 	return nil
 }
 
-// poll waits for the operation, at the pace that ARM asks for. How it ended, or that
-// ARM doesn't know it any more, shows in the deployment.
-func (d *deployment) poll(ctx context.Context, run runbook.Run) error {
-	var token azure.Token
-	found, err := run.Recall(runbook.OperationNote, &token)
-	if !found || err != nil {
-		return err
-	}
-	if operation, err := d.Azure.Resume(token, azure.DeploymentID(d.Subscription, d.name())); err == nil {
-		_ = operation.Wait(ctx)
-	}
-	return context.Cause(ctx)
-}
-
 // ended reads the deployment until it is no longer active.
-func (d *deployment) ended(ctx context.Context) (sight, error) {
-	for began := d.Clock.Now(); ; {
-		there, err := d.now(ctx)
-		if err != nil || there.Deployment == nil || !there.Active() {
-			return there, err
-		}
-		if err := clock.Sleep(ctx, d.Clock, backoff.Operations().Next(d.Clock.Since(began), time.Second)); err != nil {
-			return there, fmt.Errorf("waiting for deployment %q, which is %s: %w", d.Deployment, there.State, err)
-		}
+func (d *deployment) ended(ctx context.Context) (there sight, _ error) {
+	err := backoff.Poll(ctx, d.Clock, func(ctx context.Context) (_ bool, err error) {
+		there, err = d.now(ctx)
+		return there.Deployment == nil || !there.Active(), err
+	})
+	if err != nil {
+		return there, fmt.Errorf("waiting for deployment %q: %w", d.Deployment, err)
 	}
+	return there, nil
 }

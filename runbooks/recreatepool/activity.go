@@ -10,11 +10,12 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
+	"salve/runbook"
 )
 
 const (
-	// roleSpread is how long a refusal is waited out: a new role assignment takes up
-	// to ten minutes to spread, mostly less than five
+	// roleSpread is how long a refusal is waited out: a new role assignment takes up to ten minutes
+	// to spread, mostly less than five
 	// (https://learn.microsoft.com/azure/role-based-access-control/troubleshooting).
 	roleSpread = 5 * time.Minute
 	// skew is how far the service's clock may be ahead of ours.
@@ -23,13 +24,13 @@ const (
 	operationSearch = 14 * 24 * time.Hour
 )
 
-var rolesSpreading = backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 2}
-
-// readActivity reads the log of a resource group or a resource since a time, and
-// waits while the role that allows it spreads: once for all questions, so that a
-// refusal that an operator overrode doesn't cost five minutes at each step.
-func (r *recreation) readActivity(ctx context.Context, of string, since time.Time,
-	visit func(azure.Activity) bool) error {
+// readActivity reads the log of a resource group or a resource since a time, and waits while the
+// role that allows it spreads: once for all questions, so that a refusal that an operator overrode
+// doesn't cost five minutes at each step.
+func (r *recreation) readActivity(
+	ctx context.Context, of string, since time.Time, visit func(azure.Activity) (more bool),
+) error {
+	pauses := backoff.Exponential{First: 5 * time.Second, Longest: time.Minute, Factor: 2}
 	for n := 1; ; n++ {
 		query := azure.ActivityQuery{From: since, To: r.Clock.Now().Add(skew), Of: of}
 		err := r.Azure.ReadActivity(ctx, query, visit)
@@ -40,18 +41,19 @@ func (r *recreation) readActivity(ctx context.Context, of string, since time.Tim
 		if r.deniedSince.IsZero() {
 			r.deniedSince = r.Clock.Now()
 		}
-		denied, pause := r.Clock.Since(r.deniedSince), rolesSpreading.Pause(n, apierr.RetryAfter(err))
+		denied, pause := r.Clock.Since(r.deniedSince), pauses.Pause(n, apierr.RetryAfter(err))
 		if denied+pause > roleSpread || clock.Sleep(ctx, r.Clock, pause) != nil {
 			return fmt.Errorf("still refused after %s: %w", denied.Round(time.Second), err)
 		}
 	}
 }
 
-// operationStart finds the latest start of an operation on exactly one resource. The
-// log of its group would take too long to read.
-func (r *recreation) operationStart(ctx context.Context, operation, id string, now time.Time) (time.Time, error) {
+// operationStart finds the latest start of an operation on exactly one resource; zero when the log
+// has none. The log of its group would take too long to read.
+func (r *recreation) operationStart(ctx context.Context, operation, id string) (time.Time, error) {
 	var start time.Time
-	err := r.readActivity(ctx, id, now.Add(-operationSearch), func(event azure.Activity) bool {
+	since := r.Clock.Now().Add(-operationSearch)
+	err := r.readActivity(ctx, id, since, func(event azure.Activity) bool {
 		if strings.EqualFold(event.Operation, operation) && event.Status == "Started" &&
 			azure.SameID(event.ResourceID, id) && event.At.After(start) {
 			start = event.At
@@ -59,4 +61,80 @@ func (r *recreation) operationStart(ctx context.Context, operation, id string, n
 		return true
 	})
 	return start, err
+}
+
+// operation is what is known of the operation that a resource is in.
+type operation struct {
+	reading
+	what, kind, resource string
+	// running: there is one. The start is zero when the Activity Log does not tell it.
+	running bool
+	start   time.Time
+}
+
+func ofCluster(seen reading) operation {
+	return operation{
+		reading: seen, what: "the cluster's operation", kind: "Microsoft.ContainerService/managedClusters/write",
+		resource: seen.clusterID(), running: operating(seen.cluster.State),
+	}
+}
+
+// ofPool is about the pool's own operation, which an abort of the cluster's does not end. Whether
+// the pool is there, pool-wedged asks.
+func ofPool(seen reading) operation {
+	pool, _ := seen.source()
+	return operation{
+		reading: seen, what: "the pool's own operation", kind: "Microsoft.ContainerService/managedClusters/agentPools/write",
+		resource: seen.poolID(), running: changing(pool.State),
+	}
+}
+
+func (r *recreation) readOperation(of func(reading) operation) func(context.Context, runbook.Run) (operation, error) {
+	return func(ctx context.Context, run runbook.Run) (operation, error) {
+		seen, err := r.read(ctx, run)
+		now := of(seen)
+		if err == nil && now.running {
+			now.start, err = r.operationStart(ctx, now.kind, now.resource)
+		}
+		return now, err
+	}
+}
+
+// operationStuck holds when no operation is running on the cluster, or one that is old enough to be
+// aborted.
+func operationStuck(seen operation) runbook.Finding {
+	if !seen.running {
+		return runbook.Yes("no operation is running on the cluster").WithEvidence(seen.clusterEvidence())
+	}
+	return seen.old()
+}
+
+// poolAtRest holds when no operation is running on the pool.
+func poolAtRest(seen operation) runbook.Finding {
+	if pool, _ := seen.source(); !seen.running {
+		return runbook.Yes("pool %q is %s", seen.Pool, orNone(pool.State)).WithEvidence(seen.poolEvidence(pool))
+	}
+	old := seen.old()
+	if old.Answer != runbook.AnswerHolds {
+		return old
+	}
+	return runbook.No("%s and still runs. hint: az aks nodepool operation-abort -g %s --cluster-name %s "+
+		"--nodepool-name %s, then run this again", old.Reason, seen.ResourceGroup, seen.Cluster, seen.Pool).
+		WithEvidence(old.Evidence...).WithOutcome(runbook.NeedsAttention)
+}
+
+// old holds when the operation is too old to be healthy. Younger ones are not fought.
+func (o operation) old() runbook.Finding {
+	if o.start.IsZero() {
+		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.what, operationSearch)
+	}
+	age := o.now.Sub(o.start)
+	finding := runbook.Yes("%s began %s ago", o.what, age.Round(time.Second))
+	if least := o.SettleAge.Duration; age < least {
+		finding = runbook.No("%s began %s ago; below %s it may be healthy", o.what, age.Round(time.Second), least).
+			WithOutcome(runbook.Deferred)
+	}
+	// The start, not the age: evidence of the same state is the same at any time.
+	return finding.WithEvidence(runbook.NewEvidence("Activity Log: "+o.what, "", o.now,
+		map[string]any{"operation": o.kind, "started": o.start.UTC()}))
 }

@@ -1,72 +1,55 @@
 package recreatepool
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"salve/azure"
+	"k8s.io/apimachinery/pkg/types"
+
 	"salve/runbook"
 )
 
 func (r *recreation) clusterExists() runbook.Guard {
-	decide := func(seen armReading) runbook.Finding {
-		if seen.absent != nil {
-			return runbook.No("cluster %q not found in resource group %q", r.Cluster, r.ResourceGroup)
-		}
-		return runbook.Yes("the cluster is there").WithEvidence(clusterEvidence(seen.Cluster))
-	}
-	guard := ask(r, "cluster-exists", "does ARM return the managed cluster?", (*reader).arm, decide)
+	guard := runbook.Ask("cluster-exists", "does ARM return the managed cluster?", r.readAny, clusterExists)
 	guard.NotOverridable = true
 	return guard
 }
 
-// ofCluster makes a guard that is decided from the cluster and the pool's name alone.
-func (r *recreation) ofCluster(
-	name, question string, decide func(azure.Cluster, string) runbook.Finding,
-) runbook.Guard {
-	return ask(r, name, question, (*reader).cluster, func(c azure.Cluster) runbook.Finding { return decide(c, r.Pool) })
-}
-
-func (r *recreation) clusterRecoverable() runbook.Guard {
-	return r.ofCluster("cluster-recoverable", "is the cluster in a state that recovery can start from?",
-		clusterRecoverable)
-}
-
-func clusterRecoverable(c azure.Cluster, _ string) runbook.Finding {
-	saw := clusterEvidence(c)
-	switch c.State {
-	case "Succeeded", "Canceled", "Failed", "Updating", "Upgrading":
-		return runbook.Yes("the cluster is %s", c.State).WithEvidence(saw)
-	case "Creating":
-		return runbook.No("the cluster is still being created").WithEvidence(saw).WithOutcome(runbook.Deferred)
+func clusterExists(seen reading) runbook.Finding {
+	if seen.absent != nil {
+		return runbook.No("cluster %q not found in resource group %q", seen.Cluster, seen.ResourceGroup)
 	}
-	return runbook.No("the cluster is %s", orNone(c.State)).WithEvidence(saw)
+	return runbook.Yes("the cluster is there").WithEvidence(seen.clusterEvidence())
 }
 
-// others is what tells whether the pools beside the target serve, and whether the
-// target may be missing.
-type others struct {
-	azure.Cluster
-	target string
-	// deleted: this run asked for the target's deletion.
-	deleted bool
+func clusterRecoverable(seen reading) runbook.Finding {
+	return inState("the cluster", seen.cluster.State, "Succeeded", "Canceled", "Failed", "Updating", "Upgrading").
+		WithEvidence(seen.clusterEvidence())
 }
 
-func (r *recreation) otherPoolsServing() runbook.Guard {
-	read := func(rd *reader) others { return others{rd.cluster(), r.Pool, rd.deletedByUs()} }
-	return ask(r, "other-pools-serving", "does the pool exist, and has every other pool nodes?", read, otherPoolsServing)
+// inState holds in the wanted states, and is deferred while the thing is being created.
+func inState(what, state string, wanted ...string) runbook.Finding {
+	finding := runbook.No("%s is %s", what, orNone(state))
+	switch {
+	case slices.Contains(wanted, state):
+		return runbook.Yes("%s is %s", what, state)
+	case state == "Creating":
+		return finding.WithOutcome(runbook.Deferred)
+	}
+	return finding
 }
 
-func otherPoolsServing(seen others) runbook.Finding {
-	if _, found := seen.Pool(seen.target); !found && !seen.deleted {
-		return poolMissing(seen.Cluster, seen.target)
+func otherPoolsServing(seen reading) runbook.Finding {
+	if _, found := seen.source(); !found && !seen.deleted {
+		return poolMissing(seen)
 	}
 	var evidence []runbook.Evidence
-	for _, pool := range seen.Pools {
-		if pool.Name == seen.target || isStandIn(pool) {
+	for _, pool := range seen.cluster.Pools {
+		if pool.Name == seen.Pool || isStandIn(pool) {
 			continue
 		}
-		evidence = append(evidence, poolEvidence(seen.Cluster, pool))
+		evidence = append(evidence, seen.poolEvidence(pool))
 		if pool.Count <= 0 {
 			return runbook.No("pool %q has no nodes", pool.Name).WithEvidence(evidence...)
 		}
@@ -74,37 +57,109 @@ func otherPoolsServing(seen others) runbook.Finding {
 	return runbook.Yes("each of the %d other pools has nodes", len(evidence)).WithEvidence(evidence...)
 }
 
-// poolMissing is the finding on a target that is not there though this run did not
-// delete it: who did is not for a program to guess.
-func poolMissing(c azure.Cluster, pool string) runbook.Finding {
+// poolMissing is the finding on a target that is not there though this run did not delete it: who
+// did is not for a program to guess.
+func poolMissing(seen reading) runbook.Finding {
 	var names []string
-	for _, other := range c.Pools {
+	for _, other := range seen.cluster.Pools {
 		names = append(names, other.Name)
 	}
 	slices.Sort(names)
-	all := strings.Join(names, ", ")
-	return runbook.No("pool %q not found, and this run did not delete it; the cluster has: %s", pool, all).
-		WithEvidence(clusterEvidence(c)).WithOutcome(runbook.NeedsAttention).NotOverridable()
+	return runbook.No("pool %q not found, and this run did not delete it; the cluster has: %s", seen.Pool,
+		strings.Join(names, ", ")).
+		WithEvidence(seen.clusterEvidence()).WithOutcome(runbook.NeedsAttention).NotOverridable()
 }
 
-func (r *recreation) poolWedged() runbook.Guard {
-	return r.ofCluster("pool-wedged", "has the pool's last operation failed, or does it not come to an end?", poolWedged)
-}
-
-// poolWedged holds when the pool's last operation failed or does not end. AKS reports
-// a wedged update as Updating for days, so Updating holds too: how old the operation
-// is, settle-cluster and snapshot ask.
-func poolWedged(c azure.Cluster, name string) runbook.Finding {
-	pool, found := c.Pool(name)
+// poolWedged holds when the pool's last operation failed or does not end. AKS reports a wedged
+// update as Updating for days, so Updating holds too: how old the operation is, settle-cluster and
+// snapshot ask.
+func poolWedged(seen reading) runbook.Finding {
+	pool, found := seen.source()
 	if !found {
-		return poolMissing(c, name)
+		return poolMissing(seen)
 	}
-	saw := poolEvidence(c, pool)
-	switch pool.State {
-	case "Failed", "Canceled", "Updating", "Upgrading":
-		return runbook.Yes("pool %q is %s", name, pool.State).WithEvidence(saw)
-	case "Creating":
-		return runbook.No("pool %q is still being created", name).WithEvidence(saw).WithOutcome(runbook.Deferred)
+	return inState(fmt.Sprintf("pool %q", pool.Name), pool.State, "Failed", "Canceled", "Updating", "Upgrading").
+		WithEvidence(seen.poolEvidence(pool))
+}
+
+// sourcePresent holds when the pool is there whose stand-in is taken back. One that is absent
+// before this run asked for its deletion is a question.
+func sourcePresent(seen reading) runbook.Finding {
+	pool, found := seen.source()
+	if !found {
+		return poolMissing(seen)
 	}
-	return runbook.No("pool %q is %s", name, orNone(pool.State)).WithEvidence(saw)
+	return runbook.Yes("pool %q is there", pool.Name).WithEvidence(seen.poolEvidence(pool))
+}
+
+func poolMatchesSnapshot(seen comparison) runbook.Finding {
+	if seen.current == nil {
+		return runbook.No("the pool is absent")
+	}
+	finding := runbook.Yes("the pool equals the snapshot and is Succeeded")
+	switch state := seen.current.State(); {
+	case len(seen.different) > 0:
+		finding = runbook.No("the pool differs from the snapshot in %s", strings.Join(seen.different, "; "))
+	case state != "Succeeded":
+		finding = runbook.No("the pool is %s", orNone(state))
+	}
+	return finding.WithEvidence(runbook.NewEvidence("ARM pool", seen.current.ETag(), seen.now, seen.current))
+}
+
+func (r *recreation) nodesReady() runbook.Guard {
+	question := "has the pool the nodes that it must have, Ready and schedulable?"
+	return runbook.Ask("nodes-ready", question, r.readNew(func(reading) string { return r.Pool }), nodesReady)
+}
+
+func nodesReady(seen withNodes) runbook.Finding {
+	all, ready, wanted := len(seen.nodes), serving(seen.nodes), seen.taken.pool().MinCount
+	finding := runbook.No("%d of %d nodes are Ready and schedulable", ready, wanted).WithOutcome(runbook.NeedsAttention)
+	switch {
+	case ready >= wanted:
+		finding = runbook.Yes("%d nodes are Ready and schedulable", ready)
+	case all < wanted:
+		finding = runbook.Unknownf("%d new nodes of pool %q are to be seen, it must have %d", all, seen.Pool, wanted)
+	}
+	return finding.WithEvidence(seen.nodesEvidence(seen.Pool))
+}
+
+func noStandInLeft(seen reading) runbook.Finding {
+	pool := leftover(seen)
+	_, listed := seen.source()
+	finding := runbook.Yes("no stand-in is left")
+	switch {
+	case pool.Name != "":
+		finding = runbook.No("stand-in %q is still there, %s", pool.Name, pool.State)
+	case !listed:
+		finding = runbook.Unknownf("the cluster's answer does not list pool %q, so it may lack the stand-in too", seen.Pool)
+	}
+	return finding.WithEvidence(seen.clusterEvidence())
+}
+
+// nodesAsFound compares who is cordoned: the nodes of other pools as before, and none of the new
+// ones by us.
+func nodesAsFound(seen withNodes) runbook.Finding {
+	before := map[types.UID]bool{}
+	for _, node := range seen.taken.OtherNodes {
+		before[node.UID] = node.Unschedulable
+	}
+	for _, node := range seen.nodes {
+		was, known := before[node.UID]
+		if node.CordonedBy == seen.run || known && node.Unschedulable && !was {
+			return runbook.No("node %q is cordoned and was not", node.Name)
+		}
+	}
+	return runbook.Yes("none of %d nodes is cordoned that was not", len(seen.nodes))
+}
+
+func clusterSucceeded(seen reading) runbook.Finding {
+	state, failed := seen.cluster.State, otherFailures(seen.cluster, seen.Pool)
+	finding := runbook.No("the cluster is %s", orNone(state))
+	switch {
+	case state == "Succeeded":
+		finding = runbook.Yes("the cluster is Succeeded")
+	case len(failed) > 0 && !operating(state):
+		finding = runbook.Yes("the cluster is %s because of %s, not of this pool", orNone(state), strings.Join(failed, ", "))
+	}
+	return finding.WithEvidence(seen.clusterEvidence())
 }

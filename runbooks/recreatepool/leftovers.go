@@ -1,7 +1,9 @@
 package recreatepool
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"salve/azure"
@@ -11,8 +13,8 @@ import (
 // RoleKey is the node label, or the tag, by which pools are chosen by role.
 const RoleKey = "aro-hcp.azure.com/role"
 
-// PoolsOfRole names the pools of a cluster whose node label or tag RoleKey has a
-// value, stand-ins aside.
+// PoolsOfRole names the pools of a cluster whose node label or tag RoleKey has a value, stand-ins
+// aside.
 func PoolsOfRole(cluster azure.Cluster, role string) []string {
 	var pools []string
 	for _, pool := range cluster.Pools {
@@ -23,28 +25,24 @@ func PoolsOfRole(cluster azure.Cluster, role string) []string {
 	return pools
 }
 
-// leftover finds the stand-in of this pool that is there, whoever made it. One
-// that doesn't say whose it is might be this pool's. Where there are several, the
-// first whose tags can't be believed stands for them.
-func leftover(c azure.Cluster, in Inputs) (azure.Pool, bool) {
+// leftover finds the stand-in of this pool that is there, whoever made it. One that doesn't say
+// whose it is might be this pool's. Where there are several, the first whose tags can't be believed
+// stands for them; where there is none it has no name.
+func leftover(seen reading) azure.Pool {
 	var found []azure.Pool
-	for _, pool := range c.Pools {
-		byName := pool.Name == standInName(in.poolID(), "") || pool.Name == standInName(in.poolID(), "Windows")
+	for _, pool := range seen.cluster.Pools {
+		byName := pool.Name == standInName(seen.poolID(), "") || pool.Name == standInName(seen.poolID(), "Windows")
 		source := pool.Tags[sourceTag]
-		byTags := isStandIn(pool) && (azure.SameID(source, in.poolID()) || !in.namesPool(source))
+		byTags := isStandIn(pool) && (azure.SameID(source, seen.poolID()) || !seen.namesPool(source))
 		if byName || byTags {
 			found = append(found, pool)
 		}
 	}
-	for _, pool := range found {
-		if !in.whose(pool.Tags, pool.Tags[runTag]) {
-			return pool, true
-		}
+	unclear := func(pool azure.Pool) bool { return !seen.whose(pool.Tags, pool.Tags[runTag]) }
+	if i := slices.IndexFunc(found, unclear); i >= 0 {
+		return found[i]
 	}
-	if len(found) == 0 {
-		return azure.Pool{}, false
-	}
-	return found[0], true
+	return append(found, azure.Pool{})[0]
 }
 
 // namesPool tells whether a tag names an agent pool of this cluster.
@@ -54,99 +52,86 @@ func (in Inputs) namesPool(source string) bool {
 	return found && poolRule.MatchString(pool)
 }
 
-// foundStandIn is a stand-in that is there when a run wants to add its own.
-type foundStandIn struct {
-	Inputs
-	cluster azure.Cluster
-	pool    azure.Pool
-	found   bool
-	// run is this one, and open the one that the target's lease says is open.
-	run, open string
+// leftovers is what is there of a stand-in, and which run is open.
+type leftovers struct {
+	reading
+	pool azure.Pool
+	// open is the run that the target's lease says is open; read only where that matters.
+	open string
 }
 
-// leftoversKnown asks whether a stand-in that is there may be dealt with.
 func (r *recreation) leftoversKnown() runbook.Guard {
-	read := func(rd *reader) foundStandIn {
-		arm := rd.arm()
-		seen := foundStandIn{Inputs: r.Inputs, cluster: arm.Cluster, run: rd.run.ID()}
-		seen.pool, seen.found = leftover(arm.Cluster, r.Inputs)
-		if madeBy := seen.pool.Tags[runTag]; seen.found && madeBy != seen.run && r.whose(seen.pool.Tags, madeBy) {
-			seen.open = rd.openRun()
-		}
-		return seen
+	question := "is there no stand-in, or one that is known and not in use?"
+	return runbook.Ask("leftovers-known", question, r.readLeftovers, leftoversKnown)
+}
+
+func (r *recreation) readLeftovers(ctx context.Context, run runbook.Run) (leftovers, error) {
+	seen, err := r.readAny(ctx, run)
+	if err != nil {
+		return leftovers{}, err
 	}
-	return ask(r, "leftovers-known", "is there no stand-in, or one that is known and not in use?", read, leftoversKnown)
+	left := leftovers{reading: seen, pool: leftover(seen)}
+	switch madeBy := left.pool.Tags[runTag]; {
+	case madeBy == seen.run || !r.whose(left.pool.Tags, madeBy):
+	case r.OpenRun == nil:
+		return left, fmt.Errorf("the target's lease can't be read, so the stand-in's run %s may be at work", madeBy)
+	default:
+		left.open, err = r.OpenRun(ctx, strings.ToLower(r.poolID()))
+	}
+	return left, err
 }
 
-// openRun names the run that the target's lease says is open.
-func (rd *reader) openRun() (open string) {
-	rd.attempt(func() (err error) {
-		if rd.OpenRun == nil {
-			return fmt.Errorf("the lease on %s can't be read, so the stand-in's run may be at work", rd.target().Name)
-		}
-		open, err = rd.OpenRun(rd.ctx, rd.target().ID)
-		return err
-	})
-	return open
-}
-
-// standInAbandoned tells whether the run that made a stand-in is over, by the lease of
-// the target. That our own journal does not know the run tells nothing: it may be at
-// work with another one.
-func standInAbandoned(madeBy, ours, open string) bool {
-	return madeBy != ours && (open == "" || open == ours)
-}
-
-func leftoversKnown(seen foundStandIn) runbook.Finding {
+func leftoversKnown(seen leftovers) runbook.Finding {
 	switch {
-	case seen.cluster.ID == "":
+	case seen.absent != nil:
 		return runbook.Yes("no cluster, no stand-in")
-	case !seen.found:
-		return runbook.Yes("no stand-in is left from an earlier run").WithEvidence(clusterEvidence(seen.cluster))
+	case seen.pool.Name == "":
+		return runbook.Yes("no stand-in is left from an earlier run").WithEvidence(seen.clusterEvidence())
 	}
-	pool, madeBy := seen.pool, seen.pool.Tags[runTag]
-	saw := runbook.NewEvidence("ARM "+azure.PoolID(seen.cluster.ID, pool.Name), pool.ETag, seen.cluster.Seen,
-		map[string]any{"provisioningState": pool.State, "tags": pool.Tags})
-	left := fmt.Sprintf("stand-in %q is left from run %s, which is not open", pool.Name, madeBy)
-	source, listed := seen.cluster.Pool(seen.Pool)
+	return standInKnown(seen).WithEvidence(
+		runbook.NewEvidence("ARM "+azure.PoolID(seen.cluster.ID, seen.pool.Name), seen.pool.ETag, seen.cluster.Seen,
+			map[string]any{"provisioningState": seen.pool.State, "tags": seen.pool.Tags}))
+}
+
+// standInKnown holds for this run's stand-in, and for that of a run which is over by the lease of
+// the target, while the source is at rest. That our own journal does not know the run tells
+// nothing: it may be at work with another one.
+func standInKnown(seen leftovers) runbook.Finding {
+	madeBy := seen.pool.Tags[runTag]
+	left := fmt.Sprintf("stand-in %q is left from run %s, which is not open", seen.pool.Name, madeBy)
+	source, listed := seen.source()
 	switch {
-	case !seen.whose(pool.Tags, madeBy):
+	case !seen.whose(seen.pool.Tags, madeBy):
 		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that",
-			pool.Name, seen.Pool).
-			WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
+			seen.pool.Name, seen.Pool).WithOutcome(runbook.NeedsAttention)
 	case madeBy == seen.run:
-		return runbook.Yes("stand-in %q is of this run", pool.Name).WithEvidence(saw)
-	case !standInAbandoned(madeBy, seen.run, seen.open):
+		return runbook.Yes("stand-in %q is of this run", seen.pool.Name)
+	case seen.open != "" && seen.open != seen.run:
 		return runbook.No("stand-in %q is of run %s, and run %s is open on this target. hint: salve resume %[3]s",
-			pool.Name, madeBy, seen.open).
-			WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
+			seen.pool.Name, madeBy, seen.open).WithOutcome(runbook.NeedsAttention)
 	case !listed:
 		return runbook.No("%s, and pool %q is gone: only that run's journal knows how to make it again", left, seen.Pool).
-			WithEvidence(saw).WithOutcome(runbook.NeedsAttention)
+			WithOutcome(runbook.NeedsAttention)
 	}
 	switch source.State {
 	case "Succeeded", "Failed", "Canceled":
-		return runbook.Yes("%s; pool %q is %s: the stand-in can be removed", left, seen.Pool, source.State).WithEvidence(saw)
+		return runbook.Yes("%s; pool %q is %s: the stand-in can be removed", left, seen.Pool, source.State)
 	case "Updating", "Upgrading", "Creating", "Deleting":
 		return runbook.No("%s, and pool %q is %s: somebody may be at work", left, seen.Pool, source.State).
-			WithEvidence(saw).WithOutcome(runbook.Deferred)
+			WithOutcome(runbook.Deferred)
 	}
-	return runbook.No("%s, and pool %q is %s", left, seen.Pool, orNone(source.State)).WithEvidence(saw).
-		WithOutcome(runbook.NeedsAttention)
+	return runbook.No("%s, and pool %q is %s", left, seen.Pool, orNone(source.State)).WithOutcome(runbook.NeedsAttention)
 }
 
-// clearLeftovers removes what a run left that is over and did not tidy up: its
-// cordons and its stand-in.
+// clearLeftovers removes what a run left that is over and did not tidy up: its cordons and its
+// stand-in.
 func (r *recreation) clearLeftovers() runbook.Step {
-	return r.removal(removal{
-		name: "clear-leftovers", changes: "take back the cordons and remove the stand-in of an earlier run that is over",
-		preconditions: []runbook.Guard{r.leftoversKnown()}, uncordons: true,
-		which: func(rd *reader) (string, string) {
-			pool, found := leftover(rd.arm().Cluster, r.Inputs)
-			if !found || pool.Tags[runTag] == rd.run.ID() {
-				return "", ""
-			}
-			return pool.Name, pool.Tags[runTag]
-		},
-	})
+	abandoned := func(seen reading) (pool, madeBy string) {
+		if found := leftover(seen); found.Tags[runTag] != seen.run {
+			return found.Name, found.Tags[runTag]
+		}
+		return "", ""
+	}
+	left := removal{recreation: r, which: abandoned, preconditions: []runbook.Guard{r.leftoversKnown()}}
+	return left.step("clear-leftovers", "take back the cordons and remove the stand-in of an earlier run that is over")
 }

@@ -18,7 +18,7 @@ import (
 	"salve/runbook"
 )
 
-var measure = flag.Bool("measure", false, "print figures on virtual time, in the format of Go's benchmarks (make bench)")
+var measure = flag.Bool("measure", false, "print figures on virtual time, as Go's benchmarks do (make bench)")
 
 // The figures below are of virtual time: they depend on the code, not on the
 // machine. They stand in tests because only a test can have a bubble of virtual
@@ -32,8 +32,9 @@ func TestMeasureRecovery(t *testing.T) {
 		scenario := load(t, name)
 		ours, path, calls := recoveryTime(t, scenario)
 		naive := naiveTime(t, scenario)
-		fmt.Printf("BenchmarkRecovery/%s 1 %.0f virtual-s %.3f of-critical-path %.0f naive-virtual-s %.2f naive/ours %d arm-calls\n",
-			name, ours.Seconds(), ours.Seconds()/path.Seconds(), naive.Seconds(), naive.Seconds()/ours.Seconds(), calls)
+		fmt.Printf("BenchmarkRecovery/%s 1 %.0f virtual-s %.3f of-critical-path %.0f naive-virtual-s %.2f naive/ours "+
+			"%d arm-calls\n", name, ours.Seconds(), ours.Seconds()/path.Seconds(), naive.Seconds(),
+			naive.Seconds()/ours.Seconds(), calls)
 	}
 }
 

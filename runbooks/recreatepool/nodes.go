@@ -14,60 +14,92 @@ import (
 	"salve/runbook"
 )
 
+// withNodes is a reading with nodes as they are now.
+type withNodes struct {
+	reading
+	api   *kube.Cluster
+	nodes []kube.Node
+	// expected is what the nodes were compared with; nil when nothing else is known.
+	expected *kube.ExpectedNodes
+}
+
 // nodeSelector selects the nodes of a pool by the label that AKS sets
 // (https://learn.microsoft.com/azure/aks/use-labels#reserved-system-labels).
 func nodeSelector(pool string) string { return "kubernetes.azure.com/agentpool=" + pool }
 
-// nodes lists the nodes of a pool; of all pools for an empty name.
-func (rd *reader) nodes(pool string) (nodes []kube.Node) {
-	selector := ""
-	if pool != "" {
-		selector = nodeSelector(pool)
+// withNodes lists nodes. A list that lacks a node which is expected, or is empty without
+// explanation, is an error: nothing follows from it.
+func (r *recreation) withNodes(
+	ctx context.Context, seen reading, selector string, expected *kube.ExpectedNodes,
+) (withNodes, error) {
+	api, err := r.Kubernetes(ctx)
+	if err != nil {
+		return withNodes{}, err
 	}
-	cluster := rd.kubernetes()
-	rd.attempt(func() (err error) {
-		nodes, err = cluster.Nodes(rd.ctx, selector)
-		return err
-	})
-	return nodes
+	nodes, err := api.Nodes(ctx, selector)
+	if err == nil && expected != nil {
+		err = api.VerifyNodes(ctx, nodes, *expected)
+	}
+	return withNodes{seen, api, nodes, expected}, err
 }
 
-// nodesAsExpected lists the nodes of a pool and compares them with what else is
-// known. A list that lacks a node which exists, or is empty without explanation, is an
-// error: nothing follows from it.
-func (rd *reader) nodesAsExpected(pool string, expected kube.ExpectedNodes) []kube.Node {
-	nodes, cluster := rd.nodes(pool), rd.kubernetes()
-	rd.attempt(func() error { return cluster.VerifyNodes(rd.ctx, nodes, expected) })
-	return nodes
-}
-
-// sourceNodes are the nodes of the pool that is recreated, and what they were
-// compared with: the snapshot and ARM.
-func (rd *reader) sourceNodes() ([]kube.Node, *kube.ExpectedNodes) {
-	expected := kube.ExpectedNodes{Source: "the snapshot", Nodes: rd.snapshot().PoolNodes}
-	if pool, found := rd.cluster().Pool(rd.Pool); found {
+// readSource reads the nodes of the pool that is recreated, and compares them with the snapshot and
+// ARM.
+func (r *recreation) readSource(ctx context.Context, run runbook.Run) (withNodes, error) {
+	seen, err := r.readTaken(ctx, run)
+	if err != nil {
+		return withNodes{}, err
+	}
+	expected := &kube.ExpectedNodes{Source: "the snapshot", Nodes: seen.taken.PoolNodes}
+	if pool, found := seen.source(); found {
 		expected.Count = &pool.Count
 	}
-	return rd.nodesAsExpected(rd.Pool, expected), &expected
+	return r.withNodes(ctx, seen, nodeSelector(r.Pool), expected)
 }
 
-// awaitNodes watches a pool's nodes until enough of those that are new since the
-// snapshot serve.
-func (rd *reader) awaitNodes(pool string, wanted int) error {
-	taken, cluster := rd.snapshot(), rd.kubernetes()
-	if rd.err != nil {
-		return rd.err
+// readOthers reads all nodes, and compares them with those of other pools in the snapshot.
+func (r *recreation) readOthers(ctx context.Context, run runbook.Run) (withNodes, error) {
+	seen, err := r.readTaken(ctx, run)
+	if err != nil {
+		return withNodes{}, err
+	}
+	return r.withNodes(ctx, seen, "", &kube.ExpectedNodes{Source: "the snapshot", Nodes: seen.taken.OtherNodes})
+}
+
+// readNew reads those nodes of a pool that are new since the snapshot.
+func (r *recreation) readNew(pool func(reading) string) func(context.Context, runbook.Run) (withNodes, error) {
+	return func(ctx context.Context, run runbook.Run) (withNodes, error) {
+		seen, err := r.readTaken(ctx, run)
+		if err != nil {
+			return withNodes{}, err
+		}
+		all, err := r.withNodes(ctx, seen, nodeSelector(pool(seen)), nil)
+		all.nodes = seen.taken.newSince(all.nodes)
+		return all, err
+	}
+}
+
+func (s withNodes) nodesEvidence(pool string) runbook.Evidence {
+	return runbook.NewEvidence("nodes of pool "+pool, "", s.now,
+		map[string]int{"nodes": len(s.nodes), "serving": serving(s.nodes)})
+}
+
+// awaitNodes watches a pool's nodes until enough of those that are new since the snapshot serve.
+func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, taken *snapshot, pool string, wanted int) error {
+	api, err := r.Kubernetes(ctx)
+	if err != nil {
+		return err
 	}
 	ready := 0
-	err := cluster.AwaitNodes(rd.ctx, nodeSelector(pool), func(nodes []kube.Node) bool {
-		ready = serving(newSince(taken, nodes))
-		rd.run.Report(runbook.Progress{Text: fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted)})
+	err = api.AwaitNodes(ctx, nodeSelector(pool), func(nodes []kube.Node) bool {
+		ready = serving(taken.newSince(nodes))
+		run.Report(runbook.Progress{Text: fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted)})
 		return ready >= wanted
 	})
 	seen := fmt.Sprintf("pool %q has %d of %d nodes Ready and schedulable", pool, ready, wanted)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return apierr.New(apierr.Transient, "%s", seen)
+		return apierr.New(apierr.Transient, "timed out: %s", seen)
 	case err != nil:
 		return fmt.Errorf("%s: %w", seen, err)
 	}
@@ -85,20 +117,19 @@ func serving(nodes []kube.Node) int {
 	return count
 }
 
-// newSince leaves out the nodes that were there when the snapshot was taken: labels
-// can be moved, a node's UID can't.
-func newSince(taken snapshot, nodes []kube.Node) []kube.Node {
+// newSince leaves out the nodes that were there when the snapshot was taken: labels can be moved, a
+// node's UID can't.
+func (s snapshot) newSince(nodes []kube.Node) []kube.Node {
 	known := map[types.UID]bool{}
-	for _, node := range slices.Concat(taken.PoolNodes, taken.OtherNodes) {
+	for _, node := range slices.Concat(s.PoolNodes, s.OtherNodes) {
 		known[node.UID] = true
 	}
 	return slices.DeleteFunc(slices.Clone(nodes), func(node kube.Node) bool { return known[node.UID] })
 }
 
-// splitNodes tells the nodes of a pool from those of others. A pool's nodes have its
-// label, and are named after their scale set with six characters for the instance: a
-// node of which only the name says so has lost its label, and the list of the others
-// can't be relied on.
+// splitNodes tells the nodes of a pool from those of others. A pool's nodes have its label, and are
+// named after their scale set with six characters for the instance: a node of which only the name
+// says so has lost its label, and the list of the others can't be relied on.
 func splitNodes(all, labelled []kube.Node, scaleSets []string) (own, others []kube.Node, err error) {
 	const instance = 6
 	for _, node := range all {

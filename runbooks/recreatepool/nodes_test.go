@@ -8,7 +8,6 @@ import (
 
 	"salve/azure"
 	"salve/kube"
-	"salve/runbook"
 )
 
 // TestNodesAreSplitByLabelAndName: a node that only its name gives to the pool has lost
@@ -54,31 +53,29 @@ func names(nodes []kube.Node) []string {
 }
 
 func TestStandInReady(t *testing.T) {
-	in := inputs()
-	tags := map[string]string{"purpose": "salve-stand-in", "salve-source": in.poolID(), "salve-run": "run-1"}
-	pool := azure.Pool{Name: "s1", State: "Succeeded", Tags: tags}
-	deleting, theirs := pool, pool
-	deleting.State, theirs.Tags = "Deleting", map[string]string{"purpose": "salve-stand-in", "salve-source": in.poolID(), "salve-run": "run-0"}
+	name := standInName(inputs().poolID(), "")
+	tagged := func(run, state string) []azure.Pool {
+		tags := map[string]string{"purpose": "salve-stand-in", "salve-source": inputs().poolID(), "salve-run": run}
+		return []azure.Pool{{Name: name, State: state, Tags: tags}, {Name: "system", Count: 2}}
+	}
+	ours := tagged("run-1", "Succeeded")
 	serves, cordoned := kube.Node{Ready: true}, kube.Node{Ready: true, Unschedulable: true}
-	for name, row := range map[string]struct {
-		pools  []azure.Pool
-		nodes  []kube.Node
-		answer runbook.Answer
-		ends   runbook.Outcome
+	both := []kube.Node{serves, serves}
+	for what, row := range map[string]struct {
+		pools []azure.Pool
+		nodes []kube.Node
+		want  expected
 	}{
-		"all serve":              {[]azure.Pool{pool}, []kube.Node{serves, serves}, runbook.AnswerHolds, ""},
-		"one is cordoned":        {[]azure.Pool{pool}, []kube.Node{serves, cordoned}, runbook.AnswerDoesNotHold, runbook.Failed},
-		"none is to be seen":     {[]azure.Pool{pool}, nil, runbook.AnswerDoesNotHold, runbook.Failed},
-		"it is being deleted":    {[]azure.Pool{deleting}, []kube.Node{serves, serves}, runbook.AnswerDoesNotHold, runbook.Failed},
-		"it is another run's":    {[]azure.Pool{theirs}, []kube.Node{serves, serves}, runbook.AnswerDoesNotHold, runbook.NeedsAttention},
-		"ARM does not list it":   {nil, []kube.Node{serves, serves}, runbook.AnswerDoesNotHold, runbook.Failed},
-		"more serve than wanted": {[]azure.Pool{pool}, []kube.Node{serves, serves, serves}, runbook.AnswerHolds, ""},
+		"all serve":              {ours, both, holds},
+		"one is cordoned":        {ours, []kube.Node{serves, cordoned}, failed},
+		"none is to be seen":     {ours, nil, failed},
+		"it is being deleted":    {tagged("run-1", "Deleting"), both, failed},
+		"it is another run's":    {tagged("run-0", "Succeeded"), both, needsAttention},
+		"ARM does not list it":   {ours[1:], both, failed},
+		"more serve than wanted": {ours, []kube.Node{serves, serves, serves}, holds},
 	} {
-		t.Run(name, func(t *testing.T) {
-			seen := load{
-				Inputs: in, cluster: azure.Cluster{Pools: row.pools}, standIn: standIn{name: "s1", size: 2}, run: "run-1", nodes: row.nodes,
-			}
-			expectFinding(t, standInReady(seen), row.answer, row.ends)
+		t.Run(what, func(t *testing.T) {
+			expectFinding(t, standInReady(withNodes{reading: readingOfPools(row.pools...), nodes: row.nodes}), row.want)
 		})
 	}
 }

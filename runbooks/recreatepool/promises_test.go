@@ -274,7 +274,8 @@ func TestChecksAndPreconditionsAreNotOverridable(t *testing.T) {
 			fixed = append(fixed, step.Preconditions...)
 		}
 		for _, guard := range fixed {
-			_, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: map[string]string{guard.Name: "I know better"}})
+			overrides := map[string]string{guard.Name: "I know better"}
+			_, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: overrides})
 			var invalid *engine.InvalidError
 			if !errors.As(err, &invalid) {
 				t.Errorf("%s was overridden: %v", guard.Name, err)

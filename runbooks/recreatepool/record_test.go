@@ -45,6 +45,17 @@ func (r recordedRun) Step(name string) runbook.StepStatus {
 	return runbook.StepStatus{}
 }
 
+// recreationOf is the runbook at work in a round in which ARM answered with a cluster.
+func recreationOf(t *testing.T, run runbook.Run, cluster azure.Cluster) *recreation {
+	t.Helper()
+	r := &recreation{World: World{Clock: clock.RealClock{}}, Inputs: inputs()}
+	_, err := r.seen.Get(t.Context(), run, func(context.Context) (arm, error) { return arm{cluster: cluster}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // goodRecord holds the snapshot of pool system.
 func goodRecord(t *testing.T) map[string]json.RawMessage {
 	t.Helper()
@@ -59,7 +70,7 @@ func goodRecord(t *testing.T) map[string]json.RawMessage {
 		t.Fatal(err)
 	}
 	taken, err := json.Marshal(snapshot{
-		Definition: definition, ETag: "e1", ScaleSets: []string{"aks-system-11112222-vmss"},
+		Definition: definition, ScaleSets: []string{"aks-system-11112222-vmss"},
 		PoolNodes: []kube.Node{{Name: "aks-system-11112222-vmss000000", UID: "u1"}},
 	})
 	if err != nil {
@@ -89,7 +100,7 @@ func TestRecordIsNoAuthority(t *testing.T) {
 		"another pool's name":       {change(`"name":"system"`, `"name":"workers"`), true},
 		"another cluster":           {change("managedClusters/aks-1", "managedClusters/aks-2"), true},
 		"another subscription":      {change(subscription, "5a1e0000-0000-4000-8000-00000000000f"), true},
-		"another ETag":              {change(`"etag":"e1"`, `"etag":"e2"`), true},
+		"no ETag":                   {change(`"eTag":"e1"`, `"eTag":""`), true},
 		"a negative count":          {change(`"count":3`, `"count":-1`), true},
 		"more nodes than AKS gives": {change(`"maxCount":6`, `"maxCount":100000`), true},
 		"no scale set":              {change(`["aks-system-11112222-vmss"]`, `[]`), true},
@@ -98,25 +109,23 @@ func TestRecordIsNoAuthority(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			notes := goodRecord(t)
 			row.forge(notes)
-			rd := &reader{recreation: &recreation{Inputs: inputs()}, ctx: t.Context(), run: recordedRun{notes: notes}}
-			rd.snapshot()
-			if (rd.err != nil) != row.wrong {
-				t.Fatalf("got %v", rd.err)
+			run := recordedRun{notes: notes}
+			r := recreationOf(t, run, azure.Cluster{})
+			if _, err := r.readTaken(t.Context(), run); (err != nil) != row.wrong {
+				t.Fatalf("got %v", err)
 			}
 			if !row.wrong {
 				return
 			}
-			r := &recreation{Inputs: inputs(), World: World{Clock: clock.RealClock{}}}
-			for _, guard := range []runbook.Guard{r.snapshotKept(), r.standInReady(), r.nodesReady(), r.poolMatchesSnapshot(), r.nodesAsFound()} {
-				r.seen, r.kept = runbook.Shared[armReading]{}, runbook.Shared[kept]{}
-				finding := guard.Evaluate(t.Context(), recordedRun{notes: notes})
-				expectFinding(t, finding, runbook.AnswerDoesNotHold, runbook.NeedsAttention)
+			for _, guard := range append(r.runbook().Checks, r.deletePool().Preconditions...) {
+				finding := guard.Evaluate(t.Context(), run)
+				expectFinding(t, finding, needsAttention)
 				if !strings.Contains(finding.Reason, "Who wrote run run-1?") || !finding.Locked {
 					t.Errorf("%s asks nothing: %s", guard.Name, finding.Reason)
 				}
 			}
-			for _, step := range []runbook.Step{r.addStandIn(), r.drain(), r.retireStandIn(), *r.uncordon()} {
-				seen := step.Observe(t.Context(), recordedRun{notes: notes})
+			for _, step := range append(r.runbook().Steps, *r.drain().Rollback, r.clearLeftovers()) {
+				seen := step.Observe(t.Context(), run)
 				if seen.State != runbook.StateUndecidable || !strings.Contains(seen.Question, "Who wrote run run-1?") {
 					t.Errorf("%s: %s %s", step.Name, seen.State, seen.Question)
 				}
@@ -140,18 +149,14 @@ func TestSnapshotIsReadBack(t *testing.T) {
 		"it differs a little": {other, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rd := &reader{
-				recreation: &recreation{Inputs: inputs(), World: World{Clock: clock.RealClock{}}}, ctx: t.Context(),
-				run: recordedRun{notes: good, back: row.back},
+			run := recordedRun{notes: good, back: row.back}
+			seen, err := recreationOf(t, run, azure.Cluster{}).readTaken(t.Context(), run)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if rd.verify(rd.snapshot()); (rd.err == nil) != row.ok {
-				t.Errorf("got %v", rd.err)
+			if err := seen.taken.readBack(t.Context(), run); (err == nil) != row.ok {
+				t.Errorf("got %v", err)
 			}
-			if row.ok {
-				return
-			}
-			finding := rd.snapshotKept().Evaluate(t.Context(), rd.run) // which asks ARM for nothing
-			expectFinding(t, finding, runbook.AnswerUnknown, "")
 		})
 	}
 }
@@ -162,19 +167,15 @@ func TestTimesOfTheRecordAreChecked(t *testing.T) {
 		start time.Duration
 		ok    bool
 	}{
-		"an hour ago": {-time.Hour, true}, "in the future": {time.Hour, false}, "before the log begins": {-91 * 24 * time.Hour, false},
+		"an hour ago": {-time.Hour, true}, "in the future": {time.Hour, false},
+		"before the log begins": {-91 * 24 * time.Hour, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := json.Marshal(time.Now().Add(row.start))
-			if err != nil {
-				t.Fatal(err)
-			}
-			rd := &reader{
-				recreation: &recreation{Inputs: inputs(), World: World{Clock: clock.RealClock{}}}, ctx: t.Context(),
-				run: recordedRun{notes: map[string]json.RawMessage{windowNote: raw}},
-			}
-			if rd.windowStart(); (rd.err == nil) != row.ok {
-				t.Errorf("got %v", rd.err)
+			seen := readingOfPools()
+			seen.windowStart = at().Add(row.start)
+			r := &recreation{Inputs: inputs()}
+			if start, err := r.window(t.Context(), recordedRun{}, seen); (err == nil) != row.ok || start != seen.windowStart {
+				t.Errorf("got %v, %v", start, err)
 			}
 		})
 	}
@@ -182,59 +183,58 @@ func TestTimesOfTheRecordAreChecked(t *testing.T) {
 
 // TestRetiringNeedsDeletionAndRecreationInTheRecord, whatever else the record says.
 func TestRetiringNeedsDeletionAndRecreationInTheRecord(t *testing.T) {
-	there := azure.Cluster{Pools: []azure.Pool{{Name: "system", State: "Succeeded"}}}
+	there := []azure.Pool{{Name: "system", State: "Succeeded"}}
 	for name, row := range map[string]struct {
-		seen   exchange
-		answer runbook.Answer
+		pools  []azure.Pool
+		record record
+		want   expected
 	}{
-		"both are in it, and the pool is there": {exchange{there, "system", true, true}, runbook.AnswerHolds},
-		"the pool is absent":                    {exchange{azure.Cluster{}, "system", true, true}, runbook.AnswerDoesNotHold},
-		"no deletion":                           {exchange{there, "system", false, true}, runbook.AnswerDoesNotHold},
-		"no recreation":                         {exchange{there, "system", true, false}, runbook.AnswerDoesNotHold},
-		"neither":                               {exchange{there, "system", false, false}, runbook.AnswerDoesNotHold},
+		"both are in it, and the pool is there": {there, record{deleted: true, recreated: true}, holds},
+		"the pool is absent":                    {nil, record{deleted: true, recreated: true}, needsAttention},
+		"no deletion":                           {there, record{recreated: true}, needsAttention},
+		"no recreation":                         {there, record{deleted: true}, needsAttention},
+		"neither":                               {there, record{}, needsAttention},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := runbook.Outcome("")
-			if row.answer == runbook.AnswerDoesNotHold {
-				want = runbook.NeedsAttention
-			}
-			expectFinding(t, recreatedByUs(row.seen), row.answer, want)
+			seen := readingOfPools(row.pools...)
+			seen.record = row.record
+			expectFinding(t, recreatedByUs(seen), row.want)
 		})
 	}
 }
 
-// TestDeletionNeedsItsIntent: a note alone does not make the pool's absence ours.
+// TestDeletionNeedsItsIntent: a note alone does not make the pool's absence ours, and
+// a step's outcome alone does not make its presence ours.
 func TestDeletionNeedsItsIntent(t *testing.T) {
 	notes := goodRecord(t)
 	notes[deletingNote] = json.RawMessage("true")
 	for name, row := range map[string]struct {
-		done map[string]bool
-		want bool
+		done               []string
+		deleted, recreated bool
 	}{
-		"announced": {map[string]bool{"delete-pool": true}, true}, "never announced": {nil, false},
+		"never announced":       {nil, false, false},
+		"deleted":               {[]string{"delete-pool"}, true, false},
+		"deleted and recreated": {[]string{"delete-pool", "recreate"}, true, true},
+		"recreated alone":       {[]string{"recreate"}, false, false},
 	} {
-		rd := &reader{
-			recreation: &recreation{Inputs: inputs()}, ctx: t.Context(), run: recordedRun{notes: notes, done: row.done},
+		run := recordedRun{notes: notes, done: map[string]bool{}}
+		for _, step := range row.done {
+			run.done[step] = true
 		}
-		if got := rd.deletedByUs(); got != row.want || rd.err != nil {
-			t.Errorf("%s: %v, %v", name, got, rd.err)
+		seen, err := recreationOf(t, run, azure.Cluster{}).recall(run)
+		if seen.deleted != row.deleted || seen.recreated != row.recreated || err != nil {
+			t.Errorf("%s: %v, %v, %v", name, seen.deleted, seen.recreated, err)
 		}
 	}
 }
 
-func TestStandInIsAbandonedWhenItsRunIsNotOpen(t *testing.T) {
-	for name, row := range map[string]struct {
-		madeBy, open string
-		want         bool
-	}{
-		"nothing is open":           {"run-0", "", true},
-		"this run is open":          {"run-0", "run-1", true},
-		"its run is open":           {"run-0", "run-0", false},
-		"another run is open":       {"run-0", "run-7", false},
-		"it is this run's stand-in": {"run-1", "", false},
-	} {
-		if got := standInAbandoned(row.madeBy, "run-1", row.open); got != row.want {
-			t.Errorf("%s: %v", name, got)
-		}
+// TestDeletionWithoutSnapshotIsAContradiction: nothing could be made again.
+func TestDeletionWithoutSnapshotIsAContradiction(t *testing.T) {
+	run := recordedRun{
+		notes: map[string]json.RawMessage{deletingNote: json.RawMessage("true")}, done: map[string]bool{"delete-pool": true},
+	}
+	r := recreationOf(t, run, azure.Cluster{State: "Failed"})
+	for _, guard := range r.runbook().Checks {
+		expectFinding(t, guard.Evaluate(t.Context(), run), needsAttention)
 	}
 }

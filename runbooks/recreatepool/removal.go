@@ -3,10 +3,10 @@ package recreatepool
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
-	"salve/azure"
 	"salve/internal/apierr"
 	"salve/kube"
 	"salve/runbook"
@@ -14,74 +14,53 @@ import (
 
 // removal describes a step that removes a stand-in.
 type removal struct {
-	name, changes string
-	// which gives the stand-in's pool and the run that made it; no pool when there
-	// is none to remove.
-	which func(*reader) (pool, madeBy string)
+	*recreation
+	// which gives the stand-in's pool and the run that made it; no pool when there is none to
+	// remove.
+	which func(reading) (pool, madeBy string)
 	// preconditions come before that of all removals, stand-in-dispensable.
 	preconditions []runbook.Guard
-	// uncordons: the cordons that the run of the stand-in made on the source go too.
-	uncordons bool
 }
 
-// removeStandIn is the removal of this run's own stand-in.
-func (r *recreation) removeStandIn(name, changes string, preconditions ...runbook.Guard) *runbook.Step {
-	step := r.removal(removal{
-		name: name, changes: changes, preconditions: preconditions,
-		which: func(rd *reader) (string, string) { return rd.standIn().name, rd.run.ID() },
-	})
-	return &step
+// ownStandIn is the removal of this run's own stand-in.
+func (r *recreation) ownStandIn(preconditions ...runbook.Guard) removal {
+	own := func(seen reading) (string, string) { return standInOf(seen), seen.run }
+	return removal{recreation: r, which: own, preconditions: preconditions}
 }
 
-func (r *recreation) removal(what removal) runbook.Step {
-	preconditions := append(slices.Clone(what.preconditions), r.standInDispensable(what))
+func (m removal) step(name, changes string) runbook.Step {
+	m.preconditions = append(slices.Clone(m.preconditions), runbook.Ask("stand-in-dispensable",
+		"does another system pool serve, so that the stand-in can go?", m.readSystem, standInDispensable))
 	return runbook.Step{
-		Name: what.name, Changes: what.changes, Preconditions: preconditions,
-		Budget:      time.Duration(r.DrainDeadline) + 15*time.Minute,
-		PermitLasts: time.Duration(r.DrainDeadline) + 2*time.Minute,
-		Inputs:      r.standInInputs(func(own standIn) any { return map[string]string{"pool": own.name} }),
-		Observe:     observe(r, func(rd *reader) removable { return rd.find(what) }, removed),
-		Apply: r.do(func(rd *reader) error {
-			found := rd.find(what)
-			if rd.err != nil || found.definition == nil {
-				return rd.err
+		Name: name, Changes: changes, Preconditions: m.preconditions,
+		Budget: m.DrainDeadline.Duration + 15*time.Minute, PermitLasts: m.DrainDeadline.Duration + 2*time.Minute,
+		Inputs: func(run runbook.Run) (any, error) {
+			seen, err := m.recall(run)
+			pool, _ := m.which(seen)
+			return map[string]string{"pool": pool}, err
+		},
+		Observe: runbook.Observe(m.read, removed),
+		Apply:   runbook.Act(m.read, m.remove),
+		Await: runbook.Act(m.readAny, func(ctx context.Context, run runbook.Run, seen reading) error {
+			pool, _ := m.which(seen)
+			if pool == "" {
+				return nil
 			}
-			if what.uncordons {
-				if err := rd.uncordonFor(found.madeBy); err != nil {
-					return err
-				}
-			}
-			if err := rd.emptyStandIn(found.pool, preconditions); err != nil {
-				return err
-			}
-			return rd.deleteStandIn(what)
-		}),
-		Await: r.do(func(rd *reader) error {
-			pool, _ := what.which(rd)
-			if rd.err != nil || pool == "" {
-				return rd.err
-			}
-			return rd.awaitDeleted(pool)
+			return m.awaitDeleted(ctx, run, pool)
 		}),
 	}
 }
 
-// removable is a stand-in that is to go. Without a definition it is gone.
-type removable struct {
-	pool, madeBy string
-	definition   azure.Definition
-}
-
-// find reads the stand-in. It fails when the pool of that name is a stranger's.
-func (rd *reader) find(what removal) removable {
-	pool, madeBy := what.which(rd)
-	if pool == "" {
-		return removable{}
+func (m removal) read(ctx context.Context, run runbook.Run) (standInPool, error) {
+	seen, err := m.readAny(ctx, run)
+	pool, madeBy := m.which(seen)
+	if err != nil || pool == "" {
+		return standInPool{reading: seen}, err
 	}
-	return removable{pool, madeBy, rd.standInOf(pool, madeBy)}
+	return m.standInPool(ctx, seen, pool, madeBy)
 }
 
-func removed(seen removable) runbook.Observation {
+func removed(seen standInPool) runbook.Observation {
 	switch {
 	case seen.pool == "":
 		return runbook.Done("there is no such stand-in")
@@ -93,42 +72,124 @@ func removed(seen removable) runbook.Observation {
 	return runbook.NotStarted("pool %s is %s", seen.pool, orNone(seen.definition.State()))
 }
 
-// deleteStandIn deletes a stand-in under the ETag with which its tags were read.
-// One that is gone is no error.
-func (rd *reader) deleteStandIn(what removal) error {
-	found := rd.find(what)
-	if found.definition == nil {
-		return rd.err
-	}
-	err := rd.start(func() (*azure.Operation, error) {
-		return rd.Azure.DeletePool(rd.ctx, rd.poolName(found.pool), found.definition.ETag())
-	})
-	if apierr.ClassOf(err) == apierr.Missing {
+// remove drains the stand-in and deletes it under the ETag with which its tags were read
+// afterwards. One that is gone is no error.
+func (m removal) remove(ctx context.Context, run runbook.Run, seen standInPool) error {
+	if seen.definition == nil {
 		return nil
 	}
-	return err
-}
-
-// uncordonFor takes back the cordons that another run made on the source's nodes.
-func (rd *reader) uncordonFor(run string) error {
-	pool, _ := rd.cluster().Pool(rd.Pool)
-	nodes := rd.nodesAsExpected(rd.Pool, kube.ExpectedNodes{Source: "ARM", Count: &pool.Count})
-	return rd.uncordon(slices.DeleteFunc(nodes, func(node kube.Node) bool { return node.CordonedBy != run }))
-}
-
-// emptyStandIn drains the stand-in's nodes, and tells whether what the removal depends
-// on holds still. Other problems are warnings: the deletion that follows drains too.
-func (rd *reader) emptyStandIn(pool string, preconditions []runbook.Guard) error {
-	drain := *rd
-	nodes := drain.nodes(pool)
-	left, err := drain.empty(nodes, nil, preconditions)
-	switch {
-	case context.Cause(rd.ctx) != nil:
-		return context.Cause(rd.ctx)
-	case err != nil:
-		err = rd.run.Warn(rd.ctx, "draining stand-in %s: %v", pool, err)
-	case !left.Complete():
-		err = rd.run.Warn(rd.ctx, "stand-in %s could not be drained in time: %s", pool, left.Blockers())
+	if err := m.uncordon(ctx, seen); err != nil {
+		return err
 	}
-	return errors.Join(runbook.PermitFrom(rd.ctx).Authorize(rd.ctx), err, hold(rd.ctx, rd.run, preconditions))
+	if err := m.drain(ctx, run, seen); err != nil {
+		return err
+	}
+	seen, err := m.read(ctx, run)
+	if err != nil || seen.definition == nil {
+		return err
+	}
+	operation, err := m.Azure.DeletePool(ctx, m.poolName(seen.pool), seen.definition.ETag())
+	switch {
+	case apierr.ClassOf(err) == apierr.Missing:
+		return nil
+	case err != nil:
+		return err
+	}
+	return operation.Note(ctx, run)
+}
+
+// uncordon takes back the cordons that another run made on the source's nodes. Those of this run
+// are its drain's to take back.
+func (m removal) uncordon(ctx context.Context, seen standInPool) error {
+	if seen.madeBy == seen.run {
+		return nil
+	}
+	source, _ := seen.source()
+	expected := &kube.ExpectedNodes{Source: "ARM", Count: &source.Count}
+	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(m.Pool), expected)
+	if err != nil {
+		return err
+	}
+	return nodes.api.Uncordon(ctx, seen.madeBy, nodes.nodes...)
+}
+
+// drain empties the stand-in's nodes, and tells whether what the removal depends on holds still.
+// Other problems are warnings: the deletion that follows drains too.
+func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) error {
+	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(seen.pool), nil)
+	var left kube.DrainResult
+	if err == nil {
+		left, err = m.empty(ctx, run, nodes, m.preconditions)
+	}
+	switch {
+	case context.Cause(ctx) != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		err = run.Warn(ctx, "draining stand-in %s: %v", seen.pool, err)
+	case !left.Complete():
+		err = run.Warn(ctx, "stand-in %s could not be drained in time: %s", seen.pool, left.Blockers())
+	}
+	return errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), err, hold(ctx, run, m.preconditions))
+}
+
+// others is what tells whether the cluster keeps a system pool that serves when a stand-in goes.
+type others struct {
+	standInPool
+	// own are the stand-in's nodes, and system those of the other system pools, without the cordons
+	// that go with the stand-in.
+	own    []kube.Node
+	system map[string][]kube.Node
+}
+
+func (m removal) readSystem(ctx context.Context, run runbook.Run) (others, error) {
+	standIn, err := m.read(ctx, run)
+	seen := others{standInPool: standIn, system: map[string][]kube.Node{}}
+	if err != nil || standIn.definition == nil {
+		return seen, err
+	}
+	for _, pool := range seen.cluster.Pools {
+		if pool.Mode != "System" && pool.Name != seen.pool {
+			continue
+		}
+		of, err := m.withNodes(ctx, seen.reading, nodeSelector(pool.Name), nil)
+		if err != nil {
+			return seen, err
+		}
+		for i, node := range of.nodes {
+			if seen.madeBy != seen.run && node.CordonedBy == seen.madeBy {
+				of.nodes[i].Unschedulable = false
+			}
+		}
+		switch {
+		case pool.Name == seen.pool:
+			seen.own = of.nodes
+		case pool.State != "Deleting":
+			seen.system[pool.Name] = of.nodes
+		}
+	}
+	return seen, nil
+}
+
+func standInDispensable(seen others) runbook.Finding {
+	if seen.definition == nil {
+		return runbook.Yes("there is no such stand-in")
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen.system)) {
+		if count := serving(seen.system[name]); count > 0 {
+			return runbook.Yes("system pool %q has %d nodes that serve", name, count).
+				WithEvidence(runbook.NewEvidence("nodes of pool "+name, "", seen.now, map[string]int{"serving": count}))
+		}
+	}
+	pool, listed := seen.cluster.Pool(seen.pool)
+	switch {
+	case listed && pool.Mode != "System":
+		return runbook.Yes("the stand-in is no system pool")
+	case serving(seen.own) > 0 || !listed:
+		return runbook.No("no other system pool has a node that serves: the stand-in stays").
+			WithOutcome(runbook.NeedsAttention)
+	case len(seen.own) < pool.Count:
+		return runbook.Unknownf("only %d of the stand-in's %d nodes are to be seen: the others may serve",
+			len(seen.own), pool.Count)
+	}
+	return runbook.Yes("none of the stand-in's %d nodes serves", len(seen.own))
 }

@@ -1,6 +1,7 @@
 package recreatepool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -18,13 +19,12 @@ const Name = "aks-recreate-pool"
 // World is what the runbook acts on.
 type World struct {
 	Azure *azure.Client
-	// Kubernetes connects to the cluster. It is asked only once there is reason
-	// to look at nodes: a healthy cluster costs one call to ARM.
+	// Kubernetes connects to the cluster. It is asked only once there is reason to look at nodes: a
+	// healthy cluster costs one call to ARM.
 	Kubernetes func(context.Context) (*kube.Cluster, error)
 	Clock      clock.Clock
-	// OpenRun names the run that the lease of a target says is open, wherever its
-	// record is; empty when none is. When it is nil no stand-in of another run is
-	// taken for abandoned.
+	// OpenRun names the run that the lease of a target says is open, wherever its record is; empty
+	// when none is. When it is nil no stand-in of another run is taken for abandoned.
 	OpenRun func(ctx context.Context, target string) (string, error)
 }
 
@@ -34,21 +34,35 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 		return runbook.Runbook{}, err
 	}
 	r := &recreation{World: world, Inputs: in}
+	return r.runbook(), nil
+}
+
+func (r *recreation) runbook() runbook.Runbook {
 	return runbook.Runbook{
-		Name: Name, Version: "1", Inputs: in, Budget: time.Duration(in.Budget), Target: in.target(),
+		Name: Name, Version: "1", Inputs: r.Inputs, Budget: r.Budget.Duration, Remaining: r.remaining,
+		Target:    runbook.Target{Kind: "AKS agent pool", ID: strings.ToLower(r.poolID()), Name: r.Cluster + "/" + r.Pool},
 		Preflight: []runbook.Step{r.clearLeftovers()},
 		Guards: []runbook.Guard{
-			r.clusterExists(), r.clusterRecoverable(), r.otherPoolsServing(), r.poolWedged(), r.wedgeEvidence(),
+			r.clusterExists(),
+			r.guard("cluster-recoverable", "is the cluster in a state that recovery can start from?", clusterRecoverable),
+			r.guard("other-pools-serving", "does the pool exist, and has every other pool nodes?", otherPoolsServing),
+			r.guard("pool-wedged", "has the pool's last operation failed, or does it not come to an end?", poolWedged),
+			runbook.Ask("wedge-evidence", "is the pool's scale set corrupted: do its writes fail, or has a machine no IP "+
+				"configuration?", r.readWedge, wedgeEvidence),
 		},
 		Steps: []runbook.Step{
 			r.settleCluster(), r.takeSnapshot(), r.addStandIn(), r.drain(),
 			r.deletePool(), r.recreate(), r.retireStandIn(), r.reconcileCluster(),
 		},
 		Checks: []runbook.Guard{
-			r.poolMatchesSnapshot(), r.nodesReady(), r.noStandInLeft(), r.nodesAsFound(), r.clusterSucceeded(),
+			runbook.Ask("pool-matches-snapshot", "is the pool as the snapshot says, field by field?", r.readPool,
+				poolMatchesSnapshot),
+			r.nodesReady(),
+			r.guard("no-stand-in-left", "is the stand-in gone?", noStandInLeft),
+			runbook.Ask("nodes-as-found", "is every node as schedulable as it was before?", r.readOthers, nodesAsFound),
+			r.guard("cluster-succeeded", "is the cluster Succeeded, or kept from it by another pool only?", clusterSucceeded),
 		},
-		Remaining: r.remaining,
-	}, nil
+	}
 }
 
 // allGuards are asked again before each change up to the deletion.
@@ -63,8 +77,7 @@ func guardsWithoutPool() []string {
 type recreation struct {
 	World
 	Inputs
-	seen runbook.Shared[armReading]
-	kept runbook.Shared[kept]
+	seen runbook.Shared[arm]
 	// deniedSince is when the Activity Log began to be refused; zero when it isn't.
 	deniedSince time.Time
 }
@@ -74,13 +87,6 @@ func (r *recreation) remaining(done func(step string) bool) string {
 	if done("retire-stand-in") {
 		return ""
 	}
-	name := standInName(r.poolID(), "")
-	if pool, found := leftover(r.seen.Last().Cluster, r.Inputs); found {
-		name = pool.Name
-	}
-	return fmt.Sprintf("the stand-in pool (%s) keeps serving", name)
-}
-
-func (in Inputs) target() runbook.Target {
-	return runbook.Target{Kind: "AKS agent pool", ID: strings.ToLower(in.poolID()), Name: in.Cluster + "/" + in.Pool}
+	pool := leftover(reading{Inputs: r.Inputs, arm: r.seen.Last()})
+	return fmt.Sprintf("the stand-in pool (%s) keeps serving", cmp.Or(pool.Name, standInName(r.poolID(), "")))
 }

@@ -1,6 +1,7 @@
 package recreatepool_test
 
 import (
+	"errors"
 	"flag"
 	"math/rand/v2"
 	"sync/atomic"
@@ -52,7 +53,7 @@ func tellRandom(t *testing.T, seed int64) (deaths int64) {
 		defer s.world.Close()
 		for range chance.IntN(4) {
 			_, err := s.live(s.unlucky(chance))
-			if err == errKilled {
+			if errors.Is(err, errKilled) {
 				deaths++
 			}
 			time.Sleep(time.Duration(chance.IntN(20*60)) * time.Second)

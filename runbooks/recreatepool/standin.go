@@ -1,14 +1,15 @@
 package recreatepool
 
 import (
+	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"strings"
 	"time"
 
 	"salve/azure"
-	"salve/kube"
 	"salve/runbook"
 )
 
@@ -25,9 +26,14 @@ const reducedNote = "stand-in-reduced"
 
 func isStandIn(pool azure.Pool) bool { return pool.Tags[purposeTag] == purpose }
 
-// standInName derives the stand-in's name from the source pool's resource ID: the
-// same source has the same stand-in, whoever asks. AKS allows 12 characters, and
-// 6 for Windows (https://learn.microsoft.com/azure/aks/create-node-pools#limitations).
+// whose compares tags with those that a run gives its stand-in of a pool.
+func (in Inputs) whose(tags map[string]string, run string) bool {
+	return tags[purposeTag] == purpose && run != "" && tags[runTag] == run && azure.SameID(tags[sourceTag], in.poolID())
+}
+
+// standInName derives the stand-in's name from the source pool's resource ID: the same source has
+// the same stand-in, whoever asks. AKS allows 12 characters, and 6 for Windows
+// (https://learn.microsoft.com/azure/aks/create-node-pools#limitations).
 func standInName(poolID, osType string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(poolID)))
 	text := "s" + new(big.Int).SetBytes(sum[:]).Text(36)
@@ -37,109 +43,163 @@ func standInName(poolID, osType string) string {
 	return text[:12]
 }
 
-// standIn is the stand-in that a run makes.
-type standIn struct {
-	name string
-	// size is how many nodes it has.
-	size int
-	// system: it is a system pool, as its source is.
-	system bool
-}
-
-// standIn derives the run's stand-in from the snapshot, or before there is one from
-// what ARM says of the source. Nothing of it is taken from the record as it is.
-func (rd *reader) standIn() standIn {
-	source, _ := rd.seen.Last().Pool(rd.Pool)
-	osType, mode, size := source.OSType, source.Mode, source.Count
-	if taken, found := rd.snapshotIfTaken(); found && rd.err == nil {
-		model, err := taken.Definition.Model()
-		rd.attempt(func() error { return err })
-		if p := model.Properties; err == nil {
-			osType, mode, size = string(valueOf(p.OSType)), string(valueOf(p.Mode)), int(valueOf(p.Count))
-		}
+// standIn derives the stand-in that the run makes from the snapshot, or before there is one from
+// what ARM lists of the source. Nothing of it is taken from the record as it is.
+func (s reading) standIn() azure.Pool {
+	source, _ := s.source()
+	if s.taken != nil {
+		source = s.taken.pool()
 	}
-	if rd.StandInSize > 0 {
-		size = rd.StandInSize
+	size := source.Count
+	if s.StandInSize > 0 {
+		size = s.StandInSize
 	}
-	var reduced bool
-	if rd.recall(reducedNote, &reduced); reduced {
+	if s.reduced {
 		size = 1
 	}
-	return standIn{standInName(rd.poolID(), osType), max(size, 1), mode == "System"}
+	return azure.Pool{Name: standInName(s.poolID(), source.OSType), Count: max(size, 1), Mode: source.Mode}
 }
 
-// whose compares tags with those that a run gives its stand-in of a pool.
-func (in Inputs) whose(tags map[string]string, run string) bool {
-	return tags[purposeTag] == purpose && run != "" && tags[runTag] == run && azure.SameID(tags[sourceTag], in.poolID())
-}
+func standInOf(seen reading) string { return seen.standIn().Name }
 
-// load is what tells whether a run's stand-in carries the load.
-type load struct {
-	Inputs
-	cluster azure.Cluster
-	standIn standIn
-	run     string
-	// nodes are those of the stand-in that are new since the snapshot.
-	nodes []kube.Node
-	now   time.Time
-}
-
-// standInReady is a precondition of all that relies on the stand-in, and is asked
-// again while the source is drained.
-func (r *recreation) standInReady() runbook.Guard {
-	read := func(rd *reader) load {
-		own := rd.standIn()
-		nodes := newSince(rd.snapshot(), rd.nodes(own.name))
-		return load{rd.Inputs, rd.cluster(), own, rd.run.ID(), nodes, rd.Clock.Now()}
+func (r *recreation) addStandIn() runbook.Step {
+	present := r.guard("source-present", "is the pool there, so that its stand-in can go?", sourcePresent)
+	remove := r.ownStandIn(present).step("remove-stand-in", "remove the stand-in pool")
+	return runbook.Step{
+		Name: "add-stand-in",
+		Changes: "create a stand-in pool like " + r.Pool + " and wait for its nodes; " +
+			"if it is a system pool that quota refuses at that size, once more with one node",
+		Guards: allGuards(), Preconditions: []runbook.Guard{r.leftoversKnown()}, Budget: 20 * time.Minute,
+		Inputs: func(run runbook.Run) (any, error) {
+			seen, err := r.recall(run)
+			return map[string]any{"pool": seen.standIn().Name, "count": seen.standIn().Count}, err
+		},
+		Observe:   runbook.Observe(r.readStandIn, standInAdded),
+		Apply:     runbook.Act(r.readStandIn, r.createStandIn),
+		Await:     runbook.Act(r.readTaken, r.awaitStandIn),
+		RetryWith: r.reduceStandIn,
+		Rollback:  &remove,
 	}
-	return ask(r, "stand-in-ready", "do the stand-in's nodes serve now?", read, standInReady)
 }
 
-// standInReady holds when ARM lists the stand-in as this run's, and as many nodes as
-// it must have are Ready and schedulable.
-func standInReady(seen load) runbook.Finding {
-	pool, found := seen.cluster.Pool(seen.standIn.name)
-	ready, size := serving(seen.nodes), seen.standIn.size
+func (r *recreation) createStandIn(ctx context.Context, run runbook.Run, seen standInPool) error {
+	like, err := seen.taken.Definition.Sanitized(seen.cluster.Version)
+	if err != nil {
+		return err
+	}
+	// Without the autoscaler, of the stand-in's size, and with tags that say what it is.
+	body, err := like.With(func(properties map[string]any) {
+		for _, autoscaler := range []string{"enableAutoScaling", "minCount", "maxCount"} {
+			delete(properties, autoscaler)
+		}
+		properties["count"] = json.Number(fmt.Sprint(seen.standIn().Count))
+		tags, _ := properties["tags"].(map[string]any)
+		if tags == nil {
+			tags = map[string]any{}
+			properties["tags"] = tags
+		}
+		tags[purposeTag], tags[sourceTag], tags[runTag] = purpose, r.poolID(), seen.run
+	})
+	if err != nil {
+		return err
+	}
+	return r.put(ctx, run, seen.pool, seen.definition, body)
+}
+
+func (r *recreation) awaitStandIn(ctx context.Context, run runbook.Run, seen reading) error {
+	own := seen.standIn()
+	if err := r.awaitCreated(ctx, run, own.Name); err != nil {
+		return err
+	}
+	return r.awaitNodes(ctx, run, seen.taken, own.Name, own.Count)
+}
+
+// reduceStandIn has a stand-in that quota refused tried once more with one node.
+func (r *recreation) reduceStandIn(ctx context.Context, run runbook.Run, refused error) (bool, error) {
+	seen, err := r.recall(run)
+	own := seen.standIn()
+	if err != nil || own.Count <= 1 || own.Mode != "System" || !azure.RefusedByQuota(refused) {
+		return false, err
+	}
+	if err := run.Warn(ctx, "quota refuses a stand-in of %d nodes; trying one node", own.Count); err != nil {
+		return false, err
+	}
+	return true, run.Note(ctx, reducedNote, true)
+}
+
+// standInPool is a stand-in as it is; without a definition it is absent.
+type standInPool struct {
+	reading
+	pool, madeBy string
+	definition   azure.Definition
+}
+
+func (r *recreation) readStandIn(ctx context.Context, run runbook.Run) (standInPool, error) {
+	seen, err := r.readTaken(ctx, run)
+	if err != nil {
+		return standInPool{}, err
+	}
+	return r.standInPool(ctx, seen, standInOf(seen), seen.run)
+}
+
+// standInPool reads the stand-in that a run made. A pool of its name with other tags is a
+// stranger's, which is never touched.
+func (r *recreation) standInPool(ctx context.Context, seen reading, pool, run string) (standInPool, error) {
+	definition, err := r.definition(ctx, pool)
+	if definition == nil || err != nil {
+		return standInPool{seen, pool, run, nil}, err
+	}
+	found, err := definition.Pool()
+	if err == nil && !r.whose(found.Tags, run) {
+		err = &runbook.Contradiction{
+			Reason:   fmt.Sprintf("conflict: pool %q has the name of the stand-in but not its tags", pool),
+			Question: fmt.Sprintf("Whose is pool %q? Remove it, or give it back its tags.", pool),
+		}
+	}
+	return standInPool{seen, pool, run, definition}, err
+}
+
+func standInAdded(seen standInPool) runbook.Observation {
+	if seen.definition == nil {
+		return runbook.NotStarted("pool %s not found", seen.pool)
+	}
+	state := seen.definition.State()
+	failed := state == "Failed" || state == "Canceled"
+	switch {
+	case state == "Deleting":
+		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", seen.pool),
+			"somebody is deleting the stand-in")
+	case failed && seen.operation != nil:
+		return runbook.InFlight("the stand-in is %s; its operation knows why", state)
+	case failed:
+		return runbook.NotStarted("the stand-in is %s", state)
+	}
+	return runbook.InFlight("the stand-in is %s", orNone(state))
+}
+
+// standInReady is a precondition of all that relies on the stand-in, and is asked again while the
+// source is drained.
+func (r *recreation) standInReady() runbook.Guard {
+	return runbook.Ask("stand-in-ready", "do the stand-in's nodes serve now?", r.readNew(standInOf), standInReady)
+}
+
+// standInReady holds when ARM lists the stand-in as this run's, and as many nodes as it must have
+// are Ready and schedulable.
+func standInReady(seen withNodes) runbook.Finding {
+	own, ready := seen.standIn(), serving(seen.nodes)
+	pool, found := seen.cluster.Pool(own.Name)
 	finding := runbook.Yes("all %d nodes of the stand-in are Ready and schedulable", ready)
 	switch {
 	case !found:
-		finding = runbook.No("stand-in %q not found", seen.standIn.name).WithOutcome(runbook.Failed)
+		finding = runbook.No("stand-in %q not found", own.Name).WithOutcome(runbook.Failed)
 	case !seen.whose(pool.Tags, seen.run):
 		finding = runbook.No("pool %q is not this run's stand-in: its tags say otherwise", pool.Name).
 			WithOutcome(runbook.NeedsAttention)
 	case pool.State == "Deleting":
 		finding = runbook.No("somebody is deleting stand-in %q", pool.Name).WithOutcome(runbook.Failed)
-	case ready < size:
-		finding = runbook.No("only %d of the stand-in's %d nodes are Ready and schedulable", ready, size).
+	case ready < own.Count:
+		finding = runbook.No("only %d of the stand-in's %d nodes are Ready and schedulable", ready, own.Count).
 			WithOutcome(runbook.Failed)
 	}
-	return finding.WithEvidence(runbook.NewEvidence("nodes of pool "+seen.standIn.name, "", seen.now,
-		map[string]int{"nodes": len(seen.nodes), "serving": ready}))
-}
-
-// standInOf reads the stand-in that a run made; nil when it is absent. A pool of its
-// name with other tags is a stranger's, which is never touched.
-func (rd *reader) standInOf(pool, run string) azure.Definition {
-	definition := rd.definition(pool)
-	rd.attempt(func() error {
-		if definition == nil {
-			return nil
-		}
-		model, err := definition.Model()
-		if err != nil {
-			return err
-		}
-		tags := map[string]string{}
-		for name, text := range model.Properties.Tags {
-			tags[name] = valueOf(text)
-		}
-		if rd.whose(tags, run) {
-			return nil
-		}
-		return &contradiction{
-			reason:   fmt.Sprintf("pool %q has the name of the stand-in but not its tags", pool),
-			question: fmt.Sprintf("Whose is pool %q? Remove it, or give it back its tags.", pool),
-		}
-	})
-	return definition
+	return finding.WithEvidence(seen.nodesEvidence(own.Name))
 }

@@ -2,6 +2,7 @@ package recreatepool_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -33,15 +34,18 @@ pools:
 // TestTroubleWhileWaiting: the change was accepted, and then the answers to our
 // questions go wrong. No run may forget that it deleted the pool.
 func TestTroubleWhileWaiting(t *testing.T) {
+	fault := func(format string, args ...any) string { return "faults: [" + fmt.Sprintf(format, args...) + "]\n" }
+	const serverError = "{serverError: {match: {%s}, first: 10000, status: 503}}"
 	for name, more := range map[string]string{
 		"the deletion takes longer than its step": "durations: {delete: 28m}\n",
-		"operations can't be read for a while":    "faults: [{deny: {match: {method: GET, path: '*/locations/*', after: 2m, until: 4m}}}]\n",
+		"operations can't be read for a while": fault(
+			"{deny: {match: {method: GET, path: '*/locations/*', after: 2m, until: 4m}}}"),
 		"the deletion's answer is lost and reads are throttled": `faults:
   - lostResponse: {match: {method: DELETE, path: "*agentpools/system"}}
   - throttle: {match: {method: GET, path: "*agentpools/system", after: 2m57s}, first: 8, retryAfter: 20s}
 `,
-		"everything stumbles during the deletion":   "faults: [{serverError: {match: {method: GET, after: 3m, until: 6m}, first: 10000, status: 503}}]\n",
-		"the cluster's API is out during the drain": "faults: [{serverError: {match: {api: kubernetes, after: 2m30s, until: 3m30s}, first: 10000, status: 503}}]\n",
+		"everything stumbles during the deletion":   fault(serverError, "method: GET, after: 3m, until: 6m"),
+		"the cluster's API is out during the drain": fault(serverError, "api: kubernetes, after: 2m30s, until: 3m30s"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			scenario := wedgedBut(t, more)
@@ -118,18 +122,23 @@ func TestOverrideOfAGuard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t, scenario, journal.NewFile(t.TempDir()))
 		defer s.world.Close()
-		book := s.runbooks()[0]
+		override := func(guard, reason string) (engine.Result, error) {
+			overrides := map[string]string{guard: reason}
+			return s.engine().Run(context.Background(), s.runbooks()[0], engine.Options{Overrides: overrides})
+		}
 		for _, guard := range []string{"cluster-exists", "stand-in-ready", "snapshot-kept"} {
-			if _, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: map[string]string{guard: "x"}}); err == nil {
+			if _, err := override(guard, "x"); err == nil {
 				t.Errorf("%s was overridden", guard)
 			}
 		}
-		result, err := s.engine().Run(context.Background(), book, engine.Options{Overrides: map[string]string{"wedge-evidence": "seen in the portal"}})
+		const reason = "seen in the portal"
+		result, err := override("wedge-evidence", reason)
 		if err != nil || result.Outcome != runbook.Remediated {
 			t.Fatalf("%s: %s, %v", result.Outcome, result.Reason, err)
 		}
 		for _, finding := range result.Findings {
-			if finding.Guard == "wedge-evidence" && (finding.Override != "seen in the portal" || finding.Answer != runbook.AnswerUnknown) {
+			kept := finding.Override == reason && finding.Answer == runbook.AnswerUnknown
+			if finding.Guard == "wedge-evidence" && !kept {
 				t.Errorf("kept as %+v", finding)
 			}
 		}

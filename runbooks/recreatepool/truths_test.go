@@ -13,7 +13,9 @@ import (
 )
 
 // beforeDeletion are the guards of each step up to the deletion.
-var beforeDeletion = []string{"cluster-exists", "cluster-recoverable", "other-pools-serving", "pool-wedged", "wedge-evidence"}
+var beforeDeletion = []string{
+	"cluster-exists", "cluster-recoverable", "other-pools-serving", "pool-wedged", "wedge-evidence",
+}
 
 // conditions are all guards and preconditions of each step. They are written down
 // here once more, so that none can be lost from the runbook unnoticed.
@@ -118,7 +120,8 @@ func (w worldSight) standIns() (found []azuresim.PoolState) {
 var truths = map[string]func(worldSight) bool{
 	"cluster-exists": func(w worldSight) bool { return w.Cluster.Exists },
 	"cluster-recoverable": func(w worldSight) bool {
-		return slices.Contains([]string{"Succeeded", "Canceled", "Failed", "Updating", "Upgrading"}, w.Cluster.ProvisioningState)
+		states := []string{"Succeeded", "Canceled", "Failed", "Updating", "Upgrading"}
+		return slices.Contains(states, w.Cluster.ProvisioningState)
 	},
 	"other-pools-serving": func(w worldSight) bool {
 		empty := func(pool azuresim.PoolState) bool { return pool.Name != w.pool && pool.Count == 0 }

@@ -1,76 +1,165 @@
 package recreatepool
 
 import (
+	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"salve/azure"
-	"salve/kube"
 	"salve/runbook"
 )
 
-// wedge is what tells whether a pool's scale set is corrupted. One of the two proofs
-// is enough: the network interfaces are not read when the storm was seen.
+const (
+	scaleSetWrite = "Microsoft.Compute/virtualMachineScaleSets/write"
+	// corrupted is the code with which the network provider answers for a scale set whose stored
+	// state is damaged.
+	corrupted = "NetworkingInternalOperationError"
+	// windowNote keeps where the window of failed writes begins: once the cluster's operation was
+	// aborted no more come, and the evidence must not grow too old.
+	windowNote = "failed-writes-since"
+)
+
+// wedge is what tells whether a pool's scale set is corrupted. One of two proofs is enough: the
+// network interfaces are not read when enough writes failed.
 type wedge struct {
-	pool, group string
-	sets        []azure.ScaleSet
-	at          time.Time
-
-	storm         *storm
-	stormErr      error
-	interfaces    *interfaces
-	interfacesErr error
-	// nodes of the pool; nil when they could not be read. They gate nothing: a
+	reading
+	sets []azure.ScaleSet
+	// failed are distinct writes that failed since a time, by the events' IDs.
+	since     time.Time
+	failed    map[string]bool
+	failedErr error
+	// interfaces of machines were read, of which unclear don't say their IP configurations; empty
+	// is the ID of one that has none.
+	interfaces, unclear int
+	empty               string
+	interfacesErr       error
+	// diagnosis is about the pool's nodes; empty when they could not be read. It gates nothing: a
 	// wedged upgrade can still have all its nodes.
-	nodes []kube.Node
+	diagnosis []runbook.Evidence
 }
 
-func (r *recreation) wedgeEvidence() runbook.Guard {
-	question := "is the pool's scale set corrupted: do its writes fail, or has a machine no IP configuration?"
-	return ask(r, "wedge-evidence", question, (*reader).wedge, wedgeEvidence)
+func (r *recreation) readWedge(ctx context.Context, run runbook.Run) (wedge, error) {
+	seen, err := r.read(ctx, run)
+	if err != nil {
+		return wedge{}, err
+	}
+	w, group := wedge{reading: seen, failed: map[string]bool{}}, seen.cluster.NodeResourceGroup
+	if w.sets, err = r.Azure.ScaleSets(ctx, group, r.Pool); err != nil || len(w.sets) == 0 {
+		return w, err
+	}
+	if w.since, err = r.window(ctx, run, seen); err != nil {
+		return w, err
+	}
+	w.failedErr = r.readActivity(ctx, group, w.since, w.countWrite)
+	if !w.enough() {
+		w.interfacesErr = r.readInterfaces(ctx, &w)
+	}
+	w.now = r.Clock.Now()
+	if nodes, err := r.withNodes(ctx, seen, nodeSelector(r.Pool), nil); err == nil {
+		w.diagnosis = []runbook.Evidence{nodes.nodesEvidence(r.Pool)}
+	}
+	return w, nil
 }
 
-func (rd *reader) wedge() wedge {
-	seen := wedge{pool: rd.Pool, group: rd.cluster().NodeResourceGroup, sets: rd.scaleSets()}
-	if rd.err != nil || len(seen.sets) == 0 {
-		return seen
+// readInterfaces reads the network interfaces of the pool's machines until one is empty.
+func (r *recreation) readInterfaces(ctx context.Context, w *wedge) error {
+	for _, set := range w.sets {
+		if err := r.Azure.Interfaces(ctx, w.cluster.NodeResourceGroup, set.Name, w.countInterface); err != nil {
+			return err
+		}
 	}
-	seen.storm = newStorm(rd.windowStart(), seen.sets, rd.Threshold)
-	if rd.err != nil {
-		return seen
+	return nil
+}
+
+// window gives where the window of failed writes begins, as the run noted when it first asked.
+func (r *recreation) window(ctx context.Context, run runbook.Run, seen reading) (time.Time, error) {
+	start := seen.windowStart
+	switch {
+	case start.IsZero():
+		start = seen.now.Add(-r.Window.Duration).UTC()
+		return start, run.Note(ctx, windowNote, start)
+	case start.After(seen.now) || seen.now.Sub(start) > maxActivityAge:
+		return start, seen.wrong("failed writes count from %s on, which can't be", start.Format(time.RFC3339))
 	}
-	seen.stormErr = rd.readStorm(rd.ctx, seen.group, seen.storm)
-	if seen.stormErr != nil || !seen.storm.reached() {
-		seen.interfaces = &interfaces{}
-		seen.interfacesErr = rd.readInterfaces(rd.ctx, seen.group, seen.sets, seen.interfaces)
+	return start, nil
+}
+
+// countWrite takes an event into account if it is a failed write of the scale set, until there are
+// enough. An event without an identity can't be told from its repetition and doesn't count.
+func (w *wedge) countWrite(event azure.Activity) (more bool) {
+	ours := func(set azure.ScaleSet) bool { return azure.SameID(set.ID, event.ResourceID) }
+	switch {
+	case event.ID == "" || event.At.Before(w.since):
+	case !strings.EqualFold(event.Operation, scaleSetWrite) || event.Status != "Failed":
+	case !slices.ContainsFunc(w.sets, ours) || event.ErrorCode != corrupted:
+	default:
+		w.failed[event.ID] = true
 	}
-	// Without nodes the diagnosis says so; the guard's answer does not rest on them.
-	diagnosis := *rd
-	seen.nodes = diagnosis.nodes(rd.Pool)
-	seen.at = rd.Clock.Now()
-	return seen
+	return !w.enough()
+}
+
+func (w *wedge) enough() bool { return len(w.failed) >= w.Threshold }
+
+// countInterface takes an interface of a machine into account, until one is empty. Null is not
+// empty: a list that the provider didn't give says nothing.
+func (w *wedge) countInterface(nic azure.Interface) (more bool) {
+	switch {
+	case nic.Machine == "":
+		return true
+	case nic.Configurations == nil:
+		w.unclear++
+	case *nic.Configurations == 0:
+		w.empty = nic.ID
+	}
+	w.interfaces++
+	return w.empty == ""
 }
 
 // wedgeEvidence holds when one of the proofs does.
-func wedgeEvidence(seen wedge) runbook.Finding {
-	if len(seen.sets) == 0 {
-		return runbook.Unknownf("no scale set in %q has the pool's tag", seen.group)
+func wedgeEvidence(w wedge) runbook.Finding {
+	if len(w.sets) == 0 {
+		return runbook.Unknownf("no scale set in %q has the pool's tag", w.cluster.NodeResourceGroup)
 	}
-	proofs := []runbook.Finding{writeStorm(seen)}
-	if seen.interfaces != nil {
-		proofs = append(proofs, emptyIPConfig(seen))
+	writes, interfaces := failedWrites(w), emptyIPConfig(w)
+	writes.Guard, interfaces.Guard = "write-storm", "empty-ip-config"
+	proofs := []runbook.Finding{writes, interfaces}
+	if w.enough() {
+		proofs = proofs[:1]
 	}
-	diagnosis := map[string]any{"seen": false}
-	if seen.nodes != nil {
-		ready := 0
-		for _, node := range seen.nodes {
-			if node.Ready {
-				ready++
-			}
-		}
-		diagnosis = map[string]any{"nodes": len(seen.nodes), "ready": ready}
+	return runbook.Any(proofs...).WithEvidence(w.diagnosis...)
+}
+
+func failedWrites(w wedge) runbook.Finding {
+	since := w.since.Format(time.RFC3339)
+	finding := runbook.No("%d of %d failed writes with %s since %s", len(w.failed), w.Threshold, corrupted, since)
+	switch {
+	case w.failedErr != nil:
+		return runbook.Unknown(w.failedErr)
+	case w.enough():
+		finding = runbook.Yes("at least %d writes of the scale set failed with %s since %s", w.Threshold, corrupted, since)
 	}
-	return runbook.Any(proofs...).WithEvidence(runbook.NewEvidence("diagnosis: nodes of pool "+seen.pool, "", seen.at,
-		diagnosis))
+	return finding.WithEvidence(runbook.NewEvidence("Activity Log of "+w.cluster.NodeResourceGroup, "", w.now,
+		map[string]any{
+			"code": corrupted, "operation": scaleSetWrite, "scaleSets": scaleSetNames(w.sets),
+			"threshold": w.Threshold, "reached": w.enough(),
+		}))
+}
+
+func emptyIPConfig(w wedge) runbook.Finding {
+	finding := runbook.No("all %d network interfaces have IP configurations", w.interfaces)
+	switch {
+	case w.interfacesErr != nil:
+		return runbook.Unknown(w.interfacesErr)
+	case w.empty != "":
+		finding = runbook.Yes("a machine's network interface has no IP configuration: %s", w.empty)
+	case w.interfaces == 0:
+		finding = runbook.Unknownf("the scale set has no network interface that a machine uses")
+	case w.unclear > 0:
+		finding = runbook.Unknownf("%d of %d network interfaces don't say their IP configurations", w.unclear, w.interfaces)
+	}
+	return finding.WithEvidence(runbook.NewEvidence("network interfaces of the scale set", w.empty, w.now,
+		map[string]any{"withoutIPConfiguration": w.empty != "", "unclear": w.unclear > 0}))
 }
 
 func scaleSetNames(sets []azure.ScaleSet) []string {
@@ -79,9 +168,4 @@ func scaleSetNames(sets []azure.ScaleSet) []string {
 		names = append(names, set.Name)
 	}
 	return names
-}
-
-func named(guard string, finding runbook.Finding) runbook.Finding {
-	finding.Guard = guard
-	return finding
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"salve/azure"
@@ -27,7 +28,7 @@ type stage struct {
 	journal  journal.Store
 	runs     int
 	events   []engine.Event
-	// brief makes a run cheap: three failed writes are a storm, drains are short.
+	// brief makes a run cheap: three failed writes are evidence, drains are short.
 	brief bool
 	// watch are called with each event of a run.
 	watch []func(engine.Event)
@@ -84,7 +85,7 @@ func (s *stage) runbooks() []runbook.Runbook {
 		in.Subscription, in.ResourceGroup, in.Cluster, in.Pool = s.scenario.Subscription, s.scenario.ResourceGroup,
 			s.scenario.Cluster, pool
 		if s.brief {
-			in.DrainDeadline, in.Threshold = recreatepool.Duration(time.Minute), 3
+			in.DrainDeadline, in.Threshold = metav1.Duration{Duration: time.Minute}, 3
 		}
 		book, err := recreatepool.New(world, in)
 		if err != nil {
@@ -132,8 +133,10 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 		if result, err = s.engine().Run(ctx, book, engine.Options{}); err != nil {
 			return result, err
 		}
-		if result.Outcome == runbook.Failed || result.Outcome == runbook.Undecided || result.Outcome == runbook.NeedsAttention {
-			break
+		switch result.Outcome {
+		case runbook.Failed, runbook.Undecided, runbook.NeedsAttention:
+			return result, nil
+		default:
 		}
 	}
 	return result, nil

@@ -1,0 +1,152 @@
+package recreatepool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"salve/azure"
+	"salve/internal/apierr"
+	"salve/runbook"
+)
+
+// reading is what guards and steps decide from: what ARM answered of the cluster, once in a round,
+// and what this run's record holds.
+type reading struct {
+	Inputs
+	arm
+	record
+	run string
+	now time.Time
+}
+
+type arm struct {
+	cluster azure.Cluster
+	// absent is the answer that there is no such cluster; nil when there is one.
+	absent error
+}
+
+// record is what a run has noted. It is memory, not authority: see recall.
+type record struct {
+	// taken is the snapshot; nil before it was taken.
+	taken *snapshot
+	// deleted: this run asked for the pool's deletion. recreated: and made it again.
+	deleted, recreated bool
+	// reduced: quota forced a stand-in of one node.
+	reduced bool
+	// windowStart is where the window of failed writes begins; zero before it was noted.
+	windowStart time.Time
+	// aborted is when the abort of the cluster's operation was sent; zero when it wasn't.
+	aborted time.Time
+	// operation was begun by the step that asks, and its result is not known yet: it knows why a
+	// pool is Failed, the pool doesn't. It is nil when there is none.
+	operation *azure.Token
+}
+
+// readAny reads the cluster, once in a round. That there is none is a reading too.
+func (r *recreation) readAny(ctx context.Context, run runbook.Run) (reading, error) {
+	_, err := r.seen.Get(ctx, run, func(ctx context.Context) (arm, error) {
+		cluster, err := r.Azure.Cluster(ctx, r.ResourceGroup, r.Cluster)
+		if apierr.ClassOf(err) == apierr.Missing {
+			return arm{absent: err}, nil
+		}
+		return arm{cluster: cluster}, err
+	})
+	if err != nil {
+		return reading{}, err
+	}
+	return r.recall(run)
+}
+
+// read reads a cluster that has to be there.
+func (r *recreation) read(ctx context.Context, run runbook.Run) (reading, error) {
+	seen, err := r.readAny(ctx, run)
+	return seen, cmp.Or(err, seen.absent)
+}
+
+// readTaken is read for what depends on the snapshot.
+func (r *recreation) readTaken(ctx context.Context, run runbook.Run) (reading, error) {
+	seen, err := r.read(ctx, run)
+	if err == nil && seen.taken == nil {
+		err = apierr.New(apierr.Terminal, "snapshot not found in the journal")
+	}
+	return seen, err
+}
+
+// recall adds the record to the newest reading of ARM. A record of another target, or one that
+// can't be true, is a contradiction for whoever asks.
+func (r *recreation) recall(run runbook.Run) (reading, error) {
+	seen := reading{Inputs: r.Inputs, arm: r.seen.Last(), run: run.ID(), now: r.Clock.Now()}
+	var deleting bool
+	for note, into := range map[string]any{
+		snapshotNote: &seen.taken, deletingNote: &deleting, reducedNote: &seen.reduced, windowNote: &seen.windowStart,
+		abortNote: &seen.aborted, runbook.OperationNote: &seen.operation,
+	} {
+		if _, err := run.Recall(note, into); err != nil {
+			return seen, err
+		}
+	}
+	// From then on the pool's absence is our doing. A note without the step's intent does not say
+	// so.
+	seen.deleted = deleting && run.Step("delete-pool").Attempts > 0
+	seen.recreated = run.Step("delete-pool").Done && run.Step("recreate").Done
+	switch {
+	case seen.taken == nil && seen.deleted:
+		return seen, seen.wrong("it holds the pool's deletion and no snapshot")
+	case seen.taken != nil && seen.taken.check(r.Inputs) != nil:
+		return seen, seen.wrong("its snapshot is not one of this target: %v", seen.taken.check(r.Inputs))
+	}
+	return seen, nil
+}
+
+// wrong says what can't be true of the record.
+func (s reading) wrong(format string, args ...any) error {
+	return &runbook.Contradiction{
+		Reason: "conflict: the run's record is wrong: " + fmt.Sprintf(format, args...),
+		Question: fmt.Sprintf("Who wrote run %s? Compare its snapshot with the pool (salve runs show %[1]s "+
+			"--output json), then abandon it.", s.run),
+	}
+}
+
+// source is what ARM lists of the pool that is recreated.
+func (s reading) source() (azure.Pool, bool) { return s.cluster.Pool(s.Pool) }
+
+// guard is one that is decided from the reading alone.
+func (r *recreation) guard(name, question string, decide func(reading) runbook.Finding) runbook.Guard {
+	return runbook.Ask(name, question, r.read, decide)
+}
+
+// definition reads a pool; nil when it is absent.
+func (r *recreation) definition(ctx context.Context, pool string) (azure.Definition, error) {
+	definition, err := r.Azure.Definition(ctx, r.poolName(pool))
+	if apierr.ClassOf(err) == apierr.Missing {
+		return nil, nil
+	}
+	return definition, err
+}
+
+func (s reading) clusterEvidence() runbook.Evidence {
+	return runbook.NewEvidence("ARM "+s.cluster.ID, s.cluster.ETag, s.cluster.Seen,
+		map[string]string{"provisioningState": s.cluster.State})
+}
+
+func (s reading) poolEvidence(pool azure.Pool) runbook.Evidence {
+	return runbook.NewEvidence("ARM "+azure.PoolID(s.cluster.ID, pool.Name), pool.ETag, s.cluster.Seen,
+		map[string]any{"provisioningState": pool.State, "count": pool.Count})
+}
+
+// orNone is a provisioning state in words.
+func orNone(state string) string { return cmp.Or(state, "without a state") }
+
+// operating tells whether a cluster's state is that of a running operation.
+func operating(state string) bool {
+	return slices.Contains([]string{"Updating", "Upgrading", "Canceling"}, state)
+}
+
+// changing tells whether a pool's state is that of a running operation.
+func changing(state string) bool {
+	others := []string{"Creating", "Deleting", "Scaling", "Starting", "Stopping"}
+	return operating(state) || slices.Contains(others, state)
+}
