@@ -99,8 +99,11 @@ func (b *bench) types(want int, arguments ...string) (stdout, stderr string) {
 
 // lookup is the environment: the key is where journal.NewFile looks for it.
 func (b *bench) lookup(name string) string {
-	if name == keyFileVariable {
+	switch name {
+	case keyFileVariable:
 		return filepath.Join(b.journal, "key")
+	case "XDG_STATE_HOME":
+		return filepath.Join(b.journal, "state")
 	}
 	return b.variables[name]
 }

@@ -11,7 +11,6 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
-	"salve/journal/configmap"
 	"salve/runbook"
 )
 
@@ -52,51 +51,17 @@ func (e *invocation) open(ctx context.Context) ([]engine.Result, error) {
 	return e.factory.without(runbook.Undecided, unreachable(err)), nil
 }
 
-// leaseInWorld takes the lease in the target's cluster too whenever that can be reached, wherever the record is: two
-// journals on one target, in two folders or in one and a cluster, have one lease.
+// leaseInWorld takes the lease in the target's cluster too, and on this machine, wherever the record is.
 func (e *invocation) leaseInWorld(ctx context.Context) error {
 	if e.scenario != "" {
 		return nil // the rehearsal's cluster is its own
 	}
-	limited, cancel := clock.WithTimeout(ctx, e.clock, probeToLook)
-	defer cancel()
-	locker, err := e.lockerInWorld(limited)
-	switch {
-	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
-	case err != nil && apierr.ClassOf(err) == apierr.Missing:
-		return nil // there is no cluster, which is for the guards to say
-	case err != nil:
-		e.watch.say(fmt.Sprintf("The lease is taken beside the record only, the cluster can't be reached: %v.", err))
-	case locker != nil:
-		both := *e.journal
-		both.Locker = journal.Lockers{locker, e.journal.Locker}
-		e.journal = &both
+	leased, err := e.app.withLeases(ctx, e.clock, &e.journalFlags, e.journal, e.factory.cluster, e.watch.say)
+	if err != nil {
+		return err
 	}
+	e.journal = leased
 	return nil
-}
-
-// lockerInWorld hands out leases in the target's cluster; nil when the record is there as well.
-func (e *invocation) lockerInWorld(ctx context.Context) (journal.Locker, error) {
-	cluster, err := e.factory.cluster(ctx)
-	if err != nil {
-		return nil, err
-	}
-	world, err := e.configMaps(cluster)
-	if err != nil {
-		return nil, err
-	}
-	if beside, inCluster := e.journal.Backend.(*configmap.Journal); inCluster {
-		there, err := beside.ID(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if here, err := world.ID(ctx); err != nil || here == there {
-			return nil, err
-		}
-	}
-	_, err = world.Peek(ctx, "any")
-	return world, err
 }
 
 // namedOpen names the run that the lease of a target says is open, in the target's cluster or beside the record. It
@@ -104,7 +69,7 @@ func (e *invocation) lockerInWorld(ctx context.Context) (journal.Locker, error) 
 func (e *invocation) namedOpen(ctx context.Context, target string) (string, error) {
 	lockers := journal.Lockers{e.journal.Locker}
 	if e.scenario == "" {
-		world, err := e.lockerInWorld(ctx)
+		world, err := e.lockerInWorld(ctx, e.journal, e.factory.cluster)
 		if err != nil {
 			return "", err
 		}

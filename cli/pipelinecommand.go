@@ -28,6 +28,8 @@ type pipelineRun struct {
 	app  *app
 	plan *rollout.Plan
 	kept *journal.Location
+	// leased is kept with the leases that are taken besides.
+	leased *journal.Location
 }
 
 // readPlan reads and validates a pipeline. There is none, and what is wrong has been
@@ -120,6 +122,11 @@ func (j *pipelineRun) execute(
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
 	defer watch.end()
 	watch.arrange(j.plan.Waves())
+	leased, err := a.withLeases(ctx, watch.clock, &j.journalFlags, j.kept, j.rolloutCluster(a, j.kept), watch.say)
+	if err != nil {
+		return err
+	}
+	j.leased = leased
 	runner := j.runner(watch)
 	result, err := retryWhileHeld(ctx, watch, j.waitForLease, func() (engine.Result, error) { return run(ctx, runner) })
 	watch.end()
@@ -151,7 +158,7 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 // runner is what runs the plan on this machine.
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
-		Journal: j.kept, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
 	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {

@@ -44,7 +44,7 @@ type deployAction struct {
 
 func (j *pipelineRun) deployAction() *deployAction {
 	return &deployAction{
-		app: j.app, kept: j.kept, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup,
+		app: j.app, kept: j.leased, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup,
 		subscriptions: map[string]string{},
 		desk: &deployment.Renderer{
 			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},

@@ -48,7 +48,7 @@ func (a *app) resumePipeline(
 		return err
 	}
 	asked.inputs = inputs
-	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept}
+	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept, leased: kept}
 	return j.execute(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
 		return runner.Resume(ctx, plan, record.Run, asked.options)
 	})

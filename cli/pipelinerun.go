@@ -127,7 +127,7 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 	if err != nil || plan == nil {
 		return err
 	}
-	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept}
+	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept, leased: kept}
 	if asked.dryRun {
 		return j.preview(ctx)
 	}
