@@ -27,7 +27,7 @@ which then lets other runs begin. Its record stays as it is.
 
 Of a run whose record is in a folder, name the cluster as well as the folder: the
 lease in the cluster names the run too.`,
-		Args: oneArgument("the name of a run"),
+		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if reason == "" {
 				return usage("required flag --reason not set (for example --reason \"the cluster is going away\")")

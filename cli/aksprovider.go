@@ -86,7 +86,7 @@ func (o *aksEntry[Inputs]) watch(
 		return runbook.Finding{}, err
 	}
 	if _, err := factory.trial(); err != nil {
-		return runbook.Finding{}, usage("%v", err)
+		return runbook.Finding{}, invalidInputs(err)
 	}
 	return o.Watch(ctx, factory.(*aksFactory[Inputs]).world, o.inputs, say), nil
 }
@@ -155,7 +155,7 @@ func (r *aksFactory[Inputs]) books(
 	for _, inputs := range selected {
 		book, err := r.entry.made(r.worldWith(kept), inputs)
 		if err != nil {
-			return nil, nil, usage("%v", err)
+			return nil, nil, invalidInputs(err)
 		}
 		books = append(books, book)
 	}

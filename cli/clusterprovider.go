@@ -61,7 +61,7 @@ func (o *clusterEntry[Inputs]) watch(
 		return runbook.Finding{}, err
 	}
 	if _, err := o.made(Cluster{Cluster: cluster}, o.inputs); err != nil {
-		return runbook.Finding{}, usage("%v", err)
+		return runbook.Finding{}, invalidInputs(err)
 	}
 	return o.Watch(ctx, Cluster{Cluster: cluster}, o.inputs, say), nil
 }
@@ -117,7 +117,7 @@ func (c *clusterFactory[Inputs]) books(
 	}
 	book, err := c.make(c.entry.inputs)
 	if err != nil {
-		return nil, nil, usage("%v", err)
+		return nil, nil, invalidInputs(err)
 	}
 	return []runbook.Runbook{book}, nil, nil
 }

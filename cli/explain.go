@@ -15,7 +15,7 @@ func newExplain(a *app) *cobra.Command {
 		Short: "Say why a run acted or not, from its journal alone",
 		Long: `Say why a run acted or not: what was asked, what was found on which evidence,
 and what was decided. Every decision is made again from the record and compared.`,
-		Args: oneArgument("the name of a run"),
+		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			_, record, err := a.load(command, from, arguments[0])
 			if err != nil {

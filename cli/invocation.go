@@ -80,7 +80,7 @@ func (e *invocation) run(parent context.Context) ([]engine.Result, error) {
 func (e *invocation) validate() error {
 	book, err := e.factory.trial()
 	if err != nil {
-		return usage("%v", err)
+		return invalidInputs(err)
 	}
 	return engine.Validate(book, engine.Options{Overrides: e.overridesFor(book)})
 }

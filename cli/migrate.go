@@ -19,7 +19,7 @@ func newExport(a *app) *cobra.Command {
 		Short: "Bring a run's record to a journal in a folder",
 		Long: `Bring a run's record to a journal in a folder. A closed run is copied. An open one is
 moved: it is closed where it was, and continues from the folder.`,
-		Args: twoArguments("the name of a run", "the folder of a journal"),
+		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			kept, err := a.openJournal(command, from)
 			if err != nil {
@@ -45,7 +45,7 @@ func newImport(a *app) *cobra.Command {
 		Long: `Bring a run's record from a journal in a folder to the journal that the flags name.
 A closed run is copied. An open one is moved: it is closed in the folder, and goes
 on where it is brought.`,
-		Args: twoArguments("the name of a run", "the folder of a journal"),
+		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			kept, err := a.openJournal(command, to)
 			if err != nil {

@@ -24,7 +24,11 @@ func (given answers) read() (map[string]engine.Answer, error) {
 		if at < 0 || !slices.Contains([]engine.Answer{engine.AnswerDone, engine.AnswerAgain}, engine.Answer(text[at+1:])) {
 			return nil, usage("--answer %q: it is GROUP/STEP=%s or GROUP/STEP=%s", text, engine.AnswerDone, engine.AnswerAgain)
 		}
-		all[text[:at]] = engine.Answer(text[at+1:])
+		step, answer := text[:at], engine.Answer(text[at+1:])
+		if before, twice := all[step]; twice && before != answer {
+			return nil, usage("conflicting --answer for %s: %s and %s", step, before, answer)
+		}
+		all[step] = answer
 	}
 	return all, nil
 }

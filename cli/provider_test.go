@@ -165,3 +165,19 @@ func TestRunbookOfAnotherNameIsRefused(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }
+
+// TestNewThatPanicsIsAnOrdinaryError: it is the provider's mistake, and no wrong usage.
+func TestNewThatPanicsIsAnOrdinaryError(t *testing.T) {
+	on := true
+	panics := lamp(&on, func(d *Definition[Cluster, lampInputs]) {
+		d.New = func(Cluster, lampInputs) (runbook.Runbook, error) { panic("no lamps") }
+	})
+	plane := kubetest.Start(t)
+	for _, verb := range []string{"run", "plan", "check"} {
+		code, _, stderr := runProgram([]Provider{panics}, noVariables, verb, "lamp-off", "--kubeconfig", plane.Kubeconfig())
+		if code != exitFailed || !strings.Contains(stderr, `making runbook "lamp-off": panic: no lamps, at `) ||
+			!strings.Contains(stderr, "provider_test.go:") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%s: exit code %d: %s", verb, code, stderr)
+		}
+	}
+}

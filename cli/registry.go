@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -126,12 +128,49 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 }
 
 // made makes a definition's runbook and checks that it can be found again by its name.
-func (d Definition[World, Inputs]) made(world World, in Inputs) (runbook.Runbook, error) {
-	book, err := d.New(world, in)
+func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Runbook, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			book, err = runbook.Runbook{}, &panicError{name: d.Name, value: value, stack: debug.Stack()}
+		}
+	}()
+	book, err = d.New(world, in)
 	if err == nil && book.Name != d.Name {
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
 	return book, err
+}
+
+// panicError says that a provider's code panicked instead of making a runbook: a mistake in it, and no wrong usage.
+type panicError struct {
+	name  string
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string {
+	return fmt.Sprintf("making runbook %q: panic: %v, at %s", e.name, e.value, e.place())
+}
+
+// place is the line that panicked: the first one of the stack below the runtime's.
+func (e *panicError) place() string {
+	_, below, _ := strings.Cut(string(e.stack), "panic(")
+	for line := range strings.Lines(below) {
+		path, _, isPlace := strings.Cut(strings.TrimSpace(line), " +0x")
+		if isPlace && !strings.Contains(path, "/runtime/") {
+			return path
+		}
+	}
+	return "an unknown place"
+}
+
+// invalidInputs is wrong usage, unless the error is a panic.
+func invalidInputs(err error) error {
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		return err
+	}
+	return usage("%v", err)
 }
 
 // validate finds what is missing.
@@ -153,5 +192,9 @@ func inputsOf[Inputs any](header journal.Header) (in Inputs, err error) {
 }
 
 func badInputs(header journal.Header, err error) error {
+	var panicked *panicError
+	if errors.As(err, &panicked) {
+		return err
+	}
 	return &attentionError{fmt.Errorf("the inputs in the journal of run %q: %w", header.Run, err)}
 }

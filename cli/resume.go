@@ -23,7 +23,7 @@ files outside of the working folder have to be named again, and must be the same
   salve resume 20261122-021300-4f1a2b --kubeconfig ~/.kube/config
   # Resume a pipeline, and answer what it asked about a step
   salve resume 20261122-021300-4f1a2b --answer deploy/migrate=done`,
-		Args: oneArgument("the name of a run"),
+		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) (err error) {
 			if asked.options.Answers, err = given.read(); err != nil {
 				return err

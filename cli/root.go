@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/journal"
 )
 
 // execute runs the command that the arguments name and gives the exit code. An
@@ -78,6 +81,9 @@ func (a *app) checkGlobalFlags(command *cobra.Command) error {
 	if a.output != "table" && a.output != "json" {
 		return usage("invalid --output %q: it must be table or json", a.output)
 	}
+	if err := checkEmptyFlags(command); err != nil {
+		return err
+	}
 	if text := a.lookup("LOG_VERBOSITY"); text != "" {
 		verbosity, err := strconv.Atoi(text)
 		if err != nil || verbosity < 0 {
@@ -93,6 +99,17 @@ func (a *app) checkGlobalFlags(command *cobra.Command) error {
 	return nil
 }
 
+// checkEmptyFlags refuses flags that were given nothing: a variable of the caller's that is not set must not silently
+// mean the default.
+func checkEmptyFlags(command *cobra.Command) (err error) {
+	command.Flags().Visit(func(flag *pflag.Flag) {
+		if err == nil && flag.DefValue == "" && flag.Value.String() == "" {
+			err = usage("--%s is empty", flag.Name)
+		}
+	})
+	return err
+}
+
 // noArguments and oneArgument say what is wrong in words.
 func noArguments(command *cobra.Command, arguments []string) error {
 	if len(arguments) > 0 {
@@ -105,6 +122,23 @@ func oneArgument(what string) cobra.PositionalArgs {
 	return func(command *cobra.Command, arguments []string) error {
 		if len(arguments) != 1 {
 			return usage("%s requires one argument, %s; got %d", command.CommandPath(), what, len(arguments))
+		}
+		return nil
+	}
+}
+
+// aRun takes the name of a run, and what more the command requires.
+func aRun(more ...string) cobra.PositionalArgs {
+	counted := oneArgument("the name of a run")
+	if len(more) > 0 {
+		counted = twoArguments("the name of a run", more[0])
+	}
+	return func(command *cobra.Command, arguments []string) error {
+		if err := counted(command, arguments); err != nil {
+			return err
+		}
+		if err := journal.CheckRunName(arguments[0]); err != nil {
+			return usage("%v. hint: salve runs list", err)
 		}
 		return nil
 	}

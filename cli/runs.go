@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -84,6 +85,18 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 			open++
 		}
 	}
+	unlisted, unseen := a.leasedRuns(ctx, kept, names)
+	for _, one := range unlisted {
+		listed = append(listed, one)
+		open++
+		if one.State == stateLost {
+			a.exit = exitNeedsAttention
+		}
+	}
+	if unseen != nil {
+		fmt.Fprintf(a.stderr, "Runs that only a lease names can't be seen: %v.\n", unseen)
+		a.exit = max(a.exit, exitUndecided)
+	}
 	if broken > 0 {
 		a.exit = exitNeedsAttention
 	}
@@ -103,6 +116,37 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 	return err
 }
 
+// The states of open runs that leases name and the journal does not list.
+const (
+	stateLost      = "open, record lost"
+	stateElsewhere = "open elsewhere"
+)
+
+// leasedRuns are the open runs that leases name and that are not among those whose records were found.
+func (a *app) leasedRuns(ctx context.Context, kept *journal.Location, found []string) ([]report.Listed, error) {
+	open, err := kept.OpenRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var unlisted []report.Listed
+	for _, one := range open {
+		if slices.Contains(found, one.Run) {
+			continue // what its record says is listed, also of one that was migrated from here
+		}
+		if err := journal.CheckRunName(one.Run); err != nil {
+			return nil, fmt.Errorf("a lease in %s was edited: %w", kept.Where, err)
+		}
+		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target, State: stateElsewhere,
+			Reason: "the lease names it as open; its record is in " + one.Location}
+		if one.Location == kept.Location() {
+			lost := &journal.LostRecordError{Open: one}
+			row.State, row.Reason = stateLost, lost.Error()
+		}
+		unlisted = append(unlisted, row)
+	}
+	return unlisted, nil
+}
+
 func blank(a *app) error {
 	_, err := fmt.Fprintln(a.stdout)
 	return err
@@ -117,7 +161,7 @@ whole objects as they were before they were deleted, which the record itself doe
 hold. They are printed as they were kept, passwords in them included. In a cluster
 that takes the right to get Secrets in namespace salve-system-exports, which the role
 salve-exports of deploy/exports-role.yaml gives.`,
-		Args: oneArgument("the name of a run"),
+		Args: aRun(),
 		Example: `  # What happened, in order
   salve runs show 20261122-021300-4f1a2b
   # Every changing request that was sent, with its permit and its answer

@@ -198,14 +198,35 @@ func openRegular(root *os.Root, name string, mode openMode) (*regular, error) {
 }
 
 func isRegular(name string, seen fs.FileInfo, mode openMode) error {
-	if !seen.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a regular file (%s)", name, seen.Mode().Type())
+	if kind := kindOf(seen); kind != "" {
+		return &plantedError{name, "not a regular file, but a " + kind}
 	}
 	if stat, ok := seen.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 && mode == writing {
 		// A second name is how another file of ours gets in here to be written to.
-		return fmt.Errorf("%s: the file has %d names", name, stat.Nlink)
+		return &plantedError{name, fmt.Sprintf("the file has %d names", stat.Nlink)}
 	}
 	return nil
+}
+
+// plantedError says that what stands in a folder is nothing that Salve puts there.
+type plantedError struct{ name, what string }
+
+func (e *plantedError) Error() string { return e.name + ": " + e.what }
+
+// kindOf names what is no regular file.
+func kindOf(info fs.FileInfo) string {
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return ""
+	case mode.IsDir():
+		return "folder"
+	case mode&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	default:
+		return "special file (" + mode.Type().String() + ")"
+	}
 }
 
 func (f folder) Lock(name string) (release func() error, ours bool, err error) {

@@ -67,6 +67,18 @@ const (
 // runName keeps a run's name from being a path.
 var runName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
+// CheckRunName refuses what can't be the name of a run, and shows no more of it than its beginning.
+func CheckRunName(run string) error {
+	if runName.MatchString(run) {
+		return nil
+	}
+	const shown = 40
+	if len(run) > shown {
+		run = run[:shown] + "…"
+	}
+	return apierr.New(apierr.Terminal, "invalid run name %q: letters, digits, ., _ and -, at most 128, such as 20261122-021300-4f1a2b", run)
+}
+
 func (f *File) folder(run string) (string, error) {
 	if !runName.MatchString(run) {
 		return "", &MissingError{Run: run, Where: f.dir}

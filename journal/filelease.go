@@ -58,7 +58,7 @@ func (f *File) Lock(_ context.Context, claim Claim) (Lease, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, f.dir, err)
+		return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, f.dir, f.withHint(err))
 	}
 	return lease, nil
 }
@@ -96,11 +96,15 @@ func (f *File) lock(claim Claim) (*fileLease, error) {
 // take makes the lease the claim's. An epoch that was given must never be given
 // again, also after a power cut.
 func (l *fileLease) take(claim Claim) error {
+	next := max(l.state.Epoch, claim.Above) + 1
+	if next > maxEpoch {
+		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold: lease file %s was edited. %s", next, l.file.shown(l.path), removeLease)
+	}
 	var err error
 	if l.head, err = openHead(l.file.disk, l.path); err != nil {
 		return err
 	}
-	l.state.Target, l.state.Epoch, l.state.Holder = claim.Target, max(l.state.Epoch, claim.Above)+1, &claim.Holder
+	l.state.Target, l.state.Epoch, l.state.Holder = claim.Target, next, &claim.Holder
 	if err := l.write(); err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (l *fileLease) end() error {
 func (f *File) Peek(_ context.Context, target string) (Peeked, error) {
 	state, err := f.readLease(leasePath(target))
 	if err != nil {
-		return Peeked{}, fmt.Errorf("looking at the lease on %s in %s: %w", target, f.dir, err)
+		return Peeked{}, fmt.Errorf("looking at the lease on %s in %s: %w", target, f.dir, f.withHint(err))
 	}
 	return Peeked{Epoch: state.Epoch, Holder: state.Holder, Open: state.Open}, nil
 }
@@ -139,13 +143,28 @@ func (f *File) OpenRuns(context.Context) ([]OpenRun, error) {
 		}
 		state, err := f.readLease(filepath.Join(leasesFolder, entry.Name()))
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("listing the leases in %s: %w", f.dir, f.withHint(err))
 		}
 		if state.Open != nil && !state.Open.Closed {
 			open = append(open, *state.Open)
 		}
 	}
 	return open, nil
+}
+
+// removeLease is what to do about a file that no lease is read from.
+const removeLease = "hint: make sure that no run is at work, then remove it"
+
+// shown is a file of the folder, for people.
+func (f *File) shown(name string) string { return filepath.Join(f.dir, name) }
+
+// withHint says what to do about a file that blocks a target and that nobody here put there.
+func (f *File) withHint(err error) error {
+	var planted *plantedError
+	if !errors.As(err, &planted) {
+		return err
+	}
+	return fmt.Errorf("%w. hint: look at %s; make sure that no run is at work, then remove it", err, f.shown(planted.name))
 }
 
 func (l *fileLease) Epoch() int64 { return l.state.Epoch }
@@ -244,9 +263,7 @@ func (f *File) readLease(path string) (leaseState, error) {
 		err = fmt.Errorf("epoch %d is out of range", state.Epoch)
 	}
 	if err != nil {
-		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. "+
-			"hint: make sure that no run is at work, then remove it",
-			filepath.Join(f.dir, path), err)
+		return leaseState{}, fmt.Errorf("lease file %s is damaged: %w. %s", f.shown(path), err, removeLease)
 	}
 	if state.Open != nil {
 		state.Open = f.newest(*state.Open, path)

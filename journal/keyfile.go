@@ -33,15 +33,16 @@ func (k keyFile) Key(_ context.Context, runbook string) (Key, error) {
 		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err,
 			Hint: "set SALVE_JOURNAL_KEY_FILE to the key file that the journal was written with"}
 	}
+	hint := ""
 	if err == nil {
-		err = private(info)
+		hint, err = k.private(info)
 	}
 	var raw []byte
 	if err == nil {
 		raw, err = readBounded(k.disk, k.name, 2*KeySize+1)
 	}
 	if err != nil {
-		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: "chmod 600 " + k.path}
+		return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: err, Hint: hint}
 	}
 	secret, err := hex.DecodeString(strings.TrimSuffix(string(raw), "\n"))
 	if err == nil {
@@ -53,18 +54,20 @@ func (k keyFile) Key(_ context.Context, runbook string) (Key, error) {
 	return Key{}, &KeyError{Runbook: runbook, Where: k.path, Err: fmt.Errorf("not a key file: %w", err)}
 }
 
-// private tells why a key file is not its owner's alone.
-func private(info fs.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("not a regular file (%s)", info.Mode().Type())
+// private tells why a key file is not its owner's alone, and what to do about that.
+func (k keyFile) private(info fs.FileInfo) (hint string, err error) {
+	if kind := kindOf(info); kind != "" {
+		return "find out who put it there; SALVE_JOURNAL_KEY_FILE has to name the key file itself, of mode 0600",
+			fmt.Errorf("not a regular file, but a %s", kind)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("forbidden: mode %04o lets others at it, want 0600", mode)
+		return "chmod 600 " + k.path, fmt.Errorf("forbidden: mode %04o lets others at it, want 0600", mode)
 	}
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
-		return fmt.Errorf("forbidden: it belongs to user %d, want %d", stat.Uid, os.Geteuid())
+		return fmt.Sprintf("run Salve as that user, or set SALVE_JOURNAL_KEY_FILE to a key file of user %d", os.Geteuid()),
+			fmt.Errorf("forbidden: it belongs to user %d, want %d", stat.Uid, os.Geteuid())
 	}
-	return nil
+	return "", nil
 }
 
 // MakeKey makes the file when it is missing. Of several processes that do so at

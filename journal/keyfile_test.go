@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"salve/internal/apierr"
@@ -24,10 +25,15 @@ func TestKeyFileThatIsRefusedSaysWhy(t *testing.T) {
 		},
 		"above the limit":  func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("ab", 33)), 0o600) },
 		"0 bytes, want 32": func(path string) error { return os.WriteFile(path, nil, 0o600) },
-		"not a regular file (L--": func(path string) error {
+		"not a regular file, but a symbolic link. hint: find out": func(path string) error {
 			return errors.Join(os.Rename(path, path+".x"), os.Symlink(path+".x", path))
 		},
-		"not a regular file (d--": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"not a regular file, but a folder. hint: find out": func(path string) error {
+			return errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
+		},
+		"not a regular file, but a named pipe. hint: find out": func(path string) error {
+			return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
+		},
 	} {
 		path := filepath.Join(t.TempDir(), "journal.key")
 		store := journal.NewFileWithKey(t.TempDir(), path)
@@ -46,6 +52,9 @@ func TestKeyFileThatIsRefusedSaysWhy(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Where != path || refused.Runbook != "mend" ||
 				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s, want %q: %v", call, want, err)
+			}
+			if strings.Contains(err.Error(), "chmod 600") != strings.Contains(want, "lets others") {
+				t.Errorf("%s: chmod mends the mode alone: %v", call, err)
 			}
 		}
 	}

@@ -48,6 +48,9 @@ func Create(ctx context.Context, backend Backend, lease Lease, now func() time.T
 // *BrokenError, *UnsealedError, *KeyError or *MissingError. A record without any
 // line is given as it is: its process died before it announced anything.
 func Load(ctx context.Context, backend Backend, run string) (*Record, error) {
+	if err := CheckRunName(run); err != nil {
+		return nil, err
+	}
 	lines, err := backend.Read(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of run %q: %w", run, err)
