@@ -12,17 +12,17 @@ type EventKind string
 
 // The kinds of events, with the fields that are set besides At, Run and Text.
 const (
-	RunBegan      EventKind = "run-began"    // Text: opened or resumed
-	Found         EventKind = "finding"      // Finding, Step: what it was asked for
-	PlanMade      EventKind = "plan"         // Plan
-	StepBegan     EventKind = "step-began"   // Step, Attempt
-	StepMoved     EventKind = "step-moved"   // Step, Progress
-	StepEnded     EventKind = "step-ended"   // Step, Attempt, Result
-	Waiting       EventKind = "waiting"      // Step, Text: what for
-	Warning       EventKind = "warning"      // Step
-	RollbackBegan EventKind = "undo-began"   // Text: why
-	ChecksBegan   EventKind = "checks-began" //
-	RunEnded      EventKind = "run-ended"    // Verdict
+	RunBegan      EventKind = "run-began"      // Text: opened or resumed
+	Found         EventKind = "finding"        // Finding, Step: what it was asked for
+	PlanMade      EventKind = "plan"           // Plan
+	StepBegan     EventKind = "step-began"     // Step, Attempt
+	StepMoved     EventKind = "step-moved"     // Step, Progress
+	StepEnded     EventKind = "step-ended"     // Step, Attempt, Result
+	Waiting       EventKind = "waiting"        // Step, Text: what for
+	Warning       EventKind = "warning"        // Step
+	RollbackBegan EventKind = "rollback-began" // Text: why
+	ChecksBegan   EventKind = "checks-began"   //
+	RunEnded      EventKind = "run-ended"      // Verdict
 )
 
 // Event is something that happened in a run, for people to watch. The journal,
