@@ -81,7 +81,7 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 				}
 			}
 		}
-		lists(exitNeedsAttention, []string{"run-1", stateLost, "1 run ", "1 open, 0 broken"}, flags...)
+		lists(exitNeedsAttention, []string{"run-1", stateLost, "1 open, 0 broken"}, flags...)
 	})
 }
 

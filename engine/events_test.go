@@ -85,7 +85,7 @@ func TestWatcherIsToldOfTroubleAndRollback(t *testing.T) {
 			"waiting hang-sign step hang-sign: 429; next attempt in 5s",
 			"finding step hang-sign lamp-in-sight holds", "step-began hang-sign 2", "step-ended hang-sign 2 done",
 			"finding step switch-off lamp-in-sight holds", "step-began switch-off 1", "step-ended switch-off 1 failed",
-			"undo-began step switch-off: stuck", "step-began take-sign-in 1", "step-ended take-sign-in 1 done",
+			"rollback-began step switch-off: stuck", "step-began take-sign-in 1", "step-ended take-sign-in 1 done",
 			"run-ended step switch-off: stuck; failed",
 		}
 		if !slices.Equal(*told, want) {

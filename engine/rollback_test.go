@@ -115,7 +115,7 @@ func TestRollbackThatFailsParksAndIsFinishedOnResume(t *testing.T) {
 		if !slices.Equal(b.calls, changes) || b.sign {
 			t.Errorf("changes %v, want %v", b.calls, changes)
 		}
-		want := []string{"run-began resumed", "undo-began step switch-off: stuck", "step-began take-sign-in 2",
+		want := []string{"run-began resumed", "rollback-began step switch-off: stuck", "step-began take-sign-in 2",
 			"step-ended take-sign-in 2 done", "run-ended step switch-off: stuck; failed"}
 		if !slices.Equal(*told, want) {
 			t.Errorf("told %q, want %q", *told, want)
