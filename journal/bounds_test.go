@@ -151,16 +151,21 @@ func TestNamesOfRunsAndExportsAreNoPaths(t *testing.T) {
 	if err := store.Create(ctx, "run-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "victim"), []byte("x\n"), 0o600); err != nil {
+	// What a name that is no run's could lead to, if it were taken for a path.
+	planted := filepath.Join(store.Dir(), "exports")
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "victim"), []byte("x\n"), 0o600), os.Mkdir(planted, 0o700),
+		os.WriteFile(filepath.Join(planted, "x"), []byte("x\n"), 0o600),
+		os.WriteFile(filepath.Join(store.Dir(), "journal.jsonl"), []byte("x\n"), 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{
-		"", ".", "..", "../x", "../../victim", "a/b", "/etc/passwd", ".hidden", "a\x00b", strings.Repeat("x", 129),
-	} {
+	for _, name := range []string{"", ".", "..", "../x", "../../victim", "a/b", "/etc/passwd", ".hidden", "a\x00b",
+		strings.Repeat("x", 129)} {
 		var missing *journal.MissingError
 		calls := map[string]error{
 			"create": store.Create(ctx, name), "append": store.Append(ctx, name, 1, []byte("x\n")),
-			"delete": store.Delete(ctx, name), "put export": store.PutExport(ctx, name, "x", nil),
+			"delete":     store.Delete(ctx, name),
+			"put export": store.PutExport(ctx, name, "x", nil),
 		}
 		_, calls["read"] = store.Read(ctx, name)
 		_, calls["read line"] = store.ReadLine(ctx, name, 1)
@@ -194,8 +199,8 @@ func TestRunsAreListedByName(t *testing.T) {
 	}
 	runs := filepath.Join(store.Dir(), "runs")
 	err := errors.Join(os.WriteFile(filepath.Join(runs, "run-4"), nil, 0o600),
-		os.Symlink("run-1", filepath.Join(runs, "run-5")), os.Mkdir(filepath.Join(runs, ".deleted-run-6"), 0o700),
-		os.Mkdir(filepath.Join(runs, "not a run"), 0o700))
+		os.Symlink("run-1", filepath.Join(runs, "run-5")),
+		os.Mkdir(filepath.Join(runs, ".deleted-run-6"), 0o700), os.Mkdir(filepath.Join(runs, "not a run"), 0o700))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +244,8 @@ func TestLinesOfARecordThatWasMadeAnew(t *testing.T) {
 	backend, _ := written(t)
 	other := journal.NewFile(backend.Dir())
 	err := errors.Join(other.Delete(ctx, "run-1"), other.Create(ctx, "run-1"),
-		other.Append(ctx, "run-1", 1, []byte("one\n")), backend.Append(ctx, "run-1", 2, []byte("two\n")))
+		other.Append(ctx, "run-1", 1, []byte("one\n")),
+		backend.Append(ctx, "run-1", 2, []byte("two\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,8 +301,8 @@ func TestLocationNamesFolderAndHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, want := journal.NewFile("state").Location(), "folder "+filepath.Join(here, "state")+" on host "+host
-	if got != want {
+	if got, want := journal.NewFile("state").Location(),
+		"folder "+filepath.Join(here, "state")+" on host "+host; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

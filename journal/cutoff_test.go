@@ -3,6 +3,8 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -52,9 +54,18 @@ func TestAMoveIsFinishedWhereverItWasCutOff(t *testing.T) {
 			peeked.Open.Location != s.other.Location() {
 			t.Errorf("call %d (%s): the lease names %+v of %d entries, %v", n, s.failed, peeked.Open, len(there.Entries), err)
 		}
+		arrived := 0
+		for _, entry := range there.Entries {
+			if entry.Kind == journal.Arrived {
+				arrived++
+			}
+		}
+		if arrived != 1 {
+			t.Errorf("call %d (%s): it arrived %d times", n, s.failed, arrived)
+		}
 		lease := locked(t, s.other)
-		err = errors.Join(there.Reopen(lease, now), there.Append(ctx, journal.Resumed, "", journal.Resumption{}))
-		if err != nil {
+		if err := errors.Join(there.Reopen(lease, now),
+			there.Append(ctx, journal.Resumed, "", journal.Resumption{})); err != nil {
 			t.Errorf("call %d (%s): it can't be resumed there: %v", n, s.failed, err)
 		}
 	}
@@ -110,6 +121,21 @@ func TestWhatCannotBeMoved(t *testing.T) {
 	}
 	if _, err := carry(from, to); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestRecordThatItsLeaseDoesNotVouchForIsNotMoved: moving it would vouch for it.
+func TestRecordThatItsLeaseDoesNotVouchForIsNotMoved(t *testing.T) {
+	store, _ := underLease(t)
+	if err := os.RemoveAll(filepath.Join(store.Dir(), "leases")); err != nil {
+		t.Fatal(err)
+	}
+	from, to := journal.Location{Backend: store, Locker: store, Where: "from", ID: "from"}, place(t, "to")
+	if _, err := carry(from, to); !isA[*journal.HeadError](err) || !strings.Contains(err.Error(), "closing run") {
+		t.Errorf("got %v", err)
+	}
+	if here := load(t, from); here.Closed != nil {
+		t.Errorf("it is closed: %+v", here.Closed)
 	}
 }
 
@@ -172,7 +198,8 @@ func TestMovedRunKeepsItsHashesAndGetsOtherSeals(t *testing.T) {
 	if went := here.MigratedTo; went == nil || *went != (journal.Destination{Where: "to", ID: "to"}) {
 		t.Errorf("it went to %+v", went)
 	}
-	if last := there.Entries[len(there.Entries)-1]; last.Kind != journal.Arrived || !strings.Contains(string(last.Data), `"id":"from"`) {
+	if last := there.Entries[len(there.Entries)-1]; last.Kind != journal.Arrived ||
+		!strings.Contains(string(last.Data), `"id":"from"`) {
 		t.Errorf("the last entry there is %+v", last)
 	}
 }

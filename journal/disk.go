@@ -161,9 +161,15 @@ func (f folder) Open(name string, mode openMode) (file diskFile, err error) {
 	return file, err
 }
 
+// opener is what it takes of a folder to open a file in it.
+type opener interface {
+	Lstat(name string) (fs.FileInfo, error)
+	OpenFile(name string, flags int, mode fs.FileMode) (*os.File, error)
+}
+
 // openRegular opens a file that nobody else can have put in the place of another:
 // no link of either kind, no device, no pipe. Nothing is truncated by opening it.
-func openRegular(root *os.Root, name string, mode openMode) (*regular, error) {
+func openRegular(root opener, name string, mode openMode) (*regular, error) {
 	flags := os.O_RDONLY
 	if mode != reading {
 		flags = os.O_RDWR
@@ -231,22 +237,8 @@ func kindOf(info fs.FileInfo) string {
 
 func (f folder) Lock(name string) (release func() error, ours bool, err error) {
 	err = f.in(func(root *os.Root) error {
-		file, err := openRegular(root, name, creating)
-		if errors.Is(err, fs.ErrExist) {
-			file, err = openRegular(root, name, writing)
-		}
-		if err != nil {
-			return err
-		}
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return file.Close()
-		}
-		if err != nil {
-			return errors.Join(err, file.Close())
-		}
-		release, ours = file.Close, true
-		return nil
+		release, ours, err = lockIn(root, name, syscall.Flock)
+		return err
 	})
 	return release, ours, err
 }
@@ -261,6 +253,24 @@ func boot() string {
 		return ""
 	}
 	return strings.TrimSpace(string(raw))
+}
+
+func lockIn(root opener, name string, flock func(fd, how int) error) (release func() error, ours bool, err error) {
+	file, err := openRegular(root, name, creating)
+	if errors.Is(err, fs.ErrExist) {
+		file, err = openRegular(root, name, writing)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	err = flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, false, file.Close()
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, file.Close())
+	}
+	return file.Close, true, nil
 }
 
 // regular is an open regular file.

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -137,39 +136,113 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	}
 }
 
-// TestFileThatIsSwappedIsNotOpened: between looking at it and opening it.
+// swapping is a folder in which something happens between looking at a file and
+// opening it.
+type swapping struct {
+	*os.Root
+	meanwhile func() error
+}
+
+func (s *swapping) OpenFile(name string, flags int, mode fs.FileMode) (*os.File, error) {
+	if err := s.meanwhile(); err != nil {
+		return nil, err
+	}
+	return s.Root.OpenFile(name, flags, mode)
+}
+
+// TestFileThatIsSwappedIsNotOpened: what took its place after it was looked at.
 func TestFileThatIsSwappedIsNotOpened(t *testing.T) {
-	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
-	err := errors.Join(os.WriteFile(path("ours"), []byte("ours"), 0o600),
-		os.WriteFile(path("others"), []byte("others"), 0o600))
+	refusal := errors.New("refused")
+	for name, row := range map[string]struct {
+		swap func(path func(string) string) error
+		want string
+	}{
+		"a link": {func(path func(string) string) error { return os.Symlink("others", path("next")) },
+			"took its place"},
+		"another file": {func(path func(string) string) error { return os.WriteFile(path("next"), nil, 0o600) },
+			"took its place"},
+		"a refusal": {func(func(string) string) error { return refusal }, "refused"},
+	} {
+		dir := t.TempDir()
+		path := func(name string) string { return filepath.Join(dir, name) }
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{"file", "others"} {
+			if err := os.WriteFile(path(file), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := openFiles(t)
+		swapped := &swapping{root, func() error {
+			if err := row.swap(path); err != nil {
+				return err
+			}
+			return os.Rename(path("next"), path("file"))
+		}}
+		if file, err := openRegular(swapped, "file", reading); err == nil || file != nil ||
+			!strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if after := openFiles(t); after != before {
+			t.Errorf("%s: %d files are open, %d before", name, after, before)
+		}
+		if err := root.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLockThatCannotBeHadIsNobodys: a file system that knows no locks is not one on
+// which all is ours.
+func TestLockThatCannotBeHadIsNobodys(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			_ = os.Symlink("others", path("next"))
-			_ = os.Rename(path("next"), path("file"))
-			_ = os.WriteFile(path("next"), []byte("ours"), 0o600)
-			_ = os.Rename(path("next"), path("file"))
-		}
-	}()
-	for range 5000 {
-		raw, err := readBounded(folder(dir), "file", 100)
-		if err == nil && bytes.HasPrefix(raw, []byte("oth")) {
-			t.Error("a link that was put there meanwhile was followed")
-			break
-		}
+	defer root.Close()
+	before := openFiles(t)
+	release, ours, err := lockIn(root, "lock", func(int, int) error { return syscall.ENOLCK })
+	if release != nil || ours || !errors.Is(err, syscall.ENOLCK) {
+		t.Errorf("%v, %v", ours, err)
 	}
-	close(stop)
-	<-done
+	if after := openFiles(t); after != before {
+		t.Errorf("%d files are open, %d before", after, before)
+	}
+}
+
+// TestSizeOfAFileThatIsClosed: no size is no zero.
+func TestSizeOfAFileThatIsClosed(t *testing.T) {
+	file, err := folder(t.TempDir()).Open("file", creating)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if size, err := file.Size(); err == nil {
+		t.Errorf("it is %d", size)
+	}
+}
+
+// TestWorkingFolderThatIsGone: what is relative to it can't be made.
+func TestWorkingFolderThatIsGone(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(gone, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(gone)
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	err := makeFolders("state", func(string, fs.FileMode) error { return nil }, func(string) error { return nil })
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if got := NewFile("state").Location(); !strings.Contains(got, "folder state on host ") {
+		t.Errorf("its location is %q", got)
+	}
 }
 
 // TestLockIsOneProcessesAlone: whoever asks for it meanwhile is told, at once.

@@ -24,9 +24,8 @@ func TestFindOpenBelievesTheLease(t *testing.T) {
 		open    bool
 		refused func(error) bool
 	}{
-		"what it names": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun {
-			return known
-		}, true, nil},
+		"what it names": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun { return known },
+			true, nil},
 		"no name": {func(*testing.T, *journal.File, *journal.OpenRun) *journal.OpenRun { return nil }, true, nil},
 		"open elsewhere": {func(_ *testing.T, _ *journal.File, known *journal.OpenRun) *journal.OpenRun {
 			known.Location = "the cluster"
@@ -143,10 +142,8 @@ func TestFindOpenLooksAtAllRecords(t *testing.T) {
 		name, target string
 		epoch        int64
 		closed       bool
-	}{
-		{"run-1", "lamp/1", 3, false}, {"run-2", "lamp/1", 5, false}, {"run-3", "lamp/2", 9, false},
-		{"run-4", "lamp/1", 7, true},
-	} {
+	}{{"run-1", "lamp/1", 3, false}, {"run-2", "lamp/1", 5, false}, {"run-3", "lamp/2", 9, false},
+		{"run-4", "lamp/1", 7, true}} {
 		header := journal.Header{Run: run.name, Runbook: "mend", Target: runbook.Target{ID: run.target}}
 		record, err := journal.Create(ctx, store, journal.NoLease(run.epoch), now, header)
 		if err == nil && run.closed {
@@ -245,7 +242,8 @@ func TestAdoptOverridesTheHeadAlone(t *testing.T) {
 	if apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "salve runs abandon run-1") {
 		t.Errorf("while the lease names another open run: %v", err)
 	}
-	if err := s.record.Adopt(ctx, journal.NoLease(1), now); apierr.ClassOf(err) != apierr.Conflict {
+	err = s.record.Adopt(ctx, journal.NoLease(1), now)
+	if apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "last written under epoch 1") {
 		t.Errorf("under an old epoch: %v", err)
 	}
 	if err := journal.Forget(ctx, s.store, lease, "run-1"); err != nil {

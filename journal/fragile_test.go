@@ -113,6 +113,13 @@ func (f *fragile) Peek(ctx context.Context, target string) (journal.Peeked, erro
 	return f.Store.Peek(ctx, target)
 }
 
+func (f *fragile) OpenRuns(ctx context.Context) ([]journal.OpenRun, error) {
+	if err := f.call("open runs"); err != nil {
+		return nil, err
+	}
+	return f.Store.OpenRuns(ctx)
+}
+
 func (f *fragile) Lock(ctx context.Context, claim journal.Claim) (journal.Lease, error) {
 	if err := f.call("lock"); err != nil {
 		return nil, err
@@ -236,14 +243,14 @@ func storeUses() map[string]storeUse {
 		}},
 		"find": {do: func(s *scene) error {
 			var unread error
-			_, err := journal.Find(ctx, s.store, func(*journal.History) bool { return true }, func(_ string, err error) {
-				unread = err
-			})
+			_, err := journal.Find(ctx, s.store, func(*journal.History) bool { return true },
+				func(_ string, err error) { unread = err })
 			return errors.Join(err, unread)
 		}, quiet: []string{"export private-"}},
 		"find what the lease names": {do: func(s *scene) error { return s.findOpen(s.lease.OpenRun()) },
 			quiet: []string{"export private-"}},
-		"find what is open": {do: func(s *scene) error { return s.findOpen(nil) }, quiet: []string{"export private-"}},
+		"find what is open": {do: func(s *scene) error { return s.findOpen(nil) },
+			quiet: []string{"export private-"}},
 		"forget": {do: func(s *scene) error { return journal.Forget(ctx, s.store, s.lease, "run-1") },
 			quiet: []string{"key"}},
 		"adopt": {do: func(s *scene) error {
@@ -274,6 +281,16 @@ func storeUses() map[string]storeUse {
 				return err
 			}
 			return errors.Join(all.Check(ctx), all.SetOpenRun(ctx, journal.OpenRun{Run: "run-9"}), all.Release(ctx))
+		}},
+		"newest first": {do: func(s *scene) error {
+			var unread error
+			every := func(*journal.Record) bool { return true }
+			err := journal.NewestFirst(ctx, s.store, every, func(_ string, err error) { unread = err })
+			return errors.Join(err, unread)
+		}, quiet: []string{"export private-"}},
+		"open runs of several": {do: func(s *scene) error {
+			_, err := journal.Lockers{s.store, s.other}.OpenRuns(ctx)
+			return err
 		}},
 		"peek in several": {do: func(s *scene) error {
 			_, err := journal.Lockers{s.store, s.other}.Peek(ctx, "lamp/1")

@@ -22,9 +22,6 @@ func (e *HeadError) Error() string {
 
 // setHead writes the record's head into the lease.
 func (r *Record) setHead(ctx context.Context) error {
-	if _, none := r.lease.(noLease); none {
-		return nil
-	}
 	open := OpenRun{
 		Target: r.Header.Target.ID, Run: r.Run, Runbook: r.Header.Runbook, Location: r.backend.Location(), Key: r.key.ID(),
 		Epoch: r.lease.Epoch(), Seq: len(r.marks), Sum: r.head().sum, Closed: r.Closed != nil, Boot: boot(),

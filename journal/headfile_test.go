@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,10 @@ func TestHeadOutlivesTheProcess(t *testing.T) {
 // durable head counts, which is older and as true.
 func TestHeadThatWasTakenAway(t *testing.T) {
 	for name, spoil := range map[string]func(*platter){
-		"torn":             func(p *platter) { headOn(p).data[90] ^= 1 },
+		"torn": func(p *platter) { headOn(p).data[90] ^= 1 },
+		"edited": func(p *platter) {
+			headOn(p).data = bytes.Replace(headOn(p).data, []byte(`"seq":3`), []byte(`"seq":9`), 1)
+		},
 		"cut":              func(p *platter) { headOn(p).data = headOn(p).data[:100] },
 		"empty":            func(p *platter) { headOn(p).data = nil },
 		"gone":             func(p *platter) { delete(p.names, headPath(leasePath("lamp/1"))) },
@@ -208,8 +212,8 @@ func TestHeadFileIsNoLink(t *testing.T) {
 	}
 	head := filepath.Join(file.Dir(), headPath(leasePath("lamp/1")))
 	victim := filepath.Join(t.TempDir(), "victim")
-	err = errors.Join(os.WriteFile(victim, []byte("precious"), 0o600), os.Remove(head), os.Symlink(victim, head))
-	if err != nil {
+	if err := errors.Join(os.WriteFile(victim, []byte("precious"), 0o600), os.Remove(head),
+		os.Symlink(victim, head)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := file.Lock(ctx, Claim{Target: "lamp/1"}); err == nil {

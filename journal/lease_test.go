@@ -75,6 +75,9 @@ func TestLeaseOfAStore(t *testing.T) {
 				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the second: %v", err)
 			}
+			if want := "target lamp/1 is held by " + holder.String(); err != nil && err.Error() != want {
+				t.Errorf("it says %q, want %q", err, want)
+			}
 			open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Seq: 3}
 			if err := errors.Join(first.Check(ctx), first.SetOpenRun(ctx, open)); err != nil {
 				t.Fatal(err)
@@ -83,12 +86,16 @@ func TestLeaseOfAStore(t *testing.T) {
 				t.Errorf("the lease names %+v", got)
 			}
 			peeked, err := store.Peek(ctx, "lamp/1")
-			if err != nil || peeked.Epoch != 6 || peeked.Holder == nil || *peeked.Holder != holder ||
-				peeked.Open == nil || *peeked.Open != open {
+			if err != nil || peeked.Epoch != 6 || peeked.Holder == nil || *peeked.Holder != holder || peeked.Open == nil ||
+				*peeked.Open != open {
 				t.Errorf("while it is held: %+v, %v", peeked, err)
 			}
 			if err := errors.Join(first.Release(ctx), first.Release(ctx)); err != nil {
 				t.Errorf("released twice: %v", err)
+			}
+			var gone *journal.LostError
+			if err := first.Check(ctx); !errors.As(err, &gone) || gone.Reason != "it was released" {
+				t.Errorf("checked after it was released: %v", err)
 			}
 			peeked, err = store.Peek(ctx, "lamp/1")
 			if err != nil || peeked.Epoch != 6 || peeked.Holder != nil || peeked.Open == nil || *peeked.Open != open {
@@ -98,7 +105,6 @@ func TestLeaseOfAStore(t *testing.T) {
 			if err != nil || second.Epoch() != 7 || second.OpenRun() == nil || *second.OpenRun() != open {
 				t.Fatalf("the second: %+v, %v", second, err)
 			}
-			var gone *journal.LostError
 			if err := first.Check(ctx); !errors.As(err, &gone) || gone.Epoch != 6 || gone.Target != "lamp/1" ||
 				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the first's check: %v", err)
@@ -248,8 +254,8 @@ func TestLockersAllNameTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, store := range map[string]journal.Locker{"world": world, "machine": machine, "both": both} {
-		peeked, err := store.Peek(ctx, "lamp/1")
-		if err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" || peeked.Holder == nil {
+		if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Open == nil || peeked.Open.Run != "run-1" ||
+			peeked.Holder == nil {
 			t.Errorf("%s: %+v, %v", name, peeked, err)
 		}
 	}
@@ -336,8 +342,8 @@ func TestEditedLeaseFileIsRefused(t *testing.T) {
 	for _, epoch := range []string{"-1", "2147483648"} {
 		store, _ := underLease(t)
 		editLease(t, store, func(text string) string { return strings.Replace(text, `"epoch":1`, `"epoch":`+epoch, 1) })
-		_, err := store.Lock(ctx, journal.Claim{Target: "lamp/1"})
-		if err == nil || !strings.Contains(err.Error(), "out of range") {
+		if _, err := store.Lock(ctx, journal.Claim{Target: "lamp/1"}); err == nil ||
+			!strings.Contains(err.Error(), "out of range") {
 			t.Errorf("epoch %s: %v", epoch, err)
 		}
 		if _, err := store.Peek(ctx, "lamp/1"); err == nil {
@@ -365,8 +371,8 @@ func TestLeaseWhoseFileWasTakenOverIsLost(t *testing.T) {
 	if err := lease.Release(ctx); err != nil {
 		t.Error(err)
 	}
-	if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Holder == nil ||
-		peeked.Holder.Run != "run-2" || peeked.Epoch != 2 {
+	if peeked, err := store.Peek(ctx, "lamp/1"); err != nil || peeked.Holder == nil || peeked.Holder.Run != "run-2" ||
+		peeked.Epoch != 2 {
 		t.Errorf("the new holder's lease was written to: %+v, %v", peeked, err)
 	}
 }

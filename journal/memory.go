@@ -191,8 +191,11 @@ func (l *memoryLease) Check(context.Context) error {
 }
 
 func (l *memoryLease) check() error {
-	if state := l.memory.leases[l.target]; state.epoch != l.epoch {
+	switch state := l.memory.leases[l.target]; {
+	case state.epoch != l.epoch:
 		return lost(l.target, l.epoch, state.holder, "")
+	case state.holder == nil:
+		return lost(l.target, l.epoch, nil, "it was released")
 	}
 	return nil
 }

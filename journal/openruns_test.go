@@ -70,6 +70,31 @@ func TestSeveralLockersNameARunOnce(t *testing.T) {
 	}
 }
 
+// TestNewestFirst: as far as it is wanted; what can't be read is named, and what is
+// empty is nothing.
+func TestNewestFirst(t *testing.T) {
+	store := journal.NewMemory()
+	for _, run := range []string{"run-1", "run-2", "run-3", "run-5"} {
+		leave(t, store, run, "lamp/1", true)
+	}
+	if err := store.Create(ctx, "run-6"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Append(ctx, "run-5", 3, []byte("garbage\n")); err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	err := journal.NewestFirst(ctx, store, func(record *journal.Record) bool {
+		seen = append(seen, record.Run)
+		return record.Run != "run-2"
+	}, func(run string, err error) {
+		seen = append(seen, fmt.Sprintf("%s: %t", run, isA[*journal.BrokenError](err)))
+	})
+	if err != nil || !slices.Equal(seen, []string{"run-5: true", "run-3", "run-2"}) {
+		t.Errorf("saw %v, %v", seen, err)
+	}
+}
+
 func openRuns(t *testing.T, locker journal.Locker) (names []string) {
 	t.Helper()
 	open, err := locker.OpenRuns(context.Background())

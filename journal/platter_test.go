@@ -57,8 +57,8 @@ func (p *platter) after(how string) *platter {
 		from = p.names
 	}
 	for name, old := range from {
-		if dir := path.Dir(name); dir != "." && from[dir] == nil {
-			continue // its folder is lost
+		if lostFolder(from, path.Dir(name)) {
+			continue
 		}
 		kept := &node{dir: old.dir, data: slices.Clone(old.synced)}
 		if how == "writes are torn" {
@@ -68,6 +68,11 @@ func (p *platter) after(how string) *platter {
 		next.names[name], next.synced[name] = kept, kept
 	}
 	return next
+}
+
+// lostFolder tells whether a folder, or one that it is in, is not there any more.
+func lostFolder(names map[string]*node, dir string) bool {
+	return dir != "." && (names[dir] == nil || lostFolder(names, path.Dir(dir)))
 }
 
 // torn is what half of the writes since the last sync make of a file.

@@ -144,9 +144,6 @@ func (r *Record) keepPrivate(ctx context.Context, seq int, value json.RawMessage
 }
 
 func maskedReasons(overrides map[string]string) map[string]string {
-	if overrides == nil {
-		return nil
-	}
 	masked := map[string]string{}
 	for guard, reason := range overrides {
 		masked[guard] = redact.String(reason)
@@ -163,9 +160,6 @@ func loadPrivate(
 	seqs := map[string]int{}
 	for _, entry := range entries {
 		name, export := privateOf(entry)
-		if name == "" {
-			continue
-		}
 		delete(newest, name)
 		if export != nil {
 			newest[name], seqs[name] = *export, entry.Seq

@@ -61,8 +61,8 @@ func TestPruneRemovesExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	export := record.Exports()[0]
-	pruned, err := journal.Prune(ctx, store, journal.Retention{Since: now().AddDate(1, 0, 0)})
-	if err != nil || len(pruned) != 1 {
+	if pruned, err := journal.Prune(ctx, store, journal.Retention{Since: now().AddDate(1, 0, 0)}); err != nil ||
+		len(pruned) != 1 {
 		t.Fatal(pruned, err)
 	}
 	var missing *journal.MissingError
@@ -196,8 +196,8 @@ func TestPruneAsksTheLease(t *testing.T) {
 		"missing":       {peeking{err: apierr.New(apierr.Missing, "not found")}, true},
 		"denied":        {peeking{err: apierr.New(apierr.Denied, "forbidden")}, false},
 		"names the run": {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1"}}}, false},
-		"names it as closed": {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1", Closed: true}}},
-			true},
+		"names it as closed": {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-1",
+			Closed: true}}}, true},
 		"names another":            {peeking{peeked: journal.Peeked{Open: &journal.OpenRun{Run: "run-2"}}}, true},
 		"is held by somebody else": {peeking{peeked: journal.Peeked{Holder: &journal.Holder{Run: "run-1"}}}, true},
 	} {
@@ -207,6 +207,17 @@ func TestPruneAsksTheLease(t *testing.T) {
 		if err != nil || (len(pruned) == 1) != row.pruned {
 			t.Errorf("%s: pruned %v, %v", name, pruned, err)
 		}
+	}
+}
+
+// TestPruneOfARecordWithoutATarget: no lease is looked for, which might not be readable.
+func TestPruneOfARecordWithoutATarget(t *testing.T) {
+	asked := &peeking{Store: journal.NewMemory(), err: apierr.New(apierr.Denied, "forbidden")}
+	if err := errors.Join(asked.Create(ctx, "run-1"), asked.Append(ctx, "run-1", 1, []byte("hello\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if pruned, err := journal.Prune(ctx, asked, journal.Retention{Broken: true}); err != nil || len(pruned) != 1 {
+		t.Errorf("pruned %v, %v", pruned, err)
 	}
 }
 

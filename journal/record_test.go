@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"salve/internal/apierr"
 	"salve/journal"
@@ -116,6 +117,56 @@ func TestRecordIsNotCreatedWithoutItsKey(t *testing.T) {
 	}
 }
 
+// TestTimeThatCannotBeWritten: nothing of the entry is, and the record is as good as
+// before.
+func TestTimeThatCannotBeWritten(t *testing.T) {
+	store := journal.NewMemory()
+	late := false
+	clock := func() time.Time {
+		if late {
+			return now().AddDate(9000, 0, 0) // beyond what RFC 3339 can say
+		}
+		return now()
+	}
+	record, err := journal.Create(ctx, store, journal.NoLease(1), clock, journal.Header{Run: "run-1", Runbook: "mend"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late = true
+	if err := record.Append(ctx, journal.Warned, "", journal.Message{}); err == nil ||
+		!strings.Contains(err.Error(), "encoding journal entry") {
+		t.Errorf("got %v", err)
+	}
+	late = false
+	if err := record.Append(ctx, journal.Warned, "", journal.Message{}); err != nil || len(record.Entries) != 2 {
+		t.Errorf("writing on: %v, %d entries", err, len(record.Entries))
+	}
+	file := journal.NewFile(t.TempDir())
+	holder := journal.Holder{Since: now().AddDate(9000, 0, 0)}
+	if _, err := file.Lock(ctx, journal.Claim{Target: "lamp/1", Holder: holder}); err == nil {
+		t.Error("a lease was taken that can't be written")
+	}
+	locked(t, file)
+}
+
+// TestLeaseThatNamesAnotherRunVouchesForNone: whose head it has, sealed and all.
+func TestLeaseThatNamesAnotherRunVouchesForNone(t *testing.T) {
+	s := newScene(t)
+	if err := s.lease.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	other := locked(t, s.store)
+	record := mustLoad(t, s.store)
+	header := journal.Header{Run: "run-2", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}}
+	if _, err := journal.Create(ctx, s.store, other, now, header); err != nil {
+		t.Fatal(err)
+	}
+	var headless *journal.HeadError
+	if err := record.Reopen(other, now); !errors.As(err, &headless) || headless.Reason != `it names run "run-2"` {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestErrorsOfARecordSayWhatToDo: with a command that can be pasted.
 func TestErrorsOfARecordSayWhatToDo(t *testing.T) {
 	open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Runbook: "mend", Location: "here", Epoch: 7, Seq: 3}
@@ -124,7 +175,8 @@ func TestErrorsOfARecordSayWhatToDo(t *testing.T) {
 			Run: "run-1", Line: 3, Reason: "forged",
 		},
 		`head missing: the lease on lamp/1 does not vouch for run "run-1": it names no run. hint: salve runs show run-1, then ` +
-			`salve runs abandon run-1 --reason TEXT`: &journal.HeadError{Run: "run-1", Target: "lamp/1", Reason: "it names no run"},
+			`salve runs abandon run-1 --reason TEXT`: &journal.HeadError{Run: "run-1", Target: "lamp/1",
+			Reason: "it names no run"},
 		`unsealed record: run "run-1" is of format 3, which this version does not know. hint: use the version of salve that wrote it`: &journal.UnsealedError{
 			Run: "run-1", Format: 3, Key: "a", Want: "b",
 		},
@@ -137,7 +189,8 @@ func TestErrorsOfARecordSayWhatToDo(t *testing.T) {
 		`record lost: run "run-1" of runbook "mend" was at work on lamp/1; its lease knows 3 entries, written until epoch 7 in here, and the ` +
 			`record is not found. hint: salve runs abandon run-1 --target lamp/1 --reason TEXT`: &journal.LostRecordError{Open: open},
 		`run "run-1" not found in the journal at here`: &journal.MissingError{Run: "run-1", Where: "here"},
-		`writing entry 3 of run "run-1": no space`:     &journal.WriteError{Run: "run-1", Seq: 3, Err: errors.New("no space")},
+		`writing entry 3 of run "run-1": no space`: &journal.WriteError{Run: "run-1", Seq: 3,
+			Err: errors.New("no space")},
 	} {
 		if got := err.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

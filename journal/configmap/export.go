@@ -63,9 +63,10 @@ func (j *Journal) PutExport(ctx context.Context, run, name string, data []byte) 
 	if err != nil {
 		return err
 	}
-	chunks := max(1, (len(packed)+chunkSize-1)/chunkSize)
+	size := j.sizes.chunk
+	chunks := max(1, (len(packed)+size-1)/size)
 	for n := chunks - 1; n >= 0; n-- {
-		chunk := packed[min(n*chunkSize, len(packed)):min((n+1)*chunkSize, len(packed))]
+		chunk := packed[min(n*size, len(packed)):min((n+1)*size, len(packed))]
 		if err := j.putChunk(ctx, run, name, n, chunks, chunk); err != nil {
 			return fmt.Errorf("export %q of run %q in namespace %s: %w", name, run, j.exportsNamespace(), err)
 		}
@@ -138,14 +139,14 @@ func (j *Journal) Export(ctx context.Context, run, name string) ([]byte, error) 
 		}
 		if n == 0 {
 			chunks, err = strconv.Atoi(secret.Annotations[chunksAnnotation])
-			if err != nil || chunks < 1 || chunks > 2*journal.MaxExport/chunkSize {
+			if err != nil || chunks < 1 || chunks > 2*journal.MaxExport/j.sizes.chunk {
 				return nil, apierr.New(apierr.Terminal, "secret %s has annotation %s=%q", secret.Name, chunksAnnotation,
 					secret.Annotations[chunksAnnotation])
 			}
 		}
 		packed = append(packed, secret.Data[chunkField]...)
 	}
-	return unpack(packed)
+	return unpack(packed, journal.MaxExport)
 }
 
 func pack(data []byte) ([]byte, error) {
@@ -157,14 +158,14 @@ func pack(data []byte) ([]byte, error) {
 }
 
 // unpack stops at the limit: a few bytes can be made to unpack to many.
-func unpack(packed []byte) ([]byte, error) {
+func unpack(packed []byte, limit int) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(reader, journal.MaxExport+1))
-	if err == nil && len(data) > journal.MaxExport {
-		err = fmt.Errorf("it is above the limit of %d bytes", journal.MaxExport)
+	data, err := io.ReadAll(io.LimitReader(reader, int64(limit)+1))
+	if err == nil && len(data) > limit {
+		err = fmt.Errorf("it is above the limit of %d bytes", limit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)

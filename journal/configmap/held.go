@@ -25,7 +25,10 @@ type held struct {
 	uid      types.UID
 	epoch    int64
 
-	mu sync.Mutex
+	// turn is taken by who writes the lease. What is below is changed under it, and
+	// under mu, under which nobody waits for an API server.
+	turn chan struct{}
+	mu   sync.Mutex
 	// seen is the lease as it was last written by us.
 	seen *coordinationv1.Lease
 	// renewed is when the newest successful renewal was sent.
@@ -41,8 +44,8 @@ func (j *Journal) hold(
 ) journal.Lease {
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h := &held{
-		journal: j, target: target, identity: identity, uid: taken.UID, epoch: epochOf(taken), seen: taken,
-		renewed: asked, stop: stop,
+		journal: j, target: target, identity: identity, uid: taken.UID, epoch: epochOf(taken), turn: make(chan struct{}, 1),
+		seen: taken, renewed: asked, stop: stop,
 	}
 	h.gone.Go(func() { h.keep(keeping) })
 	return h
@@ -52,28 +55,43 @@ func (j *Journal) hold(
 func (h *held) Epoch() int64 { return h.epoch }
 
 // keep renews the lease three times in its span, and as often as is expected of a
-// lease of the default span: whoever waits may be told a shorter one than ours.
+// lease of the default span: whoever waits may be told a shorter one than ours. What
+// fails is tried again the next time, and told by Check.
 func (h *held) keep(ctx context.Context) {
 	for clock.Sleep(ctx, h.journal.clock, min(h.journal.lease, DefaultLease)/3) == nil {
-		h.mu.Lock()
-		_ = h.renew(ctx) // Check tells
-		h.mu.Unlock()
+		_ = h.inTurn(ctx, h.renew)
 	}
+}
+
+// inTurn writes the lease when nobody else does, as long as it is ours.
+func (h *held) inTurn(ctx context.Context, write func(context.Context) error) error {
+	select {
+	case h.turn <- struct{}{}:
+	case <-ctx.Done():
+		return &apierr.Error{Class: apierr.Transient, Err: context.Cause(ctx)}
+	}
+	defer func() { <-h.turn }()
+	if err := h.isLost(); err != nil {
+		return err
+	}
+	return write(ctx)
 }
 
 // Check is satisfied by a renewal that is young enough; else it renews, for which
 // it waits as long as an API server may take to restart. It fails with class
 // Conflict when the lease is another's, and with that of the last attempt when the
 // lease can't be seen.
-func (h *held) Check(ctx context.Context) error { return h.patiently(ctx, h.fresh) }
+func (h *held) Check(ctx context.Context) error { return h.patiently(ctx, patience, h.fresh) }
 
 // patiently repeats a call until it succeeds, the lease is lost or the time is over.
-func (h *held) patiently(ctx context.Context, call func(context.Context) error) error {
-	limited, cancel := clock.WithTimeout(ctx, h.journal.clock, patience)
+// What is forbidden is tried again too: an API server that has just begun may not know
+// of any rights yet.
+func (h *held) patiently(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
+	limited, cancel := clock.WithTimeout(ctx, h.journal.clock, limit)
 	defer cancel()
 	for n := 1; ; n++ {
 		err := call(limited)
-		if err == nil || h.isLost() {
+		if err == nil || h.isLost() != nil {
 			return err
 		}
 		if clock.Sleep(limited, h.journal.clock, retryPause(n, err)) != nil {
@@ -85,21 +103,28 @@ func (h *held) patiently(ctx context.Context, call func(context.Context) error) 
 // fresh makes sure that the lease is ours for a part of its span from now on, so
 // that the change which a permit allows reaches the world within it.
 func (h *held) fresh(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lost != nil {
-		return h.lost
+	if err := h.isLost(); err != nil || h.isYoung() {
+		return err
 	}
-	if elapsed(h.journal.clock.Now(), h.renewed) < h.journal.lease*2/3 {
-		return nil
-	}
-	return h.renew(ctx)
+	return h.inTurn(ctx, func(ctx context.Context) error {
+		if h.isYoung() {
+			return nil // whose turn it was has renewed it
+		}
+		return h.renew(ctx)
+	})
 }
 
-func (h *held) isLost() bool {
+func (h *held) isYoung() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.lost != nil
+	return elapsed(h.journal.clock.Now(), h.renewed) < h.journal.lease*2/3
+}
+
+// isLost is why the lease is not ours any more; nil while it is.
+func (h *held) isLost() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lost
 }
 
 // renew writes our sign of life. A lease that changed is read again: the answer
@@ -108,11 +133,8 @@ func (h *held) renew(ctx context.Context) error {
 	return h.write(ctx, func(*coordinationv1.Lease) {})
 }
 
-// write renews the lease and changes it besides. The caller holds the mutex.
+// write renews the lease and changes it besides. It is the caller's turn.
 func (h *held) write(ctx context.Context, change func(*coordinationv1.Lease)) error {
-	if h.lost != nil {
-		return h.lost
-	}
 	for range 2 {
 		asked := h.journal.clock.Now()
 		written, err := h.journal.writeLease(ctx, h.seen, func(next *coordinationv1.Lease) error {
@@ -124,7 +146,7 @@ func (h *held) write(ctx context.Context, change func(*coordinationv1.Lease)) er
 		var changed *changedError
 		switch {
 		case err == nil:
-			h.seen, h.renewed = written, asked
+			h.see(written, asked)
 			return nil
 		case !errors.As(err, &changed):
 			return err
@@ -141,16 +163,24 @@ func (h *held) write(ctx context.Context, change func(*coordinationv1.Lease)) er
 			}
 			return h.lose(named(now), "")
 		}
-		h.seen = now
+		h.see(now, h.renewed)
 	}
 	return apierr.New(apierr.Transient, "conflict: the lease on %s changes too quickly to be renewed", h.target)
 }
 
+// see notes the lease as it is.
+func (h *held) see(now *coordinationv1.Lease, renewed time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seen, h.renewed = now, renewed
+}
+
 // lose notes that the lease is not ours any more, for good.
 func (h *held) lose(holder *journal.Holder, reason string) error {
-	h.lost = &apierr.Error{
-		Class: apierr.Conflict, Err: &journal.LostError{Target: h.target, Epoch: h.epoch, Holder: holder, Reason: reason},
-	}
+	lost := &journal.LostError{Target: h.target, Epoch: h.epoch, Holder: holder, Reason: reason}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = &apierr.Error{Class: apierr.Conflict, Err: lost}
 	return h.lost
 }
 
@@ -168,36 +198,42 @@ func (h *held) SetOpenRun(ctx context.Context, open journal.OpenRun) error {
 	if err != nil {
 		return err
 	}
-	return h.patiently(ctx, func(ctx context.Context) error {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		return h.write(ctx, func(next *coordinationv1.Lease) {
-			metav1.SetMetaDataAnnotation(&next.ObjectMeta, openAnnotation, string(raw))
-		})
+	name := func(next *coordinationv1.Lease) {
+		metav1.SetMetaDataAnnotation(&next.ObjectMeta, openAnnotation, string(raw))
+	}
+	return h.patiently(ctx, patience, func(ctx context.Context) error {
+		return h.inTurn(ctx, func(ctx context.Context) error { return h.write(ctx, name) })
 	})
 }
 
 // releaseLimit bounds what a run that is over still waits for.
 const releaseLimit = 10 * time.Second
 
-// Release ends the renewals and names no holder any more. The lease itself stays,
-// because its epoch must only grow.
+// Release ends the renewals and names no holder any more, for which it tries as long
+// as releaseLimit. The lease itself stays, because its epoch must only grow.
 func (h *held) Release(ctx context.Context) error {
 	h.stop()
 	h.gone.Wait()
-	ctx, cancel := clock.WithTimeout(ctx, h.journal.clock, releaseLimit)
-	defer cancel()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.renew(ctx); h.lost != nil {
-		return nil // another's by now
-	} else if err != nil {
+	err := h.patiently(ctx, releaseLimit, func(ctx context.Context) error { return h.inTurn(ctx, h.giveUp) })
+	if h.isLost() != nil {
+		return nil // given up now or before, or another's by now
+	}
+	_ = h.lose(nil, "it was released")
+	return err
+}
+
+// giveUp names no holder any more, once the lease was seen to be ours: the answer to
+// a renewal, or to an attempt before, may have been lost.
+func (h *held) giveUp(ctx context.Context) error {
+	if err := h.renew(ctx); err != nil {
 		return err
 	}
 	_, err := h.journal.writeLease(ctx, h.seen, func(next *coordinationv1.Lease) error {
 		next.Spec.HolderIdentity, next.Spec.RenewTime = nil, nil
 		return nil
 	})
-	_ = h.lose(nil, "it was released")
-	return err
+	if err != nil {
+		return err
+	}
+	return h.lose(nil, "it was released")
 }

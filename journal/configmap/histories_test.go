@@ -10,11 +10,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/journal"
 	"salve/journal/configmap"
 )
@@ -86,11 +88,14 @@ var oneHolder = porcupine.NondeterministicModel{
 	Equal: func(a, b any) bool { return a == b },
 }
 
-// stormy fails requests before and after they are executed, and holds some back.
+// stormy fails requests before and after they are executed, and all of them for a
+// while, in which a lease may be lost.
 type stormy struct {
 	next http.RoundTripper
 	mu   sync.Mutex
 	dice *rand.Rand
+	// calm is when the requests go through again.
+	calm time.Time
 }
 
 func (s *stormy) roll(sides int) int {
@@ -99,7 +104,20 @@ func (s *stormy) roll(sides int) int {
 	return s.dice.Intn(sides)
 }
 
+// lull tells whether nothing goes through, and may begin such a time.
+func (s *stormy) lull() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); s.dice.Intn(50) == 0 && s.calm.Before(now) {
+		s.calm = now.Add(time.Duration(s.dice.Intn(2500)) * time.Millisecond)
+	}
+	return time.Now().Before(s.calm)
+}
+
 func (s *stormy) RoundTrip(request *http.Request) (*http.Response, error) {
+	if s.lull() {
+		return nil, io.ErrUnexpectedEOF
+	}
 	switch s.roll(20) {
 	case 0:
 		return nil, io.ErrUnexpectedEOF // never sent
@@ -108,8 +126,6 @@ func (s *stormy) RoundTrip(request *http.Request) (*http.Response, error) {
 			StatusCode: http.StatusServiceUnavailable, Header: http.Header{"Content-Type": {"text/plain"}},
 			Body: io.NopCloser(strings.NewReader("overloaded")), Request: request,
 		}, nil
-	case 2:
-		time.Sleep(time.Duration(s.roll(150)) * time.Millisecond)
 	}
 	response, err := s.next.RoundTrip(request)
 	if err == nil && s.roll(12) == 0 {
@@ -122,6 +138,8 @@ func (s *stormy) RoundTrip(request *http.Request) (*http.Response, error) {
 
 // chronicle notes operations with their times.
 type chronicle struct {
+	// pause is how long a client at most thinks before it adds a line.
+	pause      time.Duration
 	mu         sync.Mutex
 	start      time.Time
 	operations []porcupine.Operation
@@ -136,8 +154,8 @@ func (c *chronicle) note(client int, operation any, do func() answer) answer {
 	if got.unknown {
 		returned = 1 << 60 // it may happen at any later time
 	}
-	c.operations = append(c.operations,
-		porcupine.Operation{ClientId: client, Input: operation, Call: called, Output: got, Return: returned})
+	c.operations = append(c.operations, porcupine.Operation{ClientId: client, Input: operation, Call: called,
+		Output: got, Return: returned})
 	return got
 }
 
@@ -159,8 +177,8 @@ func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journa
 	var lease journal.Lease
 	got := c.note(client, taken{}, func() answer {
 		var err error
-		lease, err = kept.Lock(limited,
-			journal.Claim{Target: "lamp/1", Holder: journal.Holder{Run: fmt.Sprint("client-", client)}})
+		lease, err = kept.Lock(limited, journal.Claim{Target: "lamp/1",
+			Holder: journal.Holder{Run: fmt.Sprint("client-", client)}})
 		got := outcome(err)
 		got.unknown = false
 		if err == nil {
@@ -189,6 +207,9 @@ func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journa
 		if !read.done {
 			return
 		}
+		if clock.Sleep(limited, clock.Real{}, time.Duration(dice.Int63n(int64(c.pause)+1))) != nil {
+			return
+		}
 		line := fmt.Sprintf("client %d epoch %d line %d", client, lease.Epoch(), n)
 		if dice.Intn(6) == 0 {
 			line += strings.Repeat(".", 100<<10) // begins another object
@@ -199,20 +220,26 @@ func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journa
 	}
 }
 
+// runners makes processes that share an API server; through sees a process's requests.
+type runners func(lease time.Duration, through func(http.RoundTripper) http.RoundTripper) *configmap.Journal
+
 // history lets clients work at once and gives what they saw.
-func (b *bench) history(seed int64, clients, rounds int, meanwhile func()) []porcupine.Operation {
-	b.Helper()
-	b.must(b.runner(time.Second, nil).Create(b.Context(), "run-1"))
-	c := &chronicle{start: time.Now()}
+func history(t *testing.T, runner runners, seed int64, pause time.Duration, clients, rounds int,
+	meanwhile func()) []porcupine.Operation {
+	t.Helper()
+	if err := runner(time.Second, nil).Create(t.Context(), "run-1"); err != nil {
+		t.Fatal(err)
+	}
+	c := &chronicle{start: time.Now(), pause: pause}
 	var all sync.WaitGroup
 	for client := range clients {
 		dice := rand.New(rand.NewSource(seed + int64(client)))
-		kept := b.runner(time.Second, func(next http.RoundTripper) http.RoundTripper {
+		kept := runner(time.Second, func(next http.RoundTripper) http.RoundTripper {
 			return &stormy{next: next, dice: rand.New(rand.NewSource(seed * int64(client+2)))}
 		})
 		all.Go(func() {
 			for range rounds {
-				c.work(b.Context(), client, kept, dice)
+				c.work(t.Context(), client, kept, dice)
 			}
 		})
 	}
@@ -221,8 +248,9 @@ func (b *bench) history(seed int64, clients, rounds int, meanwhile func()) []por
 	return c.operations
 }
 
-func (b *bench) linearizable(operations []porcupine.Operation) {
-	b.Helper()
+// linearizable checks a history, which has to show something.
+func linearizable(t *testing.T, operations []porcupine.Operation) {
+	t.Helper()
 	appends := 0
 	for _, operation := range operations {
 		if _, ok := operation.Input.(appended); ok && operation.Output.(answer).done {
@@ -230,22 +258,27 @@ func (b *bench) linearizable(operations []porcupine.Operation) {
 		}
 	}
 	if appends < 3 {
-		b.Errorf("only %d appends of %d operations: nothing is shown", appends, len(operations))
+		t.Errorf("only %d appends of %d operations: nothing is shown", appends, len(operations))
 	}
 	if got := porcupine.CheckOperationsTimeout(oneHolder.ToModel(), operations, time.Minute); got != porcupine.Ok {
-		b.Errorf("the history of %d operations is %s", len(operations), got)
+		t.Errorf("the history of %d operations is %s", len(operations), got)
 		for _, operation := range operations {
-			b.Logf("%d: %+.80v -> %+.120v", operation.ClientId, operation.Input, operation.Output)
+			t.Logf("%d: %+.80v -> %+.120v", operation.ClientId, operation.Input, operation.Output)
 		}
 	}
 }
 
 // TestHistoriesOfManyClients: requests, answers and both are lost and late.
 func TestHistoriesOfManyClients(t *testing.T) {
-	for _, seed := range []int64{1, 2} {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			b := newBench(t)
-			b.linearizable(b.history(seed, 4, 5, func() {}))
+	b := newBench(t)
+	linearizable(t, history(t, b.runner, 1, 0, 4, 5, func() {}))
+}
+
+// TestHistoriesOnVirtualTime: the same, on many seeds.
+func TestHistoriesOnVirtualTime(t *testing.T) {
+	for seed := range int64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			linearizable(t, history(t, configmap.InMemory(t), seed+1, time.Second, 4, 5, func() {}))
 		})
 	}
 }
@@ -253,7 +286,7 @@ func TestHistoriesOfManyClients(t *testing.T) {
 // TestHistoriesWhileTheAPIServerRestarts: and all clients lose it at once.
 func TestHistoriesWhileTheAPIServerRestarts(t *testing.T) {
 	b := newBench(t)
-	b.linearizable(b.history(3, 3, 4, func() {
+	linearizable(t, history(t, b.runner, 3, 0, 3, 4, func() {
 		time.Sleep(2 * time.Second)
 		b.plane.StopAPIServer(t)
 		b.plane.StartAPIServer(t)
@@ -266,17 +299,15 @@ func TestModelDiesForEachPromise(t *testing.T) {
 		return porcupine.Operation{Input: appended{seq, text}, Output: answer{done: true}}
 	}
 	for name, operations := range map[string][]porcupine.Operation{
-		"an epoch is given twice": {
-			{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 1}},
-		},
+		"an epoch is given twice": {{Input: taken{}, Output: answer{done: true, epoch: 1}},
+			{Input: taken{}, Output: answer{done: true, epoch: 1}}},
 		"two holders at once": {
 			{Input: taken{}, Output: answer{done: true, epoch: 1}}, {Input: taken{}, Output: answer{done: true, epoch: 2}},
 			{Input: checked{1}, Output: answer{done: true}},
 		},
 		"an append is lost": {line(1, "a"), {Input: readBack{}, Output: answer{done: true}}},
-		"appends are reordered": {
-			line(1, "a"), line(2, "b"), {Input: readBack{}, Output: answer{done: true, lines: "b\na\n"}},
-		},
+		"appends are reordered": {line(1, "a"), line(2, "b"),
+			{Input: readBack{}, Output: answer{done: true, lines: "b\na\n"}}},
 		"two appends at one place": {line(1, "a"), line(1, "b")},
 	} {
 		for i := range operations {

@@ -58,12 +58,16 @@ type Options struct {
 	Lease time.Duration
 }
 
+// sizes are those from which a part takes no further line, and of an export's pieces.
+type sizes struct{ part, chunk int }
+
 // Journal is the backend in a cluster. It is safe for concurrent use.
 type Journal struct {
 	client    kubernetes.Interface
 	clock     clock.Clock
 	namespace string
 	lease     time.Duration
+	sizes     sizes
 
 	mu    sync.Mutex
 	tails map[string]*part // the last part of the records that were written here
@@ -79,6 +83,7 @@ var _ journal.Store = (*Journal)(nil)
 func New(options Options) (*Journal, error) {
 	j := &Journal{
 		client: options.Client, clock: options.Clock, namespace: options.Namespace, lease: options.Lease,
+		sizes: sizes{part: fullAt, chunk: chunkSize},
 		tails: map[string]*part{}, firsts: map[string][]int{}, keys: map[string]journal.Key{},
 	}
 	if j.namespace == "" {

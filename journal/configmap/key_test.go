@@ -132,32 +132,6 @@ func TestGarbageIsInNobodysWay(t *testing.T) {
 	}
 }
 
-// TestLeaseEditedToASecondIsNotShorter: a living holder that renews less often is
-// not taken for dead.
-func TestLeaseEditedToASecondIsNotShorter(t *testing.T) {
-	b := newBench(t)
-	dead := &sleeper{}
-	lease, err := b.lock(b.runner(4*time.Second, dead.wrap), "run-1")
-	b.must(err)
-	dead.sleep(true)
-	leases := b.plane.Client().CoordinationV1().Leases(b.namespace)
-	list, err := leases.List(t.Context(), metav1.ListOptions{})
-	b.must(err)
-	edited, second := &list.Items[0], int32(1)
-	edited.Spec.LeaseDurationSeconds = &second
-	_, err = leases.Update(t.Context(), edited, metav1.UpdateOptions{})
-	b.must(err)
-	began := time.Now()
-	taken, err := b.lock(b.runner(4*time.Second, nil), "run-2")
-	b.must(err)
-	if took := time.Since(began); took < 4*time.Second {
-		t.Errorf("it was taken after %s of silence", took)
-	}
-	b.must(taken.Release(t.Context()))
-	dead.sleep(false)
-	_ = lease.Release(t.Context())
-}
-
 // TestNextHolderIsToldOfTheOpenRun: taking the lease forgets nothing of it.
 func TestNextHolderIsToldOfTheOpenRun(t *testing.T) {
 	b := newBench(t)

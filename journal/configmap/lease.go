@@ -210,7 +210,7 @@ func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, ide
 	}
 	now := metav1.NewMicroTime(j.clock.Now())
 	seconds := int32(j.lease / time.Second) //nolint:gosec // G115: at most LongestLease
-	transitions := int32(epoch) //nolint:gosec // G115: at most maxEpoch
+	transitions := int32(epoch)             //nolint:gosec // G115: at most maxEpoch
 	open, known := lease.Annotations[openAnnotation]
 	lease.Annotations = map[string]string{targetAnnotation: claim.Target, holderAnnotation: string(holder)}
 	if known {

@@ -125,14 +125,21 @@ func (j *Journal) Append(ctx context.Context, run string, seq int, line []byte) 
 // place writes a line where it belongs, unless it is there already.
 func (j *Journal) place(ctx context.Context, run string, seq int, text string) error {
 	tail := j.tails[run]
+	holder := tail // the part that the line is in, if it is there
 	if tail == nil {
 		parts, err := j.parts(ctx, run)
 		if err != nil {
 			return err
 		}
 		tail = parts[len(parts)-1]
+		holder = tail
+		for _, part := range parts { // others may have begun a part since the answer was lost
+			if _, found := part.lines[seq]; found {
+				holder = part
+			}
+		}
 	}
-	switch kept, found := tail.lines[seq]; {
+	switch kept, found := holder.lines[seq]; {
 	case found && kept == text:
 		j.tails[run] = tail
 		return nil
@@ -141,7 +148,7 @@ func (j *Journal) place(ctx context.Context, run string, seq int, text string) e
 	case tail.last() != seq-1 && !(len(tail.lines) == 0 && seq == 1):
 		return apierr.New(apierr.Conflict, "the record ends at line %d", tail.last())
 	}
-	if tail.size > 0 && tail.size+len(text) > fullAt && !tail.full {
+	if tail.size > 0 && tail.size+len(text) > j.sizes.part && !tail.full {
 		if err := j.edit(ctx, run, tail, map[string]any{"immutable": true}); err != nil {
 			return err
 		}
@@ -321,8 +328,10 @@ func (j *Journal) readParts(ctx context.Context, run string) (int, error) {
 		switch {
 		case err != nil && apierr.ClassOf(err) == apierr.Missing && n == 1:
 			return 0, &journal.MissingError{Run: run, Where: j.Where()}
-		case err != nil && apierr.ClassOf(err) == apierr.Missing, err == nil && n == maxParts:
+		case err != nil && apierr.ClassOf(err) == apierr.Missing:
 			return n - 1, nil
+		case err == nil && n == maxParts:
+			return n, nil
 		case err != nil:
 			return 0, err
 		}
