@@ -11,7 +11,8 @@ import (
 	"salve/internal/kubetest"
 )
 
-// rollouts is a pipeline whose step waits for a file, and which runners with journals and environments of their own run.
+// rollouts is a pipeline whose step waits for a file, and which runners with journals and environments of their own
+// run.
 type rollouts struct {
 	*testing.T
 	folder string
@@ -84,7 +85,8 @@ const patienceOfTests = 30 * time.Second
 // isHeld checks that a command is refused, because another runner is at work.
 func (r *rollouts) isHeld(state, kubeconfig string, arguments ...string) {
 	r.Helper()
-	if code, log := r.runs(state, kubeconfig, arguments...); code != exitFailed || !strings.Contains(log, "is held by run ") {
+	code, log := r.runs(state, kubeconfig, arguments...)
+	if code != exitFailed || !strings.Contains(log, "is held by run ") {
 		r.Errorf("%s: exit code %d: %s", strings.Join(arguments, " "), code, log)
 	}
 }
@@ -131,7 +133,8 @@ func TestRolloutWithoutAStateFolderWarns(t *testing.T) {
 		}
 	}
 	code, log := r.runs("file", "", r.run("--journal", r.in("j"), "--logs", r.in("logs"))...)
-	if code != exitDecided || !strings.Contains(log, "No lease of this machine is taken, runs in other folders are not seen: ") {
+	const warning = "No lease of this machine is taken, runs in other folders are not seen: "
+	if code != exitDecided || !strings.Contains(log, warning) {
 		t.Errorf("exit code %d: %s", code, log)
 	}
 }

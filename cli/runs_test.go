@@ -53,7 +53,8 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 		if err := os.RemoveAll(filepath.Join(folder, "runs", "run-1")); err != nil {
 			t.Fatal(err)
 		}
-		lists(exitNeedsAttention, []string{"run-1", stateLost, "record lost: ", "2 runs", "2 open, 0 broken"}, "--journal", folder)
+		lists(exitNeedsAttention, []string{"run-1", stateLost, "record lost: ", "2 runs", "2 open, 0 broken"},
+			"--journal", folder)
 		if err := os.WriteFile(filepath.Join(folder, "leases", "planted.json"), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +62,9 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 	})
 	t.Run("cluster", func(t *testing.T) {
 		plane := kubetest.Start(t)
-		store, err := configmap.New(configmap.Options{Client: plane.Client(), Clock: clock.Real{}, Namespace: configmap.DefaultNamespace, Lease: configmap.DefaultLease})
+		store, err := configmap.New(configmap.Options{
+			Client: plane.Client(), Clock: clock.Real{}, Namespace: configmap.DefaultNamespace, Lease: configmap.DefaultLease,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +91,8 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 // TestInvalidRunNamesAreShownBounded: by every command that takes one, and with nothing opened.
 func TestInvalidRunNamesAreShownBounded(t *testing.T) {
 	name := strings.Repeat("x", 100_000)
-	for _, command := range [][]string{{"resume", name}, {"runs", "show", name}, {"explain", name}, {"runs", "abandon", name},
+	for _, command := range [][]string{{"resume", name}, {"runs", "show", name}, {"explain", name},
+		{"runs", "abandon", name},
 		{"runs", "export", name, "f"}, {"runs", "import", name, "f"}, {"runs", "show", "../x"}, {"runs", "show", ""}} {
 		code, stdout, stderr := runProgram(BuiltIn(), noVariables, command...)
 		if code != exitUsage || !strings.Contains(stderr, "invalid run name") || len(stdout)+len(stderr) > 400 {
@@ -100,9 +104,12 @@ func TestInvalidRunNamesAreShownBounded(t *testing.T) {
 // TestEmptyFlagsAreRefused: a variable that is not set must not mean the default.
 func TestEmptyFlagsAreRefused(t *testing.T) {
 	for _, command := range [][]string{
-		{"runs", "list", "--journal", ""}, {"runs", "list", "--kubeconfig", ""}, {"runs", "list", "--kubeconfig", "k", "--context", ""},
-		{"pipeline", "run", "p.yaml", "--journal", ""}, {"pipeline", "run", "p.yaml", "--config", ""}, {"pipeline", "run", "p.yaml", "--logs", ""},
-		{"pipeline", "run", "p.yaml", "--junit", ""}, {"pipeline", "run", "p.yaml", "--timeline", ""}, {"resume", "run-1", "--pipeline", ""},
+		{"runs", "list", "--journal", ""}, {"runs", "list", "--kubeconfig", ""},
+		{"runs", "list", "--kubeconfig", "k", "--context", ""},
+		{"pipeline", "run", "p.yaml", "--journal", ""}, {"pipeline", "run", "p.yaml", "--config", ""},
+		{"pipeline", "run", "p.yaml", "--logs", ""},
+		{"pipeline", "run", "p.yaml", "--junit", ""}, {"pipeline", "run", "p.yaml", "--timeline", ""},
+		{"resume", "run-1", "--pipeline", ""},
 		{"run", "aks-recreate-pool", "--journal", ""}, {"run", "aks-recreate-pool", "--role", ""},
 		{"run", "remove-operator", "--bundle", ""}, {"run", "rescue-stranded-pods", "--prowjob-namespace", ""},
 	} {
@@ -115,7 +122,8 @@ func TestEmptyFlagsAreRefused(t *testing.T) {
 
 // TestConflictingAnswersAreRefused: the same one twice is one.
 func TestConflictingAnswersAreRefused(t *testing.T) {
-	code, _, stderr := runProgram(BuiltIn(), noVariables, "resume", "run-1", "--answer", "g/a=done", "--answer", "g/a=again")
+	code, _, stderr := runProgram(BuiltIn(), noVariables,
+		"resume", "run-1", "--answer", "g/a=done", "--answer", "g/a=again")
 	if code != exitUsage || !strings.Contains(stderr, "conflicting --answer for g/a: done and again") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

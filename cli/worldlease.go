@@ -44,7 +44,8 @@ func (a *app) withLeases(
 }
 
 // lockerInWorld hands out leases in a cluster; nil when there is none, or the record is there as well.
-func (s *journalFlags) lockerInWorld(ctx context.Context, kept *journal.Location, open clusterOpener) (journal.Locker, error) {
+func (s *journalFlags) lockerInWorld(ctx context.Context, kept *journal.Location, open clusterOpener) (journal.Locker,
+	error) {
 	cluster, err := open(ctx)
 	if err != nil || cluster == nil {
 		return nil, err

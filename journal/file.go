@@ -73,7 +73,8 @@ func CheckRunName(run string) error {
 	if len(run) > shown {
 		run = run[:shown] + "…"
 	}
-	return apierr.New(apierr.Terminal, "invalid run name %q: letters, digits, ., _ and -, at most 128, such as 20261122-021300-4f1a2b", run)
+	return apierr.New(apierr.Terminal,
+		"invalid run name %q: letters, digits, ., _ and -, at most 128, such as 20261122-021300-4f1a2b", run)
 }
 
 func (f *File) folder(run string) (string, error) {

@@ -98,7 +98,8 @@ func (f *File) lock(claim Claim) (*fileLease, error) {
 func (l *fileLease) take(claim Claim) error {
 	next := max(l.state.Epoch, claim.Above) + 1
 	if next > maxEpoch {
-		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold: lease file %s was edited. %s", next, l.file.shown(l.path), removeLease)
+		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold: lease file %s was edited. %s",
+			next, l.file.shown(l.path), removeLease)
 	}
 	var err error
 	if l.head, err = openHead(l.file.disk, l.path); err != nil {

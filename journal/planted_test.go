@@ -34,7 +34,8 @@ func TestPlantedFilesSayWhatToRemove(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = store.Lock(ctx, journal.Claim{Target: "lamp/1"})
-			want := "not a regular file, but a " + kind + ". hint: look at " + found[0] + "; make sure that no run is at work, then remove it"
+			want := "not a regular file, but a " + kind + ". hint: look at " + found[0] +
+				"; make sure that no run is at work, then remove it"
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s as %s: %v", end, kind, err)
 			}

@@ -112,7 +112,9 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 		}, "requires a guard or a precondition"},
 		"a failure as its success":    {func(r *runbook.Runbook) { r.Success = runbook.Failed }, "success"},
 		"a success that nobody knows": {func(r *runbook.Runbook) { r.Success = "banana" }, "success"},
-		"an ordered preflight":        {func(r *runbook.Runbook) { r.Preflight[0].After = []string{"open"} }, "preflight step"},
+		"an ordered preflight": {func(r *runbook.Runbook) {
+			r.Preflight[0].After = []string{"open"}
+		}, "preflight step"},
 		"a preflight with a rollback": {func(r *runbook.Runbook) {
 			back := step("untidy")
 			r.Preflight[0].Rollback = &back

@@ -206,7 +206,8 @@ func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, ide
 	epoch := max(epochOf(lease), claim.Above) + 1
 	if epoch > maxEpoch {
 		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold: lease %s was edited. "+
-			"hint: make sure that no run is at work, then kubectl -n %s delete lease %s", epoch, leaseName(claim.Target), j.namespace, leaseName(claim.Target))
+			"hint: make sure that no run is at work, then kubectl -n %s delete lease %s",
+			epoch, leaseName(claim.Target), j.namespace, leaseName(claim.Target))
 	}
 	now := metav1.NewMicroTime(j.clock.Now())
 	seconds := int32(j.lease / time.Second) //nolint:gosec // G115: at most LongestLease
