@@ -142,6 +142,68 @@ func TestHeadsAreVouchedForAgainAfterARestart(t *testing.T) {
 	}
 }
 
+// TestKilledWhileHeadsAreWritten: wherever a process is killed in it, the run can be
+// resumed, on the machine that it was begun on and after a restart.
+func TestKilledWhileHeadsAreWritten(t *testing.T) {
+	for _, started := range []string{boot(), "once more"} {
+		for cut := 1; cut <= 30; cut++ {
+			ctx, p := context.Background(), killed(t)
+			p.started, p.kills = started, true
+			p.cut = p.ops + cut
+			if lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"}); err == nil {
+				record, err := Load(ctx, on(p), "run-1")
+				if err == nil && record.Reopen(lease, noon) == nil {
+					_ = record.Append(ctx, Resumed, "", Resumption{})
+				}
+			}
+			p.cut, p.locks = -1, map[string]bool{}
+			lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"})
+			if err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			record, err := Load(ctx, on(p), "run-1")
+			if err != nil {
+				t.Fatalf("cut at %d: %v", cut, err)
+			}
+			if err := record.Reopen(lease, noon); err != nil {
+				t.Errorf("cut at %d: the run can't be resumed: %v", cut, err)
+			}
+		}
+	}
+}
+
+// TestKilledWhileTheNextRunBegins: the head of a run stands beside the lease before the
+// lease names it durably. The other way round it would look taken away.
+func TestKilledWhileTheNextRunBegins(t *testing.T) {
+	for cut := 1; cut <= 40; cut++ {
+		ctx, p := context.Background(), killed(t)
+		lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"})
+		if err == nil {
+			err = errors.Join(Forget(ctx, on(p), lease, "run-1"), lease.Release(ctx))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.kills, p.cut = true, p.ops+cut
+		if lease, err := on(p).Lock(ctx, Claim{Target: "lamp/1"}); err == nil {
+			header := Header{Run: "run-2", Runbook: "mend", Target: runbook.Target{ID: "lamp/1"}}
+			_, _ = Create(ctx, on(p), lease, noon, header)
+		}
+		p.cut, p.locks = -1, map[string]bool{}
+		lease, err = on(p).Lock(ctx, Claim{Target: "lamp/1"})
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		record, err := Load(ctx, on(p), "run-2")
+		if err != nil || len(record.Entries) == 0 {
+			continue // it was not begun
+		}
+		if err := record.Reopen(lease, noon); err != nil {
+			t.Errorf("cut at %d: the run can't be resumed: %v", cut, err)
+		}
+	}
+}
+
 func forge(p *platter, open OpenRun) {
 	headOn(p).data = nil
 	if err := (&headFile{&platterFile{p, "head", headOn(p)}}).write(open); err != nil {

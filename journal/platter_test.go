@@ -28,6 +28,9 @@ type platter struct {
 	idle string
 	// started names the start of the machine.
 	started string
+	// kills says that the process dies and the machine does not: a short write is then
+	// whole or not begun (a signal is taken between pages).
+	kills bool
 }
 
 var errPower = errors.New("the power is cut")
@@ -238,7 +241,9 @@ func (f *platterFile) ReadAt(into []byte, at int64) (int, error) {
 
 func (f *platterFile) WriteAt(from []byte, at int64) (int, error) {
 	if err := f.platter.effect(); err != nil {
-		f.node.put(from[:len(from)/2], at) // a write under way is torn
+		if !f.platter.kills {
+			f.node.put(from[:len(from)/2], at) // a write under way is torn
+		}
 		return 0, err
 	}
 	f.node.put(from, at)

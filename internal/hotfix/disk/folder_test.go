@@ -50,7 +50,9 @@ func TestEffectsAreInOrder(t *testing.T) {
 	check(t, err)
 	defer folder.Close()
 	check(t, folder.Replace("a", strings.NewReader("text"), 0o644))
-	want := "create .a.part, write .a.part, mode .a.part, sync .a.part, synced, rename a, sync folder of a, synced"
+	check(t, folder.Remove("a"))
+	want := "create .a.part, write .a.part, mode .a.part, sync .a.part, synced, rename a, sync folder of a, synced, " +
+		"remove a, sync folder of a, synced"
 	if got := strings.Join(effects, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
