@@ -14,41 +14,6 @@ import (
 	"salve/journal"
 )
 
-// TestRecordOfFormat1IsRefused: it was chained and not sealed, so that anybody may
-// have written it.
-func TestRecordOfFormat1IsRefused(t *testing.T) {
-	_, err := journal.Load(ctx, journal.NewFile("testdata/format-1"), "run-1")
-	var unsealed *journal.UnsealedError
-	if !errors.As(err, &unsealed) || unsealed.Format != 0 || unsealed.Target != "lamp/1" ||
-		!strings.Contains(err.Error(), "hint:") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestRecordOfFormat2IsRead(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/format-2")); err != nil {
-		t.Fatal(err)
-	}
-	// Mode 0600, which a checkout does not keep.
-	if err := os.Chmod(filepath.Join(dir, "key"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	record, err := journal.Load(ctx, journal.NewFile(dir), "run-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var size int
-	if _, err := record.Recall("size", &size); err != nil || size != 3 || record.Closed == nil ||
-		!record.Step("a").Finished() {
-		t.Errorf("size %d, %v, closed %v", size, err, record.Closed)
-	}
-	bundle, err := record.ReadExport(ctx, "bundle")
-	if err != nil || string(bundle) != "definition" {
-		t.Errorf("export %q, %v", bundle, err)
-	}
-}
-
 // TestForgedRecordIsNeverAdopted: a chain of hashes is anybody's to make.
 func TestForgedRecordIsNeverAdopted(t *testing.T) {
 	backend, file := written(t)

@@ -1,0 +1,132 @@
+package journal_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"salve/journal"
+)
+
+// TestRecordOfFormat1IsRefused: it was chained and not sealed, so that anybody may
+// have written it.
+func TestRecordOfFormat1IsRefused(t *testing.T) {
+	_, err := journal.Load(ctx, journal.NewFile("testdata/format-1"), "run-1")
+	var unsealed *journal.UnsealedError
+	if !errors.As(err, &unsealed) || unsealed.Format != 0 || unsealed.Target != "lamp/1" ||
+		!strings.Contains(err.Error(), "hint:") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// format2 is a copy of the fixture: the key has mode 0600, which a checkout does not keep.
+func format2(t *testing.T) *journal.File {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/format-2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return journal.NewFile(dir)
+}
+
+func TestRecordOfFormat2IsRead(t *testing.T) {
+	record := mustLoad(t, format2(t))
+	var size int
+	if _, err := record.Recall("size", &size); err != nil || size != 3 || record.Closed == nil ||
+		!record.Step("a").Finished() {
+		t.Errorf("size %d, %v, closed %v", size, err, record.Closed)
+	}
+	bundle, err := record.ReadExport(ctx, "bundle")
+	if err != nil || string(bundle) != "definition" {
+		t.Errorf("export %q, %v", bundle, err)
+	}
+}
+
+// TestEveryKindOfFormat2IsRead: the second record has an entry of each, with all that
+// it can hold.
+func TestEveryKindOfFormat2IsRead(t *testing.T) {
+	record, err := journal.Load(ctx, format2(t), "run-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing []string
+	for _, kind := range kinds(t) {
+		if !slices.ContainsFunc(record.Entries, func(e journal.Entry) bool { return string(e.Kind) == kind }) {
+			missing = append(missing, kind)
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("the fixture has no entry of %v", missing)
+	}
+	var login string
+	found, err := record.ReadBack(ctx, "login", &login)
+	if !found || err != nil || login != "--password=hunter2" {
+		t.Errorf("login %q, %v", login, err)
+	}
+	header := record.Header
+	if string(header.Inputs) != `{"watts":60,"login":"--password=hunter2"}` || header.Target.ID != "lamp/2" ||
+		header.Overrides["window"] != "incident 7" || header.Overrides["other"] != "incident 8" || header.Holder.PID != 42 {
+		t.Errorf("header %+v", header)
+	}
+	a, b, c := record.Step("a"), record.Step("b"), record.Step("c")
+	if !a.Finished() || !a.Last.Observed || b.Last.Result != journal.Failure || !b.Last.Refused || b.Crossed() || !c.Skipped() {
+		t.Errorf("steps %+v, %+v, %+v", a, b, c)
+	}
+	if record.Plan.Digest != "d1" || record.Parked.Question != "is the lamp on?" || record.RollingBack == nil ||
+		record.Closed.Reason != "given up" || record.MigratedTo != nil || record.Epoch != 7 {
+		t.Errorf("it is %+v", record.History)
+	}
+	var sent journal.Requests
+	if err := json.Unmarshal(record.Entries[5].Data, &sent); err != nil || sent.More != 3 || len(sent.Made) != 2 ||
+		sent.Made[0] != (journal.Request{Method: "PUT", Path: "/lamps/a", Status: 409, Count: 2}) {
+		t.Errorf("requests %+v, %v", sent, err)
+	}
+}
+
+// kinds are those of entry.go.
+func kinds(t *testing.T) (all []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "entry.go", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok {
+			if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "Kind" {
+				kind, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, kind)
+			}
+		}
+		return true
+	})
+	if len(all) < 16 {
+		t.Fatalf("only %v", all)
+	}
+	return all
+}
+
+// TestEachFormatHasItsFixture: whoever changes the format keeps a record of the one
+// before, and of the new one.
+func TestEachFormatHasItsFixture(t *testing.T) {
+	for format := 1; format <= journal.Format; format++ {
+		kept, err := filepath.Glob(fmt.Sprintf("testdata/format-%d/runs/*/journal.jsonl", format))
+		if err != nil || len(kept) == 0 {
+			t.Errorf("of format %d: %v, %v", format, kept, err)
+		}
+	}
+}
