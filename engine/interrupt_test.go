@@ -154,7 +154,7 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				var asked int
+				asked := -1 // until the interruption
 				waited := 0
 				b.Watch = func(event engine.Event) {
 					if event.Kind == engine.Waiting {
@@ -163,7 +163,12 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 				}
 				result := b.interrupted(func(interrupt func()) runbook.Runbook {
 					book := b.book()
-					row.at(b, &book, func() { asked = len(b.asked); interrupt() })
+					row.at(b, &book, func() {
+						if asked < 0 {
+							asked = len(b.asked)
+						}
+						interrupt()
+					})
 					return book
 				})
 				expect(t, result, row.ends, "interrupted")

@@ -114,6 +114,7 @@ func TestExportOfALostTargetEndsTheRun(t *testing.T) {
 func TestNoteThatCannotBeWrittenTakesNoOtherAlong(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 		b.Engine.Journal = &slowDisk{Store: b.Journal}
+		began := time.Now()
 		var steps []runbook.Step
 		for _, name := range []string{"first", "diary", "list", "novel"} {
 			step := s.step(name)
@@ -122,11 +123,11 @@ func TestNoteThatCannotBeWrittenTakesNoOtherAlong(t *testing.T) {
 				if name == "novel" {
 					text = strings.Repeat("x", journal.MaxLine)
 				}
-				late := time.Duration(0)
+				at := began.Add(time.Second)
 				if name != "first" {
-					late = time.Millisecond // while the first is written, which takes ten
+					at = at.Add(time.Millisecond) // while the first is written, which takes ten
 				}
-				if err := clock.Sleep(ctx, clock.Real{}, time.Second+late); err != nil {
+				if err := clock.Sleep(ctx, clock.Real{}, time.Until(at)); err != nil {
 					return err
 				}
 				return run.Note(ctx, name, text)

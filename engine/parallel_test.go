@@ -194,8 +194,8 @@ func TestLostLeaseOutlivesAnInterruption(t *testing.T) {
 			return s.book(2, floor, fence, s.step("roof"))
 		})
 		expect(t, result, runbook.NeedsAttention, "lease lost")
-		if story := b.story(); slices.Contains(story, "interrupted") {
-			t.Errorf("the journal of a superseded runner tells %q", story)
+		if story := b.story(); slices.Contains(story, "interrupted") || result.Unrecorded || result.Question != "" {
+			t.Errorf("ended %+v, the journal tells %q", result, story)
 		}
 	})
 }
@@ -218,10 +218,10 @@ func TestWhatEndsTheRunIsItsReason(t *testing.T) {
 func TestInterruptedWhileItLooksFirstNothingBegins(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 		cutOff := func(interrupt func()) runbook.Runbook {
-			step := s.step("floor")
-			step.Apply = untilItEnds
+			floor, shed := s.step("floor"), s.step("shed")
+			floor.Apply, shed.Apply = untilItEnds, untilItEnds
 			time.AfterFunc(time.Hour, interrupt)
-			return s.book(2, step, s.step("walls", "floor"))
+			return s.book(2, floor, shed)
 		}
 		b.interrupted(cutOff)
 		s.order, s.asked = nil, nil
@@ -231,12 +231,15 @@ func TestInterruptedWhileItLooksFirstNothingBegins(t *testing.T) {
 				interrupt()
 				return runbook.NotObserved(untilItEnds(ctx, run))
 			}
-			book.Steps = append(book.Steps, s.step("shed"))
 			return book
 		})
 		expect(t, result, runbook.NeedsAttention, "interrupted")
-		if len(s.order)+len(s.asked) > 0 {
-			t.Errorf("built %v, observed %v", s.order, s.asked)
+		if want := []string{"shed"}; len(s.order) > 0 || !slices.Equal(s.asked, want) {
+			t.Errorf("built %v, observed %v, want %v: once, for what is to be asked", s.order, s.asked, want)
+		}
+		story, want := b.story(), []string{"resumed", "interrupted", "parked needs-attention"}
+		if !slices.Equal(story[len(story)-3:], want) {
+			t.Errorf("the journal ends with %q, want %q", story[len(story)-3:], want)
 		}
 	})
 }

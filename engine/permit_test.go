@@ -313,27 +313,57 @@ func TestRequestsOfAFailedAttemptAreKept(t *testing.T) {
 // TestLateRequestsAndReportsHangOnNothing: what a step's code left running goes on when
 // the run has long ended.
 func TestLateRequestsAndReportsHangOnNothing(t *testing.T) {
+	for name, fails := range map[string]error{"of a step that is done": nil, "of one that failed": errStuck} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { late(t, fails) }) })
+	}
+}
+
+func late(t *testing.T, fails error) {
+	b := newBench(t)
+	book := b.book()
+	apply := book.Steps[0].Apply
+	over := make(chan error, 1)
+	book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
+		granted := permit.NewContext(t.Context(), runbook.PermitFrom(ctx))
+		go func() {
+			sent := answering{takes: time.Second}.request(granted, "/answered-late")
+			run.Report(runbook.Progress{Text: "still here"})
+			run.Summarize("late")
+			if err := request(granted, "/late"); apierr.ClassOf(err) != apierr.Conflict {
+				t.Errorf("a request after its step: %v", err)
+			}
+			over <- sent
+		}()
+		return errors.Join(answering{takes: time.Millisecond}.request(ctx, "/answered"), apply(ctx, run), fails)
+	}
+	b.run(book)
+	if err := <-over; err != nil {
+		t.Errorf("the request that was sent in time: %v", err)
+	}
+}
+
+// TestRequestUnderWayIsNotCountedWithItsLikes: nobody knows its answer.
+func TestRequestUnderWayIsNotCountedWithItsLikes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		book := b.book()
 		apply := book.Steps[0].Apply
-		over := make(chan error, 1)
 		book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
-			granted := permit.NewContext(t.Context(), runbook.PermitFrom(ctx))
-			go func() {
-				sent := answering{takes: time.Second}.request(granted, "/answered-late")
-				run.Report(runbook.Progress{Text: "still here"})
-				run.Summarize("late")
-				if err := request(granted, "/late"); apierr.ClassOf(err) != apierr.Conflict {
-					t.Errorf("a request after its step: %v", err)
-				}
-				over <- sent
-			}()
-			return errors.Join(request(ctx, "/a"), answering{takes: time.Millisecond}.request(ctx, "/b"), apply(ctx, run))
+			if err := request(ctx, "/a"); err != nil {
+				return err
+			}
+			go func() { _ = answering{takes: time.Hour}.request(context.WithoutCancel(ctx), "/a") }()
+			synctest.Wait()
+			return apply(ctx, run)
 		}
 		expect(t, b.run(book), runbook.Remediated, "")
-		if err := <-over; err != nil {
-			t.Errorf("the request that was sent in time: %v", err)
+		want := []journal.Request{
+			{Method: http.MethodDelete, Path: "/a", Status: http.StatusAccepted, Count: 1},
+			{Method: http.MethodDelete, Path: "/a", Count: 1},
 		}
+		if made := b.requests(); len(made) != 1 || !slices.Equal(made[0].Made, want) {
+			t.Errorf("the journal holds %+v, want %+v", made, want)
+		}
+		time.Sleep(2 * time.Hour) // the answer comes, and nobody hears it
 	})
 }
