@@ -104,8 +104,9 @@ func TestPoolIsNotDeletedWhileStandInDoesNotServe(t *testing.T) {
 
 func TestStandInIsNotRetiredBeforeNewNodesAreReady(t *testing.T) {
 	for name, hazard := range map[string]func(o somebody){
-		"they are cordoned":     func(o somebody) { o.cordons("system") },
-		"they lost their label": func(o somebody) { o.unlabels("system") },
+		"they are cordoned":                     func(o somebody) { o.cordons("system") },
+		"they lost their label":                 func(o somebody) { o.unlabels("system") },
+		"nodes of another pool got their label": func(o somebody) { o.replaces("system") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			promise(t, "", func(s *stage) {

@@ -124,6 +124,31 @@ func (o somebody) unlabels(pool string) {
 	o.patchNodes(pool, fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, poolLabel))
 }
 
+// replaces the nodes of a pool: each node of the other pools gets the pool's label, and
+// as many of its own are cordoned.
+func (o somebody) replaces(pool string) {
+	o.t.Helper()
+	list, err := o.world.Kubernetes().CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
+	o.must(err)
+	var own, others []string
+	for _, node := range list.Items {
+		switch label := node.Labels[poolLabel]; {
+		case label == pool:
+			own = append(own, node.Name)
+		case !strings.HasPrefix(node.Name, "aks-s"): // the stand-in goes on serving
+			others = append(others, node.Name)
+		}
+	}
+	if len(others) == 0 || len(others) > len(own) {
+		o.t.Errorf("%d nodes of other pools for %d of pool %s", len(others), len(own), pool)
+		return
+	}
+	for i, other := range others {
+		o.patchNode(other, fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, poolLabel, pool))
+		o.patchNode(own[i], `{"spec":{"unschedulable":true}}`)
+	}
+}
+
 func (o somebody) patchNodes(pool, patch string) {
 	o.t.Helper()
 	nodes := o.world.Kubernetes().CoreV1().Nodes()
