@@ -45,10 +45,12 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-aks-recreate-pool",
 		"--from-literal=key="+strings.Repeat("5a", 32))
 
-	s := serve(t, plane.KubeconfigOfRunner(t))
+	runner := plane.KubeconfigOfRunner(t)
+	s := serve(t, runner)
 	s.namespace = "salve-system"
 	s.exits(s.run(), 0)
 	s.recovered()
+	s.exits(s.salve("runs", "list", "--kubeconfig", runner, "--journal-namespace", s.namespace), 0)
 
 	used, given := plane.Requests(t, "runner"), rights(t)
 	for _, right := range used {

@@ -260,11 +260,11 @@ func TestStop(t *testing.T) {
 		result journal.ResultKind
 		reason string
 	}{
-		"it is cut off": {"touch ready; sleep 600", journal.Unknown,
+		"it is cut off": {": >ready; sleep 600", journal.Unknown,
 			"it was cut off: killed by signal 15 (terminated)"},
-		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; touch ready; while :; do sleep 0.05; done",
+		"it says that it failed": {"trap 'echo tidied; exit 9' TERM; : >ready; while :; do sleep 0.05; done",
 			journal.Failure, "exit code 9: tidied"},
-		"it finishes": {"trap : TERM; touch ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
+		"it finishes": {"trap : TERM; : >ready; sleep 0.3 || sleep 0.3; echo finished", journal.Done, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, test.script)
