@@ -81,7 +81,8 @@ func TestEveryKindOfFormat2IsRead(t *testing.T) {
 		t.Errorf("header %+v", header)
 	}
 	a, b, c := record.Step("a"), record.Step("b"), record.Step("c")
-	if !a.Finished() || !a.Last.Observed || b.Last.Result != journal.Failure || !b.Last.Refused || b.Crossed() || !c.Skipped() {
+	if !a.Finished() || !a.Last.Observed || b.Last.Result != journal.Failure || !b.Last.Refused || b.Crossed() ||
+		!c.Skipped() {
 		t.Errorf("steps %+v, %+v, %+v", a, b, c)
 	}
 	if record.Plan.Digest != "d1" || record.Parked.Question != "is the lamp on?" || record.RollingBack == nil ||
