@@ -31,6 +31,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "orders the mutants, where not all of them are tried")
 	sample := flag.Int("sample", 1<<30, "how many mutants are tried at most")
 	budget := flag.Duration("budget", 24*time.Hour, "how long mutants are tried")
+	parallel := flag.Int("parallel", runtime.NumCPU(), "how many mutants are tried at once")
 	least := flag.Float64("min", 90, "the `percentage` to be killed; below it the exit code is 1")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -39,7 +40,7 @@ func main() {
 	defer cancel()
 	all, err := read(*since, flag.Args())
 	if err == nil {
-		err = tryAll(ctx, all, *seed, *sample)
+		err = tryAll(ctx, all, *seed, *sample, *parallel)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -92,7 +93,7 @@ func read(since string, only []string) (asked []*bench, err error) {
 }
 
 // tryAll takes mutants by chance, so that a budget that ends early has seen a fair sample.
-func tryAll(ctx context.Context, all []*bench, seed uint64, sample int) error {
+func tryAll(ctx context.Context, all []*bench, seed uint64, sample, parallel int) error {
 	var jobs []func()
 	for _, b := range all {
 		b.ready = sync.OnceFunc(func() { b.failed = b.compile(ctx) })
@@ -104,7 +105,7 @@ func tryAll(ctx context.Context, all []*bench, seed uint64, sample int) error {
 		}
 	}
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
-	workers, places := sync.WaitGroup{}, make(chan struct{}, runtime.NumCPU())
+	workers, places := sync.WaitGroup{}, make(chan struct{}, parallel)
 	for _, try := range jobs[:min(sample, len(jobs))] {
 		places <- struct{}{}
 		workers.Go(func() { try(); <-places })

@@ -73,7 +73,7 @@ func TestTestsThatFailWithoutAMutantAreAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tryAll(t.Context(), all, 1, 1); err == nil || !strings.Contains(err.Error(), "broken") {
+	if err := tryAll(t.Context(), all, 1, 1, 1); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("broken tests gave %v", err)
 	}
 }
@@ -122,7 +122,7 @@ func survey(t *testing.T, ctx context.Context, seed uint64, sample int) (string,
 	t.Helper()
 	all, err := read("", nil)
 	if err == nil {
-		err = tryAll(ctx, all, seed, sample)
+		err = tryAll(ctx, all, seed, sample, 2)
 	}
 	if err != nil {
 		t.Fatal(err)
