@@ -31,8 +31,11 @@ var (
 	resourceNotFound   = []string{"ResourceNotFound", "NotFound"}
 	deploymentNotFound = []string{"DeploymentNotFound"}
 	groupNotFound      = []string{"ResourceGroupNotFound"}
-	// operationNotFound are those of the operations of AKS and of deployments.
-	operationNotFound = []string{"NotFound", "ResourceNotFound", "OperationNotFound", "DeploymentOperationNotFound"}
+	// operationNotFound are those of the operations of AKS and of deployments, whose
+	// status can answer DeploymentNotFound: https://github.com/Azure/azure-cli/issues/28834.
+	operationNotFound = []string{
+		"NotFound", "ResourceNotFound", "OperationNotFound", "DeploymentOperationNotFound", "DeploymentNotFound",
+	}
 )
 
 // isNotFound tells whether ARM answered 404 with one of the codes.

@@ -33,9 +33,18 @@ func classify(err error) error {
 // way: the resource has to be read again.
 func isConflict(code string) bool {
 	switch code {
-	case "OriginalEtagNotExpect", "ResourceOperationFailure", "OperationPreempted": // an operation was pushed aside
+	// Another operation took this one's place:
+	// https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-codes/aksoperationpreempted-error
+	case "AKSOperationPreempted", "AKSOperationPreemptedByDelete", "OperationPreempted":
 		return true
-	case "OperationNotAllowed", "EtagMismatch": // a 400 that means "another operation is in progress"
+	// The resource changed since it was read: https://github.com/Azure/terraform-azurerm-aks/issues/604 and, inside
+	// ResourceOperationFailure, https://github.com/kaito-project/kaito/issues/2075.
+	case "EtagMismatch", "OriginalEtagNotExpect", "ResourceOperationFailure":
+		return true
+	// Another operation is in progress; of an exhausted quota too, which the message alone tells, and no message
+	// decides here:
+	// https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-codes/operationnotallowed-error
+	case "OperationNotAllowed":
 		return true
 	}
 	return false
@@ -99,7 +108,8 @@ func Code(err error) string {
 }
 
 // RefusedByQuota tells whether AKS or Compute refused for lack of quota, so that a
-// smaller request might pass.
+// smaller request might pass:
+// https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-codes/quota-exceeded-error
 func RefusedByQuota(err error) bool {
 	switch Code(err) {
 	case "ErrCode_InsufficientVCPUQuota", "InsufficientVCPUQuota", "QuotaExceeded", "InsufficientQuota":

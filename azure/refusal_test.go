@@ -71,6 +71,22 @@ func TestErrorsAreOneBoundedLine(t *testing.T) {
 	}
 }
 
+// TestAnotherChangeInTheWayIsAConflict, whatever status ARM sends the code with.
+func TestAnotherChangeInTheWayIsAConflict(t *testing.T) {
+	for _, code := range []string{
+		"AKSOperationPreempted", "AKSOperationPreemptedByDelete", "OperationPreempted", "EtagMismatch",
+		"OriginalEtagNotExpect", "ResourceOperationFailure", "OperationNotAllowed",
+	} {
+		scripted(t, map[string]reply{"GET " + clusterPath: {status: 400, body: refusedWith(code)}}, func(
+			t *testing.T, client *azure.Client,
+		) {
+			if _, err := client.Cluster(context.Background(), "fleet", "aks-1"); apierr.ClassOf(err) != apierr.Conflict {
+				t.Errorf("%s is class %s", code, apierr.ClassOf(err))
+			}
+		})
+	}
+}
+
 // TestClassIsNotReadFromTheText: the same words in a message change nothing.
 func TestClassIsNotReadFromTheText(t *testing.T) {
 	for body, want := range map[string]apierr.Class{

@@ -99,6 +99,7 @@ func TestForgottenOperationSaysNothingOfItsResource(t *testing.T) {
 		"not found": {reply{status: 404, body: refusedWith("NotFound")}, true, apierr.Transient},
 		"of deployments": {reply{status: 404, body: refusedWith("DeploymentOperationNotFound")},
 			true, apierr.Transient},
+		"of a deployment":  {reply{status: 404, body: refusedWith("DeploymentNotFound")}, true, apierr.Transient},
 		"of another cloud": {reply{status: 404, body: refusedWith("SubscriptionNotFound")}, false, apierr.Denied},
 		"of a proxy":       {reply{status: 404, body: "<html>"}, false, apierr.Denied},
 		"that leads elsewhere": {

@@ -72,8 +72,8 @@ func help(command *cobra.Command, _ []string) {
 }
 
 // examples show a command of a runbook, and what comes before and after it.
-func (a *app) examples(asked verb, offered entry) string {
-	runbook, target := offered.name(), offered.example()
+func (a *app) examples(asked verb, definition entry) string {
+	runbook, target := definition.name(), definition.example()
 	if target == "" {
 		return ""
 	}

@@ -60,15 +60,17 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 
 // surroundings are what pipelines are validated against on this machine.
 func (a *app) surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
-	return pipeline.Environment{Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.offered()}
+	return pipeline.Environment{
+		Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.pipelineRunbooks(),
+	}
 }
 
-// offered are the runbooks that there are, as pipelines see them.
-func (a *app) offered() map[string]pipeline.Offered {
-	all := map[string]pipeline.Offered{}
+// pipelineRunbooks are the runbooks that there are, as pipelines see them.
+func (a *app) pipelineRunbooks() map[string]pipeline.RegisteredRunbook {
+	all := map[string]pipeline.RegisteredRunbook{}
 	for _, entry := range a.entries() {
 		_, flags := inputFlags(entry)
-		one := pipeline.Offered{Refuses: func(input string, value any) error { return give(flags, input, value) }}
+		one := pipeline.RegisteredRunbook{Refuses: func(input string, value any) error { return give(flags, input, value) }}
 		flags.VisitAll(func(flag *pflag.Flag) { one.Inputs = append(one.Inputs, flag.Name) })
 		if flag := flags.Lookup("budget"); flag != nil {
 			one.Budget, _ = time.ParseDuration(flag.DefValue) // 0 is unknown

@@ -32,8 +32,8 @@ type deployAction struct {
 	app  *app
 	kept *journal.Location
 	// cloud are the ways to Azure.
-	cloud cloudFlags
-	desk  *deployment.Renderer
+	cloud    cloudFlags
+	renderer *deployment.Renderer
 	// serviceGroup tells the steps of two pipelines apart in one resource group.
 	serviceGroup string
 
@@ -46,7 +46,7 @@ func (j *pipelineRun) deployAction() *deployAction {
 	return &deployAction{
 		app: j.app, kept: j.leased, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup,
 		subscriptions: map[string]string{},
-		desk: &deployment.Renderer{
+		renderer: &deployment.Renderer{
 			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},
 		},
 	}
@@ -59,12 +59,12 @@ func (*deployAction) Capabilities() rollout.Capabilities {
 
 // Check reads the step's files.
 func (d *deployAction) Check(ctx context.Context, step *pipeline.Step) error {
-	return d.desk.Check(ctx, step)
+	return d.renderer.Check(ctx, step)
 }
 
 // Secret tells of variables that become secure parameters.
 func (d *deployAction) Secret(step *pipeline.Step, variable string) bool {
-	return d.desk.Secret(step, variable)
+	return d.renderer.Secret(step, variable)
 }
 
 // Run deploys, or resumes what an earlier process began.
@@ -77,7 +77,7 @@ func (d *deployAction) Run(ctx context.Context, attempt *rollout.Attempt) rollou
 }
 
 func (d *deployAction) run(ctx context.Context, attempt *rollout.Attempt) (rollout.Outcome, error) {
-	written, err := d.desk.Order(ctx, attempt.Step, attempt.Given)
+	written, err := d.renderer.Order(ctx, attempt.Step, attempt.Variables)
 	if err != nil {
 		return rollout.Outcome{}, err
 	}
@@ -238,7 +238,7 @@ func (d *deployAction) outputs(
 
 // Preview asks ARM what would change.
 func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
-	written, err := d.desk.Order(ctx, attempt.Step, attempt.Given)
+	written, err := d.renderer.Order(ctx, attempt.Step, attempt.Variables)
 	if err != nil {
 		return "", err
 	}
@@ -252,5 +252,5 @@ func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 			return "", err
 		}
 	}
-	return strings.Join(append(written.Shown(attempt.Given), says), "\n"), nil
+	return strings.Join(append(written.Shown(attempt.Variables), says), "\n"), nil
 }

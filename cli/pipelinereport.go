@@ -95,7 +95,7 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 	}
 	for _, preview := range previews {
 		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
-		for _, variable := range preview.Given {
+		for _, variable := range preview.Variables {
 			line := fmt.Sprintf("%s=%s", variable.Name, redact.Redact([]byte(variable.Text)))
 			if variable.Run != "" {
 				line += fmt.Sprintf(" (as in run %s)", variable.Run)

@@ -35,9 +35,9 @@ func (*runbookAction) Capabilities() rollout.Capabilities {
 func (*runbookAction) Check(context.Context, *pipeline.Step) error { return nil }
 
 func (b *runbookAction) entry(step *pipeline.Step) (entry, error) {
-	for _, offered := range b.app.entries() {
-		if offered.name() == step.Runbook.Runbook.Value {
-			return offered, nil
+	for _, definition := range b.app.entries() {
+		if definition.name() == step.Runbook.Runbook.Value {
+			return definition, nil
 		}
 	}
 	return nil, fmt.Errorf("runbook %q not found", step.Runbook.Runbook.Value)
@@ -45,15 +45,15 @@ func (b *runbookAction) entry(step *pipeline.Step) (entry, error) {
 
 // invocation makes the invocation of a step.
 func (b *runbookAction) invocation(attempt *rollout.Attempt, verb verb) (*invocation, error) {
-	offered, err := b.entry(attempt.Step)
+	definition, err := b.entry(attempt.Step)
 	if err != nil {
 		return nil, err
 	}
-	asked, flags := inputFlags(offered)
+	asked, flags := inputFlags(definition)
 	asked.cloud = b.cloud
-	for _, given := range attempt.Given {
-		if err := give(flags, given.Name, given.Value); err != nil {
-			return nil, fmt.Errorf("input %s: %w", given.Name, err)
+	for _, variable := range attempt.Variables {
+		if err := give(flags, variable.Name, variable.Value); err != nil {
+			return nil, fmt.Errorf("input %s: %w", variable.Name, err)
 		}
 	}
 	person := *b.app
@@ -63,10 +63,10 @@ func (b *runbookAction) invocation(attempt *rollout.Attempt, verb verb) (*invoca
 		}
 		return ""
 	}
-	if err := offered.read(&person, asked, flags); err != nil {
+	if err := definition.read(&person, asked, flags); err != nil {
 		return nil, err
 	}
-	factory, err := offered.factory(&person, asked)
+	factory, err := definition.factory(&person, asked)
 	if err != nil {
 		return nil, err
 	}

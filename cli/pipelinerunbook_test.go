@@ -130,7 +130,7 @@ func TestUndecidedRunbook(t *testing.T) {
 	contains(t, said, "Rolled out Example.Management")
 }
 
-// TestRunbookInputs are judged before anything begins.
+// TestRunbookInputs are validated before anything begins.
 func TestRunbookInputs(t *testing.T) {
 	b := newBench(t, "healthy")
 	text := managementPipeline(b)

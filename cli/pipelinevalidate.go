@@ -62,7 +62,7 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	}
 	changes := changes{ref: asked.changedSince, repositories: map[string]*changedfiles.Since{}}
 	var files []*pipeline.File
-	judged := 0
+	validated := 0
 	for _, path := range paths {
 		file, wrong, err := readPipeline(path)
 		if err != nil {
@@ -75,7 +75,7 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 		if !changed {
 			continue
 		}
-		judged++
+		validated++
 		found = append(found, wrong...)
 		if file == nil {
 			continue
@@ -91,16 +91,16 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}
-	return a.found(ctx, asked, found, verdict(asked, len(paths), judged, found))
+	return a.found(ctx, asked, found, verdict(asked, len(paths), validated, found))
 }
 
 // deployable validates what the ARM steps of a pipeline deploy.
 func deployable(ctx context.Context, file *pipeline.File) diagnostic.List {
-	desk := &deployment.Renderer{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
+	renderer := &deployment.Renderer{Folder: file.Folder(), Config: file.Config(), Clock: clock.RealClock{}}
 	var found diagnostic.List
 	for _, step := range file.Steps() {
 		if step.ARM != nil {
-			found = append(found, desk.Diagnose(ctx, step)...)
+			found = append(found, renderer.Diagnose(ctx, step)...)
 		}
 	}
 	return found
@@ -138,11 +138,11 @@ func (c changes) of(ctx context.Context, file *pipeline.File, config *pipeline.C
 	return changed, nil
 }
 
-func verdict(asked *validateRequest, given, judged int, found diagnostic.List) string {
-	files := report.Count(judged, "pipeline", "pipelines")
+func verdict(asked *validateRequest, given, validated int, found diagnostic.List) string {
+	files := report.Count(validated, "pipeline", "pipelines")
 	if asked.changedSince != "" {
 		files = fmt.Sprintf("%d of %s changed since %s",
-			judged, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
+			validated, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
 	}
 	errors := found.Errors()
 	if len(found) == 0 {

@@ -79,8 +79,8 @@ func (a *app) validateRunbooks() error {
 		if provider == nil {
 			return fmt.Errorf("invalid program: runbook %d is nil", i+1)
 		}
-		offered := provider.entry()
-		name := offered.name()
+		definition := provider.entry()
+		name := definition.name()
 		switch {
 		case !runbookName.MatchString(name):
 			return fmt.Errorf("invalid program: runbook name %q: want lower-case letters, digits and hyphens", name)
@@ -88,7 +88,7 @@ func (a *app) validateRunbooks() error {
 			return fmt.Errorf("invalid program: duplicate runbook %q", name)
 		}
 		names[name] = true
-		if err := errors.Join(offered.validate(), a.validateFlags(offered)); err != nil {
+		if err := errors.Join(definition.validate(), a.validateFlags(definition)); err != nil {
 			return fmt.Errorf("invalid program: runbook %q: %w", name, err)
 		}
 	}
@@ -96,7 +96,7 @@ func (a *app) validateRunbooks() error {
 }
 
 // validateFlags finds flags that a command has already.
-func (a *app) validateFlags(offered entry) (err error) {
+func (a *app) validateFlags(definition entry) (err error) {
 	defer func() {
 		if redefined := recover(); redefined != nil { // so pflag tells of it
 			err = fmt.Errorf("%v", redefined)
@@ -104,7 +104,7 @@ func (a *app) validateFlags(offered entry) (err error) {
 	}()
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
-		a.addFlags(command, verb, offered, &request{})
+		a.addFlags(command, verb, definition, &request{})
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
 			return errors.New("flag redefined: output and verbosity are flags of every command")
 		}
@@ -114,9 +114,9 @@ func (a *app) validateFlags(offered entry) (err error) {
 
 // entryOf is the entry for an open run.
 func (a *app) entryOf(header journal.Header) (entry, error) {
-	for _, offered := range a.entries() {
-		if offered.name() == header.Runbook {
-			return offered, nil
+	for _, definition := range a.entries() {
+		if definition.name() == header.Runbook {
+			return definition, nil
 		}
 	}
 	if header.Runbook == armdeployment.Name {

@@ -49,8 +49,8 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 		}
 	}
 	inputs := poolInputs{Inputs: request.inputs, Role: role}
-	offered := &aksEntry[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
-	e := newInvocation(a, request, &aksFactory[poolInputs]{entry: offered, world: AKS(asked.World)}, act)
+	definition := &aksEntry[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
+	e := newInvocation(a, request, &aksFactory[poolInputs]{entry: definition, world: AKS(asked.World)}, act)
 	e.scenario = asked.Scenario
 	if asked.DryRun {
 		e.verb = plan

@@ -77,12 +77,12 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 func (a *app) resumeRunbook(
 	command *cobra.Command, asked *request, kept *journal.Location, record *journal.Record,
 ) error {
-	offered, err := a.entryOf(record.Header)
+	definition, err := a.entryOf(record.Header)
 	if err != nil {
 		return err
 	}
 	a.logCalls()
-	factory, err := offered.resumed(a, asked, record.Header)
+	factory, err := definition.resumed(a, asked, record.Header)
 	if err != nil {
 		return err
 	}

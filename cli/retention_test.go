@@ -48,16 +48,16 @@ func TestOldRunsAreDeletedAtTheEndOfARun(t *testing.T) {
 		want      int
 		kept      bool
 	}{
-		"by default":                       {},
-		"switched off by flag":             {arguments: []string{"--retention", "0"}, kept: true},
-		"switched off by variable":         {variable: "0", kept: true},
-		"a flag wins":                      {arguments: []string{"--retention", "24h"}, variable: "0"},
-		"for longer":                       {arguments: []string{"--retention", "9000h"}, kept: true},
-		"a flag that can't be meant":       {arguments: []string{"--retention", "-1h"}, want: exitUsage, kept: true},
-		"a variable that can't be meant":   {variable: "-1h", want: exitUsage, kept: true},
-		"a variable that is no duration":   {variable: "long", want: exitUsage, kept: true},
-		"a plan deletes nothing":           {arguments: []string{"--dry-run"}, kept: true},
-		"a run that was refused, by usage": {arguments: []string{"--wait-for-lease", "-1s"}, want: exitUsage, kept: true},
+		"by default":                         {},
+		"switched off by flag":               {arguments: []string{"--retention", "0"}, kept: true},
+		"switched off by variable":           {variable: "0", kept: true},
+		"a flag wins":                        {arguments: []string{"--retention", "24h"}, variable: "0"},
+		"for longer":                         {arguments: []string{"--retention", "9000h"}, kept: true},
+		"a negative span":                    {arguments: []string{"--retention", "-1h"}, want: exitUsage, kept: true},
+		"a negative span in the environment": {variable: "-1h", want: exitUsage, kept: true},
+		"a variable that is no duration":     {variable: "long", want: exitUsage, kept: true},
+		"a plan deletes nothing":             {arguments: []string{"--dry-run"}, kept: true},
+		"a run that was refused, by usage":   {arguments: []string{"--wait-for-lease", "-1s"}, want: exitUsage, kept: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "healthy")

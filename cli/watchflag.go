@@ -11,7 +11,7 @@ import (
 )
 
 // addWatch gives check the early alarm.
-func (a *app) addWatch(command *cobra.Command, offered entry, asked *request) {
+func (a *app) addWatch(command *cobra.Command, definition entry, asked *request) {
 	watch := false
 	command.Flags().BoolVar(&watch, "watch", false, "stay, print a line for each change, and exit 1 at the first alarm")
 	once := command.RunE
@@ -19,19 +19,19 @@ func (a *app) addWatch(command *cobra.Command, offered entry, asked *request) {
 		if !watch {
 			return once(command, arguments)
 		}
-		if err := offered.read(a, asked, command.Flags()); err != nil {
+		if err := definition.read(a, asked, command.Flags()); err != nil {
 			return err
 		}
-		return a.watchWorld(command.Context(), offered, asked)
+		return a.watchWorld(command.Context(), definition, asked)
 	}
 }
 
-func (a *app) watchWorld(parent context.Context, offered entry, asked *request) error {
+func (a *app) watchWorld(parent context.Context, definition entry, asked *request) error {
 	watched, leave := context.WithCancel(parent)
 	defer leave()
 	ctx, done := interruptible(watched, func(line string) { fmt.Fprintln(a.stderr, line) })
 	defer done()
-	found, err := offered.watch(ctx, a, asked, func(line string) {
+	found, err := definition.watch(ctx, a, asked, func(line string) {
 		if fmt.Fprintln(a.stdout, line); a.unread() {
 			leave()
 		}

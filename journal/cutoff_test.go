@@ -77,7 +77,7 @@ func TestOneLockerOfBothLocationsIsAskedOnce(t *testing.T) {
 	world := journal.NewMemory()
 	from.Locker, to.Locker = journal.Lockers{world, from.Locker}, journal.Lockers{world, to.Locker}
 	begin(t, from)
-	moved, err := carry(from, to)
+	moved, err := migrate(from, to)
 	if err != nil || moved.Epoch <= 5 {
 		t.Fatalf("%+v, %v", moved, err)
 	}
@@ -93,13 +93,13 @@ func TestOneLockerOfBothLocationsIsAskedOnce(t *testing.T) {
 func TestWhatCannotBeMoved(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	var missing *journal.MissingError
-	if _, err := carry(from, to); !errors.As(err, &missing) {
+	if _, err := migrate(from, to); !errors.As(err, &missing) {
 		t.Errorf("a run that isn't there: %v", err)
 	}
 	if err := from.Create(ctx, "run-1"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Missing || err == nil ||
+	if _, err := migrate(from, to); apierr.ClassOf(err) != apierr.Missing || err == nil ||
 		!strings.Contains(err.Error(), "is empty") {
 		t.Errorf("a run without an entry: %v", err)
 	}
@@ -112,14 +112,14 @@ func TestWhatCannotBeMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *journal.HeldError
-	if _, err := carry(from, to); !errors.As(err, &held) || held.Holder.Host != "ci-7" ||
+	if _, err := migrate(from, to); !errors.As(err, &held) || held.Holder.Host != "ci-7" ||
 		!strings.Contains(err.Error(), "migrating run") {
 		t.Errorf("a run that is at work: %v", err)
 	}
 	if err := lease.Release(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, to); err != nil {
+	if _, err := migrate(from, to); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestRecordThatItsLeaseDoesNotVouchForIsNotMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	from, to := journal.Location{Backend: store, Locker: store, Where: "from", ID: "from"}, place(t, "to")
-	if _, err := carry(from, to); !isA[*journal.HeadError](err) || !strings.Contains(err.Error(), "closing run") {
+	if _, err := migrate(from, to); !isA[*journal.HeadError](err) || !strings.Contains(err.Error(), "closing run") {
 		t.Errorf("got %v", err)
 	}
 	if here := load(t, from); here.Closed != nil {
@@ -162,7 +162,7 @@ func TestARunThatEndedMeanwhileIsCopied(t *testing.T) {
 		return errors.Join(record.Reopen(journal.NoLease(6), now),
 			record.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}))
 	}}
-	moved, err := carry(from, to)
+	moved, err := migrate(from, to)
 	if err != nil || moved.Closed == nil || moved.Closed.Outcome != runbook.Remediated {
 		t.Fatalf("%+v, %v", moved, err)
 	}
@@ -176,7 +176,7 @@ func TestARunThatEndedMeanwhileIsCopied(t *testing.T) {
 func TestMovedRunKeepsItsHashesAndGetsOtherSeals(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	begin(t, from)
-	if _, err := carry(from, to); err != nil {
+	if _, err := migrate(from, to); err != nil {
 		t.Fatal(err)
 	}
 	before, err := from.Read(ctx, "run-1")

@@ -172,7 +172,7 @@ func TestFindOpenLooksAtAllRecords(t *testing.T) {
 func TestFindOpenFollowsAMigration(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	begin(t, from)
-	if _, err := carry(from, to); err != nil {
+	if _, err := migrate(from, to); err != nil {
 		t.Fatal(err)
 	}
 	var elsewhere *journal.ElsewhereError

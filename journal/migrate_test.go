@@ -29,7 +29,7 @@ func begin(t *testing.T, at journal.Location) {
 	}
 }
 
-func carry(from, to journal.Location) (*journal.Record, error) {
+func migrate(from, to journal.Location) (*journal.Record, error) {
 	return journal.Migration{Run: "run-1", From: from, To: to, Now: now}.Migrate(ctx)
 }
 
@@ -47,7 +47,7 @@ func TestAnOpenRunIsMovedThereAndBack(t *testing.T) {
 	begin(t, home)
 	for _, way := range [][2]journal.Location{{home, cluster}, {cluster, home}, {home, cluster}} {
 		from, to := way[0], way[1]
-		moved, err := carry(from, to)
+		moved, err := migrate(from, to)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,12 +93,12 @@ func TestAMoveThatWasCutOffGoesOn(t *testing.T) {
 		mortal := func(p journal.Location) journal.Location {
 			return journal.Location{Backend: &sharing{p.Backend, life}, Locker: p.Locker, Where: p.Where, ID: p.ID}
 		}
-		_, died := carry(mortal(from), mortal(to))
+		_, died := migrate(mortal(from), mortal(to))
 		open := load(t, from).Closed == nil
 		if there, err := journal.Load(ctx, to, "run-1"); err == nil && open && there.Header.Run != "" && there.Closed == nil {
 			t.Errorf("after %d writes it is open in both", writes)
 		}
-		moved, err := carry(from, to)
+		moved, err := migrate(from, to)
 		if err != nil || moved.Closed != nil || load(t, from).Closed == nil {
 			t.Errorf("after %d writes (%v) it can't be finished: %v", writes, died, err)
 		}
@@ -127,7 +127,7 @@ func TestAClosedRunIsCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second time it is there
-		if copied, err := carry(from, to); err != nil || copied.Closed.Outcome != runbook.Remediated ||
+		if copied, err := migrate(from, to); err != nil || copied.Closed.Outcome != runbook.Remediated ||
 			len(copied.Entries) != 3 {
 			t.Errorf("%+v, %v", copied, err)
 		}
@@ -144,7 +144,7 @@ func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
 	if _, err := journal.Create(ctx, to, journal.NoLease(1), now, header); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := carry(from, to); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "line 1") {
+	if _, err := migrate(from, to); apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("over another record: %v", err)
 	}
 	if there := load(t, to); there.Header.Runbook != "other" || len(there.Entries) != 1 {
@@ -157,10 +157,10 @@ func TestAnotherRecordOfThatNameIsNotTouched(t *testing.T) {
 func TestAMovedRunGoesToOnePlace(t *testing.T) {
 	from, to, other := place(t, "from"), place(t, "to"), place(t, "other")
 	begin(t, from)
-	if _, err := carry(from, to); err != nil {
+	if _, err := migrate(from, to); err != nil {
 		t.Fatal(err)
 	}
-	_, err := carry(from, other)
+	_, err := migrate(from, other)
 	if apierr.ClassOf(err) != apierr.Conflict || !strings.Contains(err.Error(), "migrated to to") {
 		t.Errorf("to another place: %v", err)
 	}
@@ -177,7 +177,7 @@ func TestADestinationThatCannotBeWrittenClosesNothing(t *testing.T) {
 	nowhere := journal.Location{
 		Backend: journal.NewFile("/proc/nowhere"), Locker: journal.NewFile("/proc/nowhere"), Where: "nowhere", ID: "nowhere",
 	}
-	if _, err := carry(from, nowhere); err == nil {
+	if _, err := migrate(from, nowhere); err == nil {
 		t.Error("it went nowhere")
 	}
 	if left := load(t, from); left.Closed != nil {
@@ -190,7 +190,7 @@ func TestADestinationThatCannotBeWrittenClosesNothing(t *testing.T) {
 func TestARecordThatWentOnComesBackWhole(t *testing.T) {
 	home, away := place(t, "home"), place(t, "away")
 	begin(t, home)
-	moved, err := carry(home, away)
+	moved, err := migrate(home, away)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestARecordThatWentOnComesBackWhole(t *testing.T) {
 	if err := moved.Append(ctx, journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated}); err != nil {
 		t.Fatal(err)
 	}
-	back, err := carry(away, home)
+	back, err := migrate(away, home)
 	if err != nil || back.Closed == nil || back.Closed.Outcome != runbook.Remediated || back.MigratedTo != nil {
 		t.Errorf("back home: %+v, %v", back, err)
 	}
@@ -216,7 +216,7 @@ func TestExportsGoWithTheRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved, err := carry(from, to)
+	moved, err := migrate(from, to)
 	if err != nil {
 		t.Fatal(err)
 	}

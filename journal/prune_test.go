@@ -123,7 +123,7 @@ func TestRetention(t *testing.T) {
 func TestPruneKeepsWhatWentElsewhere(t *testing.T) {
 	from, to := place(t, "from"), place(t, "to")
 	begin(t, from)
-	if _, err := carry(from, to); err != nil {
+	if _, err := migrate(from, to); err != nil {
 		t.Fatal(err)
 	}
 	all := journal.Retention{Since: now().AddDate(1, 0, 0), Broken: true}

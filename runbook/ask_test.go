@@ -20,8 +20,8 @@ func (r round) Round() int { return r.number }
 // TestARoundSharesOneReading, which is taken anew in the next one, after a failure,
 // and when it was forgotten.
 func TestARoundSharesOneReading(t *testing.T) {
-	looked, trouble := 0, error(nil)
-	look := func(context.Context) (int, error) { looked++; return looked, trouble }
+	readings, trouble := 0, error(nil)
+	read := func(context.Context) (int, error) { readings++; return readings, trouble }
 	var shared runbook.Shared[int]
 	for _, row := range []struct {
 		round   int
@@ -40,7 +40,7 @@ func TestARoundSharesOneReading(t *testing.T) {
 		if row.forget {
 			shared.Reset()
 		}
-		got, err := shared.Get(t.Context(), round{number: row.round}, look)
+		got, err := shared.Get(t.Context(), round{number: row.round}, read)
 		if got != row.want || !errors.Is(err, row.trouble) {
 			t.Errorf("round %d: %d, %v, want %d", row.round, got, err, row.want)
 		}
@@ -57,9 +57,9 @@ func TestWhatCannotBeSeenIsUnknown(t *testing.T) {
 		read, decide error
 		want         runbook.Answer
 	}{
-		"seen and judged":  {want: runbook.AnswerHolds},
-		"not seen":         {read: blind, want: runbook.AnswerUnknown},
-		"seen, not judged": {decide: blind, want: runbook.AnswerUnknown},
+		"seen and decided":  {want: runbook.AnswerHolds},
+		"not seen":          {read: blind, want: runbook.AnswerUnknown},
+		"seen, not decided": {decide: blind, want: runbook.AnswerUnknown},
 	} {
 		guard := runbook.Ask("lamp", "does it glow?", func(context.Context, runbook.Run) (bool, error) {
 			return true,

@@ -24,7 +24,7 @@ func Once(ctx context.Context, clk clock.Clock, call func(context.Context) error
 
 // Retry does a read, and repeats it while it fails with class Transient or
 // Throttled, for two minutes at most or until ctx ends. The last error is given
-// back. It is for reads only: a change is never repeated without being judged.
+// back. It is for reads only: a change is never repeated without being evaluated again.
 func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) error) error {
 	limited, cancel := clock.WithTimeout(ctx, clk, readPatience)
 	defer cancel()

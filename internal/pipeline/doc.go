@@ -3,6 +3,6 @@
 // Salve adds to it (docs/pipelines.md).
 //
 // It parses, resolves what a configuration holds, and validates. It never runs
-// anything, never changes a file, and never guesses: what it can't judge from
+// anything, never changes a file, and never guesses: what it can't validate from
 // the file, its folder and the configuration, it leaves alone.
 package pipeline

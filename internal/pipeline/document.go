@@ -159,7 +159,7 @@ func (w *walker) node(node *yaml.Node, depth int) {
 	}
 }
 
-// keys judges the keys of a mapping. It is false when the mapping is none: {{ .a }}
+// keys validates the keys of a mapping. It is false when the mapping is none: {{ .a }}
 // without quotes is one with a mapping as its key.
 func (w *walker) keys(mapping *yaml.Node) bool {
 	seen := make(map[string]*yaml.Node, len(mapping.Content)/2)
@@ -189,7 +189,7 @@ func (w *walker) keys(mapping *yaml.Node) bool {
 	return true
 }
 
-// refuse takes a node out of what is judged and used.
+// refuse takes a node out of what is validated and used.
 func refuse(node *yaml.Node) {
 	*node = yaml.Node{Kind: yaml.ScalarNode, Tag: schema.Refused, Line: node.Line, Column: node.Column}
 }

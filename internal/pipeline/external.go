@@ -4,9 +4,9 @@ import (
 	"salve/internal/pipeline/diagnostic"
 )
 
-// ValidateTogether judges what pipelines say of each other: a step that one of
+// ValidateTogether validates what pipelines say of each other: a step that one of
 // them waits for in another's service group must be there. Service groups that
-// none of the files has are not judged.
+// none of the files has are not validated.
 func ValidateTogether(files []*File) diagnostic.List {
 	groups, steps := map[string][]string{}, map[string]map[StepID]bool{}
 	for _, file := range files {

@@ -12,7 +12,7 @@ import (
 )
 
 // object gives the fields of a YAML mapping to the types of this package. What is
-// missing or of another shape comes as nothing: the shapes have been judged, and
+// missing or of another shape comes as nothing: the shapes have been validated, and
 // what was wrong with them been said, before.
 type object struct {
 	in   *reading

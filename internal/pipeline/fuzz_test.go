@@ -10,7 +10,7 @@ import (
 	"salve/internal/pipeline"
 )
 
-// FuzzValidate: whatever a file holds, it is judged without a crash, and each
+// FuzzValidate: whatever a file holds, it is validated without a crash, and each
 // message has a place in the file and a rule that is listed.
 //
 //	go test -fuzz FuzzValidate ./pipeline
@@ -98,7 +98,7 @@ func large(steps int) []byte {
 	return []byte(text.String())
 }
 
-// BenchmarkValidate reads and judges a pipeline of 10,000 steps, one after the
+// BenchmarkValidate reads and validates a pipeline of 10,000 steps, one after the
 // other, its folder and the configuration included.
 func BenchmarkValidate(b *testing.B) {
 	folder := b.TempDir()

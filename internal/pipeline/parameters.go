@@ -70,7 +70,7 @@ func (f *File) parameterFiles() map[string]*Step {
 	return files
 }
 
-// parameters judges the templates in the files with parameters.
+// parameters validates the templates in the files with parameters.
 func (v *validator) parameters() {
 	if v.in.FileOnly || v.in.Config == nil {
 		return

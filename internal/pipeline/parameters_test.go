@@ -52,7 +52,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestTemplatesInParametersFiles are judged with the pipeline, and count among what
+// TestTemplatesInParametersFiles are validated with the pipeline, and count among what
 // it uses of the configuration.
 func TestTemplatesInParametersFiles(t *testing.T) {
 	folder := t.TempDir()

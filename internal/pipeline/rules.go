@@ -8,7 +8,7 @@ import "salve/internal/pipeline/diagnostic"
 var Rules = []diagnostic.Rule{
 	{ID: "yaml-size", Says: "A file has at most 16 MiB.", Why: "More is no pipeline that anybody wrote."},
 	{ID: "yaml-encoding", Says: "A file is UTF-8 without control characters.", Why: "Save it so."},
-	{ID: "yaml-syntax", Says: "A file is YAML.", Why: "Nothing else is judged before it is."},
+	{ID: "yaml-syntax", Says: "A file is YAML.", Why: "Nothing else is validated before it is."},
 	{ID: "yaml-tab", Says: "Lines are indented with spaces.", Why: "YAML allows no tabs there."},
 	{ID: "yaml-document", Says: "A file holds one document.", Why: "Whatever comes behind --- would be ignored."},
 	{ID: "yaml-depth", Says: "Values are nested at most 32 deep.", Why: "The schema needs nine."},
@@ -41,7 +41,7 @@ var Rules = []diagnostic.Rule{
 	{ID: "cycle", Says: "Steps don't wait for each other.", Why: "None of them could ever begin."},
 	{ID: "input-not-upstream", Says: "Inputs come from steps that run before.", Why: "The output would not be there yet."},
 	{ID: "unknown-output", Says: "Inputs name outputs that the step has.",
-		Why: "Judged where it is known: declared outputs of Shell steps, ARM templates in JSON, Soak."},
+		Why: "Validated where it is known: declared outputs of Shell steps, ARM templates in JSON, Soak."},
 	{ID: "shadowed-variable", Says: "Variables of a step don't hide each other, nor what the runner sets.",
 		Why: "Which of them wins is not to be guessed."},
 	{ID: "variable-name", Says: "A Shell step's variables have names that a shell can read.",

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Offered is a runbook that there is, as far as steps have to do with it.
-type Offered struct {
+// RegisteredRunbook is a runbook that there is, as far as steps have to do with it.
+type RegisteredRunbook struct {
 	// Budget is how long it takes at most, unless it is given another; 0 is unknown.
 	Budget time.Duration
 	// Inputs are the names of what it can be given.
@@ -30,8 +30,8 @@ func (v *validator) runbooks() {
 			continue
 		}
 		name := step.Runbook.Runbook
-		if offered, ok := v.in.Runbooks[name.Value]; ok {
-			v.arguments(step, offered)
+		if known, ok := v.in.Runbooks[name.Value]; ok {
+			v.arguments(step, known)
 			continue
 		}
 		advice := v.spelling.DidYouMean(name.Value, names)
@@ -42,8 +42,8 @@ func (v *validator) runbooks() {
 	}
 }
 
-// arguments judges what a step gives to its runbook, as far as it is known.
-func (v *validator) arguments(step *Step, to Offered) {
+// arguments validates what a step gives to its runbook, as far as it is known.
+func (v *validator) arguments(step *Step, to RegisteredRunbook) {
 	book := step.Runbook.Runbook.Value
 	for _, given := range step.Runbook.With {
 		name := given.Name.Value
@@ -56,7 +56,7 @@ func (v *validator) arguments(step *Step, to Offered) {
 			v.add(step, given.Name.At, "unknown-input", advice, "runbook %s has no input %q", book, name)
 		case given.Literal == nil || templated(given.Plain()):
 		case name == budgetName:
-			// It is judged with the step's timeout.
+			// It is validated with the step's timeout.
 		default:
 			if err := to.Refuses(name, given.Literal); err != nil {
 				v.add(step, given.At, "wrong-value", "", "%s %q: %v", name, given.Plain(), err)
@@ -82,6 +82,6 @@ func (v *validator) budget(step *Step) (time.Duration, bool) {
 		}
 		return budget, true
 	}
-	offered := v.in.Runbooks[step.Runbook.Runbook.Value]
-	return offered.Budget, offered.Budget > 0
+	known := v.in.Runbooks[step.Runbook.Runbook.Value]
+	return known.Budget, known.Budget > 0
 }

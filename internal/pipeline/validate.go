@@ -6,21 +6,21 @@ import (
 	"salve/internal/pipeline/diagnostic"
 )
 
-// Environment are what a pipeline is judged by, besides the schema.
+// Environment are what a pipeline is validated by, besides the schema.
 type Environment struct {
 	// Config is where templates and configRefs lead; nil leaves them as they are,
-	// and what depends on them is not judged.
+	// and what depends on them is not validated.
 	Config *Config
 	// FileOnly: the folder of the pipeline is not at hand, so that the files which
 	// it names are not looked for.
 	FileOnly bool
 	// LookPath finds a program on PATH. nil finds none to be missing.
 	LookPath func(program string) (string, error)
-	// Runbooks are those that there are, by their names. nil judges none.
-	Runbooks map[string]Offered
+	// Runbooks are those that there are, by their names. nil validates none.
+	Runbooks map[string]RegisteredRunbook
 }
 
-// Validate judges a pipeline that was parsed: names, dependencies, inputs, files,
+// Validate validates a pipeline that was parsed: names, dependencies, inputs, files,
 // programs and times. It gives the file with the configuration resolved, and
 // everything that is wrong beyond what Parse said, by place.
 func Validate(file *File, in Environment) (*File, diagnostic.List) {

@@ -113,7 +113,7 @@ func (v *validator) shadows(step *Step, variables []Variable) {
 
 var environmentName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// environment judges names of variables that a shell is to find.
+// environment validates names of variables that a shell is to find.
 func (v *validator) environment(step *Step, variables []Variable) {
 	for _, variable := range variables {
 		name := variable.Name
@@ -143,7 +143,7 @@ func ruling() map[string]string {
 	}
 }
 
-// times judges retries that never happen, and steps that are ended while what they
+// times validates retries that never happen, and steps that are ended while what they
 // run still has time.
 func (v *validator) times(step *Step) {
 	if retry := step.Retry; retry != nil {

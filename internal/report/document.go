@@ -52,7 +52,7 @@ type Result struct {
 	// Next is the command to type, if there is something to do.
 	Next     string   `json:"next,omitempty"`
 	Timeline []Moment `json:"timeline,omitempty"`
-	// Checks is the last judgement on the final checks.
+	// Checks is the last evaluation on the final checks.
 	Checks *journal.Evaluation `json:"checks,omitempty"`
 }
 

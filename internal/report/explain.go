@@ -13,12 +13,12 @@ import (
 	"salve/runbook"
 )
 
-// Decision is one judgement of a run, and the same decision made again from the
+// Decision is one evaluation of a run, and the same decision made again from the
 // journal.
 type Decision struct {
-	At        time.Time          `json:"at"`
-	After     float64            `json:"afterSeconds"`
-	Judgement journal.Evaluation `json:"judgement"`
+	At         time.Time          `json:"at"`
+	After      float64            `json:"afterSeconds"`
+	Evaluation journal.Evaluation `json:"evaluation"`
 	// Again is what engine.Decide says of the findings now.
 	Again journal.Verdict `json:"again"`
 	// Same tells whether both are equal.
@@ -32,15 +32,15 @@ func Decisions(history *journal.History) ([]Decision, error) {
 		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Evaluation) {
+		err := with(entry, func(evaluation journal.Evaluation) {
 			posture := history.Header.Posture
-			if judgement.For == "checks" {
+			if evaluation.For == "checks" {
 				posture = runbook.FailClosed // a check that can't see never passes
 			}
-			again := engine.Decide(posture, judgement.Findings)
+			again := engine.Decide(posture, evaluation.Findings)
 			decisions = append(decisions, Decision{
 				At: entry.At, After: entry.At.Sub(history.Entries[0].At).Seconds(),
-				Judgement: judgement, Again: again, Same: again == judgement.Decision,
+				Evaluation: evaluation, Again: again, Same: again == evaluation.Decision,
 			})
 		})
 		if err != nil {
@@ -50,7 +50,7 @@ func Decisions(history *journal.History) ([]Decision, error) {
 	return decisions, nil
 }
 
-// Explain writes why a run acted or not: each judgement with what was asked, what
+// Explain writes why a run acted or not: each evaluation with what was asked, what
 // was found on which evidence, what was decided, and whether the decision comes
 // out the same when it is made again. It gives back how many do not.
 func Explain(out io.Writer, width int, history *journal.History) (different int, err error) {
@@ -76,32 +76,32 @@ func Explain(out io.Writer, width int, history *journal.History) (different int,
 
 func (s *textWriter) decision(d Decision) {
 	s.line("")
-	s.line("%s  %s", offset(seconds(d.After)), asked(d.Judgement))
-	s.findings("  ", d.Judgement.Findings, 0)
-	if len(d.Judgement.Missing) > 0 {
-		s.hang("    not asked any more: ", strings.Join(d.Judgement.Missing, ", "))
+	s.line("%s  %s", offset(seconds(d.After)), asked(d.Evaluation))
+	s.findings("  ", d.Evaluation.Findings, 0)
+	if len(d.Evaluation.Missing) > 0 {
+		s.hang("    not asked any more: ", strings.Join(d.Evaluation.Missing, ", "))
 	}
-	s.hang("  decided: ", decided(d.Judgement, d.Judgement.Decision))
+	s.hang("  decided: ", decided(d.Evaluation, d.Evaluation.Decision))
 	if !d.Same {
 		s.line("  !! DIFFERENT when it is decided again from the record:")
-		s.hang("  !! ", decided(d.Judgement, d.Again))
+		s.hang("  !! ", decided(d.Evaluation, d.Again))
 	}
 }
 
-func asked(judgement journal.Evaluation) string {
-	switch step, found := strings.CutPrefix(judgement.For, "step "); {
+func asked(evaluation journal.Evaluation) string {
+	switch step, found := strings.CutPrefix(evaluation.For, "step "); {
 	case found:
 		return "before step " + step
-	case judgement.For == "checks":
+	case evaluation.For == "checks":
 		return "final checks"
 	default:
-		return "guards at the " + judgement.For
+		return "guards at the " + evaluation.For
 	}
 }
 
-func decided(judgement journal.Evaluation, verdict journal.Verdict) string {
+func decided(evaluation journal.Evaluation, verdict journal.Verdict) string {
 	switch {
-	case verdict.Outcome == "" && judgement.For == "checks":
+	case verdict.Outcome == "" && evaluation.For == "checks":
 		return "remediated"
 	case verdict.Outcome == "":
 		return "go on"

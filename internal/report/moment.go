@@ -69,7 +69,7 @@ func (t *timeline) take(entry journal.Entry) error {
 	case journal.Resumed:
 		return with(entry, func(resumption journal.Resumption) { t.add(entry, "resumed", "by "+Person(resumption.Holder)) })
 	case journal.Evaluated:
-		return with(entry, func(judgement journal.Evaluation) { t.evaluated(entry, judgement) })
+		return with(entry, func(evaluation journal.Evaluation) { t.evaluated(entry, evaluation) })
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
 			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Digest))
@@ -103,24 +103,24 @@ func (t *timeline) take(entry journal.Entry) error {
 	}
 }
 
-// evaluated shows the guards at the start, the checks, and any other judgement that
+// evaluated shows the guards at the start, the checks, and any other evaluation that
 // stopped the run or passed over a finding.
-func (t *timeline) evaluated(entry journal.Entry, judgement journal.Evaluation) {
-	telling := judgement.For == "start" || judgement.For == "checks" || judgement.Decision.Outcome != ""
-	for _, finding := range judgement.Findings {
+func (t *timeline) evaluated(entry journal.Entry, evaluation journal.Evaluation) {
+	telling := evaluation.For == "start" || evaluation.For == "checks" || evaluation.Decision.Outcome != ""
+	for _, finding := range evaluation.Findings {
 		telling = telling || (finding.Override != "" && finding.Answer != runbook.AnswerHolds)
 	}
 	if !telling {
 		return
 	}
 	what := "guards"
-	text := tally(judgement.Findings)
-	if judgement.For == "checks" {
+	text := tally(evaluation.Findings)
+	if evaluation.For == "checks" {
 		what = "checks"
-	} else if step, found := strings.CutPrefix(judgement.For, "step "); found {
+	} else if step, found := strings.CutPrefix(evaluation.For, "step "); found {
 		text = "before " + step + ": " + text
 	}
-	t.add(entry, what, text).reason = judgement.Decision.Reason
+	t.add(entry, what, text).reason = evaluation.Decision.Reason
 }
 
 // tally counts findings, and names those that do not hold.

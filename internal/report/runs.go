@@ -99,8 +99,8 @@ func Asked(history *journal.History) ([]runbook.Finding, error) {
 		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Evaluation) {
-			for _, finding := range judgement.Findings {
+		err := with(entry, func(evaluation journal.Evaluation) {
+			for _, finding := range evaluation.Findings {
 				same := func(f runbook.Finding) bool { return f.Guard == finding.Guard }
 				if i := slices.IndexFunc(asked, same); i >= 0 {
 					asked[i] = finding

@@ -57,7 +57,7 @@ func (s *story) write(kind journal.Kind, step string, data any) *story {
 	return s
 }
 
-func (s *story) judged(purpose string, findings ...runbook.Finding) *story {
+func (s *story) evaluated(purpose string, findings ...runbook.Finding) *story {
 	s.t.Helper()
 	return s.write(journal.Evaluated, "", journal.Evaluation{
 		For: purpose, Round: 1, Findings: findings,
@@ -88,7 +88,7 @@ func saw(value any) runbook.Evidence {
 // recovered is a run that came through, with a wrinkle at each place.
 func recovered(t *testing.T) *journal.History {
 	return newStory(t, nil).after(2*time.Second).
-		judged("start",
+		evaluated("start",
 			named("cluster-exists",
 				runbook.Yes("the cluster is there").WithEvidence(saw(map[string]string{"provisioningState": "Failed"}))),
 			named("wedge-evidence", runbook.Yes("18 writes of the scale set failed"))).
@@ -104,7 +104,7 @@ func recovered(t *testing.T) *journal.History {
 		step("delete-pool", 1, 30*time.Second, journal.Result{Result: journal.Unknown, Reason: "connection reset"}).
 		after(2*time.Second).write(journal.Outcome, "delete-pool", journal.Result{Result: journal.Done, Observed: true,
 		Reason: "the pool is gone"}).
-		judged("checks", named("nodes-ready", runbook.Yes("5 nodes are Ready")),
+		evaluated("checks", named("nodes-ready", runbook.Yes("5 nodes are Ready")),
 			named("cluster-succeeded", runbook.Yes("the cluster is Succeeded"))).
 		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated,
 			Reason: "all final checks hold"}).record.History
@@ -115,7 +115,7 @@ func takenBack(t *testing.T) *journal.History {
 	reason := "ARM's operation ended with AllocationFailed: we do not have sufficient capacity for the " +
 		"requested VM size in this region"
 	return newStory(t, map[string]string{"wedge-evidence": "seen in the portal"}).after(time.Second).
-		judged("start", func() runbook.Finding {
+		evaluated("start", func() runbook.Finding {
 			finding := named("wedge-evidence", runbook.Unknownf("the Activity Log is forbidden"))
 			finding.Override = "seen in the portal"
 			return finding
@@ -131,7 +131,7 @@ func takenBack(t *testing.T) *journal.History {
 // not the one that this program would make.
 func parked(t *testing.T) *journal.History {
 	return newStory(t, nil).
-		judged("start", named("pool-wedged", runbook.No("the pool is Succeeded").WithEvidence(saw("Succeeded")))).
+		evaluated("start", named("pool-wedged", runbook.No("the pool is Succeeded").WithEvidence(saw("Succeeded")))).
 		write(journal.Intended, "add-stand-in", journal.Intent{Attempt: 1}).
 		after(time.Minute).write(journal.Interrupted, "", journal.Message{Text: "interrupted; the run is open"}).
 		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted"}).

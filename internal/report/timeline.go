@@ -109,13 +109,13 @@ func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Se
 // Checks writes the table of the final checks, as they were asked last; nothing
 // when the run did not come so far.
 func Checks(out io.Writer, width int, history *journal.History) error {
-	judgement, found, err := lastChecks(history)
+	evaluation, found, err := lastChecks(history)
 	if err != nil || !found {
 		return err
 	}
 	s := &textWriter{width: width}
 	s.line("Final checks, on freshly observed state:")
-	s.findings("", withoutProof(judgement.Findings), shownValue)
+	s.findings("", withoutProof(evaluation.Findings), shownValue)
 	return s.flush(out)
 }
 
@@ -142,9 +142,9 @@ func lastChecks(history *journal.History) (last journal.Evaluation, found bool, 
 		if entry.Kind != journal.Evaluated {
 			continue
 		}
-		err := with(entry, func(judgement journal.Evaluation) {
-			if judgement.For == "checks" {
-				last, found = judgement, true
+		err := with(entry, func(evaluation journal.Evaluation) {
+			if evaluation.For == "checks" {
+				last, found = evaluation, true
 			}
 		})
 		if err != nil {

@@ -136,8 +136,8 @@ func (s *stormy) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// chronicle notes operations with their times.
-type chronicle struct {
+// recorder notes operations with their times.
+type recorder struct {
 	// pause is how long a client at most thinks before it adds a line.
 	pause      time.Duration
 	mu         sync.Mutex
@@ -145,7 +145,7 @@ type chronicle struct {
 	operations []porcupine.Operation
 }
 
-func (c *chronicle) note(client int, operation any, do func() answer) answer {
+func (c *recorder) note(client int, operation any, do func() answer) answer {
 	called := time.Since(c.start).Nanoseconds()
 	got := do()
 	returned := time.Since(c.start).Nanoseconds()
@@ -171,7 +171,7 @@ func outcome(err error) answer {
 }
 
 // work takes the lease, adds lines while it is ours, and sometimes dies with it.
-func (c *chronicle) work(ctx context.Context, client int, kept *configmap.Journal, dice *rand.Rand) {
+func (c *recorder) work(ctx context.Context, client int, kept *configmap.Journal, dice *rand.Rand) {
 	limited, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	var lease journal.Lease
@@ -230,7 +230,7 @@ func history(t *testing.T, runner runners, seed int64, pause time.Duration, clie
 	if err := runner(time.Second, nil).Create(t.Context(), "run-1"); err != nil {
 		t.Fatal(err)
 	}
-	c := &chronicle{start: time.Now(), pause: pause}
+	c := &recorder{start: time.Now(), pause: pause}
 	var all sync.WaitGroup
 	for client := range clients {
 		dice := rand.New(rand.NewSource(seed + int64(client)))

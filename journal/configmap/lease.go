@@ -31,7 +31,7 @@ const (
 	lookAgain = 2 * time.Second
 )
 
-// Lock takes the lease on a target. Whether a holder lives is judged by its
+// Lock takes the lease on a target. Whether a holder lives is told by its
 // renewals alone, on our own clock, because clocks of machines differ: one that
 // renews is told of within a third of its lease, and the lease of one that died
 // is taken when it was seen not to be renewed for the whole of its time.

@@ -90,7 +90,7 @@ func earlier(given Given, step string) []runbook.Step {
 	return steps
 }
 
-// observedDone asks the step itself, whose Observe is the only judge of its change.
+// observedDone asks the step itself, whose Observe alone tells whether its change was made.
 func observedDone(step runbook.Step) runbook.Guard {
 	return runbook.Guard{Name: "done", Question: "is step " + step.Name + " done?",
 		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {

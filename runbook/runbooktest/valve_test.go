@@ -51,7 +51,7 @@ func (v *valve) change(ctx context.Context, name string, do func()) error {
 	return v.process.Call(ctx, name, made)
 }
 
-func (v *valve) look(ctx context.Context, what *bool) (seen bool, err error) {
+func (v *valve) read(ctx context.Context, what *bool) (seen bool, err error) {
 	read := func() error {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -69,7 +69,7 @@ func (v *valve) step(name string, what *bool, guards ...string) runbook.Step {
 	return runbook.Step{
 		Name: name, Changes: name + " the valve", Guards: guards,
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
-			is, err := v.look(ctx, what)
+			is, err := v.read(ctx, what)
 			switch {
 			case err != nil:
 				return runbook.NotObserved(err)
@@ -99,7 +99,7 @@ func (v *valve) step(name string, what *bool, guards ...string) runbook.Step {
 
 func (v *valve) book() runbook.Runbook {
 	reads := runbook.Ask("flows", "does water flow?",
-		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.look(ctx, &v.shut) },
+		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.read(ctx, &v.shut) },
 		func(shut bool) runbook.Finding {
 			value := "flows"
 			if v.broken == "age" {
@@ -111,7 +111,7 @@ func (v *valve) book() runbook.Runbook {
 			return runbook.Yes("water flows").WithEvidence(runbook.NewEvidence("valve", "", time.Now(), value))
 		})
 	done := runbook.Ask("shut", "is the valve shut?",
-		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.look(ctx, &v.shut) },
+		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.read(ctx, &v.shut) },
 		func(shut bool) runbook.Finding {
 			if shut && v.broken != "check" {
 				return runbook.Yes("it is shut")

@@ -138,15 +138,15 @@ func crashOnce(t *testing.T, scenario azuresim.Scenario, at int, how cut) {
 		if err != nil {
 			t.Errorf("resuming: %v", err)
 		}
-		s.judge(t, result)
+		s.verify(t, result)
 		if t.Failed() {
 			t.Logf("cut %s point %d\n%s", how, at, s.transcript())
 		}
 	})
 }
 
-// judge checks the invariants and that the end is one the scenario allows.
-func (s *story) judge(t *testing.T, result engine.Result) {
+// verify checks the invariants and that the end is one the scenario allows.
+func (s *story) verify(t *testing.T, result engine.Result) {
 	t.Helper()
 	s.watchman.settled(t, result, s.start, s.remediated())
 	allowed := []runbook.Outcome{runbook.Outcome(s.scenario.Expect)}

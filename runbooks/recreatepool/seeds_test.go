@@ -59,7 +59,7 @@ func tellRandom(t *testing.T, seed int64) (deaths int64) {
 			time.Sleep(time.Duration(chance.IntN(20*60)) * time.Second)
 		}
 		result := s.finish(t)
-		s.judgeRandom(t, result)
+		s.verifyRandom(t, result)
 		if t.Failed() {
 			t.Logf("seed %d, scenario %s: go test ./runbooks/recreatepool -run TestRandomFaults -seed %d\n%s", seed,
 				scenario.Name, seed, s.transcript())
@@ -107,9 +107,9 @@ func (s *story) finish(t *testing.T) (result engine.Result) {
 	return result
 }
 
-// judgeRandom checks what must hold however the story went: bad luck may turn
+// verifyRandom checks what must hold however the story went: bad luck may turn
 // any run into one that was undone, but never into one that harms.
-func (s *story) judgeRandom(t *testing.T, result engine.Result) {
+func (s *story) verifyRandom(t *testing.T, result engine.Result) {
 	t.Helper()
 	s.watchman.settled(t, result, s.start, s.remediated())
 }

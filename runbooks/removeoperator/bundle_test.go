@@ -238,7 +238,7 @@ func TestAnExportIsBegunAnewWhenItsListGrewTooOld(t *testing.T) {
 	hands := &expiring{path: o.widgets.Group}
 	o.cluster = o.through(hands.pass)
 	retired := &cleanup.Operator{Cluster: o.cluster, Group: o.group, Namespace: o.namespace}
-	left, err := retired.Look(t.Context())
+	left, err := retired.ReadState(t.Context())
 	o.must(err)
 	kept := newMemory()
 	o.must(retired.Backup(t.Context(), kept, left))

@@ -73,7 +73,7 @@ type removal struct {
 
 // read returns what is left, read once in a round.
 func (r *removal) read(ctx context.Context, run runbook.Run) (*cleanup.Reading, error) {
-	return r.left.Get(ctx, run, r.Look)
+	return r.left.Get(ctx, run, r.ReadState)
 }
 
 // seen is what the guards and the observation of a step have just seen.

@@ -72,7 +72,7 @@ func BenchmarkRescueOfManyPods(b *testing.B) {
 		s.must(err)
 		bare := time.Since(began)
 		began = time.Now()
-		if _, err := s.search().Look(b.Context()); err != nil {
+		if _, err := s.search().ReadState(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 		survey := time.Since(began)

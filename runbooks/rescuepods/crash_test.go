@@ -157,7 +157,7 @@ func TestRightsAreCutInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestDeletionIsDeniedForAWhile: the run waits, judges anew, and goes on.
+// TestDeletionIsDeniedForAWhile: the run waits, evaluates again, and goes on.
 func TestDeletionIsDeniedForAWhile(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

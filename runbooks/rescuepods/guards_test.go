@@ -125,7 +125,7 @@ func TestWhatStrandsAPod(t *testing.T) {
 	s.must(s.client.CoreV1().Pods(s.astray).Delete(t.Context(), "ending", metav1.DeleteOptions{}))
 	t.Cleanup(func() { s.unhold("ending") })
 
-	seen, err := s.search().Look(t.Context())
+	seen, err := s.search().ReadState(t.Context())
 	s.must(err)
 	if seen.Blind != nil || len(seen.Expected) != 4 {
 		t.Errorf("%d pods at home; blind: %v", len(seen.Expected), seen.Blind)

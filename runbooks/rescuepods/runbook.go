@@ -59,5 +59,5 @@ type rescue struct {
 
 // read returns all pods of the selector, read once in a round.
 func (r *rescue) read(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
-	return r.seen.Get(ctx, run, r.Look)
+	return r.seen.Get(ctx, run, r.ReadState)
 }

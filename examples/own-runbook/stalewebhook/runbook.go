@@ -36,13 +36,13 @@ func New(cluster *kube.Cluster, clusterID string, in Inputs) (runbook.Runbook, e
 			Kind: "webhook configuration", ID: clusterID + "/validatingwebhooks/" + in.Configuration, Name: in.Configuration,
 		},
 		Guards: []runbook.Guard{
-			runbook.Ask("configuration-exists", "is there such a configuration?", r.look, exists),
-			runbook.Ask("fails-closed", "does a missing answer refuse writes?", r.look, failsClosed),
-			runbook.Ask("services-gone", "is the service of every webhook gone?", r.look, servicesGone),
+			runbook.Ask("configuration-exists", "is there such a configuration?", r.read, exists),
+			runbook.Ask("fails-closed", "does a missing answer refuse writes?", r.read, failsClosed),
+			runbook.Ask("services-gone", "is the service of every webhook gone?", r.read, servicesGone),
 		},
 		Steps: []runbook.Step{r.record(), r.delete()},
 		Checks: []runbook.Guard{
-			runbook.Ask("configuration-gone", "is the recorded configuration gone?", r.look, r.gone),
+			runbook.Ask("configuration-gone", "is the recorded configuration gone?", r.read, r.gone),
 		},
 	}, nil
 }
@@ -58,13 +58,13 @@ type removal struct {
 type reading struct {
 	// configuration is nil when there is none.
 	configuration *admission.ValidatingWebhookConfiguration
-	// serving names services that exist, or can't be judged.
+	// serving names services that exist, or can't be told.
 	serving []string
 	at      time.Time
 }
 
-// look reads the configuration and the services that it names, once in a round.
-func (r *removal) look(ctx context.Context, run runbook.Run) (reading, error) {
+// read reads the configuration and the services that it names, once in a round.
+func (r *removal) read(ctx context.Context, run runbook.Run) (reading, error) {
 	return r.seen.Get(ctx, run, r.read)
 }
 

@@ -38,7 +38,7 @@ func (r *removal) record() runbook.Step {
 			return runbook.NotStarted("it is not in the journal")
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			seen, err := r.look(ctx, run)
+			seen, err := r.read(ctx, run)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func (r *removal) delete() runbook.Step {
 			return map[string]string{"uid": was.UID, "resourceVersion": was.ResourceVersion}, err
 		},
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
-			seen, err := r.look(ctx, run)
+			seen, err := r.read(ctx, run)
 			switch {
 			case err != nil:
 				return runbook.NotObserved(err)
@@ -95,7 +95,7 @@ func (r *removal) asRecorded() runbook.Guard {
 			if found, err := run.Recall(recordNote, &was); err != nil || !found {
 				return runbook.Unknown(errors.Join(errors.New("not found: the recorded configuration"), err))
 			}
-			seen, err := r.look(ctx, run)
+			seen, err := r.read(ctx, run)
 			if err != nil {
 				return runbook.Unknown(err)
 			}

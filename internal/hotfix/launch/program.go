@@ -79,7 +79,7 @@ func (p Program) unlessBusy(begin func() error) error {
 	}
 }
 
-// notStarted judges why a program could not be started.
+// notStarted checks why a program could not be started.
 func notStarted(err error) Exit {
 	scarce := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}
 	return Exit{

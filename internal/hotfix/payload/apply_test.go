@@ -162,7 +162,7 @@ func TestAnImpossibleRename(t *testing.T) {
 	}
 	node.expectFile(t, "/opt/azure/script.sh", "old script", 0o750)
 	node.expectFile(t, "/etc/systemd/system/node.service", "old unit", 0o644)
-	// The folder that is in the way was not ours to judge; once it is gone, the
+	// The folder that is in the way was not ours to check; once it is gone, the
 	// next start ends what is open.
 	check(t, os.Remove(node.at("/usr/local/bin/tool")))
 	node.tree.Trace = disk.Trace{}

@@ -19,7 +19,7 @@ func (a aptRepository) String() string {
 }
 
 // versions reads the index of an architecture: Release names it and gives its
-// digest. Whether Release is signed is apt's to judge, on the node.
+// digest. Whether Release is signed is apt's to check, on the node.
 func (a aptRepository) versions(ctx context.Context, from *Reader, architecture string) (index, error) {
 	root, within := strings.TrimSuffix(a.url, "/")+"/dists/"+a.suite+"/", a.component+"/binary-"+architecture+"/"
 	if strings.HasSuffix(a.suite, "/") {

@@ -50,7 +50,7 @@ func (s Slot) Choose(today hotfix.Decision) Choice {
 	return choice
 }
 
-// inspect judges what is staged against the target that it should be. The digest,
+// inspect checks what is staged against the target that it should be. The digest,
 // which costs reading all of it, comes last but for what needs it.
 func (s Slot) inspect(target string) Choice {
 	folder, name, err := s.open()

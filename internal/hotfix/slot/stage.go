@@ -114,7 +114,7 @@ func (s Slot) copyIn(folder *disk.Folder, path string) error {
 	return folder.Create(part, io.NewSectionReader(file, 0, info.Size()), s.mode())
 }
 
-// verify judges the very file that will be renamed, and gives its digest.
+// verify checks the very file that will be renamed, and gives its digest.
 func (s Slot) verify(ctx context.Context, folder *disk.Folder, part string, target hotfix.Version) (string, error) {
 	file, info, err := folder.OpenRegular(part)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestIdentityIsPassedOnByName(t *testing.T) {
 		"SSH_AUTH_SOCK=/tmp/agent", "GITHUB_TOKEN=hush", "LANG=C", "HTTPS_PROXY=http://proxy",
 	}
 	s.action.Pass = []string{"KUBECONFIG"}
-	s.attempt.Given = []rollout.Given{{Name: "SIZE", Value: "3"}, {Name: "LIST", Value: []any{"a", "b"}}}
+	s.attempt.Variables = []rollout.Variable{{Name: "SIZE", Value: "3"}, {Name: "LIST", Value: []any{"a", "b"}}}
 	outcome := s.run()
 	for _, want := range []string{"KUBECONFIG=/home/ana/.kube/config\n", "SIZE=3\n", `LIST=["a","b"]` + "\n", "LANG=C\n",
 		"HTTPS_PROXY=", "SALVE_STEP=g/step\n"} {
@@ -190,7 +190,7 @@ func TestStandardOutputAsAnOutput(t *testing.T) {
 // TestLongestValueReachesAStep: what may be handed on can be given.
 func TestLongestValueReachesAStep(t *testing.T) {
 	s := newShop(t, `test ${#A} = 130048`)
-	s.attempt.Given = []rollout.Given{{Name: "A", Value: strings.Repeat("x", 127<<10)}}
+	s.attempt.Variables = []rollout.Variable{{Name: "A", Value: strings.Repeat("x", 127<<10)}}
 	if outcome := s.run(); outcome.Result != journal.Done {
 		t.Errorf("%+v", outcome)
 	}
@@ -319,7 +319,7 @@ func TestPreview(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t, "echo \"really $MODE\"\necho and more", test.fields...)
-			s.attempt.Given = []rollout.Given{{Name: "MODE", Value: "so"}}
+			s.attempt.Variables = []rollout.Variable{{Name: "MODE", Value: "so"}}
 			said, err := s.action.Preview(t.Context(), s.attempt)
 			if err != nil || said != test.says {
 				t.Errorf("said %q, %v", said, err)

@@ -72,7 +72,7 @@ func (a *Action) Clear(ctx context.Context, run string, step pipeline.StepID) (s
 
 // Run runs the step's command.
 func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	outcome, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Given)
+	outcome, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Variables)
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
 	}
@@ -80,7 +80,7 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 }
 
 func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
-	given []rollout.Given) (outcome rollout.Outcome, err error) {
+	variables []rollout.Variable) (outcome rollout.Outcome, err error) {
 	workspace, err := newWorkspace()
 	if err != nil {
 		return outcome, err
@@ -98,7 +98,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	ending, err := process.Command{
 		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text},
 		Folder:      a.folder(attempt.Step),
-		Environment: a.environment(attempt, given, workspace), Stdout: out.stdout(), Stderr: out.stderr(),
+		Environment: a.environment(attempt, variables, workspace), Stdout: out.stdout(), Stderr: out.stderr(),
 		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
 	}.Run(ctx)
 	if err != nil {
@@ -171,11 +171,11 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 	if text == "" {
 		text = attempt.Step.Shell.Command.Value
 	}
-	given := slices.Clone(attempt.Given)
+	variables := slices.Clone(attempt.Variables)
 	for _, variable := range dry.Variables {
-		given = append(given, rollout.Given{Name: variable.Name.Value, Value: variable.Literal})
+		variables = append(variables, rollout.Variable{Name: variable.Name.Value, Value: variable.Literal})
 	}
-	outcome, err := a.run(ctx, attempt, text, given)
+	outcome, err := a.run(ctx, attempt, text, variables)
 	if err == nil && outcome.Result != journal.Done {
 		err = fmt.Errorf("its dry run: %s", outcome.Reason)
 	}
@@ -198,7 +198,7 @@ func everyone() []string {
 }
 
 // environment is all that a step gets. Its own variables come last, and win.
-func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, workspace *workspace) []string {
+func (a *Action) environment(attempt *rollout.Attempt, variables []rollout.Variable, workspace *workspace) []string {
 	environment := []string{"HOME=" + workspace.home(), "SALVE_RUN=" + attempt.Run,
 		"SALVE_STEP=" + attempt.Step.ID().String()}
 	environment = append(environment, workspace.variables()...)
@@ -208,7 +208,7 @@ func (a *Action) environment(attempt *rollout.Attempt, given []rollout.Given, wo
 			environment = append(environment, variable)
 		}
 	}
-	for _, one := range given {
+	for _, one := range variables {
 		environment = append(environment, one.Name+"="+one.Text())
 	}
 	return environment

@@ -38,21 +38,21 @@ func parseParameters(text []byte) (map[string]json.RawMessage, error) {
 }
 
 // set gives a parameter of the template the value of a variable of the same name.
-func (r *draft) set(order *Order, given rollout.Given) error {
-	declared, err := r.template.declared(given.Name)
+func (r *draft) set(order *Order, variable rollout.Variable) error {
+	declared, err := r.template.declared(variable.Name)
 	if err != nil {
-		return fmt.Errorf("variable %s: %w", given.Name, err)
+		return fmt.Errorf("variable %s: %w", variable.Name, err)
 	}
-	value, err := declared.convert(given.Value)
+	value, err := declared.convert(variable.Value)
 	if err != nil {
-		return fmt.Errorf("variable %s: %w", given.Name, err)
+		return fmt.Errorf("variable %s: %w", variable.Name, err)
 	}
 	raw, err := json.Marshal(map[string]any{"value": value})
 	if err != nil {
-		return fmt.Errorf("variable %s: %w", given.Name, err)
+		return fmt.Errorf("variable %s: %w", variable.Name, err)
 	}
 	order.Parameters[declared.name] = raw
-	order.Secret[declared.name] = given.Secret || declared.secure()
+	order.Secret[declared.name] = variable.Secret || declared.secure()
 	return nil
 }
 
@@ -79,15 +79,15 @@ func (p parameter) convert(value any) (any, error) {
 		case []any, map[string]any, nil:
 			return nil, p.unfit()
 		}
-		return rollout.Given{Value: value}.Text(), nil
+		return rollout.Variable{Value: value}.Text(), nil
 	case "int":
-		number, err := strconv.ParseInt(rollout.Given{Value: value}.Text(), 10, 64)
+		number, err := strconv.ParseInt(rollout.Variable{Value: value}.Text(), 10, 64)
 		if err != nil {
 			return nil, p.unfit()
 		}
 		return number, nil
 	case "bool":
-		truth, err := strconv.ParseBool(rollout.Given{Value: value}.Text())
+		truth, err := strconv.ParseBool(rollout.Variable{Value: value}.Text())
 		if err != nil {
 			return nil, p.unfit()
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // Renderer is where orders are written out. What it has read once it doesn't read
-// again: what was judged before the first step is what is deployed.
+// again: what was validated before the first step is what is deployed.
 type Renderer struct {
 	// Folder is the pipeline's.
 	Folder string
@@ -53,7 +53,7 @@ func (d *Renderer) Check(ctx context.Context, step *pipeline.Step) error {
 			err = errors.Join(err, read.promise(order, variable.Name.Value))
 			continue
 		}
-		err = errors.Join(err, read.set(order, rollout.Given{Name: variable.Name.Value, Value: variable.Literal}))
+		err = errors.Join(err, read.set(order, rollout.Variable{Name: variable.Name.Value, Value: variable.Literal}))
 	}
 	return inOneLine(errors.Join(err, read.whole(order)))
 }
@@ -96,13 +96,13 @@ func (d *Renderer) Secret(step *pipeline.Step, variable string) bool {
 }
 
 // Order is what a step deploys with the values that it is given.
-func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, given []rollout.Given) (*Order, error) {
+func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, variables []rollout.Variable) (*Order, error) {
 	read, err := d.draft(ctx, step)
 	if err != nil {
 		return nil, err
 	}
 	order := read.order(step)
-	for _, one := range given {
+	for _, one := range variables {
 		err = errors.Join(err, read.set(order, one))
 	}
 	if err = errors.Join(err, read.whole(order)); err != nil {
@@ -175,7 +175,7 @@ func (r *draft) order(step *pipeline.Step) *Order {
 		Complete: strings.EqualFold(step.ARM.DeploymentMode.Value, "complete"),
 	}
 	for name, value := range r.parameters {
-		declared, _ := r.template.declared(name) // reading has judged it
+		declared, _ := r.template.declared(name) // reading has validated it
 		order.Parameters[declared.name] = value
 		order.Secret[declared.name] = declared.secure()
 	}

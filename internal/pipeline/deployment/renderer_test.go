@@ -184,7 +184,7 @@ func TestOrder(t *testing.T) {
 		config: "{size: 3, said: \"a\\\"b\"}",
 		more:   "    deploymentMode: complete",
 	}.step(t)
-	order, err := renderer.Order(t.Context(), step, []rollout.Given{
+	order, err := renderer.Order(t.Context(), step, []rollout.Variable{
 		{Name: "NAME", Value: json.Number("7")}, {Name: "old", Value: "true"}, {Name: "zones", Value: `["1"]`},
 		{Name: "tags", Value: map[string]any{"a": "b"}},
 		{Name: "own", Value: "x"}, {Name: "token", Value: "hush", Secret: true},

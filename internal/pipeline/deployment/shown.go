@@ -12,10 +12,10 @@ import (
 
 // Shown are the parameters that come from the step's file, for people: those that
 // variables give are shown with the step. Secrets are hidden.
-func (o *Order) Shown(given []rollout.Given) []string {
+func (o *Order) Shown(variables []rollout.Variable) []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(o.Parameters)) {
-		if slices.ContainsFunc(given, func(one rollout.Given) bool { return strings.EqualFold(one.Name, name) }) {
+		if slices.ContainsFunc(variables, func(one rollout.Variable) bool { return strings.EqualFold(one.Name, name) }) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("parameter %s=%s", name, o.shown(name)))
@@ -34,5 +34,5 @@ func (o *Order) shown(name string) string {
 	case err != nil || held.Reference != nil:
 		return "(from a key vault)"
 	}
-	return rollout.Given{Value: held.Value}.Text()
+	return rollout.Variable{Value: held.Value}.Text()
 }

@@ -40,8 +40,8 @@ type Attempt struct {
 	Run    string
 	Step   *pipeline.Step
 	Number int
-	// Given are the step's variables, with the outputs of other steps filled in.
-	Given []Given
+	// Variables are the step's variables, with the outputs of other steps filled in.
+	Variables []Variable
 	// Log gets what the step says. Secrets are masked in it.
 	Log io.Writer
 	// Mask takes the secrets that are known, and more, out of a text. A text is cut only

@@ -51,12 +51,12 @@ func (w *work) prepare(ctx context.Context) runbook.Finding {
 // inOrder reads what was rolled out before, under the lease, and compares it with
 // the plan's revision.
 func (w *work) inOrder(ctx context.Context, run runbook.Run) runbook.Finding {
-	past, err := w.runner.past(ctx, w.plan, run.ID())
+	history, err := w.runner.history(ctx, w.plan, run.ID())
 	if err != nil {
 		return runbook.Unknown(err)
 	}
-	w.past = past
-	if other := past.openBeside(run.ID(), w.plan.Target().ID); other != "" {
+	w.history = history
+	if other := history.openBeside(run.ID(), w.plan.Target().ID); other != "" {
 		return runbook.No("run %s is open on a resource group of this rollout. hint: salve resume %s, or salve runs "+
 			"abandon %s",
 			other, other, other).WithOutcome(runbook.Failed).NotOverridable()
@@ -71,7 +71,7 @@ func (w *work) compare(ctx context.Context) runbook.Finding {
 	ours := w.plan.Inputs.Revision
 	var compared []runbook.Evidence
 	var seen []string
-	for _, run := range slices.Backward(w.past.runs) {
+	for _, run := range slices.Backward(w.history.runs) {
 		theirs := inputsOf(run.History).Revision
 		if !run.Changed() || theirs == "" || slices.Contains(seen, theirs) {
 			continue
@@ -108,7 +108,7 @@ func (w *work) compare(ctx context.Context) runbook.Finding {
 // warnOfOthers says, once, which steps of other pipelines this one relies on and the
 // journal does not show to be done.
 func (w *work) warnOfOthers(ctx context.Context, run runbook.Run) error {
-	if w.past.changed(run.ID()) {
+	if w.history.changed(run.ID()) {
 		return nil
 	}
 	for _, step := range w.plan.Steps {

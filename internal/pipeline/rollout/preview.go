@@ -15,9 +15,9 @@ import (
 type Preview struct {
 	Step   string `json:"step"`
 	Action string `json:"action"`
-	// Given are its variables, secrets masked. What will be known only later is
+	// Variables are its variables, secrets masked. What will be known only later is
 	// named in angle brackets.
-	Given []Shown `json:"variables,omitempty"`
+	Variables []Shown `json:"variables,omitempty"`
 	// Says is what the step would do, in the words of its action.
 	Says string `json:"says,omitempty"`
 }
@@ -41,28 +41,28 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 	if err := r.able(ctx, plan); err != nil {
 		return nil, err
 	}
-	past, err := r.past(ctx, plan, "")
+	history, err := r.history(ctx, plan, "")
 	if err != nil {
 		return nil, err
 	}
-	last, from, err := past.handedOn(plan)
+	last, from, err := history.handedOn(plan)
 	if err != nil {
 		return nil, err
 	}
 	var previews []Preview
 	for _, i := range plan.Graph.Order() {
 		step := plan.Steps[i]
-		given, known := last.foreseen(step)
-		given = plan.secrets.conceal(step, given)
+		variables, known := last.previewed(step)
+		variables = plan.secrets.conceal(step, variables)
 		preview := Preview{Step: step.ID().String(), Action: step.Action.Value}
 		secrets := slices.Clone(plan.secrets.texts)
-		for _, one := range given {
+		for _, one := range variables {
 			shown := Shown{Name: diagnostic.Printable(one.Name), Text: printable(one.Text()), Run: from[one.From]}
 			if one.Secret {
 				shown.Text = hidden
 				secrets = append(secrets, one.Text())
 			}
-			preview.Given = append(preview.Given, shown)
+			preview.Variables = append(preview.Variables, shown)
 		}
 		switch {
 		case plan.skips(step):
@@ -71,11 +71,11 @@ func (r *Runner) Preview(ctx context.Context, plan *Plan) ([]Preview, error) {
 			preview.Says = "what it would do is known once the steps before it are done"
 		default:
 			attempt := &Attempt{
-				Run: "dry-run", Step: step, Number: 1, Given: given, Log: io.Discard, Report: func(string) {},
+				Run: "dry-run", Step: step, Number: 1, Variables: variables, Log: io.Discard, Report: func(string) {},
 				Mask: func(text string, more ...string) string { return mask(text, slices.Concat(secrets, more)) },
 			}
 			if step.Soak != nil {
-				attempt.Since, _ = past.first("", step.Soak.Since.ID(), plan.Inputs.Revision)
+				attempt.Since, _ = history.first("", step.Soak.Since.ID(), plan.Inputs.Revision)
 			}
 			if preview.Says, err = r.Actions[step.Action.Value].Preview(ctx, attempt); err != nil {
 				return nil, fmt.Errorf("step %s: %w", step.ID(), &shownError{err, secrets})

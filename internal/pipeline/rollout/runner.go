@@ -77,16 +77,16 @@ func (r *Runner) engine() *engine.Engine {
 }
 
 func (r *Runner) options(plan *Plan, options Options) engine.Options {
-	given := engine.Options{
+	run := engine.Options{
 		Answers:     options.Answers,
 		CheckAnswer: plan.checkAnswer,
 		SameRun:     plan.same,
 		Supersede:   func(open *journal.History) error { return r.supersede(plan, open) },
 	}
 	if options.AllowOlder != "" {
-		given.Overrides = map[string]string{revisionOrder: options.AllowOlder}
+		run.Overrides = map[string]string{revisionOrder: options.AllowOlder}
 	}
-	return given
+	return run
 }
 
 // checkAnswer refuses to take a step for done whose outputs a step needs.

@@ -57,7 +57,7 @@ func (s *secrets) learn(action Action, step *pipeline.Step) {
 }
 
 // conceal marks the variables of a step that are secrets, or hold one.
-func (s *secrets) conceal(step *pipeline.Step, all []Given) []Given {
+func (s *secrets) conceal(step *pipeline.Step, all []Variable) []Variable {
 	for i, one := range all {
 		all[i].Secret = one.Secret || s.variables[step.ID()][one.Name] || holdsSecret(one.Text(), s.texts)
 	}
@@ -80,7 +80,7 @@ func holdsSecret(text string, secrets []string) bool {
 func tainted(made map[string]Output, secrets []string) map[string]Output {
 	marked := maps.Clone(made)
 	for name, output := range made {
-		output.Secret = output.Secret || holdsSecret(Given{Value: output.Value}.Text(), secrets)
+		output.Secret = output.Secret || holdsSecret(Variable{Value: output.Value}.Text(), secrets)
 		marked[name] = output
 	}
 	return marked

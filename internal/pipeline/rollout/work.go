@@ -20,9 +20,9 @@ import (
 // work is what the steps of one rollout share in this process. What has to last is
 // in the journal.
 type work struct {
-	runner *Runner
-	plan   *Plan
-	past   *past
+	runner  *Runner
+	plan    *Plan
+	history *history
 
 	mu      sync.Mutex
 	outputs outputs
@@ -35,7 +35,7 @@ type work struct {
 
 func newWork(r *Runner, plan *Plan) *work {
 	return &work{
-		runner: r, plan: plan, past: &past{}, outputs: newOutputs(), hidden: slices.Clone(plan.secrets.texts),
+		runner: r, plan: plan, history: &history{}, outputs: newOutputs(), hidden: slices.Clone(plan.secrets.texts),
 		finished: map[pipeline.StepID]time.Time{}, recalled: map[pipeline.StepID]bool{},
 	}
 }
@@ -85,19 +85,19 @@ func (w *work) recall(run runbook.Run, i int) error {
 	return nil
 }
 
-// given are the variables of a step with all values filled in, secrets marked.
-func (w *work) given(step *pipeline.Step) ([]Given, error) {
+// variables are the variables of a step with all values filled in, secrets marked.
+func (w *work) variables(step *pipeline.Step) ([]Variable, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, err := w.outputs.given(step)
+	all, err := w.outputs.variables(step)
 	return w.plan.secrets.conceal(step, all), err
 }
 
-// foreseen are the variables of a step with what is known of them.
-func (w *work) foreseen(step *pipeline.Step) []Given {
+// previewed are the variables of a step with what is known of them.
+func (w *work) previewed(step *pipeline.Step) []Variable {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, _ := w.outputs.foreseen(step)
+	all, _ := w.outputs.previewed(step)
 	return w.plan.secrets.conceal(step, all)
 }
 
@@ -105,12 +105,12 @@ func (w *work) foreseen(step *pipeline.Step) []Given {
 // begins.
 func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
 	step := w.plan.Steps[i]
-	given, err := w.given(step)
+	variables, err := w.variables(step)
 	if err != nil {
 		return failed(err.Error())
 	}
 	w.mu.Lock()
-	for _, one := range given {
+	for _, one := range variables {
 		if one.Secret {
 			w.hidden = append(w.hidden, one.Text())
 		}
@@ -119,7 +119,7 @@ func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
-	attempt, err := w.attempt(ctx, run, i, given)
+	attempt, err := w.attempt(ctx, run, i, variables)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (w *work) take(ctx context.Context, run runbook.Run, i int, outcome Outcome
 	w.mu.Lock()
 	for _, output := range outcome.Outputs {
 		if output.Secret {
-			w.hidden = append(w.hidden, Given{Value: output.Value}.Text())
+			w.hidden = append(w.hidden, Variable{Value: output.Value}.Text())
 		}
 	}
 	hidden := slices.Clone(w.hidden)
@@ -178,7 +178,7 @@ func (w *work) logged(ctx context.Context, attempt *Attempt) Outcome {
 	for _, text := range w.plan.secrets.texts {
 		log.Hide(text)
 	}
-	for _, one := range attempt.Given {
+	for _, one := range attempt.Variables {
 		if one.Secret {
 			log.Hide(one.Text())
 		}
@@ -210,13 +210,13 @@ func (w *work) try(ctx context.Context, attempt *Attempt) Outcome {
 // workNote is the name under which the run is in the record that does a step's work.
 func workNote(step pipeline.StepID) string { return "runbook of " + step.String() }
 
-func (w *work) attempt(ctx context.Context, run runbook.Run, i int, given []Given) (*Attempt, error) {
+func (w *work) attempt(ctx context.Context, run runbook.Run, i int, variables []Variable) (*Attempt, error) {
 	step := w.plan.Steps[i]
 	w.mu.Lock()
 	known := slices.Clone(w.hidden)
 	w.mu.Unlock()
 	attempt := &Attempt{
-		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Given: given,
+		Run: run.ID(), Step: step, Number: run.Step(w.name(i)).Attempts, Variables: variables,
 		Mask:   func(text string, more ...string) string { return mask(text, slices.Concat(known, more)) },
 		Report: func(text string) { run.Report(runbook.Progress{Text: text}) },
 		Begin:  func(name string) error { return run.Note(ctx, workNote(step.ID()), name) },
@@ -233,7 +233,7 @@ func (w *work) attempt(ctx context.Context, run runbook.Run, i int, given []Give
 // first is when a step was first done for this rollout's revision, in this run or in
 // one before. A Soak begins after the step was done.
 func (w *work) first(run string, step pipeline.StepID) time.Time {
-	at, found := w.past.first(run, step, w.plan.Inputs.Revision)
+	at, found := w.history.first(run, step, w.plan.Inputs.Revision)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ours, done := w.finished[step]; done && (!found || ours.Before(at)) {

@@ -10,7 +10,7 @@ import (
 	"salve/internal/pipeline/diagnostic"
 )
 
-// Refused is the tag of a node that is not to be judged: what is wrong with it
+// Refused is the tag of a node that is not to be validated: what is wrong with it
 // has been said.
 const Refused = "!!refused"
 
@@ -26,24 +26,24 @@ type Facts struct {
 	Paths      []*yaml.Node
 }
 
-// Check judges a pipeline by the schema. The path is for messages. It gives the
+// Check validates a pipeline by the schema. The path is for messages. It gives the
 // facts of each step, by the step's node.
 //
 // Where only isn't nil, it complains of no other nodes than those: the rest has
-// been judged before.
+// been validated before.
 func Check(path string, root *yaml.Node, only map[*yaml.Node]bool) (map[*yaml.Node]*Facts, diagnostic.List) {
 	c := &checker{path: path, only: only, steps: map[*yaml.Node]*Facts{}}
 	theFile.check(c, "a pipeline", root)
 	return c.steps, c.found
 }
 
-// checker judges the YAML of a file by shapes.
+// checker validates the YAML of a file by shapes.
 type checker struct {
 	path  string
 	found diagnostic.List
 	only  map[*yaml.Node]bool
 	steps map[*yaml.Node]*Facts
-	// group and step name what is being judged; step is empty, and facts is nil,
+	// group and step name what is being validated; step is empty, and facts is nil,
 	// outside of steps.
 	group, step string
 	facts       *Facts

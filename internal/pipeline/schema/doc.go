@@ -1,4 +1,4 @@
-// Package schema judges the YAML of a pipeline by its shape: which fields there
+// Package schema validates the YAML of a pipeline by its shape: which fields there
 // are, what they hold, which of them a step of each action needs. It is
 // pipeline.schema.v1 with what Salve adds, as tables in Go.
 //

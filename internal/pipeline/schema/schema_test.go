@@ -9,7 +9,7 @@ import (
 	"salve/internal/pipeline/schema"
 )
 
-// judge judges the steps of a pipeline that is right otherwise.
+// validate validates the steps of a pipeline that is right otherwise.
 func check(t *testing.T, steps string) string {
 	t.Helper()
 	var document yaml.Node
@@ -61,7 +61,7 @@ func TestSteps(t *testing.T) {
 			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, timeout: 99999999999h}",
 			`p:8:78: step fleet/a: "timeout" "99999999999h": it must be a whole number above 0 with h, m or s behind it, such as 90m [wrong-value]`,
 		},
-		"a template is judged when it is resolved": {
+		"a template is validated when it is resolved": {
 			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, timeout: '{{ .a }}'}", "",
 		},
 		"a template without quotes is a mapping": {

@@ -14,7 +14,7 @@ import (
 )
 
 // shape is what a part of the file must look like. What a node is called in
-// messages is given to judge, such as `"timeout"`.
+// messages is given to validate, such as `"timeout"`.
 type shape interface {
 	check(c *checker, what string, node *yaml.Node)
 }

@@ -89,7 +89,7 @@ var resourceGroup = record{called: "a resource group", fields: slices.Concat(
 	may(anyText, "aksCluster"),
 )}
 
-// group is a resource group. Its name is known before its steps are judged.
+// group is a resource group. Its name is known before its steps are validated.
 type group struct{}
 
 func (group) check(c *checker, what string, node *yaml.Node) {

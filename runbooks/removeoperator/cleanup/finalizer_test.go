@@ -73,7 +73,7 @@ func TestReleaseRemovesItsOwnFromWhatIsBeingDeleted(t *testing.T) {
 	}{
 		"foreign finalizers stay":                       {want: []string{foreignFinalizer}, patches: 2},
 		"an object that is not being deleted keeps all": {alive: true, want: both},
-		"one that was changed is judged again": {meanwhile: func(m *heldMap) { m.finalizers(both[1], both[0], both[2]) },
+		"one that was changed is checked again": {meanwhile: func(m *heldMap) { m.finalizers(both[1], both[0], both[2]) },
 			want: []string{foreignFinalizer}, patches: 3},
 		"one that lost it meanwhile is done": {meanwhile: func(m *heldMap) { m.finalizers(foreignFinalizer) },
 			want: []string{foreignFinalizer}, patches: 1},

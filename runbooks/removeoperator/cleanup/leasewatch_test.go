@@ -16,7 +16,7 @@ import (
 	"salve/kube"
 )
 
-// TestLeaseWatch takes readings one after the other and judges them on the watcher's own clock.
+// TestLeaseWatch takes readings one after the other and checks them on the watcher's own clock.
 func TestLeaseWatch(t *testing.T) {
 	held := lease{name: "a", uid: "a", version: "1", held: true, span: leastSpan}
 	changed := held

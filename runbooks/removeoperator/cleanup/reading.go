@@ -30,9 +30,9 @@ func (r *Reading) defines(definition types.UID) bool {
 	return slices.ContainsFunc(r.Definitions, func(d Definition) bool { return d.UID == definition })
 }
 
-// Look reads what there is of the operator. What can't be read is an error: it is
+// ReadState reads what there is of the operator. What can't be read is an error: it is
 // never taken for absent.
-func (o *Operator) Look(ctx context.Context) (*Reading, error) {
+func (o *Operator) ReadState(ctx context.Context) (*Reading, error) {
 	left := &Reading{}
 	for _, read := range []func() error{
 		func() (err error) { left.Hooks, left.aggregated, err = o.hooks(ctx); return err },

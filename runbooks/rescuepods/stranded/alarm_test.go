@@ -11,7 +11,7 @@ import (
 	"salve/internal/apierr"
 )
 
-// TestTransientErrorsEndNoWatch: it is said once, and pods that wait are judged
+// TestTransientErrorsEndNoWatch: it is said once, and pods that wait are evaluated
 // again. What is refused for good ends it.
 func TestTransientErrorsEndNoWatch(t *testing.T) {
 	clk := clocktest.NewFakeClock(time.Now())
@@ -22,7 +22,7 @@ func TestTransientErrorsEndNoWatch(t *testing.T) {
 	w.waiting[types.UID("1")] = Pod{Name: "waits"}
 	for _, unseen := range []error{apierr.New(apierr.Transient, "503"), apierr.New(apierr.Throttled, "429")} {
 		if w.armed = false; w.evaluateAgain(unseen) != nil || !w.armed {
-			t.Errorf("after %v the pod is not judged again", unseen)
+			t.Errorf("after %v the pod is not evaluated again", unseen)
 		}
 	}
 	if said != 1 {

@@ -36,8 +36,8 @@ type Misplaced struct {
 	Why string
 }
 
-// Look reads the pods of the selector in all namespaces.
-func (s *Search) Look(ctx context.Context) (*Reading, error) {
+// ReadState reads the pods of the selector in all namespaces.
+func (s *Search) ReadState(ctx context.Context) (*Reading, error) {
 	now, err := s.serverTime(ctx)
 	if err != nil {
 		return nil, err

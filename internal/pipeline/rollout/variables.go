@@ -12,8 +12,8 @@ import (
 	"salve/internal/redact"
 )
 
-// Given is a variable of a step with its value.
-type Given struct {
+// Variable is a variable of a step with its value.
+type Variable struct {
 	Name   string
 	Value  any
 	Secret bool
@@ -22,7 +22,7 @@ type Given struct {
 }
 
 // Text is the value as an environment variable has it.
-func (g Given) Text() string { return (pipeline.Value{Literal: g.Value}).Plain() }
+func (v Variable) Text() string { return (pipeline.Value{Literal: v.Value}).Plain() }
 
 // hidden stands for a secret wherever one would be shown.
 const hidden = "***"
@@ -38,9 +38,9 @@ func looksSecret(name, text string) bool {
 }
 
 // masked is what a step is given, for records and for people.
-func masked(given []Given) map[string]any {
+func masked(variables []Variable) map[string]any {
 	shown := map[string]any{}
-	for _, one := range given {
+	for _, one := range variables {
 		shown[one.Name] = one.Value
 		if one.Secret {
 			shown[one.Name] = hidden
@@ -86,9 +86,9 @@ func (e *MissingInputError) Error() string {
 		e.Input.ID())
 }
 
-// given are the variables of a step with all values filled in.
-func (o outputs) given(step *pipeline.Step) ([]Given, error) {
-	var all []Given
+// variables are the variables of a step with all values filled in.
+func (o outputs) variables(step *pipeline.Step) ([]Variable, error) {
+	var all []Variable
 	for _, variable := range variables(step) {
 		one, err := o.one(step, variable)
 		if err != nil {
@@ -99,20 +99,21 @@ func (o outputs) given(step *pipeline.Step) ([]Given, error) {
 	return all, nil
 }
 
-func (o outputs) one(step *pipeline.Step, variable pipeline.Variable) (Given, error) {
-	given := Given{Name: variable.Name.Value, Value: variable.Literal}
+func (o outputs) one(step *pipeline.Step, variable pipeline.Variable) (Variable, error) {
+	filled := Variable{Name: variable.Name.Value, Value: variable.Literal}
 	if input := variable.Input; input != nil {
 		output, found := o[input.ID()][input.Name.Value]
 		switch {
 		case !found:
-			return given, &MissingInputError{Step: step.ID(), Input: *input}
+			return Variable{}, &MissingInputError{Step: step.ID(), Input: *input}
 		case output.Secret && output.Value == nil:
-			return given, &MissingInputError{Step: step.ID(), Input: *input, Lost: true}
+			return Variable{}, &MissingInputError{Step: step.ID(), Input: *input, Lost: true}
 		}
-		given.Value, given.Secret, given.From = output.Value, output.Secret, input.ID()
+		filled.Value, filled.Secret, filled.From = output.Value, output.Secret, input.ID()
 	}
-	given.Secret = given.Secret || telling.MatchString(variable.ConfigRef.Value) || looksSecret(given.Name, given.Text())
-	return given, nil
+	filled.Secret = filled.Secret || telling.MatchString(variable.ConfigRef.Value) ||
+		looksSecret(filled.Name, filled.Text())
+	return filled, nil
 }
 
 // lost tells whether an output was made and is not known any more.
@@ -121,16 +122,16 @@ func (o outputs) lost(input pipeline.Input) bool {
 	return found && output.Secret && output.Value == nil
 }
 
-// foreseen are the variables of a step with what is known of them; known is false
+// previewed are the variables of a step with what is known of them; known is false
 // when some are not. What will be known only later is named in angle brackets.
-func (o outputs) foreseen(step *pipeline.Step) (all []Given, known bool) {
+func (o outputs) previewed(step *pipeline.Step) (all []Variable, known bool) {
 	known = true
 	for _, variable := range variables(step) {
 		one, err := o.one(step, variable)
 		if err != nil {
 			known = false
+			one = Variable{Name: variable.Name.Value, Secret: telling.MatchString(variable.Name.Value)}
 			one.Value = fmt.Sprintf("<%s of %s>", variable.Input.Name.Value, variable.Input.ID())
-			one.Secret = telling.MatchString(one.Name)
 		}
 		all = append(all, one)
 	}

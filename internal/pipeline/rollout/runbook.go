@@ -79,13 +79,13 @@ func (w *work) name(i int) string { return w.plan.Steps[i].ID().String() }
 // inputs are what a step is given, secrets masked. Before its predecessors are done
 // that is what is known of it.
 func (w *work) inputs(run runbook.Run, step *pipeline.Step) (any, error) {
-	given, err := w.given(step)
+	variables, err := w.variables(step)
 	if err == nil {
-		return masked(given), nil
+		return masked(variables), nil
 	}
 	for _, input := range step.Inputs {
 		if status := run.Step(input.ID().String()); !status.Done && !status.Skipped {
-			return masked(w.foreseen(step)), nil
+			return masked(w.previewed(step)), nil
 		}
 	}
 	return nil, failed(err.Error())
@@ -138,7 +138,7 @@ func (w *work) clear(ctx context.Context, run runbook.Run, i int) error {
 			return err
 		}
 	}
-	if host := w.past.host(run.ID(), w.name(i)); host != "" && host != w.runner.Holder.Host {
+	if host := w.history.host(run.ID(), w.name(i)); host != "" && host != w.runner.Holder.Host {
 		return run.Warn(ctx, "step %s was at work on %s, where it can't be seen from here whether something of it still runs",
 			step.ID(), host)
 	}

@@ -40,8 +40,8 @@ type before struct {
 	done, outputs string
 }
 
-// past writes the records of rollouts that are over, the oldest one first.
-func (b *bench) past(all ...before) *readings {
+// history writes the records of rollouts that are over, the oldest one first.
+func (b *bench) history(all ...before) *readings {
 	b.Helper()
 	kept := &readings{Memory: journal.NewMemory()}
 	b.journal = kept
@@ -89,39 +89,39 @@ const day = 24 * time.Hour
 func TestRevisionIsComparedAsFarBackAsItTakes(t *testing.T) {
 	a := []string{groupA}
 	for name, test := range map[string]struct {
-		past    []before
+		history []before
 		refused string
 		unread  []string
 	}{
-		"what the newest run came after is not read": {past: []before{
+		"what the newest run came after is not read": {history: []before{
 			{run: "r1", revision: "9", ago: 9 * day, targets: a, done: "g/a"},
 			{run: "r2", revision: "4", ago: 8 * day, targets: a, done: "g/a"},
 			{run: "r3", revision: "5", ago: 3 * day, targets: a, done: "g/a"},
 		}, unread: []string{"r1"}},
-		"one that was allowed to be older settles nothing": {past: []before{
+		"one that was allowed to be older settles nothing": {history: []before{
 			{run: "r1", revision: "9", ago: 9 * day, targets: a, done: "g/a"},
 			{run: "r2", revision: "5", ago: 3 * day, targets: a, done: "g/a", allowed: true},
 		}, refused: "r1"},
-		"one that was refused settles nothing": {past: []before{
+		"one that was refused settles nothing": {history: []before{
 			{run: "r1", revision: "9", ago: 9 * day, targets: a, done: "g/a"},
 			{run: "r2", revision: "5", ago: 3 * day, targets: a, unchanged: true},
 		}, refused: "r1"},
-		"one that changed a part of it settles nothing": {past: []before{
+		"one that changed a part of it settles nothing": {history: []before{
 			{run: "r1", revision: "9", ago: 9 * day, targets: []string{groupB, groupA}, done: "g/a"},
 			{run: "r2", revision: "5", ago: 3 * day, targets: []string{groupB}, done: "g/a"},
 		}, refused: "r1"},
-		"one that changed more settles it": {past: []before{
+		"one that changed more settles it": {history: []before{
 			{run: "r1", revision: "9", ago: 9 * day, targets: a, done: "g/a"},
 			{run: "r2", revision: "5", ago: 5 * day, targets: []string{groupB, groupA}, done: "g/a"},
 		}},
-		"runners' clocks differ by less than a day": {past: []before{
+		"runners' clocks differ by less than a day": {history: []before{
 			{run: "r1", revision: "9", ago: 3*day + time.Hour, targets: a, done: "g/a"},
 			{run: "r2", revision: "5", ago: 3 * day, targets: a, done: "g/a"},
 		}, refused: "r1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in(t, func(t *testing.T, b *bench) {
-				kept := b.past(test.past...)
+				kept := b.history(test.history...)
 				result := b.run(t.Context(), b.plan("revision: '7'\n", "a"), rollout.Options{})
 				if test.refused != "" {
 					b.expect(result, runbook.Failed, "revision 7 is older than 9, which run "+test.refused)
@@ -143,7 +143,7 @@ func TestRevisionIsComparedAsFarBackAsItTakes(t *testing.T) {
 func TestSoakLooksBackToTheFirstRunOfItsRevision(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		a := []string{groupA}
-		b.past(
+		b.history(
 			before{run: "r1", revision: "7", ago: 9 * day, targets: a, done: "g/a"},
 			before{run: "r2", revision: "7", ago: time.Hour, targets: a, done: "g/a"})
 		began := time.Now()
@@ -159,7 +159,7 @@ func TestSoakLooksBackToTheFirstRunOfItsRevision(t *testing.T) {
 func TestPreviewShowsTheNewestOfWhatWasHandedOn(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
 		a := []string{groupA}
-		kept := b.past(
+		kept := b.history(
 			before{run: "r1", revision: "5", ago: 9 * day, targets: a, done: "g/a", outputs: `{"values":{"size":"one"}}`},
 			before{run: "r2", revision: "5", ago: 7 * day, targets: a, done: "g/a", outputs: `{"values":{"size":"two"}}`},
 			before{run: "r3", revision: "5", ago: 2 * day, targets: a, done: "g/other"},
@@ -169,7 +169,7 @@ func TestPreviewShowsTheNewestOfWhatWasHandedOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown := previews[len(previews)-1].Given
+		shown := previews[len(previews)-1].Variables
 		if len(shown) != 1 || shown[0].Text != "two" || shown[0].Run != "r2" {
 			t.Errorf("shown %+v", shown)
 		}

@@ -26,7 +26,7 @@ func TestOutputsAreHandedOnAndKept(t *testing.T) {
 		}
 		var got []string
 		b.does["b"] = func(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
-			got = append(got, attempt.Given[0].Name+"="+attempt.Given[0].Text())
+			got = append(got, attempt.Variables[0].Name+"="+attempt.Variables[0].Text())
 			return rollout.Outcome{Result: []journal.ResultKind{journal.Failure, journal.Done}[len(got)-1]}
 		}
 		b.run(t.Context(), plan, rollout.Options{})
@@ -59,8 +59,8 @@ func TestSecrets(t *testing.T) {
 				}
 				works := false
 				b.does["b"] = func(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
-					if attempt.Given[0].Text() != "hush-hush" || !attempt.Given[0].Secret {
-						t.Errorf("given %+v", attempt.Given)
+					if attempt.Variables[0].Text() != "hush-hush" || !attempt.Variables[0].Secret {
+						t.Errorf("given %+v", attempt.Variables)
 					}
 					if !works {
 						return rollout.Outcome{Result: journal.Failure, Reason: "no, says hush-hush"}

@@ -12,9 +12,9 @@ import (
 	"salve/journal"
 )
 
-// past is what the journal holds of the service group on the resource groups that
+// history is what the journal holds of the service group on the resource groups that
 // a plan changes, as far back as it matters.
-type past struct {
+type history struct {
 	// runs are in the order in which they began.
 	runs []*journal.Record
 }
@@ -28,13 +28,13 @@ const (
 	remembered = 100
 )
 
-// past reads the runs that share a resource group with the plan, newest first, and no
+// history reads the runs that share a resource group with the plan, newest first, and no
 // further back than it takes: to a run that was itself let begin by a look at all that
 // was before it. A preview has no run of its own, and looks for what steps handed on. A
 // record that can't be read and may be one of them is an error: it may hold the newest
 // revision.
-func (r *Runner) past(ctx context.Context, plan *Plan, own string) (*past, error) {
-	found, ours := &past{}, append([]string{plan.Target().ID}, plan.Inputs.Targets...)
+func (r *Runner) history(ctx context.Context, plan *Plan, own string) (*history, error) {
+	found, ours := &history{}, append([]string{plan.Target().ID}, plan.Inputs.Targets...)
 	var settled time.Time
 	var broken error
 	err := journal.NewestFirst(ctx, r.Journal, func(run *journal.Record) bool {
@@ -87,7 +87,7 @@ func (p *Plan) settledBy(run *journal.History) bool {
 
 // lacks tells whether the run's own record is still to be read, or, for a preview, a step
 // that was done.
-func (p *past) lacks(plan *Plan, own string) bool {
+func (p *history) lacks(plan *Plan, own string) bool {
 	if own != "" {
 		return p.record(own) == nil
 	}
@@ -100,7 +100,7 @@ func (p *past) lacks(plan *Plan, own string) bool {
 }
 
 // record is that of a run; nil when it was not read.
-func (p *past) record(run string) *journal.Record {
+func (p *history) record(run string) *journal.Record {
 	at := slices.IndexFunc(p.runs, func(record *journal.Record) bool { return record.Run == run })
 	if at < 0 {
 		return nil
@@ -110,7 +110,7 @@ func (p *past) record(run string) *journal.Record {
 
 // openBeside names an open run that shares a resource group with a target, and is of
 // another set of them; empty when there is none.
-func (p *past) openBeside(ours, target string) string {
+func (p *history) openBeside(ours, target string) string {
 	for _, record := range p.runs {
 		if record.Run != ours && record.Closed == nil && record.Header.Target.ID != target {
 			return record.Run
@@ -120,13 +120,13 @@ func (p *past) openBeside(ours, target string) string {
 }
 
 // changed tells whether a run has begun a step.
-func (p *past) changed(run string) bool {
+func (p *history) changed(run string) bool {
 	record := p.record(run)
 	return record != nil && record.Changed()
 }
 
 // host is where the last attempt at a step was made, as the run's record tells.
-func (p *past) host(run, step string) string {
+func (p *history) host(run, step string) string {
 	record := p.record(run)
 	if record == nil {
 		return ""
@@ -146,7 +146,7 @@ func (p *past) host(run, step string) string {
 
 // handedOn are the outputs of each step in the newest run in which it was done, and
 // the names of those runs. Secrets are not kept, and so not known.
-func (p *past) handedOn(plan *Plan) (outputs, map[pipeline.StepID]string, error) {
+func (p *history) handedOn(plan *Plan) (outputs, map[pipeline.StepID]string, error) {
 	all, from := newOutputs(), map[pipeline.StepID]string{}
 	for _, run := range slices.Backward(p.runs) {
 		for _, step := range plan.Steps {
@@ -169,7 +169,7 @@ func (p *past) handedOn(plan *Plan) (outputs, map[pipeline.StepID]string, error)
 
 // first is when a step was first done, in a run or in any other of its revision.
 // Runs without one have nothing in common.
-func (p *past) first(ours string, step pipeline.StepID, revision string) (at time.Time, found bool) {
+func (p *history) first(ours string, step pipeline.StepID, revision string) (at time.Time, found bool) {
 	for _, run := range p.runs {
 		if run.Run != ours && (revision == "" || inputsOf(run.History).Revision != revision) {
 			continue
