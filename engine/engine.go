@@ -218,10 +218,12 @@ func (e *Engine) openRun(ctx context.Context, book runbook.Runbook, named *journ
 	_ *journal.Record, highest int64, _ error,
 ) {
 	found, err := journal.FindOpen(ctx, e.Journal, book.Target.ID, named)
-	if err != nil || found.Record == nil {
-		return nil, found.Epoch, err
-	}
-	if found.Record.Header.Runbook != book.Name {
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case found.Record == nil:
+		return nil, found.Epoch, nil
+	case found.Record.Header.Runbook != book.Name:
 		return nil, 0, &InvalidError{fmt.Sprintf("run %q of runbook %q is open on this target: resume or abandon it first",
 			found.Record.Run, found.Record.Header.Runbook)}
 	}

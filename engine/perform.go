@@ -251,15 +251,18 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 			return seen, nil
 		}
 		if final(err) {
-			return seen, err
+			return runbook.Observation{}, err
 		}
 		class := apierr.ClassOf(err)
 		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified
 		wait := backoff.Refusals().Pause(n, apierr.RetryAfter(err))
-		if blind || clock.Sleep(limited, x.engine.Clock, wait) != nil {
-			return runbook.Undecidable(
-				fmt.Sprintf("Has the change of step %q happened? It can't be observed: %v", step.Name, err),
-				"it can't be observed: %v", err), context.Cause(ctx)
+		if !blind && clock.Sleep(limited, x.engine.Clock, wait) == nil {
+			continue
 		}
+		if ctx.Err() != nil {
+			return runbook.Observation{}, context.Cause(ctx)
+		}
+		question := fmt.Sprintf("Has the change of step %q happened? It can't be observed: %v", step.Name, err)
+		return runbook.Undecidable(question, "it can't be observed: %v", err), nil
 	}
 }

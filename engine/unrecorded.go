@@ -14,13 +14,14 @@ import (
 // so: the result tells what is known to be done, and gives what only this process
 // still knows.
 func (x *execution) unrecorded(err error) (Result, error) {
-	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}
 	if !x.changed() {
-		return x.result(verdict), err
+		return Result{}, err
 	}
-	verdict.Reason = fmt.Sprintf("the journal can't be written any more: %v; %s", err, x.standing())
-	verdict.Question = "Does the world look as it should? What was announced last may have happened without a record."
-	result := x.result(verdict)
+	result := x.result(journal.Verdict{
+		Outcome:  runbook.NeedsAttention,
+		Reason:   fmt.Sprintf("the journal can't be written any more: %v; %s", err, x.standing()),
+		Question: "Does the world look as it should? What was announced last may have happened without a record.",
+	})
 	result.Unrecorded, result.Open = true, true
 	x.log.read(func(record *journal.Record) { result.Notes = notesOf(record.Entries) })
 	if errors.Is(err, errLeaseLost) {

@@ -3,6 +3,7 @@ package runbook
 import (
 	"context"
 	"errors"
+	"sync"
 )
 
 // Ask makes a guard of two halves: read observes the world, decide answers from
@@ -65,27 +66,55 @@ type Contradiction struct{ Reason, Question string }
 func (c *Contradiction) Error() string { return c.Reason }
 
 // Shared is a reading that the guards and the steps of one round share. The zero
-// Shared has none. It is not for steps that run in parallel.
+// Shared has none. Steps that run in parallel may share it; two of them may then read
+// at once.
 type Shared[T any] struct {
+	lock sync.Mutex
 	seen T
 	// round is that of the reading; rounds are counted from 1.
 	round int
+	// resets tells a reading that was begun before the last Reset.
+	resets int
 }
 
 // Get gives the reading of a run's round. It reads when there is none.
 func (s *Shared[T]) Get(ctx context.Context, run Run, read func(context.Context) (T, error)) (T, error) {
-	if s.round == run.Round() {
-		return s.seen, nil
+	// The round is that in which reading began: code that was left behind may end in a
+	// later one, and what it saw would pass for new.
+	round := run.Round()
+	seen, resets, known := s.of(round)
+	if known {
+		return seen, nil
 	}
 	seen, err := read(ctx)
-	if err == nil {
-		s.seen, s.round = seen, run.Round()
+	if err != nil {
+		var none T
+		return none, err
 	}
-	return seen, err
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	if round >= s.round && resets == s.resets {
+		s.seen, s.round = seen, round
+	}
+	return seen, nil
+}
+
+func (s *Shared[T]) of(round int) (seen T, resets int, known bool) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.seen, s.resets, round > 0 && s.round == round
 }
 
 // Last is the newest reading; the zero value when there is none.
-func (s *Shared[T]) Last() T { return s.seen }
+func (s *Shared[T]) Last() T {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.seen
+}
 
 // Reset has the next Get read again.
-func (s *Shared[T]) Reset() { s.round = 0 }
+func (s *Shared[T]) Reset() {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.round, s.resets = 0, s.resets+1
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"salve/runbook"
@@ -31,7 +33,7 @@ func TestARoundSharesOneReading(t *testing.T) {
 	}{
 		{round: 1, want: 1},
 		{round: 1, want: 1},
-		{round: 2, trouble: errors.New("not now"), want: 2},
+		{round: 2, trouble: errors.New("not now")},
 		{round: 2, want: 3},
 		{round: 2, want: 3},
 		{round: 2, forget: true, want: 4},
@@ -48,6 +50,71 @@ func TestARoundSharesOneReading(t *testing.T) {
 	if shared.Last() != 4 {
 		t.Errorf("the last one was %d", shared.Last())
 	}
+}
+
+// moving is a run whose round goes on while something reads.
+type moving struct {
+	runbook.Run
+	number atomic.Int64
+}
+
+func (r *moving) Round() int { return int(r.number.Load()) }
+
+// TestReadingOfAnEarlierRoundIsNotThisRounds: code that the engine left behind may still read while the next round has
+// begun; what it saw must not pass for new. The same holds of a reading that a change has made old.
+func TestReadingOfAnEarlierRoundIsNotThisRounds(t *testing.T) {
+	for name, meanwhile := range map[string]func(run *moving, shared *runbook.Shared[string]){
+		"the next round began": func(run *moving, _ *runbook.Shared[string]) { run.number.Add(1) },
+		"the next round read": func(run *moving, shared *runbook.Shared[string]) {
+			run.number.Add(1)
+			_, _ = shared.Get(t.Context(), run, func(context.Context) (string, error) { return "new", nil })
+		},
+		"the world was changed": func(_ *moving, shared *runbook.Shared[string]) { shared.Reset() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var shared runbook.Shared[string]
+			run := &moving{}
+			run.number.Store(1)
+			_, err := shared.Get(t.Context(), run, func(context.Context) (string, error) {
+				meanwhile(run, &shared)
+				return "old", nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := shared.Get(t.Context(), run, func(context.Context) (string, error) { return "new", nil })
+			if got != "new" || err != nil {
+				t.Errorf("the next one read %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// TestRoundsAreCountedFromOne: a run that has none yet shares nothing.
+func TestRoundsAreCountedFromOne(t *testing.T) {
+	var shared runbook.Shared[string]
+	got, err := shared.Get(t.Context(), round{}, func(context.Context) (string, error) { return "read", nil })
+	if got != "read" || err != nil {
+		t.Errorf("%q, %v: nothing was read", got, err)
+	}
+}
+
+// TestParallelStepsShareAReading under the race detector.
+func TestParallelStepsShareAReading(t *testing.T) {
+	var shared runbook.Shared[int]
+	var steps sync.WaitGroup
+	for n := range 8 {
+		steps.Go(func() {
+			if got, err := shared.Get(t.Context(), round{number: 1 + n%2}, func(context.Context) (int, error) {
+				return 7, nil
+			}); got != 7 || err != nil {
+				t.Errorf("%d, %v", got, err)
+			}
+			_ = shared.Last()
+			shared.Reset()
+		})
+	}
+	steps.Wait()
 }
 
 // TestWhatCannotBeSeenIsUnknown: neither looking nor judging may fail to an answer.
