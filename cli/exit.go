@@ -70,7 +70,7 @@ func (a *app) fail(err error) int {
 		}
 		code = max(code, a.exit)
 	}
-	line := named(err) + advice
+	line := a.ownCommands(named(err) + advice)
 	if a.json() && !a.answered {
 		// Whoever reads JSON gets a document in any case; when not even that can be
 		// written, the line below still tells.
@@ -78,6 +78,13 @@ func (a *app) fail(err error) int {
 	}
 	fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), redact.Redact([]byte(line)))
 	return code
+}
+
+// ownCommands makes the commands of hints those of this program: a site's own has
+// another name, and salve does not know its runbooks.
+func (a *app) ownCommands(line string) string {
+	own := a.name() + " "
+	return strings.NewReplacer("hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own).Replace(line)
 }
 
 // named is an error as one line that holds the term which people search for.
@@ -116,12 +123,15 @@ func (a *app) classify(err error) (code int, advice string) {
 	var absent *journal.LostRecordError
 	var headless *journal.HeadError
 	var unseen *unseenError
+	var crashed *crashError
 	switch {
+	case errors.As(err, &crashed):
+		return exitNeedsAttention, ". What was done until then is in the journal. hint: salve runs list"
 	case errors.As(err, &unseen):
 		return exitUndecided, ""
 	case errors.As(err, &away):
 		return exitNeedsAttention, ". hint: salve runs import brings it back; " +
-			shell([]string{"salve", "runs", "abandon", away.Open.Run, "--target", away.Open.Target, "--reason", "TEXT"}) +
+			shell([]string{a.name(), "runs", "abandon", away.Open.Run, "--target", away.Open.Target, "--reason", "TEXT"}) +
 			" closes it here"
 	case errors.As(err, &broken):
 		return exitNeedsAttention, ""

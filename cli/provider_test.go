@@ -104,6 +104,7 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 	run := strings.Fields(strings.Split(types(0, "lamp 7", "runs", "list"), "\n")[1])[0]
 	types(0, "is-on", "explain", run)
 	types(2, "closed", "resume", run)
+	types(2, "hint: site runs list", "resume", "20260101-000000-abcdef")
 	code, stdout, _ := runProgram(runbooks, lookup, "--help")
 	if code != 0 || !strings.HasPrefix(stdout, "Runbooks of a site") ||
 		!strings.Contains(stdout, "Exit codes: ") || strings.Contains(stdout, "  salve ") {
@@ -179,5 +180,39 @@ func TestNewThatPanicsIsAnOrdinaryError(t *testing.T) {
 			!strings.Contains(stderr, "provider_test.go:") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d: %s", verb, code, stderr)
 		}
+	}
+}
+
+// TestPanicIsNeverExitCodeTwo, which Go gives it and which says that nothing was changed: whichever of a provider's
+// functions it comes from.
+func TestPanicIsNeverExitCodeTwo(t *testing.T) {
+	on := true
+	watches := lamp(&on, func(d *Definition[Cluster, lampInputs]) {
+		d.Watch = func(context.Context, Cluster, lampInputs, func(string)) runbook.Finding { panic("no lamps") }
+	})
+	completes := OnAKS(AKSDefinition[lampInputs]{
+		Definition: Definition[AKS, lampInputs]{
+			Name: "lamp-off", New: func(AKS, lampInputs) (runbook.Runbook, error) { return runbook.Runbook{}, nil },
+		},
+		Cluster:  func(lampInputs) AKSName { return AKSName{} },
+		Complete: func(*lampInputs, *pflag.FlagSet, func(string) string) error { panic("no lamps") },
+	})
+	plane := kubetest.Start(t)
+	for name, row := range map[string]struct {
+		provider  Provider
+		arguments []string
+	}{
+		"Watch":    {watches, []string{"check", "lamp-off", "--watch", "--kubeconfig", plane.Kubeconfig()}},
+		"Complete": {completes, []string{"run", "lamp-off"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, _, stderr := runProgram([]Provider{row.provider}, noVariables, row.arguments...)
+			lines := strings.Split(strings.TrimSpace(stderr), "\n")
+			last := lines[len(lines)-1]
+			if code != exitNeedsAttention || !strings.Contains(last, "site: running the command: panic: no lamps, at ") ||
+				!strings.Contains(last, "provider_test.go:") || len(lines) < 3 {
+				t.Errorf("exit code %d: %s", code, stderr)
+			}
+		})
 	}
 }

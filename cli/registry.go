@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -131,7 +130,7 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Runbook, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			book, err = runbook.Runbook{}, &panicError{name: d.Name, value: value, stack: debug.Stack()}
+			book, err = runbook.Runbook{}, &panicError{doing: fmt.Sprintf("making runbook %q", d.Name), value: value, stack: debug.Stack()}
 		}
 	}()
 	book, err = d.New(world, in)
@@ -139,29 +138,6 @@ func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Ru
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
 	return book, err
-}
-
-// panicError says that a provider's code panicked instead of making a runbook: a mistake in it, and no wrong usage.
-type panicError struct {
-	name  string
-	value any
-	stack []byte
-}
-
-func (e *panicError) Error() string {
-	return fmt.Sprintf("making runbook %q: panic: %v, at %s", e.name, e.value, e.place())
-}
-
-// place is the line that panicked: the first one of the stack below the runtime's.
-func (e *panicError) place() string {
-	_, below, _ := strings.Cut(string(e.stack), "panic(")
-	for line := range strings.Lines(below) {
-		path, _, isPlace := strings.Cut(strings.TrimSpace(line), " +0x")
-		if isPlace && !strings.Contains(path, "/runtime/") {
-			return path
-		}
-	}
-	return "an unknown place"
 }
 
 // invalidInputs is wrong usage, unless the error is a panic.

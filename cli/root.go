@@ -2,19 +2,30 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"salve/internal/redact"
 	"salve/journal"
 )
 
 // execute runs the command that the arguments name and gives the exit code. An
 // error is printed here and nowhere else.
-func execute(a *app) int {
+func execute(a *app) (code int) {
 	a.streams()
+	defer func() {
+		// Go's own exit code for a panic is 2, which would say that nothing was changed.
+		if value := recover(); value != nil {
+			stack := debug.Stack()
+			fmt.Fprintf(a.stderr, "%s\n", redact.Redact(stack))
+			code = a.fail(&crashError{panicError{doing: "running the command", value: value, stack: stack}})
+		}
+	}()
 	if err := a.validateRunbooks(); err != nil {
 		return a.fail(err)
 	}
