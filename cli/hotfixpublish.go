@@ -123,9 +123,9 @@ func refusal(answer published) error {
 	case counts[prepublish.NotThere] > 0:
 		return fmt.Errorf("%d of %s not there: don't publish this pointer", counts[prepublish.NotThere],
 			report.Count(len(answer.Targets), "target", "targets"))
-	case counts[prepublish.Unseen] > 0:
+	case counts[prepublish.Unknown] > 0:
 		return &unseenError{fmt.Errorf("%d of %s could not be looked at: don't publish this pointer yet",
-			counts[prepublish.Unseen], report.Count(len(answer.Targets), "target", "targets"))}
+			counts[prepublish.Unknown], report.Count(len(answer.Targets), "target", "targets"))}
 	}
 	return nil
 }

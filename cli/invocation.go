@@ -127,7 +127,7 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 		return machine.Run(ctx, book, options)
 	})
 	e.app.expire(ctx, e.retention, e.journal, e.clock, result.Run)
-	return e.undecidedIfUnseen(book.Target, result, err)
+	return e.undecidedIfUnreachable(book.Target, result, err)
 }
 
 // openRun is the run that a run would resume, which the target's lease names; nil when

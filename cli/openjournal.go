@@ -113,11 +113,12 @@ func (e *invocation) probe(ctx context.Context) error {
 	return err
 }
 
-// undecidedIfUnseen makes an undecided result of a run that could not begin because its
+// undecidedIfUnreachable makes an undecided result of a run that could not begin because its
 // journal could not be reached.
-func (e *invocation) undecidedIfUnseen(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
+func (e *invocation) undecidedIfUnreachable(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
 	var held *journal.HeldError
-	if err == nil || result.Runbook != "" || errors.As(err, &held) || !passing(apierr.ClassOf(err)) {
+	var begun *engine.UnrecordedError
+	if err == nil || errors.As(err, &begun) || errors.As(err, &held) || !passing(apierr.ClassOf(err)) {
 		return result, err
 	}
 	ended := e.factory.without(runbook.Undecided, unreachable(err))[0]

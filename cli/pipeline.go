@@ -58,8 +58,8 @@ func readConfig(path string) (*pipeline.Config, diagnostic.List, error) {
 	return config, found, nil
 }
 
-// surroundings are what pipelines are validated against on this machine.
-func (a *app) surroundings(config *pipeline.Config, fileOnly bool) pipeline.Environment {
+// environmentOf is what pipelines are validated against on this machine.
+func (a *app) environmentOf(config *pipeline.Config, fileOnly bool) pipeline.Environment {
 	return pipeline.Environment{
 		Config: config, FileOnly: fileOnly, LookPath: exec.LookPath, Runbooks: a.pipelineRunbooks(),
 	}

@@ -53,7 +53,7 @@ func (a *app) readPlan(ctx context.Context, path string, inputs rollout.Inputs) 
 	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
 		return nil, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
-	file, found = pipeline.Validate(file, a.surroundings(config, false))
+	file, found = pipeline.Validate(file, a.environmentOf(config, false))
 	if found.Errors() > 0 {
 		return nil, a.mend(found)
 	}

@@ -125,7 +125,7 @@ func (e *invocation) results(ctx context.Context, machine *engine.Engine) ([]eng
 			return results, err
 		}
 		result, err := machine.Run(ctx, book, engine.Options{Overrides: e.overridesFor(book)})
-		if result, err = e.undecidedIfUnseen(book.Target, result, err); err != nil {
+		if result, err = e.undecidedIfUnreachable(book.Target, result, err); err != nil {
 			return results, err
 		}
 		if results = append(results, result); exitOf(result.Outcome) != exitDecided {

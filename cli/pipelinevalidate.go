@@ -80,7 +80,7 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 		if file == nil {
 			continue
 		}
-		file, wrong = pipeline.Validate(file, a.surroundings(config, asked.fileOnly))
+		file, wrong = pipeline.Validate(file, a.environmentOf(config, asked.fileOnly))
 		files, found = append(files, file), append(found, wrong...)
 		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
 			found = append(found, deployable(ctx, file)...)

@@ -105,7 +105,7 @@ func (a *app) resumeRunbook(
 	})
 	e.watch.end()
 	a.expire(ctx, asked.retention, e.journal, e.clock, result.Run)
-	result, err = e.undecidedIfUnseen(book.Target, result, err)
+	result, err = e.undecidedIfUnreachable(book.Target, result, err)
 	if result.Runbook == "" {
 		return err
 	}

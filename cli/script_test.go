@@ -42,6 +42,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("HOME", env.Getenv("WORK")+"/home")
 			env.Setenv("XDG_STATE_HOME", env.Getenv("WORK")+"/state")
 			return nil

@@ -82,8 +82,8 @@ var ErrInterrupted = errors.New("interrupted")
 // Run executes a runbook. An open run of the same runbook on the same target is
 // resumed instead. The error is not nil when the run could not begin, or when its
 // journal could not be written before anything was announced: *InvalidError,
-// *runbook.InvalidError, *journal.HeldError, *journal.BrokenError, or what the
-// backend says.
+// *runbook.InvalidError, *journal.HeldError, *journal.BrokenError, *UnrecordedError,
+// or what the backend says.
 func (e *Engine) Run(ctx context.Context, book runbook.Runbook, options Options) (Result, error) {
 	if err := e.validate(book, options); err != nil {
 		return Result{}, err

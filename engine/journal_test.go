@@ -46,6 +46,11 @@ func TestAWriteThatFailsStopsTheRunBeforeTheChange(t *testing.T) {
 		}
 		b.Engine.Journal = full.Store
 		runs, _ := b.Journal.Runs(context.Background())
+		// A run that began is named, for it is open; write 1 is its header.
+		if open := (*engine.UnrecordedError)(nil); errors.As(err, &open) != (err != nil && write > 1) ||
+			open != nil && open.Run != runs[0] || err != nil && result.Run != "" {
+			t.Errorf("write %d failed: %v names the wrong one of %q, beside %+v", write, err, runs, result)
+		}
 		intents := 0
 		for _, run := range runs {
 			for _, entry := range b.record(run).Entries {

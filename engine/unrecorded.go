@@ -9,13 +9,23 @@ import (
 	"salve/runbook"
 )
 
+// UnrecordedError says that a run began and that its journal could not be written any
+// more before it announced a change: it is open, and has changed nothing.
+type UnrecordedError struct {
+	Run string
+	Err error
+}
+
+func (e *UnrecordedError) Error() string { return fmt.Sprintf("run %s: %v", e.Run, e.Err) }
+func (e *UnrecordedError) Unwrap() error { return e.Err }
+
 // unrecorded is the result of a run whose journal could not be written. Before the
 // first announced change that is an error: nothing happened. After it nobody may say
 // so: the result tells what is known to be done, and gives what only this process
 // still knows.
 func (x *execution) unrecorded(err error) (Result, error) {
 	if !x.changed() {
-		return Result{}, err
+		return Result{}, &UnrecordedError{Run: x.log.record.Run, Err: err}
 	}
 	result := x.result(journal.Verdict{
 		Outcome:  runbook.NeedsAttention,

@@ -48,6 +48,7 @@ func TestScript(t *testing.T) {
 				env.Setenv(variable(strings.ToLower(name)), path)
 			}
 			env.Setenv("URL", server.URL)
+			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("SALVE_NODE_ROOT", filepath.Join(env.Getenv("WORK"), "root"))
 			env.Setenv("SALVE_NODE_BUDGET", "20s")
 			env.Setenv("GORACE", "atexit_sleep_ms=0")

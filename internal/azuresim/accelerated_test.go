@@ -76,7 +76,7 @@ func TestAHeldWorldBeginsWhenItIsLet(t *testing.T) {
 	scenario := parsed(t, "clusterState: Updating\noperation: {age: 1h, ends: 5m}\nfaults:\n"+
 		"  - {deny: {match: {method: GET, path: '*/aks-1', until: 1m}}}\n")
 	synctest.Test(t, func(t *testing.T) {
-		world, err := azuresim.New(scenario, azuresim.Options{Held: true})
+		world, err := azuresim.New(scenario, azuresim.Options{Paused: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,8 +44,8 @@ type Options struct {
 	// Kubernetes is the managed cluster; nil is an embedded one. With one that is given, calls to its API are not seen
 	// here: no fault can be about them, and Snapshot shows neither nodes nor pods.
 	Kubernetes Kubernetes
-	// Held lets time stand still until Begin, so that the cluster can first become what the scenario begins with.
-	Held bool
+	// Paused lets time stand still until Begin, so that the cluster can first become what the scenario begins with.
+	Paused bool
 	// Kubeconfig is what clients get as the cluster's user credentials; nil is one that leads nowhere.
 	Kubeconfig []byte
 }
@@ -88,7 +88,7 @@ func New(scenario Scenario, options Options) (*World, error) {
 		model.addFault(fault)
 	}
 	w.ending, w.end = context.WithCancel(context.Background())
-	if !options.Held {
+	if !options.Paused {
 		w.gone.Go(w.keepTime)
 	}
 	return w, nil

@@ -23,8 +23,8 @@ type Moment struct {
 	// Took is how long an attempt at a step lasted, in seconds.
 	Took   float64            `json:"tookSeconds,omitempty"`
 	Result journal.ResultKind `json:"result,omitempty"`
-	// NoReturn marks an attempt at the step after which nothing is undone.
-	NoReturn bool `json:"irreversible,omitempty"`
+	// Irreversible marks an attempt at the step after which nothing is undone.
+	Irreversible bool `json:"irreversible,omitempty"`
 	// reason is the part of Text that later lines tend to say again.
 	reason string
 }
@@ -77,7 +77,7 @@ func (t *timeline) take(entry journal.Entry) error {
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {
 			began := t.add(entry, entry.Step, pairs(intent.Inputs, valueRoom))
-			began.Attempt, began.NoReturn = intent.Attempt, intent.Irreversible
+			began.Attempt, began.Irreversible = intent.Attempt, intent.Irreversible
 			t.open[entry.Step] = len(t.moments) - 1
 		})
 	case journal.Outcome:

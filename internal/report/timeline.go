@@ -28,7 +28,7 @@ func Timeline(out io.Writer, width int, history *journal.History) error {
 	name, time := widest(0, names...), widest(0, offsets...)
 	returned := false
 	for i, m := range moments {
-		if m.NoReturn && !returned {
+		if m.Irreversible && !returned {
 			s.line("  ── the point of no return ──")
 			returned = true
 		}

@@ -63,7 +63,7 @@ func runningUntouched(now stranded.Status, left int) runbook.Finding {
 	if touched := now.Touched(); touched != "" {
 		return runbook.No("%s", touched)
 	}
-	return runbook.Yes("left alone elsewhere: %d", left-len(now.Held)-len(now.Ending))
+	return runbook.Yes("left alone elsewhere: %d", left-len(now.Stuck)-len(now.Terminating))
 }
 
 func (r *rescue) jobsAccountedFor() runbook.Guard {

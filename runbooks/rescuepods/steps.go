@@ -94,7 +94,7 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			return r.Until(ctx, 2*time.Minute, func(ctx context.Context) (bool, error) {
 				r.seen.Reset()
 				now, err := r.status(ctx, run, part)
-				return len(now.Ending) == 0, err
+				return len(now.Terminating) == 0, err
 			})
 		},
 	}

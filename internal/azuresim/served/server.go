@@ -125,7 +125,7 @@ func (s *Server) prepare(ctx context.Context, options Options) error {
 		return err
 	}
 	s.world, err = azuresim.New(options.Scenario,
-		azuresim.Options{Kubernetes: s.cluster, Kubeconfig: options.HandOut, Held: true})
+		azuresim.Options{Kubernetes: s.cluster, Kubeconfig: options.HandOut, Paused: true})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type State string
 const (
 	There    State = "there"
 	NotThere State = "not-there"
-	Unseen   State = "unseen" // nobody could look
+	Unknown   State = "unknown" // nobody could look
 )
 
 // Presence is whether one target can be had from one place.
@@ -106,7 +106,7 @@ func (t target) presence(place string, err error) Presence {
 		State: There,
 	}
 	if err != nil {
-		found.State, found.Says = Unseen, err.Error()
+		found.State, found.Says = Unknown, err.Error()
 		if apierr.ClassOf(err) == apierr.Missing {
 			found.State = NotThere
 		}

@@ -180,7 +180,7 @@ func TestOneArchitectureIsMissing(t *testing.T) {
 }
 
 // What could not be looked at is never called missing, nor there.
-func TestUnseen(t *testing.T) {
+func TestUnreachableRepositoryIsUnknown(t *testing.T) {
 	spoilt := apt(t, ".gz")
 	spoilt["/dists/noble/main/binary-amd64/Packages.gz"] = compressed(t, ".gz", "Package: x\n")
 	for name, place := range map[string]string{

@@ -99,11 +99,11 @@ func sources(ctx context.Context, folder string) (root string, files []string, e
 func git(ctx context.Context, folder string, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", arguments...)
 	command.Dir = folder
-	var trouble bytes.Buffer
-	command.Stderr = &trouble
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", arguments[0], err, strings.TrimSpace(trouble.String()))
+		return "", fmt.Errorf("git %s: %w: %s", arguments[0], err, strings.TrimSpace(stderr.String()))
 	}
 	return string(out), nil
 }

@@ -91,7 +91,7 @@ func (w *watcher) take(change podChange) {
 	switch change.News {
 	case podsListed:
 		w.forget()
-	case podsUnseen:
+	case watchInterrupted:
 		w.say(fmt.Sprintf("the pods can't be seen: %v", change.Err))
 	case podsCurrent:
 		w.current = true

@@ -30,8 +30,8 @@ const (
 	podGone
 	// podsCurrent: the list is complete, or the watch goes on after an error.
 	podsCurrent
-	// podsUnseen: the API server stumbles; changes are seen later.
-	podsUnseen
+	// watchInterrupted: the API server stumbles; changes are seen later.
+	watchInterrupted
 )
 
 // podChange is one change of pods, or of how well they can be seen.
@@ -73,7 +73,7 @@ func (s *Search) follow(ctx context.Context, changes chan<- podChange) error {
 				return err
 			}
 			if !f.failing { // said once, until they are seen again
-				if err := f.emit(ctx, podChange{News: podsUnseen, Err: err}); err != nil {
+				if err := f.emit(ctx, podChange{News: watchInterrupted, Err: err}); err != nil {
 					return err
 				}
 			}

@@ -19,8 +19,8 @@ type Status struct {
 	// Stranded still are; Free may start where they are. Unselected are there, and somebody took away the labels by
 	// which they were found: they are left alone.
 	Stranded, Free, Unselected []Pod
-	// Ending pods are deleted and not gone. Held ones are too, and have finalizers.
-	Ending, Held []Pod
+	// Terminating pods are deleted and not gone. Stuck ones are too, and have finalizers.
+	Terminating, Stuck []Pod
 	Gone         []Pod
 }
 
@@ -51,9 +51,9 @@ func (r *Reading) listed(pods []Pod) (now Status, unlisted []Pod) {
 		case !pod.Deleting:
 			now.Free = append(now.Free, pod.Pod)
 		case len(pod.Finalizers) > 0:
-			now.Held = append(now.Held, pod.Pod)
+			now.Stuck = append(now.Stuck, pod.Pod)
 		default:
-			now.Ending = append(now.Ending, pod.Pod)
+			now.Terminating = append(now.Terminating, pod.Pod)
 		}
 		delete(wanted, pod.UID)
 	}
@@ -67,18 +67,18 @@ func (r *Reading) listed(pods []Pod) (now Status, unlisted []Pod) {
 
 // Deleted are the pods of which nothing more will come, whether or not they are
 // gone.
-func (r Status) Deleted() []Pod { return slices.Concat(r.Gone, r.Ending, r.Held) }
+func (r Status) Deleted() []Pod { return slices.Concat(r.Gone, r.Terminating, r.Stuck) }
 
 // Left says what of them is left that should be gone; it is empty when nothing is.
 func (r Status) Left() string {
 	switch {
 	case len(r.Stranded) > 0:
 		return fmt.Sprintf("still stranded: %d, such as %s", len(r.Stranded), r.Stranded[0])
-	case len(r.Held) > 0:
-		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Held), r.Held[0],
-			strings.Join(r.Held[0].Finalizers, ", "))
-	case len(r.Ending) > 0:
-		return fmt.Sprintf("still ending: %d, such as %s", len(r.Ending), r.Ending[0])
+	case len(r.Stuck) > 0:
+		return fmt.Sprintf("deleted and held by finalizers: %d, such as %s by %s", len(r.Stuck), r.Stuck[0],
+			strings.Join(r.Stuck[0].Finalizers, ", "))
+	case len(r.Terminating) > 0:
+		return fmt.Sprintf("still terminating: %d, such as %s", len(r.Terminating), r.Terminating[0])
 	}
 	return ""
 }
@@ -86,7 +86,7 @@ func (r Status) Left() string {
 // Touched says of a pod that was deleted although something in it has started that
 // it was; it is empty when there is none.
 func (r Status) Touched() string {
-	for _, pod := range slices.Concat(r.Held, r.Ending) {
+	for _, pod := range slices.Concat(r.Stuck, r.Terminating) {
 		if pod.Began != "" {
 			return fmt.Sprintf("pod %s is deleted, and its container %s has started", pod, pod.Began)
 		}
@@ -100,11 +100,11 @@ func (r Status) Deletion() runbook.Observation {
 	switch {
 	case len(r.Stranded) > 0:
 		return runbook.NotStarted("still stranded: %d", len(r.Stranded))
-	case len(r.Ending) > 0:
-		return runbook.InFlight("ending: %d", len(r.Ending))
+	case len(r.Terminating) > 0:
+		return runbook.InFlight("terminating: %d", len(r.Terminating))
 	}
 	return runbook.Done("gone: %d, held by finalizers: %d, free to start: %d, no longer selected: %d",
-		len(r.Gone), len(r.Held), len(r.Free), len(r.Unselected))
+		len(r.Gone), len(r.Stuck), len(r.Free), len(r.Unselected))
 }
 
 // pollPause is the time between two reads of the same thing.
