@@ -52,8 +52,8 @@ func (o Options) entries(history *journal.History, who journal.Holder) []journal
 	return entries
 }
 
-// again tells whether an operator said that a step is to be attempted again, of
+// answeredRetry tells whether an operator said that a step is to be attempted again, of
 // which the world does not tell whether it happened.
-func again(history journal.StepHistory) bool {
+func answeredRetry(history journal.StepHistory) bool {
 	return !history.Open && history.Last.Answered && history.Last.Result == journal.Failure
 }

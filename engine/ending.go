@@ -16,6 +16,8 @@ import (
 const (
 	// rollbackBudget bounds the rollback of a run whose own context has ended.
 	rollbackBudget = 20 * time.Minute
+	// endBudget bounds the writing of how a run ended.
+	endBudget = 5 * time.Minute
 	// checkRounds is how often the final checks are asked before it is said that
 	// they don't hold: what was changed may take a moment to be seen.
 	checkRounds = 4
@@ -24,15 +26,24 @@ const (
 // ending is how a run stops, before the journal holds it.
 type ending struct {
 	verdict journal.Verdict
-	// rollback: take back what was done, then close with the verdict.
-	rollback bool
-	// open: the run is not closed, because it can go on later.
-	open bool
-	// interrupted: it was asked to stop.
+	next    next
+	// interrupted: the run was asked to stop.
 	interrupted bool
-	// fenced: the target is another runner's; nothing may be written.
-	fenced bool
 }
+
+// next is what becomes of a run that has stopped.
+type next int
+
+const (
+	// closeRun: the run is over.
+	closeRun next = iota
+	// rollBackRun: take back what was done, then close with the verdict.
+	rollBackRun
+	// keepOpen: the run can go on later.
+	keepOpen
+	// leaveAlone: the target is another runner's; nothing may be written.
+	leaveAlone
+)
 
 // endingOf turns the error that stopped the steps into an ending.
 func (x *execution) endingOf(ctx context.Context, err error) ending {
@@ -41,7 +52,7 @@ func (x *execution) endingOf(ctx context.Context, err error) ending {
 	switch {
 	case errors.Is(err, errLeaseLost):
 		verdict.Outcome = runbook.NeedsAttention
-		return ending{verdict: verdict, fenced: true}
+		return ending{verdict: verdict, next: leaveAlone}
 	case errors.Is(context.Cause(ctx), ErrInterrupted), errors.Is(context.Cause(ctx), context.Canceled):
 		// The run's own cause, not the error: a call that a step's budget cut off
 		// looks like a cancellation too.
@@ -60,11 +71,14 @@ func (x *execution) endingOf(ctx context.Context, err error) ending {
 	}
 	switch {
 	case x.pastReturn():
-		return ending{verdict: x.afterReturn(ctx, verdict), open: true}
+		return ending{verdict: x.afterReturn(ctx, verdict), next: keepOpen}
 	case x.book.KeepOpen && x.changed():
-		return ending{verdict: verdict, open: true}
+		return ending{verdict: verdict, next: keepOpen}
 	}
-	return ending{verdict: verdict, rollback: len(x.toRollBack()) > 0}
+	if len(x.toRollBack()) > 0 {
+		return ending{verdict: verdict, next: rollBackRun}
+	}
+	return ending{verdict: verdict}
 }
 
 // reasonOf words what stopped the steps. Of several failures it names the steps of
@@ -136,7 +150,7 @@ func (x *execution) interruption(ctx context.Context) ending {
 		verdict.Reason = "interrupted; " + x.standing()
 		verdict.Question = x.openQuestions(ctx)
 	}
-	return ending{verdict: verdict, interrupted: true, open: true}
+	return ending{verdict: verdict, interrupted: true, next: keepOpen}
 }
 
 // openQuestions are those about steps that were cut off by the interruption, so that
@@ -171,7 +185,7 @@ func (x *execution) parking(questions []*undecidable) ending {
 		verdict.Reason += "; " + x.standing()
 	}
 	verdict.Question = wordsOf(questions)
-	return ending{open: true, verdict: verdict}
+	return ending{next: keepOpen, verdict: verdict}
 }
 
 // wordsOf are the questions in one text.
@@ -222,7 +236,7 @@ func (x *execution) check(ctx context.Context) ending {
 			return x.endingOf(ctx, err)
 		}
 	}
-	return ending{open: true, verdict: journal.Verdict{
+	return ending{next: keepOpen, verdict: journal.Verdict{
 		Outcome: runbook.NeedsAttention, Reason: "a final check failed: " + missed.Reason,
 		Question: "Is what the check found as it should be? If not, mend it; then resume the run, which checks again.",
 	}}
@@ -251,28 +265,32 @@ func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 		check.NotOverridable = true
 		finding, err := x.ask(ctx, run, check)
 		if err != nil {
-			return evaluation, err
+			return journal.Evaluation{}, err
 		}
 		evaluation.Findings = append(evaluation.Findings, finding)
 		x.emit(Event{Kind: Found, Step: "checks", Finding: &finding})
 	}
 	evaluation.Decision = Decide(runbook.FailClosed, evaluation.Findings)
-	return evaluation, x.append(ctx, journal.Evaluated, "", evaluation)
+	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
+		return journal.Evaluation{}, err
+	}
+	return evaluation, nil
 }
 
-// end writes the ending down, after the rollback if there is one. It works on a
-// fresh, bounded context: the run's own may have ended.
+// end writes the ending down, after the rollback if there is one. Each has a fresh,
+// bounded context: the run's own may have ended, and a rollback that took all of its
+// time still has to be recorded.
 func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error) {
-	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, rollbackBudget)
-	defer cancel()
-	if end.rollback {
-		end = x.rollBack(fresh, end.verdict)
+	if end.next == rollBackRun {
+		end = x.rollBack(ctx, end.verdict)
 	}
-	if end.fenced {
+	if end.next == leaveAlone {
 		return end.verdict, nil
 	}
+	fresh, cancel := clock.WithTimeout(context.WithoutCancel(ctx), x.engine.Clock, endBudget)
+	defer cancel()
 	last := journal.Pending{Kind: journal.Closed, Data: end.verdict}
-	if end.open {
+	if end.next == keepOpen {
 		last.Kind = journal.Parked
 	}
 	if end.interrupted {
@@ -284,12 +302,14 @@ func (x *execution) end(ctx context.Context, end ending) (journal.Verdict, error
 
 // rollBack takes back, newest first, what the run's steps announced. What can't be
 // taken back, or can't be announced, parks the run.
-func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) ending {
+func (x *execution) rollBack(ended context.Context, verdict journal.Verdict) ending {
+	ctx, cancel := clock.WithTimeout(context.WithoutCancel(ended), x.engine.Clock, rollbackBudget)
+	defer cancel()
 	announced := false
 	x.log.read(func(record *journal.Record) { announced = record.RollingBack != nil })
 	if !announced {
 		if err := x.append(ctx, journal.RollingBack, "", verdict); err != nil {
-			return ending{verdict: verdict, open: true}
+			return ending{verdict: verdict, next: keepOpen}
 		}
 	}
 	x.emit(Event{Kind: RollbackBegan, Text: verdict.Reason})
@@ -303,7 +323,7 @@ func (x *execution) rollBack(ctx context.Context, verdict journal.Verdict) endin
 
 func rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) ending {
 	if errors.Is(err, errLeaseLost) {
-		return ending{fenced: true, verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
+		return ending{next: leaveAlone, verdict: journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
 	}
 	parked := journal.Verdict{
 		Outcome:  runbook.NeedsAttention,
@@ -313,5 +333,5 @@ func rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) endin
 	if parked.Question == "" {
 		parked.Question = "Is what prevents the rollback mended? Then resume the run, which finishes it."
 	}
-	return ending{open: true, verdict: parked}
+	return ending{next: keepOpen, verdict: parked}
 }

@@ -119,7 +119,7 @@ func (x *execution) proceed(ctx context.Context) ending {
 	var rollingBack *journal.Verdict
 	x.log.read(func(record *journal.Record) { rollingBack = record.RollingBack })
 	if rollingBack != nil {
-		return ending{verdict: *rollingBack, rollback: true}
+		return ending{verdict: *rollingBack, next: rollBackRun}
 	}
 	err := x.runSteps(ctx)
 	if err == nil {

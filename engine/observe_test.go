@@ -14,8 +14,8 @@ import (
 	"salve/runbook"
 )
 
-// TestWorldThatCannotBeSeenIsLookedAtAgain, for five minutes, where that may help.
-func TestWorldThatCannotBeSeenIsLookedAtAgain(t *testing.T) {
+// TestWorldThatCannotBeSeenIsObservedAgain, for five minutes, where that may help.
+func TestWorldThatCannotBeSeenIsObservedAgain(t *testing.T) {
 	for name, row := range map[string]struct {
 		class  apierr.Class
 		clears bool
@@ -33,9 +33,9 @@ func TestWorldThatCannotBeSeenIsLookedAtAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
 				book := b.book()
-				observe, looked := book.Steps[0].Observe, 0
+				observe, observations := book.Steps[0].Observe, 0
 				book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
-					if looked++; row.clears && looked > 3 {
+					if observations++; row.clears && observations > 3 {
 						return observe(ctx, run)
 					}
 					return runbook.NotObserved(apierr.New(row.class, "fog"))
@@ -53,6 +53,32 @@ func TestWorldThatCannotBeSeenIsLookedAtAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestGuardsAreAskedAgainAfterALongObservation: what they saw before a step could be observed is no ground for a
+// permit any more.
+func TestGuardsAreAskedAgainAfterALongObservation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		observe, began := book.Steps[0].Observe, time.Now()
+		b.sees = func() runbook.Finding {
+			if time.Since(began) < time.Minute {
+				return runbook.Yes("there it is")
+			}
+			return runbook.No("it was moved meanwhile")
+		}
+		book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
+			if time.Since(began) < 2*time.Minute {
+				return runbook.NotObserved(apierr.New(apierr.Transient, "fog"))
+			}
+			return observe(ctx, run)
+		}
+		expect(t, b.run(book), runbook.NothingToDo, "it was moved meanwhile")
+		if len(b.calls) > 0 {
+			t.Errorf("changes %v on guards of two minutes ago", b.calls)
+		}
+	})
 }
 
 // TestRecordThatIsLostWhileAStepIsObservedEndsTheRun: it is no question about the world.

@@ -126,7 +126,7 @@ func (p *performance) again(ctx context.Context, err error) (retry bool, wait ti
 	case apierr.Unclassified, apierr.Missing, apierr.Terminal:
 	}
 	if p.log.step(p.step.Name).Unsettled() {
-		// Look once more, when no request of the attempt can be on its way any longer.
+		// Observe once more, when no request of the attempt can be on its way any longer.
 		p.doubtful = err
 		return true, lateRequest + time.Second, err
 	}
@@ -173,6 +173,7 @@ func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 	} else if err := p.evaluateStep(ctx, p.step); err != nil {
 		return "", err
 	}
+	evaluated := p.engine.Clock.Now()
 	seen, err := p.observe(ctx, p.step)
 	if err != nil {
 		return "", err
@@ -186,7 +187,7 @@ func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 		p.emit(Event{Kind: StepBegan, Step: p.step.Name, Text: "already under way: " + seen.Reason})
 		return runbook.StateInFlight, nil
 	case runbook.StateUndecidable:
-		if !again(p.log.step(p.step.Name)) {
+		if !answeredRetry(p.log.step(p.step.Name)) {
 			return "", &undecidable{p.step.Name, seen}
 		}
 	case runbook.StateNotStarted:
@@ -194,7 +195,8 @@ func (p *performance) begin(ctx context.Context) (runbook.State, error) {
 			return "", err
 		}
 	}
-	if announced {
+	// A step may have been observed for minutes until it could be seen.
+	if announced || p.engine.Clock.Since(evaluated) > freshness {
 		if err := p.evaluateStep(ctx, p.step); err != nil {
 			return "", err
 		}
@@ -238,7 +240,7 @@ func (x *execution) record(ctx context.Context, step runbook.Step, result journa
 	return nil
 }
 
-// observe looks how far a step is, and looks again while it can't see.
+// observe asks a step how far it is, again and again while it can't tell.
 func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Observation, error) {
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, denialPatience)
 	defer cancel()

@@ -107,8 +107,11 @@ func (x *execution) planned(ctx context.Context, steps []runbook.Step, findings 
 		return nil
 	}
 	plan, err := x.plan(ctx, steps, findings)
+	if err != nil {
+		return err
+	}
 	x.log.record.Plan = &plan
-	return err
+	return nil
 }
 
 func (x *execution) previewStart(ctx context.Context, withPlan bool) (journal.Verdict, error) {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"salve/internal/apierr"
+	"salve/journal"
 	"salve/runbook"
 )
 
@@ -169,6 +170,33 @@ func TestUndecidableRollbackAsksItsOwnQuestion(t *testing.T) {
 		expect(t, result, runbook.NeedsAttention, "could not be rolled back: step take-sign-in: there are two signs")
 		if result.Question != "Who took the sign?" || !result.Open {
 			t.Errorf("asked %q, open %v", result.Question, result.Open)
+		}
+	})
+}
+
+// patientStore writes nothing for who has no time left, as one behind a network does.
+type patientStore struct{ journal.Store }
+
+func (s patientStore) Append(ctx context.Context, run string, seq int, line []byte) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return s.Store.Append(ctx, run, seq, line)
+}
+
+// TestRollbackThatTakesAllItsTimeIsRecorded: that it did not end is what the next one has to know.
+func TestRollbackThatTakesAllItsTimeIsRecorded(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		b.Engine.Journal = patientStore{b.Engine.Journal}
+		floor := s.undoable("floor")
+		floor.Rollback.Apply = func(ctx context.Context, _ runbook.Run) error { <-ctx.Done(); return context.Cause(ctx) }
+		s.fails["roof"] = []error{errStuck}
+		book := s.book(1, floor, s.step("roof", "floor"))
+		book.KeepOpen = false
+		result := b.run(book)
+		expect(t, result, runbook.NeedsAttention, "what step floor did could not be rolled back")
+		if result.Unrecorded || !result.Open || b.record("run-1").Parked == nil {
+			t.Errorf("ended %+v", result)
 		}
 	})
 }

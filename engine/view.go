@@ -45,7 +45,10 @@ func (v view) ReadBack(ctx context.Context, name string, into any) (bool, error)
 	if !found {
 		return false, nil
 	}
-	return true, stored.Read(ctx, into)
+	if err := stored.Read(ctx, into); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // Export keeps data beside the record.

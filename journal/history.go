@@ -121,10 +121,10 @@ func (h *History) RecallOf(step, name string, into any) (bool, error) {
 		return false, nil
 	}
 	if err := h.unread[h.noted[noteKey(step, name)]]; err != nil {
-		return true, fmt.Errorf("reading note %q back from the journal: %w", name, err)
+		return false, fmt.Errorf("reading note %q back from the journal: %w", name, err)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return true, fmt.Errorf("reading note %q back from the journal: %w", name, err)
+		return false, fmt.Errorf("reading note %q back from the journal: %w", name, err)
 	}
 	return true, nil
 }

@@ -201,10 +201,10 @@ func TestEntriesThatMeanNothingBreakTheRecord(t *testing.T) {
 func TestRecallSaysWhatCannotBeHad(t *testing.T) {
 	record := replayed(t, journal.Pending{Kind: journal.Noted, Data: journal.Note{Name: "size", Value: []byte(`"large"`)}})
 	var size int
-	if found, err := record.Recall("size", &size); !found || err == nil || !strings.Contains(err.Error(), `"size"`) {
+	if found, err := record.Recall("size", &size); found || err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Errorf("a text as a number: %v, %v", found, err)
 	}
-	if found, err := record.ReadBack(ctx, "size", &size); !found || err == nil || !strings.Contains(err.Error(), `"size"`) {
+	if found, err := record.ReadBack(ctx, "size", &size); found || err == nil || !strings.Contains(err.Error(), `"size"`) {
 		t.Errorf("a text as a number, read back: %v, %v", found, err)
 	}
 	if found, err := record.Recall("other", &size); found || err != nil {

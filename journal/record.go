@@ -41,7 +41,10 @@ func Create(ctx context.Context, backend Backend, lease Lease, now func() time.T
 		return nil, fmt.Errorf("creating the record of run %q: %w", header.Run, err)
 	}
 	record := &Record{History: newHistory(), Run: header.Run, backend: backend, key: key, now: now, lease: lease}
-	return record, record.Append(ctx, Opened, "", header)
+	if err := record.Append(ctx, Opened, "", header); err != nil {
+		return nil, err
+	}
+	return record, nil
 }
 
 // Load reads a run's record and verifies it, chain and seals. It fails with
@@ -95,7 +98,10 @@ func keyOf(ctx context.Context, keys Keys, chain *chained) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("verifying the record of run %q: %w", chain.run, err)
 	}
-	return key, ours(ctx, keys, chain, chain.verify(key))
+	if err := chain.verify(key); err != nil {
+		return Key{}, ours(ctx, keys, chain, err)
+	}
+	return key, nil
 }
 
 // Clone gives a copy that goes on from here and is kept nowhere: for previews.
@@ -105,10 +111,13 @@ func (r *Record) Clone(ctx context.Context, now func() time.Time) (*Record, erro
 		return nil, err
 	}
 	nowhere := NewMemory()
+	if err := nowhere.Create(ctx, r.Run); err != nil {
+		return nil, err
+	}
 	return &Record{
 		History: history, Run: r.Run, backend: nowhere, now: now, marks: slices.Clone(r.marks), key: r.key,
 		lease: NoLease(r.Epoch),
-	}, nowhere.Create(ctx, r.Run)
+	}, nil
 }
 
 // Backend is where the record is kept.
@@ -288,7 +297,10 @@ func (r *Record) ReadBack(ctx context.Context, name string, into any) (bool, err
 	if !found {
 		return false, nil
 	}
-	return true, stored.Read(ctx, into)
+	if err := stored.Read(ctx, into); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // Read reads the one line, and verifies that it is the one that was written.

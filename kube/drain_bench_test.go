@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
-
-	"salve/internal/kubetest"
-	"salve/internal/permit"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
 
+	"salve/internal/kubetest"
+	"salve/internal/permit"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -206,16 +207,20 @@ func (f *fleet) drained(pods int) {
 // pods have no grace time: when the last answer is there, all are gone.
 func (f *fleet) evictBarely(clients int) {
 	f.cordoned()
-	cluster := connected(f.b, f.plane.Kubeconfig())
+	config := f.plane.Config() // without the permits that Salve's own clients ask for
+	config.QPS, config.ContentType = -1, "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(config)
+	f.must(err)
 	work := make(chan string)
 	var team sync.WaitGroup
+	var failed atomic.Pointer[error]
 	for range clients {
 		team.Go(func() {
 			for name := range work {
-				err := cluster.Client.CoreV1().Pods(f.namespace).EvictV1(f.Context(),
+				err := client.CoreV1().Pods(f.namespace).EvictV1(f.Context(),
 					&policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: f.namespace}})
 				if err != nil {
-					f.Error(err)
+					failed.CompareAndSwap(nil, &err)
 				}
 			}
 		})
@@ -225,6 +230,9 @@ func (f *fleet) evictBarely(clients int) {
 	}
 	close(work)
 	team.Wait()
+	if first := failed.Load(); first != nil {
+		f.Fatal(*first)
+	}
 }
 
 // inTurn names all pods, one of each node in turn: the order costs controllers, and

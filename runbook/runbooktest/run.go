@@ -67,7 +67,7 @@ func (r *Run) Note(ctx context.Context, name string, value any) error {
 // Recall reads a note.
 func (r *Run) Recall(name string, into any) (bool, error) {
 	if err := r.Lost[name]; err != nil {
-		return true, err
+		return false, err
 	}
 	r.mu.Lock()
 	raw, found := r.notes[name]
@@ -75,7 +75,10 @@ func (r *Run) Recall(name string, into any) (bool, error) {
 	if !found {
 		return false, nil
 	}
-	return true, json.Unmarshal(raw, into)
+	if err := json.Unmarshal(raw, into); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // ReadBack reads a note.

@@ -124,7 +124,10 @@ func (r *recreation) reduceStandIn(ctx context.Context, run runbook.Run, refused
 	if err := run.Warn(ctx, "quota refuses a stand-in of %d nodes; trying one node", own.Count); err != nil {
 		return false, err
 	}
-	return true, run.Note(ctx, reducedNote, true)
+	if err := run.Note(ctx, reducedNote, true); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // standInPool is a stand-in as it is; without a definition it is absent.

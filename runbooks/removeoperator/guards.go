@@ -129,10 +129,13 @@ type backupState struct {
 func (r *removal) readBackup(ctx context.Context, run runbook.Run) (backupState, error) {
 	bundle, err := r.ReadBackup(ctx, run)
 	var foreign *cleanup.ForeignError
-	if errors.As(err, &foreign) {
-		err = nil
+	switch {
+	case errors.As(err, &foreign):
+		return backupState{foreign: foreign}, nil
+	case err != nil:
+		return backupState{}, err
 	}
-	return backupState{bundle, foreign}, err
+	return backupState{Bundle: bundle}, nil
 }
 
 func (b backupState) bundleKept() runbook.Finding {

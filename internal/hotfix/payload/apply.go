@@ -31,13 +31,15 @@ func (t Tree) Status(version string) (Status, error) {
 		return Absent, nil
 	}
 	if err != nil {
-		return Absent, err
+		return "", err
 	}
 	defer state.Close()
 	last, err := readRecord(state, appliedRecord)
 	switch {
-	case err != nil || last == nil || last.Version != version:
-		return Absent, err
+	case err != nil:
+		return "", err
+	case last == nil || last.Version != version:
+		return Absent, nil
 	case last.Stage == rolledBack:
 		return RolledBack, nil
 	}

@@ -26,7 +26,7 @@ type State string
 const (
 	There    State = "there"
 	NotThere State = "not-there"
-	Unknown   State = "unknown" // nobody could look
+	Unknown  State = "unknown" // nobody could look
 )
 
 // Presence is whether one target can be had from one place.

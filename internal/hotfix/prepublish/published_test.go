@@ -191,13 +191,13 @@ func TestUnreachableRepositoryIsUnknown(t *testing.T) {
 		"metadata that is odd": "rpm " + site{"/repodata/repomd.xml": []byte("<html>")}.serve(t),
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := []string{" 202604.01.7 amd64 unseen", " 202604.01.7 arm64 unseen"}
+			want := []string{" 202604.01.7 amd64 unknown", " 202604.01.7 arm64 unknown"}
 			if diff := cmp.Diff(want, published(t, `{"version":"202604.01.7"}`, place)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-	want := []string{" 202604.01.7 amd64 unseen", " 202604.01.7 arm64 there"}
+	want := []string{" 202604.01.7 amd64 unknown", " 202604.01.7 arm64 there"}
 	if diff := cmp.Diff(want, published(t, `{"version":"202604.01.7"}`, "deb "+spoilt.serve(t)+
 		" noble main")); diff != "" {
 		t.Errorf("an index that is not the one of Release (-want +got):\n%s", diff)

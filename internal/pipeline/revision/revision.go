@@ -16,10 +16,15 @@ type Order int
 
 // The orders of a revision as seen from another one.
 const (
-	Older Order = iota - 1
+	// Unordered is the order of two that can't be compared.
+	Unordered Order = iota
+	Older
 	Same
 	Newer
 )
+
+// ordered is the order that a comparison of -1, 0 or 1 means.
+func ordered(comparison int) Order { return Same + Order(comparison) }
 
 // UnorderedError says that two revisions can't be ordered, and why.
 type UnorderedError struct{ One, Other, Reason string }
@@ -40,19 +45,19 @@ var (
 // more may be a commit's: it is one when the other revision is no number.
 func Compare(ctx context.Context, folder, one, other string) (Order, error) {
 	unordered := func(reason string, arguments ...any) (Order, error) {
-		return Same, &UnorderedError{one, other, fmt.Sprintf(reason, arguments...)}
+		return Unordered, &UnorderedError{one, other, fmt.Sprintf(reason, arguments...)}
 	}
 	if one == other {
 		return Same, nil
 	}
 	if number.MatchString(one) && number.MatchString(other) {
-		return Order(whole(one).Cmp(whole(other))), nil
+		return ordered(whole(one).Cmp(whole(other))), nil
 	}
 	first, firstErr := time.Parse(time.RFC3339, one)
 	second, secondErr := time.Parse(time.RFC3339, other)
 	switch {
 	case firstErr == nil && secondErr == nil:
-		return Order(first.Compare(second)), nil
+		return ordered(first.Compare(second)), nil
 	case !commit.MatchString(one) || !commit.MatchString(other):
 		return unordered("a revision is a whole number, an RFC 3339 time or a git commit, and both must be of one kind")
 	}
@@ -73,12 +78,12 @@ func whole(text string) *big.Int {
 func ancestry(ctx context.Context, folder, one, other string) (Order, error) {
 	older, err := isAncestor(ctx, folder, one, other)
 	if err != nil {
-		return Same, &UnorderedError{one, other, err.Error()}
+		return Unordered, &UnorderedError{one, other, err.Error()}
 	}
 	newer, err := isAncestor(ctx, folder, other, one)
 	switch {
 	case err != nil:
-		return Same, &UnorderedError{one, other, err.Error()}
+		return Unordered, &UnorderedError{one, other, err.Error()}
 	case older && newer:
 		return Same, nil
 	case older:
@@ -86,7 +91,7 @@ func ancestry(ctx context.Context, folder, one, other string) (Order, error) {
 	case newer:
 		return Newer, nil
 	}
-	return Same, &UnorderedError{one, other, "neither is an ancestor of the other"}
+	return Unordered, &UnorderedError{one, other, "neither is an ancestor of the other"}
 }
 
 func isAncestor(ctx context.Context, folder, one, other string) (bool, error) {

@@ -49,11 +49,11 @@ func TestOrder(t *testing.T) {
 		{"an ancestor", first, second, revision.Older, ""},
 		{"a descendant", second, first, revision.Newer, ""},
 		{"the same commit, shortened", second[:10], second, revision.Same, ""},
-		{"diverged", second, beside, revision.Same, "neither is an ancestor of the other"},
-		{"a commit that is not here", "0123456789abcdef", second, revision.Same,
+		{"diverged", second, beside, revision.Unordered, "neither is an ancestor of the other"},
+		{"a commit that is not here", "0123456789abcdef", second, revision.Unordered,
 			"commit 0123456789abcdef is not known in the repository"},
-		{"a number and a time", "7", "2026-03-01T12:00:00Z", revision.Same, "both must be of one kind"},
-		{"nothing known", "v1.2", "v1.3", revision.Same, "both must be of one kind"},
+		{"a number and a time", "7", "2026-03-01T12:00:00Z", revision.Unordered, "both must be of one kind"},
+		{"nothing known", "v1.2", "v1.3", revision.Unordered, "both must be of one kind"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := revision.Compare(t.Context(), folder, test.one, test.other)

@@ -50,19 +50,22 @@ func (o *Operator) ReadBackup(ctx context.Context, run runbook.Run) (Bundle, err
 	found, err := run.ReadBack(ctx, bundleNote, &bundle)
 	switch {
 	case err != nil:
-		return bundle, err
+		return Bundle{}, err
 	case !found:
-		return bundle, apierr.New(apierr.Missing, "not found: the run has no bundle")
+		return Bundle{}, apierr.New(apierr.Missing, "not found: the run has no bundle")
 	}
 	if err := o.checkBundle(bundle); err != nil {
-		return bundle, err
+		return Bundle{}, err
 	}
 	if bundle.File == "" {
 		if bundle.content, err = readExport(ctx, run, bundle.Bytes); err != nil {
-			return bundle, err
+			return Bundle{}, err
 		}
 	}
-	return bundle, bundle.verify()
+	if err := bundle.verify(); err != nil {
+		return Bundle{}, err
+	}
+	return bundle, nil
 }
 
 // ObserveBackup tells a step that exports whether it is done.
