@@ -69,7 +69,7 @@ func (o *aksEntry[Inputs]) factory(a *app, asked *request) (factory, error) {
 	return &aksFactory[Inputs]{entry: o, world: AKS(world)}, err
 }
 
-func (o *aksEntry[Inputs]) resumed(a *app, asked *request, header journal.Header) (factory, error) {
+func (o *aksEntry[Inputs]) resumed(_ context.Context, a *app, asked *request, header journal.Header) (factory, error) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return nil, err

@@ -68,7 +68,9 @@ func (o *clusterEntry[Inputs]) watch(
 
 // resumed goes by the same ways to the cluster as to the journal, or else to the
 // default one: a target of another cluster is refused by its ID.
-func (o *clusterEntry[Inputs]) resumed(a *app, asked *request, header journal.Header) (factory, error) {
+func (o *clusterEntry[Inputs]) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (
+	factory, error,
+) {
 	inputs, err := inputsOf[Inputs](header)
 	if err != nil {
 		return nil, err
@@ -80,8 +82,11 @@ func (o *clusterEntry[Inputs]) resumed(a *app, asked *request, header journal.He
 		}
 		return o.factory(a, asked)
 	}
-	cluster, err := asked.cluster(context.Background(), a)
-	return &clusterFactory[Inputs]{entry: o, reached: cluster}, err
+	cluster, err := asked.cluster(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	return &clusterFactory[Inputs]{entry: o, reached: cluster}, nil
 }
 
 // clusterFactory makes the runbook of an entry on a cluster.

@@ -84,7 +84,9 @@ func (a *app) fail(err error) int {
 // another name, and salve does not know its runbooks.
 func (a *app) ownCommands(line string) string {
 	own := a.name() + " "
-	return strings.NewReplacer("hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own).Replace(line)
+	return strings.NewReplacer(
+		"hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own,
+	).Replace(line)
 }
 
 // named is an error as one line that holds the term which people search for.

@@ -115,7 +115,9 @@ func (e *invocation) probe(ctx context.Context) error {
 
 // undecidedIfUnreachable makes an undecided result of a run that could not begin because its
 // journal could not be reached.
-func (e *invocation) undecidedIfUnreachable(target runbook.Target, result engine.Result, err error) (engine.Result, error) {
+func (e *invocation) undecidedIfUnreachable(
+	target runbook.Target, result engine.Result, err error,
+) (engine.Result, error) {
 	var held *journal.HeldError
 	var begun *engine.UnrecordedError
 	if err == nil || errors.As(err, &begun) || errors.As(err, &held) || !passing(apierr.ClassOf(err)) {

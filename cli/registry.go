@@ -53,7 +53,7 @@ type entry interface {
 	// factory connects to the world; it makes no call.
 	factory(a *app, asked *request) (factory, error)
 	// resumed is the factory that a run was started with.
-	resumed(a *app, asked *request, header journal.Header) (factory, error)
+	resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error)
 	// watches tells whether there is something to watch for; watch does it until there
 	// is an alarm.
 	watches() bool
@@ -130,7 +130,8 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Runbook, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			book, err = runbook.Runbook{}, &panicError{doing: fmt.Sprintf("making runbook %q", d.Name), value: value, stack: debug.Stack()}
+			doing := fmt.Sprintf("making runbook %q", d.Name)
+			book, err = runbook.Runbook{}, &panicError{doing: doing, value: value, stack: debug.Stack()}
 		}
 	}()
 	book, err = d.New(world, in)

@@ -82,7 +82,7 @@ func (a *app) resumeRunbook(
 		return err
 	}
 	a.logCalls()
-	factory, err := definition.resumed(a, asked, record.Header)
+	factory, err := definition.resumed(command.Context(), a, asked, record.Header)
 	if err != nil {
 		return err
 	}

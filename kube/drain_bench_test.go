@@ -64,17 +64,22 @@ func BenchmarkDrainOfManyPods(b *testing.B) {
 	var bare, ours time.Duration
 	var peak, cpu float64
 	for b.Loop() {
-		f.spread(pods)
-		bare += f.timed(func() { f.evictBarely(64) })
-		f.spread(pods)
-		heap, before := kubetest.WatchHeap(), cpuSeconds(b)
-		ours += f.timed(func() { f.drained(pods) })
-		cpu += cpuSeconds(b) - before
-		peak = max(peak, heap())
+		// The API server grows slower with each round: either way stands first once.
+		for _, barely := range []bool{true, false, false, true} {
+			f.spread(pods)
+			if barely {
+				bare += f.timed(func() { f.evictBarely(64) })
+				continue
+			}
+			heap, before := kubetest.WatchHeap(), cpuSeconds(b)
+			ours += f.timed(func() { f.drained(pods) })
+			cpu += cpuSeconds(b) - before
+			peak = max(peak, heap())
+		}
 	}
-	evicted := float64(b.N * pods)
+	evicted := float64(2 * b.N * pods)
 	b.ReportMetric(peak/(1<<20), "peak-heap-MB")
-	b.ReportMetric(cpu/float64(b.N), "client-cpu-s")
+	b.ReportMetric(cpu/float64(2*b.N), "client-cpu-s")
 	b.ReportMetric(evicted/bare.Seconds(), "limit-pods/s")
 	b.ReportMetric(evicted/ours.Seconds(), "pods/s")
 	b.ReportMetric(bare.Seconds()/ours.Seconds(), "share-of-limit")
