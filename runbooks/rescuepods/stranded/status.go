@@ -21,7 +21,7 @@ type Status struct {
 	Stranded, Free, Unselected []Pod
 	// Terminating pods are deleted and not gone. Stuck ones are too, and have finalizers.
 	Terminating, Stuck []Pod
-	Gone         []Pod
+	Gone               []Pod
 }
 
 // StatusOf says what became of pods. Of those that the reading does not hold it asks the API server.
