@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -31,9 +32,14 @@ type aged struct {
 	open, unchanged, exported, broken bool
 	// lasted is how long it took.
 	lasted time.Duration
+	// named is the run's name where it tells no time.
+	named string
 }
 
 func (a aged) name(n int) string {
+	if a.named != "" {
+		return a.named
+	}
 	return fmt.Sprintf("%s-%06d", now().Add(-a.ago-a.lasted).Format("20060102-150405"), n)
 }
 
@@ -90,6 +96,7 @@ func TestOldRunsExpire(t *testing.T) {
 		"the only one of its target":     {oldest: aged{ago: old, target: "lamp/2"}},
 		"the only one, nothing changed":  {oldest: aged{ago: old, target: "lamp/2", unchanged: true}, expires: true},
 		"the newest that changed a lamp": {oldest: aged{ago: old, target: "lamp/2"}, newest: &unchanged},
+		"old, of a name without a time":  {oldest: aged{ago: old, named: "0"}, expires: true},
 		"one that was changed again":     {oldest: aged{ago: old, target: "lamp/2"}, newest: &changed, expires: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,7 +128,7 @@ func TestExpireReadsNoYoungRecord(t *testing.T) {
 	for n := range 4 {
 		names = append(names, aged{ago: 100 * day}.write(t, store, n))
 	}
-	for n := range journal.DefaultKeep {
+	for n := range journal.DefaultKeep + 2 {
 		names = append(names, aged{ago: 80 * day}.write(t, store, 10+n))
 	}
 	newest := names[len(names)-1]
@@ -136,7 +143,7 @@ func TestExpireReadsNoYoungRecord(t *testing.T) {
 	store.runs = nil
 	later := now().Add(300 * day)
 	expired, err = journal.Expire(ctx, store, later, journal.DefaultAge, "")
-	if err != nil || len(expired) != 1 || len(store.runs) != 2 {
+	if err != nil || len(expired) != 3 || len(store.runs) != 4 {
 		t.Errorf("expired %v, %v, read %v", expired, err, store.runs)
 	}
 	if expired, err := journal.Expire(ctx, store, later, journal.DefaultAge, ""); err != nil || len(expired) != 0 {
@@ -153,6 +160,38 @@ func TestExpireIsBounded(t *testing.T) {
 	for _, want := range []int{20, 10, 0} {
 		if expired, err := journal.Expire(ctx, store, now(), journal.DefaultAge, ""); err != nil || len(expired) != want {
 			t.Errorf("%d expired, want %d: %v", len(expired), want, err)
+		}
+	}
+}
+
+// stubborn is a store that neither lists nor deletes.
+type stubborn struct {
+	*journal.Memory
+	lists, deletes error
+}
+
+func (s stubborn) Runs(ctx context.Context) ([]string, error) {
+	if s.lists != nil {
+		return nil, s.lists
+	}
+	return s.Memory.Runs(ctx)
+}
+
+func (s stubborn) Delete(context.Context, string) error { return s.deletes }
+
+// TestExpireSaysWhatItCouldNotDo: nobody takes a run for deleted that is there.
+func TestExpireSaysWhatItCouldNotDo(t *testing.T) {
+	store, oldest := journal.NewMemory(), aged{ago: 100 * day, unchanged: true}
+	for n := range journal.DefaultKeep + 1 {
+		oldest.write(t, store, n)
+	}
+	for want, at := range map[string]stubborn{
+		"listing the journal: no":                          {Memory: store, lists: errors.New("no")},
+		fmt.Sprintf("deleting run %q: no", oldest.name(0)): {Memory: store, deletes: errors.New("no")},
+	} {
+		expired, err := journal.Expire(ctx, at, now(), journal.DefaultAge, "")
+		if err == nil || err.Error() != want || len(expired) > 0 {
+			t.Errorf("expired %v, %v, want %q", expired, err, want)
 		}
 	}
 }

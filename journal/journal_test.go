@@ -289,3 +289,13 @@ func TestFindNamesWhatItCannotRead(t *testing.T) {
 		t.Errorf("found %d, broken %v, %v", len(found), broken, err)
 	}
 }
+
+// TestNamesThatLeadElsewhereAreNoRuns, whatever keeps the record: a name is part of a path.
+func TestNamesThatLeadElsewhereAreNoRuns(t *testing.T) {
+	for _, name := range []string{"", "..", "../run-1", "a/b", "run 1", strings.Repeat("a", 129)} {
+		if _, err := journal.Load(ctx, journal.NewMemory(), name); err == nil ||
+			!strings.Contains(err.Error(), "invalid run name") {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
