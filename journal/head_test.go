@@ -153,6 +153,37 @@ func TestLeaseWithoutAHeadVouchesForNothing(t *testing.T) {
 	}
 }
 
+// TestRecordCutToBeforeItsIntentsNeedsItsHead: with the head taken away too, what is left looks like a run that has
+// announced nothing, and resuming it would do again what it did.
+func TestRecordCutToBeforeItsIntentsNeedsItsHead(t *testing.T) {
+	store := journal.NewFile(t.TempDir())
+	lease := locked(t, store)
+	header := journal.Header{Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}}
+	record, err := journal.Create(ctx, store, lease, now, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(record.Append(ctx, journal.Noted, "", journal.Note{Name: "n", Value: []byte(`1`)}),
+		record.Append(ctx, journal.Intended, "a", journal.Intent{Attempt: 1, Irreversible: true}), lease.Release(ctx),
+		os.RemoveAll(filepath.Join(store.Dir(), "leases")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut(t, filepath.Join(store.Dir(), "runs", "run-1", "journal.jsonl"))
+	left := mustLoad(t, store)
+	if left.Changed() {
+		t.Fatal("its intent is still there")
+	}
+	again, err := store.Lock(ctx, journal.Claim{Target: "lamp/1", Above: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var headless *journal.HeadError
+	if err := left.Reopen(again, now); !errors.As(err, &headless) {
+		t.Errorf("it is resumed: %v", err)
+	}
+}
+
 // TestEditedLeaseIsNotBelieved: without the key nobody can name a run, or hide one.
 func TestEditedLeaseIsNotBelieved(t *testing.T) {
 	store, _ := underLease(t)

@@ -20,11 +20,16 @@ func place(t *testing.T, name string) journal.Location {
 func begin(t *testing.T, at journal.Location) {
 	t.Helper()
 	header := journal.Header{Schema: 1, Run: "run-1", Runbook: "mend", Version: "1", Target: runbook.Target{ID: "lamp/1"}}
-	record, err := journal.Create(ctx, at, journal.NoLease(5), now, header)
+	lease, err := at.Lock(ctx, journal.Claim{Target: "lamp/1", Above: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := record.Append(ctx, journal.Noted, "", journal.Note{Name: "n", Value: []byte(`"kept"`)}); err != nil {
+	record, err := journal.Create(ctx, at, lease, now, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = record.Append(ctx, journal.Noted, "", journal.Note{Name: "n", Value: []byte(`"kept"`)})
+	if err := errors.Join(err, lease.Release(ctx)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -65,10 +65,10 @@ type reading struct {
 
 // read reads the configuration and the services that it names, once in a round.
 func (r *removal) read(ctx context.Context, run runbook.Run) (reading, error) {
-	return r.seen.Get(ctx, run, r.read)
+	return r.seen.Get(ctx, run, r.readAll)
 }
 
-func (r *removal) read(ctx context.Context) (reading, error) {
+func (r *removal) readAll(ctx context.Context) (reading, error) {
 	seen := reading{at: r.cluster.Clock.Now()}
 	configuration, err := r.get(ctx)
 	if err != nil || configuration == nil {
