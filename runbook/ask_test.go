@@ -90,6 +90,22 @@ func TestReadingOfAnEarlierRoundIsNotThisRounds(t *testing.T) {
 	}
 }
 
+// TestLastReadingIsNeverThatOfAnEarlierRound: a step acts on what its own round has seen, although code that was left
+// behind ends its reading later.
+func TestLastReadingIsNeverThatOfAnEarlierRound(t *testing.T) {
+	var shared runbook.Shared[string]
+	run := &moving{}
+	run.number.Store(1)
+	_, err := shared.Get(t.Context(), run, func(context.Context) (string, error) {
+		run.number.Add(1)
+		_, err := shared.Get(t.Context(), run, func(context.Context) (string, error) { return "new", nil })
+		return "old", err
+	})
+	if last := shared.Last(); last != "new" || err != nil {
+		t.Errorf("the last reading is %q, %v", last, err)
+	}
+}
+
 // TestRoundsAreCountedFromOne: a run that has none yet shares nothing.
 func TestRoundsAreCountedFromOne(t *testing.T) {
 	var shared runbook.Shared[string]
