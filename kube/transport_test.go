@@ -188,6 +188,7 @@ func TestExemptRequestsAreTheseAndNoOthers(t *testing.T) {
 		{"POST", "/api/v1/namespaces/team/pods/a/binding?dryRun=All", none},
 		{"POST", "/api/v1/namespaces/team/services/a/proxy/reset?dryRun=All", none},
 		{"POST", "/apis/example.io/v1/widgets?dryRun=All", none},
+		{"POST", "/apis/examplek8s.io/v1/widgets?dryRun=All", none},
 		{"POST", "/metrics?dryRun=All", none},
 		{"POST", "/api/v1/namespaces/team/../../nodes?dryRun=All", none},
 
