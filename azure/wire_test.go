@@ -307,6 +307,9 @@ func TestLostAnswerOfAChangeMayHaveHappened(t *testing.T) {
 				Body: io.NopCloser(strings.NewReader("<html>")),
 			}, nil
 		}},
+		"an endless body": {want: apierr.Transient, answer: func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusAccepted, Header: http.Header{}, Body: io.NopCloser(endless{})}, nil
+		}},
 		"a proxy's 404": {want: apierr.Transient, answer: func(request *http.Request) (*http.Response, error) {
 			return &http.Response{
 				StatusCode: http.StatusNotFound, Header: http.Header{}, Request: request,
@@ -328,6 +331,10 @@ func TestLostAnswerOfAChangeMayHaveHappened(t *testing.T) {
 type cut struct{}
 
 func (cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+type endless struct{}
+
+func (endless) Read(into []byte) (int, error) { return len(into), nil }
 
 type noToken struct{}
 
