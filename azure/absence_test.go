@@ -129,6 +129,10 @@ func TestAbsenceIsTheResourcesOwnUnderAParentThatWasSeen(t *testing.T) {
 		{"deployment", "group not seen", apierr.Denied, script{
 			"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: absent("SubscriptionNotFound"),
 		}},
+		{"deployment", "group gone meanwhile", apierr.Denied, script{
+			"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: absent("ResourceGroupNotFound"),
+			"GET " + subPath: itself(subPath),
+		}},
 		{"deployment", "another group", apierr.Denied, script{"GET " + deploymentPath: absent("ResourceGroupNotFound")}},
 		{"deployment of the subscription", "gone", apierr.Missing, script{
 			"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: itself(subPath),
