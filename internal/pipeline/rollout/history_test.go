@@ -155,6 +155,20 @@ func TestSoakLooksBackToTheFirstRunOfItsRevision(t *testing.T) {
 	})
 }
 
+// TestSoakWithoutARevisionCountsFromItsOwnRun: rollouts without one have nothing in common, and what soaked before was
+// another thing.
+func TestSoakWithoutARevisionCountsFromItsOwnRun(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.history(before{run: "r1", ago: 9 * day, targets: []string{groupA}, done: "g/a"})
+		began := time.Now()
+		soak := `soak; action: Soak | since: {resourceGroup: g, step: a} | duration: 200h`
+		b.expect(b.run(t.Context(), b.plan("", "a", soak), rollout.Options{}), runbook.RolledOut, "")
+		if took := time.Since(began); took != 200*time.Hour+time.Minute {
+			t.Errorf("it soaked for %s", took)
+		}
+	})
+}
+
 // TestPreviewShowsTheNewestOfWhatWasHandedOn: also where the newest run has not done the step.
 func TestPreviewShowsTheNewestOfWhatWasHandedOn(t *testing.T) {
 	in(t, func(t *testing.T, b *bench) {
