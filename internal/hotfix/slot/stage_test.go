@@ -109,16 +109,21 @@ func TestTheBakedProgramIsNeverReplaced(t *testing.T) {
 		"the same path in other words":  func(s *slot.Slot) { s.Staged = filepath.Dir(s.Baked) + "/./node" },
 		"a link to its folder":          func(s *slot.Slot) { s.Staged = linkTo(t, filepath.Dir(s.Baked)) + "/node" },
 		"the baked one is a link to it": func(s *slot.Slot) { s.Staged, s.Baked = s.Baked, linkTo(t, s.Baked) },
+		"the baked one is a link":       func(s *slot.Slot) { s.Baked = linkTo(t, s.Baked); s.Staged = s.Baked },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSlot(t)
 			baked := s.Baked
 			spoil(&s)
+			link := s.Baked
 			if _, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target); err == nil {
 				t.Error("it was staged")
 			}
 			if said, err := slot.Ask(t.Context(), baked); err != nil || said.String() != current {
 				t.Errorf("the baked program is %s, %v", said, err)
+			}
+			if said, err := slot.Ask(t.Context(), link); err != nil || said.String() != current {
+				t.Errorf("by its own path it is %s, %v", said, err)
 			}
 		})
 	}
