@@ -1,6 +1,7 @@
 package armdeployment_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/azure"
+	"salve/engine"
+	"salve/internal/permit"
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
@@ -230,6 +233,58 @@ func TestSubscriptionByName(t *testing.T) {
 		}
 		if azure.IsSubscriptionID("Embedded") || !azure.IsSubscriptionID(s.in.Subscription) {
 			t.Error("an ID is not told from a name")
+		}
+	})
+}
+
+// TestDeploymentOfAnotherContentIsNotTakenForThis: somebody has deployed something else under the run's own tags, after
+// the run has seen its deployment succeed.
+func TestDeploymentOfAnotherContentIsNotTakenForThis(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		book, err := armdeployment.New(s.acts, s.in, s.order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run string
+		again := func() {
+			granted := permit.Mint(permit.Terms{Expires: time.Now().Add(time.Hour), Now: time.Now,
+				Lease: func(context.Context) error { return nil }})
+			operation, err := s.acts.Azure.Deploy(permit.NewContext(t.Context(), granted),
+				azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment}, azure.DeploymentBody{
+					Template: s.order.Template, Parameters: []byte(`{"name":{"value":"v2"}}`),
+					Tags: map[string]string{"salve-run": run, "salve-content": "another"},
+				})
+			if err == nil {
+				err = operation.Wait(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		watched := engine.Engine{Journal: s.journal, Clock: s.acts.Clock, Watch: func(event engine.Event) {
+			if event.Kind == engine.ChecksBegan {
+				run = event.Run
+				again()
+			}
+		}}
+		result, err := watched.Run(t.Context(), book, engine.Options{})
+		if err != nil || result.Outcome != runbook.NeedsAttention || !strings.Contains(result.Reason, "has another content") {
+			t.Errorf("ended %s: %s, %v", result.Outcome, result.Reason, err)
+		}
+	})
+}
+
+// TestDeploymentStandsAsLongAsItIsWhatIsAskedFor: a step whose template or parameters were corrected is not done.
+func TestDeploymentStandsAsLongAsItIsWhatIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		run := s.ends(runbook.Remediated, "").Run
+		for content, want := range map[string]bool{"v1": true, "v2": false} {
+			s.order.Parameters["name"] = json.RawMessage(`{"value":"` + content + `"}`)
+			if stands, err := armdeployment.Stands(t.Context(), s.acts, s.in, s.order, run); err != nil || stands != want {
+				t.Errorf("the deployment of %s stands: %t, %v", content, stands, err)
+			}
 		}
 	})
 }
