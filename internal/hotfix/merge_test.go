@@ -115,6 +115,16 @@ func TestAMergeThatWouldMakeTheFileUnreadableIsRefused(t *testing.T) {
 	}
 }
 
+// TestAMergeThatWouldBringScriptsIsRefused: a file that was too large decided nothing. A small map in the place of its
+// own would make the rest of it count.
+func TestAMergeThatWouldBringScriptsIsRefused(t *testing.T) {
+	file := `{"scripts_version":"202604.01.9","hotfixes":{"x":"` + strings.Repeat("x", hotfix.MaxPointerSize) + `"}}`
+	merged, err := hotfix.Merge("202604.01.3", []byte(file), []byte(`{"hotfixes":{"202604.01":"202604.01.7"}}`))
+	if err == nil || merged.Document != nil {
+		t.Errorf("the file is %q, %v", merged.Document, err)
+	}
+}
+
 // FuzzMerge holds the rule: what a node decides afterwards is what it was served,
 // where that can be followed, and what it decided before in every other case. Its
 // scripts and all other fields stay as they were.
