@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
@@ -8,6 +9,28 @@ import (
 	"salve/internal/apierr"
 	"salve/journal"
 )
+
+// TestErrorAfterARunTakesNothingBackOfItsExitCode: what is known of the runs before it stays known.
+func TestErrorAfterARunTakesNothingBackOfItsExitCode(t *testing.T) {
+	held := &journal.HeldError{Target: "t"}
+	for name, test := range map[string]struct {
+		exit int
+		err  error
+		want int
+	}{
+		"one was remediated, the next is held":    {exitDecided, held, exitFailed},
+		"one is undecided, the next is held":      {exitUndecided, held, exitUndecided},
+		"one needs attention, the next is held":   {exitNeedsAttention, held, exitNeedsAttention},
+		"one needs attention, the next is none":   {exitNeedsAttention, &journal.MissingError{Run: "r"}, exitNeedsAttention},
+		"one was remediated, the next is invalid": {exitDecided, usage("invalid"), exitFailed},
+	} {
+		var log bytes.Buffer
+		a := &app{stdout: &log, stderr: &log, began: true, understood: true, exit: test.exit}
+		if got := a.fail(test.err); got != test.want {
+			t.Errorf("%s: exit code %d, want %d: %s", name, got, test.want, log.String())
+		}
+	}
+}
 
 // TestErrorsHoldTheTermThatPeopleSearchFor, once, and what to do about it.
 func TestErrorsHoldTheTermThatPeopleSearchFor(t *testing.T) {
