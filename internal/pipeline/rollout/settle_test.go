@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,27 @@ func TestCutOff(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnotherActionDoesNotFindOutWhatBecameOfAStep: a step of the same name that looks by itself looks after another
+// thing. The open run is kept, and an operator is asked.
+func TestAnotherActionDoesNotFindOutWhatBecameOfAStep(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			return rollout.Outcome{Result: journal.Unknown, Reason: "it was cut off: killed"}
+		}
+		first := b.run(t.Context(), b.plan("", "a"), rollout.Options{})
+		b.calls = nil
+		soak := b.plan("", "z", `a; action: Soak | since: {resourceGroup: g, step: z} | duration: 1h`)
+		_, err := b.runner().Run(t.Context(), soak, rollout.Options{})
+		var refused *engine.InvalidError
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), "what became of its step g/a is not known") {
+			t.Errorf("got %v", err)
+		}
+		if b.record(first.Run).Closed != nil || len(b.calls) > 0 {
+			t.Errorf("the open run was closed: %+v, ran %v", b.record(first.Run).Closed, b.calls)
+		}
+	})
 }
 
 func TestDoneNeedsItsOutputs(t *testing.T) {
