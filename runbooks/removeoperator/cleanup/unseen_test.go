@@ -46,7 +46,8 @@ func (a answers) RoundTrip(request *http.Request) (*http.Response, error) {
 func TestConflictIsNoDeletion(t *testing.T) {
 	const (
 		status   = `{"kind":"Status","apiVersion":"v1","status":"Failure",`
-		metadata = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"namespace":"team","name":"own",`
+		metadata = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
+			`"metadata":{"namespace":"team","name":"own",`
 	)
 	conflict := status + `"code":409,"reason":"Conflict"}`
 	for name, row := range map[string]struct {
