@@ -5,11 +5,14 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"salve/internal/apierr"
 )
 
 // conflict is the answer to a change whose precondition failed.
@@ -96,5 +99,74 @@ func TestRedirectWithoutTLSIsNotFollowed(t *testing.T) {
 	}
 	if len(seen) != 1 || seen[0] != "https://api.example/api/v1/nodes" {
 		t.Errorf("these left: %v", seen)
+	}
+}
+
+// nodeAnswer is one node as the API server has it.
+func nodeAnswer(labels map[string]string) corev1.Node {
+	return corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+		ObjectMeta: metav1.ObjectMeta{Name: "node-1", UID: "uid-of-node-1", ResourceVersion: "7", Labels: labels}}
+}
+
+// TestNodeThatIsNotCordonedIsNotSaidToBe: because it changes all the time, or nobody may cordon it.
+func TestNodeThatIsNotCordonedIsNotSaidToBe(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		refusal func() *http.Response
+		class   apierr.Class
+		patches int
+	}{
+		"it changes": {func() *http.Response {
+			return refusal(http.StatusConflict, metav1.StatusReasonConflict, nil)
+		}, apierr.Conflict, maxConflicts},
+		"forbidden": {func() *http.Response {
+			return refusal(http.StatusForbidden, metav1.StatusReasonForbidden, nil)
+		}, apierr.Denied, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onAPI(t, nil, func(t *testing.T, a *api, c *Cluster) {
+				patches := 0
+				a.answer = func(request *http.Request, _ string) *http.Response {
+					if request.Method == http.MethodPatch {
+						patches++
+						return row.refusal()
+					}
+					return said(http.StatusOK, nodeAnswer(nil))
+				}
+				err := c.Cordon(under(t.Context(), nil), Node{Name: "node-1", UID: "uid-of-node-1"})
+				if err == nil || apierr.ClassOf(err) != row.class || patches != row.patches {
+					t.Errorf("after %d patches: %v of class %s", patches, err, apierr.ClassOf(err))
+				}
+			})
+		})
+	}
+}
+
+// TestNodesThatTheLabelsDoNotSelectAreNone: whoever answers did not apply the selector, and what is not of the pool
+// would be drained with it.
+func TestNodesThatTheLabelsDoNotSelectAreNone(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		labels   map[string]string
+		selected bool
+	}{
+		"of the pool":     {map[string]string{"pool": "system"}, true},
+		"of another pool": {map[string]string{"pool": "user"}, false},
+		"of no pool":      {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			onAPI(t, nil, func(t *testing.T, a *api, c *Cluster) {
+				a.answer = func(*http.Request, string) *http.Response {
+					return said(http.StatusOK, corev1.NodeList{
+						TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NodeList"}, Items: []corev1.Node{nodeAnswer(row.labels)},
+					})
+				}
+				if nodes, err := c.Nodes(t.Context(), "pool=system"); (err == nil && len(nodes) == 1) != row.selected {
+					t.Errorf("selected %+v, %v", nodes, err)
+				}
+			})
+		})
 	}
 }
