@@ -262,6 +262,35 @@ func TestLeaseNoticesAnotherHolder(t *testing.T) {
 	}
 }
 
+// TestLeaseWhoseFileIsAnOlderOneIsLost: an older copy was put back, or it was removed and another holder counts anew.
+func TestLeaseWhoseFileIsAnOlderOneIsLost(t *testing.T) {
+	ctx, file := context.Background(), NewFile(t.TempDir())
+	path := filepath.Join(file.Dir(), leasePath("lamp/1"))
+	var older []byte
+	for epoch := range 2 {
+		lease, err := file.Lock(ctx, Claim{Target: "lamp/1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if epoch == 0 {
+			if older, err = os.ReadFile(path); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, older, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			var lost *LostError
+			if err := lease.Check(ctx); !errors.As(err, &lost) {
+				t.Errorf("checked: %v", err)
+			}
+		}
+		if err := lease.Release(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestHeadFileIsNoLink: what is planted in its place is neither written nor read.
 func TestHeadFileIsNoLink(t *testing.T) {
 	ctx, file := context.Background(), NewFile(t.TempDir())
