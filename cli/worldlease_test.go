@@ -2,12 +2,67 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/kube"
 	"salve/runbooks/recreatepool"
 )
+
+// bare is the API server of a cluster that has nothing but an identity.
+type bare string
+
+func (uid bare) RoundTrip(request *http.Request) (*http.Response, error) {
+	status, body := http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","code":404,"reason":"NotFound"}`
+	if strings.HasSuffix(request.URL.Path, "/namespaces/kube-system") {
+		status = http.StatusOK
+		body = fmt.Sprintf(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"kube-system","uid":%q}}`, string(uid))
+	}
+	return &http.Response{
+		StatusCode: status, Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: request,
+	}, nil
+}
+
+// TestRecordInAnotherClusterIsNoLeaseInTheWorld: only where both are the same cluster one lease is enough. Those who
+// act on the world and keep their records elsewhere look for it there.
+func TestRecordInAnotherClusterIsNoLeaseInTheWorld(t *testing.T) {
+	for name, row := range map[string]struct {
+		records, world bare
+		taken          bool
+	}{
+		"the same cluster": {"one", "one", false},
+		"another cluster":  {"one", "two", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := func(of bare) *kube.Cluster {
+				made, err := kube.ForConfig(&rest.Config{Host: "https://api.example", Transport: of}, clock.Real{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return made
+			}
+			flags := &journalFlags{}
+			kept, err := flags.configMaps(cluster(row.records))
+			if err != nil {
+				t.Fatal(err)
+			}
+			locker, err := flags.lockerInWorld(t.Context(), &journal.Location{Backend: kept},
+				func(context.Context) (*kube.Cluster, error) { return cluster(row.world), nil })
+			if err != nil || (locker != nil) != row.taken {
+				t.Errorf("a lease in the world is taken: %v, %v", locker != nil, err)
+			}
+		})
+	}
+}
 
 // TestTwoFoldersHaveOneLease: while a run whose record is in one folder drains the pool, another one with its record in
 // another folder, or in the cluster, is refused and changes nothing.
