@@ -49,6 +49,22 @@ func TestSoakCountsFromTheFirstSuccessOfTheRevision(t *testing.T) {
 	})
 }
 
+// TestSoakCountsFromNoFailure: what failed was not out yet.
+func TestSoakCountsFromNoFailure(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"] = fails("no")
+		plan := b.plan("revision: '7'\n", "a", `soak; action: Soak | since: {resourceGroup: g, step: a} | duration: 4h`)
+		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.Failed, "no")
+		time.Sleep(3 * time.Hour)
+		delete(b.does, "a")
+		began := time.Now()
+		b.expect(b.run(t.Context(), plan, rollout.Options{}), runbook.RolledOut, "")
+		if took := time.Since(began); took != 4*time.Hour+time.Minute {
+			t.Errorf("it soaked for %s, counted from a failure", took)
+		}
+	})
+}
+
 func TestOlderRevisionsAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, now string
