@@ -1,12 +1,15 @@
 package removeoperator_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/engine"
@@ -98,5 +101,28 @@ func TestOperatorThatWasStartedAgainIsNotRemoved(t *testing.T) {
 	}
 	if !o.there(o.widgets, o.team, "plain") {
 		t.Errorf("an object of a living operator was deleted\n%s", o.story())
+	}
+}
+
+// TestNamespaceThatWasMadeAnewStays: it has the operator's name, and is not the one that was exported.
+func TestNamespaceThatWasMadeAnewStays(t *testing.T) {
+	t.Parallel()
+	o := retired(t)
+	namespaces := o.admin.Client.CoreV1().Namespaces()
+	o.when(engine.StepEnded, "delete-definitions", func() {
+		o.must(namespaces.Delete(t.Context(), o.namespace, metav1.DeleteOptions{}))
+		o.eventually("the namespace is gone", func(ctx context.Context) bool {
+			_, err := namespaces.Get(ctx, o.namespace, metav1.GetOptions{})
+			return apierrors.IsNotFound(err)
+		})
+		_, err := namespaces.Create(t.Context(),
+			&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.namespace}}, metav1.CreateOptions{})
+		o.must(err)
+	})
+	result := o.run()
+	o.ends(result, runbook.NeedsAttention)
+	if found, err := namespaces.Get(t.Context(), o.namespace, metav1.GetOptions{}); err != nil ||
+		found.DeletionTimestamp != nil || !strings.Contains(result.Reason, "it was made anew") {
+		t.Errorf("the new namespace: %v; %s", err, result.Reason)
 	}
 }
