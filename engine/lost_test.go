@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -106,4 +107,44 @@ func TestMoreRequestsThanAreListedAreNotKnown(t *testing.T) {
 			}
 		})
 	}
+}
+
+// cutOff is a service that takes the first of two requests, and whose answer to it is lost.
+type cutOff struct{ service }
+
+func (c cutOff) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.URL.Path == "/first" {
+		return nil, io.ErrUnexpectedEOF
+	}
+	return c.service.RoundTrip(request)
+}
+
+// TestRefusalAfterALostAnswerIsNone: of two requests that are made side by side one was refused, and nobody knows of
+// the other. The change may have happened, and is behind the point of no return.
+func TestRefusalAfterALostAnswerIsNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		world := cutOff{service{status: map[string]int{"/second": http.StatusUnprocessableEntity}}}
+		client := http.Client{Transport: &permit.Transport{Base: world}}
+		book := b.book()
+		book.Steps[1].Apply = func(ctx context.Context, _ runbook.Run) error {
+			for _, path := range []string{"/first", "/second"} {
+				request, err := http.NewRequestWithContext(ctx, http.MethodDelete, "https://world"+path, nil)
+				if err != nil {
+					return err
+				}
+				if response, err := client.Do(request); err == nil {
+					_ = response.Body.Close()
+				}
+			}
+			return apierr.New(apierr.Terminal, "refused")
+		}
+		book.Steps[1].Observe = func(context.Context, runbook.Run) runbook.Observation {
+			return runbook.NotStarted("it shines").Partially()
+		}
+		b.run(book)
+		if history := b.record("run-1").Step("switch-off"); !history.Crossed() || !b.sign {
+			t.Errorf("the sign hangs: %t, %+v", b.sign, history)
+		}
+	})
 }
