@@ -299,6 +299,23 @@ func TestWhatIsDeniedIsUnknown(t *testing.T) {
 	}
 }
 
+// TestOneUncertainPodIsEnough: nothing is begun while it can't be told of one pod what it waits for, though another is
+// stranded for certain.
+func TestOneUncertainPodIsEnough(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.object(s.home, stranded.ConfigMap, "at-home")
+	s.pod(s.astray, "certain", func(pod *corev1.Pod) {
+		pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{
+			ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "at-home"}},
+		}}
+	})
+	s.pod(s.astray, "uncertain", nil) // it waits for a Secret
+	s.grant("uncertain", "secrets")
+	s.as(s.plane.KubeconfigOf(t, "uncertain"))
+	s.ends(s.check(), runbook.Undecided, "cannot-start is unknown")
+}
+
 // TestWhatIsCertainStays: a pod that lacks one thing for certain is stranded,
 // although of another thing it can't be seen.
 func TestWhatIsCertainStays(t *testing.T) {
