@@ -75,10 +75,31 @@ func (x *execution) endingOf(ctx context.Context, err error) ending {
 	case x.book.KeepOpen && x.changed():
 		return ending{verdict: verdict, next: keepOpen}
 	}
+	quiet := verdict.Outcome == runbook.NothingToDo || verdict.Outcome == runbook.Deferred ||
+		verdict.Outcome == runbook.Undecided
+	if lasting := x.lasting(); quiet && len(lasting) > 0 {
+		verdict.Outcome = runbook.Failed
+		verdict.Reason += "; done, and without a rollback: " + some(lasting)
+	}
 	if len(x.toRollBack()) > 0 {
 		return ending{verdict: verdict, next: rollBackRun}
 	}
 	return ending{verdict: verdict}
+}
+
+// lasting are the steps whose changes were made, or may have been, and that nothing
+// takes back.
+func (x *execution) lasting() (steps []string) {
+	x.log.read(func(record *journal.Record) {
+		for _, step := range x.book.Steps {
+			history := record.Step(step.Name)
+			made := history.Attempts > 0 && (history.Finished() || history.Unsettled())
+			if made && step.Rollback == nil && !step.Passive {
+				steps = append(steps, step.Name)
+			}
+		}
+	})
+	return steps
 }
 
 // reasonOf words what stopped the steps. Of several failures it names the steps of

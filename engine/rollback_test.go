@@ -200,3 +200,23 @@ func TestRollbackThatTakesAllItsTimeIsRecorded(t *testing.T) {
 		}
 	})
 }
+
+// TestRunThatChangedSomethingIsNeverNothingToDo: whatever a precondition decides in the middle, what was done and can't
+// be taken back is said, and the exit code is none of those that mean that all is well.
+func TestRunThatChangedSomethingIsNeverNothingToDo(t *testing.T) {
+	for name, outcome := range map[string]runbook.Outcome{
+		"nothing to do": runbook.NothingToDo, "deferred": runbook.Deferred, "undecided": runbook.Undecided,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+				roof := s.step("roof", "floor")
+				roof.Preconditions = []runbook.Guard{answer("dry", runbook.No("it rains").WithOutcome(outcome))}
+				book := s.book(1, s.step("floor"), roof)
+				book.KeepOpen = false
+				expect(t, b.run(book), runbook.Failed, "it rains; done, and without a rollback: floor")
+				s.done["floor"], book.Steps[0].Passive = 0, true
+				expect(t, b.run(book), outcome, "it rains")
+			})
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"salve/internal/apierr"
@@ -66,7 +67,7 @@ func (r Retention) applies(ctx context.Context, store Store, run string, kept ma
 		target = record.Header.Target.ID
 	}
 	if disbelieved {
-		return r.Broken && !named(ctx, store, target, run), nil
+		return r.disbelieved(ctx, store, target, run)
 	}
 	if record.Closed == nil || record.MigratedTo != nil || named(ctx, store, target, run) {
 		return false, nil
@@ -77,6 +78,19 @@ func (r Retention) applies(ctx context.Context, store Store, run string, kept ma
 	}
 	kept[target]++
 	return false, nil
+}
+
+// disbelieved tells whether a record that can't be believed is to be deleted. It may
+// not say whose target it is about, so that all leases are asked for the run.
+func (r Retention) disbelieved(ctx context.Context, store Store, target, run string) (bool, error) {
+	if !r.Broken || named(ctx, store, target, run) {
+		return false, nil
+	}
+	open, err := store.OpenRuns(ctx)
+	if err != nil {
+		return false, fmt.Errorf("finding the lease that may name it: %w", err)
+	}
+	return !slices.ContainsFunc(open, func(o OpenRun) bool { return o.Run == run }), nil
 }
 
 // named tells whether a lease names a run as open. One that can't be read may.

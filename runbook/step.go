@@ -69,6 +69,9 @@ type Step struct {
 	// Irreversible marks the point of no return: after its intent nothing is rolled
 	// back any more.
 	Irreversible bool
+	// Passive steps change nothing in the world: they record, or wait. A run that did no
+	// other may end as one that had nothing to do.
+	Passive bool
 	// Budget bounds one attempt, waiting included; zero leaves it to the run's.
 	Budget time.Duration
 	// PermitLasts is how long the permit is good for; zero means two minutes.

@@ -48,7 +48,8 @@ func (r *removal) dropConversions() runbook.Step {
 
 func (r *removal) export() runbook.Step {
 	return runbook.Step{
-		Name: "export", Changes: "nothing: write everything that will be deleted to a bundle, and read it back",
+		Name: "export", Passive: true,
+		Changes: "nothing: write everything that will be deleted to a bundle, and read it back",
 		Guards: acting(), Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Observe: r.ObserveBackup,
 		Apply: func(ctx context.Context, run runbook.Run) error {

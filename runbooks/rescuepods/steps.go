@@ -14,7 +14,7 @@ import (
 
 func (r *rescue) record() runbook.Step {
 	return runbook.Step{
-		Name: "record", Guards: beforeDeleting(),
+		Name: "record", Passive: true, Guards: beforeDeleting(),
 		Changes: "nothing: write down which pods are stranded, export each with its spec, and read all back",
 		Observe: stranded.Recorded,
 		Apply: func(ctx context.Context, run runbook.Run) error {
@@ -119,7 +119,7 @@ func runsHere(job *unstructured.Unstructured) bool {
 
 func (r *rescue) awaitReplacements() runbook.Step {
 	return runbook.Step{
-		Name: "await-replacements",
+		Name: "await-replacements", Passive: true,
 		Changes: fmt.Sprintf("nothing: wait up to %s for new pods of unfinished ProwJobs in %s, "+
 			"and list what has to be started again", r.in.ReplacedWithin.Duration, r.in.expected()),
 		Observe: stranded.ReplacementKnown,

@@ -27,7 +27,7 @@ type recorded struct {
 // record writes the configuration down. It changes nothing in the cluster.
 func (r *removal) record() runbook.Step {
 	return runbook.Step{
-		Name: "record", Changes: "write the configuration into the journal", Guards: []string{"services-gone"},
+		Name: "record", Passive: true, Changes: "write the configuration into the journal", Guards: []string{"services-gone"},
 		Observe: func(_ context.Context, run runbook.Run) runbook.Observation {
 			switch found, err := run.Recall(recordNote, &recorded{}); {
 			case err != nil:
