@@ -50,7 +50,7 @@ func (r *removal) export() runbook.Step {
 	return runbook.Step{
 		Name: "export", Passive: true,
 		Changes: "nothing: write everything that will be deleted to a bundle, and read it back",
-		Guards: acting(), Preconditions: []runbook.Guard{r.operatorGone(false)},
+		Guards:  acting(), Preconditions: []runbook.Guard{r.operatorGone(false)},
 		Observe: r.ObserveBackup,
 		Apply: func(ctx context.Context, run runbook.Run) error {
 			return r.Backup(ctx, run, r.seen())
