@@ -57,8 +57,5 @@ func (e *masked) Error() string { return e.text }
 func (e *masked) Unwrap() error { return e.err }
 
 func (o Order) maskError(err error) error {
-	if err == nil {
-		return nil
-	}
 	return &masked{err, o.mask(err.Error())}
 }

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/clock"
 
 	"salve/azure"
@@ -94,6 +93,16 @@ func TestRefusals(t *testing.T) {
 			},
 			runbook.Failed, "InvalidTemplate",
 		},
+		"no right to read deployments": {
+			func(s *scene) { s.inject(`deny: {match: {path: '*/deployments/*'}}`) },
+			runbook.Undecided, "nothing-active is unknown",
+		},
+		"a secret parameter that is no JSON": {
+			func(s *scene) {
+				s.order.Parameters["key"], s.order.Secret = json.RawMessage("hush"), map[string]bool{"key": true}
+			},
+			runbook.Failed, "encoding the parameters",
+		},
 		"no right to look": {
 			func(s *scene) { s.inject(`deny: {match: {path: '*/resourcegroups/*'}}`) },
 			runbook.Undecided, "scope-there is unknown",
@@ -118,8 +127,7 @@ func TestAFailedDeployment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
 		good := s.order.Template
-		s.order.Template = json.RawMessage(strings.Replace(vault, `"resources": [`, `"resources": [{"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "none",
-			"location": "westeurope", "properties": {"tenant": "[reference(resourceId('A.B/c', 'd')).tenant]"}},`, 1))
+		s.order.Template = failing()
 		result := s.ends(runbook.NeedsAttention, "ResourceNotFound")
 		if !result.Open || !strings.Contains(result.Reason, "ARM keeps what the deployment has made so far") {
 			t.Errorf("open %t: %s", result.Open, result.Reason)
@@ -168,53 +176,6 @@ func TestTransientErrors(t *testing.T) {
 				s.ends(runbook.Remediated, "")
 				if s.puts() != 1 {
 					t.Errorf("%d deployments", s.puts())
-				}
-			})
-		})
-	}
-}
-
-func TestPreview(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScene(t)
-		previews := func(want string) {
-			t.Helper()
-			said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(want, said); diff != "" {
-				t.Error(diff)
-			}
-		}
-		previews("resources: 1 to create\n+ fleet/providers/Microsoft.KeyVault/vaults/v1")
-		if s.puts() > 0 {
-			t.Error("it deployed")
-		}
-		s.ends(runbook.Remediated, "")
-		previews("resources: 1 to leave as they are")
-		s.order.Template = json.RawMessage(strings.Replace(vault, "https://v.example/", "https://w.example/", 1))
-		previews("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
-		s.in.ResourceGroup = "elsewhere"
-		previews(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)
-	})
-}
-
-// TestMistakesOfTheCaller are found before anything is looked at.
-func TestMistakesOfTheCaller(t *testing.T) {
-	for says, change := range map[string]func(*scene){
-		"is not the ID of one":                 func(s *scene) { s.in.Subscription = "fleet" },
-		"a name has 1 to 64":                   func(s *scene) { s.in.Deployment = "a/b" },
-		"is no JSON":                           func(s *scene) { s.order.Template = json.RawMessage("{") },
-		"only a resource group is deployed to": func(s *scene) { s.in.ResourceGroup, s.order.Complete = "", true },
-		"its budget must be above 0":           func(s *scene) { s.order.Budget = 0 },
-	} {
-		t.Run(says, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScene(t)
-				change(s)
-				if _, err := armdeployment.New(s.acts, s.in, s.order); err == nil || !strings.Contains(err.Error(), says) {
-					t.Errorf("%v", err)
 				}
 			})
 		})

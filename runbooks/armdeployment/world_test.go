@@ -1,12 +1,17 @@
 package armdeployment_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"k8s.io/utils/clock"
 
 	"salve/azure"
@@ -26,6 +31,18 @@ const vault = `{"$schema": "` + schema + `", "contentVersion": "1.0.0.0",
 		"name": "[parameters('name')]", "location": "westeurope", "properties": {"vaultUri": "https://v.example/"}}],
 	"outputs": {"url": {"type": "string", "value": "[reference(resourceId('Microsoft.KeyVault/vaults', parameters('name'))).vaultUri]"}}}`
 
+// elsewhere is a template whose vault has another address.
+func elsewhere(template string) json.RawMessage {
+	return json.RawMessage(strings.Replace(template, "https://v.example/", "https://w.example/", 1))
+}
+
+// failing is the vault's template with a cluster that can't be made.
+func failing() json.RawMessage {
+	return json.RawMessage(strings.Replace(vault, `"resources": [`, `"resources": [{
+		"type": "Microsoft.ContainerService/managedClusters", "apiVersion": "2025-02-01", "name": "none",
+		"location": "westeurope", "properties": {"tenant": "[reference(resourceId('A.B/c', 'd')).tenant]"}},`, 1))
+}
+
 // scene is the embedded world, a journal, and a deployment to make. It belongs in a
 // bubble of virtual time.
 type scene struct {
@@ -36,6 +53,8 @@ type scene struct {
 	journal  journal.Store
 	in       armdeployment.Inputs
 	order    armdeployment.Order
+	// watch is told what happens in a run; may be nil.
+	watch func(engine.Event)
 }
 
 func newScene(t *testing.T) *scene {
@@ -74,7 +93,7 @@ func (s *scene) run(ctx context.Context) (engine.Result, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return (&engine.Engine{Journal: s.journal, Clock: s.acts.Clock}).Run(ctx, book, engine.Options{})
+	return (&engine.Engine{Journal: s.journal, Clock: s.acts.Clock, Watch: s.watch}).Run(ctx, book, engine.Options{})
 }
 
 // target is what the lease is on.
@@ -158,4 +177,128 @@ func (s *scene) puts() int {
 		}
 	}
 	return count
+}
+
+// asked counts the requests of a method to a path, whatever became of them.
+func (s *scene) asked(method, part string) int {
+	count := 0
+	for _, call := range s.world.Calls() {
+		if call.Verb == method && strings.Contains(call.Resource, part) {
+			count++
+		}
+	}
+	return count
+}
+
+// The requests about deployments that a test may choose.
+var (
+	started = azuresim.Requests{Method: "PUT", Path: "*/deployments/*"}
+	polled  = azuresim.Requests{Method: "GET", Path: "*/operationStatuses/*"}
+	read    = azuresim.Requests{Method: "GET", Path: "*/deployments/fleet-vault-0a"}
+)
+
+// first is the first of some requests.
+func first(of azuresim.Requests) azuresim.Requests {
+	of.Times = 1
+	return of
+}
+
+// others sends a request about the deployment, not through Salve: as somebody with az does.
+func (s *scene) others(method string, body any) {
+	s.t.Helper()
+	if err := s.send(method, body); err != nil {
+		s.t.Errorf("%s of the deployment: %v", method, err)
+	}
+}
+
+func (s *scene) send(method string, body any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	token, err := s.world.Credential().GetToken(s.t.Context(), policy.TokenRequestOptions{})
+	if err != nil {
+		return err
+	}
+	name := azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment}
+	address := "https://management.azure.com" + azure.DeploymentID(s.in.Subscription, name) + "?api-version=2021-04-01"
+	request, err := http.NewRequestWithContext(s.t.Context(), method, address, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+token.Token)
+	answer, err := s.world.ARM().RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode/100 != 2 {
+		err = fmt.Errorf("%d: %s", answer.StatusCode, said)
+	}
+	return err
+}
+
+// othersDeploy the same under the same name, with tags of theirs.
+func (s *scene) othersDeploy(tags map[string]string) {
+	s.t.Helper()
+	s.others("PUT", map[string]any{"tags": tags, "properties": map[string]any{
+		"mode": "Incremental", "template": s.order.Template, "parameters": s.order.Parameters,
+	}})
+}
+
+// onceSucceeded does something as soon as the deployment has succeeded, before the run learns of it.
+func (s *scene) onceSucceeded(do func()) {
+	done := false
+	s.world.After(polled, func() {
+		if !done && s.there().State == "Succeeded" {
+			done = true
+			do()
+		}
+	})
+}
+
+// interrupted runs until something has happened, and is then asked to stop: the run stays open.
+func (s *scene) interrupted(after azuresim.Requests) engine.Result {
+	s.t.Helper()
+	ctx, cancel := context.WithCancelCause(s.t.Context())
+	defer cancel(nil)
+	s.world.After(first(after), func() { cancel(engine.ErrInterrupted) })
+	result, err := s.run(ctx)
+	if err != nil || result.Outcome != runbook.NeedsAttention || !result.Open {
+		s.t.Fatalf("ended %s: %s, open %t, %v", result.Outcome, result.Reason, result.Open, err)
+	}
+	return result
+}
+
+// failed is what a person is told of a failed deployment.
+func failed(why string) string {
+	return "deployment fleet-vault-0a is Failed: Conflict: " + why + "; ARM keeps what the deployment has made so far"
+}
+
+func failsWith(err error, says string) bool {
+	if says == "" {
+		return err == nil
+	}
+	return err != nil && strings.Contains(err.Error(), says)
+}
+
+// blind has ARM answer every reading of the deployment with a refusal.
+func (s *scene) blind(status int) {
+	s.world.Answer(read, status, azuresim.ErrorBody("AuthorizationFailed", "no rights to read deployments"))
+}
+
+// rewrite has ARM say another state and failure of the deployment from now on.
+func (s *scene) rewrite(state, failure string) {
+	s.world.Rewrite(read, func(body map[string]any) {
+		properties, is := body["properties"].(map[string]any)
+		if !is {
+			return
+		}
+		properties["provisioningState"] = state
+		delete(properties, "error")
+		if failure != "" {
+			properties["error"] = map[string]any{"code": "Conflict", "message": failure}
+		}
+	})
 }
