@@ -2,29 +2,75 @@ package armdeployment
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // hidden stands for a secret in what ARM says: a refusal may quote the value that it
-// refuses.
-const hidden = "***"
+// refuses. Shorter ones than four characters are in any text.
+const (
+	hidden   = "***"
+	shortest = 4
+)
 
-// mask takes the values of secret parameters out of a text. Shorter ones than four
-// characters are in any text.
+// mask takes the values of secret parameters out of a text, the longest first: one may
+// be part of another, of which the rest would be shown.
 func (o Order) mask(text string) string {
-	const shortest = 4
+	var secrets []string
 	for name := range o.Secret {
 		var given struct{ Value any }
-		if !o.Secret[name] || json.Unmarshal(o.Parameters[name], &given) != nil {
-			continue
-		}
-		for _, secret := range texts(given.Value) {
-			if len(secret) >= shortest {
-				text = strings.ReplaceAll(text, secret, hidden)
+		if o.Secret[name] && json.Unmarshal(o.Parameters[name], &given) == nil {
+			for _, secret := range texts(given.Value) {
+				secrets = append(secrets, forms(secret)...)
 			}
 		}
 	}
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	for _, secret := range secrets {
+		if len(secret) >= shortest {
+			text = hide(text, secret)
+		}
+	}
 	return text
+}
+
+// inJSON writes what JSON escapes.
+var inJSON = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// forms are those in which ARM's words may hold a text: as it is, within JSON, and
+// each in the one line that package azure makes of a message.
+func forms(text string) []string {
+	escaped := inJSON.Replace(text)
+	return []string{text, oneLine(text), escaped, oneLine(escaped)}
+}
+
+func oneLine(text string) string {
+	printable := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		}
+		return -1
+	}, text)
+	return strings.Join(strings.Fields(printable), " ")
+}
+
+// hide takes a secret out of a text, and its beginning from where the text was cut.
+func hide(text, secret string) string {
+	const cut = "…"
+	parts := strings.Split(strings.ReplaceAll(text, secret, hidden), cut)
+	for i := range len(parts) - 1 {
+		for n := min(len(secret), len(parts[i])); n >= shortest; n-- {
+			if before, found := strings.CutSuffix(parts[i], secret[:n]); found {
+				parts[i] = before + hidden
+				break
+			}
+		}
+	}
+	return strings.Join(parts, cut)
 }
 
 // texts are all that a value holds, at any depth.
