@@ -78,10 +78,10 @@ func (d *deployment) await(ctx context.Context, run runbook.Run) error {
 		return err
 	case there.Deployment == nil || !there.ours(run):
 		return apierr.New(apierr.Conflict, "deployment %q was replaced or deleted while it was waited for", d.Deployment)
+	case there.Tags[contentTag] != d.content: // from before the template was corrected: the next attempt replaces it
+		return apierr.New(apierr.Conflict, "deployment %q is %s with another content", d.Deployment, there.State)
 	case there.State != succeeded:
 		return apierr.New(apierr.Terminal, "deployment %q is %s: %s", d.Deployment, there.State, there.Failure)
-	case there.Tags[contentTag] != d.content:
-		return apierr.New(apierr.Conflict, "deployment %q succeeded with another content", d.Deployment)
 	}
 	return nil
 }
