@@ -56,11 +56,11 @@ func (d *deployment) deployed() runbook.Guard {
 			case !there.ours(run):
 				return runbook.No("the deployment of this name was started by %s", starter(there)).WithEvidence(d.evidence(there)).
 					WithOutcome(runbook.NeedsAttention)
+			case there.Tags[contentTag] != d.content:
+				return runbook.No("the deployment is %s with another content", there.State).WithEvidence(d.evidence(there)).
+					WithOutcome(runbook.NeedsAttention)
 			case there.State != succeeded:
 				return runbook.No("the deployment is %s", there.State).WithEvidence(d.evidence(there)).
-					WithOutcome(runbook.NeedsAttention)
-			case there.Tags[contentTag] != d.content:
-				return runbook.No("the deployment there has another content").WithEvidence(d.evidence(there)).
 					WithOutcome(runbook.NeedsAttention)
 			}
 			return runbook.Yes("%s", "ARM's deployment "+d.Deployment+" succeeded").WithEvidence(d.evidence(there))
