@@ -9,7 +9,7 @@ import (
 	"salve/runbooks/armdeployment"
 )
 
-// TestMistakesOfTheCaller are found before anything is looked at.
+// TestMistakesOfTheCaller are found before ARM is asked anything.
 func TestMistakesOfTheCaller(t *testing.T) {
 	for says, change := range map[string]func(*scene){
 		"is not the ID of one":                 func(s *scene) { s.in.Subscription = "fleet" },

@@ -103,7 +103,7 @@ func TestRefusals(t *testing.T) {
 			},
 			runbook.Failed, "encoding the parameters",
 		},
-		"no right to look": {
+		"no right to read the resource group": {
 			func(s *scene) { s.inject(`deny: {match: {path: '*/resourcegroups/*'}}`) },
 			runbook.Undecided, "scope-there is unknown",
 		},
