@@ -40,7 +40,11 @@ func (a *app) openJournal(command *cobra.Command, from *journalFlags) (*journal.
 // process died before anything else.
 func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journal.Record, error) {
 	record, err := journal.Load(ctx, kept, run)
-	if err != nil {
+	var missing *journal.MissingError
+	switch {
+	case errors.As(err, &missing):
+		return nil, lostOr(ctx, kept, run, err)
+	case err != nil:
 		return nil, err
 	}
 	if len(record.Entries) == 0 {
@@ -49,6 +53,20 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 			"hint: salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", run, kept.Where, run)}
 	}
 	return record, nil
+}
+
+// lostOr is what is wrong with a run that has no record: a lease may still know of it.
+func lostOr(ctx context.Context, kept *journal.Location, run string, missing error) error {
+	open, err := kept.OpenRuns(ctx)
+	if err != nil {
+		return errors.Join(missing, err)
+	}
+	for _, named := range open {
+		if named.Run == run && named.Location == kept.Location() {
+			return &journal.LostRecordError{Open: named}
+		}
+	}
+	return missing
 }
 
 func newRunsList(a *app) *cobra.Command {

@@ -55,6 +55,12 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 		}
 		lists(exitNeedsAttention, []string{"run-1", stateLost, "record lost: ", "2 runs", "2 open, 0 broken"},
 			"--journal", folder)
+		for _, command := range [][]string{{"resume", "run-1"}, {"runs", "show", "run-1"}, {"explain", "run-1"}} {
+			code, _, stderr := runProgram(BuiltIn(), lookup, append(command, "--journal", folder)...)
+			if code != exitNeedsAttention || !strings.Contains(stderr, "record lost: ") {
+				t.Errorf("%s: exit code %d, %s", command, code, stderr)
+			}
+		}
 		if err := os.WriteFile(filepath.Join(folder, "leases", "planted.json"), []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}

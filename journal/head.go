@@ -140,8 +140,8 @@ type Found struct {
 // *UnsealedError or *KeyError when the record that the lease names is not what was
 // written there.
 func FindOpen(ctx context.Context, backend Backend, target string, known *OpenRun) (Found, error) {
-	if known == nil || known.Target != target {
-		return search(ctx, backend, target)
+	if known == nil || known.Target != target || CheckRunName(known.Run) != nil {
+		return search(ctx, backend, target) // no run of ours has such a name: nobody could give it up
 	}
 	if known.Location != backend.Location() {
 		// Its key may be out of reach: that a run is open elsewhere is believed.

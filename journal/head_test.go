@@ -193,6 +193,9 @@ func TestEditedLeaseIsNotBelieved(t *testing.T) {
 		"of another target":    func(o *journal.OpenRun) { o.Target = "lamp/2" },
 		"of another run":       func(o *journal.OpenRun) { o.Run = "run-9" },
 		"of another runbook's": func(o *journal.OpenRun) { o.Runbook = "other" },
+		"of no name, elsewhere": func(o *journal.OpenRun) {
+			o.Run, o.Location = "no run; rm -rf", "elsewhere"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lease := locked(t, store)
