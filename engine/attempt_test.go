@@ -233,7 +233,7 @@ func TestRunThatCannotBePlannedIsNotBegun(t *testing.T) {
 	book.Steps[1].Inputs = func(runbook.Run) (any, error) { panic("no measure") }
 	result := b.run(book)
 	expect(t, result, runbook.Failed, "panic: no measure")
-	b.expectStory("opened", "evaluated start", "closed failed")
+	b.expectStory("opened", "evaluated start", "warning", "closed failed")
 	if result.Open || len(b.calls) > 0 {
 		t.Errorf("open %v, changes %v", result.Open, b.calls)
 	}

@@ -17,6 +17,8 @@ const grace = time.Minute
 type panicked struct {
 	value any
 	stack string
+	// kept: the journal holds the stack.
+	kept bool
 }
 
 func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }

@@ -127,7 +127,7 @@ func (p *performance) unsuccessful(ctx context.Context, err error, result journa
 	result.Reason, result.Class = err.Error(), apierr.ClassOf(err)
 	var panicked *panicked
 	if errors.As(err, &panicked) {
-		result.Stack = panicked.stack
+		result.Stack, panicked.kept = panicked.stack, true
 	}
 	if journalErr := p.record(ctx, p.step, result); journalErr != nil {
 		return journalErr

@@ -47,6 +47,8 @@ const (
 
 // endingOf turns the error that stopped the steps into an ending.
 func (x *execution) endingOf(ctx context.Context, err error) ending {
+	// A record that refuses the stack refuses the verdict too, which says so.
+	_ = x.keepStack(context.WithoutCancel(ctx), "", err)
 	var decision *decided
 	verdict := journal.Verdict{Outcome: runbook.Failed, Reason: x.reasonOf(err)}
 	switch {

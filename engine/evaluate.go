@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"salve/internal/clock"
@@ -80,15 +81,26 @@ func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (run
 	default:
 		finding = runbook.Unknownf("the guard gave no answer (%q)", finding.Answer)
 	}
+	if context.Cause(ctx) == nil && context.Cause(limited) != nil {
+		finding = overran(finding)
+	}
 	finding.Guard, finding.Override = guard.Name, ""
 	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.AnswerUnknown {
-		return finding, cause
+		return finding, cause // a preview shows it
 	}
 	finding.Locked = finding.Locked || guard.NotOverridable
 	if reason, found := x.overrides()[guard.Name]; found && !finding.Locked && finding.Answer != runbook.AnswerHolds {
 		finding.Override = reason
 	}
 	return finding, nil
+}
+
+// overran is the finding of a guard whose time was over: what it says then, it may say
+// because it was cut off.
+func overran(said runbook.Finding) runbook.Finding {
+	reason := strings.TrimPrefix(said.Reason, "timed out: ")
+	finding := runbook.Unknownf("timed out: no answer within %s: %s", guardPatience, reason)
+	return finding.WithEvidence(said.Evidence...)
 }
 
 // unevaluated is the finding of a guard that panicked or did not return.

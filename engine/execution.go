@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,16 @@ func (x *execution) emit(event Event) {
 	defer x.mu.Unlock()
 	event.At, event.Run = x.engine.Clock.Now(), x.log.record.Run
 	x.engine.Watch(event)
+}
+
+// keepStack journals where code panicked, if that is what an error tells of.
+func (x *execution) keepStack(ctx context.Context, step string, err error) error {
+	var panicked *panicked
+	if !errors.As(err, &panicked) || panicked.kept {
+		return nil
+	}
+	panicked.kept = true
+	return x.append(ctx, journal.Warned, step, journal.Message{Text: err.Error(), Stack: panicked.stack})
 }
 
 // execute runs or goes on with a record until it ends.

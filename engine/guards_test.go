@@ -321,7 +321,8 @@ func TestGuardHasSixMinutes(t *testing.T) {
 			return runbook.Unknown(context.Cause(ctx))
 		}
 		began := time.Now()
-		expect(t, b.run(book), runbook.Undecided, "lamp-in-sight is unknown: context deadline exceeded")
+		expect(t, b.run(book), runbook.Undecided,
+			"lamp-in-sight is unknown: timed out: no answer within 6m0s: context deadline exceeded")
 		if took := time.Since(began); took != 6*time.Minute {
 			t.Errorf("took %s", took)
 		}
@@ -358,4 +359,26 @@ func TestGuardsOnResumeAreAskedAgain(t *testing.T) {
 		allowed = true
 		expect(t, b.run(book), runbook.RolledOut, "")
 	})
+}
+
+// TestAnswerOfAGuardWhoseTimeIsOverIsNone: it may say that something is not so because it was cut off, or that it is.
+func TestAnswerOfAGuardWhoseTimeIsOverIsNone(t *testing.T) {
+	for name, late := range map[string]runbook.Finding{
+		"holds": runbook.Yes("there it is"), "does not hold": runbook.No("context canceled"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				book := b.book()
+				book.Guards[0].Evaluate = func(ctx context.Context, _ runbook.Run) runbook.Finding {
+					<-ctx.Done()
+					return late
+				}
+				expect(t, b.run(book), runbook.Undecided, "lamp-in-sight is unknown: timed out: no answer within 6m0s: ")
+				if len(b.calls) > 0 {
+					t.Errorf("changes %v", b.calls)
+				}
+			})
+		})
+	}
 }

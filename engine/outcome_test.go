@@ -120,6 +120,9 @@ func TestPanicIsNoAnswer(t *testing.T) {
 		"in Apply": {ends: runbook.Failed, reason: "boom", spoil: func(b *runbook.Runbook) {
 			b.Steps[0].Apply = func(context.Context, runbook.Run) error { boom(); return nil }
 		}},
+		"in Inputs": {ends: runbook.Failed, reason: "boom", spoil: func(b *runbook.Runbook) {
+			b.Steps[0].Inputs = func(runbook.Run) (any, error) { boom(); return nil, nil }
+		}},
 		"in a check": {ends: runbook.NeedsAttention, reason: "boom", spoil: func(b *runbook.Runbook) {
 			b.Checks[0].Evaluate = func(context.Context, runbook.Run) runbook.Finding { boom(); return runbook.Yes("") }
 		}},
@@ -134,7 +137,7 @@ func TestPanicIsNoAnswer(t *testing.T) {
 				for _, entry := range b.record("run-1").Entries {
 					kept = kept || strings.Contains(string(entry.Data), "outcome_test.go")
 				}
-				if !kept && name != "in Observe" {
+				if !kept {
 					t.Error("the journal holds no stack")
 				}
 			})

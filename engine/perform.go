@@ -255,6 +255,9 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		if final(err) {
 			return runbook.Observation{}, err
 		}
+		if err := x.keepStack(ctx, step.Name, err); err != nil {
+			return runbook.Observation{}, err
+		}
 		class := apierr.ClassOf(err)
 		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified
 		wait := backoff.Refusals().Pause(n, apierr.RetryAfter(err))

@@ -177,4 +177,6 @@ type Destination struct {
 // Message is a sentence.
 type Message struct {
 	Text string `json:"text"`
+	// Stack is where code of the runbook panicked, if that is what it tells of.
+	Stack string `json:"stack,omitempty"`
 }

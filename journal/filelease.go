@@ -189,10 +189,22 @@ func (l *fileLease) check() error {
 	if err != nil {
 		return lost(l.state.Target, l.state.Epoch, nil, err.Error())
 	}
-	if state.Epoch != l.state.Epoch {
+	switch {
+	case state.Epoch != l.state.Epoch:
 		return lost(l.state.Target, l.state.Epoch, state.Holder, fmt.Sprintf("the file has epoch %d", state.Epoch))
+	case state.Target != l.state.Target || !sameHolder(state.Holder, l.state.Holder):
+		// A file that was removed is made anew with the first epoch.
+		return lost(l.state.Target, l.state.Epoch, state.Holder, "the file is another holder's")
 	}
 	return nil
+}
+
+// sameHolder compares what tells one process from another.
+func sameHolder(one, other *Holder) bool {
+	if one == nil || other == nil {
+		return one == other
+	}
+	return one.Run == other.Run && one.Host == other.Host && one.PID == other.PID
 }
 
 // untouched tells whether the lease's file is the one that this process wrote: then

@@ -291,6 +291,38 @@ func TestLeaseWhoseFileIsAnOlderOneIsLost(t *testing.T) {
 	}
 }
 
+// TestLeaseThatWasMadeAnewIsLost: a file that was removed by hand begins with the first epoch again, which must not look
+// like ours.
+func TestLeaseThatWasMadeAnewIsLost(t *testing.T) {
+	ctx, file := context.Background(), NewFile(t.TempDir())
+	lease, err := file.Lock(ctx, Claim{Target: "lamp/1", Holder: Holder{Run: "run-1", Host: "north", PID: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(file.Dir(), leasePath("lamp/1"))
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := bytes.Replace(raw, []byte(`"host":"north"`), []byte(`"host":"south"`), 1)
+	if err := errors.Join(os.Remove(path), os.WriteFile(path, theirs, 0o600)); err != nil || bytes.Equal(raw, theirs) {
+		t.Fatalf("%v, %s", err, theirs)
+	}
+	var lost *LostError
+	if err := lease.Check(ctx); !errors.As(err, &lost) || lost.Holder == nil || lost.Holder.Host != "south" {
+		t.Errorf("checked: %v", err)
+	}
+	if err := lease.SetOpenRun(ctx, OpenRun{Target: "lamp/1", Run: "run-1"}); !errors.As(err, &lost) {
+		t.Errorf("a head was written over theirs: %v", err)
+	}
+	if err := lease.Release(ctx); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadFile(path); err != nil || !bytes.Equal(left, theirs) {
+		t.Errorf("their lease was written over: %s, %v", left, err)
+	}
+}
+
 // TestHeadFileIsNoLink: what is planted in its place is neither written nor read.
 func TestHeadFileIsNoLink(t *testing.T) {
 	ctx, file := context.Background(), NewFile(t.TempDir())
