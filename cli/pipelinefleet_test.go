@@ -140,9 +140,9 @@ func TestFleetIsGoneOnWith(t *testing.T) {
 	}
 }
 
-// TestFleetForeseen: a dry run asks ARM about all deployments whose values are
+// TestFleetPreview: a dry run asks ARM about all deployments whose values are
 // known, and changes nothing.
-func TestFleetForeseen(t *testing.T) {
+func TestFleetPreview(t *testing.T) {
 	b, run := fleet(t, "healthy")
 	said := b.pipeline(exitDecided, append(run, "--dry-run", "--no-build")...)
 	contains(t, said, "looks things up, and changes nothing",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,17 +200,34 @@ func TestLive(t *testing.T) {
 }
 
 // TestLiveBrokenTerminal: a screen that can't be written on stops nothing.
-func TestLiveBrokenTerminal(*testing.T) {
-	live := NewLive(broken{}, "title", time.Now, nil)
-	for _, event := range events() {
-		live.Watch(event)
+func TestLiveBrokenTerminal(t *testing.T) {
+	terminal := &broken{}
+	live := NewLive(terminal, "title", time.Now, nil)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, event := range events() {
+			live.Watch(event)
+		}
+		live.Close()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for a terminal that is gone")
 	}
-	live.Close()
+	if terminal.asked.Load() == 0 {
+		t.Error("nothing was drawn")
+	}
 }
 
-type broken struct{}
+// broken is a terminal that is gone.
+type broken struct{ asked atomic.Int64 }
 
-func (broken) Write([]byte) (int, error) { return 0, errors.New("the terminal is gone") }
+func (b *broken) Write([]byte) (int, error) {
+	b.asked.Add(1)
+	return 0, errors.New("the terminal is gone")
+}
 
 func TestLog(t *testing.T) {
 	for verbosity, want := range []int{13, 14} {

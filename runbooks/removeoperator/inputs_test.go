@@ -11,7 +11,7 @@ import (
 	"salve/runbooks/removeoperator"
 )
 
-func TestInputsThatCanNotBeMeantAreRefused(t *testing.T) {
+func TestInvalidInputsAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		edit func(*removeoperator.Inputs)
 		says string
