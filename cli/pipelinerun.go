@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/pipeline/rollout"
+	"salve/internal/pipeline/schema"
 )
 
 // defaultConcurrency is how many steps run at once: most of a step's time is
@@ -92,7 +94,13 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 		return usage("invalid --grace %s: it must be 0 or more", r.inputs.Grace)
 	}
 	for action := range strings.SplitSeq(r.skip, ",") {
-		if action = strings.TrimSpace(action); action != "" {
+		action = strings.TrimSpace(action)
+		switch {
+		case action == "":
+		case !slices.Contains(schema.Actions(), action):
+			return usage("invalid --skip-actions: unknown action %q. Available: %s", action,
+				strings.Join(schema.Actions(), ", "))
+		default:
 			r.inputs.Skip = append(r.inputs.Skip, action)
 		}
 	}

@@ -113,6 +113,9 @@ var actions = withEveryStep(map[string]record{
 
 var actionNames = slices.Sorted(maps.Keys(actions))
 
+// Actions names all that a step can do, sorted.
+func Actions() []string { return slices.Clone(actionNames) }
+
 // deployment is what ARM and ARMStack have in common.
 var deployment = slices.Concat(
 	must(path{}, "template", "parameters"),
