@@ -128,7 +128,7 @@ func survey(t *testing.T, ctx context.Context, seed uint64, sample int) (string,
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	score := report(&out, all)
+	score, _ := report(&out, all)
 	return out.String(), score
 }
 
