@@ -111,7 +111,8 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 		t.Errorf("help: %d, %s", code, stdout)
 	}
 	a := &app{program: Options{Runbooks: runbooks}}
-	if known, found := a.pipelineRunbooks()["lamp-off"]; !found || !strings.Contains(strings.Join(known.Inputs, " "), "lamp") {
+	known, found := a.pipelineRunbooks()["lamp-off"]
+	if !found || !strings.Contains(strings.Join(known.Inputs, " "), "lamp") {
 		t.Errorf("pipelines know %v", a.pipelineRunbooks())
 	}
 }

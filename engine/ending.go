@@ -86,7 +86,7 @@ func (x *execution) endingOf(ctx context.Context, err error) ending {
 	if len(x.toRollBack()) > 0 {
 		return ending{verdict: verdict, next: rollBackRun}
 	}
-	return ending{verdict: verdict}
+	return ending{verdict: verdict, next: closeRun}
 }
 
 // lasting are the steps whose changes were made, or may have been, and that nothing
@@ -166,7 +166,7 @@ func (x *execution) toRollBack() []runbook.Step {
 func (x *execution) interruption(ctx context.Context) ending {
 	if !x.changed() {
 		verdict := journal.Verdict{Outcome: runbook.Failed, Reason: "interrupted before anything was changed"}
-		return ending{verdict: verdict, interrupted: true}
+		return ending{verdict: verdict, next: closeRun, interrupted: true}
 	}
 	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted; the run is open and can be resumed"}
 	if x.book.KeepOpen {
@@ -202,7 +202,7 @@ func (x *execution) parking(questions []*undecidable) ending {
 	verdict := journal.Verdict{Outcome: runbook.NeedsAttention, Reason: strings.Join(reasons, "; ")}
 	if !x.changed() {
 		verdict.Outcome = runbook.Undecided
-		return ending{verdict: verdict}
+		return ending{verdict: verdict, next: closeRun}
 	}
 	if x.book.KeepOpen {
 		verdict.Reason += "; " + x.standing()
@@ -249,7 +249,7 @@ func (x *execution) check(ctx context.Context) ending {
 			return x.endingOf(ctx, err)
 		}
 		if evaluation.Decision.Outcome == "" {
-			return ending{verdict: x.success()}
+			return ending{verdict: x.success(), next: closeRun}
 		}
 		missed = evaluation.Decision
 		if n == checkRounds {
@@ -341,7 +341,7 @@ func (x *execution) rollBack(ended context.Context, verdict journal.Verdict) end
 			return rollbackFailed(step, verdict, err)
 		}
 	}
-	return ending{verdict: verdict}
+	return ending{verdict: verdict, next: closeRun}
 }
 
 func rollbackFailed(step runbook.Step, verdict journal.Verdict, err error) ending {

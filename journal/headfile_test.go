@@ -291,8 +291,8 @@ func TestLeaseWhoseFileIsAnOlderOneIsLost(t *testing.T) {
 	}
 }
 
-// TestLeaseThatWasMadeAnewIsLost: a file that was removed by hand begins with the first epoch again, which must not look
-// like ours.
+// TestLeaseThatWasMadeAnewIsLost: a file that was removed by hand begins with the first epoch again, which must not
+// look like ours.
 func TestLeaseThatWasMadeAnewIsLost(t *testing.T) {
 	ctx, file := context.Background(), NewFile(t.TempDir())
 	lease, err := file.Lock(ctx, Claim{Target: "lamp/1", Holder: Holder{Run: "run-1", Host: "north", PID: 1}})

@@ -25,8 +25,8 @@ func (s *slow) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// TestRenewalIsAsOldAsItsRequest: others count from when the API server had it. A holder that counted from a late answer
-// would change something when the lease is another's by then.
+// TestRenewalIsAsOldAsItsRequest: others count from when the API server had it. A holder that counted from a late
+// answer would change something when the lease is another's by then.
 func TestRenewalIsAsOldAsItsRequest(t *testing.T) {
 	const answer = 9 * time.Second // of a lease of 15 s, two thirds of which are young
 	for name, row := range map[string]struct {

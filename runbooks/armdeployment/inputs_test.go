@@ -80,7 +80,7 @@ func TestContentTellsWhatIsDeployed(t *testing.T) {
 		"another secret": {change: func(o *armdeployment.Order) {
 			o.Parameters["key"] = []byte(`{"value":"shh"}`)
 		}, same: true},
-		"another template":  {change: func(o *armdeployment.Order) { o.Template = elsewhere(vault) }},
+		"another template":  {change: func(o *armdeployment.Order) { o.Template = elsewhere() }},
 		"another parameter": {change: func(o *armdeployment.Order) { o.Parameters["name"] = []byte(`{"value":"v2"}`) }},
 		"a parameter less":  {change: func(o *armdeployment.Order) { delete(o.Parameters, "name") }},
 		"complete mode":     {change: func(o *armdeployment.Order) { o.Complete = true }},

@@ -35,13 +35,11 @@ func (o Order) mask(text string) string {
 	return text
 }
 
-// inJSON writes what JSON escapes.
-var inJSON = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
-
 // forms are those in which ARM's words may hold a text: as it is, within JSON, and
 // each in the one line that package azure makes of a message.
 func forms(text string) []string {
-	escaped := inJSON.Replace(text)
+	escapes := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+	escaped := escapes.Replace(text)
 	return []string{text, oneLine(text), escaped, oneLine(escaped)}
 }
 

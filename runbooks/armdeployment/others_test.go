@@ -129,8 +129,8 @@ func TestStands(t *testing.T) {
 		"it is as the run made it":     {change: func(*scene, *string) {}, stands: true},
 		"it was deleted":               {change: func(s *scene, _ *string) { s.others("DELETE", nil) }},
 		"another run made it":          {change: func(_ *scene, run *string) { *run = "20260101-other" }},
-		"the template changed since":   {change: func(s *scene, _ *string) { s.order.Template = elsewhere(vault) }},
-		"it is under way again":        {change: func(s *scene, run *string) { s.othersDeploy(s.there().Tags) }},
+		"the template changed since":   {change: func(s *scene, _ *string) { s.order.Template = elsewhere() }},
+		"it is under way again":        {change: func(s *scene, _ *string) { s.othersDeploy(s.there().Tags) }},
 		"the template is no JSON":      {func(s *scene, _ *string) { s.order.Template = []byte("{") }, false, "template"},
 		"the deployment can't be read": {func(s *scene, _ *string) { s.blind(403) }, false, "forbidden"},
 		"a parameter has another value": {

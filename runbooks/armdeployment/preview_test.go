@@ -31,7 +31,7 @@ func TestPreview(t *testing.T) {
 		}
 		s.ends(runbook.Remediated, "")
 		previews("resources: 1 to leave as they are")
-		s.order.Template = elsewhere(vault)
+		s.order.Template = elsewhere()
 		previews("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
 		s.in.ResourceGroup = "elsewhere"
 		previews(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)

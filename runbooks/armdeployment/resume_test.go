@@ -64,7 +64,7 @@ func TestCorrectedTemplateReplacesWhatTheRunBegan(t *testing.T) {
 				s.order.Template = row.begun
 				stopped := s.interrupted(started)
 				s.until(func() bool { return !row.waits || !s.there().Active() })
-				s.order.Template = elsewhere(vault)
+				s.order.Template = elsewhere()
 				result := s.ends(runbook.Remediated, "all final checks hold")
 				url := string(s.there().Outputs["url"].Value)
 				if result.Run != stopped.Run || s.puts() != 2 || url != `"https://w.example/"` {

@@ -230,7 +230,8 @@ func TestDeploymentOfAnotherContentIsNotTakenForThis(t *testing.T) {
 			}
 		}}
 		result, err := watched.Run(t.Context(), book, engine.Options{})
-		if err != nil || result.Outcome != runbook.NeedsAttention || !strings.Contains(result.Reason, "with another content") {
+		if err != nil || result.Outcome != runbook.NeedsAttention ||
+			!strings.Contains(result.Reason, "with another content") {
 			t.Errorf("ended %s: %s, %v", result.Outcome, result.Reason, err)
 		}
 	})

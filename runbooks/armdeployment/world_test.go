@@ -31,9 +31,9 @@ const vault = `{"$schema": "` + schema + `", "contentVersion": "1.0.0.0",
 		"name": "[parameters('name')]", "location": "westeurope", "properties": {"vaultUri": "https://v.example/"}}],
 	"outputs": {"url": {"type": "string", "value": "[reference(resourceId('Microsoft.KeyVault/vaults', parameters('name'))).vaultUri]"}}}`
 
-// elsewhere is a template whose vault has another address.
-func elsewhere(template string) json.RawMessage {
-	return json.RawMessage(strings.Replace(template, "https://v.example/", "https://w.example/", 1))
+// elsewhere is the vault's template with another address.
+func elsewhere() json.RawMessage {
+	return json.RawMessage(strings.Replace(vault, "https://v.example/", "https://w.example/", 1))
 }
 
 // failing is the vault's template with a cluster that can't be made.
