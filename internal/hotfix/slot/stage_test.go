@@ -2,7 +2,6 @@ package slot_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"salve/internal/hotfix"
-	"salve/internal/hotfix/disk"
 	"salve/internal/hotfix/hotfixtest"
 	"salve/internal/hotfix/slot"
 )
@@ -134,139 +132,6 @@ func linkTo(t *testing.T, path string) string {
 	link := filepath.Join(t.TempDir(), "link")
 	check(t, os.Symlink(path, link))
 	return link
-}
-
-// TestAProgramThatHangsIsKilled waits in real time: what hangs is a process.
-func TestAProgramThatHangsIsKilled(t *testing.T) {
-	s := newSlot(t)
-	began := time.Now()
-	_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, AnswersAfter: time.Hour}), target)
-	if err == nil || !strings.Contains(err.Error(), "did not end within 5s") {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	expectChoice(t, s, target, slot.NotStaged)
-}
-
-func TestAskLeavesNobodyBehind(t *testing.T) {
-	program := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"),
-		hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Orphan: true}))
-	said, err := slot.Ask(t.Context(), program)
-	if err != nil || said.String() != target {
-		t.Fatalf("%s, %v", said, err)
-	}
-}
-
-func TestABadProgramIsNotStagedAgain(t *testing.T) {
-	s := newSlot(t)
-	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: target})
-	manifest, err := stage(t, s, image, target)
-	check(t, err)
-	check(t, s.MarkBad(manifest.SHA256))
-	check(t, s.MarkBad(manifest.SHA256))
-	expectChoice(t, s, target, slot.MarkedBad)
-	if _, err := s.Current(version(t, target)); !errors.Is(err, slot.ErrMarkedBad) {
-		t.Errorf("fetching it again would not be in vain: %v", err)
-	}
-	if _, err := stage(t, s, image, target); !errors.Is(err, slot.ErrMarkedBad) {
-		t.Errorf("staging it again: %v", err)
-	}
-	// A mended build of the same version, or the next version, has its chance.
-	_, err = stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Exit: 1}), target)
-	check(t, err)
-	expectChoice(t, s, target, slot.Staged)
-}
-
-func TestTwoDoNotStageAtOnce(t *testing.T) {
-	s := newSlot(t)
-	release, err := s.Lock(t.Context())
-	check(t, err)
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := s.Lock(short); !errors.Is(err, slot.ErrBusy) {
-		t.Errorf("the second one got %v", err)
-	}
-	release()
-	again, err := s.Lock(t.Context())
-	check(t, err)
-	again()
-}
-
-func TestLeftoversAreCleared(t *testing.T) {
-	s := newSlot(t)
-	folder := filepath.Dir(s.Staged)
-	check(t, os.WriteFile(filepath.Join(folder, disk.Part("node-hotfix")), []byte("half"), 0o600))
-	check(t, os.WriteFile(filepath.Join(folder, disk.Part("node-hotfix.manifest")), []byte("{"), 0o600))
-	scratch, _, err := s.Scratch()
-	check(t, err)
-	check(t, os.WriteFile(filepath.Join(scratch, "package.deb"), nil, 0o600))
-	check(t, s.Tidy())
-	expectNames(t, s, "node")
-}
-
-// TestDisksThatRefuse: the error says what it is, and the baked program is chosen.
-func TestDisksThatRefuse(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("mounting a disk takes root")
-	}
-	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: target})
-	t.Run("full", func(t *testing.T) {
-		s := newSlot(t)
-		s.Staged = filepath.Join(mount(t, "size=1m"), "node-hotfix")
-		if _, err := stage(t, s, image, target); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("staging gave %v", err)
-		}
-		expectChoice(t, s, target, slot.NotStaged)
-		check(t, s.Tidy())
-		expectNames(t, s, "node-hotfix.lock")
-	})
-	t.Run("full but for the manifest", func(t *testing.T) {
-		s := newSlot(t)
-		disk := mount(t, "size=16m,nr_inodes=4") // the folder, the lock, the program: one is left
-		s.Staged = filepath.Join(disk, "node-hotfix")
-		check(t, os.WriteFile(filepath.Join(disk, "another"), nil, 0o600))
-		if _, err := stage(t, s, image, target); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("staging gave %v", err)
-		}
-		expectChoice(t, s, target, slot.NotStaged)
-	})
-	t.Run("read-only", func(t *testing.T) {
-		s := newSlot(t)
-		disk := mount(t, "size=16m")
-		s.Staged = filepath.Join(disk, "node-hotfix")
-		_, err := stage(t, s, image, target)
-		check(t, err)
-		check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
-		expectChoice(t, s, target, slot.Staged) // it takes nothing but reading
-		if _, err := stage(t, s, image, "202604.01.3"); !errors.Is(err, syscall.EROFS) {
-			t.Fatalf("staging gave %v", err)
-		}
-		if err := s.MarkBad(strings.Repeat("0", 64)); !errors.Is(err, syscall.EROFS) {
-			t.Errorf("marking gave %v", err)
-		}
-	})
-	t.Run("that executes nothing", func(t *testing.T) {
-		s := newSlot(t)
-		disk := mount(t, "size=16m")
-		s.Staged = filepath.Join(disk, "node-hotfix")
-		check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_NOEXEC, ""))
-		var unfit *slot.UnfitError
-		if _, err := stage(t, s, image, target); !errors.As(err, &unfit) {
-			t.Fatalf("staging gave %v", err)
-		}
-	})
-}
-
-func mount(t *testing.T, options string) string {
-	t.Helper()
-	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, options); err != nil {
-		t.Skipf("no disk can be mounted here: %v", err)
-	}
-	t.Cleanup(func() { check(t, syscall.Unmount(disk, 0)) })
-	return disk
 }
 
 // newSlot has a baked program, and nothing staged.
