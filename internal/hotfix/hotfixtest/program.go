@@ -18,7 +18,6 @@ type Behaviour struct {
 	Version      string
 	AnswersAfter time.Duration // how long its version command lingers
 	AnswerExit   int           // the exit code of its version command
-	Orphan       bool          // its version command leaves a process behind
 	For          time.Duration // how long it runs
 	Exit         int
 	DiesFrom     syscall.Signal // the signal that it ends itself with

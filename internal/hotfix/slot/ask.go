@@ -23,8 +23,8 @@ const (
 )
 
 // Ask runs a program's version command and gives the first word it prints that is
-// a version. The program, and what it may have started, is killed when it takes
-// longer than AnswerTime.
+// a version. The program is killed when it takes longer than AnswerTime; what it has
+// started, and is in its process group, is killed in any case.
 func Ask(ctx context.Context, program string) (hotfix.Version, error) {
 	limited, cancel := context.WithTimeout(ctx, AnswerTime)
 	defer cancel()
@@ -65,18 +65,32 @@ func runOnce(ctx context.Context, program string) (string, error) {
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = answerLinger
 	err := command.Run()
+	if command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // whom it left behind, if there is anybody
+	}
 	if errors.Is(err, exec.ErrWaitDelay) {
-		err = command.Cancel() // it ended, and left somebody behind with its output
+		err = nil // it ended well; somebody else kept its output open
 	}
 	return answer.String(), err
 }
 
-// bounded keeps the beginning of an answer.
-type bounded struct{ bytes.Buffer }
+// bounded keeps the beginning of an answer. The buffer is not embedded: os/exec would fill it by its ReadFrom.
+type bounded struct {
+	kept bytes.Buffer
+	cut  bool
+}
 
 func (b *bounded) Write(chunk []byte) (int, error) {
-	if room := answerLimit - b.Len(); room > 0 {
-		b.Buffer.Write(chunk[:min(room, len(chunk))])
-	}
+	room := answerLimit - b.kept.Len()
+	b.cut = b.cut || len(chunk) > room
+	b.kept.Write(chunk[:min(room, len(chunk))])
 	return len(chunk), nil
+}
+
+// String ends a cut answer with an ellipsis: half a version must not be taken for another one.
+func (b *bounded) String() string {
+	if b.cut {
+		return b.kept.String() + "…"
+	}
+	return b.kept.String()
 }

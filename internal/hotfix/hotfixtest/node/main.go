@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -34,13 +33,6 @@ func main() {
 
 // answer is the version command.
 func answer(b hotfixtest.Behaviour) {
-	if b.Orphan {
-		child := exec.Command("/bin/sleep", "60")
-		child.Stdout = os.Stdout
-		if err := child.Start(); err != nil {
-			panic(err)
-		}
-	}
 	fmt.Println(b.Version)
 	time.Sleep(b.AnswersAfter)
 	os.Exit(b.AnswerExit)
