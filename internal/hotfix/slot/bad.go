@@ -26,10 +26,10 @@ func (s Slot) MarkBad(digest string) error {
 		return err
 	}
 	defer marks.Close()
-	if err := marks.Create(digest, strings.NewReader(""), 0o644); !errors.Is(err, fs.ErrExist) {
+	if err := marks.Create(digest, strings.NewReader(""), 0o644); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return nil
+	return marks.Flush()
 }
 
 func (s Slot) bad(folder *disk.Folder, digest string) bool {
