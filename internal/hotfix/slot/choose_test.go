@@ -1,9 +1,12 @@
 package slot_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +37,10 @@ func TestWhatIsChosen(t *testing.T) {
 			slot.Unreadable},
 		"the manifest is of a later format": {write(".manifest", []byte(`{"schemaVersion":2,"target":"`+target+`"}`)),
 			target, slot.Unreadable},
+		"the manifest's time is no time": {otherManifest(`"staged":"`, `"staged":"about `), target, slot.Unreadable},
+		"the manifest has half a digest": {otherManifest(`"sha256":"`, `"sha256":"ab","was":"`), target,
+			slot.Unreadable},
+		"the manifest's digest is none":       {otherManifest(`"sha256":"`, `"sha256":"so `), target, slot.Unreadable},
 		"the manifest is huge":                {write(".manifest", make([]byte, 1<<20)), target, slot.Unreadable},
 		"the manifest is a folder":            {folder(".manifest"), target, slot.Unreadable},
 		"the manifest is of another program":  {otherDigest, target, slot.DigestDiffers},
@@ -62,6 +69,20 @@ func TestWhatIsChosen(t *testing.T) {
 			expectChoice(t, s, target, slot.NotAProgram)
 		})
 	}
+}
+
+// TestAProgramThatCannotBeReadIsNotChosen, though it could be executed: nobody knows what it is.
+func TestAProgramThatCannotBeReadIsNotChosen(t *testing.T) {
+	s := newSlot(t)
+	_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target)
+	check(t, err)
+	mode(0o111)(t, s)
+	asNobody(t, func() {
+		choice := s.Choose(decide(target))
+		if choice.Path != s.Baked || choice.Reason != slot.Unreadable || !errors.Is(choice.Err, fs.ErrPermission) {
+			t.Errorf("chosen: %+v", choice)
+		}
+	})
 }
 
 // TestAPathIsAlwaysChosen: even where there is no baked program to run.
@@ -118,6 +139,14 @@ func folder(suffix string) func(*testing.T, slot.Slot) {
 func link(t *testing.T, s slot.Slot) {
 	check(t, os.Rename(s.Staged, s.Staged+".moved"))
 	check(t, os.Symlink(s.Staged+".moved", s.Staged))
+}
+
+func otherManifest(from, to string) func(*testing.T, slot.Slot) {
+	return func(t *testing.T, s slot.Slot) {
+		raw, err := os.ReadFile(s.Staged + ".manifest")
+		check(t, err)
+		write(".manifest", bytes.Replace(raw, []byte(from), []byte(to), 1))(t, s)
+	}
 }
 
 func otherDigest(t *testing.T, s slot.Slot) {

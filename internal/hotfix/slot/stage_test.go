@@ -2,7 +2,9 @@ package slot_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"salve/internal/hotfix"
+	"salve/internal/hotfix/disk"
 	"salve/internal/hotfix/hotfixtest"
 	"salve/internal/hotfix/slot"
 )
@@ -90,15 +93,142 @@ func TestAnUnfitProgramIsNotStaged(t *testing.T) {
 }
 
 func TestWhatIsNoFileIsNotStaged(t *testing.T) {
-	s := newSlot(t)
-	pipe := filepath.Join(t.TempDir(), "pipe")
+	folder := t.TempDir()
+	pipe := filepath.Join(folder, "pipe")
 	check(t, syscall.Mkfifo(pipe, 0o600))
-	for name, path := range map[string]string{"a folder": t.TempDir(), "a pipe": pipe, "a device": "/dev/zero",
-		"nothing": filepath.Join(t.TempDir(), "none")} {
-		if _, err := stageFile(t, s, path, target); err == nil {
-			t.Errorf("%s was staged", name)
+	for name, row := range map[string]struct {
+		path  string
+		want  error
+		unfit bool
+	}{
+		"a folder":         {folder, disk.ErrNotRegular, true},
+		"a pipe":           {pipe, disk.ErrNotRegular, true},
+		"a device":         {"/dev/zero", disk.ErrNotRegular, true},
+		"a link to a pipe": {linkTo(t, pipe), disk.ErrNotRegular, true},
+		"nothing":          {filepath.Join(folder, "none"), fs.ErrNotExist, false},
+		"below a file":     {"/proc/self/status/node", syscall.ENOTDIR, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSlot(t)
+			_, err := stageFile(t, s, row.path, target)
+			var unfit *slot.UnfitError
+			if !errors.Is(err, row.want) || errors.As(err, &unfit) != row.unfit {
+				t.Errorf("staging gave %v, want %v", err, row.want)
+			}
+			expectNames(t, s, "node", "node-hotfix.lock")
+		})
+	}
+}
+
+// TestAnUnfitCandidateIsNotEvenCopied: it may be as large as the disk.
+func TestAnUnfitCandidateIsNotEvenCopied(t *testing.T) {
+	for name, image := range hotfixtest.Unfit(t, target) {
+		s := newSlot(t)
+		s.Trace.Before = func(effect, file string) { t.Errorf("%s: %s %s", name, effect, file) }
+		var unfit *slot.UnfitError
+		if _, err := stage(t, s, image, target); !errors.As(err, &unfit) {
+			t.Errorf("%s: staging gave %v", name, err)
 		}
 	}
+}
+
+// TestTheCopyIsVerified: what counts is the file that will be run, whatever the candidate was.
+func TestTheCopyIsVerified(t *testing.T) {
+	good := hotfixtest.Image(t, hotfixtest.Behaviour{Version: target})
+	for name, row := range map[string]struct {
+		spoil   func(t *testing.T, part string)
+		problem string
+	}{
+		"it vanishes": {func(t *testing.T, part string) { check(t, os.Remove(part)) }, "no such file or directory"},
+		"it loses its end": {func(t *testing.T, part string) { check(t, os.Truncate(part, int64(len(good)/2))) },
+			"the program is unfit: it is truncated"},
+		"it becomes a link": {func(t *testing.T, part string) {
+			check(t, errors.Join(os.Rename(part, part+".moved"), os.Symlink(filepath.Base(part)+".moved", part)))
+		}, disk.ErrNotRegular.Error()},
+		"it becomes another program": {func(t *testing.T, part string) {
+			hotfixtest.Write(t, part, hotfixtest.Image(t, hotfixtest.Behaviour{Version: current}))
+		}, "it says that it is version " + current},
+		"it becomes a script": {func(t *testing.T, part string) {
+			hotfixtest.Write(t, part, []byte("#!/bin/sh\necho "+target+"\n"))
+		}, "it is not an ELF executable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSlot(t)
+			s.Trace.Before = func(effect, file string) {
+				if effect == "sync" && file == disk.Part("node-hotfix") {
+					row.spoil(t, filepath.Join(filepath.Dir(s.Staged), file))
+				}
+			}
+			if _, err := stage(t, s, good, target); err == nil || !strings.Contains(err.Error(), row.problem) {
+				t.Errorf("staging gave %v, want %q", err, row.problem)
+			}
+			expectChoice(t, s, target, slot.NotStaged)
+		})
+	}
+}
+
+// TestAnEndOfTimeIsNoFaultOfTheProgram: fetched again it may be staged.
+func TestAnEndOfTimeIsNoFaultOfTheProgram(t *testing.T) {
+	s := newSlot(t)
+	candidate := hotfixtest.Write(t, filepath.Join(t.TempDir(), "candidate"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}))
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Stage(over, slot.Candidate{Path: candidate, Target: version(t, target)})
+	var unfit *slot.UnfitError
+	if !errors.Is(err, context.Canceled) || errors.As(err, &unfit) {
+		t.Errorf("staging gave %v", err)
+	}
+	expectNames(t, s, "node")
+}
+
+func TestWithoutABakedProgramTheStagedOneIsExecutable(t *testing.T) {
+	s := newSlot(t)
+	check(t, os.Remove(s.Baked))
+	_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target)
+	check(t, err)
+	if info, err := os.Stat(s.Staged); err != nil || info.Mode() != 0o755 {
+		t.Errorf("it is %v, %v", info, err)
+	}
+	expectChoice(t, s, target, slot.Staged)
+}
+
+// TestAPlaceThatIsTaken: nothing is reported as staged that isn't.
+func TestAPlaceThatIsTaken(t *testing.T) {
+	for name, row := range map[string]struct {
+		taken string
+		want  error
+	}{
+		"the program's":               {"node-hotfix", syscall.EEXIST},
+		"the half-written program's":  {disk.Part("node-hotfix"), syscall.ENOTEMPTY},
+		"the manifest's":              {"node-hotfix.manifest", syscall.EEXIST},
+		"the half-written manifest's": {disk.Part("node-hotfix.manifest"), syscall.ENOTEMPTY},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSlot(t)
+			check(t, os.MkdirAll(filepath.Join(filepath.Dir(s.Staged), row.taken, "full"), 0o755))
+			_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}), target)
+			if !errors.Is(err, row.want) {
+				t.Errorf("staging gave %v, want %v", err, row.want)
+			}
+			if choice := s.Choose(decide(target)); choice.Staged() {
+				t.Error("it is chosen")
+			}
+		})
+	}
+}
+
+// TestAManifestThatCannotBeWrittenIsAnError: the program alone is not staged.
+func TestAManifestThatCannotBeWrittenIsAnError(t *testing.T) {
+	s := newSlot(t)
+	candidate := hotfixtest.Write(t, filepath.Join(t.TempDir(), "candidate"),
+		hotfixtest.Image(t, hotfixtest.Behaviour{Version: target}))
+	_, err := s.Stage(t.Context(), slot.Candidate{Path: candidate, Target: version(t, target),
+		Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}) // a clock beyond what JSON's times can say
+	if err == nil || !strings.Contains(err.Error(), "year outside of range") {
+		t.Errorf("staging gave %v", err)
+	}
+	expectChoice(t, s, target, slot.NotStaged)
 }
 
 func TestTheBakedProgramIsNeverReplaced(t *testing.T) {
@@ -124,6 +254,15 @@ func TestTheBakedProgramIsNeverReplaced(t *testing.T) {
 				t.Errorf("by its own path it is %s, %v", said, err)
 			}
 		})
+	}
+}
+
+// TestAMissingFolderIsNotTheBakedProgram, and the error doesn't say so, whatever the names.
+func TestAMissingFolderIsNotTheBakedProgram(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "none/node")
+	s := slot.Slot{Baked: missing, Staged: missing}
+	if _, err := s.Stage(t.Context(), slot.Candidate{Target: version(t, target)}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("staging gave %v", err)
 	}
 }
 
