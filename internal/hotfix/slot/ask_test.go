@@ -130,20 +130,6 @@ func TestADaemonDoesNotSpoilTheAnswer(t *testing.T) {
 	check(t, <-ends)
 }
 
-// TestAProgramThatHangsIsKilled waits in real time: what hangs is a process.
-func TestAProgramThatHangsIsKilled(t *testing.T) {
-	s := newSlot(t)
-	began := time.Now()
-	_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, AnswersAfter: time.Hour}), target)
-	if err == nil || !strings.Contains(err.Error(), "did not end within 5s") {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %s", took)
-	}
-	expectChoice(t, s, target, slot.NotStaged)
-}
-
 // script is a program that is a shell script.
 func script(t *testing.T, text string) string {
 	t.Helper()

@@ -273,6 +273,20 @@ func linkTo(t *testing.T, path string) string {
 	return link
 }
 
+// TestAProgramThatHangsIsKilled waits in real time: what hangs is a process.
+func TestAProgramThatHangsIsKilled(t *testing.T) {
+	s := newSlot(t)
+	began := time.Now()
+	_, err := stage(t, s, hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, AnswersAfter: time.Hour}), target)
+	if err == nil || !strings.Contains(err.Error(), "did not end within 5s") {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	expectChoice(t, s, target, slot.NotStaged)
+}
+
 // newSlot has a baked program, and nothing staged.
 func newSlot(t *testing.T) slot.Slot {
 	t.Helper()
