@@ -124,7 +124,8 @@ func TestAScratchFolderThatCannotBeMadeIsAnError(t *testing.T) {
 func asNobody(t *testing.T, do func()) {
 	t.Helper()
 	if os.Geteuid() == 0 {
-		runtime.LockOSThread() // the file system's user is the thread's
+		check(t, os.Chmod(filepath.Dir(t.TempDir()), 0o755)) // each test has one folder around all of its own
+		runtime.LockOSThread()                               // the file system's user is the thread's
 		defer runtime.UnlockOSThread()
 		check(t, syscall.Setfsuid(65534))
 		defer func() { check(t, syscall.Setfsuid(0)) }()
