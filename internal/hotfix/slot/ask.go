@@ -62,7 +62,6 @@ func runOnce(ctx context.Context, program string) (string, error) {
 	command.Dir = "/"
 	command.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = answerLinger
 	err := command.Run()
 	if command.Process != nil {
