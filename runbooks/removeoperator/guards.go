@@ -57,8 +57,9 @@ func (in Inputs) namespaceExpendable(left *cleanup.Reading) runbook.Finding {
 	switch {
 	case left.Namespace == nil:
 		return runbook.Yes("there is no namespace %s", in.Namespace)
-	case left.Namespace.Records:
-		return runbook.No("namespace %s holds the records of runs", in.Namespace).
+	case len(left.Namespace.Journal) > 0:
+		kept := strings.Join(left.Namespace.Journal, ", ")
+		return runbook.No("namespace %s holds a journal of Salve: %s", in.Namespace, kept).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	case left.Namespace.Deleting:
 		return runbook.No("somebody else is deleting namespace %s%s", in.Namespace, left.Namespace.Hold()).

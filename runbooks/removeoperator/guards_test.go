@@ -102,7 +102,7 @@ func TestGuards(t *testing.T) {
 				o.must(err)
 			},
 			guard: "namespace-expendable", answer: runbook.AnswerDoesNotHold, ends: runbook.NeedsAttention,
-			says: "records of runs"},
+			says: "holds a journal of Salve: configmaps OPERATOR/run-1-1"},
 		"where nothing is, nothing is to do": {
 			arrange: func(o *operator) { o.inputs.Group, o.inputs.Namespace = "nobody."+o.group, "no-"+o.namespace },
 			guard:   "something-left", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"salve/journal/configmap"
 	"salve/runbooks/removeoperator"
 )
 
@@ -23,8 +24,12 @@ func TestInvalidInputsAreRefused(t *testing.T) {
 		"a group is a domain":                 {func(in *removeoperator.Inputs) { in.Group = "*.example.io" }, "--group"},
 		"no namespace is not every namespace": {func(in *removeoperator.Inputs) { in.Namespace = "" },
 			"--namespace: the operator's namespace is missing"},
-		"kube-system is nobody's own":  {func(in *removeoperator.Inputs) { in.Namespace = "kube-system" }, "--namespace"},
-		"nor is default":               {func(in *removeoperator.Inputs) { in.Namespace = "default" }, "--namespace"},
+		"kube-system is nobody's own": {func(in *removeoperator.Inputs) { in.Namespace = "kube-system" }, "--namespace"},
+		"nor is default":              {func(in *removeoperator.Inputs) { in.Namespace = "default" }, "--namespace"},
+		"nor is where runs are recorded": {func(in *removeoperator.Inputs) { in.Namespace = configmap.Namespaces("")[0] },
+			"Salve keeps the journals of all runs in it"},
+		"nor where their exports are": {func(in *removeoperator.Inputs) { in.Namespace = configmap.Namespaces("")[1] },
+			"Salve keeps the journals of all runs in it"},
 		"a namespace is a label":       {func(in *removeoperator.Inputs) { in.Namespace = "a/b" }, "--namespace"},
 		"a selector selects something": {func(in *removeoperator.Inputs) { in.Selectors = []string{""} }, "--selector"},
 		"what others don't have selects others": {func(in *removeoperator.Inputs) {

@@ -3,6 +3,7 @@ package cleanup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"salve/kube"
@@ -34,6 +35,8 @@ func CheckNamespace(name string) error {
 		return errors.New("the operator's namespace is missing")
 	case len(problems) > 0:
 		return fmt.Errorf("%q: %s", name, problems[0])
+	case slices.Contains(JournalNamespaces(), name):
+		return fmt.Errorf("%q is no operator's: Salve keeps the journals of all runs in it", name)
 	case name == metav1.NamespaceDefault || strings.HasPrefix(name, "kube-"):
 		return fmt.Errorf("%q is not an operator's own: it would be deleted with all that is in it", name)
 	}

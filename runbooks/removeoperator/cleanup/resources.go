@@ -13,6 +13,7 @@ import (
 var (
 	namespaces  = global("", "namespaces", "Namespace")
 	configMaps  = namespaced("", "configmaps", "ConfigMap")
+	secrets     = namespaced("", "secrets", "Secret")
 	pods        = namespaced("", "pods", "Pod")
 	definitions = global("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition")
 
@@ -25,6 +26,8 @@ var (
 	clusterRoles        = global(rbacv1.GroupName, "clusterroles", "ClusterRole")
 	clusterRoleBindings = global(rbacv1.GroupName, "clusterrolebindings", "ClusterRoleBinding")
 	roleBindings        = namespaced(rbacv1.GroupName, "rolebindings", "RoleBinding")
+
+	leases = namespaced("coordination.k8s.io", "leases", "Lease")
 
 	validatingHooks = global(hookGroup, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration")
 	mutatingHooks   = global(hookGroup, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration")
