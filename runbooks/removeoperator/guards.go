@@ -78,7 +78,7 @@ func (r *removal) operatorGone(stopped bool) runbook.Guard {
 		return operatorGone(seen, stopped).WithEvidence(r.fact("operator in "+r.Namespace, seen))
 	}
 	return runbook.Ask("operator-gone",
-		"is the operator gone for good: no replicas, no ready pod, no lease that is renewed?", read, decide)
+		"is the operator gone for good: no replicas, no pod that has not terminated, no lease that is renewed?", read, decide)
 }
 
 func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
@@ -88,7 +88,11 @@ func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
 	case stopped:
 		return runbook.Yes("it is stopped first: %s", seen)
 	}
-	return runbook.No("it is alive: %s; --stop-operator scales it to zero first", seen).NotOverridable()
+	way := "--stop-operator scales it to zero first"
+	if len(seen.Workloads) == 0 && len(seen.Pods) > 0 {
+		way = "delete the pods, or wait until they have terminated"
+	}
+	return runbook.No("it is alive: %s; %s", seen, way).NotOverridable()
 }
 
 func (r *removal) cascadeContained() runbook.Guard {

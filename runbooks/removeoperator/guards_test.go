@@ -45,7 +45,18 @@ func TestGuards(t *testing.T) {
 			guard:   "operator-gone", answer: runbook.AnswerHolds},
 		"a ready pod is life, whoever made it": {
 			arrange: func(o *operator) { o.readyPod("bare") },
-			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo, says: "ready pod"},
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,
+			says: "it is alive: pod OPERATOR/bare (Pending); delete the pods, or wait until they have terminated"},
+		"a running pod is life, ready or not": {
+			arrange: func(o *operator) { o.pod("cut-off", `{"phase":"Running"}`) },
+			guard:   "operator-gone", answer: runbook.AnswerDoesNotHold, ends: runbook.NothingToDo,
+			says: "pod OPERATOR/cut-off (Running)"},
+		"a pod that has terminated is none": {
+			arrange: func(o *operator) {
+				o.pod("done", `{"phase":"Succeeded"}`)
+				o.pod("crashed", `{"phase":"Failed"}`)
+			},
+			guard: "operator-gone", answer: runbook.AnswerHolds},
 		"what is to be stopped first may live": {
 			arrange: func(o *operator) { o.deployment(1); o.inputs.StopOperator = true },
 			guard:   "operator-gone", answer: runbook.AnswerHolds, says: "it is stopped first: deployments.apps"},
@@ -215,12 +226,20 @@ func (o *operator) let(configMap *unstructured.Unstructured) {
 // readyPod is a pod that says that it is ready, on no node.
 func (o *operator) readyPod(name string) {
 	o.Helper()
+	o.pod(name, `{"conditions":[{"type":"Ready","status":"True"}]}`)
+}
+
+// pod is one of the operator's namespace, on no node, with a status that nobody else writes.
+func (o *operator) pod(name, status string) {
+	o.Helper()
 	grace := int64(0)
 	pods := o.admin.Client.CoreV1().Pods(o.namespace)
 	_, err := pods.Create(o.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{
-		TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
+		SchedulerName: "nobody", TerminationGracePeriodSeconds: &grace,
+		Containers: []corev1.Container{{Name: "app", Image: "registry.example/app:1"}},
 	}}, metav1.CreateOptions{})
 	o.must(err)
-	_, err = pods.Patch(o.Context(), name, types.MergePatchType, []byte(`{"status":{"conditions":[{"type":"Ready","status":"True"}]}}`), metav1.PatchOptions{}, "status")
+	patch := []byte(`{"status":` + status + `}`)
+	_, err = pods.Patch(o.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	o.must(err)
 }

@@ -45,6 +45,8 @@ type Workload struct {
 	// Scalable workloads can be stopped without deleting them.
 	Scalable bool
 	version  string
+	// pods is the label selector of its pods.
+	pods string
 	// had is the replicas that it had before a run stopped it.
 	had int32
 }
@@ -58,21 +60,30 @@ func (w Workload) String() string {
 func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 	seen := map[types.UID]bool{}
 	var all []Workload
-	add := func(resource kube.Resource, object metav1.Object, replicas int32) {
-		if !seen[object.GetUID()] {
-			seen[object.GetUID()] = true
-			all = append(all, Workload{
-				Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets,
-				version: object.GetResourceVersion(),
-			})
+	add := func(resource kube.Resource, object metav1.Object, pods *metav1.LabelSelector, replicas int32) error {
+		if seen[object.GetUID()] {
+			return nil
 		}
+		selector, err := metav1.LabelSelectorAsSelector(pods)
+		if err != nil {
+			return fmt.Errorf("%s: %w", kube.ObjectOf(resource, object), err)
+		}
+		seen[object.GetUID()] = true
+		all = append(all, Workload{
+			Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets,
+			version: object.GetResourceVersion(), pods: selector.String(),
+		})
+		return nil
 	}
 	apps := o.Client.AppsV1()
 	for _, in := range o.scopes() {
 		err := kube.ListPages(ctx, o.Cluster, "listing Deployments", in.Options(), apps.Deployments(in.Namespace).List,
 			func(list *appsv1.DeploymentList) error {
 				for i := range list.Items {
-					add(deployments, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+					one := &list.Items[i]
+					if err := add(deployments, one, one.Spec.Selector, replicasOf(one.Spec.Replicas)); err != nil {
+						return err
+					}
 				}
 				return nil
 			})
@@ -82,7 +93,10 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 		err = kube.ListPages(ctx, o.Cluster, "listing StatefulSets", in.Options(), apps.StatefulSets(in.Namespace).List,
 			func(list *appsv1.StatefulSetList) error {
 				for i := range list.Items {
-					add(statefulSets, &list.Items[i], replicasOf(list.Items[i].Spec.Replicas))
+					one := &list.Items[i]
+					if err := add(statefulSets, one, one.Spec.Selector, replicasOf(one.Spec.Replicas)); err != nil {
+						return err
+					}
 				}
 				return nil
 			})
@@ -92,7 +106,10 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 		err = kube.ListPages(ctx, o.Cluster, "listing DaemonSets", in.Options(), apps.DaemonSets(in.Namespace).List,
 			func(list *appsv1.DaemonSetList) error {
 				for i := range list.Items {
-					add(daemonSets, &list.Items[i], list.Items[i].Status.DesiredNumberScheduled)
+					one := &list.Items[i]
+					if err := add(daemonSets, one, one.Spec.Selector, one.Status.DesiredNumberScheduled); err != nil {
+						return err
+					}
 				}
 				return nil
 			})
