@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
 )
@@ -61,7 +62,7 @@ func (c *Cluster) Read(ctx context.Context, what string, call func(context.Conte
 }
 
 // Parallel calls do for 0 to n-1, a bounded number at a time, and gives the first
-// error, after which no further call starts.
+// error, after which no further call starts. A panic in do is such an error.
 func Parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -70,7 +71,7 @@ func Parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 	for range min(n, maxParallelReads) {
 		workers.Go(func() {
 			for i := range next {
-				if err := do(ctx, i); err != nil {
+				if err := apierr.Recovered(func() error { return do(ctx, i) }); err != nil {
 					cancel(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"salve/internal/apierr"
 	"salve/runbook"
 )
 
@@ -46,6 +47,8 @@ type drainer struct {
 	work      chan assignment
 	results   chan evictionResult
 	deletions chan types.UID
+	// crashes has room for one of each goroutine.
+	crashes chan error
 	// inFlight counts the pods whose eviction is being requested.
 	inFlight int
 }
@@ -74,7 +77,7 @@ func newDrainer(ctx context.Context, c *Cluster, nodes []*drainingNode, budgets 
 	}
 	d.remaining = len(d.pods)
 	d.work, d.results = make(chan assignment, d.parallel), make(chan evictionResult, d.parallel)
-	d.deletions = make(chan types.UID, d.parallel)
+	d.deletions, d.crashes = make(chan types.UID, d.parallel), make(chan error, d.parallel+len(nodes))
 	return d
 }
 
@@ -88,15 +91,15 @@ func (d *drainer) run(ctx context.Context) error {
 		if node.remaining > 0 {
 			var own context.Context
 			own, node.stopWatch = context.WithCancel(ctx)
-			goroutines.Go(func() { d.cluster.watchPods(own, node, d.deletions) })
+			goroutines.Go(d.contained(func() { d.cluster.watchPods(own, node, d.deletions) }))
 		}
 	}
 	for range min(d.parallel, len(d.pods)) {
-		goroutines.Go(func() {
+		goroutines.Go(d.contained(func() {
 			for next := range d.work {
 				d.results <- d.evictor.evict(ctx, next.pod, next.from) // it has room for one of each worker
 			}
-		})
+		}))
 	}
 	if d.remaining > 0 {
 		goroutines.Go(func() { d.precondition.evaluate(ctx) })
@@ -109,6 +112,15 @@ func (d *drainer) run(ctx context.Context) error {
 	d.collectResults()
 	d.report.reportLast(d)
 	return err
+}
+
+// contained is work for a goroutine; a panic in it ends the drain with an error.
+func (d *drainer) contained(work func()) func() {
+	return func() {
+		if err := apierr.Recovered(func() error { work(); return nil }); err != nil {
+			d.crashes <- err
+		}
+	}
 }
 
 // collectResults takes the results that came while the drain ended.
@@ -154,6 +166,8 @@ func (d *drainer) loop(ctx context.Context) error {
 		case <-ctx.Done():
 			return errStopped
 		case <-alarm.C():
+		case err := <-d.crashes:
+			return err
 		case err := <-d.precondition.results:
 			if err := d.checked(ctx, err); err != nil {
 				return err

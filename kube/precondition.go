@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"salve/internal/apierr"
 	"salve/internal/clock"
 )
 
@@ -32,13 +33,13 @@ func newPrecondition(clk clock.Clock, options DrainOptions) precondition {
 }
 
 // evaluate evaluates the precondition, at once and then at each interval, until it
-// fails or ctx ends.
+// fails or ctx ends. One that panics has failed.
 func (p *precondition) evaluate(ctx context.Context) {
 	if p.check == nil {
 		return
 	}
 	for {
-		err := p.check(ctx)
+		err := apierr.Recovered(func() error { return p.check(ctx) })
 		if err != nil {
 			err = fmt.Errorf("precondition failed: %w", err)
 		}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/kube"
@@ -38,7 +39,10 @@ func (o *Operator) AwaitGone(ctx context.Context, of []Definition, report func(r
 	var team sync.WaitGroup
 	for i, definition := range of {
 		team.Go(func() {
-			if err := o.countDown(ctx, definition, func(n int) { left.set(i, n) }); err != nil {
+			err := apierr.Recovered(func() error {
+				return o.countDown(ctx, definition, func(n int) { left.set(i, n) })
+			})
+			if err != nil {
 				cancel(err)
 			}
 		})

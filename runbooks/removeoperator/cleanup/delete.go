@@ -33,11 +33,16 @@ func (o *Operator) deleteEach(
 	for range deleters {
 		team.Go(func() {
 			for object := range work {
-				if err := o.Delete(ctx, object); err != nil {
+				err := apierr.Recovered(func() error {
+					if err := o.Delete(ctx, object); err != nil {
+						return err
+					}
+					counted.add(1)
+					return nil
+				})
+				if err != nil {
 					cancel(err)
-					continue
 				}
-				counted.add(1)
 			}
 		})
 	}

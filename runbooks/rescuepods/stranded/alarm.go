@@ -39,7 +39,7 @@ func (s *Search) AwaitStranded(ctx context.Context, say func(line string)) error
 	ctx, cancel := context.WithCancelCause(ctx)
 	changes := make(chan podChange, changesHeld)
 	var following sync.WaitGroup
-	following.Go(func() { cancel(s.follow(ctx, changes)) })
+	following.Go(func() { cancel(apierr.Recovered(func() error { return s.follow(ctx, changes) })) })
 	defer following.Wait()
 	defer cancel(nil)
 	w := &watcher{search: s, say: say, timer: s.Clock.NewTimer(time.Hour)}
