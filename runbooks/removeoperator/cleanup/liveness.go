@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
@@ -19,7 +20,8 @@ import (
 // operator gives the same Liveness whenever it is read.
 type Liveness struct {
 	Workloads []string `json:"workloads,omitempty"`
-	// Pods have not terminated. A pod that is not ready counts: on a node that is cut off its containers run on.
+	// Pods have not terminated, and no workload that has replicas explains them. A pod that is not ready counts: on a
+	// node that is cut off its containers run on.
 	Pods []string `json:"pods,omitempty"`
 	// RenewedLeases were seen to be renewed while they were watched.
 	RenewedLeases []string `json:"renewedLeases,omitempty"`
@@ -68,14 +70,14 @@ func (o *Operator) activePods(ctx context.Context, workloads []Workload) ([]stri
 		if workload.Namespace == o.Namespace {
 			continue
 		}
-		if workload.pods == "" { // it would be all pods of the namespace
+		if workload.pods.String() == "" { // it would be all pods of the namespace
 			return nil, apierr.New(apierr.Terminal, "%s has no selector for its pods", workload.Object)
 		}
-		in = append(in, kube.Scope{Namespace: workload.Namespace, Selector: workload.pods})
+		in = append(in, kube.Scope{Namespace: workload.Namespace, Selector: workload.pods.String()})
 	}
 	var active []string
 	for _, scope := range in {
-		found, err := o.activePodsIn(ctx, scope)
+		found, err := o.activePodsIn(ctx, scope, workloads)
 		if err != nil {
 			return nil, err
 		}
@@ -85,14 +87,21 @@ func (o *Operator) activePods(ctx context.Context, workloads []Workload) ([]stri
 	return slices.Compact(active), nil
 }
 
-func (o *Operator) activePodsIn(ctx context.Context, in kube.Scope) (active []string, _ error) {
+func (o *Operator) activePodsIn(
+	ctx context.Context, in kube.Scope, workloads []Workload,
+) (active []string, _ error) {
+	explained := func(pod *corev1.Pod) bool {
+		return slices.ContainsFunc(workloads, func(w Workload) bool {
+			return w.Replicas > 0 && w.Namespace == pod.Namespace && w.pods.Matches(labels.Set(pod.Labels))
+		})
+	}
 	list := o.Client.CoreV1().Pods(in.Namespace).List
 	err := kube.RetryExpired(func() error {
 		active = nil
 		return kube.ListPages(ctx, o.Cluster, "listing the operator's pods", in.Options(), list,
 			func(page *corev1.PodList) error {
 				for i := range page.Items {
-					if pod := &page.Items[i]; podActive(pod) {
+					if pod := &page.Items[i]; podActive(pod) && !explained(pod) {
 						active = append(active, describePod(pod))
 					}
 				}

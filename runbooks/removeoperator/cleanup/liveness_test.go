@@ -88,6 +88,26 @@ func TestPodsThatHaveNotTerminatedAreLife(t *testing.T) {
 	}
 }
 
+// TestPodsOfWorkloadWithReplicasAreNotNamed: they come and go, and the same operator is always the same. Others are.
+func TestPodsOfWorkloadWithReplicasAreNotNamed(t *testing.T) {
+	two := int32(2)
+	main := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "operator-system", Name: "main", UID: "1"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &two, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"part": "main"}},
+		},
+	}
+	o := &Operator{Namespace: "operator-system", Cluster: &kube.Cluster{Clock: clock.Real{}, Client: fake.NewClientset(main,
+		podOf("operator-system", "a", corev1.PodRunning, labelled("part", "main")),
+		podOf("operator-system", "b", corev1.PodRunning, labelled("part", "other")),
+	)}}
+	seen, err := o.Liveness(t.Context(), nil)
+	if want := []string{"operator-system/b (Running)"}; err != nil || !slices.Equal(seen.Pods, want) ||
+		len(seen.Workloads) != 1 {
+		t.Errorf("workloads %q, pods %q (%v), want %q", seen.Workloads, seen.Pods, err, want)
+	}
+}
+
 // TestWorkloadElsewhereWithoutSelectorIsUnknown: its pods can't be told from those of others.
 func TestWorkloadElsewhereWithoutSelectorIsUnknown(t *testing.T) {
 	none := int32(0)

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -45,8 +46,8 @@ type Workload struct {
 	// Scalable workloads can be stopped without deleting them.
 	Scalable bool
 	version  string
-	// pods is the label selector of its pods.
-	pods string
+	// pods selects its pods, in its namespace.
+	pods labels.Selector
 	// had is the replicas that it had before a run stopped it.
 	had int32
 }
@@ -71,7 +72,7 @@ func (o *Operator) workloads(ctx context.Context) ([]Workload, error) {
 		seen[object.GetUID()] = true
 		all = append(all, Workload{
 			Object: kube.ObjectOf(resource, object), Replicas: replicas, Scalable: resource != daemonSets,
-			version: object.GetResourceVersion(), pods: selector.String(),
+			version: object.GetResourceVersion(), pods: selector,
 		})
 		return nil
 	}
