@@ -60,8 +60,9 @@ func TestPodsThatHaveNotTerminatedAreLife(t *testing.T) {
 		"deleted before it had a node": {podOf(own, "a", corev1.PodPending, deleted), nil},
 		"succeeded":                    {podOf(own, "a", corev1.PodSucceeded, onNode), nil},
 		"failed":                       {podOf(own, "a", corev1.PodFailed, onNode), nil},
-		"elsewhere, selected":          {podOf("b", "a", corev1.PodRunning, labelled("app", "op")), []string{"b/a (Running)"}},
-		"elsewhere, not selected":      {podOf("b", "a", corev1.PodRunning, labelled("app", "web")), nil},
+		"elsewhere, selected": {podOf("b", "a", corev1.PodRunning, labelled("app", "op")),
+			[]string{"b/a (Running)"}},
+		"elsewhere, not selected": {podOf("b", "a", corev1.PodRunning, labelled("app", "web")), nil},
 		"elsewhere, of a workload that is selected": {podOf("team", "a", corev1.PodRunning, labelled("part", "agent")),
 			[]string{"team/a (Running)"}},
 		"of another workload of that namespace": {podOf("team", "a", corev1.PodRunning, labelled("part", "web")), nil},
@@ -97,10 +98,11 @@ func TestPodsOfWorkloadWithReplicasAreNotNamed(t *testing.T) {
 			Replicas: &two, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"part": "main"}},
 		},
 	}
-	o := &Operator{Namespace: "operator-system", Cluster: &kube.Cluster{Clock: clock.Real{}, Client: fake.NewClientset(main,
+	client := fake.NewClientset(main,
 		podOf("operator-system", "a", corev1.PodRunning, labelled("part", "main")),
 		podOf("operator-system", "b", corev1.PodRunning, labelled("part", "other")),
-	)}}
+	)
+	o := &Operator{Namespace: "operator-system", Cluster: &kube.Cluster{Clock: clock.Real{}, Client: client}}
 	seen, err := o.Liveness(t.Context(), nil)
 	if want := []string{"operator-system/b (Running)"}; err != nil || !slices.Equal(seen.Pods, want) ||
 		len(seen.Workloads) != 1 {

@@ -41,7 +41,8 @@ func TestGroupsAndNamespacesOfOthersAreRefused(t *testing.T) {
 
 func TestGroupIsAWholeDomain(t *testing.T) {
 	for name, in := range map[string]bool{
-		"example.io": true, "sub.example.io": true, "notexample.io": false, "example.io.other.io": false, "": false, "io": false,
+		"example.io": true, "sub.example.io": true, "notexample.io": false, "example.io.other.io": false, "": false,
+		"io": false,
 	} {
 		if got := inGroup(name, "example.io"); got != in {
 			t.Errorf("%q in the group: %v", name, got)
@@ -60,11 +61,12 @@ func TestRightsWithoutContentAreNobodys(t *testing.T) {
 		subjects []rbacv1.Subject
 		own      bool
 	}{
-		"none":                         {nil, false},
-		"its account":                  {[]rbacv1.Subject{own}, true},
-		"its accounts":                 {[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:op"}}, true},
-		"all accounts":                 {[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts"}}, false},
-		"accounts of a longer name":    {[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:op-2"}}, false},
+		"none":         {nil, false},
+		"its account":  {[]rbacv1.Subject{own}, true},
+		"its accounts": {[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:op"}}, true},
+		"all accounts": {[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts"}}, false},
+		"accounts of a longer name": {
+			[]rbacv1.Subject{{Kind: rbacv1.GroupKind, Name: "system:serviceaccounts:op-2"}}, false},
 		"a user of its account's name": {[]rbacv1.Subject{{Kind: rbacv1.UserKind, Namespace: "op", Name: "a"}}, false},
 		"its account and another's":    {[]rbacv1.Subject{own, {Kind: rbacv1.ServiceAccountKind, Namespace: "b"}}, false},
 	} {
@@ -76,12 +78,13 @@ func TestRightsWithoutContentAreNobodys(t *testing.T) {
 		rules []rbacv1.PolicyRule
 		own   bool
 	}{
-		"none":              {nil, false},
-		"its group":         {[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}}, true},
-		"every group":       {[]rbacv1.PolicyRule{{APIGroups: []string{"*"}}}, false},
-		"another too":       {[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}, {APIGroups: []string{""}}}, false},
-		"paths":             {[]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}}}, false},
-		"its group, paths":  {[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}, {NonResourceURLs: []string{"/"}}}, false},
+		"none":        {nil, false},
+		"its group":   {[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}}, true},
+		"every group": {[]rbacv1.PolicyRule{{APIGroups: []string{"*"}}}, false},
+		"another too": {[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}, {APIGroups: []string{""}}}, false},
+		"paths":       {[]rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}}}, false},
+		"its group, paths": {
+			[]rbacv1.PolicyRule{{APIGroups: []string{"example.io"}}, {NonResourceURLs: []string{"/"}}}, false},
 		"a rule of nothing": {[]rbacv1.PolicyRule{{Verbs: []string{"get"}}}, false},
 	} {
 		if got := about(row.rules, "example.io"); got != row.own {
@@ -143,9 +146,10 @@ func TestWatchThatFailsShowsNotThatNothingIsThere(t *testing.T) {
 		closed bool
 		none   bool
 	}{
-		"silence":      {none: true},
-		"an object":    {events: []watch.Event{{Type: watch.Added, Object: one}}},
-		"it goes":      {events: []watch.Event{{Type: watch.Added, Object: one}, {Type: watch.Deleted, Object: one}}, none: true},
+		"silence":   {none: true},
+		"an object": {events: []watch.Event{{Type: watch.Added, Object: one}}},
+		"it goes": {events: []watch.Event{{Type: watch.Added, Object: one}, {Type: watch.Deleted, Object: one}},
+			none: true},
 		"an error":     {events: []watch.Event{{Type: watch.Error, Object: expired}}},
 		"an early end": {closed: true},
 		"of two, one goes": {events: []watch.Event{{Type: watch.Added, Object: one}, {Type: watch.Added, Object: one},

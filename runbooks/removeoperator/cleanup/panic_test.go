@@ -38,6 +38,8 @@ func TestPanicWhileDeletingIsAnError(t *testing.T) {
 func TestPanicWhileAwaitingIsAnError(t *testing.T) {
 	widgets := kube.Resource{Kind: "Widget", Namespaced: true, GroupVersionResource: schema.GroupVersionResource{
 		Group: "example.io", Version: "v1", Resource: "widgets"}}
-	o := &Operator{Cluster: &kube.Cluster{Clock: clock.Real{}, Metadata: fake.NewSimpleMetadataClient(fake.NewTestScheme())}}
-	expectPanic(t, o.AwaitGone(t.Context(), []Definition{{Defines: widgets}}, func(runbook.Progress) { panic("of progress") }))
+	client := fake.NewSimpleMetadataClient(fake.NewTestScheme())
+	o := &Operator{Cluster: &kube.Cluster{Clock: clock.Real{}, Metadata: client}}
+	report := func(runbook.Progress) { panic("of progress") }
+	expectPanic(t, o.AwaitGone(t.Context(), []Definition{{Defines: widgets}}, report))
 }

@@ -64,7 +64,8 @@ func TestOptionalReferencesStrandNoPod(t *testing.T) {
 		return corev1.PodSpec{Volumes: []corev1.Volume{{Name: "v", VolumeSource: source}}}
 	}
 	projected := func(source corev1.VolumeProjection) corev1.PodSpec {
-		return volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{source}}})
+		sources := &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{source}}
+		return volume(corev1.VolumeSource{Projected: sources})
 	}
 	variable := func(from corev1.EnvVarSource) corev1.PodSpec {
 		return corev1.PodSpec{InitContainers: []corev1.Container{{Env: []corev1.EnvVar{{ValueFrom: &from}}}}}
@@ -72,7 +73,7 @@ func TestOptionalReferencesStrandNoPod(t *testing.T) {
 	environment := func(from corev1.EnvFromSource) corev1.PodSpec {
 		return corev1.PodSpec{Containers: []corev1.Container{{EnvFrom: []corev1.EnvFromSource{from}}}}
 	}
-	for name, make := range map[string]func(optional *bool) corev1.PodSpec{
+	for name, podSpec := range map[string]func(optional *bool) corev1.PodSpec{
 		"volume of a Secret": func(o *bool) corev1.PodSpec {
 			return volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "a", Optional: o}})
 		},
@@ -101,10 +102,10 @@ func TestOptionalReferencesStrandNoPod(t *testing.T) {
 				ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at, Optional: o}})
 		},
 	} {
-		if needed := needsOf(&corev1.Pod{Spec: make(nil)}); len(needed) != 1 || needed[0].Name != "a" {
+		if needed := needsOf(&corev1.Pod{Spec: podSpec(nil)}); len(needed) != 1 || needed[0].Name != "a" {
 			t.Errorf("%s: needs %v", name, needed)
 		}
-		if needed := needsOf(&corev1.Pod{Spec: make(&yes)}); len(needed) != 0 {
+		if needed := needsOf(&corev1.Pod{Spec: podSpec(&yes)}); len(needed) != 0 {
 			t.Errorf("%s, optional: needs %v", name, needed)
 		}
 	}
