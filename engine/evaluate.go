@@ -33,7 +33,7 @@ func (e *decided) Error() string { return e.verdict.Reason }
 func (x *execution) evaluate(ctx context.Context, purpose string, run view, guards []runbook.Guard) error {
 	evaluation := journal.Evaluation{For: purpose, Round: run.Round()}
 	for i, guard := range guards {
-		finding, err := x.ask(ctx, run, guard)
+		finding, err := x.ask(ctx, run, x.prepared(ctx, run, guard))
 		if err != nil {
 			return err
 		}
@@ -67,6 +67,25 @@ func (x *execution) conclude(ctx context.Context, evaluation journal.Evaluation)
 		return &decided{evaluation.Decision}
 	}
 	return nil
+}
+
+// prepared makes what a guard of the run asks about, within a budget of its own: making
+// takes longer than asking. Where that does not succeed the guard can't see.
+func (x *execution) prepared(ctx context.Context, run view, guard runbook.Guard) runbook.Guard {
+	if guard.Prepare == nil || run.step != "" {
+		return guard
+	}
+	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, guard.PrepareBudget)
+	defer cancel()
+	err := call(limited, x.engine.Clock, 0, func() error { return guard.Prepare(limited, run) }, itself)
+	if err == nil {
+		return guard
+	}
+	if context.Cause(limited) != nil && context.Cause(ctx) == nil {
+		err = fmt.Errorf("timed out: not prepared within %s: %w", guard.PrepareBudget, err)
+	}
+	guard.Evaluate = func(context.Context, runbook.Run) runbook.Finding { return unevaluated(err) }
+	return guard
 }
 
 // ask evaluates one guard and adds an operator's override. An interrupted question

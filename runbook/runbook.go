@@ -68,6 +68,14 @@ type Guard struct {
 	NotOverridable bool
 	// OnResume guards are asked again whenever the run is resumed, before its next step.
 	OnResume bool
+	// Prepare makes, on the machine that runs, what Evaluate asks about, such as programs
+	// that are built. It is called right before Evaluate, under the run's leases, when a
+	// run begins and, with OnResume, when it is resumed: never for a preview or for a
+	// step. It changes nothing of the target. After its error the answer is Unknown. Nil
+	// where nothing is to be made.
+	Prepare func(ctx context.Context, run Run) error
+	// PrepareBudget bounds Prepare; required with it.
+	PrepareBudget time.Duration
 	// Evaluate observes and answers. It returns within ctx's deadline, never
 	// changes the world, and answers Unknown when it can't observe.
 	Evaluate func(ctx context.Context, run Run) Finding

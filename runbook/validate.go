@@ -84,6 +84,10 @@ func (v *validation) guard(kind string, guard Guard, names map[string]bool) {
 		v.add("a %s has no name", kind)
 	case guard.Evaluate == nil:
 		v.add("%s %q has no Evaluate function", kind, guard.Name)
+	case guard.Prepare != nil && kind != "guard":
+		v.add("%s %q has a Prepare function: only a runbook's guards have one", kind, guard.Name)
+	case (guard.Prepare != nil) != (guard.PrepareBudget > 0):
+		v.add("%s %q requires both Prepare and PrepareBudget, or neither", kind, guard.Name)
 	case names[guard.Name]:
 		v.add("duplicate %s %q", kind, guard.Name)
 	}

@@ -104,6 +104,14 @@ func TestInvalidRunbooksAreRefused(t *testing.T) {
 		"a precondition that is a guard of the step too": {func(r *runbook.Runbook) {
 			r.Steps[0].Guards, r.Steps[0].Preconditions = []string{"full"}, []runbook.Guard{guard("full")}
 		}, "as a precondition too"},
+		"a prepared precondition": {func(r *runbook.Runbook) {
+			made := guard("dry")
+			made.Prepare, made.PrepareBudget = func(context.Context, runbook.Run) error { return nil }, time.Hour
+			r.Steps[0].Preconditions = []runbook.Guard{made}
+		}, "has a Prepare function"},
+		"a guard that is prepared for ever": {func(r *runbook.Runbook) {
+			r.Guards[0].Prepare = func(context.Context, runbook.Run) error { return nil }
+		}, "requires both Prepare and PrepareBudget"},
 		"an irreversible preflight": {func(r *runbook.Runbook) {
 			r.Preflight[0].Irreversible, r.Preflight[0].Guards = true, []string{"full"}
 		}, "preflight step"},

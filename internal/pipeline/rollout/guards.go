@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/revision"
@@ -15,8 +16,12 @@ import (
 // over a newer one.
 const revisionOrder = "revision-order"
 
-// prepared is the guard behind which there is all that the steps need.
-const prepared = "prepared"
+// prepared is the guard behind which there is all that the steps need; building bounds
+// the making of it.
+const (
+	prepared = "prepared"
+	building = 4 * time.Hour
+)
 
 // guards are asked when a run begins, and again when it is resumed.
 func (w *work) guards() []runbook.Guard {
@@ -26,7 +31,7 @@ func (w *work) guards() []runbook.Guard {
 	if w.runner.Prepare != nil {
 		guards = append(guards, runbook.Guard{
 			Name: prepared, Question: "Is there all that the steps need?", NotOverridable: true, OnResume: true,
-			Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding { return w.prepare(ctx) },
+			Prepare: w.prepare, PrepareBudget: building, Evaluate: w.prepared,
 		})
 	}
 	for _, guard := range w.runner.Guards {
@@ -36,16 +41,30 @@ func (w *work) guards() []runbook.Guard {
 	return guards
 }
 
-// prepare has made what the steps need, and then asks their actions.
-func (w *work) prepare(ctx context.Context) runbook.Finding {
-	says, err := w.runner.Prepare(ctx)
+// prepare has made what the steps need. It is no part of the guard, which is bounded by
+// what asking takes. An error means that it was cut off, and says nothing of what there
+// is; the guard answers for one that failed.
+func (w *work) prepare(ctx context.Context, _ runbook.Run) error {
+	w.made, w.unmade = w.runner.Prepare(ctx)
+	if w.unmade != nil && (ctx.Err() != nil || errors.Is(w.unmade, context.DeadlineExceeded)) {
+		return w.unmade
+	}
+	return nil
+}
+
+// prepared answers for what was made, and asks the steps' actions.
+func (w *work) prepared(ctx context.Context, _ runbook.Run) runbook.Finding {
+	err := w.unmade
 	if err == nil {
 		err = w.runner.able(ctx, w.plan)
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return runbook.Unknown(err)
+	case err != nil:
 		return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
 	}
-	return runbook.Yes("%s", says)
+	return runbook.Yes("%s", w.made)
 }
 
 // inOrder reads what was rolled out before, under the lease, and compares it with

@@ -30,8 +30,8 @@ type Runner struct {
 	// OpenLog opens the log of an attempt at a step of a run.
 	OpenLog func(run string, step pipeline.StepID, number int) (Log, error)
 	// Prepare makes what the steps need, and says that it did. It is called when the
-	// target is held, for a revision that may be rolled out. Nil where nothing is to
-	// be made.
+	// target is held, for a revision that may be rolled out, and may take hours. Nil
+	// where nothing is to be made.
 	Prepare func(ctx context.Context) (string, error)
 	// Guards are asked before a run begins, besides those of this package.
 	Guards []runbook.Guard

@@ -23,6 +23,9 @@ type work struct {
 	runner  *Runner
 	plan    *Plan
 	history *history
+	// made is what Prepare says of what it made; unmade why it failed.
+	made   string
+	unmade error
 
 	mu      sync.Mutex
 	outputs outputs
