@@ -13,6 +13,7 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/permit"
 	"salve/journal"
+	"salve/runbook"
 )
 
 // permitLasts is the default life of a permit.
@@ -76,14 +77,21 @@ func (p *performance) change(ctx context.Context) error {
 	return nil
 }
 
-// applied says what a failed Apply means: refused, or not known. It is a refusal only
+// applied says what a failed Apply means: refused, failed, or not known. It is a refusal only
 // when the error's class says that nothing happened and every request that left was
-// refused as well: the last of several may be, after the others were not.
+// refused as well: the last of several may be, after the others were not. Work that has
+// been begun and sends no requests is never refused.
 func (t *trail) applied(err error) journal.Result {
 	if apierr.MayHaveHappened(err) || !t.allRefused() {
 		return journal.Result{Result: journal.Unknown}
 	}
-	return journal.Result{Result: journal.Failure, Refused: true}
+	return journal.Result{Result: journal.Failure, Refused: !ended(err)}
+}
+
+// ended tells errors of work that was begun, and of which nothing is under way any longer.
+func ended(err error) bool {
+	var over *runbook.EndedError
+	return errors.As(err, &over)
 }
 
 // awaited says what a failed wait means. The change was accepted: unless its

@@ -128,6 +128,9 @@ func (p *performance) again(ctx context.Context, err error) (retry bool, wait ti
 	if p.log.step(p.step.Name).Unsettled() {
 		// Observe once more, when no request of the attempt can be on its way any longer.
 		p.doubtful = err
+		if ended(err) {
+			return true, 0, err
+		}
 		return true, lateRequest + time.Second, err
 	}
 	if p.step.RetryWith == nil || apierr.ClassOf(err) == apierr.Unclassified {

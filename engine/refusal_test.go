@@ -135,3 +135,44 @@ func TestSkippingEverythingIsNoSuccess(t *testing.T) {
 		expect(t, b.run(s.book(2, floor)), runbook.NothingToDo, "every step was skipped")
 	})
 }
+
+// TestWorkThatWasBegunIsNeverRefused: a process leaves no trail of requests. Of what has
+// ended nothing is on its way, so that the world is asked at once.
+func TestWorkThatWasBegunIsNeverRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		class   apierr.Class
+		began   bool
+		result  journal.ResultKind
+		refused bool
+	}{
+		"refused":          {apierr.Terminal, false, journal.Failure, true},
+		"failed":           {apierr.Terminal, true, journal.Failure, false},
+		"may have worked":  {apierr.Unclassified, true, journal.Unknown, false},
+		"nobody knows yet": {apierr.Unclassified, false, journal.Unknown, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, since := newBench(t), time.Now()
+				err := apierr.New(row.class, "exit code 1")
+				if row.began {
+					err = &runbook.EndedError{Err: err}
+				}
+				book := b.book()
+				book.Steps[1].Apply = func(context.Context, runbook.Run) error { return err }
+				b.run(book)
+				var first journal.Result
+				for _, entry := range b.record("run-1").Entries {
+					if entry.Kind == journal.Outcome && entry.Step == "switch-off" && first.Result == "" {
+						first = decode[journal.Result](t, entry.Data)
+					}
+				}
+				if first.Result != row.result || first.Refused != row.refused || first.Class != row.class {
+					t.Errorf("the outcome is %+v", first)
+				}
+				if waits := row.class == apierr.Unclassified && !row.began; waits != (time.Since(since) > time.Minute) {
+					t.Errorf("it took %s", time.Since(since))
+				}
+			})
+		})
+	}
+}

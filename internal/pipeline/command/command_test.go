@@ -144,12 +144,12 @@ func TestOutputs(t *testing.T) {
 		{"no text", `printf 'a=caf\351\n' >$SALVE_OUTPUT`, nil, `output "a" is no UTF-8`},
 		{"a pipe that nobody fills", "mkfifo $SALVE_OUTPUT", nil, "the file is no regular one any more"},
 		{"a folder", "mkdir $SALVE_OUTPUT", nil, "the file is no regular one any more"},
-		{"of a step that failed", "echo a=1 >$SALVE_OUTPUT; false", nil, "exit code 1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			outcome := newShop(t, test.script).run()
 			if test.wrong != "" {
-				if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, test.wrong) || outcome.Outputs != nil {
+				if outcome.Result != journal.Unknown || outcome.Unread == nil ||
+					!strings.Contains(outcome.Unread.Error(), test.wrong) || outcome.Outputs != nil {
 					t.Errorf("%+v", outcome)
 				}
 				return
@@ -166,6 +166,30 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatWasNeverStartedIsRefused: a command that failed has done a part of its work.
+func TestOnlyWhatWasNeverStartedIsRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		script  string
+		lost    bool
+		refused bool
+	}{
+		"a step that failed":                  {script: "echo a=1 >$SALVE_OUTPUT; false"},
+		"and wrote outputs that nobody reads": {script: "echo nonsense >$SALVE_OUTPUT; false"},
+		"a folder that is not there":          {script: "true", lost: true, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newShop(t, test.script)
+			if test.lost {
+				s.action.Folder = filepath.Join(s.action.Folder, "lost")
+			}
+			outcome := s.run()
+			if outcome.Result != journal.Failure || outcome.Refused != test.refused || outcome.Unread != nil || outcome.Outputs != nil {
+				t.Errorf("%+v", outcome)
+			}
+		})
+	}
+}
+
 func TestStandardOutputAsAnOutput(t *testing.T) {
 	s := newShop(t, "echo '{\"id\": 1}'; echo noise >&2", "outputs: [stdout]")
 	outcome := s.run()
@@ -176,12 +200,12 @@ func TestStandardOutputAsAnOutput(t *testing.T) {
 		t.Errorf("logged %q", s.log.String())
 	}
 	outcome = newShop(t, "head -c 300000 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason,
+	if outcome.Result != journal.Unknown || outcome.Unread == nil || !strings.Contains(outcome.Unread.Error(),
 		"more on its standard output than a step may hand on") {
 		t.Errorf("%+v", outcome)
 	}
 	outcome = newShop(t, "head -c 3 /dev/zero", "outputs: [stdout]").run()
-	if outcome.Result != journal.Failure || !strings.Contains(outcome.Reason, `output "stdout" holds a zero byte`) ||
+	if outcome.Unread == nil || !strings.Contains(outcome.Unread.Error(), `output "stdout" holds a zero byte`) ||
 		outcome.Outputs != nil {
 		t.Errorf("%+v", outcome)
 	}

@@ -74,11 +74,12 @@ func (a *Action) Clear(ctx context.Context, run string, step pipeline.StepID) (s
 func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
 	outcome, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Variables)
 	if err != nil {
-		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+		return rollout.Outcome{Result: journal.Failure, Refused: true, Reason: err.Error()}
 	}
 	return outcome
 }
 
+// run gives an error when the command could not be started.
 func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	variables []rollout.Variable) (outcome rollout.Outcome, err error) {
 	workspace, err := newWorkspace()
@@ -111,13 +112,14 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		outcome.Result, outcome.Reason = journal.Unknown, "it was cut off: "+ending.String()
 	case ending.Code != 0:
 		outcome.Reason += out.lastLine(func(line string) string { return attempt.Mask(line, secrets(made)...) })
-	case unread != nil:
-		return outcome, unread
 	default:
-		if outcome.Outputs, err = a.outputs(made, out); err != nil {
-			return outcome, err
+		if unread == nil {
+			outcome.Outputs, unread = a.outputs(made, out)
 		}
 		outcome.Result, outcome.Reason = journal.Done, ""
+		if unread != nil {
+			outcome.Result, outcome.Unread, outcome.Outputs = journal.Unknown, unread, nil
+		}
 	}
 	outcome.Reason = also(outcome.Reason, problems(ending, out)...)
 	return outcome, nil
@@ -176,7 +178,11 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 		variables = append(variables, rollout.Variable{Name: variable.Name.Value, Value: variable.Literal})
 	}
 	outcome, err := a.run(ctx, attempt, text, variables)
-	if err == nil && outcome.Result != journal.Done {
+	switch {
+	case err != nil:
+	case outcome.Unread != nil:
+		err = fmt.Errorf("its dry run: its outputs can't be read: %w", outcome.Unread)
+	case outcome.Result != journal.Done:
 		err = fmt.Errorf("its dry run: %s", outcome.Reason)
 	}
 	return strings.TrimSpace("its dry run says: " + outcome.Said), err

@@ -65,6 +65,11 @@ type Outcome struct {
 	// Result is done, failed, unknown (cut off in the middle), or left out, which no
 	// action says.
 	Result journal.ResultKind
+	// Refused: the attempt failed before anything of it was begun.
+	Refused bool
+	// Unread is why what it hands on can't be read, although its process ended well. What
+	// it did is unknown then.
+	Unread error
 	// Reason says it in a sentence.
 	Reason string
 	// Said is the end of what the step said, and what it said before of the texts that

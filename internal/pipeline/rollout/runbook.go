@@ -108,11 +108,15 @@ func (w *work) observe(ctx context.Context, run runbook.Run, i int) runbook.Obse
 		reason = "its runner died while it was at work"
 	}
 	if w.repeatable(i) {
-		return runbook.NotStarted("%s; it can be run again", reason)
+		return runbook.NotStarted("%s; it can be run again", reason).Partially()
 	}
-	return runbook.Undecidable(fmt.Sprintf(
+	question := fmt.Sprintf(
 		"Has %s done its work? Look, and answer by salve resume %s --answer %s=done, or =again to have it run again.",
-		name, run.ID(), name), "%s", reason)
+		name, run.ID(), name)
+	if strings.HasPrefix(reason, unread) {
+		question += " Before it runs again, mend what it hands on: " + reason + "."
+	}
+	return runbook.Undecidable(question, "%s", reason)
 }
 
 // repeatable tells whether a step can be run again without asking.

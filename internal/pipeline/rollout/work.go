@@ -48,9 +48,28 @@ type failure struct{ reason, said string }
 
 func (e *failure) Error() string { return e.reason }
 
-// failed is an attempt that certainly did not do its work.
+// failed is an attempt of which nothing was begun.
 func failed(reason string) error {
 	return &apierr.Error{Class: apierr.Terminal, Err: &failure{reason: reason}}
+}
+
+// unread begins the reason of an attempt whose outputs can't be read.
+const unread = "it ended with exit code 0, but its outputs can't be read: "
+
+// ended is an attempt that was made, and did not end well. Of what is unknown an operator
+// is asked, unless the step can be run again.
+func (w *work) ended(i int, outcome Outcome) error {
+	err := &apierr.Error{Class: apierr.Terminal, Err: &failure{outcome.Reason, outcome.Said}}
+	switch {
+	case outcome.Refused:
+		return err
+	case outcome.Result != journal.Unknown || w.repeatable(i):
+	case outcome.Unread != nil:
+		err.Class = apierr.Unclassified
+	default:
+		err.Class = apierr.Transient
+	}
+	return &runbook.EndedError{Err: err}
 }
 
 // says tells whether a failed attempt said one of the texts that its step's
@@ -131,7 +150,6 @@ func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
 
 // take keeps what an attempt handed on, and gives its failure as an error.
 func (w *work) take(ctx context.Context, run runbook.Run, i int, outcome Outcome) error {
-	step := w.plan.Steps[i]
 	w.mu.Lock()
 	for _, output := range outcome.Outputs {
 		if output.Secret {
@@ -140,26 +158,29 @@ func (w *work) take(ctx context.Context, run runbook.Run, i int, outcome Outcome
 	}
 	hidden := slices.Clone(w.hidden)
 	w.mu.Unlock()
+	if outcome.Unread != nil {
+		outcome.Reason = strings.TrimSuffix(unread+outcome.Unread.Error()+"; "+outcome.Reason, "; ")
+	}
 	reason := diagnostic.Printable(mask(outcome.Reason, hidden))
 	switch {
 	case outcome.Result == journal.Done:
 		if reason != "" {
 			run.Summarize("%s", reason)
 		}
-		return w.handOn(ctx, run, step, tainted(outcome.Outputs, hidden))
-	case outcome.Result == journal.Unknown && !w.repeatable(i):
-		return &apierr.Error{Class: apierr.Transient, Err: &failure{reason, outcome.Said}}
+		return w.handOn(ctx, run, i, tainted(outcome.Outputs, hidden))
 	}
-	return &apierr.Error{Class: apierr.Terminal, Err: &failure{reason, outcome.Said}}
+	outcome.Reason = reason
+	return w.ended(i, outcome)
 }
 
 // handOn keeps the outputs of a step that is done: in the journal, before it is
 // said to be done, and secrets in memory only.
-func (w *work) handOn(ctx context.Context, run runbook.Run, step *pipeline.Step, made map[string]Output) error {
+func (w *work) handOn(ctx context.Context, run runbook.Run, i int, made map[string]Output) error {
+	step := w.plan.Steps[i]
 	if len(made) > 0 {
 		kept, err := keep(made)
 		if err != nil {
-			return failed("what it handed on can't be kept: " + err.Error())
+			return w.ended(i, Outcome{Result: journal.Unknown, Unread: err, Reason: unread + err.Error()})
 		}
 		if err := run.Note(ctx, noteOf(step.ID()), kept); err != nil {
 			return err
@@ -176,7 +197,7 @@ func (w *work) handOn(ctx context.Context, run runbook.Run, step *pipeline.Step,
 func (w *work) logged(ctx context.Context, attempt *Attempt) Outcome {
 	log, err := w.runner.OpenLog(attempt.Run, attempt.Step.ID(), attempt.Number)
 	if err != nil {
-		return Outcome{Result: journal.Failure, Reason: "its log can't be written: " + err.Error()}
+		return Outcome{Result: journal.Failure, Refused: true, Reason: "its log can't be written: " + err.Error()}
 	}
 	for _, text := range w.plan.secrets.texts {
 		log.Hide(text)
