@@ -39,6 +39,10 @@ func (given answers) read() (map[string]engine.Answer, error) {
 func (a *app) resumePipeline(
 	command *cobra.Command, asked *pipelineRequest, kept *journal.Location, record *journal.Record,
 ) error {
+	if len(asked.given) > 0 {
+		return usage("run %q is of a pipeline, which has no guard for --override; --allow-older REASON rolls out an older "+
+			"revision", record.Run)
+	}
 	inputs, err := rollout.InputsOf(record.Header)
 	if err != nil {
 		return &attentionError{err}

@@ -183,7 +183,8 @@ func TestOnlyWhatWasNeverStartedIsRefused(t *testing.T) {
 				s.action.Folder = filepath.Join(s.action.Folder, "lost")
 			}
 			outcome := s.run()
-			if outcome.Result != journal.Failure || outcome.Refused != test.refused || outcome.Unread != nil || outcome.Outputs != nil {
+			if outcome.Result != journal.Failure || outcome.Refused != test.refused || outcome.Unread != nil ||
+				outcome.Outputs != nil {
 				t.Errorf("%+v", outcome)
 			}
 		})
