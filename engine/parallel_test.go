@@ -291,6 +291,45 @@ func TestStaleStepHoldsBackWhatNeedsIt(t *testing.T) {
 	})
 }
 
+// TestStaleIsAskedOnceOfEachStep: of steps that need each other in a row too, the last of
+// them first.
+func TestStaleIsAskedOnceOfEachStep(t *testing.T) {
+	const count = 20
+	for name, lost := range map[string]bool{"nothing is stale": false, "all are stale": true} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+				s.fails["roof"] = []error{errStuck}
+				asked := 0
+				var steps []runbook.Step
+				for i := range count {
+					floor, next := s.step(fmt.Sprint("floor-", i)), fmt.Sprint("floor-", i+1)
+					if i > 0 {
+						floor.After = []string{fmt.Sprint("floor-", i-1)}
+					}
+					if i == count-1 {
+						next = "roof"
+					}
+					if lost {
+						floor.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("not kept") }
+					}
+					floor.Stale = func(run runbook.Run) (bool, error) {
+						asked++
+						return lost && !run.Step(next).Done, nil
+					}
+					steps = append(steps, floor)
+				}
+				book := s.book(1, append(steps, s.step("roof", fmt.Sprint("floor-", count-1)))...)
+				b.run(book)
+				s.order, asked = nil, 0
+				expect(t, b.run(book), runbook.RolledOut, "all 21 steps are done")
+				if again := len(s.order) > 1; asked != count || again != lost {
+					t.Errorf("asked %d times of %d steps, built %v", asked, count, s.order)
+				}
+			})
+		})
+	}
+}
+
 func TestStaleStepThatCannotBeDoneAgainIsAnOperatorsMatter(t *testing.T) {
 	for name, stale := range map[string]func(runbook.Run) (bool, error){
 		"by its word": func(runbook.Run) (bool, error) { return false, errors.New("the key is lost") },

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"container/heap"
+	"slices"
 
 	"salve/runbook"
 )
@@ -13,6 +14,8 @@ type queue struct {
 	successors [][]int
 	// chain is how many steps the longest chain has that begins with a step.
 	chain []int
+	// order has every step behind all that it waits for.
+	order []int
 	// missing is how many steps a step still waits for.
 	missing []int
 	over    []bool
@@ -49,21 +52,19 @@ func newQueue(steps []runbook.Step) *queue {
 
 // measure finds the length of the chains, from the last steps to the first.
 func (q *queue) measure(waiting []int) {
-	var order []int
 	for i, count := range waiting {
 		if count == 0 {
-			order = append(order, i)
+			q.order = append(q.order, i)
 		}
 	}
-	for at := 0; at < len(order); at++ {
-		for _, next := range q.successors[order[at]] {
+	for at := 0; at < len(q.order); at++ {
+		for _, next := range q.successors[q.order[at]] {
 			if waiting[next]--; waiting[next] == 0 {
-				order = append(order, next)
+				q.order = append(q.order, next)
 			}
 		}
 	}
-	for at := len(order) - 1; at >= 0; at-- {
-		i := order[at]
+	for _, i := range slices.Backward(q.order) {
 		q.chain[i] = 1
 		for _, next := range q.successors[i] {
 			q.chain[i] = max(q.chain[i], q.chain[next]+1)

@@ -60,27 +60,37 @@ func newSchedule(ctx context.Context, x *execution) (*schedule, error) {
 }
 
 // reopenStale puts steps back that are done and whose results were not kept. One
-// that is reopened may need another, so that it goes on until none is found.
+// that is reopened may need another, so that it goes on until none is found: mostly
+// after one pass, or two where some are.
 func (s *schedule) reopenStale(ctx context.Context) error {
 	for again := true; again; {
-		again = false
-		for i, step := range s.x.book.Steps {
-			if step.Stale == nil || !s.queue.finished(i) || step.Skip != "" {
-				continue
-			}
-			stale, err := try(ctx, s.x.engine.Clock, step.Grace, func() (bool, error) {
-				return step.Stale(pending{s.x.view(step.Name), s.queue})
-			})
-			if err != nil {
-				return &decided{journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
-			}
-			if stale {
-				s.queue.reopen(i)
-				again = true
-			}
+		var err error
+		again, err = try(ctx, s.x.engine.Clock, 0, s.reopenPass)
+		if err != nil {
+			return &decided{journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
 		}
 	}
 	return nil
+}
+
+// reopenPass asks each step once, after all that wait for it: what they need is known
+// by then. It tells whether it put any back.
+func (s *schedule) reopenPass() (reopened bool, err error) {
+	for _, i := range slices.Backward(s.queue.order) {
+		step := s.x.book.Steps[i]
+		if step.Stale == nil || !s.queue.finished(i) || step.Skip != "" {
+			continue
+		}
+		stale, err := step.Stale(pending{s.x.view(step.Name), s.queue})
+		if err != nil {
+			return false, err
+		}
+		if stale {
+			s.queue.reopen(i)
+			reopened = true
+		}
+	}
+	return reopened, nil
 }
 
 // pending is a view for which a step that was reopened is not done.

@@ -86,6 +86,50 @@ func benchmark(b *testing.B, count int, action func(*command.Action) rollout.Act
 	perStep(b, count)
 }
 
+// BenchmarkResume goes on with a run of 10,000 steps of which the last has failed.
+func BenchmarkResume(b *testing.B) {
+	const count = 10_000
+	plan := manySteps(b, count)
+	for b.Loop() {
+		b.StopTimer()
+		action := &failing{step: fmt.Sprintf("s%d", count-1)}
+		runner := &rollout.Runner{
+			Journal: journal.NewFile(b.TempDir()), Clock: clock.RealClock{}, OpenLog: rollout.LogFolder(b.TempDir()).Open,
+			Actions: map[string]rollout.Action{pipeline.ActionShell: action},
+		}
+		first, err := runner.Run(b.Context(), plan, rollout.Options{})
+		if err != nil || first.Outcome != runbook.Failed {
+			b.Fatal(first, err)
+		}
+		action.step = ""
+		b.StartTimer()
+		result, err := runner.Resume(b.Context(), plan, first.Run, rollout.Options{})
+		if err != nil || result.Outcome != runbook.RolledOut {
+			b.Fatal(result, err)
+		}
+	}
+	perStep(b, count)
+}
+
+// failing is an action that takes no time, and fails for one step.
+type failing struct {
+	nothing
+	step string
+}
+
+func (failing) Capabilities() rollout.Capabilities { return rollout.Capabilities{} }
+
+func (f *failing) Run(_ context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	if attempt.Step.Name.Value == f.step {
+		return rollout.Outcome{Result: journal.Failure, Reason: "no"}
+	}
+	return rollout.Outcome{Result: journal.Done}
+}
+
+func (failing) Clear(context.Context, string, pipeline.StepID) (string, error) { return "", nil }
+
+func (failing) Preview(context.Context, *rollout.Attempt) (string, error) { return "", nil }
+
 // makefile has the same graph, each recipe run by bash.
 func makefile(b *testing.B, count int) []string {
 	var text strings.Builder

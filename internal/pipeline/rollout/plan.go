@@ -28,9 +28,17 @@ type Plan struct {
 	// Graph has the steps' indexes.
 	Graph *graph.Graph
 	// Inputs are written into the record.
-	Inputs  Inputs
-	index   map[pipeline.StepID]int
+	Inputs Inputs
+	index  map[pipeline.StepID]int
+	// takers are, by the step that hands them on, the inputs that steps take.
+	takers  map[pipeline.StepID][]taker
 	secrets secrets
+}
+
+// taker is a step that takes an input of another one.
+type taker struct {
+	step  *pipeline.Step
+	input pipeline.Input
 }
 
 // Inputs are what a run was begun with: it is gone on with from the same.
@@ -58,9 +66,12 @@ type Inputs struct {
 // are taken from it.
 func NewPlan(file *pipeline.File, inputs Inputs) (*Plan, error) {
 	plan := &Plan{File: file, Steps: file.Steps(), Inputs: inputs, index: map[pipeline.StepID]int{},
-		secrets: secretsOf(file)}
+		takers: map[pipeline.StepID][]taker{}, secrets: secretsOf(file)}
 	for i, step := range plan.Steps {
 		plan.index[step.ID()] = i
+		for _, input := range step.Inputs {
+			plan.takers[input.ID()] = append(plan.takers[input.ID()], taker{step, input})
+		}
 	}
 	plan.Inputs.ServiceGroup, plan.Inputs.Revision = file.ServiceGroup.Value, file.Revision.Value
 	plan.Inputs.Targets = targets(file)

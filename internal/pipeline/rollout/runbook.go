@@ -155,21 +155,18 @@ func (w *work) stale(run runbook.Run, i int) (bool, error) {
 	if err := w.recall(run, i); err != nil {
 		return false, err
 	}
-	made := w.plan.Steps[i].ID()
-	for _, step := range w.plan.Steps {
-		if w.plan.skips(step) || run.Step(step.ID().String()).Done {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, taker := range w.plan.takers[w.plan.Steps[i].ID()] {
+		step, input := taker.step, taker.input
+		if !w.outputs.lost(input) || w.plan.skips(step) || run.Step(step.ID().String()).Done {
 			continue
 		}
-		for _, input := range step.Inputs {
-			if input.ID() != made || !w.outputs.lost(input) {
-				continue
-			}
-			if w.plan.skips(w.plan.Steps[i]) || !w.repeatable(i) {
-				err := &MissingInputError{Step: step.ID(), Input: input, Lost: true}
-				return false, invalid("%v; abandon the run, or mark the step that makes it idempotent: true", err)
-			}
-			return true, nil
+		if w.plan.skips(w.plan.Steps[i]) || !w.repeatable(i) {
+			err := &MissingInputError{Step: step.ID(), Input: input, Lost: true}
+			return false, invalid("%v; abandon the run, or mark the step that makes it idempotent: true", err)
 		}
+		return true, nil
 	}
 	return false, nil
 }
