@@ -107,6 +107,7 @@ func shellOf(from object) *Shell {
 	shell := &Shell{
 		Command: from.text("command"), WorkingDir: from.text("workingDir"), Variables: from.variables("variables"),
 		Identity: from.object("shellIdentity").value(), AKSCluster: from.text("aksCluster"), Outputs: from.texts("outputs"),
+		Observe: from.text("observe"),
 	}
 	if dry := from.object("dryRun"); dry.exists() {
 		shell.DryRun = &DryRun{At: dry.at(), Command: dry.text("command"), Variables: dry.variables("variables")}

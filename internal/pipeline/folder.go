@@ -18,7 +18,9 @@ func (v *validator) folder() {
 	for _, step := range v.steps {
 		inside := step.Shell == nil || v.workingDir(step)
 		if step.Shell != nil {
-			v.script(step, step.Shell.Command, made, inside)
+			for _, script := range step.Shell.Scripts() {
+				v.script(step, script, made, inside)
+			}
 			if dry := step.Shell.DryRun; dry != nil {
 				v.script(step, dry.Command, made, inside)
 			}

@@ -34,7 +34,10 @@ func (f *File) Mentions() []string {
 			continue
 		}
 		folder := f.seen(step.Shell.WorkingDir.Value)
-		words := wordsOf(step.Shell.Command.Value, innermost)
+		var words []string
+		for _, script := range step.Shell.Scripts() {
+			words = append(words, wordsOf(script.Value, innermost)...)
+		}
 		for _, word := range words {
 			names = append(names, filepath.Join(folder, word))
 			if info, err := os.Stat(filepath.Join(folder, word)); err != nil || !info.IsDir() {
@@ -73,10 +76,12 @@ func wordsOf(script string, deep int) []string {
 // machine, whose paths are absolute, are not.
 func (f *File) programsOf(step *Shell) []string {
 	var names []string
-	commands, _ := shell.Commands(step.Command.Value) // no shell executes nothing
-	for _, command := range commands {
-		if strings.Contains(command, "/") && !filepath.IsAbs(command) {
-			names = append(names, filepath.Join(f.seen(step.WorkingDir.Value), command))
+	for _, script := range step.Scripts() {
+		commands, _ := shell.Commands(script.Value) // no shell executes nothing
+		for _, command := range commands {
+			if strings.Contains(command, "/") && !filepath.IsAbs(command) {
+				names = append(names, filepath.Join(f.seen(step.WorkingDir.Value), command))
+			}
 		}
 	}
 	return names

@@ -80,6 +80,17 @@ type Shell struct {
 	// Outputs are the names that the step gives to later ones. Salve's own; nil
 	// where they aren't declared.
 	Outputs []Text
+	// Observe is a line or a script that tells whether the step has done its work. Salve's
+	// own; empty for none.
+	Observe Text
+}
+
+// Scripts are what a run of the step executes.
+func (s *Shell) Scripts() []Text {
+	if s.Observe.Value == "" {
+		return []Text{s.Command}
+	}
+	return []Text{s.Command, s.Observe}
 }
 
 // DryRun is the variant of a Shell step that changes nothing.

@@ -34,21 +34,32 @@ func ExecutedBy(file *pipeline.File) (all []Executed, untold []string) {
 		if step.Shell == nil {
 			continue
 		}
-		folder := filepath.Join(file.Folder(), step.Shell.WorkingDir.Value)
-		programs, err := shell.ProgramsOf(step.Shell.Command.Value)
-		if err != nil {
-			continue // the shell will say so
+		for _, script := range step.Shell.Scripts() {
+			named, more := executedBy(file, step, script.Value)
+			for _, one := range named {
+				all = executes(all, one, step.ID().String())
+			}
+			untold = append(untold, more...)
 		}
-		id := step.ID().String()
-		for _, word := range programs.Named {
-			all = executes(all, Executed{Path: pathOf(folder, word)}, id)
-		}
-		for _, word := range programs.Elsewhere {
-			all = executes(all, Executed{Path: pathOf(folder, word), Elsewhere: true}, id)
-		}
-		for _, word := range programs.Untold {
-			untold = append(untold, fmt.Sprintf("step %s: %s", id, word))
-		}
+	}
+	return all, untold
+}
+
+// executedBy are the programs of one script of a step.
+func executedBy(file *pipeline.File, step *pipeline.Step, script string) (all []Executed, untold []string) {
+	folder := filepath.Join(file.Folder(), step.Shell.WorkingDir.Value)
+	programs, err := shell.ProgramsOf(script)
+	if err != nil {
+		return nil, nil // the shell will say so
+	}
+	for _, word := range programs.Named {
+		all = append(all, Executed{Path: pathOf(folder, word)})
+	}
+	for _, word := range programs.Elsewhere {
+		all = append(all, Executed{Path: pathOf(folder, word), Elsewhere: true})
+	}
+	for _, word := range programs.Untold {
+		untold = append(untold, fmt.Sprintf("step %s: %s", step.ID(), word))
 	}
 	return all, untold
 }

@@ -72,7 +72,7 @@ func (a *Action) Clear(ctx context.Context, run string, step pipeline.StepID) (s
 
 // Run runs the step's command.
 func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	outcome, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Variables)
+	outcome, _, err := a.run(ctx, attempt, attempt.Step.Shell.Command.Value, attempt.Variables)
 	if err != nil {
 		return rollout.Outcome{Result: journal.Failure, Refused: true, Reason: err.Error()}
 	}
@@ -81,10 +81,10 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 
 // run gives an error when the command could not be started.
 func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
-	variables []rollout.Variable) (outcome rollout.Outcome, err error) {
+	variables []rollout.Variable) (outcome rollout.Outcome, ending process.Exit, err error) {
 	workspace, err := newWorkspace()
 	if err != nil {
-		return outcome, err
+		return outcome, ending, err
 	}
 	defer func() {
 		if err := workspace.clear(); err != nil {
@@ -93,17 +93,17 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	}()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		return outcome, err
+		return outcome, ending, err
 	}
 	out := newListener(attempt)
-	ending, err := process.Command{
+	ending, err = process.Command{
 		Path: bash, Arguments: []string{"-o", "errexit", "-o", "nounset", "-o", "pipefail", "-c", text},
 		Folder:      a.folder(attempt.Step),
 		Environment: a.environment(attempt, variables, workspace), Stdout: out.stdout(), Stderr: out.stderr(),
 		Mark: mark(attempt.Run, attempt.Step.ID()), Grace: a.Grace, Clock: a.Clock,
 	}.Run(ctx)
 	if err != nil {
-		return outcome, err
+		return outcome, ending, err
 	}
 	made, unread := workspace.read()
 	outcome = rollout.Outcome{Result: journal.Failure, Reason: ending.String(), Said: out.end()}
@@ -122,7 +122,7 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 		}
 	}
 	outcome.Reason = also(outcome.Reason, problems(ending, out)...)
-	return outcome, nil
+	return outcome, ending, nil
 }
 
 // problems is what went wrong around a command, and did not decide what became of it.
@@ -177,7 +177,7 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 	for _, variable := range dry.Variables {
 		variables = append(variables, rollout.Variable{Name: variable.Name.Value, Value: variable.Literal})
 	}
-	outcome, err := a.run(ctx, attempt, text, variables)
+	outcome, _, err := a.run(ctx, attempt, text, variables)
 	switch {
 	case err != nil:
 	case outcome.Unread != nil:

@@ -35,6 +35,15 @@ type Clearing interface {
 	Clear(ctx context.Context, run string, step pipeline.StepID) (string, error)
 }
 
+// Observing is an action that can find out what became of an attempt, of steps that say
+// how.
+type Observing interface {
+	Observes(step *pipeline.Step) bool
+	// Observe changes nothing. Its outcome is done, with what the step hands on; failed
+	// when the step has not done its work; unknown when an operator has to be asked.
+	Observe(ctx context.Context, attempt *Attempt) Outcome
+}
+
 // Attempt is one try at a step.
 type Attempt struct {
 	Run    string

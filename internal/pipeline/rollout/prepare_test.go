@@ -21,7 +21,8 @@ func TestBuildOutlastsAGuard(t *testing.T) {
 	}{
 		"longer than a guard is waited for": {takes: 390 * time.Second, ends: runbook.RolledOut},
 		"for hours":                         {takes: 3 * time.Hour, ends: runbook.RolledOut},
-		"too long":                          {takes: 5 * time.Hour, ends: runbook.Undecided, says: "prepared is unknown: timed out"},
+		"too long": {takes: 5 * time.Hour, ends: runbook.Undecided,
+			says: "prepared is unknown: timed out"},
 		"in vain": {fails: errors.New("no paper"), ends: runbook.Failed,
 			says: "prepared does not hold: no paper"},
 	} {

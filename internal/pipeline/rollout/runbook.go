@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -89,64 +88,6 @@ func (w *work) inputs(run runbook.Run, step *pipeline.Step) (any, error) {
 		}
 	}
 	return nil, failed(err.Error())
-}
-
-// observe tells what became of attempts before. What a step did is seen by its
-// action alone; of an attempt that was cut off an operator is asked, unless the step
-// can be run again.
-func (w *work) observe(ctx context.Context, run runbook.Run, i int) runbook.Observation {
-	name := w.name(i)
-	status := run.Step(name)
-	if !status.Unsettled {
-		return runbook.NotStarted("not attempted, or to be attempted again")
-	}
-	if err := w.clear(ctx, run, i); err != nil {
-		return runbook.NotObserved(err)
-	}
-	reason := status.Reason
-	if reason == "" {
-		reason = "its runner died while it was at work"
-	}
-	if w.repeatable(i) {
-		return runbook.NotStarted("%s; it can be run again", reason).Partially()
-	}
-	question := fmt.Sprintf(
-		"Has %s done its work? Look, and answer by salve resume %s --answer %s=done, or =again to have it run again.",
-		name, run.ID(), name)
-	if strings.HasPrefix(reason, unread) {
-		question += " Before it runs again, mend what it hands on: " + reason + "."
-	}
-	return runbook.Undecidable(question, "%s", reason)
-}
-
-// repeatable tells whether a step can be run again without asking.
-func (w *work) repeatable(i int) bool {
-	step := w.plan.Steps[i]
-	action, known := w.runner.Actions[step.Action.Value]
-	return step.Idempotent || known && action.Capabilities().Repeatable
-}
-
-// clear ends what an attempt has left running on this machine.
-func (w *work) clear(ctx context.Context, run runbook.Run, i int) error {
-	step := w.plan.Steps[i]
-	action, clearing := w.runner.Actions[step.Action.Value].(Clearing)
-	if !clearing {
-		return nil
-	}
-	left, err := action.Clear(ctx, run.ID(), step.ID())
-	if err != nil {
-		return fmt.Errorf("ending what step %s has left running: %w", step.ID(), err)
-	}
-	if left != "" {
-		if err := run.Warn(ctx, "step %s had left running, and these were ended: %s", step.ID(), left); err != nil {
-			return err
-		}
-	}
-	if host := w.history.host(run.ID(), w.name(i)); host != "" && host != w.runner.Holder.Host {
-		return run.Warn(ctx, "step %s was at work on %s, where it can't be seen from here whether something of it still runs",
-			step.ID(), host)
-	}
-	return nil
 }
 
 // stale tells whether a step that is done made secret outputs that a step needs

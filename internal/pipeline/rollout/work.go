@@ -56,18 +56,15 @@ func failed(reason string) error {
 // unread begins the reason of an attempt whose outputs can't be read.
 const unread = "it ended with exit code 0, but its outputs can't be read: "
 
-// ended is an attempt that was made, and did not end well. Of what is unknown an operator
-// is asked, unless the step can be run again.
+// ended is an attempt that was made, and did not end well. What is unknown is observed,
+// and an operator asked, unless the step can be run again.
 func (w *work) ended(i int, outcome Outcome) error {
 	err := &apierr.Error{Class: apierr.Terminal, Err: &failure{outcome.Reason, outcome.Said}}
 	switch {
 	case outcome.Refused:
 		return err
-	case outcome.Result != journal.Unknown || w.repeatable(i):
-	case outcome.Unread != nil:
+	case outcome.Result == journal.Unknown && (w.observing(i) != nil || !w.repeatable(i)):
 		err.Class = apierr.Unclassified
-	default:
-		err.Class = apierr.Transient
 	}
 	return &runbook.EndedError{Err: err}
 }
@@ -145,7 +142,7 @@ func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
 	if err != nil {
 		return err
 	}
-	return w.take(ctx, run, i, w.logged(ctx, attempt))
+	return w.take(ctx, run, i, w.logged(ctx, attempt, w.try))
 }
 
 // take keeps what an attempt handed on, and gives its failure as an error.
@@ -193,8 +190,9 @@ func (w *work) handOn(ctx context.Context, run runbook.Run, i int, made map[stri
 	return nil
 }
 
-// logged makes an attempt whose output goes to its log.
-func (w *work) logged(ctx context.Context, attempt *Attempt) Outcome {
+// logged makes an attempt, or observes one, whose output goes to its log.
+func (w *work) logged(ctx context.Context, attempt *Attempt,
+	do func(context.Context, *Attempt) Outcome) Outcome {
 	log, err := w.runner.OpenLog(attempt.Run, attempt.Step.ID(), attempt.Number)
 	if err != nil {
 		return Outcome{Result: journal.Failure, Refused: true, Reason: "its log can't be written: " + err.Error()}
@@ -208,7 +206,7 @@ func (w *work) logged(ctx context.Context, attempt *Attempt) Outcome {
 		}
 	}
 	attempt.Log = log
-	outcome := w.try(ctx, attempt)
+	outcome := do(ctx, attempt)
 	if err := log.Close(); err != nil {
 		outcome.Reason = strings.TrimPrefix(outcome.Reason+"; its log is not complete: "+err.Error(), "; ")
 	}

@@ -22,7 +22,8 @@ var actions = withEveryStep(map[string]record{
 		may(variables, "variables"),
 		may(record{called: "dryRun", fields: slices.Concat(may(anyText, "command"), may(variables, "variables"))}, "dryRun"),
 		may(list{of: artifact}, "adoArtifacts"),
-		may(list{of: someText}, "outputs"), // Salve's own
+		may(list{of: someText}, "outputs"), // Salve's own, as is the last
+		may(someText, "observe"),
 	)},
 	"Helm": {fields: slices.Concat(
 		must(anyText, "aksCluster", "releaseName", "releaseNamespace", "kustoDatabase", "kustoTable"),

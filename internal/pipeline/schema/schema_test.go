@@ -96,6 +96,14 @@ func TestSteps(t *testing.T) {
 				"digest: {value: d}, shellIdentity: {value: i}, publicSource: false, pullSecretName: {value: n}}",
 			`p:8:5: step fleet/a: a step with the action ImageMirror needs pullSecretKeyVault [missing-field]`,
 		},
+		"an observe command is not empty": {
+			"  - {name: a, action: Shell, command: x, shellIdentity: {value: i}, observe: ''}",
+			`p:8:78: step fleet/a: "observe" is empty [wrong-value]`,
+		},
+		"a step of another action has no observe command": {
+			"  - {name: a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}, observe: x}",
+			`p:8:79: step fleet/a: a step with the action Soak has no field "observe" [unknown-field]`,
+		},
 		"a name can be a file's": {
 			"  - {name: ../a, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}",
 			`p:8:12: step fleet/../a: "name" "../a": it must be letters, digits and hyphens [wrong-value]`,
