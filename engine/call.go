@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"runtime/debug"
 	"time"
 
@@ -12,16 +11,6 @@ import (
 
 // grace is how long a runbook's code may take to return after its context ended.
 const grace = time.Minute
-
-// panicked is what code of a runbook ended with instead of an answer.
-type panicked struct {
-	value any
-	stack string
-	// kept: the journal holds the stack.
-	kept bool
-}
-
-func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
 // call runs a runbook's code. A panic in it is an error that carries the stack. Code
 // that does not return within lingers after its context ended is left behind: the
@@ -35,7 +24,7 @@ func call[T any](ctx context.Context, clk clock.Clock, lingers time.Duration, co
 		defer func() {
 			if value := recover(); value != nil {
 				answer <- failed(&apierr.Error{
-					Class: apierr.Unclassified, Err: &panicked{value: value, stack: string(debug.Stack())},
+					Class: apierr.Unclassified, Err: &apierr.PanicError{Value: value, Stack: string(debug.Stack())},
 				})
 			}
 		}()

@@ -133,9 +133,9 @@ func (p *performance) unsuccessful(ctx context.Context, err error, result journa
 		return err
 	}
 	result.Reason, result.Class = err.Error(), apierr.ClassOf(err)
-	var panicked *panicked
+	var panicked *apierr.PanicError
 	if errors.As(err, &panicked) {
-		result.Stack, panicked.kept = panicked.stack, true
+		result.Stack, panicked.Journaled = panicked.Stack, true
 	}
 	if journalErr := p.record(ctx, p.step, result); journalErr != nil {
 		return journalErr

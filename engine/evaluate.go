@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbook"
@@ -125,9 +126,9 @@ func overran(said runbook.Finding) runbook.Finding {
 // unevaluated is the finding of a guard that panicked or did not return.
 func unevaluated(err error) runbook.Finding {
 	finding := runbook.Unknown(err)
-	var panicked *panicked
+	var panicked *apierr.PanicError
 	if errors.As(err, &panicked) {
-		stack, _ := json.Marshal(panicked.stack) // a string always is JSON
+		stack, _ := json.Marshal(panicked.Stack) // a string always is JSON
 		finding = finding.WithEvidence(runbook.Evidence{Source: "stack", Value: stack})
 	}
 	return finding

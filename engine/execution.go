@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"salve/internal/apierr"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbook"
@@ -85,12 +86,12 @@ func (x *execution) emit(event Event) {
 
 // keepStack journals where code panicked, if that is what an error tells of.
 func (x *execution) keepStack(ctx context.Context, step string, err error) error {
-	var panicked *panicked
-	if !errors.As(err, &panicked) || panicked.kept {
+	var panicked *apierr.PanicError
+	if !errors.As(err, &panicked) || panicked.Journaled {
 		return nil
 	}
-	panicked.kept = true
-	return x.append(ctx, journal.Warned, step, journal.Message{Text: err.Error(), Stack: panicked.stack})
+	panicked.Journaled = true
+	return x.append(ctx, journal.Warned, step, journal.Message{Text: err.Error(), Stack: panicked.Stack})
 }
 
 // execute runs or goes on with a record until it ends.

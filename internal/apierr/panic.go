@@ -10,6 +10,8 @@ type PanicError struct {
 	Value any
 	// Stack is that of the goroutine that panicked.
 	Stack string
+	// Journaled says that the run's record holds the stack.
+	Journaled bool
 }
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }

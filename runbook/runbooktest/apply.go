@@ -63,7 +63,7 @@ func stepOf(book runbook.Runbook, name string) (runbook.Step, bool) {
 func earlier(given Given, step string) []runbook.Step {
 	noted := false
 	steps := []runbook.Step{{
-		Name: "notes before " + step,
+		Name: "notes before " + step, Passive: true,
 		Observe: func(context.Context, runbook.Run) runbook.Observation {
 			if noted {
 				return runbook.Done("noted")
