@@ -25,7 +25,7 @@ func expectPanic(t *testing.T, err error, says string) {
 
 func TestPanicInParallelIsItsError(t *testing.T) {
 	done := make([]bool, 3)
-	err := Parallel(t.Context(), len(done), func(ctx context.Context, i int) error {
+	err := Parallel(t.Context(), len(done), func(_ context.Context, i int) error {
 		if i == 1 {
 			panic("of one")
 		}
