@@ -119,8 +119,7 @@ func TestADaemonDoesNotSpoilTheAnswer(t *testing.T) {
 	ends := make(chan error)
 	go func() {
 		end, err := os.OpenFile(program+".end", os.O_WRONLY, 0) // waits for the daemon, which ends when it is closed
-		_ = <-ends                                              // nil: it may end
-		ends <- errors.Join(err, end.Close())
+		ends <- errors.Join(<-ends, err, end.Close())
 	}()
 	said, err := slot.Ask(t.Context(), program)
 	if err != nil || said.String() != target {
