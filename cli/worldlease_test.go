@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 	"testing"
 
@@ -21,7 +22,9 @@ import (
 type bare string
 
 func (uid bare) RoundTrip(request *http.Request) (*http.Response, error) {
-	status, body := http.StatusNotFound, `{"kind":"Status","apiVersion":"v1","code":404,"reason":"NotFound"}`
+	status, body := http.StatusNotFound, fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","status":"Failure","code":404,
+		"reason":"NotFound","message":"not found",
+		"details":{"group":"coordination.k8s.io","kind":"leases","name":%[1]q}}`, path.Base(request.URL.Path))
 	if strings.HasSuffix(request.URL.Path, "/namespaces/kube-system") {
 		status = http.StatusOK
 		body = fmt.Sprintf(`{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"kube-system","uid":%q}}`, string(uid))
