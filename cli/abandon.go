@@ -43,7 +43,7 @@ lease in the cluster names the run too.`,
 			if err != nil || len(record.Entries) == 0 {
 				return a.forget(command.Context(), kept, arguments[0], target, err)
 			}
-			if err := a.abandon(command.Context(), kept, record.Header.Target.ID, arguments[0], reason); err != nil {
+			if err := a.abandon(command.Context(), kept, record, reason); err != nil {
 				return err
 			}
 			record, err = journal.Load(command.Context(), kept, arguments[0])
@@ -106,8 +106,12 @@ func (a *app) claim(target, run string) journal.Claim {
 
 // abandon writes the verdict under the lease on the target: nobody else is at
 // work on it meanwhile. The lease need not vouch for the record.
-func (a *app) abandon(ctx context.Context, kept *journal.Location, target, run, reason string) (err error) {
-	claim := a.claim(target, run)
+func (a *app) abandon(
+	ctx context.Context, kept *journal.Location, seen *journal.Record, reason string,
+) (err error) {
+	run := seen.Run
+	claim := a.claim(seen.Header.Target.ID, run)
+	claim.Above = seen.Epoch // a lease that was removed begins to count anew
 	lease, err := kept.Lock(ctx, claim)
 	if err != nil {
 		return fmt.Errorf("abandoning run %q: %w", run, err)

@@ -94,6 +94,22 @@ func TestOpenRunWhoseRecordIsLostIsListed(t *testing.T) {
 	})
 }
 
+// TestRunWhoseLeaseWasRemovedCanBeAbandoned: the lease that is made then begins to count anew.
+func TestRunWhoseLeaseWasRemovedCanBeAbandoned(t *testing.T) {
+	folder := t.TempDir()
+	lookup := func(name string) string {
+		return map[string]string{keyFileVariable: filepath.Join(folder, "key")}[name]
+	}
+	leave(t, journal.NewFileWithKey(folder, filepath.Join(folder, "key")), "run-1")
+	if err := os.RemoveAll(filepath.Join(folder, "leases")); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := runProgram(BuiltIn(), lookup, "runs", "abandon", "run-1", "--reason", "gone", "--journal", folder)
+	if code != exitDecided || !strings.Contains(stdout, "abandoned by") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
+}
+
 // TestInvalidRunNamesAreShownBounded: by every command that takes one, and with nothing opened.
 func TestInvalidRunNamesAreShownBounded(t *testing.T) {
 	name := strings.Repeat("x", 100_000)

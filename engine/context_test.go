@@ -75,7 +75,7 @@ func TestContextsEndWithWhatTheyAreFor(t *testing.T) {
 			}}}
 		book.Steps[0].Rollback = &back
 		book.Steps = append(book.Steps, late)
-		expect(t, b.run(book), runbook.Failed, "it is broken; done, and without a rollback: switch-off")
+		expect(t, b.run(book), runbook.Failed, "it is broken; done, or may have been, and without a rollback: switch-off")
 		seen.ended(t, "the run", "retry put-ladder-away", "retry take-sign-in")
 		if len(seen) != 4*3+1 {
 			t.Errorf("seen %s", fmt.Sprint(len(seen)))

@@ -81,7 +81,7 @@ func (x *execution) endingOf(ctx context.Context, err error) ending {
 		verdict.Outcome == runbook.Undecided
 	if lasting := x.lasting(); quiet && len(lasting) > 0 {
 		verdict.Outcome = runbook.Failed
-		verdict.Reason += "; done, and without a rollback: " + some(lasting)
+		verdict.Reason += "; done, or may have been, and without a rollback: " + some(lasting)
 	}
 	if len(x.toRollBack()) > 0 {
 		return ending{verdict: verdict, next: rollBackRun}
@@ -95,7 +95,7 @@ func (x *execution) lasting() (steps []string) {
 	x.log.read(func(record *journal.Record) {
 		for _, step := range x.book.Steps {
 			history := record.Step(step.Name)
-			made := history.Attempts > 0 && (history.Finished() || history.Unsettled())
+			made := history.Attempts > 0 && (history.Open || !history.Last.Refused) // what was refused did not happen
 			if made && step.Rollback == nil && !step.Passive {
 				steps = append(steps, step.Name)
 			}

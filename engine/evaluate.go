@@ -101,11 +101,16 @@ func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (run
 	default:
 		finding = runbook.Unknownf("the guard gave no answer (%q)", finding.Answer)
 	}
-	if context.Cause(ctx) == nil && context.Cause(limited) != nil {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, errBudget), errors.Is(cause, context.DeadlineExceeded):
+		// It may say so because it was cut off. An interruption waits for the answer.
+		finding = runbook.Unknown(cause).WithEvidence(finding.Evidence...)
+	case cause == nil && context.Cause(limited) != nil:
 		finding = overran(finding)
 	}
 	finding.Guard, finding.Override = guard.Name, ""
-	if cause := context.Cause(ctx); cause != nil && finding.Answer == runbook.AnswerUnknown {
+	if cause != nil && finding.Answer == runbook.AnswerUnknown {
 		return finding, cause // a preview shows it
 	}
 	finding.Locked = finding.Locked || guard.NotOverridable
@@ -120,6 +125,7 @@ func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (run
 func overran(said runbook.Finding) runbook.Finding {
 	reason := strings.TrimPrefix(said.Reason, "timed out: ")
 	finding := runbook.Unknownf("timed out: no answer within %s: %s", guardPatience, reason)
+	finding.Locked = said.Locked
 	return finding.WithEvidence(said.Evidence...)
 }
 

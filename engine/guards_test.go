@@ -382,3 +382,17 @@ func TestAnswerOfAGuardWhoseTimeIsOverIsNone(t *testing.T) {
 		})
 	}
 }
+
+// TestGuardThatTheBudgetCutOffDecidesNothing: a run whose time is over has failed, whatever a guard says that it ended.
+func TestGuardThatTheBudgetCutOffDecidesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		book.Budget = time.Minute
+		book.Guards[0].Evaluate = func(ctx context.Context, _ runbook.Run) runbook.Finding {
+			<-ctx.Done()
+			return runbook.No("context canceled")
+		}
+		expect(t, b.run(book), runbook.Failed, "timed out: the run's budget of 1m0s is over")
+	})
+}

@@ -213,10 +213,29 @@ func TestRunThatChangedSomethingIsNeverNothingToDo(t *testing.T) {
 				roof.Preconditions = []runbook.Guard{answer("dry", runbook.No("it rains").WithOutcome(outcome))}
 				book := s.book(1, s.step("floor"), roof)
 				book.KeepOpen = false
-				expect(t, b.run(book), runbook.Failed, "it rains; done, and without a rollback: floor")
+				expect(t, b.run(book), runbook.Failed, "it rains; done, or may have been, and without a rollback: floor")
 				s.done["floor"], book.Steps[0].Passive = 0, true
 				expect(t, b.run(book), outcome, "it rains")
 			})
 		})
 	}
+}
+
+// TestAcceptedChangeThatFailedIsNotNothing: the request was taken, and another one pushed its operation aside.
+func TestAcceptedChangeThatFailedIsNotNothing(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
+		ready := runbook.Yes("it is dry")
+		floor := s.step("floor")
+		floor.Preconditions = []runbook.Guard{{Name: "dry", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			return ready
+		}}}
+		floor.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.NotStarted("not there") }
+		floor.Await = func(context.Context, runbook.Run) error {
+			ready = runbook.No("somebody else built it")
+			return apierr.New(apierr.Conflict, "preempted")
+		}
+		book := s.book(1, floor)
+		book.KeepOpen = false
+		expect(t, b.run(book), runbook.Failed, "somebody else built it; done, or may have been, and without a rollback: floor")
+	})
 }

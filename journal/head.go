@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"salve/internal/apierr"
 )
@@ -54,8 +55,9 @@ func (r *Record) verifyHead(lease Lease) error {
 		vouched = true
 	}
 	// Behind its header a record may have been cut down to where nothing was announced.
-	// With the header alone its process died before the lease named the run.
-	if vouched || len(r.Entries) <= 1 {
+	// With the header alone, or resumed since, its process died before the lease named the run.
+	begun := slices.ContainsFunc(r.Entries, func(e Entry) bool { return e.Kind != Opened && e.Kind != Resumed })
+	if vouched || !begun {
 		return nil
 	}
 	return &HeadError{Run: r.Run, Target: r.Header.Target.ID, Reason: reason}

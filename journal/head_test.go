@@ -184,6 +184,29 @@ func TestRecordCutToBeforeItsIntentsNeedsItsHead(t *testing.T) {
 	}
 }
 
+// TestRunThatNeverBeganNeedsNoHead: its process died before the lease named it, and so did the one that resumed it.
+func TestRunThatNeverBeganNeedsNoHead(t *testing.T) {
+	store := journal.NewFile(t.TempDir())
+	lease := locked(t, store)
+	header := journal.Header{Run: "run-1", Runbook: "lamp-off", Target: runbook.Target{ID: "lamp/1"}}
+	record, err := journal.Create(ctx, store, lease, now, header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(record.Append(ctx, journal.Resumed, "", journal.Resumption{}), lease.Release(ctx),
+		os.RemoveAll(filepath.Join(store.Dir(), "leases")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := store.Lock(ctx, journal.Claim{Target: "lamp/1", Above: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := mustLoad(t, store).Reopen(again, now); err != nil {
+		t.Errorf("it can't be resumed: %v", err)
+	}
+}
+
 // TestEditedLeaseIsNotBelieved: without the key nobody can name a run, or hide one.
 func TestEditedLeaseIsNotBelieved(t *testing.T) {
 	store, _ := underLease(t)

@@ -62,6 +62,13 @@ func (w *work) observing(i int) Observing {
 func (w *work) observed(ctx context.Context, run runbook.Run, i int,
 	observing Observing) (seen runbook.Observation, said string) {
 	step := w.plan.Steps[i]
+	for _, input := range step.Inputs { // after a crash this comes before the schedule has recalled them
+		if producer, found := w.plan.index[input.ID()]; found {
+			if err := w.recall(run, producer); err != nil {
+				return runbook.NotObserved(err), ""
+			}
+		}
+	}
 	variables, err := w.variables(step)
 	if err != nil {
 		return seen, err.Error()
@@ -77,7 +84,7 @@ func (w *work) observed(ctx context.Context, run runbook.Run, i int,
 	})
 	said = diagnostic.Printable(attempt.Mask(outcome.Reason, texts(outcome.Outputs)...))
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || outcome.Refused: // its command was cut off, or never run: it told nothing
 		return seen, said
 	case outcome.Result == journal.Failure && w.otherHost(run, i) != "":
 		return seen, fmt.Sprintf("%s, and whether something of the step still runs on %s can't be seen from here",

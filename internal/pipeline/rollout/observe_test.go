@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -143,4 +144,62 @@ func TestObserveCommandDoesNotSeeAnotherMachine(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestObserveCommandThatCouldNotRunTellsNothing: without its log it never ran, which is no word on the step's work.
+func TestObserveCommandThatCouldNotRunTellsNothing(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			time.Sleep(2 * time.Minute)
+			return rollout.Outcome{Result: journal.Unknown, Reason: "cut off"}
+		}
+		times, opened := 0, 0
+		runner := b.runner()
+		runner.Actions["Shell"] = observed{scripted{b}, done(), &times}
+		open := runner.OpenLog
+		runner.OpenLog = func(run string, step pipeline.StepID, attempt int) (rollout.Log, error) {
+			if opened++; opened > 1 {
+				return nil, errors.New("permission denied")
+			}
+			return open(run, step, attempt)
+		}
+		result, err := runner.Run(t.Context(), b.plan("", "a; observe: x"), rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.expect(result, runbook.NeedsAttention, "its log can't be written: permission denied")
+		if times > 0 || len(b.calls) != 1 {
+			t.Errorf("observed %d times, ran %v", times, b.calls)
+		}
+	})
+}
+
+// TestStepThatTakesAnOutputIsObservedWhenItsRunIsResumed: by a process that knows nothing yet of what the steps before
+// handed on.
+func TestStepThatTakesAnOutputIsObservedWhenItsRunIsResumed(t *testing.T) {
+	in(t, func(t *testing.T, b *bench) {
+		b.does["a"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			return rollout.Outcome{Result: journal.Done, Outputs: map[string]rollout.Output{"size": {Value: "3"}}}
+		}
+		b.does["b"] = func(context.Context, *rollout.Attempt) rollout.Outcome {
+			time.Sleep(2 * time.Minute)
+			return rollout.Outcome{Result: journal.Unknown, Reason: "cut off"}
+		}
+		times := 0
+		plan := b.plan("", "a", "b < a; observe: x | "+lookup)
+		runner := b.runner()
+		runner.Actions["Shell"] = observed{scripted{b}, rollout.Outcome{Result: journal.Unknown, Reason: "fog"}, &times}
+		first, err := runner.Run(t.Context(), plan, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.expect(first, runbook.NeedsAttention, "fog")
+		again := b.runner()
+		again.Actions["Shell"] = observed{scripted{b}, done(), &times}
+		result, err := again.Resume(t.Context(), plan, first.Run, rollout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.expect(result, runbook.RolledOut, "all 2 steps")
+	})
 }

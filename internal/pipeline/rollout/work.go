@@ -128,13 +128,6 @@ func (w *work) apply(ctx context.Context, run runbook.Run, i int) error {
 	if err != nil {
 		return failed(err.Error())
 	}
-	w.mu.Lock()
-	for _, one := range variables {
-		if one.Secret {
-			w.hidden = append(w.hidden, one.Text())
-		}
-	}
-	w.mu.Unlock()
 	if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 		return err
 	}
@@ -235,6 +228,11 @@ func workNote(step pipeline.StepID) string { return "runbook of " + step.String(
 func (w *work) attempt(ctx context.Context, run runbook.Run, i int, variables []Variable) (*Attempt, error) {
 	step := w.plan.Steps[i]
 	w.mu.Lock()
+	for _, one := range variables {
+		if one.Secret {
+			w.hidden = append(w.hidden, one.Text())
+		}
+	}
 	known := slices.Clone(w.hidden)
 	w.mu.Unlock()
 	attempt := &Attempt{
