@@ -33,7 +33,7 @@ type desk struct {
 	requests, refused atomic.Int64
 }
 
-// deskRun is a run whose journal refuses notes and warnings.
+// deskRun is a run whose journal refuses notes, warnings or to be read back.
 type deskRun struct {
 	*runbooktest.Run
 	refuses map[string]bool
@@ -44,6 +44,13 @@ func (r *deskRun) Note(ctx context.Context, name string, value any) error {
 		return errLost
 	}
 	return r.Run.Note(ctx, name, value)
+}
+
+func (r *deskRun) ReadBack(ctx context.Context, name string, into any) (bool, error) {
+	if r.refuses["reading back"] {
+		return true, errLost
+	}
+	return r.Run.ReadBack(ctx, name, into)
 }
 
 func (r *deskRun) Warn(ctx context.Context, format string, args ...any) error {
@@ -146,8 +153,8 @@ func (c counter) RoundTrip(request *http.Request) (*http.Response, error) {
 	if c.requests.Add(1) != c.refused.Load() {
 		return c.next.RoundTrip(request)
 	}
-	const body = `{"error":{"code":"RequestDisallowedByPolicy","message":"RequestDisallowedByPolicy"},"kind":"Status","apiVersion":"v1",` +
-		`"status":"Failure","reason":"Forbidden","message":"RequestDisallowedByPolicy","code":403}`
+	const body = `{"error":{"code":"RequestDisallowedByPolicy","message":"refused"},` +
+		`"kind":"Status","apiVersion":"v1","status":"Failure","message":"RequestDisallowedByPolicy","code":403}`
 	return &http.Response{StatusCode: http.StatusForbidden, Status: "403 Forbidden", Request: request,
 		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
 }

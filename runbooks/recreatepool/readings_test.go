@@ -20,18 +20,20 @@ func without[T any](read func(context.Context, runbook.Run) (T, error)) func(con
 	}
 }
 
-// readingsOf are all readings of the runbook from which guards, steps and checks decide, but for the wedge's: it has two
-// proofs, of which one is enough.
+// readingsOf are all readings of the runbook from which guards, steps and checks decide, but for the wedge's: it has
+// two proofs, of which one is enough.
 func readingsOf(r *recreation) map[string]func(context.Context, runbook.Run) error {
 	return map[string]func(context.Context, runbook.Run) error{
-		"the cluster": without(r.read), "the cluster, if any": without(r.readAny), "the record": without(r.readTaken),
+		"the cluster": without(r.read), "the cluster, if any": without(r.readAny),
+		"the record":        without(r.readTaken),
 		"nodes of the pool": without(r.readSource), "nodes of others": without(r.readOthers),
 		"new nodes": without(r.readNew(standInOf)), "how far the drain is": without(r.readDraining),
 		"the pool": without(r.readPool), "the pool and its snapshot": without(r.readKept),
 		"how far the deletion is": without(r.readDeletion), "the stand-in": without(r.readStandIn),
 		"the next snapshot": without(r.newSnapshot), "leftovers": without(r.readLeftovers),
 		"the cluster's operation": without(r.readOperation(ofCluster)),
-		"the stand-in to remove":  without(r.ownStandIn().read), "system pools": without(r.ownStandIn().readSystem),
+		"the stand-in to remove":  without(r.ownStandIn().read),
+		"system pools":            without(r.ownStandIn().readSystem),
 	}
 }
 
