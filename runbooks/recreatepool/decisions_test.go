@@ -145,3 +145,21 @@ func TestRunThatStopsSaysWhatServes(t *testing.T) {
 		}
 	}
 }
+
+// TestSizeOfTheStandIn is that of its pool, unless the inputs ask for another or quota leaves one node.
+func TestSizeOfTheStandIn(t *testing.T) {
+	for name, row := range map[string]struct {
+		count, asked int
+		reduced      bool
+		want         int
+	}{
+		"as the pool": {count: 3, want: 3}, "as asked": {count: 3, asked: 5, want: 5}, "never empty": {want: 1},
+		"by quota": {count: 3, reduced: true, want: 1}, "by quota, though asked": {count: 3, asked: 5, reduced: true, want: 1},
+	} {
+		seen := readingOfPools(azure.Pool{Name: "system", Count: row.count, Mode: "System"})
+		seen.StandInSize, seen.reduced = row.asked, row.reduced
+		if got := seen.standIn(); got.Count != row.want || got.Mode != "System" {
+			t.Errorf("%s: %d nodes of mode %s, want %d", name, got.Count, got.Mode, row.want)
+		}
+	}
+}

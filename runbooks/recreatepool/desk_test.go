@@ -57,7 +57,7 @@ func (r *deskRun) Warn(ctx context.Context, format string, args ...any) error {
 	if r.refuses["warning"] {
 		return errLost
 	}
-	return r.Run.Warn(ctx, format, args...)
+	return r.Run.Warn(context.WithoutCancel(ctx), format, args...)
 }
 
 // scene is a cluster with a corrupted system pool of two nodes and a healthy pool.

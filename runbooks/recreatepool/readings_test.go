@@ -103,3 +103,14 @@ func TestReadingsNeedTheSnapshot(t *testing.T) {
 		}
 	})
 }
+
+// TestAbsentClusterIsAnAnswer: there is nothing to recreate, and nothing of an earlier run to clear.
+func TestAbsentClusterIsAnAnswer(t *testing.T) {
+	atDesk(t, "clusterAbsent: true\n", func(d *desk, ctx context.Context) {
+		expectFinding(t, d.clusterExists().Evaluate(ctx, d.run), nothingToDo)
+		expectFinding(t, d.leftoversKnown().Evaluate(ctx, d.run), holds)
+		if _, err := d.read(ctx, d.run); err == nil || !strings.Contains(err.Error(), "not found") {
+			t.Errorf("read: %v", err)
+		}
+	})
+}

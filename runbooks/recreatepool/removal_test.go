@@ -93,17 +93,20 @@ func TestRemovalOfAStandInThatIsGoneIsDone(t *testing.T) {
 	}
 }
 
-// TestRemovalNotesItsOperation, and ends with what was refused.
+// TestRemovalNotesItsOperation, ends with what was refused, and leaves this run's cordons to its drain.
 func TestRemovalNotesItsOperation(t *testing.T) {
 	atDesk(t, "", func(d *desk, ctx context.Context) {
 		own, seen := d.removing(ctx)
-		path := "*/agentpools/" + seen.pool
+		node, path := d.cordon(ctx, "run-1"), "*/agentpools/"+seen.pool
 		d.world.Answer(azuresim.Requests{Method: "GET", Path: path, Times: 1}, 403, azuresim.ErrorBody("No", "once"))
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Denied, "reading pool")
 		d.world.Answer(azuresim.Requests{Method: "DELETE", Times: 1}, 403, azuresim.ErrorBody("No", "once"))
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Denied, "deleting pool")
 		d.must(own.remove(ctx, d.run, seen))
 		d.expectOperation("/agentPools/" + seen.pool)
+		if !d.cordoned(ctx, node) {
+			t.Errorf("%s is no longer cordoned", node)
+		}
 	})
 }
 
@@ -150,15 +153,28 @@ func (d *desk) leftBehind(ctx context.Context) (node string) {
 	d.run.Name = "run-0"
 	d.standInThere(ctx)
 	d.run.Name = ""
+	return d.cordon(ctx, "run-0")
+}
+
+// cordon marks a node of the source as cordoned by a run.
+func (d *desk) cordon(ctx context.Context, run string) (node string) {
+	d.t.Helper()
 	nodes := d.world.Kubernetes().CoreV1().Nodes()
 	list, err := nodes.List(ctx, metav1.ListOptions{LabelSelector: nodeSelector("system")})
 	d.must(err)
-	const cordon = `{"metadata":{"annotations":{"salve-cordoned-by":"run-0"}},"spec":{"unschedulable":true}}`
+	const cordon = `{"metadata":{"annotations":{"salve-cordoned-by":%q}},"spec":{"unschedulable":true}}`
 	node = list.Items[0].Name
-	_, err = nodes.Patch(ctx, node, types.MergePatchType, []byte(cordon), metav1.PatchOptions{})
+	_, err = nodes.Patch(ctx, node, types.MergePatchType, fmt.Appendf(nil, cordon, run), metav1.PatchOptions{})
 	d.must(err)
 	d.fresh(0)
 	return node
+}
+
+func (d *desk) cordoned(ctx context.Context, node string) bool {
+	d.t.Helper()
+	seen, err := d.world.Kubernetes().CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	d.must(err)
+	return seen.Spec.Unschedulable
 }
 
 // TestCordonsOfAnEarlierRunAreTakenBackFirst: the stand-in stays until they are.
@@ -183,8 +199,7 @@ func TestCordonsOfAnEarlierRunAreTakenBackFirst(t *testing.T) {
 		}
 		d.OpenRun = func(context.Context, string) (string, error) { return "", nil }
 		d.must(clear.Apply(ctx, d.run))
-		back, err := d.world.Kubernetes().CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
-		if d.must(err); back.Spec.Unschedulable {
+		if d.cordoned(ctx, node) {
 			t.Errorf("%s is still cordoned", node)
 		}
 		made := d.changes(before)
