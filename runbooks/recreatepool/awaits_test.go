@@ -66,7 +66,9 @@ func TestWaitingForAPoolThatIsNotSeenFails(t *testing.T) {
 func TestWaitingForStandInEndsWithIt(t *testing.T) {
 	atDesk(t, "", func(d *desk, ctx context.Context) {
 		d.snapshot(ctx)
-		expectError(t, d.addStandIn().Await(ctx, d.run), apierr.Conflict, "is gone")
+		short, cancel := context.WithTimeout(ctx, 3*time.Minute)
+		defer cancel()
+		expectError(t, d.addStandIn().Await(short, d.run), apierr.Conflict, "is gone")
 	})
 }
 

@@ -36,11 +36,11 @@ func (d *desk) noted(name string, into any) bool {
 }
 
 // expectOperation is noted, so that another process can go on waiting for it.
-func (d *desk) expectOperation(of string) {
+func (d *desk) expectOperation(kind azure.Kind, of string) {
 	d.t.Helper()
 	var token azure.Token
-	if !d.noted(runbook.OperationNote, &token) || !strings.HasSuffix(token.Resource, of) {
-		d.t.Errorf("noted the operation of %q, want %q", token.Resource, of)
+	if !d.noted(runbook.OperationNote, &token) || token.Kind != kind || !strings.HasSuffix(token.Resource, of) {
+		d.t.Errorf("noted %s of %q, want %s of %q", token.Kind, token.Resource, kind, of)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestAbortIsNotedBeforeItIsSent(t *testing.T) {
 		expectError(t, apply(ctx, d.run), apierr.Denied, "aborting the operation of cluster")
 		d.fresh(0)
 		d.must(apply(ctx, d.run))
-		d.expectOperation("/managedClusters/aks-1")
+		d.expectOperation("abort-cluster", "/managedClusters/aks-1")
 		if seen, err := d.read(ctx, d.run); err != nil || seen.aborted.IsZero() {
 			t.Errorf("sent at %s, %v", seen.aborted, err)
 		}
@@ -86,7 +86,7 @@ func TestStandInIsLikeItsPool(t *testing.T) {
 		d.fresh(0)
 		d.must(add.Apply(ctx, d.run))
 		name := standInName(d.poolID(), "")
-		d.expectOperation("/agentPools/" + name)
+		d.expectOperation("put-pool", "/agentPools/"+name)
 		d.must(add.Await(ctx, d.run))
 		definition, err := d.definition(ctx, name)
 		d.must(err)
@@ -231,6 +231,6 @@ func TestDeletionIsNotedBeforeItIsSent(t *testing.T) {
 			t.Error("a deletion whose answer was lost would not explain that the pool is absent")
 		}
 		d.must(d.deleteAsCompared(ctx, d.run, seen))
-		d.expectOperation("/agentPools/system")
+		d.expectOperation("delete-pool", "/agentPools/system")
 	})
 }

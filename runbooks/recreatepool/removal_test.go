@@ -103,7 +103,7 @@ func TestRemovalNotesItsOperation(t *testing.T) {
 		d.world.Answer(azuresim.Requests{Method: "DELETE", Times: 1}, 403, azuresim.ErrorBody("No", "once"))
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Denied, "deleting pool")
 		d.must(own.remove(ctx, d.run, seen))
-		d.expectOperation("/agentPools/" + seen.pool)
+		d.expectOperation("delete-pool", "/agentPools/"+seen.pool)
 		if !d.cordoned(ctx, node) {
 			t.Errorf("%s is no longer cordoned", node)
 		}
