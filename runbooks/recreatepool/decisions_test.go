@@ -154,7 +154,8 @@ func TestSizeOfTheStandIn(t *testing.T) {
 		want         int
 	}{
 		"as the pool": {count: 3, want: 3}, "as asked": {count: 3, asked: 5, want: 5}, "never empty": {want: 1},
-		"by quota": {count: 3, reduced: true, want: 1}, "by quota, though asked": {count: 3, asked: 5, reduced: true, want: 1},
+		"by quota":               {count: 3, reduced: true, want: 1},
+		"by quota, though asked": {count: 3, asked: 5, reduced: true, want: 1},
 	} {
 		seen := readingOfPools(azure.Pool{Name: "system", Count: row.count, Mode: "System"})
 		seen.StandInSize, seen.reduced = row.asked, row.reduced
