@@ -104,7 +104,8 @@ func TestRunWhoseLeaseWasRemovedCanBeAbandoned(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(folder, "leases")); err != nil {
 		t.Fatal(err)
 	}
-	code, stdout, stderr := runProgram(BuiltIn(), lookup, "runs", "abandon", "run-1", "--reason", "gone", "--journal", folder)
+	code, stdout, stderr := runProgram(BuiltIn(), lookup,
+		"runs", "abandon", "run-1", "--reason", "gone", "--journal", folder)
 	if code != exitDecided || !strings.Contains(stdout, "abandoned by") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}

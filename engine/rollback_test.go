@@ -236,6 +236,7 @@ func TestAcceptedChangeThatFailedIsNotNothing(t *testing.T) {
 		}
 		book := s.book(1, floor)
 		book.KeepOpen = false
-		expect(t, b.run(book), runbook.Failed, "somebody else built it; done, or may have been, and without a rollback: floor")
+		expect(t, b.run(book), runbook.Failed,
+			"somebody else built it; done, or may have been, and without a rollback: floor")
 	})
 }

@@ -17,11 +17,11 @@ import (
 	"salve/runbook"
 )
 
-// expectChanges compares what was requested since a call with what a story expects.
-func (d *desk) expectChanges(since int, want ...string) {
+// expectNoChanges since a call.
+func (d *desk) expectNoChanges(since int) {
 	d.t.Helper()
-	if got := d.changes(since); fmt.Sprint(got) != fmt.Sprint(want) {
-		d.t.Errorf("requested %v, want %v", got, want)
+	if got := d.changes(since); len(got) > 0 {
+		d.t.Errorf("requested %v", got)
 	}
 }
 
@@ -59,7 +59,7 @@ func TestAbortIsNotedBeforeItIsSent(t *testing.T) {
 		if err := apply(ctx, d.run); !errors.Is(err, errLost) {
 			t.Errorf("got %v", err)
 		}
-		d.expectChanges(before)
+		d.expectNoChanges(before)
 		delete(d.run.refuses, abortNote)
 		d.fresh(1)
 		expectError(t, apply(ctx, d.run), apierr.Denied, "aborting the operation of cluster")
@@ -145,7 +145,7 @@ func TestPoolIsCreatedOnlyWhereNoneIs(t *testing.T) {
 		d.must(err)
 		seen.different = []string{"count: 3, not 2"}
 		expectError(t, d.createFromSnapshot(ctx, d.run, seen), apierr.Conflict, "conflict: pool system is Failed and not as")
-		d.expectChanges(before)
+		d.expectNoChanges(before)
 	})
 }
 
@@ -217,7 +217,7 @@ func TestDeletionIsNotedBeforeItIsSent(t *testing.T) {
 		if err := d.deleteAsCompared(ctx, d.run, seen); !errors.Is(err, errLost) {
 			t.Errorf("got %v", err)
 		}
-		d.expectChanges(before)
+		d.expectNoChanges(before)
 		delete(d.run.refuses, deletingNote)
 		d.fresh(1)
 		expectError(t, d.deleteAsCompared(ctx, d.run, seen), apierr.Denied, "deleting pool")

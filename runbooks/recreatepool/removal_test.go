@@ -181,13 +181,13 @@ func (d *desk) cordoned(ctx context.Context, node string) bool {
 func TestCordonsOfAnEarlierRunAreTakenBackFirst(t *testing.T) {
 	atDesk(t, "", func(d *desk, ctx context.Context) {
 		node := d.leftBehind(ctx)
-		clear := d.clearLeftovers()
+		clearing := d.clearLeftovers()
 		before := d.calls()
 		d.forbid("list", "nodes", 1)
-		if err := clear.Apply(ctx, d.run); err == nil {
+		if err := clearing.Apply(ctx, d.run); err == nil {
 			t.Error("removed without a list of the nodes that may be cordoned")
 		}
-		d.expectChanges(before)
+		d.expectNoChanges(before)
 		// Without the cordons that go with it, both nodes of the source serve.
 		which := func(seen reading) (string, string) { return standInOf(seen), "run-0" }
 		left := removal{recreation: d.recreation, which: which}
@@ -198,7 +198,7 @@ func TestCordonsOfAnEarlierRunAreTakenBackFirst(t *testing.T) {
 			t.Errorf("system pools %v, in the source %d nodes serve, the stand-in has %d", pools, serves, len(seen.own))
 		}
 		d.OpenRun = func(context.Context, string) (string, error) { return "", nil }
-		d.must(clear.Apply(ctx, d.run))
+		d.must(clearing.Apply(ctx, d.run))
 		if d.cordoned(ctx, node) {
 			t.Errorf("%s is still cordoned", node)
 		}
@@ -238,14 +238,14 @@ func TestLeaseTellsWhetherAnEarlierRunIsOver(t *testing.T) {
 func TestOwnStandInIsNoLeftover(t *testing.T) {
 	atDesk(t, "", func(d *desk, ctx context.Context) {
 		d.standInThere(ctx)
-		clear := d.clearLeftovers()
-		expectObservation(t, clear.Observe(ctx, d.run), observed{done, "there is no such stand-in", ""})
+		clearing := d.clearLeftovers()
+		expectObservation(t, clearing.Observe(ctx, d.run), observed{done, "there is no such stand-in", ""})
 		before := d.calls()
-		d.must(clear.Await(ctx, d.run))
+		d.must(clearing.Await(ctx, d.run))
 		if made := d.calls() - before; made > 0 {
 			t.Errorf("%d requests while waiting for nothing", made)
 		}
-		inputs, err := clear.Inputs(d.run)
+		inputs, err := clearing.Inputs(d.run)
 		if d.must(err); fmt.Sprint(inputs) != "map[pool:]" {
 			t.Errorf("inputs %v", inputs)
 		}
