@@ -64,7 +64,10 @@ func (a *app) forget(ctx context.Context, kept *journal.Location, run, target st
 	if target == "" {
 		target = targetOf(damage)
 	}
-	if target == "" {
+	switch {
+	case target == "" && damage == nil:
+		return usage("the record of run %q has no entry: --target ID names its target", run)
+	case target == "":
 		return damage
 	}
 	lease, err := kept.Lock(ctx, a.claim(target, run))

@@ -59,7 +59,7 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 func lostOr(ctx context.Context, kept *journal.Location, run string, missing error) error {
 	open, err := kept.OpenRuns(ctx)
 	if err != nil {
-		return errors.Join(missing, err)
+		return &unseenError{errors.Join(missing, err)}
 	}
 	for _, named := range open {
 		if named.Run == run && named.Location == kept.Location() {

@@ -85,7 +85,8 @@ func (x *execution) prepared(ctx context.Context, run view, guard runbook.Guard)
 	if context.Cause(limited) != nil && context.Cause(ctx) == nil {
 		err = fmt.Errorf("timed out: not prepared within %s: %w", guard.PrepareBudget, err)
 	}
-	guard.Evaluate = func(context.Context, runbook.Run) runbook.Finding { return unevaluated(err) }
+	// What was not made can't be done without, whatever an operator says of the answer.
+	guard.Evaluate = func(context.Context, runbook.Run) runbook.Finding { return unevaluated(err).NotOverridable() }
 	return guard
 }
 

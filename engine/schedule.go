@@ -67,6 +67,9 @@ func (s *schedule) reopenStale(ctx context.Context) error {
 		var err error
 		again, err = try(ctx, s.x.engine.Clock, 0, s.reopenPass)
 		if err != nil {
+			if refused := s.x.keepStack(ctx, "", err); refused != nil {
+				return refused
+			}
 			return &decided{journal.Verdict{Outcome: runbook.NeedsAttention, Reason: err.Error()}}
 		}
 	}
