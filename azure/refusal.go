@@ -157,10 +157,9 @@ func line(text string) string { return bound(text, textLimit) }
 // short makes one short line of a name.
 func short(text string) string { return bound(text, nameLimit) }
 
-func bound(text string, limit int) string {
-	if most := 4 * limit; len(text) > 2*most {
-		text = text[:2*most] // the rest would be cut below
-	}
+// OneLine is a text as messages of ARM are given: in one line, of characters that can be
+// printed.
+func OneLine(text string) string {
 	printable := strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -170,7 +169,14 @@ func bound(text string, limit int) string {
 		}
 		return -1
 	}, text)
-	runes := []rune(strings.Join(strings.Fields(printable), " "))
+	return strings.Join(strings.Fields(printable), " ")
+}
+
+func bound(text string, limit int) string {
+	if most := 4 * limit; len(text) > 2*most {
+		text = text[:2*most] // the rest would be cut below
+	}
+	runes := []rune(OneLine(text))
 	if len(runes) > limit {
 		return string(runes[:limit]) + "…"
 	}

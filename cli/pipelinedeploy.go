@@ -248,7 +248,7 @@ func (d *deployAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 		if err != nil {
 			return "", err
 		}
-		if says, err = armdeployment.Foresee(ctx, world, in, order); err != nil {
+		if says, err = armdeployment.Preview(ctx, world, in, order); err != nil {
 			return "", err
 		}
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"salve/internal/apierr"
@@ -23,9 +22,7 @@ func call[T any](ctx context.Context, clk clock.Clock, lingers time.Duration, co
 	go func() {
 		defer func() {
 			if value := recover(); value != nil {
-				answer <- failed(&apierr.Error{
-					Class: apierr.Unclassified, Err: &apierr.PanicError{Value: value, Stack: string(debug.Stack())},
-				})
+				answer <- failed(apierr.Panicked(value))
 			}
 		}()
 		answer <- code()

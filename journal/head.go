@@ -9,8 +9,8 @@ import (
 	"salve/internal/apierr"
 )
 
-// HeadError says that the lease does not vouch for a record which announced
-// changes: it may have been cut, and nobody can tell.
+// HeadError says that the lease does not vouch for a record that is longer than its
+// header: it may have been cut, and nobody can tell.
 type HeadError struct {
 	Run, Target, Reason string
 }

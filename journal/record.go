@@ -125,7 +125,7 @@ func (r *Record) Backend() Backend { return r.backend }
 
 // Reopen makes a loaded record writable under a new lease. It fails with
 // *BrokenError when the record is shorter than the lease knows, with *HeadError
-// when the lease can't vouch for a record that announced changes, and with class
+// when the lease can't vouch for a record longer than its header, and with class
 // Conflict when the lease's epoch is not above the record's.
 func (r *Record) Reopen(lease Lease, now func() time.Time) error {
 	if err := r.verifyHead(lease); err != nil {

@@ -16,6 +16,12 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
+// Panicked is the error of a value that was recovered, with the stack of the goroutine
+// that calls it.
+func Panicked(value any) error {
+	return &Error{Class: Unclassified, Err: &PanicError{Value: value, Stack: string(debug.Stack())}}
+}
+
 // Recovered calls code. A panic in it is an error of class Unclassified that holds a *PanicError: what the code did
 // until then is not known.
 //
@@ -24,7 +30,7 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func Recovered(code func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &Error{Class: Unclassified, Err: &PanicError{Value: value, Stack: string(debug.Stack())}}
+			err = Panicked(value)
 		}
 	}()
 	return code()

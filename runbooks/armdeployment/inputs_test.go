@@ -26,7 +26,7 @@ func TestMistakesOfTheCaller(t *testing.T) {
 				if _, err := armdeployment.New(s.acts, s.in, s.order); !failsWith(err, says) {
 					t.Errorf("the runbook: %v", err)
 				}
-				if said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order); said != "" || !failsWith(err, says) {
+				if said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order); said != "" || !failsWith(err, says) {
 					t.Errorf("the preview: %q, %v", said, err)
 				}
 				if calls := s.world.Calls(); len(calls) > 0 {

@@ -4,7 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode"
+
+	"salve/azure"
 )
 
 // hidden stands for a secret in what ARM says: a refusal may quote the value that it
@@ -40,20 +41,7 @@ func (o Order) mask(text string) string {
 func forms(text string) []string {
 	escapes := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
 	escaped := escapes.Replace(text)
-	return []string{text, oneLine(text), escaped, oneLine(escaped)}
-}
-
-func oneLine(text string) string {
-	printable := strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
-		}
-		return -1
-	}, text)
-	return strings.Join(strings.Fields(printable), " ")
+	return []string{text, azure.OneLine(text), escaped, azure.OneLine(escaped)}
 }
 
 // hide takes a secret out of a text, and its beginning from where the text was cut.

@@ -74,7 +74,7 @@ func TestPreviewThatFailsShowsNoSecret(t *testing.T) {
 				s.rewritePrediction(func(body map[string]any) {
 					body["error"] = map[string]any{"code": "BadKey", "message": row.said}
 				})
-				said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+				said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order)
 				if said != "" || !failsWith(err, "BadKey: "+row.shown) {
 					t.Errorf("said %q, %v", said, err)
 				}

@@ -10,9 +10,9 @@ import (
 	"salve/internal/apierr"
 )
 
-// Foresee says what a deployment would change, as ARM predicts it, and changes
+// Preview says what a deployment would change, as ARM predicts it, and changes
 // nothing.
-func Foresee(ctx context.Context, world World, in Inputs, order Order) (string, error) {
+func Preview(ctx context.Context, world World, in Inputs, order Order) (string, error) {
 	if err := in.validate(order); err != nil {
 		return "", err
 	}

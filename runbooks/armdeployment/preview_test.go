@@ -17,7 +17,7 @@ func TestPreview(t *testing.T) {
 		s := newScene(t)
 		previews := func(want string) {
 			t.Helper()
-			said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+			said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,7 @@ func TestWhatARMPredictsIsShownWithASignForEachKindOfChange(t *testing.T) {
 				s.rewritePrediction(func(body map[string]any) {
 					body["properties"] = map[string]any{"changes": row.changes}
 				})
-				said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+				said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order)
 				if diff := cmp.Diff(row.want, said); err != nil || diff != "" {
 					t.Errorf("%v\n%s", err, diff)
 				}
@@ -103,7 +103,7 @@ func TestPreviewSaysWhyThereIsNone(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScene(t)
 				change(s)
-				said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+				said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order)
 				if said != "" || !failsWith(err, says) {
 					t.Errorf("said %q, %v", said, err)
 				}

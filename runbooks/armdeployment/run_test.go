@@ -41,7 +41,7 @@ func TestRefusedSecret(t *testing.T) {
 		s := newScene(t)
 		s.order.Template = json.RawMessage(strings.Replace(vault, `"type": "secureString", "defaultValue": ""`, `"type": "string", "allowedValues": ["none"]`, 1))
 		s.order.Parameters["key"], s.order.Secret = json.RawMessage(`{"value":"hush-hush"}`), map[string]bool{"key": true}
-		said, err := armdeployment.Foresee(t.Context(), s.acts, s.in, s.order)
+		said, err := armdeployment.Preview(t.Context(), s.acts, s.in, s.order)
 		if err == nil || strings.Contains(said+err.Error(), "hush") || !strings.Contains(err.Error(), "'***'") {
 			t.Errorf("%s, %v", said, err)
 		}
