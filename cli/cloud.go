@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"net/url"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/cloud"
 	"github.com/spf13/pflag"
@@ -84,7 +83,7 @@ func (c *cloudFlags) transport() (http.RoundTripper, error) {
 	if c.ca == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(c.ca)
+	pem, err := readBounded(c.ca, largestDocument)
 	if err != nil {
 		return nil, usage("--arm-ca: %v", err)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,7 +43,7 @@ type hotfixFindings struct {
 func (a *app) lintHotfixes(ctx context.Context, files []string, base string) error {
 	found := hotfixFindings{Document: report.NewDocument("hotfix-findings"), Findings: []prepublish.Finding{}}
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
+		raw, err := readBounded(file, largestDocument)
 		if err != nil {
 			return usage("%v", err)
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"k8s.io/utils/clock"
@@ -39,7 +38,7 @@ func (a *app) readPlan(ctx context.Context, path string, inputs rollout.Inputs) 
 	if err != nil {
 		return nil, err
 	}
-	content, err := os.ReadFile(path)
+	content, err := pipeline.ReadContent(path)
 	if err != nil {
 		return nil, usage("%v", err)
 	}

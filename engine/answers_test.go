@@ -155,8 +155,8 @@ func TestAnswerAboutARollbackIsTaken(t *testing.T) {
 			}
 			return runbook.NotStarted("it hangs")
 		}
-		b.trouble["switch-off"] = []error{errStuck}
-		b.trouble["take-sign-in"] = []error{errors.New("the ladder fell")}
+		b.faults["switch-off"] = []error{errStuck}
+		b.faults["take-sign-in"] = []error{errors.New("the ladder fell")}
 		expect(t, b.run(book), runbook.NeedsAttention, "it is dark")
 		result, err := b.Run(t.Context(), book,
 			engine.Options{Answers: map[string]engine.Answer{"take-sign-in": engine.AnswerDone}})
@@ -194,7 +194,7 @@ func TestAllQuestionsAreAskedBeforeAnythingIsDone(t *testing.T) {
 
 func TestUndecidableParksWithTheQuestion(t *testing.T) {
 	b := newBench(t)
-	b.trouble["hang-sign"] = []error{errLost}
+	b.faults["hang-sign"] = []error{errLost}
 	book := b.book()
 	observe := book.Steps[0].Observe
 	book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {

@@ -16,44 +16,44 @@ import (
 	"salve/runbook"
 )
 
-func TestTroubleWithAChange(t *testing.T) {
+func TestFaultsOfAChange(t *testing.T) {
 	throttled, conflict := apierr.New(apierr.Throttled, "429"), apierr.New(apierr.Conflict, "409")
 	for name, row := range map[string]struct {
-		trouble map[string][]error
+		faults  map[string][]error
 		outcome runbook.Outcome
 		reason  string
 		calls   []string
 		takes   time.Duration
 	}{
 		"an answer lost after the change is not followed by another change": {
-			trouble: map[string][]error{"hang-sign": {errLost}},
+			faults:  map[string][]error{"hang-sign": {errLost}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "switch-off"}, takes: 5 * time.Second},
 		"a change that is seen not to have happened is made again": {
-			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Transient, "503")}},
+			faults:  map[string][]error{"hang-sign": {apierr.New(apierr.Transient, "503")}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "hang-sign", "switch-off"}, takes: 5 * time.Second},
 		"throttled and in conflict: again, after pauses that grow": {
-			trouble: map[string][]error{"hang-sign": {throttled, conflict}},
+			faults:  map[string][]error{"hang-sign": {throttled, conflict}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "hang-sign", "hang-sign", "switch-off"},
 			takes: 5*time.Second + 8*time.Second + 500*time.Millisecond},
 		"not before the service wants to be asked again": {
-			trouble: map[string][]error{"hang-sign": {&apierr.Error{Class: apierr.Throttled, RetryAfter: 3 * time.Minute,
+			faults: map[string][]error{"hang-sign": {&apierr.Error{Class: apierr.Throttled, RetryAfter: 3 * time.Minute,
 				Err: errors.New("429")}}},
 			outcome: runbook.Remediated, calls: []string{"hang-sign", "hang-sign", "switch-off"}, takes: 3 * time.Minute},
 		"refused for good before the point of no return: undone": {
-			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Terminal, "no nail")}},
+			faults:  map[string][]error{"hang-sign": {apierr.New(apierr.Terminal, "no nail")}},
 			outcome: runbook.Failed, reason: "step hang-sign: no nail", calls: []string{"hang-sign"}},
 		"not there: as refused for good": {
-			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Missing, "no wall")}},
+			faults:  map[string][]error{"hang-sign": {apierr.New(apierr.Missing, "no wall")}},
 			outcome: runbook.Failed, reason: "step hang-sign: no wall", calls: []string{"hang-sign"}},
 		"refused for good at the point of no return: it was not passed, so undone": {
-			trouble: map[string][]error{"switch-off": {errStuck}},
+			faults:  map[string][]error{"switch-off": {errStuck}},
 			outcome: runbook.Failed, reason: "step switch-off: stuck",
 			calls: []string{"hang-sign", "switch-off", "take-sign-in"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.trouble = row.trouble
+				b.faults = row.faults
 				began := time.Now()
 				result := b.run(b.book())
 				if expect(t, result, row.outcome, ""); row.reason != "" && result.Reason != row.reason {
@@ -86,7 +86,7 @@ func TestStepIsTriedForItsTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.trouble["hang-sign"] = slices.Repeat([]error{apierr.New(row.class, "not now")}, 1000)
+				b.faults["hang-sign"] = slices.Repeat([]error{apierr.New(row.class, "not now")}, 1000)
 				book := b.book()
 				book.Budget, book.Steps[0].Budget = 24*time.Hour, row.budget
 				var paused []string
@@ -114,7 +114,7 @@ func TestStepIsTriedForItsTime(t *testing.T) {
 func TestRefusedStepAsksItsGuardsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+		b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
 		b.run(b.book())
 		b.expectStory("opened", "evaluated start", "planned",
 			"evaluated step hang-sign", "intent hang-sign", "outcome hang-sign failed, never happened",
@@ -130,33 +130,33 @@ func TestRefusedStepAsksItsGuardsAgain(t *testing.T) {
 func TestRetryWithTriesOtherInputs(t *testing.T) {
 	tooLarge := apierr.New(apierr.Terminal, "too large")
 	for name, row := range map[string]struct {
-		trouble []error
-		retry   func(run runbook.Run, refused error, asked int) (bool, error)
-		ends    runbook.Outcome
-		reason  string
-		asked   int
-		inputs  []string
+		faults []error
+		retry  func(run runbook.Run, refused error, asked int) (bool, error)
+		ends   runbook.Outcome
+		reason string
+		asked  int
+		inputs []string
 	}{
-		"until it fits": {trouble: []error{tooLarge, tooLarge}, ends: runbook.Remediated, asked: 2,
+		"until it fits": {faults: []error{tooLarge, tooLarge}, ends: runbook.Remediated, asked: 2,
 			retry:  func(runbook.Run, error, int) (bool, error) { return true, nil },
 			inputs: []string{"4 nails", "3 nails", "2 nails"}},
-		"until none are left": {trouble: []error{tooLarge, apierr.New(apierr.Terminal, "still too large")},
+		"until none are left": {faults: []error{tooLarge, apierr.New(apierr.Terminal, "still too large")},
 			ends: runbook.Failed, reason: "step hang-sign: still too large", asked: 2,
 			retry:  func(_ runbook.Run, _ error, asked int) (bool, error) { return asked == 1, nil },
 			inputs: []string{"4 nails", "3 nails"}},
-		"unless they can't be told": {trouble: []error{tooLarge}, ends: runbook.Failed,
+		"unless they can't be told": {faults: []error{tooLarge}, ends: runbook.Failed,
 			reason: "step hang-sign: too large\nno list of nails", asked: 1, inputs: []string{"4 nails"},
 			retry: func(runbook.Run, error, int) (bool, error) { return true, errors.New("no list of nails") }},
-		"unless it panics": {trouble: []error{tooLarge}, ends: runbook.Failed,
+		"unless it panics": {faults: []error{tooLarge}, ends: runbook.Failed,
 			reason: "step hang-sign: too large\npanic: no list", asked: 1, inputs: []string{"4 nails"},
 			retry: func(runbook.Run, error, int) (bool, error) { panic("no list") }},
-		"not for a refusal that clears by itself": {trouble: []error{apierr.New(apierr.Conflict, "409")},
+		"not for a refusal that clears by itself": {faults: []error{apierr.New(apierr.Conflict, "409")},
 			ends: runbook.Remediated, inputs: []string{"4 nails", "4 nails"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.trouble["hang-sign"] = row.trouble
+				b.faults["hang-sign"] = row.faults
 				book := b.book()
 				asked := 0
 				book.Steps[0].RetryWith = func(_ context.Context, run runbook.Run, refused error) (bool, error) {
@@ -260,7 +260,7 @@ func TestErrorThatNobodyClassifiedIsNoReasonForAnotherChange(t *testing.T) {
 func TestAttemptThatCannotBeClosedIsNotFollowedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{apierr.New(apierr.Transient, "503")}
+		b.faults["hang-sign"] = []error{apierr.New(apierr.Transient, "503")}
 		b.Engine.Journal = &failing{Store: b.Journal, on: "it did not happen"}
 		result := b.run(b.book())
 		want := []string{"lamp-in-sight", "lamp-in-sight", "hang-sign", "hang-sign"}

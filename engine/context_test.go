@@ -33,7 +33,7 @@ func TestContextsEndWithWhatTheyAreFor(t *testing.T) {
 		seen := contexts{}
 		watch := func(step *runbook.Step, budget time.Duration) {
 			name, observe, apply := step.Name, step.Observe, step.Apply
-			b.trouble[name] = []error{errStuck}
+			b.faults[name] = []error{errStuck}
 			step.Budget = budget
 			step.Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {
 				seen["observe "+name] = ctx

@@ -72,11 +72,11 @@ func TestWatcherIsToldWhatHappensInOrder(t *testing.T) {
 	})
 }
 
-func TestWatcherIsToldOfTroubleAndRollback(t *testing.T) {
+func TestWatcherIsToldOfFaultsAndRollback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
-		b.trouble["switch-off"] = []error{errStuck}
+		b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+		b.faults["switch-off"] = []error{errStuck}
 		told := b.told()
 		b.run(b.book())
 		want := []string{

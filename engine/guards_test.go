@@ -214,7 +214,7 @@ func TestNothingIsDecidedOnAnOldReading(t *testing.T) {
 func TestObservedAfreshAfterAFailedAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{errLost}
+		b.faults["hang-sign"] = []error{errLost}
 		book := b.book()
 		var rounds []int
 		observe := book.Steps[0].Observe

@@ -106,7 +106,7 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 			}},
 		"while the next attempt is waited for": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"}, waited: 1,
 			at: func(b *bench, _ *runbook.Runbook, interrupt func()) {
-				b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+				b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
 				watch := b.Watch
 				b.Watch = func(event engine.Event) {
 					if watch(event); event.Kind == engine.Waiting {
@@ -116,7 +116,7 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 			}},
 		"as a change is refused for now": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
 			at: func(b *bench, book *runbook.Runbook, interrupt func()) {
-				b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+				b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
 				apply := book.Steps[0].Apply
 				book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
 					interrupt()
@@ -144,7 +144,7 @@ func TestInterruptedAtAnyMomentNothingMoreIsDone(t *testing.T) {
 			}},
 		"as a step is refused for good": {ends: runbook.NeedsAttention, calls: []string{"hang-sign"},
 			at: func(b *bench, book *runbook.Runbook, interrupt func()) {
-				b.trouble["hang-sign"] = []error{errStuck}
+				b.faults["hang-sign"] = []error{errStuck}
 				book.Steps[0].RetryWith = func(context.Context, runbook.Run, error) (bool, error) {
 					interrupt()
 					return true, nil

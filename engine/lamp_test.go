@@ -20,8 +20,8 @@ import (
 // it hangs out first and takes in again at the end.
 type lamp struct {
 	on, sign bool
-	// trouble answers for the next calls of a name, in order.
-	trouble map[string][]error
+	// faults answers for the next calls of a name, in order.
+	faults map[string][]error
 	// calls are the changes that were asked for; asked are the guards and the
 	// observations of steps.
 	calls, asked []string
@@ -29,7 +29,7 @@ type lamp struct {
 	sees func() runbook.Finding
 }
 
-func newLamp() *lamp { return &lamp{on: true, trouble: map[string][]error{}} }
+func newLamp() *lamp { return &lamp{on: true, faults: map[string][]error{}} }
 
 // call is one change: it takes a permit, as every change does.
 func (l *lamp) call(ctx context.Context, name string, change func()) error {
@@ -38,8 +38,8 @@ func (l *lamp) call(ctx context.Context, name string, change func()) error {
 	}
 	l.calls = append(l.calls, name)
 	var err error
-	if pending := l.trouble[name]; len(pending) > 0 {
-		err, l.trouble[name] = pending[0], pending[1:]
+	if pending := l.faults[name]; len(pending) > 0 {
+		err, l.faults[name] = pending[0], pending[1:]
 	}
 	if err == nil || errors.Is(err, errLost) {
 		change()

@@ -17,13 +17,13 @@ import (
 // attic is a journal that keeps no exports for a time.
 type attic struct {
 	journal.Store
-	trouble []error
+	faults []error
 }
 
 func (a *attic) PutExport(ctx context.Context, run, name string, data []byte) error {
-	if len(a.trouble) > 0 {
-		err := a.trouble[0]
-		a.trouble = a.trouble[1:]
+	if len(a.faults) > 0 {
+		err := a.faults[0]
+		a.faults = a.faults[1:]
 		return err
 	}
 	return a.Store.PutExport(ctx, run, name, data)
@@ -34,23 +34,23 @@ func (a *attic) PutExport(ctx context.Context, run, name string, data []byte) er
 func TestWhatCannotBeKeptFailsItsStepAlone(t *testing.T) {
 	busy := apierr.New(apierr.Transient, "503")
 	for name, row := range map[string]struct {
-		trouble []error
-		keep    func(context.Context, runbook.Run) error
-		ends    runbook.Outcome
-		reason  string
+		faults []error
+		keep   func(context.Context, runbook.Run) error
+		ends   runbook.Outcome
+		reason string
 	}{
-		"an export on a full disk": {trouble: []error{errFull}, ends: runbook.Failed,
+		"an export on a full disk": {faults: []error{errFull}, ends: runbook.Failed,
 			reason: `step hang-sign: keeping export "deeds" of run "run-1": no space left on device`,
 			keep: func(ctx context.Context, run runbook.Run) error {
 				return run.Export(ctx, "deeds", []byte("whose house it is"))
 			}},
-		"an export while its backend stumbles is tried again": {trouble: []error{busy, busy}, ends: runbook.Remediated,
+		"an export while its backend stumbles is tried again": {faults: []error{busy, busy}, ends: runbook.Remediated,
 			keep: func(ctx context.Context, run runbook.Run) error {
 				return run.Export(ctx, "deeds", []byte("whose house it is"))
 			}},
 		"an export without a name": {ends: runbook.Failed, reason: `invalid export ""`,
 			keep: func(ctx context.Context, run runbook.Run) error { return run.Export(ctx, "", nil) }},
-		"a note whose secret can't be kept": {trouble: []error{errFull}, ends: runbook.Failed,
+		"a note whose secret can't be kept": {faults: []error{errFull}, ends: runbook.Failed,
 			reason: "no space left on device",
 			keep: func(ctx context.Context, run runbook.Run) error {
 				return run.Note(ctx, "key", map[string]string{"password": "hunter2"})
@@ -64,7 +64,7 @@ func TestWhatCannotBeKeptFailsItsStepAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *bench, _ *site) {
-				b.Engine.Journal = &attic{b.Journal, row.trouble}
+				b.Engine.Journal = &attic{b.Journal, row.faults}
 				book := b.book()
 				apply := book.Steps[0].Apply
 				book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {

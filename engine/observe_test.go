@@ -116,7 +116,7 @@ func TestRecordThatIsLostWhileAStepIsObservedEndsTheRun(t *testing.T) {
 func TestBlindnessAfterAnIntentIsAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{errLost}
+		b.faults["hang-sign"] = []error{errLost}
 		book := b.book()
 		observe := book.Steps[0].Observe
 		book.Steps[0].Observe = func(ctx context.Context, run runbook.Run) runbook.Observation {

@@ -107,8 +107,8 @@ func TestTimeIsThatOfTheEnginesClock(t *testing.T) {
 		scaled := clock.NewScaled(speed)
 		b.Clock = scaled
 		began, felt := time.Now(), scaled.Now()
-		b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
-		b.trouble["switch-off"] = []error{errLost}
+		b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+		b.faults["switch-off"] = []error{errLost}
 		book := b.book()
 		book.Checks = append(book.Checks, runbook.Guard{Name: "blind", Evaluate: never})
 		book.Budget = 10 * time.Minute

@@ -72,7 +72,7 @@ func TestErrorsAreJournaledAsWhatTheyMean(t *testing.T) {
 					b := newBench(t)
 					book := b.book()
 					if where == "apply" {
-						b.trouble["hang-sign"] = []error{err}
+						b.faults["hang-sign"] = []error{err}
 					} else {
 						book.Steps[0].Await = func(context.Context, runbook.Run) error { return err }
 					}

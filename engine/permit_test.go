@@ -50,7 +50,7 @@ func TestPermitLastsAsLongAsItsStepSays(t *testing.T) {
 // TestPermitIsForApplyAlone: whatever else a runbook's code does, it changes nothing.
 func TestPermitIsForApplyAlone(t *testing.T) {
 	b := newBench(t)
-	b.trouble["hang-sign"] = []error{errStuck}
+	b.faults["hang-sign"] = []error{errStuck}
 	book := b.book()
 	carried := map[string]bool{}
 	note := func(what string, ctx context.Context) {
@@ -87,7 +87,7 @@ func TestPermitIsForApplyAlone(t *testing.T) {
 func TestEachAttemptHasItsOwnPermit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
+		b.faults["hang-sign"] = []error{apierr.New(apierr.Throttled, "429")}
 		book := b.book()
 		var permits []runbook.Permit
 		apply := book.Steps[0].Apply
@@ -188,7 +188,7 @@ func TestLeaseLostBeforeAChangeAnnouncesNothing(t *testing.T) {
 // TestLeaseLostInARollbackEndsIt without a word in the record.
 func TestLeaseLostInARollbackEndsIt(t *testing.T) {
 	b := newBench(t)
-	b.trouble["switch-off"] = []error{errStuck}
+	b.faults["switch-off"] = []error{errStuck}
 	book := b.book()
 	book.Steps[0].Rollback.Observe = func(ctx context.Context, _ runbook.Run) runbook.Observation {
 		if err := b.usurp(ctx, book.Target.ID); err != nil {

@@ -101,7 +101,7 @@ func TestPreflightThatDoesNotEndWellEndsTheRun(t *testing.T) {
 				}
 			}},
 		"it is refused": {ends: runbook.Failed, want: "put-ladder-away: stuck", calls: 1,
-			spoil: func(b *bench, _ *runbook.Step) { b.trouble["put-ladder-away"] = []error{errStuck} }},
+			spoil: func(b *bench, _ *runbook.Step) { b.faults["put-ladder-away"] = []error{errStuck} }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -198,7 +198,7 @@ func TestPlanOfAnOpenRunIsWhatIsLeft(t *testing.T) {
 				return book
 			}},
 		"a rollback: it asks nothing": {sees: no, open: func(b *bench) {
-			b.trouble["switch-off"], b.trouble["take-sign-in"] = []error{errStuck}, []error{errStuck}
+			b.faults["switch-off"], b.faults["take-sign-in"] = []error{errStuck}, []error{errStuck}
 			b.run(b.book())
 		}},
 		"nothing but the checks": {open: func(b *bench) {

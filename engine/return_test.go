@@ -35,7 +35,7 @@ func TestFailurePastTheReturnParksAndUndoesNothing(t *testing.T) {
 }
 
 func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
-	for name, trouble := range map[string]error{
+	for name, fault := range map[string]error{
 		"denied":    apierr.New(apierr.Denied, "403"),
 		"throttled": apierr.New(apierr.Throttled, "429"),
 		"preempted": apierr.New(apierr.Conflict, "preempted"),
@@ -48,7 +48,7 @@ func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
 				book := b.book()
 				book.Steps[1].Await = func(context.Context, runbook.Run) error {
 					if waited++; waited == 1 {
-						return trouble
+						return fault
 					}
 					return nil
 				}
@@ -70,7 +70,7 @@ func TestAnAcceptedChangeIsNotForgottenWhenWaitingForItFails(t *testing.T) {
 func TestRefusedAtThePointOfNoReturnAndThenMendedByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["switch-off"] = []error{apierr.New(apierr.Conflict, "409"), apierr.New(apierr.Conflict, "409")}
+		b.faults["switch-off"] = []error{apierr.New(apierr.Conflict, "409"), apierr.New(apierr.Conflict, "409")}
 		began := time.Now()
 		b.sees = func() runbook.Finding {
 			if time.Since(began) > 8*time.Second {

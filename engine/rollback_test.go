@@ -100,8 +100,8 @@ func TestFailureIsTakenBack(t *testing.T) {
 func TestRollbackThatFailsParksAndIsFinishedOnResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		b.trouble["take-sign-in"] = []error{apierr.New(apierr.Terminal, "ladder gone")}
-		b.trouble["switch-off"] = []error{errStuck}
+		b.faults["take-sign-in"] = []error{apierr.New(apierr.Terminal, "ladder gone")}
+		b.faults["switch-off"] = []error{errStuck}
 		result := b.run(b.book())
 		expect(t, result, runbook.NeedsAttention,
 			"step switch-off: stuck; and what step hang-sign did could not be rolled back: step take-sign-in: ladder gone")
@@ -148,7 +148,7 @@ func TestFinishedRollbackIsNotRepeated(t *testing.T) {
 // TestRollbackHasConditionsOfItsOwn: what a person changed meanwhile is not undone.
 func TestRollbackHasConditionsOfItsOwn(t *testing.T) {
 	b := newBench(t)
-	b.trouble["switch-off"] = []error{errStuck}
+	b.faults["switch-off"] = []error{errStuck}
 	book := b.book()
 	book.Steps[0].Rollback.Preconditions = []runbook.Guard{answer("our-sign", runbook.No("it is another sign"))}
 	result := b.run(book)
@@ -165,7 +165,7 @@ func TestUndecidableRollbackAsksItsOwnQuestion(t *testing.T) {
 		book.Steps[0].Rollback.Observe = func(context.Context, runbook.Run) runbook.Observation {
 			return runbook.Undecidable("Who took the sign?", "there are two signs")
 		}
-		b.trouble["switch-off"] = []error{errStuck}
+		b.faults["switch-off"] = []error{errStuck}
 		result := b.run(book)
 		expect(t, result, runbook.NeedsAttention, "could not be rolled back: step take-sign-in: there are two signs")
 		if result.Question != "Who took the sign?" || !result.Open {

@@ -94,7 +94,7 @@ func TestJournalTellsWhatARunDid(t *testing.T) {
 
 func TestJournalTellsWhatWasRolledBack(t *testing.T) {
 	b := newBench(t)
-	b.trouble["switch-off"] = []error{apierr.New(apierr.Terminal, "stuck")}
+	b.faults["switch-off"] = []error{apierr.New(apierr.Terminal, "stuck")}
 	b.run(b.book())
 	b.expectStory(
 		"opened", "evaluated start", "planned",
@@ -107,11 +107,11 @@ func TestJournalTellsWhatWasRolledBack(t *testing.T) {
 // neither a change nor so much as a look at the world.
 func TestRunStopsWhereItsRecordStops(t *testing.T) {
 	for name, row := range map[string]struct {
-		kind    journal.Kind
-		step    string
-		trouble map[string][]error
-		calls   []string // the changes that were made
-		asked   []string // what the world was asked
+		kind   journal.Kind
+		step   string
+		faults map[string][]error
+		calls  []string // the changes that were made
+		asked  []string // what the world was asked
 	}{
 		"the findings of the start": {kind: journal.Evaluated, asked: []string{"lamp-in-sight"}},
 		"the plan":                  {kind: journal.Planned, asked: []string{"lamp-in-sight"}},
@@ -120,17 +120,17 @@ func TestRunStopsWhereItsRecordStops(t *testing.T) {
 		"what became of a change": {kind: journal.Outcome, step: "hang-sign", calls: []string{"hang-sign"},
 			asked: []string{"lamp-in-sight", "lamp-in-sight", "hang-sign"}},
 		"that a change was refused for now": {kind: journal.Outcome, step: "hang-sign", calls: []string{"hang-sign"},
-			trouble: map[string][]error{"hang-sign": {apierr.New(apierr.Throttled, "429")}},
-			asked:   []string{"lamp-in-sight", "lamp-in-sight", "hang-sign"}},
+			faults: map[string][]error{"hang-sign": {apierr.New(apierr.Throttled, "429")}},
+			asked:  []string{"lamp-in-sight", "lamp-in-sight", "hang-sign"}},
 		"that it is rolled back": {kind: journal.RollingBack, calls: []string{"hang-sign", "switch-off"},
-			trouble: map[string][]error{"switch-off": {apierr.New(apierr.Terminal, "stuck")}},
+			faults: map[string][]error{"switch-off": {apierr.New(apierr.Terminal, "stuck")}},
 			asked: []string{"lamp-in-sight", "lamp-in-sight", "hang-sign", "lamp-in-sight",
 				"switch-off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, func(t *testing.T, b *bench, _ *site) {
 				b.failOn(row.kind, row.step)
-				b.trouble = row.trouble
+				b.faults = row.faults
 				result, err := b.Run(t.Context(), b.book(), engine.Options{})
 				if announced := len(row.calls) > 0; announced != result.Unrecorded || announced == errors.Is(err, errFull) {
 					t.Errorf("ended %+v, %v", result, err)

@@ -22,28 +22,28 @@ func (r round) Round() int { return r.number }
 // TestARoundSharesOneReading, which is taken anew in the next one, after a failure,
 // and when it was forgotten.
 func TestARoundSharesOneReading(t *testing.T) {
-	readings, trouble := 0, error(nil)
-	read := func(context.Context) (int, error) { readings++; return readings, trouble }
+	readings, fault := 0, error(nil)
+	read := func(context.Context) (int, error) { readings++; return readings, fault }
 	var shared runbook.Shared[int]
 	for _, row := range []struct {
-		round   int
-		trouble error
-		forget  bool
-		want    int
+		round  int
+		fault  error
+		forget bool
+		want   int
 	}{
 		{round: 1, want: 1},
 		{round: 1, want: 1},
-		{round: 2, trouble: errors.New("not now")},
+		{round: 2, fault: errors.New("not now")},
 		{round: 2, want: 3},
 		{round: 2, want: 3},
 		{round: 2, forget: true, want: 4},
 	} {
-		trouble = row.trouble
+		fault = row.fault
 		if row.forget {
 			shared.Reset()
 		}
 		got, err := shared.Get(t.Context(), round{number: row.round}, read)
-		if got != row.want || !errors.Is(err, row.trouble) {
+		if got != row.want || !errors.Is(err, row.fault) {
 			t.Errorf("round %d: %d, %v, want %d", row.round, got, err, row.want)
 		}
 	}

@@ -27,7 +27,7 @@ type mapping struct {
 // ReadConfig parses the configuration in a file. The error says that the file
 // could not be read at all; what is wrong with its content is in the list.
 func ReadConfig(path string) (*Config, diagnostic.List, error) {
-	content, err := readBounded(path)
+	content, err := ReadContent(path)
 	if err != nil {
 		return nil, nil, err
 	}

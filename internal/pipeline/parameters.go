@@ -98,5 +98,5 @@ func ReadNamed(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no regular file", path)
 	}
-	return readBounded(path)
+	return ReadContent(path)
 }

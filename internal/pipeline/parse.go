@@ -14,7 +14,7 @@ import (
 // Read parses the pipeline in a file. The error says that the file could not be
 // read at all; what is wrong with its content is in the list.
 func Read(path string) (*File, diagnostic.List, error) {
-	content, err := readBounded(path)
+	content, err := ReadContent(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,8 +39,9 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	return fileOf(&reading{path: path, facts: facts}, root), found
 }
 
-// readBounded reads no more of a file than is enough to say that it is too much.
-func readBounded(path string) ([]byte, error) {
+// ReadContent reads a pipeline without parsing it, and no more of it than is enough for Parse to say that it is too
+// large.
+func ReadContent(path string) ([]byte, error) {
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 // ReadTimings reads how long steps took: a YAML mapping of steps, such as
 // fleet/cluster, to durations, such as 12m30s.
 func ReadTimings(path string) (map[string]time.Duration, error) {
-	content, err := readBounded(path)
+	content, err := ReadContent(path)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func outputsOfTemplate(path string) ([]string, bool) {
 	if filepath.Ext(path) != ".json" {
 		return nil, false
 	}
-	content, err := readBounded(path)
+	content, err := ReadContent(path)
 	if err != nil {
 		return nil, false
 	}

@@ -16,8 +16,8 @@ import (
 // wedgedBut is the scenario wedged with more YAML.
 func wedgedBut(t *testing.T, more string) azuresim.Scenario {
 	t.Helper()
-	scenario, err := azuresim.Parse("trouble", []byte(`
-shows: trouble
+	scenario, err := azuresim.Parse("faults", []byte(`
+shows: faults
 expect: remediated
 inputs: {pool: system}
 clusterState: Failed
@@ -31,9 +31,9 @@ pools:
 	return scenario
 }
 
-// TestTroubleWhileWaiting: the change was accepted, and then the answers to our
+// TestFaultsWhileWaiting: the change was accepted, and then the answers to our
 // questions go wrong. No run may forget that it deleted the pool.
-func TestTroubleWhileWaiting(t *testing.T) {
+func TestFaultsWhileWaiting(t *testing.T) {
 	fault := func(format string, args ...any) string { return "faults: [" + fmt.Sprintf(format, args...) + "]\n" }
 	const serverError = "{serverError: {match: {%s}, first: 10000, status: 503}}"
 	for name, more := range map[string]string{
