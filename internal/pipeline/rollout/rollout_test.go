@@ -20,7 +20,8 @@ func TestAsParallelAsTheGraphAllows(t *testing.T) {
 		if took := time.Since(began); took != 3*time.Minute {
 			t.Errorf("took %s", took)
 		}
-		if result.Open || b.most != 2 || slices.Index(b.calls, "a") > 1 || b.calls[4] != "d" {
+		// e may still be ending at the instant at which a lets b and c begin.
+		if result.Open || b.most < 2 || b.most > 3 || slices.Index(b.calls, "a") > 1 || b.calls[4] != "d" {
 			t.Errorf("open %v, %d at once, %v", result.Open, b.most, b.calls)
 		}
 	})
