@@ -19,6 +19,7 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 	if len(results) == 0 {
 		return failure
 	}
+	results = e.app.ownHints(results)
 	for _, result := range results {
 		e.app.exit = max(e.app.exit, exitOf(result.Outcome))
 		e.app.began = e.app.began || e.verb == act && result.Run != ""
@@ -62,6 +63,23 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 	}
 	fmt.Fprintln(e.app.stdout, says)
 	return failure
+}
+
+// ownHints has the hints of results name this program. Records keep them as they were written.
+func (a *app) ownHints(results []engine.Result) []engine.Result {
+	own := slices.Clone(results)
+	for i := range own {
+		own[i].Reason, own[i].Question = a.ownCommands(own[i].Reason), a.ownCommands(own[i].Question)
+		own[i].Warnings = slices.Clone(own[i].Warnings)
+		for j, warning := range own[i].Warnings {
+			own[i].Warnings[j] = a.ownCommands(warning)
+		}
+		own[i].Findings = slices.Clone(own[i].Findings)
+		for j, finding := range own[i].Findings {
+			own[i].Findings[j].Reason = a.ownCommands(finding.Reason)
+		}
+	}
+	return own
 }
 
 func (e *invocation) kind() string {

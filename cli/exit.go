@@ -86,6 +86,7 @@ func (a *app) ownCommands(line string) string {
 	own := a.name() + " "
 	return strings.NewReplacer(
 		"hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own,
+		"(salve ", "("+own,
 	).Replace(line)
 }
 

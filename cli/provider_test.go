@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"salve/engine"
 	"salve/internal/kubetest"
 	"salve/runbook"
 )
@@ -215,5 +216,28 @@ func TestPanicIsNeverExitCodeTwo(t *testing.T) {
 				t.Errorf("exit code %d: %s", code, stderr)
 			}
 		})
+	}
+}
+
+// TestHintsOfResultsNameTheProgram that prints them: a site's own has another name than salve.
+func TestHintsOfResultsNameTheProgram(t *testing.T) {
+	a := &app{program: Options{Name: "site"}}
+	recorded := []engine.Result{{
+		Reason: "an open run. hint: salve resume 1", Question: "Who? (salve runs show 1)",
+		Warnings: []string{"lost. hint: salve runs show 1, then salve runs abandon 1"},
+		Findings: []runbook.Finding{{Reason: "older. hint: salve resume 1"}},
+	}}
+	own := a.ownHints(recorded)[0]
+	for want, got := range map[string]string{
+		"an open run. hint: site resume 1": own.Reason, "Who? (site runs show 1)": own.Question,
+		"lost. hint: site runs show 1, then site runs abandon 1": own.Warnings[0],
+		"older. hint: site resume 1":                             own.Findings[0].Reason,
+	} {
+		if got != want {
+			t.Errorf("it says %q instead of %q", got, want)
+		}
+	}
+	if !strings.Contains(recorded[0].Warnings[0], "salve") || !strings.Contains(recorded[0].Findings[0].Reason, "salve") {
+		t.Error("the result itself was changed")
 	}
 }
