@@ -197,3 +197,13 @@ func TestClusterSucceeded(t *testing.T) {
 		})
 	}
 }
+
+// TestMissingPoolNamesThoseThatAreThere, in the order in which people look for them.
+func TestMissingPoolNamesThoseThatAreThere(t *testing.T) {
+	seen := readingOfPools(azure.Pool{Name: "zeta"}, azure.Pool{Name: "alpha"})
+	got := poolMissing(seen)
+	expectFinding(t, got, needsAttention)
+	if !strings.HasSuffix(got.Reason, "the cluster has: alpha, zeta") {
+		t.Errorf("it says %q", got.Reason)
+	}
+}
