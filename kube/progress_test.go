@@ -29,6 +29,8 @@ func TestAPodThatNoLongerWaitsIsNotCountedAsBlocked(t *testing.T) {
 		"its eviction was accepted": {func(d *drainer, p *pod) {
 			d.handle(evictionResult{pod: p, outcome: evicted}, time.Time{})
 		}, "node-1: 1 pod left", ""},
+		"its eviction is being requested": {func(_ *drainer, p *pod) { p.stage, p.lastError, p.queue = evicting, "", nil },
+			"node-1: 1 pod left, 1 blocked by budget web in team", "eviction not answered yet"},
 		"somebody else deleted it": {func(d *drainer, p *pod) { d.markDeleted(p) }, "node-1: 0 pods left", "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
