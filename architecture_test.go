@@ -54,6 +54,7 @@ var rooms = map[string][]string{
 	"internal/endtoend":               {},
 	"internal/kubetest/cluster":       {"internal/kubetest"},
 	"internal/kubetest":               {},
+	"internal/prow":                   {},
 	"internal/prow/config":            {"internal/diagnostic"},
 	"internal/pipeline/build":         {"internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/program", "internal/pipeline/shell"},
 	"internal/pipeline/process":       {"internal/backoff", "internal/clock"},
