@@ -108,7 +108,8 @@ func (r *reader) decorationBasis(d *Decoration, f field) bool {
 	}
 	return slices.Contains([]string{"timeout", "grace_period", "resources", "ssh_host_fingerprints", "blobless_fetch",
 		"github_api_endpoints", "github_app_id", "censor_secrets", "censoring_options", "upload_ignores_interrupts",
-		"set_limit_equals_memory_request", "default_memory_request", "run_as_user", "run_as_group", "fs_group"}, f.name)
+		"set_limit_equals_memory_request", "default_memory_request", "run_as_user", "run_as_group", "fs_group",
+		"sparse_checkout_files", "scheduling_options"}, f.name)
 }
 
 func (r *reader) utilityImages(images *utilityImages, f field) bool {

@@ -125,7 +125,7 @@ func (r *reader) periodic(job *Job, f field) bool {
 		job.Interval = r.text(f)
 	case "minimum_interval":
 		job.MinimumInterval = r.text(f)
-	case "tags":
+	case "tags", "retry":
 	default:
 		return false
 	}
@@ -143,7 +143,7 @@ func (r *reader) ref(node *yaml.Node, path string) Ref {
 		case "base_ref":
 			ref.BaseRef = r.text(f)
 		case "repo_link", "base_sha", "base_link", "pulls", "path_alias", "workdir", "clone_uri", "skip_submodules",
-			"clone_depth", "skip_fetch_head", "blobless_fetch":
+			"clone_depth", "skip_fetch_head", "blobless_fetch", "sparse_checkout_files":
 		default:
 			return false
 		}
