@@ -167,4 +167,11 @@ func TestTimeoutsOfPlank(t *testing.T) {
 		p.PodUnscheduledTimeout != 5*time.Minute || p.Position.Line != 1 {
 		t.Errorf("%+v", p)
 	}
+	for name, text := range map[string]string{"60m": job("a"), "3m": job("a", "decorate: true", "decoration_config: {"+
+		utilities+", pod_pending_timeout: 3m}")} {
+		c := sound(t, files{"config.yaml": "plank:\n  pod_pending_timeout: 60m\n" + text})
+		if want, err := time.ParseDuration(name); err != nil || c.PendingTimeout(c.Jobs()[0]) != want {
+			t.Errorf("%v, want %s", c.PendingTimeout(c.Jobs()[0]), name)
+		}
+	}
 }

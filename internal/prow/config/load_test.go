@@ -201,6 +201,26 @@ func TestAliasesAreBounded(t *testing.T) {
 	}
 }
 
+// TestAliasesRepeatNothing: what is wrong in an anchor is said once, and a job that is
+// repeated without end is not read without end.
+func TestAliasesRepeatNothing(t *testing.T) {
+	loaded := files{"config.yaml": "presubmits:\n  o/r:\n  - &job {name: a, x: 1, y: 2, y: 3, spec: {containers: [{}]}}\n" +
+		strings.Repeat("  - *job\n", 100)}.load()
+	dropped := 0
+	for _, d := range loaded.Diagnostics {
+		if d.Rule == config.RuleDropped {
+			dropped++
+		}
+	}
+	if dropped != 1 || len(loaded.Partial().UnknownFields) != 3 {
+		t.Errorf("%d duplicates, %d unknown fields", dropped, len(loaded.Partial().UnknownFields))
+	}
+	many := files{"config.yaml": "periodics:\n- &j {}\n" + strings.Repeat("- *j\n", 60_000)}.load()
+	if !many.Incomplete() {
+		t.Error("60,000 jobs in a file")
+	}
+}
+
 func TestAFileHasALargestSize(t *testing.T) {
 	for name, content := range map[string]string{
 		"plain":      strings.Repeat("# comment\n", 2_000_000),
@@ -228,6 +248,7 @@ func TestWhatProwDrops(t *testing.T) {
 	loaded := files{
 		"config.yaml": "pod_namespace: a\npod_namespace: b\ndeck: {anything: 1}\nprow_ignored: [x]\nsinker: {}\n",
 		"jobs/a.yaml": job("first", "alwys_run: true") + "---\n" + job("second"),
+		"jobs/b.yaml": "decorate_all_jobs: true\n",
 	}.load()
 	c, err := loaded.Config()
 	if err != nil {
@@ -243,7 +264,7 @@ func TestWhatProwDrops(t *testing.T) {
 		}
 		places = append(places, d.Position.String())
 	}
-	if want := []string{"config.yaml:2:1", "jobs/a.yaml:6:1"}; !slices.Equal(places, want) {
+	if want := []string{"config.yaml:2:1", "jobs/a.yaml:6:1", "jobs/b.yaml:1:1"}; !slices.Equal(places, want) {
 		t.Errorf("%v", loaded.Diagnostics)
 	}
 	if len(c.UnknownFields) != 1 || c.UnknownFields[0].Path != "presubmits.org/repo[0].alwys_run" ||

@@ -45,6 +45,7 @@ presubmits:
       imagePullSecrets: [{name: pull}]
       containers:
       - image: registry/image:tag
+        args: [-C, src]
         command: [make]
         env:
         - {name: PLAIN, value: x}
@@ -89,6 +90,9 @@ presubmits:
 	}
 	if len(unit.Pod.Images) != 1 || unit.Pod.Images[0].Value != "registry/image:tag" || unit.Pod.Images[0].Position.Line != 17 {
 		t.Errorf("%+v", unit.Pod.Images)
+	}
+	if !slices.Equal(unit.Pod.Words, []string{"make", "-C", "src"}) {
+		t.Errorf("%v", unit.Pod.Words)
 	}
 	if len(c.UnknownFields) != 0 {
 		t.Errorf("%+v", c.UnknownFields)
