@@ -26,9 +26,11 @@ type Branch struct {
 
 func (b Branch) String() string { return b.Repo.String() + "=" + b.Name }
 
-// checkBranchName refuses what can't be a branch, or would mean another path.
+// checkBranchName refuses what can't be a branch (https://git-scm.com/docs/git-check-ref-format) and would mean another
+// path.
 func checkBranchName(name string) error {
-	if name == "" || len(name) > 1000 || strings.Trim(name, ".") == "" || strings.ContainsFunc(name, isControl) {
+	if name == "" || len(name) > 1000 || name == "." || strings.Contains(name, "..") ||
+		strings.ContainsFunc(name, isControl) {
 		return apierr.New(apierr.Terminal, "invalid branch name %q", short(name))
 	}
 	return nil
