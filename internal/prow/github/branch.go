@@ -119,8 +119,8 @@ type Commit struct {
 	Committed time.Time
 }
 
-// HeadCommits reads the latest commits of a branch, the head first: n at most, and 100 at most. Fewer means that the
-// branch has no more.
+// HeadCommits reads the latest commits of a branch as it was read, the head first: n at most, and 100 at most. Fewer
+// means that the branch has no more.
 func (c *Client) HeadCommits(ctx context.Context, branch Branch, n int) ([]Commit, error) {
 	if err := branch.seen(); err != nil {
 		return nil, err
@@ -129,21 +129,21 @@ func (c *Client) HeadCommits(ctx context.Context, branch Branch, n int) ([]Commi
 		return nil, apierr.New(apierr.Terminal, "head commits: %d is not between 1 and %d", n, perPage)
 	}
 	doing := fmt.Sprintf("reading the head commits of %s", branch)
-	query := url.Values{"sha": {branch.Name}, "per_page": {strconv.Itoa(n)}}
+	query := url.Values{"sha": {branch.SHA}, "per_page": {strconv.Itoa(n)}}
 	var page []*gogithub.RepositoryCommit
 	if _, err := c.get(ctx, doing, branch.Repo.path("commits")+"?"+query.Encode(), &page); err != nil {
 		return nil, err
 	}
-	if len(page) == 0 {
-		return nil, fmt.Errorf("%s: %w", doing, apierr.New(apierr.Transient, "a branch with head %s has no commit",
-			branch.SHA))
-	}
 	var all []Commit
 	for _, one := range page {
 		if !isSHA(one.GetSHA()) {
-			return nil, fmt.Errorf("%s: %w", doing, otherObject("commits of", branch.String(), one.GetSHA()))
+			return nil, fmt.Errorf("%s: %w", doing, otherObject("commits of", branch.SHA, one.GetSHA()))
 		}
 		all = append(all, Commit{SHA: one.GetSHA(), Committed: one.GetCommit().GetCommitter().GetDate().Time})
+	}
+	if len(all) == 0 || len(all) > n || all[0].SHA != branch.SHA {
+		return nil, fmt.Errorf("%s: %w", doing, apierr.New(apierr.Transient,
+			"unexpected answer: %d commits that do not begin with %s", len(all), branch.SHA))
 	}
 	return all, nil
 }

@@ -24,6 +24,8 @@ var ErrNotProtected = errors.New("branch not protected")
 type MovedError struct {
 	// Path is what was asked for, Location is where GitHub pointed to.
 	Path, Location string
+	// Repo is the repository's new name; zero when it was not asked for, as Repository does.
+	Repo Repo
 }
 
 func (e *MovedError) Error() string {
@@ -125,7 +127,11 @@ func (c *Client) refusal(response *http.Response, message string) *apierr.Error 
 	case status >= 400 && status < 500:
 		return is(apierr.Terminal, "refused: %s", said)
 	}
-	return is(apierr.Transient, "server error: %s", said)
+	stumbled := is(apierr.Transient, "server error: %s", said)
+	if response.Header.Get("Retry-After") != "" {
+		stumbled.RetryAfter = c.retryAfter(response.Header)
+	}
+	return stumbled
 }
 
 // forbidden tells the kinds of 403 and 429 apart.

@@ -213,7 +213,7 @@ func TestPullRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := github.PullRequest{
-			Repo: widgets, Number: 7, Title: "Fix [31m it", Author: "jo", Association: "NONE", Open: true, Draft: true,
+			Repo: widgets, Number: 7, Title: "Fix\x1b[31m it", Author: "jo", Association: "NONE", Open: true, Draft: true,
 			Labels: []string{"lgtm", "approved"}, Base: "main", BaseSHA: githubsim.SHA("kube/widgets main"),
 			HeadSHA: githubsim.SHA("seven"), HeadRepo: github.Repo{Owner: "jo", Name: "widgets"},
 			Created: got.Created, Updated: got.Updated, MergeState: github.MergeDraft,

@@ -134,13 +134,15 @@ func (c *Client) change(ctx context.Context, doing, method, path string, body an
 // space keeps the interval between changes. Nothing was sent when it fails.
 func (c *Client) space(ctx context.Context) error {
 	c.changes.Lock()
-	defer c.changes.Unlock()
-	if !c.lastChange.IsZero() {
-		if err := clock.Sleep(ctx, c.clock, c.interval-c.clock.Since(c.lastChange)); err != nil {
-			return &apierr.Error{Class: apierr.Throttled, Err: fmt.Errorf("nothing was sent: %w", err)}
-		}
+	turn := c.clock.Now()
+	if next := c.lastChange.Add(c.interval); next.After(turn) {
+		turn = next
 	}
-	c.lastChange = c.clock.Now()
+	c.lastChange = turn
+	c.changes.Unlock()
+	if err := clock.Sleep(ctx, c.clock, turn.Sub(c.clock.Now())); err != nil {
+		return &apierr.Error{Class: apierr.Throttled, Err: fmt.Errorf("nothing was sent: %w", err)}
+	}
 	return nil
 }
 

@@ -35,7 +35,7 @@ type Context struct {
 	App int64
 	// Reporter is the login of who posted a status, or the slug of the app of a check run.
 	Reporter, Description, URL string
-	// Updated is when it was reported.
+	// Updated is when a status was posted, and when a check run began.
 	Updated time.Time
 }
 

@@ -194,7 +194,8 @@ func TestRenamedRepositorySaysSo(t *testing.T) {
 		b := newBench(t, w)
 		_, err := b.client.Repository(t.Context(), github.Repo{Owner: "kube", Name: "old"})
 		var moved *github.MovedError
-		if !errors.As(err, &moved) || !strings.Contains(moved.Location, "/repositories/") {
+		if !errors.As(err, &moved) || moved.Repo.String() != "kube/gadgets" ||
+			!strings.Contains(err.Error(), "now kube/gadgets") {
 			t.Error(err)
 		}
 	})
