@@ -141,7 +141,8 @@ func TestSecondaryLimitHoldsEverythingBack(t *testing.T) {
 				if apierr.ClassOf(err) != apierr.Throttled {
 					t.Errorf("read in the pause: %v", err)
 				}
-				if _, err = b.client.SetProtection(permitted(t), branch, github.Settings{}); apierr.ClassOf(err) != apierr.Throttled {
+				_, err = b.client.SetProtection(permitted(t), branch, github.Settings{})
+				if apierr.ClassOf(err) != apierr.Throttled {
 					t.Errorf("changed in the pause: %v", err)
 				}
 				if len(b.sim.Calls()) != asked || b.client.Remaining().PausedUntil.IsZero() {

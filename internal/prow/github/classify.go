@@ -14,7 +14,7 @@ import (
 )
 
 // ErrHidden is a 404 that may be the lack of a thing or of rights: GitHub does not tell
-// (https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#404-not-found-for-an-existing-resource).
+// (https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api).
 var ErrHidden = errors.New("not found, or the token may not see it")
 
 // ErrNotProtected is GitHub's word that a branch has no classic protection.

@@ -19,7 +19,7 @@ import (
 const DefaultBaseURL = "https://api.github.com/"
 
 // changeInterval is what GitHub asks for between two changes of one client
-// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests).
+// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
 const changeInterval = time.Second
 
 // Options say how to reach GitHub.

@@ -284,7 +284,8 @@ func TestHeadCommits(t *testing.T) {
 		repo.Branch("main").Head = githubsim.SHA("commit 0")
 		b := newBench(t, w)
 		got, err := b.client.HeadCommits(t.Context(), b.branch(t, "main"), 20)
-		if err != nil || len(got) != 20 || got[0].SHA != githubsim.SHA("commit 0") || got[19].SHA != githubsim.SHA("commit 19") {
+		first, last := githubsim.SHA("commit 0"), githubsim.SHA("commit 19")
+		if err != nil || len(got) != 20 || got[0].SHA != first || got[19].SHA != last {
 			t.Errorf("%d: %+v, %v", len(got), got, err)
 		}
 	})
@@ -336,14 +337,16 @@ func TestRepositoryAndIdentity(t *testing.T) {
 			t.Errorf("%+v", repo.Rights)
 		}
 		who, err := b.client.Identity(t.Context())
-		if diff := cmp.Diff(github.Identity{Login: "root", Scopes: []string{"repo", "read:org"}}, who); err != nil || diff != "" {
+		want := github.Identity{Login: "root", Scopes: []string{"repo", "read:org"}}
+		if diff := cmp.Diff(want, who); err != nil || diff != "" {
 			t.Errorf("%v, %s", err, diff)
 		}
 		if _, err := newClient(t, b.sim, as("app")).Identity(t.Context()); apierr.ClassOf(err) != apierr.Denied {
 			t.Errorf("an installation: %v", err)
 		}
 		hidden := github.Repo{Owner: "kube", Name: "secret"}
-		if _, err := newClient(t, b.sim, as("outsider")).Repository(t.Context(), hidden); apierr.ClassOf(err) != apierr.Denied {
+		_, err = newClient(t, b.sim, as("outsider")).Repository(t.Context(), hidden)
+		if apierr.ClassOf(err) != apierr.Denied {
 			t.Errorf("a hidden repository: class %s: %v", apierr.ClassOf(err), err)
 		}
 	})

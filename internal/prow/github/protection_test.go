@@ -26,7 +26,9 @@ func full() *githubsim.Protection {
 			Bypass:    &githubsim.Actors{Apps: []string{"releaser"}}, DismissStale: true, RequireCodeOwners: true,
 			RequireLastPushApproval: true, Approvals: 2,
 		},
-		Restrictions:          &githubsim.Actors{Users: []string{"root"}, Teams: []string{"leads"}, Apps: []string{"releaser"}},
+		Restrictions: &githubsim.Actors{
+			Users: []string{"root"}, Teams: []string{"leads"}, Apps: []string{"releaser"},
+		},
 		RequiredLinearHistory: true, AllowForcePushes: true, AllowDeletions: true, BlockCreations: true,
 		RequiredConversationResolution: true, LockBranch: true, AllowForkSyncing: true, RequiredSignatures: true,
 	}

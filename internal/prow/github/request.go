@@ -148,7 +148,9 @@ func (c *Client) space(ctx context.Context) error {
 
 // eachPage reads a list page by page until GitHub has said that there is no more: by a page that isn't full and has no
 // next one. A page that fails is an error, and so is a list longer than the bound.
-func eachPage[T any](ctx context.Context, c *Client, doing, path string, query url.Values, each func(T) (int, error)) error {
+func eachPage[T any](
+	ctx context.Context, c *Client, doing, path string, query url.Values, each func(T) (int, error),
+) error {
 	if query == nil {
 		query = url.Values{}
 	}

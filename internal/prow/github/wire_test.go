@@ -78,7 +78,8 @@ func TestNamesThatMeanAnotherPathAreRefused(t *testing.T) {
 			t.Errorf("%q is read as %v", text, repo)
 		}
 	}
-	if _, err := b.client.Repository(t.Context(), github.Repo{Owner: "..", Name: "x"}); apierr.ClassOf(err) != apierr.Terminal {
+	_, err := b.client.Repository(t.Context(), github.Repo{Owner: "..", Name: "x"})
+	if apierr.ClassOf(err) != apierr.Terminal {
 		t.Error(err)
 	}
 	if calls := b.sim.Calls(); len(calls) != 0 {

@@ -107,7 +107,8 @@ func TestGoGitHubSeesRefusals(t *testing.T) {
 		t.Errorf("secondary limit: %v", err)
 	}
 	sim.Limit("root", 0)
-	_, _, err = clientOf(t, strings.TrimSuffix(client.BaseURL(), "/"), "root-token").Repositories.Get(ctx, "kube", "widgets")
+	fresh := clientOf(t, strings.TrimSuffix(client.BaseURL(), "/"), "root-token")
+	_, _, err = fresh.Repositories.Get(ctx, "kube", "widgets")
 	var limited *gogithub.RateLimitError
 	if !errors.As(err, &limited) || limited.Rate.Limit != 5000 || limited.Rate.Remaining != 0 {
 		t.Errorf("primary limit: %v", err)
@@ -226,7 +227,8 @@ func TestGoGitHubComments(t *testing.T) {
 	w.Repo("kube/widgets").Pull(5)
 	_, client := serve(t, w, "robot-token")
 	ctx := t.Context()
-	written, _, err := client.Issues.CreateComment(ctx, "kube", "widgets", 5, gogithub.IssueCommentRequest{Body: "/retest"})
+	written, _, err := client.Issues.CreateComment(ctx, "kube", "widgets", 5,
+		gogithub.IssueCommentRequest{Body: "/retest"})
 	if err != nil || written.GetUser().GetLogin() != "robot" {
 		t.Fatalf("%+v, %v", written, err)
 	}

@@ -87,9 +87,10 @@ func (c *call) viewActors(a *Actors, view object) object {
 
 // viewBranch is a branch of a list, or whole.
 func (c *call) viewBranch(name string, branch *Branch) object {
+	commit := fmt.Sprintf("%s/repos/%s/commits/%s", c.base, c.fullName(), branch.Head)
 	view := object{
 		"name":      name,
-		"commit":    object{"sha": branch.Head, "url": fmt.Sprintf("%s/repos/%s/commits/%s", c.base, c.fullName(), branch.Head)},
+		"commit":    object{"sha": branch.Head, "url": commit},
 		"protected": branch.Protection != nil || len(c.rulesFor(name)) > 0,
 	}
 	protection := object{"enabled": branch.Protection != nil, "required_status_checks": object{

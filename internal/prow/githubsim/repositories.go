@@ -267,10 +267,14 @@ func isCollaborator(c *call, arguments []string) *reply {
 }
 
 func listRepositoryTeams(c *call, _ []string) *reply {
-	words := map[string]string{"read": "pull", "triage": "triage", "write": "push", "maintain": "maintain", "admin": "admin"}
+	words := map[string]string{"read": "pull", "write": "push"}
 	var all []object
 	for _, slug := range sortedKeys(c.repo.Teams) {
-		all = append(all, c.viewTeam(slug, words[c.repo.Teams[slug]]))
+		permission := c.repo.Teams[slug]
+		if word, ok := words[permission]; ok {
+			permission = word
+		}
+		all = append(all, c.viewTeam(slug, permission))
 	}
 	return listed(c, all)
 }

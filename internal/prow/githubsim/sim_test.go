@@ -52,10 +52,17 @@ func ask(t *testing.T, sim *githubsim.Server, method, path, token, body string) 
 // TestMergeStates: what GitHub says about a pull request.
 func TestMergeStates(t *testing.T) {
 	app, other := int64(1), int64(2)
-	green := githubsim.Status{Context: "unit", State: "success"}
-	run := func(conclusion string, app int64) githubsim.CheckRun {
-		return githubsim.CheckRun{Name: "unit", Status: "completed", Conclusion: conclusion, AppID: app}
+	unit := githubsim.Require("unit")
+	status := func(context, state string) githubsim.Commit {
+		return githubsim.Commit{Statuses: []githubsim.Status{{Context: context, State: state}}}
 	}
+	run := func(conclusion string, app int64) githubsim.Commit {
+		return githubsim.Commit{CheckRuns: []githubsim.CheckRun{
+			{Name: "unit", Status: "completed", Conclusion: conclusion, AppID: app},
+		}}
+	}
+	both := run("failure", 1)
+	both.Statuses = status("unit", "success").Statuses
 	for name, row := range map[string]struct {
 		required *githubsim.Protection
 		ruleset  string
@@ -64,19 +71,17 @@ func TestMergeStates(t *testing.T) {
 		want     string
 	}{
 		"nothing is required":              {want: "clean"},
-		"a required context is missing":    {required: githubsim.Require("unit"), want: "blocked"},
+		"a required context is missing":    {required: unit, want: "blocked"},
+		"a required context is green":      {required: unit, commit: status("unit", "success"), want: "clean"},
 		"a ruleset's context is missing":   {ruleset: "unit", want: "blocked"},
-		"a ruleset's context is green":     {ruleset: "unit", commit: githubsim.Commit{Statuses: []githubsim.Status{green}}, want: "clean"},
-		"a required context is green":      {required: githubsim.Require("unit"), commit: githubsim.Commit{Statuses: []githubsim.Status{green}}, want: "clean"},
-		"a check run serves as well":       {required: githubsim.Require("unit"), commit: githubsim.Commit{CheckRuns: []githubsim.CheckRun{run("skipped", 1)}}, want: "clean"},
-		"of both by one name both have to": {required: githubsim.Require("unit"), commit: githubsim.Commit{Statuses: []githubsim.Status{green}, CheckRuns: []githubsim.CheckRun{run("failure", 1)}}, want: "blocked"},
-		"the app that has to report": {required: pinned(&app), commit: githubsim.Commit{CheckRuns: []githubsim.CheckRun{run("success", app)}},
-			want: "clean"},
-		"another app": {required: pinned(&app), commit: githubsim.Commit{CheckRuns: []githubsim.CheckRun{run("success", other)}},
-			want: "blocked"},
-		"what is not required is red": {commit: githubsim.Commit{Statuses: []githubsim.Status{{Context: "x", State: "error"}}}, want: "unstable"},
-		"a conflict":                  {required: githubsim.Require("unit"), pull: githubsim.Pull{Conflict: true}, want: "dirty"},
-		"a draft":                     {required: githubsim.Require("unit"), pull: githubsim.Pull{Draft: true}, want: "draft"},
+		"a ruleset's context is green":     {ruleset: "unit", commit: status("unit", "success"), want: "clean"},
+		"a check run serves as well":       {required: unit, commit: run("skipped", 1), want: "clean"},
+		"of both by one name both have to": {required: unit, commit: both, want: "blocked"},
+		"the app that has to report":       {required: pinned(&app), commit: run("success", app), want: "clean"},
+		"another app":                      {required: pinned(&app), commit: run("success", other), want: "blocked"},
+		"what is not required is red":      {commit: status("x", "error"), want: "unstable"},
+		"a conflict":                       {required: unit, pull: githubsim.Pull{Conflict: true}, want: "dirty"},
+		"a draft":                          {required: unit, pull: githubsim.Pull{Draft: true}, want: "draft"},
 		"no approval": {required: &githubsim.Protection{RequiredPullRequestReviews: &githubsim.Reviews{Approvals: 1}},
 			want: "blocked"},
 		"approved": {required: &githubsim.Protection{RequiredPullRequestReviews: &githubsim.Reviews{Approvals: 1}},
@@ -130,7 +135,8 @@ func TestStatusesHaveALimit(t *testing.T) {
 		"an unknown state":        {head, `{"state":"green"}`, "state is not included in the list"},
 		"a long description":      {head, `{"state":"success","description":"` + strings.Repeat("ä", 141) + `"}`, "too long"},
 	} {
-		if _, _, body := ask(t, sim, http.MethodPost, "/repos/kube/widgets/statuses/"+row.sha, "robot-token", row.body); !strings.Contains(body, row.text) {
+		path := "/repos/kube/widgets/statuses/" + row.sha
+		if _, _, body := ask(t, sim, http.MethodPost, path, "robot-token", row.body); !strings.Contains(body, row.text) {
 			t.Errorf("%s: %s", name, body)
 		}
 	}
@@ -171,7 +177,8 @@ func TestLimitsAreCountedAsGitHubDoes(t *testing.T) {
 			t.Errorf("another user: %d", status)
 		}
 		time.Sleep(time.Hour)
-		if status, header, _ := ask(t, sim, http.MethodGet, path, "root-token", ""); status != 200 || remaining(header) != "2" {
+		status, header, _ = ask(t, sim, http.MethodGet, path, "root-token", "")
+		if status != 200 || remaining(header) != "2" {
 			t.Errorf("after the window: %d, %s", status, remaining(header))
 		}
 	})
@@ -207,7 +214,8 @@ owners:
 		"/repos/kube/widgets/issues/12/comments":         `"body":"/lgtm"`,
 		"/orgs/kube/repos":                               `"full_name":"kube/widgets"`,
 	} {
-		if status, _, body := ask(t, sim, http.MethodGet, path, "root-token", ""); status != 200 || !strings.Contains(body, want) {
+		status, _, body := ask(t, sim, http.MethodGet, path, "root-token", "")
+		if status != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
