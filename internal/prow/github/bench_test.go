@@ -3,6 +3,7 @@ package github_test
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -96,3 +97,17 @@ func (b bench) branch(t *testing.T, name string) github.Branch {
 type transportFunc func(*http.Request) (*http.Response, error)
 
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// answering lets each request have the same answer.
+func answering(body string) func(*github.Options) {
+	return func(o *github.Options) {
+		o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
+			w := httptest.NewRecorder()
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			_, err := w.WriteString(body)
+			response := w.Result()
+			response.Request = r
+			return response, err
+		})
+	}
+}

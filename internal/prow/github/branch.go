@@ -22,6 +22,9 @@ type Branch struct {
 	// Protected is GitHub's flag: classic protection or a ruleset
 	// (https://docs.github.com/rest/branches/branches#list-branches).
 	Protected bool
+	// Required are the contexts that classic protection requires, as whoever may read the repository sees them; nil:
+	// GitHub did not say. Strict is not said here.
+	Required *StatusChecks
 }
 
 func (b Branch) String() string { return b.Repo.String() + "=" + b.Name }
@@ -100,11 +103,33 @@ func branchOf(repo Repo, b *gogithub.Branch) (Branch, error) {
 	if err := branch.seen(); err != nil {
 		return Branch{}, fmt.Errorf("unexpected answer: %w", err)
 	}
+	if b.Protection != nil && b.Protection.RequiredStatusChecks != nil {
+		branch.Required = requiredOf(b.Protection.RequiredStatusChecks)
+	}
 	if !isSHA(branch.SHA) {
 		return Branch{}, apierr.New(apierr.Terminal, "unexpected answer: branch %q has the head %q", short(branch.Name),
 			short(branch.SHA))
 	}
 	return branch, nil
+}
+
+// requiredOf reads the summary of a branch's protection. Older servers name contexts alone.
+func requiredOf(summary *gogithub.RequiredStatusChecks) *StatusChecks {
+	required := &StatusChecks{}
+	for _, check := range deref(summary.Checks) {
+		required.Checks = append(required.Checks, Check{Context: check.Context, App: max(check.GetAppID(), 0)})
+	}
+	for _, name := range deref(summary.Contexts) {
+		required.add(name)
+	}
+	return required
+}
+
+func deref[T any](list *[]T) []T {
+	if list == nil {
+		return nil
+	}
+	return *list
 }
 
 // isSHA tells whether a text is the whole name of a commit, of SHA-1 or SHA-256.

@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -249,4 +250,16 @@ func TestStumblesAreRepeated(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestServerWithoutLimit: a GitHub Enterprise Server may have none, and says so.
+func TestServerWithoutLimit(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		b := newBench(t, world())
+		b.sim.Inject(githubsim.Fault{Path: "/rate_limit", Status: 404, Message: "Rate limiting is not enabled."})
+		_, err := b.client.RateLimits(t.Context())
+		if !errors.Is(err, github.ErrNotLimited) || apierr.ClassOf(err) != apierr.Missing {
+			t.Errorf("class %s: %v", apierr.ClassOf(err), err)
+		}
+	})
 }

@@ -2,6 +2,7 @@ package github_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -153,7 +154,7 @@ func TestUnprotectedIsGitHubsWordAlone(t *testing.T) {
 			delete(w.Owners["kube"].Repositories, "widgets")
 			repo.Renamed = []string{"widgets"}
 			w.Owners["kube"].Repositories["gadgets"] = repo
-		}, class: apierr.Terminal, text: "renamed or transferred"},
+		}, class: apierr.Terminal, text: "was renamed"},
 		"a login page":   {fault: &githubsim.Fault{Plain: true}, class: apierr.Terminal, text: "not JSON but text/html"},
 		"the token died": {token: "revoked", class: apierr.Denied, text: "unauthorized"},
 		"GitHub is down": {fault: &githubsim.Fault{Status: 502, Message: "Server Error", Times: -1}, class: apierr.Transient,
@@ -308,6 +309,52 @@ func TestSettingsRefuseWhatTheyCannotRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got, _, err := github.ParseSettings([]byte(object)); err == nil {
 				t.Errorf("read as %+v", got)
+			}
+		})
+	}
+}
+
+// TestReadersSeeRequiredContexts although they may not see the protection.
+func TestReadersSeeRequiredContexts(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		w := world()
+		w.Repo("kube/widgets").Branch("main").Protection = full()
+		b := newBench(t, w)
+		reader := newClient(t, b.sim, as("robot-token"))
+		branches, err := reader.Branches(t.Context(), widgets)
+		if err != nil || len(branches) != 2 {
+			t.Fatalf("%+v, %v", branches, err)
+		}
+		want := &github.StatusChecks{Checks: []github.Check{{Context: "build", App: 15368}, {Context: "unit"}}}
+		if diff := cmp.Diff(want, branches[0].Required); diff != "" || !branches[0].Protected {
+			t.Error(diff)
+		}
+		if got := branches[1].Required; got == nil || len(got.Checks) != 0 || branches[1].Protected {
+			t.Errorf("of an unprotected branch: %+v", got)
+		}
+		if _, err := reader.Protection(t.Context(), branches[0]); apierr.ClassOf(err) != apierr.Denied {
+			t.Error(err)
+		}
+	})
+}
+
+// TestOddAddressesAreTheBranchsOwn: how GitHub writes a branch's name into an address differs.
+func TestOddAddressesAreTheBranchsOwn(t *testing.T) {
+	for address, own := range map[string]bool{
+		"https://api.github.com/repos/kube/widgets/branches/feature/50%25/protection":   true,
+		"https://api.github.com/repos/kube/widgets/branches/feature%2F50%25/protection": true,
+		"https://api.github.com/repos/kube/widgets/branches/feature/50%/protection":     true,
+		"https://ghe/api/v3/repos/Kube/Widgets/branches/feature/50%25/protection":       true,
+		"https://api.github.com/repos/kube/widgets/branches/50%25/protection":           false,
+		"https://api.github.com/repos/kube/widgets/branches/Feature/50%25/protection":   false,
+		"https://api.github.com/repos/kube/gadgets/branches/feature/50%25/protection":   false,
+		"": false,
+	} {
+		virtual(t, func(t *testing.T) {
+			client := newClient(t, githubsim.New(githubsim.Options{}), answering(fmt.Sprintf(`{"url": %q}`, address)))
+			_, err := client.Protection(t.Context(), github.Branch{Repo: widgets, Name: "feature/50%", SHA: "x"})
+			if (err == nil) != own {
+				t.Errorf("%s: %v", address, err)
 			}
 		})
 	}

@@ -135,16 +135,7 @@ func TestAnotherObjectIsUnknown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
-				client := newClient(t, githubsim.New(githubsim.Options{}), func(o *github.Options) {
-					o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) {
-						w := httptest.NewRecorder()
-						w.Header().Set("Content-Type", "application/json")
-						fmt.Fprint(w, row.answer)
-						response := w.Result()
-						response.Request = r
-						return response, nil
-					})
-				})
+				client := newClient(t, githubsim.New(githubsim.Options{}), answering(row.answer))
 				if err := read[row.read](client, t); err == nil {
 					t.Error("taken for what was asked for")
 				} else if class := apierr.ClassOf(err); class != apierr.Transient && class != apierr.Terminal {
