@@ -3,6 +3,7 @@ package github_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -203,12 +204,10 @@ func TestTokenIsNeverShown(t *testing.T) {
 			return nil, errors.New("proxy refused " + r.Header.Get("Authorization"))
 		}},
 		"GitHub's own message": {"tok3n-of-some-odd-shape", func(r *http.Request) (*http.Response, error) {
-			w := httptest.NewRecorder()
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprintf(w, `{"message": "no rights for %s"}`, r.Header.Get("Authorization"))
-			response := w.Result()
-			response.Request = r
-			return response, nil
+			body := fmt.Sprintf(`{"message": "no rights for %s"}`, r.Header.Get("Authorization"))
+			return &http.Response{
+				StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+			}, nil
 		}},
 		"a token that is none": {"tok3n\nof some shape", nil},
 	} {

@@ -43,7 +43,7 @@ type spent struct {
 }
 
 // points are what a request costs of the secondary limit
-// (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api#calculating-points-for-the-secondary-rate-limit).
+// (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
 func points(method string) int {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

@@ -97,6 +97,7 @@ presubmits:
 func protectorWorld() *githubsim.World {
 	w := world()
 	w.Owners["kube"].Teams = []string{"leads"}
+	w.Repo("kube/widgets").Teams = map[string]string{"leads": "write"}
 	w.Repo("kube/widgets").Branch("dependabot/x")
 	w.Repo("kube/sandbox").Branch("main").Protection = githubsim.Require("cla")
 	w.Repo("kube/sandbox").Branch("free")
@@ -148,7 +149,7 @@ func TestBranchprotectorProtects(t *testing.T) {
 		}
 	})
 	sim.ForgetCalls()
-	if log, failed := protect(t, address, "root-token", protectorConfig); failed {
+	if log, failed := protect(t, address, "root-token", protectorConfig, "--verify-restrictions"); failed {
 		t.Fatalf("the second run failed:\n%s", log)
 	}
 	if changes := sim.Changes(); len(changes) != 0 {
