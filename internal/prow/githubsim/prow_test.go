@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"salve/internal/permit"
+	"salve/internal/prow/github"
 	"salve/internal/prow/githubsim"
 )
 
@@ -233,5 +235,52 @@ branch-protection:
 				}
 			})
 		})
+	}
+}
+
+// TestBranchprotectorAgreesWithSalve: what Salve writes, Prow's own program has nothing to add to.
+func TestBranchprotectorAgreesWithSalve(t *testing.T) {
+	program(t, "branchprotector")
+	sim := githubsim.New(githubsim.Options{World: protectorWorld()})
+	address, stop, err := sim.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	if log, failed := protect(t, address, "root-token", protectorConfig); failed {
+		t.Fatalf("branchprotector failed:\n%s", log)
+	}
+	client, err := github.New(github.Options{
+		BaseURL: address, ChangeInterval: time.Millisecond,
+		Token: github.TokenFunc(func(context.Context) (string, error) { return "root-token", nil }),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := permit.NewContext(t.Context(), permit.Mint(permit.Terms{
+		Expires: time.Now().Add(time.Hour), Now: time.Now, Lease: func(context.Context) error { return nil },
+	}))
+	branches, err := client.Branches(t.Context(), github.Repo{Owner: "kube", Name: "widgets"})
+	if err != nil || len(branches) != 3 {
+		t.Fatalf("%+v, %v", branches, err)
+	}
+	for _, branch := range branches {
+		live, err := client.Protection(t.Context(), branch)
+		if err != nil || live.Protected != (branch.Name != "dependabot/x") {
+			t.Fatalf("%s: %+v, %v", branch, live, err)
+		}
+		if !live.Protected {
+			continue
+		}
+		if _, err := client.SetProtection(ctx, branch, live.Settings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sim.ForgetCalls()
+	if log, failed := protect(t, address, "root-token", protectorConfig); failed {
+		t.Fatalf("branchprotector failed:\n%s", log)
+	}
+	if changes := sim.Changes(); len(changes) != 0 {
+		t.Errorf("branchprotector changed %+v", changes)
 	}
 }
