@@ -284,3 +284,40 @@ func TestBranchprotectorAgreesWithSalve(t *testing.T) {
 		t.Errorf("branchprotector changed %+v", changes)
 	}
 }
+
+// TestBranchprotectorWritesAnotherBranch: it escapes a branch's name when it reads, and not when it writes. That is
+// Prow's own flaw, seen through the simulator: who asked for one branch has another one protected.
+func TestBranchprotectorWritesAnotherBranch(t *testing.T) {
+	program(t, "branchprotector")
+	for asked, row := range map[string]struct {
+		got    string
+		failed bool
+	}{
+		"release/1.0": {"release/1.0", false}, "ä+b&c": {"ä+b&c", false}, "50%25": {"50%", false}, "a#b": {"", true},
+		"50%": {"", true},
+	} {
+		w := world()
+		for _, name := range []string{asked, "50%", "a"} {
+			w.Repo("kube/widgets").Branch(name)
+		}
+		sim := githubsim.New(githubsim.Options{World: w})
+		address, stop, err := sim.Listen(t.Context(), "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, failed := protect(t, address, "root-token", fmt.Sprintf(
+			"branch-protection: {orgs: {kube: {repos: {widgets: {branches: {%q: {protect: true}}}}}}}", asked))
+		stop()
+		var protected []string
+		sim.Update(func(w *githubsim.World) {
+			for name, branch := range w.Repo("kube/widgets").Branches {
+				if branch.Protection != nil {
+					protected = append(protected, name)
+				}
+			}
+		})
+		if got := strings.Join(protected, " "); got != row.got || failed != row.failed {
+			t.Errorf("asked for %s: protected %q, failed: %v", asked, got, failed)
+		}
+	}
+}
