@@ -71,6 +71,8 @@ var rooms = map[string][]string{
 	"internal/pipeline/graph":         {},
 	"internal/pipeline/schema":        {"internal/diagnostic"},
 	"internal/pipeline/shell":         {},
+	"internal/prow/github":            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "internal/redact"},
+	"internal/prow/githubsim":         {"internal/clock"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
@@ -100,7 +102,7 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOnlyTheEngineMints(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
 		// The worlds put the transport that asks for a permit under their clients.
-		knows := []string{"engine", "runbook", "azure", "kube", "cli"}
+		knows := []string{"engine", "runbook", "azure", "kube", "cli", "internal/prow/github"}
 		if slices.Contains(imports, "internal/permit") && !slices.Contains(knows, room) {
 			t.Errorf("%s could mint permits", room)
 		}
@@ -159,6 +161,33 @@ func TestOnlyTestCodeImportsTesting(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSalveLinksNoSimulator, by whatever room it might come.
+func TestSalveLinksNoSimulator(t *testing.T) {
+	simulators := []string{"internal/azuresim", "internal/azuresim/served", "internal/prow/githubsim", "internal/simcli"}
+	rooms := importsOfRooms(t)
+	for _, simulator := range simulators {
+		if _, there := rooms[simulator]; !there {
+			t.Errorf("there is no %s: name it anew", simulator)
+		}
+	}
+	linked := map[string]string{"cmd/salve": ""}
+	for queue := []string{"cmd/salve"}; len(queue) > 0; queue = queue[1:] {
+		for _, imported := range rooms[queue[0]] {
+			if _, seen := linked[imported]; seen {
+				continue
+			}
+			linked[imported] = queue[0]
+			queue = append(queue, imported)
+			if slices.Contains(simulators, imported) {
+				t.Errorf("salve links %s by %s", imported, linked[imported])
+			}
+		}
+	}
+	if len(linked) < 8 {
+		t.Errorf("salve links only %v", linked)
+	}
 }
 
 func TestRoomsAreWellKept(t *testing.T) {
