@@ -34,7 +34,26 @@ type Stage struct {
 // NewStage makes a Prow for a test on the control plane of its binary. It needs no program of Prow yet.
 func NewStage(t testing.TB) *Stage {
 	t.Helper()
-	plane := kubetest.Start(t)
+	return newStage(t, kubetest.Start(t))
+}
+
+// NewOwnStage makes a Prow on a control plane of the test's own, which the test may stop.
+func NewOwnStage(t testing.TB) *Stage {
+	t.Helper()
+	plane, err := kubetest.Launch(t.Context())
+	if err != nil {
+		t.Fatalf("starting a control plane: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newStage(t, plane)
+}
+
+func newStage(t testing.TB, plane *kubetest.ControlPlane) *Stage {
+	t.Helper()
 	s := &Stage{
 		TB: t, ProwJobs: plane.Namespace(t), Pods: plane.Namespace(t), Astray: plane.Namespace(t),
 	}
