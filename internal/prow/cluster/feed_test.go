@@ -110,6 +110,13 @@ func (s *server) change(edit func()) {
 	synctest.Wait()
 }
 
+// state is how often was listed, and the watch of all namespaces.
+func (s *server) state() (lists int, all *watch.FakeWatcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, s.watches[""]
+}
+
 func refused(string) error { return apierrors.NewForbidden(resource, "", errors.New("no")) }
 
 // mirrored runs a mirror of a server in a bubble of time, and ends it.
@@ -181,15 +188,15 @@ func TestAWatchThatEndsIsGoneOnWith(t *testing.T) {
 		time.Sleep(time.Second)
 		s.change(func() { s.watches[""].Add(object("a/two", "2")) })
 		expectNews(t, news(), "seen a/two@2")
-		if s.lists != 1 || !m.Health().Current() {
-			t.Errorf("%d lists, %+v", s.lists, m.Health())
+		lists, before := s.state()
+		if lists != 1 || !m.Health().Current() {
+			t.Errorf("%d lists, %+v", lists, m.Health())
 		}
 		// A watch that is silent for too long is opened again.
-		before := s.watches[""]
 		time.Sleep(silence + time.Second)
 		synctest.Wait()
-		if s.watches[""] == before || s.lists != 1 {
-			t.Errorf("a silent watch was kept, or %d lists", s.lists)
+		if lists, now := s.state(); now == before || lists != 1 {
+			t.Errorf("a silent watch was kept, or %d lists", lists)
 		}
 	})
 }
@@ -208,8 +215,8 @@ func TestAnExpiredWatchIsListedAnew(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		expectNews(t, news(), "gone a/one@1", "gone bad", "seen a/two@2")
-		if s.lists != 2 || m.Len() != 2 {
-			t.Errorf("%d lists, %d objects", s.lists, m.Len())
+		if lists, _ := s.state(); lists != 2 || m.Len() != 2 {
+			t.Errorf("%d lists, %d objects", lists, m.Len())
 		}
 	})
 }
@@ -251,8 +258,9 @@ func TestAnInterruptionIsTold(t *testing.T) {
 		}
 		s.change(func() { s.open = nil })
 		time.Sleep(10 * time.Second)
-		if health := m.Health(); !health.Current() || s.lists != 1 {
-			t.Errorf("%d lists, %+v", s.lists, health)
+		health := m.Health()
+		if lists, _ := s.state(); !health.Current() || lists != 1 {
+			t.Errorf("%d lists, %+v", lists, health)
 		}
 	})
 }
