@@ -128,8 +128,8 @@ func mirrored(t *testing.T, s *server, named []string, test func(m *Mirror[strin
 		m := newMirror(&kube.Cluster{Clock: clock.Real{}}, s.kind(), named, func(change Change[string]) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, strings.Join(strings.Fields(fmt.Sprint([]string{"seen", "gone", "unreadable", "unseen"}[change.News],
-				" ", change.Object, " ", change.Malformed.Name)), " "))
+			words := []string{"seen", "gone", "unreadable", "unseen"}
+			told = append(told, words[change.News]+" "+change.Object+change.Malformed.Name)
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -279,7 +279,8 @@ func TestWhereAllIsRefusedTheNamedAreSeen(t *testing.T) {
 		expectNews(t, news(), "seen a/one@1")
 		health := m.Health()
 		unseen := slices.Collect(maps.Keys(health.Coverage.Unseen))
-		if !health.Current() || health.Coverage.Sees("b") || !health.Coverage.Sees("a") || !slices.Equal(unseen, []string{"b"}) {
+		if !health.Current() || health.Coverage.Sees("b") || !health.Coverage.Sees("a") ||
+			!slices.Equal(unseen, []string{"b"}) {
 			t.Errorf("%+v", health)
 		}
 		if text := health.Coverage.String(); !strings.Contains(text, "namespaces [a] only; namespace b not seen") {
@@ -344,7 +345,8 @@ func TestAReadingSaysWhereItLooked(t *testing.T) {
 		return refused(namespace)
 	}
 	some, err := read(t.Context(), c, s.kind(), []string{"a", "b"})
-	if err != nil || len(some.Objects) != 1 || some.Coverage.All() || some.Coverage.Sees("b") || some.Coverage.Unseen["b"] == nil {
+	if err != nil || len(some.Objects) != 1 || some.Coverage.All() || some.Coverage.Sees("b") ||
+		some.Coverage.Unseen["b"] == nil {
 		t.Errorf("%+v: %v", some, err)
 	}
 	if _, err := read(t.Context(), c, s.kind(), []string{"b"}); apierr.ClassOf(err) != apierr.Denied {

@@ -48,7 +48,9 @@ func TestAGoodPlankMakesPodsOfItsAgentWhereTheyBelong(t *testing.T) {
 	if len(pod.Spec.InitContainers) == 0 {
 		t.Error("Prow added no container to the decorated job's pod")
 	}
-	for _, label := range []string{"created-by-prow", "prow.k8s.io/id", "prow.k8s.io/build-id", "prow.k8s.io/plank-version"} {
+	for _, label := range []string{
+		"created-by-prow", "prow.k8s.io/id", "prow.k8s.io/build-id", "prow.k8s.io/plank-version",
+	} {
 		if pod.Labels[label] == "" {
 			t.Errorf("the pod has no label %s: %v", label, pod.Labels)
 		}
