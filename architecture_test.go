@@ -56,6 +56,8 @@ var rooms = map[string][]string{
 	"internal/kubetest":               {},
 	"internal/prow":                   {},
 	"internal/prow/config":            {"internal/diagnostic"},
+	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
+	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/pipeline/build":         {"internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/program", "internal/pipeline/shell"},
 	"internal/pipeline/process":       {"internal/backoff", "internal/clock"},
 	"internal/pipeline/timeline":      {"journal"},
@@ -138,7 +140,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 
 // TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
-	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest"}
+	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest"}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {
 			if slices.Contains(forTests, imported) && !slices.Contains(forTests, path.Dir(room)) &&
