@@ -99,7 +99,8 @@ func (r *reader) object(name string, document *yaml.Node) error {
 	case "ConfigMap":
 		return r.configMap(name, &read)
 	case "Secret":
-		r.set.Secrets[qualified(read.Metadata.Namespace, read.Metadata.Name.value)] = true
+		r.set.Secrets[qualified(read.Metadata.Namespace, read.Metadata.Name.value)] =
+			r.at(name, read.Metadata.Name.line, read.Metadata.Name.column)
 	case "Pod":
 		var pod podSpec
 		if err := read.Spec.Decode(&pod); err != nil {

@@ -32,7 +32,7 @@ const (
 // Read reads all manifests below a folder. Root is put before each path in positions.
 func Read(files fs.FS, folder, root string) *Set {
 	r := &reader{files: files, root: root, set: &Set{Folder: path.Join(root, folder),
-		ConfigMaps: map[string]ConfigMap{}, Secrets: map[string]bool{}}}
+		ConfigMaps: map[string]ConfigMap{}, Secrets: map[string]diagnostic.Position{}}}
 	if err := fs.WalkDir(files, path.Clean(folder), r.visit); err != nil {
 		r.unreadable(folder, 0, err.Error())
 	}

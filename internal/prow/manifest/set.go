@@ -15,8 +15,8 @@ type Set struct {
 	Components []Component
 	// ConfigMaps have their data, by namespace/name.
 	ConfigMaps map[string]ConfigMap
-	// Secrets are the names of the Secrets that the manifests make, by namespace/name.
-	Secrets map[string]bool
+	// Secrets are where the manifests make Secrets, by namespace/name.
+	Secrets map[string]diagnostic.Position
 	// LeftAlone are folders that were not read, with the reason.
 	LeftAlone []LeftAlone
 	// Unreadable are files that could not be read.

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"salve/internal/prow/config"
+	"salve/internal/prow/finding"
+)
+
+// order is B9: a change after which a status stops appearing that GitHub requires until
+// branchprotector has run, which takes hours. Where the context is required even then,
+// and no job is left, it is ALERT; where the job is left and doesn't run each time, that
+// is for B1 to say.
+func order(f *facts) finding.List {
+	var found finding.List
+	at := map[finding.Subject]int{}
+	for _, b := range f.branchesOfBoth() {
+		before, was := f.base.required(b.Branch)
+		if !was {
+			continue
+		}
+		now, _ := f.now.required(b.Branch)
+		for _, context := range before.Values() {
+			stops := f.stops(b, context)
+			stays := len(now.Origins(context)) > 0
+			supply, job := f.now.supplyOf(b.Branch, context)
+			if !stops || stays && supply != supplyNone {
+				continue
+			}
+			made := f.orderOf(b, stays, before.Origins(context))
+			line := fmt.Sprintf("%s: %s (branch %s)", context, supply.says(job), b.Name)
+			if i, again := at[made.Subject]; again {
+				found[i].Evidence = append(found[i].Evidence, line)
+				continue
+			}
+			made.Evidence = []string{line}
+			at[made.Subject] = len(found)
+			found = append(found, made)
+		}
+	}
+	for i := range found {
+		found[i].Evidence = few(found[i].Evidence)
+	}
+	return found
+}
+
+// stops is whether the status was there on each pull request, and will not be.
+func (f *facts) stops(b branch, context string) bool {
+	before, _ := f.base.supplyOf(b.Branch, context)
+	now, _ := f.now.supplyOf(b.Branch, context)
+	return before >= supplyOptional && now <= supplyManual
+}
+
+func (f *facts) orderOf(b branch, stays bool, origins []config.Origin) finding.Finding {
+	if stays {
+		origins = slices.DeleteFunc(origins, func(o config.Origin) bool { return o.Level == config.LevelJob })
+		made := finding.Finding{Severity: finding.Alert,
+			Subject: finding.Subject{Org: b.Org, Repo: b.Repo, Detail: "still required"},
+			Message: "statuses stop appearing that stay required: no pull request can be merged any more",
+			Mend:    "remove the contexts from required_status_checks in the same change, and run branchprotector after it"}
+		if len(origins) > 0 {
+			made.Position = origins[0].Position
+		}
+		return made
+	}
+	return finding.Finding{Severity: finding.Warn, Position: f.placeOf(requirement{branch: b}),
+		Subject: finding.Subject{Org: b.Org, Repo: b.Repo},
+		Message: "statuses stop appearing that GitHub requires until a complete run of branchprotector: " +
+			"pull requests without them can't be merged until then",
+		Mend: "run branchprotector to its end right after the merge, with a version no older than the one in use"}
+}
