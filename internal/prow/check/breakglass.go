@@ -168,16 +168,16 @@ func (b *BreakGlass) proven(f *facts, components []string) string {
 // noExit is C2: a way around Prow must be documented, need no part of Prow, have
 // credentials outside of the cluster, and have been exercised. One is enough; where none
 // is proven, each says what it lacks. WARN, since C1 is ALERT then.
-func noExit(f *facts) (finding.List, string) {
+func noExit(f *facts) (finding.List, finding.Lack) {
 	components := f.cyclic()
 	if len(components) == 0 {
-		return nil, ""
+		return nil, nothing()
 	}
 	if f.BreakGlass == nil {
-		return nil, "needs --break-glass"
+		return nil, notGiven("--break-glass")
 	}
 	if f.BreakGlass.proven(f, components) != "" {
-		return nil, ""
+		return nil, nothing()
 	}
 	var found finding.List
 	for _, way := range f.BreakGlass.Paths {
@@ -187,5 +187,5 @@ func noExit(f *facts) (finding.List, string) {
 			Evidence: way.lacks(f, components),
 			Mend:     "mend what it lacks; after an exercise write its day into exercised"})
 	}
-	return once(found), ""
+	return once(found), nothing()
 }

@@ -12,7 +12,7 @@ import (
 // writes branch protection. Taking back the one takes back the other, which then writes
 // what it wrote before. Where Prow deploys itself, and the way back may be needed in a
 // hurry, it is WARN; elsewhere INFO, since all versions are to be the same (P4).
-func sameBreath(f *facts) (finding.List, string) {
+func sameBreath(f *facts) (finding.List, finding.Lack) {
 	bumped := bumps(f.Base.Manifests, f.Manifests)
 	var protector, others []bump
 	for _, b := range bumped {
@@ -23,12 +23,8 @@ func sameBreath(f *facts) (finding.List, string) {
 			others = append(others, b)
 		}
 	}
-	missing := ""
-	if f.Manifests.Incomplete() {
-		missing = "not all of " + f.Manifests.Folder + " could be read"
-	}
 	if len(protector) == 0 || len(others) == 0 {
-		return nil, missing
+		return nil, allManifests(f)
 	}
 	made := finding.Finding{Severity: finding.Info, Position: protector[0].now.Position,
 		Subject: finding.Subject{Component: "branchprotector", Namespace: protector[0].now.Namespace},
@@ -44,7 +40,7 @@ func sameBreath(f *facts) (finding.List, string) {
 		}
 		made.Evidence = append(made.Evidence, line)
 	}
-	return finding.List{made}, missing
+	return finding.List{made}, allManifests(f)
 }
 
 // bump is a component that comes in another version.

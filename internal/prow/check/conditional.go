@@ -69,7 +69,7 @@ func severityOf(s supply, job *config.Job, b branch, policy config.Policy) findi
 		switch {
 		case b.Assumed:
 			return finding.OK
-		case b.ByJob: // another job names the branch, which may be gone
+		case b.Doubtful:
 			return finding.Warn
 		}
 		return finding.Alert

@@ -66,27 +66,26 @@ func startedBy(job *config.Job, set *manifest.Set) string {
 	return ""
 }
 
-// noDeployJobs says that nothing may be said about deploying.
-func noDeployJobs(f *facts) string {
-	if missing := manifests(f); missing != "" {
-		return missing
+// knownDeployJobs lacks where it isn't known which jobs deploy.
+func knownDeployJobs(f *facts) finding.Lack {
+	if lack := manifests(f); lack != nothing() {
+		return lack
 	}
 	if f.Options.DeployJobs == nil && len(f.jobs) == 0 {
-		return "no job found that deploys " + f.Manifests.Folder + "; --deploy-job NAME names it, --deploy-job none says " +
-			"that Prow does not deploy itself"
+		return failed("no job found that deploys %s: name it with --deploy-job, or say --deploy-job none", f.Manifests.Folder)
 	}
 	for _, name := range f.Options.DeployJobs {
 		if !slices.ContainsFunc(f.jobs, func(j deployJob) bool { return j.Name == name }) {
-			return fmt.Sprintf("--deploy-job: no job %q in the configuration", name)
+			return failed("--deploy-job: no job %q in the configuration", name)
 		}
 	}
-	return ""
+	return nothing()
 }
 
 // cycles is C1: a job that deploys what it needs itself. Such a Prow can't deploy the
 // way back from a release that broke it. It is always said: WARN where another way is
 // proven to work, ALERT where it isn't.
-func cycles(f *facts) (finding.List, string) {
+func cycles(f *facts) (finding.List, finding.Lack) {
 	var found finding.List
 	for _, job := range f.jobs {
 		cycle := f.cycleOf(job)
@@ -110,11 +109,7 @@ func cycles(f *facts) (finding.List, string) {
 		}
 		found = append(found, made)
 	}
-	missing := ""
-	if f.Manifests.Incomplete() {
-		missing = "not all of " + f.Manifests.Folder + " could be read"
-	}
-	return found, missing
+	return found, allManifests(f)
 }
 
 // dependency is one thing that a job needs.
@@ -165,7 +160,7 @@ func (f *facts) needsOf(job deployJob) []dependency {
 		}
 	}
 	if job.Kind == config.Postsubmit {
-		branch := config.Branch{Org: job.Org, Repo: job.Repo, Name: mainBranch(job.Job)}
+		branch := config.Branch{Org: job.Org, Repo: job.Repo, Name: f.now.mainBranch(job.Job)}
 		why := "a merge into " + job.Repository() + " starts the job"
 		if len(f.now.Tide.QueriesFor(branch)) > 0 {
 			component("tide", why)
@@ -178,16 +173,13 @@ func (f *facts) needsOf(job deployJob) []dependency {
 }
 
 // mainBranch is the branch that a job is started from.
-func mainBranch(job *config.Job) string {
-	for _, expression := range job.Branches {
-		if name, ok := literal(expression); ok {
+func (v *view) mainBranch(job *config.Job) string {
+	for _, name := range append([]string{"main", "master"}, v.Branches(job.Org, job.Repo)...) {
+		if job.RunsOn(name) {
 			return name
 		}
 	}
-	if job.RunsOn("main") {
-		return "main"
-	}
-	return "master"
+	return "main"
 }
 
 // deployed is where the manifests make a thing; empty where they don't.

@@ -15,7 +15,7 @@ import (
 func lockedDoor(f *facts) finding.List {
 	var found finding.List
 	for _, job := range f.jobs {
-		branch, ok := sourceBranch(job.Job)
+		branch, ok := f.now.sourceBranch(job.Job)
 		if !ok {
 			continue
 		}
@@ -31,9 +31,9 @@ func lockedDoor(f *facts) finding.List {
 }
 
 // sourceBranch is the branch that a job deploys.
-func sourceBranch(job *config.Job) (config.Branch, bool) {
+func (v *view) sourceBranch(job *config.Job) (config.Branch, bool) {
 	if job.Kind != config.Periodic {
-		return config.Branch{Org: job.Org, Repo: job.Repo, Name: mainBranch(job)}, true
+		return config.Branch{Org: job.Org, Repo: job.Repo, Name: v.mainBranch(job)}, true
 	}
 	if len(job.ExtraRefs) == 0 {
 		return config.Branch{}, false

@@ -26,7 +26,7 @@ const contextOfTide = "tide"
 // list of those all of them are one UNKNOWN. What files do show is WARN: a context that
 // is on no list where there is one, that jobs of other repositories report, or that is
 // nearly that of a job.
-func ghosts(f *facts) (finding.List, string) {
+func ghosts(f *facts) (finding.List, finding.Lack) {
 	ghosts := f.ghostContexts()
 	var found finding.List
 	var unsure []*ghost
@@ -38,7 +38,7 @@ func ghosts(f *facts) (finding.List, string) {
 		unsure = append(unsure, g)
 	}
 	if len(unsure) == 0 {
-		return found, ""
+		return found, nothing()
 	}
 	var evidence []string
 	for _, g := range unsure {
@@ -48,7 +48,7 @@ func ghosts(f *facts) (finding.List, string) {
 	return append(found, finding.Finding{Severity: finding.Unknown, Position: unsure[0].origin.Position,
 		Subject:  finding.Subject{Detail: "external checks"},
 		Message:  fmt.Sprintf("%d required contexts are of no job of Prow's: checks of others, or of nobody", len(unsure)),
-		Evidence: evidence, Mend: "list the checks of others in a file, and name it with --external-checks"}), ""
+		Evidence: evidence, Mend: "list the checks of others in a file, and name it with --external-checks"}), nothing()
 }
 
 // ghost is a context, with the repositories that require it and have no job for it.

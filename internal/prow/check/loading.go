@@ -11,13 +11,13 @@ import (
 // loading gives the diagnostics of one rule. What Prow refuses is ALERT: it keeps the
 // configuration that it has, and doesn't start again without one. What it drops without
 // a word is WARN.
-func loading(rule string) func(*facts) (finding.List, string) {
-	return func(f *facts) (finding.List, string) {
+func loading(rule string) func(*facts) (finding.List, finding.Lack) {
+	return func(f *facts) (finding.List, finding.Lack) {
 		return fromDiagnostics(f.Now.Diagnostics, rule, map[string]string{
 			config.RuleUnreadable: "mend the file: Prow keeps its last configuration, and no component of it starts again",
 			config.RuleRefused:    "mend it: Prow keeps its last configuration, and no component of it starts again",
 			config.RuleDropped:    "remove what Prow drops, or put it where it reads it",
-		}[rule]), ""
+		}[rule]), nothing()
 	}
 }
 

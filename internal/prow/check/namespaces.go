@@ -39,25 +39,20 @@ func pair(c *config.Config) []string {
 
 // agree is P4: all components of a release have one pair of namespaces, and a change
 // doesn't edit it. An edit is always ALERT: nothing in Prow guards against what follows.
-func agree(f *facts) (finding.List, string) {
+func agree(f *facts) (finding.List, finding.Lack) {
 	var found finding.List
-	missing := ""
-	if f.Manifests == nil {
-		missing = "needs --manifests to compare components"
-	} else {
-		var unsure string
-		found, unsure = f.releases()
-		missing = unsure
+	lack := manifests(f)
+	if lack == nothing() {
+		found, lack = f.releases()
 	}
-	switch lacking := baseConfig(f); {
-	case lacking != "" && missing != "":
-		missing += "; " + lacking + " to see edits"
-	case lacking != "":
-		missing = lacking + " to see edits"
-	default:
-		found = append(found, f.editedNamespaces()...)
+	edits := baseConfig(f)
+	if edits == nothing() {
+		return append(found, f.editedNamespaces()...), lack
 	}
-	return found, missing
+	if lack == nothing() {
+		return found, edits
+	}
+	return found, finding.Lack{Reason: lack.Reason + "; " + edits.Reason, NotGiven: lack.NotGiven && edits.NotGiven}
 }
 
 // editedNamespaces tells what an edit does: see section 1.2 of the facts, which are of

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/finding"
@@ -23,12 +22,12 @@ func order(f *facts) finding.List {
 		now, _ := f.now.required(b.Branch)
 		for _, context := range before.Values() {
 			stops := f.stops(b, context)
-			stays := len(now.Origins(context)) > 0
+			stays := len(byHand(now, context)) > 0
 			supply, job := f.now.supplyOf(b.Branch, context)
 			if !stops || stays && supply != supplyNone {
 				continue
 			}
-			made := f.orderOf(b, stays, before.Origins(context))
+			made := f.orderOf(b, byHand(now, context))
 			line := fmt.Sprintf("%s: %s (branch %s)", context, supply.says(job), b.Name)
 			if i, again := at[made.Subject]; again {
 				found[i].Evidence = append(found[i].Evidence, line)
@@ -52,17 +51,12 @@ func (f *facts) stops(b branch, context string) bool {
 	return before >= supplyOptional && now <= supplyManual
 }
 
-func (f *facts) orderOf(b branch, stays bool, origins []config.Origin) finding.Finding {
-	if stays {
-		origins = slices.DeleteFunc(origins, func(o config.Origin) bool { return o.Level == config.LevelJob })
-		made := finding.Finding{Severity: finding.Alert,
+func (f *facts) orderOf(b branch, stay []config.Origin) finding.Finding {
+	if len(stay) > 0 {
+		return finding.Finding{Severity: finding.Alert, Position: stay[0].Position,
 			Subject: finding.Subject{Org: b.Org, Repo: b.Repo, Detail: "still required"},
 			Message: "statuses stop appearing that stay required: no pull request can be merged any more",
 			Mend:    "remove the contexts from required_status_checks in the same change, and run branchprotector after it"}
-		if len(origins) > 0 {
-			made.Position = origins[0].Position
-		}
-		return made
 	}
 	return finding.Finding{Severity: finding.Warn, Position: f.placeOf(requirement{branch: b}),
 		Subject: finding.Subject{Org: b.Org, Repo: b.Repo},

@@ -17,14 +17,13 @@ import (
 
 // releases compares the components of each release with each other. The components of
 // one namespace are a release: a folder may hold several instances.
-func (f *facts) releases() (found finding.List, missing string) {
+func (f *facts) releases() (finding.List, finding.Lack) {
 	set := f.Manifests
 	if len(set.Components) == 0 {
-		return nil, "no component of Prow found in " + set.Folder
+		return nil, failed("no component of Prow found in %s", set.Folder)
 	}
-	if set.Incomplete() {
-		missing = "not all of " + set.Folder + " could be read"
-	}
+	var found finding.List
+	lack := allManifests(f)
 	releases := map[string][]manifest.Component{}
 	for _, c := range set.Components {
 		releases[c.Namespace] = append(releases[c.Namespace], c)
@@ -34,11 +33,11 @@ func (f *facts) releases() (found finding.List, missing string) {
 		found = append(found, images(namespace, components)...)
 		sources, unsure := f.sources(namespace, components, len(releases) == 1)
 		found = append(found, sources...)
-		if unsure != "" {
-			missing = unsure
+		if unsure != nothing() {
+			lack = unsure
 		}
 	}
-	return found, missing
+	return found, lack
 }
 
 // images are the versions of the core components, which are released together. The
@@ -83,7 +82,7 @@ func images(namespace string, components []manifest.Component) finding.List {
 
 // sources are where components take config.yaml from. Different ones are ALERT where
 // both are known and name other namespaces; where they are not known, that is UNKNOWN.
-func (f *facts) sources(namespace string, components []manifest.Component, only bool) (finding.List, string) {
+func (f *facts) sources(namespace string, components []manifest.Component, only bool) (finding.List, finding.Lack) {
 	by := map[string][]manifest.Component{}
 	for _, c := range components {
 		if c.Config != nil {
@@ -91,13 +90,13 @@ func (f *facts) sources(namespace string, components []manifest.Component, only 
 		}
 	}
 	pairs := map[string]string{} // the pair of namespaces by source
-	missing := ""
+	lack := nothing()
 	names := slices.Sorted(maps.Keys(by))
 	for _, name := range names {
 		if resolved := f.resolve(by[name][0].Config); resolved != "" {
 			pairs[name] = resolved
 		} else if len(names) > 1 {
-			missing = fmt.Sprintf("the namespaces in %s are not known, which %s reads", name, by[name][0].Name)
+			lack = failed("the namespaces in %s are not known, which %s reads", name, by[name][0].Name)
 		}
 	}
 	reference := ""
@@ -118,7 +117,7 @@ func (f *facts) sources(namespace string, components []manifest.Component, only 
 			Evidence: []string{name + ": " + pairs[name], "the rest: " + reference},
 			Mend:     "let all components of a release read one configuration"})
 	}
-	return found, missing
+	return found, lack
 }
 
 // resolve is the pair of namespaces in a ConfigMap of the manifests; empty where they

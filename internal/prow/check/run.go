@@ -22,25 +22,38 @@ type Rule struct {
 	Says, Why string
 	// needs are inputs without which the rule can't be asked at all.
 	needs []need
-	// find is a pure function. What it could not look at is in missing: then the rule is
-	// UNKNOWN, where it found nothing worse.
-	find func(*facts) (found finding.List, missing string)
+	// find is a pure function. With what it lacked the rule is UNKNOWN, where it found
+	// nothing worse.
+	find func(*facts) (finding.List, finding.Lack)
 }
 
-// need is an input that a rule can't be asked without. It says what is missing; empty
-// where it is there.
-type need func(*facts) string
+// need is an input that a rule can't be asked without. It says what is missing; the
+// zero value where nothing is.
+type need func(*facts) finding.Lack
+
+// nothing lacks.
+func nothing() finding.Lack { return finding.Lack{} }
+
+// notGiven says which flag would give an input.
+func notGiven(flag string) finding.Lack {
+	return finding.Lack{Reason: "needs " + flag, NotGiven: true}
+}
+
+// failed says what could not be read.
+func failed(format string, args ...any) finding.Lack {
+	return finding.Lack{Reason: fmt.Sprintf(format, args...)}
+}
 
 // Run asks all rules. The error is one of a rule, and nothing that files can cause.
 func Run(given Facts) (Result, error) {
 	f := derive(given)
 	var result Result
 	for _, rule := range Rules() {
-		found, missing := rule.ask(f)
+		found, lack := rule.ask(f)
 		for i := range found {
 			found[i].Rule = rule.ID
 		}
-		verdict, err := finding.Judge(rule.ID, found, missing)
+		verdict, err := finding.Judge(rule.ID, found, lack)
 		if err != nil {
 			return Result{}, fmt.Errorf("rule %s: %w", rule.ID, err)
 		}
@@ -51,10 +64,10 @@ func Run(given Facts) (Result, error) {
 	return result, nil
 }
 
-func (r Rule) ask(f *facts) (finding.List, string) {
+func (r Rule) ask(f *facts) (finding.List, finding.Lack) {
 	for _, need := range r.needs {
-		if missing := need(f); missing != "" {
-			return nil, missing
+		if lack := need(f); lack != nothing() {
+			return nil, lack
 		}
 	}
 	return r.find(f)
@@ -69,52 +82,60 @@ func Diagnostics() []diagnostic.Rule {
 	return rules
 }
 
-func wholeConfig(f *facts) string {
+func wholeConfig(f *facts) finding.Lack {
 	if f.now == nil {
-		return "the configuration could not be read as a whole"
+		return failed("the configuration could not be read as a whole")
 	}
-	return ""
+	return nothing()
 }
 
-func baseConfig(f *facts) string {
+func baseConfig(f *facts) finding.Lack {
 	switch {
 	case f.Base == nil:
-		return "needs --base"
+		return notGiven("--base")
 	case f.Base.Failed != "":
-		return "the configuration of " + f.Base.Name + " could not be read: " + f.Base.Failed
+		return failed("%s could not be read: %s", f.Base.Name, f.Base.Failed)
 	case f.base == nil:
-		return "the configuration of " + f.Base.Name + " could not be read as a whole"
+		return failed("the configuration of %s could not be read as a whole", f.Base.Name)
 	}
-	return ""
+	return nothing()
 }
 
-func manifests(f *facts) string {
+func manifests(f *facts) finding.Lack {
 	if f.Manifests == nil {
-		return "needs --manifests"
+		return notGiven("--manifests")
 	}
-	return ""
+	return nothing()
 }
 
-func baseManifests(f *facts) string {
-	switch missing := baseConfig(f); {
+func baseManifests(f *facts) finding.Lack {
+	switch {
 	case f.Base == nil || f.Base.Failed != "":
-		return missing
+		return baseConfig(f)
 	case f.Base.Manifests == nil:
-		return "needs --manifests"
+		return notGiven("--manifests")
 	case f.Base.Manifests.Incomplete():
-		return "the manifests of " + f.Base.Name + " could not be read as a whole"
+		return failed("the manifests of %s could not be read as a whole", f.Base.Name)
 	}
-	return ""
+	return nothing()
 }
 
-func pullRequests(f *facts) string {
-	if f.PullRequests == nil {
-		return "needs --pull-requests"
+// allManifests lacks where some of them could not be read.
+func allManifests(f *facts) finding.Lack {
+	if f.Manifests.Incomplete() {
+		return failed("not all of %s could be read", f.Manifests.Folder)
 	}
-	return ""
+	return nothing()
+}
+
+func pullRequests(f *facts) finding.Lack {
+	if f.PullRequests == nil {
+		return notGiven("--pull-requests")
+	}
+	return nothing()
 }
 
 // plain makes a rule's function of one that looks at all there is.
-func plain(find func(*facts) finding.List) func(*facts) (finding.List, string) {
-	return func(f *facts) (finding.List, string) { return find(f), "" }
+func plain(find func(*facts) finding.List) func(*facts) (finding.List, finding.Lack) {
+	return func(f *facts) (finding.List, finding.Lack) { return find(f), nothing() }
 }

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,8 +23,8 @@ type branch struct {
 	// Assumed: nothing names it. A repository of which neither main nor master is named
 	// has both, since all have one of them.
 	Assumed bool
-	// ByJob: only lists of jobs name it, so it may be gone.
-	ByJob bool
+	// Doubtful: only lists of jobs, or Tide's queries, name it, so it may be gone.
+	Doubtful bool
 }
 
 // decision is what branchprotector does with a branch.
@@ -37,72 +36,30 @@ type decision struct {
 func newView(c *config.Config, appsRestrictions bool) *view {
 	v := &view{Config: c, flags: config.ProtectorFlags{AppsRestrictions: appsRestrictions},
 		branches: map[string][]branch{}, decisions: map[config.Branch]decision{}}
-	named := map[string]bool{}
-	for repository := range c.Presubmits {
-		named[repository] = true
-	}
-	for org, policy := range c.BranchProtection.Orgs {
-		for repo := range policy.Repos {
-			named[org+"/"+repo] = true
-		}
-	}
-	for repository := range named {
+	for _, repository := range c.Repositories() {
 		if org, repo, ok := strings.Cut(repository, "/"); ok && !strings.Contains(repo, "/") { // not one of Gerrit
 			v.repositories = append(v.repositories, repository)
 			v.branches[repository] = v.branchesOf(org, repo)
 		}
 	}
-	slices.Sort(v.repositories)
 	return v
 }
 
 func (v *view) branchesOf(org, repo string) []branch {
-	written, byJob := map[string]bool{}, map[string]bool{}
-	for name := range v.BranchProtection.Orgs[org].Repos[repo].Branches {
-		written[name] = true
-	}
-	for name := range v.Tide.ContextOptions.Orgs[org].Repos[repo].Branches {
-		written[name] = true
-	}
-	for _, query := range v.Tide.Queries {
-		if slices.Contains(query.Repos, org+"/"+repo) {
-			for _, name := range query.IncludedBranches {
-				written[name] = true
-			}
-		}
-	}
-	for _, job := range v.Presubmits[org+"/"+repo] {
-		for _, expression := range job.Branches {
-			if name, ok := literal(expression); ok && !written[name] {
-				byJob[name] = true
-			}
-		}
-	}
 	var branches []branch
-	for name := range written {
-		branches = append(branches, branch{Branch: config.Branch{Org: org, Repo: repo, Name: name}})
+	names := v.Branches(org, repo)
+	for _, name := range names {
+		_, protected := v.BranchProtection.Orgs[org].Repos[repo].Branches[name]
+		_, options := v.Tide.ContextOptions.Orgs[org].Repos[repo].Branches[name]
+		branches = append(branches, branch{Branch: config.Branch{Org: org, Repo: repo, Name: name},
+			Doubtful: !protected && !options})
 	}
-	for name := range byJob {
-		branches = append(branches, branch{Branch: config.Branch{Org: org, Repo: repo, Name: name}, ByJob: true})
-	}
-	if !written["main"] && !written["master"] && !byJob["main"] && !byJob["master"] {
+	if !slices.Contains(names, "main") && !slices.Contains(names, "master") {
 		for _, name := range []string{"main", "master"} {
 			branches = append(branches, branch{Branch: config.Branch{Org: org, Repo: repo, Name: name}, Assumed: true})
 		}
 	}
-	slices.SortFunc(branches, func(a, b branch) int { return strings.Compare(a.Name, b.Name) })
 	return branches
-}
-
-// literal is the one name that an expression is meant for, such as ^release-1\.2$.
-func literal(expression string) (string, bool) {
-	name := strings.TrimSuffix(strings.TrimPrefix(expression, "^"), "$")
-	name = strings.ReplaceAll(name, `\.`, ".")
-	// A dot is one of a version's, written without the backslash.
-	if name == "" || regexp.QuoteMeta(strings.ReplaceAll(name, ".", "")) != strings.ReplaceAll(name, ".", "") {
-		return "", false
-	}
-	return name, true
 }
 
 // decide is what branchprotector does with a branch.

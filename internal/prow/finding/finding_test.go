@@ -209,7 +209,7 @@ func TestVerdict(t *testing.T) {
 		"the worst counts":                         {found(finding.Warn), "", finding.Warn},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := finding.Judge("B1", test.found, test.missing); err != nil || got.Severity != test.want {
+			if got, err := finding.Judge("B1", test.found, finding.Lack{Reason: test.missing}); err != nil || got.Severity != test.want {
 				t.Errorf("%+v %v", got, err)
 			}
 		})
@@ -219,7 +219,7 @@ func TestVerdict(t *testing.T) {
 		"a finding of another rule":    {{Rule: "B2", Severity: finding.Warn, Message: "m"}},
 		"two findings of one identity": append(found(finding.Warn), found(finding.Alert)...),
 	} {
-		if _, err := finding.Judge("B1", wrong, ""); err == nil {
+		if _, err := finding.Judge("B1", wrong, finding.Lack{}); err == nil {
 			t.Errorf("%s is judged", name)
 		}
 	}

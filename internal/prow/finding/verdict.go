@@ -10,14 +10,21 @@ type Verdict struct {
 	Severity Severity `json:"severity"`
 	// Findings counts what the rule found.
 	Findings int `json:"findings"`
-	// Reason says what is missing, for UNKNOWN.
-	Reason string `json:"reason,omitempty"`
+	Lack
 }
 
-// Judge is the verdict of a rule over what it found. Missing says which input was not
-// there; then the rule can't be OK, whatever it found.
-func Judge(rule string, found List, missing string) (Verdict, error) {
-	verdict := Verdict{Rule: rule, Severity: OK, Findings: len(found), Reason: missing}
+// Lack is what a rule lacked to be asked as a whole. The zero value is nothing.
+type Lack struct {
+	// Reason says what is missing.
+	Reason string `json:"reason,omitempty"`
+	// NotGiven: nobody gave the input. Otherwise it was given, and could not be read.
+	NotGiven bool `json:"notGiven,omitempty"`
+}
+
+// Judge is the verdict of a rule over what it found. With what it lacked the rule can't
+// be OK, whatever it found.
+func Judge(rule string, found List, lack Lack) (Verdict, error) {
+	verdict := Verdict{Rule: rule, Severity: OK, Findings: len(found), Lack: lack}
 	if err := found.Validate(); err != nil {
 		return Verdict{}, err
 	}
@@ -29,7 +36,7 @@ func Judge(rule string, found List, missing string) (Verdict, error) {
 	if worst, ok := found.Worst(); ok {
 		verdict.Severity = worst
 	}
-	if missing != "" && !verdict.Severity.AtLeast(Unknown) {
+	if lack.Reason != "" && !verdict.Severity.AtLeast(Unknown) {
 		verdict.Severity = Unknown
 	}
 	return verdict, nil
