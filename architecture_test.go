@@ -59,6 +59,7 @@ var rooms = map[string][]string{
 	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},
+	"internal/prow/live":              {"internal/prow/check", "internal/prow/config", "kube"},
 	"internal/prow/manifest":          {"internal/diagnostic"},
 	"internal/pipeline/build":         {"internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/program", "internal/pipeline/shell"},
 	"internal/pipeline/process":       {"internal/backoff", "internal/clock"},

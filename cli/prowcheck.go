@@ -13,7 +13,7 @@ import (
 
 	"salve/internal/diagnostic"
 	"salve/internal/pipeline/changedfiles"
-	"salve/internal/prow/check"
+	prowcheck "salve/internal/prow/check"
 	"salve/internal/prow/config"
 	"salve/internal/prow/finding"
 	"salve/internal/prow/manifest"
@@ -30,6 +30,7 @@ type prowCheckRequest struct {
 	deployJobs     []string
 	pullRequests   string
 	staging        bool
+	live           prowLiveFlags
 	failOn         string
 	form           string
 }
@@ -49,6 +50,9 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
 		Example: `  # As a presubmit
   salve prow check --config config/prow/config.yaml --job-config config/jobs \
     --manifests config/prow/cluster --base origin/master --output github
+  # With what the build cluster says
+  salve prow check --config config.yaml --job-config jobs --live --kubeconfig ~/.kube/config --context prow \
+    --plank-user system:serviceaccount:prow:prow-controller-manager
   # What is wrong now, without a change
   salve prow check --config config.yaml --job-config jobs`,
 		Args: noArguments,
@@ -60,6 +64,7 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
 		},
 	}
 	asked.addFlags(command.Flags())
+	asked.live.addFlags(command.Flags())
 	flags := command.Flags()
 	flags.StringVar(&asked.base, "base", "", "compare with this git `REF`, such as origin/main: rules about the change")
 	flags.StringVar(&asked.external, "external-checks", "",
@@ -83,6 +88,9 @@ func (r *prowCheckRequest) validate(forms []string) error {
 	if r.breakGlassDays < 1 {
 		return usage("--break-glass-days %d: it must be a whole number from 1", r.breakGlassDays)
 	}
+	if err := r.live.validate(); err != nil {
+		return err
+	}
 	switch r.failOn {
 	case never, string(finding.Unknown), string(finding.Warn), string(finding.Alert):
 	default:
@@ -96,7 +104,7 @@ func (a *app) prowCheck(ctx context.Context, asked *prowCheckRequest) error {
 	if err != nil {
 		return err
 	}
-	result, err := check.Run(facts)
+	result, err := prowcheck.Run(facts)
 	if err != nil {
 		return err
 	}
@@ -108,7 +116,7 @@ func (a *app) prowCheck(ctx context.Context, asked *prowCheckRequest) error {
 
 // fails is whether the exit code is 1. An input that was given and could not be read
 // counts as UNKNOWN; one that was not given doesn't count.
-func (r *prowCheckRequest) fails(result check.Result) bool {
+func (r *prowCheckRequest) fails(result prowcheck.Result) bool {
 	if r.failOn == never {
 		return false
 	}
@@ -125,36 +133,39 @@ func (r *prowCheckRequest) fails(result check.Result) bool {
 }
 
 // read reads all that the user named.
-func (r *prowCheckRequest) read(ctx context.Context) (check.Facts, error) {
+func (r *prowCheckRequest) read(ctx context.Context) (prowcheck.Facts, error) {
 	tree, err := r.open()
 	if err != nil {
-		return check.Facts{}, err
+		return prowcheck.Facts{}, err
 	}
-	facts := check.Facts{Now: config.Load(tree.files, tree.names), Options: check.Options{
+	facts := prowcheck.Facts{Now: config.Load(tree.files, tree.names), Options: prowcheck.Options{
 		Staging: r.staging, DeployJobs: r.deploying(), Now: clock.RealClock{}.Now(),
 		MaximumAge: time.Duration(r.breakGlassDays) * 24 * time.Hour,
 	}}
 	if tree.manifests != "" {
 		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
 	}
+	if facts.Live, err = r.live.ask(ctx, facts); err != nil {
+		return prowcheck.Facts{}, err
+	}
 	if r.base != "" {
 		if facts.Base, err = r.readBase(ctx); err != nil {
-			return check.Facts{}, err
+			return prowcheck.Facts{}, err
 		}
 	}
 	if facts.Options.External, err = readPatterns(r.external); err != nil {
-		return check.Facts{}, err
+		return prowcheck.Facts{}, err
 	}
 	if facts.BreakGlass, err = readBreakGlass(r.breakGlass); err != nil {
-		return check.Facts{}, err
+		return prowcheck.Facts{}, err
 	}
 	if r.pullRequests != "" {
 		content, err := os.ReadFile(r.pullRequests)
 		if err != nil {
-			return check.Facts{}, usage("--pull-requests: %v", err)
+			return prowcheck.Facts{}, usage("--pull-requests: %v", err)
 		}
-		if facts.PullRequests, err = check.ParsePullRequests(content); err != nil {
-			return check.Facts{}, usage("--pull-requests %s: %v", r.pullRequests, err)
+		if facts.PullRequests, err = prowcheck.ParsePullRequests(content); err != nil {
+			return prowcheck.Facts{}, usage("--pull-requests %s: %v", r.pullRequests, err)
 		}
 	}
 	return facts, nil
@@ -168,7 +179,7 @@ func (r *prowCheckRequest) deploying() []string {
 	return r.deployJobs
 }
 
-func readPatterns(file string) ([]check.Pattern, error) {
+func readPatterns(file string) ([]prowcheck.Pattern, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -176,7 +187,7 @@ func readPatterns(file string) ([]check.Pattern, error) {
 	if err != nil {
 		return nil, usage("--external-checks: %v", err)
 	}
-	patterns := []check.Pattern{}
+	patterns := []prowcheck.Pattern{}
 	number := 0
 	for line := range strings.Lines(string(content)) {
 		number++
@@ -184,13 +195,13 @@ func readPatterns(file string) ([]check.Pattern, error) {
 		if text == "" || strings.HasPrefix(text, "#") {
 			continue
 		}
-		patterns = append(patterns, check.Pattern{Text: text,
+		patterns = append(patterns, prowcheck.Pattern{Text: text,
 			Position: diagnostic.Position{File: file, Line: number, Column: 1}})
 	}
 	return patterns, nil
 }
 
-func readBreakGlass(file string) (*check.BreakGlass, error) {
+func readBreakGlass(file string) (*prowcheck.BreakGlass, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -198,7 +209,7 @@ func readBreakGlass(file string) (*check.BreakGlass, error) {
 	if err != nil {
 		return nil, usage("--break-glass: %v", err)
 	}
-	read, err := check.ParseBreakGlass(file, content, func(name string) bool {
+	read, err := prowcheck.ParseBreakGlass(file, content, func(name string) bool {
 		info, err := os.Stat(filepath.Join(filepath.Dir(file), filepath.FromSlash(name)))
 		return err == nil && info.Mode().IsRegular() && info.Size() > 0
 	})
@@ -209,7 +220,7 @@ func readBreakGlass(file string) (*check.BreakGlass, error) {
 }
 
 // prowFindings prints what was found. Documents go to standard output alone.
-func (a *app) prowFindings(ctx context.Context, form string, result check.Result) error {
+func (a *app) prowFindings(ctx context.Context, form string, result prowcheck.Result) error {
 	says := report.ProwVerdicts(result.Verdicts)
 	switch form {
 	case "json":
@@ -226,7 +237,7 @@ func (a *app) prowFindings(ctx context.Context, form string, result check.Result
 		if err != nil {
 			return err
 		}
-		return finding.SARIF(a.stdout, result.Findings, check.Diagnostics(),
+		return finding.SARIF(a.stdout, result.Findings, prowcheck.Diagnostics(),
 			diagnostic.Log{Tag: "prow", Root: changedfiles.Root(ctx, folder), Version: builtFrom().Version})
 	case "github":
 		fmt.Fprintln(a.stderr, says)
@@ -234,4 +245,3 @@ func (a *app) prowFindings(ctx context.Context, form string, result check.Result
 	}
 	return report.ProwFindings(a.stdout, a.width(), result.Findings, result.Verdicts)
 }
-

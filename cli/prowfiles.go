@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"salve/internal/prow/check"
+	prowcheck "salve/internal/prow/check"
 	"salve/internal/prow/config"
 	"salve/internal/prow/gittree"
 	"salve/internal/prow/manifest"
@@ -138,7 +138,7 @@ func insideOf(root, path string) (string, error) {
 }
 
 // readBase reads the same files as they are in a revision.
-func (r *prowCheckRequest) readBase(ctx context.Context) (*check.Base, error) {
+func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error) {
 	root, err := gittree.Root(ctx, filepath.Dir(r.config))
 	if err != nil {
 		return nil, usage("--base: %v", err)
@@ -160,7 +160,7 @@ func (r *prowCheckRequest) readBase(ctx context.Context) (*check.Base, error) {
 			paths = append(paths, path)
 		}
 	}
-	base := &check.Base{Name: r.base}
+	base := &prowcheck.Base{Name: r.base}
 	revision, err := gittree.Read(ctx, root, r.base, paths)
 	var unknown *gittree.RefError
 	switch {

@@ -193,6 +193,8 @@ func TestHealthyInstanceIsQuiet(t *testing.T) {
 	given := facts(t, healthy(), healthy())
 	given.Options.DeployJobs = []string{}
 	given.PullRequests = []check.PullRequest{}
+	given.Live = &check.Live{Cluster: "default", User: "plank", Reviews: map[string]check.Review{
+		"test-pods": {Allowed: true}, "default": {}}}
 	result, err := check.Run(given)
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +216,7 @@ func TestWhatIsNotGivenIsUnknown(t *testing.T) {
 	for _, verdict := range result.Verdicts {
 		needs := map[string]string{"P4": "needs --manifests; needs --base", "B4": "needs --base", "B9": "needs --base",
 			"required-contexts": "needs --base", "open-pull-requests": "needs --base", "manifest-unreadable": "needs --manifests",
-			"C1": "needs --manifests", "C2": "needs --manifests", "C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
+			"P2": "needs --live", "P3": "needs --live", "C1": "needs --manifests", "C2": "needs --manifests", "C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
 		severity := finding.OK
 		if needs != "" {
 			severity = finding.Unknown

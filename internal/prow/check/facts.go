@@ -19,7 +19,9 @@ type Facts struct {
 	BreakGlass *BreakGlass
 	// PullRequests are open ones.
 	PullRequests []PullRequest
-	Options      Options
+	// Live is what a build cluster says.
+	Live    *Live
+	Options Options
 }
 
 // Base is what was there before a change.

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"salve/internal/diagnostic"
 	"salve/internal/prow/config"
@@ -11,30 +12,44 @@ import (
 
 // policyErrors are branches whose protection can't be computed. Prow loads such a
 // configuration, and checkconfig says nothing; branchprotector leaves the branch as it
-// is and ends non-zero, each time.
+// is and ends non-zero, each time. One line of the configuration is one finding, however
+// many branches it is about.
 func policyErrors(f *facts) finding.List {
 	var found finding.List
-	at := map[string]int{}
+	branches := map[finding.Subject][]string{}
 	for _, repository := range f.now.repositories {
 		for _, b := range f.now.branches[repository] {
 			var wrong *config.PolicyError
 			if !errors.As(f.now.decide(b.Branch).err, &wrong) {
 				continue
 			}
-			key := repository + " " + string(wrong.Reason)
-			if i, again := at[key]; again {
-				found[i].Evidence = append(found[i].Evidence, "branch "+b.Name)
-				continue
+			subject := subjectOf(wrong)
+			if branches[subject] == nil {
+				found = append(found, finding.Finding{Severity: finding.Alert, Position: wrong.Origin.Position, Subject: subject,
+					Message: wrong.Error() + ": branchprotector leaves the branch as it is, and fails",
+					Mend:    mendOfPolicy(wrong.Reason)})
 			}
-			at[key] = len(found)
-			found = append(found, finding.Finding{Severity: finding.Alert, Position: wrong.Origin.Position,
-				Subject:  finding.Subject{Org: b.Org, Repo: b.Repo, Detail: string(wrong.Reason)},
-				Message:  wrong.Error() + ": branchprotector leaves the branch as it is, and fails",
-				Evidence: []string{"branch " + b.Name},
-				Mend:     mendOfPolicy(wrong.Reason)})
+			branches[subject] = append(branches[subject], b.String())
 		}
 	}
+	for i := range found {
+		found[i].Evidence = []string{"branches: " + strings.Join(few(branches[found[i].Subject]), ", ")}
+	}
 	return found
+}
+
+// subjectOf names the level whose setting is wrong.
+func subjectOf(wrong *config.PolicyError) finding.Subject {
+	subject := finding.Subject{Detail: string(wrong.Reason)}
+	switch wrong.Origin.Level {
+	case config.LevelOrg:
+		subject.Org = wrong.Branch.Org
+	case config.LevelRepo:
+		subject.Org, subject.Repo = wrong.Branch.Org, wrong.Branch.Repo
+	case config.LevelBranch:
+		subject.Org, subject.Repo, subject.Branch = wrong.Branch.Org, wrong.Branch.Repo, wrong.Branch.Name
+	}
+	return subject
 }
 
 func mendOfPolicy(reason config.Reason) string {

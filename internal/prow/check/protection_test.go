@@ -122,11 +122,11 @@ func TestPolicyErrors(t *testing.T) {
 	}{
 		"sound": {"branch-protection: {orgs: {org: {protect: true}}}\n", nil},
 		"off although a job is required": {"branch-protection: {orgs: {org: {protect: false}}}\n",
-			[]string{"ALERT config.yaml:1:34 org/app jobs-require-protection"}},
+			[]string{"ALERT config.yaml:1:34 org jobs-require-protection"}},
 		"off although a job is required, and allowed": {"branch-protection: {allow_disabled_job_policies: true, " +
 			"orgs: {org: {protect: false}}}\n", nil},
 		"a branch that says nothing": {"branch-protection: {orgs: {org: {repos: {app: {branches: {main: {}}}}}}}\n",
-			[]string{"ALERT config.yaml:1:59 org/app no-protect"}},
+			[]string{"ALERT config.yaml:1:59 org/app=main no-protect"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, _ := run(t, "policy-error", facts(t, instance{"config.yaml": test.config, "jobs/a.yaml": job}, nil))

@@ -124,7 +124,7 @@ func TestFolders(t *testing.T) {
 	for _, c := range set.Components {
 		names = append(names, c.Name+" "+c.Position.String())
 	}
-	want := []string{"crier prow/deep/b.yml:3:43", "deck prow/c.json:1:53", "hook prow/a.yaml:3:43", "tide prow/a.yaml:7:43"}
+	want := []string{"crier prow/deep/b.yml:3:38", "deck prow/c.json:1:51", "hook prow/a.yaml:3:38", "tide prow/a.yaml:7:38"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}

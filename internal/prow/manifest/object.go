@@ -43,6 +43,7 @@ type template struct {
 }
 
 type podSpec struct {
+	ServiceAccount string      `yaml:"serviceAccountName"`
 	InitContainers []container `yaml:"initContainers"`
 	Containers     []container `yaml:"containers"`
 	Volumes        []volume    `yaml:"volumes"`
@@ -144,7 +145,7 @@ func (r *reader) pod(name string, of *object, pod podSpec) {
 			continue
 		}
 		made := Component{Name: program.name, Core: program.core, Kind: of.Kind, Namespace: of.Metadata.Namespace,
-			Object: of.Metadata.Name.value, Position: image.Position, Image: image, Args: args}
+			Object: of.Metadata.Name.value, ServiceAccount: pod.ServiceAccount, Position: image.Position, Image: image, Args: args}
 		made.Config = sourceOf(made, "config-path", c.VolumeMounts, pod.Volumes)
 		made.JobConfig = sourceOf(made, "job-config-path", c.VolumeMounts, pod.Volumes)
 		r.set.Components = append(r.set.Components, made)

@@ -46,8 +46,10 @@ type Component struct {
 	// Kind, Namespace and Object name the workload. The namespace is empty where the
 	// manifest names none.
 	Kind, Namespace, Object string
-	Position                diagnostic.Position
-	Image                   Image
+	// ServiceAccount is empty where the manifest names none.
+	ServiceAccount string
+	Position       diagnostic.Position
+	Image          Image
 	// Args are the words of command and args.
 	Args []string
 	// Config and JobConfig are where the flags --config-path and --job-config-path lead;
