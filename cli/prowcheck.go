@@ -100,7 +100,7 @@ func (r *prowCheckRequest) validate(forms []string) error {
 }
 
 func (a *app) prowCheck(ctx context.Context, asked *prowCheckRequest) error {
-	facts, err := asked.read(ctx)
+	facts, err := asked.read(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *prowCheckRequest) fails(result prowcheck.Result) bool {
 }
 
 // read reads all that the user named.
-func (r *prowCheckRequest) read(ctx context.Context) (prowcheck.Facts, error) {
+func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, error) {
 	tree, err := r.open()
 	if err != nil {
 		return prowcheck.Facts{}, err
@@ -145,7 +145,7 @@ func (r *prowCheckRequest) read(ctx context.Context) (prowcheck.Facts, error) {
 	if tree.manifests != "" {
 		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
 	}
-	if facts.Live, err = r.live.ask(ctx, facts); err != nil {
+	if facts.Live, err = r.live.ask(ctx, a, facts); err != nil {
 		return prowcheck.Facts{}, err
 	}
 	if r.base != "" {

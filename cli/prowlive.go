@@ -19,7 +19,7 @@ type prowLiveFlags struct {
 
 func (p *prowLiveFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.live, "live", false, "ask a build cluster too (P2, P3)")
-	p.kubernetesFlags.addFlags(flags, "the cluster that it runs in")
+	p.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
 	flags.StringVar(&p.cluster, "cluster", "default", "the build cluster's alias in the configuration: its jobs are looked at")
 	flags.StringVar(&p.user, "plank-user", "",
 		"plank's `NAME` in that cluster, such as system:serviceaccount:prow:prow-controller-manager "+
@@ -34,9 +34,12 @@ func (p *prowLiveFlags) validate() error {
 }
 
 // ask asks the cluster; nil without --live.
-func (p *prowLiveFlags) ask(ctx context.Context, facts prowcheck.Facts) (*prowcheck.Live, error) {
+func (p *prowLiveFlags) ask(ctx context.Context, a *app, facts prowcheck.Facts) (*prowcheck.Live, error) {
 	if !p.live {
 		return nil, nil
+	}
+	if err := p.orDefault(a); err != nil {
+		return nil, err
 	}
 	cluster, err := p.openCluster()
 	if err != nil {

@@ -28,8 +28,8 @@ func sameBreath(f *facts) (finding.List, finding.Lack) {
 	}
 	made := finding.Finding{Severity: finding.Info, Position: protector[0].now.Position,
 		Subject: finding.Subject{Component: "branchprotector", Namespace: protector[0].now.Namespace},
-		Message: fmt.Sprintf("one change brings branchprotector and %d other components from one version to another: "+
-			"its revert puts an older branchprotector to work again", len(others)),
+		Message: "one change brings branchprotector and " + count(len(others), "other component", "other components") +
+			" to another version: its revert puts an older branchprotector to work again",
 		Mend: "split it: branchprotector in a change of its own, after the others have run for a while"}
 	cyclic := f.cyclic()
 	for _, b := range append(protector, others...) {

@@ -92,16 +92,27 @@ func changedContexts(f *facts) finding.List {
 	return found
 }
 
+// placeOf is where to look: what requires a context now, the job that freed one, or else
+// the narrowest level of the configuration.
 func (f *facts) placeOf(change requirement) diagnostic.Position {
 	for _, context := range change.added {
 		if origins := change.now.Origins(context); len(origins) > 0 {
 			return origins[0].Position
 		}
 	}
-	if own, ok := f.now.BranchProtection.Orgs[change.branch.Org].Repos[change.branch.Repo]; ok {
+	for _, context := range change.removed {
+		if _, job := f.now.supplyOf(change.branch.Branch, context); job != nil {
+			return job.Position
+		}
+	}
+	org, ok := f.now.BranchProtection.Orgs[change.branch.Org]
+	if !ok {
+		return f.now.BranchProtection.Position
+	}
+	if own, ok := org.Repos[change.branch.Repo]; ok {
 		return own.Position
 	}
-	return f.now.BranchProtection.Position
+	return org.Position
 }
 
 // untriggered are the contexts that a change requires and that nothing starts on pull

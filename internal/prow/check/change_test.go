@@ -25,11 +25,11 @@ func TestB9Order(t *testing.T) {
 	}{
 		"nothing changes": {tested(unit(always)), tested(unit(always)), nil, ""},
 		"becomes conditional": {tested(unit(always)), tested(unit("run_if_changed: go")),
-			[]string{"WARN config.yaml:1:1 org/app"}, "unit: job unit runs only if files match run_if_changed"},
-		"becomes silent":    {tested(unit(always)), tested(unit(always + ", skip_report: true")), []string{"WARN config.yaml:1:1 org/app"}, ""},
-		"becomes manual":    {tested(unit(always)), tested(unit("always_run: false")), []string{"WARN config.yaml:1:1 org/app"}, ""},
-		"leaves the branch": {tested(unit(always)), tested(unit(always + ", skip_branches: [main, master]")), []string{"WARN config.yaml:1:1 org/app"}, ""},
-		"is gone":           {tested(unit(always)), tested(""), []string{"WARN config.yaml:1:1 org/app"}, "no job reports it"},
+			[]string{"WARN jobs/a.yaml:4:5 org/app"}, "unit: job unit runs only if files match run_if_changed"},
+		"becomes silent":    {tested(unit(always)), tested(unit(always + ", skip_report: true")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"becomes manual":    {tested(unit(always)), tested(unit("always_run: false")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"leaves the branch": {tested(unit(always)), tested(unit(always + ", skip_branches: [main, master]")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"is gone":           {tested(unit(always)), tested(""), []string{"WARN config.yaml:1:28 org/app"}, "no job reports it"},
 		"becomes optional":  {tested(unit(always)), tested(unit(always + ", optional: true")), nil, ""},
 		"was conditional":   {tested(unit("run_if_changed: go")), tested(""), nil, ""},
 		"was not protected": {tested(unit(always)).with("config.yaml", "plank: {}\n"), tested(""), nil, ""},
@@ -58,7 +58,7 @@ func TestB4Leftovers(t *testing.T) {
 	}{
 		"still protected": {"branch-protection: {orgs: {org: {protect: true}}}\n", nil, ""},
 		"unmanaged": {"branch-protection: {orgs: {org: {protect: true, unmanaged: true}}}\n",
-			[]string{"WARN config.yaml:1:1 org/app=main,master"}, "required in main: lint, unit"},
+			[]string{"WARN config.yaml:1:28 org/app=main,master"}, "required in main: lint, unit"},
 		"gone from the configuration": {"branch-protection: {orgs: {other: {protect: true}}}\n",
 			[]string{"WARN config.yaml:1:1 org/app=main,master"}, "stay in force"},
 		"off, although jobs are required there": {"branch-protection: {allow_disabled_job_policies: true, orgs: {org: {protect: true, " +
@@ -92,7 +92,7 @@ func TestRequiredContextsChange(t *testing.T) {
 	}{
 		"nothing changes": {unit("always_run: true"), unit("always_run: true"), nil, ""},
 		"a new job":       {"", unit("always_run: true"), []string{"INFO jobs/a.yaml:4:5 org/app=main,master"}, "+unit"},
-		"a job is gone":   {unit("always_run: true"), "", []string{"INFO config.yaml:1:1 org/app=main,master"}, "-unit"},
+		"a job is gone":   {unit("always_run: true"), "", []string{"INFO config.yaml:1:28 org/app=main,master"}, "-unit"},
 		"conditional, and now always": {unit("run_if_changed: go"), unit("always_run: true"),
 			[]string{"INFO jobs/a.yaml:4:5 org/app=main,master"}, "nothing starts it on open pull requests"},
 		"optional, and now not": {unit("always_run: true, optional: true"), unit("always_run: true"),
@@ -138,7 +138,7 @@ func TestOpenPullRequestsThatGetStuck(t *testing.T) {
 			found, _ := run(t, "open-pull-requests", given)
 			expect(t, found, test.want...)
 			if len(found) > 0 {
-				expectEvidence(t, found[0], "1 open pull requests would wait", "#1 into main lacks unit")
+				expectEvidence(t, found[0], "1 open pull request would wait", "#1 into main lacks unit")
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/finding"
@@ -20,6 +19,7 @@ import (
 func conditional(f *facts) finding.List {
 	var found finding.List
 	at := map[finding.Subject]int{}
+	lines := map[finding.Subject]*branchLines{}
 	f.now.eachRequired(func(b branch, context string, origins []config.Origin, policy config.Policy) {
 		supply, job := f.now.supplyOf(b.Branch, context)
 		severity := severityOf(supply, job, b, policy)
@@ -27,21 +27,21 @@ func conditional(f *facts) finding.List {
 			return
 		}
 		subject := finding.Subject{Org: b.Org, Repo: b.Repo, Context: context}
-		evidence := fmt.Sprintf("branch %s: %s", b.Name, supply.says(job))
 		if i, again := at[subject]; again {
-			found[i].Evidence = append(found[i].Evidence, evidence)
+			lines[subject].add(supply.says(job), b.Name)
 			if severity.AtLeast(found[i].Severity) {
 				found[i].Severity = severity
 			}
 			return
 		}
-		at[subject] = len(found)
+		at[subject], lines[subject] = len(found), &branchLines{}
+		lines[subject].add(supply.says(job), b.Name)
 		found = append(found, finding.Finding{Severity: severity, Position: origins[0].Position, Subject: subject,
-			Message:  fmt.Sprintf("context %q is required, but the job that reports it %s", context, failing(supply)),
-			Evidence: []string{evidence}, Mend: mendOfSupply(supply)})
+			Message: fmt.Sprintf("context %q is required, but the job that reports it %s", context, failing(supply)),
+			Mend:    mendOfSupply(supply)})
 	})
 	for i := range found {
-		found[i].Evidence = few(slices.Compact(found[i].Evidence))
+		found[i].Evidence = lines[found[i].Subject].evidence()
 	}
 	return found
 }

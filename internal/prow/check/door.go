@@ -57,10 +57,7 @@ func (f *facts) doorOf(b config.Branch, policy config.Policy, cycle bool) *findi
 			"admin can merge the way back"
 		made.Mend = "drop enforce_admins there, or write into the break-glass document who may lift it, and how"
 	case policy.Restrictions != nil && onlyBots(*policy.Restrictions):
-		made.Position = f.now.BranchProtection.Orgs[b.Org].Repos[b.Repo].Position
-		if made.Position.File == "" {
-			made.Position = f.now.BranchProtection.Position
-		}
+		made.Position = f.placeOf(requirement{branch: branch{Branch: b}})
 		made.Message = fmt.Sprintf("only bots may push to the branch that Prow is deployed from (%s): an admin has to merge "+
 			"the way back", orNone(policy.Restrictions.Users.Values()))
 		made.Mend = "name in the break-glass document who those admins are"

@@ -46,8 +46,9 @@ func ghosts(f *facts) (finding.List, finding.Lack) {
 			g.origin.Position))
 	}
 	return append(found, finding.Finding{Severity: finding.Unknown, Position: unsure[0].origin.Position,
-		Subject:  finding.Subject{Detail: "external checks"},
-		Message:  fmt.Sprintf("%d required contexts are of no job of Prow's: checks of others, or of nobody", len(unsure)),
+		Subject: finding.Subject{Detail: "external checks"},
+		Message: count(len(unsure), "required context is", "required contexts are") +
+			" of no job of Prow's: checks of others, or of nobody",
 		Evidence: evidence, Mend: "list the checks of others in a file, and name it with --external-checks"}), nothing()
 }
 

@@ -165,8 +165,8 @@ func outOfReach(f *facts) (finding.List, finding.Lack) {
 		needs := wanted[object]
 		made := finding.Finding{Severity: finding.Warn, Position: needs.at,
 			Subject: finding.Subject{Cluster: f.Live.Cluster, Namespace: f.now.PodNamespace.Value, Detail: object.String()},
-			Message: fmt.Sprintf("%s is not in namespace %s: pods of %d jobs can't start", object, f.now.PodNamespace.Value,
-				len(needs.jobs)),
+			Message: fmt.Sprintf("%s is not in namespace %s: pods of %s can't start", object, f.now.PodNamespace.Value,
+				count(len(needs.jobs), "job", "jobs")),
 			Evidence: []string{"named by " + needs.from, "jobs: " + strings.Join(few(needs.jobs), ", ")},
 			Mend:     "create it there, or correct the name"}
 		if 2*len(needs.jobs) >= jobs && jobs > 2 {

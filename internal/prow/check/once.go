@@ -25,3 +25,11 @@ func few(items []string) []string {
 	}
 	return append(slices.Clone(items[:shown]), fmt.Sprintf("and %d more", len(items)-shown))
 }
+
+// count writes a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

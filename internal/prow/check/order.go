@@ -13,7 +13,7 @@ import (
 // is for B1 to say.
 func order(f *facts) finding.List {
 	var found finding.List
-	at := map[finding.Subject]int{}
+	lines := map[finding.Subject]*branchLines{}
 	for _, b := range f.branchesOfBoth() {
 		before, was := f.base.required(b.Branch)
 		if !was {
@@ -27,19 +27,16 @@ func order(f *facts) finding.List {
 			if !stops || stays && supply != supplyNone {
 				continue
 			}
-			made := f.orderOf(b, byHand(now, context))
-			line := fmt.Sprintf("%s: %s (branch %s)", context, supply.says(job), b.Name)
-			if i, again := at[made.Subject]; again {
-				found[i].Evidence = append(found[i].Evidence, line)
-				continue
+			made := f.orderOf(b, context, byHand(now, context))
+			if lines[made.Subject] == nil {
+				lines[made.Subject] = &branchLines{}
+				found = append(found, made)
 			}
-			made.Evidence = []string{line}
-			at[made.Subject] = len(found)
-			found = append(found, made)
+			lines[made.Subject].add(fmt.Sprintf("%s: %s", context, supply.says(job)), b.Name)
 		}
 	}
 	for i := range found {
-		found[i].Evidence = few(found[i].Evidence)
+		found[i].Evidence = lines[found[i].Subject].evidence()
 	}
 	return found
 }
@@ -51,14 +48,14 @@ func (f *facts) stops(b branch, context string) bool {
 	return before >= supplyOptional && now <= supplyManual
 }
 
-func (f *facts) orderOf(b branch, stay []config.Origin) finding.Finding {
+func (f *facts) orderOf(b branch, context string, stay []config.Origin) finding.Finding {
 	if len(stay) > 0 {
 		return finding.Finding{Severity: finding.Alert, Position: stay[0].Position,
 			Subject: finding.Subject{Org: b.Org, Repo: b.Repo, Detail: "still required"},
 			Message: "statuses stop appearing that stay required: no pull request can be merged any more",
 			Mend:    "remove the contexts from required_status_checks in the same change, and run branchprotector after it"}
 	}
-	return finding.Finding{Severity: finding.Warn, Position: f.placeOf(requirement{branch: b}),
+	return finding.Finding{Severity: finding.Warn, Position: f.placeOf(requirement{branch: b, removed: []string{context}}),
 		Subject: finding.Subject{Org: b.Org, Repo: b.Repo},
 		Message: "statuses stop appearing that GitHub requires until a complete run of branchprotector: " +
 			"pull requests without them can't be merged until then",

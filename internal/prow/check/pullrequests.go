@@ -111,8 +111,8 @@ func stuck(f *facts) finding.List {
 		found[i].Evidence = append(found[i].Evidence, line)
 	}
 	for i := range found {
-		found[i].Message = fmt.Sprintf("%d open pull requests would wait for a status that nothing starts",
-			len(found[i].Evidence))
+		found[i].Message = count(len(found[i].Evidence), "open pull request", "open pull requests") +
+			" would wait for a status that nothing starts"
 		found[i].Evidence = few(found[i].Evidence)
 	}
 	return found

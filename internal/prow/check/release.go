@@ -77,7 +77,7 @@ func images(namespace string, components []manifest.Component) finding.List {
 	return finding.List{{Severity: finding.Warn, Position: odd.Position,
 		Subject:  finding.Subject{Namespace: namespace, Detail: "images"},
 		Message:  fmt.Sprintf("components of one release have %d versions", len(versions)),
-		Evidence: evidence, Mend: "bring them to one version, or say in the manifest why not"}}
+		Evidence: evidence, Mend: "bring them to one version"}}
 }
 
 // sources are where components take config.yaml from. Different ones are ALERT where

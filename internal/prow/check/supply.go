@@ -60,7 +60,7 @@ func (s supply) says(job *config.Job) string {
 		return "no job reports it"
 	}
 	words := map[supply]string{
-		supplyElsewhere: "does not run on this branch", supplySilent: "has skip_report: true",
+		supplyElsewhere: "does not run", supplySilent: "has skip_report: true",
 		supplyManual: "is started by a comment only", supplyOptional: "is optional: true",
 		supplyAlways: "always runs",
 	}[s]
