@@ -26,7 +26,7 @@ func ProwFindings(out io.Writer, width int, found finding.List, verdicts []findi
 func (s *textWriter) finding(f finding.Finding) {
 	head := pad(string(f.Severity), len(finding.Unknown)) + "  " + f.Rule
 	for _, part := range []string{f.Position.String(), f.Subject.String()} {
-		if part != "" && !strings.Contains(f.Message, part) {
+		if part != "" && !strings.Contains(f.Message, part) && !strings.Contains(part, f.Message) {
 			head += "  " + part
 		}
 	}

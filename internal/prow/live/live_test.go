@@ -2,10 +2,12 @@ package live_test
 
 import (
 	"context"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -146,5 +148,54 @@ func TestObjectsAreThereOrNot(t *testing.T) {
 	}
 	if stranger.Everywhere.Failed == "" || stranger.Reviews[p.namespace].Failed == "" {
 		t.Errorf("%+v", stranger)
+	}
+}
+
+// TestTheRolesInDeploySuffice: with them, and nothing else, each question has an answer.
+func TestTheRolesInDeploySuffice(t *testing.T) {
+	p := newPlane(t)
+	kubectl := func(arguments ...string) {
+		t.Helper()
+		command := exec.CommandContext(p.context(), p.Program("kubectl"), append([]string{"--kubeconfig", p.Kubeconfig()}, arguments...)...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", arguments, err, out)
+		}
+	}
+	who := "checker-" + p.namespace
+	kubectl("apply", "-f", "../../../deploy/prow-check-role.yaml")
+	kubectl("create", "clusterrolebinding", who, "--clusterrole=salve-prow-check", "--user="+who)
+	kubectl("-n", p.namespace, "create", "rolebinding", who, "--clusterrole=salve-prow-check-pods", "--user="+who)
+	t.Cleanup(func() {
+		_ = p.Client().RbacV1().ClusterRoleBindings().Delete(context.Background(), who, metav1.DeleteOptions{})
+	})
+	cluster := p.open(p.KubeconfigOf(t, who))
+	objects := []check.Object{{Kind: config.Secret, Name: "gone"}, {Kind: config.ConfigMap, Name: "gone"},
+		{Kind: config.ServiceAccount, Name: "gone"}}
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	ctx := p.context()
+	for {
+		got := live.Ask(ctx, cluster, live.Question{Cluster: "default", User: user, PodNamespace: p.namespace, Objects: objects})
+		failed := got.Failed + got.Everywhere.Failed
+		for _, review := range got.Reviews {
+			failed += review.Failed
+		}
+		for _, presence := range got.Objects {
+			failed += presence.Failed
+		}
+		if failed == "" && len(got.Reviews) > 3 && len(got.Objects) == len(objects) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s\n%+v", failed, got)
+		case <-ticker.C: // the authorizer learns of new rights by a watch
+		}
+	}
+	used := p.Requests(t, who)
+	want := []string{"create subjectaccessreviews.authorization.k8s.io", "get configmaps", "get secrets", "get serviceaccounts",
+		"list namespaces"}
+	if diff := cmp.Diff(want, used); diff != "" {
+		t.Errorf("the roles allow more, or less, than is used: %s", diff)
 	}
 }
