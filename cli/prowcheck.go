@@ -76,7 +76,8 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
 	flags.StringVar(&asked.pullRequests, "pull-requests", "",
 		"`FILE` with open pull requests: gh pr list --json number,url,baseRefName,isDraft,statusCheckRollup")
 	flags.BoolVar(&asked.staging, "staging", false, "this instance is there to find mistakes first (P1)")
-	flags.StringVar(&asked.failOn, "fail-on", string(finding.Alert), "exit 1 from this severity on: ALERT, WARN, UNKNOWN or never")
+	flags.StringVar(&asked.failOn, "fail-on", string(finding.Alert),
+		"exit 1 from this severity on: ALERT, WARN, UNKNOWN or never")
 	flags.StringVarP(&asked.form, "output", "o", forms[0], "how to print the answer: "+orList(forms))
 	return command
 }

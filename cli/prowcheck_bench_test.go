@@ -111,13 +111,15 @@ tide:
 		fmt.Fprintf(&text, "presubmits:\n  org/repo-%d:\n", repo)
 		for job := range 20 {
 			when := []string{"always_run: true", "run_if_changed: ^pkg/", "always_run: true"}[job%3]
-			fmt.Fprintf(&text, "  - name: pull-%d-%d\n    %s\n    branches: [^main$, ^release-1\\.2$]\n    spec:\n      containers:\n"+
+			fmt.Fprintf(&text, "  - name: pull-%d-%d\n    %s\n    branches: [^main$, ^release-1\\.2$]\n    spec:\n      "+
+				"containers:\n"+
 				"      - {image: golang, command: [make, test]}\n", repo, job, when)
 			jobs++
 		}
 		fmt.Fprintf(&text, "periodics:\n")
 		for job := range 10 {
-			fmt.Fprintf(&text, "- name: ci-%d-%d\n  interval: 1h\n  spec:\n    containers:\n    - {image: golang, command: [make]}\n",
+			fmt.Fprintf(&text, "- name: ci-%d-%d\n  interval: 1h\n  spec:\n    containers:\n    - {image: golang, command: "+
+				"[make]}\n",
 				repo, job)
 			jobs++
 		}

@@ -20,7 +20,8 @@ type prowLiveFlags struct {
 func (p *prowLiveFlags) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.live, "live", false, "ask a build cluster too (P2, P3)")
 	p.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
-	flags.StringVar(&p.cluster, "cluster", "default", "the build cluster's alias in the configuration: its jobs are looked at")
+	flags.StringVar(&p.cluster, "cluster", "default",
+		"the build cluster's alias in the configuration: its jobs are looked at")
 	flags.StringVar(&p.user, "plank-user", "",
 		"plank's `NAME` in that cluster, such as system:serviceaccount:prow:prow-controller-manager "+
 			"(default: what --manifests say, for cluster default)")

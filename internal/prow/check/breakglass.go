@@ -148,7 +148,8 @@ func (w Way) lacks(f *facts, components []string) []string {
 // secretNamed is a Secret of the manifests whose namespace/name is in a text.
 func (f *facts) secretNamed(text string) string {
 	for name := range f.Manifests.Secrets {
-		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:()\"'", r) }), name) {
+		if slices.Contains(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;:()\"'", r) }),
+			name) {
 			return name
 		}
 	}

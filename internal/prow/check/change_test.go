@@ -26,10 +26,14 @@ func TestB9Order(t *testing.T) {
 		"nothing changes": {tested(unit(always)), tested(unit(always)), nil, ""},
 		"becomes conditional": {tested(unit(always)), tested(unit("run_if_changed: go")),
 			[]string{"WARN jobs/a.yaml:4:5 org/app"}, "unit: job unit runs only if files match run_if_changed"},
-		"becomes silent":    {tested(unit(always)), tested(unit(always + ", skip_report: true")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
-		"becomes manual":    {tested(unit(always)), tested(unit("always_run: false")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
-		"leaves the branch": {tested(unit(always)), tested(unit(always + ", skip_branches: [main, master]")), []string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
-		"is gone":           {tested(unit(always)), tested(""), []string{"WARN config.yaml:1:28 org/app"}, "no job reports it"},
+		"becomes silent": {tested(unit(always)), tested(unit(always + ", skip_report: true")),
+			[]string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"becomes manual": {tested(unit(always)), tested(unit("always_run: false")),
+			[]string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"leaves the branch": {tested(unit(always)), tested(unit(always + ", skip_branches: [main, master]")),
+			[]string{"WARN jobs/a.yaml:4:5 org/app"}, ""},
+		"is gone": {tested(unit(always)), tested(""), []string{"WARN config.yaml:1:28 org/app"},
+			"no job reports it"},
 		"becomes optional":  {tested(unit(always)), tested(unit(always + ", optional: true")), nil, ""},
 		"was conditional":   {tested(unit("run_if_changed: go")), tested(""), nil, ""},
 		"was not protected": {tested(unit(always)).with("config.yaml", "plank: {}\n"), tested(""), nil, ""},
@@ -37,7 +41,8 @@ func TestB9Order(t *testing.T) {
 			tested("  - {name: unit2, context: unit, always_run: true, spec: " + pod + "}\n"), nil, ""},
 		"is gone, and stays required by hand": {protected(always), protected("").with("jobs/a.yaml", "{}\n"),
 			[]string{"ALERT config.yaml:9:15 org/app still required"}, "no pull request can be merged"},
-		"becomes conditional, and stays required by hand: B1 says it": {protected(always), protected("run_if_changed: go"), nil, ""},
+		"becomes conditional, and stays required by hand: B1 says it": {protected(always), protected("run_if_changed: go"),
+			nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, _ := run(t, "B9", facts(t, test.after, test.before))
@@ -61,8 +66,10 @@ func TestB4Leftovers(t *testing.T) {
 			[]string{"WARN config.yaml:1:28 org/app=main,master"}, "required in main: lint, unit"},
 		"gone from the configuration": {"branch-protection: {orgs: {other: {protect: true}}}\n",
 			[]string{"WARN config.yaml:1:1 org/app=main,master"}, "stay in force"},
-		"off, although jobs are required there": {"branch-protection: {allow_disabled_job_policies: true, orgs: {org: {protect: true, " +
-			"repos: {app: {branches: {main: {protect: false}}}}}}}\n", []string{"WARN config.yaml:1:92 org/app=main"}, "no policy"},
+		"off, although jobs are required there": {"branch-protection: {allow_disabled_job_policies: true, orgs: {org: " +
+			"{protect: true, " +
+			"repos: {app: {branches: {main: {protect: false}}}}}}}\n", []string{"WARN config.yaml:1:92 org/app=main"},
+			"no policy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := tested(unit(always))
@@ -77,7 +84,8 @@ func TestB4Leftovers(t *testing.T) {
 
 // TestB4RemovedProtection: a branch becomes unprotected with a word.
 func TestB4RemovedProtection(t *testing.T) {
-	before := instance{"config.yaml": "branch-protection: {orgs: {org: {repos: {app: {branches: {main: {protect: true}}}}}}}\n"}
+	before := instance{"config.yaml": "branch-protection: {orgs: {org: {repos: {app: {branches: {main: {protect: " +
+		"true}}}}}}}\n"}
 	after := before.with("config.yaml", replace(t, before["config.yaml"], "true", "false"))
 	found, _ := run(t, "B4", facts(t, after, before))
 	expect(t, found, "WARN config.yaml:1:42 org/app=main")
@@ -114,7 +122,8 @@ const openPullRequests = `[
   "statusCheckRollup": [{"__typename": "StatusContext", "context": "lint", "state": "SUCCESS"}]},
  {"number": 2, "url": "https://github.com/org/app/pull/2", "baseRefName": "main", "isDraft": false,
   "statusCheckRollup": [{"__typename": "CheckRun", "name": "unit"}, {"context": "lint"}]},
- {"number": 3, "url": "https://github.com/org/app/pull/3", "baseRefName": "main", "isDraft": true, "statusCheckRollup": []},
+ {"number": 3, "url": "https://github.com/org/app/pull/3", "baseRefName": "main", "isDraft": true,
+	"statusCheckRollup": []},
  {"number": 4, "url": "https://ghe.example/org/other/pull/4", "baseRefName": "main", "statusCheckRollup": []}
 ]`
 

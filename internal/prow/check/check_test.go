@@ -28,8 +28,8 @@ func (i instance) with(files ...string) instance {
 	for name, content := range i {
 		changed[name] = content
 	}
-	for at := 0; at < len(files); at += 2 {
-		changed[files[at]] = files[at+1]
+	for pair := range slices.Chunk(files, 2) {
+		changed[pair[0]] = pair[1]
 	}
 	return changed
 }
@@ -215,8 +215,10 @@ func TestWhatIsNotGivenIsUnknown(t *testing.T) {
 	}
 	for _, verdict := range result.Verdicts {
 		needs := map[string]string{"P4": "needs --manifests; needs --base", "B4": "needs --base", "B9": "needs --base",
-			"required-contexts": "needs --base", "open-pull-requests": "needs --base", "manifest-unreadable": "needs --manifests",
-			"P2": "needs --live", "P3": "needs --live", "C1": "needs --manifests", "C2": "needs --manifests", "C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
+			"required-contexts": "needs --base", "open-pull-requests": "needs --base",
+			"manifest-unreadable": "needs --manifests",
+			"P2":                  "needs --live", "P3": "needs --live", "C1": "needs --manifests", "C2": "needs --manifests",
+			"C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
 		severity := finding.OK
 		if needs != "" {
 			severity = finding.Unknown

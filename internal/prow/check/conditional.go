@@ -109,6 +109,7 @@ func mendOfSupply(s supply) string {
 	case supplyElsewhere:
 		return "require the context on the branches where the job runs, or let the job run on all of them"
 	default:
-		return "drop the context from required_status_checks (Tide waits for the job where it runs), or let the job always run"
+		return "drop the context from required_status_checks (Tide waits for the job where it runs), or let the job " +
+			"always run"
 	}
 }

@@ -33,7 +33,8 @@ postsubmits:
       containers: [{image: golang, command: [make]}]
       volumes: [{name: kubeconfig, secret: {secretName: deployer}}]
 `,
-		"manifests/prow.yaml": deployment("hook", "v1") + deployment("prow-controller-manager", "v1") + deployment("crier", "v1") +
+		"manifests/prow.yaml": deployment("hook", "v1") + deployment("prow-controller-manager", "v1") + deployment("crier",
+			"v1") +
 			deployment("tide", "v1") + deployment("branchprotector", "v1"),
 	}
 }
@@ -49,7 +50,8 @@ const way = `paths:
 // breakGlass is a break-glass file whose document is README.md.
 func breakGlass(t *testing.T, content string) *check.BreakGlass {
 	t.Helper()
-	read, err := check.ParseBreakGlass("break-glass.yaml", []byte(content), func(name string) bool { return name == "README.md" })
+	read, err := check.ParseBreakGlass("break-glass.yaml", []byte(content),
+		func(name string) bool { return name == "README.md" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,29 +71,36 @@ func TestC1Cycle(t *testing.T) {
 		reason  string
 	}{
 		"no way around it": {selfDeployed(), "", nil, []string{"ALERT " + at},
-			[]string{"its name says so", "needs component hook", "needs component prow-controller-manager", "needs component tide",
+			[]string{"its name says so", "needs component hook", "needs component prow-controller-manager",
+				"needs component tide",
 				"needs component crier", "which requires unit", "manifests/prow.yaml:9:16"}, finding.Alert, ""},
-		"a way that is proven": {selfDeployed(), way, nil, []string{"WARN " + at}, []string{"kubectl from a laptop, exercised 2026-10-01"},
+		"a way that is proven": {selfDeployed(), way, nil, []string{"WARN " + at},
+			[]string{"kubectl from a laptop, exercised 2026-10-01"},
 			finding.Warn, ""},
 		"a way that isn't": {selfDeployed(), replace(t, way, "2026-10-01", "2024-10-01"), nil, []string{"ALERT " + at}, nil,
 			finding.Alert, ""},
 		"its Secret is deployed too": {selfDeployed().with("manifests/secret.yaml",
-			"apiVersion: v1\nkind: Secret\nmetadata: {name: deployer, namespace: test-pods}\n"), "", nil, []string{"ALERT " + at},
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: deployer, namespace: test-pods}\n"), "", nil, []string{"ALERT " +
+			at},
 			[]string{"needs Secret test-pods/deployer (volume kubeconfig of its pod)"}, finding.Alert, ""},
-		"a periodic that nothing of it starts": {periodic.with("manifests/prow.yaml", deployment("hook", "v1")), "", nil, nil, nil,
+		"a periodic that nothing of it starts": {periodic.with("manifests/prow.yaml", deployment("hook", "v1")), "", nil,
+			nil, nil,
 			finding.OK, ""},
 		"a periodic": {periodic.with("manifests/prow.yaml", deployment("horologium", "v1")), "", nil,
 			[]string{"ALERT jobs/infra.yaml:2:3 job=prow-deploy"}, []string{"needs component horologium"}, finding.Alert, ""},
 		"known by what starts it": {selfDeployed().with("jobs/infra.yaml",
 			replace(t, selfDeployed()["jobs/infra.yaml"], "deploy-prow", "deploy-ci")), "", nil,
-			[]string{"ALERT jobs/infra.yaml:6:5 org/infra job=deploy-ci"}, []string{"run_if_changed matches manifests/prow.yaml"},
+			[]string{"ALERT jobs/infra.yaml:6:5 org/infra job=deploy-ci"},
+			[]string{"run_if_changed matches manifests/prow.yaml"},
 			finding.Alert, ""},
 		"it deploys something else": {selfDeployed().with("jobs/infra.yaml", replace(t,
-			replace(t, selfDeployed()["jobs/infra.yaml"], "deploy-prow", "deploy-site"), "^manifests/", "^site/")), "", nil, nil, nil,
+			replace(t, selfDeployed()["jobs/infra.yaml"], "deploy-prow", "deploy-site"), "^manifests/", "^site/")), "", nil,
+			nil, nil,
 			finding.Unknown, "no job found that deploys manifests"},
 		"the user says that none does": {selfDeployed(), "", []string{}, nil, nil, finding.OK, ""},
-		"the user says which":          {selfDeployed(), "", []string{"deploy-prow"}, []string{"ALERT " + at}, []string{"--deploy-job"}, finding.Alert, ""},
-		"the user names nobody":        {selfDeployed(), "", []string{"deploy"}, nil, nil, finding.Unknown, `no job "deploy"`},
+		"the user says which": {selfDeployed(), "", []string{"deploy-prow"}, []string{"ALERT " + at},
+			[]string{"--deploy-job"}, finding.Alert, ""},
+		"the user names nobody": {selfDeployed(), "", []string{"deploy"}, nil, nil, finding.Unknown, `no job "deploy"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, test.files, nil)
@@ -121,10 +130,11 @@ func TestC2NoExit(t *testing.T) {
 		"no document":          {replace(t, way, "  document: README.md\n", ""), "no document says how"},
 		"needs Prow":           {replace(t, way, "  credentials", "  uses: [hook]\n  credentials"), "uses hook"},
 		"no credentials":       {replace(t, way, "group prow-oncall, kv/prow-admin", `" "`), "credentials not stated"},
-		"credentials inside":   {replace(t, way, "group prow-oncall,", "Secret prow/admin,"), "credentials are in Secret prow/admin"},
-		"never exercised":      {replace(t, way, "  exercised: 2026-10-01\n", ""), "never exercised"},
-		"exercised long ago":   {replace(t, way, "2026-10-01", "2026-05-01"), "more than 180 days ago"},
-		"exercised tomorrow":   {replace(t, way, "2026-10-01", "2026-12-01"), "in the future"},
+		"credentials inside": {replace(t, way, "group prow-oncall,", "Secret prow/admin,"),
+			"credentials are in Secret prow/admin"},
+		"never exercised":    {replace(t, way, "  exercised: 2026-10-01\n", ""), "never exercised"},
+		"exercised long ago": {replace(t, way, "2026-10-01", "2026-05-01"), "more than 180 days ago"},
+		"exercised tomorrow": {replace(t, way, "2026-10-01", "2026-12-01"), "in the future"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, selfDeployed().with("manifests/secret.yaml",
@@ -177,7 +187,8 @@ func TestBreakGlassFilesAreRefused(t *testing.T) {
 
 func TestC3LockedDoor(t *testing.T) {
 	policy := func(lines string) instance {
-		return selfDeployed().with("config.yaml", replace(t, selfDeployed()["config.yaml"], "protect: true\n", "protect: true\n"+lines))
+		return selfDeployed().with("config.yaml", replace(t, selfDeployed()["config.yaml"], "protect: true\n",
+			"protect: true\n"+lines))
 	}
 	for name, test := range map[string]struct {
 		files instance
@@ -193,7 +204,8 @@ func TestC3LockedDoor(t *testing.T) {
 			[]string{"INFO config.yaml:7:9 org/infra=main"}, "none"},
 		"a human may push": {policy("          restrictions: {users: [jane]}\n"), nil, ""},
 		"a team may push":  {policy("          restrictions: {teams: [oncall]}\n"), nil, ""},
-		"not even admins may, and Prow isn't needed for it": {policy("          enforce_admins: true\n").with("manifests/prow.yaml",
+		"not even admins may, and Prow isn't needed for it": {policy("          enforce_admins: "+
+			"true\n").with("manifests/prow.yaml",
 			deployment("deck", "v1")), []string{"INFO config.yaml:9:11 org/infra=main"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,11 +231,13 @@ func TestC4SameBreath(t *testing.T) {
 		jobs  []string
 		want  []string
 	}{
-		"nothing":                   {selfDeployed(), nil, nil},
-		"the protector alone":       {bumped("branchprotector"), nil, nil},
-		"all but the protector":     {bumped("hook", "tide", "crier"), nil, nil},
-		"both":                      {bumped("hook", "branchprotector"), nil, []string{"WARN manifests/prow.yaml:61:16 component=branchprotector"}},
-		"both, deployed by another": {bumped("hook", "branchprotector"), []string{}, []string{"INFO manifests/prow.yaml:61:16 component=branchprotector"}},
+		"nothing":               {selfDeployed(), nil, nil},
+		"the protector alone":   {bumped("branchprotector"), nil, nil},
+		"all but the protector": {bumped("hook", "tide", "crier"), nil, nil},
+		"both": {bumped("hook", "branchprotector"), nil,
+			[]string{"WARN manifests/prow.yaml:61:16 component=branchprotector"}},
+		"both, deployed by another": {bumped("hook", "branchprotector"), []string{},
+			[]string{"INFO manifests/prow.yaml:61:16 component=branchprotector"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, test.after, selfDeployed())
@@ -243,7 +257,8 @@ func TestC4SameBreath(t *testing.T) {
 func TestManifestsThatCannotBeRead(t *testing.T) {
 	found, _ := run(t, "manifest-unreadable", facts(t, selfDeployed().with("manifests/broken.yaml", "a: [\n",
 		"manifests/chart/Chart.yaml", "name: a\n"), nil))
-	expect(t, found, "UNKNOWN manifests/broken.yaml:1:1 manifests/broken.yaml: invalid YAML: line 1: did not find expected node content",
+	expect(t, found, "UNKNOWN manifests/broken.yaml:1:1 manifests/broken.yaml: invalid YAML: line 1: did not find "+
+		"expected node content",
 		"UNKNOWN manifests/chart/Chart.yaml manifests/chart/Chart.yaml")
 	found, _ = run(t, "manifest-unreadable", facts(t, selfDeployed(), nil))
 	expect(t, found)

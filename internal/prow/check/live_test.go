@@ -21,15 +21,22 @@ func TestP2NoRail(t *testing.T) {
 		verdict finding.Severity
 		reason  string
 	}{
-		"a Role in the pod namespace":   {check.Live{User: "u", Reviews: reviews(allowed, denied)}, nil, finding.OK, ""},
-		"everywhere":                    {check.Live{User: "u", Everywhere: allowed}, []string{"WARN " + at}, finding.Warn, ""},
-		"in another namespace too":      {check.Live{User: "u", Reviews: reviews(allowed, allowed)}, []string{"WARN " + at}, finding.Warn, ""},
-		"not even in the pod namespace": {check.Live{User: "u", Reviews: reviews(denied, denied)}, []string{"ALERT " + at}, finding.Alert, ""},
-		"nobody says who plank is":      {check.Live{Reviews: reviews(allowed, denied)}, nil, finding.Unknown, "--plank-user"},
-		"the review is denied":          {check.Live{User: "u", Everywhere: unknown, Reviews: reviews(unknown, unknown)}, nil, finding.Unknown, "forbidden"},
-		"one review has no answer":      {check.Live{User: "u", Reviews: reviews(allowed, unknown)}, nil, finding.Unknown, "namespace default"},
-		"the pod namespace isn't asked": {check.Live{User: "u", Reviews: map[string]check.Review{"default": denied}}, nil, finding.Unknown, "test-pods"},
-		"the cluster doesn't answer":    {check.Live{User: "u", Failed: "timed out"}, nil, finding.Unknown, "timed out"},
+		"a Role in the pod namespace": {check.Live{User: "u", Reviews: reviews(allowed, denied)}, nil, finding.OK, ""},
+		"everywhere": {check.Live{User: "u", Everywhere: allowed}, []string{"WARN " + at}, finding.Warn,
+			""},
+		"in another namespace too": {check.Live{User: "u", Reviews: reviews(allowed, allowed)}, []string{"WARN " +
+			at}, finding.Warn, ""},
+		"not even in the pod namespace": {check.Live{User: "u", Reviews: reviews(denied, denied)}, []string{"ALERT " + at},
+			finding.Alert, ""},
+		"nobody says who plank is": {check.Live{Reviews: reviews(allowed, denied)}, nil, finding.Unknown,
+			"--plank-user"},
+		"the review is denied": {check.Live{User: "u", Everywhere: unknown, Reviews: reviews(unknown, unknown)},
+			nil, finding.Unknown, "forbidden"},
+		"one review has no answer": {check.Live{User: "u", Reviews: reviews(allowed, unknown)}, nil, finding.Unknown,
+			"namespace default"},
+		"the pod namespace isn't asked": {check.Live{User: "u", Reviews: map[string]check.Review{"default": denied}}, nil,
+			finding.Unknown, "test-pods"},
+		"the cluster doesn't answer": {check.Live{User: "u", Failed: "timed out"}, nil, finding.Unknown, "timed out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, files, nil)
@@ -44,10 +51,12 @@ func TestP2NoRail(t *testing.T) {
 
 func TestP3OutOfReach(t *testing.T) {
 	job := func(name, cluster, secret string) string {
-		return "- {name: " + name + ", cluster: " + cluster + ", interval: 1h, spec: {containers: [{image: i, command: [make]}], " +
+		return "- {name: " + name + ", cluster: " + cluster +
+			", interval: 1h, spec: {containers: [{image: i, command: [make]}], " +
 			"volumes: [{name: v, secret: {secretName: " + secret + "}}]}}\n"
 	}
-	files := instance{"config.yaml": "pod_namespace: test-pods\n", "jobs/a.yaml": "periodics:\n" + job("a", "default", "s") +
+	files := instance{"config.yaml": "pod_namespace: test-pods\n", "jobs/a.yaml": "periodics:\n" + job("a", "default",
+		"s") +
 		job("b", "default", "t") + job("c", "default", "t") + job("d", "default", "t") + job("e", "other", "u")}
 	s, u := check.Object{Kind: config.Secret, Name: "s"}, check.Object{Kind: config.Secret, Name: "t"}
 	there, missing, unknown := check.Presence{There: true}, check.Presence{}, check.Presence{Failed: "forbidden"}
@@ -62,8 +71,10 @@ func TestP3OutOfReach(t *testing.T) {
 			[]string{"WARN jobs/a.yaml:2:136 cluster=default namespace=test-pods Secret s"}, finding.Warn, ""},
 		"one that most jobs need": {map[check.Object]check.Presence{s: there, u: missing},
 			[]string{"ALERT jobs/a.yaml:3:136 cluster=default namespace=test-pods Secret t"}, finding.Alert, ""},
-		"one that may not be asked for": {map[check.Object]check.Presence{s: unknown, u: there}, nil, finding.Unknown, "forbidden"},
-		"one that nobody asked for":     {map[check.Object]check.Presence{s: there}, nil, finding.Unknown, "Secret t was not asked for"},
+		"one that may not be asked for": {map[check.Object]check.Presence{s: unknown, u: there}, nil, finding.Unknown,
+			"forbidden"},
+		"one that nobody asked for": {map[check.Object]check.Presence{s: there}, nil, finding.Unknown,
+			"Secret t was not asked for"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, files, nil)

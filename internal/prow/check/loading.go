@@ -28,12 +28,14 @@ func fromDiagnostics(list diagnostic.List, rule, mend string) finding.List {
 		if d.Rule != rule {
 			continue
 		}
-		severity := finding.Alert
+		var severity finding.Severity
 		switch d.Severity {
 		case diagnostic.Warning:
 			severity = finding.Warn
 		case diagnostic.Note:
 			severity = finding.Info
+		default:
+			severity = finding.Alert
 		}
 		detail := d.Position.File + ": " + d.Message
 		if seen[detail]++; seen[detail] > 1 {

@@ -38,7 +38,8 @@ func TestP4EditedNamespaces(t *testing.T) {
 		want          []string
 	}{
 		"nothing edited": {both, both, nil},
-		"written where it was the default": {"pod_namespace: test-pods\n", "prowjob_namespace: default\npod_namespace: test-pods\n",
+		"written where it was the default": {"pod_namespace: test-pods\n",
+			"prowjob_namespace: default\npod_namespace: test-pods\n",
 			nil},
 		"prowjob_namespace edited": {both, "prowjob_namespace: ci\npod_namespace: test-pods\n",
 			[]string{"ALERT config.yaml:1:20 namespace=ci prowjob_namespace"}},
@@ -66,7 +67,8 @@ func TestP4Release(t *testing.T) {
 		return replace(t, deployment(of, "v1"), "configMap: {name: config}", "configMap: {name: other}")
 	}
 	configMap := func(name, text string) string {
-		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + ", namespace: prow}\ndata:\n  config.yaml: \"" + text + "\"\n---\n"
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name +
+			", namespace: prow}\ndata:\n  config.yaml: \"" + text + "\"\n---\n"
 	}
 	const right, wrong = `prowjob_namespace: prow\npod_namespace: test-pods\n`, `prowjob_namespace: prow\npod_namespace: default\n`
 	for name, test := range map[string]struct {
@@ -76,7 +78,8 @@ func TestP4Release(t *testing.T) {
 		reason    string
 	}{
 		"one version, one configuration": {deployment("hook", "v1") + deployment("sinker", "v1"), nil, finding.OK, ""},
-		"a component that is older": {deployment("hook", "v2") + deployment("sinker", "v2") + deployment("branchprotector", "v1"),
+		"a component that is older": {deployment("hook", "v2") + deployment("sinker", "v2") + deployment("branchprotector",
+			"v1"),
 			[]string{"WARN manifests/a.yaml:35:16 namespace=prow images"}, finding.Warn, ""},
 		"an older one that is not of the core": {deployment("hook", "v2") + deployment("ghproxy", "v1"), nil, finding.OK, ""},
 		"two instances in two namespaces": {deployment("hook", "v2") +

@@ -48,6 +48,7 @@ func subjectOf(wrong *config.PolicyError) finding.Subject {
 		subject.Org, subject.Repo = wrong.Branch.Org, wrong.Branch.Repo
 	case config.LevelBranch:
 		subject.Org, subject.Repo, subject.Branch = wrong.Branch.Org, wrong.Branch.Repo, wrong.Branch.Name
+	default: // it is said for all orgs
 	}
 	return subject
 }

@@ -51,13 +51,15 @@ func TestB1Conditional(t *testing.T) {
 			[]string{"INFO config.yaml:9:15 org/app context=unit"}, "comment"},
 		"before the merge, by Tide": {protected("always_run: false, run_before_merge: true"), nil, ""},
 		"by comment, as the policy wants": {protected("always_run: false").with("config.yaml",
-			replace(t, protected("")["config.yaml"], "protect: true", "protect: true\n          require_manually_triggered_jobs: true")),
+			replace(t, protected("")["config.yaml"], "protect: true",
+				"protect: true\n          require_manually_triggered_jobs: true")),
 			nil, ""},
 		"runs on a branch that is listed": {protected("always_run: true, branches: [main]").with("config.yaml",
 			protected("")["config.yaml"]+"          branches: {main: {protect: true}}\n"), nil, ""},
 		"runs not on a branch that is listed": {protected("always_run: true, branches: [main]").with("config.yaml",
 			protected("")["config.yaml"]+"          branches: {main: {protect: true}, release: {protect: true}}\n"),
-			[]string{"ALERT config.yaml:9:15 org/app context=unit"}, "job unit does not run (jobs/a.yaml:3:5) on branch release"},
+			[]string{"ALERT config.yaml:9:15 org/app context=unit"},
+			"job unit does not run (jobs/a.yaml:3:5) on branch release"},
 		"runs not on a branch that another job names": {protected("always_run: true, branches: [main]").with("jobs/b.yaml",
 			"presubmits:\n  org/app:\n  - {name: old, always_run: true, branches: [^release-1$], spec: "+pod+"}\n"),
 			[]string{"WARN config.yaml:9:15 org/app context=unit"}, "release-1"},
@@ -92,15 +94,22 @@ func TestB2Ghost(t *testing.T) {
 		want     []string
 		says     string
 	}{
-		"a job reports it":                 {requires("unit-tests"), nil, nil, ""},
-		"nobody known reports it":          {requires("cla/linux"), nil, []string{"UNKNOWN config.yaml:9:15 external checks"}, "cla/linux"},
-		"on the list of external checks":   {requires("cla/linux"), listed, nil, ""},
-		"not on that list":                 {requires("dco"), listed, []string{"WARN config.yaml:9:15 context=dco"}, "not among the external"},
-		"nearly the context of a job":      {requires("unit-test"), nil, []string{"WARN config.yaml:9:15 context=unit-test"}, `"unit-tests"?`},
-		"Tide's own, where Tide merges":    {requires("tide").with("config.yaml", requires("tide")["config.yaml"]+"tide: {queries: [{orgs: [org]}]}\n"), nil, nil, ""},
-		"Tide's own, where it does not":    {requires("tide"), nil, []string{"UNKNOWN config.yaml:9:15 external checks"}, "tide"},
-		"a .prow.yaml may have the job":    {requires("dco").with("config.yaml", requires("dco")["config.yaml"]+"in_repo_config: {enabled: {org: true}}\n"), listed, nil, ""},
-		"a job of another repository only": {requires("lint-all").with("jobs/b.yaml", "presubmits:\n  org/other:\n  - {name: lint-all, always_run: true, spec: "+pod+"}\n"), nil, []string{"WARN config.yaml:9:15 context=lint-all"}, "reported on org/other"},
+		"a job reports it": {requires("unit-tests"), nil, nil, ""},
+		"nobody known reports it": {requires("cla/linux"), nil,
+			[]string{"UNKNOWN config.yaml:9:15 external checks"}, "cla/linux"},
+		"on the list of external checks": {requires("cla/linux"), listed, nil, ""},
+		"not on that list": {requires("dco"), listed, []string{"WARN config.yaml:9:15 context=dco"},
+			"not among the external"},
+		"nearly the context of a job": {requires("unit-test"), nil, []string{"WARN config.yaml:9:15 context=unit-test"}, `"unit-tests"?`},
+		"Tide's own, where Tide merges": {requires("tide").with("config.yaml",
+			requires("tide")["config.yaml"]+"tide: {queries: [{orgs: [org]}]}\n"), nil, nil, ""},
+		"Tide's own, where it does not": {requires("tide"), nil, []string{"UNKNOWN config.yaml:9:15 external checks"},
+			"tide"},
+		"a .prow.yaml may have the job": {requires("dco").with("config.yaml",
+			requires("dco")["config.yaml"]+"in_repo_config: {enabled: {org: true}}\n"), listed, nil, ""},
+		"a job of another repository only": {requires("lint-all").with("jobs/b.yaml",
+			"presubmits:\n  org/other:\n  - {name: lint-all, always_run: true, spec: "+pod+"}\n"), nil,
+			[]string{"WARN config.yaml:9:15 context=lint-all"}, "reported on org/other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, test.files, nil)
@@ -136,7 +145,8 @@ func TestPolicyErrors(t *testing.T) {
 }
 
 func TestPolicyOfAppsDependsOnTheDeployedProtector(t *testing.T) {
-	files := instance{"config.yaml": "branch-protection: {orgs: {org: {repos: {app: {protect: true, restrictions: {apps: [bot]}}}}}}\n"}
+	files := instance{"config.yaml": "branch-protection: {orgs: {org: {repos: {app: {protect: true, restrictions: " +
+		"{apps: [bot]}}}}}}\n"}
 	protector := func(flag string) instance {
 		return files.with("manifests/a.yaml", replace(t, deployment("branchprotector", "v1"), "args: [", "args: ["+flag))
 	}
@@ -162,9 +172,10 @@ func TestContextConflicts(t *testing.T) {
 		config string
 		want   []string
 	}{
-		"sound":                      {"tide:\n  queries: [{orgs: [org]}]\n", nil},
-		"both required and optional": {conflict, []string{"ALERT jobs/a.yaml:3:5 org/app context=unit required and optional"}},
-		"where Tide merges nothing":  {replace(t, conflict, "orgs: [org]", "orgs: [other]"), nil},
+		"sound": {"tide:\n  queries: [{orgs: [org]}]\n", nil},
+		"both required and optional": {conflict,
+			[]string{"ALERT jobs/a.yaml:3:5 org/app context=unit required and optional"}},
+		"where Tide merges nothing": {replace(t, conflict, "orgs: [org]", "orgs: [other]"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found, _ := run(t, "context-conflict", facts(t, instance{"config.yaml": test.config, "jobs/a.yaml": job}, nil))

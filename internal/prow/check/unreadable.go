@@ -9,7 +9,8 @@ import (
 // concluded from what is missing. Folders that were left alone make the rule UNKNOWN and
 // are said once.
 func unreadableManifests(f *facts) (finding.List, finding.Lack) {
-	found := fromDiagnostics(f.Manifests.Unreadable, manifest.RuleUnreadable, "mend the file, or keep it out of the folder")
+	found := fromDiagnostics(f.Manifests.Unreadable, manifest.RuleUnreadable,
+		"mend the file, or keep it out of the folder")
 	for i := range found {
 		found[i].Severity = finding.Unknown
 	}

@@ -151,7 +151,8 @@ func TestSARIFHasLevelsAndRules(t *testing.T) {
 		{Rule: "B1", Severity: finding.OK, Message: "m", Subject: finding.Subject{Detail: "ok"}},
 	}
 	var raw bytes.Buffer
-	err := finding.SARIF(&raw, list, []diagnostic.Rule{{ID: "B1", Says: "s", Why: "w"}}, diagnostic.Log{Tag: "prow", Root: "/r"})
+	err := finding.SARIF(&raw, list, []diagnostic.Rule{{ID: "B1", Says: "s", Why: "w"}}, diagnostic.Log{Tag: "prow",
+		Root: "/r"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,8 @@ func TestVerdict(t *testing.T) {
 		"the worst counts":                         {found(finding.Warn), "", finding.Warn},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := finding.Judge("B1", test.found, finding.Lack{Reason: test.missing}); err != nil || got.Severity != test.want {
+			if got, err := finding.Judge("B1", test.found, finding.Lack{Reason: test.missing}); err != nil ||
+				got.Severity != test.want {
 				t.Errorf("%+v %v", got, err)
 			}
 		})

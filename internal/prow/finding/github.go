@@ -50,8 +50,9 @@ func (f Finding) command() string {
 		return "error"
 	case Warn, Unknown:
 		return "warning"
+	default:
+		return "notice"
 	}
-	return "notice"
 }
 
 func escapeData(text string) string {

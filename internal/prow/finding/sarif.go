@@ -25,12 +25,14 @@ func SARIF(w io.Writer, list List, rules []diagnostic.Rule, log diagnostic.Log) 
 // diagnostic is the finding as code scanning knows such things. Its step, which is
 // part of the fingerprint, is the subject.
 func (f Finding) diagnostic() diagnostic.Diagnostic {
-	severity := diagnostic.Note
+	var severity diagnostic.Severity
 	switch f.Severity {
 	case Alert:
 		severity = diagnostic.Error
 	case Warn, Unknown:
 		severity = diagnostic.Warning
+	default:
+		severity = diagnostic.Note
 	}
 	message := f.Message
 	if subject := f.Subject.String(); subject != "" {

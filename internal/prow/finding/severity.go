@@ -9,11 +9,11 @@ import (
 type Severity string
 
 const (
-	// OK: looked for, and nothing is wrong.
+	// OK says that it was looked for, and nothing is wrong.
 	OK Severity = "OK"
 	// Info is worth knowing; nothing is wrong.
 	Info Severity = "INFO"
-	// Unknown: an input is missing, stale or unreadable. It is never read as OK.
+	// Unknown says that an input is missing, stale or unreadable. It is never read as OK.
 	Unknown Severity = "UNKNOWN"
 	// Warn will hurt when something else happens too.
 	Warn Severity = "WARN"

@@ -123,10 +123,12 @@ func TestObjectsAreThereOrNot(t *testing.T) {
 	p := newPlane(t)
 	meta := metav1.ObjectMeta{Name: "there"}
 	ctx, core := p.context(), p.Client().CoreV1()
-	if _, err := core.Secrets(p.namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+	if _, err := core.Secrets(p.namespace).Create(ctx, &corev1.Secret{ObjectMeta: meta},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := core.ConfigMaps(p.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+	if _, err := core.ConfigMaps(p.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: meta},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	objects := []check.Object{{Kind: config.Secret, Name: "there"}, {Kind: config.ConfigMap, Name: "there"},
@@ -156,7 +158,8 @@ func TestTheRolesInDeploySuffice(t *testing.T) {
 	p := newPlane(t)
 	kubectl := func(arguments ...string) {
 		t.Helper()
-		command := exec.CommandContext(p.context(), p.Program("kubectl"), append([]string{"--kubeconfig", p.Kubeconfig()}, arguments...)...)
+		command := exec.CommandContext(p.context(), p.Program("kubectl"), append([]string{"--kubeconfig", p.Kubeconfig()},
+			arguments...)...)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v: %s", arguments, err, out)
 		}
@@ -175,7 +178,8 @@ func TestTheRolesInDeploySuffice(t *testing.T) {
 	defer ticker.Stop()
 	ctx := p.context()
 	for {
-		got := live.Ask(ctx, cluster, live.Question{Cluster: "default", User: user, PodNamespace: p.namespace, Objects: objects})
+		got := live.Ask(ctx, cluster, live.Question{Cluster: "default", User: user, PodNamespace: p.namespace,
+			Objects: objects})
 		failed := got.Failed + got.Everywhere.Failed
 		for _, review := range got.Reviews {
 			failed += review.Failed
@@ -193,7 +197,8 @@ func TestTheRolesInDeploySuffice(t *testing.T) {
 		}
 	}
 	used := p.Requests(t, who)
-	want := []string{"create subjectaccessreviews.authorization.k8s.io", "get configmaps", "get secrets", "get serviceaccounts",
+	want := []string{"create subjectaccessreviews.authorization.k8s.io", "get configmaps", "get secrets",
+		"get serviceaccounts",
 		"list namespaces"}
 	if diff := cmp.Diff(want, used); diff != "" {
 		t.Errorf("the roles allow more, or less, than is used: %s", diff)

@@ -51,7 +51,8 @@ func TestComponentsAreKnownByImageAndCommand(t *testing.T) {
 		"a pipeline of tekton":    {pod("Deployment", "gcr.io/tekton/pipeline:v1", "[]"), ""},
 		"an image of tests":       {pod("Deployment", "gcr.io/k8s-prow/checkconfig:v1", "[]"), ""},
 		"another kind":            {"kind: Service\nmetadata: {name: hook}\n", ""},
-		"in a list":               {"kind: List\nitems:\n- " + strings.ReplaceAll(pod("Pod", "x/prow/hook:v2", "[]"), "\n", "\n  "), "hook Pod n/w v2"},
+		"in a list": {"kind: List\nitems:\n- " + strings.ReplaceAll(pod("Pod", "x/prow/hook:v2", "[]"), "\n",
+			"\n  "), "hook Pod n/w v2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := read(map[string]string{"prow/a.yaml": test.object})
@@ -68,14 +69,17 @@ func TestComponentsAreKnownByImageAndCommand(t *testing.T) {
 
 func TestWhereTheConfigurationComesFrom(t *testing.T) {
 	component := func(arg, mounts, volumes string) string {
-		return "kind: Deployment\nmetadata: {name: hook, namespace: n}\nspec: {template: {spec: {containers: [{image: x/prow/hook:v1, " +
+		return "kind: Deployment\nmetadata: {name: hook, namespace: n}\nspec: {template: {spec: {containers: [{image: " +
+			"x/prow/hook:v1, " +
 			"command: [/hook], args: " + arg + ", volumeMounts: " + mounts + "}], volumes: " + volumes + "}}}\n"
 	}
 	const mounts = "[{name: c, mountPath: /etc/config}]"
 	for name, test := range map[string]struct{ object, want string }{
-		"a ConfigMap": {component("[--config-path=/etc/config/config.yaml]", mounts, "[{name: c, configMap: {name: config}}]"),
+		"a ConfigMap": {component("[--config-path=/etc/config/config.yaml]", mounts,
+			"[{name: c, configMap: {name: config}}]"),
 			"ConfigMap n/config, key config.yaml"},
-		"a flag of two words": {component("[-config-path, /etc/config/config.yaml]", mounts, "[{name: c, configMap: {name: config}}]"),
+		"a flag of two words": {component("[-config-path, /etc/config/config.yaml]", mounts,
+			"[{name: c, configMap: {name: config}}]"),
 			"ConfigMap n/config, key config.yaml"},
 		"a key under another name": {component("[--config-path=/etc/config/config.yaml]", mounts,
 			"[{name: c, configMap: {name: config, items: [{key: prod, path: config.yaml}]}}]"), "ConfigMap n/config, key prod"},
@@ -109,7 +113,8 @@ func TestWhereTheConfigurationComesFrom(t *testing.T) {
 func TestFolders(t *testing.T) {
 	set := read(map[string]string{
 		"prow/a.yaml": pod("Pod", "x/prow/hook:v1", "[]") + "---\n" + pod("Pod", "x/prow/tide:v1", "[]") +
-			"---\nkind: Secret\nmetadata: {name: s, namespace: n}\n---\n# nothing\n---\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b}\n",
+			"---\nkind: Secret\nmetadata: {name: s, namespace: n}\n---\n# nothing\n---\nkind: ConfigMap\nmetadata: {name: " +
+			"c}\ndata: {a: b}\n",
 		"prow/deep/b.yml":                 pod("Pod", "x/prow/crier:v1", "[]"),
 		"prow/c.json":                     `{"kind": "Pod", "spec": {"containers": [{"image": "x/prow/deck:v1"}]}}`,
 		"prow/notes.md":                   "kind: [",
@@ -124,18 +129,21 @@ func TestFolders(t *testing.T) {
 	for _, c := range set.Components {
 		names = append(names, c.Name+" "+c.Position.String())
 	}
-	want := []string{"crier prow/deep/b.yml:3:38", "deck prow/c.json:1:51", "hook prow/a.yaml:3:38", "tide prow/a.yaml:7:38"}
+	want := []string{"crier prow/deep/b.yml:3:38", "deck prow/c.json:1:51", "hook prow/a.yaml:3:38",
+		"tide prow/a.yaml:7:38"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	if set.Secrets["n/s"].Line != 10 || set.ConfigMaps["c"].Data["a"] != "b" || len(set.Unreadable) != 0 || !set.Incomplete() {
+	if set.Secrets["n/s"].Line != 10 || set.ConfigMaps["c"].Data["a"] != "b" || len(set.Unreadable) != 0 ||
+		!set.Incomplete() {
 		t.Errorf("%+v", set)
 	}
 	var left []string
 	for _, l := range set.LeftAlone {
 		left = append(left, l.Position.String()+" "+strings.Split(l.Reason, ",")[0])
 	}
-	if diff := cmp.Diff([]string{"prow/chart/Chart.yaml made by Helm", "prow/overlay/kustomization.yaml made by kustomize"},
+	if diff := cmp.Diff([]string{"prow/chart/Chart.yaml made by Helm",
+		"prow/overlay/kustomization.yaml made by kustomize"},
 		left); diff != "" {
 		t.Error(diff)
 	}

@@ -145,7 +145,8 @@ func (r *reader) pod(name string, of *object, pod podSpec) {
 			continue
 		}
 		made := Component{Name: program.name, Core: program.core, Kind: of.Kind, Namespace: of.Metadata.Namespace,
-			Object: of.Metadata.Name.value, ServiceAccount: pod.ServiceAccount, Position: image.Position, Image: image, Args: args}
+			Object: of.Metadata.Name.value, ServiceAccount: pod.ServiceAccount, Position: image.Position, Image: image,
+			Args: args}
 		made.Config = sourceOf(made, "config-path", c.VolumeMounts, pod.Volumes)
 		made.JobConfig = sourceOf(made, "job-config-path", c.VolumeMounts, pod.Volumes)
 		r.set.Components = append(r.set.Components, made)

@@ -72,7 +72,8 @@ func (r *reader) folder(name string) error {
 		return fs.SkipDir
 	}
 	for file, tool := range map[string]string{
-		"Chart.yaml": "Helm", "kustomization.yaml": "kustomize", "kustomization.yml": "kustomize", "Kustomization": "kustomize",
+		"Chart.yaml": "Helm", "kustomization.yaml": "kustomize", "kustomization.yml": "kustomize",
+		"Kustomization": "kustomize",
 	} {
 		if _, err := fs.Stat(r.files, path.Join(name, file)); err == nil {
 			r.set.LeftAlone = append(r.set.LeftAlone, LeftAlone{Position: r.at(path.Join(name, file), 0, 0),
