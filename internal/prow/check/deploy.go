@@ -18,9 +18,15 @@ type deployJob struct {
 	Because string
 }
 
-// deploying is in the names of jobs that deploy.
-func deploying() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[-_.])(deploy|apply|rollout)`)
+// deploying is whether a job deploys, by its name. Those that only propose another
+// version, such as autobump-prow-for-auto-deploy, don't.
+func deploying(name string) bool {
+	name = strings.ToLower(name)
+	deploys := slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }),
+		func(word string) bool {
+			return strings.HasPrefix(word, "deploy") || word == "apply" || word == "rollout"
+		})
+	return deploys && !strings.Contains(name, "bump")
 }
 
 // deployJobs are those that the user names, or else the postsubmits and periodics whose
@@ -37,7 +43,7 @@ func (f *facts) deployJobs() []deployJob {
 			if slices.Contains(f.Options.DeployJobs, job.Name) {
 				jobs = append(jobs, deployJob{job, "named by --deploy-job"})
 			}
-		case job.Kind == config.Presubmit || !deploying().MatchString(job.Name):
+		case job.Kind == config.Presubmit || !deploying(job.Name):
 		case strings.Contains(strings.ToLower(job.Name), "prow"):
 			jobs = append(jobs, deployJob{job, "its name says so; --deploy-job names others"})
 		default:
