@@ -145,18 +145,21 @@ func healthy() instance {
 		"config.yaml": `prowjob_namespace: prow
 pod_namespace: test-pods
 branch-protection:
-  protect: true
+  allow_disabled_policies: true
   orgs:
     org:
-      required_status_checks: {contexts: [tide]}
+      protect: true
+      required_status_checks: {contexts: [tide, cla/linux]}
+      exclude: [^dependabot/]
       repos:
-        docs: {branches: {gh-pages: {unmanaged: true}}}
+        app: {branches: {gh-pages: {protect: false}}}
+        docs: {branches: {old: {unmanaged: true}}, restrictions: {users: [], teams: []}}
 tide:
   queries: [{orgs: [org], labels: [lgtm]}]
 `,
 		"jobs/app.yaml": `presubmits:
   org/app:
-  - {name: unit, always_run: true, spec: ` + pod + `}
+  - {name: unit, always_run: true, skip_branches: [gh-pages], spec: ` + pod + `}
   - {name: lint, run_if_changed: go, spec: ` + pod + `}
   - {name: e2e, always_run: true, branches: [^release-1\.2$], optional: true, spec: ` + pod + `}
 postsubmits:
@@ -192,6 +195,7 @@ spec:
 func TestHealthyInstanceIsQuiet(t *testing.T) {
 	given := facts(t, healthy(), healthy())
 	given.Options.DeployJobs = []string{}
+	given.Options.External = []check.Pattern{{Text: "cla/*"}}
 	given.PullRequests = []check.PullRequest{}
 	given.Live = &check.Live{Cluster: "default", User: "plank", Reviews: map[string]check.Review{
 		"test-pods": {Allowed: true}, "default": {}}}
@@ -208,8 +212,9 @@ func TestHealthyInstanceIsQuiet(t *testing.T) {
 // TestWhatIsNotGivenIsUnknown: a rule without its input is never OK, and says what it
 // needs.
 func TestWhatIsNotGivenIsUnknown(t *testing.T) {
-	only := instance{"config.yaml": healthy()["config.yaml"]}
-	result, err := check.Run(facts(t, only, nil))
+	given := facts(t, instance{"config.yaml": healthy()["config.yaml"]}, nil)
+	given.Options.External = []check.Pattern{{Text: "cla/*"}}
+	result, err := check.Run(given)
 	if err != nil {
 		t.Fatal(err)
 	}
