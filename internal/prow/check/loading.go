@@ -57,5 +57,5 @@ func unknownFields(f *facts) finding.List {
 			Message: "unknown field " + field.Path + ": Prow drops it without a word",
 			Mend:    "correct its name or its place, or remove it"})
 	}
-	return once(found)
+	return found
 }

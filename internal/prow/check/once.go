@@ -7,14 +7,25 @@ import (
 	"salve/internal/prow/finding"
 )
 
-// once keeps the first finding of each identity.
+// once makes one finding of those that are about the same: the worst of them, with the
+// evidence of all. Two jobs of one name on two branches are such a case.
 func once(found finding.List) finding.List {
-	seen := map[finding.Identity]bool{}
-	return slices.DeleteFunc(found, func(f finding.Finding) bool {
-		twice := seen[f.Identity()]
-		seen[f.Identity()] = true
-		return twice
-	})
+	at := map[finding.Identity]int{}
+	var list finding.List
+	for _, f := range found {
+		i, again := at[f.Identity()]
+		if !again {
+			at[f.Identity()] = len(list)
+			list = append(list, f)
+			continue
+		}
+		evidence := slices.Concat(list[i].Evidence, without(f.Evidence, list[i].Evidence))
+		if !list[i].Severity.AtLeast(f.Severity) {
+			list[i] = f
+		}
+		list[i].Evidence = evidence
+	}
+	return list
 }
 
 // few shows the first items of a list.

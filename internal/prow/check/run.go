@@ -50,6 +50,7 @@ func Run(given Facts) (Result, error) {
 	var result Result
 	for _, rule := range Rules() {
 		found, lack := rule.ask(f)
+		found = once(found)
 		for i := range found {
 			found[i].Rule = rule.ID
 		}

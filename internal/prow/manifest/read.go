@@ -71,13 +71,13 @@ func (r *reader) folder(name string) error {
 	if base := path.Base(name); len(base) > 1 && strings.HasPrefix(base, ".") && base != ".." {
 		return fs.SkipDir
 	}
-	for file, tool := range map[string]string{
-		"Chart.yaml": "Helm", "kustomization.yaml": "kustomize", "kustomization.yml": "kustomize",
-		"Kustomization": "kustomize",
+	for _, made := range []struct{ file, tool string }{
+		{"Chart.yaml", "Helm"}, {"kustomization.yaml", "kustomize"}, {"kustomization.yml", "kustomize"},
+		{"Kustomization", "kustomize"},
 	} {
-		if _, err := fs.Stat(r.files, path.Join(name, file)); err == nil {
-			r.set.LeftAlone = append(r.set.LeftAlone, LeftAlone{Position: r.at(path.Join(name, file), 0, 0),
-				Reason: "made by " + tool + ", which is not run: render it, and check what it renders"})
+		if _, err := fs.Stat(r.files, path.Join(name, made.file)); err == nil {
+			r.set.LeftAlone = append(r.set.LeftAlone, LeftAlone{Position: r.at(path.Join(name, made.file), 0, 0),
+				Reason: "made by " + made.tool + ", which is not run: render it, and check what it renders"})
 			return fs.SkipDir
 		}
 	}
