@@ -69,7 +69,8 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
 	flags.StringVar(&asked.base, "base", "", "compare with this git `REF`, such as origin/main: rules about the change")
 	flags.StringVar(&asked.external, "external-checks", "",
 		"`FILE` with contexts that others than Prow report, one a line; * stands for anything but a slash")
-	flags.StringVar(&asked.breakGlass, "break-glass", "", "`FILE` that says how Prow is deployed when Prow can't (docs/prow.md)")
+	flags.StringVar(&asked.breakGlass, "break-glass", "",
+		"`FILE` that says how Prow is deployed when Prow can't (docs/prow.md)")
 	flags.IntVar(&asked.breakGlassDays, "break-glass-days", 180, "how many days ago its last exercise may be")
 	flags.StringArrayVar(&asked.deployJobs, "deploy-job", nil,
 		"`NAME` of a job that applies --manifests, or none (default: what names and run_if_changed say)")
@@ -242,7 +243,7 @@ func (a *app) prowFindings(ctx context.Context, form string, result prowcheck.Re
 			diagnostic.Log{Tag: "prow", Root: changedfiles.Root(ctx, folder), Version: builtFrom().Version})
 	case "github":
 		fmt.Fprintln(a.stderr, says)
-		return finding.GitHub(a.stdout, result.Findings)
+		return finding.GitHub(a.stdout, result.Findings.Printable())
 	}
 	return report.ProwFindings(a.stdout, a.width(), result.Findings, result.Verdicts)
 }

@@ -147,8 +147,8 @@ func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(working); err == nil {
-		working = real
+	if located, err := filepath.EvalSymlinks(working); err == nil {
+		working = located
 	}
 	tree, err := r.below(nil, root, working)
 	if err != nil {

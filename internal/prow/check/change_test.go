@@ -153,6 +153,19 @@ func TestOpenPullRequestsThatGetStuck(t *testing.T) {
 	}
 }
 
+// TestRepositoryNewToProw: nothing starts its jobs on pull requests that are open.
+func TestRepositoryNewToProw(t *testing.T) {
+	after := tested(unit("always_run: true"))
+	given := facts(t, after, instance{"config.yaml": after["config.yaml"]})
+	var err error
+	if given.PullRequests, err = check.ParsePullRequests([]byte(openPullRequests)); err != nil {
+		t.Fatal(err)
+	}
+	found, _ := run(t, "open-pull-requests", given)
+	expect(t, found, "WARN jobs/a.yaml:4:5 org/app")
+	expectEvidence(t, found[0], "#1 into main lacks unit")
+}
+
 func TestPullRequestsThatCannotBeRead(t *testing.T) {
 	for name, content := range map[string]string{
 		"no JSON":        "number\n",

@@ -12,7 +12,8 @@ import (
 
 // FuzzRun: whatever files hold, each rule comes to a verdict, and no finding is invalid.
 func FuzzRun(f *testing.F) {
-	for _, files := range []instance{healthy(), selfDeployed(), protected("run_if_changed: go"), tested(unit("optional: true"))} {
+	for _, files := range []instance{healthy(), selfDeployed(), protected("run_if_changed: go"),
+		tested(unit("optional: true"))} {
 		jobs := ""
 		for name, text := range files {
 			if len(name) > 5 && name[:5] == "jobs/" {
@@ -27,7 +28,8 @@ func FuzzRun(f *testing.F) {
 		names := config.Files{Config: "config.yaml", Jobs: "jobs"}
 		before := config.Files{Config: "config.yaml"}
 		set := manifest.Read(tree, "manifests", "")
-		result, err := check.Run(check.Facts{Now: config.Load(tree, names), Manifests: set, Options: check.Options{Now: now()},
+		result, err := check.Run(check.Facts{Now: config.Load(tree, names), Manifests: set,
+			Options:      check.Options{Now: now()},
 			Base:         &check.Base{Name: "main", Config: config.Load(tree, before), Manifests: set},
 			PullRequests: []check.PullRequest{{Branch: config.Branch{Org: "org", Repo: "app", Name: "main"}, Number: 1}},
 			Live:         &check.Live{Cluster: "default", User: "u"}})

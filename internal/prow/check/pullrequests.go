@@ -92,7 +92,7 @@ func stuck(f *facts) finding.List {
 		now, _ := f.now.required(pr.Branch)
 		var lacking []string
 		for _, context := range without(now.Values(), before.Values()) {
-			if !slices.Contains(pr.Contexts, context) && !f.startedAnew(pr.Branch, context) {
+			if !slices.Contains(pr.Contexts, context) && !f.external(context) && !f.startedAnew(pr.Branch, context) {
 				lacking = append(lacking, context)
 			}
 		}
@@ -119,8 +119,12 @@ func stuck(f *facts) finding.List {
 }
 
 // startedAnew is whether status-reconciler starts the job of a context on open pull
-// requests: the job is new, or its report was silent before.
+// requests: the job is new, or its report was silent before. In a repository that is new
+// to Prow it starts nothing.
 func (f *facts) startedAnew(b config.Branch, context string) bool {
+	if len(f.base.Presubmits[b.Repository()]) == 0 {
+		return false
+	}
 	now, is := f.now.supplyOf(b, context)
 	before, was := f.base.supplyOf(b, context)
 	return now == supplyAlways && (was == nil || before == supplySilent || was.Name != is.Name)
