@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"salve/internal/prow/check"
 )
 
 // TestDocumentedCodeIsCompiled keeps docs/writing-a-runbook.md from showing code that
@@ -25,6 +27,30 @@ func TestDocumentedCodeIsCompiled(t *testing.T) {
 		if !closed || strings.TrimSpace(shown) == "" || !strings.Contains(compiled.String(), shown) {
 			t.Errorf("not compiled:\n%s", shown)
 		}
+	}
+}
+
+// TestRulesOfProwAreDocumented: each rule has a heading in docs/prow.md, and each such
+// heading a rule.
+func TestRulesOfProwAreDocumented(t *testing.T) {
+	rules := map[string]bool{}
+	for _, rule := range check.Rules() {
+		rules[rule.ID] = true
+	}
+	_, entries, _ := strings.Cut(read(t, "docs/prow.md"), "\n## Findings")
+	documented := 0
+	for line := range strings.Lines(entries) {
+		heading, ok := strings.CutPrefix(line, "### ")
+		if !ok {
+			continue
+		}
+		documented++
+		if id := strings.Trim(strings.TrimSpace(heading), "`"); !rules[id] {
+			t.Errorf("%s is no rule", id)
+		}
+	}
+	if documented != len(rules) {
+		t.Errorf("%d rules, of which %d are documented", len(rules), documented)
 	}
 }
 

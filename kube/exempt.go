@@ -71,6 +71,7 @@ func selectsOneRun(request *http.Request) bool {
 // (https://kubernetes.io/docs/reference/access-authn-authz/authorization/#checking-api-access).
 func isAccessReview(request *http.Request, segments []string) bool {
 	reviews := []string{
+		"apis/authorization.k8s.io/v1/subjectaccessreviews",
 		"apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
 		"apis/authentication.k8s.io/v1/selfsubjectreviews", "apis/authentication.k8s.io/v1/tokenreviews",
 	}

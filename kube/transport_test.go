@@ -167,6 +167,7 @@ func TestExemptRequestsAreTheseAndNoOthers(t *testing.T) {
 	t.Parallel()
 	const none = ""
 	for _, c := range []struct{ method, path, exemption string }{
+		{"POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", "access review"},
 		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", "access review"},
 		{"POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", "access review"},
 		{"POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", "access review"},

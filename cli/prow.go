@@ -1,0 +1,9 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+func newProw(a *app) *cobra.Command {
+	command := parent("prow", "Check the configuration of a Prow instance")
+	command.AddCommand(newProwCheck(a))
+	return command
+}

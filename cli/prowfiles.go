@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	prowcheck "salve/internal/prow/check"
+	"salve/internal/prow/config"
+	"salve/internal/prow/gittree"
+	"salve/internal/prow/manifest"
+)
+
+// prowFiles lead to a Prow instance's files.
+type prowFiles struct {
+	config       string
+	jobs         string
+	supplemental []string
+	suffix       string
+	manifests    string
+}
+
+// addFlags adds the flags, which can be spelt as those of Prow's checkconfig too.
+func (p *prowFiles) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&p.config, "config", "", "`FILE`: Prow's config.yaml (also --config-path)")
+	flags.StringVar(&p.jobs, "job-config", "", "`PATH` of the folder with jobs, or of one file (also --job-config-path)")
+	flags.StringArrayVar(&p.supplemental, "supplemental", nil,
+		"`FOLDER` with shards of config.yaml (also --supplemental-prow-config-dir)")
+	flags.StringVar(&p.suffix, "supplemental-suffix", "",
+		"how the shards' `NAMES` end (default _prowconfig.yaml; also --supplemental-prow-configs-filename-suffix)")
+	flags.StringVar(&p.manifests, "manifests", "", "`FOLDER` with the Kubernetes manifests that Prow is deployed from")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		switch name {
+		case "config-path":
+			name = "config"
+		case "job-config-path":
+			name = "job-config"
+		case "supplemental-prow-config-dir":
+			name = "supplemental"
+		case "supplemental-prow-configs-filename-suffix":
+			name = "supplemental-suffix"
+		}
+		return pflag.NormalizedName(name)
+	})
+}
+
+// prowTree is where a Prow instance's files are in a file system.
+type prowTree struct {
+	files     fs.FS
+	names     config.Files
+	manifests string
+}
+
+// all are the paths that the user named.
+func (p *prowFiles) all() []string {
+	paths := []string{p.config}
+	for _, path := range append([]string{p.jobs, p.manifests}, p.supplemental...) {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// open is the files as they lie in folders. All that was named must be there.
+func (p *prowFiles) open() (prowTree, error) {
+	working, err := folderOfWork()
+	if err != nil {
+		return prowTree{}, err
+	}
+	root := working
+	for _, path := range p.all() {
+		if _, err := os.Stat(path); err != nil {
+			return prowTree{}, usage("%v", err)
+		}
+		absolute, err := filepath.Abs(path)
+		if err != nil {
+			return prowTree{}, fmt.Errorf("finding %s: %w", path, err)
+		}
+		for !within(root, absolute) {
+			root = filepath.Dir(root)
+		}
+	}
+	return p.below(os.DirFS(root), root, working)
+}
+
+func within(root, path string) bool {
+	relative, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(relative)
+}
+
+// below names the files inside a file system of a root. Positions are seen from the
+// working folder.
+func (p *prowFiles) below(files fs.FS, root, working string) (prowTree, error) {
+	prefix, err := filepath.Rel(working, root)
+	if err != nil || prefix == "." {
+		prefix = ""
+	}
+	var wrong error
+	name := func(path string) string {
+		if path == "" {
+			return ""
+		}
+		inside, err := insideOf(root, path)
+		wrong = errors.Join(wrong, err)
+		return inside
+	}
+	tree := prowTree{files: files, manifests: name(p.manifests), names: config.Files{Config: name(p.config),
+		Jobs: name(p.jobs), Suffix: p.suffix, Root: filepath.ToSlash(prefix)}}
+	for _, folder := range p.supplemental {
+		tree.names.Supplemental = append(tree.names.Supplemental, name(folder))
+	}
+	return tree, wrong
+}
+
+// insideOf is a path as seen from a root, with slashes.
+func insideOf(root, path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("finding %s: %w", path, err)
+	}
+	relative, err := filepath.Rel(root, absolute)
+	if err == nil && !filepath.IsLocal(relative) {
+		// git names a root by its real path; the last part may be a link itself.
+		if folder, evaluated := filepath.EvalSymlinks(filepath.Dir(absolute)); evaluated == nil {
+			relative, err = filepath.Rel(root, filepath.Join(folder, filepath.Base(absolute)))
+		}
+	}
+	if err != nil || !filepath.IsLocal(relative) {
+		return "", usage("%s is outside of %s", path, root)
+	}
+	return filepath.ToSlash(relative), nil
+}
+
+// readBase reads the same files as they are in a revision.
+func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error) {
+	root, err := gittree.Root(ctx, filepath.Dir(r.config))
+	if err != nil {
+		return nil, usage("--base: %v", err)
+	}
+	working, err := folderOfWork()
+	if err != nil {
+		return nil, err
+	}
+	if located, err := filepath.EvalSymlinks(working); err == nil {
+		working = located
+	}
+	tree, err := r.below(nil, root, working)
+	if err != nil {
+		return nil, err
+	}
+	paths := append([]string{tree.names.Config}, tree.names.Supplemental...)
+	for _, path := range []string{tree.names.Jobs, tree.manifests} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	base := &prowcheck.Base{Name: r.base}
+	revision, err := gittree.Read(ctx, root, r.base, paths)
+	var unknown *gittree.RefError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, usage("--base: %v", err)
+	case err != nil:
+		base.Failed = err.Error()
+		return base, nil
+	}
+	base.Config = config.Load(revision, tree.names)
+	if tree.manifests != "" {
+		base.Manifests = manifest.Read(revision, tree.manifests, tree.names.Root)
+	}
+	return base, nil
+}
