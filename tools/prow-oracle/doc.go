@@ -2,7 +2,7 @@
 // own: make prow-oracle. It is a module of its own, for Prow needs some hundreds of
 // modules that Salve doesn't.
 //
-// The version of Prow in go.mod is the newest that the module proxy served when this
-// was written. Of what is compared here later releases add require_signed_commits,
-// which -signed generates.
+// go.mod names the version of Prow whose behaviour was studied, by its whole pseudo-version: the module proxy serves
+// that one, and answers 403 when it is asked about versions. Later ones know require_signed_commits, which -signed
+// generates.
 package proworacle
