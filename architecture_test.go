@@ -145,7 +145,9 @@ func TestOnlyTheEngineMints(t *testing.T) {
 
 // TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
-	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest"}
+	forTests := []string{
+		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
+	}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {
 			if slices.Contains(forTests, imported) && !slices.Contains(forTests, path.Dir(room)) &&
