@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 )
 
 func newPipeline(a *app) *cobra.Command {

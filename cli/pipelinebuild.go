@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/build"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/pipeline/program"
 	"salve/internal/report"
 )

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/timeline"

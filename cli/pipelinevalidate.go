@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/changedfiles"
 	"salve/internal/pipeline/deployment"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/report"
 )
 
@@ -170,7 +170,8 @@ func (a *app) found(ctx context.Context, asked *validateRequest, found diagnosti
 		if err != nil {
 			return err
 		}
-		return diagnostic.SARIF(a.stdout, found, pipeline.Rules, changedfiles.Root(ctx, folder), builtFrom().Version)
+		return diagnostic.SARIF(a.stdout, found, pipeline.Rules,
+			diagnostic.Log{Tag: "pipeline", Root: changedfiles.Root(ctx, folder), Version: builtFrom().Version})
 	}
 	if err := diagnostic.Text(a.stdout, found); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // Config is the configuration that templates and configRefs lead into.

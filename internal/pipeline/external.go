@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // ValidateTogether validates what pipelines say of each other: a step that one of

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline/shell"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // Fill fills the templates of a file that a pipeline names, such as that of a

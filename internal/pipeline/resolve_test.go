@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 )
 
 func parseConfig(t *testing.T, text string) *pipeline.Config {

@@ -1,6 +1,6 @@
 package pipeline
 
-import "salve/internal/pipeline/diagnostic"
+import "salve/internal/diagnostic"
 
 // Rules are all that is looked for. docs/pipelines.md has an example of each.
 //

@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // The actions that Salve runs itself. All others of the schema are known by name

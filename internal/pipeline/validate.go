@@ -3,7 +3,7 @@ package pipeline
 import (
 	"fmt"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // Environment are what a pipeline is validated by, besides the schema.

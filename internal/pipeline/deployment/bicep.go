@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"salve/internal/clock"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/pipeline/process"
 )
 

@@ -11,8 +11,8 @@ import (
 	"sync"
 
 	"salve/internal/clock"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/pipeline/rollout"
 )
 

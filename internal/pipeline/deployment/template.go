@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 )
 
 // template is an ARM template, as far as it has to be understood here.

@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 	"salve/journal"
 	"salve/runbook"
 )

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 	"salve/internal/pipeline/graph"
 	"salve/runbook"
 )

@@ -8,7 +8,7 @@ import (
 
 	"slices"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // Preview is what is known of a step before anything is run.

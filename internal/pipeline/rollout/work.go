@@ -11,8 +11,8 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
-	"salve/internal/pipeline/diagnostic"
 	"salve/journal"
 	"salve/runbook"
 )

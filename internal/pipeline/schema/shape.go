@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 // shape is what a part of the file must look like. What a node is called in

@@ -35,6 +35,8 @@ const (
 	Error Severity = "error"
 	// Warning says that it can, but hardly means what it says.
 	Warning Severity = "warning"
+	// Note says something worth knowing, of which nothing is wrong.
+	Note Severity = "note"
 )
 
 // Diagnostic is one thing that is wrong.

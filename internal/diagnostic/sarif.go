@@ -20,28 +20,38 @@ type Rule struct {
 	Says, Why string
 }
 
+// Log is what a log says beside its results.
+type Log struct {
+	// Tag names the field that the rules are from, such as pipeline.
+	Tag string
+	// Root is the folder that paths are relative to.
+	Root string
+	// Version is the program's.
+	Version string
+}
+
 // SARIF writes a list as a log of SARIF 2.1.0, with what GitHub's code scanning
 // needs of it: paths from root in URI form, regions with both ends, a help text
 // for each rule, and fingerprints that stay when lines move. The rules are all
-// that were looked for; the version is the program's.
+// that were looked for.
 //
 // The format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html;
 // GitHub's subset: https://docs.github.com/en/code-security/reference/code-scanning/sarif-support-for-code-scanning
-func SARIF(w io.Writer, list List, rules []Rule, root, version string) error {
-	driver := sarifDriver{Name: "salve", Version: version, Rules: make([]sarifRule, 0, len(rules))}
+func SARIF(w io.Writer, list List, rules []Rule, log Log) error {
+	driver := sarifDriver{Name: "salve", Version: log.Version, Rules: make([]sarifRule, 0, len(rules))}
 	index := make(map[string]int, len(rules))
 	for i, rule := range rules {
 		index[rule.ID] = i
 		driver.Rules = append(driver.Rules, sarifRule{
 			ID: rule.ID, Short: sarifText{rule.Says}, Full: sarifText{rule.Says + " " + rule.Why},
 			Help:    sarifText{rule.Says + " " + rule.Why},
-			Default: sarifLevel{string(Error)}, Properties: sarifProperties{Tags: []string{"pipeline"}},
+			Default: sarifLevel{string(Error)}, Properties: sarifProperties{Tags: []string{log.Tag}},
 		})
 	}
 	results := make([]sarifResult, 0, len(list))
 	seen := map[string]int{}
 	for _, d := range list {
-		uri := relativeURI(root, d.Position.File)
+		uri := relativeURI(log.Root, d.Position.File)
 		same := fingerprint(d.Rule, uri, d.Step, d.Message)
 		seen[same]++
 		results = append(results, sarifResult{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"salve/internal/pipeline/diagnostic"
+	"salve/internal/diagnostic"
 )
 
 func TestText(t *testing.T) {
@@ -55,13 +55,16 @@ func TestSARIF(t *testing.T) {
 	}
 	whole := diagnostic.Diagnostic{Position: diagnostic.Position{File: "/elsewhere/p.yaml"}, Severity: diagnostic.Error,
 		Rule: "unknown-field", Message: "m"}
-	log := render(t, diagnostic.List{at(4), at(9), whole}, rules)
+	note := at(12)
+	note.Severity = diagnostic.Note
+	log := render(t, diagnostic.List{at(4), at(9), whole, note}, rules)
 	if log.Version != "2.1.0" || !strings.Contains(log.Schema, "sarif-2.1.0") || len(log.Runs) != 1 ||
 		log.Runs[0].ColumnKind != "unicodeCodePoints" {
 		t.Errorf("%+v", log)
 	}
 	driver, results := log.Runs[0].Tool.Driver, log.Runs[0].Results
-	if driver.Name != "salve" || driver.Version != "1.2.3" || len(driver.Rules) != 2 || driver.Rules[1].Help.Text == "" {
+	if driver.Name != "salve" || driver.Version != "1.2.3" || driver.Rules[0].Properties.Tags[0] != "pipeline" ||
+		results[3].Level != "note" || len(driver.Rules) != 2 || driver.Rules[1].Help.Text == "" {
 		t.Errorf("%+v", driver)
 	}
 	first := results[0]
@@ -87,14 +90,14 @@ func TestSARIF(t *testing.T) {
 			t.Errorf("the fingerprint %q is new, though only lines have moved", hash)
 		}
 	}
-	if len(prints) != 3 {
-		t.Errorf("%d fingerprints of 3 results", len(prints))
+	if len(prints) != 4 {
+		t.Errorf("%d fingerprints of 4 results", len(prints))
 	}
 }
 
 func TestNothingWrongIsAnEmptyList(t *testing.T) {
 	var got bytes.Buffer
-	if err := diagnostic.SARIF(&got, nil, nil, "/", ""); err != nil || !strings.Contains(got.String(), `"results": []`) {
+	if err := diagnostic.SARIF(&got, nil, nil, diagnostic.Log{Root: "/"}); err != nil || !strings.Contains(got.String(), `"results": []`) {
 		t.Errorf("%v\n%s", err, got.String())
 	}
 }
@@ -110,8 +113,9 @@ type sarif struct {
 			Driver struct {
 				Name, Version string
 				Rules         []struct {
-					ID   string
-					Help struct{ Text string }
+					ID         string
+					Help       struct{ Text string }
+					Properties struct{ Tags []string }
 				}
 			}
 		}
@@ -134,7 +138,8 @@ type sarif struct {
 func render(t *testing.T, list diagnostic.List, rules []diagnostic.Rule) sarif {
 	t.Helper()
 	var raw bytes.Buffer
-	if err := diagnostic.SARIF(&raw, list, rules, "/repository", "1.2.3"); err != nil {
+	if err := diagnostic.SARIF(&raw, list, rules,
+		diagnostic.Log{Tag: "pipeline", Root: "/repository", Version: "1.2.3"}); err != nil {
 		t.Fatal(err)
 	}
 	var log sarif
