@@ -70,7 +70,12 @@ type Outlook struct {
 	// Free: GitHub would merge it, or it is closed. Reason says what stands in the way, or how it stands.
 	Free   bool
 	Reason string
+	// Missing are required contexts that are not green.
+	Missing []string
 }
+
+// WaitsFor tells whether a context is required, and not green.
+func (o Outlook) WaitsFor(context string) bool { return slices.Contains(o.Missing, context) }
 
 // Outlooks say of pull requests whether they can be merged now, and why not.
 func (r *Reader) Outlooks(ctx context.Context, sample []Pull) ([]Outlook, error) {
@@ -108,24 +113,24 @@ func (r *Reader) outlook(ctx context.Context, asked Pull) (Outlook, error) {
 	case pull.MergeState == github.MergeUnknown:
 		return Outlook{}, fmt.Errorf("GitHub has not yet computed whether %s can be merged", asked)
 	case outlook.Reason == "":
-		outlook.Reason, err = r.blockedBy(ctx, pull)
+		outlook.Reason, outlook.Missing, err = r.blockedBy(ctx, pull)
 	}
 	return outlook, err
 }
 
 // blockedBy names what a blocked pull request waits for; empty when nothing that is known.
-func (r *Reader) blockedBy(ctx context.Context, pull github.PullRequest) (string, error) {
+func (r *Reader) blockedBy(ctx context.Context, pull github.PullRequest) (reason string, missing []string, _ error) {
 	branch, err := r.branch(ctx, config.Branch{Org: pull.Repo.Owner, Repo: pull.Repo.Name, Name: pull.Base})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	live, err := r.GitHub.Protection(ctx, branch)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	rules, err := r.GitHub.Rules(ctx, branch)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	required := live.Settings.StatusChecks.Contexts()
 	var reasons []string
@@ -136,15 +141,15 @@ func (r *Reader) blockedBy(ctx context.Context, pull github.PullRequest) (string
 		}
 	}
 	slices.Sort(required)
-	waits, err := r.waits(ctx, pull, slices.Compact(required))
+	missing, err = r.waits(ctx, pull, slices.Compact(required))
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	if len(waits) > 0 {
-		reasons = append(reasons, "not green: "+strings.Join(waits, ", "))
+	if len(missing) > 0 {
+		reasons = append(reasons, "not green: "+strings.Join(missing, ", "))
 	}
 	if reviews := live.Settings.Reviews; reviews != nil {
 		reasons = append(reasons, fmt.Sprintf("%d approvals are required", reviews.Approvals))
 	}
-	return strings.Join(reasons, "; "), nil
+	return strings.Join(reasons, "; "), missing, nil
 }

@@ -55,7 +55,9 @@ func Parse(text string) (config.Branch, error) {
 	return config.Branch{Org: repo.Owner, Repo: repo.Name, Name: name}, nil
 }
 
-func repoOf(branch config.Branch) github.Repo { return github.Repo{Owner: branch.Org, Name: branch.Repo} }
+func repoOf(branch config.Branch) github.Repo {
+	return github.Repo{Owner: branch.Org, Name: branch.Repo}
+}
 
 // State reads one branch afresh.
 func (r *Reader) State(ctx context.Context, rule Rule) (State, error) {
