@@ -163,6 +163,33 @@ func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	})
 }
 
+// TestSalveLinksNoSimulator, by whatever room it might come.
+func TestSalveLinksNoSimulator(t *testing.T) {
+	simulators := []string{"internal/azuresim", "internal/azuresim/served", "internal/prow/githubsim", "internal/simcli"}
+	rooms := importsOfRooms(t)
+	for _, simulator := range simulators {
+		if _, there := rooms[simulator]; !there {
+			t.Errorf("there is no %s: name it anew", simulator)
+		}
+	}
+	linked := map[string]string{"cmd/salve": ""}
+	for queue := []string{"cmd/salve"}; len(queue) > 0; queue = queue[1:] {
+		for _, imported := range rooms[queue[0]] {
+			if _, seen := linked[imported]; seen {
+				continue
+			}
+			linked[imported] = queue[0]
+			queue = append(queue, imported)
+			if slices.Contains(simulators, imported) {
+				t.Errorf("salve links %s by %s", imported, linked[imported])
+			}
+		}
+	}
+	if len(linked) < 8 {
+		t.Errorf("salve links only %v", linked)
+	}
+}
+
 func TestRoomsAreWellKept(t *testing.T) {
 	nothing := []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "shared"}
 	for room := range importsOfRooms(t) {

@@ -22,13 +22,18 @@ type Branch struct {
 	// Protected is GitHub's flag: classic protection or a ruleset
 	// (https://docs.github.com/rest/branches/branches#list-branches).
 	Protected bool
+	// Required are the contexts that classic protection requires, as whoever may read the repository sees them; nil:
+	// GitHub did not say. Strict is not said here.
+	Required *StatusChecks
 }
 
 func (b Branch) String() string { return b.Repo.String() + "=" + b.Name }
 
-// checkBranchName refuses what can't be a branch, or would mean another path.
+// checkBranchName refuses what can't be a branch (https://git-scm.com/docs/git-check-ref-format) and would mean another
+// path.
 func checkBranchName(name string) error {
-	if name == "" || len(name) > 1000 || strings.Trim(name, ".") == "" || strings.ContainsFunc(name, isControl) {
+	if name == "" || len(name) > 1000 || name == "." || strings.Contains(name, "..") ||
+		strings.ContainsFunc(name, isControl) {
 		return apierr.New(apierr.Terminal, "invalid branch name %q", short(name))
 	}
 	return nil
@@ -98,11 +103,33 @@ func branchOf(repo Repo, b *gogithub.Branch) (Branch, error) {
 	if err := branch.seen(); err != nil {
 		return Branch{}, fmt.Errorf("unexpected answer: %w", err)
 	}
+	if b.Protection != nil && b.Protection.RequiredStatusChecks != nil {
+		branch.Required = requiredOf(b.Protection.RequiredStatusChecks)
+	}
 	if !isSHA(branch.SHA) {
 		return Branch{}, apierr.New(apierr.Terminal, "unexpected answer: branch %q has the head %q", short(branch.Name),
 			short(branch.SHA))
 	}
 	return branch, nil
+}
+
+// requiredOf reads the summary of a branch's protection. Older servers name contexts alone.
+func requiredOf(summary *gogithub.RequiredStatusChecks) *StatusChecks {
+	required := &StatusChecks{}
+	for _, check := range deref(summary.Checks) {
+		required.Checks = append(required.Checks, Check{Context: check.Context, App: max(check.GetAppID(), 0)})
+	}
+	for _, name := range deref(summary.Contexts) {
+		required.add(name)
+	}
+	return required
+}
+
+func deref[T any](list *[]T) []T {
+	if list == nil {
+		return nil
+	}
+	return *list
 }
 
 // isSHA tells whether a text is the whole name of a commit, of SHA-1 or SHA-256.
@@ -117,8 +144,8 @@ type Commit struct {
 	Committed time.Time
 }
 
-// HeadCommits reads the latest commits of a branch, the head first: n at most, and 100 at most. Fewer means that the
-// branch has no more.
+// HeadCommits reads the latest commits of a branch as it was read, the head first: n at most, and 100 at most. Fewer
+// means that the branch has no more.
 func (c *Client) HeadCommits(ctx context.Context, branch Branch, n int) ([]Commit, error) {
 	if err := branch.seen(); err != nil {
 		return nil, err
@@ -127,21 +154,21 @@ func (c *Client) HeadCommits(ctx context.Context, branch Branch, n int) ([]Commi
 		return nil, apierr.New(apierr.Terminal, "head commits: %d is not between 1 and %d", n, perPage)
 	}
 	doing := fmt.Sprintf("reading the head commits of %s", branch)
-	query := url.Values{"sha": {branch.Name}, "per_page": {strconv.Itoa(n)}}
+	query := url.Values{"sha": {branch.SHA}, "per_page": {strconv.Itoa(n)}}
 	var page []*gogithub.RepositoryCommit
 	if _, err := c.get(ctx, doing, branch.Repo.path("commits")+"?"+query.Encode(), &page); err != nil {
 		return nil, err
 	}
-	if len(page) == 0 {
-		return nil, fmt.Errorf("%s: %w", doing, apierr.New(apierr.Transient, "a branch with head %s has no commit",
-			branch.SHA))
-	}
 	var all []Commit
 	for _, one := range page {
 		if !isSHA(one.GetSHA()) {
-			return nil, fmt.Errorf("%s: %w", doing, otherObject("commits of", branch.String(), one.GetSHA()))
+			return nil, fmt.Errorf("%s: %w", doing, otherObject("commits of", branch.SHA, one.GetSHA()))
 		}
 		all = append(all, Commit{SHA: one.GetSHA(), Committed: one.GetCommit().GetCommitter().GetDate().Time})
+	}
+	if len(all) == 0 || len(all) > n || all[0].SHA != branch.SHA {
+		return nil, fmt.Errorf("%s: %w", doing, apierr.New(apierr.Transient,
+			"unexpected answer: %d commits that do not begin with %s", len(all), branch.SHA))
 	}
 	return all, nil
 }

@@ -14,20 +14,26 @@ import (
 )
 
 // ErrHidden is a 404 that may be the lack of a thing or of rights: GitHub does not tell
-// (https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#404-not-found-for-an-existing-resource).
+// (https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api).
 var ErrHidden = errors.New("not found, or the token may not see it")
 
 // ErrNotProtected is GitHub's word that a branch has no classic protection.
 var ErrNotProtected = errors.New("branch not protected")
 
-// MovedError says that what was asked for is elsewhere: a repository was renamed or transferred. Nothing was followed.
+// ErrNotLimited is a GitHub Enterprise Server's word that it has no rate limit.
+var ErrNotLimited = errors.New("rate limiting is not enabled")
+
+// MovedError says that what was asked for is elsewhere: a repository was renamed or transferred, or a branch renamed.
+// Nothing was followed.
 type MovedError struct {
 	// Path is what was asked for, Location is where GitHub pointed to.
 	Path, Location string
+	// Repo is the repository's new name; zero when it was not asked for, as Repository does.
+	Repo Repo
 }
 
 func (e *MovedError) Error() string {
-	return fmt.Sprintf("moved: %s is now at %s: the repository was renamed or transferred. hint: use its new name",
+	return fmt.Sprintf("moved: %s is now at %s: the repository or the branch was renamed. hint: use its new name",
 		e.Path, e.Location)
 }
 
@@ -112,6 +118,8 @@ func (c *Client) refusal(response *http.Response, message string) *apierr.Error 
 		return is(apierr.Missing, "%w: %s", ErrNotProtected, said)
 	case status == http.StatusNotFound && message == "Branch not found":
 		return is(apierr.Missing, "branch not found: %s", said)
+	case status == http.StatusNotFound && strings.HasPrefix(message, "Rate limiting is not enabled"):
+		return is(apierr.Missing, "%w: %s", ErrNotLimited, said)
 	case status == http.StatusNotFound:
 		return is(apierr.Denied, "%w: %s", ErrHidden, said)
 	case status == http.StatusConflict, status == http.StatusPreconditionFailed:
@@ -125,7 +133,11 @@ func (c *Client) refusal(response *http.Response, message string) *apierr.Error 
 	case status >= 400 && status < 500:
 		return is(apierr.Terminal, "refused: %s", said)
 	}
-	return is(apierr.Transient, "server error: %s", said)
+	stumbled := is(apierr.Transient, "server error: %s", said)
+	if response.Header.Get("Retry-After") != "" {
+		stumbled.RetryAfter = c.retryAfter(response.Header)
+	}
+	return stumbled
 }
 
 // forbidden tells the kinds of 403 and 429 apart.

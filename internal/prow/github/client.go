@@ -12,13 +12,14 @@ import (
 	gogithub "github.com/google/go-github/v92/github"
 
 	"salve/internal/clock"
+	"salve/internal/redact"
 )
 
 // DefaultBaseURL is the API of github.com. That of a GitHub Enterprise Server is https://HOST/api/v3/.
 const DefaultBaseURL = "https://api.github.com/"
 
 // changeInterval is what GitHub asks for between two changes of one client
-// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#pause-between-mutative-requests).
+// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
 const changeInterval = time.Second
 
 // Options say how to reach GitHub.
@@ -106,7 +107,7 @@ func endpointOf(text string) (*url.URL, error) {
 	}
 	base, err := url.Parse(text)
 	if err != nil || base.Hostname() == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("GitHub base URL %q is not the URL of an API", short(text))
+		return nil, fmt.Errorf("GitHub base URL %q is not the URL of an API", short(redact.String(text)))
 	}
 	if base.Scheme != "https" && (base.Scheme != "http" || !isLoopback(base.Hostname())) {
 		return nil, fmt.Errorf("GitHub base URL %q does not begin with https://: the token would go in the clear",

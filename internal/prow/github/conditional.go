@@ -16,7 +16,7 @@ const (
 )
 
 // conditional asks again with the ETag of the answer it has: one that did not change costs nothing of the rate limit
-// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#use-conditional-requests-if-appropriate).
+// (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api).
 // What it gives back in the place of a 304 is the answer it kept, with the headers of the new one. It never answers
 // by itself.
 type conditional struct {

@@ -10,6 +10,9 @@
 // permit is refused before it leaves, and so is GraphQL, which this package does not speak (its queries are POSTs, and
 // what tells them from mutations is the body alone).
 //
+// Texts that come from GitHub, such as titles, comments and names of contexts, are data, given as they are: the console
+// escapes them. Those in errors are bounded and have no control characters.
+//
 // GitHub has no precondition for changes: a write of a branch's protection can't be bound to the ETag that was read.
 // Whoever writes reads right before, writes the whole object, and reads again after.
 package github

@@ -46,7 +46,7 @@ func (c *Client) Remaining() Rate { return c.budget.look() }
 // RateLimits are what GitHub says is left.
 type RateLimits struct{ Core, GraphQL Rate }
 
-// RateLimits asks what is left. The question is not counted.
+// RateLimits asks what is left. The question is not counted. It fails with ErrNotLimited where there is no limit.
 func (c *Client) RateLimits(ctx context.Context) (RateLimits, error) {
 	type window struct {
 		Limit     int   `json:"limit"`

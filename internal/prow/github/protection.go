@@ -77,8 +77,7 @@ func protectionOf(branch Branch, object json.RawMessage) (Protection, error) {
 	if err := json.Unmarshal(object, &self); err != nil {
 		return Protection{}, apierr.New(apierr.Terminal, "unexpected answer: %w", err)
 	}
-	address, err := url.Parse(self.URL)
-	if err != nil || !branch.protectedBy(address.EscapedPath()) {
+	if !branch.protectedBy(self.URL) {
 		return Protection{}, otherObject("protection of", branch.String(), self.URL)
 	}
 	settings, unknown, err := ParseSettings(object)
@@ -90,15 +89,16 @@ func protectionOf(branch Branch, object json.RawMessage) (Protection, error) {
 	}, nil
 }
 
-// protectedBy tells whether an address is that of the branch's protection, whether or not its slashes are escaped.
-func (b Branch) protectedBy(escaped string) bool {
-	path, err := url.PathUnescape(escaped)
-	if err != nil {
-		return false
-	}
+// protectedBy tells whether an address is that of the branch's protection. GitHub leaves the slashes of a branch's name
+// as they are; of other characters one can't be sure.
+func (b Branch) protectedBy(address string) bool {
 	head, tail := "/repos/"+b.Repo.String()+"/", "branches/"+b.Name+"/protection"
-	before, ok := strings.CutSuffix(path, tail)
-	return ok && len(before) >= len(head) && strings.EqualFold(before[len(before)-len(head):], head)
+	is := func(address string) bool {
+		before, ok := strings.CutSuffix(address, tail)
+		return ok && len(before) >= len(head) && strings.EqualFold(before[len(before)-len(head):], head)
+	}
+	unescaped, err := url.PathUnescape(address)
+	return is(address) || err == nil && is(unescaped)
 }
 
 // SetProtection writes the whole protection of a branch: what settings do not say is taken away. Signatures are not

@@ -124,7 +124,7 @@ func (c *Client) PullRequest(ctx context.Context, repo Repo, number int) (PullRe
 
 func pullOf(repo Repo, p *gogithub.PullRequest) (PullRequest, error) {
 	pull := PullRequest{
-		Repo: repo, Number: p.GetNumber(), Title: short(p.GetTitle()), Author: p.GetUser().GetLogin(),
+		Repo: repo, Number: p.GetNumber(), Title: p.GetTitle(), Author: p.GetUser().GetLogin(),
 		Association: p.GetAuthorAssociation(), Open: p.GetState() == "open", Draft: p.GetDraft(),
 		Base: p.GetBase().GetRef(), BaseSHA: p.GetBase().GetSHA(), HeadSHA: p.GetHead().GetSHA(),
 		Created: p.GetCreatedAt().Time, Updated: p.GetUpdatedAt().Time, MergeState: mergeStateOf(p),

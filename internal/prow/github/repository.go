@@ -2,9 +2,11 @@ package github
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	gogithub "github.com/google/go-github/v92/github"
@@ -74,12 +76,37 @@ func (c *Client) Repository(ctx context.Context, repo Repo) (Repository, error) 
 	doing := fmt.Sprintf("reading repository %s", repo)
 	var answer gogithub.Repository
 	if _, err := c.get(ctx, doing, repo.path(), &answer); err != nil {
-		return Repository{}, err
+		return Repository{}, c.withNewName(ctx, err)
 	}
 	if !repo.is(answer.GetFullName()) {
 		return Repository{}, fmt.Errorf("%s: %w", doing, otherObject("repository", repo.String(), answer.GetFullName()))
 	}
 	return repositoryOf(&answer), nil
+}
+
+// withNewName adds to the error of a repository that moved what it is called now, if that can be read: GitHub points to
+// it by its ID. Nothing else is read from there.
+func (c *Client) withNewName(ctx context.Context, err error) error {
+	var moved *MovedError
+	if !errors.As(err, &moved) {
+		return err
+	}
+	location, parseErr := url.Parse(moved.Location)
+	if parseErr != nil {
+		return err
+	}
+	_, id, found := strings.Cut(location.Path, "/repositories/")
+	if _, parseErr := strconv.ParseInt(id, 10, 64); !found || parseErr != nil {
+		return err
+	}
+	var answer gogithub.Repository
+	if _, readErr := c.get(ctx, "reading the new name", pathOf("repositories", id), &answer); readErr == nil {
+		if repo, parseErr := ParseRepo(answer.GetFullName()); parseErr == nil && strconv.FormatInt(answer.GetID(), 10) == id {
+			moved.Repo = repo
+			return fmt.Errorf("%w (now %s)", err, repo)
+		}
+	}
+	return err
 }
 
 // Repositories lists those of an organization that the token may see: others may exist.

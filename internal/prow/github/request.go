@@ -34,11 +34,11 @@ func pathOf(segments ...string) string {
 func (c *Client) get(ctx context.Context, doing, path string, into any) (*gogithub.Response, error) {
 	var response *gogithub.Response
 	err := c.patient(ctx, func(ctx context.Context) error {
-		var raw json.RawMessage
-		var err error
-		if response, err = c.send(ctx, http.MethodGet, path, nil, &raw); err != nil {
+		raw, answered, err := c.send(ctx, http.MethodGet, path, nil)
+		if err != nil {
 			return err
 		}
+		response = answered
 		if err := json.Unmarshal(raw, into); err != nil {
 			return apierr.New(apierr.Terminal, "answer to GET %s can't be decoded: %w", short(path), err)
 		}
@@ -50,30 +50,25 @@ func (c *Client) get(ctx context.Context, doing, path string, into any) (*gogith
 	return response, nil
 }
 
-// send sends one request and classifies its error.
-func (c *Client) send(ctx context.Context, method, path string, body any, into *json.RawMessage) (
-	*gogithub.Response, error,
+// send sends one request, gives the JSON of the answer, and classifies its error.
+func (c *Client) send(ctx context.Context, method, path string, body any) (
+	raw json.RawMessage, response *gogithub.Response, err error,
 ) {
 	request, err := c.api.NewRequest(ctx, method, path, body)
 	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "request %s %s: %w", method, short(path), err)
+		return nil, nil, apierr.New(apierr.Terminal, "request %s %s: %w", method, short(path), err)
 	}
-	var response *gogithub.Response
-	if into != nil {
-		response, err = c.api.Do(request, into)
-	} else {
-		response, err = c.api.Do(request, nil)
-	}
+	response, err = c.api.Do(request, &raw)
 	if err != nil && response != nil && response.StatusCode < 300 {
 		// Headers came, and the body did not, or it is not JSON.
-		return nil, c.classify(&apierr.Error{
+		err = &apierr.Error{
 			Class: bodyClass(method, err), Err: fmt.Errorf("answer to %s %s can't be read: %w", method, short(path), err),
-		})
+		}
 	}
 	if err != nil {
-		return nil, c.classify(err)
+		return nil, nil, c.classify(err)
 	}
-	return response, nil
+	return raw, response, nil
 }
 
 // bodyClass is the class of an answer whose body could not be read. A read is worth another try, unless its body is
@@ -121,8 +116,8 @@ func (c *Client) change(ctx context.Context, doing, method, path string, body an
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	var answer json.RawMessage
-	err := backoff.Once(ctx, c.clock, func(ctx context.Context) error {
-		_, err := c.send(ctx, method, path, body, &answer)
+	err := backoff.Once(ctx, c.clock, func(ctx context.Context) (err error) {
+		answer, _, err = c.send(ctx, method, path, body)
 		return err
 	})
 	if err != nil {
@@ -134,19 +129,23 @@ func (c *Client) change(ctx context.Context, doing, method, path string, body an
 // space keeps the interval between changes. Nothing was sent when it fails.
 func (c *Client) space(ctx context.Context) error {
 	c.changes.Lock()
-	defer c.changes.Unlock()
-	if !c.lastChange.IsZero() {
-		if err := clock.Sleep(ctx, c.clock, c.interval-c.clock.Since(c.lastChange)); err != nil {
-			return &apierr.Error{Class: apierr.Throttled, Err: fmt.Errorf("nothing was sent: %w", err)}
-		}
+	turn := c.clock.Now()
+	if next := c.lastChange.Add(c.interval); next.After(turn) {
+		turn = next
 	}
-	c.lastChange = c.clock.Now()
+	c.lastChange = turn
+	c.changes.Unlock()
+	if err := clock.Sleep(ctx, c.clock, turn.Sub(c.clock.Now())); err != nil {
+		return &apierr.Error{Class: apierr.Throttled, Err: fmt.Errorf("nothing was sent: %w", err)}
+	}
 	return nil
 }
 
 // eachPage reads a list page by page until GitHub has said that there is no more: by a page that isn't full and has no
 // next one. A page that fails is an error, and so is a list longer than the bound.
-func eachPage[T any](ctx context.Context, c *Client, doing, path string, query url.Values, each func(T) (int, error)) error {
+func eachPage[T any](
+	ctx context.Context, c *Client, doing, path string, query url.Values, each func(T) (int, error),
+) error {
 	if query == nil {
 		query = url.Values{}
 	}

@@ -48,6 +48,13 @@ func (s *StatusChecks) Contexts() []string {
 	return slices.Compact(names)
 }
 
+// add adds a context that is known by its name alone, if it isn't there.
+func (s *StatusChecks) add(name string) {
+	if !slices.ContainsFunc(s.Checks, func(known Check) bool { return known.Context == name }) {
+		s.Checks = append(s.Checks, Check{Context: name})
+	}
+}
+
 // Check is one required context.
 type Check struct {
 	Context string

@@ -175,9 +175,7 @@ func (r *objectReader) statusChecks(raw json.RawMessage) *StatusChecks {
 		read.Checks = append(read.Checks, Check{Context: check.Context, App: app})
 	}
 	for _, name := range contexts {
-		if !slices.ContainsFunc(read.Checks, func(known Check) bool { return known.Context == name }) {
-			read.Checks = append(read.Checks, Check{Context: name})
-		}
+		read.add(name)
 	}
 	return read
 }

@@ -35,7 +35,7 @@ type Context struct {
 	App int64
 	// Reporter is the login of who posted a status, or the slug of the app of a check run.
 	Reporter, Description, URL string
-	// Updated is when it was reported.
+	// Updated is when a status was posted, and when a check run began.
 	Updated time.Time
 }
 
@@ -178,7 +178,7 @@ func statusOf(s *gogithub.RepoStatus) report {
 }
 
 // checkRunOf takes what is not completed for pending. Of conclusions, those three are green
-// (https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks).
+// (https://docs.github.com/graphql/reference/enums#checkconclusionstate).
 func checkRunOf(r *gogithub.CheckRun) report {
 	read := Context{
 		Name: r.GetName(), CheckRun: true, App: r.GetApp().GetID(), Reporter: r.GetApp().GetSlug(),
