@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline sweep control-plane clean
+.PHONY: build demo demo-resume demo-pipeline test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline sweep control-plane prow-oracle clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -48,6 +48,12 @@ sweep: control-plane
 	$(GO) test -count=1 -timeout 40m -parallel 4 -v -run '^(TestCrashAnywhere|TestRandomFaults)$$' ./runbooks/recreatepool -whole -seeds $(SEEDS) \
 		| grep --line-buffered -vE '^ *(=== |--- PASS: TestRandomFaults/)'
 	$(GO) test -count=1 -timeout 40m -v -run '^TestKilledAtAnyMoment$$' ./internal/endtoend -kills 50
+
+# Compare what Salve reads from a Prow configuration with what Prow's own package says, on generated
+# configurations: make prow-oracle CONFIGURATIONS=20000. Prow's packages are built first, some minutes.
+CONFIGURATIONS ?= 6000
+prow-oracle:
+	cd tools/prow-oracle && $(GO) vet . && $(GO) test -count=1 -timeout 60m -v -run . . -args -count $(CONFIGURATIONS)
 
 lint: $(BIN)/golangci-lint
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }

@@ -64,6 +64,14 @@ func (c *Config) Jobs() []*Job {
 	return append(jobs, c.Periodics...)
 }
 
+// PendingTimeout is after how long plank gives up a job whose pod doesn't run.
+func (c *Config) PendingTimeout(job *Job) time.Duration {
+	if job.Decorate && job.Decoration.PodPendingTimeout != nil {
+		return *job.Decoration.PodPendingTimeout
+	}
+	return c.Plank.PodPendingTimeout
+}
+
 // InRepoEnabled is whether Prow reads a .prow.yaml of this repository: then it has
 // jobs that this configuration doesn't know. The narrowest entry counts.
 func (c *Config) InRepoEnabled(org, repo string) bool {

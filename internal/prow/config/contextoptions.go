@@ -98,6 +98,7 @@ func (r *reader) contextLevel(into *ContextLevel, f field, level Level) bool {
 		into.SkipUnknown = r.setting(f, level)
 	case "from-branch-protection":
 		into.FromBranchProtection = r.setting(f, level)
+	case "overwrite-pending-contexts": // what a batch does to statuses
 	default:
 		return false
 	}

@@ -100,18 +100,23 @@ func (r *reader) decorationTimeout(d *Decoration, f field) bool {
 func (r *reader) decorationBasis(d *Decoration, f field) bool {
 	switch f.name {
 	case "utility_images":
-		d.images = &utilityImages{}
-		return r.utilityImages(d.images, f)
+		d.images = r.utilityImages(f)
+		return true
 	case "gcs_configuration":
-		d.upload = &upload{}
-		return r.upload(d.upload, f)
+		d.upload = r.upload(f)
+		return true
 	}
 	return slices.Contains([]string{"timeout", "grace_period", "resources", "ssh_host_fingerprints", "blobless_fetch",
 		"github_api_endpoints", "github_app_id", "censor_secrets", "censoring_options", "upload_ignores_interrupts",
-		"set_limit_equals_memory_request", "default_memory_request", "run_as_user", "run_as_group", "fs_group"}, f.name)
+		"set_limit_equals_memory_request", "default_memory_request", "run_as_user", "run_as_group", "fs_group",
+		"sparse_checkout_files", "scheduling_options"}, f.name)
 }
 
-func (r *reader) utilityImages(images *utilityImages, f field) bool {
+func (r *reader) utilityImages(f field) *utilityImages {
+	if resolve(f.value) == nil {
+		return nil
+	}
+	images := &utilityImages{}
 	r.fields(f.value, f.path, func(f field) bool {
 		switch f.name {
 		case "clonerefs":
@@ -127,10 +132,14 @@ func (r *reader) utilityImages(images *utilityImages, f field) bool {
 		}
 		return true
 	})
-	return true
+	return images
 }
 
-func (r *reader) upload(upload *upload, f field) bool {
+func (r *reader) upload(f field) *upload {
+	if resolve(f.value) == nil {
+		return nil
+	}
+	var upload upload
 	r.fields(f.value, f.path, func(f field) bool {
 		switch f.name {
 		case "bucket":
@@ -147,10 +156,13 @@ func (r *reader) upload(upload *upload, f field) bool {
 		}
 		return true
 	})
-	return true
+	return &upload
 }
 
 func (r *reader) secretKey(f field) *SecretKey {
+	if resolve(f.value) == nil {
+		return nil
+	}
 	secret := &SecretKey{}
 	r.fields(f.value, f.path, func(f field) bool {
 		switch f.name {

@@ -15,15 +15,14 @@ import (
 )
 
 const (
-	// maximumFile bounds a file in bytes, after decompression. The largest file of
-	// the configuration of Kubernetes has 0.4 MB; a ConfigMap holds 1 MiB.
-	maximumFile = 16 << 20
+	// maximumFile bounds a file in bytes, after decompression. A ConfigMap holds 1 MiB.
+	maximumFile = 8 << 20
 	// maximumDepth bounds how deep mappings and lists are nested, aliases followed. A
 	// pod spec needs twenty.
 	maximumDepth = 64
 	// maximumNodes bounds how many nodes a file has when every alias is followed:
 	// some ten lines of aliases to aliases are a billion.
-	maximumNodes = 8 << 20
+	maximumNodes = 1 << 20
 )
 
 // Rules of what is wrong with a file, or with the configuration as a whole.
@@ -78,6 +77,8 @@ func (r *reader) syntax(err error) {
 type walker struct {
 	reader *reader
 	nodes  int
+	// aliased says that this part of the file was looked over where it stands.
+	aliased bool
 }
 
 // node is false for a tree that is too deep or too large to be decoded.
@@ -91,9 +92,15 @@ func (w *walker) node(node *yaml.Node, depth int) bool {
 	}
 	switch node.Kind {
 	case yaml.AliasNode:
-		return w.node(node.Alias, depth+1)
+		before := w.aliased
+		w.aliased = true
+		sound := w.node(node.Alias, depth+1)
+		w.aliased = before
+		return sound
 	case yaml.MappingNode:
-		w.duplicates(node)
+		if !w.aliased {
+			w.duplicates(node)
+		}
 	}
 	for _, child := range node.Content {
 		if !w.node(child, depth+1) {

@@ -1,11 +1,24 @@
 package config
 
 import (
+	"fmt"
+
 	"go.yaml.in/yaml/v3"
+
+	"salve/internal/diagnostic"
 )
+
+// maximumJobs bounds the jobs of a file: aliases make many of a few lines. The
+// largest public instances have some 20,000 in thousands of files.
+const maximumJobs = 50_000
 
 // job reads one job, without any default.
 func (r *reader) job(node *yaml.Node, path string, kind JobKind, repository string) *Job {
+	if r.jobs++; r.jobs > maximumJobs {
+		r.report(node, diagnostic.Error, RuleUnreadable, fmt.Sprintf("more than %d jobs in a file", maximumJobs))
+		r.unreadable = true
+		return &Job{Kind: kind, Position: r.at(node)}
+	}
 	job := &Job{Kind: kind, Position: r.at(node)}
 	if kind != Periodic {
 		job.Org, job.Repo = splitRepository(repository)
@@ -125,7 +138,7 @@ func (r *reader) periodic(job *Job, f field) bool {
 		job.Interval = r.text(f)
 	case "minimum_interval":
 		job.MinimumInterval = r.text(f)
-	case "tags":
+	case "tags", "retry":
 	default:
 		return false
 	}
@@ -143,7 +156,7 @@ func (r *reader) ref(node *yaml.Node, path string) Ref {
 		case "base_ref":
 			ref.BaseRef = r.text(f)
 		case "repo_link", "base_sha", "base_link", "pulls", "path_alias", "workdir", "clone_uri", "skip_submodules",
-			"clone_depth", "skip_fetch_head", "blobless_fetch":
+			"clone_depth", "skip_fetch_head", "blobless_fetch", "sparse_checkout_files":
 		default:
 			return false
 		}

@@ -11,6 +11,8 @@ type Pod struct {
 	Position diagnostic.Position
 	// Images are those of all containers.
 	Images []Located
+	// Words are the commands and arguments of all containers.
+	Words []string
 	// ServiceAccount is empty where none is named.
 	ServiceAccount Located
 	// References are the Secrets and ConfigMaps that volumes, variables and pulling
@@ -70,6 +72,7 @@ func (r *reader) containers(pod *Pod, f field) []container {
 	var containers []container
 	r.each(f.value, f.path, func(item *yaml.Node, path string) {
 		var read container
+		var command, args []string
 		r.fields(item, path, func(f field) bool {
 			switch f.name {
 			case "name":
@@ -79,13 +82,9 @@ func (r *reader) containers(pod *Pod, f field) []container {
 					pod.Images = append(pod.Images, *image)
 				}
 			case "command":
-				if words := r.texts(f); len(words) > 0 {
-					read.firstWord = words[0]
-				}
+				command = r.texts(f)
 			case "args":
-				if words := r.texts(f); len(words) > 0 && read.firstWord == "" {
-					read.firstWord = words[0]
-				}
+				args = r.texts(f)
 			case "env":
 				var references []Reference
 				read.env, references = r.env(f)
@@ -99,6 +98,9 @@ func (r *reader) containers(pod *Pod, f field) []container {
 			}
 			return true
 		})
+		if words := append(command, args...); len(words) > 0 {
+			read.firstWord, pod.Words = words[0], append(pod.Words, words...)
+		}
 		containers = append(containers, read)
 	})
 	return containers

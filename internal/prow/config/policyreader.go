@@ -107,7 +107,7 @@ func (r *reader) policy(p *Policy, f field, level Level) bool {
 	case "required_pull_request_reviews":
 		p.Reviews = r.reviews(f, level)
 	case "restrictions":
-		p.Restrictions = r.actors(f, level, "apps")
+		p.Restrictions = r.actors(f, level, true)
 	case "enforce_admins":
 		p.EnforceAdmins = r.setting(f, level)
 	case "require_manually_triggered_jobs":
@@ -181,9 +181,9 @@ func (r *reader) reviews(f field, level Level) *Reviews {
 		case "require_code_owner_reviews":
 			reviews.RequireOwners = r.setting(f, level)
 		case "dismissal_restrictions":
-			reviews.Dismissal = r.actors(f, level, "")
+			reviews.Dismissal = r.actors(f, level, false)
 		case "bypass_pull_request_allowances":
-			reviews.Bypass = r.actors(f, level, "")
+			reviews.Bypass = r.actors(f, level, false)
 		default:
 			return false
 		}
@@ -193,7 +193,7 @@ func (r *reader) reviews(f field, level Level) *Reviews {
 }
 
 // actors reads users and teams, and apps where they may be given.
-func (r *reader) actors(f field, level Level, apps string) *Actors {
+func (r *reader) actors(f field, level Level, apps bool) *Actors {
 	if resolve(f.value) == nil {
 		return nil
 	}
@@ -204,8 +204,11 @@ func (r *reader) actors(f field, level Level, apps string) *Actors {
 			actors.Users = r.list(f, level)
 		case "teams":
 			actors.Teams = r.list(f, level)
-		case apps:
-			actors.Apps = r.list(f, level)
+		case "apps":
+			if apps {
+				actors.Apps = r.list(f, level)
+			}
+			return apps
 		default:
 			return false
 		}

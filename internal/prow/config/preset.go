@@ -33,6 +33,7 @@ func (r *reader) preset(node *yaml.Node, path string) *Preset {
 			preset.volumes = r.volumes(f)
 		case "volumemounts":
 			preset.mounts = r.mounts(f)
+		case "tolerations":
 		default:
 			return false
 		}

@@ -26,6 +26,26 @@ type reader struct {
 	found      diagnostic.List
 	unknown    []UnknownField
 	unreadable bool
+	// said keeps what aliases repeat from being said again.
+	said map[said]bool
+	jobs int
+}
+
+// said is one thing that is wrong with one node.
+type said struct {
+	node *yaml.Node
+	rule string
+}
+
+// first is whether this was not said yet.
+func (r *reader) first(node *yaml.Node, rule string) bool {
+	if r.said == nil {
+		r.said = map[said]bool{}
+	}
+	key := said{node, rule}
+	before := r.said[key]
+	r.said[key] = true
+	return !before
 }
 
 func (r *reader) at(node *yaml.Node) diagnostic.Position {
@@ -33,7 +53,10 @@ func (r *reader) at(node *yaml.Node) diagnostic.Position {
 }
 
 func (r *reader) report(node *yaml.Node, severity diagnostic.Severity, rule, message string) {
-	r.found = append(r.found, diagnostic.Diagnostic{Position: r.at(node), Severity: severity, Rule: rule, Message: message})
+	if r.first(node, rule) {
+		r.found = append(r.found, diagnostic.Diagnostic{Position: r.at(node), Severity: severity, Rule: rule,
+			Message: message})
+	}
 }
 
 // mismatch is a value of another type than Prow expects, at which it refuses the
@@ -78,7 +101,7 @@ type field struct {
 func (r *reader) fields(node *yaml.Node, path string, set func(field) bool) {
 	r.entries(node, path, func(f field) {
 		f.name = strings.ToLower(f.name)
-		if !set(f) {
+		if !set(f) && r.first(f.key, "unknown") {
 			r.unknown = append(r.unknown, UnknownField{Path: f.path, Position: r.at(f.key)})
 		}
 	})

@@ -53,7 +53,11 @@ func (l *loader) namespace(into *Located, r *reader, f field) {
 // jobFile reads a file of the job folder. It may hold jobs and presets, nothing else.
 func (l *loader) jobFile(r *reader, root *yaml.Node) {
 	r.fields(root, "", func(f field) bool {
-		return l.jobSection(r, f) || f.name == "decorate_all_jobs" || f.name == "prow_ignored"
+		if f.name == "decorate_all_jobs" {
+			r.report(f.key, diagnostic.Warning, RuleDropped, "decorate_all_jobs: Prow reads it in config.yaml only")
+			return true
+		}
+		return l.jobSection(r, f) || f.name == "prow_ignored"
 	})
 }
 
@@ -128,7 +132,7 @@ func (l *loader) plank(r *reader, f field) {
 			plank.Queues = map[string]int{}
 			r.entries(f.value, f.path, func(f field) { plank.Queues[f.name], _ = r.number(f) })
 		case "job_url_template", "report_template", "report_templates", "max_concurrency", "max_goroutines",
-			"job_url_prefix_config", "joburlprefixdisableappendstorageprovider", "build_cluster_status_file":
+			"job_url_prefix_config", "joburlprefixdisableappendstorageprovider", "build_cluster_status_file", "max_revivals":
 		default:
 			return false
 		}
