@@ -56,6 +56,8 @@ var rooms = map[string][]string{
 	"internal/kubetest":               {},
 	"internal/prow":                   {},
 	"internal/prow/config":            {"internal/diagnostic"},
+	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
+	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/pipeline/build":         {"internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/program", "internal/pipeline/shell"},
 	"internal/pipeline/process":       {"internal/backoff", "internal/clock"},
 	"internal/pipeline/timeline":      {"journal"},
@@ -73,10 +75,11 @@ var rooms = map[string][]string{
 	"internal/pipeline/shell":         {},
 	"internal/prow/github":            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "internal/redact"},
 	"internal/prow/githubsim":         {"internal/clock"},
+	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "runbook"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/repairprotection/protector", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "runbook"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
@@ -138,7 +141,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 
 // TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
-	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest"}
+	forTests := []string{"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest"}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {
 			if slices.Contains(forTests, imported) && !slices.Contains(forTests, path.Dir(room)) &&

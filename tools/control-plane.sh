@@ -7,18 +7,7 @@ into=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 go=${GO:-go}
 
-version() { (cd "$1" && "$go" list -m -f '{{.Version}}' "$2"); }
-
-# program MODULE VERSION PACKAGE NAME [LDFLAGS]
-program() {
-  local stamp=$into/.$4.version want="$2 $("$go" env GOVERSION)"
-  if [ -x "$into/$4" ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
-    return
-  fi
-  echo "building $4 $2"
-  (cd "$1" && "$go" build -ldflags "-s -w ${5:-}" -o "$into/$4" "$3")
-  echo "$want" >"$stamp"
-}
+. ./program.sh
 
 # kubectl refuses a server, and itself, without a version.
 kubernetes=$(version kubernetes k8s.io/kubernetes)

@@ -83,7 +83,7 @@ func (c *ControlPlane) begin(ctx context.Context) (err error) {
 	if c.ports, err = freePorts(); err != nil {
 		return err
 	}
-	if err := c.writeKeys(); err != nil {
+	if err := errors.Join(c.writeKeys(), c.writeStages()); err != nil {
 		return err
 	}
 	if err := c.run("etcd"); err != nil {
@@ -110,7 +110,9 @@ func controllers() []string {
 
 // run starts a program with the arguments that it has here.
 func (c *ControlPlane) run(name string) error {
-	p, err := start(c.folder, c.Program(name), c.arguments(name)...)
+	p, err := start(launch{
+		name: name, folder: c.folder, log: c.file(name + ".log"), program: c.Program(name), arguments: c.arguments(name),
+	})
 	if err != nil {
 		return err
 	}

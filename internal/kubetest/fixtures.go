@@ -45,7 +45,12 @@ func (c *ControlPlane) Namespace(t testing.TB) string {
 // are Ready. Their names sort in the order that they are given in.
 func (c *ControlPlane) Nodes(t testing.TB, n int, labels map[string]string) []string {
 	t.Helper()
-	prefix, names := name(t), make([]string, n)
+	return c.nodes(t, name(t), n, labels)
+}
+
+func (c *ControlPlane) nodes(t testing.TB, prefix string, n int, labels map[string]string) []string {
+	t.Helper()
+	names := make([]string, n)
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"),
 		corev1.ResourcePods: resource.MustParse("250"),

@@ -88,7 +88,11 @@ func TestDataSurvivesTheAPIServer(t *testing.T) {
 // TestNothingIsLeft: a test binary that panics leaves no process and no folder.
 func TestNothingIsLeft(t *testing.T) {
 	if os.Getenv("PANIC_WITH_A_CONTROL_PLANE") != "" {
-		panicWith(t, filepath.Dir(kubetest.Start(t).Kubeconfig()))
+		plane := kubetest.Start(t)
+		if _, err := plane.Run(filepath.Join(t.TempDir(), "log"), "sleep", "3600"); err != nil {
+			t.Fatal(err)
+		}
+		panicWith(t, filepath.Dir(plane.Kubeconfig()))
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -107,7 +111,7 @@ func TestNothingIsLeft(t *testing.T) {
 		_, err := os.Stat(folder)
 		return errors.Is(err, os.ErrNotExist)
 	})
-	if len(processes) != 5 {
+	if len(processes) != 6 { // the one beside the control plane included
 		t.Errorf("the processes were %q: %s", processes, output)
 	}
 	for _, text := range processes {

@@ -2,7 +2,6 @@ package kubetest
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 )
 
@@ -11,14 +10,9 @@ type ports struct{ etcd, peer, api int }
 
 // freePorts asks the system for ports that nobody listens on.
 func freePorts() (ports, error) {
-	var found [3]int
-	for i := range found {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return ports{}, fmt.Errorf("looking for a free port: %w", err)
-		}
-		defer listener.Close() // all are held until all are found
-		found[i] = listener.Addr().(*net.TCPAddr).Port
+	found, err := FreePorts(3)
+	if err != nil {
+		return ports{}, err
 	}
 	return ports{etcd: found[0], peer: found[1], api: found[2]}, nil
 }
@@ -60,7 +54,7 @@ func (c *ControlPlane) arguments(name string) []string {
 		return controller
 	case "kwok":
 		return []string{
-			"--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=0",
+			"--config=" + c.file("kwok.yaml"), "--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=0",
 			"--node-lease-duration-seconds=40", // renewed in time, or the nodes count as lost
 		}
 	}

@@ -20,28 +20,34 @@ type process struct {
 	done chan struct{} // closed when it has ended
 }
 
+// launch is how a program is started. Its PID file, which the keeper of the folder reads, has its name.
+type launch struct {
+	name, folder, log, program string
+	arguments                  []string
+}
+
+func (l launch) pidFile() string { return filepath.Join(l.folder, l.name+".pid") }
+
 // start runs a program in the folder. Its PID file tells the keeper whom to kill.
-func start(folder, program string, arguments ...string) (*process, error) {
-	name := filepath.Base(program)
-	p := &process{name: name, log: filepath.Join(folder, name+".log"), done: make(chan struct{})}
+func start(l launch) (*process, error) {
+	p := &process{name: l.name, log: l.log, done: make(chan struct{})}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	p.cmd = exec.Command(program, arguments...)
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = folder, log, log
-	p.cmd.Env = append(os.Environ(), "HOME="+folder) // no program finds a person's own settings
+	p.cmd = exec.Command(l.program, l.arguments...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = l.folder, log, log
+	p.cmd.Env = append(os.Environ(), "HOME="+l.folder) // no program finds a person's own settings
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", name, err)
+		return nil, fmt.Errorf("starting %s: %w", l.name, err)
 	}
 	go func() {
 		_ = p.cmd.Wait() // how it ended is in its log
 		close(p.done)
 	}()
-	pid := []byte(strconv.Itoa(p.cmd.Process.Pid) + "\n")
-	if err := os.WriteFile(filepath.Join(folder, name+".pid"), pid, 0o600); err != nil {
+	if err := os.WriteFile(l.pidFile(), []byte(strconv.Itoa(p.cmd.Process.Pid)+"\n"), 0o600); err != nil {
 		p.kill()
 		return nil, err
 	}

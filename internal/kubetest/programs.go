@@ -17,13 +17,9 @@ func programs() []string {
 
 // findPrograms gives the folder that holds every program.
 func findPrograms() (string, error) {
-	folder := os.Getenv(Folder)
-	if folder == "" {
-		root, err := moduleRoot()
-		if err != nil {
-			return "", err
-		}
-		folder = filepath.Join(root, "bin", "control-plane")
+	folder, err := BuiltIn(Folder, "control-plane")
+	if err != nil {
+		return "", err
 	}
 	for _, name := range programs() {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
@@ -33,17 +29,22 @@ func findPrograms() (string, error) {
 	return folder, nil
 }
 
-func moduleRoot() (string, error) {
+// BuiltIn is the folder that an environment variable names, or else the one of that name in bin of the module that
+// the tests are in.
+func BuiltIn(variable, name string) (string, error) {
+	if folder := os.Getenv(variable); folder != "" {
+		return folder, nil
+	}
 	start, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
+			return filepath.Join(dir, "bin", name), nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", errors.New("no go.mod above " + start + ": name the folder of the control plane's programs in " + Folder)
+			return "", errors.New("no go.mod above " + start + ": name the folder of the programs in " + variable)
 		}
 	}
 }

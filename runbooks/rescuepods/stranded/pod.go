@@ -6,6 +6,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"salve/kube"
+)
+
+// Reference is an object of a pod's own namespace that the pod can't start without.
+type Reference = kube.Reference
+
+// The kinds of such objects.
+const (
+	Secret         = kube.Secret
+	ConfigMap      = kube.ConfigMap
+	ServiceAccount = kube.ServiceAccount
+	Claim          = kube.Claim
 )
 
 // Pod is one reading of a pod: what runbooks ask about it, not the object.
@@ -57,7 +70,7 @@ func (p Pod) Untouched() bool {
 func podOf(pod *corev1.Pod) Pod {
 	seen := Pod{
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Created: pod.CreationTimestamp.Time,
-		Labels: pod.Labels, Finalizers: pod.Finalizers, Phase: pod.Status.Phase, Began: began(pod),
+		Labels: pod.Labels, Finalizers: pod.Finalizers, Phase: pod.Status.Phase, Began: kube.ContainerStarted(pod),
 		Deleting: pod.DeletionTimestamp != nil, version: pod.ResourceVersion,
 	}
 	if owner := metav1.GetControllerOf(pod); owner != nil {
@@ -67,21 +80,9 @@ func podOf(pod *corev1.Pod) Pod {
 		seen.Ended = ended(pod)
 	}
 	if seen.Untouched() {
-		seen.Needs = needsOf(pod)
+		seen.Needs = kube.PodNeeds(pod)
 	}
 	return seen
-}
-
-// began names a container that has started. A pod with one that runs is Pending
-// all the same while another one waits.
-func began(pod *corev1.Pod) string {
-	for _, status := range containerStatuses(pod) {
-		past := status.LastTerminationState
-		if status.State.Running != nil || status.State.Terminated != nil || past.Running != nil || past.Terminated != nil {
-			return status.Name
-		}
-	}
-	return ""
 }
 
 // ended is by the API server's clock, as creation timestamps are: what containers say of their end is by the clock of
@@ -93,9 +94,4 @@ func ended(pod *corev1.Pod) (last time.Time) {
 		}
 	}
 	return last
-}
-
-func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
-	all := append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...)
-	return append(all, pod.Status.ContainerStatuses...)
 }

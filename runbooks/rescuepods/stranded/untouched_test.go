@@ -6,6 +6,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"salve/kube"
 )
 
 // TestPodThatEverBeganIsLeft: whatever of it has run has done something, and it may be in an init container or long
@@ -102,10 +104,10 @@ func TestOptionalReferencesStrandNoPod(t *testing.T) {
 				ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at, Optional: o}})
 		},
 	} {
-		if needed := needsOf(&corev1.Pod{Spec: podSpec(nil)}); len(needed) != 1 || needed[0].Name != "a" {
+		if needed := kube.PodNeeds(&corev1.Pod{Spec: podSpec(nil)}); len(needed) != 1 || needed[0].Name != "a" {
 			t.Errorf("%s: needs %v", name, needed)
 		}
-		if needed := needsOf(&corev1.Pod{Spec: podSpec(&yes)}); len(needed) != 0 {
+		if needed := kube.PodNeeds(&corev1.Pod{Spec: podSpec(&yes)}); len(needed) != 0 {
 			t.Errorf("%s, optional: needs %v", name, needed)
 		}
 	}
@@ -122,7 +124,7 @@ func TestPullSecretIsNeededOnceAPullFailed(t *testing.T) {
 			Spec:   corev1.PodSpec{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "a"}}},
 			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: state}}},
 		}
-		if got := needsOf(pod); (len(got) == 1) != needed {
+		if got := kube.PodNeeds(pod); (len(got) == 1) != needed {
 			t.Errorf("%q: needs %v", reason, got)
 		}
 	}

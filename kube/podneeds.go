@@ -1,4 +1,4 @@
-package stranded
+package kube
 
 import (
 	"fmt"
@@ -45,10 +45,10 @@ func (n *needs) addUnless(optional *bool, kind, name, what string) {
 	}
 }
 
-// needsOf is what kubelet waits for before it starts a pod's containers. That an
+// PodNeeds is what kubelet waits for before it starts a pod's containers. That an
 // object has the keys which are asked of it is not checked: that would take
 // reading it.
-func needsOf(pod *corev1.Pod) []Reference {
+func PodNeeds(pod *corev1.Pod) []Reference {
 	var all needs
 	for i := range pod.Spec.Volumes {
 		all.volume(&pod.Spec.Volumes[i], pod)
@@ -159,11 +159,29 @@ func (n *needs) container(container *corev1.Container) {
 
 // failsToPull names a container whose image kubelet tried to pull in vain.
 func failsToPull(pod *corev1.Pod) string {
-	for _, status := range containerStatuses(pod) {
+	for _, status := range ContainerStatuses(pod) {
 		waits := status.State.Waiting
 		if waits != nil && (waits.Reason == "ErrImagePull" || waits.Reason == "ImagePullBackOff") {
 			return status.Name
 		}
 	}
 	return ""
+}
+
+// ContainerStarted names a container of the pod that has started, now or ever; empty when none has. A pod with one that
+// runs is Pending all the same while another one waits.
+func ContainerStarted(pod *corev1.Pod) string {
+	for _, status := range ContainerStatuses(pod) {
+		past := status.LastTerminationState
+		if status.State.Running != nil || status.State.Terminated != nil || past.Running != nil || past.Terminated != nil {
+			return status.Name
+		}
+	}
+	return ""
+}
+
+// ContainerStatuses are those of the init containers and of the others.
+func ContainerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {
+	all := append([]corev1.ContainerStatus{}, pod.Status.InitContainerStatuses...)
+	return append(all, pod.Status.ContainerStatuses...)
 }
