@@ -134,10 +134,12 @@ func cronJob(image string) *batchv1.CronJob {
 	return job
 }
 
+func prowJobResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"}
+}
+
 func prowJobs(objects ...runtime.Object) *dynamicfake.FakeDynamicClient {
-	kinds := map[schema.GroupVersionResource]string{
-		{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"}: "ProwJobList",
-	}
+	kinds := map[schema.GroupVersionResource]string{prowJobResource(): "ProwJobList"}
 	return dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), kinds, objects...)
 }
 
