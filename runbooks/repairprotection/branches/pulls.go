@@ -21,32 +21,49 @@ type Pull struct {
 
 func (p Pull) String() string { return fmt.Sprintf("%s#%d", p.Repository, p.Number) }
 
-// Waiting finds up to n open pull requests that wait for contexts which go, one branch after the other.
+// Waiting finds up to n open pull requests that wait for contexts which go. It looks into n repositories at most, and
+// at a few pull requests of each.
 func (r *Reader) Waiting(ctx context.Context, states []State, n int) ([]Pull, error) {
+	const few = 3
+	removed, repositories := removedOf(states)
 	var sample []Pull
-	for _, state := range states {
-		removed := state.Removed()
-		if len(removed) == 0 || len(sample) >= n {
-			continue
-		}
-		pulls, err := r.GitHub.PullRequests(ctx, repoOf(state.Branch), state.Branch.Name)
+	for _, repo := range repositories[:min(len(repositories), n)] {
+		pulls, err := r.GitHub.PullRequests(ctx, repo, "")
 		if err != nil {
 			return nil, err
 		}
-		// A few of each branch, so that the sample is of several.
-		for _, pull := range pulls[:min(len(pulls), 3)] {
-			waits, err := r.waits(ctx, pull, removed)
+		looked := 0
+		for _, pull := range pulls {
+			contexts := removed[config.Branch{Org: repo.Owner, Repo: repo.Name, Name: pull.Base}]
+			if len(contexts) == 0 || pull.Draft || looked == few || len(sample) == n {
+				continue
+			}
+			looked++
+			waits, err := r.waits(ctx, pull, contexts)
 			if err != nil {
 				return nil, err
 			}
-			if len(waits) > 0 && !pull.Draft && len(sample) < n {
+			if len(waits) > 0 {
 				sample = append(sample, Pull{
-					Repository: state.Branch.Repository(), Number: pull.Number, Head: pull.HeadSHA, Waits: waits,
+					Repository: repo.String(), Number: pull.Number, Head: pull.HeadSHA, Waits: waits,
 				})
 			}
 		}
 	}
 	return sample, nil
+}
+
+// removedOf are the contexts that go, by branch, and the repositories of these branches in their order.
+func removedOf(states []State) (map[config.Branch][]string, []github.Repo) {
+	removed := map[config.Branch][]string{}
+	var repositories []github.Repo
+	for _, state := range states {
+		if contexts := state.Removed(); len(contexts) > 0 {
+			removed[state.Branch] = contexts
+			repositories = append(repositories, repoOf(state.Branch))
+		}
+	}
+	return removed, slices.Compact(repositories)
 }
 
 // waits are the contexts that are not green on a pull request's head.
