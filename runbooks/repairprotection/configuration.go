@@ -50,6 +50,18 @@ func ReadConfiguration(in Inputs) (Configuration, error) {
 	return Configuration{Config: loaded, Digest: files.digest()}, nil
 }
 
+// ReadBase reads the earlier configuration that the inputs name; the zero one when they name none.
+func ReadBase(in Inputs) (Configuration, error) {
+	if in.BaseConfig == "" {
+		return Configuration{}, nil
+	}
+	base, err := ReadConfiguration(Inputs{Config: in.BaseConfig, JobConfig: in.BaseJobConfig})
+	if err != nil {
+		return Configuration{}, fmt.Errorf("--base-config: %w", err)
+	}
+	return base, nil
+}
+
 // summing is a file system that remembers the digest of each file that was read to its end.
 type summing struct {
 	fs.FS

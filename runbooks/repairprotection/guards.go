@@ -111,7 +111,7 @@ func (r *repair) configurationNotOlder() runbook.Guard {
 }
 
 func (r *repair) applied() protector.Applied {
-	return protector.Applied{Host: r.host, Revision: r.in.Revision, Digest: r.in.Digest}
+	return protector.Applied{Host: r.target.Name, Revision: r.in.Revision, Digest: r.in.Digest}
 }
 
 func (r *repair) standing(ctx context.Context, applied *protector.Applied) (standing, error) {

@@ -27,10 +27,15 @@ type Inputs struct {
 	Config       string   `json:"config"`
 	JobConfig    string   `json:"jobConfig,omitempty"`
 	Supplemental []string `json:"supplemental,omitempty"`
+	// BaseConfig and BaseJobConfig are those of an earlier configuration, which tells what Prow once required.
+	BaseConfig    string `json:"baseConfig,omitempty"`
+	BaseJobConfig string `json:"baseJobConfig,omitempty"`
 	// Revision is that of the configuration: a git commit, a whole number or an RFC 3339 time. Digest is that of the
 	// files that were read.
 	Revision string `json:"revision,omitempty"`
 	Digest   string `json:"digest,omitempty"`
+	// BaseDigest is that of the files of the earlier configuration.
+	BaseDigest string `json:"baseDigest,omitempty"`
 	// Manifests is the folder with what is deployed to Prow's cluster.
 	Manifests string `json:"manifests,omitempty"`
 	// Repos narrow the run to repositories; none: all that branchprotector would visit.
@@ -86,6 +91,8 @@ func (in Inputs) Validate() error {
 	switch {
 	case in.Config == "":
 		return fmt.Errorf("required flag --config not set (for example --config config.yaml)")
+	case in.BaseJobConfig != "" && in.BaseConfig == "":
+		return fmt.Errorf("--base-job-config goes with --base-config, which is missing")
 	case in.Revision != "" && revision.Check(in.Revision) != nil:
 		return fmt.Errorf("--revision: %w", revision.Check(in.Revision))
 	case in.Sample < 0 || in.Sample > 100:
@@ -137,7 +144,7 @@ func (in Inputs) inScope(repository string) bool {
 // absolute names the same files wherever the run is gone on with.
 func (in Inputs) absolute() (Inputs, error) {
 	in.Supplemental = slices.Clone(in.Supplemental)
-	paths := []*string{&in.Config, &in.JobConfig, &in.Manifests}
+	paths := []*string{&in.Config, &in.JobConfig, &in.Manifests, &in.BaseConfig, &in.BaseJobConfig}
 	for i := range in.Supplemental {
 		paths = append(paths, &in.Supplemental[i])
 	}

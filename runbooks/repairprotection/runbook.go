@@ -5,9 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strings"
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
@@ -29,9 +27,8 @@ type World struct {
 	Reserve int
 	// Cluster is that of the Prow instance.
 	Cluster *kube.Cluster
-	// Configuration is what the inputs name. Base is an earlier one, which tells what Prow once required; may be nil.
-	Configuration Configuration
-	Base          *config.Config
+	// Configuration is what the inputs name. Base is the earlier one, zero when they name none.
+	Configuration, Base Configuration
 }
 
 // New makes the runbook for the branches that the inputs name.
@@ -46,7 +43,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: r.in, Budget: r.in.Budget.Duration, KeepGoing: true, KeepOpen: true,
-		Target: runbook.Target{Kind: "branch protection", ID: r.host + "/branch-protection", Name: r.host},
+		Target: r.target,
 		Guards: r.guards(),
 		Steps:  steps,
 		Checks: r.checks(),
@@ -76,7 +73,7 @@ func (r *repair) checks() []runbook.Guard {
 // repair is the runbook at work.
 type repair struct {
 	in      Inputs
-	host    string
+	target  runbook.Target
 	reserve int
 	github  *github.Client
 	// branches reads GitHub, cluster reads Prow's cluster.
@@ -102,24 +99,26 @@ func newRepair(world World, in Inputs) (*repair, error) {
 		return nil, fmt.Errorf("configuration changed: the run was planned with digest %s, and %s has %s now. "+
 			"hint: check out revision %s again, or salve abandon the run and begin a new one",
 			short(in.Digest), in.Config, short(world.Configuration.Digest), in.Revision)
+	case in.BaseDigest != "" && in.BaseDigest != world.Base.Digest:
+		return nil, fmt.Errorf("configuration changed: %s is not what the run was planned with", in.BaseConfig)
 	case in.GitHub != "" && in.GitHub != endpoint:
 		return nil, fmt.Errorf("the run is about GitHub %s, not %s. hint: --github-endpoint, or GITHUB_API_URL",
 			in.GitHub, endpoint)
 	}
-	in.Digest, in.GitHub = world.Configuration.Digest, endpoint
-	base, err := url.Parse(endpoint)
+	in.Digest, in.BaseDigest, in.GitHub = world.Configuration.Digest, world.Base.Digest, endpoint
+	target, err := Target(endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("--github-endpoint: %w", err)
+		return nil, err
 	}
 	r := &repair{
-		in: in, host: strings.ToLower(base.Host), github: world.GitHub, reserve: world.Reserve,
+		in: in, target: target, github: world.GitHub, reserve: world.Reserve,
 		branches: &branches.Reader{
-			GitHub: world.GitHub, Config: world.Configuration.Config, Base: world.Base,
+			GitHub: world.GitHub, Config: world.Configuration.Config, Base: world.Base.Config,
 			Flags: config.ProtectorFlags{AppsRestrictions: in.AppsRestrictions}, External: in.External,
 		},
 		cluster: &protector.Reader{
 			Cluster: world.Cluster, Config: world.Configuration.Config, Manifests: in.Manifests,
-			Namespace: in.RecordNamespace, Host: strings.ToLower(base.Host),
+			Namespace: in.RecordNamespace, Host: target.Name,
 		},
 	}
 	if r.rules, err = rulesOf(in, r.branches); err != nil {
