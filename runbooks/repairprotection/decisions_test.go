@@ -43,8 +43,8 @@ const (
 
 func TestNoProtectorRunning(t *testing.T) {
 	decide(t, map[string]row{
-		"none is at work": {noProtectorRunning(protector.Reading{}), yes, "", "none"},
-		"one is": {noProtectorRunning(protector.Reading{Active: []string{"pod prow/p (v1)"}}), no, runbook.Deferred,
+		"none is at work": {noProtectorRunning(nil), yes, "", "none"},
+		"one is": {noProtectorRunning([]string{"pod prow/p (v1)"}), no, runbook.Deferred,
 			"pod prow/p (v1)"},
 	})
 }
@@ -54,16 +54,16 @@ func TestProtectorAgrees(t *testing.T) {
 		return map[string]string{"CronJob prow/p": "branchprotector:" + tag}
 	}
 	decide(t, map[string]row{
-		"without manifests nothing is known":    {protectorAgrees(protector.Reading{Unread: true}), unknown, "", "--manifests"},
-		"nothing is deployed, nothing declared": {protectorAgrees(protector.Reading{}), yes, "", "none is deployed"},
-		"as declared": {protectorAgrees(protector.Reading{Deployed: image("v2"), Declared: image("v2")}), yes, "",
+		"without manifests nothing is known":    {protectorAgrees(protector.Images{Unread: true}), unknown, "", "--manifests"},
+		"nothing is deployed, nothing declared": {protectorAgrees(protector.Images{}), yes, "", "none is deployed"},
+		"as declared": {protectorAgrees(protector.Images{Deployed: image("v2"), Declared: image("v2")}), yes, "",
 			"as declared: 1"},
 		"edited by hand: the next deployment undoes it": {
-			protectorAgrees(protector.Reading{Deployed: image("v2"), Declared: image("v1")}), no, runbook.NeedsAttention,
+			protectorAgrees(protector.Images{Deployed: image("v2"), Declared: image("v1")}), no, runbook.NeedsAttention,
 			"runs branchprotector:v2, and its manifest says branchprotector:v1"},
-		"declared, and about to be deployed": {protectorAgrees(protector.Reading{Declared: image("v1")}), no,
+		"declared, and about to be deployed": {protectorAgrees(protector.Images{Declared: image("v1")}), no,
 			runbook.NeedsAttention, "declared and not deployed"},
-		"deployed by nobody knows what": {protectorAgrees(protector.Reading{Deployed: image("v1")}), unknown, "",
+		"deployed by nobody knows what": {protectorAgrees(protector.Images{Deployed: image("v1")}), unknown, "",
 			"no manifest declares it"},
 	})
 }

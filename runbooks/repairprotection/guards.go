@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"salve/internal/pipeline/revision"
 	"salve/runbook"
@@ -18,9 +17,10 @@ import (
 
 // onCluster makes a guard that decides by what Prow's cluster says. It is asked again before each change, and whenever
 // the run is resumed.
-func (r *repair) onCluster(name, question string, decide func(protector.Reading) runbook.Finding) runbook.Guard {
-	read := func(ctx context.Context, _ runbook.Run) (protector.Reading, error) { return r.cluster.Read(ctx) }
-	guard := runbook.Ask(name, question, read, decide)
+func onCluster[T any](
+	name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
+) runbook.Guard {
+	guard := runbook.Ask(name, question, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
 	guard.OnResume = true
 	return guard
 }
@@ -31,20 +31,21 @@ func (r *repair) onBranches(name, question string, decide func([]branches.State)
 }
 
 func (r *repair) noProtectorRunning() runbook.Guard {
-	return r.onCluster("no-protector-running", "is no run of a branchprotector in progress?", noProtectorRunning)
+	return onCluster("no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Active,
+		noProtectorRunning)
 }
 
-func noProtectorRunning(seen protector.Reading) runbook.Finding {
-	if len(seen.Active) > 0 {
+func noProtectorRunning(active []string) runbook.Finding {
+	if len(active) > 0 {
 		return runbook.No("in progress: %s; what it writes and what this run writes would overtake each other",
-			strings.Join(some(seen.Active), ", ")).WithOutcome(runbook.Deferred)
+			strings.Join(some(active), ", ")).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("none is in progress")
 }
 
 func (r *repair) protectorAgrees() runbook.Guard {
-	return r.onCluster("protector-agrees", "is the branchprotector that is deployed the one that the manifests say?",
-		func(seen protector.Reading) runbook.Finding {
+	return onCluster("protector-agrees", "is the branchprotector that is deployed the one that the manifests say?",
+		r.cluster.Images, func(seen protector.Images) runbook.Finding {
 			return protectorAgrees(seen).WithEvidence(runbook.NewEvidence("CronJobs of branchprotector", "", seen.Seen,
 				map[string]any{"deployed": seen.Deployed, "declared": seen.Declared}))
 		})
@@ -52,7 +53,7 @@ func (r *repair) protectorAgrees() runbook.Guard {
 
 // protectorAgrees: where the cluster has another image than the manifests say, the next deployment undoes an edit by
 // hand, and the next run of that protector undoes this one.
-func protectorAgrees(seen protector.Reading) runbook.Finding {
+func protectorAgrees(seen protector.Images) runbook.Finding {
 	if seen.Unread {
 		return runbook.Unknownf("no manifests were named, and the cluster alone doesn't tell what the next deployment brings. " +
 			"hint: --manifests DIR")
@@ -89,39 +90,30 @@ type standing struct {
 }
 
 func (r *repair) configurationNotOlder() runbook.Guard {
-	read := func(ctx context.Context, _ runbook.Run) (standing, error) {
-		seen, err := r.cluster.Read(ctx)
-		if err != nil {
-			return standing{}, err
-		}
-		return r.standing(ctx, seen.Applied)
-	}
-	guard := runbook.Ask("configuration-not-older", "is the configuration not older than the one that was applied last?",
-		read, func(seen standing) runbook.Finding {
+	source := fmt.Sprintf("ConfigMap %s/%s", r.in.RecordNamespace, protector.RecordName)
+	return onCluster("configuration-not-older", "is the configuration not older than the one that was applied last?",
+		r.standing, func(seen standing) runbook.Finding {
 			finding := configurationNotOlder(seen)
 			if seen.applied == nil {
 				return finding
 			}
-			return finding.WithEvidence(runbook.NewEvidence(
-				fmt.Sprintf("ConfigMap %s/%s", r.in.RecordNamespace, protector.RecordName), "", r.cluster.Cluster.Clock.Now(),
+			return finding.WithEvidence(runbook.NewEvidence(source, "", r.cluster.Cluster.Clock.Now(),
 				map[string]string{"revision": seen.applied.Revision, "digest": seen.applied.Digest}))
 		})
-	guard.OnResume = true
-	return guard
 }
 
 func (r *repair) applied() protector.Applied {
-	return protector.Applied{Host: r.target.Name, Revision: r.in.Revision, Digest: r.in.Digest}
+	return protector.Applied{Host: r.host, Revision: r.in.Revision, Digest: r.in.Digest}
 }
 
-func (r *repair) standing(ctx context.Context, applied *protector.Applied) (standing, error) {
+func (r *repair) standing(ctx context.Context) (standing, error) {
+	applied, err := r.cluster.LastApplied(ctx)
 	seen := standing{ours: r.applied(), applied: applied}
-	if applied == nil {
-		return seen, nil
+	if err != nil || applied == nil {
+		return seen, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	var err error
 	seen.order, err = revision.Compare(ctx, filepath.Dir(r.in.Config), r.in.Revision, applied.Revision)
 	if errors.As(err, &seen.unordered) {
 		err = nil

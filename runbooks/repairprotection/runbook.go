@@ -74,6 +74,7 @@ func (r *repair) checks() []runbook.Guard {
 type repair struct {
 	in      Inputs
 	target  runbook.Target
+	host    string
 	reserve int
 	github  *github.Client
 	// branches reads GitHub, cluster reads Prow's cluster.
@@ -110,15 +111,19 @@ func newRepair(world World, in Inputs) (*repair, error) {
 	if err != nil {
 		return nil, err
 	}
+	host, err := hostOf(endpoint)
+	if err != nil {
+		return nil, err
+	}
 	r := &repair{
-		in: in, target: target, github: world.GitHub, reserve: world.Reserve,
+		in: in, target: target, host: host, github: world.GitHub, reserve: world.Reserve,
 		branches: &branches.Reader{
 			GitHub: world.GitHub, Config: world.Configuration.Config, Base: world.Base.Config,
 			Flags: config.ProtectorFlags{AppsRestrictions: in.AppsRestrictions}, External: in.External,
 		},
 		cluster: &protector.Reader{
 			Cluster: world.Cluster, Config: world.Configuration.Config, Manifests: in.Manifests,
-			Namespace: in.RecordNamespace, Host: target.Name,
+			Namespace: in.RecordNamespace, Host: host,
 		},
 	}
 	if r.rules, err = rulesOf(in, r.branches); err != nil {

@@ -97,7 +97,7 @@ func (r *Reader) Record(ctx context.Context, applied Applied, now time.Time) err
 		return err
 	}
 	records := r.Cluster.Client.CoreV1().ConfigMaps(r.Namespace)
-	defer r.Forget()
+	defer r.applied.forget()
 	return backoff.Once(ctx, r.Cluster.Clock, func(ctx context.Context) error {
 		if found == nil {
 			_, err = records.Create(ctx, &corev1.ConfigMap{

@@ -5,12 +5,13 @@ import (
 	"sync"
 	"time"
 
+	"salve/internal/clock"
 	"salve/internal/prow/config"
 	"salve/kube"
 )
 
-// lasts is how long a reading serves the steps that follow each other within it. The engine asks for evidence that is
-// not older than a minute.
+// lasts is how long what was read serves the steps that follow each other. The engine asks for evidence that is not
+// older than a minute.
 const lasts = 15 * time.Second
 
 // Reader reads one cluster. It is safe for concurrent use.
@@ -22,54 +23,67 @@ type Reader struct {
 	// Namespace is where the record of what was applied is. Host is the GitHub that it is about.
 	Namespace, Host string
 
-	lock sync.Mutex
-	kept Reading
+	runs    recent[[]string]
+	images  recent[Images]
+	applied recent[*Applied]
 }
 
-// Reading is the cluster as it was at one time.
-type Reading struct {
+// Images are those of branchprotectors, by kind, namespace and name of what runs them.
+type Images struct {
 	Seen time.Time
-	// Active are the runs of a branchprotector that are not over.
-	Active []string
-	// Deployed are those of the cluster, Declared those of the manifests; by kind, namespace and name.
+	// Deployed are those of the cluster, Declared those of the manifests.
 	Deployed, Declared map[string]string
 	// Unread is set when no manifests were named.
 	Unread bool
-	// Applied is what was applied last; nil when nothing was.
-	Applied *Applied
 }
 
-// Read gives a reading that is at most some seconds old.
-func (r *Reader) Read(ctx context.Context) (Reading, error) {
+// Active are the runs of a branchprotector that are not over, as they were some seconds ago at most.
+func (r *Reader) Active(ctx context.Context) ([]string, error) {
+	return r.runs.get(r.Cluster.Clock, func() ([]string, error) { return r.active(ctx) })
+}
+
+// Images are the deployed and the declared ones, as they were some seconds ago at most.
+func (r *Reader) Images(ctx context.Context) (Images, error) {
+	return r.images.get(r.Cluster.Clock, func() (seen Images, err error) {
+		seen = Images{Seen: r.Cluster.Clock.Now(), Unread: r.Manifests == ""}
+		if seen.Deployed, err = r.deployed(ctx); err != nil || seen.Unread {
+			return seen, err
+		}
+		seen.Declared, err = Declared(r.Manifests)
+		return seen, err
+	})
+}
+
+// LastApplied is what Applied gave some seconds ago at most.
+func (r *Reader) LastApplied(ctx context.Context) (*Applied, error) {
+	return r.applied.get(r.Cluster.Clock, func() (*Applied, error) { return r.Applied(ctx) })
+}
+
+// recent keeps a reading for some seconds.
+type recent[T any] struct {
+	lock sync.Mutex
+	kept T
+	at   time.Time
+}
+
+func (r *recent[T]) get(clk clock.Clock, read func() (T, error)) (T, error) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	now := r.Cluster.Clock.Now()
-	if !r.kept.Seen.IsZero() && now.Sub(r.kept.Seen) < lasts {
+	now := clk.Now()
+	if !r.at.IsZero() && now.Sub(r.at) < lasts {
 		return r.kept, nil
 	}
-	seen := Reading{Seen: now, Unread: r.Manifests == ""}
-	var err error
-	if seen.Applied, err = r.Applied(ctx); err != nil {
-		return Reading{}, err
+	seen, err := read()
+	if err != nil {
+		var none T
+		return none, err
 	}
-	if seen.Active, err = r.active(ctx); err != nil {
-		return Reading{}, err
-	}
-	if seen.Deployed, err = r.deployed(ctx); err != nil {
-		return Reading{}, err
-	}
-	if !seen.Unread {
-		if seen.Declared, err = Declared(r.Manifests); err != nil {
-			return Reading{}, err
-		}
-	}
-	r.kept = seen
+	r.kept, r.at = seen, now
 	return seen, nil
 }
 
-// Forget has the next Read look again.
-func (r *Reader) Forget() {
+func (r *recent[T]) forget() {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	r.kept = Reading{}
+	r.at = time.Time{}
 }
