@@ -3,6 +3,9 @@ package github_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -250,6 +253,67 @@ func TestStumblesAreRepeated(t *testing.T) {
 			})
 		})
 	}
+}
+
+// limits answers with the headers of a rate limit.
+type limits struct {
+	remaining int
+	reset     time.Time
+	date      time.Time
+}
+
+func (l limits) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusOK, Request: r, Body: io.NopCloser(strings.NewReader(`{"full_name": "kube/widgets"}`)),
+		Header: http.Header{
+			"Content-Type": {"application/json"}, "Date": {l.date.UTC().Format(http.TimeFormat)},
+			"X-Ratelimit-Limit": {"5000"}, "X-Ratelimit-Remaining": {strconv.Itoa(l.remaining)},
+			"X-Ratelimit-Reset": {strconv.FormatInt(l.reset.Unix(), 10)},
+		},
+	}, nil
+}
+
+// TestLeastOfOneWindowIsTrue: answers come in any order, and those of a window that is over say nothing.
+func TestLeastOfOneWindowIsTrue(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		now := time.Now()
+		answers := []struct {
+			limits
+			want int
+		}{
+			{limits{50, now.Add(time.Hour), now}, 50}, {limits{60, now.Add(time.Hour + time.Second), now}, 50},
+			{limits{40, now.Add(time.Hour), now}, 40}, {limits{10, now.Add(-time.Minute), now}, 40},
+			{limits{4999, now.Add(2 * time.Hour), now}, 4999},
+		}
+		at := 0
+		client := newClient(t, githubsim.New(githubsim.Options{}), uncached, func(o *github.Options) {
+			o.Transport = transportFunc(func(r *http.Request) (*http.Response, error) { return answers[at].RoundTrip(r) })
+		})
+		for ; at < len(answers); at++ {
+			if _, err := client.Repository(t.Context(), widgets); err != nil {
+				t.Fatal(err)
+			}
+			if got := client.Remaining().Remaining; got != answers[at].want {
+				t.Errorf("after answer %d: %d remain, want %d", at, got, answers[at].want)
+			}
+		}
+	})
+}
+
+// TestClocksAreNotCompared: a GitHub whose clock is a day ahead is waited for no longer than it asks.
+func TestClocksAreNotCompared(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		theirs := time.Now().Add(24 * time.Hour)
+		client := newClient(t, githubsim.New(githubsim.Options{}), func(o *github.Options) {
+			o.Transport = limits{remaining: 7, reset: theirs.Add(10 * time.Minute), date: theirs}
+		})
+		if _, err := client.Repository(t.Context(), widgets); err != nil {
+			t.Fatal(err)
+		}
+		if wait := time.Until(client.Remaining().Reset); wait < 10*time.Minute || wait > 11*time.Minute {
+			t.Errorf("reset in %s", wait)
+		}
+	})
 }
 
 // TestServerWithoutLimit: a GitHub Enterprise Server may have none, and says so.

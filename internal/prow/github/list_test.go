@@ -189,6 +189,28 @@ func TestNewestReportWins(t *testing.T) {
 	})
 }
 
+// TestOrderOfReportsDoesNotMatter: the newest is known by its time, then by its ID.
+func TestOrderOfReportsDoesNotMatter(t *testing.T) {
+	sha := githubsim.SHA("head")
+	run := func(id int, status, started string) string {
+		return fmt.Sprintf(`{"id": %d, "name": "unit", "head_sha": %q, "status": %q, "conclusion": "failure",
+			"started_at": %q, "app": {"id": 1}}`, id, sha, status, started)
+	}
+	older := run(9, "completed", "2026-11-22T12:00:00Z")
+	newer := run(3, "in_progress", "2026-11-22T12:01:00Z")
+	twin := run(2, "completed", "2026-11-22T12:01:00Z")
+	for _, order := range [][]string{{older, newer}, {newer, older}, {twin, newer, older}, {newer, older, twin}} {
+		virtual(t, func(t *testing.T) {
+			client := newClient(t, githubsim.New(githubsim.Options{}), answering(fmt.Sprintf(
+				`{"sha": %q, "repository": {"full_name": "kube/widgets"}, "check_runs": [%s]}`, sha, strings.Join(order, ","))))
+			got, err := client.Reports(t.Context(), widgets, sha)
+			if err != nil || len(got.Contexts) != 1 || got.Contexts[0].Word != "in_progress" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		})
+	}
+}
+
 func TestReportsNeedAWholeSHA(t *testing.T) {
 	b := newBench(t, world())
 	for _, sha := range []string{"", "main", "6dcb09b", strings.ToUpper(githubsim.SHA("x"))} {

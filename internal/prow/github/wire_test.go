@@ -3,6 +3,7 @@ package github_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -112,16 +113,32 @@ func TestAnotherObjectIsUnknown(t *testing.T) {
 			_, err := c.PullRequest(t.Context(), widgets, 1)
 			return err
 		},
+		"commits": func(c *github.Client, t *testing.T) error {
+			_, err := c.HeadCommits(t.Context(), branch, 3)
+			return err
+		},
 		"comments": func(c *github.Client, t *testing.T) error {
 			_, err := c.Comments(t.Context(), widgets, 1)
 			return err
 		},
 	}
 	for name, row := range map[string]struct{ read, answer string }{
-		"another repository":            {"repository", `{"full_name": "kube/gadgets"}`},
-		"no repository":                 {"repository", `{}`},
-		"another branch":                {"branch", `{"name": "next", "commit": {"sha": "` + sha + `"}}`},
-		"a branch without a head":       {"branch", `{"name": "main"}`},
+		"another repository":        {"repository", `{"full_name": "kube/gadgets"}`},
+		"no repository":             {"repository", `{}`},
+		"another branch":            {"branch", `{"name": "next", "commit": {"sha": "` + sha + `"}}`},
+		"a branch without a head":   {"branch", `{"name": "main"}`},
+		"a branch with half a head": {"branch", `{"name": "main", "commit": {"sha": "6dcb09b"}}`},
+		"a list and no repository":  {"repository", `[]`},
+		"other commits":             {"commits", `[{"sha": "` + other + `"}, {"sha": "` + sha + `"}]`},
+		"no commit":                 {"commits", `[]`},
+		"more commits than were asked for": {"commits", `[{"sha": "` + sha + `"}, {"sha": "` + sha + `"}, {"sha": "` + sha +
+			`"}, {"sha": "` + sha + `"}]`},
+		"another commit's check runs": {"reports", `{"sha": "` + sha + `", "repository": {"full_name": "kube/widgets"},
+			"check_runs": [{"name": "x", "status": "queued", "head_sha": "` + other + `"}]}`},
+		"fewer statuses than there are": {"reports", `{"sha": "` + sha + `", "repository": {"full_name": "kube/widgets"},
+			"total_count": 1}`},
+		"a status of no known state": {"reports", `{"sha": "` + sha + `", "repository": {"full_name": "kube/widgets"},
+			"statuses": [{"context": "x", "state": "green"}]}`},
 		"another branch's protection":   {"protection", `{"url": "https://api.github.com/repos/kube/widgets/branches/next/protection"}`},
 		"another repository's":          {"protection", `{"url": "https://api.github.com/repos/kube/gadgets/branches/main/protection"}`},
 		"a protection without a name":   {"protection", `{"enforce_admins": {"enabled": true}}`},
@@ -144,6 +161,20 @@ func TestAnotherObjectIsUnknown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAnswerOfAnotherShapeIsNotAskedForAgain: it would be the same.
+func TestAnswerOfAnotherShapeIsNotAskedForAgain(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		client := newClient(t, githubsim.New(githubsim.Options{}), answering(`[]`))
+		began := time.Now()
+		if _, err := client.Repository(t.Context(), widgets); apierr.ClassOf(err) != apierr.Terminal {
+			t.Errorf("class %s: %v", apierr.ClassOf(err), err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("took %s", took)
+		}
+	})
 }
 
 // TestTokenStaysWithItsHost over a real connection: no redirect is followed, not even within the host.
@@ -203,12 +234,10 @@ func TestTokenIsNeverShown(t *testing.T) {
 			return nil, errors.New("proxy refused " + r.Header.Get("Authorization"))
 		}},
 		"GitHub's own message": {"tok3n-of-some-odd-shape", func(r *http.Request) (*http.Response, error) {
-			w := httptest.NewRecorder()
-			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprintf(w, `{"message": "no rights for %s"}`, r.Header.Get("Authorization"))
-			response := w.Result()
-			response.Request = r
-			return response, nil
+			body := fmt.Sprintf(`{"message": "no rights for %s"}`, r.Header.Get("Authorization"))
+			return &http.Response{
+				StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(body)), Request: r,
+			}, nil
 		}},
 		"a token that is none": {"tok3n\nof some shape", nil},
 	} {

@@ -2,7 +2,6 @@ package githubsim
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -90,61 +89,4 @@ func (c *call) refusedBy(fault *Fault) *reply {
 		return c.fail(fault.Status, fault.Message)
 	}
 	return nil
-}
-
-// window is a user's rate limit.
-type window struct {
-	limit, used int
-	reset       time.Time
-}
-
-// Limit sets how many requests a user has left in the window that lasts.
-func (s *Server) Limit(login string, remaining int) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	w := s.windowOf(login)
-	w.used = w.limit - remaining
-}
-
-// windowOf begins a window with a user's first request, or with the first one after the last window.
-func (s *Server) windowOf(login string) *window {
-	now := s.clock.Now()
-	w := s.windows[login]
-	if w == nil || !now.Before(w.reset) {
-		w = &window{limit: s.options.Limit, reset: now.Add(s.options.Window).Truncate(time.Second)}
-		if login == "" {
-			w.limit = min(w.limit, 60)
-		}
-		s.windows[login] = w
-	}
-	return w
-}
-
-func (c *call) window() *window { return c.sim.windowOf(c.token.Login) }
-
-// limited refuses a request for being too many
-// (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
-func (c *call) limited(fault *Fault) *reply {
-	const docs = "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"
-	if fault != nil && fault.Secondary {
-		status := fault.Status
-		if status == 0 {
-			status = http.StatusForbidden
-		}
-		answer := c.fail(status, "You have exceeded a secondary rate limit. Please wait a few minutes before you try "+
-			"again. If you reach out to GitHub Support for help, please include the request ID "+c.id+".")
-		answer.body.(object)["documentation_url"] = docs + "#about-secondary-rate-limits"
-		if fault.RetryAfter > 0 {
-			answer.header.Set("Retry-After", strconv.Itoa(int(fault.RetryAfter/time.Second)))
-		}
-		return c.encoded(answer)
-	}
-	if c.path() == "rate_limit" || c.window().used < c.window().limit {
-		return nil
-	}
-	c.window().used = c.window().limit
-	answer := c.fail(http.StatusForbidden, "API rate limit exceeded for user ID "+strconv.FormatInt(c.userID(), 10)+
-		". If you reach out to GitHub Support for help, please include the request ID "+c.id+".")
-	answer.body.(object)["documentation_url"] = docs
-	return c.encoded(answer)
 }

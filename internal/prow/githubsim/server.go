@@ -27,6 +27,8 @@ type Options struct {
 	// Limit is how many requests a user has in a window; zero is 5,000, as GitHub's. Window is an hour when zero.
 	Limit  int
 	Window time.Duration
+	// PointsPerMinute is the secondary limit of a user; GitHub's is 900, and zero is none. A change costs five.
+	PointsPerMinute int
 	// MergeReads is how often a pull request's merge state is "unknown" before it was computed.
 	MergeReads int
 	// Strong makes ETags strong; GitHub's are weak as a rule.
@@ -45,6 +47,7 @@ type Server struct {
 	calls     []Call
 	nextID    int64
 	mergeSeen map[string]int
+	spent     map[string][]spent
 }
 
 // Call is one request that was served, or cut.
@@ -78,7 +81,7 @@ func New(options Options) *Server {
 	}
 	s := &Server{
 		options: options, clock: options.Clock, world: options.World, windows: map[string]*window{}, nextID: 100_000,
-		mergeSeen: map[string]int{},
+		mergeSeen: map[string]int{}, spent: map[string][]spent{},
 	}
 	s.world.complete(s.clock.Now())
 	return s

@@ -184,6 +184,36 @@ func TestLimitsAreCountedAsGitHubDoes(t *testing.T) {
 	})
 }
 
+// TestChangesInABurstAreRefused by the secondary limit, and by it alone.
+func TestChangesInABurstAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := world()
+		w.Repo("kube/widgets").Pull(1)
+		sim := githubsim.New(githubsim.Options{World: w, PointsPerMinute: 20})
+		write := func() (int, http.Header) {
+			status, header, _ := ask(t, sim, http.MethodPost, "/repos/kube/widgets/issues/1/comments", "root-token",
+				`{"body":"x"}`)
+			return status, header
+		}
+		for n := range 4 {
+			if status, _ := write(); status != 201 {
+				t.Fatalf("change %d: %d", n, status)
+			}
+		}
+		status, header := write()
+		if status != 403 || header.Get("Retry-After") != "60" || header.Get("X-Ratelimit-Remaining") == "0" {
+			t.Errorf("%d %v", status, header)
+		}
+		if status, _, _ := ask(t, sim, http.MethodGet, "/repos/kube/widgets", "robot-token", ""); status != 200 {
+			t.Errorf("another user: %d", status)
+		}
+		time.Sleep(time.Minute)
+		if status, _ := write(); status != 201 {
+			t.Errorf("a minute later: %d", status)
+		}
+	})
+}
+
 // TestSeedFile: a world in YAML, and nothing in it that is not known.
 func TestSeedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "world.yaml")
