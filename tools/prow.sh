@@ -8,7 +8,9 @@ cd "$(dirname "$0")"
 go=${GO:-go}
 . ./program.sh
 
-prow=$(version prow sigs.k8s.io/prow)
+# A package knows its module's version from go.mod; go list -m would ask the proxy for the version's date as well, which
+# nothing here needs.
+prow=$(cd prow && "$go" list -f '{{.Module.Version}}' sigs.k8s.io/prow/cmd/sinker)
 for name in prow-controller-manager sinker branchprotector checkconfig crier status-reconciler; do
   program prow "$prow" "sigs.k8s.io/prow/cmd/$name" "$name"
 done

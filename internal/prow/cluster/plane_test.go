@@ -53,7 +53,7 @@ func TestWhatPlankMakesIsSeen(t *testing.T) {
 	pod := eventually(s, "the mirror sees the pod run", pods, s.Pods, "one", func(pod cluster.Pod) bool {
 		return pod.Phase == corev1.PodRunning
 	})
-	if pod.JobName() != "one" || pod.ID == "" || pod.Job != "pull-infra-test" || pod.Type != "presubmit" ||
+	if pod.JobName() != "one" || pod.ID == "" || pod.Job != "pull-infra-one" || pod.Type != "presubmit" ||
 		pod.BuildID == "" || pod.PlankVersion == "" || pod.Touched != "test" || pod.Owned || pod.Needs != nil {
 		t.Errorf("the pod of a good plank is %+v", pod)
 	}

@@ -56,20 +56,21 @@ type Job struct {
 	Nodes map[string]string
 }
 
-// APresubmit is a job of a pull request that was triggered just now.
+// APresubmit is a job of a pull request that was triggered just now. Each has a job of its own in the configuration: of
+// several runs of one job for one pull request, plank aborts all but the newest.
 func APresubmit(name string) Job {
-	return Job{Name: name, Job: "pull-infra-test", Type: Presubmit, Repo: "example/infra", Pull: 7,
+	return Job{Name: name, Job: "pull-infra-" + name, Type: Presubmit, Repo: "example/infra", Pull: 7,
 		SHA: "5f0e6c9d2b1a4873f60e6c9d2b1a48735f0e6c9d"}
 }
 
 // APostsubmit is a job of a branch that was triggered just now.
 func APostsubmit(name string) Job {
-	return Job{Name: name, Job: "post-infra-deploy", Type: Postsubmit, Repo: "example/infra"}
+	return Job{Name: name, Job: "post-infra-" + name, Type: Postsubmit, Repo: "example/infra"}
 }
 
 // APeriodic is a job by the clock that was triggered just now.
 func APeriodic(name string) Job {
-	return Job{Name: name, Job: "ci-infra-nightly", Type: Periodic}
+	return Job{Name: name, Job: "ci-infra-" + name, Type: Periodic}
 }
 
 // Object is the ProwJob as Prow's own programs make it, in a namespace of ProwJobs, for pods in another.

@@ -19,7 +19,7 @@ import (
 )
 
 // patience is far more than anything here takes.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // Stage is a Prow of one test: namespaces of its own, and nodes on which only its pods run.
 type Stage struct {
