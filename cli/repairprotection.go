@@ -159,7 +159,8 @@ type protectionFactory struct {
 }
 
 // books looks for what differs. Where a run is open on the target it doesn't: that one is resumed with its own inputs.
-func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
+	error) {
 	world, err := protectionWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
 	if err != nil {
 		return nil, nil, invalidInputs(err)

@@ -68,7 +68,8 @@ func TestRepairBranchProtection(t *testing.T) {
 	types(exitUndecided, "hint: --revision", with("check")...)
 	types(exitDecided, "Fingerprint", with("check", "--revision", "2")...)
 	types(exitDecided, "no longer required: docs", with("plan", "--revision", "2")...)
-	types(exitUsage, "OWNER/NAME=BRANCH=REASON", with("run", "--revision", "2", "--allow-unprotect", "kube/widgets=main")...)
+	types(exitUsage, "OWNER/NAME=BRANCH=REASON", with("run", "--revision", "2", "--allow-unprotect",
+		"kube/widgets=main")...)
 	types(exitUsage, "does not unprotect",
 		with("run", "--revision", "2", "--allow-unprotect", "kube/widgets=main=because")...)
 	if changes := sim.Changes(); len(changes) > 0 {
@@ -90,7 +91,8 @@ func TestRepairBranchProtection(t *testing.T) {
 	types(exitUndecided, "hint: export GITHUB_TOKEN", with("run", "--revision", "2")...)
 }
 
-// TestResumeOfRepairAsksForTheSameConfiguration: a run is resumed with the files that it was planned with, at the GitHub
+// TestResumeOfRepairAsksForTheSameConfiguration: a run is resumed with the files that it was planned with, at the
+// GitHub
 // that it is about, or not at all.
 func TestResumeOfRepairAsksForTheSameConfiguration(t *testing.T) {
 	plane, folder := kubetest.Start(t), t.TempDir()
@@ -140,7 +142,8 @@ func TestResumeOfRepairAsksForTheSameConfiguration(t *testing.T) {
 		}
 		return stdout
 	}
-	types(exitNeedsAttention, "robots", "run", "repair-branch-protection", "--config", filepath.Join(folder, "config.yaml"),
+	types(exitNeedsAttention, "robots", "run", "repair-branch-protection", "--config", filepath.Join(folder,
+		"config.yaml"),
 		"--manifests", filepath.Join(folder, "manifests"), "--record-namespace", records, "--github-endpoint", address)
 	run := strings.Fields(strings.Split(types(exitDecided, "branch protection", "runs", "list"), "\n")[1])[0]
 	types(exitNeedsAttention, "GITHUB_API_URL", "resume", run)

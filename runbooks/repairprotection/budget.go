@@ -56,8 +56,8 @@ func (c calls) suffice() runbook.Finding {
 		return runbook.No("calls that the plan needs: %d at most; left: %d, until %s", c.needed, left,
 			c.left.Reset.UTC().Format(time.RFC3339)).WithOutcome(runbook.Deferred)
 	}
-	return runbook.No("calls that the plan needs: %d at most; GitHub allows %d an hour. hint: --repo ORG/NAME for a part of "+
-		"it, or --override budget-suffices=REASON: then the run waits for each hour", c.needed, c.left.Limit-c.reserve).
+	return runbook.No("calls that the plan needs: %d at most; GitHub allows %d an hour. hint: --repo ORG/NAME for a part "+
+		"of it, or --override budget-suffices=REASON: then the run waits for each hour", c.needed, c.left.Limit-c.reserve).
 		WithOutcome(runbook.NeedsAttention)
 }
 

@@ -50,8 +50,8 @@ func (r *repair) pullsFree() runbook.Guard {
 	read := func(ctx context.Context, _ runbook.Run) ([]branches.Outlook, error) {
 		return r.branches.Outlooks(ctx, r.in.Pulls)
 	}
-	return runbook.Ask("pulls-free", "can the pull requests that waited in vain be merged, or is it known what for they wait?",
-		read, pullsFree)
+	return runbook.Ask("pulls-free",
+		"can the pull requests that waited in vain be merged, or is it known what for they wait?", read, pullsFree)
 }
 
 func pullsFree(outlooks []branches.Outlook) runbook.Finding {

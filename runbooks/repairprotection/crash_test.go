@@ -25,8 +25,8 @@ func TestCrashAnywhere(t *testing.T) {
 				return w.made(w.of(wrap), found)
 			},
 			Verify: func() {
-				w.requires("kube/widgets", "main", "cla", "unit")
-				w.requires("kube/gadgets", "main", "build")
+				w.requires("kube/widgets", "cla", "unit")
+				w.requires("kube/gadgets", "build")
 				w.protection("kube/gadgets", func(branch *githubsim.Branch) {
 					if !branch.Protection.RequiredSignatures {
 						t.Error("signatures are not required")

@@ -54,7 +54,8 @@ func TestProtectorAgrees(t *testing.T) {
 		return map[string]string{"CronJob prow/p": "branchprotector:" + tag}
 	}
 	decide(t, map[string]row{
-		"without manifests nothing is known":    {protectorAgrees(protector.Images{Unread: true}), unknown, "", "--manifests"},
+		"without manifests nothing is known": {protectorAgrees(protector.Images{Unread: true}), unknown, "",
+			"--manifests"},
 		"nothing is deployed, nothing declared": {protectorAgrees(protector.Images{}), yes, "", "none is deployed"},
 		"as declared": {protectorAgrees(protector.Images{Deployed: image("v2"), Declared: image("v2")}), yes, "",
 			"as declared: 1"},
@@ -101,10 +102,12 @@ func TestBudgetSuffices(t *testing.T) {
 			Reset: time.Date(2019, 2, 5, 13, 0, 0, 0, time.UTC)}}.suffice()
 	}
 	decide(t, map[string]row{
-		"it suffices":                        {limit(100, 100, 5000, 0), yes, "", "100"},
-		"what is reserved is others'":        {limit(100, 100, 5000, 1), no, runbook.Deferred, "left: 99, until 2019-02-05T13:00:00Z"},
-		"it suffices after the next reset":   {limit(100, 60, 5000, 0), no, runbook.Deferred, "until 2019-02-05T13:00:00Z"},
-		"it suffices in no hour: only waits": {limit(100, 60, 60, 0), no, runbook.NeedsAttention, "--override budget-suffices"},
+		"it suffices": {limit(100, 100, 5000, 0), yes, "", "100"},
+		"what is reserved is others'": {limit(100, 100, 5000, 1), no, runbook.Deferred,
+			"left: 99, until 2019-02-05T13:00:00Z"},
+		"it suffices after the next reset": {limit(100, 60, 5000, 0), no, runbook.Deferred, "until 2019-02-05T13:00:00Z"},
+		"it suffices in no hour: only waits": {limit(100, 60, 60, 0), no, runbook.NeedsAttention,
+			"--override budget-suffices"},
 	})
 }
 
@@ -126,9 +129,11 @@ func differing(state *branches.State) {
 
 func TestProtectionDiffers(t *testing.T) {
 	decide(t, map[string]row{
-		"all are right":                  {protectionDiffers([]branches.State{stateOf("main", nil)}), no, "", "all 1"},
-		"one differs":                    {protectionDiffers([]branches.State{stateOf("main", differing)}), yes, "", "1 of 1"},
-		"a branch that is gone is right": {protectionDiffers([]branches.State{stateOf("main", func(s *branches.State) { s.Gone = true })}), no, "", "all 1"},
+		"all are right": {protectionDiffers([]branches.State{stateOf("main", nil)}), no, "", "all 1"},
+		"one differs": {protectionDiffers([]branches.State{stateOf("main", differing)}), yes, "",
+			"1 of 1"},
+		"a branch that is gone is right": {protectionDiffers([]branches.State{stateOf("main",
+			func(s *branches.State) { s.Gone = true })}), no, "", "all 1"},
 	})
 }
 
@@ -136,10 +141,13 @@ func TestNoBranchUnprotected(t *testing.T) {
 	lost := []branches.State{stateOf("main", func(s *branches.State) { s.Kind, s.Protected = branches.Unprotect, false })}
 	bare := []branches.State{stateOf("main", func(s *branches.State) { s.Protected, s.Live.Protected = false, false })}
 	decide(t, map[string]row{
-		"without a word":              {noBranchUnprotected(nil, lost), no, runbook.NeedsAttention, "--allow-unprotect kube/widgets=main=REASON"},
-		"with a reason":               {noBranchUnprotected(map[string]string{"kube/widgets=main": "retired"}, lost), yes, "", ""},
-		"with that of another branch": {noBranchUnprotected(map[string]string{"kube/widgets=old": "retired"}, lost), no, runbook.NeedsAttention, ""},
-		"one that never had any":      {noBranchUnprotected(nil, bare), yes, "", ""},
+		"without a word": {noBranchUnprotected(nil, lost), no, runbook.NeedsAttention,
+			"--allow-unprotect kube/widgets=main=REASON"},
+		"with a reason": {noBranchUnprotected(map[string]string{"kube/widgets=main": "retired"}, lost), yes,
+			"", ""},
+		"with that of another branch": {noBranchUnprotected(map[string]string{"kube/widgets=old": "retired"}, lost), no,
+			runbook.NeedsAttention, ""},
+		"one that never had any": {noBranchUnprotected(nil, bare), yes, "", ""},
 	})
 }
 
@@ -147,7 +155,8 @@ func TestContextsReported(t *testing.T) {
 	branch := config.Branch{Org: "kube", Repo: "widgets", Name: "main"}
 	decide(t, map[string]row{
 		"none becomes required": {contextsReported(nil), yes, "", "0"},
-		"all are reported":      {contextsReported([]branches.Demand{{Branch: branch, Context: "unit", By: "job unit"}}), yes, "", "1"},
+		"all are reported": {contextsReported([]branches.Demand{{Branch: branch, Context: "unit", By: "job unit"}}),
+			yes, "", "1"},
 		"one is not": {contextsReported([]branches.Demand{{Branch: branch, Context: "unit", By: "job unit"},
 			{Branch: branch, Context: "docs", Why: "job docs is optional"}}), no, runbook.NeedsAttention,
 			`"docs" on kube/widgets=main: job docs is optional`},
@@ -202,10 +211,12 @@ func TestPullsFree(t *testing.T) {
 			Free: free, Reason: reason, Missing: missing}}
 	}
 	decide(t, map[string]row{
-		"none was named":                 {pullsFree(nil), yes, "", "mergeable: none"},
-		"mergeable":                      {pullsFree(outlook(true, "mergeable")), yes, "", "kube/widgets#7 (mergeable)"},
-		"it waits for something else":    {pullsFree(outlook(false, "not green: unit", "unit")), yes, "", "something else: kube/widgets#7 (not green: unit)"},
-		"it waits for the same":          {pullsFree(outlook(false, "not green: docs", "docs")), no, "", "still blocked: kube/widgets#7"},
+		"none was named": {pullsFree(nil), yes, "", "mergeable: none"},
+		"mergeable":      {pullsFree(outlook(true, "mergeable")), yes, "", "kube/widgets#7 (mergeable)"},
+		"it waits for something else": {pullsFree(outlook(false, "not green: unit", "unit")), yes, "",
+			"something else: kube/widgets#7 (not green: unit)"},
+		"it waits for the same": {pullsFree(outlook(false, "not green: docs", "docs")), no, "",
+			"still blocked: kube/widgets#7"},
 		"it waits, and nobody knows why": {pullsFree(outlook(false, "")), no, "", "by what is not known"},
 	})
 }
@@ -213,8 +224,10 @@ func TestPullsFree(t *testing.T) {
 func TestChecksOfBranches(t *testing.T) {
 	leftover := stateOf("old", func(s *branches.State) { differing(s); s.Kind = branches.Leftover })
 	decide(t, map[string]row{
-		"all right":          {protectionsRight([]branches.State{stateOf("main", nil)}), yes, "", "as the configuration says: 1"},
-		"one is not":         {protectionsRight([]branches.State{stateOf("main", differing)}), no, "", "kube/widgets=main: enforce_admins"},
+		"all right": {protectionsRight([]branches.State{stateOf("main", nil)}), yes, "",
+			"as the configuration says: 1"},
+		"one is not": {protectionsRight([]branches.State{stateOf("main", differing)}), no, "",
+			"kube/widgets=main: enforce_admins"},
 		"leftovers are left": {leftoversGone([]branches.State{leftover}), no, "", "kube/widgets=old"},
 		"none is left":       {leftoversGone([]branches.State{stateOf("main", differing)}), yes, "", "none"},
 	})

@@ -86,7 +86,8 @@ func (in Inputs) found() string {
 		items []string
 		hint  string
 	}{
-		{"leftovers of Prow on branches that it leaves alone", in.Leftovers, " (--remove-leftovers takes these contexts away)"},
+		{"leftovers of Prow on branches that it leaves alone", in.Leftovers,
+			" (--remove-leftovers takes these contexts away)"},
 		{"left as they are, because their policy can't be computed", in.Uncomputable, ""},
 		{"not looked at for leftovers", in.Unseen, ""},
 	} {

@@ -55,8 +55,8 @@ func (r *repair) protectorAgrees() runbook.Guard {
 // hand, and the next run of that protector undoes this one.
 func protectorAgrees(seen protector.Images) runbook.Finding {
 	if seen.Unread {
-		return runbook.Unknownf("no manifests were named, and the cluster alone doesn't tell what the next deployment brings. " +
-			"hint: --manifests DIR")
+		return runbook.Unknownf("no manifests were named, and the cluster alone doesn't tell what the next deployment " +
+			"brings. hint: --manifests DIR")
 	}
 	for _, name := range slices.Sorted(maps.Keys(seen.Deployed)) {
 		declared, found := seen.Declared[name]

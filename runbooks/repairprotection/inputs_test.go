@@ -12,14 +12,15 @@ func TestInputsValidate(t *testing.T) {
 		change func(*repairprotection.Inputs)
 		says   string // empty: valid
 	}{
-		"a configuration is enough":    {func(*repairprotection.Inputs) {}, ""},
-		"without one":                  {func(in *repairprotection.Inputs) { in.Config = "" }, "--config"},
-		"a revision of no kind":        {func(in *repairprotection.Inputs) { in.Revision = "main" }, "--revision"},
-		"a repository of no owner":     {func(in *repairprotection.Inputs) { in.Repos = []string{"widgets"} }, "--repo"},
-		"a sample of less than none":   {func(in *repairprotection.Inputs) { in.Sample = -1 }, "--sample"},
-		"no namespace":                 {func(in *repairprotection.Inputs) { in.RecordNamespace = "" }, "--record-namespace"},
-		"no time":                      {func(in *repairprotection.Inputs) { in.Budget.Duration = 0 }, "--budget"},
-		"an external context, unnamed": {func(in *repairprotection.Inputs) { in.External = []string{""} }, "--external-context"},
+		"a configuration is enough":  {func(*repairprotection.Inputs) {}, ""},
+		"without one":                {func(in *repairprotection.Inputs) { in.Config = "" }, "--config"},
+		"a revision of no kind":      {func(in *repairprotection.Inputs) { in.Revision = "main" }, "--revision"},
+		"a repository of no owner":   {func(in *repairprotection.Inputs) { in.Repos = []string{"widgets"} }, "--repo"},
+		"a sample of less than none": {func(in *repairprotection.Inputs) { in.Sample = -1 }, "--sample"},
+		"no namespace":               {func(in *repairprotection.Inputs) { in.RecordNamespace = "" }, "--record-namespace"},
+		"no time":                    {func(in *repairprotection.Inputs) { in.Budget.Duration = 0 }, "--budget"},
+		"an external context, unnamed": {func(in *repairprotection.Inputs) { in.External = []string{""} },
+			"--external-context"},
 		"a branch without a repository": {func(in *repairprotection.Inputs) {
 			in.AllowUnprotect = map[string]string{"main": "x"}
 		}, "--allow-unprotect"},
@@ -48,13 +49,16 @@ func TestRecordIsMemoryNeverAuthority(t *testing.T) {
 		forge func(*repairprotection.Inputs)
 		says  string // empty: it is the run's
 	}{
-		"as it was":                {func(*repairprotection.Inputs) {}, ""},
-		"another configuration":    {func(in *repairprotection.Inputs) { in.Digest = "0123456789abcdef" }, "configuration changed"},
-		"another GitHub":           {func(in *repairprotection.Inputs) { in.GitHub = "https://evil.example/" }, "not https://github.example"},
-		"a branch that it leaves":  {branch("kube/attic=main"), "leaves it alone"},
-		"a branch twice":           {branch("kube/widgets=main"), "twice"},
-		"a branch that is none":    {branch("../widgets"), "invalid branch"},
-		"a branch out of scope":    {func(in *repairprotection.Inputs) { in.Repos = []string{"kube/gadgets"} }, "not of a --repo"},
+		"as it was": {func(*repairprotection.Inputs) {}, ""},
+		"another configuration": {func(in *repairprotection.Inputs) { in.Digest = "0123456789abcdef" },
+			"configuration changed"},
+		"another GitHub": {func(in *repairprotection.Inputs) { in.GitHub = "https://evil.example/" },
+			"not https://github.example"},
+		"a branch that it leaves": {branch("kube/attic=main"), "leaves it alone"},
+		"a branch twice":          {branch("kube/widgets=main"), "twice"},
+		"a branch that is none":   {branch("../widgets"), "invalid branch"},
+		"a branch out of scope": {func(in *repairprotection.Inputs) { in.Repos = []string{"kube/gadgets"} },
+			"not of a --repo"},
 		"a reason for what is not": {allowed("kube/widgets=main"), "does not unprotect"},
 	} {
 		forged := in

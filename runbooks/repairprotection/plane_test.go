@@ -138,7 +138,8 @@ func TestGuardsOnACluster(t *testing.T) {
 		object := prowtest.APeriodic(name).Object(s.prow, s.prow)
 		spec, _ := object.Object["spec"].(map[string]any)
 		spec["pod_spec"] = map[string]any{"containers": []any{map[string]any{"name": "p", "image": image}}}
-		_, err := s.dynamicAdmin().Resource(prowtest.Resource()).Namespace(s.prow).Create(t.Context(), object, metav1.CreateOptions{})
+		_, err := s.dynamicAdmin().Resource(prowtest.Resource()).Namespace(s.prow).Create(t.Context(), object,
+			metav1.CreateOptions{})
 		s.must(err)
 	}
 	for _, row := range []struct {

@@ -29,12 +29,12 @@ func in(t *testing.T, test func(*world)) {
 	synctest.Test(t, func(t *testing.T) { test(newWorld(t)) })
 }
 
-// at does something right before the first request of a method to GitHub whose path has a part.
-func (w *world) at(method, part string, do func()) func(http.RoundTripper) http.RoundTripper {
+// atWrite does something right before the first write to GitHub whose path has a part.
+func (w *world) atWrite(part string, do func()) func(http.RoundTripper) http.RoundTripper {
 	done := false
 	return func(next http.RoundTripper) http.RoundTripper {
 		return trip(func(request *http.Request) (*http.Response, error) {
-			if !done && request.Method == method && strings.Contains(request.URL.Path, part) {
+			if !done && request.Method == http.MethodPut && strings.Contains(request.URL.Path, part) {
 				done = true
 				do()
 			}
@@ -91,9 +91,9 @@ func TestNothingIsWrittenWhileAProtectorRuns(t *testing.T) {
 		t.Run(what+", begun between two branches", func(t *testing.T) {
 			in(t, func(w *world) {
 				w.protection("kube/gadgets", func(branch *githubsim.Branch) { branch.Protection = nil })
-				result := w.disturbed(w.at(http.MethodPut, "gadgets", func() { begin(w); time.Sleep(time.Minute) }))
+				result := w.disturbed(w.atWrite("gadgets", func() { begin(w); time.Sleep(time.Minute) }))
 				w.ends(result, runbook.Deferred, "no-protector-running")
-				w.requires("kube/widgets", "main", "cla", "docs", "unit")
+				w.requires("kube/widgets", "cla", "docs", "unit")
 				if !result.Open {
 					t.Error("the run can't be resumed")
 				}
@@ -139,7 +139,7 @@ func TestAnOlderConfigurationIsRefused(t *testing.T) {
 // TestAConfigurationCountsAsAppliedFromTheFirstChange: a run that was cut off has written half of it.
 func TestAConfigurationCountsAsAppliedFromTheFirstChange(t *testing.T) {
 	in(t, func(w *world) {
-		w.disturbed(w.at(http.MethodPut, "widgets", func() {
+		w.disturbed(w.atWrite("widgets", func() {
 			applied, err := w.client.CoreV1().ConfigMaps("salve-system").
 				Get(w.Context(), "salve-branch-protection", metav1.GetOptions{})
 			if err != nil || applied.Data["revision"] != "2" || applied.Data["digest"] == "" || applied.Data["run"] == "" {
@@ -230,7 +230,10 @@ func TestAContextThatWasTakenAwayByHandIsNotBroughtBack(t *testing.T) {
 		book := w.made(w.of(nil), found)
 		put := book.Steps[0].Apply
 		book.Steps[0].Apply = func(ctx context.Context, run runbook.Run) error {
-			w.protection("kube/widgets", func(branch *githubsim.Branch) { branch.Protection = githubsim.Require("docs", "unit") })
+			w.protection("kube/widgets", func(branch *githubsim.Branch) {
+				branch.Protection = githubsim.Require("docs",
+					"unit")
+			})
 			return put(ctx, run)
 		}
 		w.ends(w.runBook(book), runbook.NeedsAttention, "branch-contexts-reported", "ghost")
@@ -291,14 +294,14 @@ func TestABranchThatIsGoneMeanwhileIsRight(t *testing.T) {
 			delete(github.Repo("kube/gadgets").Branches, "main")
 		})
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.Remediated)
-		w.requires("kube/widgets", "main", "cla", "unit")
+		w.requires("kube/widgets", "cla", "unit")
 	})
 }
 
 func TestPreviousProtectionIsKeptBeforeItIsReplaced(t *testing.T) {
 	in(t, func(w *world) {
 		var kept []string
-		result := w.disturbed(w.at(http.MethodPut, "widgets", func() {
+		result := w.disturbed(w.atWrite("widgets", func() {
 			names, err := w.journal.Runs(w.Context())
 			if err != nil || len(names) != 1 {
 				t.Fatalf("runs %v (%v)", names, err)
@@ -332,7 +335,7 @@ func TestALostAnswerIsLookedAtAndNeverRepeated(t *testing.T) {
 	in(t, func(w *world) {
 		w.sim.Inject(githubsim.Fault{Method: http.MethodPut, Cut: githubsim.CutAfter})
 		w.ends(w.run(), runbook.Remediated)
-		w.requires("kube/widgets", "main", "cla", "unit")
+		w.requires("kube/widgets", "cla", "unit")
 		if changed := w.changed(); len(changed) != 1 {
 			t.Errorf("GitHub was asked for %v", changed)
 		}
@@ -351,7 +354,7 @@ func TestAnErrorOfGitHubIsNotBelievedBlindly(t *testing.T) {
 			in(t, func(w *world) {
 				w.sim.Inject(fault)
 				w.ends(w.run(), runbook.Remediated)
-				w.requires("kube/widgets", "main", "cla", "unit")
+				w.requires("kube/widgets", "cla", "unit")
 			})
 		})
 	}
@@ -400,13 +403,13 @@ func TestLeftoversAreListedAndRemovedOnlyWhenAsked(t *testing.T) {
 			t.Errorf("it says %s", finding.Reason)
 		}
 		w.ends(w.run(), runbook.Remediated)
-		w.requires("kube/attic", "main", "cla", "dust")
+		w.requires("kube/attic", "cla", "dust")
 	})
 	in(t, func(w *world) {
 		arrange(w)
 		w.in.RemoveLeftovers = true
 		w.ends(w.run(), runbook.Remediated)
-		w.requires("kube/attic", "main", "cla")
+		w.requires("kube/attic", "cla")
 		w.protection("kube/attic", func(branch *githubsim.Branch) {
 			if !branch.Protection.EnforceAdmins {
 				t.Error("more than the context went")
@@ -441,7 +444,7 @@ func TestASecondRunAtOnceIsRefused(t *testing.T) {
 	in(t, func(w *world) {
 		found := w.discovered()
 		var second error
-		w.runBook(w.made(w.of(w.at(http.MethodPut, "widgets", func() {
+		w.runBook(w.made(w.of(w.atWrite("widgets", func() {
 			narrow := found
 			narrow.Repos = []string{"kube/widgets"}
 			_, second = w.engine().Run(w.Context(), w.made(w.of(nil), narrow), engine.Options{})

@@ -20,12 +20,14 @@ import (
 // many is a world with so many branches in repositories of a hundred, all written by an old branchprotector.
 func many(t testing.TB, branches int) *world {
 	w := newWorld(t)
-	config := strings.Builder{}
-	fmt.Fprintf(&config, "prowjob_namespace: prow\npod_namespace: test-pods\nbranch-protection:\n  orgs:\n    many: {protect: true}\n")
-	fmt.Fprintf(&config, "presubmits:\n")
+	config := &strings.Builder{}
+	fmt.Fprintf(config,
+		"prowjob_namespace: prow\npod_namespace: test-pods\nbranch-protection:\n  orgs:\n    many: {protect: true}\n")
+	fmt.Fprintf(config, "presubmits:\n")
 	for i := range (branches + 99) / 100 {
-		fmt.Fprintf(&config, "  many/repo-%02d:\n  - {name: unit, always_run: true, spec: {containers: [{image: golang}]}}\n", i)
-		fmt.Fprintf(&config, "  - {name: docs, run_if_changed: ^docs/, spec: {containers: [{image: golang}]}}\n")
+		fmt.Fprintf(config,
+			"  many/repo-%02d:\n  - {name: unit, always_run: true, spec: {containers: [{image: golang}]}}\n", i)
+		fmt.Fprintf(config, "  - {name: docs, run_if_changed: ^docs/, spec: {containers: [{image: golang}]}}\n")
 	}
 	w.write("config.yaml", config.String())
 	w.sim.Update(func(github *githubsim.World) {
@@ -151,7 +153,7 @@ func TestTheLimitIsWaitedForInTheMiddle(t *testing.T) {
 		w := many(t, 20)
 		found := w.discovered()
 		began := time.Now()
-		result := w.runBook(w.made(w.of(w.at(http.MethodPut, "release-007", func() { w.sim.Limit("root", 3) })), found))
+		result := w.runBook(w.made(w.of(w.atWrite("release-007", func() { w.sim.Limit("root", 3) })), found))
 		w.ends(result, runbook.Remediated)
 		if took := time.Since(began); took < 50*time.Minute {
 			t.Errorf("it took %s: the limit was not waited for", took)

@@ -33,7 +33,7 @@ func TestRepair(t *testing.T) {
 		w.unchanged()
 		result := w.runBook(book)
 		w.ends(result, runbook.Remediated)
-		w.requires("kube/widgets", "main", "cla", "unit")
+		w.requires("kube/widgets", "cla", "unit")
 		w.sim.Update(func(github *githubsim.World) {
 			live := github.Repo("kube/widgets").Branch("main").Protection
 			if !live.RequiredLinearHistory || live.RequiredPullRequestReviews == nil ||

@@ -80,8 +80,9 @@ type world struct {
 func newWorld(t testing.TB) *world {
 	w := &world{
 		TB: t, journal: journal.NewMemory(), folder: t.TempDir(), endpoint: "https://github.example/api/v3/",
-		sim:     githubsim.New(githubsim.Options{}),
-		client:  fake.NewClientset(namespace("salve-system"), namespace("prow"), cronJob("gcr.io/k8s-prow/branchprotector:v2")),
+		sim: githubsim.New(githubsim.Options{}),
+		client: fake.NewClientset(namespace("salve-system"), namespace("prow"),
+			cronJob("gcr.io/k8s-prow/branchprotector:v2")),
 		dynamic: prowJobs(),
 	}
 	w.sim.Update(func(github *githubsim.World) {
@@ -254,10 +255,11 @@ func (w *world) required(repository, branch string) (contexts []string) {
 	return contexts
 }
 
-func (w *world) requires(repository, branch string, want ...string) {
+// requires checks what the branch main requires.
+func (w *world) requires(repository string, want ...string) {
 	w.Helper()
-	if got := w.required(repository, branch); !slices.Equal(got, want) {
-		w.Errorf("%s=%s requires %q, want %q", repository, branch, got, want)
+	if got := w.required(repository, "main"); !slices.Equal(got, want) {
+		w.Errorf("%s requires %q, want %q", repository, got, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"salve/internal/prow/config"
@@ -29,7 +30,7 @@ type Found struct {
 
 // securityFork is the name of the private fork of a security advisory
 // (https://github.com/kubernetes-sigs/prow/blob/main/pkg/github/types.go, SecurityForkNameRE).
-var securityFork = regexp.MustCompile(`^[a-zA-Z0-9._-]+-ghsa(-[0-9a-z]{4}){3}$`) //nolint:gochecknoglobals // a constant
+var securityFork = regexp.MustCompile(`^[a-zA-Z0-9._-]+-ghsa(-[0-9a-z]{4}){3}$`)
 
 // Discover looks at all branches that branchprotector would visit, and at those of repositories that it knows or knew
 // for leftovers. With a scope it looks at these repositories alone.
@@ -122,7 +123,9 @@ func (r *Reader) named() []named {
 		}
 	}
 	// What is managed comes last, and counts.
-	slices.SortStableFunc(all, func(a, b named) int { return strings.Compare(fmt.Sprint(a.managed), fmt.Sprint(b.managed)) })
+	slices.SortStableFunc(all, func(a, b named) int {
+		return strings.Compare(strconv.FormatBool(a.managed), strconv.FormatBool(b.managed))
+	})
 	return all
 }
 

@@ -78,7 +78,8 @@ func (r *Reader) waits(ctx context.Context, pull github.PullRequest, contexts []
 // green tells whether all that was reported by a name is success, and something was.
 func green(reports github.HeadReports, name string) bool {
 	named := reports.Named(name)
-	return len(named) > 0 && !slices.ContainsFunc(named, func(one github.Context) bool { return one.State != github.Success })
+	red := func(one github.Context) bool { return one.State != github.Success }
+	return len(named) > 0 && !slices.ContainsFunc(named, red)
 }
 
 // Outlook is whether a pull request can be merged.

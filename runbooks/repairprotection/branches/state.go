@@ -17,11 +17,11 @@ import (
 type Kind string
 
 const (
-	// Protect: the protection is to be as the policy says.
+	// Protect means: the protection is to be as the policy says.
 	Protect Kind = "protect"
-	// Unprotect: the policy says that the branch is not to be protected.
+	// Unprotect means: the policy says that the branch is not to be protected.
 	Unprotect Kind = "unprotect"
-	// Leftover: the configuration leaves the branch alone, and what it once required there is still in force.
+	// Leftover means: the configuration leaves the branch alone, and what it once required there is still in force.
 	Leftover Kind = "leftover"
 )
 
