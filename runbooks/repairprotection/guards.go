@@ -22,6 +22,21 @@ func onCluster[T any](
 ) runbook.Guard {
 	guard := runbook.Ask(name, question, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
 	guard.OnResume = true
+	return onceBegun(guard)
+}
+
+// onceBegun: what would put a run off has interrupted one that has begun, and whoever started it must not take that for
+// the end of it.
+func onceBegun(guard runbook.Guard) runbook.Guard {
+	evaluate := guard.Evaluate
+	guard.Evaluate = func(ctx context.Context, run runbook.Run) runbook.Finding {
+		finding := evaluate(ctx, run)
+		first := run.Step(recordName)
+		if finding.Outcome == runbook.Deferred && (first.Done || first.Attempts > 0) {
+			return finding.WithOutcome(runbook.Failed)
+		}
+		return finding
+	}
 	return guard
 }
 

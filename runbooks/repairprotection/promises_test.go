@@ -1,9 +1,11 @@
 package repairprotection_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -92,7 +94,7 @@ func TestNothingIsWrittenWhileAProtectorRuns(t *testing.T) {
 			in(t, func(w *world) {
 				w.protection("kube/gadgets", func(branch *githubsim.Branch) { branch.Protection = nil })
 				result := w.disturbed(w.atWrite("gadgets", func() { begin(w); time.Sleep(time.Minute) }))
-				w.ends(result, runbook.Deferred, "no-protector-running")
+				w.ends(result, runbook.Failed, "no-protector-running")
 				w.requires("kube/widgets", "cla", "docs", "unit")
 				if !result.Open {
 					t.Error("the run can't be resumed")
@@ -472,4 +474,53 @@ func (w *world) create(object any) {
 	if err != nil {
 		w.Fatal(err)
 	}
+}
+
+// TestWhatIsChangedWhileItIsLookedAtIsNotOverwritten: between the guards and the write somebody requires a review.
+func TestWhatIsChangedWhileItIsLookedAtIsNotOverwritten(t *testing.T) {
+	in(t, func(w *world) {
+		book := w.book()
+		apply := book.Steps[1].Apply
+		book.Steps[1].Apply = func(ctx context.Context, run runbook.Run) error {
+			w.protection("kube/widgets", func(branch *githubsim.Branch) {
+				branch.Protection.RequiredPullRequestReviews = &githubsim.Reviews{Approvals: 2}
+			})
+			return apply(ctx, run)
+		}
+		w.ends(w.runBook(book), runbook.NeedsAttention, "changed since the plan")
+		w.unchanged()
+	})
+}
+
+// TestWhatWasWrittenIsReadBackUntilItIsSeen: what was written comes to be seen late, and is waited for.
+func TestWhatWasWrittenIsReadBackUntilItIsSeen(t *testing.T) {
+	in(t, func(w *world) {
+		stale, tag := 2, ""
+		found := w.discovered()
+		var before []byte
+		book := w.made(w.of(func(next http.RoundTripper) http.RoundTripper {
+			return trip(func(request *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(request)
+				if err != nil || request.Method != http.MethodGet || !strings.HasSuffix(request.URL.Path, "/protection") {
+					return response, err
+				}
+				switch {
+				case before == nil:
+					before, err = io.ReadAll(response.Body)
+					response.Body, tag = io.NopCloser(bytes.NewReader(before)), response.Header.Get("ETag")
+				case len(w.changed()) > 0 && stale > 0 && response.StatusCode == http.StatusOK:
+					stale--
+					response.Body = io.NopCloser(bytes.NewReader(before))
+					response.Header.Set("Content-Length", fmt.Sprint(len(before)))
+					response.Header.Set("ETag", tag)
+					response.ContentLength = int64(len(before))
+				}
+				return response, err
+			})
+		}), found)
+		w.ends(w.runBook(book), runbook.Remediated)
+		if changed := w.changed(); len(changed) != 1 || stale != 0 {
+			t.Errorf("GitHub was asked for %v; %d late answers are left", changed, stale)
+		}
+	})
 }
