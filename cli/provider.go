@@ -90,5 +90,5 @@ func OnAKS[Inputs any](definition AKSDefinition[Inputs]) Provider {
 
 // BuiltIn are Salve's own runbooks.
 func BuiltIn() []Provider {
-	return []Provider{recreatePool(), removeOperator(), rescuePods(), repairProtection()}
+	return []Provider{recreatePool(), removeOperator(), rescuePods(), repairProtection(), undoProtection()}
 }

@@ -175,7 +175,7 @@ func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) (
 	if peeked, err := kept.Peek(ctx, target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
 		var found runbook.Finding
 		if in, found = repairprotection.Discover(limited, world, in); found.Answer != runbook.AnswerHolds {
-			return nil, f.ending(target, found), context.Cause(ctx)
+			return nil, endingOf(f.entry.Name, target, found), context.Cause(ctx)
 		}
 	}
 	book, err := f.make(in)
@@ -185,8 +185,8 @@ func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) (
 	return []runbook.Runbook{book}, nil, nil
 }
 
-// ending is that of an invocation that found nothing to run for.
-func (f *protectionFactory) ending(target runbook.Target, found runbook.Finding) []engine.Result {
+// endingOf is that of an invocation that found nothing to run for.
+func endingOf(name string, target runbook.Target, found runbook.Finding) []engine.Result {
 	outcome := found.Outcome
 	switch {
 	case found.Answer == runbook.AnswerUnknown:
@@ -194,5 +194,5 @@ func (f *protectionFactory) ending(target runbook.Target, found runbook.Finding)
 	case outcome == "":
 		outcome = runbook.NothingToDo
 	}
-	return []engine.Result{{Runbook: f.entry.Name, Outcome: outcome, Reason: found.Reason, Target: target}}
+	return []engine.Result{{Runbook: name, Outcome: outcome, Reason: found.Reason, Target: target}}
 }

@@ -87,6 +87,19 @@ func TestRepairBranchProtection(t *testing.T) {
 	if err != nil || applied.Data["run"] != run {
 		t.Errorf("recorded is %+v (%v), want run %s", applied.Data, err, run)
 	}
+	types(exitDecided, "put the protection back", "undo", run, "--dry-run")
+	if changes := sim.Changes(); len(changes) != 1 {
+		t.Errorf("looking changed %+v", changes)
+	}
+	types(exitDecided, "remediated", "undo", run)
+	sim.Update(func(github *githubsim.World) {
+		live := github.Repo("kube/widgets").Branch("main").Protection
+		if len(live.RequiredStatusChecks.Checks) != 2 {
+			t.Errorf("it requires %+v", live.RequiredStatusChecks)
+		}
+	})
+	types(exitDecided, "nothing of run", "undo", run)
+	types(exitUsage, "requires", "undo")
 	delete(variables, "GITHUB_TOKEN")
 	types(exitUndecided, "hint: export GITHUB_TOKEN", with("run", "--revision", "2")...)
 }

@@ -29,7 +29,7 @@ func (r *repair) budgetSuffices() runbook.Guard {
 	guard := runbook.Ask("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
 		r.calls, calls.suffice)
 	guard.OnResume = true
-	return onceBegun(guard)
+	return r.onceBegun(guard)
 }
 
 func (r *repair) calls(ctx context.Context, run runbook.Run) (calls, error) {

@@ -18,20 +18,20 @@ import (
 // onCluster makes a guard that decides by what Prow's cluster says. It is asked again before each change, and whenever
 // the run is resumed.
 func onCluster[T any](
-	name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
+	r *repair, name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
 ) runbook.Guard {
 	guard := runbook.Ask(name, question, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
 	guard.OnResume = true
-	return onceBegun(guard)
+	return r.onceBegun(guard)
 }
 
 // onceBegun: what would put a run off has interrupted one that has begun, and whoever started it must not take that for
 // the end of it.
-func onceBegun(guard runbook.Guard) runbook.Guard {
+func (r *repair) onceBegun(guard runbook.Guard) runbook.Guard {
 	evaluate := guard.Evaluate
 	guard.Evaluate = func(ctx context.Context, run runbook.Run) runbook.Finding {
 		finding := evaluate(ctx, run)
-		first := run.Step(recordName)
+		first := run.Step(r.first)
 		if finding.Outcome == runbook.Deferred && (first.Done || first.Attempts > 0) {
 			return finding.WithOutcome(runbook.Failed)
 		}
@@ -46,7 +46,7 @@ func (r *repair) onBranches(name, question string, decide func([]branches.State)
 }
 
 func (r *repair) noProtectorRunning() runbook.Guard {
-	return onCluster("no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Active,
+	return onCluster(r, "no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Active,
 		noProtectorRunning)
 }
 
@@ -59,7 +59,7 @@ func noProtectorRunning(active []string) runbook.Finding {
 }
 
 func (r *repair) protectorAgrees() runbook.Guard {
-	return onCluster("protector-agrees", "is the branchprotector that is deployed the one that the manifests say?",
+	return onCluster(r, "protector-agrees", "is the branchprotector that is deployed the one that the manifests say?",
 		r.cluster.Images, func(seen protector.Images) runbook.Finding {
 			return protectorAgrees(seen).WithEvidence(runbook.NewEvidence("CronJobs of branchprotector", "", seen.Seen,
 				map[string]any{"deployed": seen.Deployed, "declared": seen.Declared}))
@@ -106,7 +106,7 @@ type standing struct {
 
 func (r *repair) configurationNotOlder() runbook.Guard {
 	source := fmt.Sprintf("ConfigMap %s/%s", r.in.RecordNamespace, protector.RecordName)
-	return onCluster("configuration-not-older", "is the configuration not older than the one that was applied last?",
+	return onCluster(r, "configuration-not-older", "is the configuration not older than the one that was applied last?",
 		r.standing, func(seen standing) runbook.Finding {
 			finding := configurationNotOlder(seen)
 			if seen.applied == nil {

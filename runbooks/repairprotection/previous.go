@@ -28,13 +28,13 @@ type kept struct {
 	Want   string `json:"want"`
 }
 
-// exportName is that of a branch's previous protection among a run's exports.
-func exportName(at int) string { return fmt.Sprintf("previous-%04d", at) }
+// ExportName is that of a branch's previous protection among a run's exports, and of the note that it was kept.
+func ExportName(at int) string { return fmt.Sprintf("previous-%04d", at) }
 
 // keep writes the previous object down and reads it back, before it is replaced. What was kept first stays while the
 // branch is on its way to what this run wants: a later look would keep half of the run's own work.
 func (b *branchStep) keep(ctx context.Context, run runbook.Run, state branches.State) error {
-	name := exportName(b.at)
+	name := ExportName(b.at)
 	var before kept
 	found, err := run.Recall(name, &before)
 	if err != nil {

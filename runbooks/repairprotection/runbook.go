@@ -39,7 +39,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	}
 	steps := []runbook.Step{r.recordRevision()}
 	for i := range r.rules {
-		steps = append(steps, r.step(i))
+		steps = append(steps, r.step(r.branch(i)))
 	}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: r.in, Budget: r.in.Budget.Duration, KeepGoing: true, KeepOpen: true,
@@ -72,7 +72,9 @@ func (r *repair) checks() []runbook.Guard {
 
 // repair is the runbook at work.
 type repair struct {
-	in      Inputs
+	in Inputs
+	// first is the step before all branches.
+	first   string
 	target  runbook.Target
 	host    string
 	reserve int
@@ -82,6 +84,8 @@ type repair struct {
 	cluster  *protector.Reader
 	// rules are what the configuration says of the branches of the inputs, in their order.
 	rules []branches.Rule
+	// ready is called before the rules are used; nil where they are known from the start.
+	ready func(context.Context) error
 	// all is a reading of all these branches.
 	all runbook.Shared[[]branches.State]
 }
@@ -116,13 +120,13 @@ func newRepair(world World, in Inputs) (*repair, error) {
 		return nil, err
 	}
 	r := &repair{
-		in: in, target: target, host: host, github: world.GitHub, reserve: world.Reserve,
+		in: in, first: recordName, target: target, host: host, github: world.GitHub, reserve: world.Reserve,
 		branches: &branches.Reader{
 			GitHub: world.GitHub, Config: world.Configuration.Config, Base: world.Base.Config,
 			Flags: config.ProtectorFlags{AppsRestrictions: in.AppsRestrictions}, External: in.External,
 		},
 		cluster: &protector.Reader{
-			Cluster: world.Cluster, Config: world.Configuration.Config, Manifests: in.Manifests,
+			Cluster: world.Cluster, ProwJobs: world.Configuration.Config.ProwJobNamespace.Value, Manifests: in.Manifests,
 			Namespace: in.RecordNamespace, Host: host,
 		},
 	}
@@ -154,8 +158,18 @@ func (r *repair) checkAllowed() error {
 // read gives all branches of the run, read once in a round.
 func (r *repair) read(ctx context.Context, run runbook.Run) ([]branches.State, error) {
 	return r.all.Get(ctx, run, func(ctx context.Context) ([]branches.State, error) {
+		if err := r.known(ctx); err != nil {
+			return nil, err
+		}
 		return r.branches.States(ctx, r.rules)
 	})
+}
+
+func (r *repair) known(ctx context.Context) error {
+	if r.ready == nil {
+		return nil
+	}
+	return r.ready(ctx)
 }
 
 func short(digest string) string { return digest[:min(12, len(digest))] }

@@ -56,7 +56,6 @@ func (r *repair) recordRevision() runbook.Step {
 type branchStep struct {
 	*repair
 	at      int
-	rule    branches.Rule
 	planned Planned
 	seen    runbook.Shared[branches.State]
 }
@@ -65,6 +64,7 @@ type branchStep struct {
 func (r *repair) stepName(i int) string {
 	verbs := map[branches.Kind]string{
 		branches.Protect: "protect", branches.Unprotect: "unprotect", branches.Leftover: "remove-leftovers",
+		branches.Restore: "restore",
 	}
 	return verbs[r.rules[i].Kind] + " " + visible(r.rules[i].Branch.String())
 }
@@ -76,10 +76,13 @@ func visible(name string) string {
 	return name
 }
 
-func (r *repair) step(i int) runbook.Step {
-	b := &branchStep{repair: r, at: i, rule: r.rules[i], planned: r.in.Branches[i]}
+func (r *repair) branch(i int) *branchStep {
+	return &branchStep{repair: r, at: i, planned: r.in.Branches[i]}
+}
+
+func (r *repair) step(b *branchStep) runbook.Step {
 	return runbook.Step{
-		Name: r.stepName(i), After: []string{recordName}, Guards: beforeEach(), Changes: b.changes(),
+		Name: r.stepName(b.at), After: []string{r.first}, Guards: beforeEach(), Changes: b.changes(),
 		Preconditions: []runbook.Guard{b.asPlanned(), b.contextsReported()},
 		Budget:        stepBudget,
 		Inputs:        b.inputs,
@@ -90,11 +93,13 @@ func (r *repair) step(i int) runbook.Step {
 }
 
 func (b *branchStep) changes() string {
-	switch b.rule.Kind {
+	switch b.rules[b.at].Kind {
 	case branches.Unprotect:
 		return "take the protection away: " + b.in.AllowUnprotect[b.planned.Branch]
 	case branches.Leftover:
 		return "no longer require the contexts that Prow once required; all else stays"
+	case branches.Restore:
+		return "put the protection back that the branch had before the run"
 	case branches.Protect:
 	}
 	return "write the protection with the fields that the configuration speaks about; all else stays"
@@ -103,8 +108,16 @@ func (b *branchStep) changes() string {
 // read gives the branch, read once in a round.
 func (b *branchStep) read(ctx context.Context, run runbook.Run) (branches.State, error) {
 	return b.seen.Get(ctx, run, func(ctx context.Context) (branches.State, error) {
-		return b.branches.State(ctx, b.rule)
+		return b.look(ctx)
 	})
+}
+
+// look reads the branch afresh.
+func (b *branchStep) look(ctx context.Context) (branches.State, error) {
+	if err := b.known(ctx); err != nil {
+		return branches.State{}, err
+	}
+	return b.branches.State(ctx, b.rules[b.at])
 }
 
 // longest bounds what is said of one branch, in the plan of all and in its own intent.
@@ -120,7 +133,7 @@ func (b *branchStep) inputs(runbook.Run) (any, error) {
 		state, longest = all[b.at], longestInPlan
 	}
 	inputs := map[string]string{
-		"branch": b.planned.Branch, "live": b.planned.Live, "want": b.planned.Want, "configuration": short(b.in.Digest),
+		"branch": b.planned.Branch, "live": b.planned.Live, "want": b.planned.Want,
 	}
 	if state.Kind != "" {
 		inputs["change"] = bounded(describe(state), longest)
@@ -230,7 +243,7 @@ func (b *branchStep) apply(ctx context.Context, run runbook.Run, state branches.
 // write replaces the whole object. Who changed it since it was read can't be told by GitHub, which knows no
 // precondition for this write: it is read right before.
 func (b *branchStep) write(ctx context.Context, branch github.Branch, state branches.State) error {
-	now, err := b.branches.State(ctx, b.rule)
+	now, err := b.look(ctx)
 	switch {
 	case err != nil:
 		return &apierr.Error{Class: apierr.Conflict, Err: fmt.Errorf("nothing was written: %w", err)}
@@ -247,7 +260,7 @@ func (b *branchStep) await(ctx context.Context, run runbook.Run) error {
 	defer cancel()
 	var state branches.State
 	err := backoff.Poll(limited, b.cluster.Cluster.Clock, func(ctx context.Context) (_ bool, err error) {
-		state, err = b.branches.State(ctx, b.rule)
+		state, err = b.look(ctx)
 		return state.Right(), err
 	})
 	if err != nil {

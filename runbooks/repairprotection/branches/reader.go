@@ -15,6 +15,7 @@ import (
 // Reader reads branches of one GitHub by one configuration. It is safe for concurrent use.
 type Reader struct {
 	GitHub *github.Client
+	// Config is nil where a run is undone.
 	Config *config.Config
 	// Base is an earlier configuration, which tells what Prow once produced; may be nil.
 	Base  *config.Config
@@ -33,6 +34,9 @@ type Rule struct {
 	Kind   Kind
 	// Policy is for Protect.
 	Policy config.Policy
+	// Protected and Before are for Restore.
+	Protected bool
+	Before    github.Settings
 }
 
 // RuleOf is what the configuration says of a branch. The error is a *config.PolicyError.

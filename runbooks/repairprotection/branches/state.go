@@ -23,6 +23,8 @@ const (
 	Unprotect Kind = "unprotect"
 	// Leftover means: the configuration leaves the branch alone, and what it once required there is still in force.
 	Leftover Kind = "leftover"
+	// Restore means: a run is undone, and the protection is to be what it was before.
+	Restore Kind = "restore"
 )
 
 // State is a branch as it is, and as it is to be.
@@ -97,6 +99,8 @@ func (r *Reader) stateOf(rule Rule, live github.Protection) State {
 	case Leftover:
 		state.Protected = live.Protected
 		state.Want = protection.Without(live.Settings, r.leftovers(rule.Branch, live))
+	case Restore:
+		state.Protected, state.Want = rule.Protected, rule.Before
 	case Unprotect:
 	}
 	if state.Protected != live.Protected {
@@ -120,6 +124,9 @@ func inWords(protected bool) string {
 
 // fingerprint tells the old branchprotector by what it left. Where the old policy can't be computed nothing is told.
 func (r *Reader) fingerprint(state State) bool {
+	if r.Config == nil {
+		return false
+	}
 	old, err := r.Config.Fingerprint(state.Branch)
 	return err == nil && len(old) > 0 && slices.Equal(old.Values(), state.Removed())
 }

@@ -97,7 +97,7 @@ func over(job batchv1.Job) bool {
 
 func (r *Reader) prowJobs(ctx context.Context) (found []string, _ error) {
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
-		page, err := r.Cluster.Dynamic.Resource(prowJobs()).Namespace(r.Config.ProwJobNamespace.Value).List(ctx, options)
+		page, err := r.Cluster.Dynamic.Resource(prowJobs()).Namespace(r.ProwJobs).List(ctx, options)
 		return page, r.Cluster.ConfirmNotServed(ctx, prowJobs(), err)
 	}
 	err := kube.RetryExpired(func() error {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"salve/internal/clock"
-	"salve/internal/prow/config"
 	"salve/kube"
 )
 
@@ -17,7 +16,8 @@ const lasts = 15 * time.Second
 // Reader reads one cluster. It is safe for concurrent use.
 type Reader struct {
 	Cluster *kube.Cluster
-	Config  *config.Config
+	// ProwJobs is the namespace of the ProwJobs; empty is all.
+	ProwJobs string
 	// Manifests is the folder with what is deployed to the cluster; empty when none was named.
 	Manifests string
 	// Namespace is where the record of what was applied is. Host is the GitHub that it is about.
