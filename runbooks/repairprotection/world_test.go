@@ -162,8 +162,12 @@ func (w *world) of(wrap func(http.RoundTripper) http.RoundTripper) repairprotect
 	if err != nil {
 		w.Fatal(err)
 	}
+	base, err := repairprotection.ReadBase(w.in)
+	if err != nil {
+		w.Fatal(err)
+	}
 	return repairprotection.World{
-		GitHub: client, Endpoint: w.endpoint, Reserve: w.reserve, Configuration: configuration,
+		GitHub: client, Endpoint: w.endpoint, Reserve: w.reserve, Configuration: configuration, Base: base,
 		Cluster: &kube.Cluster{Client: w.client, Dynamic: w.dynamic, Clock: clock.Real{}},
 	}
 }
@@ -292,4 +296,13 @@ func (w *world) finding(guard string) runbook.Finding {
 	}
 	w.Fatalf("%s was not asked: %+v", guard, result.Findings)
 	return runbook.Finding{}
+}
+
+// heard keeps what a guard says.
+func heard(guard runbook.Guard, said *string) func(context.Context, runbook.Run) runbook.Finding {
+	return func(ctx context.Context, run runbook.Run) runbook.Finding {
+		finding := guard.Evaluate(ctx, run)
+		*said = finding.Reason
+		return finding
+	}
 }
