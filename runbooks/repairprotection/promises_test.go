@@ -15,8 +15,11 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	testclient "k8s.io/client-go/testing"
 
 	"salve/engine"
 	"salve/internal/prow/githubsim"
@@ -148,6 +151,17 @@ func TestAConfigurationCountsAsAppliedFromTheFirstChange(t *testing.T) {
 				t.Errorf("recorded is %+v (%v)", applied, err)
 			}
 		}))
+	})
+}
+
+// TestNothingIsWrittenThatIsNotRecordedAsApplied: the cluster refuses the record.
+func TestNothingIsWrittenThatIsNotRecordedAsApplied(t *testing.T) {
+	in(t, func(w *world) {
+		w.client.PrependReactor("create", "configmaps", func(testclient.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), "salve-branch-protection", nil)
+		})
+		w.ends(w.run(), runbook.Failed, "forbidden")
+		w.unchanged()
 	})
 }
 
@@ -328,6 +342,28 @@ func TestPreviousProtectionIsKeptBeforeItIsReplaced(t *testing.T) {
 		w.ends(result, runbook.Remediated)
 		if len(kept) != 1 {
 			t.Errorf("kept %v", kept)
+		}
+	})
+}
+
+// TestWhatWasKeptFirstStays: the write was made, the request for signatures was lost, and both are looked at again.
+func TestWhatWasKeptFirstStays(t *testing.T) {
+	in(t, func(w *world) {
+		w.write("config.yaml", strings.ReplaceAll(today, "enforce_admins: true", "require_signed_commits: true"))
+		w.protection("kube/gadgets", func(branch *githubsim.Branch) { branch.Protection = githubsim.Require("old") })
+		w.sim.Inject(githubsim.Fault{Method: http.MethodPost, Cut: githubsim.CutBefore})
+		result := w.run()
+		w.ends(result, runbook.Remediated)
+		record, err := journal.Load(w.Context(), w.journal, result.Run)
+		if err != nil {
+			w.Fatal(err)
+		}
+		raw, err := record.ReadExport(w.Context(), repairprotection.ExportName(0))
+		if err != nil || !strings.Contains(string(raw), `"old"`) {
+			w.Errorf("kept is %s (%v)", raw, err)
+		}
+		if n := len(w.changed()); n != 4 { // two writes, and signatures twice
+			w.Errorf("GitHub was asked for %v", w.changed())
 		}
 	})
 }

@@ -153,7 +153,7 @@ func TestTheLimitIsWaitedForInTheMiddle(t *testing.T) {
 		w := many(t, 20)
 		found := w.discovered()
 		began := time.Now()
-		result := w.runBook(w.made(w.of(w.atWrite("release-007", func() { w.sim.Limit("root", 3) })), found))
+		result := w.runBook(w.made(w.of(w.atWrite("release-007", func() { w.sim.Limit("root", 2) })), found))
 		w.ends(result, runbook.Remediated)
 		if took := time.Since(began); took < 50*time.Minute {
 			t.Errorf("it took %s: the limit was not waited for", took)

@@ -133,10 +133,11 @@ func TestUnfinishedProwJobs(t *testing.T) {
 		says  string
 		fails bool
 	}{
-		"triggered":             {job(map[string]any{"state": "triggered"}, protector), `ProwJob prow/1 of job "protect"`, false},
-		"complete":              {job(map[string]any{"completionTime": "2019-02-05T13:00:00Z"}, protector), "", false},
-		"aborted, not so yet":   {job(map[string]any{"state": "aborted"}, protector), "ProwJob prow/1", false},
-		"of something else":     {job(nil, map[string]any{"containers": []any{map[string]any{"image": "golang"}}}), "", false},
+		"triggered":           {job(map[string]any{"state": "triggered"}, protector), `ProwJob prow/1 of job "protect"`, false},
+		"complete":            {job(map[string]any{"completionTime": "2019-02-05T13:00:00Z"}, protector), "", false},
+		"aborted, not so yet": {job(map[string]any{"state": "aborted"}, protector), "ProwJob prow/1", false},
+		"of something else": {job(nil, map[string]any{
+			"containers": []any{map[string]any{"image": "golang"}}}), "", false},
 		"of an agent of no pod": {job(nil, nil), "", false},
 		"that can't be read":    {job(nil, map[string]any{"containers": "none"}), "", true},
 	} {
