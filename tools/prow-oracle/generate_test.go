@@ -92,7 +92,9 @@ func (g *generator) policy(level string) {
 	g.bool("allow_force_pushes", 10)
 	g.bool("allow_deletions", 10)
 	g.bool("require_manually_triggered_jobs", 20)
-	g.bool("require_signed_commits", 5)
+	if *signed {
+		g.bool("require_signed_commits", 5)
+	}
 	if g.chance(40) {
 		g.block("required_status_checks", func() {
 			g.list("contexts", 80, contexts)
@@ -232,7 +234,7 @@ func (g *generator) presubmits() {
 }
 
 func (g *generator) presubmit() {
-	g.line("- name: %s-%d", g.pick(jobNames), g.IntN(40))
+	g.line("- name: %s-%d", g.pick(jobNames), g.IntN(200))
 	g.indent++
 	defer func() { g.indent-- }()
 	switch g.IntN(5) {
@@ -243,7 +245,7 @@ func (g *generator) presubmit() {
 	case 3:
 		g.line("skip_if_only_changed: %q", `\.md$`)
 	}
-	if g.chance(3) {
+	if g.IntN(200) == 0 {
 		g.line("run_if_changed: %q", "x") // perhaps beside always_run
 	}
 	g.bool("optional", 25)
@@ -251,13 +253,13 @@ func (g *generator) presubmit() {
 	g.bool("run_before_merge", 15)
 	g.list("branches", 40, expressions)
 	g.list("skip_branches", 30, expressions)
-	if g.chance(35) {
+	if g.chance(10) {
 		g.line("context: %s", g.pick(contexts))
 	}
-	if g.chance(2) {
+	switch g.IntN(500) {
+	case 0:
 		g.line("namespace: elsewhere")
-	}
-	if g.chance(2) {
+	case 1:
 		g.line("max_concurrency: -1")
 	}
 	g.line("spec:")
@@ -291,7 +293,7 @@ func generate(seed uint64) configuration {
 	if made.jobs = take(); made.jobs == "" {
 		made.jobs = "periodics: []\n"
 	}
-	if g.chance(25) {
+	if g.chance(15) {
 		g.block("branch-protection", func() {
 			g.bool("allow_disabled_policies", 10)
 			g.protectedOrgs()

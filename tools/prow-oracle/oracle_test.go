@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,7 +19,11 @@ import (
 	ours "salve/internal/prow/config"
 )
 
-var count = flag.Int("count", 6000, "how many configurations to generate")
+var (
+	count  = flag.Int("count", 10000, "how many configurations to generate")
+	signed = flag.Bool("signed", false,
+		"generate require_signed_commits too, which Prow knows since after the version that go.mod names")
+)
 
 // asked counts what was compared, so that a run that compared nothing is seen.
 type asked struct {
@@ -119,6 +124,9 @@ func (n *asked) policy(theirs *prow.Config, own *ours.Config, branch ours.Branch
 		if !errors.As(err, &wrong) {
 			return fmt.Sprintf("policy: Prow fails with %v, ours is %v\n", theirErr, err)
 		}
+		if says := reasons()[wrong.Reason]; says == "" || !strings.Contains(theirErr.Error(), says) {
+			return fmt.Sprintf("policy: Prow fails with %v, ours with %v\n", theirErr, err)
+		}
 	case theirPolicy == nil:
 		n.noPolicy++
 		if !none {
@@ -131,6 +139,15 @@ func (n *asked) policy(theirs *prow.Config, own *ours.Config, branch ours.Branch
 		return diff("policy", canonicalOfProw(*theirPolicy), canonical(policy))
 	}
 	return ""
+}
+
+// reasons are what Prow says for each of ours.
+func reasons() map[ours.Reason]string {
+	return map[ours.Reason]string{
+		ours.ReasonNoProtect:             "must set protect or unmanaged=true",
+		ours.ReasonJobsRequireProtection: "required prow jobs require branch protection",
+		ours.ReasonDisabledPolicy:        "defines a policy, which requires protect: true",
+	}
 }
 
 func (n *asked) contexts(theirs *prow.Config, own *ours.Config, branch ours.Branch) string {

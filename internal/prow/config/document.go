@@ -101,6 +101,7 @@ func (w *walker) node(node *yaml.Node, depth int) bool {
 		if !w.aliased {
 			w.duplicates(node)
 		}
+	default:
 	}
 	for _, child := range node.Content {
 		if !w.node(child, depth+1) {

@@ -9,6 +9,7 @@ import (
 // JobKind is what starts a job.
 type JobKind string
 
+// The kinds of jobs: for a pull request, for a push, by the clock.
 const (
 	Presubmit  JobKind = "presubmit"
 	Postsubmit JobKind = "postsubmit"

@@ -21,7 +21,8 @@ func TestJobsHaveProwsDefaults(t *testing.T) {
 	if push := c.Postsubmits["org/repo"]; !push[0].AlwaysRun || push[1].AlwaysRun || push[0].Context.Value != "push" {
 		t.Errorf("%+v", push)
 	}
-	if nightly := c.Periodics[0]; nightly.Repository() != "" || nightly.Context.Value != "" || nightly.Kind != config.Periodic {
+	if nightly := c.Periodics[0]; nightly.Repository() != "" || nightly.Context.Value != "" ||
+		nightly.Kind != config.Periodic {
 		t.Errorf("%+v", nightly)
 	}
 	if jobs := c.Jobs(); len(jobs) != 4 {

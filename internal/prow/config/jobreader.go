@@ -32,8 +32,9 @@ func (r *reader) job(node *yaml.Node, path string, kind JobKind, repository stri
 			return r.brancher(job, f) || r.presubmit(job, f)
 		case Postsubmit:
 			return r.brancher(job, f)
+		default:
+			return r.periodic(job, f)
 		}
-		return r.periodic(job, f)
 	})
 	return job
 }

@@ -204,7 +204,8 @@ func TestAliasesAreBounded(t *testing.T) {
 // TestAliasesRepeatNothing: what is wrong in an anchor is said once, and a job that is
 // repeated without end is not read without end.
 func TestAliasesRepeatNothing(t *testing.T) {
-	loaded := files{"config.yaml": "presubmits:\n  o/r:\n  - &job {name: a, x: 1, y: 2, y: 3, spec: {containers: [{}]}}\n" +
+	loaded := files{"config.yaml": "presubmits:\n  o/r:\n" +
+		"  - &job {name: a, x: 1, y: 2, y: 3, spec: {containers: [{}]}}\n" +
 		strings.Repeat("  - *job\n", 100)}.load()
 	dropped := 0
 	for _, d := range loaded.Diagnostics {

@@ -9,6 +9,7 @@ import (
 // Level is where in the configuration something is said.
 type Level string
 
+// The levels, from wide to narrow, and what is no level.
 const (
 	LevelGlobal Level = "global"
 	LevelOrg    Level = "org"

@@ -126,7 +126,8 @@ func TestPolicyErrors(t *testing.T) {
 			conditional, "", "true"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			policy, err := sound(t, files{"config.yaml": "branch-protection: {" + c.protection + "}\n" + c.jobs}).Policy(on("main"))
+			text := "branch-protection: {" + c.protection + "}\n" + c.jobs
+			policy, err := sound(t, files{"config.yaml": text}).Policy(on("main"))
 			var wrong *config.PolicyError
 			if errors.As(err, &wrong) || c.reason != "" {
 				if wrong == nil || wrong.Reason != c.reason || wrong.Origin.Position.Line != 1 || wrong.Branch != on("main") {
@@ -212,7 +213,8 @@ func TestTheProtectorFails(t *testing.T) {
 		"the branch's own":  {"orgs: {org: {repos: {repo: {branches: {main: {}}}}}}", config.ProtectorFlags{}, config.ReasonNoProtect},
 		"not where it left": {"orgs: {org: {unmanaged: true, protect: false, enforce_admins: true}}", config.ProtectorFlags{}, ""},
 	} {
-		decision, err := sound(t, files{"config.yaml": "branch-protection: {" + c.protection + "}\n"}).Protector(on("main"), c.flags)
+		text := "branch-protection: {" + c.protection + "}\n"
+		decision, err := sound(t, files{"config.yaml": text}).Protector(on("main"), c.flags)
 		var wrong *config.PolicyError
 		if errors.As(err, &wrong) != (c.reason != "") || wrong != nil && wrong.Reason != c.reason {
 			t.Errorf("%s: %+v, %v", name, decision, err)
@@ -221,7 +223,8 @@ func TestTheProtectorFails(t *testing.T) {
 }
 
 func TestInRepo(t *testing.T) {
-	c := sound(t, files{"config.yaml": "in_repo_config: {enabled: {'*': true, org: false, org/repo: true}, allowed_clusters: {'*': [a]}}\n"})
+	c := sound(t, files{"config.yaml": "in_repo_config: {enabled: {'*': true, org: false, org/repo: true}, " +
+		"allowed_clusters: {'*': [a]}}\n"})
 	for name, want := range map[string]bool{"org/repo": true, "org/x": false, "x/y": true} {
 		org, repo, _ := strings.Cut(name, "/")
 		if got := c.InRepoEnabled(org, repo); got != want {

@@ -31,7 +31,8 @@ func TestAddingNeverUnprotects(t *testing.T) {
 		base := randomPolicy(random)
 		addition := additions()[random.IntN(len(additions()))]
 		before := "branch-protection: {protect: true, orgs: {org: {" + base + "}}}\n"
-		after := "branch-protection: {protect: true, orgs: {org: {" + base + orComma(base) + "repos: {repo: {" + addition + "}}}}}\n"
+		after := "branch-protection: {protect: true, orgs: {org: {" + base + orComma(base) +
+			"repos: {repo: {" + addition + "}}}}}\n"
 		old, oldErr := sound(t, files{"config.yaml": before}).Protector(on("main"), config.ProtectorFlags{})
 		now, err := sound(t, files{"config.yaml": after}).Protector(on("main"), config.ProtectorFlags{})
 		if oldErr != nil || old.Action != config.Protect {
@@ -146,15 +147,16 @@ func answers(c *config.Config) map[string]string {
 
 // TestSameInputSameOutput: places, diagnostics and all.
 func TestSameInputSameOutput(t *testing.T) {
-	f := files{"config.yaml": "branch-protection: {orgs: {a: {protect: 1}, b: {protect: 2}, c: {protect: 3}}}\nx: 1\ny: 2\n",
+	f := files{
+		"config.yaml": "branch-protection: {orgs: {a: {protect: 1}, b: {protect: 2}, c: {protect: 3}}}\nx: 1\ny: 2\n",
 		"jobs/a.yaml": job("a", "always_run: true", "run_if_changed: x", "labels: {'-': a, '+': b, 'x y': c}"),
 		"jobs/b.yaml": job("a") + "other: 1\n", "jobs/c/a.yaml": job("c")}
-	print := func(l config.Loaded) string {
+	says := func(l config.Loaded) string {
 		return fmt.Sprint(l.Diagnostics, l.Partial().UnknownFields, slices.Sorted(maps.Keys(l.Partial().Presubmits)))
 	}
-	first := print(f.load())
+	first := says(f.load())
 	for range 20 {
-		if again := print(f.load()); again != first {
+		if again := says(f.load()); again != first {
 			t.Fatalf("%s\n%s", first, again)
 		}
 	}

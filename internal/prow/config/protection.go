@@ -9,15 +9,15 @@ import (
 type Reason string
 
 const (
-	// ReasonNoProtect: the branch is listed, and no level sets protect or unmanaged.
+	// ReasonNoProtect says that the branch is listed, and no level sets protect or unmanaged.
 	ReasonNoProtect Reason = "no-protect"
-	// ReasonJobsRequireProtection: protect is false, and Prow requires a job there.
+	// ReasonJobsRequireProtection says that protect is false, and Prow requires a job there.
 	ReasonJobsRequireProtection Reason = "jobs-require-protection"
-	// ReasonDisabledPolicy: protect is false, and there are settings beside it.
+	// ReasonDisabledPolicy says that protect is false, and there are settings beside it.
 	ReasonDisabledPolicy Reason = "disabled-policy"
-	// ReasonExpressions: include or exclude of the repository is no expression.
+	// ReasonExpressions says that include or exclude of the repository is no expression.
 	ReasonExpressions Reason = "expressions"
-	// ReasonApps: restrictions name apps, which branchprotector takes with
+	// ReasonApps says that restrictions name apps, which branchprotector takes with
 	// --enable-apps-restrictions only.
 	ReasonApps Reason = "apps"
 )

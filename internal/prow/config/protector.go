@@ -10,11 +10,12 @@ import (
 type Action string
 
 const (
-	// Leave: branchprotector doesn't touch the branch, whatever is in force on GitHub.
+	// Leave says that branchprotector doesn't touch the branch, whatever is in force on
+	// GitHub.
 	Leave Action = "leave"
-	// Protect: the whole protection is written as the policy says.
+	// Protect says that the whole protection is written as the policy says.
 	Protect Action = "protect"
-	// Unprotect: protection is removed.
+	// Unprotect says that protection is removed.
 	Unprotect Action = "unprotect"
 )
 

@@ -72,8 +72,9 @@ func describe(node *yaml.Node) string {
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
+	default:
+		return strconv.Quote(node.Value)
 	}
-	return strconv.Quote(node.Value)
 }
 
 // resolve follows aliases. A null is nil: to Prow it is the same as no value.

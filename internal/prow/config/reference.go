@@ -5,6 +5,7 @@ import "salve/internal/diagnostic"
 // ObjectKind is a kind of object that a pod can't start without.
 type ObjectKind string
 
+// The kinds of objects.
 const (
 	Secret         ObjectKind = "Secret"
 	ConfigMap      ObjectKind = "ConfigMap"

@@ -88,7 +88,8 @@ presubmits:
 	if got := references(unit); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	if len(unit.Pod.Images) != 1 || unit.Pod.Images[0].Value != "registry/image:tag" || unit.Pod.Images[0].Position.Line != 17 {
+	if len(unit.Pod.Images) != 1 || unit.Pod.Images[0].Value != "registry/image:tag" ||
+		unit.Pod.Images[0].Position.Line != 17 {
 		t.Errorf("%+v", unit.Pod.Images)
 	}
 	if !slices.Equal(unit.Pod.Words, []string{"make", "-C", "src"}) {
@@ -110,9 +111,11 @@ func TestWhatDecorationNeeds(t *testing.T) {
 		", gcs_credentials_secret: gcs, s3_credentials_secret: s3, default_service_account_name: sa, " + clone + "}}, " +
 		"{repo: org, cluster: trusted, config: {gcs_credentials_secret: trusted}}, " +
 		"{repo: other, config: {gcs_credentials_secret: other}}]}\n"
-	older := "plank: {default_decoration_configs: {org/repo: {gcs_credentials_secret: narrow}, org: {gcs_credentials_secret: " +
+	older := "plank: {default_decoration_configs: {org/repo: {gcs_credentials_secret: narrow}, " +
+		"org: {gcs_credentials_secret: " +
 		"middle, s3_credentials_secret: org-s3}, '*': {" + utilities + ", gcs_credentials_secret: wide, s3_credentials_secret: s3}}}\n"
-	all := []string{"Secret/app#k by decoration github_app_private_key_secret", "Secret/cookie by decoration cookiefile_secret",
+	all := []string{"Secret/app#k by decoration github_app_private_key_secret",
+		"Secret/cookie by decoration cookiefile_secret",
 		"Secret/gcs by decoration gcs_credentials_secret", "Secret/s3 by decoration s3_credentials_secret",
 		"Secret/ssh by decoration ssh_key_secrets", "ServiceAccount/sa by decoration default_service_account_name"}
 	upload := []string{all[2], all[3], all[5]}

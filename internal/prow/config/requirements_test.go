@@ -73,7 +73,8 @@ func TestProducersOfAContext(t *testing.T) {
 // TestFingerprint: what a protector of 2019 adds under an unchanged configuration.
 func TestFingerprint(t *testing.T) {
 	jobs := job("always", "always_run: true") + jobItem("docs", "run_if_changed: docs") +
-		jobItem("maybe", "run_if_changed: docs", "optional: true") + jobItem("silent", "run_if_changed: docs", "skip_report: true") +
+		jobItem("maybe", "run_if_changed: docs", "optional: true") +
+		jobItem("silent", "run_if_changed: docs", "skip_report: true") +
 		jobItem("new-field", "skip_if_only_changed: docs") + jobItem("comment") +
 		jobItem("elsewhere", "run_if_changed: docs", "branches: [release]") +
 		jobItem("written", "run_if_changed: docs", "context: by-hand")

@@ -121,6 +121,7 @@ func keyText(node *yaml.Node) string {
 		if number, ok := float11(node.Value); ok {
 			return strconv.FormatFloat(number, 'g', -1, 32)
 		}
+	default:
 	}
 	return node.Value
 }

@@ -47,7 +47,7 @@ func (q TideQuery) Covers(branch Branch) bool {
 	return slices.Contains(q.Repos, branch.Repository())
 }
 
-// Queries are those about a branch; none where Tide doesn't merge there.
+// QueriesFor are the queries about a branch; none where Tide doesn't merge there.
 func (t Tide) QueriesFor(branch Branch) []TideQuery {
 	var queries []TideQuery
 	for _, query := range t.Queries {
