@@ -231,10 +231,11 @@ func TestTokenIsNeverShown(t *testing.T) {
 		transport transportFunc
 	}{
 		"an error of the connection": {"tok3n-of-some-odd-shape", func(r *http.Request) (*http.Response, error) {
-			return nil, errors.New("proxy refused " + r.Header.Get("Authorization"))
+			return nil, errors.New("proxy refused " + strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		}},
 		"GitHub's own message": {"tok3n-of-some-odd-shape", func(r *http.Request) (*http.Response, error) {
-			body := fmt.Sprintf(`{"message": "no rights for %s"}`, r.Header.Get("Authorization"))
+			sent := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+			body := fmt.Sprintf(`{"message": "no rights for %s"}`, sent)
 			return &http.Response{
 				StatusCode: http.StatusForbidden, Body: io.NopCloser(strings.NewReader(body)), Request: r,
 			}, nil
