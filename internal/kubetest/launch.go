@@ -54,7 +54,8 @@ func (c *ControlPlane) arguments(name string) []string {
 		return controller
 	case "kwok":
 		return []string{
-			"--config=" + c.file("kwok.yaml"), "--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true", "--node-ip=127.0.0.1", "--node-port=0",
+			"--config=" + c.file("kwok.yaml"), "--kubeconfig=" + c.kubeconfig, "--manage-all-nodes=true",
+			"--node-ip=127.0.0.1", "--node-port=0",
 			"--node-lease-duration-seconds=40", // renewed in time, or the nodes count as lost
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"salve/internal/kubetest"
 )
 
-// TestPodsOfMountingNodesWaitForWhatTheyMount, and say so as they do on a kubelet's node. Those of other nodes and those
-// whose mounts are optional do not wait.
+// TestPodsOfMountingNodesWaitForWhatTheyMount, and say so as they do on a kubelet's node. Those of other nodes and
+// those whose mounts are optional do not wait.
 func TestPodsOfMountingNodesWaitForWhatTheyMount(t *testing.T) {
 	plane := kubetest.Start(t)
 	namespace := plane.Namespace(t)
@@ -39,7 +39,8 @@ func TestPodsOfMountingNodesWaitForWhatTheyMount(t *testing.T) {
 			},
 		}
 		for i, source := range made.volumes {
-			pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: []string{"first", "second"}[i], VolumeSource: source})
+			volume := corev1.Volume{Name: []string{"first", "second"}[i], VolumeSource: source}
+			pod.Spec.Volumes = append(pod.Spec.Volumes, volume)
 		}
 		if _, err := plane.Client().CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

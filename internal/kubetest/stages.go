@@ -14,8 +14,8 @@ const mountingNode = "mounting-"
 // ConfigMaps that aren't optional, unless the kubelet has said that they are mounted.
 const waits = `select(.spec.nodeName // "" | startswith("` + mountingNode + `")) | ` +
 	`select([.status.conditions[]? | select(.type == "PodReadyToStartContainers" and .status == "True")] == []) | ` +
-	`.spec.volumes[]? | select((.secret and (.secret.optional | not)) or (.configMap and (.configMap.optional | not))) | ` +
-	`.name`
+	`.spec.volumes[]? | select((.secret and (.secret.optional | not)) or ` +
+	`(.configMap and (.configMap.optional | not))) | .name`
 
 //go:embed stages.yaml
 var stages string

@@ -179,7 +179,8 @@ func (f *feed[T]) missing(there map[key]bool) (missing []key) {
 
 // confirm asks for one of the objects that an empty list would say are all gone: an empty answer alone is none.
 func (f *feed[T]) confirm(ctx context.Context, at key) error {
-	what := fmt.Sprintf("reading %s/%s, one of the %s that an empty list left out", at.namespace, at.name, f.mirror.kind.name)
+	what := fmt.Sprintf("reading %s/%s, one of the %s that an empty list left out", at.namespace, at.name,
+		f.mirror.kind.name)
 	err := f.mirror.cluster.Read(ctx, what, func(ctx context.Context) error {
 		return f.mirror.kind.get(ctx, at.namespace, at.name)
 	})

@@ -110,6 +110,13 @@ func (s *server) change(edit func()) {
 	synctest.Wait()
 }
 
+// state is how often was listed, and the watch of all namespaces.
+func (s *server) state() (lists int, all *watch.FakeWatcher) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lists, s.watches[""]
+}
+
 func refused(string) error { return apierrors.NewForbidden(resource, "", errors.New("no")) }
 
 // mirrored runs a mirror of a server in a bubble of time, and ends it.
@@ -121,8 +128,8 @@ func mirrored(t *testing.T, s *server, named []string, test func(m *Mirror[strin
 		m := newMirror(&kube.Cluster{Clock: clock.Real{}}, s.kind(), named, func(change Change[string]) {
 			mu.Lock()
 			defer mu.Unlock()
-			told = append(told, strings.Join(strings.Fields(fmt.Sprint([]string{"seen", "gone", "unreadable", "unseen"}[change.News],
-				" ", change.Object, " ", change.Malformed.Name)), " "))
+			words := []string{"seen", "gone", "unreadable", "unseen"}
+			told = append(told, words[change.News]+" "+change.Object+change.Malformed.Name)
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -181,15 +188,15 @@ func TestAWatchThatEndsIsGoneOnWith(t *testing.T) {
 		time.Sleep(time.Second)
 		s.change(func() { s.watches[""].Add(object("a/two", "2")) })
 		expectNews(t, news(), "seen a/two@2")
-		if s.lists != 1 || !m.Health().Current() {
-			t.Errorf("%d lists, %+v", s.lists, m.Health())
+		lists, before := s.state()
+		if lists != 1 || !m.Health().Current() {
+			t.Errorf("%d lists, %+v", lists, m.Health())
 		}
 		// A watch that is silent for too long is opened again.
-		before := s.watches[""]
 		time.Sleep(silence + time.Second)
 		synctest.Wait()
-		if s.watches[""] == before || s.lists != 1 {
-			t.Errorf("a silent watch was kept, or %d lists", s.lists)
+		if lists, now := s.state(); now == before || lists != 1 {
+			t.Errorf("a silent watch was kept, or %d lists", lists)
 		}
 	})
 }
@@ -208,8 +215,8 @@ func TestAnExpiredWatchIsListedAnew(t *testing.T) {
 		})
 		time.Sleep(time.Second)
 		expectNews(t, news(), "gone a/one@1", "gone bad", "seen a/two@2")
-		if s.lists != 2 || m.Len() != 2 {
-			t.Errorf("%d lists, %d objects", s.lists, m.Len())
+		if lists, _ := s.state(); lists != 2 || m.Len() != 2 {
+			t.Errorf("%d lists, %d objects", lists, m.Len())
 		}
 	})
 }
@@ -251,8 +258,9 @@ func TestAnInterruptionIsTold(t *testing.T) {
 		}
 		s.change(func() { s.open = nil })
 		time.Sleep(10 * time.Second)
-		if health := m.Health(); !health.Current() || s.lists != 1 {
-			t.Errorf("%d lists, %+v", s.lists, health)
+		health := m.Health()
+		if lists, _ := s.state(); !health.Current() || lists != 1 {
+			t.Errorf("%d lists, %+v", lists, health)
 		}
 	})
 }
@@ -271,7 +279,8 @@ func TestWhereAllIsRefusedTheNamedAreSeen(t *testing.T) {
 		expectNews(t, news(), "seen a/one@1")
 		health := m.Health()
 		unseen := slices.Collect(maps.Keys(health.Coverage.Unseen))
-		if !health.Current() || health.Coverage.Sees("b") || !health.Coverage.Sees("a") || !slices.Equal(unseen, []string{"b"}) {
+		if !health.Current() || health.Coverage.Sees("b") || !health.Coverage.Sees("a") ||
+			!slices.Equal(unseen, []string{"b"}) {
 			t.Errorf("%+v", health)
 		}
 		if text := health.Coverage.String(); !strings.Contains(text, "namespaces [a] only; namespace b not seen") {
@@ -336,7 +345,8 @@ func TestAReadingSaysWhereItLooked(t *testing.T) {
 		return refused(namespace)
 	}
 	some, err := read(t.Context(), c, s.kind(), []string{"a", "b"})
-	if err != nil || len(some.Objects) != 1 || some.Coverage.All() || some.Coverage.Sees("b") || some.Coverage.Unseen["b"] == nil {
+	if err != nil || len(some.Objects) != 1 || some.Coverage.All() || some.Coverage.Sees("b") ||
+		some.Coverage.Unseen["b"] == nil {
 		t.Errorf("%+v: %v", some, err)
 	}
 	if _, err := read(t.Context(), c, s.kind(), []string{"b"}); apierr.ClassOf(err) != apierr.Denied {

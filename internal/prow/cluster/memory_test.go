@@ -37,9 +37,9 @@ func TestMirrorsOfALargeProwAreSmall(t *testing.T) {
 	} else {
 		t.Logf("up to %.0f MiB", used/(1<<20))
 	}
-	if podMirror.Len() != manyPods || jobMirror.Len() != manyJobs || len(podMirror.Malformed())+len(jobMirror.Malformed()) > 0 {
-		t.Errorf("%d pods, %d ProwJobs, malformed %v %v", podMirror.Len(), jobMirror.Len(), podMirror.Malformed(),
-			jobMirror.Malformed())
+	malformed := append(podMirror.Malformed(), jobMirror.Malformed()...)
+	if podMirror.Len() != manyPods || jobMirror.Len() != manyJobs || len(malformed) > 0 {
+		t.Errorf("%d pods, %d ProwJobs, malformed %v", podMirror.Len(), jobMirror.Len(), malformed)
 	}
 }
 
@@ -93,7 +93,9 @@ func largePod(i int) *corev1.Pod {
 // largeJob is a ProwJob that is done. What is never kept of it is left out.
 func largeJob(i int) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
-		"metadata": map[string]any{"namespace": "prow", "name": uuid(i), "uid": uuid(i + 1), "resourceVersion": strconv.Itoa(i)},
+		"metadata": map[string]any{
+			"namespace": "prow", "name": uuid(i), "uid": uuid(i + 1), "resourceVersion": strconv.Itoa(i),
+		},
 		"spec": map[string]any{
 			"type": "presubmit", "agent": "kubernetes", "namespace": "test-pods", "report": true,
 			"job": fmt.Sprintf("pull-repo-%d-integration-tests", i%1000), "context": fmt.Sprintf("pull-repo-%d", i%1000),

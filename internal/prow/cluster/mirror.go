@@ -88,8 +88,8 @@ func newMirror[T any](c *kube.Cluster, k kind[T], named []string, changed func(C
 	}
 }
 
-// Run keeps the mirror until ctx ends, whose cause it gives. It ends earlier when all namespaces are refused and none is
-// named. Other errors are waited out; Health tells them.
+// Run keeps the mirror until ctx ends, whose cause it gives. It ends earlier when all namespaces are refused and none
+// is named. Other errors are waited out; Health tells them.
 func (m *Mirror[T]) Run(ctx context.Context) error {
 	changes := make(chan Change[T])
 	var telling sync.WaitGroup

@@ -143,7 +143,8 @@ func TestAUserOfOneNamespaceSeesThatOneAndSaysSo(t *testing.T) {
 	running.Go(func() { _ = mirror.Run(ctx) })
 	defer running.Wait()
 	defer stop()
-	if job := eventually(s, "the mirror is filled", mirror, s.ProwJobs, "done", cluster.Job.Complete); job.Started.IsZero() {
+	job := eventually(s, "the mirror is filled", mirror, s.ProwJobs, "done", cluster.Job.Complete)
+	if job.Started.IsZero() {
 		t.Errorf("%+v", job)
 	}
 	s.Eventually("the mirror is current", func(context.Context) error {
@@ -180,13 +181,15 @@ func TestAMalformedJobIsReported(t *testing.T) {
 	s.Make(aJob("good"))
 	bad := aJob("bad").Object(s.ProwJobs, s.Pods)
 	bad.Object["spec"].(map[string]any)["refs"] = "main"
-	_, err := s.Dynamic.Resource(prowtest.Resource()).Namespace(s.ProwJobs).Create(t.Context(), bad, metav1.CreateOptions{})
+	_, err := s.Dynamic.Resource(prowtest.Resource()).Namespace(s.ProwJobs).
+		Create(t.Context(), bad, metav1.CreateOptions{})
 	s.Must(err)
 	reading, err := cluster.ReadJobs(t.Context(), as(s, s.Plane.Kubeconfig()), nil)
 	s.Must(err)
-	reading.Malformed = slices.DeleteFunc(reading.Malformed, func(m cluster.Malformed) bool { return m.Namespace != s.ProwJobs })
-	reading.Objects = slices.DeleteFunc(reading.Objects, func(job cluster.Job) bool { return job.Namespace != s.ProwJobs })
-	if len(reading.Malformed) != 1 || len(reading.Objects) != 1 || !strings.Contains(reading.Malformed[0].String(), "/bad: spec.refs") {
+	// Other tests make others meanwhile.
+	malformed := slices.DeleteFunc(reading.Malformed, func(m cluster.Malformed) bool { return m.Namespace != s.ProwJobs })
+	good := slices.DeleteFunc(reading.Objects, func(job cluster.Job) bool { return job.Namespace != s.ProwJobs })
+	if len(malformed) != 1 || len(good) != 1 || !strings.Contains(malformed[0].String(), "/bad: spec.refs") {
 		t.Errorf("%+v", reading)
 	}
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // UploadSecret is the Secret that pods of decorated jobs mount, to upload their artifacts.
-const UploadSecret = "upload-credentials"
+const UploadSecret = "upload-credentials" //nolint:gosec // the name of a Secret, not what is in it
 
 // Job is a ProwJob to be made.
 type Job struct {

@@ -35,7 +35,7 @@ func Program(name string) (string, error) {
 	}
 	path := filepath.Join(folder, name)
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("Prow's %s is not in %s: run make prow, which builds it", name, folder)
+		return "", fmt.Errorf("program %s of Prow is not in %s: run make prow, which builds it", name, folder)
 	}
 	return path, nil
 }

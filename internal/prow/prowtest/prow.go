@@ -74,9 +74,9 @@ func (p *Prow) Components() []*Component {
 
 // Create makes ProwJobs, for pods in the namespace that a Prow's configuration names.
 func (p *Prow) Create(ctx context.Context, prowJobs, pods string, jobs ...Job) error {
+	resource := p.Dynamic.Resource(Resource()).Namespace(prowJobs)
 	for _, job := range jobs {
-		object := job.Object(prowJobs, pods)
-		if _, err := p.Dynamic.Resource(Resource()).Namespace(prowJobs).Create(ctx, object, metav1.CreateOptions{}); err != nil {
+		if _, err := resource.Create(ctx, job.Object(prowJobs, pods), metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("making ProwJob %s: %w", job.Name, err)
 		}
 	}

@@ -19,6 +19,7 @@ const orphanAge = 30 * time.Second
 // configuration alone. With a live job "live", each row has a pod of it where pods belong and one astray, and astray
 // one of a job that is gone.
 func TestSinkerTakesPodsWithoutAVisibleJobForOrphans(t *testing.T) {
+	t.Parallel()
 	rows := map[string]struct {
 		configured func(s *prowtest.Stage, empty string) prowtest.Files
 		deleted    []string
@@ -54,7 +55,7 @@ func TestSinkerTakesPodsWithoutAVisibleJobForOrphans(t *testing.T) {
 			var deleted []string
 			for place, namespace := range map[string]string{"pods": s.Pods, "astray": s.Astray} {
 				for _, pod := range []string{"live", "gone"} {
-					if (place == "astray" || pod == "live") && s.Gone(namespace, pod) {
+					if (place == "astray" || pod == "live") && s.Deleted(namespace, pod) {
 						deleted = append(deleted, place+"/"+pod)
 					}
 				}

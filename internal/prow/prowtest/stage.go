@@ -186,14 +186,14 @@ func (s *Stage) Pod(namespace, name string) *corev1.Pod {
 	return pod
 }
 
-// Gone tells whether a pod is not there any more.
-func (s *Stage) Gone(namespace, name string) bool {
+// Deleted tells whether somebody has deleted a pod, which may take a moment to be gone.
+func (s *Stage) Deleted(namespace, name string) bool {
 	s.Helper()
-	_, err := s.Plane.Client().CoreV1().Pods(namespace).Get(s.Context(), name, metav1.GetOptions{})
+	pod, err := s.Plane.Client().CoreV1().Pods(namespace).Get(s.Context(), name, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		s.Fatal(err)
 	}
-	return err != nil
+	return err != nil || pod.DeletionTimestamp != nil
 }
 
 // AwaitJob waits until a ProwJob's state is this one, and gives the job.
