@@ -80,10 +80,11 @@ var rooms = map[string][]string{
 	"internal/pipeline/shell":         {},
 	"internal/prow/github":            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "internal/redact"},
 	"internal/prow/githubsim":         {"internal/clock"},
+	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "runbook"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/repairprotection/protector", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "runbook"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

@@ -89,4 +89,6 @@ func OnAKS[Inputs any](definition AKSDefinition[Inputs]) Provider {
 }
 
 // BuiltIn are Salve's own runbooks.
-func BuiltIn() []Provider { return []Provider{recreatePool(), removeOperator(), rescuePods()} }
+func BuiltIn() []Provider {
+	return []Provider{recreatePool(), removeOperator(), rescuePods(), repairProtection(), undoProtection()}
+}

@@ -27,7 +27,11 @@ const (
 func ordered(comparison int) Order { return Same + Order(comparison) }
 
 // UnorderedError says that two revisions can't be ordered, and why.
-type UnorderedError struct{ One, Other, Reason string }
+type UnorderedError struct {
+	One, Other, Reason string
+	// Diverged: both are known, and neither is an ancestor of the other.
+	Diverged bool
+}
 
 func (e *UnorderedError) Error() string {
 	return fmt.Sprintf("revisions %s and %s can't be ordered: %s", e.One, e.Other, e.Reason)
@@ -45,7 +49,7 @@ var (
 // more may be a commit's: it is one when the other revision is no number.
 func Compare(ctx context.Context, folder, one, other string) (Order, error) {
 	unordered := func(reason string, arguments ...any) (Order, error) {
-		return Unordered, &UnorderedError{one, other, fmt.Sprintf(reason, arguments...)}
+		return Unordered, &UnorderedError{One: one, Other: other, Reason: fmt.Sprintf(reason, arguments...)}
 	}
 	if one == other {
 		return Same, nil
@@ -78,12 +82,12 @@ func whole(text string) *big.Int {
 func ancestry(ctx context.Context, folder, one, other string) (Order, error) {
 	older, err := isAncestor(ctx, folder, one, other)
 	if err != nil {
-		return Unordered, &UnorderedError{one, other, err.Error()}
+		return Unordered, &UnorderedError{One: one, Other: other, Reason: err.Error()}
 	}
 	newer, err := isAncestor(ctx, folder, other, one)
 	switch {
 	case err != nil:
-		return Unordered, &UnorderedError{one, other, err.Error()}
+		return Unordered, &UnorderedError{One: one, Other: other, Reason: err.Error()}
 	case older && newer:
 		return Same, nil
 	case older:
@@ -91,7 +95,9 @@ func ancestry(ctx context.Context, folder, one, other string) (Order, error) {
 	case newer:
 		return Newer, nil
 	}
-	return Unordered, &UnorderedError{one, other, "neither is an ancestor of the other"}
+	return Unordered, &UnorderedError{
+		One: one, Other: other, Reason: "neither is an ancestor of the other", Diverged: true,
+	}
 }
 
 func isAncestor(ctx context.Context, folder, one, other string) (bool, error) {

@@ -65,6 +65,9 @@ func TestOrder(t *testing.T) {
 			if got != test.want {
 				t.Errorf("got %d, want %d", got, test.want)
 			}
+			if unordered != nil && unordered.Diverged != (test.name == "diverged") {
+				t.Errorf("diverged: %v", unordered.Diverged)
+			}
 		})
 	}
 }

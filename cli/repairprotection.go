@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/runbook"
+	"salve/runbooks/repairprotection"
+)
+
+// repairProtection provides repair-branch-protection.
+func repairProtection() Provider { return protectionProvider{} }
+
+type protectionProvider struct{}
+
+func (protectionProvider) entry() entry {
+	github := &githubFlags{}
+	return &protectionEntry{
+		clusterEntry: &clusterEntry[repairprotection.Inputs]{
+			Definition: protectionDefinition(github), inputs: repairprotection.Defaults(),
+		},
+		github: github,
+	}
+}
+
+func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotection.Inputs] {
+	return Definition[Cluster, repairprotection.Inputs]{
+		Name:     repairprotection.Name,
+		Short:    "Make the protection of branches on GitHub what Prow's configuration says",
+		Example:  "--config config.yaml --job-config jobs --manifests cluster",
+		Defaults: repairprotection.Defaults(),
+		Flags: func(in *repairprotection.Inputs, flags *pflag.FlagSet) {
+			addProtectionFlags(in, flags)
+			github.addFlags(flags)
+		},
+		New: func(cluster Cluster, in repairprotection.Inputs) (runbook.Runbook, error) {
+			world, err := protectionWorld(cluster, github, in)
+			if err != nil {
+				return runbook.Runbook{}, err
+			}
+			return repairprotection.New(world, in)
+		},
+	}
+}
+
+func addProtectionFlags(in *repairprotection.Inputs, flags *pflag.FlagSet) {
+	flags.StringVar(&in.Config, "config", "", "`file` config.yaml of the Prow instance")
+	flags.StringVar(&in.JobConfig, "job-config", "", "`folder` with its jobs, or one file")
+	flags.StringArrayVar(&in.Supplemental, "supplemental", nil, "`folder` with shards of its config.yaml (repeatable)")
+	flags.StringVar(&in.Revision, "revision", "",
+		"`revision` of the configuration: a git commit, a whole number or a time (default: the commit of its folder)")
+	flags.StringVar(&in.BaseConfig, "base-config", "", "`file` config.yaml as it was, to find what Prow once required")
+	flags.StringVar(&in.BaseJobConfig, "base-job-config", "", "`folder` with the jobs as they were")
+	flags.StringVar(&in.Manifests, "manifests", "", "`folder` with what is deployed to Prow's cluster")
+	flags.StringArrayVar(&in.Repos, "repo", nil,
+		"`OWNER/NAME` of a repository (repeatable; default: all that branchprotector visits)")
+	flags.Var(&unprotected{&in.AllowUnprotect}, "allow-unprotect",
+		"`OWNER/NAME=BRANCH=REASON`: the branch may lose its protection (repeatable)")
+	flags.BoolVar(&in.RemoveLeftovers, "remove-leftovers", false,
+		"also take contexts away that Prow once required on branches which it leaves alone now")
+	flags.StringArrayVar(&in.External, "external-context", nil, "`context` that others than Prow report (repeatable)")
+	flags.BoolVar(&in.AppsRestrictions, "enable-apps-restrictions", false, "as branchprotector's flag of this name")
+	flags.IntVar(&in.Sample, "sample", in.Sample, "how many pull requests that wait in vain are asked about at the end")
+	flags.StringVar(&in.RecordNamespace, "record-namespace", in.RecordNamespace,
+		"`namespace` of the ConfigMap that says which configuration was applied last")
+	flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
+}
+
+func protectionWorld(cluster Cluster, github *githubFlags, in repairprotection.Inputs) (
+	world repairprotection.World, err error,
+) {
+	if err := in.Validate(); err != nil {
+		return world, err
+	}
+	world = repairprotection.World{Endpoint: github.endpoint, Reserve: github.reserve, Cluster: cluster.Cluster}
+	if world.GitHub, err = github.open(); err != nil {
+		return world, err
+	}
+	if world.Configuration, err = repairprotection.ReadConfiguration(in); err != nil {
+		return world, err
+	}
+	world.Base, err = repairprotection.ReadBase(in)
+	return world, err
+}
+
+// unprotected is the flag --allow-unprotect: the name of a branch may hold an equals sign no more than a reason does.
+type unprotected struct{ reasons *map[string]string }
+
+// Set adds a branch with its reason.
+func (u *unprotected) Set(text string) error {
+	parts := strings.SplitN(text, "=", 3)
+	if len(parts) < 3 || strings.TrimSpace(parts[2]) == "" {
+		return fmt.Errorf("it must be OWNER/NAME=BRANCH=REASON, with a reason")
+	}
+	if *u.reasons == nil {
+		*u.reasons = map[string]string{}
+	}
+	(*u.reasons)[parts[0]+"="+parts[1]] = parts[2]
+	return nil
+}
+
+func (u *unprotected) String() string {
+	if u.reasons == nil {
+		return ""
+	}
+	var all []string
+	for _, branch := range slices.Sorted(maps.Keys(*u.reasons)) {
+		all = append(all, branch+"="+(*u.reasons)[branch])
+	}
+	return strings.Join(all, ",")
+}
+
+// Type names the kind of flag.
+func (u *unprotected) Type() string { return "branch=reason" }
+
+// protectionEntry is the runbook's, with the way to GitHub.
+type protectionEntry struct {
+	*clusterEntry[repairprotection.Inputs]
+	github *githubFlags
+}
+
+func (o *protectionEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
+	if err := o.github.read(a.lookup); err != nil {
+		return err
+	}
+	return o.clusterEntry.read(a, asked, flags)
+}
+
+func (o *protectionEntry) factory(a *app, asked *request) (factory, error) {
+	return o.discovering(o.clusterEntry.factory(a, asked))
+}
+
+func (o *protectionEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
+	if err := o.github.read(a.lookup); err != nil {
+		return nil, err
+	}
+	return o.discovering(o.clusterEntry.resumed(ctx, a, asked, header))
+}
+
+func (o *protectionEntry) discovering(made factory, err error) (factory, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &protectionFactory{made.(*clusterFactory[repairprotection.Inputs]), o.github}, nil
+}
+
+// protectionFactory looks for the branches that differ before it makes the runbook.
+type protectionFactory struct {
+	*clusterFactory[repairprotection.Inputs]
+	github *githubFlags
+}
+
+// books looks for what differs. Where a run is open on the target it doesn't: that one is resumed with its own inputs.
+func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
+	error) {
+	world, err := protectionWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	target, err := repairprotection.Target(f.github.endpoint)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	limited, cancel := clock.WithTimeout(ctx, f.clock(), f.entry.inputs.Budget.Duration)
+	defer cancel()
+	in := f.entry.inputs
+	if peeked, err := kept.Peek(ctx, target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
+		var found runbook.Finding
+		if in, found = repairprotection.Discover(limited, world, in); found.Answer != runbook.AnswerHolds {
+			return nil, endingOf(f.entry.Name, target, found), context.Cause(ctx)
+		}
+	}
+	book, err := f.make(in)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	return []runbook.Runbook{book}, nil, nil
+}
+
+// endingOf is that of an invocation that found nothing to run for.
+func endingOf(name string, target runbook.Target, found runbook.Finding) []engine.Result {
+	outcome := found.Outcome
+	switch {
+	case found.Answer == runbook.AnswerUnknown:
+		outcome = runbook.Undecided
+	case outcome == "":
+		outcome = runbook.NothingToDo
+	}
+	return []engine.Result{{Runbook: name, Outcome: outcome, Reason: found.Reason, Target: target}}
+}

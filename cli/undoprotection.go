@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/journal"
+	"salve/runbook"
+	"salve/runbooks/repairprotection"
+)
+
+// undoProtection provides undo-branch-protection.
+func undoProtection() Provider { return undoProvider{} }
+
+type undoProvider struct{}
+
+func (undoProvider) entry() entry {
+	way := &undoWay{}
+	return &undoEntry{
+		clusterEntry: &clusterEntry[repairprotection.UndoInputs]{
+			Definition: undoDefinition(way), inputs: repairprotection.UndoDefaults(),
+		},
+		way: way,
+	}
+}
+
+// undoWay leads to a GitHub, and to the journal that holds the run to be undone.
+type undoWay struct {
+	githubFlags
+	kept *journal.Location
+}
+
+func undoDefinition(way *undoWay) Definition[Cluster, repairprotection.UndoInputs] {
+	return Definition[Cluster, repairprotection.UndoInputs]{
+		Name:     repairprotection.UndoName,
+		Short:    "Put the protection of branches back that a run of repair-branch-protection replaced",
+		Example:  "--run 20261123-051009-98d586",
+		Defaults: repairprotection.UndoDefaults(),
+		Flags: func(in *repairprotection.UndoInputs, flags *pflag.FlagSet) {
+			flags.StringVar(&in.Run, "run", "", "`name` of the run that is undone")
+			flags.Var(&unprotected{&in.AllowUnprotect}, "allow-unprotect",
+				"`OWNER/NAME=BRANCH=REASON`: the branch may lose its protection again (repeatable)")
+			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
+			way.addFlags(flags)
+		},
+		New: func(cluster Cluster, in repairprotection.UndoInputs) (runbook.Runbook, error) {
+			world, err := way.world(context.Background(), cluster, in)
+			if err != nil {
+				return runbook.Runbook{}, err
+			}
+			return repairprotection.NewUndo(world, in)
+		},
+	}
+}
+
+// world reads the record of the run, where the journal is known by now.
+func (w *undoWay) world(ctx context.Context, cluster Cluster, in repairprotection.UndoInputs) (
+	world repairprotection.UndoWorld, err error,
+) {
+	world = repairprotection.UndoWorld{Endpoint: w.endpoint, Reserve: w.reserve, Cluster: cluster.Cluster}
+	if world.GitHub, err = w.open(); err != nil || w.kept == nil {
+		return world, err
+	}
+	record, err := loadRecord(ctx, w.kept, in.Run)
+	switch {
+	case err != nil:
+		return world, err
+	case record.Header.Runbook != repairprotection.Name:
+		return world, usage("run %q is of runbook %s, and only one of %s can be undone", in.Run, record.Header.Runbook,
+			repairprotection.Name)
+	}
+	planned, err := inputsOf[repairprotection.Inputs](record.Header)
+	if err != nil {
+		return world, err
+	}
+	if planned.GitHub != w.endpoint {
+		return world, usage("run %q is about GitHub %s, not %s. hint: --github-endpoint, or GITHUB_API_URL", in.Run,
+			planned.GitHub, w.endpoint)
+	}
+	world.Places = len(planned.Branches)
+	world.Previous = func(ctx context.Context, at int) (repairprotection.Previous, bool, error) {
+		return previousOf(ctx, record, at)
+	}
+	return world, nil
+}
+
+// previousOf reads what a run kept of a branch. What it noted that it kept has to be there.
+func previousOf(ctx context.Context, record *journal.Record, at int) (previous repairprotection.Previous, _ bool,
+	_ error) {
+	name := repairprotection.ExportName(at)
+	if _, noted := record.Stored("", name); !noted {
+		return previous, false, nil
+	}
+	raw, err := record.ReadExport(ctx, name)
+	if err == nil {
+		err = json.Unmarshal(raw, &previous)
+	}
+	if err != nil {
+		return previous, false, fmt.Errorf("what run %q kept as %s: %w", record.Run, name, err)
+	}
+	return previous, true, nil
+}
+
+// undoEntry is the runbook's, with the way to GitHub and to the run.
+type undoEntry struct {
+	*clusterEntry[repairprotection.UndoInputs]
+	way *undoWay
+}
+
+func (o *undoEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
+	if err := o.way.githubFlags.read(a.lookup); err != nil {
+		return err
+	}
+	return o.clusterEntry.read(a, asked, flags)
+}
+
+func (o *undoEntry) factory(a *app, asked *request) (factory, error) {
+	return o.looking(o.clusterEntry.factory(a, asked))
+}
+
+func (o *undoEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
+	if err := o.way.githubFlags.read(a.lookup); err != nil {
+		return nil, err
+	}
+	return o.looking(o.clusterEntry.resumed(ctx, a, asked, header))
+}
+
+func (o *undoEntry) looking(made factory, err error) (factory, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &undoFactory{made.(*clusterFactory[repairprotection.UndoInputs]), o.way}, nil
+}
+
+// undoFactory looks for the branches that are still as the run wrote them before it makes the runbook.
+type undoFactory struct {
+	*clusterFactory[repairprotection.UndoInputs]
+	way *undoWay
+}
+
+func (f *undoFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
+	f.way.kept = kept
+	world, err := f.way.world(ctx, Cluster{Cluster: f.reached}, f.entry.inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := repairprotection.Target(f.way.endpoint)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	limited, cancel := clock.WithTimeout(ctx, f.clock(), f.entry.inputs.Budget.Duration)
+	defer cancel()
+	in := f.entry.inputs
+	if peeked, err := kept.Peek(ctx, target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
+		var found runbook.Finding
+		if in, found = repairprotection.DiscoverUndo(limited, world, in); found.Answer != runbook.AnswerHolds {
+			return nil, endingOf(f.entry.Name, target, found), context.Cause(ctx)
+		}
+	}
+	book, err := f.make(in)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	return []runbook.Runbook{book}, nil, nil
+}
+
+func (f *undoFactory) again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook,
+	error) {
+	f.way.kept = kept
+	return f.clusterFactory.again(ctx, kept, header)
+}
+
+// newUndo is the short form of run undo-branch-protection; nil where the program does not have that.
+func newUndo(a *app) *cobra.Command {
+	for _, definition := range a.entries() {
+		if undo, found := definition.(*undoEntry); found {
+			return undo.command(a)
+		}
+	}
+	return nil
+}
+
+func (o *undoEntry) command(a *app) *cobra.Command {
+	asked := &request{}
+	command := &cobra.Command{
+		Use:   "undo RUN",
+		Short: "Undo a run of repair-branch-protection",
+		Long: `Put the protection of branches back that a run of repair-branch-protection replaced.
+Only branches that are still as that run wrote them are put back; others are named.
+
+It is a run of ` + repairprotection.UndoName + `, with guards, a record and checks of its own.`,
+		Example: `  # Show what would be put back; changes nothing
+  salve undo 20261123-051009-98d586 --dry-run
+  # Put it back
+  salve undo 20261123-051009-98d586`,
+		Args: aRun(),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			o.inputs.Run = arguments[0]
+			if err := o.read(a, asked, command.Flags()); err != nil {
+				return err
+			}
+			if err := asked.read(a, command.Flags()); err != nil {
+				return err
+			}
+			if asked.dryRun {
+				return a.perform(command, o, asked, plan)
+			}
+			return a.perform(command, o, asked, act)
+		},
+	}
+	groupFlags(command)
+	a.addFlags(command, act, o, asked)
+	_ = command.Flags().MarkHidden("run") // the flag is there: it is the argument here
+	return command
+}

@@ -1,0 +1,268 @@
+package repairprotection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"salve/internal/pipeline/revision"
+	"salve/runbook"
+	"salve/runbooks/repairprotection/branches"
+	"salve/runbooks/repairprotection/protector"
+)
+
+// onCluster makes a guard that decides by what Prow's cluster says. It is asked again before each change, and whenever
+// the run is resumed.
+func onCluster[T any](
+	r *repair, name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
+) runbook.Guard {
+	guard := runbook.Ask(name, question, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
+	guard.OnResume = true
+	return r.onceBegun(guard)
+}
+
+// onceBegun: what would put a run off has interrupted one that has begun, and whoever started it must not take that for
+// the end of it.
+func (r *repair) onceBegun(guard runbook.Guard) runbook.Guard {
+	evaluate := guard.Evaluate
+	guard.Evaluate = func(ctx context.Context, run runbook.Run) runbook.Finding {
+		finding := evaluate(ctx, run)
+		first := run.Step(r.first)
+		if finding.Outcome == runbook.Deferred && (first.Done || first.Attempts > 0) {
+			return finding.WithOutcome(runbook.Failed)
+		}
+		return finding
+	}
+	return guard
+}
+
+// onBranches makes a guard that decides by all branches of the run.
+func (r *repair) onBranches(name, question string, decide func([]branches.State) runbook.Finding) runbook.Guard {
+	return runbook.Ask(name, question, r.read, decide)
+}
+
+func (r *repair) noProtectorRunning() runbook.Guard {
+	return onCluster(r, "no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Active,
+		noProtectorRunning)
+}
+
+func noProtectorRunning(active []string) runbook.Finding {
+	if len(active) > 0 {
+		return runbook.No("in progress: %s; what it writes and what this run writes would overtake each other",
+			strings.Join(some(active), ", ")).WithOutcome(runbook.Deferred)
+	}
+	return runbook.Yes("none is in progress")
+}
+
+func (r *repair) protectorAgrees() runbook.Guard {
+	return onCluster(r, "protector-agrees", "is the branchprotector that is deployed the one that the manifests say?",
+		r.cluster.Images, func(seen protector.Images) runbook.Finding {
+			return protectorAgrees(seen).WithEvidence(runbook.NewEvidence("CronJobs of branchprotector", "", seen.Seen,
+				map[string]any{"deployed": seen.Deployed, "declared": seen.Declared}))
+		})
+}
+
+// protectorAgrees: where the cluster has another image than the manifests say, the next deployment undoes an edit by
+// hand, and the next run of that protector undoes this one.
+func protectorAgrees(seen protector.Images) runbook.Finding {
+	if seen.Unread {
+		return runbook.Unknownf("no manifests were named, and the cluster alone doesn't tell what the next deployment " +
+			"brings. hint: --manifests DIR")
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen.Deployed)) {
+		declared, found := seen.Declared[name]
+		switch image := seen.Deployed[name]; {
+		case !found:
+			return runbook.Unknownf("%s runs %s, and no manifest declares it", name, image)
+		case declared != image:
+			return runbook.No("%s runs %s, and its manifest says %s: the next deployment puts that one back", name, image,
+				declared).WithOutcome(runbook.NeedsAttention)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(seen.Declared)) {
+		if _, found := seen.Deployed[name]; !found {
+			return runbook.No("%s with %s is declared and not deployed: the next deployment brings it", name,
+				seen.Declared[name]).WithOutcome(runbook.NeedsAttention)
+		}
+	}
+	if len(seen.Deployed) == 0 {
+		return runbook.Yes("none is deployed as a CronJob, and none is declared")
+	}
+	return runbook.Yes("deployed as declared: %d", len(seen.Deployed))
+}
+
+// standing is how the run's configuration stands to the one that was applied last.
+type standing struct {
+	ours    protector.Applied
+	applied *protector.Applied
+	order   revision.Order
+	// unordered is why there is no order; nil when there is one.
+	unordered *revision.UnorderedError
+}
+
+func (r *repair) configurationNotOlder() runbook.Guard {
+	source := fmt.Sprintf("ConfigMap %s/%s", r.in.RecordNamespace, protector.RecordName)
+	return onCluster(r, "configuration-not-older", "is the configuration not older than the one that was applied last?",
+		r.standing, func(seen standing) runbook.Finding {
+			finding := configurationNotOlder(seen)
+			if seen.applied == nil {
+				return finding
+			}
+			return finding.WithEvidence(runbook.NewEvidence(source, "", r.cluster.Cluster.Clock.Now(),
+				map[string]string{"revision": seen.applied.Revision, "digest": seen.applied.Digest}))
+		})
+}
+
+func (r *repair) applied() protector.Applied {
+	return protector.Applied{Host: r.host, Revision: r.in.Revision, Digest: r.in.Digest}
+}
+
+func (r *repair) standing(ctx context.Context) (standing, error) {
+	applied, err := r.cluster.LastApplied(ctx)
+	seen := standing{ours: r.applied(), applied: applied}
+	if err != nil || applied == nil {
+		return seen, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	defer cancel()
+	seen.order, err = revision.Compare(ctx, filepath.Dir(r.in.Config), r.in.Revision, applied.Revision)
+	if errors.As(err, &seen.unordered) {
+		err = nil
+	}
+	return seen, err
+}
+
+func configurationNotOlder(seen standing) runbook.Finding {
+	if seen.applied == nil {
+		return runbook.Yes("no configuration was recorded as applied before")
+	}
+	theirs := fmt.Sprintf("revision %s, applied at %s by run %s", seen.applied.Revision, seen.applied.Time,
+		seen.applied.Run)
+	switch {
+	case seen.applied.Host != seen.ours.Host:
+		return runbook.No("the record is about GitHub %s, and the run about %s. hint: --record-namespace",
+			seen.applied.Host, seen.ours.Host).WithOutcome(runbook.NeedsAttention)
+	case seen.unordered != nil && seen.unordered.Diverged:
+		return runbook.No("revision %s is not a successor of %s", seen.ours.Revision, theirs).
+			WithOutcome(runbook.NeedsAttention)
+	case seen.unordered != nil:
+		return runbook.Unknown(seen.unordered)
+	case seen.order == revision.Older:
+		return runbook.No("revision %s is older than %s", seen.ours.Revision, theirs).WithOutcome(runbook.NeedsAttention)
+	case seen.order == revision.Same && seen.applied.Digest != seen.ours.Digest:
+		return runbook.Unknownf("the files are others than those of %s: which are older can't be told. "+
+			"hint: name the same files, or a revision of its own by --revision", theirs)
+	case seen.order == revision.Same:
+		return runbook.Yes("it is %s", theirs)
+	}
+	return runbook.Yes("revision %s is newer than %s", seen.ours.Revision, theirs)
+}
+
+// summary comes first of what is about the branches, for what an operator has to hear first. It stops nothing.
+func (r *repair) summary() runbook.Guard {
+	return r.onBranches("summary", "what differs, and who may have written it?",
+		func(states []branches.State) runbook.Finding {
+			return summary(r.in, states).WithEvidence(runbook.NewEvidence("protection of branches", "",
+				r.cluster.Cluster.Clock.Now(), digests(states)))
+		})
+}
+
+// digests stand for what was read, in one line of a journal.
+func digests(states []branches.State) []string {
+	var all []string
+	for _, state := range states {
+		all = append(all, fmt.Sprintf("%s %s %s", state.Branch, state.LiveDigest(), state.WantDigest()))
+	}
+	return all
+}
+
+func summary(in Inputs, states []branches.State) runbook.Finding {
+	var right, old []string
+	for _, state := range states {
+		switch {
+		case state.Right():
+			right = append(right, state.Branch.String())
+		case state.Fingerprint:
+			old = append(old, state.Branch.String())
+		}
+	}
+	said := in.found()
+	if len(right) > 0 {
+		said += fmt.Sprintf(". Right by now: %d", len(right))
+	}
+	if len(old) > 0 {
+		said += fmt.Sprintf(". Fingerprint of a branchprotector from before February 2019, which requires the contexts of "+
+			"conditional jobs, on %d of them: %s", len(old), strings.Join(some(old), ", "))
+	}
+	return runbook.Yes("%s", said)
+}
+
+func (r *repair) protectionDiffers() runbook.Guard {
+	return r.onBranches("protection-differs", "does the protection of a branch differ from the configuration?",
+		protectionDiffers)
+}
+
+func protectionDiffers(states []branches.State) runbook.Finding {
+	differ := 0
+	for _, state := range states {
+		if !state.Right() {
+			differ++
+		}
+	}
+	if differ == 0 {
+		return runbook.No("all %d branches are as the configuration says", len(states)).NotOverridable()
+	}
+	return runbook.Yes("it differs: %d of %d", differ, len(states))
+}
+
+func (r *repair) noBranchUnprotected() runbook.Guard {
+	return r.onBranches("no-branch-unprotected", "does no branch lose its protection without a reason?",
+		func(states []branches.State) runbook.Finding { return noBranchUnprotected(r.in.AllowUnprotect, states) })
+}
+
+func noBranchUnprotected(allowed map[string]string, states []branches.State) runbook.Finding {
+	var without []string
+	for _, state := range states {
+		if state.Live.Protected && !state.Protected && allowed[state.Branch.String()] == "" {
+			without = append(without, state.Branch.String())
+		}
+	}
+	if len(without) > 0 {
+		return runbook.No("the configuration takes the protection of %s away (protect: false). "+
+			"hint: --allow-unprotect %s=REASON", strings.Join(some(without), ", "), without[0]).
+			WithOutcome(runbook.NeedsAttention).NotOverridable()
+	}
+	return runbook.Yes("none loses it without a reason")
+}
+
+func (r *repair) contextsReported() runbook.Guard {
+	read := func(ctx context.Context, run runbook.Run) ([]branches.Demand, error) {
+		states, err := r.read(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		return r.branches.Demands(ctx, states)
+	}
+	return runbook.Ask("contexts-reported", "does somebody report each context that becomes required?", read,
+		contextsReported)
+}
+
+// contextsReported: a context that becomes required and that nothing reports holds up every pull request of its branch.
+func contextsReported(demands []branches.Demand) runbook.Finding {
+	var silent []string
+	for _, demand := range demands {
+		if demand.By == "" {
+			silent = append(silent, demand.String())
+		}
+	}
+	if len(silent) > 0 {
+		return runbook.No("would be required and is not reported: %s. hint: mend the configuration, or "+
+			"--external-context NAME", strings.Join(some(silent), "; ")).
+			WithOutcome(runbook.NeedsAttention).NotOverridable()
+	}
+	return runbook.Yes("contexts that become required, all of them reported: %d", len(demands))
+}
