@@ -157,7 +157,11 @@ func TestAlarmNamesTheOldestFirst(t *testing.T) {
 			}
 			return nil
 		}
-		err := watching(t, s, func(*spoken) { time.Sleep(time.Minute) })
+		err := watching(t, s, func(seen *spoken) {
+			if time.Sleep(time.Minute); seen.err == nil || seen.count("can't start: Secret ") != 8 {
+				t.Errorf("no end after %q", seen.lines)
+			}
+		})
 		var alarm *Error
 		if !errors.As(err, &alarm) || len(alarm.Pods) != 8 || asking != 16 {
 			t.Fatalf("it ended with %v after %d questions", err, asking)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
@@ -243,4 +244,17 @@ func TestNotesThatAreLostAreUnknown(t *testing.T) {
 	if _, _, err := (&Search{}).RecordedPods(run); !errors.Is(err, lost) {
 		t.Errorf("the pods: %v", err)
 	}
+}
+
+// TestVisitThatFailsEndsTheList with its error.
+func TestVisitThatFailsEndsTheList(t *testing.T) {
+	onAPI(t, func(t *testing.T, a *api, s *Search) {
+		a.pod("home", "a")
+		a.pod("home", "b")
+		full, visits := errors.New("full"), 0
+		_, err := s.EachPod(t.Context(), kube.Scope{}, func() {}, func(*corev1.Pod) error { visits++; return full })
+		if !errors.Is(err, full) || visits != 1 {
+			t.Errorf("%v after %d visits", err, visits)
+		}
+	})
 }
