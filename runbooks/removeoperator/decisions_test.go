@@ -92,16 +92,16 @@ func TestWhatEachStepIsGuardedBy(t *testing.T) {
 // acts.
 func TestNothingIsDecidedOfWhatCanNotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		book, lost := blindRemoval(t), errors.New("not readable")
-		run := &runbooktest.Run{Lost: map[string]error{"bundle": lost, "started": lost, "conversions": lost, "sizes": lost}}
+		book, lost, begun := blindRemoval(t), errors.New("not readable"), errors.New("what was begun is not readable")
+		run := &runbooktest.Run{Lost: map[string]error{"bundle": lost, "started": begun, "conversions": lost, "sizes": lost}}
 		guards := slices.Concat(book.Guards, book.Checks)
 		for _, step := range book.Steps {
 			guards = append(guards, step.Preconditions...)
 			if seen := step.Observe(t.Context(), run); seen.Err == nil {
 				t.Errorf("step %s: %+v", step.Name, seen)
 			}
-			if err := step.Apply(t.Context(), run); err == nil {
-				t.Errorf("step %s acts", step.Name)
+			if err := step.Apply(t.Context(), run); err == nil || step.Irreversible && !errors.Is(err, begun) {
+				t.Errorf("step %s acts: %v", step.Name, err)
 			}
 		}
 		for _, guard := range guards {

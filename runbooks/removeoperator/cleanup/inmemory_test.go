@@ -37,6 +37,7 @@ type inMemory struct {
 	objects map[string]map[string]any // by their path
 	asked   []string
 	patches map[string]string // by their path
+	watches []*io.PipeWriter
 }
 
 // served are the resources that there are, by the path of their group and version.
@@ -196,6 +197,7 @@ func (m *inMemory) RoundTrip(request *http.Request) (*http.Response, error) {
 	path := request.URL.Path
 	if request.URL.Query().Get("watch") != "" {
 		reader, writer := io.Pipe()
+		m.watches = append(m.watches, writer)
 		context.AfterFunc(request.Context(), func() { _ = writer.CloseWithError(context.Cause(request.Context())) })
 		response := answer(http.StatusOK, nil)
 		response.Body = reader
