@@ -53,7 +53,8 @@ func namesOf(guards []runbook.Guard) (names []string) {
 // TestWhatEachStepIsGuardedBy: nothing is removed while the operator is alive, and without its bundle.
 func TestWhatEachStepIsGuardedBy(t *testing.T) {
 	book := blindRemoval(t)
-	first, kept := []string{"something-left", "namespace-expendable", "cascade-contained"}, []string{"bundle-kept", "operator-gone"}
+	first, kept := []string{"something-left", "namespace-expendable", "cascade-contained"},
+		[]string{"bundle-kept", "operator-gone"}
 	want := []struct {
 		name                  string
 		guards, preconditions []string
@@ -118,7 +119,8 @@ func TestWhatGuardsDecide(t *testing.T) {
 	namespace := func(deleting bool, journal ...string) *cleanup.Reading {
 		return &cleanup.Reading{Namespace: &cleanup.Namespace{Deleting: deleting, Journal: journal}}
 	}
-	alive, along := cleanup.Liveness{Pods: []string{"op/a (Running)"}}, cleanup.Cascade{Count: 1, Names: []string{"Pod team/a"}}
+	alive, along := cleanup.Liveness{Pods: []string{"op/a (Running)"}},
+		cleanup.Cascade{Count: 1, Names: []string{"Pod team/a"}}
 	foreign := backupState{foreign: &cleanup.ForeignError{What: "CRD a", By: "the bundle"}}
 	for rule, row := range map[string]struct {
 		found   runbook.Finding

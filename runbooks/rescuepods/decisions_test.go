@@ -64,7 +64,8 @@ func TestWhatEachStepIsGuardedBy(t *testing.T) {
 	if got := namesOf(book.Guards); !slices.Equal(got, append([]string{"summary"}, before...)) {
 		t.Errorf("guards %q", got)
 	}
-	if got := namesOf(book.Checks); !slices.Equal(got, []string{"recorded-gone", "running-untouched", "jobs-accounted-for"}) {
+	if got := namesOf(book.Checks); !slices.Equal(got, []string{"recorded-gone", "running-untouched",
+		"jobs-accounted-for"}) {
 		t.Errorf("checks %q", got)
 	}
 }
@@ -163,32 +164,39 @@ func TestWhatGuardsDecide(t *testing.T) {
 		locked  bool
 		says    string
 	}{
-		"a record of others": {record{found: true, foreign: foreign}.kept(), runbook.AnswerDoesNotHold, runbook.NeedsAttention, true, "not asked to touch"},
-		"no record":          {record{}.kept(), runbook.AnswerUnknown, "", false, "no record of pods"},
-		"a record":           {record{found: true, pods: 3}.kept(), runbook.AnswerHolds, "", false, "read back: 3"},
-		"pods that are left": {recordedGone(stranded.Status{Stranded: []stranded.Pod{{}}}), runbook.AnswerDoesNotHold, "", false, "still stranded"},
-		"no pod is left":     {recordedGone(stranded.Status{}), runbook.AnswerHolds, "", false, "gone: 0"},
-		"a pod was touched":  {runningUntouched(touched, 1), runbook.AnswerDoesNotHold, "", false, "has started"},
-		"none was touched":   {runningUntouched(stranded.Status{}, 1), runbook.AnswerHolds, "", false, "elsewhere: 1"},
-		"a job waits":        {in.jobsAccountedFor(stranded.Replacement{Waiting: []string{"a"}}), runbook.AnswerDoesNotHold, "", false, "job a"},
-		"no job waits":       {in.jobsAccountedFor(stranded.Replacement{}), runbook.AnswerHolds, "", false, "jobs with new pods: 0"},
+		"a record of others": {record{found: true, foreign: foreign}.kept(), runbook.AnswerDoesNotHold,
+			runbook.NeedsAttention, true, "not asked to touch"},
+		"no record": {record{}.kept(), runbook.AnswerUnknown, "", false, "no record of pods"},
+		"a record":  {record{found: true, pods: 3}.kept(), runbook.AnswerHolds, "", false, "read back: 3"},
+		"pods that are left": {recordedGone(stranded.Status{Stranded: []stranded.Pod{{}}}), runbook.AnswerDoesNotHold,
+			"", false, "still stranded"},
+		"no pod is left":    {recordedGone(stranded.Status{}), runbook.AnswerHolds, "", false, "gone: 0"},
+		"a pod was touched": {runningUntouched(touched, 1), runbook.AnswerDoesNotHold, "", false, "has started"},
+		"none was touched":  {runningUntouched(stranded.Status{}, 1), runbook.AnswerHolds, "", false, "elsewhere: 1"},
+		"a job waits": {in.jobsAccountedFor(stranded.Replacement{Waiting: []string{"a"}}),
+			runbook.AnswerDoesNotHold, "", false, "job a"},
+		"no job waits": {in.jobsAccountedFor(stranded.Replacement{}), runbook.AnswerHolds,
+			"", false, "jobs with new pods: 0"},
 		"a namespace is missing": {in.namespacesExist("there is no namespace"), runbook.AnswerDoesNotHold,
 			runbook.NeedsAttention, false, "there is no"},
 		"the namespaces are there": {in.namespacesExist(""), runbook.AnswerHolds, "", false, "there: home"},
-		"pods elsewhere":           {in.podsElsewhere(pods{Reading: two}), runbook.AnswerHolds, "", false, "outside of home: 2"},
+		"pods elsewhere": {in.podsElsewhere(pods{Reading: two}), runbook.AnswerHolds,
+			"", false, "outside of home: 2"},
 		"no pod, and jobs that run": {in.podsElsewhere(pods{none, stranded.Others{RunningJobs: 1}}), runbook.AnswerUnknown,
 			"", false, "1 jobs say"},
 		"no pod, and others that live": {in.podsElsewhere(pods{none, stranded.Others{LivePods: 1}}), runbook.AnswerUnknown,
 			"", false, "there are 1 without it"},
-		"no pod":      {in.podsElsewhere(pods{Reading: none}), runbook.AnswerDoesNotHold, "", true, "none; inside: 0"},
-		"one unseen":  {in.cannotStart(&stranded.Reading{Blind: foreign, Stranded: two.Stranded}), runbook.AnswerUnknown, "", true, ""},
+		"no pod": {in.podsElsewhere(pods{Reading: none}), runbook.AnswerDoesNotHold, "", true, "none; inside: 0"},
+		"one unseen": {in.cannotStart(&stranded.Reading{Blind: foreign, Stranded: two.Stranded}),
+			runbook.AnswerUnknown, "", true, ""},
 		"none lacks":  {in.cannotStart(none), runbook.AnswerDoesNotHold, "", true, "none lacks"},
 		"some lack":   {in.cannotStart(two), runbook.AnswerHolds, "", false, "stranded for lack"},
 		"none to age": {in.sourceStopped(none), runbook.AnswerHolds, "", false, "no pod is left"},
 		"one is new": {in.sourceStopped(aged(59 * time.Second)), runbook.AnswerDoesNotHold, runbook.Deferred, false,
 			"is 59s old, less than 1m0s"},
-		"all are old":  {in.sourceStopped(aged(time.Minute)), runbook.AnswerHolds, "", false, "is 1m0s old"},
-		"too many":     {in.withinMax(two), runbook.AnswerDoesNotHold, runbook.NeedsAttention, true, "stranded: 2; --max is 1"},
+		"all are old": {in.sourceStopped(aged(time.Minute)), runbook.AnswerHolds, "", false, "is 1m0s old"},
+		"too many": {in.withinMax(two), runbook.AnswerDoesNotHold,
+			runbook.NeedsAttention, true, "stranded: 2; --max is 1"},
 		"as few as it": {in.withinMax(aged(0)), runbook.AnswerHolds, "", false, "stranded: 1; --max is 1"},
 	} {
 		got := row.found

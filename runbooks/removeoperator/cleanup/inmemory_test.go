@@ -133,8 +133,10 @@ func (m *inMemory) fill() {
 		map[string]any{"webhooks": []any{into}})
 	m.put("/apis/admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "", "part",
 		map[string]any{"webhooks": []any{elsewhere, into, into}})
-	m.put("/apis/apiregistration.k8s.io/v1", "APIService", "", "v1.stats.example.io", map[string]any{"spec": map[string]any{
-		"group": "stats.example.io", "service": map[string]any{"namespace": "op", "name": "s"}}})
+	m.put("/apis/apiregistration.k8s.io/v1", "APIService", "", "v1.stats.example.io", map[string]any{
+		"spec": map[string]any{
+			"group": "stats.example.io", "service": map[string]any{"namespace": "op", "name": "s"}},
+	})
 	m.put("/api/v1", "Namespace", "", "op", nil)
 	m.put("/api/v1", "ConfigMap", "op", "config", nil)
 	m.put("/apis/batch/v1", "CronJob", "op", "nightly", nil)
@@ -292,7 +294,8 @@ func (m *inMemory) list(request *http.Request, version, kind string) *http.Respo
 			}
 		}
 		folder := path[:strings.LastIndex(path, "/")]
-		if strings.HasPrefix(path, version+namespace) && strings.HasSuffix(folder, "/"+plural(kind)) && selected.Matches(its) {
+		if strings.HasPrefix(path, version+namespace) && strings.HasSuffix(folder, "/"+plural(kind)) &&
+			selected.Matches(its) {
 			items = append(items, asAsked(request, object))
 		}
 	}

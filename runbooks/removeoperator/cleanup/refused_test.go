@@ -171,7 +171,7 @@ func TestEachRequestThatIsDeniedIsAnError(t *testing.T) {
 				}
 				act.doing(t, &runbooktest.Run{}, func(w *world) {
 					w.m.refuse = func(request *http.Request) bool { return named(request) == one }
-				}, func(w *world, err error) {
+				}, func(_ *world, err error) {
 					var panicked *apierr.PanicError
 					if err == nil || apierr.ClassOf(err) == apierr.Missing || errors.As(err, &panicked) {
 						t.Errorf("%s was denied, and it ended with %v", one, err)
@@ -182,7 +182,8 @@ func TestEachRequestThatIsDeniedIsAnError(t *testing.T) {
 	}
 }
 
-// passedOver are parts of discovery: one half of it is nothing to client-go, and of what is left no other group is asked.
+// passedOver are parts of discovery: one half of it is nothing to client-go, and of what is left no other
+// group is asked.
 func passedOver(act, request string) bool {
 	path := request[strings.LastIndex(request, " ")+1:]
 	_, group := served()[path]
@@ -213,7 +214,7 @@ func (u *unreliable) Recall(name string, into any) (bool, error) {
 	return found, errors.Join(u.call(), err)
 }
 
-func (u *unreliable) ReadBack(ctx context.Context, name string, into any) (bool, error) {
+func (u *unreliable) ReadBack(_ context.Context, name string, into any) (bool, error) {
 	found, err := u.Run.Recall(name, into)
 	return found, errors.Join(u.call(), err)
 }

@@ -226,7 +226,8 @@ func said(code int, object any) *http.Response {
 		panic(err)
 	}
 	return &http.Response{
-		StatusCode: code, Status: fmt.Sprint(code), Proto: "HTTP/2.0", ProtoMajor: 2, Body: io.NopCloser(bytes.NewReader(raw)),
+		StatusCode: code, Status: fmt.Sprint(code), Proto: "HTTP/2.0", ProtoMajor: 2,
+		Body:   io.NopCloser(bytes.NewReader(raw)),
 		Header: http.Header{"Content-Type": {"application/json"}, "Date": {time.Now().UTC().Format(http.TimeFormat)}},
 	}
 }
@@ -244,10 +245,10 @@ func status(code int32, reason metav1.StatusReason) metav1.Status {
 
 func denied() *http.Response { return refusal(http.StatusForbidden, metav1.StatusReasonForbidden) }
 
-// deny refuses, for good, what is asked of a path that ends so.
-func (a *api) deny(method, suffix string) {
+// deny refuses, for good, to read what is asked of a path that ends so.
+func (a *api) deny(suffix string) {
 	a.answer = func(request *http.Request) *http.Response {
-		if request.Method == method && strings.HasSuffix(request.URL.Path, suffix) {
+		if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, suffix) {
 			return denied()
 		}
 		return nil

@@ -31,8 +31,8 @@ func refuseDeletion(code int32, reason metav1.StatusReason) func(*http.Request) 
 	}
 }
 
-// TestDeletionThatIsRefused: what became of the pod is asked for, and what can't be told is an error. Requests are those
-// to delete it.
+// TestDeletionThatIsRefused: what became of the pod is asked for, and what can't be told is an error. Requests
+// are those to delete it.
 func TestDeletionThatIsRefused(t *testing.T) {
 	always := func(Pod) bool { return true }
 	conflict := refuseDeletion(http.StatusConflict, metav1.StatusReasonConflict)
@@ -49,7 +49,7 @@ func TestDeletionThatIsRefused(t *testing.T) {
 				return refuseDeletion(http.StatusForbidden, metav1.StatusReasonForbidden)
 			}, want: apierr.Denied, says: "deleting pod away/a", requests: 1},
 		{rule: "a pod that changed and can't be read is not gone",
-			answer: func(a *api) func(*http.Request) *http.Response {
+			answer: func(*api) func(*http.Request) *http.Response {
 				return func(request *http.Request) *http.Response {
 					if response := conflict(request); response != nil {
 						return response
@@ -137,7 +137,8 @@ func TestPodThatIsGoneIsAskedForOnce(t *testing.T) {
 				t.Errorf("gone %v, no longer selected %v: %v", gone, unselected, err)
 			}
 		}
-		if a, b := a.requests("GET /api/v1/namespaces/away/pods/a"), a.requests("GET /api/v1/namespaces/away/pods/b"); a != 1 || b != 3 {
+		const path = "GET /api/v1/namespaces/away/pods/"
+		if a, b := a.requests(path+"a"), a.requests(path+"b"); a != 1 || b != 3 {
 			t.Errorf("%d and %d requests", a, b)
 		}
 		a.pods[0].Labels = map[string]string{"app": "web"}

@@ -33,13 +33,13 @@ func TestWhyAPodIsLeftAlone(t *testing.T) {
 			yes := true
 			pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r", Controller: &yes}}
 		}, why: "ReplicaSet r would make it here again"},
-		"it has what it needs": {edit: func(a *api, pod *corev1.Pod) { a.objects["away/secrets/a"] = true },
+		"it has what it needs": {edit: func(a *api, _ *corev1.Pod) { a.objects["away/secrets/a"] = true },
 			why: "waits for nothing that is in home"},
-		"it can't be seen": {edit: func(a *api, pod *corev1.Pod) { a.deny("GET", "/secrets/a") },
+		"it can't be seen": {edit: func(a *api, _ *corev1.Pod) { a.deny("/secrets/a") },
 			why: "it can't be seen what it waits for", blind: true},
-		"it can't be seen at home": {edit: func(a *api, pod *corev1.Pod) { a.deny("GET", "/home/secrets/a") },
+		"it can't be seen at home": {edit: func(a *api, _ *corev1.Pod) { a.deny("/home/secrets/a") },
 			why: "it can't be seen what it waits for", blind: true},
-		"it can't be seen where it is": {edit: func(a *api, pod *corev1.Pod) { a.deny("GET", "/away/secrets/a") },
+		"it can't be seen where it is": {edit: func(a *api, _ *corev1.Pod) { a.deny("/away/secrets/a") },
 			why: "it can't be seen what it waits for", blind: true},
 	} {
 		t.Run(rule, func(t *testing.T) {

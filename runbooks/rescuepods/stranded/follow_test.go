@@ -110,7 +110,8 @@ func TestPastThatIsNotKeptIsListedAnew(t *testing.T) {
 			a.gone("a")
 			a.watches[0].send("ERROR", status(http.StatusGone, metav1.StatusReasonExpired))
 			time.Sleep(time.Second)
-			want := []string{"2 live pods where they belong, 0 wait elsewhere", "1 live pods where they belong, 0 wait elsewhere"}
+			want := []string{"2 live pods where they belong, 0 wait elsewhere",
+				"1 live pods where they belong, 0 wait elsewhere"}
 			if !slices.Equal(seen.lines, want) || len(a.watches) != 2 || !a.watches[0].closed {
 				t.Errorf("%q, %d watches, the first closed %v", seen.lines, len(a.watches), a.watches[0].closed)
 			}

@@ -64,13 +64,15 @@ func TestRecordIsWholeOrAnError(t *testing.T) {
 		want error
 		says string
 	}{
-		"all is kept":                            {run: &faulty{}},
-		"an export is refused":                   {run: &faulty{export: pieceNote(0)}, want: errFull},
-		"an export can't be read back":           {run: &faulty{Run: runbooktest.Run{Lost: map[string]error{pieceNote(0): lost}}}, want: lost},
-		"an export is not what was written":      {run: &faulty{altered: pieceNote(0)}, says: "is not what was written"},
-		"a piece of the record is refused":       {run: &faulty{note: pieceNote(0)}, want: errFull},
-		"the record's end is refused":            {run: &faulty{note: recordNote}, want: errFull},
-		"a piece of the record is not read back": {run: &faulty{forgotten: pieceNote(0)}, says: "0 pods were read back from the record, 2 were written"},
+		"all is kept":          {run: &faulty{}},
+		"an export is refused": {run: &faulty{export: pieceNote(0)}, want: errFull},
+		"an export can't be read back": {want: lost,
+			run: &faulty{Run: runbooktest.Run{Lost: map[string]error{pieceNote(0): lost}}}},
+		"an export is not what was written": {run: &faulty{altered: pieceNote(0)}, says: "is not what was written"},
+		"a piece of the record is refused":  {run: &faulty{note: pieceNote(0)}, want: errFull},
+		"the record's end is refused":       {run: &faulty{note: recordNote}, want: errFull},
+		"a piece of the record is not read back": {run: &faulty{forgotten: pieceNote(0)},
+			says: "0 pods were read back from the record, 2 were written"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			onAPI(t, func(t *testing.T, a *api, s *Search) {
@@ -103,7 +105,8 @@ func TestRecordedSaysWhatTheJournalHolds(t *testing.T) {
 	if seen := Recorded(t.Context(), run); seen.State != runbook.StateDone {
 		t.Errorf("%+v", seen)
 	}
-	if _, found, err := (&Search{Selector: "app=web"}).RecordedPods(run); !found || apierr.ClassOf(err) != apierr.Terminal {
+	s := &Search{Selector: "app=web"}
+	if _, found, err := s.RecordedPods(run); !found || apierr.ClassOf(err) != apierr.Terminal {
 		t.Errorf("a record without its piece: %v, %v", found, err)
 	}
 }

@@ -37,7 +37,8 @@ func TestJobsAreAccountedFor(t *testing.T) {
 			t.Errorf("%q", run.Warnings())
 		}
 		after, err := s.ReplacementOf(t.Context(), run, jobKind(), gone)
-		if err != nil || len(after.Waiting) != 0 || after.String() != "jobs with new pods: 1, complete: 1, to be started again: 3" {
+		if err != nil || len(after.Waiting) != 0 ||
+			after.String() != "jobs with new pods: 1, complete: 1, to be started again: 3" {
 			t.Errorf("%v, %v", after, err)
 		}
 		if after, err := s.ReplacementOf(t.Context(), &runbooktest.Run{}, jobKind(), gone); err != nil ||
@@ -79,7 +80,7 @@ func TestNoJobIsAskedForWithoutNeed(t *testing.T) {
 
 // TestJobsOfAnotherClusterAreNone: where the kind is not served there is no such job.
 func TestJobsOfAnotherClusterAreNone(t *testing.T) {
-	onAPI(t, func(t *testing.T, a *api, s *Search) {
+	onAPI(t, func(t *testing.T, _ *api, s *Search) {
 		gone := []Pod{{Name: "a", Labels: map[string]string{"job": "a"}}}
 		after, err := s.ReplacementOf(t.Context(), &runbooktest.Run{}, jobKind(), gone)
 		if err != nil || !slices.Equal(after.StartAgain["there is no such job"], []string{"a"}) {
@@ -93,7 +94,7 @@ func TestReplacementIsKeptOrAnError(t *testing.T) {
 	for rule, run := range map[string]*faulty{
 		"the warning is refused": {warn: "to be started again"}, "the note is refused": {note: replacementNote},
 	} {
-		onAPI(t, func(t *testing.T, a *api, s *Search) {
+		onAPI(t, func(t *testing.T, _ *api, s *Search) {
 			err := s.AwaitReplacement(t.Context(), run, jobKind(), []Pod{{Name: "a"}}, time.Minute)
 			if !errors.Is(err, errFull) {
 				t.Errorf("%s: %v", rule, err)
@@ -106,7 +107,7 @@ func TestReplacementIsKeptOrAnError(t *testing.T) {
 func TestJobThatCanNotBeReadInTheEndIsAnError(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {
 		a.jobs = []any{aJob("a", "")}
-		time.AfterFunc(30*time.Second, func() { a.deny("GET", "/jobs") })
+		time.AfterFunc(30*time.Second, func() { a.deny("/jobs") })
 		run, gone := &runbooktest.Run{}, []Pod{{Name: "a", Labels: map[string]string{"job": "a"}}}
 		err := s.AwaitReplacement(t.Context(), run, jobKind(), gone, time.Minute)
 		if err == nil || !strings.Contains(err.Error(), "listing the jobs") || len(run.Warnings()) != 0 {

@@ -57,9 +57,10 @@ func TestWhatIsDeniedIsAnError(t *testing.T) {
 		{"the jobs that are waited for", "/jobs", "listing the jobs", func(ctx context.Context, s *Search) error {
 			return s.AwaitReplacement(ctx, &runbooktest.Run{}, jobKind(), []Pod{pod}, time.Minute)
 		}},
-		{"the new pods", "/home/pods", "listing the pods (job) of namespace home", func(ctx context.Context, s *Search) error {
-			return s.AwaitReplacement(ctx, &runbooktest.Run{}, jobKind(), []Pod{pod}, time.Minute)
-		}},
+		{"the new pods", "/home/pods", "listing the pods (job) of namespace home",
+			func(ctx context.Context, s *Search) error {
+				return s.AwaitReplacement(ctx, &runbooktest.Run{}, jobKind(), []Pod{pod}, time.Minute)
+			}},
 		{"a namespace where pods belong", "/namespaces/home", "reading namespace home",
 			func(ctx context.Context, s *Search) error { _, err := s.MissingNamespace(ctx); return err }},
 		{"the second count", "/home/pods", "of namespace home", func(ctx context.Context, s *Search) error {
@@ -78,7 +79,7 @@ func TestWhatIsDeniedIsAnError(t *testing.T) {
 	} {
 		t.Run(row.rule, func(t *testing.T) {
 			onAPI(t, func(t *testing.T, a *api, s *Search) {
-				a.deny(http.MethodGet, row.denied)
+				a.deny(row.denied)
 				err := row.read(t.Context(), s)
 				if apierr.ClassOf(err) != apierr.Denied || !strings.Contains(err.Error(), row.says) {
 					t.Errorf("it ended with %v", err)
@@ -96,7 +97,7 @@ func TestServersClockIsReadOrUnknown(t *testing.T) {
 		"an answer kept": func(h http.Header) { h.Set("Age", "7") },
 	} {
 		onAPI(t, func(t *testing.T, a *api, s *Search) {
-			a.answer = func(request *http.Request) *http.Response {
+			a.answer = func(*http.Request) *http.Response {
 				response := said(http.StatusOK, nil)
 				edit(response.Header)
 				return response
@@ -159,7 +160,8 @@ func TestReadingsEndWithTheirContext(t *testing.T) {
 		t.Errorf("a watch ended with %v", err)
 	}
 	asked := 0
-	err := (&Search{Cluster: &kube.Cluster{Clock: clock.RealClock{}}}).Until(ctx, time.Hour, func(context.Context) (bool, error) {
+	s = &Search{Cluster: &kube.Cluster{Clock: clock.RealClock{}}}
+	err := s.Until(ctx, time.Hour, func(context.Context) (bool, error) {
 		if asked++; asked > 1 {
 			return false, errors.New("it was asked again")
 		}
