@@ -52,13 +52,13 @@ func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error
 	}
 	work := &deletion{search: s, permit: runbook.PermitFrom(ctx), still: how.Still}
 	for first := 0; first < len(pods); first += how.Batch {
+		var err error
 		if first > 0 {
-			if err := clock.Sleep(ctx, s.Clock, how.Pause); err != nil {
-				return err
-			}
+			err = clock.Sleep(ctx, s.Clock, how.Pause)
 		}
-		some := pods[first:min(first+how.Batch, len(pods))]
-		err := kube.Parallel(ctx, len(some), func(ctx context.Context, i int) error { return work.delete(ctx, some[i]) })
+		if some := pods[first:min(first+how.Batch, len(pods))]; err == nil {
+			err = kube.Parallel(ctx, len(some), func(ctx context.Context, i int) error { return work.delete(ctx, some[i]) })
+		}
 		switch {
 		case err != nil && work.deleted > 0:
 			return apierr.New(apierr.Transient, "%d of %d pods were deleted: %w", work.deleted, len(pods), err)
