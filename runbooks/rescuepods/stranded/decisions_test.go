@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"salve/kube"
 	"salve/runbook"
 )
 
@@ -66,7 +67,7 @@ func TestEachObjectIsNeededOnce(t *testing.T) {
 	at := &corev1.LocalObjectReference{Name: "a"}
 	from := []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: *at}}}
 	twice := corev1.PodSpec{Containers: []corev1.Container{{Name: "c", EnvFrom: from}, {Name: "d", EnvFrom: from}}}
-	if needed := needsOf(&corev1.Pod{Spec: twice}); len(needed) != 1 {
+	if needed := kube.PodNeeds(&corev1.Pod{Spec: twice}); len(needed) != 1 {
 		t.Errorf("needs %v", needed)
 	}
 	for name, row := range map[string]struct {
@@ -82,7 +83,7 @@ func TestEachObjectIsNeededOnce(t *testing.T) {
 			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}}}}, 1},
 	} {
 		spec := corev1.PodSpec{Volumes: []corev1.Volume{{Name: "v", VolumeSource: row.source}}}
-		if needed := needsOf(&corev1.Pod{Spec: spec}); len(needed) != row.needs {
+		if needed := kube.PodNeeds(&corev1.Pod{Spec: spec}); len(needed) != row.needs {
 			t.Errorf("%s: needs %v", name, needed)
 		}
 	}
