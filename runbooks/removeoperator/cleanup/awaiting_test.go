@@ -104,7 +104,7 @@ func TestObjectsAreWaitedForByAWatch(t *testing.T) {
 				}
 				time.AfterFunc(time.Second, func() {
 					if !row.refuse {
-						row.happens(m.watches[0])
+						row.happens(m.firstWatch())
 						vanish()
 					}
 				})

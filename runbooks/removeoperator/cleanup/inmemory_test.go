@@ -186,6 +186,13 @@ func metadataOnly(request *http.Request) bool {
 	return strings.Contains(request.Header.Get("Accept"), "as=PartialObjectMetadata")
 }
 
+// firstWatch is where what happens to the first watch is written.
+func (m *inMemory) firstWatch() *io.PipeWriter {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.watches[0]
+}
+
 func (m *inMemory) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err := context.Cause(request.Context()); err != nil {
 		return nil, err

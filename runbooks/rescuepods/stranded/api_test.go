@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,13 +45,13 @@ type watched struct {
 	ctx     context.Context
 	since   string
 	at      time.Time
-	closed  bool
+	closed  atomic.Bool
 	written *io.PipeWriter
 	*io.PipeReader
 }
 
 func (w *watched) Close() error {
-	w.closed = true
+	w.closed.Store(true)
 	return w.PipeReader.Close()
 }
 
@@ -131,9 +132,10 @@ func (a *api) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	a.mu.Lock()
 	a.asked = append(a.asked, request.Method+" "+request.URL.Path)
+	answer := a.answer
 	a.mu.Unlock()
-	if a.answer != nil {
-		if response := a.answer(request); response != nil {
+	if answer != nil {
+		if response := answer(request); response != nil {
 			return response, nil
 		}
 	}
@@ -247,10 +249,25 @@ func denied() *http.Response { return refusal(http.StatusForbidden, metav1.Statu
 
 // deny refuses, for good, to read what is asked of a path that ends so.
 func (a *api) deny(suffix string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.answer = func(request *http.Request) *http.Response {
 		if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, suffix) {
 			return denied()
 		}
 		return nil
 	}
+}
+
+// pass lets virtual time go by, and waits until everything has come to rest: what the others wrote may be read then.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// opened are the watches so far.
+func (a *api) opened() []*watched {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.watches)
 }

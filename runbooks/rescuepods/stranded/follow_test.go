@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,13 +21,39 @@ import (
 
 // spoken is AwaitStranded at work.
 type spoken struct {
-	lines []string
-	err   error
-	stop  context.CancelCauseFunc
+	stop context.CancelCauseFunc
+
+	mu  sync.Mutex
+	all []string
+	end error
+}
+
+func (s *spoken) say(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = append(s.all, line)
+}
+
+func (s *spoken) lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+func (s *spoken) ended(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end = err
+}
+
+func (s *spoken) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end
 }
 
 func (s *spoken) count(text string) (n int) {
-	for _, line := range s.lines {
+	for _, line := range s.lines() {
 		if strings.Contains(line, text) {
 			n++
 		}
@@ -42,13 +70,13 @@ func watching(t *testing.T, s *Search, test func(*spoken)) error {
 	seen, ended := &spoken{stop: cancel}, make(chan struct{})
 	go func() {
 		defer close(ended)
-		seen.err = s.AwaitStranded(ctx, func(line string) { seen.lines = append(seen.lines, line) })
+		seen.ended(s.AwaitStranded(ctx, seen.say))
 	}()
 	synctest.Wait()
 	test(seen)
 	cancel(errStopped)
 	<-ended
-	return seen.err
+	return seen.err()
 }
 
 // TestWatchGoesOnWhereItEnded: what came meanwhile is not missed, an end of the watch is no news, and no watch is left
@@ -58,20 +86,20 @@ func TestWatchGoesOnWhereItEnded(t *testing.T) {
 		pod := a.pod("home", "a")
 		err := watching(t, s, func(seen *spoken) {
 			pod.ResourceVersion = "105"
-			a.watches[0].send("MODIFIED", pod)
-			_ = a.watches[0].written.Close()
-			time.Sleep(time.Second)
-			if len(a.watches) != 2 || a.watches[1].since != "105" {
-				t.Fatalf("%d watches, the last since %s", len(a.watches), a.watches[len(a.watches)-1].since)
+			a.opened()[0].send("MODIFIED", pod)
+			_ = a.opened()[0].written.Close()
+			pass(time.Second)
+			if len(a.opened()) != 2 || a.opened()[1].since != "105" {
+				t.Fatalf("%d watches, the last since %s", len(a.opened()), a.opened()[len(a.opened())-1].since)
 			}
-			if a.watches[0].ctx.Err() == nil {
+			if a.opened()[0].ctx.Err() == nil {
 				t.Error("the watch that ended is held")
 			}
-			if passed := a.watches[1].at.Sub(a.watches[0].at); passed < 50*time.Millisecond {
+			if passed := a.opened()[1].at.Sub(a.opened()[0].at); passed < 50*time.Millisecond {
 				t.Errorf("the next watch came after %v", passed)
 			}
-			if len(seen.lines) != 1 || seen.lines[0] != "1 live pods where they belong, 0 wait elsewhere" {
-				t.Errorf("%q", seen.lines)
+			if len(seen.lines()) != 1 || seen.lines()[0] != "1 live pods where they belong, 0 wait elsewhere" {
+				t.Errorf("%q", seen.lines())
 			}
 		})
 		if !errors.Is(err, errStopped) {
@@ -85,16 +113,16 @@ func TestSilentWatchIsOpenedAgain(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {
 		_ = watching(t, s, func(*spoken) {
 			for range 5 {
-				time.Sleep(2 * time.Minute)
-				a.watches[0].send("BOOKMARK", corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+				pass(2 * time.Minute)
+				a.opened()[0].send("BOOKMARK", corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 					ObjectMeta: metav1.ObjectMeta{ResourceVersion: "107"}})
 			}
-			if len(a.watches) != 1 {
-				t.Fatalf("a watch with bookmarks was opened %d times", len(a.watches))
+			if len(a.opened()) != 1 {
+				t.Fatalf("a watch with bookmarks was opened %d times", len(a.opened()))
 			}
-			time.Sleep(silence + time.Second)
-			if len(a.watches) != 2 || a.watches[1].since != "107" {
-				t.Errorf("a silent one was opened %d times", len(a.watches))
+			pass(silence + time.Second)
+			if len(a.opened()) != 2 || a.opened()[1].since != "107" {
+				t.Errorf("a silent one was opened %d times", len(a.opened()))
 			}
 		})
 	})
@@ -108,12 +136,12 @@ func TestPastThatIsNotKeptIsListedAnew(t *testing.T) {
 		}
 		_ = watching(t, s, func(seen *spoken) {
 			a.gone("a")
-			a.watches[0].send("ERROR", status(http.StatusGone, metav1.StatusReasonExpired))
-			time.Sleep(time.Second)
+			a.opened()[0].send("ERROR", status(http.StatusGone, metav1.StatusReasonExpired))
+			pass(time.Second)
 			want := []string{"2 live pods where they belong, 0 wait elsewhere",
 				"1 live pods where they belong, 0 wait elsewhere"}
-			if !slices.Equal(seen.lines, want) || len(a.watches) != 2 || !a.watches[0].closed {
-				t.Errorf("%q, %d watches, the first closed %v", seen.lines, len(a.watches), a.watches[0].closed)
+			if !slices.Equal(seen.lines(), want) || len(a.opened()) != 2 || !a.opened()[0].closed.Load() {
+				t.Errorf("%q, %d watches, the first closed %v", seen.lines(), len(a.opened()), a.opened()[0].closed.Load())
 			}
 		})
 	})
@@ -125,16 +153,16 @@ func TestPodsThatGoAreNotCounted(t *testing.T) {
 		home, waits := a.pod("home", "a"), a.stranded("b")
 		var alarm *Error
 		err := watching(t, s, func(seen *spoken) {
-			a.watches[0].send("DELETED", home)
-			a.watches[0].send("DELETED", waits)
-			time.Sleep(time.Minute)
+			a.opened()[0].send("DELETED", home)
+			a.opened()[0].send("DELETED", waits)
+			pass(time.Minute)
 			if seen.count("waits no longer") != 1 || seen.count("can't start") != 0 {
-				t.Errorf("%q", seen.lines)
+				t.Errorf("%q", seen.lines())
 			}
-			a.watches[0].send("ADDED", a.stranded("c"))
-			time.Sleep(time.Minute)
+			a.opened()[0].send("ADDED", a.stranded("c"))
+			pass(time.Minute)
 			if seen.count("away/c was made elsewhere and waits") != 1 {
-				t.Errorf("%q", seen.lines)
+				t.Errorf("%q", seen.lines())
 			}
 		})
 		if !errors.As(err, &alarm) || alarm.Summary != (Summary{Stranded: 1}) {
@@ -150,22 +178,22 @@ func TestAlarmNamesTheOldestFirst(t *testing.T) {
 		for n := range 8 {
 			a.stranded(fmt.Sprint(n)).CreationTimestamp = metav1.NewTime(began.Add(time.Duration(-n) * time.Second))
 		}
-		asking := 0
+		var asking atomic.Int32
 		a.answer = func(request *http.Request) *http.Response {
 			if strings.Contains(request.URL.Path, "/secrets/") {
-				asking++
+				asking.Add(1)
 				time.Sleep(time.Second)
 			}
 			return nil
 		}
 		err := watching(t, s, func(seen *spoken) {
-			if time.Sleep(time.Minute); seen.err == nil || seen.count("can't start: Secret ") != 8 {
-				t.Errorf("no end after %q", seen.lines)
+			if pass(time.Minute); seen.err() == nil || seen.count("can't start: Secret ") != 8 {
+				t.Errorf("no end after %q", seen.lines())
 			}
 		})
 		var alarm *Error
-		if !errors.As(err, &alarm) || len(alarm.Pods) != 8 || asking != 16 {
-			t.Fatalf("it ended with %v after %d questions", err, asking)
+		if !errors.As(err, &alarm) || len(alarm.Pods) != 8 || asking.Load() != 16 {
+			t.Fatalf("it ended with %v after %d questions", err, asking.Load())
 		}
 		for n, pod := range alarm.Pods {
 			if pod.Name != fmt.Sprint(7-n) {
@@ -209,11 +237,11 @@ func TestNeedsAreAskedForSideBySide(t *testing.T) {
 // TestListThatFailsIsNotComplete: nothing is counted before all pages were seen.
 func TestListThatFailsIsNotComplete(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {
-		pod, failing := a.pod("home", "a"), true
+		pod, mended := a.pod("home", "a"), atomic.Bool{}
 		a.answer = func(request *http.Request) *http.Response {
 			query := request.URL.Query()
 			switch {
-			case !failing || query.Get("watch") != "":
+			case mended.Load() || query.Get("watch") != "":
 				return nil
 			case query.Get("continue") != "":
 				return refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError)
@@ -222,14 +250,14 @@ func TestListThatFailsIsNotComplete(t *testing.T) {
 				"metadata": map[string]any{"continue": "more", "resourceVersion": "7"}})
 		}
 		_ = watching(t, s, func(seen *spoken) {
-			time.Sleep(10 * time.Minute)
-			if seen.count("live pods") != 0 || seen.count("can't be seen") != 1 || len(a.watches) != 0 {
-				t.Errorf("%q, %d watches", seen.lines, len(a.watches))
+			pass(10 * time.Minute)
+			if seen.count("live pods") != 0 || seen.count("can't be seen") != 1 || len(a.opened()) != 0 {
+				t.Errorf("%q, %d watches", seen.lines(), len(a.opened()))
 			}
-			failing = false
-			time.Sleep(10 * time.Minute)
+			mended.Store(true)
+			pass(10 * time.Minute)
 			if seen.count("1 live pods where they belong") != 1 {
-				t.Errorf("%q", seen.lines)
+				t.Errorf("%q", seen.lines())
 			}
 		})
 	})
@@ -238,21 +266,22 @@ func TestListThatFailsIsNotComplete(t *testing.T) {
 // TestWatchThatGoesOnIsSaid, once for each time that it could not; others that can't be seen for good end it.
 func TestWatchThatGoesOnIsSaid(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {
-		refused := 3
+		var refused atomic.Int32
+		refused.Store(3)
 		a.answer = func(request *http.Request) *http.Response {
-			if request.URL.Query().Get("watch") != "" && refused > 0 {
-				refused--
+			if request.URL.Query().Get("watch") != "" && refused.Load() > 0 {
+				refused.Add(-1)
 				return refusal(http.StatusInternalServerError, metav1.StatusReasonInternalError)
 			}
 			return nil
 		}
 		err := watching(t, s, func(seen *spoken) {
-			time.Sleep(time.Minute)
-			if seen.count("can't be seen") != 1 || seen.count("live pods") != 2 || refused != 0 {
-				t.Errorf("%q, %d to come", seen.lines, refused)
+			pass(time.Minute)
+			if seen.count("can't be seen") != 1 || seen.count("live pods") != 2 || refused.Load() != 0 {
+				t.Errorf("%q, %d to come", seen.lines(), refused.Load())
 			}
-			a.watches[0].send("ERROR", status(http.StatusForbidden, metav1.StatusReasonForbidden))
-			time.Sleep(time.Minute)
+			a.opened()[0].send("ERROR", status(http.StatusForbidden, metav1.StatusReasonForbidden))
+			pass(time.Minute)
 		})
 		if apierr.ClassOf(err) != apierr.Denied || errors.Is(err, errStopped) {
 			t.Errorf("it ended with %v", err)
@@ -264,18 +293,18 @@ func TestWatchThatGoesOnIsSaid(t *testing.T) {
 func TestWatchEndsWithItsReason(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {
 		var stop context.CancelCauseFunc
-		answered := false
+		var answered atomic.Bool
 		a.answer = func(*http.Request) *http.Response {
 			time.Sleep(time.Second)
 			stop(errStopped)
 			time.Sleep(time.Second)
-			answered = true
+			answered.Store(true)
 			return denied()
 		}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		stop = cancel
-		if err := s.AwaitStranded(ctx, func(string) {}); !errors.Is(err, errStopped) || !answered {
-			t.Errorf("it ended with %v, answered %v", err, answered)
+		if err := s.AwaitStranded(ctx, func(string) {}); !errors.Is(err, errStopped) || !answered.Load() {
+			t.Errorf("it ended with %v, answered %v", err, answered.Load())
 		}
 		if err := s.follow(ctx, make(chan podChange, changesHeld)); !errors.Is(err, errStopped) {
 			t.Errorf("following ended with %v", err)

@@ -117,8 +117,8 @@ func TestServersClockIsReadOrUnknown(t *testing.T) {
 			response.Body = body
 			return response
 		}
-		if now, err := s.serverTime(t.Context()); err != nil || !now.Equal(time.Now()) || !body.closed {
-			t.Errorf("%v, %v, closed %v", now, err, body.closed)
+		if now, err := s.serverTime(t.Context()); err != nil || !now.Equal(time.Now()) || !body.closed.Load() {
+			t.Errorf("%v, %v, closed %v", now, err, body.closed.Load())
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
