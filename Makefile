@@ -41,7 +41,7 @@ test: control-plane
 control-plane:
 	@GO=$(GO) tools/control-plane.sh $(BIN)/control-plane
 
-# Prow's own controllers, for tests and the demo: from a module of their own, about nine minutes of CPU the first time.
+# Prow's own programs, for tests: from a module of their own, about nine minutes of CPU the first time.
 prow:
 	@GO=$(GO) tools/prow.sh $(BIN)/prow
 

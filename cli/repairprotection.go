@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -158,7 +159,7 @@ type protectionFactory struct {
 	github *githubFlags
 }
 
-// books looks for what differs. Where a run is open on the target it doesn't: that one is resumed with its own inputs.
+// books looks for what differs.
 func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
 	error) {
 	world, err := protectionWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
@@ -169,16 +170,37 @@ func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) (
 	if err != nil {
 		return nil, nil, invalidInputs(err)
 	}
-	limited, cancel := clock.WithTimeout(ctx, f.clock(), f.entry.inputs.Budget.Duration)
+	return f.discovered(ctx, kept, discovery[repairprotection.Inputs]{
+		target: target, budget: f.entry.inputs.Budget.Duration,
+		find: func(ctx context.Context, in repairprotection.Inputs) (repairprotection.Inputs, runbook.Finding) {
+			return repairprotection.Discover(ctx, world, in)
+		},
+	})
+}
+
+// discovery finds what a run is to act on before it is made.
+type discovery[Inputs any] struct {
+	target runbook.Target
+	budget time.Duration
+	// find completes the inputs, or says by a finding that does not hold or is unknown why there is nothing to run for.
+	find func(context.Context, Inputs) (Inputs, runbook.Finding)
+}
+
+// discovered makes the runbook of what is found. Where a run is open on the target nothing is looked for: that one is
+// resumed with its own inputs.
+func (c *clusterFactory[Inputs]) discovered(
+	ctx context.Context, kept *journal.Location, look discovery[Inputs],
+) ([]runbook.Runbook, []engine.Result, error) {
+	limited, cancel := clock.WithTimeout(ctx, c.clock(), look.budget)
 	defer cancel()
-	in := f.entry.inputs
-	if peeked, err := kept.Peek(ctx, target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
+	in := c.entry.inputs
+	if peeked, err := kept.Peek(ctx, look.target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
 		var found runbook.Finding
-		if in, found = repairprotection.Discover(limited, world, in); found.Answer != runbook.AnswerHolds {
-			return nil, endingOf(f.entry.Name, target, found), context.Cause(ctx)
+		if in, found = look.find(limited, in); found.Answer != runbook.AnswerHolds {
+			return nil, endingOf(c.entry.Name, look.target, found), context.Cause(ctx)
 		}
 	}
-	book, err := f.make(in)
+	book, err := c.make(in)
 	if err != nil {
 		return nil, nil, invalidInputs(err)
 	}

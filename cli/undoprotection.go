@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"salve/engine"
-	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/repairprotection"
@@ -154,20 +153,12 @@ func (f *undoFactory) books(ctx context.Context, kept *journal.Location) ([]runb
 	if err != nil {
 		return nil, nil, invalidInputs(err)
 	}
-	limited, cancel := clock.WithTimeout(ctx, f.clock(), f.entry.inputs.Budget.Duration)
-	defer cancel()
-	in := f.entry.inputs
-	if peeked, err := kept.Peek(ctx, target.ID); err != nil || peeked.Open == nil || peeked.Open.Closed {
-		var found runbook.Finding
-		if in, found = repairprotection.DiscoverUndo(limited, world, in); found.Answer != runbook.AnswerHolds {
-			return nil, endingOf(f.entry.Name, target, found), context.Cause(ctx)
-		}
-	}
-	book, err := f.make(in)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
-	}
-	return []runbook.Runbook{book}, nil, nil
+	return f.discovered(ctx, kept, discovery[repairprotection.UndoInputs]{
+		target: target, budget: f.entry.inputs.Budget.Duration,
+		find: func(ctx context.Context, in repairprotection.UndoInputs) (repairprotection.UndoInputs, runbook.Finding) {
+			return repairprotection.DiscoverUndo(ctx, world, in)
+		},
+	})
 }
 
 func (f *undoFactory) again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook,

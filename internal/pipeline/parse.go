@@ -39,7 +39,7 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	return fileOf(&reading{path: path, facts: facts}, root), found
 }
 
-// ReadContent reads a pipeline without parsing it, and no more of it than is enough for Parse to say that it is too
+// ReadContent reads a file that a user named without parsing it, and no more of it than is enough to say that it is too
 // large.
 func ReadContent(path string) ([]byte, error) {
 	opened, err := os.Open(path)

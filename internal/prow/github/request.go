@@ -72,7 +72,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (
 }
 
 // bodyClass is the class of an answer whose body could not be read. A read is worth another try, unless its body is
-// whole and no JSON; a change may have happened.
+// whole and no JSON; a change may have happened. That JSON ends too early encoding/json says by its text alone.
 func bodyClass(method string, err error) apierr.Class {
 	var syntax *json.SyntaxError
 	var classed *apierr.Error
