@@ -114,9 +114,8 @@ func absent(f *facts) (found finding.List, undecided map[string]bool, _ finding.
 			lines[made.Subject] = &branchLines{}
 			found = append(found, made)
 		}
-		lines[made.Subject].add(fmt.Sprintf("required by %s; on none of the last %d commits, nor of %s",
-			strings.Join(s.by, " and "), heads.Commits, count(heads.Pulls, "open pull request", "open pull requests")),
-			s.branch.Name)
+		lines[made.Subject].add(fmt.Sprintf("on none of the last %d commits, nor of %s; required by %s", heads.Commits,
+			count(heads.Pulls, "open pull request", "open pull requests"), strings.Join(s.by, " and ")), s.branch.Name)
 	}
 	for i := range found {
 		found[i].Evidence = lines[found[i].Subject].evidence()
