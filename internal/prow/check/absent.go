@@ -23,6 +23,9 @@ type suspect struct {
 	by []string
 }
 
+// byConfiguration is who requires what the configuration does.
+const byConfiguration = "the configuration"
+
 // suspects are the contexts that the configuration, a protection or a ruleset requires and
 // that no job of the repository has, but for those that others are known to report.
 func (f *facts) suspects() []suspect {
@@ -36,7 +39,7 @@ func (f *facts) suspects() []suspect {
 		}
 		if contexts, protected := f.now.required(b); protected {
 			for _, context := range contexts.Values() {
-				by[context] = append(by[context], "the configuration")
+				by[context] = append(by[context], byConfiguration)
 			}
 		}
 		if live.Failed == "" {
@@ -141,10 +144,14 @@ func (f *facts) undecided(s suspect, heads Heads, looked bool) string {
 }
 
 func (f *facts) absentFinding(s suspect) finding.Finding {
+	follows := "nothing can be merged"
+	if slices.Equal(s.by, []string{byConfiguration}) {
+		follows += " once branchprotector has run"
+	}
 	made := finding.Finding{Severity: finding.Alert,
 		Subject:  finding.Subject{Org: s.branch.Org, Repo: s.branch.Repo, Context: s.context},
 		Position: f.placeOf(requirement{branch: branch{Branch: s.branch}}),
-		Message:  bounded(fmt.Sprintf("context %q is required, and nobody reports it: nothing can be merged", s.context)),
+		Message:  bounded(fmt.Sprintf("context %q is required, and nobody reports it: %s", s.context, follows)),
 		Mend:     "remove the context where it is required; if another system reports it, add it to --external-checks"}
 	if contexts, protected := f.now.required(s.branch); protected && len(contexts.Origins(s.context)) > 0 {
 		made.Position = contexts.Origins(s.context)[0].Position

@@ -14,7 +14,7 @@ const FlipWindow = 24 * time.Hour
 
 func watchedHistory(f *facts) finding.Lack {
 	if f.History == nil {
-		return notGiven("watch: one look can't tell that something came back")
+		return notGiven("salve prow watch: one look can't tell that something came back")
 	}
 	return liveGitHub(f)
 }

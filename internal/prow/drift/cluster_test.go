@@ -3,10 +3,13 @@ package drift_test
 import (
 	"context"
 	"net/http"
+	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -163,5 +166,41 @@ func TestClusterWithoutAnAnswer(t *testing.T) {
 		if !strings.Contains(failed, "canceled") {
 			t.Errorf("failed: %q", failed)
 		}
+	}
+}
+
+// TestTheRoleInDeploySuffices: with it, and nothing else, both questions have an answer.
+func TestTheRoleInDeploySuffices(t *testing.T) {
+	s := newStage(t)
+	who := "watcher-" + s.prow
+	for _, arguments := range [][]string{{"apply", "-f", "../../../deploy/prow-check-role.yaml"},
+		{"create", "clusterrolebinding", who, "--clusterrole=salve-prow-check-protector", "--user=" + who}} {
+		command := exec.CommandContext(t.Context(), s.plane.Program("kubectl"),
+			append([]string{"--kubeconfig", s.plane.Kubeconfig()}, arguments...)...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v: %s", arguments, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		s.must(s.plane.Client().RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), who,
+			metav1.DeleteOptions{}))
+	})
+	cluster, err := kube.Open(s.plane.KubeconfigOf(t, who), "", clock.Real{})
+	s.must(err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		seen := drift.ReadProtector(ctx, &protector.Reader{Cluster: cluster})
+		if seen.DeployedFailed+seen.RunsFailed == "" {
+			break
+		}
+		// The authorizer learns of new rights by a watch.
+		if err := clock.Sleep(ctx, clock.Real{}, 50*time.Millisecond); err != nil {
+			t.Fatalf("%+v", seen)
+		}
+	}
+	want := []string{"list cronjobs.batch", "list jobs.batch", "list pods", "list prowjobs.prow.k8s.io"}
+	if used := s.plane.Requests(t, who); !slices.Equal(used, want) {
+		t.Errorf("the role allows more, or less, than is used: %q", used)
 	}
 }
