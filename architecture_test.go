@@ -58,7 +58,7 @@ var rooms = map[string][]string{
 	"internal/prow/config":            {"internal/diagnostic"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
-	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/manifest"},
+	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},
 	"internal/prow/live":              {"internal/prow/check", "internal/prow/config", "kube"},
@@ -81,10 +81,12 @@ var rooms = map[string][]string{
 	"internal/prow/github":            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "internal/redact"},
 	"internal/prow/githubsim":         {"internal/clock"},
 	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
+	"internal/prow/protector":         {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
+	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/check", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "kube"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/repairprotection/protector", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "runbook"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

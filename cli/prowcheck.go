@@ -53,6 +53,8 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
   # With what the build cluster says
   salve prow check --config config.yaml --job-config jobs --live --kubeconfig ~/.kube/config --context prow \
     --plank-user system:serviceaccount:prow:prow-controller-manager
+  # With what GitHub says, and no cluster
+  GITHUB_TOKEN=… salve prow check --config config.yaml --job-config jobs --live --github
   # What is wrong now, without a change
   salve prow check --config config.yaml --job-config jobs`,
 		Args: noArguments,
@@ -75,7 +77,8 @@ Exit codes: 0 nothing as bad as --fail-on; 1 something is; 2 wrong usage.`,
 	flags.StringArrayVar(&asked.deployJobs, "deploy-job", nil,
 		"`NAME` of a job that applies --manifests, or none (default: what names and run_if_changed say)")
 	flags.StringVar(&asked.pullRequests, "pull-requests", "",
-		"`FILE` with open pull requests: gh pr list --json number,url,baseRefName,isDraft,statusCheckRollup")
+		"`FILE` with open pull requests: gh pr list --json number,url,baseRefName,isDraft,statusCheckRollup "+
+			"(default: with --live --github, what GitHub says)")
 	flags.BoolVar(&asked.staging, "staging", false, "this instance is there to find mistakes first (P1)")
 	flags.StringVar(&asked.failOn, "fail-on", string(finding.Alert),
 		"exit 1 from this severity on: ALERT, WARN, UNKNOWN or never")
@@ -147,9 +150,6 @@ func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, e
 	if tree.manifests != "" {
 		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
 	}
-	if facts.Live, err = r.live.ask(ctx, a, facts); err != nil {
-		return prowcheck.Facts{}, err
-	}
 	if r.base != "" {
 		if facts.Base, err = r.readBase(ctx); err != nil {
 			return prowcheck.Facts{}, err
@@ -170,7 +170,7 @@ func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, e
 			return prowcheck.Facts{}, usage("--pull-requests %s: %v", r.pullRequests, err)
 		}
 	}
-	return facts, nil
+	return r.live.ask(ctx, a, facts, r.base != "" && facts.PullRequests == nil)
 }
 
 // deploying are the jobs that the user names; empty and not nil for none.

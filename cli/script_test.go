@@ -18,6 +18,7 @@ import (
 
 	"salve/cli"
 	"salve/internal/azuresim"
+	"salve/internal/prow/githubsim"
 	"salve/internal/simcli"
 )
 
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM...   the program ends with this exit code
 //	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
 //	site FOLDER             serves a folder over HTTP at $SITE
+//	github SEED [LEFT]      serves a GitHub with the contents of a file at $GITHUB; root has LEFT requests left
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
@@ -48,7 +50,8 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "serve": serve, "site": serveFolder, "run": nameRun, "until": until, "spoil": spoil, "tear": tear,
+			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
+			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 		},
 	})
 }
@@ -96,6 +99,20 @@ func serveFolder(ts *testscript.TestScript, _ bool, arguments []string) {
 	server := httptest.NewServer(http.FileServer(http.Dir(ts.MkAbs(arguments[0]))))
 	ts.Defer(server.Close)
 	ts.Setenv("SITE", server.URL)
+}
+
+func serveGitHub(ts *testscript.TestScript, _ bool, arguments []string) {
+	world, err := githubsim.Read(ts.MkAbs(arguments[0]))
+	ts.Check(err)
+	sim := githubsim.New(githubsim.Options{World: world})
+	if len(arguments) > 1 {
+		left, err := strconv.Atoi(arguments[1])
+		ts.Check(err)
+		sim.Limit("root", left)
+	}
+	server := httptest.NewServer(sim)
+	ts.Defer(server.Close)
+	ts.Setenv("GITHUB", server.URL)
 }
 
 func journals(ts *testscript.TestScript, folder string) []string {

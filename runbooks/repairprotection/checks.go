@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"salve/internal/prow/protection"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
 )
@@ -12,7 +13,7 @@ func (r *repair) protectionsRight() runbook.Guard {
 	return r.onBranches("protections-right", "is each branch read back as the configuration says?", protectionsRight)
 }
 
-func protectionsRight(states []branches.State) runbook.Finding {
+func protectionsRight(states []protection.State) runbook.Finding {
 	var wrong []string
 	gone := 0
 	for _, state := range states {
@@ -33,10 +34,10 @@ func (r *repair) leftoversGone() runbook.Guard {
 	return r.onBranches("leftovers-gone", "does no branch require any longer what Prow once required?", leftoversGone)
 }
 
-func leftoversGone(states []branches.State) runbook.Finding {
+func leftoversGone(states []protection.State) runbook.Finding {
 	var left []string
 	for _, state := range states {
-		if state.Kind == branches.Leftover && !state.Right() {
+		if state.Kind == protection.Leftover && !state.Right() {
 			left = append(left, state.Branch.String())
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
+	"salve/internal/prow/protector"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
-	"salve/runbooks/repairprotection/protector"
 )
 
 // row is what is read, and what is decided of it.
@@ -44,7 +44,7 @@ const (
 func TestNoProtectorRunning(t *testing.T) {
 	decide(t, map[string]row{
 		"none is at work": {noProtectorRunning(nil), yes, "", "none"},
-		"one is": {noProtectorRunning([]string{"pod prow/p (v1)"}), no, runbook.Deferred,
+		"one is": {noProtectorRunning([]protector.Run{{What: "pod prow/p", Image: "v1"}}), no, runbook.Deferred,
 			"pod prow/p (v1)"},
 	})
 }
@@ -112,9 +112,9 @@ func TestBudgetSuffices(t *testing.T) {
 }
 
 // stateOf is a branch as it is and is to be.
-func stateOf(name string, change func(*branches.State)) branches.State {
-	state := branches.State{
-		Branch: config.Branch{Org: "kube", Repo: "widgets", Name: name}, Kind: branches.Protect, Protected: true,
+func stateOf(name string, change func(*protection.State)) protection.State {
+	state := protection.State{
+		Branch: config.Branch{Org: "kube", Repo: "widgets", Name: name}, Kind: protection.Protect, Protected: true,
 		Live: github.Protection{Protected: true},
 	}
 	if change != nil {
@@ -123,23 +123,23 @@ func stateOf(name string, change func(*branches.State)) branches.State {
 	return state
 }
 
-func differing(state *branches.State) {
+func differing(state *protection.State) {
 	state.Differences = []protection.Difference{{Field: "enforce_admins", Live: "false", Want: "true"}}
 }
 
 func TestProtectionDiffers(t *testing.T) {
 	decide(t, map[string]row{
-		"all are right": {protectionDiffers([]branches.State{stateOf("main", nil)}), no, "", "all 1"},
-		"one differs": {protectionDiffers([]branches.State{stateOf("main", differing)}), yes, "",
+		"all are right": {protectionDiffers([]protection.State{stateOf("main", nil)}), no, "", "all 1"},
+		"one differs": {protectionDiffers([]protection.State{stateOf("main", differing)}), yes, "",
 			"1 of 1"},
-		"a branch that is gone is right": {protectionDiffers([]branches.State{stateOf("main",
-			func(s *branches.State) { s.Gone = true })}), no, "", "all 1"},
+		"a branch that is gone is right": {protectionDiffers([]protection.State{stateOf("main",
+			func(s *protection.State) { s.Gone = true })}), no, "", "all 1"},
 	})
 }
 
 func TestNoBranchUnprotected(t *testing.T) {
-	lost := []branches.State{stateOf("main", func(s *branches.State) { s.Kind, s.Protected = branches.Unprotect, false })}
-	bare := []branches.State{stateOf("main", func(s *branches.State) { s.Protected, s.Live.Protected = false, false })}
+	lost := []protection.State{stateOf("main", func(s *protection.State) { s.Kind, s.Protected = protection.Unprotect, false })}
+	bare := []protection.State{stateOf("main", func(s *protection.State) { s.Protected, s.Live.Protected = false, false })}
 	decide(t, map[string]row{
 		"without a word": {noBranchUnprotected(nil, lost), no, runbook.NeedsAttention,
 			"--allow-unprotect kube/widgets=main=REASON"},
@@ -164,7 +164,7 @@ func TestContextsReported(t *testing.T) {
 }
 
 func TestAsPlanned(t *testing.T) {
-	other := stateOf("main", func(s *branches.State) {
+	other := stateOf("main", func(s *protection.State) {
 		differing(s)
 		s.Live.Settings.LinearHistory, s.Want.LinearHistory = true, true
 	})
@@ -174,11 +174,11 @@ func TestAsPlanned(t *testing.T) {
 		"as it was":      {asPlanned(now, planned), yes, "", "as it was planned"},
 		"right by now":   {asPlanned(stateOf("main", nil), Planned{}), yes, "", "nothing"},
 		"something else": {asPlanned(other, planned), no, runbook.NeedsAttention, "changed since the plan"},
-		"changed, and to be the same": {asPlanned(stateOf("main", func(s *branches.State) {
+		"changed, and to be the same": {asPlanned(stateOf("main", func(s *protection.State) {
 			differing(s)
 			s.Live.Settings.LinearHistory = true
 		}), planned), yes, "", "to be the same"},
-		"a field that nobody knows": {asPlanned(stateOf("main", func(s *branches.State) {
+		"a field that nobody knows": {asPlanned(stateOf("main", func(s *protection.State) {
 			differing(s)
 			s.Live.Unknown = []string{"robots"}
 		}), planned), no, runbook.NeedsAttention, "would wipe fields that are not known: robots"},
@@ -187,14 +187,14 @@ func TestAsPlanned(t *testing.T) {
 
 func TestObserve(t *testing.T) {
 	for rule, row := range map[string]struct {
-		state   branches.State
+		state   protection.State
 		want    runbook.State
 		partial bool
 	}{
 		"right":   {stateOf("main", nil), runbook.StateDone, false},
-		"gone":    {stateOf("main", func(s *branches.State) { s.Gone = true }), runbook.StateDone, false},
+		"gone":    {stateOf("main", func(s *protection.State) { s.Gone = true }), runbook.StateDone, false},
 		"differs": {stateOf("main", differing), runbook.StateNotStarted, false},
-		"all but the signatures": {stateOf("main", func(s *branches.State) {
+		"all but the signatures": {stateOf("main", func(s *protection.State) {
 			s.Want.Signatures = true
 			s.Differences = []protection.Difference{{Field: "required_signatures"}}
 		}), runbook.StateNotStarted, true},
@@ -222,14 +222,14 @@ func TestPullsFree(t *testing.T) {
 }
 
 func TestChecksOfBranches(t *testing.T) {
-	leftover := stateOf("old", func(s *branches.State) { differing(s); s.Kind = branches.Leftover })
+	leftover := stateOf("old", func(s *protection.State) { differing(s); s.Kind = protection.Leftover })
 	decide(t, map[string]row{
-		"all right": {protectionsRight([]branches.State{stateOf("main", nil)}), yes, "",
+		"all right": {protectionsRight([]protection.State{stateOf("main", nil)}), yes, "",
 			"as the configuration says: 1"},
-		"one is not": {protectionsRight([]branches.State{stateOf("main", differing)}), no, "",
+		"one is not": {protectionsRight([]protection.State{stateOf("main", differing)}), no, "",
 			"kube/widgets=main: enforce_admins"},
-		"leftovers are left": {leftoversGone([]branches.State{leftover}), no, "", "kube/widgets=old"},
-		"none is left":       {leftoversGone([]branches.State{stateOf("main", differing)}), yes, "", "none"},
+		"leftovers are left": {leftoversGone([]protection.State{leftover}), no, "", "kube/widgets=old"},
+		"none is left":       {leftoversGone([]protection.State{stateOf("main", differing)}), yes, "", "none"},
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"salve/internal/apierr"
+	"salve/internal/prow/protection"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
 )
@@ -99,8 +100,8 @@ func (in Inputs) found() string {
 }
 
 // rulesOf are what the configuration says of the recorded branches: the record names them and proves nothing.
-func rulesOf(in Inputs, reader *branches.Reader) ([]branches.Rule, error) {
-	var rules []branches.Rule
+func rulesOf(in Inputs, reader *branches.Reader) ([]protection.Rule, error) {
+	var rules []protection.Rule
 	seen := map[string]bool{}
 	for _, planned := range in.Branches {
 		branch, err := branches.Parse(planned.Branch)
@@ -115,7 +116,7 @@ func rulesOf(in Inputs, reader *branches.Reader) ([]branches.Rule, error) {
 			return nil, fmt.Errorf("branch %s is listed twice", branch)
 		case !in.inScope(branch.Repository()):
 			return nil, fmt.Errorf("branch %s is not of a --repo", branch)
-		case rule.Kind == branches.Leftover && !in.RemoveLeftovers:
+		case rule.Kind == protection.Leftover && !in.RemoveLeftovers:
 			return nil, fmt.Errorf("branch %s: the configuration leaves it alone. hint: --remove-leftovers", branch)
 		}
 		seen[planned.Branch] = true

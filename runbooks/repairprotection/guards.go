@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"salve/internal/pipeline/revision"
+	"salve/internal/prow/protection"
+	"salve/internal/prow/protector"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
-	"salve/runbooks/repairprotection/protector"
 )
 
 // onCluster makes a guard that decides by what Prow's cluster says. It is asked again before each change, and whenever
@@ -41,7 +42,7 @@ func (r *repair) onceBegun(guard runbook.Guard) runbook.Guard {
 }
 
 // onBranches makes a guard that decides by all branches of the run.
-func (r *repair) onBranches(name, question string, decide func([]branches.State) runbook.Finding) runbook.Guard {
+func (r *repair) onBranches(name, question string, decide func([]protection.State) runbook.Finding) runbook.Guard {
 	return runbook.Ask(name, question, r.read, decide)
 }
 
@@ -50,10 +51,14 @@ func (r *repair) noProtectorRunning() runbook.Guard {
 		noProtectorRunning)
 }
 
-func noProtectorRunning(active []string) runbook.Finding {
+func noProtectorRunning(active []protector.Run) runbook.Finding {
 	if len(active) > 0 {
+		var runs []string
+		for _, run := range active {
+			runs = append(runs, run.String())
+		}
 		return runbook.No("in progress: %s; what it writes and what this run writes would overtake each other",
-			strings.Join(some(active), ", ")).WithOutcome(runbook.Deferred)
+			strings.Join(some(runs), ", ")).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("none is in progress")
 }
@@ -165,14 +170,14 @@ func configurationNotOlder(seen standing) runbook.Finding {
 // summary comes first of what is about the branches, for what an operator has to hear first. It stops nothing.
 func (r *repair) summary() runbook.Guard {
 	return r.onBranches("summary", "what differs, and who may have written it?",
-		func(states []branches.State) runbook.Finding {
+		func(states []protection.State) runbook.Finding {
 			return summary(r.in, states).WithEvidence(runbook.NewEvidence("protection of branches", "",
 				r.cluster.Cluster.Clock.Now(), digests(states)))
 		})
 }
 
 // digests stand for what was read, in one line of a journal.
-func digests(states []branches.State) []string {
+func digests(states []protection.State) []string {
 	var all []string
 	for _, state := range states {
 		all = append(all, fmt.Sprintf("%s %s %s", state.Branch, state.LiveDigest(), state.WantDigest()))
@@ -180,7 +185,7 @@ func digests(states []branches.State) []string {
 	return all
 }
 
-func summary(in Inputs, states []branches.State) runbook.Finding {
+func summary(in Inputs, states []protection.State) runbook.Finding {
 	var right, old []string
 	for _, state := range states {
 		switch {
@@ -206,7 +211,7 @@ func (r *repair) protectionDiffers() runbook.Guard {
 		protectionDiffers)
 }
 
-func protectionDiffers(states []branches.State) runbook.Finding {
+func protectionDiffers(states []protection.State) runbook.Finding {
 	differ := 0
 	for _, state := range states {
 		if !state.Right() {
@@ -221,10 +226,12 @@ func protectionDiffers(states []branches.State) runbook.Finding {
 
 func (r *repair) noBranchUnprotected() runbook.Guard {
 	return r.onBranches("no-branch-unprotected", "does no branch lose its protection without a reason?",
-		func(states []branches.State) runbook.Finding { return noBranchUnprotected(r.in.AllowUnprotect, states) })
+		func(states []protection.State) runbook.Finding {
+			return noBranchUnprotected(r.in.AllowUnprotect, states)
+		})
 }
 
-func noBranchUnprotected(allowed map[string]string, states []branches.State) runbook.Finding {
+func noBranchUnprotected(allowed map[string]string, states []protection.State) runbook.Finding {
 	var without []string
 	for _, state := range states {
 		if state.Live.Protected && !state.Protected && allowed[state.Branch.String()] == "" {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 	"salve/runbook"
-	"salve/runbooks/repairprotection/branches"
 )
 
 // Previous is what a branch had before the run changed it, and what the run wrote. It is kept beside the record.
@@ -33,7 +33,7 @@ func ExportName(at int) string { return fmt.Sprintf("previous-%04d", at) }
 
 // keep writes the previous object down and reads it back, before it is replaced. What was kept first stays while the
 // branch is on its way to what this run wants: a later look would keep half of the run's own work.
-func (b *branchStep) keep(ctx context.Context, run runbook.Run, state branches.State) error {
+func (b *branchStep) keep(ctx context.Context, run runbook.Run, state protection.State) error {
 	name := ExportName(b.at)
 	var before kept
 	found, err := run.Recall(name, &before)

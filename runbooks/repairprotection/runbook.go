@@ -9,10 +9,11 @@ import (
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
+	"salve/internal/prow/protector"
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
-	"salve/runbooks/repairprotection/protector"
 )
 
 // Name is the runbook's name on the command line and in journals.
@@ -83,11 +84,11 @@ type repair struct {
 	branches *branches.Reader
 	cluster  *protector.Reader
 	// rules are what the configuration says of the branches of the inputs, in their order.
-	rules []branches.Rule
+	rules []protection.Rule
 	// ready is called before the rules are used; nil where they are known from the start.
 	ready func(context.Context) error
 	// all is a reading of all these branches.
-	all runbook.Shared[[]branches.State]
+	all runbook.Shared[[]protection.State]
 }
 
 func newRepair(world World, in Inputs) (*repair, error) {
@@ -148,7 +149,7 @@ func (r *repair) checkAllowed() error {
 		if err != nil {
 			return err
 		}
-		if rule.Kind != branches.Unprotect {
+		if rule.Kind != protection.Unprotect {
 			return fmt.Errorf("--allow-unprotect %s: the configuration does not unprotect this branch", branch)
 		}
 	}
@@ -156,8 +157,8 @@ func (r *repair) checkAllowed() error {
 }
 
 // read gives all branches of the run, read once in a round.
-func (r *repair) read(ctx context.Context, run runbook.Run) ([]branches.State, error) {
-	return r.all.Get(ctx, run, func(ctx context.Context) ([]branches.State, error) {
+func (r *repair) read(ctx context.Context, run runbook.Run) ([]protection.State, error) {
+	return r.all.Get(ctx, run, func(ctx context.Context) ([]protection.State, error) {
 		if err := r.known(ctx); err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
 )
@@ -57,14 +58,14 @@ type branchStep struct {
 	*repair
 	at      int
 	planned Planned
-	seen    runbook.Shared[branches.State]
+	seen    runbook.Shared[protection.State]
 }
 
 // stepName is that of a branch's step. What a terminal would not show as it is, is quoted.
 func (r *repair) stepName(i int) string {
-	verbs := map[branches.Kind]string{
-		branches.Protect: "protect", branches.Unprotect: "unprotect", branches.Leftover: "remove-leftovers",
-		branches.Restore: "restore",
+	verbs := map[protection.Kind]string{
+		protection.Protect: "protect", protection.Unprotect: "unprotect", protection.Leftover: "remove-leftovers",
+		protection.Restore: "restore",
 	}
 	return verbs[r.rules[i].Kind] + " " + visible(r.rules[i].Branch.String())
 }
@@ -94,28 +95,28 @@ func (r *repair) step(b *branchStep) runbook.Step {
 
 func (b *branchStep) changes() string {
 	switch b.rules[b.at].Kind {
-	case branches.Unprotect:
+	case protection.Unprotect:
 		return "take the protection away: " + b.in.AllowUnprotect[b.planned.Branch]
-	case branches.Leftover:
+	case protection.Leftover:
 		return "no longer require the contexts that Prow once required; all else stays"
-	case branches.Restore:
+	case protection.Restore:
 		return "put the protection back that the branch had before the run"
-	case branches.Protect:
+	case protection.Protect:
 	}
 	return "write the protection with the fields that the configuration speaks about; all else stays"
 }
 
 // read gives the branch, read once in a round.
-func (b *branchStep) read(ctx context.Context, run runbook.Run) (branches.State, error) {
-	return b.seen.Get(ctx, run, func(ctx context.Context) (branches.State, error) {
+func (b *branchStep) read(ctx context.Context, run runbook.Run) (protection.State, error) {
+	return b.seen.Get(ctx, run, func(ctx context.Context) (protection.State, error) {
 		return b.look(ctx)
 	})
 }
 
 // look reads the branch afresh.
-func (b *branchStep) look(ctx context.Context) (branches.State, error) {
+func (b *branchStep) look(ctx context.Context) (protection.State, error) {
 	if err := b.known(ctx); err != nil {
-		return branches.State{}, err
+		return protection.State{}, err
 	}
 	return b.branches.State(ctx, b.rules[b.at])
 }
@@ -142,7 +143,7 @@ func (b *branchStep) inputs(runbook.Run) (any, error) {
 }
 
 // describe says what changes: of contexts only those that come or go.
-func describe(state branches.State) string {
+func describe(state protection.State) string {
 	var said []string
 	for _, list := range []struct {
 		verb     string
@@ -169,7 +170,7 @@ func bounded(text string, longest int) string {
 }
 
 // observe says how far the change of a branch is. What is right is done, whoever made it so.
-func observe(state branches.State) runbook.Observation {
+func observe(state protection.State) runbook.Observation {
 	switch {
 	case state.Gone:
 		return runbook.Done("the branch is gone")
@@ -184,10 +185,10 @@ func observe(state branches.State) runbook.Observation {
 // asPlanned is a condition of each change: what was approved is what is written, and nothing is wiped.
 func (b *branchStep) asPlanned() runbook.Guard {
 	return runbook.Ask("as-planned", "is the branch as it was planned, and would no field be wiped?", b.read,
-		func(state branches.State) runbook.Finding { return asPlanned(state, b.planned) })
+		func(state protection.State) runbook.Finding { return asPlanned(state, b.planned) })
 }
 
-func asPlanned(state branches.State, planned Planned) runbook.Finding {
+func asPlanned(state protection.State, planned Planned) runbook.Finding {
 	switch {
 	case state.Right():
 		return runbook.Yes("nothing is to be written")
@@ -211,14 +212,14 @@ func (b *branchStep) contextsReported() runbook.Guard {
 		if err != nil || state.Right() {
 			return nil, err
 		}
-		return b.branches.Demands(ctx, []branches.State{state})
+		return b.branches.Demands(ctx, []protection.State{state})
 	}
 	return runbook.Ask("branch-contexts-reported", "does somebody report each context that becomes required here?", read,
 		contextsReported)
 }
 
 // apply keeps what is there, and writes.
-func (b *branchStep) apply(ctx context.Context, run runbook.Run, state branches.State) error {
+func (b *branchStep) apply(ctx context.Context, run runbook.Run, state protection.State) error {
 	defer b.seen.Reset()
 	if err := b.keep(ctx, run, state); err != nil {
 		return err
@@ -242,7 +243,7 @@ func (b *branchStep) apply(ctx context.Context, run runbook.Run, state branches.
 
 // write replaces the whole object. Who changed it since it was read can't be told by GitHub, which knows no
 // precondition for this write: it is read right before.
-func (b *branchStep) write(ctx context.Context, branch github.Branch, state branches.State) error {
+func (b *branchStep) write(ctx context.Context, branch github.Branch, state protection.State) error {
 	now, err := b.look(ctx)
 	switch {
 	case err != nil:
@@ -258,7 +259,7 @@ func (b *branchStep) write(ctx context.Context, branch github.Branch, state bran
 func (b *branchStep) await(ctx context.Context, run runbook.Run) error {
 	limited, cancel := clock.WithTimeout(ctx, b.cluster.Cluster.Clock, settles)
 	defer cancel()
-	var state branches.State
+	var state protection.State
 	err := backoff.Poll(limited, b.cluster.Cluster.Clock, func(ctx context.Context) (_ bool, err error) {
 		state, err = b.look(ctx)
 		return state.Right(), err

@@ -13,10 +13,10 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
+	"salve/internal/prow/protector"
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
-	"salve/runbooks/repairprotection/protector"
 )
 
 // UndoName is the name of the runbook that undoes a run of this one.
@@ -122,7 +122,7 @@ func newUndo(world UndoWorld, in UndoInputs) (*undo, error) {
 			return nil, err
 		}
 		u.in.Branches = append(u.in.Branches, restored.Planned)
-		u.rules = append(u.rules, branches.Rule{Branch: branch, Kind: branches.Restore}) // the rest is read by load
+		u.rules = append(u.rules, protection.Rule{Branch: branch, Kind: protection.Restore}) // the rest is read by load
 	}
 	return u, nil
 }
@@ -149,7 +149,7 @@ func (u *undo) load(ctx context.Context) error {
 }
 
 // rule reads what a branch was before, and what the undone run wrote.
-func (w UndoWorld) rule(ctx context.Context, at int) (rule branches.Rule, previous Previous, found bool, err error) {
+func (w UndoWorld) rule(ctx context.Context, at int) (rule protection.Rule, previous Previous, found bool, err error) {
 	if previous, found, err = w.Previous(ctx, at); err != nil || !found {
 		return rule, previous, false, err
 	}
@@ -157,7 +157,7 @@ func (w UndoWorld) rule(ctx context.Context, at int) (rule branches.Rule, previo
 	if err != nil {
 		return rule, previous, false, err
 	}
-	rule = branches.Rule{Branch: branch, Kind: branches.Restore, Protected: previous.Protected}
+	rule = protection.Rule{Branch: branch, Kind: protection.Restore, Protected: previous.Protected}
 	if !previous.Protected {
 		return rule, previous, true, nil
 	}
@@ -204,7 +204,7 @@ func DiscoverUndo(ctx context.Context, world UndoWorld, in UndoInputs) (UndoInpu
 }
 
 // written tells whether a branch is still as the run wrote it.
-func (p Previous) written(state branches.State) bool {
+func (p Previous) written(state protection.State) bool {
 	if p.Written == nil || !state.Live.Protected {
 		return p.Written == nil && !state.Live.Protected
 	}
@@ -219,7 +219,7 @@ func (in UndoInputs) left() string {
 }
 
 func (u *undo) summary() runbook.Guard {
-	return u.onBranches("summary", "what is put back?", func(states []branches.State) runbook.Finding {
+	return u.onBranches("summary", "what is put back?", func(states []protection.State) runbook.Finding {
 		return runbook.Yes("to be put back: %d%s", len(states), u.from.left()).WithEvidence(runbook.NewEvidence(
 			"protection of branches", "", u.cluster.Cluster.Clock.Now(), digests(states)))
 	})

@@ -88,7 +88,7 @@ func run(t *testing.T, rule string, given check.Facts) (finding.List, finding.Ve
 
 // short is a finding as tests name it.
 func short(f finding.Finding) string {
-	return strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Severity, f.Position, f.Subject))
+	return strings.Join(strings.Fields(fmt.Sprintf("%s %s %s", f.Severity, f.Position, f.Subject)), " ")
 }
 
 func expect(t *testing.T, found finding.List, want ...string) {
@@ -199,6 +199,9 @@ func TestHealthyInstanceIsQuiet(t *testing.T) {
 	given.PullRequests = []check.PullRequest{}
 	given.Live = &check.Live{Cluster: "default", User: "plank", Reviews: map[string]check.Review{
 		"test-pods": {Allowed: true}, "default": {}}}
+	given.GitHub = asConfigured(t, given, "org/app=main", "org/app=gh-pages", "org/docs=main", "org/docs=old")
+	given.Protector = &check.Protector{}
+	given.History = &check.History{Since: now().Add(-48 * time.Hour)}
 	result, err := check.Run(given)
 	if err != nil {
 		t.Fatal(err)
@@ -219,8 +222,9 @@ func TestWhatIsNotGivenIsUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, verdict := range result.Verdicts {
-		needs := map[string]string{"P4": "needs --manifests; needs --base", "B4": "needs --base", "B9": "needs --base",
-			"required-contexts": "needs --base", "open-pull-requests": "needs --base",
+		needs := map[string]string{"P4": "needs --manifests; needs --base", "B2": "needs --live --github",
+			"B3": "needs --live --github", "B4": "needs --base; needs --live --github", "B7": "needs salve prow watch",
+			"B8": "needs --manifests", "B9": "needs --base", "required-contexts": "needs --base", "open-pull-requests": "needs --base",
 			"manifest-unreadable": "needs --manifests",
 			"P2":                  "needs --live", "P3": "needs --live", "C1": "needs --manifests", "C2": "needs --manifests",
 			"C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
@@ -248,7 +252,7 @@ func TestUnreadableFilesMakeRulesUnknown(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, verdict := range result.Verdicts {
-				ofNow := []string{"policy-error", "context-conflict", "P1", "P4", "B1", "B2", "B4", "B9", "required-contexts",
+				ofNow := []string{"policy-error", "context-conflict", "P1", "P4", "B1", "B2", "B3", "B4", "B7", "B8", "B9", "required-contexts",
 					"open-pull-requests", "C1", "C2", "C3", "C4"}
 				ofBase := []string{"P4", "B4", "B9", "required-contexts", "open-pull-requests"}
 				want := map[string][]string{"now": ofNow, "base": ofBase}[name]

@@ -20,7 +20,13 @@ type Facts struct {
 	// PullRequests are open ones.
 	PullRequests []PullRequest
 	// Live is what a build cluster says.
-	Live    *Live
+	Live *Live
+	// GitHub is what GitHub says.
+	GitHub *GitHub
+	// Protector is what Prow's own cluster says of branchprotector.
+	Protector *Protector
+	// History is what a poller has seen of GitHub before.
+	History *History
 	Options Options
 }
 

@@ -21,13 +21,35 @@ type Pattern struct {
 // contextOfTide is the status that Tide itself reports.
 const contextOfTide = "tide"
 
-// ghosts is B2, as far as files tell: a required context that no job of the repository
+// ghosts is B2 as a whole: what files tell, and what GitHub does. What GitHub decides is not
+// told from files too.
+func ghosts(f *facts) (finding.List, finding.Lack) {
+	ghosts := f.ghostContexts()
+	if lack := liveGitHub(f); lack != nothing() {
+		return f.fileGhosts(ghosts), lack
+	}
+	found, undecided, lack := absent(f)
+	ghosts = slices.DeleteFunc(ghosts, func(g *ghost) bool { return !undecided[g.context] && !f.unreadOf(g) })
+	return append(found, f.fileGhosts(ghosts)...), lack
+}
+
+// unreadOf is whether a repository that requires the context could not be read.
+func (f *facts) unreadOf(g *ghost) bool {
+	return slices.ContainsFunc(g.repositories, func(repository string) bool { return f.GitHub.Unread[repository] != "" })
+}
+
+// liveGhosts is B2 by GitHub alone.
+func liveGhosts(f *facts) (finding.List, finding.Lack) {
+	found, _, lack := absent(f)
+	return found, lack
+}
+
+// fileGhosts is B2 as far as files tell: a required context that no job of the repository
 // reports. It may be a check of somebody else's, which files don't show; so without a
 // list of those all of them are one UNKNOWN. What files do show is WARN: a context that
 // is on no list where there is one, that jobs of other repositories report, or that is
 // nearly that of a job.
-func ghosts(f *facts) (finding.List, finding.Lack) {
-	ghosts := f.ghostContexts()
+func (f *facts) fileGhosts(ghosts []*ghost) finding.List {
 	var found finding.List
 	var unsure []*ghost
 	for _, g := range ghosts {
@@ -38,7 +60,7 @@ func ghosts(f *facts) (finding.List, finding.Lack) {
 		unsure = append(unsure, g)
 	}
 	if len(unsure) == 0 {
-		return found, nothing()
+		return found
 	}
 	var evidence []string
 	for _, g := range unsure {
@@ -49,7 +71,7 @@ func ghosts(f *facts) (finding.List, finding.Lack) {
 		Subject: finding.Subject{Detail: "external checks"},
 		Message: count(len(unsure), "required context is", "required contexts are") +
 			" of no job of Prow's: checks of others, or of nobody",
-		Evidence: evidence, Mend: "list the checks of others in a file, and name it with --external-checks"}), nothing()
+		Evidence: evidence, Mend: "list the checks of others in a file, and name it with --external-checks"})
 }
 
 // ghost is a context, with the repositories that require it and have no job for it.
@@ -64,8 +86,7 @@ type ghost struct {
 func (f *facts) ghostContexts() []*ghost {
 	by := map[string]*ghost{}
 	f.now.eachRequired(func(b branch, context string, origins []config.Origin, _ config.Policy) {
-		if supply, _ := f.now.supplyOf(b.Branch, context); supply != supplyNone || f.external(context) ||
-			context == contextOfTide && f.now.tideReports(b.Branch) {
+		if supply, _ := f.now.supplyOf(b.Branch, context); supply != supplyNone || f.known(b.Branch, context) {
 			return
 		}
 		g := by[context]
@@ -129,6 +150,11 @@ func (f *facts) similar(g *ghost) (near string, elsewhere []string) {
 		own = slices.DeleteFunc(own, func(context string) bool { return !strings.EqualFold(context, g.context) })
 	}
 	return diagnostic.DidYouMean(g.context, own), elsewhere
+}
+
+// known is whether others than Prow's jobs are known to report a context.
+func (f *facts) known(b config.Branch, context string) bool {
+	return f.external(context) || context == contextOfTide && f.now.tideReports(b)
 }
 
 func (f *facts) external(context string) bool {

@@ -91,7 +91,7 @@ func reaches(c *config.Config, cluster string) (objects map[Object]*reach, jobs 
 func liveCluster(f *facts) finding.Lack {
 	switch {
 	case f.Live == nil:
-		return notGiven("--live")
+		return notGiven("--live of a cluster")
 	case f.Live.Failed != "":
 		return failed("cluster %s could not be asked: %s", f.Live.Cluster, f.Live.Failed)
 	}

@@ -47,12 +47,9 @@ func agree(f *facts) (finding.List, finding.Lack) {
 	}
 	edits := baseConfig(f)
 	if edits == nothing() {
-		return append(found, f.editedNamespaces()...), lack
+		found = append(found, f.editedNamespaces()...)
 	}
-	if lack == nothing() {
-		return found, edits
-	}
-	return found, finding.Lack{Reason: lack.Reason + "; " + edits.Reason, NotGiven: lack.NotGiven && edits.NotGiven}
+	return found, both(lack, edits)
 }
 
 // editedNamespaces tells what an edit does: see section 1.2 of the facts, which are of

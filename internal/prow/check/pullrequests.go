@@ -81,24 +81,28 @@ func repositoryOf(address string) (org, repo string, err error) {
 // stuck are open pull requests that a change keeps from being merged: a context becomes
 // required that their head does not have, and nothing will start it there. Jobs that are
 // new are started by status-reconciler, and those aren't counted.
-func stuck(f *facts) finding.List {
+func stuck(f *facts) (finding.List, finding.Lack) {
+	open, lack := f.PullRequests, nothing()
+	if open == nil {
+		unread := &gaps{}
+		unread.addAll(f.GitHub.PullsUnread)
+		open, lack = f.GitHub.Pulls, unread.lack()
+	}
+	return f.stuck(open), lack
+}
+
+func (f *facts) stuck(open []PullRequest) finding.List {
 	var found finding.List
 	at := map[string]int{}
-	for _, pr := range f.PullRequests {
+	for _, pr := range open {
 		if pr.Draft {
 			continue
 		}
-		before, _ := f.base.required(pr.Branch)
-		now, _ := f.now.required(pr.Branch)
-		var lacking []string
-		for _, context := range without(now.Values(), before.Values()) {
-			if !slices.Contains(pr.Contexts, context) && !f.external(context) && !f.startedAnew(pr.Branch, context) {
-				lacking = append(lacking, context)
-			}
-		}
+		lacking := without(f.awaited(pr.Branch), pr.Contexts)
 		if len(lacking) == 0 {
 			continue
 		}
+		now, _ := f.now.required(pr.Branch)
 		line := fmt.Sprintf("#%d into %s lacks %s", pr.Number, pr.Name, strings.Join(lacking, ", "))
 		i, again := at[pr.Repository()]
 		if !again {
@@ -116,6 +120,26 @@ func stuck(f *facts) finding.List {
 		found[i].Evidence = few(found[i].Evidence)
 	}
 	return found
+}
+
+// awaited are the contexts that a change makes required on a branch and that nothing
+// starts on pull requests which are open.
+func (f *facts) awaited(b config.Branch) []string {
+	before, _ := f.base.required(b)
+	now, _ := f.now.required(b)
+	return slices.DeleteFunc(without(now.Values(), before.Values()), func(context string) bool {
+		return f.external(context) || f.startedAnew(b, context)
+	})
+}
+
+// Awaited are the branches whose open pull requests a change may leave waiting: GitHub's
+// branches have to be among the facts.
+func Awaited(given Facts) []config.Branch {
+	f := derive(given)
+	if f.now == nil || baseConfig(f) != nothing() || liveGitHub(f) != nothing() {
+		return nil
+	}
+	return slices.DeleteFunc(f.liveBranches(), func(b config.Branch) bool { return len(f.awaited(b)) == 0 })
 }
 
 // startedAnew is whether status-reconciler starts the job of a context on open pull

@@ -25,6 +25,8 @@ type Rule struct {
 	// find is a pure function. With what it lacked the rule is UNKNOWN, where it found
 	// nothing worse.
 	find func(*facts) (finding.List, finding.Lack)
+	// live is find without what is about files and changes of them; nil where nothing is left.
+	live func(*facts) (finding.List, finding.Lack)
 }
 
 // need is an input that a rule can't be asked without. It says what is missing; the
@@ -46,9 +48,38 @@ func failed(format string, args ...any) finding.Lack {
 
 // Run asks all rules. The error is one of a rule, and nothing that files can cause.
 func Run(given Facts) (Result, error) {
+	return run(given, Rules())
+}
+
+// RunLive asks the rules about what holds now on GitHub and in Prow's own cluster, which a
+// poller asks again and again; what files alone show they leave out. The error is one of a
+// rule.
+func RunLive(given Facts) (Result, error) { return run(given, liveRules()) }
+
+// Unasked are the verdicts of RunLive where there was nothing to ask it over.
+func Unasked(reason string) []finding.Verdict {
+	var verdicts []finding.Verdict
+	for _, rule := range liveRules() {
+		verdicts = append(verdicts, finding.Verdict{Rule: rule.ID, Severity: finding.Unknown, Lack: failed("%s", reason)})
+	}
+	return verdicts
+}
+
+func liveRules() []Rule {
+	var rules []Rule
+	for _, rule := range Rules() {
+		if rule.live != nil {
+			rule.find = rule.live
+			rules = append(rules, rule)
+		}
+	}
+	return rules
+}
+
+func run(given Facts, rules []Rule) (Result, error) {
 	f := derive(given)
 	var result Result
-	for _, rule := range Rules() {
+	for _, rule := range rules {
 		found, lack := rule.ask(f)
 		found = once(found)
 		for i := range found {
@@ -130,13 +161,28 @@ func allManifests(f *facts) finding.Lack {
 }
 
 func pullRequests(f *facts) finding.Lack {
-	if f.PullRequests == nil {
-		return notGiven("--pull-requests")
+	switch {
+	case f.PullRequests != nil:
+		return nothing()
+	case f.GitHub == nil:
+		return notGiven("--pull-requests, or --live --github")
 	}
-	return nothing()
+	return liveGitHub(f)
 }
 
 // plain makes a rule's function of one that looks at all there is.
 func plain(find func(*facts) finding.List) func(*facts) (finding.List, finding.Lack) {
 	return func(f *facts) (finding.List, finding.Lack) { return find(f), nothing() }
+}
+
+// needing makes a rule's function need an input.
+func needing(
+	input need, find func(*facts) (finding.List, finding.Lack),
+) func(*facts) (finding.List, finding.Lack) {
+	return func(f *facts) (finding.List, finding.Lack) {
+		if lack := input(f); lack != nothing() {
+			return nil, lack
+		}
+		return find(f)
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 	"salve/kube"
 )
 
@@ -28,7 +29,7 @@ func (d Demand) String() string { return fmt.Sprintf("%q on %s: %s", d.Context, 
 
 // Demands are the contexts that would become required on branches, with who reports them: a job that always runs, the
 // external ones, or for a context that no job of Prow has, whoever reported it on one of the last commits.
-func (r *Reader) Demands(ctx context.Context, states []State) ([]Demand, error) {
+func (r *Reader) Demands(ctx context.Context, states []protection.State) ([]Demand, error) {
 	each := make([][]Demand, len(states))
 	err := kube.Parallel(ctx, len(states), func(ctx context.Context, i int) (err error) {
 		each[i], err = r.demandsOf(ctx, states[i])
@@ -40,7 +41,7 @@ func (r *Reader) Demands(ctx context.Context, states []State) ([]Demand, error) 
 	return slices.Concat(each...), nil
 }
 
-func (r *Reader) demandsOf(ctx context.Context, state State) ([]Demand, error) {
+func (r *Reader) demandsOf(ctx context.Context, state protection.State) ([]Demand, error) {
 	var demands []Demand
 	var unknown []int
 	for _, name := range state.Added() {
@@ -77,7 +78,7 @@ func (r *Reader) producerOf(branch config.Branch, name string) Demand {
 	}
 	policy, err := r.Config.Policy(branch)
 	manual := err == nil && policy.RequireManuallyTriggeredJobs.Set && policy.RequireManuallyTriggeredJobs.Value
-	if job := r.always(branch, manual)[name]; job != "" {
+	if job := r.comparer().Always(branch, manual)[name]; job != "" {
 		demand.By = "job " + job
 		return demand
 	}
@@ -105,7 +106,7 @@ func silence(job *config.Job, branch string) string {
 }
 
 // reported are the contexts on the last commits of a branch, with who reported them.
-func (r *Reader) reported(ctx context.Context, state State) (by map[string]string, looked int, _ error) {
+func (r *Reader) reported(ctx context.Context, state protection.State) (by map[string]string, looked int, _ error) {
 	branch, err := r.branch(ctx, state.Branch)
 	if err != nil {
 		return nil, 0, err

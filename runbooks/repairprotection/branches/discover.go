@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 	"salve/kube"
 )
 
@@ -19,18 +17,14 @@ type Found struct {
 	// Looked is how many branches the configuration speaks about.
 	Looked int
 	// Differing are the branches that are not as they are to be, by name.
-	Differing []State
+	Differing []protection.State
 	// Leftovers are branches that the configuration leaves alone and that still require what Prow once reported.
-	Leftovers []State
+	Leftovers []protection.State
 	// Uncomputable are branches whose policy can't be computed: branchprotector leaves them as they are and fails.
 	Uncomputable []string
 	// Unseen are repositories of which only leftovers could be left, and that can't be read.
 	Unseen []string
 }
-
-// securityFork is the name of the private fork of a security advisory
-// (https://github.com/kubernetes-sigs/prow/blob/main/pkg/github/types.go, SecurityForkNameRE).
-var securityFork = regexp.MustCompile(`^[a-zA-Z0-9._-]+-ghsa(-[0-9a-z]{4}){3}$`)
 
 // Discover looks at all branches that branchprotector would visit, and at those of repositories that it knows or knew
 // for leftovers. With a scope it looks at these repositories alone.
@@ -70,12 +64,8 @@ type visit struct {
 // repositories are those to look at, by name.
 func (r *Reader) repositories(ctx context.Context, scope []github.Repo) ([]visit, error) {
 	visits := map[string]visit{}
-	for _, name := range r.named() {
-		repo, err := github.ParseRepo(name.repository)
-		if err != nil {
-			continue // of another host than GitHub, such as a Gerrit
-		}
-		visits[strings.ToLower(name.repository)] = visit{Repo: repo, managed: name.managed}
+	for _, named := range r.comparer().Named() {
+		visits[protection.Key(named.Repo)] = visit{Repo: named.Repo, managed: named.Managed}
 	}
 	if len(scope) == 0 {
 		if err := r.listed(ctx, visits); err != nil {
@@ -85,7 +75,7 @@ func (r *Reader) repositories(ctx context.Context, scope []github.Repo) ([]visit
 	}
 	chosen := map[string]visit{}
 	for _, repo := range scope {
-		chosen[strings.ToLower(repo.String())] = visit{Repo: repo, managed: true}
+		chosen[protection.Key(repo)] = visit{Repo: repo, managed: true}
 	}
 	return sorted(chosen), nil
 }
@@ -100,60 +90,23 @@ func sorted(visits map[string]visit) []visit {
 	return all
 }
 
-// named repositories are those of the configurations.
-type named struct {
-	repository string
-	managed    bool
-}
-
-func (r *Reader) named() []named {
-	var all []named
-	if r.Base != nil {
-		for repository := range r.Base.Presubmits {
-			all = append(all, named{repository, false})
-		}
-	}
-	tested := r.Config.BranchProtection.ProtectTested
-	for repository := range r.Config.Presubmits {
-		all = append(all, named{repository, tested.Set && tested.Value})
-	}
-	for org, policy := range r.Config.BranchProtection.Orgs {
-		for repo := range policy.Repos {
-			all = append(all, named{org + "/" + repo, true})
-		}
-	}
-	// What is managed comes last, and counts.
-	slices.SortStableFunc(all, func(a, b named) int {
-		return strings.Compare(strconv.FormatBool(a.managed), strconv.FormatBool(b.managed))
-	})
-	return all
-}
-
 // listed adds the repositories of organizations that are protected as a whole, and takes those out that nobody
 // protects: archived ones and security forks.
 func (r *Reader) listed(ctx context.Context, visits map[string]visit) error {
-	bp := r.Config.BranchProtection
-	for _, org := range slices.Sorted(maps.Keys(bp.Orgs)) {
-		if !bp.Policy.Apply(bp.Orgs[org].Policy).Protect.Set {
-			continue
-		}
+	for _, org := range r.comparer().Organizations() {
 		repositories, err := r.GitHub.Repositories(ctx, org)
 		if err != nil {
 			return err
 		}
 		for _, repository := range repositories {
-			key := strings.ToLower(repository.String())
+			key := protection.Key(repository.Repo)
 			visits[key] = visit{Repo: repository.Repo, known: true, managed: true}
-			if untouched(repository) {
+			if protection.Untouched(repository) {
 				visits[key] = visit{}
 			}
 		}
 	}
 	return nil
-}
-
-func untouched(repository github.Repository) bool {
-	return repository.Archived || repository.Private && securityFork.MatchString(repository.Name)
 }
 
 // discoverIn looks at the branches of one repository.
@@ -169,7 +122,7 @@ func (r *Reader) discoverIn(ctx context.Context, in visit) (Found, error) {
 		if err != nil {
 			return unseen(err)
 		}
-		if untouched(repository) {
+		if protection.Untouched(repository) {
 			return Found{}, nil
 		}
 	}
@@ -194,7 +147,7 @@ func (r *Reader) look(ctx context.Context, in visit, branch github.Branch, found
 		found.Uncomputable = append(found.Uncomputable, err.Error())
 		return nil
 	}
-	if rule.Kind != Leftover {
+	if rule.Kind != protection.Leftover {
 		found.Looked++
 	}
 	// GitHub has just said of the branch whether anything protects it.
@@ -204,10 +157,10 @@ func (r *Reader) look(ctx context.Context, in visit, branch github.Branch, found
 			return err
 		}
 	}
-	state := r.stateOf(rule, live)
+	state := r.comparer().Compare(rule, live)
 	switch {
 	case state.Right():
-	case rule.Kind == Leftover:
+	case rule.Kind == protection.Leftover:
 		found.Leftovers = append(found.Leftovers, state)
 	default:
 		found.Differing = append(found.Differing, state)

@@ -8,6 +8,7 @@ import (
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 )
 
 // Pull is an open pull request that waited, when the run was planned, for a context that no longer will be required.
@@ -23,7 +24,7 @@ func (p Pull) String() string { return fmt.Sprintf("%s#%d", p.Repository, p.Numb
 
 // Waiting finds up to n open pull requests that wait for contexts which go. It looks into n repositories at most, and
 // at a few pull requests of each.
-func (r *Reader) Waiting(ctx context.Context, states []State, n int) ([]Pull, error) {
+func (r *Reader) Waiting(ctx context.Context, states []protection.State, n int) ([]Pull, error) {
 	const few = 3
 	removed, repositories := removedOf(states)
 	var sample []Pull
@@ -54,7 +55,7 @@ func (r *Reader) Waiting(ctx context.Context, states []State, n int) ([]Pull, er
 }
 
 // removedOf are the contexts that go, by branch, and the repositories of these branches in their order.
-func removedOf(states []State) (map[config.Branch][]string, []github.Repo) {
+func removedOf(states []protection.State) (map[config.Branch][]string, []github.Repo) {
 	removed := map[config.Branch][]string{}
 	var repositories []github.Repo
 	for _, state := range states {

@@ -9,6 +9,7 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 	"salve/kube"
 )
 
@@ -28,25 +29,17 @@ type Reader struct {
 	seen map[config.Branch]github.Branch
 }
 
-// Rule is what the configuration says of a branch.
-type Rule struct {
-	Branch config.Branch
-	Kind   Kind
-	// Policy is for Protect.
-	Policy config.Policy
-	// Protected and Before are for Restore.
-	Protected bool
-	Before    github.Settings
-}
-
 // RuleOf is what the configuration says of a branch. The error is a *config.PolicyError.
-func (r *Reader) RuleOf(branch config.Branch) (Rule, error) {
+func (r *Reader) RuleOf(branch config.Branch) (protection.Rule, error) {
 	decision, err := r.Config.Protector(branch, r.Flags)
 	if err != nil {
-		return Rule{}, err
+		return protection.Rule{}, err
 	}
-	kinds := map[config.Action]Kind{config.Protect: Protect, config.Unprotect: Unprotect, config.Leave: Leftover}
-	return Rule{Branch: branch, Kind: kinds[decision.Action], Policy: decision.Policy}, nil
+	return protection.RuleOf(branch, decision), nil
+}
+
+func (r *Reader) comparer() protection.Comparer {
+	return protection.Comparer{Config: r.Config, Base: r.Base}
 }
 
 // Parse reads "org/repo=branch".
@@ -64,34 +57,34 @@ func repoOf(branch config.Branch) github.Repo {
 }
 
 // State reads one branch afresh.
-func (r *Reader) State(ctx context.Context, rule Rule) (State, error) {
+func (r *Reader) State(ctx context.Context, rule protection.Rule) (protection.State, error) {
 	branch, err := r.branch(ctx, rule.Branch)
 	if err == nil {
 		var live github.Protection
 		if live, err = r.GitHub.Protection(ctx, branch); err == nil {
-			return r.stateOf(rule, live), nil
+			return r.comparer().Compare(rule, live), nil
 		}
 	}
 	if apierr.ClassOf(err) == apierr.Missing {
 		return r.gone(ctx, rule, err)
 	}
-	return State{}, err
+	return protection.State{}, err
 }
 
 // gone believes that a branch is gone when GitHub says so of the branch itself, in a repository that is there.
-func (r *Reader) gone(ctx context.Context, rule Rule, cause error) (State, error) {
+func (r *Reader) gone(ctx context.Context, rule protection.Rule, cause error) (protection.State, error) {
 	repo := repoOf(rule.Branch)
 	_, err := r.GitHub.Branch(ctx, repo, rule.Branch.Name)
 	switch {
 	case err == nil:
-		return State{}, apierr.New(apierr.Transient, "%s is there and is not: %w", rule.Branch, cause)
+		return protection.State{}, apierr.New(apierr.Transient, "%s is there and is not: %w", rule.Branch, cause)
 	case apierr.ClassOf(err) != apierr.Missing:
-		return State{}, err
+		return protection.State{}, err
 	}
 	if _, err := r.GitHub.Repository(ctx, repo); err != nil {
-		return State{}, err
+		return protection.State{}, err
 	}
-	return State{Branch: rule.Branch, Kind: rule.Kind, Gone: true}, nil
+	return protection.State{Branch: rule.Branch, Kind: rule.Kind, Gone: true}, nil
 }
 
 // branch gives a branch that was read, by an earlier list or now.
@@ -121,11 +114,11 @@ func (r *Reader) remember(name config.Branch, branch github.Branch) {
 
 // States reads branches afresh, in the order of the rules. The branches of one repository are listed, where that takes
 // fewer calls than asking for each.
-func (r *Reader) States(ctx context.Context, rules []Rule) ([]State, error) {
+func (r *Reader) States(ctx context.Context, rules []protection.Rule) ([]protection.State, error) {
 	if err := r.list(ctx, rules); err != nil {
 		return nil, err
 	}
-	states := make([]State, len(rules))
+	states := make([]protection.State, len(rules))
 	err := kube.Parallel(ctx, len(rules), func(ctx context.Context, i int) (err error) {
 		states[i], err = r.State(ctx, rules[i])
 		return err
@@ -137,7 +130,7 @@ func (r *Reader) States(ctx context.Context, rules []Rule) ([]State, error) {
 }
 
 // list reads the branches of repositories of which several have to be read.
-func (r *Reader) list(ctx context.Context, rules []Rule) error {
+func (r *Reader) list(ctx context.Context, rules []protection.Rule) error {
 	unread := map[github.Repo]int{}
 	r.lock.Lock()
 	for _, rule := range rules {

@@ -141,9 +141,9 @@ func TestUnfinishedProwJobs(t *testing.T) {
 		"of an agent of no pod": {job(nil, nil), "", false},
 		"that can't be read":    {job(nil, map[string]any{"containers": "none"}), "", true},
 	} {
-		said, err := unfinished(row.job)
-		if (err != nil) != row.fails || !strings.HasPrefix(said, row.says) || (row.says == "") != (said == "") {
-			t.Errorf("%s: %q (%v)", rule, said, err)
+		run, is, err := unfinished(row.job)
+		if (err != nil) != row.fails || !strings.HasPrefix(run.What, row.says) || (row.says == "") == is {
+			t.Errorf("%s: %v (%v)", rule, run, err)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Reader struct {
 	// Namespace is where the record of what was applied is. Host is the GitHub that it is about.
 	Namespace, Host string
 
-	runs    recent[[]string]
+	runs    recent[[]Run]
 	images  recent[Images]
 	applied recent[*Applied]
 }
@@ -38,8 +38,8 @@ type Images struct {
 }
 
 // Active are the runs of a branchprotector that are not over, as they were some seconds ago at most.
-func (r *Reader) Active(ctx context.Context) ([]string, error) {
-	return r.runs.get(r.Cluster.Clock, func() ([]string, error) { return r.active(ctx) })
+func (r *Reader) Active(ctx context.Context) ([]Run, error) {
+	return r.runs.get(r.Cluster.Clock, func() ([]Run, error) { return r.active(ctx) })
 }
 
 // Images are the deployed and the declared ones, as they were some seconds ago at most.

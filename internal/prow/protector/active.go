@@ -24,9 +24,17 @@ func prowJobs() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"}
 }
 
+// Run is one of a branchprotector that is not over.
+type Run struct {
+	// What names the object, such as "Job prow/branchprotector-1", and Image is what it runs.
+	What, Image string
+}
+
+func (r Run) String() string { return fmt.Sprintf("%s (%s)", r.What, r.Image) }
+
 // active are the runs that are not over: pods of whatever made them, Jobs that may still make one, and ProwJobs,
 // whose pods may be in another cluster.
-func (r *Reader) active(ctx context.Context) ([]string, error) {
+func (r *Reader) active(ctx context.Context) ([]Run, error) {
 	pods, err := r.pods(ctx)
 	if err != nil {
 		return nil, err
@@ -42,7 +50,7 @@ func (r *Reader) active(ctx context.Context) ([]string, error) {
 	return append(append(prow, jobs...), pods...), nil
 }
 
-func (r *Reader) pods(ctx context.Context) (found []string, _ error) {
+func (r *Reader) pods(ctx context.Context) (found []Run, _ error) {
 	options := metav1.ListOptions{
 		Limit: pageSize, FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
 	}
@@ -56,7 +64,7 @@ func (r *Reader) pods(ctx context.Context) (found []string, _ error) {
 				for _, pod := range page.Items {
 					over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 					if image, is := Image(pod.Spec.Containers); is && !over {
-						found = append(found, fmt.Sprintf("pod %s/%s (%s)", pod.Namespace, pod.Name, image))
+						found = append(found, Run{"pod " + pod.Namespace + "/" + pod.Name, image})
 					}
 				}
 				return nil
@@ -65,7 +73,7 @@ func (r *Reader) pods(ctx context.Context) (found []string, _ error) {
 	return found, err
 }
 
-func (r *Reader) jobs(ctx context.Context) (found []string, _ error) {
+func (r *Reader) jobs(ctx context.Context) (found []Run, _ error) {
 	err := kube.RetryExpired(func() error {
 		found = nil
 		return kube.ListPages(ctx, r.Cluster, "listing Jobs", metav1.ListOptions{Limit: pageSize},
@@ -75,7 +83,7 @@ func (r *Reader) jobs(ctx context.Context) (found []string, _ error) {
 			func(page *batchv1.JobList) error {
 				for _, job := range page.Items {
 					if image, is := Image(job.Spec.Template.Spec.Containers); is && !over(job) {
-						found = append(found, fmt.Sprintf("Job %s/%s (%s)", job.Namespace, job.Name, image))
+						found = append(found, Run{"Job " + job.Namespace + "/" + job.Name, image})
 					}
 				}
 				return nil
@@ -95,7 +103,7 @@ func over(job batchv1.Job) bool {
 	return job.Spec.Suspend != nil && *job.Spec.Suspend && job.Status.Active == 0
 }
 
-func (r *Reader) prowJobs(ctx context.Context) (found []string, _ error) {
+func (r *Reader) prowJobs(ctx context.Context) (found []Run, _ error) {
 	list := func(ctx context.Context, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 		page, err := r.Cluster.Dynamic.Resource(prowJobs()).Namespace(r.ProwJobs).List(ctx, options)
 		return page, r.Cluster.ConfirmNotServed(ctx, prowJobs(), err)
@@ -105,12 +113,12 @@ func (r *Reader) prowJobs(ctx context.Context) (found []string, _ error) {
 		return kube.ListPages(ctx, r.Cluster, "listing ProwJobs", metav1.ListOptions{Limit: pageSize}, list,
 			func(page *unstructured.UnstructuredList) error {
 				for i := range page.Items {
-					said, err := unfinished(&page.Items[i])
+					run, is, err := unfinished(&page.Items[i])
 					if err != nil {
 						return err
 					}
-					if said != "" {
-						found = append(found, said)
+					if is {
+						found = append(found, run)
 					}
 				}
 				return nil
@@ -123,25 +131,25 @@ func (r *Reader) prowJobs(ctx context.Context) (found []string, _ error) {
 	return found, err
 }
 
-// unfinished names a ProwJob that runs a branchprotector and is not complete; empty for any other. It is complete when
-// it says since when, and not before.
-func unfinished(job *unstructured.Unstructured) (string, error) {
+// unfinished is the run of a ProwJob that runs a branchprotector and is not complete; false for any other. It is complete
+// when it says since when, and not before.
+func unfinished(job *unstructured.Unstructured) (run Run, is bool, _ error) {
 	if completed, _, _ := unstructured.NestedString(job.Object, "status", "completionTime"); completed != "" {
-		return "", nil
+		return Run{}, false, nil
 	}
 	raw, found, err := unstructured.NestedMap(job.Object, "spec", "pod_spec")
 	if err != nil || !found {
-		return "", nil // another agent's, which has no pod
+		return Run{}, false, nil // another agent's, which has no pod
 	}
 	var pod corev1.PodSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &pod); err != nil {
-		return "", apierr.New(apierr.Terminal, "ProwJob %s/%s: its pod can't be read: %w", job.GetNamespace(), job.GetName(),
+		return Run{}, false, apierr.New(apierr.Terminal, "ProwJob %s/%s: its pod can't be read: %w", job.GetNamespace(), job.GetName(),
 			err)
 	}
 	image, is := Image(pod.Containers)
 	if !is {
-		return "", nil
+		return Run{}, false, nil
 	}
 	name, _, _ := unstructured.NestedString(job.Object, "spec", "job")
-	return fmt.Sprintf("ProwJob %s/%s of job %q (%s)", job.GetNamespace(), job.GetName(), name, image), nil
+	return Run{fmt.Sprintf("ProwJob %s/%s of job %q", job.GetNamespace(), job.GetName(), name), image}, true, nil
 }

@@ -1,4 +1,4 @@
-package branches
+package protection
 
 import (
 	"crypto/sha256"
@@ -10,7 +10,6 @@ import (
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
-	"salve/internal/prow/protection"
 )
 
 // Kind is what is to be done with a branch, by the configuration.
@@ -27,6 +26,23 @@ const (
 	Restore Kind = "restore"
 )
 
+// Rule is what the configuration says of a branch.
+type Rule struct {
+	Branch config.Branch
+	Kind   Kind
+	// Policy is for Protect.
+	Policy config.Policy
+	// Protected and Before are for Restore.
+	Protected bool
+	Before    github.Settings
+}
+
+// RuleOf is the rule that a decision of branchprotector's makes.
+func RuleOf(branch config.Branch, decision config.Decision) Rule {
+	kinds := map[config.Action]Kind{config.Protect: Protect, config.Unprotect: Unprotect, config.Leave: Leftover}
+	return Rule{Branch: branch, Kind: kinds[decision.Action], Policy: decision.Policy}
+}
+
 // State is a branch as it is, and as it is to be.
 type State struct {
 	Branch config.Branch
@@ -38,7 +54,7 @@ type State struct {
 	Want      github.Settings
 	Protected bool
 	// Differences are the fields in which the two differ; none when it is right.
-	Differences []protection.Difference
+	Differences []Difference
 	// Fingerprint: what is required beyond the configuration is exactly what a branchprotector from before February
 	// 2019 requires.
 	Fingerprint bool
@@ -56,10 +72,10 @@ func (s State) SignaturesDiffer() bool {
 }
 
 // Added are the contexts that will be required and are not now; Removed are those that no longer will be.
-func (s State) Added() []string { return protection.Added(s.Live.Settings, s.Want) }
+func (s State) Added() []string { return Added(s.Live.Settings, s.Want) }
 
 // Removed are the contexts that are required and no longer will be.
-func (s State) Removed() []string { return protection.Removed(s.Live.Settings, s.Want) }
+func (s State) Removed() []string { return Removed(s.Live.Settings, s.Want) }
 
 // LiveDigest stands for what GitHub gave.
 func (s State) LiveDigest() string {
@@ -90,28 +106,36 @@ func digestOf(values ...any) string {
 // protectionField stands in differences for the protection itself.
 const protectionField = "protection"
 
-// stateOf compares what is with what the configuration says.
-func (r *Reader) stateOf(rule Rule, live github.Protection) State {
+// Comparer compares branches with what a configuration says of them.
+type Comparer struct {
+	// Config is nil where a run is undone: then every rule is one to restore.
+	Config *config.Config
+	// Base is an earlier configuration, which tells what Prow once produced; may be nil.
+	Base *config.Config
+}
+
+// Compare compares what is with what the rule says.
+func (c Comparer) Compare(rule Rule, live github.Protection) State {
 	state := State{Branch: rule.Branch, Kind: rule.Kind, Live: live, Protected: rule.Kind != Unprotect}
 	switch rule.Kind {
 	case Protect:
-		state.Want = protection.Desired(rule.Policy, live.Settings, r.produced(rule.Branch))
+		state.Want = Desired(rule.Policy, live.Settings, c.Produced(rule.Branch))
 	case Leftover:
 		state.Protected = live.Protected
-		state.Want = protection.Without(live.Settings, r.leftovers(rule.Branch, live))
+		state.Want = Without(live.Settings, c.Silent(rule.Branch, live.Settings.StatusChecks))
 	case Restore:
 		state.Protected, state.Want = rule.Protected, rule.Before
 	case Unprotect:
 	}
 	if state.Protected != live.Protected {
-		state.Differences = append(state.Differences, protection.Difference{
+		state.Differences = append(state.Differences, Difference{
 			Field: protectionField, Live: inWords(live.Protected), Want: inWords(state.Protected),
 		})
 	}
 	if state.Protected {
-		state.Differences = append(state.Differences, protection.Differences(live.Settings, state.Want)...)
+		state.Differences = append(state.Differences, Differences(live.Settings, state.Want)...)
 	}
-	state.Fingerprint = r.fingerprint(state)
+	state.Fingerprint = c.fingerprint(state)
 	return state
 }
 
@@ -123,18 +147,18 @@ func inWords(protected bool) string {
 }
 
 // fingerprint tells the old branchprotector by what it left. Where the old policy can't be computed nothing is told.
-func (r *Reader) fingerprint(state State) bool {
-	if r.Config == nil {
+func (c Comparer) fingerprint(state State) bool {
+	if c.Config == nil {
 		return false
 	}
-	old, err := r.Config.Fingerprint(state.Branch)
+	old, err := c.Config.Fingerprint(state.Branch)
 	return err == nil && len(old) > 0 && slices.Equal(old.Values(), state.Removed())
 }
 
-// produced are the contexts of Prow's presubmits of a repository, those of the base configuration among them.
-func (r *Reader) produced(branch config.Branch) []string {
+// Produced are the contexts of Prow's presubmits of a repository, those of the base configuration among them.
+func (c Comparer) Produced(branch config.Branch) []string {
 	var contexts []string
-	for _, one := range []*config.Config{r.Config, r.Base} {
+	for _, one := range []*config.Config{c.Config, c.Base} {
 		if one == nil {
 			continue
 		}
@@ -146,23 +170,23 @@ func (r *Reader) produced(branch config.Branch) []string {
 	return slices.Compact(contexts)
 }
 
-// leftovers are the required contexts of a branch that Prow produces, or did, and that no job reports on each of its
+// Silent are the required contexts of a branch that Prow produces, or did, and that no job reports on each of its
 // pull requests now: what still comes keeps nobody waiting.
-func (r *Reader) leftovers(branch config.Branch, live github.Protection) []string {
-	produced, comes := r.produced(branch), r.always(branch, false)
-	var left []string
-	for _, context := range live.Settings.StatusChecks.Contexts() {
+func (c Comparer) Silent(branch config.Branch, required *github.StatusChecks) []string {
+	produced, comes := c.Produced(branch), c.Always(branch, false)
+	var silent []string
+	for _, context := range required.Contexts() {
 		if slices.Contains(produced, context) && comes[context] == "" {
-			left = append(left, context)
+			silent = append(silent, context)
 		}
 	}
-	return left
+	return silent
 }
 
-// always are the contexts that a job reports on each pull request for the branch, with the name of the job.
-func (r *Reader) always(branch config.Branch, manual bool) map[string]string {
+// Always are the contexts that a job reports on each pull request for the branch, with the name of the job.
+func (c Comparer) Always(branch config.Branch, manual bool) map[string]string {
 	jobs := map[string]string{}
-	for _, producer := range r.Config.Requirements(branch, manual).Required {
+	for _, producer := range c.Config.Requirements(branch, manual).Required {
 		jobs[producer.Context] = producer.Job.Name
 	}
 	return jobs

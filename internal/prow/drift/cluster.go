@@ -1,0 +1,48 @@
+package drift
+
+import (
+	"context"
+	"slices"
+
+	"salve/internal/prow/check"
+	"salve/internal/prow/protector"
+)
+
+// ReadProtector asks Prow's own cluster which branchprotectors are deployed and at work. What has no answer says so.
+func ReadProtector(ctx context.Context, cluster *protector.Reader) *check.Protector {
+	seen := &check.Protector{}
+	images, err := cluster.Images(ctx)
+	if err != nil {
+		seen.DeployedFailed = err.Error()
+	}
+	seen.Deployed = images.Deployed
+	runs, err := cluster.Active(ctx)
+	if err != nil {
+		seen.RunsFailed = err.Error()
+	}
+	for _, run := range runs {
+		seen.Runs = append(seen.Runs, check.ProtectorRun{What: run.What, Image: run.Image})
+	}
+	return seen
+}
+
+// Observe reads GitHub, and Prow's own cluster before and after it where one is given: a branchprotector that was at
+// work at either end may have written meanwhile. Cluster may be nil.
+func (r *Reader) Observe(ctx context.Context, cluster *protector.Reader, facts check.Facts) check.Facts {
+	if cluster == nil {
+		facts.GitHub = r.Read(ctx, facts)
+		return facts
+	}
+	before := ReadProtector(ctx, cluster)
+	facts.GitHub = r.Read(ctx, facts)
+	facts.Protector = ReadProtector(ctx, cluster)
+	if facts.Protector.RunsFailed == "" {
+		facts.Protector.RunsFailed = before.RunsFailed
+	}
+	for _, run := range before.Runs {
+		if !slices.Contains(facts.Protector.Runs, run) {
+			facts.Protector.Runs = append(facts.Protector.Runs, run)
+		}
+	}
+	return facts
+}
