@@ -20,6 +20,11 @@ func (l *loader) file(name string, decode func(r *reader, root *yaml.Node)) {
 		l.missing(name, err)
 		return
 	}
+	l.decode(name, content, decode)
+}
+
+// decode decodes the content of a file.
+func (l *loader) decode(name string, content []byte, decode func(r *reader, root *yaml.Node)) {
 	r := &reader{file: l.position(name).File}
 	if root, ok := r.document(content); ok {
 		decode(r, root)
@@ -48,21 +53,26 @@ func (l *loader) content(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(content, []byte("\x1f\x8b")) {
-		if content, err = decompressed(content); err != nil {
-			return nil, fmt.Errorf("decompress: %w", err)
-		}
+	if content, err = Expand(content); err != nil {
+		return nil, err
 	}
 	l.bytes += int64(len(content))
 	return content, nil
 }
 
-func decompressed(content []byte) ([]byte, error) {
-	archive, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, err
+// Expand is the content of a file of the configuration, which may be compressed.
+func Expand(content []byte) ([]byte, error) {
+	if !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
+		return content, nil
 	}
-	return bounded(archive)
+	archive, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		content, err = bounded(archive)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
+	return content, nil
 }
 
 func bounded(from io.Reader) ([]byte, error) {
