@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"internal/prow/config":            {"internal/diagnostic"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
+	"internal/prow/breakglass":        {"internal/prow/check", "internal/prow/manifest"},
 	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},

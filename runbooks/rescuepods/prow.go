@@ -2,6 +2,8 @@ package rescuepods
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -79,14 +81,16 @@ func (r *rescue) prowConditions() []string {
 	if r.prow == nil {
 		return nil
 	}
-	return []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share"}
+	return []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved"}
 }
 
 func (r *rescue) prowGuards() []runbook.Guard {
 	if r.prow == nil {
 		return nil
 	}
-	return []runbook.Guard{r.mountEvents(), r.namespaceAgreed(), r.fixProven(), r.prowSteady(), r.withinShare()}
+	return []runbook.Guard{
+		r.mountEvents(), r.namespaceAgreed(), r.fixProven(), r.prowSteady(), r.withinShare(), r.listApproved(),
+	}
 }
 
 // namespaceAgreed is G2.
@@ -108,7 +112,7 @@ func (r *rescue) namespaceAgreed() runbook.Guard {
 			if err != nil {
 				return instance.Sources{}, err
 			}
-			return instance.SourcesOf(r.prow.Configuration, deployed, state, r.prow.rules), nil
+			return instance.SourcesOf(r.prow.Configuration, deployed, state), nil
 		})
 	}
 	guard := runbook.Ask("namespace-agreed",
@@ -207,6 +211,48 @@ func withinShare(seen *stranded.Reading, most int) runbook.Finding {
 		return runbook.No("%s", said).WithOutcome(runbook.NeedsAttention)
 	}
 	return runbook.Yes("%s", said)
+}
+
+// listApproved is that part of G7 which binds a run to a list. Once that is recorded, the record is the list.
+func (r *rescue) listApproved() runbook.Guard {
+	read := func(ctx context.Context, run runbook.Run) ([]stranded.Pod, error) {
+		recorded, found, err := r.RecordedPods(run)
+		if found || err != nil {
+			return recorded, err
+		}
+		seen, err := r.read(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		return seen.Pods(), nil
+	}
+	guard := runbook.Ask("list-approved", "are these the pods that were approved?", read,
+		func(pods []stranded.Pod) runbook.Finding { return listApproved(pods, r.in.Prow.ApprovedList) })
+	guard.NotOverridable = true
+	return guard
+}
+
+func listApproved(pods []stranded.Pod, approved string) runbook.Finding {
+	switch list := listOf(pods); approved {
+	case "":
+		return runbook.Yes("G7: list %s; --approved-list %s binds a run to it", list, list)
+	case list:
+		return runbook.Yes("G7: list %s is the approved one", list)
+	default:
+		return runbook.No("G7: the list changed since it was approved: it is %s, and was %s", list, approved).
+			WithOutcome(runbook.NeedsAttention)
+	}
+}
+
+// listOf stands for pods, by their UIDs, in whatever order.
+func listOf(pods []stranded.Pod) string {
+	uids := make([]string, len(pods))
+	for i, pod := range pods {
+		uids[i] = string(pod.UID)
+	}
+	slices.Sort(uids)
+	sum := sha256.Sum256([]byte(strings.Join(uids, "\n")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // mountEvents is A5: evidence, and no condition.

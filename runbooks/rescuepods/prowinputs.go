@@ -30,6 +30,9 @@ type Prow struct {
 	Until string `json:"until,omitempty"`
 	// MaxShare is how many of a hundred of the instance's pods a run may delete.
 	MaxShare int `json:"maxShare"`
+	// ApprovedList stands for the list of strays that somebody approved, as within-share names it; empty where nobody
+	// was asked.
+	ApprovedList string `json:"approvedList,omitempty"`
 }
 
 func prowDefaults() Prow { return Prow{Proven: 3, MaxShare: 50} }

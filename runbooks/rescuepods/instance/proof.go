@@ -53,22 +53,18 @@ func (s *State) byPlank(pod cluster.Pod) bool {
 		job.Agent == cluster.KubernetesAgent && job.Cluster == cluster.DefaultCluster
 }
 
-// Landed are the namespaces of the newest pods that plank made, as many as are wanted, and how many these are. Pods of
-// one second with the last of them count too: nobody can tell which was first.
-func (s *State) Landed(wanted int) (namespaces []string, pods int) {
-	var made []cluster.Pod
+// Landed are the namespaces of the newest pods that plank made, and how many these are: all of one second, for nobody
+// can tell which of them was first. Where plank went back and forth, the youngest stray tells (Proof).
+func (s *State) Landed() (namespaces []string, pods int) {
+	var newest time.Time
 	for _, pod := range s.pods {
-		if s.byPlank(pod) {
-			made = append(made, pod)
+		if !s.byPlank(pod) || pod.Created.Before(newest) {
+			continue
 		}
-	}
-	slices.SortFunc(made, func(a, b cluster.Pod) int { return b.Created.Compare(a.Created) })
-	var last time.Time
-	for n, pod := range made {
-		if n >= wanted && pod.Created.Before(last) {
-			break
+		if pod.Created.After(newest) {
+			newest, namespaces, pods = pod.Created, nil, 0
 		}
-		last, pods = pod.Created, n+1
+		pods++
 		if !slices.Contains(namespaces, pod.Namespace) {
 			namespaces = append(namespaces, pod.Namespace)
 		}

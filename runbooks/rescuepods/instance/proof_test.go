@@ -68,16 +68,14 @@ func TestWherePodsLand(t *testing.T) {
 	w.pod("test-pods", "b", 20)
 	w.pod("other-pods", "theirs", 30)
 	w.pod("default", "by-hand", 30, func(pod *cluster.Pod) { pod.ID = "" })
-	for wanted, want := range map[int][]string{1: {"test-pods"}, 2: {"test-pods"}, 3: {"default", "test-pods"}} {
-		if got, pods := w.state().Landed(wanted); !slices.Equal(got, want) || pods != wanted {
-			t.Errorf("the newest %d: %v of %d", wanted, got, pods)
-		}
+	if got, pods := w.state().Landed(); !slices.Equal(got, []string{"test-pods"}) || pods != 1 {
+		t.Errorf("the newest: %v of %d", got, pods)
 	}
 	w.pods.Objects[1].Created = at(20) // of the same second as the newest
-	if got, pods := w.state().Landed(1); !slices.Equal(got, []string{"default", "test-pods"}) || pods != 2 {
+	if got, pods := w.state().Landed(); !slices.Equal(got, []string{"default", "test-pods"}) || pods != 2 {
 		t.Errorf("of one second: %v of %d", got, pods)
 	}
-	if got, pods := (&world{}).state().Landed(3); got != nil || pods != 0 {
+	if got, pods := (&world{}).state().Landed(); got != nil || pods != 0 {
 		t.Errorf("none: %v of %d", got, pods)
 	}
 }

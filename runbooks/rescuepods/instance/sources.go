@@ -22,9 +22,9 @@ type Sources struct {
 }
 
 // SourcesOf are the sources of one reading.
-func SourcesOf(git Configuration, deployed *Deployed, state *State, rules Rules) Sources {
+func SourcesOf(git Configuration, deployed *Deployed, state *State) Sources {
 	s := Sources{Git: git.Namespaces, Mounted: deployed.Mounted, Mount: deployed.Mount}
-	s.Landed, s.Pods = state.Landed(rules.Proven)
+	s.Landed, s.Pods = state.Landed()
 	return s
 }
 
@@ -42,7 +42,7 @@ func (s Sources) Agree() bool {
 }
 
 func (s Sources) String() string {
-	return fmt.Sprintf("git says %s; %s says %s; plank's newest %d pods are in %s", s.Git, s.Mount, s.Mounted, s.Pods,
+	return fmt.Sprintf("git says %s; %s says %s; the newest pods of plank are in %s", s.Git, s.Mount, s.Mounted,
 		strings.Join(s.Landed, ", "))
 }
 

@@ -27,7 +27,7 @@ func TestSourcesThatDisagree(t *testing.T) {
 			"git says pods in test-pods, ProwJobs in prow; ConfigMap prow/config, key config.yaml says pods in default"},
 		"the namespace of the ProwJobs":  {func(s *Sources) { s.Mounted.ProwJobs = "default" }, "ProwJobs in default"},
 		"git":                            {func(s *Sources) { s.Git.Pods = "pods" }, "git says pods in pods"},
-		"plank":                          {func(s *Sources) { s.Landed = []string{"default"} }, "plank's newest 2 pods are in default"},
+		"plank":                          {func(s *Sources) { s.Landed = []string{"default"} }, "the newest pods of plank are in default"},
 		"plank, of which some are right": {func(s *Sources) { s.Landed = []string{"default", "test-pods"} }, "default, test-pods"},
 	} {
 		seen := agreeing
