@@ -59,6 +59,7 @@ var rooms = map[string][]string{
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
+	"internal/prow/breakglass":        {"internal/prow/check", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},
 	"internal/prow/live":              {"internal/prow/check", "internal/prow/config", "kube"},
@@ -86,7 +87,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

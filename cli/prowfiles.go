@@ -137,22 +137,29 @@ func insideOf(root, path string) (string, error) {
 	return filepath.ToSlash(relative), nil
 }
 
-// readBase reads the same files as they are in a revision.
-func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error) {
-	root, err := gittree.Root(ctx, filepath.Dir(r.config))
+// revisionTree is where the same files are in a revision of the repository that they are in.
+type revisionTree struct {
+	prowTree
+	root, commit string
+}
+
+// readRevision reads the same files as they are in a revision. The error is a *gittree.RefError where git knows no such
+// commit, and of class usage where there is no repository.
+func (p *prowFiles) readRevision(ctx context.Context, flag, ref string) (revisionTree, error) {
+	root, err := gittree.Root(ctx, filepath.Dir(p.config))
 	if err != nil {
-		return nil, usage("--base: %v", err)
+		return revisionTree{}, usage("--%s: %v", flag, err)
 	}
 	working, err := folderOfWork()
 	if err != nil {
-		return nil, err
+		return revisionTree{}, err
 	}
 	if located, err := filepath.EvalSymlinks(working); err == nil {
 		working = located
 	}
-	tree, err := r.below(nil, root, working)
+	tree, err := p.below(nil, root, working)
 	if err != nil {
-		return nil, err
+		return revisionTree{}, err
 	}
 	paths := append([]string{tree.names.Config}, tree.names.Supplemental...)
 	for _, path := range []string{tree.names.Jobs, tree.manifests} {
@@ -160,19 +167,38 @@ func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error
 			paths = append(paths, path)
 		}
 	}
-	base := &prowcheck.Base{Name: r.base}
-	revision, err := gittree.Read(ctx, root, r.base, paths)
+	revision, err := gittree.Read(ctx, root, ref, paths)
 	var unknown *gittree.RefError
 	switch {
 	case errors.As(err, &unknown):
-		return nil, usage("--base: %v", err)
+		return revisionTree{}, usage("--%s: %v", flag, err)
 	case err != nil:
-		base.Failed = err.Error()
-		return base, nil
+		return revisionTree{}, &unreadRevision{err}
 	}
-	base.Config = config.Load(revision, tree.names)
+	tree.files = revision
+	return revisionTree{tree, root, revision.Commit}, nil
+}
+
+// unreadRevision says that a revision is there and could not be read.
+type unreadRevision struct{ error }
+
+func (e *unreadRevision) Unwrap() error { return e.error }
+
+// readBase reads the same files as they are in the revision to compare with.
+func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error) {
+	base := &prowcheck.Base{Name: r.base}
+	tree, err := r.readRevision(ctx, "base", r.base)
+	var unread *unreadRevision
+	switch {
+	case errors.As(err, &unread):
+		base.Failed = unread.Error()
+		return base, nil
+	case err != nil:
+		return nil, err
+	}
+	base.Config = config.Load(tree.files, tree.names)
 	if tree.manifests != "" {
-		base.Manifests = manifest.Read(revision, tree.manifests, tree.names.Root)
+		base.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
 	}
 	return base, nil
 }

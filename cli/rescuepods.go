@@ -3,11 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/pflag"
 
 	"salve/runbook"
 	"salve/runbooks/rescuepods"
+	"salve/runbooks/rescuepods/instance"
 	"salve/runbooks/rescuepods/stranded"
 )
 
@@ -26,12 +28,20 @@ func rescuePods() Provider {
 			flags.StringVar(&in.ProwJobs, "prowjob-namespace", "", "`namespace` of the ProwJobs (default: all are searched)")
 			flags.DurationVar(&in.ReplacedWithin.Duration, "replaced-within", in.ReplacedWithin.Duration,
 				"how long the jobs' controller has to make new pods")
+			addProwPodFlags(&in.Prow, flags)
 		},
 		New: func(cluster Cluster, in rescuepods.Inputs) (runbook.Runbook, error) {
-			return rescuepods.New(rescuepods.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)
+			world, err := podsWorld(cluster, in)
+			if err != nil {
+				return runbook.Runbook{}, err
+			}
+			return rescuepods.New(world, in)
 		},
 		Watch: func(ctx context.Context, cluster Cluster, in rescuepods.Inputs, say func(string)) runbook.Finding {
-			err := rescuepods.Watch(ctx, rescuepods.World{Cluster: cluster.Cluster}, in, say)
+			world, err := podsWorld(cluster, in)
+			if err == nil {
+				err = rescuepods.Watch(ctx, world, in, say)
+			}
 			var stranded *stranded.Error
 			if errors.As(err, &stranded) {
 				return runbook.No("%v", err)
@@ -39,4 +49,35 @@ func rescuePods() Provider {
 			return runbook.Unknown(err)
 		},
 	})
+}
+
+// addProwPodFlags adds the flags that make the pods those of a Prow instance.
+func addProwPodFlags(in *rescuepods.Prow, flags *pflag.FlagSet) {
+	flags.StringVar(&in.Config, "prow-config", "",
+		"`file` config.yaml of the Prow instance, as git has it: its pods are rescued, under Prow's own guards")
+	flags.StringVar(&in.Namespace, "prow-namespace", "",
+		"`namespace` of plank's and sinker's Deployments (default: that of the ProwJobs)")
+	flags.StringVar(&in.ConfigMap, "prow-config-map", "",
+		"`NAMESPACE/NAME/KEY` of plank's configuration in the cluster (default: where its Deployment mounts it from)")
+	flags.IntVar(&in.Proven, "proven-jobs", in.Proven,
+		"how many jobs that are newer than the youngest stray must have their pods where they belong")
+	flags.StringVar(&in.PlankVersion, "plank-version", "", "`version` of the plank that erred: pods of others are left alone")
+	flags.StringVar(&in.Since, "incident-since", "", "`time` when it began (default: the oldest stray, a day at most)")
+	flags.StringVar(&in.Until, "incident-until", "", "`time` when it ended (default: the youngest stray)")
+	flags.IntVar(&in.MaxShare, "max-share", in.MaxShare, "how many percent of the instance's pods a run may delete")
+	flags.StringVar(&in.ApprovedList, "approved-list", "", "`digest` of the list that was approved, as check says it: another "+
+		"list is refused")
+}
+
+// podsWorld is what the runbook acts on, with the configuration of the Prow instance where one is named.
+func podsWorld(cluster Cluster, in rescuepods.Inputs) (rescuepods.World, error) {
+	world := rescuepods.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}
+	if in.Prow.Config == "" {
+		return world, nil
+	}
+	var err error
+	if world.Prow, err = instance.ReadConfiguration(in.Prow.Config); err != nil {
+		err = fmt.Errorf("--prow-config: %w", err)
+	}
+	return world, err
 }

@@ -10,10 +10,13 @@ import (
 )
 
 // While pods are deleted, that some are left is no condition any more.
-func whileDeleting() []string { return []string{"namespaces-exist", "source-stopped", "within-max"} }
+func (r *rescue) whileDeleting() []string {
+	return append([]string{"namespaces-exist", "source-stopped", "within-max"}, r.prowConditions()...)
+}
 
-func beforeDeleting() []string {
-	return []string{"namespaces-exist", "pods-elsewhere", "cannot-start", "source-stopped", "within-max"}
+func (r *rescue) beforeDeleting() []string {
+	return append([]string{"namespaces-exist", "pods-elsewhere", "cannot-start", "source-stopped", "within-max"},
+		r.prowConditions()...)
 }
 
 // guard is one that decides by the round's reading.

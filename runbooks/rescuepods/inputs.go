@@ -26,12 +26,14 @@ type Inputs struct {
 	ProwJobs string `json:"prowJobNamespace,omitempty"`
 	// ReplacedWithin is how long the jobs' controller has to make new pods.
 	ReplacedWithin metav1.Duration `json:"replacedWithin"`
+	// Prow is about the Prow instance whose pods they are; the zero one for any other software.
+	Prow Prow `json:"prow,omitzero"`
 }
 
 // Defaults are the inputs that a user need not give.
 func Defaults() Inputs {
 	fiveMinutes := metav1.Duration{Duration: 5 * time.Minute}
-	return Inputs{Max: 500, MinAge: fiveMinutes, ReplacedWithin: fiveMinutes}
+	return Inputs{Max: 500, MinAge: fiveMinutes, ReplacedWithin: fiveMinutes, Prow: prowDefaults()}
 }
 
 // Validate finds invalid inputs.
@@ -57,7 +59,7 @@ func (in Inputs) Validate() error {
 		return fmt.Errorf("--min-age %s and --replaced-within %s must be above 0", in.MinAge.Duration,
 			in.ReplacedWithin.Duration)
 	}
-	return nil
+	return in.Prow.validate()
 }
 
 func (in Inputs) expected() string { return strings.Join(in.Expected, ", ") }

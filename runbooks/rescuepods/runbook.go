@@ -6,6 +6,7 @@ import (
 
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbooks/rescuepods/instance"
 	"salve/runbooks/rescuepods/stranded"
 )
 
@@ -17,30 +18,44 @@ type World struct {
 	Cluster *kube.Cluster
 	// ClusterID tells the cluster from all others: see kube.Cluster.ID.
 	ClusterID string
+	// Prow is the configuration that Inputs.Prow.Config names; nil for any other software.
+	Prow *instance.Configuration
+	// Apart is the time between the two readings that G2 takes; zero means a minute.
+	Apart time.Duration
 }
 
 // New makes the runbook for the pods of a selector.
 func New(world World, in Inputs) (runbook.Runbook, error) {
-	if err := in.Validate(); err != nil {
+	in, err := in.completed(world.Prow)
+	if err != nil {
 		return runbook.Runbook{}, err
 	}
 	selector, err := kube.ParseSelector(in.Selector) // in order: one lock, however it is written
+	if err != nil {
+		return runbook.Runbook{}, err
+	}
 	r := &rescue{Search: search(world, in), in: in}
+	if world.Prow != nil {
+		if r.prow, err = newProwPods(world, in); err != nil {
+			return runbook.Runbook{}, err
+		}
+	}
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
 		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector},
-		Guards: []runbook.Guard{
+		Guards: append([]runbook.Guard{
 			r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax(),
-		},
+		}, r.prowGuards()...),
 		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
-	}, err
+	}, nil
 }
 
 // Watch waits until pods are stranded, which it tells by *stranded.Error, and
 // says a line for each change. Any other error says that it can't be seen.
 func Watch(ctx context.Context, world World, in Inputs, say func(line string)) error {
-	if err := in.Validate(); err != nil {
+	in, err := in.completed(world.Prow)
+	if err != nil {
 		return err
 	}
 	return search(world, in).AwaitStranded(ctx, say)
@@ -55,9 +70,17 @@ type rescue struct {
 	*stranded.Search
 	in   Inputs
 	seen runbook.Shared[*stranded.Reading]
+	// prow is nil for any other software.
+	prow *prowPods
 }
 
 // read returns all pods of the selector, read once in a round.
 func (r *rescue) read(ctx context.Context, run runbook.Run) (*stranded.Reading, error) {
-	return r.seen.Get(ctx, run, r.ReadState)
+	return r.seen.Get(ctx, run, func(ctx context.Context) (*stranded.Reading, error) {
+		seen, err := r.ReadState(ctx)
+		if err != nil || r.prow == nil {
+			return seen, err
+		}
+		return seen, r.judge(ctx, run, seen)
+	})
 }

@@ -14,7 +14,7 @@ import (
 
 func (r *rescue) record() runbook.Step {
 	return runbook.Step{
-		Name: "record", Passive: true, Guards: beforeDeleting(),
+		Name: "record", Passive: true, Guards: r.beforeDeleting(),
 		Changes: "nothing: write down which pods are stranded, export each with its spec, and read all back",
 		Observe: stranded.Recorded,
 		Apply: func(ctx context.Context, run runbook.Run) error {
@@ -34,14 +34,14 @@ func others(pods []stranded.Pod) []stranded.Pod { return pods[min(len(pods), 1):
 // deleteFirst deletes one pod alone: what comes of that is seen before the next.
 func (r *rescue) deleteFirst() runbook.Step {
 	step := r.deletion(first)
-	step.Name, step.Guards, step.Irreversible = "delete-first", beforeDeleting(), true
+	step.Name, step.Guards, step.Irreversible = "delete-first", r.beforeDeleting(), true
 	step.Changes = "delete one pod, by its UID, if it still is as it was seen"
 	return step
 }
 
 func (r *rescue) deleteRest() runbook.Step {
 	step := r.deletion(others)
-	step.Name, step.Guards = "delete-rest", whileDeleting()
+	step.Name, step.Guards = "delete-rest", r.whileDeleting()
 	step.Changes = "delete the others in the same way, fifty before each pause; finalizers are left alone"
 	return step
 }
@@ -87,7 +87,9 @@ func (r *rescue) deletion(part func([]stranded.Pod) []stranded.Pod) runbook.Step
 			if err != nil {
 				return err
 			}
-			return r.DeletePods(ctx, now.Stranded, stranded.Deletion{Still: stranded.Pod.Untouched, Progress: run.Report})
+			return r.DeletePods(ctx, now.Stranded, stranded.Deletion{
+				Still: stranded.Pod.Untouched, Strict: r.prow != nil, Progress: run.Report,
+			})
 		},
 		Await: func(ctx context.Context, run runbook.Run) error {
 			// What holds pods longer is for the checks to name.

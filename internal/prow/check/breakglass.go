@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,6 +34,8 @@ type Way struct {
 	Uses []string
 	// Credentials says which, and where they are kept.
 	Credentials string
+	// Commands are what is typed, a line each; {revision} stands for the commit that is deployed.
+	Commands []string
 	// Exercised is the day of the last exercise; the zero time where there was none.
 	Exercised time.Time
 }
@@ -43,6 +46,7 @@ type wayInFile struct {
 	Document    string    `yaml:"document"`
 	Uses        []string  `yaml:"uses"`
 	Credentials string    `yaml:"credentials"`
+	Commands    []string  `yaml:"commands"`
 	Exercised   yaml.Node `yaml:"exercised"`
 }
 
@@ -87,9 +91,14 @@ func parseWay(node *yaml.Node, documented func(name string) bool) (Way, error) {
 		return Way{}, err
 	}
 	way := Way{Name: written.Name, Covers: written.Covers, Document: written.Document, Uses: written.Uses,
-		Credentials: written.Credentials}
+		Credentials: written.Credentials, Commands: written.Commands}
 	if way.Name == "" {
 		return Way{}, fmt.Errorf("requires name")
+	}
+	for _, command := range way.Commands {
+		if strings.TrimSpace(command) == "" || strings.ContainsFunc(command, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return Way{}, fmt.Errorf("commands: %q is not one line of text", command)
+		}
 	}
 	if way.Document != "" {
 		way.Documented = documented(way.Document)

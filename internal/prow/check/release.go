@@ -1,11 +1,7 @@
 package check
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -131,29 +127,11 @@ func (f *facts) resolve(source *manifest.Source) string {
 	if !ok {
 		return ""
 	}
-	loaded := config.Load(oneFile(content), config.Files{Config: fileInMemory})
+	loaded := config.Parse("config.yaml", []byte(content))
 	if loaded.Incomplete() {
 		return ""
 	}
 	return pairOf(loaded.Partial())
-}
-
-const fileInMemory = "config.yaml"
-
-// oneFile is a file system of one file: an archive in memory is one already.
-func oneFile(content string) fs.FS {
-	var kept bytes.Buffer
-	archive := zip.NewWriter(&kept)
-	// Writing into memory does not fail; if it did, there would be no file to read.
-	if file, err := archive.CreateHeader(&zip.FileHeader{Name: fileInMemory, Method: zip.Store}); err == nil {
-		_, _ = io.WriteString(file, content)
-	}
-	_ = archive.Close()
-	opened, err := zip.NewReader(bytes.NewReader(kept.Bytes()), int64(kept.Len()))
-	if err != nil {
-		return &zip.Reader{}
-	}
-	return opened
 }
 
 func pairOf(c *config.Config) string {

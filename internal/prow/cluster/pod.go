@@ -35,7 +35,9 @@ type Pod struct {
 	ID string
 	// Job is the name of the job in the configuration, Type its type, BuildID this run of it.
 	Job, Type, BuildID string
-	Org, Repo          string
+	// Annotated says that Job is of the annotation, which has it whole: Prow sets that, and people forget it.
+	Annotated bool
+	Org, Repo string
 	// PlankVersion is the version of the plank that made the pod. Nobody else sets it.
 	PlankVersion string
 	Phase        corev1.PodPhase
@@ -86,6 +88,7 @@ func podOf(pod *corev1.Pod) (Pod, error) {
 		Node: intern(pod.Spec.NodeName), Touched: intern(bounded(kube.ContainerStarted(pod))),
 		Waiting: intern(bounded(waiting(pod))), Reason: intern(bounded(pod.Status.Reason)),
 		Deleting: pod.DeletionTimestamp != nil, Owned: len(pod.OwnerReferences) > 0,
+		Annotated: pod.Annotations[jobLabel] != "",
 	}
 	if seen.ID == seen.Name {
 		seen.ID = seen.Name // one text instead of two

@@ -46,6 +46,10 @@ func (l *loader) parse(name string) parsed {
 	if err != nil {
 		return parsed{err: err}
 	}
+	return l.parseContent(name, content)
+}
+
+func (l *loader) parseContent(name string, content []byte) parsed {
 	p := parsed{reader: &reader{file: l.position(name).File}, bytes: len(content)}
 	if root, ok := p.reader.document(content); ok {
 		p.root = root
@@ -63,15 +67,19 @@ func (l *loader) decodeAll() {
 func (l *loader) decodeFirst() {
 	first := l.parsing[0]
 	l.parsing = l.parsing[1:]
-	file := <-first.parsed
+	l.take(first.name, <-first.parsed, first.decode)
+}
+
+// take decodes a file that was parsed.
+func (l *loader) take(name string, file parsed, decode func(r *reader, root *yaml.Node)) {
 	if file.err != nil {
-		l.missing(first.name, file.err)
+		l.missing(name, file.err)
 		return
 	}
 	l.bytes += int64(file.bytes)
 	r := file.reader
 	if file.root != nil {
-		first.decode(r, file.root)
+		decode(r, file.root)
 	}
 	l.found = append(l.found, r.found...)
 	l.config.UnknownFields = append(l.config.UnknownFields, r.unknown...)
@@ -97,21 +105,22 @@ func fileContent(files fs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Expand(content)
+}
+
+// Expand is the content of a file of the configuration, which may be compressed.
+func Expand(content []byte) ([]byte, error) {
 	if !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
 		return content, nil
 	}
-	if content, err = decompressed(content); err != nil {
+	archive, err := gzip.NewReader(bytes.NewReader(content))
+	if err == nil {
+		content, err = bounded(archive)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("decompress: %w", err)
 	}
 	return content, nil
-}
-
-func decompressed(content []byte) ([]byte, error) {
-	archive, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, err
-	}
-	return bounded(archive)
 }
 
 func bounded(from io.Reader) ([]byte, error) {

@@ -1,6 +1,9 @@
 package manifest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -90,6 +93,15 @@ func (r *reader) object(name string, document *yaml.Node) error {
 	if err := document.Decode(&read); err != nil {
 		return err
 	}
+	if read.Kind != "" && read.Kind != "List" {
+		digest, err := digestOf(document)
+		if err != nil {
+			return err
+		}
+		r.set.Objects = append(r.set.Objects, Object{Kind: read.Kind, Namespace: read.Metadata.Namespace,
+			Name: read.Metadata.Name.value, File: name, Digest: digest,
+			Position: r.at(name, read.Metadata.Name.line, read.Metadata.Name.column)})
+	}
 	switch read.Kind {
 	case "List":
 		for i := range read.Items {
@@ -119,6 +131,20 @@ func (r *reader) object(name string, document *yaml.Node) error {
 		r.pod(name, &read, spec.Template.Spec)
 	}
 	return nil
+}
+
+// digestOf is the same for whatever decodes to the same: comments and the order of fields play no part.
+func digestOf(document *yaml.Node) (string, error) {
+	var content any
+	if err := document.Decode(&content); err != nil {
+		return "", err
+	}
+	raw, err := yaml.Marshal(content) // maps are in order
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:]), nil
 }
 
 func (r *reader) configMap(name string, read *object) error {

@@ -31,13 +31,25 @@ const (
 
 // Read reads all manifests below a folder. Root is put before each path in positions.
 func Read(files fs.FS, folder, root string) *Set {
-	r := &reader{files: files, root: root, set: &Set{Folder: path.Join(root, folder),
-		ConfigMaps: map[string]ConfigMap{}, Secrets: map[string]diagnostic.Position{}}}
+	r := &reader{files: files, root: root, set: newSet(path.Join(root, folder))}
 	if err := fs.WalkDir(files, path.Clean(folder), r.visit); err != nil {
 		r.unreadable(folder, 0, err.Error())
 	}
 	r.set.sort()
 	return r.set
+}
+
+// Parse reads the manifests of one file. Name stands for it in positions.
+func Parse(name string, content []byte) *Set {
+	r := &reader{set: newSet(name)}
+	r.set.Files = 1
+	r.documents(name, content)
+	r.set.sort()
+	return r.set
+}
+
+func newSet(folder string) *Set {
+	return &Set{Folder: folder, ConfigMaps: map[string]ConfigMap{}, Secrets: map[string]diagnostic.Position{}}
 }
 
 type reader struct {

@@ -13,6 +13,8 @@ type Set struct {
 	Folder string
 	// Components are sorted by name, then place.
 	Components []Component
+	// Objects are all that the manifests make, in the order of files and of documents in them.
+	Objects []Object
 	// ConfigMaps have their data, by namespace/name.
 	ConfigMaps map[string]ConfigMap
 	// Secrets are where the manifests make Secrets, by namespace/name.
@@ -24,6 +26,21 @@ type Set struct {
 	// Files counts what was read.
 	Files int
 }
+
+// Object is one that a manifest makes.
+type Object struct {
+	Kind string
+	// Namespace is empty where the manifest names none.
+	Namespace, Name string
+	Position        diagnostic.Position
+	// File is the path of the manifest as it was read, without the root of positions.
+	File string
+	// Digest stands for what is written of the object: two of one digest are made the same.
+	Digest string
+}
+
+// ID tells an object from others: its kind, namespace and name.
+func (o Object) ID() string { return o.Kind + " " + qualified(o.Namespace, o.Name) }
 
 // LeftAlone is a folder that was not read.
 type LeftAlone struct {

@@ -162,7 +162,7 @@ func (w *watcher) evaluate(ctx context.Context) error {
 		why, stranded, blind := references.evaluate(ctx, pod)
 		switch {
 		case stranded:
-			alarm.Pods = append(alarm.Pods, Misplaced{pod, why})
+			alarm.Pods = append(alarm.Pods, Misplaced{Pod: pod, Why: why})
 			w.say(fmt.Sprintf("pod %s can't start: %s", pod, why))
 		case blind != nil:
 			unseen = blind

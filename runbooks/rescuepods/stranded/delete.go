@@ -2,6 +2,7 @@ package stranded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -34,6 +35,9 @@ type Deletion struct {
 	// Still decides whether a pod that changed since it was read is to be deleted
 	// all the same. Nil means no.
 	Still func(Pod) bool
+	// Strict ends the deletion for good with the first pod that is not as it was read: what changed is seen before
+	// another one is deleted. Still is not asked then.
+	Strict bool
 	// Progress is called after each batch. May be nil.
 	Progress func(runbook.Progress)
 }
@@ -42,7 +46,8 @@ type Deletion struct {
 // not one that has changed since, unless it is still to be deleted as it is now. A
 // pod that is gone is no error, and neither are finalizers, which are left alone:
 // the pod stays until they are gone. An error after some were deleted has class
-// Transient, whatever its cause: it has to be observed what happened.
+// Transient, whatever its cause: it has to be observed what happened. That of a strict
+// deletion is a *runbook.EndedError.
 func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error {
 	if how.Batch <= 0 {
 		how.Batch = podBatch
@@ -50,7 +55,7 @@ func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error
 	if how.Pause <= 0 {
 		how.Pause = podPause
 	}
-	work := &deletion{search: s, permit: runbook.PermitFrom(ctx), still: how.Still}
+	work := &deletion{search: s, permit: runbook.PermitFrom(ctx), how: how}
 	for first := 0; first < len(pods); first += how.Batch {
 		var err error
 		if first > 0 {
@@ -60,6 +65,8 @@ func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error
 			err = kube.Parallel(ctx, len(some), func(ctx context.Context, i int) error { return work.delete(ctx, some[i]) })
 		}
 		switch {
+		case errors.As(err, new(*runbook.EndedError)):
+			return fmt.Errorf("%d of %d pods were deleted: %w", work.deleted, len(pods), err)
 		case err != nil && work.deleted > 0:
 			return apierr.New(apierr.Transient, "%d of %d pods were deleted: %w", work.deleted, len(pods), err)
 		case err != nil:
@@ -75,7 +82,7 @@ func (s *Search) DeletePods(ctx context.Context, pods []Pod, how Deletion) error
 type deletion struct {
 	search *Search
 	permit runbook.Permit
-	still  func(Pod) bool
+	how    Deletion
 
 	mu      sync.Mutex
 	deleted int
@@ -83,7 +90,7 @@ type deletion struct {
 }
 
 func (d *deletion) delete(ctx context.Context, pod Pod) error {
-	left, err := d.search.deletePod(ctx, pod, d.still)
+	left, err := d.search.deletePod(ctx, pod, d.how)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -99,7 +106,7 @@ func (d *deletion) delete(ctx context.Context, pod Pod) error {
 
 // deletePod deletes one pod under the precondition that it is what was read. It
 // gives the pod as it is now when it is to be left.
-func (s *Search) deletePod(ctx context.Context, seen Pod, still func(Pod) bool) (left *Pod, _ error) {
+func (s *Search) deletePod(ctx context.Context, seen Pod, how Deletion) (left *Pod, _ error) {
 	for range deleteRounds {
 		if err := runbook.PermitFrom(ctx).Authorize(ctx); err != nil {
 			return nil, err
@@ -115,13 +122,16 @@ func (s *Search) deletePod(ctx context.Context, seen Pod, still func(Pod) bool) 
 		if apierr.ClassOf(err) != apierr.Conflict {
 			return nil, err
 		}
+		if how.Strict {
+			return nil, &runbook.EndedError{Err: apierr.New(apierr.Terminal, "precondition failed: %w", err)}
+		}
 		now, err := s.podNow(ctx, seen)
 		switch {
 		case err != nil:
 			return nil, err
 		case now == nil || now.Deleting:
 			return nil, nil
-		case still == nil || !still(*now):
+		case how.Still == nil || !how.Still(*now):
 			return now, nil
 		}
 		seen = *now

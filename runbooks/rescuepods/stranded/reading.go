@@ -34,6 +34,8 @@ type Reading struct {
 type Misplaced struct {
 	Pod
 	Why string
+	// Foreign pods were made by others than what made those that are stranded: they say nothing about it.
+	Foreign bool
 }
 
 // ReadState reads the pods of the selector in all namespaces.
@@ -65,10 +67,10 @@ func (r *Reading) evaluate(ctx context.Context, refs *references, elsewhere []Po
 	for _, pod := range elsewhere {
 		why, stranded, blind := refs.evaluate(ctx, pod)
 		if stranded {
-			r.Stranded = append(r.Stranded, Misplaced{pod, why})
+			r.Stranded = append(r.Stranded, Misplaced{Pod: pod, Why: why})
 			continue
 		}
-		r.Left = append(r.Left, Misplaced{pod, why})
+		r.Left = append(r.Left, Misplaced{Pod: pod, Why: why})
 		if blind != nil {
 			r.Blind = blind
 		}
@@ -103,6 +105,34 @@ func (w *references) evaluate(ctx context.Context, pod Pod) (why string, strande
 	return "waits for nothing that is in " + strings.Join(w.search.Expected, ", "), false, nil
 }
 
+// Judgement is what is known of a pod elsewhere besides what it needs.
+type Judgement struct {
+	// Leave is why it is to be left alone all the same; empty when it is not.
+	Leave string
+	// Foreign says that others made it.
+	Foreign bool
+}
+
+// Judge leaves those of the stranded pods alone that are to be left by what else is known of them, and marks the
+// foreign ones.
+func (r *Reading) Judge(judge func(Pod) Judgement) {
+	for i, pod := range r.Left {
+		r.Left[i].Foreign = judge(pod.Pod).Foreign
+	}
+	stranded := r.Stranded
+	r.Stranded = nil
+	for _, pod := range stranded {
+		judged := judge(pod.Pod)
+		pod.Foreign = judged.Foreign
+		if judged.Leave == "" {
+			r.Stranded = append(r.Stranded, pod)
+			continue
+		}
+		pod.Why = judged.Leave
+		r.Left = append(r.Left, pod)
+	}
+}
+
 // Pods are those that are stranded.
 func (r *Reading) Pods() (pods []Pod) {
 	for _, misplaced := range r.Stranded {
@@ -117,11 +147,11 @@ func (r *Reading) None() bool { return len(r.Expected)+len(r.Stranded)+len(r.Lef
 // Elsewhere are all pods where they don't belong.
 func (r *Reading) Elsewhere() []Misplaced { return slices.Concat(r.Stranded, r.Left) }
 
-// Youngest is the newest of the pods elsewhere that no controller made; false when
-// there is none.
+// Youngest is the newest of the pods elsewhere that no controller made and that are
+// not foreign; false when there is none.
 func (r *Reading) Youngest() (youngest Pod, found bool) {
 	for _, pod := range r.Elsewhere() {
-		if pod.Controller == "" && (!found || pod.Created.After(youngest.Created)) {
+		if pod.Controller == "" && !pod.Foreign && (!found || pod.Created.After(youngest.Created)) {
 			youngest, found = pod.Pod, true
 		}
 	}
