@@ -77,7 +77,7 @@ func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind 
 		found, unknown := s.mounts()
 		return found, worst(s.jobLack(), s.podLack(), s.sources(), s.view.MissingLack, unknown), false
 	case Wedged:
-		if s.instance.DeploysLack.Reason != "" {
+		if len(s.instance.Deploys) == 0 && s.instance.DeploysLack.Reason != "" {
 			return nil, s.instance.DeploysLack, false
 		}
 	}
@@ -91,7 +91,7 @@ func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind 
 		found = s.storms()
 	case Wedged:
 		found, lack = s.wedged()
-		lack = worst(lack, s.podLack())
+		lack = worst(lack, s.podLack(), s.instance.DeploysLack)
 	}
 	return found, worst(s.sources(), lack, s.elsewhere()), false
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -220,9 +221,7 @@ func (w *Watch) evaluate() (Report, error) {
 	}
 	w.missing.ask(result.Waiting)
 	found, verdicts, blind := w.polled.last()
-	for rule := range blind {
-		result.Blind[rule] = true
-	}
+	maps.Copy(result.Blind, blind)
 	report := Report{At: now, Counts: result.Counts, Findings: append(result.Findings, found...),
 		Verdicts: append(result.Verdicts, verdicts...)}
 	if err := report.Findings.Validate(); err != nil {
