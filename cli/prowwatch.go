@@ -151,7 +151,9 @@ func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
 
 // prowWatched says how a watch ended.
 func (a *app) prowWatched(ctx context.Context, asked *prowWatchRequest, held prowwatch.Report) error {
-	fmt.Fprintln(a.stderr, report.ProwVerdicts(held.Verdicts))
+	if len(held.Verdicts) > 0 {
+		fmt.Fprintln(a.stderr, report.ProwVerdicts(held.Verdicts))
+	}
 	if asked.until == "" {
 		return nil
 	}

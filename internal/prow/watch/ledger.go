@@ -49,6 +49,7 @@ func (l *ledger) update(report *Report, blind map[string]bool) {
 	for _, f := range report.Findings {
 		now[f.Identity()] = f
 	}
+	var gone finding.List
 	for identity, before := range l.findings {
 		if _, still := now[identity]; still {
 			continue
@@ -58,7 +59,11 @@ func (l *ledger) update(report *Report, blind map[string]bool) {
 			report.Findings = append(report.Findings, before)
 			continue
 		}
-		report.Changes = append(report.Changes, Change{What: Cleared, Finding: before, Was: before.Severity})
+		gone = append(gone, before)
+	}
+	gone.Sort()
+	for _, f := range gone {
+		report.Changes = append(report.Changes, Change{What: Cleared, Finding: f, Was: f.Severity})
 	}
 	report.Findings.Sort()
 	for _, f := range report.Findings {

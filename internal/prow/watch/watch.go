@@ -20,6 +20,8 @@ const (
 	// atMost is how often rules are asked at most, and atLeast how often at least: some findings are a matter of time.
 	atMost  = time.Second
 	atLeast = 5 * time.Second
+	// gathering is how long changes that come together are waited for.
+	gathering = 100 * time.Millisecond
 	// idle is how many times as long as the rules took nothing is asked: of a very large Prow a fiftieth of one
 	// processor is enough.
 	idle = 50
@@ -205,7 +207,7 @@ func (w *Watch) pause(ctx context.Context, least time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return nil
+	return clock.Sleep(ctx, w.Clock, gathering)
 }
 
 func (w *Watch) evaluate() (Report, error) {
