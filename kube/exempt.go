@@ -59,6 +59,13 @@ func exemptForJournal(namespaces ...string) []exemption {
 	return all
 }
 
+// exemptForEvents is the creation of Events in one namespace. None is changed or deleted.
+func exemptForEvents(namespace string) []exemption {
+	return []exemption{{"event", func(request *http.Request, segments []string) bool {
+		return request.Method == http.MethodPost && strings.Join(segments, "/") == "api/v1/namespaces/"+namespace+"/events"
+	}}}
+}
+
 var oneRun = regexp.MustCompile(`^salve-run=[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // selectsOneRun tells whether a request is about the objects of one run alone.

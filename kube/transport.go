@@ -39,19 +39,35 @@ func guarded(config *rest.Config, own []exemption) (*rest.Config, error) {
 // JournalClient makes the client of the journal and its leases in a cluster, which may
 // write these without a permit. Nobody else may have it.
 func JournalClient(c *Cluster, access permit.JournalAccess) (kubernetes.Interface, error) {
-	switch {
-	case len(access.Namespaces()) == 0 || slices.Contains(access.Namespaces(), ""):
+	if len(access.Namespaces()) == 0 || slices.Contains(access.Namespaces(), "") {
 		return nil, apierr.New(apierr.Terminal, "invalid journal access: no namespace")
-	case c.config == nil: // an embedded cluster, which has no wire
+	}
+	return c.exempted("journal", exemptForJournal(access.Namespaces()...))
+}
+
+// EventClient makes a client of a cluster that may create Events in one namespace without
+// a permit, and change nothing else. Events say what was seen: nothing acts on them that
+// Kubernetes comes with.
+func EventClient(c *Cluster, access permit.EventAccess) (kubernetes.Interface, error) {
+	if access.Namespace() == "" {
+		return nil, apierr.New(apierr.Terminal, "invalid access to Events: no namespace")
+	}
+	return c.exempted("Events", exemptForEvents(access.Namespace()))
+}
+
+// exempted makes a client with exemptions of its own. That of an embedded cluster, which
+// has no wire, needs none.
+func (c *Cluster) exempted(what string, own []exemption) (kubernetes.Interface, error) {
+	if c.config == nil {
 		return c.Client, nil
 	}
-	config, err := guarded(c.config, exemptForJournal(access.Namespaces()...))
+	config, err := guarded(c.config, own)
 	if err != nil {
 		return nil, err
 	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "making the journal's client: %w", err)
+		return nil, apierr.New(apierr.Terminal, "making the client of the %s: %w", what, err)
 	}
 	return client, nil
 }

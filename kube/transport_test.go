@@ -283,6 +283,48 @@ func TestJournalClientWritesItsOwnNamespaceAlone(t *testing.T) {
 	}
 }
 
+// TestEventClientCreatesEventsOfItsNamespaceAlone: nothing else may be written by it, and Events by nobody else.
+func TestEventClientCreatesEventsOfItsNamespaceAlone(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	events, err := EventClient(w.cluster(t), permit.ForEvents("prow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	create := func(c kubernetes.Interface, namespace string) error {
+		_, err := c.CoreV1().Events(namespace).Create(t.Context(), event, metav1.CreateOptions{})
+		return err
+	}
+	refused := map[string]error{
+		"in another namespace":        create(events, "kube-system"),
+		"by the cluster's own client": create(w.cluster(t).Client, "prow"),
+		"an Event that is deleted":    events.CoreV1().Events("prow").Delete(t.Context(), "a", metav1.DeleteOptions{}),
+		"all of them": events.CoreV1().Events("prow").DeleteCollection(t.Context(), metav1.DeleteOptions{},
+			metav1.ListOptions{}),
+	}
+	_, refused["an Event that is changed"] = events.CoreV1().Events("prow").Update(t.Context(), event,
+		metav1.UpdateOptions{})
+	_, refused["something else"] = events.CoreV1().Pods("prow").Create(t.Context(), &corev1.Pod{}, metav1.CreateOptions{})
+	refused["an eviction"] = events.CoreV1().Pods("prow").EvictV1(t.Context(), &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "prow", Name: "events"}})
+	for what, err := range refused {
+		if err == nil || apierr.ClassOf(Classify(err)) != apierr.Conflict {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if seen := w.requests(); len(seen) > 0 {
+		t.Errorf("the server saw %v", seen)
+	}
+	_ = create(events, "prow") // the answer is a Status
+	if seen := w.requests(); !slices.Equal(seen, []string{"POST /api/v1/namespaces/prow/events"}) {
+		t.Errorf("the server saw %v", seen)
+	}
+	if _, err := EventClient(w.cluster(t), permit.EventAccess{}); err == nil {
+		t.Error("a client for Events without a namespace")
+	}
+}
+
 func TestRedirectToAnotherServerIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	other := newWire(t)

@@ -1,0 +1,196 @@
+package stray_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"salve/internal/prow/cluster"
+	"salve/internal/prow/finding"
+	"salve/internal/prow/stray"
+)
+
+// TestWhatIsNotSeenIsUnknown: which rules lack what, and what the others find all the same.
+func TestWhatIsNotSeenIsUnknown(t *testing.T) {
+	astray := []string{stray.Stray, stray.Canary, stray.Mount}
+	absent := []string{stray.Podless, stray.Storm, stray.Wedged}
+	narrow := func(namespaces ...string) cluster.Health {
+		return cluster.Health{Coverage: cluster.Coverage{Refused: errRefused, Namespaces: namespaces}}
+	}
+	for name, test := range map[string]struct {
+		change  func(p *prow)
+		unknown []string
+		blind   []string
+		because string
+	}{
+		"pods of named namespaces alone": {func(p *prow) { p.view.PodHealth = narrow("default", "test-pods") },
+			append(astray, stray.Wedged), nil, "pods of other namespaces are not seen"},
+		"no pods where they belong": {func(p *prow) { p.view.PodHealth = narrow("default") },
+			stray.Rules(), absent, "pods are not seen: namespaces [default] only"},
+		"pods that are not current": {func(p *prow) { p.view.PodHealth.Err = errors.New("connection refused") },
+			stray.Rules(), absent, "pods are not seen: connection refused"},
+		"ProwJobs that are not current": {func(p *prow) { p.view.JobHealth.Err = errors.New("not listed yet") },
+			stray.Rules(), absent, "ProwJobs are not seen: not listed yet"},
+		"no ProwJobs where they are": {func(p *prow) { p.view.JobHealth = narrow("default") },
+			stray.Rules(), absent, "ProwJobs are not seen: namespaces [default] only"},
+		"a ProwJob that can't be read": {func(p *prow) {
+			p.view.MalformedJobs = []cluster.Malformed{{Namespace: "prow", Name: "x", Why: errors.New("spec.type is 7")}}
+		}, stray.Rules(), absent, "1 ProwJobs can't be read, such as prow/x: spec.type is 7"},
+		"a pod that can't be read": {func(p *prow) {
+			p.view.MalformedPods = []cluster.Malformed{{Namespace: "n", Name: "x", Why: errors.New("too much")}}
+		}, append(astray, stray.Wedged), nil, "1 pods can't be read"},
+		"when plank took over": {func(p *prow) {
+			p.view.Rollout = stray.Rollout{Lack: finding.Lack{Reason: "leases are forbidden"}}
+		}, []string{stray.Canary}, nil, "leases are forbidden"},
+		"events": {func(p *prow) { p.view.MissingLack.Reason = "events are forbidden" },
+			[]string{stray.Mount}, nil, "events are forbidden"},
+		"another configuration in the cluster": {func(p *prow) { p.view.Sources.Reason = "pod_namespace differs" },
+			stray.Rules(), nil, "pod_namespace differs"},
+		"other build clusters": {func(p *prow) { p.instance.Others = []string{"build-2"} },
+			absent, nil, "jobs of build cluster build-2 are not looked at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := aProw().deploying().astray(2*time.Minute, "a", "b", "c")
+			p.view.PodHealth = cluster.Health{}
+			test.change(p)
+			result := p.evaluate(t)
+			for _, verdict := range result.Verdicts {
+				want := slices.Contains(test.unknown, verdict.Rule)
+				if (verdict.Reason != "") != want || want && !strings.Contains(verdict.Reason, test.because) {
+					t.Errorf("rule %s lacks %q", verdict.Rule, verdict.Reason)
+				}
+				if verdict.Reason != "" && !verdict.Severity.AtLeast(finding.Unknown) {
+					t.Errorf("rule %s is %s", verdict.Rule, verdict.Severity)
+				}
+				if got := result.Blind[verdict.Rule]; got != slices.Contains(test.blind, verdict.Rule) {
+					t.Errorf("rule %s is blind: %t", verdict.Rule, got)
+				}
+			}
+			if severity(result, stray.Stray) != finding.Alert {
+				t.Errorf("the strays that are seen are not told: %s", text(result))
+			}
+		})
+	}
+	t.Run("ProwJobs of others that can't be read are theirs", func(t *testing.T) {
+		p := aProw()
+		p.view.MalformedJobs = []cluster.Malformed{{Namespace: "other", Name: "x", Why: errors.New("no")}}
+		if lack := lackOf(p.evaluate(t), stray.Stray); lack.Reason != "" {
+			t.Error(lack)
+		}
+	})
+	t.Run("whether an object is where pods belong", func(t *testing.T) {
+		p := aProw().astray(time.Second, "a")
+		p.missing(p.pods["default/a"], false)
+		for uid := range p.view.Missing {
+			p.view.Missing[uid][0].BelongsLack.Reason = "secrets are forbidden"
+		}
+		if lack := lackOf(p.evaluate(t), stray.Mount); lack.Reason != "secrets are forbidden" {
+			t.Errorf("%+v", lack)
+		}
+	})
+}
+
+// TestWhatIsGoneCounts: plank deletes the pods that time out, and sinker collects jobs.
+func TestWhatIsGoneCounts(t *testing.T) {
+	t.Run("pods of the last minutes, for a share", func(t *testing.T) {
+		p, alarm := aProw().astray(time.Minute, "a", "b", "c"), (*stray.Alarm)(nil)
+		alarm = stray.New(p.instance)
+		for i := range 97 {
+			alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: fmt.Sprint(i), Created: ago(time.Minute)}, p.jobs)
+			alarm.PodGone(cluster.Pod{Namespace: "others", Name: fmt.Sprint(i), Created: ago(time.Minute)}, p.jobs)
+		}
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Warn {
+			t.Errorf("three strays of a hundred pods are %q", got)
+		}
+		p.view.Now = now.Add(time.Hour)
+		p.astray(-59*time.Minute, "d", "e", "f")
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
+			t.Errorf("three strays an hour later are %q", got)
+		}
+	})
+	t.Run("strays of the last minutes, for an alarm", func(t *testing.T) {
+		p := aProw().astray(time.Minute, "a", "b", "c")
+		alarm := stray.New(p.instance)
+		for _, name := range []string{"a", "b"} {
+			alarm.PodGone(p.pods["default/"+name], p.jobs)
+			delete(p.pods, "default/"+name)
+		}
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
+			t.Errorf("two that are gone and one that is there are %q", got)
+		}
+	})
+	t.Run("jobs, to know their pods by", func(t *testing.T) {
+		p := aProw().astray(time.Minute, "a")
+		alarm := stray.New(p.instance)
+		alarm.JobGone(p.jobs["prow/a"])
+		alarm.JobGone(cluster.Job{Namespace: "other", Name: "b", PodNamespace: "x"})
+		delete(p.jobs, "prow/a")
+		p.pod("default", "b", time.Minute)
+		if result := p.evaluateBy(t, alarm); result.Counts.Strays != 1 {
+			t.Errorf("%d strays: %s", result.Counts.Strays, text(result))
+		}
+	})
+	t.Run("and not for ever", func(t *testing.T) {
+		p := aProw()
+		alarm := stray.New(p.instance)
+		for i := range 10_002 {
+			alarm.JobGone(cluster.Job{Namespace: "prow", Name: fmt.Sprint(i), PodNamespace: "test-pods"})
+		}
+		for _, name := range []string{"0", "1", "2", "10001"} {
+			p.pod("default", name, time.Hour)
+		}
+		if result := p.evaluateBy(t, alarm); result.Counts.Strays != 2 {
+			t.Errorf("%d strays: %s", result.Counts.Strays, text(result))
+		}
+	})
+}
+
+// TestThe415 is the day itself with the timeouts of 2019: what is said while jobs hang, and how much is asked.
+func TestThe415(t *testing.T) {
+	p := aProw().healthy(100, 2*time.Hour)
+	p.instance.PendingTimeout = time.Hour
+	p.view.Rollout.At = ago(36 * time.Minute)
+	for i := range 415 {
+		p.astray(time.Duration(i%35+1)*time.Minute, fmt.Sprint("stray-", i))
+	}
+	for _, pod := range p.pods {
+		if pod.Namespace == "default" {
+			p.missing(pod, true)
+		}
+	}
+	result := p.evaluate(t)
+	for _, rule := range []string{stray.Stray, stray.Canary, stray.Podless, stray.Storm, stray.Mount} {
+		if got := severity(result, rule); got != finding.Alert {
+			t.Errorf("rule %s says %q", rule, got)
+		}
+	}
+	if result.Counts.Strays != 415 || len(result.Waiting) != 20 || len(result.Findings) != 5 {
+		t.Errorf("%+v, %d are asked about, found: %s", result.Counts, len(result.Waiting), text(result))
+	}
+	for _, f := range result.Findings {
+		if len(strings.Join(f.Evidence, "")) > 2000 {
+			t.Errorf("the evidence of %s has no end", f.Rule)
+		}
+	}
+}
+
+// BenchmarkEvaluate is one moment of a large Prow.
+func BenchmarkEvaluate(b *testing.B) {
+	p := aProw()
+	for i := range 50_000 {
+		name := fmt.Sprint(i)
+		if i < 20_000 {
+			p.job(name, time.Hour, func(job *cluster.Job) { job.State, job.Completed = cluster.Success, ago(time.Minute) })
+		}
+		p.pod("test-pods", name, time.Hour, running)
+	}
+	alarm := stray.New(p.instance)
+	for b.Loop() {
+		if _, err := alarm.Evaluate(p.view); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
