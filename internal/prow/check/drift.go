@@ -48,8 +48,9 @@ func (f *facts) driftOf(state protection.State) finding.Finding {
 	contexts, _ := f.now.required(b)
 	made := finding.Finding{Severity: finding.Warn, Subject: finding.Subject{Org: b.Org, Repo: b.Repo, Branch: b.Name},
 		Position: f.placeOf(requirement{branch: branch{Branch: b}, added: state.Added(), now: contexts}),
-		Message:  "protection on GitHub differs from the configuration in " + count(len(state.Differences), "field", "fields"),
-		Mend:     "run branchprotector, or salve run repair-branch-protection"}
+		Message: "protection on GitHub differs from the configuration in " +
+			count(len(state.Differences), "field", "fields"),
+		Mend: "run branchprotector, or salve run repair-branch-protection"}
 	for _, difference := range state.Differences {
 		made.Evidence = append(made.Evidence, bounded("GitHub → configuration: "+difference.String()))
 	}

@@ -180,8 +180,8 @@ func TestB3IsHeldBackWhileAProtectorIsAtWork(t *testing.T) {
 func TestB3UnreadRepository(t *testing.T) {
 	given := facts(t, guarded(), nil)
 	given.GitHub = onGitHub(nil)
-	given.GitHub.Unread = map[string]string{"org/app": "not found, or the token may not see it", "org/b": "x", "org/c": "x",
-		"org/d": "x", "org/e": "x"}
+	given.GitHub.Unread = map[string]string{"org/app": "not found, or the token may not see it", "org/b": "x",
+		"org/c": "x", "org/d": "x", "org/e": "x"}
 	for _, rule := range []string{"B2", "B3", "B4", "B7"} {
 		given.History = &check.History{}
 		_, verdict := run(t, rule, given)
@@ -211,7 +211,8 @@ func TestB4LeftOnGitHub(t *testing.T) {
 	}{
 		"an unmanaged branch that requires what others report": {before,
 			map[string]check.LiveBranch{"org/app=wild": requiring("bot")}, nil, "", ""},
-		"one that requires what still comes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("unit")}, nil, "", ""},
+		"one that requires what still comes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("unit")}, nil,
+			"", ""},
 		"one that requires what comes sometimes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("docs")},
 			[]string{"ALERT org/app=wild"}, "runs only if files match run_if_changed", ""},
 		"one that requires what came before": {before, map[string]check.LiveBranch{"org/app=wild": requiring("gone")},
@@ -221,8 +222,9 @@ func TestB4LeftOnGitHub(t *testing.T) {
 		"a ruleset that requires what comes sometimes": {before,
 			map[string]check.LiveBranch{main: ruled(bound(requiring("cla", "unit")), "docs", "bot")},
 			[]string{"ALERT org/app=main ruleset 7"}, "ruleset 7 of org", ""},
-		"hidden":          {before, map[string]check.LiveBranch{"org/app=wild": unread}, nil, "", "org/app=wild: hidden"},
-		"rulesets unread": {before, map[string]check.LiveBranch{"org/app=wild": norules}, nil, "", "rulesets of org/app=wild: timed out"},
+		"hidden": {before, map[string]check.LiveBranch{"org/app=wild": unread}, nil, "", "org/app=wild: hidden"},
+		"rulesets unread": {before, map[string]check.LiveBranch{"org/app=wild": norules}, nil, "",
+			"rulesets of org/app=wild: timed out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, guarded(), test.base)
@@ -288,7 +290,8 @@ func TestB2Absent(t *testing.T) {
 				given.GitHub.Heads[named(main)] = *test.heads
 			}
 			found, verdict := run(t, "B2", given)
-			alerts := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity == finding.Unknown })
+			alerts := slices.DeleteFunc(slices.Clone(found),
+				func(f finding.Finding) bool { return f.Severity == finding.Unknown })
 			expect(t, alerts, test.want...)
 			severity := finding.OK
 			switch {
@@ -307,7 +310,8 @@ func TestB2Absent(t *testing.T) {
 
 // TestB2KnownReporters: what is on the list of external checks, what Tide sets, and what a job has is no suspect.
 func TestB2KnownReporters(t *testing.T) {
-	files := guarded().with("config.yaml", guarded()["config.yaml"]+"tide: {queries: [{repos: [org/app], labels: [lgtm]}]}\n")
+	files := guarded().with("config.yaml", guarded()["config.yaml"]+
+		"tide: {queries: [{repos: [org/app], labels: [lgtm]}]}\n")
 	given := facts(t, files, nil)
 	given.Options.External = []check.Pattern{{Text: "cl*"}}
 	given.GitHub = onGitHub(map[string]check.LiveBranch{main: requiring("unit", "docs", "cla", "tide", "bot")})
