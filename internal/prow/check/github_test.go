@@ -131,7 +131,7 @@ func TestB3Drift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, guarded(), nil)
-			given.GitHub = onGitHub(map[string]check.LiveBranch{main: test.live, "org/app=wild": requiring("bot")})
+			given.GitHub = onGitHub(map[string]check.LiveBranch{main: test.live, "org/app=wild": requiring("docs")})
 			found, verdict := run(t, "B3", given)
 			for i := range found {
 				found[i].Position = diagnostic.Position{} // where it stands is another test's
@@ -235,6 +235,9 @@ func TestB4LeftOnGitHub(t *testing.T) {
 			}
 			expect(t, found, test.want...)
 			severity := finding.OK
+			if verdict.Reason != test.reason {
+				t.Errorf("because of %q", verdict.Reason)
+			}
 			if len(test.want) > 0 {
 				severity = finding.Alert
 				expectEvidence(t, found[0], test.says)
@@ -257,7 +260,8 @@ func TestB2Absent(t *testing.T) {
 	failed := looked(7, 7)
 	failed.Failed = "rate limit: reset at 13:00"
 	inRepo := guarded()["config.yaml"] + "in_repo_config: {enabled: {org/app: true}}\n"
-	asRequired := bound(requiring("unit", "cla"))
+	asRequired, hidden, norules := bound(requiring("unit", "cla")), requiring(), bound(requiring("unit", "cla"))
+	hidden.Failed, norules.RulesFailed = "hidden", "timed out"
 	const at = "ALERT config.yaml:9:47 org/app context=cla"
 	for name, test := range map[string]struct {
 		live   check.LiveBranch
@@ -274,6 +278,8 @@ func TestB2Absent(t *testing.T) {
 		"nothing is reported at all":        {asRequired, looked(20, 0), "", nil, "nothing at all is reported"},
 		"nobody looked":                     {asRequired, nil, "", nil, "not looked at"},
 		"the job may be in .prow.yaml":      {asRequired, looked(20, 20), inRepo, nil, ".prow.yaml"},
+		"the protection is hidden":          {hidden, looked(1, 1, "cla"), "", nil, "org/app=main: hidden"},
+		"the rulesets can't be read":        {norules, looked(1, 1, "cla"), "", nil, "rulesets of org/app=main: timed out"},
 		"required by GitHub alone": {bound(requiring("unit", "bot")), looked(20, 20, "cla"), "",
 			[]string{"ALERT config.yaml:6:9 org/app context=bot"}, ""},
 		"required by a ruleset": {ruled(asRequired, "bot"), looked(20, 20, "cla"), "",
@@ -301,7 +307,12 @@ func TestB2Absent(t *testing.T) {
 				severity = finding.Unknown
 			}
 			expectVerdict(t, verdict, severity, test.reason)
-			if told := len(found) > len(alerts); told != (test.reason != "") {
+			if test.want != nil {
+				expectEvidence(t, alerts[0], "nobody reports it: nothing can be merged\non none of the last 20 commits, nor of 0 open "+
+					"pull requests; required by ", " on branch main")
+			}
+			undecided := strings.Contains(verdict.Reason, `context "cla" on org/app=main: `)
+			if told := len(found) > len(alerts); told != undecided {
 				t.Errorf("what files tell is told: %v", told)
 			}
 		})
@@ -379,4 +390,50 @@ func TestOpenPullRequestsOfGitHub(t *testing.T) {
 	}
 	expectEvidence(t, found[0], "1 open pull request would wait", "#4 into main lacks slow")
 	expectVerdict(t, verdict, finding.Warn, "org/app#6: rate limit: reset at 13:00")
+}
+
+// TestB2BeforeBranchprotectorHasRun: what the configuration alone requires hurts after its next run.
+func TestB2BeforeBranchprotectorHasRun(t *testing.T) {
+	given := facts(t, guarded(), nil)
+	given.GitHub = onGitHub(map[string]check.LiveBranch{main: bound(requiring("unit"))})
+	given.GitHub.Heads[named(main)] = check.Heads{Commits: 20, Reported: 20}
+	found, _ := run(t, "B2", given)
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	expectEvidence(t, found[0], "nothing can be merged once branchprotector has run", "required by the configuration on")
+}
+
+// TestPolicyThatCantBeComputed: what is desired is not known then.
+func TestPolicyThatCantBeComputed(t *testing.T) {
+	given := facts(t, guarded().with("config.yaml", strings.Replace(guarded()["config.yaml"], "wild: {unmanaged: true}",
+		"wild: {protect: false}", 1)), nil)
+	given.GitHub = onGitHub(map[string]check.LiveBranch{"org/app=wild": requiring("docs")})
+	found, verdict := run(t, "B3", given)
+	expect(t, found)
+	expectVerdict(t, verdict, finding.Unknown, "org/app=wild: ")
+	if got := check.Suspects(facts(t, guarded(), nil)); got != nil {
+		t.Errorf("without GitHub %v", got)
+	}
+}
+
+// TestManyReasonsAreBounded: a list of all would hide the first.
+func TestManyReasonsAreBounded(t *testing.T) {
+	given := facts(t, guarded(), nil)
+	given.GitHub = onGitHub(nil)
+	given.GitHub.Unread = map[string]string{"a/a": "1", "b/b": "2", "c/c": "3", "d/d": "4", "e/e": strings.Repeat("5", 5000)}
+	_, verdict := run(t, "B3", given)
+	if verdict.Reason != "a/a: 1; b/b: 2; c/c: 3; and 2 other reasons" {
+		t.Errorf("%q", verdict.Reason)
+	}
+	given.GitHub.Unread = map[string]string{"e/e": strings.Repeat("5", 5000)}
+	if _, verdict = run(t, "B3", given); len(verdict.Reason) > 1100 {
+		t.Errorf("%d bytes", len(verdict.Reason))
+	}
+	given.GitHub.Unread, given.History = nil, &check.History{}
+	hidden := requiring()
+	hidden.Failed = "hidden"
+	given.GitHub.Branches[named(main)] = hidden
+	_, verdict = run(t, "B7", given)
+	expectVerdict(t, verdict, finding.Unknown, "org/app=main: hidden")
 }

@@ -50,7 +50,7 @@ func TestB8Regress(t *testing.T) {
 	}{
 		"as declared": {deploys, cronJob(today), "", "", ""},
 		"edited by hand, and Prow deploys": {deploys, cronJob(tomorrow), "ALERT" + at,
-			"the next deployment undoes the edit", ""},
+			"job deploy-prow deploys manifests", ""},
 		"edited by hand, and nothing is known to deploy": {"", cronJob(tomorrow), "WARN" + at, "no job is known to deploy",
 			"no job found that deploys"},
 		"an older one is deployed": {"", cronJob(yesterday), "ALERT" + at, "is older", "no job found that deploys"},
@@ -59,6 +59,10 @@ func TestB8Regress(t *testing.T) {
 			"CronJob x/y runs " + today + ", and no manifest declares it"},
 		"declared and not deployed":   {deploys, check.Protector{}, "WARN" + at, "the next deployment brings it", ""},
 		"the declared one is at work": {deploys, running(today), "", "", ""},
+		"a periodic that says it by its command": {deploys + strings.Replace(periodic("p/mirror:1"), "/app]", "/app/branchprotector]", 1),
+			cronJob(today), "WARN" + inJob, "files say " + today, ""},
+		"a periodic of another agent, and of another program": {deploys + periodic("golang") +
+			"- {name: j, agent: jenkins, interval: 1h}\n", cronJob(today), "", "", ""},
 		"an older one is at work": {deploys, running(yesterday), "ALERT" + atWork + yesterday,
 			"pod prow/p-1-x", ""},
 		"a newer one is at work": {deploys, running(tomorrow), "WARN" + atWork + tomorrow, "", ""},
@@ -104,4 +108,11 @@ func TestB8Regress(t *testing.T) {
 	undeclared.Protector = &check.Protector{Runs: []check.ProtectorRun{{What: "Job a/b", Image: today}}}
 	_, verdict = run(t, "B8", undeclared)
 	expectVerdict(t, verdict, finding.Unknown, "Job a/b ("+today+"), and neither")
+	found, _ := run(t, "B8", facts(t, undeclaredBut(periodic(yesterday)), nil))
+	expect(t, found)
+}
+
+// undeclaredBut is an instance whose manifests have no branchprotector, and that has jobs.
+func undeclaredBut(jobs string) instance {
+	return deployed(jobs).with("manifests/p.yaml", "kind: Namespace\n")
 }
