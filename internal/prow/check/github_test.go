@@ -145,6 +145,48 @@ func TestB3Drift(t *testing.T) {
 	}
 }
 
+// TestContextsAreSeenWithoutRights: GitHub names them with the branch itself. The rest is not known, and that it names
+// none there proves nothing.
+func TestContextsAreSeenWithoutRights(t *testing.T) {
+	for name, test := range map[string]struct {
+		required *github.StatusChecks
+		b3       []string
+	}{
+		"as configured":                      {checks("cla", "unit"), nil},
+		"one is missing":                     {checks("cla"), []string{"WARN org/app=main"}},
+		"what an old branchprotector leaves": {checks("cla", "unit", "docs"), []string{"ALERT org/app=main"}},
+		"none":                               {checks(), nil},
+		"nobody says":                        {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := facts(t, guarded(), guarded())
+			hidden := check.LiveBranch{Failed: "hidden", Protection: github.Protection{
+				Branch: github.Branch{Protected: true, Required: test.required}}}
+			given.GitHub = onGitHub(map[string]check.LiveBranch{main: hidden})
+			found, verdict := run(t, "B3", given)
+			for i := range found {
+				found[i].Position = diagnostic.Position{}
+				if len(found[i].Evidence) > 2 || !strings.Contains(found[i].Evidence[0], "required_status_checks.checks") {
+					t.Errorf("%q", found[i].Evidence)
+				}
+			}
+			expect(t, found, test.b3...)
+			if verdict.Reason != "org/app=main: hidden" {
+				t.Errorf("%+v", verdict)
+			}
+		})
+	}
+	given := facts(t, guarded(), guarded())
+	given.GitHub = onGitHub(map[string]check.LiveBranch{"org/app=wild": {Failed: "hidden", Protection: github.Protection{
+		Branch: github.Branch{Protected: true, Required: checks("docs", "bot")}}}})
+	found, verdict := run(t, "B4", given)
+	expect(t, found, "ALERT jobs/app.yaml:4:5 org/app=wild")
+	expectVerdict(t, verdict, finding.Alert, "org/app=wild: hidden")
+	if got := check.Suspects(given)[named("org/app=wild")]; !slices.Equal(got, []string{"bot"}) {
+		t.Errorf("suspects %v", got)
+	}
+}
+
 // TestB3IsHeldBackWhileAProtectorIsAtWork: what is mixed for a while is no alarm, and no OK.
 func TestB3IsHeldBackWhileAProtectorIsAtWork(t *testing.T) {
 	for name, test := range map[string]struct {

@@ -124,12 +124,14 @@ func TestLackOfRightsIsUnknown(t *testing.T) {
 		w := newWorld(t)
 		w.app(func(app *githubsim.Repository) {
 			app.Collaborators = map[string]string{"root": "read"}
-			app.Branch("other").Protection = githubsim.Require("docs")
+			app.Branch("other").Protection = githubsim.Require("cla", "docs", "unit")
 		})
-		verdicts := w.expects()
-		for _, rule := range []string{"B2", "B3", "B4", "B7"} {
+		// The contexts are named with the branch itself.
+		verdicts := w.expects("ALERT B3 org/app=other")
+		for _, rule := range []string{"B2", "B4", "B7"} {
 			w.verdict(verdicts[rule], finding.Unknown, "the token's identity is no administrator of org/app")
 		}
+		w.verdict(verdicts["B3"], finding.Alert, "the token's identity is no administrator of org/app")
 		asked := 0
 		for _, call := range w.sim.Calls() {
 			if strings.HasPrefix(call.Path, "/api/v3/repos/org/app/") && strings.HasSuffix(call.Path, "/protection") {

@@ -164,7 +164,7 @@ func TestPullRequestThatCantBeReadProvesNothing(t *testing.T) {
 func TestSecondaryLimit(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.sim.Inject(githubsim.Fault{Path: "/repos/", Secondary: true, RetryAfter: time.Hour})
+		w.sim.Inject(githubsim.Fault{Path: "/repos/", Times: -1, Secondary: true, RetryAfter: time.Hour})
 		until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		w.verdict(w.expects()["B3"], finding.Unknown, "GitHub asked for a pause until "+until)
 		if n := w.asked("/repos/"); n > 2 { // two at once
