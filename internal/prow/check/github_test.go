@@ -350,8 +350,8 @@ func TestB2Absent(t *testing.T) {
 			}
 			expectVerdict(t, verdict, severity, test.reason)
 			if test.want != nil {
-				expectEvidence(t, alerts[0], "nobody reports it: nothing can be merged\non none of the last 20 commits, nor of 0 open "+
-					"pull requests; required by ", " on branch main")
+				expectEvidence(t, alerts[0], "nobody reports it: nothing can be merged\non none of the last 20 commits, "+
+					"nor of 0 open pull requests; required by ", " on branch main")
 			}
 			undecided := strings.Contains(verdict.Reason, `context "cla" on org/app=main: `)
 			if told := len(found) > len(alerts); told != undecided {
@@ -463,12 +463,13 @@ func TestPolicyThatCantBeComputed(t *testing.T) {
 func TestManyReasonsAreBounded(t *testing.T) {
 	given := facts(t, guarded(), nil)
 	given.GitHub = onGitHub(nil)
-	given.GitHub.Unread = map[string]string{"a/a": "1", "b/b": "2", "c/c": "3", "d/d": "4", "e/e": strings.Repeat("5", 5000)}
+	long := strings.Repeat("5", 5000)
+	given.GitHub.Unread = map[string]string{"a/a": "1", "b/b": "2", "c/c": "3", "d/d": "4", "e/e": long}
 	_, verdict := run(t, "B3", given)
 	if verdict.Reason != "a/a: 1; b/b: 2; c/c: 3; and 2 other reasons" {
 		t.Errorf("%q", verdict.Reason)
 	}
-	given.GitHub.Unread = map[string]string{"e/e": strings.Repeat("5", 5000)}
+	given.GitHub.Unread = map[string]string{"e/e": long}
 	if _, verdict = run(t, "B3", given); len(verdict.Reason) > 1100 {
 		t.Errorf("%d bytes", len(verdict.Reason))
 	}

@@ -59,7 +59,8 @@ func TestB8Regress(t *testing.T) {
 			"CronJob x/y runs " + today + ", and no manifest declares it"},
 		"declared and not deployed":   {deploys, check.Protector{}, "WARN" + at, "the next deployment brings it", ""},
 		"the declared one is at work": {deploys, running(today), "", "", ""},
-		"a periodic that says it by its command": {deploys + strings.Replace(periodic("p/mirror:1"), "/app]", "/app/branchprotector]", 1),
+		"a periodic that says it by its command": {
+			deploys + strings.Replace(periodic("p/mirror:1"), "/app]", "/app/branchprotector]", 1),
 			cronJob(today), "WARN" + inJob, "files say " + today, ""},
 		"a periodic of another agent, and of another program": {deploys + periodic("golang") +
 			"- {name: j, agent: jenkins, interval: 1h}\n", cronJob(today), "", "", ""},
