@@ -138,7 +138,9 @@ func TestProtectionDiffers(t *testing.T) {
 }
 
 func TestNoBranchUnprotected(t *testing.T) {
-	lost := []protection.State{stateOf("main", func(s *protection.State) { s.Kind, s.Protected = protection.Unprotect, false })}
+	lost := []protection.State{stateOf("main", func(s *protection.State) {
+		s.Kind, s.Protected = protection.Unprotect, false
+	})}
 	bare := []protection.State{stateOf("main", func(s *protection.State) { s.Protected, s.Live.Protected = false, false })}
 	decide(t, map[string]row{
 		"without a word": {noBranchUnprotected(nil, lost), no, runbook.NeedsAttention,

@@ -42,9 +42,7 @@ func (f *facts) suspects() []suspect {
 				by[context] = append(by[context], byConfiguration)
 			}
 		}
-		if live.Failed == "" {
-			add(live.Protection.Settings.StatusChecks, "GitHub")
-		}
+		add(live.required(), "GitHub")
 		if live.RulesFailed == "" {
 			for _, rule := range live.Rules {
 				add(rule.StatusChecks, fmt.Sprintf("ruleset %d", rule.Ruleset.ID))

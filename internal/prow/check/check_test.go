@@ -224,7 +224,8 @@ func TestWhatIsNotGivenIsUnknown(t *testing.T) {
 	for _, verdict := range result.Verdicts {
 		needs := map[string]string{"P4": "needs --manifests; needs --base", "B2": "needs --live --github",
 			"B3": "needs --live --github", "B4": "needs --base; needs --live --github", "B7": "needs salve prow watch",
-			"B8": "needs --manifests", "B9": "needs --base", "required-contexts": "needs --base", "open-pull-requests": "needs --base",
+			"B8": "needs --manifests", "B9": "needs --base", "required-contexts": "needs --base",
+			"open-pull-requests":  "needs --base",
 			"manifest-unreadable": "needs --manifests",
 			"P2":                  "needs --live", "P3": "needs --live", "C1": "needs --manifests", "C2": "needs --manifests",
 			"C3": "needs --manifests", "C4": "needs --manifests"}[verdict.Rule]
@@ -252,8 +253,8 @@ func TestUnreadableFilesMakeRulesUnknown(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, verdict := range result.Verdicts {
-				ofNow := []string{"policy-error", "context-conflict", "P1", "P4", "B1", "B2", "B3", "B4", "B7", "B8", "B9", "required-contexts",
-					"open-pull-requests", "C1", "C2", "C3", "C4"}
+				ofNow := []string{"policy-error", "context-conflict", "P1", "P4", "B1", "B2", "B3", "B4", "B7", "B8", "B9",
+					"required-contexts", "open-pull-requests", "C1", "C2", "C3", "C4"}
 				ofBase := []string{"P4", "B4", "B9", "required-contexts", "open-pull-requests"}
 				want := map[string][]string{"now": ofNow, "base": ofBase}[name]
 				if slices.Contains(want, verdict.Rule) {

@@ -7,6 +7,7 @@ import (
 
 	"salve/internal/prow/config"
 	"salve/internal/prow/finding"
+	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
 )
 
@@ -33,7 +34,10 @@ func drifted(f *facts) (finding.List, finding.Lack) {
 			continue
 		case live.Failed != "":
 			unread.add(b.String(), live.Failed)
-			continue
+			if live.required() == nil || decision.Action != config.Protect {
+				continue
+			}
+			live.Protection = f.butContexts(b, live)
 		}
 		state := f.comparer().Compare(protection.RuleOf(b, decision.Decision), live.Protection)
 		if !state.Right() {
@@ -43,13 +47,26 @@ func drifted(f *facts) (finding.List, finding.Lack) {
 	return f.heldBack(found, unread.lack())
 }
 
+// butContexts is a protection of which the required contexts alone are known: all else is as the
+// configuration says.
+func (f *facts) butContexts(b config.Branch, live LiveBranch) github.Protection {
+	settings := protection.Desired(f.now.decide(b).Policy, github.Settings{}, nil)
+	required := &github.StatusChecks{Checks: live.required().Checks}
+	if settings.StatusChecks != nil {
+		required.Strict = settings.StatusChecks.Strict
+	}
+	settings.StatusChecks = required
+	return github.Protection{Branch: live.Protection.Branch, Protected: true, Settings: settings}
+}
+
 func (f *facts) driftOf(state protection.State) finding.Finding {
 	b := state.Branch
 	contexts, _ := f.now.required(b)
 	made := finding.Finding{Severity: finding.Warn, Subject: finding.Subject{Org: b.Org, Repo: b.Repo, Branch: b.Name},
 		Position: f.placeOf(requirement{branch: branch{Branch: b}, added: state.Added(), now: contexts}),
-		Message:  "protection on GitHub differs from the configuration in " + count(len(state.Differences), "field", "fields"),
-		Mend:     "run branchprotector, or salve run repair-branch-protection"}
+		Message: "protection on GitHub differs from the configuration in " +
+			count(len(state.Differences), "field", "fields"),
+		Mend: "run branchprotector, or salve run repair-branch-protection"}
 	for _, difference := range state.Differences {
 		made.Evidence = append(made.Evidence, bounded("GitHub → configuration: "+difference.String()))
 	}
@@ -128,10 +145,11 @@ func liveLeftovers(f *facts) (finding.List, finding.Lack) {
 		live, decision := f.GitHub.Branches[b], f.now.decide(b)
 		switch {
 		case decision.err != nil || decision.Action != config.Leave: // B3
-		case live.Failed != "":
-			unread.add(b.String(), live.Failed)
 		default:
-			if silent := f.comparer().Silent(b, live.Protection.Settings.StatusChecks); len(silent) > 0 {
+			if live.Failed != "" {
+				unread.add(b.String(), live.Failed)
+			}
+			if silent := f.comparer().Silent(b, live.required()); len(silent) > 0 {
 				found = append(found, f.leftoverOf(b, silent, "",
 					"branchprotector leaves the branch alone ("+decision.Why+"), and GitHub still requires there "))
 			}

@@ -43,6 +43,19 @@ type LiveBranch struct {
 	RulesFailed string
 }
 
+// required are the contexts that classic protection requires; nil where nothing says so. GitHub
+// names them with the branch itself to whoever may not see its protection. That it names none
+// there proves nothing.
+func (b LiveBranch) required() *github.StatusChecks {
+	if b.Failed == "" {
+		return b.Protection.Settings.StatusChecks
+	}
+	if summary := b.Protection.Branch.Required; summary != nil && len(summary.Checks) > 0 {
+		return summary
+	}
+	return nil
+}
+
 // Heads are what was reported on the latest commits of a branch, and on the heads of
 // open pull requests for it.
 type Heads struct {

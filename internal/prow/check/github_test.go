@@ -131,7 +131,7 @@ func TestB3Drift(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, guarded(), nil)
-			given.GitHub = onGitHub(map[string]check.LiveBranch{main: test.live, "org/app=wild": requiring("bot")})
+			given.GitHub = onGitHub(map[string]check.LiveBranch{main: test.live, "org/app=wild": requiring("docs")})
 			found, verdict := run(t, "B3", given)
 			for i := range found {
 				found[i].Position = diagnostic.Position{} // where it stands is another test's
@@ -142,6 +142,48 @@ func TestB3Drift(t *testing.T) {
 				expectEvidence(t, found[0], test.says)
 			}
 		})
+	}
+}
+
+// TestContextsAreSeenWithoutRights: GitHub names them with the branch itself. The rest is not known, and that it names
+// none there proves nothing.
+func TestContextsAreSeenWithoutRights(t *testing.T) {
+	for name, test := range map[string]struct {
+		required *github.StatusChecks
+		b3       []string
+	}{
+		"as configured":                      {checks("cla", "unit"), nil},
+		"one is missing":                     {checks("cla"), []string{"WARN org/app=main"}},
+		"what an old branchprotector leaves": {checks("cla", "unit", "docs"), []string{"ALERT org/app=main"}},
+		"none":                               {checks(), nil},
+		"nobody says":                        {nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given := facts(t, guarded(), guarded())
+			hidden := check.LiveBranch{Failed: "hidden", Protection: github.Protection{
+				Branch: github.Branch{Protected: true, Required: test.required}}}
+			given.GitHub = onGitHub(map[string]check.LiveBranch{main: hidden})
+			found, verdict := run(t, "B3", given)
+			for i := range found {
+				found[i].Position = diagnostic.Position{}
+				if len(found[i].Evidence) > 2 || !strings.Contains(found[i].Evidence[0], "required_status_checks.checks") {
+					t.Errorf("%q", found[i].Evidence)
+				}
+			}
+			expect(t, found, test.b3...)
+			if verdict.Reason != "org/app=main: hidden" {
+				t.Errorf("%+v", verdict)
+			}
+		})
+	}
+	given := facts(t, guarded(), guarded())
+	given.GitHub = onGitHub(map[string]check.LiveBranch{"org/app=wild": {Failed: "hidden", Protection: github.Protection{
+		Branch: github.Branch{Protected: true, Required: checks("docs", "bot")}}}})
+	found, verdict := run(t, "B4", given)
+	expect(t, found, "ALERT jobs/app.yaml:4:5 org/app=wild")
+	expectVerdict(t, verdict, finding.Alert, "org/app=wild: hidden")
+	if got := check.Suspects(given)[named("org/app=wild")]; !slices.Equal(got, []string{"bot"}) {
+		t.Errorf("suspects %v", got)
 	}
 }
 
@@ -180,8 +222,8 @@ func TestB3IsHeldBackWhileAProtectorIsAtWork(t *testing.T) {
 func TestB3UnreadRepository(t *testing.T) {
 	given := facts(t, guarded(), nil)
 	given.GitHub = onGitHub(nil)
-	given.GitHub.Unread = map[string]string{"org/app": "not found, or the token may not see it", "org/b": "x", "org/c": "x",
-		"org/d": "x", "org/e": "x"}
+	given.GitHub.Unread = map[string]string{"org/app": "not found, or the token may not see it", "org/b": "x",
+		"org/c": "x", "org/d": "x", "org/e": "x"}
 	for _, rule := range []string{"B2", "B3", "B4", "B7"} {
 		given.History = &check.History{}
 		_, verdict := run(t, rule, given)
@@ -211,7 +253,8 @@ func TestB4LeftOnGitHub(t *testing.T) {
 	}{
 		"an unmanaged branch that requires what others report": {before,
 			map[string]check.LiveBranch{"org/app=wild": requiring("bot")}, nil, "", ""},
-		"one that requires what still comes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("unit")}, nil, "", ""},
+		"one that requires what still comes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("unit")}, nil,
+			"", ""},
 		"one that requires what comes sometimes": {before, map[string]check.LiveBranch{"org/app=wild": requiring("docs")},
 			[]string{"ALERT org/app=wild"}, "runs only if files match run_if_changed", ""},
 		"one that requires what came before": {before, map[string]check.LiveBranch{"org/app=wild": requiring("gone")},
@@ -221,8 +264,9 @@ func TestB4LeftOnGitHub(t *testing.T) {
 		"a ruleset that requires what comes sometimes": {before,
 			map[string]check.LiveBranch{main: ruled(bound(requiring("cla", "unit")), "docs", "bot")},
 			[]string{"ALERT org/app=main ruleset 7"}, "ruleset 7 of org", ""},
-		"hidden":          {before, map[string]check.LiveBranch{"org/app=wild": unread}, nil, "", "org/app=wild: hidden"},
-		"rulesets unread": {before, map[string]check.LiveBranch{"org/app=wild": norules}, nil, "", "rulesets of org/app=wild: timed out"},
+		"hidden": {before, map[string]check.LiveBranch{"org/app=wild": unread}, nil, "", "org/app=wild: hidden"},
+		"rulesets unread": {before, map[string]check.LiveBranch{"org/app=wild": norules}, nil, "",
+			"rulesets of org/app=wild: timed out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, guarded(), test.base)
@@ -233,6 +277,9 @@ func TestB4LeftOnGitHub(t *testing.T) {
 			}
 			expect(t, found, test.want...)
 			severity := finding.OK
+			if verdict.Reason != test.reason {
+				t.Errorf("because of %q", verdict.Reason)
+			}
 			if len(test.want) > 0 {
 				severity = finding.Alert
 				expectEvidence(t, found[0], test.says)
@@ -255,7 +302,8 @@ func TestB2Absent(t *testing.T) {
 	failed := looked(7, 7)
 	failed.Failed = "rate limit: reset at 13:00"
 	inRepo := guarded()["config.yaml"] + "in_repo_config: {enabled: {org/app: true}}\n"
-	asRequired := bound(requiring("unit", "cla"))
+	asRequired, hidden, norules := bound(requiring("unit", "cla")), requiring(), bound(requiring("unit", "cla"))
+	hidden.Failed, norules.RulesFailed = "hidden", "timed out"
 	const at = "ALERT config.yaml:9:47 org/app context=cla"
 	for name, test := range map[string]struct {
 		live   check.LiveBranch
@@ -272,6 +320,8 @@ func TestB2Absent(t *testing.T) {
 		"nothing is reported at all":        {asRequired, looked(20, 0), "", nil, "nothing at all is reported"},
 		"nobody looked":                     {asRequired, nil, "", nil, "not looked at"},
 		"the job may be in .prow.yaml":      {asRequired, looked(20, 20), inRepo, nil, ".prow.yaml"},
+		"the protection is hidden":          {hidden, looked(1, 1, "cla"), "", nil, "org/app=main: hidden"},
+		"the rulesets can't be read":        {norules, looked(1, 1, "cla"), "", nil, "rulesets of org/app=main: timed out"},
 		"required by GitHub alone": {bound(requiring("unit", "bot")), looked(20, 20, "cla"), "",
 			[]string{"ALERT config.yaml:6:9 org/app context=bot"}, ""},
 		"required by a ruleset": {ruled(asRequired, "bot"), looked(20, 20, "cla"), "",
@@ -288,7 +338,8 @@ func TestB2Absent(t *testing.T) {
 				given.GitHub.Heads[named(main)] = *test.heads
 			}
 			found, verdict := run(t, "B2", given)
-			alerts := slices.DeleteFunc(slices.Clone(found), func(f finding.Finding) bool { return f.Severity == finding.Unknown })
+			alerts := slices.DeleteFunc(slices.Clone(found),
+				func(f finding.Finding) bool { return f.Severity == finding.Unknown })
 			expect(t, alerts, test.want...)
 			severity := finding.OK
 			switch {
@@ -298,7 +349,12 @@ func TestB2Absent(t *testing.T) {
 				severity = finding.Unknown
 			}
 			expectVerdict(t, verdict, severity, test.reason)
-			if told := len(found) > len(alerts); told != (test.reason != "") {
+			if test.want != nil {
+				expectEvidence(t, alerts[0], "nobody reports it: nothing can be merged\non none of the last 20 commits, "+
+					"nor of 0 open pull requests; required by ", " on branch main")
+			}
+			undecided := strings.Contains(verdict.Reason, `context "cla" on org/app=main: `)
+			if told := len(found) > len(alerts); told != undecided {
 				t.Errorf("what files tell is told: %v", told)
 			}
 		})
@@ -307,7 +363,8 @@ func TestB2Absent(t *testing.T) {
 
 // TestB2KnownReporters: what is on the list of external checks, what Tide sets, and what a job has is no suspect.
 func TestB2KnownReporters(t *testing.T) {
-	files := guarded().with("config.yaml", guarded()["config.yaml"]+"tide: {queries: [{repos: [org/app], labels: [lgtm]}]}\n")
+	files := guarded().with("config.yaml", guarded()["config.yaml"]+
+		"tide: {queries: [{repos: [org/app], labels: [lgtm]}]}\n")
 	given := facts(t, files, nil)
 	given.Options.External = []check.Pattern{{Text: "cl*"}}
 	given.GitHub = onGitHub(map[string]check.LiveBranch{main: requiring("unit", "docs", "cla", "tide", "bot")})
@@ -375,4 +432,51 @@ func TestOpenPullRequestsOfGitHub(t *testing.T) {
 	}
 	expectEvidence(t, found[0], "1 open pull request would wait", "#4 into main lacks slow")
 	expectVerdict(t, verdict, finding.Warn, "org/app#6: rate limit: reset at 13:00")
+}
+
+// TestB2BeforeBranchprotectorHasRun: what the configuration alone requires hurts after its next run.
+func TestB2BeforeBranchprotectorHasRun(t *testing.T) {
+	given := facts(t, guarded(), nil)
+	given.GitHub = onGitHub(map[string]check.LiveBranch{main: bound(requiring("unit"))})
+	given.GitHub.Heads[named(main)] = check.Heads{Commits: 20, Reported: 20}
+	found, _ := run(t, "B2", given)
+	if len(found) != 1 {
+		t.Fatalf("%+v", found)
+	}
+	expectEvidence(t, found[0], "nothing can be merged once branchprotector has run", "required by the configuration on")
+}
+
+// TestPolicyThatCantBeComputed: what is desired is not known then.
+func TestPolicyThatCantBeComputed(t *testing.T) {
+	given := facts(t, guarded().with("config.yaml", strings.Replace(guarded()["config.yaml"], "wild: {unmanaged: true}",
+		"wild: {protect: false}", 1)), nil)
+	given.GitHub = onGitHub(map[string]check.LiveBranch{"org/app=wild": requiring("docs")})
+	found, verdict := run(t, "B3", given)
+	expect(t, found)
+	expectVerdict(t, verdict, finding.Unknown, "org/app=wild: ")
+	if got := check.Suspects(facts(t, guarded(), nil)); got != nil {
+		t.Errorf("without GitHub %v", got)
+	}
+}
+
+// TestManyReasonsAreBounded: a list of all would hide the first.
+func TestManyReasonsAreBounded(t *testing.T) {
+	given := facts(t, guarded(), nil)
+	given.GitHub = onGitHub(nil)
+	long := strings.Repeat("5", 5000)
+	given.GitHub.Unread = map[string]string{"a/a": "1", "b/b": "2", "c/c": "3", "d/d": "4", "e/e": long}
+	_, verdict := run(t, "B3", given)
+	if verdict.Reason != "a/a: 1; b/b: 2; c/c: 3; and 2 other reasons" {
+		t.Errorf("%q", verdict.Reason)
+	}
+	given.GitHub.Unread = map[string]string{"e/e": long}
+	if _, verdict = run(t, "B3", given); len(verdict.Reason) > 1100 {
+		t.Errorf("%d bytes", len(verdict.Reason))
+	}
+	given.GitHub.Unread, given.History = nil, &check.History{}
+	hidden := requiring()
+	hidden.Failed = "hidden"
+	given.GitHub.Branches[named(main)] = hidden
+	_, verdict = run(t, "B7", given)
+	expectVerdict(t, verdict, finding.Unknown, "org/app=main: hidden")
 }

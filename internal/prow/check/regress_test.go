@@ -17,7 +17,8 @@ const (
 
 // deployed is an instance whose manifests have a CronJob of branchprotector.
 func deployed(jobs string) instance {
-	return instance{"config.yaml": "pod_namespace: test-pods\n", "jobs/a.yaml": jobs, "manifests/p.yaml": `apiVersion: batch/v1
+	const config = "pod_namespace: test-pods\n"
+	return instance{"config.yaml": config, "jobs/a.yaml": jobs, "manifests/p.yaml": `apiVersion: batch/v1
 kind: CronJob
 metadata: {name: branchprotector, namespace: prow}
 spec:
@@ -26,7 +27,9 @@ spec:
 }
 
 func TestB8Regress(t *testing.T) {
-	const name, at = "CronJob prow/branchprotector", " namespace=prow component=branchprotector CronJob prow/branchprotector"
+	const name = "CronJob prow/branchprotector"
+	const at, inJob = " namespace=prow component=branchprotector " + name, " job=protect component=branchprotector"
+	const atWork = " component=branchprotector in progress: "
 	deploys := "postsubmits:\n  org/infra:\n" + deployJob
 	cronJob := func(image string) check.Protector { return check.Protector{Deployed: map[string]string{name: image}} }
 	running := func(image string) check.Protector {
@@ -45,24 +48,33 @@ func TestB8Regress(t *testing.T) {
 		says      string
 		reason    string
 	}{
-		"as declared":                      {deploys, cronJob(today), "", "", ""},
-		"edited by hand, and Prow deploys": {deploys, cronJob(tomorrow), "ALERT" + at, "the next deployment undoes the edit", ""},
+		"as declared": {deploys, cronJob(today), "", "", ""},
+		"edited by hand, and Prow deploys": {deploys, cronJob(tomorrow), "ALERT" + at,
+			"job deploy-prow deploys manifests", ""},
 		"edited by hand, and nothing is known to deploy": {"", cronJob(tomorrow), "WARN" + at, "no job is known to deploy",
 			"no job found that deploys"},
 		"an older one is deployed": {"", cronJob(yesterday), "ALERT" + at, "is older", "no job found that deploys"},
-		"one that no manifest has": {deploys, check.Protector{Deployed: map[string]string{name: today, "CronJob x/y": today}}, "", "",
+		"one that no manifest has": {deploys, check.Protector{Deployed: map[string]string{name: today, "CronJob x/y": today}},
+			"", "",
 			"CronJob x/y runs " + today + ", and no manifest declares it"},
 		"declared and not deployed":   {deploys, check.Protector{}, "WARN" + at, "the next deployment brings it", ""},
 		"the declared one is at work": {deploys, running(today), "", "", ""},
-		"an older one is at work": {deploys, running(yesterday), "ALERT component=branchprotector in progress: " + yesterday,
+		"a periodic that says it by its command": {
+			deploys + strings.Replace(periodic("p/mirror:1"), "/app]", "/app/branchprotector]", 1),
+			cronJob(today), "WARN" + inJob, "files say " + today, ""},
+		"a periodic of another agent, and of another program": {deploys + periodic("golang") +
+			"- {name: j, agent: jenkins, interval: 1h}\n", cronJob(today), "", "", ""},
+		"an older one is at work": {deploys, running(yesterday), "ALERT" + atWork + yesterday,
 			"pod prow/p-1-x", ""},
-		"a newer one is at work":       {deploys, running(tomorrow), "WARN component=branchprotector in progress: " + tomorrow, "", ""},
-		"a periodic of the same":       {deploys + periodic(today), cronJob(today), "", "", ""},
-		"an older periodic":            {deploys + periodic(yesterday), cronJob(today), "ALERT job=protect component=branchprotector", "is older", ""},
-		"a periodic of an unknown age": {deploys + periodic("p/branchprotector:latest"), cronJob(today), "WARN job=protect component=branchprotector", "", ""},
+		"a newer one is at work": {deploys, running(tomorrow), "WARN" + atWork + tomorrow, "", ""},
+		"a periodic of the same": {deploys + periodic(today), cronJob(today), "", "", ""},
+		"an older periodic":      {deploys + periodic(yesterday), cronJob(today), "ALERT" + inJob, "is older", ""},
+		"a periodic of an unknown age": {deploys + periodic("p/branchprotector:latest"), cronJob(today),
+			"WARN" + inJob, "", ""},
 		"CronJobs can't be listed": {deploys, check.Protector{DeployedFailed: "forbidden"}, "", "",
 			"CronJobs of branchprotector: forbidden"},
-		"runs can't be listed": {deploys, check.Protector{Deployed: map[string]string{name: today}, RunsFailed: "forbidden"}, "", "",
+		"runs can't be listed": {deploys, check.Protector{Deployed: map[string]string{name: today}, RunsFailed: "forbidden"},
+			"", "",
 			"runs of branchprotector: forbidden"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -97,4 +109,11 @@ func TestB8Regress(t *testing.T) {
 	undeclared.Protector = &check.Protector{Runs: []check.ProtectorRun{{What: "Job a/b", Image: today}}}
 	_, verdict = run(t, "B8", undeclared)
 	expectVerdict(t, verdict, finding.Unknown, "Job a/b ("+today+"), and neither")
+	found, _ := run(t, "B8", facts(t, undeclaredBut(periodic(yesterday)), nil))
+	expect(t, found)
+}
+
+// undeclaredBut is an instance whose manifests have no branchprotector, and that has jobs.
+func undeclaredBut(jobs string) instance {
+	return deployed(jobs).with("manifests/p.yaml", "kind: Namespace\n")
 }

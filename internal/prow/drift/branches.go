@@ -15,7 +15,8 @@ import (
 // branches reads the branches of all repositories that branchprotector would visit, and of those that Prow knows or
 // knew, for leftovers.
 func (r *reading) branches(ctx context.Context) {
-	each(ctx, r, r.repositories(ctx), r.repository, func(repo github.Repo, reason string) { r.unread(repo.String(), reason) })
+	each(ctx, r, r.repositories(ctx), r.repository,
+		func(repo github.Repo, reason string) { r.unread(repo.String(), reason) })
 }
 
 func (r *reading) unread(name, reason string) {

@@ -123,7 +123,8 @@ func TestProtectorAtWork(t *testing.T) {
 
 	s.requires("main", "cla", "docs", "unit")
 	end := s.begins(old)
-	verdicts := s.polls(s.declares(current), "ALERT B8 component=branchprotector in progress: "+old, "INFO B3 org/app=main")
+	verdicts := s.polls(s.declares(current), "ALERT B8 component=branchprotector in progress: "+old,
+		"INFO B3 org/app=main")
 	s.verdict(verdicts["B3"], finding.Unknown, "Job "+s.prow+"/by-hand ("+old+")")
 	end()
 

@@ -3,7 +3,6 @@ package drift
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"salve/internal/prow/check"
 	"salve/internal/prow/config"
@@ -19,13 +18,13 @@ type suspected struct {
 	contexts []string
 }
 
-// heads looks for contexts on the latest commits of their branches.
+// heads looks for contexts on the latest commits of their branches, in no order: where the rate limit doesn't suffice
+// for all, it is not the same ones each time that are left out.
 func (r *reading) heads(ctx context.Context, suspects map[config.Branch][]string) {
 	var all []suspected
 	for branch, contexts := range suspects {
 		all = append(all, suspected{branch, contexts})
 	}
-	slices.SortFunc(all, func(a, b suspected) int { return strings.Compare(a.String(), b.String()) })
 	keep := func(branch config.Branch, heads check.Heads) {
 		r.note(func(seen *check.GitHub) { seen.Heads[branch] = heads })
 	}

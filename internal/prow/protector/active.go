@@ -131,8 +131,8 @@ func (r *Reader) prowJobs(ctx context.Context) (found []Run, _ error) {
 	return found, err
 }
 
-// unfinished is the run of a ProwJob that runs a branchprotector and is not complete; false for any other. It is complete
-// when it says since when, and not before.
+// unfinished is the run of a ProwJob that runs a branchprotector and is not complete; false for any other. It is
+// complete when it says since when, and not before.
 func unfinished(job *unstructured.Unstructured) (run Run, is bool, _ error) {
 	if completed, _, _ := unstructured.NestedString(job.Object, "status", "completionTime"); completed != "" {
 		return Run{}, false, nil
@@ -143,8 +143,8 @@ func unfinished(job *unstructured.Unstructured) (run Run, is bool, _ error) {
 	}
 	var pod corev1.PodSpec
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw, &pod); err != nil {
-		return Run{}, false, apierr.New(apierr.Terminal, "ProwJob %s/%s: its pod can't be read: %w", job.GetNamespace(), job.GetName(),
-			err)
+		return Run{}, false, apierr.New(apierr.Terminal, "ProwJob %s/%s: its pod can't be read: %w", job.GetNamespace(),
+			job.GetName(), err)
 	}
 	image, is := Image(pod.Containers)
 	if !is {
