@@ -388,12 +388,26 @@ func TestListThatChangedSinceItWasApproved(t *testing.T) {
 	s.remain(s.astray)
 }
 
-// TestJobThatSinkerDeletesMeanwhile: its stray was known to be ours, and goes.
+// TestJobThatSinkerDeletesMeanwhile: its stray was known to be ours, and goes. The run has the rights of the roles in
+// deploy, and uses each of those that are for a Prow.
 func TestJobThatSinkerDeletesMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newProwStage(t)
 	s.strays("a", "b", "c")
 	s.fixed(proven...)
+	const rolesOfProw = "../../deploy/rescue-stranded-pods-prow-role.yaml"
+	user := "prow-rescuer"
+	s.grant(user)
+	s.kubectl("apply", "-f", rolesOfProw)
+	s.kubectl("create", "clusterrolebinding", user+"-too", "--clusterrole=salve-rescue-stranded-pods-prow", "--user="+user)
+	s.as(s.plane.KubeconfigOf(t, user))
+	git, err := instance.ReadConfiguration(s.inputs.Prow.Config)
+	s.must(err)
+	s.world.Prow, s.world.Apart = git, 100*time.Millisecond
+	s.eventually("the rights for a Prow are granted", func() bool {
+		_, err := s.world.Cluster.Client.AppsV1().Deployments(s.jobs).List(t.Context(), metav1.ListOptions{})
+		return err == nil
+	})
 	s.seen = func(event engine.Event) {
 		if event.Kind == engine.StepEnded && event.Step == "delete-first" {
 			for _, name := range []string{"b", "c"} {
@@ -403,6 +417,17 @@ func TestJobThatSinkerDeletesMeanwhile(t *testing.T) {
 	}
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray)
+	used, both := s.plane.Requests(t, user), append(rightsIn(t, rolesFile, ""), rightsIn(t, rolesOfProw, "")...)
+	for _, right := range used {
+		if !slices.Contains(both, right) {
+			t.Errorf("%q was asked for and is in neither role", right)
+		}
+	}
+	for _, right := range rightsIn(t, rolesOfProw, "") {
+		if !slices.Contains(used, right) {
+			t.Errorf("%q is in %s and was not used", right, rolesOfProw)
+		}
+	}
 }
 
 // TestInputsOfAProw.
