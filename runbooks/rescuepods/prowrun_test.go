@@ -11,8 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"salve/engine"
+	"salve/internal/prow/prowtest"
 	"salve/runbook"
 	"salve/runbooks/rescuepods/instance"
 )
@@ -108,6 +110,8 @@ func TestJobThatSinkerDeletesMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := newProwStage(t)
 	s.strays("a", "b", "c")
+	s.patch(s.astray, s.id("b"), heldByCrier)
+	t.Cleanup(func() { s.unhold(s.id("b")) })
 	s.fixed(proven...)
 	const rolesOfProw = "../../deploy/rescue-stranded-pods-prow-role.yaml"
 	user := "prow-rescuer"
@@ -170,4 +174,55 @@ func TestKubeletsSayWhatStraysLack(t *testing.T) {
 			t.Errorf("%q, want %q", finding.Reason, want)
 		}
 	}
+}
+
+const heldByCrier = `{"metadata":{"finalizers":["prow.x-k8s.io/gcsk8sreporter"]}}`
+
+// TestCrierIsDoneWithStrays: its finalizer goes with a pod whose job it has stored, and stays on any other. A finalizer
+// of others is never removed.
+func TestCrierIsDoneWithStrays(t *testing.T) {
+	t.Parallel()
+	s := newProwStage(t)
+	s.hasty() // the checks are asked again and again
+	s.strays("runs-still", "held-by-others")
+	for _, name := range []string{"not-stored", "stored"} {
+		job := prowtest.APresubmit(name)
+		job.State = prowtest.Success
+		s.prowJob(job)
+		s.plankPod(s.astray, name, nil)
+	}
+	for _, name := range []string{"not-stored", "runs-still", "stored"} {
+		s.patch(s.astray, s.id(name), heldByCrier)
+	}
+	s.patch(s.astray, s.id("held-by-others"),
+		`{"metadata":{"finalizers":["example.com/mine","prow.x-k8s.io/gcsk8sreporter"]}}`)
+	t.Cleanup(func() {
+		for _, name := range s.ids("held-by-others", "not-stored", "runs-still", "stored") {
+			s.unhold(name)
+		}
+	})
+	s.stored("stored")
+	s.fixed(proven...)
+	s.ends(s.run(), runbook.NeedsAttention, "held by finalizers: 3")
+	if held := s.uids(s.astray); len(held) != 3 || held[s.id("stored")] != "" {
+		t.Errorf("there are %v", held)
+	}
+	s.stored("not-stored")
+	s.ends(s.run(), runbook.NeedsAttention, "held by finalizers: 2")
+	s.must(s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).
+		Delete(t.Context(), s.id("runs-still"), metav1.DeleteOptions{}))
+	s.unhold(s.id("held-by-others"))
+	s.ends(s.run(), runbook.Remediated, "")
+	if held := s.uids(s.astray); len(held) != 0 {
+		t.Errorf("there are %v", held)
+	}
+}
+
+// stored says that crier has stored what a job's pod said.
+func (s *stage) stored(job string) {
+	s.Helper()
+	patch := []byte(`{"status":{"prev_report_states":{"gcsk8sreporter":"success"}}}`)
+	_, err := s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).
+		Patch(s.Context(), s.id(job), types.MergePatchType, patch, metav1.PatchOptions{})
+	s.must(err)
 }

@@ -2,11 +2,14 @@ package stranded
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/internal/apierr"
 	"salve/runbook"
@@ -65,6 +68,51 @@ func TestStrictDeletionEnds(t *testing.T) {
 		if !errors.As(err, &ended) || apierr.ClassOf(err) != apierr.Terminal ||
 			!strings.Contains(err.Error(), "1 of 3 pods were deleted") || a.requests(http.MethodDelete) != 2 {
 			t.Errorf("after %d requests: %v", a.requests(http.MethodDelete), err)
+		}
+	})
+}
+
+// TestReleaseTakesOneFinalizer, from pods that nothing else holds, as they were read, and with a permit.
+func TestReleaseTakesOneFinalizer(t *testing.T) {
+	const ours = "example.com/ours"
+	held := Pod{Namespace: "away", Name: "a", UID: "1", Deleting: true, Finalizers: []string{ours}}
+	both, live := held, held
+	both.Finalizers, live.Deleting = []string{ours, "example.com/others"}, false
+	for rule, row := range map[string]struct {
+		pod    Pod
+		answer *http.Response
+		class  apierr.Class
+		asked  int
+	}{
+		"held":                  {held, said(http.StatusOK, nil), "", 1},
+		"gone":                  {held, refusal(http.StatusNotFound, metav1.StatusReasonNotFound), "", 1},
+		"changed":               {held, refusal(http.StatusConflict, metav1.StatusReasonConflict), apierr.Terminal, 1},
+		"denied":                {held, denied(), apierr.Denied, 1},
+		"held by others too":    {both, nil, apierr.Terminal, 0},
+		"nobody has deleted it": {live, nil, apierr.Terminal, 0},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			onAPI(t, func(t *testing.T, a *api, s *Search) {
+				a.answer = func(request *http.Request) *http.Response {
+					raw, err := io.ReadAll(request.Body)
+					if err != nil || !strings.Contains(string(raw), `"uid":"1"`) || !strings.Contains(string(raw), `"finalizers":null`) {
+						t.Errorf("asked with %s: %v", raw, err)
+					}
+					return row.answer
+				}
+				err := s.Release(permitted(t.Context()), []Pod{row.pod}, ours)
+				if (err != nil) != (row.class != "") || err != nil && apierr.ClassOf(err) != row.class {
+					t.Errorf("%v", err)
+				}
+				if asked := a.requests(http.MethodPatch); asked != row.asked {
+					t.Errorf("%d requests", asked)
+				}
+			})
+		})
+	}
+	onAPI(t, func(t *testing.T, a *api, s *Search) {
+		if err := s.Release(t.Context(), []Pod{held}, ours); err == nil || a.requests(http.MethodPatch) != 0 {
+			t.Errorf("without a permit: %v", err)
 		}
 	})
 }
