@@ -2,6 +2,7 @@ package rescuepods
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"salve/kube"
@@ -46,7 +47,8 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 		Guards: append([]runbook.Guard{
 			r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax(),
 		}, r.prowGuards()...),
-		Steps:  []runbook.Step{r.record(), r.deleteFirst(), r.deleteRest(), r.awaitReplacements()},
+		Steps: slices.Concat([]runbook.Step{r.record(), r.deleteFirst(), r.deleteRest()}, r.prowSteps(),
+			[]runbook.Step{r.awaitReplacements()}),
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
 	}, nil
 }

@@ -51,13 +51,15 @@ func (p *Plan) kubectl(in Input) {
 			if !file.differs {
 				why += "; the same now, so only if the cluster differs from git"
 			}
-			p.add("kubectl --context "+context+" apply -f "+whole, why)
+			p.Commands = append(p.Commands, Command{
+				Text: "kubectl --context " + context + " apply -f " + whole, Why: why, Optional: file.rank == protection,
+			})
 		}
 	}
 	p.add("git -C "+root+" worktree remove "+checkout, "when all is done")
 }
 
-func (p *Plan) add(text, why string) { p.Commands = append(p.Commands, Command{text, why}) }
+func (p *Plan) add(text, why string) { p.Commands = append(p.Commands, Command{Text: text, Why: why}) }
 
 // quoted is a word for a POSIX shell. What can't be one is named and has no command.
 func (p *Plan) quoted(what, word string) string {

@@ -86,6 +86,8 @@ type Resource struct {
 type Command struct {
 	Text string `json:"command"`
 	Why  string `json:"why"`
+	// Optional commands are shown as a comment: who pastes all lines does not execute them.
+	Optional bool `json:"optional,omitempty"`
 }
 
 // Revert is a component that is another one in the revision.
@@ -166,7 +168,7 @@ func (p *Plan) reverts(in Input, files []File) {
 		workloads[r.Workload] = true
 		p.Reverts = append(p.Reverts, Revert{r.Component, r.Workload, r.Now, r.Then, r.What})
 		if r.Component == "branchprotector" {
-			p.Protector = protector(r)
+			p.Protector = protector(r) + together(r, files)
 		}
 	}
 	for _, file := range files {
@@ -200,6 +202,17 @@ func protector(r check.Reverted) string {
 	}
 	return fmt.Sprintf("%s GOES BACK from %s to %s, and writes the protection of branches as that version does", r.Workload,
 		r.Now, r.Then)
+}
+
+// together says that branchprotector can't be left out, because its file has more in it.
+func together(r check.Reverted, files []File) string {
+	for _, file := range files {
+		if file.protects && file.rank != protection &&
+			slices.ContainsFunc(file.Resources, func(resource Resource) bool { return resource.id() == r.Workload }) {
+			return "; " + file.Path + " has it together with what deploys Prow: applying the one applies the other"
+		}
+	}
+	return ""
 }
 
 // whoMay says who may merge when required contexts don't come.

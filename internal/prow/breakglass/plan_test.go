@@ -80,6 +80,15 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestBranchprotectorIsNotPastedAlong: its command is a comment.
+func TestBranchprotectorIsNotPastedAlong(t *testing.T) {
+	then := map[string]string{"p.yaml": "kind: CronJob\nmetadata: {name: p}\nspec: {jobTemplate: {spec: {template: {spec: " +
+		"{containers: [{image: 'registry/prow/branchprotector:v1'}]}}}}}\n"}
+	if text := textOf(t, Prepare(input(nil, then))); !strings.Contains(text, "\n  # kubectl --context prow apply -f") {
+		t.Error(text)
+	}
+}
+
 // TestWhatIsReverted besides, and what stays.
 func TestWhatIsReverted(t *testing.T) {
 	protector := func(version string) string {
@@ -96,7 +105,7 @@ func TestWhatIsReverted(t *testing.T) {
 		"hook": deployment("hook", "hook:v1"), "protector": protector("v1"), "settings": settings("then"),
 		"old": "kind: ConfigMap\nmetadata: {name: old, namespace: prow}\n",
 	}))
-	if len(p.Reverts) != 2 || p.Reverts[1].Then != "registry/prow/hook:v1" ||
+	if len(p.Reverts) != 2 || p.Reverts[0].Then != "registry/prow/hook:v1" ||
 		!strings.Contains(p.Protector, "GOES BACK from registry/prow/branchprotector:v2 to registry/prow/branchprotector:v1") {
 		t.Errorf("%+v, %q", p.Reverts, p.Protector)
 	}
@@ -105,6 +114,11 @@ func TestWhatIsReverted(t *testing.T) {
 	}
 	if want := []string{"ConfigMap prow/new"}; !slices.Equal(p.Kept, want) {
 		t.Errorf("%q", p.Kept)
+	}
+	both := map[string]string{"one": deployment("hook", "hook:v2") + separator + protector("v2")}
+	was := map[string]string{"one": deployment("hook", "hook:v1") + separator + protector("v1")}
+	if p := Prepare(input(both, was)); !strings.Contains(p.Protector, "one has it together with what deploys Prow") {
+		t.Errorf("in one file: %q", p.Protector)
 	}
 	for says, row := range map[string][2]map[string]string{
 		"COMES BACK":             {{}, {"protector": protector("v1")}},

@@ -40,6 +40,10 @@ func (p Plan) Text(out io.Writer) error {
 			why = command.Why
 			w.line("  # %s", why)
 		}
+		if command.Optional {
+			w.line("  # %s", command.Text)
+			continue
+		}
 		w.line("  %s", command.Text)
 	}
 	_, err := io.WriteString(out, w.String())

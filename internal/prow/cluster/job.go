@@ -89,8 +89,9 @@ type Job struct {
 	Description string
 	// Revivals is how often a lost pod was replaced.
 	Revivals int64
-	// Reported is the state that was last reported to GitHub; empty when none was.
-	Reported State
+	// Reported is the state that was last reported to GitHub; empty when none was. Stored is the one of which crier last
+	// stored what the pod said.
+	Reported, Stored State
 	// AskedAgain names the run of Salve that asked crier to report the job again; empty when none did.
 	AskedAgain string
 }
@@ -139,6 +140,7 @@ func jobOf(object *unstructured.Unstructured) (Job, error) {
 		PodName:   f.text("status", "pod_name"), BuildID: f.text("status", "build_id"),
 		Description: f.prose("status", "description"), Revivals: f.number("status", "pod_revival_count"),
 		Reported:   State(f.text("status", "prev_report_states", GitHubReporter)),
+		Stored:     State(f.text("status", "prev_report_states", podReporter)),
 		AskedAgain: bounded(object.GetAnnotations()[AskedAgainAnnotation]),
 	}
 	if job.Cluster == "" {
@@ -156,3 +158,11 @@ func jobOf(object *unstructured.Unstructured) (Job, error) {
 // GitHubReporter is the name under which crier remembers what it told GitHub, in status.prev_report_states
 // (https://github.com/kubernetes-sigs/prow/blob/main/pkg/crier/reporters/github/reporter.go).
 const GitHubReporter = "github-reporter"
+
+// podReporter is the name of the reporter that stores what a job's pod said, and PodFinalizer that by which it holds
+// the pod until then
+// (https://github.com/kubernetes-sigs/prow/blob/main/pkg/crier/reporters/gcs/kubernetes/api/api.go).
+const (
+	podReporter  = "gcsk8sreporter"
+	PodFinalizer = "prow.x-k8s.io/" + podReporter
+)

@@ -114,6 +114,13 @@ func (s *State) atHome(job string, rules Rules) bool {
 	return found && pod.ID == job && !pod.Deleting
 }
 
+// Releasable tells of a stray that is deleted whether crier has nothing to do with it any more: its job is gone, or
+// complete and stored.
+func (s *State) Releasable(pod types.UID, name string) bool {
+	job, found := s.jobs[name]
+	return s.gone[pod] || found && job.Complete() && job.Stored == job.State
+}
+
 // during completes the time of the incident: until the youngest stray, since the oldest, a day before that at most.
 func (r Rules) during(strays []cluster.Pod) Rules {
 	var oldest, youngest time.Time

@@ -4,5 +4,6 @@
 //
 // What a pod needs is only asked for by name: the content of a Secret never leaves
 // the API server. A pod is deleted as it was read, by its UID and version, and no
-// finalizer is ever removed.
+// finalizer is removed but by Release, which takes one that is named from pods that
+// nothing else holds.
 package stranded

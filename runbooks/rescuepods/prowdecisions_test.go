@@ -1,0 +1,124 @@
+package rescuepods
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/utils/clock"
+
+	"salve/internal/prow/cluster"
+	"salve/kube"
+	"salve/runbook"
+	"salve/runbooks/rescuepods/instance"
+	"salve/runbooks/rescuepods/stranded"
+)
+
+func prowBook(t *testing.T) runbook.Runbook {
+	t.Helper()
+	in := Defaults()
+	in.Prow.Config = "config.yaml"
+	book, err := New(World{
+		Cluster: &kube.Cluster{Client: fake.NewClientset(), Clock: clock.RealClock{}}, ClusterID: "x",
+		Prow: &instance.Configuration{File: "/config.yaml", Namespaces: instance.Namespaces{ProwJobs: "prow", Pods: "pods"}},
+	}, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book
+}
+
+// TestWhatEachStepOfAProwIsGuardedBy: no deletion without each of Prow's guards, and no override passes over one.
+func TestWhatEachStepOfAProwIsGuardedBy(t *testing.T) {
+	book := prowBook(t)
+	prows := []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved"}
+	for _, step := range book.Steps {
+		for _, guard := range prows {
+			if step.Name != "await-replacements" && !slices.Contains(step.Guards, guard) {
+				t.Errorf("step %s is not guarded by %s", step.Name, guard)
+			}
+		}
+	}
+	for _, guard := range book.Guards {
+		if slices.Contains(prows, guard.Name) && !guard.NotOverridable {
+			t.Errorf("guard %s can be overridden", guard.Name)
+		}
+	}
+}
+
+// TestWhatProwGuardsDecide, by what was seen and by nothing else.
+func TestWhatProwGuardsDecide(t *testing.T) {
+	belong := instance.Namespaces{ProwJobs: "prow", Pods: "pods"}
+	agree := instance.Sources{Git: belong, Mounted: belong, Landed: []string{"pods"}, Pods: 1}
+	disagree, unseen := agree, agree
+	disagree.Landed = []string{"default"}
+	unseen.Landed, unseen.Pods = nil, 0
+	rules := instance.Rules{Namespaces: belong, Proven: 2}
+	stray := cluster.Pod{Namespace: "default", Name: "a", UID: "1"}
+	one := make([]appsv1.Deployment, 1)
+	zero := appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}
+	steady := &instance.Deployed{Plank: []appsv1.Deployment{atRest()}, Sinker: []appsv1.Deployment{zero}}
+	live := func(n int, foreign bool) (pods []stranded.Misplaced) {
+		for range n {
+			pods = append(pods, stranded.Misplaced{Pod: stranded.Pod{Phase: corev1.PodRunning}, Foreign: foreign})
+		}
+		return pods
+	}
+	half := &stranded.Reading{Stranded: live(2, false), Left: live(1, false), Expected: make([]stranded.Pod, 5)}
+	half.Expected[0].Phase = corev1.PodRunning
+	more := &stranded.Reading{Stranded: live(2, false), Left: live(10, true), Expected: half.Expected}
+	pods := []stranded.Pod{{UID: "1"}, {UID: "2"}}
+	list := listOf(pods)
+	for rule, row := range map[string]struct {
+		found   runbook.Finding
+		answer  runbook.Answer
+		outcome runbook.Outcome
+		says    string
+	}{
+		"sources agree":    {namespaceAgreed(agree), runbook.AnswerHolds, "", "G2: git says pods in pods"},
+		"sources disagree": {namespaceAgreed(disagree), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "are in default"},
+		"one is not seen":  {namespaceAgreed(unseen), runbook.AnswerUnknown, "", "G2: unknown"},
+
+		"no stray":  {fixProven(instance.Proof{}, rules), runbook.AnswerHolds, "", "G1: plank has no pod outside of pods"},
+		"no proof":  {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules), runbook.AnswerDoesNotHold, runbook.Deferred, "default/a, with pods of plank in pods: 1, of 2 that are wanted"},
+		"the proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules), runbook.AnswerHolds, "", "b, c"},
+
+		"no Deployment of plank":  {prowSteady(&instance.Deployed{Sinker: one}, instance.Configuration{}, "prow"), runbook.AnswerUnknown, "", "of plank found in namespace prow"},
+		"no Deployment of sinker": {prowSteady(&instance.Deployed{Plank: one}, instance.Configuration{}, "prow"), runbook.AnswerUnknown, "", "of sinker"},
+		"one restarts":            {prowSteady(&instance.Deployed{Plank: one, Sinker: one}, instance.Configuration{}, "prow"), runbook.AnswerDoesNotHold, runbook.Deferred, "G9: restart"},
+		"all is at rest":          {prowSteady(steady, instance.Configuration{}, "prow"), runbook.AnswerHolds, "", "G9: plank and sinker are rolled out"},
+
+		"a share that is allowed":    {withinShare(half, 50), runbook.AnswerHolds, "", "2 of the instance's 4 pods"},
+		"a share that is too large":  {withinShare(half, 49), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "--max-share is 49 %"},
+		"pods of others don't count": {withinShare(more, 50), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "2 of the instance's 3 pods"},
+
+		"a list that nobody approved": {listApproved(pods, ""), runbook.AnswerHolds, "", "--approved-list " + list},
+		"the approved list":           {listApproved([]stranded.Pod{pods[1], pods[0]}, list), runbook.AnswerHolds, "", "is the approved one"},
+		"another list":                {listApproved(pods[:1], list), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "the list changed"},
+	} {
+		if got := row.found; got.Answer != row.answer || got.Outcome != row.outcome || !strings.Contains(got.Reason, row.says) {
+			t.Errorf("%s: %+v", rule, got)
+		}
+	}
+}
+
+// atRest is a Deployment that is rolled out.
+func atRest() appsv1.Deployment {
+	return appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}}
+}
+
+// TestListsOfPods are told apart by UIDs, in whatever order.
+func TestListsOfPods(t *testing.T) {
+	seen := map[string]types.UID{}
+	for _, pods := range [][]stranded.Pod{nil, {{UID: "1"}}, {{UID: "2"}}, {{UID: "1"}, {UID: "2"}}, {{UID: "12"}}} {
+		list := listOf(pods)
+		if _, again := seen[list]; again {
+			t.Errorf("%v has the digest of others", pods)
+		}
+		seen[list] = ""
+	}
+}
