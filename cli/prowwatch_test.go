@@ -270,7 +270,8 @@ func TestProwWatchWithoutRights(t *testing.T) {
 	_, err := s.Plane.Client().CoreV1().Pods(s.Astray).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{"created-by-prow": "true",
 			"prow.k8s.io/id": "one"}},
-		Spec: corev1.PodSpec{NodeSelector: s.Nodes, Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
+		Spec: corev1.PodSpec{NodeSelector: s.Nodes,
+			Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
 	}, metav1.CreateOptions{})
 	s.Must(err)
 	w := named(func(asked *prowWatchRequest) { asked.until, asked.form = "WARN", "json" })

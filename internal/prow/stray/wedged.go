@@ -81,8 +81,8 @@ func (s *survey) stuck(job cluster.Job) (severity finding.Severity, why string, 
 	default:
 		severity = finding.Alert
 	}
-	return severity, fmt.Sprintf("it is pending for longer than 99 of 100 earlier runs took, which was %s", short(longest)),
-		unknown
+	return severity, fmt.Sprintf("it is pending for longer than 99 of 100 earlier runs took, which was %s",
+		short(longest)), unknown
 }
 
 // longest is the 99th percentile of how long a job took: of less than a hundred runs the longest.
