@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (s *survey) wedged() (found finding.List, lack finding.Lack) {
 			continue
 		}
 		severity, why, unknown := s.stuck(job)
-		lack = worst(lack, unknown)
+		lack = cmp.Or(lack, unknown)
 		if why == "" {
 			continue
 		}

@@ -124,7 +124,8 @@ func TestMetricsAreLevels(t *testing.T) {
 func wanted(found bool) []string {
 	if found {
 		return []string{`salve_prow_findings{rule="A1",severity="ALERT"} 1`, `salve_prow_findings{rule="A1",severity="WARN"} 0`,
-			`salve_prow_findings{rule="A3",severity="WARN"} 1`, `salve_prow_rule_unknown{rule="A1"} 0`,
+			`salve_prow_findings{rule="A3",severity="WARN"} 1`, `salve_prow_findings{rule="A2",severity="ALERT"} 0`,
+			`salve_prow_findings{rule="A2",severity="INFO"} 0`, `salve_prow_rule_unknown{rule="A1"} 0`,
 			`salve_prow_rule_unknown{rule="A2"} 1`, `salve_prow_objects{kind="stray"} 3`,
 			`salve_prow_last_evaluation_timestamp_seconds 1.549356423e+09`}
 	}
