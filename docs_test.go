@@ -2,10 +2,12 @@ package salve_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"salve/internal/prow/check"
+	"salve/internal/prow/stray"
 )
 
 // TestDocumentedCodeIsCompiled keeps docs/writing-a-runbook.md from showing code that
@@ -51,6 +53,22 @@ func TestRulesOfProwAreDocumented(t *testing.T) {
 	}
 	if documented != len(rules) {
 		t.Errorf("%d rules, of which %d are documented", len(rules), documented)
+	}
+}
+
+// TestRulesOfTheWatchAreDocumented: each has a line in the table of what is found.
+func TestRulesOfTheWatchAreDocumented(t *testing.T) {
+	_, section, _ := strings.Cut(read(t, "docs/prow.md"), "\n## Watching a live Prow")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var documented []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) == 6 && !strings.HasPrefix(cells[1], " rule") &&
+			!strings.HasPrefix(cells[1], " ---") {
+			documented = append(documented, strings.TrimSpace(cells[1]))
+		}
+	}
+	if !slices.Equal(documented, stray.Rules()) {
+		t.Errorf("documented are %q, the rules are %q", documented, stray.Rules())
 	}
 }
 

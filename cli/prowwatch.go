@@ -86,7 +86,8 @@ func (r *prowWatchRequest) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&r.namespaces, "namespace", nil,
 		"look for pods in this `NAMESPACE` too, where all may not be looked into (besides default and those configured)")
 	flags.StringVar(&r.configMap, "config-map", "",
-		"`NAME/KEY` of the ConfigMap that Prow's components read, in the namespace of the ProwJobs: its namespaces are compared")
+		"`NAME/KEY` of the ConfigMap that Prow's components read, in the namespace of the ProwJobs: "+
+			"its namespaces are compared")
 	flags.StringArrayVar(&r.deployJobs, "deploy-job", nil,
 		"`NAME` of a job that applies --manifests, or none (C5; default: what names and run_if_changed say)")
 	flags.StringVar(&r.until, "until", "", "exit 1 as soon as a finding is as severe: `ALERT` or WARN")

@@ -51,8 +51,9 @@ func TestProwWatchSteadyState(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "../bin/salve", "prow", "watch",
 		"--config", write("config.yaml", "prowjob_namespace: prow\npod_namespace: test-pods\n"),
 		"--kubeconfig", write("kubeconfig", "apiVersion: v1\nkind: Config\ncurrent-context: c\n"+
-			"clusters: [{name: c, cluster: {server: '"+server.URL+"'}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"+
-			"users: [{name: u, user: {}}]\n"), "--metrics-address", metrics)
+			"clusters: [{name: c, cluster: {server: '"+server.URL+"'}}]\n"+
+			"contexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n"),
+		"--metrics-address", metrics)
 	var said strings.Builder
 	command.Stdout, command.Stderr = &said, &said
 	if err := command.Start(); err != nil {
@@ -147,7 +148,8 @@ func memoryOf(t *testing.T, pid int, field string) int64 {
 func largeServer() http.Handler {
 	mux := http.NewServeMux()
 	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
-	serve := func(pattern string, n int, one func(i int) any, page func(w http.ResponseWriter, first, last int, next string)) {
+	type pager func(w http.ResponseWriter, first, last int, next string)
+	serve := func(pattern string, n int, one func(i int) any, page pager) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, request *http.Request) {
 			query := request.URL.Query()
 			if query.Get("watch") != "" {

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -144,15 +146,16 @@ func TestProwWatchOnTheDay(t *testing.T) {
 	}
 	s.Make(aJob("before"))
 	s.AwaitPods(s.Pods, corev1.PodRunning, "before")
+	deploy := prowtest.APostsubmit("deploy-prow")
+	files := selfDeployed(s, deploy)
 	who, kubeconfig := watcher(s, true)
 	ports, err := kubetest.FreePorts(1)
 	s.Must(err)
 	metrics := fmt.Sprintf("127.0.0.1:%d", ports[0])
-	w := watchProw(s, kubeconfig, good, func(asked *prowWatchRequest) {
-		asked.metrics, asked.events = metrics, true
+	w := watchProw(s, kubeconfig, files, func(asked *prowWatchRequest) {
+		asked.metrics, asked.events, asked.manifests = metrics, true, filepath.Dir(files.Config)+"/manifests"
 	})
-	w.awaitLine(s, "blind", "C5", "needs --manifests")
-	s.Eventually("all else is seen", func(context.Context) error { return allSeen(metrics) })
+	s.Eventually("all is seen", func(context.Context) error { return allSeen(metrics) })
 	gate := watchProw(s, kubeconfig, good, func(asked *prowWatchRequest) { asked.until = "ALERT" })
 
 	// The job that runs gets its second pod as soon as the bad release leads, and no other is made.
@@ -172,11 +175,17 @@ func TestProwWatchOnTheDay(t *testing.T) {
 	if text := scrape(metrics); !strings.Contains(text, `salve_prow_findings{rule="A2",severity="ALERT"} 1`) {
 		t.Errorf("the metrics are %s", text)
 	}
+	// The job that would deploy the way back gets its pod there too.
+	s.Make(deploy)
+	w.awaitLine(s, "new ALERT C5", "job=post-infra-deploy-prow", "roll back by hand", "its pod is in namespace "+s.Astray)
 
 	s.Roll(plank, good)
-	s.AwaitPods(s.Pods, corev1.PodRunning, "before")
+	s.AwaitPods(s.Pods, corev1.PodRunning, "before", deploy.Name)
 	w.awaitLine(s, "gone ALERT A2")
-	s.Must(s.Plane.Client().CoreV1().Pods(s.Astray).Delete(t.Context(), "before", metav1.DeleteOptions{}))
+	w.awaitLine(s, "gone ALERT C5")
+	for _, name := range []string{"before", deploy.Name} {
+		s.Must(s.Plane.Client().CoreV1().Pods(s.Astray).Delete(t.Context(), name, metav1.DeleteOptions{}))
+	}
 	w.awaitLine(s, "gone", "A1")
 	w.awaitLine(s, "gone ALERT A5")
 	w.stop()
@@ -191,10 +200,27 @@ func TestProwWatchOnTheDay(t *testing.T) {
 	}
 }
 
-// allSeen is nil when no rule but C5 lacks anything.
+// selfDeployed is a good release's configuration with a job that deploys the controller that makes its pod.
+func selfDeployed(s *prowtest.Stage, deploy prowtest.Job) prowtest.Files {
+	s.Helper()
+	files, err := prowtest.Config{ProwJobs: s.ProwJobs, Pods: s.Pods, Jobs: []prowtest.ConfiguredJob{
+		{Name: deploy.Job, Type: deploy.Type, Repo: deploy.Repo},
+	}}.Write(s.TempDir())
+	s.Must(err)
+	manifests := filepath.Join(filepath.Dir(files.Config), "manifests")
+	s.Must(os.Mkdir(manifests, 0o750))
+	s.Must(os.WriteFile(filepath.Join(manifests, "plank.yaml"), []byte(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: prow-controller-manager, namespace: prow}
+spec: {template: {spec: {containers: [{name: prow-controller-manager, image: "registry.example/prow/prow-controller-manager:v1"}]}}}
+`), 0o600))
+	return files
+}
+
+// allSeen is nil when no rule lacks anything.
 func allSeen(metrics string) error {
 	text := scrape(metrics)
-	for _, rule := range []string{"A1", "A2", "A3", "A4", "A5"} {
+	for _, rule := range []string{"A1", "A2", "A3", "A4", "A5", "C5"} {
 		if !strings.Contains(text, fmt.Sprintf("salve_prow_rule_unknown{rule=%q} 0", rule)) {
 			return fmt.Errorf("rule %s is unknown: %s", rule, text)
 		}
@@ -270,7 +296,8 @@ func TestProwWatchWithoutRights(t *testing.T) {
 	_, err := s.Plane.Client().CoreV1().Pods(s.Astray).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{"created-by-prow": "true",
 			"prow.k8s.io/id": "one"}},
-		Spec: corev1.PodSpec{NodeSelector: s.Nodes, Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
+		Spec: corev1.PodSpec{NodeSelector: s.Nodes,
+			Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
 	}, metav1.CreateOptions{})
 	s.Must(err)
 	w := named(func(asked *prowWatchRequest) { asked.until, asked.form = "WARN", "json" })

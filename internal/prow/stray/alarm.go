@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 
 	"salve/internal/prow/cluster"
@@ -61,27 +62,26 @@ func (a *Alarm) Evaluate(view View) (Result, error) {
 		result.Findings = append(result.Findings, found...)
 		result.Verdicts = append(result.Verdicts, verdict)
 	}
-	result.Findings.Sort()
 	return result, nil
 }
 
-// ask asks one rule. Rules about what is not there, or about how long something lasts, are blind while changes are not
-// seen; what the others found stays as it was last seen.
+// ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how long
+// something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
 func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind bool) {
 	switch rule {
 	case Stray:
-		return s.strays(), worst(s.jobLack(), s.podLack(), s.sources()), false
+		return s.strays(), cmp.Or(s.jobLack(), s.podLack(), s.sources()), false
 	case Canary:
-		return s.canaries(), worst(s.jobLack(), s.podLack(), s.sources(), s.view.Rollout.Lack), false
+		return s.canaries(), cmp.Or(s.jobLack(), s.podLack(), s.sources(), s.view.Rollout.Lack), false
 	case Mount:
 		found, unknown := s.mounts()
-		return found, worst(s.jobLack(), s.podLack(), s.sources(), s.view.MissingLack, unknown), false
+		return found, cmp.Or(s.jobLack(), s.podLack(), s.sources(), s.view.MissingLack, unknown), false
 	case Wedged:
 		if len(s.instance.Deploys) == 0 && s.instance.DeploysLack.Reason != "" {
 			return nil, s.instance.DeploysLack, false
 		}
 	}
-	if lack := worst(s.jobLack(), s.homeLack()); lack.Reason != "" {
+	if lack := cmp.Or(s.jobLack(), s.homeLack()); lack.Reason != "" {
 		return nil, lack, true
 	}
 	switch rule {
@@ -91,7 +91,7 @@ func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind 
 		found = s.storms()
 	case Wedged:
 		found, lack = s.wedged()
-		lack = worst(lack, s.podLack(), s.instance.DeploysLack)
+		lack = cmp.Or(lack, s.podLack(), s.instance.DeploysLack)
 	}
-	return found, worst(s.sources(), lack, s.elsewhere()), false
+	return found, cmp.Or(s.sources(), lack, s.elsewhere()), false
 }

@@ -8,20 +8,6 @@ import (
 	"salve/internal/prow/finding"
 )
 
-// worst is the first lack of what was given, or else of what wasn't.
-func worst(lacks ...finding.Lack) finding.Lack {
-	var other finding.Lack
-	for _, lack := range lacks {
-		switch {
-		case lack.Reason != "" && !lack.NotGiven:
-			return lack
-		case lack.Reason != "" && other.Reason == "":
-			other = lack
-		}
-	}
-	return other
-}
-
 func failed(format string, args ...any) finding.Lack {
 	return finding.Lack{Reason: fmt.Sprintf(format, args...)}
 }

@@ -74,12 +74,12 @@ func (m *memory) job(name string) (declared, bool) {
 func (m *memory) podGone(made time.Time, stray bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := made.Unix() / int64(grain/time.Second)
+	at := max(0, made.Unix()) / int64(grain/time.Second) // a time that is missing is long ago
 	slot := &m.departed[at%int64(len(m.departed))]
-	switch {
-	case at < 0, at < slot.grain:
+	if at < slot.grain {
 		return // made long ago
-	case at > slot.grain:
+	}
+	if at > slot.grain {
 		*slot = bucket{grain: at}
 	}
 	slot.all++

@@ -3,8 +3,6 @@ package stray
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -43,7 +41,7 @@ func (s *survey) mounts() (found finding.List, unknown finding.Lack) {
 	for _, pod := range s.found {
 		for _, missing := range s.view.Missing[pod.UID] {
 			at := object{pod.Namespace, missing.Kind, missing.Name}
-			unknown = worst(unknown, missing.BelongsLack)
+			unknown = cmp.Or(unknown, missing.BelongsLack)
 			if missing.Belongs && waits(pod) {
 				pods[at], how[at] = append(pods[at], pod), missing.For
 			}
@@ -59,9 +57,5 @@ func (s *survey) mounts() (found finding.List, unknown finding.Lack) {
 			Mend:     "roll plank back; don't copy the object",
 		})
 	}
-	slices.SortFunc(found, func(a, b finding.Finding) int {
-		return cmp.Or(strings.Compare(a.Subject.Namespace, b.Subject.Namespace),
-			strings.Compare(a.Subject.Detail, b.Subject.Detail))
-	})
 	return found, unknown
 }

@@ -14,9 +14,6 @@ const (
 	canaryPods = 20
 	// canaryLimit is when there are no first pods any more: those that were are being collected.
 	canaryLimit = 24 * time.Hour
-	// skew is how far the clock of a plank that took over may be ahead of the API server's, which cuts the times of pods
-	// to whole seconds besides.
-	skew = 2 * time.Second
 )
 
 // versions are when the newest pod of each version of plank was made.
@@ -63,7 +60,8 @@ func (s *survey) rollout() (last rollout, known bool) {
 	if !at.IsZero() {
 		last = rollout{since: at, version: version, how: "the first pods of plank " + version}
 	}
-	if led := s.view.Rollout.At.Add(-skew); !s.view.Rollout.At.IsZero() && !led.Before(last.since) {
+	// The API server cuts the times of pods to whole seconds.
+	if led := s.view.Rollout.At.Truncate(time.Second); !s.view.Rollout.At.IsZero() && !led.Before(last.since) {
 		last = rollout{since: led, how: "plank took over at " + moment(s.view.Rollout.At)}
 	}
 	return last, last.how != ""

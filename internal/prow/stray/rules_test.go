@@ -41,6 +41,13 @@ func TestRules(t *testing.T) {
 		{"healthy pods of an hour ago don't hide the strays of now", stray.Stray, func() *prow {
 			return aProw().healthy(1000, time.Hour).astray(time.Minute, "a", "b", "c")
 		}, finding.Alert},
+		{"pods of others don't hide strays", stray.Stray, func() *prow {
+			p := aProw().astray(time.Minute, "a", "b", "c")
+			for i := range 100 {
+				p.pod("others", fmt.Sprint(i), time.Minute)
+			}
+			return p
+		}, finding.Alert},
 		{"a stray that ran to its end is one", stray.Stray, func() *prow {
 			p := aProw()
 			p.job("a", time.Hour, func(job *cluster.Job) { job.State, job.Completed = cluster.Success, ago(time.Minute) })
@@ -88,6 +95,16 @@ func TestRules(t *testing.T) {
 			p.view.Rollout.At = ago(2 * time.Hour)
 			return p
 		}, none},
+		{"the fiftieth pod is none, whatever came after it", stray.Canary, func() *prow {
+			p := aProw().healthy(50, 100*time.Minute).healthy(70, 10*time.Minute).astray(time.Hour, "a")
+			p.view.Rollout.At = ago(2 * time.Hour)
+			return p
+		}, none},
+		{"a pod of the second in which plank took over is one", stray.Canary, func() *prow {
+			p := aProw().healthy(100, time.Hour).astray(5*time.Second, "a")
+			p.view.Rollout.At = ago(5*time.Second - 900*time.Millisecond)
+			return p
+		}, finding.Alert},
 		{"the hundredth pod is one while the rollout is fresh", stray.Canary, func() *prow {
 			p := aProw().healthy(100, 3*time.Minute).astray(time.Second, "a")
 			p.view.Rollout.At = ago(4 * time.Minute)
@@ -118,6 +135,21 @@ func TestRules(t *testing.T) {
 		{"a pod that ran to its end is one", stray.Podless, func() *prow {
 			return aProw().healthy(1, time.Hour)
 		}, none},
+		{"a job that waited for its turn has been pending since its pod was asked for", stray.Podless, func() *prow {
+			p := aProw()
+			p.job("a", 5*time.Hour, func(job *cluster.Job) { job.Started, job.PodMade = ago(4*time.Hour), ago(time.Second) })
+			return p
+		}, none},
+		{"a job whose status doesn't say that has been since its start", stray.Podless, func() *prow {
+			p := aProw()
+			p.job("a", 5*time.Hour, func(job *cluster.Job) { job.PodMade, job.Started = time.Time{}, ago(time.Second) })
+			return p
+		}, none},
+		{"or since it was made", stray.Podless, func() *prow {
+			p := aProw()
+			p.job("a", 5*time.Hour, func(job *cluster.Job) { job.PodMade = time.Time{} })
+			return p
+		}, finding.Warn},
 		{"triggered jobs have no pod", stray.Podless, func() *prow {
 			p := aProw()
 			p.job("a", time.Hour, func(job *cluster.Job) { job.State = cluster.Triggered })

@@ -3,10 +3,13 @@ package stray_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"salve/internal/prow/cluster"
 	"salve/internal/prow/finding"
@@ -139,6 +142,9 @@ func TestWhatIsGoneCounts(t *testing.T) {
 		for i := range 10_002 {
 			alarm.JobGone(cluster.Job{Namespace: "prow", Name: fmt.Sprint(i), PodNamespace: "test-pods"})
 		}
+		for range 10_000 { // what goes twice takes no more room
+			alarm.JobGone(cluster.Job{Namespace: "prow", Name: "10001", PodNamespace: "test-pods"})
+		}
 		for _, name := range []string{"0", "1", "2", "10001"} {
 			p.pod("default", name, time.Hour)
 		}
@@ -146,6 +152,41 @@ func TestWhatIsGoneCounts(t *testing.T) {
 			t.Errorf("%d strays: %s", result.Counts.Strays, text(result))
 		}
 	})
+}
+
+// TestAPodWithoutATimeIsGone, which no API server makes.
+func TestAPodWithoutATimeIsGone(t *testing.T) {
+	p := aProw()
+	alarm := stray.New(p.instance)
+	alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: "a"}, p.jobs)
+	p.evaluateBy(t, alarm)
+}
+
+// TestWhatIsSaid is a small outage in all words.
+func TestWhatIsSaid(t *testing.T) {
+	p := aProw().deploying().healthy(2, 2*time.Hour)
+	p.view.Rollout.At = ago(4 * time.Minute)
+	for i, name := range []string{"g", "f", "e", "d", "c", "b"} { // the last one is the oldest
+		p.astray(time.Duration(i+1)*30*time.Second, name)
+	}
+	p.job("deploy", 20*time.Second, ofDeploy)
+	p.pod("default", "deploy", 20*time.Second)
+	p.missing(p.pods["default/b"], true)
+	result := p.evaluate(t)
+	result.Findings.Sort()
+	var lines []string
+	for _, f := range result.Findings {
+		lines = append(lines, fmt.Sprintf("%s %s %s: %s", f.Severity, f.Rule, f.Subject, f.Message))
+		lines = append(lines, f.Evidence...)
+		lines = append(lines, f.Mend)
+	}
+	want, err := os.ReadFile("testdata/outage.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), strings.Join(lines, "\n")+"\n"); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestThe415 is the day itself with the timeouts of 2019: what is said while jobs hang, and how much is asked.

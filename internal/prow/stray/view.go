@@ -75,6 +75,7 @@ type Missing struct {
 
 // Result is what all rules came to.
 type Result struct {
+	// Findings are in no order.
 	Findings finding.List
 	// Verdicts are one a rule, in the order of Rules.
 	Verdicts []finding.Verdict

@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ func (s *survey) wedged() (found finding.List, lack finding.Lack) {
 			continue
 		}
 		severity, why, unknown := s.stuck(job)
-		lack = worst(lack, unknown)
+		lack = cmp.Or(lack, unknown)
 		if why == "" {
 			continue
 		}
@@ -81,8 +82,8 @@ func (s *survey) stuck(job cluster.Job) (severity finding.Severity, why string, 
 	default:
 		severity = finding.Alert
 	}
-	return severity, fmt.Sprintf("it is pending for longer than 99 of 100 earlier runs took, which was %s", short(longest)),
-		unknown
+	return severity, fmt.Sprintf("it is pending for longer than 99 of 100 earlier runs took, which was %s",
+		short(longest)), unknown
 }
 
 // longest is the 99th percentile of how long a job took: of less than a hundred runs the longest.

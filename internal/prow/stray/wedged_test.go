@@ -59,6 +59,15 @@ func TestWedged(t *testing.T) {
 			p.pod("test-pods", "d", 50*time.Second)
 			return p
 		}},
+		"one run took long before": {prow: func() *prow {
+			p := aProw().deploying().done(20, 24*time.Hour, "before", ofDeploy)
+			p.jobs["prow/before-7"] = p.job("before-7", 25*time.Hour, ofDeploy, func(job *cluster.Job) {
+				job.State, job.Completed = cluster.Success, ago(24*time.Hour)
+			})
+			p.job("d", 30*time.Minute, ofDeploy)
+			p.pod("test-pods", "d", 30*time.Minute)
+			return p
+		}},
 		"runs that failed say nothing about how long it takes": {prow: func() *prow {
 			p := aProw().deploying().done(5, 24*time.Hour, "before", ofDeploy, timedOut)
 			p.job("d", 2*time.Minute, ofDeploy)
@@ -73,6 +82,7 @@ func TestWedged(t *testing.T) {
 		}},
 		"nobody said which jobs deploy": {prow: func() *prow {
 			p := aProw()
+			p.view.JobHealth.Err = errRefused // that would be no use either
 			p.instance.DeploysLack = finding.Lack{Reason: "needs --manifests", NotGiven: true}
 			return p
 		}, lacks: "needs --manifests"},

@@ -177,7 +177,7 @@ func (a *asker) messages(ctx context.Context, pods []cluster.Pod) ([][]string, e
 
 // missingObject is how a kubelet says that an object is not there: a volume's, or one of an environment
 // (https://github.com/kubernetes/kubernetes/blob/master/pkg/volume/secret/secret.go).
-var missingObject = regexp.MustCompile(`\b(secret|configmap) "([a-z0-9][a-z0-9.-]{0,252})" not found`) //nolint:gochecknoglobals,lll // never written to
+var missingObject = regexp.MustCompile(`\b(secret|configmap) "([a-z0-9][a-z0-9.-]{0,252})" not found`)
 
 // missed are the objects that events miss.
 func (a *asker) missed(ctx context.Context, messages []string) []stray.Missing {

@@ -1,5 +1,5 @@
-// Package watch keeps looking at a live Prow and tells what its rules come to: those of package stray over mirrors of its
-// ProwJobs and pods, and those about GitHub, which somebody else polls.
+// Package watch keeps looking at a live Prow and tells what its rules come to: those of package stray over mirrors of
+// its ProwJobs and pods, and those about GitHub, which somebody else polls.
 //
 // It tells levels: what holds now. A line is for a change of a level, and says which; what can't be seen any more is
 // UNKNOWN with the reason, and a finding of before it is neither repeated nor called gone.

@@ -44,6 +44,12 @@ func (l *leader) rollout() stray.Rollout {
 	return l.last
 }
 
+func (l *leader) wasRead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked
+}
+
 func (l *leader) run(ctx context.Context) error {
 	return each(ctx, l.cluster.Clock, leaderEvery, func(ctx context.Context) {
 		next := l.read(ctx)

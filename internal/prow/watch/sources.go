@@ -27,14 +27,21 @@ type sources struct {
 	configMap string
 	changed   func()
 
-	mu   sync.Mutex
-	last finding.Lack
+	mu    sync.Mutex
+	asked bool
+	last  finding.Lack
 }
 
 func (s *sources) lack() finding.Lack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
+}
+
+func (s *sources) wasRead() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked || s.configMap == ""
 }
 
 func (s *sources) run(ctx context.Context) error {
@@ -48,7 +55,7 @@ func (s *sources) run(ctx context.Context) error {
 		}
 		s.mu.Lock()
 		otherwise := next != s.last
-		s.last = next
+		s.asked, s.last = true, next
 		s.mu.Unlock()
 		if otherwise {
 			s.changed()

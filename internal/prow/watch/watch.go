@@ -184,9 +184,12 @@ func (w *Watch) loop(ctx context.Context) (report Report, _ error) {
 	}
 }
 
-// settle waits until the first lists are complete, or take too long.
+// settle waits until the first lists are complete and all else was read once, or take too long.
 func (w *Watch) settle(ctx context.Context) error {
-	for w.Clock.Since(w.began) < listing && !(w.pods.Health().Current() && w.jobs.Health().Current()) {
+	settled := func() bool {
+		return w.pods.Health().Current() && w.jobs.Health().Current() && w.plank.wasRead() && w.sources.wasRead()
+	}
+	for w.Clock.Since(w.began) < listing && !settled() {
 		if err := clock.Sleep(ctx, w.Clock, settling); err != nil {
 			return err
 		}

@@ -42,11 +42,14 @@ type world struct {
 	options  watch.Options
 	refused  sync.Map
 	// told are the reports, the last one last.
-	mu   sync.Mutex
-	told []watch.Report
-	stop context.CancelFunc
-	done chan struct{}
-	last watch.Report
+	mu       sync.Mutex
+	told     []watch.Report
+	lastTold watch.Report
+	count    int
+	events   int
+	stop     context.CancelFunc
+	done     chan struct{}
+	last     watch.Report
 }
 
 func newWorld(t *testing.T) *world {
@@ -78,7 +81,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) Tell(_ context.Context, report watch.Report) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.told = append(w.told, report)
+	w.told, w.lastTold = append(w.told, report), report
+	w.count++
 	return nil
 }
 
@@ -211,12 +215,41 @@ func (w *world) expect(want ...string) {
 	}
 }
 
-// lastTold is the last report.
-func (w *world) lastTold() watch.Report {
+// tellings is how often was told.
+func (w *world) tellings() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.told) == 0 {
-		return watch.Report{}
+	return w.count
+}
+
+// reason is what a rule lacked at last.
+func (w *world) reason(rule string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, verdict := range w.lastTold.Verdicts {
+		if verdict.Rule == rule {
+			return verdict.Reason
+		}
 	}
-	return w.told[len(w.told)-1]
+	return ""
+}
+
+// secret makes a Secret where pods belong.
+func (w *world) secret(name string) {
+	w.Helper()
+	w.must(w.metadata.Tracker().Create(schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
+		&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "test-pods", Name: name}}, "test-pods"))
+}
+
+// missing makes an event about a pod in default that misses a Secret.
+func (w *world) missing(pod types.UID) {
+	w.Helper()
+	w.events++
+	_, err := w.client.CoreV1().Events("default").Create(w.Context(), &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("e", w.events)}, Type: corev1.EventTypeWarning,
+		Reason: "FailedMount", InvolvedObject: corev1.ObjectReference{UID: pod},
+		Message: `MountVolume.SetUp failed for volume "creds" : secret "service-account" not found`,
+	}, metav1.CreateOptions{})
+	w.must(err)
 }
