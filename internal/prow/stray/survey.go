@@ -17,7 +17,8 @@ type survey struct {
 
 	// pending are the jobs of plank in this cluster that wait for the end of their pod.
 	pending []cluster.Job
-	// disagrees is the newest job whose declared pod namespace is not the configured one.
+	// disagrees is the oldest job whose declared pod namespace is not the configured one: it stays the same while others
+	// come.
 	disagrees *cluster.Job
 	ended     ended
 	// runs are how long the successful runs of the deploy jobs took.
@@ -77,9 +78,10 @@ func (s *survey) job(job cluster.Job) {
 	}
 	if disagrees := job.PodNamespace != "" && job.PodNamespace != s.instance.Pods; disagrees {
 		if !job.Complete() || s.view.Now.Sub(job.Created) < recent {
-			if s.disagrees == nil || s.disagrees.Created.Before(job.Created) {
-				newest := job // its own copy: the address of the parameter would cost one for each job
-				s.disagrees = &newest
+			if s.disagrees == nil || cmp.Or(job.Created.Compare(s.disagrees.Created),
+				strings.Compare(job.Name, s.disagrees.Name)) < 0 {
+				oldest := job // its own copy: the address of the parameter would cost one for each job
+				s.disagrees = &oldest
 			}
 		}
 		return
