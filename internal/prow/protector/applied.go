@@ -27,8 +27,8 @@ type Applied struct {
 	Revision string `json:"revision"`
 	Digest   string `json:"digest"`
 	// Time is when, by the clock of the machine that ran; Run is the run.
-	Time string `json:"time"`
-	Run  string `json:"run"`
+	Time string `json:"time,omitempty"`
+	Run  string `json:"run,omitempty"`
 }
 
 // Same tells whether two are of one configuration.
