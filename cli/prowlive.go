@@ -88,7 +88,7 @@ func (p *prowLiveFlags) ask(ctx context.Context, a *app, facts prowcheck.Facts, 
 			return facts, err
 		}
 		facts.Live = p.askCluster(ctx, cluster, facts)
-		if p.cluster == ownCluster {
+		if p.cluster == ownCluster && (facts.Manifests != nil || p.asksGitHub()) { // nothing else asks for it
 			own = &protector.Reader{Cluster: cluster, ProwJobs: facts.Now.Partial().ProwJobNamespace.Value}
 		}
 	}

@@ -262,3 +262,17 @@ func TestPollSaysWhatKeptItFromLooking(t *testing.T) {
 		}
 	})
 }
+
+// TestOrganizationThatIsProtectedAsAWhole: its repositories are listed, as branchprotector does.
+func TestOrganizationThatIsProtectedAsAWhole(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.config = strings.Replace(today, "    org:\n", "    org:\n      protect: true\n", 1)
+		w.sim.Update(func(world *githubsim.World) {
+			world.Repo("org/unnamed").Collaborators = map[string]string{"root": "admin"}
+		})
+		w.expects("WARN B3 org/unnamed=main")
+		w.refuses("/orgs/org/repos")
+		w.verdict(w.expects()["B3"], finding.Unknown, "org: ")
+	})
+}
