@@ -144,7 +144,7 @@ func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, e
 		return prowcheck.Facts{}, err
 	}
 	facts := prowcheck.Facts{Now: config.Load(tree.files, tree.names), Options: prowcheck.Options{
-		Staging: r.staging, DeployJobs: orNone(r.deployJobs), Now: clock.RealClock{}.Now(),
+		Staging: r.staging, DeployJobs: deployingJobs(r.deployJobs), Now: clock.RealClock{}.Now(),
 		MaximumAge: time.Duration(r.breakGlassDays) * 24 * time.Hour,
 	}}
 	if tree.manifests != "" {
@@ -173,12 +173,12 @@ func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, e
 	return r.live.ask(ctx, a, facts, r.base != "" && facts.PullRequests == nil)
 }
 
-// orNone are the jobs that the user names; empty and not nil for none.
-func orNone(jobs []string) []string {
-	if len(jobs) == 1 && jobs[0] == "none" {
+// deployingJobs are the jobs that the user names; empty and not nil for none.
+func deployingJobs(named []string) []string {
+	if len(named) == 1 && named[0] == "none" {
 		return []string{}
 	}
-	return jobs
+	return named
 }
 
 func readPatterns(file string) ([]prowcheck.Pattern, error) {

@@ -132,6 +132,12 @@ func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
 		defer cancel()
 		ctx = limited
 	}
+	if asked.metrics == "" && !asked.events { // then its lines are all that there is of it
+		watched, leave := context.WithCancel(ctx)
+		defer leave()
+		ctx = watched
+		options.Sinks = append(options.Sinks, unreadSink{a.unread, leave})
+	}
 	if asked.metrics != "" {
 		metrics := prowwatch.NewMetrics()
 		options.Sinks = append(options.Sinks, metrics)
@@ -148,6 +154,20 @@ func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
 		return err
 	}
 	return a.prowWatched(ctx, asked, held)
+}
+
+// unreadSink ends a watch whose lines nobody reads any more.
+type unreadSink struct {
+	unread func() bool
+	leave  func()
+}
+
+// Tell is called after the lines were written.
+func (u unreadSink) Tell(context.Context, prowwatch.Report) error {
+	if u.unread() {
+		u.leave()
+	}
+	return nil
 }
 
 // prowWatched says how a watch ended.
@@ -250,7 +270,7 @@ func (r *prowWatchRequest) instance() (stray.Instance, error) {
 		}
 	}
 	slices.Sort(instance.Others)
-	facts := prowcheck.Facts{Now: loaded, Options: prowcheck.Options{DeployJobs: orNone(r.deployJobs)}}
+	facts := prowcheck.Facts{Now: loaded, Options: prowcheck.Options{DeployJobs: deployingJobs(r.deployJobs)}}
 	if tree.manifests != "" {
 		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
 	}

@@ -50,6 +50,37 @@ type watching struct {
 	exit           int
 }
 
+// TestProwWatchEndsWithItsReader, as in salve prow watch … | head.
+func TestProwWatchEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	kubeconfig, config := filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "config.yaml")
+	for path, text := range map[string]string{config: "pod_namespace: test-pods\n", kubeconfig: `apiVersion: v1
+kind: Config
+current-context: c
+clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]
+contexts: [{name: c, context: {cluster: c, user: u}}]
+users: [{name: u, user: {}}]
+`} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read, write := io.Pipe()
+	_ = read.Close() // of a pipe this gives no error
+	a := &app{stdout: write, stderr: io.Discard, lookup: func(string) string { return "" },
+		arguments: []string{"prow", "watch", "--config", config, "--kubeconfig", kubeconfig}}
+	ended := make(chan int)
+	go func() { ended <- execute(a) }()
+	select {
+	case code := <-ended:
+		if code != exitDecided {
+			t.Errorf("exit code %d", code)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Error("it goes on")
+	}
+}
+
 // watchProw starts one as a user of a kubeconfig.
 func watchProw(s *prowtest.Stage, kubeconfig string, files prowtest.Files, change func(*prowWatchRequest)) *watching {
 	w := &watching{done: make(chan struct{})}

@@ -16,6 +16,7 @@ type Metrics struct {
 	registry  *prometheus.Registry
 	findings  *prometheus.GaugeVec
 	unknown   *prometheus.GaugeVec
+	notGiven  *prometheus.GaugeVec
 	objects   *prometheus.GaugeVec
 	evaluated prometheus.Gauge
 	// known are the findings that have a series.
@@ -31,13 +32,14 @@ func NewMetrics() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		findings: vector("findings", "Findings of a rule that hold now, by severity.", "rule", "severity"),
-		unknown:  vector("rule_unknown", "1 where a rule lacks an input, 0 where it has all.", "rule"),
+		unknown:  vector("rule_unknown", "1 where a rule can't see an input, 0 where it can.", "rule"),
+		notGiven: vector("rule_not_given", "1 where nobody gave a rule an input, 0 where it has all.", "rule"),
 		objects:  vector("objects", "Objects that are seen: pods, strays, jobs, pending jobs.", "kind"),
 		evaluated: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "salve", Subsystem: "prow",
 			Name: "last_evaluation_timestamp_seconds", Help: "When the rules were last asked."}),
 		known: map[[2]string]bool{},
 	}
-	m.registry.MustRegister(m.findings, m.unknown, m.objects, m.evaluated, collectors.NewGoCollector(),
+	m.registry.MustRegister(m.findings, m.unknown, m.notGiven, m.objects, m.evaluated, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -51,11 +53,8 @@ func (m *Metrics) Handler() http.Handler {
 func (m *Metrics) Tell(_ context.Context, report Report) error {
 	counts := map[[2]string]float64{}
 	for _, verdict := range report.Verdicts {
-		unknown := 0.0
-		if verdict.Reason != "" {
-			unknown = 1
-		}
-		m.unknown.WithLabelValues(verdict.Rule).Set(unknown)
+		m.unknown.WithLabelValues(verdict.Rule).Set(oneIf(verdict.Reason != "" && !verdict.NotGiven))
+		m.notGiven.WithLabelValues(verdict.Rule).Set(oneIf(verdict.NotGiven))
 		for _, severity := range []finding.Severity{finding.Info, finding.Warn, finding.Alert} {
 			m.known[[2]string{verdict.Rule, string(severity)}] = true
 		}
@@ -74,4 +73,11 @@ func (m *Metrics) Tell(_ context.Context, report Report) error {
 	}
 	m.evaluated.Set(float64(report.At.UnixNano()) / 1e9)
 	return nil
+}
+
+func oneIf(holds bool) float64 {
+	if holds {
+		return 1
+	}
+	return 0
 }

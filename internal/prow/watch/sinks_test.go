@@ -34,7 +34,8 @@ func aReport() watch.Report {
 	return watch.Report{
 		At: time.Date(2019, time.February, 5, 8, 47, 3, 0, time.UTC), Findings: finding.List{astray, warned},
 		Verdicts: []finding.Verdict{{Rule: "A1", Severity: finding.Alert, Findings: 1},
-			{Rule: "A2", Severity: finding.Unknown, Lack: blind}},
+			{Rule: "A2", Severity: finding.Unknown, Lack: blind},
+			{Rule: "C5", Severity: finding.Unknown, Lack: finding.Lack{Reason: "needs --manifests", NotGiven: true}}},
 		Counts: stray.Counts{Pods: 40, Strays: 3, Jobs: 30, Pending: 20},
 		Changes: []watch.Change{
 			{What: watch.Appeared, Finding: astray}, {What: watch.Worsened, Finding: astray, Was: finding.Warn},
@@ -126,7 +127,8 @@ func wanted(found bool) []string {
 		return []string{`salve_prow_findings{rule="A1",severity="ALERT"} 1`, `salve_prow_findings{rule="A1",severity="WARN"} 0`,
 			`salve_prow_findings{rule="A3",severity="WARN"} 1`, `salve_prow_findings{rule="A2",severity="ALERT"} 0`,
 			`salve_prow_findings{rule="A2",severity="INFO"} 0`, `salve_prow_rule_unknown{rule="A1"} 0`,
-			`salve_prow_rule_unknown{rule="A2"} 1`, `salve_prow_objects{kind="stray"} 3`,
+			`salve_prow_rule_unknown{rule="A2"} 1`, `salve_prow_rule_not_given{rule="A2"} 0`,
+			`salve_prow_rule_unknown{rule="C5"} 0`, `salve_prow_rule_not_given{rule="C5"} 1`, `salve_prow_objects{kind="stray"} 3`,
 			`salve_prow_last_evaluation_timestamp_seconds 1.549356423e+09`}
 	}
 	return []string{`salve_prow_findings{rule="A1",severity="ALERT"} 0`, `salve_prow_findings{rule="A3",severity="WARN"} 0`,
