@@ -2,20 +2,11 @@ package repairprotection
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"salve/internal/prow/config"
@@ -30,24 +21,11 @@ type Configuration struct {
 
 // ReadConfiguration reads what the inputs name. The error is a *config.Error when Prow would not run with it.
 func ReadConfiguration(in Inputs) (Configuration, error) {
-	in, err := in.absolute()
+	loaded, digest, err := config.Paths{Config: in.Config, Jobs: in.JobConfig, Supplemental: in.Supplemental}.Read()
 	if err != nil {
 		return Configuration{}, err
 	}
-	inRoot := func(name string) string { return strings.TrimPrefix(filepath.ToSlash(name), "/") }
-	names := config.Files{Config: inRoot(in.Config), Root: "/"}
-	if in.JobConfig != "" {
-		names.Jobs = inRoot(in.JobConfig)
-	}
-	for _, folder := range in.Supplemental {
-		names.Supplemental = append(names.Supplemental, inRoot(folder))
-	}
-	files := &summing{FS: os.DirFS("/"), sums: map[string]string{}}
-	loaded, err := config.Load(files, names).Config()
-	if err != nil {
-		return Configuration{}, err
-	}
-	return Configuration{Config: loaded, Digest: files.digest()}, nil
+	return Configuration{Config: loaded, Digest: digest}, nil
 }
 
 // ReadBase reads the earlier configuration that the inputs name; the zero one when they name none.
@@ -60,65 +38,6 @@ func ReadBase(in Inputs) (Configuration, error) {
 		return Configuration{}, fmt.Errorf("--base-config: %w", err)
 	}
 	return base, nil
-}
-
-// summing is a file system that remembers the digest of each file that was read to its end.
-type summing struct {
-	fs.FS
-	lock sync.Mutex
-	sums map[string]string
-}
-
-// Open opens a file, whose content counts.
-func (s *summing) Open(name string) (fs.File, error) {
-	file, err := s.FS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	if info.IsDir() {
-		return file, nil
-	}
-	return &summed{File: file, name: name, sum: sha256.New(), keep: s.keep}, nil
-}
-
-func (s *summing) keep(name string, sum []byte) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	s.sums[name] = hex.EncodeToString(sum)
-}
-
-// digest is the same wherever the files are.
-func (s *summing) digest() string {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	var lines []string
-	for name, sum := range s.sums {
-		lines = append(lines, sum+" "+path.Base(name))
-	}
-	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "\n")))
-	return hex.EncodeToString(sum[:])
-}
-
-type summed struct {
-	fs.File
-	name string
-	sum  hash.Hash
-	keep func(name string, sum []byte)
-}
-
-// Read reads, and keeps the digest at the end.
-func (s *summed) Read(into []byte) (int, error) {
-	n, err := s.File.Read(into)
-	_, _ = s.sum.Write(into[:n]) // it never fails
-	if errors.Is(err, io.EOF) {
-		s.keep(s.name, s.sum.Sum(nil))
-	}
-	return n, err
 }
 
 // gitPatience bounds a question to git.

@@ -129,3 +129,18 @@ func (j *Job) TriggeredBy(comment string) (bool, error) {
 	}
 	return trigger.MatchString(comment), nil
 }
+
+// RunsAgainst is whether changed files start a conditional job. Without files nothing does. Prow looks at the names
+// that files have after the change (RegexpChangeMatcher in pkg/config/jobs.go).
+func (j *Job) RunsAgainst(files []string) (bool, error) {
+	expression, err := regexp.Compile(orElse(j.RunIfChanged, j.SkipIfOnlyChanged))
+	if err != nil || !j.Conditional() {
+		return false, err
+	}
+	for _, file := range files {
+		if expression.MatchString(file) == (j.RunIfChanged != "") {
+			return true, nil
+		}
+	}
+	return false, nil
+}

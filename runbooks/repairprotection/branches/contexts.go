@@ -53,7 +53,7 @@ func (r *Reader) demandsOf(ctx context.Context, state State) ([]Demand, error) {
 	if len(unknown) == 0 {
 		return demands, nil
 	}
-	reported, looked, err := r.reported(ctx, state)
+	reported, looked, err := r.Reported(ctx, state.Branch)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +104,10 @@ func silence(job *config.Job, branch string) string {
 	return "runs only when somebody asks for it"
 }
 
-// reported are the contexts on the last commits of a branch, with who reported them.
-func (r *Reader) reported(ctx context.Context, state State) (by map[string]string, looked int, _ error) {
-	branch, err := r.branch(ctx, state.Branch)
+// Reported are the contexts on the last commits of a branch, with who reported them, and how many commits were looked
+// at.
+func (r *Reader) Reported(ctx context.Context, of config.Branch) (by map[string]string, looked int, _ error) {
+	branch, err := r.branch(ctx, of)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -116,7 +117,7 @@ func (r *Reader) reported(ctx context.Context, state State) (by map[string]strin
 	}
 	by = map[string]string{}
 	for _, commit := range commits {
-		reports, err := r.GitHub.Reports(ctx, repoOf(state.Branch), commit.SHA)
+		reports, err := r.GitHub.Reports(ctx, repoOf(of), commit.SHA)
 		if err != nil {
 			return nil, 0, err
 		}

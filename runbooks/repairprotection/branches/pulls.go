@@ -138,36 +138,62 @@ func (r *Reader) outlook(ctx context.Context, asked Pull) (Outlook, error) {
 
 // blockedBy names what a blocked pull request waits for; empty when nothing that is known.
 func (r *Reader) blockedBy(ctx context.Context, pull github.PullRequest) (reason string, missing []string, _ error) {
-	branch, err := r.branch(ctx, config.Branch{Org: pull.Repo.Owner, Repo: pull.Repo.Name, Name: pull.Base})
+	demand, err := r.demandOf(ctx, config.Branch{Org: pull.Repo.Owner, Repo: pull.Repo.Name, Name: pull.Base})
 	if err != nil {
 		return "", nil, err
 	}
-	live, err := r.GitHub.Protection(ctx, branch)
-	if err != nil {
-		return "", nil, err
-	}
-	rules, err := r.GitHub.Rules(ctx, branch)
-	if err != nil {
-		return "", nil, err
-	}
-	required := live.Settings.StatusChecks.Contexts()
 	var reasons []string
-	for _, rule := range rules {
-		required = append(required, rule.StatusChecks.Contexts()...)
+	for _, rule := range demand.rules {
 		if rule.StatusChecks == nil {
 			reasons = append(reasons, fmt.Sprintf("rule %s of ruleset %d", rule.Type, rule.Ruleset.ID))
 		}
 	}
-	slices.Sort(required)
-	missing, err = r.waits(ctx, pull, slices.Compact(required))
+	missing, err = r.waits(ctx, pull, demand.contexts())
 	if err != nil {
 		return "", nil, err
 	}
 	if len(missing) > 0 {
 		reasons = append(reasons, "not green: "+strings.Join(missing, ", "))
 	}
-	if reviews := live.Settings.Reviews; reviews != nil {
+	if reviews := demand.live.Reviews; reviews != nil {
 		reasons = append(reasons, fmt.Sprintf("%d approvals are required", reviews.Approvals))
 	}
 	return strings.Join(reasons, "; "), missing, nil
+}
+
+// Required are the contexts that GitHub requires on a branch now, by classic protection and rulesets together, sorted.
+func (r *Reader) Required(ctx context.Context, of config.Branch) ([]string, error) {
+	demand, err := r.demandOf(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	return demand.contexts(), nil
+}
+
+// demand is what GitHub asks of pull requests for a branch.
+type demand struct {
+	live  github.Settings
+	rules []github.Rule
+}
+
+func (r *Reader) demandOf(ctx context.Context, of config.Branch) (demand, error) {
+	branch, err := r.branch(ctx, of)
+	if err != nil {
+		return demand{}, err
+	}
+	live, err := r.GitHub.Protection(ctx, branch)
+	if err != nil {
+		return demand{}, err
+	}
+	rules, err := r.GitHub.Rules(ctx, branch)
+	return demand{live.Settings, rules}, err
+}
+
+func (d demand) contexts() []string {
+	required := d.live.StatusChecks.Contexts()
+	for _, rule := range d.rules {
+		required = append(required, rule.StatusChecks.Contexts()...)
+	}
+	slices.Sort(required)
+	return slices.Compact(required)
 }
