@@ -56,6 +56,7 @@ var rooms = map[string][]string{
 	"internal/kubetest":               {},
 	"internal/prow":                   {},
 	"internal/prow/config":            {"internal/diagnostic"},
+	"internal/prow/blocked":           {"internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/manifest"},
@@ -84,7 +85,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/repairprotection/protector", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "runbook"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/repairprotection/protector", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/blocked", "internal/prow/cluster", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "runbook"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

@@ -91,7 +91,12 @@ type Job struct {
 	Revivals int64
 	// Reported is the state that was last reported to GitHub; empty when none was.
 	Reported State
+	// AskedAgain names the run of Salve that asked crier to report the job again; empty when none did.
+	AskedAgain string
 }
+
+// AskedAgainAnnotation is put on a ProwJob whose result crier was asked to report again: that is done once.
+const AskedAgainAnnotation = "salve/re-reported-by"
 
 // Pull is a pull request at a moment.
 type Pull struct {
@@ -133,7 +138,8 @@ func jobOf(object *unstructured.Unstructured) (Job, error) {
 		Completed: f.moment("status", "completionTime"),
 		PodName:   f.text("status", "pod_name"), BuildID: f.text("status", "build_id"),
 		Description: f.prose("status", "description"), Revivals: f.number("status", "pod_revival_count"),
-		Reported: State(f.text("status", "prev_report_states", githubReporter)),
+		Reported:   State(f.text("status", "prev_report_states", GitHubReporter)),
+		AskedAgain: bounded(object.GetAnnotations()[AskedAgainAnnotation]),
 	}
 	if job.Cluster == "" {
 		job.Cluster = DefaultCluster
@@ -147,6 +153,6 @@ func jobOf(object *unstructured.Unstructured) (Job, error) {
 	return job, f.err
 }
 
-// githubReporter is the name under which crier remembers what it told GitHub
+// GitHubReporter is the name under which crier remembers what it told GitHub, in status.prev_report_states
 // (https://github.com/kubernetes-sigs/prow/blob/main/pkg/crier/reporters/github/reporter.go).
-const githubReporter = "github-reporter"
+const GitHubReporter = "github-reporter"

@@ -1,0 +1,301 @@
+package blocked_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"salve/internal/prow/blocked"
+	"salve/internal/prow/cluster"
+	"salve/internal/prow/config"
+	"salve/internal/prow/finding"
+	"salve/internal/prow/github"
+)
+
+const (
+	head  = "1111111111111111111111111111111111111111"
+	later = "2222222222222222222222222222222222222222"
+)
+
+var now = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+const jobs = `
+prowjob_namespace: prow
+pod_namespace: test-pods
+presubmits:
+  kube/widgets:
+  - {name: unit, always_run: true, spec: {containers: [{image: golang}]}}
+  - {name: docs, run_if_changed: ^docs/, spec: {containers: [{image: golang}]}}
+  - {name: code, skip_if_only_changed: ^docs/, spec: {containers: [{image: golang}]}}
+  - {name: slow, spec: {containers: [{image: golang}]}}
+  - {name: mute, always_run: true, skip_report: true, spec: {containers: [{image: golang}]}}
+  - {name: old, always_run: true, branches: [release], spec: {containers: [{image: golang}]}}
+  - {name: twin, always_run: true, trigger: '(?m)^/test twins', rerun_command: /test twins, spec: {containers: [{image: golang}]}}
+  - {name: other, always_run: true, trigger: '(?m)^/test (twins|other)', rerun_command: /test other, spec: {containers: [{image: golang}]}}
+`
+
+// waiting is a question about a pull request of a member, pushed two hours ago, on which nothing was ever reported.
+func waiting(t testing.TB, context string, changes ...func(*blocked.Question)) blocked.Question {
+	t.Helper()
+	files := fstest.MapFS{"config.yaml": {Data: []byte(jobs)}}
+	loaded, err := config.Load(files, config.Files{Config: "config.yaml"}).Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := blocked.Question{
+		Branch: config.Branch{Org: "kube", Repo: "widgets", Name: "main"}, Context: context, Head: head,
+		Pull: github.PullRequest{
+			Repo: github.Repo{Owner: "kube", Name: "widgets"}, Number: 7, Open: true, Association: "MEMBER", Base: "main",
+			HeadSHA: head, Updated: now.Add(-2 * time.Hour), MergeState: github.MergeBlocked,
+		},
+		Reports: github.HeadReports{SHA: head}, Presubmits: loaded.Presubmits["kube/widgets"],
+		Jobs: prowJobs(), Now: now,
+	}
+	for _, change := range changes {
+		change(&q)
+	}
+	return q
+}
+
+// prowJobs are all that there are; one of another pull request is always among them.
+func prowJobs(jobs ...cluster.Job) *blocked.Jobs {
+	return blocked.NewJobs("prow", cluster.Reading[cluster.Job]{
+		Objects: append(jobs, about("somebody-else", func(job *cluster.Job) { job.Pulls[0].Number = 8 })),
+	})
+}
+
+// about is a ProwJob that ran unit on the head, ended with success an hour ago, and of which GitHub was told.
+func about(name string, changes ...func(*cluster.Job)) cluster.Job {
+	job := cluster.Job{
+		Namespace: "prow", Name: name, Type: cluster.Presubmit, Job: "unit", Context: "unit", Report: true,
+		Org: "kube", Repo: "widgets", Base: "main", Pulls: []cluster.Pull{{Number: 7, SHA: head}},
+		Created: now.Add(-90 * time.Minute), Completed: now.Add(-time.Hour), State: cluster.Success,
+		Reported: cluster.Success,
+	}
+	for _, change := range changes {
+		change(&job)
+	}
+	return job
+}
+
+func running(job *cluster.Job)   { job.State, job.Completed = cluster.Pending, time.Time{} }
+func untold(job *cluster.Job)    { job.Reported = cluster.Pending }
+func unheard(job *cluster.Job)   { job.Reported = "" }
+func justNow(job *cluster.Job)   { job.Completed = now.Add(-time.Minute) }
+func again(job *cluster.Job)     { job.AskedAgain = "run-1" }
+func silent(job *cluster.Job)    { job.Report = false }
+func older(job *cluster.Job)     { job.Created = now.Add(-3 * time.Hour) }
+func batch(job *cluster.Job)     { job.Type = cluster.Batch }
+func elsewhere(job *cluster.Job) { job.Namespace = "others" }
+
+func with(jobs ...cluster.Job) func(*blocked.Question) {
+	return func(q *blocked.Question) { q.Jobs = prowJobs(jobs...) }
+}
+
+func pull(change func(*github.PullRequest)) func(*blocked.Question) {
+	return func(q *blocked.Question) { change(&q.Pull) }
+}
+
+func said(state github.State) func(*blocked.Question) {
+	return func(q *blocked.Question) {
+		q.Reports.Contexts = append(q.Reports.Contexts, github.Context{
+			Name: q.Context, State: state, Word: string(state), Updated: now.Add(-time.Hour),
+		})
+	}
+}
+
+func files(names ...string) func(*blocked.Question) {
+	return func(q *blocked.Question) {
+		q.Files = &github.Files{}
+		for _, name := range names {
+			q.Files.Files = append(q.Files.Files, github.File{Name: name})
+		}
+	}
+}
+
+// TestDecisions goes down the list: what comes first decides.
+func TestDecisions(t *testing.T) {
+	failed := errors.New("404, or no rights")
+	draft := pull(func(p *github.PullRequest) { p.Draft = true })
+	moved := pull(func(p *github.PullRequest) { p.HeadSHA = later })
+	type changes []func(*blocked.Question)
+	for _, row := range []struct {
+		rule    string
+		context string
+		changes changes
+		do      blocked.Do
+		says    string
+	}{
+		{"what is green is not missing", "unit", changes{said(github.Success)}, blocked.Nothing, "success"},
+		{"nor is what is red", "unit", changes{said(github.Failure)}, blocked.Nothing, "failure"},
+		{"nor is what is pending", "unit", changes{said(github.Pending)}, blocked.Nothing, "pending"},
+		{"a head that moved is left, whatever is known of the old one", "unit",
+			changes{moved, with(about("a", untold))}, blocked.Leave, "head moved from 1111111 to 2222222"},
+		{"and so is a pull request that is for another branch now", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Base = "release" })}, blocked.Leave, "branch release"},
+		{"a draft is left", "unit", changes{draft}, blocked.Leave, "draft"},
+		{"a draft is left though its job has ended and nobody was told", "unit", changes{draft, with(about("a", untold))},
+			blocked.Leave, "draft"},
+		{"a conflict is left", "unit", changes{pull(func(p *github.PullRequest) { p.MergeState = github.MergeDirty })},
+			blocked.Leave, "conflicts"},
+		{"what is closed is left", "unit", changes{pull(func(p *github.PullRequest) { p.Open = false })}, blocked.Leave,
+			"closed"},
+		{"what nobody has trusted is left", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Association = "CONTRIBUTOR" })}, blocked.Leave, "untrusted"},
+		{"a collaborator alone is not trusted everywhere", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Association = "COLLABORATOR" })}, blocked.Leave, "untrusted"},
+		{"a label says that it is trusted", "unit", changes{pull(func(p *github.PullRequest) {
+			p.Association, p.Labels = "NONE", []string{"ok-to-test"}
+		})}, blocked.Trigger, "unit"},
+		{"a label that it is not wins", "unit", changes{pull(func(p *github.PullRequest) {
+			p.Labels = []string{"needs-ok-to-test"}
+		})}, blocked.Leave, "needs-ok-to-test"},
+		{"who its author is has to be said", "unit", changes{pull(func(p *github.PullRequest) { p.Association = "" })},
+			blocked.Unknown, "author"},
+		{"whether it conflicts has to be said", "unit",
+			changes{pull(func(p *github.PullRequest) { p.MergeState = github.MergeUnknown })}, blocked.Unknown, "merged"},
+		{"a job that runs is waited for", "unit", changes{with(about("a", running))}, blocked.Wait, "ProwJob a is pending"},
+		{"a job that runs is waited for though a newer one has ended", "unit",
+			changes{with(about("a", running, older), about("b", untold))}, blocked.Wait, "ProwJob a is pending"},
+		{"a job is not waited for that was aborted and never ended", "unit",
+			changes{with(about("a", running, func(j *cluster.Job) { j.State = cluster.Aborted }))}, blocked.Wait, "aborted"},
+		{"a result of which GitHub was told nothing is reported again", "unit", changes{with(about("a", unheard))},
+			blocked.Report, "told nothing"},
+		{"a result is reported again where GitHub was told that it runs", "unit",
+			changes{with(about("a", untold)), said(github.Pending)}, blocked.Report, "told pending"},
+		{"crier has a while for that", "unit", changes{with(about("a", untold, justNow))}, blocked.Wait, "just ended"},
+		{"it is asked for once", "unit", changes{with(about("a", untold, again))}, blocked.Leave, "asked for once"},
+		{"of several results the newest counts", "unit", changes{with(about("a", untold, older), about("b"))},
+			blocked.Trigger, "unit"},
+		{"a job that does not report is none", "unit", changes{with(about("a", untold, silent))}, blocked.Trigger, "unit"},
+		{"nor is a batch", "unit", changes{with(about("a", running, batch))}, blocked.Trigger, "unit"},
+		{"nor is one of another Prow", "unit", changes{with(about("a", running, elsewhere))}, blocked.Trigger, "unit"},
+		{"a head that has just come is waited for", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Updated = now.Add(-10 * time.Minute) })}, blocked.Wait, "on their way"},
+		{"a comment of now does not make a head new that something was reported on before", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Updated = now }), func(q *blocked.Question) {
+				q.Reports.Contexts = []github.Context{{Name: "cla", Word: "success", Updated: now.Add(-time.Hour)}}
+			}}, blocked.Trigger, "unit"},
+		{"nor one that was seen before", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Updated = now }), func(q *blocked.Question) {
+				q.Pushed = now.Add(-time.Hour)
+			}}, blocked.Trigger, "unit"},
+		{"a job that always runs is started", "unit", nil, blocked.Trigger, "always runs"},
+		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger, "docs"},
+		{"the protection is wrong where the job never runs for these files", "docs", changes{files("main.go")}, blocked.Mend,
+			"none of 1"},
+		{"a job that skips some files runs for others", "code", changes{files("docs/a.md", "main.go")}, blocked.Trigger,
+			"code"},
+		{"and its context is never reported for those alone", "code", changes{files("docs/a.md")}, blocked.Mend, "none of 1"},
+		{"a list of files that was cut decides nothing, though one of them matches", "docs",
+			changes{files("docs/a.md"), func(q *blocked.Question) { q.Files.Truncated = true }}, blocked.Unknown, "first 1"},
+		{"an empty list of files is no change of none", "docs", changes{files()}, blocked.Unknown, "no changed file"},
+		{"files that were not read decide nothing", "docs", nil, blocked.Unknown, "not read"},
+		{"files that can't be read decide nothing", "docs", changes{func(q *blocked.Question) { q.Unseen.Files = failed }},
+			blocked.Unknown, "404"},
+		{"a job that somebody has to ask for is left", "slow", nil, blocked.Leave, "/test slow"},
+		{"a job that does not report makes the protection wrong", "mute", nil, blocked.Mend, "skip_report"},
+		{"so does one of another branch", "old", nil, blocked.Mend, "no job of Prow"},
+		{"so does a context of nobody", "ghost", nil, blocked.Mend, "no job of Prow"},
+		{"a context of others is theirs", "cla", changes{func(q *blocked.Question) { q.ReportedBy = "EasyCLA" }},
+			blocked.Leave, "EasyCLA"},
+		{"who else reports has to be seen", "cla", changes{func(q *blocked.Question) { q.Unseen.Reporter = failed }},
+			blocked.Unknown, "404"},
+		{"a job may be in the repository itself", "cla", changes{func(q *blocked.Question) { q.InRepo = true }},
+			blocked.Unknown, ".prow.yaml"},
+		{"a comment that starts another job too is none", "twin", nil, blocked.Leave, "twin, other"},
+		{"a pull request that can't be read", "unit", changes{func(q *blocked.Question) { q.Unseen.Pull = failed }},
+			blocked.Unknown, "404"},
+		{"statuses that can't be read", "unit", changes{func(q *blocked.Question) { q.Unseen.Reports = failed }},
+			blocked.Unknown, "404"},
+		{"but a draft is one all the same", "unit", changes{draft, func(q *blocked.Question) { q.Unseen.Reports = failed }},
+			blocked.Leave, "draft"},
+		{"a ProwJob that can't be read may be the one", "unit", changes{func(q *blocked.Question) {
+			q.Jobs = blocked.NewJobs("prow", cluster.Reading[cluster.Job]{
+				Malformed: []cluster.Malformed{{Namespace: "prow", Name: "odd", Why: errors.New("spec.job is empty")}}})
+		}}, blocked.Unknown, "malformed"},
+		{"a namespace that was not seen may hold it", "unit", changes{func(q *blocked.Question) {
+			q.Jobs = blocked.NewJobs("prow", cluster.Reading[cluster.Job]{
+				Coverage: cluster.Coverage{Refused: failed, Namespaces: []string{"default"}}})
+		}}, blocked.Unknown, "not seen"},
+		{"no ProwJobs at all were read", "unit", changes{func(q *blocked.Question) { q.Jobs = nil }}, blocked.Unknown,
+			"not read"},
+	} {
+		t.Run(row.rule, func(t *testing.T) {
+			got := blocked.Decide(waiting(t, row.context, row.changes...))
+			if got.Do != row.do || !strings.Contains(got.Reason, row.says) {
+				t.Errorf("%s: %s; want %s about %q", got.Do, got.Reason, row.do, row.says)
+			}
+			if got.Acts() != (row.do == blocked.Trigger || row.do == blocked.Report) {
+				t.Errorf("%s acts: %t", got.Do, got.Acts())
+			}
+		})
+	}
+}
+
+func TestWhatIsStartedAndWhatIsReportedAgainIsNamed(t *testing.T) {
+	if got := blocked.Decide(waiting(t, "unit")); got.Comment != "/test unit" || got.Job.Name != "unit" {
+		t.Errorf("%q of %+v", got.Comment, got.Job)
+	}
+	if got := blocked.Decide(waiting(t, "unit", with(about("a", untold)))); got.ProwJob.Name != "a" {
+		t.Errorf("%+v", got.ProwJob)
+	}
+}
+
+// TestWedges is rule B5.
+func TestWedges(t *testing.T) {
+	found, lack := blocked.Wedges([]blocked.Question{
+		waiting(t, "unit"), waiting(t, "docs", files("main.go")), waiting(t, "unit", with(about("a", running))),
+		waiting(t, "slow"), waiting(t, "unit", pull(func(p *github.PullRequest) { p.Draft = true })),
+		waiting(t, "unit", said(github.Success)), waiting(t, "unit", with(about("a", untold))),
+		waiting(t, "unit", pull(func(p *github.PullRequest) { p.Updated = now.Add(-29 * time.Minute) })),
+	})
+	if lack.Reason != "" || len(found) != 2 || found[0].Subject.Context != "unit" ||
+		!strings.Contains(found[0].Mend, "/test unit") || !strings.Contains(found[1].Mend, "repair-branch-protection") {
+		t.Errorf("found %+v, lacking %q", found, lack.Reason)
+	}
+	if verdict, err := finding.Judge(blocked.WedgeRule, found, lack); err != nil || verdict.Severity != finding.Alert {
+		t.Errorf("%+v (%v)", verdict, err)
+	}
+	found, lack = blocked.Wedges([]blocked.Question{waiting(t, "docs")})
+	if verdict, err := finding.Judge(blocked.WedgeRule, found, lack); err != nil || verdict.Severity != finding.Unknown {
+		t.Errorf("%+v (%v)", verdict, err)
+	}
+}
+
+// TestSplit is rule B6.
+func TestSplit(t *testing.T) {
+	tide := func(state github.State) github.HeadReports {
+		return github.HeadReports{SHA: head, Contexts: []github.Context{
+			{Name: "tide", State: state, Word: string(state), Description: "In merge pool."},
+		}}
+	}
+	at := func(state github.MergeState) github.PullRequest {
+		q := waiting(t, "unit")
+		q.Pull.MergeState = state
+		return q.Pull
+	}
+	for rule, row := range map[string]struct {
+		pull    github.PullRequest
+		reports github.HeadReports
+		want    finding.Severity
+	}{
+		"Tide would merge what GitHub blocks":      {at(github.MergeBlocked), tide(github.Success), finding.Alert},
+		"GitHub does not block it":                 {at(github.MergeClean), tide(github.Success), finding.OK},
+		"Tide would not merge it":                  {at(github.MergeBlocked), tide(github.Pending), finding.OK},
+		"Tide says nothing":                        {at(github.MergeBlocked), github.HeadReports{SHA: head}, finding.OK},
+		"GitHub has not said yet":                  {at(github.MergeUnknown), tide(github.Success), finding.Unknown},
+		"a list does not say":                      {at(""), tide(github.Success), finding.Unknown},
+		"the reports are those of an earlier head": {at(github.MergeBlocked), github.HeadReports{SHA: later}, finding.Unknown},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			found, lack := blocked.Split(row.pull, row.reports)
+			verdict, err := finding.Judge(blocked.SplitRule, found, lack)
+			if err != nil || verdict.Severity != row.want {
+				t.Errorf("%+v %+v (%v), want %s", verdict, found, err, row.want)
+			}
+		})
+	}
+}
