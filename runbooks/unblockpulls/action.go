@@ -1,0 +1,252 @@
+package unblockpulls
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"salve/internal/apierr"
+	"salve/internal/backoff"
+	"salve/internal/clock"
+	"salve/internal/prow/blocked"
+	"salve/internal/prow/config"
+	"salve/internal/prow/github"
+	"salve/runbook"
+)
+
+const (
+	// stepBudget holds a wait for GitHub's next hour.
+	stepBudget = 2 * time.Hour
+	// heeded is how long Prow may take to do something about what it was asked for.
+	heeded = 5 * time.Minute
+)
+
+// action is the step for one context on one head.
+type action struct {
+	*unblocking
+	at      int
+	name    string
+	planned Planned
+	repo    github.Repo
+	branch  config.Branch
+	seen    runbook.Shared[state]
+	// asked is when this process asked for it; zero when it did not.
+	asked time.Time
+}
+
+// state is how a context stands that is to be asked for.
+type state struct {
+	blocked.Question
+	blocked.Decision
+	// freed: GitHub no longer requires the context.
+	freed bool
+	// made is the comment that was made for it; nil when there is none.
+	made *github.Comment
+}
+
+func (a *action) step() runbook.Step {
+	step := runbook.Step{
+		Name: a.name, Guards: beforeEach(), Preconditions: []runbook.Guard{a.stillToDo()}, Budget: stepBudget,
+		Inputs: func(runbook.Run) (any, error) { return a.inputs(), nil },
+		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
+			return runbook.Observe(a.read, func(seen state) runbook.Observation { return a.observe(run, seen) })(ctx, run)
+		},
+		Await: a.await,
+	}
+	if a.planned.Do == blocked.Report {
+		step.Changes = fmt.Sprintf("have crier report ProwJob %s again, by taking off its mark that GitHub was told",
+			a.planned.Job)
+		step.Apply = runbook.Act(a.read, a.askCrier)
+		return step
+	}
+	step.Changes = fmt.Sprintf("start job %s once, by the comment %q", a.planned.Job, a.jobNamed().RerunCommand)
+	step.Apply = runbook.Act(a.read, a.comment)
+	return step
+}
+
+// jobNamed is the presubmit of the plan, by the configuration; nil when that knows none.
+func (a *action) jobNamed() *config.Job {
+	job := a.producer(a.branch, a.planned.Context)
+	if job == nil || job.Name != a.planned.Job {
+		return nil
+	}
+	return job
+}
+
+func (a *action) inputs() map[string]string {
+	return map[string]string{
+		"pull": a.planned.pull(), "head": a.planned.Head, "branch": a.branch.String(), "context": a.planned.Context,
+		"do": string(a.planned.Do), "job": a.planned.Job,
+	}
+}
+
+// read gives the state, read once in a round.
+func (a *action) read(ctx context.Context, run runbook.Run) (state, error) {
+	return a.seen.Get(ctx, run, a.look)
+}
+
+// look reads all that the decision rests on afresh. What can't be read is an error, and never a decision.
+func (a *action) look(ctx context.Context) (state, error) {
+	required, err := a.branches.Required(ctx, a.branch)
+	if err != nil {
+		return state{}, err
+	}
+	seen := state{Question: a.question(a.branch, a.planned.Head, a.planned.Context)}
+	seen.freed, seen.Pushed = !slices.Contains(required, a.planned.Context), a.planned.There
+	if seen.Pull, err = a.github.PullRequest(ctx, a.repo, a.planned.Number); err != nil {
+		return state{}, err
+	}
+	if seen.Reports, err = a.github.Reports(ctx, a.repo, a.planned.Head); err != nil {
+		return state{}, err
+	}
+	if seen.ReportedBy, err = a.reporter(ctx, a.branch, a.planned.Context); err != nil {
+		return state{}, err
+	}
+	if a.planned.Do == blocked.Trigger {
+		if err := a.lookCloser(ctx, &seen); err != nil {
+			return state{}, err
+		}
+	}
+	work, err := a.prow.work(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	seen.Jobs = work.jobs
+	seen.Decision = blocked.Decide(seen.Question)
+	return seen, nil
+}
+
+// lookCloser reads what only a job that is to be started needs.
+func (a *action) lookCloser(ctx context.Context, seen *state) error {
+	comments, err := a.github.Comments(ctx, a.repo, a.planned.Number)
+	if err != nil {
+		return err
+	}
+	seen.made = markedBy(comments, a.planned.Head, a.planned.Context)
+	if job := a.jobNamed(); job == nil || !job.Conditional() {
+		return nil
+	}
+	files, err := a.github.ChangedFiles(ctx, a.repo, a.planned.Number)
+	if err == nil {
+		seen.Files = &files
+	}
+	return err
+}
+
+// stillToDo is a condition of each change: what was planned is what has to be done still, unless nothing has.
+func (a *action) stillToDo() runbook.Guard {
+	return runbook.Ask("still-to-do", "has that to be asked for still?", a.read, func(seen state) runbook.Finding {
+		switch {
+		case seen.Do == blocked.Unknown:
+			return runbook.Unknownf("%s", seen.Reason)
+		case seen.Do == blocked.Mend && !seen.freed && seen.made == nil:
+			return runbook.No("the protection of %s is wrong: %s. hint: salve run repair-branch-protection", a.branch,
+				seen.Reason).WithOutcome(runbook.NeedsAttention)
+		}
+		return runbook.Yes("%s", seen.Reason)
+	})
+}
+
+// observe says how far it is, by the world alone, but for what only a process that waited can know.
+func (a *action) observe(run runbook.Run, seen state) runbook.Observation {
+	if asked := a.askedBefore(seen); asked != "" {
+		if effect := a.effect(seen); effect != "" {
+			return runbook.Done("%s: %s", asked, effect)
+		}
+		var vain string
+		if found, err := run.Recall(a.vain(), &vain); err != nil {
+			return runbook.NotObserved(err)
+		} else if found {
+			return runbook.Undecidable(vain, "%s, and nothing came of it within %s", asked, heeded)
+		}
+		return runbook.InFlight("%s", asked)
+	}
+	switch {
+	case seen.freed:
+		return runbook.Done("left: it is no longer required")
+	case seen.Do == a.planned.Do && (seen.Do != blocked.Report || seen.ProwJob.Name == a.planned.Job):
+		return runbook.NotStarted("%s", seen.Reason)
+	case seen.Do == blocked.Unknown:
+		return runbook.NotObserved(errors.New(seen.Reason))
+	case seen.Do == blocked.Mend:
+		return runbook.NotStarted("%s", seen.Reason) // its precondition refuses it
+	}
+	return runbook.Done("%s", settled(seen))
+}
+
+// settled says why nothing is to be asked for.
+func settled(seen state) string {
+	if seen.Do == blocked.Nothing {
+		return seen.Reason
+	}
+	return "left: " + seen.Reason
+}
+
+// askedBefore says who asked for it, in this run or in an earlier one; empty when nobody did.
+func (a *action) askedBefore(seen state) string {
+	switch {
+	case a.planned.Do == blocked.Report && seen.ProwJob.Name == a.planned.Job && seen.ProwJob.AskedAgain != "":
+		return "run " + seen.ProwJob.AskedAgain + " had it reported again"
+	case seen.made != nil:
+		return fmt.Sprintf("%s asked for it by comment %d", seen.made.Author, seen.made.ID)
+	}
+	return ""
+}
+
+// effect says what came of it; empty when nothing has.
+func (a *action) effect(seen state) string {
+	switch there := seen.Reports.Named(a.planned.Context); {
+	case seen.Do == blocked.Leave && seen.ProwJob.Name == "":
+		return seen.Reason // whatever comes of it, nobody waits for it any longer
+	case a.planned.Do == blocked.Report:
+		if seen.Do == blocked.Nothing {
+			return seen.Reason
+		}
+		return ""
+	case len(there) > 0:
+		return fmt.Sprintf("%s is %s", a.planned.Context, there[0].Word)
+	}
+	return ""
+}
+
+// vain is the name of the note that nothing came of it.
+func (a *action) vain() string { return "vain " + a.name }
+
+// await waits until Prow has done something about it, and then until the next may be asked for.
+func (a *action) await(ctx context.Context, run runbook.Run) error {
+	limited, cancel := clock.WithTimeout(ctx, a.prow.cluster.Clock, heeded)
+	defer cancel()
+	var seen state
+	var effect string
+	err := backoff.Poll(limited, a.prow.cluster.Clock, func(ctx context.Context) (_ bool, err error) {
+		if seen, err = a.look(ctx); err != nil {
+			return false, err
+		}
+		if effect = a.effect(seen); a.asked.IsZero() && a.askedBefore(seen) == "" {
+			effect = settled(seen) // when it was about to be asked for
+		}
+		return effect != "", nil
+	})
+	switch {
+	case err == nil:
+		run.Summarize("%s", effect)
+		return a.pace(ctx, run)
+	case context.Cause(ctx) != nil || apierr.ClassOf(err) != apierr.Transient || context.Cause(limited) == nil:
+		return err
+	}
+	question := "Is hook running, and does it heed this account? Then resume the run"
+	switch {
+	case a.planned.Do == blocked.Report:
+		question = "Is crier running, and does GitHub take its statuses? Then resume the run"
+	case seen.ProwJob.Name != "":
+		question = fmt.Sprintf("ProwJob %s was made, and GitHub has no status of it. Is crier running? Then resume the run",
+			seen.ProwJob.Name)
+	}
+	question += fmt.Sprintf(", or answer done to go on without. It is not asked for again on head %s", a.planned.Head[:7])
+	if err := run.Note(ctx, a.vain(), question); err != nil {
+		return err
+	}
+	return apierr.New(apierr.Terminal, "asked for, and nothing came of it within %s", heeded)
+}
