@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"salve/internal/apierr"
-	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/internal/prow/blocked"
 	"salve/internal/prow/config"
@@ -20,7 +19,8 @@ const (
 	// stepBudget holds a wait for GitHub's next hour.
 	stepBudget = 2 * time.Hour
 	// heeded is how long Prow may take to do something about what it was asked for.
-	heeded = 5 * time.Minute
+	heeded    = 5 * time.Minute
+	lookEvery = 10 * time.Second
 )
 
 // action is the step for one context on one head.
@@ -214,27 +214,35 @@ func (a *action) effect(seen state) string {
 // vain is the name of the note that nothing came of it.
 func (a *action) vain() string { return "vain " + a.name }
 
-// await waits until Prow has done something about it, and then until the next may be asked for.
-func (a *action) await(ctx context.Context, run runbook.Run) error {
-	limited, cancel := clock.WithTimeout(ctx, a.prow.cluster.Clock, heeded)
-	defer cancel()
-	var seen state
-	var effect string
-	err := backoff.Poll(limited, a.prow.cluster.Clock, func(ctx context.Context) (_ bool, err error) {
+// awaitEffect looks on until Prow has done something about it, for a while.
+func (a *action) awaitEffect(ctx context.Context) (seen state, effect string, err error) {
+	clk := a.prow.cluster.Clock
+	for began := clk.Now(); clk.Since(began) < heeded; {
 		if seen, err = a.look(ctx); err != nil {
-			return false, err
+			return seen, "", err
 		}
 		if effect = a.effect(seen); a.asked.IsZero() && a.askedBefore(seen) == "" {
 			effect = settled(seen) // when it was about to be asked for
 		}
-		return effect != "", nil
-	})
+		if effect != "" {
+			return seen, effect, nil
+		}
+		if err := clock.Sleep(ctx, clk, lookEvery); err != nil {
+			return seen, "", err
+		}
+	}
+	return seen, "", nil
+}
+
+// await waits until Prow has done something about it, and then until the next may be asked for.
+func (a *action) await(ctx context.Context, run runbook.Run) error {
+	seen, effect, err := a.awaitEffect(ctx)
 	switch {
-	case err == nil:
+	case err != nil:
+		return err
+	case effect != "":
 		run.Summarize("%s", effect)
 		return a.pace(ctx, run)
-	case context.Cause(ctx) != nil || apierr.ClassOf(err) != apierr.Transient || context.Cause(limited) == nil:
-		return err
 	}
 	question := "Is hook running, and does it heed this account? Then resume the run"
 	switch {
@@ -248,5 +256,6 @@ func (a *action) await(ctx context.Context, run runbook.Run) error {
 	if err := run.Note(ctx, a.vain(), question); err != nil {
 		return err
 	}
-	return apierr.New(apierr.Terminal, "asked for, and nothing came of it within %s", heeded)
+	// Nobody knows whether something will: the step is observed next, and asks.
+	return apierr.New(apierr.Transient, "asked for, and nothing came of it within %s", heeded)
 }

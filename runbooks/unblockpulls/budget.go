@@ -11,7 +11,7 @@ import (
 
 const (
 	// callsOfAction are for one context: twice what it stands like, the comment, and what came of it.
-	callsOfAction = 20
+	callsOfAction = 25
 	// callsOfChecks are for one context at the end.
 	callsOfChecks = 10
 	// callsOfBranch are for the last commits of a branch, where a context has no job.

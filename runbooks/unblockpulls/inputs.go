@@ -168,3 +168,8 @@ func (p Planned) validate(in Inputs) error {
 	}
 	return nil
 }
+
+// ReadConfiguration reads what the inputs name. The digest stands for all files that were read.
+func ReadConfiguration(in Inputs) (_ *config.Config, digest string, _ error) {
+	return in.paths().Read()
+}
