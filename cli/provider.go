@@ -90,5 +90,7 @@ func OnAKS[Inputs any](definition AKSDefinition[Inputs]) Provider {
 
 // BuiltIn are Salve's own runbooks.
 func BuiltIn() []Provider {
-	return []Provider{recreatePool(), removeOperator(), rescuePods(), repairProtection(), undoProtection()}
+	return []Provider{
+		recreatePool(), removeOperator(), rescuePods(), repairProtection(), undoProtection(), unblockPulls(),
+	}
 }

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/runbook"
+	"salve/runbooks/unblockpulls"
+)
+
+// unblockPulls provides unblock-pull-requests.
+func unblockPulls() Provider { return unblockProvider{} }
+
+type unblockProvider struct{}
+
+func (unblockProvider) entry() entry {
+	github := &githubFlags{}
+	return &unblockEntry{
+		clusterEntry: &clusterEntry[unblockpulls.Inputs]{
+			Definition: unblockDefinition(github), inputs: unblockpulls.Defaults(),
+		},
+		github: github,
+	}
+}
+
+func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inputs] {
+	return Definition[Cluster, unblockpulls.Inputs]{
+		Name:     unblockpulls.Name,
+		Short:    "Start jobs, or report results again, for pull requests that wait in vain for a required status",
+		Example:  "--config config.yaml --job-config jobs --bot k8s-ci-robot",
+		Defaults: unblockpulls.Defaults(),
+		Flags: func(in *unblockpulls.Inputs, flags *pflag.FlagSet) {
+			addUnblockFlags(in, flags)
+			github.addFlags(flags)
+		},
+		New: func(cluster Cluster, in unblockpulls.Inputs) (runbook.Runbook, error) {
+			world, err := unblockWorld(cluster, github, in)
+			if err != nil {
+				return runbook.Runbook{}, err
+			}
+			return unblockpulls.New(world, in)
+		},
+	}
+}
+
+func addUnblockFlags(in *unblockpulls.Inputs, flags *pflag.FlagSet) {
+	flags.StringVar(&in.Config, "config", "", "`file` config.yaml of the Prow instance")
+	flags.StringVar(&in.JobConfig, "job-config", "", "`folder` with its jobs, or one file")
+	flags.StringArrayVar(&in.Supplemental, "supplemental", nil, "`folder` with shards of its config.yaml (repeatable)")
+	flags.StringVar(&in.Bot, "bot", "", "`login` of Prow's own account, whose comments Prow ignores")
+	flags.StringArrayVar(&in.Repos, "repo", nil,
+		"`OWNER/NAME` of a repository (repeatable; default: all with presubmits)")
+	flags.StringArrayVar(&in.Pulls, "pull", nil, "`OWNER/NAME#NUMBER` of a pull request (repeatable; wins over --repo)")
+	flags.IntVar(&in.Cap, "cap", in.Cap, "how many statuses may be asked for in all; above it nothing is done")
+	flags.IntVar(&in.Pace, "pace", in.Pace, "how many are asked for in a minute at most")
+	flags.IntVar(&in.MaxUnfinished, "max-unfinished", in.MaxUnfinished,
+		"how many ProwJobs may be unfinished, those that are started among them")
+	flags.StringArrayVar(&in.External, "external-context", nil, "`context` that others than Prow report (repeatable)")
+	flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
+}
+
+func unblockWorld(cluster Cluster, github *githubFlags, in unblockpulls.Inputs) (
+	world unblockpulls.World, err error,
+) {
+	if err := in.Validate(); err != nil {
+		return world, err
+	}
+	world = unblockpulls.World{Endpoint: github.endpoint, Reserve: github.reserve, Cluster: cluster.Cluster}
+	if world.GitHub, err = github.open(); err != nil {
+		return world, err
+	}
+	world.Config, world.Digest, err = unblockpulls.ReadConfiguration(in)
+	return world, err
+}
+
+// unblockEntry is the runbook's, with the way to GitHub.
+type unblockEntry struct {
+	*clusterEntry[unblockpulls.Inputs]
+	github *githubFlags
+}
+
+func (o *unblockEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
+	if err := o.github.read(a.lookup); err != nil {
+		return err
+	}
+	return o.clusterEntry.read(a, asked, flags)
+}
+
+func (o *unblockEntry) factory(a *app, asked *request) (factory, error) {
+	return o.discovering(o.clusterEntry.factory(a, asked))
+}
+
+func (o *unblockEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
+	if err := o.github.read(a.lookup); err != nil {
+		return nil, err
+	}
+	return o.discovering(o.clusterEntry.resumed(ctx, a, asked, header))
+}
+
+func (o *unblockEntry) discovering(made factory, err error) (factory, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &unblockFactory{made.(*clusterFactory[unblockpulls.Inputs]), o.github}, nil
+}
+
+// unblockFactory looks for what waits in vain before it makes the runbook.
+type unblockFactory struct {
+	*clusterFactory[unblockpulls.Inputs]
+	github *githubFlags
+}
+
+// books looks for what waits in vain.
+func (f *unblockFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
+	error) {
+	world, err := unblockWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	target, err := unblockpulls.Target(f.github.endpoint)
+	if err != nil {
+		return nil, nil, invalidInputs(err)
+	}
+	return f.discovered(ctx, kept, discovery[unblockpulls.Inputs]{
+		target: target, budget: f.entry.inputs.Budget.Duration,
+		find: func(ctx context.Context, in unblockpulls.Inputs) (unblockpulls.Inputs, runbook.Finding) {
+			return unblockpulls.Discover(ctx, world, in)
+		},
+	})
+}
