@@ -248,6 +248,9 @@ func (l *look) sort(ctx context.Context, q blocked.Question, decision blocked.De
 		l.found.waiting = append(l.found.waiting, what)
 	case blocked.Mend:
 		l.wrong[q.Branch.Name] = true
+		if q.Configured {
+			what += "; the configuration requires it too, and has to be corrected first"
+		}
 		l.found.mend = append(l.found.mend, what)
 	case blocked.Unknown:
 		l.found.unknown = append(l.found.unknown, what)

@@ -18,7 +18,16 @@ func (u *unblocking) question(branch config.Branch, head, context string) blocke
 	return blocked.Question{
 		Branch: branch, Context: context, Head: head, Presubmits: u.config.Presubmits[branch.Repository()],
 		InRepo: u.config.InRepoEnabled(branch.Org, branch.Repo), Now: u.prow.cluster.Clock.Now(),
+		Configured: u.configured(branch, context),
 	}
+}
+
+// configured tells whether the configuration requires a context. Where its policy can't be computed it requires none:
+// branchprotector leaves such a branch as it is.
+func (u *unblocking) configured(branch config.Branch, context string) bool {
+	policy, err := u.config.Policy(branch)
+	return err == nil && policy.Protect.Set && policy.Protect.Value &&
+		slices.Contains(policy.Contexts().Values(), context)
 }
 
 // reporters remembers who reported on the last commits of branches.
@@ -30,7 +39,7 @@ type reporters struct {
 // reporter says who else than a job of the configuration reports a context; empty when nobody is known to.
 func (u *unblocking) reporter(ctx context.Context, branch config.Branch, name string) (string, error) {
 	if slices.Contains(u.in.External, name) {
-		return "somebody, by --external-context", nil
+		return "named by --external-context", nil
 	}
 	if u.producer(branch, name) != nil {
 		return "", nil

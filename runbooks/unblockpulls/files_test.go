@@ -1,6 +1,7 @@
 package unblockpulls_test
 
 import (
+	"strings"
 	"testing"
 
 	"salve/internal/prow/githubsim"
@@ -41,6 +42,27 @@ func TestFilesThatStopMatchingBeforeTheComment(t *testing.T) {
 		w.pull(7, func(pull *githubsim.Pull) { pull.Files = []githubsim.File{{Name: "main.go"}} })
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.NeedsAttention, "salve run repair-branch-protection")
 		w.commented(0)
+	})
+}
+
+// TestACommentThatWouldStartOthersIsNotWritten: the words of the comment itself start another job.
+func TestACommentThatWouldStartOthersIsNotWritten(t *testing.T) {
+	in(t, func(w *world) {
+		w.write("config.yaml", today+`  - {name: nosy, trigger: 'required here', rerun_command: required here, spec: {containers: [{image: golang}]}}
+`)
+		w.ends(w.run(), runbook.Failed, `would start ["unit" "nosy"]`)
+		w.commented(0)
+	})
+}
+
+// TestWhatTheConfigurationRequiresTooHasToBeCorrectedThere: a repair of the protection would leave it.
+func TestWhatTheConfigurationRequiresTooHasToBeCorrectedThere(t *testing.T) {
+	in(t, func(w *world) {
+		w.write("config.yaml", strings.Replace(today, "{protect: true}",
+			"{protect: true, required_status_checks: {contexts: [docs]}}", 1))
+		w.requires("docs")
+		w.pull(7, func(pull *githubsim.Pull) { pull.Files = []githubsim.File{{Name: "main.go"}} })
+		w.finds(no, runbook.NeedsAttention, "the configuration requires it too")
 	})
 }
 

@@ -179,17 +179,25 @@ func noProducer(q Question) (Decision, bool) {
 	case q.Unseen.Reporter != nil:
 		return decided(Unknown, "who reports it was not seen: %v", q.Unseen.Reporter), true
 	case q.ReportedBy != "":
-		return decided(Leave, "no job of Prow reports it: %s does", q.ReportedBy), true
+		return decided(Leave, "no job of Prow reports it, others do: %s", q.ReportedBy), true
 	case q.InRepo:
 		return decided(Unknown, "no job of the configuration has this context, and a .prow.yaml of the repository may "+
 			"have one"), true
 	}
-	return decided(Mend, "no job of Prow reports it on this branch"), true
+	return q.wrong("no job of Prow reports it on this branch"), true
+}
+
+// wrong is the decision that the protection is, with who has to be corrected.
+func (q Question) wrong(format string, args ...any) Decision {
+	if q.Configured {
+		return decided(Mend, format, args...).with("the configuration requires it too, and has to be corrected first")
+	}
+	return decided(Mend, format, args...).with("the configuration does not require it")
 }
 
 func silent(q Question) (Decision, bool) {
 	job := q.producer()
-	return decided(Mend, "job %s does not report (skip_report)", job.Name), job.SkipReport
+	return q.wrong("job %s does not report (skip_report)", job.Name), job.SkipReport
 }
 
 // startsOthers: a comment that starts jobs which nobody asked for is none to be made.
@@ -254,7 +262,7 @@ func conditional(q Question) (Decision, bool) {
 	case err != nil:
 		return decided(Unknown, "expression of job %s: %v", job.Name, err), true
 	case !runs:
-		return decided(Mend, "job %s runs only if certain files change, and none of %d does", job.Name, len(names)).
+		return q.wrong("job %s runs only if certain files change, and none of %d does", job.Name, len(names)).
 			with(conditionOf(job)), true
 	}
 	return q.start("job %s runs for these files, and none has run on %s", job.Name, short(q.Head)).

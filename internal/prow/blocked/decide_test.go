@@ -182,6 +182,10 @@ func TestDecisions(t *testing.T) {
 			changes{pull(func(p *github.PullRequest) { p.Updated = now }), func(q *blocked.Question) {
 				q.Pushed = now.Add(-time.Hour)
 			}}, blocked.Trigger, "unit"},
+		{"a pull request that was opened now is new, whatever was reported on its head before", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Created, p.Updated = now, now }), func(q *blocked.Question) {
+				q.Reports.Contexts = []github.Context{{Name: "cla", Word: "success", Updated: now.Add(-time.Hour)}}
+			}}, blocked.Wait, "on their way"},
 		{"a job that always runs is started", "unit", nil, blocked.Trigger, "always runs"},
 		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger, "docs"},
 		{"the protection is wrong where the job never runs for these files", "docs", changes{files("main.go")}, blocked.Mend,

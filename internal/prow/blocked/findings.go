@@ -34,6 +34,9 @@ func Wedges(questions []Question) (found finding.List, lack finding.Lack) {
 			made.Mend = "salve run unblock-pull-requests, or comment " + decision.Comment
 		case Mend:
 			made.Mend = "salve run repair-branch-protection"
+			if q.Configured {
+				made.Mend = "correct the configuration, then " + made.Mend
+			}
 		case Unknown:
 			if lack.Reason == "" {
 				lack.Reason = fmt.Sprintf("%s#%d, %q: %s", q.Branch.Repository(), q.Pull.Number, q.Context, decision.Reason)

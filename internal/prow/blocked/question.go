@@ -14,6 +14,8 @@ type Question struct {
 	// Branch is the one that requires Context.
 	Branch  config.Branch
 	Context string
+	// Configured says that the configuration requires the context too.
+	Configured bool
 	// Head is the SHA that the question is about: the pull request may have another one by now.
 	Head string
 	// Pull is the pull request with its merge state. Reports are those on Head, Files the changed files, which are
