@@ -165,7 +165,7 @@ func (a *action) observe(run runbook.Run, seen state) runbook.Observation {
 	}
 	switch {
 	case seen.freed:
-		return runbook.Done("left: it is no longer required")
+		return runbook.Done("%s", settled(seen))
 	case seen.Do == a.planned.Do && (seen.Do != blocked.Report || seen.ProwJob.Name == a.planned.Job):
 		return runbook.NotStarted("%s", seen.Reason)
 	case seen.Do == blocked.Unknown:
@@ -178,7 +178,10 @@ func (a *action) observe(run runbook.Run, seen state) runbook.Observation {
 
 // settled says why nothing is to be asked for.
 func settled(seen state) string {
-	if seen.Do == blocked.Nothing {
+	switch {
+	case seen.freed:
+		return "left: it is no longer required"
+	case seen.Do == blocked.Nothing:
 		return seen.Reason
 	}
 	return "left: " + seen.Reason

@@ -7,6 +7,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/prow/githubsim"
+	"salve/journal"
 	"salve/runbook"
 )
 
@@ -71,8 +72,16 @@ func TestWhatIsDoneByOthersMeanwhileIsLeft(t *testing.T) {
 			in(t, func(w *world) {
 				found := w.discovered()
 				change(w)
-				w.ends(w.runBook(w.made(w.of(nil), found)), runbook.Remediated)
+				result := w.runBook(w.made(w.of(nil), found))
+				w.ends(result, runbook.Remediated)
 				w.commented(0)
+				record, err := journal.Load(w.Context(), w.journal, result.Run)
+				if err != nil {
+					w.Fatal(err)
+				}
+				if step := record.Step("trigger kube/widgets#7 unit"); step.Attempts != 0 {
+					w.Errorf("it was begun: %+v", step)
+				}
 			})
 		})
 	}

@@ -162,6 +162,10 @@ func TestCrierThatDoesNotHearIsNotAskedAgain(t *testing.T) {
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.NeedsAttention, "Is crier running")
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.NeedsAttention, "Is crier running")
 		w.finds(no, "", "that is asked for once")
+		if _, told, _ := unstructured.NestedString(w.prowJob("unit-7").Object, "status", "prev_report_states",
+			"github-reporter"); told {
+			w.Error("the mark is there that GitHub was told")
+		}
 		w.noCrier = false
 		w.crier("unit-7") // as it does when it starts
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.Remediated)
