@@ -109,7 +109,7 @@ func (r *prowBreakGlassRequest) prepare(ctx context.Context) (breakglass.Plan, e
 	}
 	facts := prowcheck.Facts{
 		Now: config.Load(tree.files, tree.names), Manifests: in.Now, Options: prowcheck.Options{
-			DeployJobs: orNone(r.deployJobs), Now: clock.RealClock{}.Now(),
+			DeployJobs: deployingJobs(r.deployJobs), Now: clock.RealClock{}.Now(),
 			MaximumAge: time.Duration(r.breakGlassDays) * 24 * time.Hour,
 		},
 	}

@@ -11,10 +11,20 @@ import (
 // TestCrashAnywhere kills the run at every write of its journal and every call to GitHub. The next one goes on, and there
 // is one comment for each head and context, ever.
 func TestCrashAnywhere(t *testing.T) {
-	runbooktest.CrashAnywhere(t, func(t *testing.T) runbooktest.World {
+	runbooktest.CrashAnywhere(t, crashing(7), runbooktest.VirtualTime())
+}
+
+// TestCrashAnywhereAmongSeveral is the same with a pace to keep in between.
+func TestCrashAnywhereAmongSeveral(t *testing.T) {
+	runbooktest.CrashAnywhere(t, crashing(7, 8), runbooktest.VirtualTime(), runbooktest.EveryNth(7))
+}
+
+func crashing(numbers ...int) func(t *testing.T) runbooktest.World {
+	return func(t *testing.T) runbooktest.World {
 		w := newWorld(t)
-		w.pull(8, nil)
-		w.in.Pace = 60
+		for _, number := range numbers {
+			w.pull(number, nil)
+		}
 		found := w.discovered()
 		w.sim.ForgetCalls()
 		return runbooktest.World{
@@ -23,13 +33,13 @@ func TestCrashAnywhere(t *testing.T) {
 				return w.made(w.of(wrap), found)
 			},
 			Verify: func() {
-				w.commented(2)
-				for _, number := range []int{7, 8} {
+				w.commented(len(numbers))
+				for _, number := range numbers {
 					if bodies := w.comments(number); len(bodies) != 1 {
 						t.Errorf("the comments on %d are %q", number, bodies)
 					}
 				}
 			},
 		}
-	}, runbooktest.VirtualTime())
+	}
 }

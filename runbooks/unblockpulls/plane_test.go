@@ -110,6 +110,7 @@ func TestWhatChangedSinceItWasReadIsNotOverwritten(t *testing.T) {
 		"crier was faster":       {"", 1},
 	} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			s := newStage(t)
 			s.ended()
 			patches := 0
@@ -147,6 +148,7 @@ func (s *stage) onceThere(do func(context.Context) error) {
 // TestTheRoleInDeployIsWhatIsNeeded: a run passes with it. Without the right to patch ProwJobs jobs are started, and no
 // result is reported again.
 func TestTheRoleInDeployIsWhatIsNeeded(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	kubectl := func(arguments ...string) {
 		t.Helper()
@@ -207,6 +209,7 @@ func TestTheRoleInDeployIsWhatIsNeeded(t *testing.T) {
 // TestProwsOwnCrierReports: GitHub refused crier's status for a while. The run has crier report it again, and GitHub has
 // it then, from crier.
 func TestProwsOwnCrierReports(t *testing.T) {
+	t.Parallel()
 	prowtest.Need(t, prowtest.Crier)
 	s := newStage(t)
 	s.sim.Update(func(github *githubsim.World) {
