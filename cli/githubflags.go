@@ -46,7 +46,10 @@ func (g *githubFlags) read(lookup func(name string) string) error {
 }
 
 // open makes the client, once: what one reading has read, the next one gets for nothing.
-func (g *githubFlags) open() (*github.Client, error) {
+func (g *githubFlags) open() (*github.Client, error) { return g.openWaiting(githubPatience) }
+
+// openWaiting makes the client, once, with how long one read waits for GitHub's limit at most.
+func (g *githubFlags) openWaiting(patience time.Duration) (*github.Client, error) {
 	if g.client != nil {
 		return g.client, nil
 	}
@@ -55,7 +58,7 @@ func (g *githubFlags) open() (*github.Client, error) {
 		source = github.TokenFunc(g.tokenOfEnvironment)
 	}
 	client, err := github.New(github.Options{
-		BaseURL: g.endpoint, Token: source, Clock: clock.Real{}, Reserve: g.reserve, MaxWait: githubPatience,
+		BaseURL: g.endpoint, Token: source, Clock: clock.Real{}, Reserve: g.reserve, MaxWait: patience,
 	})
 	if err != nil {
 		return nil, err

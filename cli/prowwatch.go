@@ -38,9 +38,7 @@ type prowWatchRequest struct {
 	metrics      string
 	events       bool
 	form         string
-	// poller asks about GitHub; nil for nobody.
-	poller prowwatch.Poller
-	every  time.Duration
+	prowWatchGitHub
 }
 
 func newProwWatch(a *app) *cobra.Command {
@@ -51,6 +49,8 @@ func newProwWatch(a *app) *cobra.Command {
 		Long: `Watch keeps looking at the ProwJobs and pods of a live Prow and prints a line for each change of
 what holds: a finding is new, worse, better or gone, and a rule lacks an input (UNKNOWN) or has
 it again. The rules are in docs/prow.md.
+
+With --github it also polls what GitHub protects (B2, B3, B4, B7, B8).
 
 The configuration is read once. Start the command anew after a change of it, or name with
 --config-map what is in the cluster: rules are UNKNOWN while the namespaces differ. So they are
@@ -74,6 +74,7 @@ passed, --until was not reached, and a rule could not see all that it needs.`,
 	}
 	asked.prowFiles.addFlags(command.Flags())
 	asked.addFlags(command.Flags())
+	asked.addGitHubFlags(command.Flags())
 	command.Flags().StringVarP(&asked.form, "output", "o", forms[0], "how to print changes: "+orList(forms))
 	return command
 }
@@ -116,6 +117,9 @@ func (r *prowWatchRequest) validate(forms []string) error {
 		if name, key, both := strings.Cut(r.configMap, "/"); !both || name == "" || key == "" {
 			return usage("--config-map %q: it is NAME/KEY, such as config/config.yaml", r.configMap)
 		}
+	}
+	if err := r.prowWatchGitHub.validate(); err != nil {
+		return err
 	}
 	return checkForm(r.form, forms...)
 }
@@ -199,10 +203,11 @@ func (a *app) prowWatched(ctx context.Context, asked *prowWatchRequest, held pro
 
 // options are what is watched.
 func (r *prowWatchRequest) options(a *app) (prowwatch.Options, error) {
-	instance, err := r.instance()
+	facts, err := r.facts()
 	if err != nil {
 		return prowwatch.Options{}, err
 	}
+	instance := r.instance(facts)
 	if err := r.orDefault(a); err != nil {
 		return prowwatch.Options{}, err
 	}
@@ -217,10 +222,14 @@ func (r *prowWatchRequest) options(a *app) (prowwatch.Options, error) {
 			return prowwatch.Options{}, err
 		}
 	}
+	poller, err := r.poller(a, facts, jobs)
+	if err != nil {
+		return prowwatch.Options{}, err
+	}
 	options := prowwatch.Options{
 		Instance: instance, ProwJobs: jobs, Pods: pods, Clock: clock.RealClock{}, ConfigMap: r.configMap,
 		Named:  append([]string{instance.Pods, instance.ProwJobs, "default"}, r.namespaces...),
-		Poller: r.poller, Every: r.every, Until: finding.Severity(r.until),
+		Poller: poller, Every: r.every, Until: finding.Severity(r.until),
 		Sinks: []prowwatch.Sink{prowwatch.Lines{Out: a.stdout}}, Warn: once(func(text string) {
 			fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), text)
 		}),
@@ -251,17 +260,8 @@ func once(say func(string)) func(string) {
 }
 
 // instance is the Prow that the files configure.
-func (r *prowWatchRequest) instance() (stray.Instance, error) {
-	tree, err := r.open()
-	if err != nil {
-		return stray.Instance{}, err
-	}
-	loaded := config.Load(tree.files, tree.names)
-	if loaded.Incomplete() {
-		_, err := loaded.Config()
-		return stray.Instance{}, usage("%v. hint: salve prow check --config %s", err, r.config)
-	}
-	read := loaded.Partial()
+func (r *prowWatchRequest) instance(facts prowcheck.Facts) stray.Instance {
+	read := facts.Now.Partial()
 	instance := stray.Instance{Cluster: r.cluster, ProwJobs: read.ProwJobNamespace.Value, Pods: read.PodNamespace.Value,
 		PendingTimeout: read.Plank.PodPendingTimeout}
 	for _, job := range read.Jobs() {
@@ -270,14 +270,30 @@ func (r *prowWatchRequest) instance() (stray.Instance, error) {
 		}
 	}
 	slices.Sort(instance.Others)
-	facts := prowcheck.Facts{Now: loaded, Options: prowcheck.Options{DeployJobs: deployingJobs(r.deployJobs)}}
-	if tree.manifests != "" {
-		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
-	}
 	deploys, lack := prowcheck.SelfDeploys(facts)
 	for _, deploy := range deploys {
 		instance.Deploys = append(instance.Deploys, stray.Deploy{Job: deploy.Job, Components: deploy.Needs})
 	}
 	instance.DeploysLack = lack
-	return instance, nil
+	return instance
+}
+
+// facts are what the files say.
+func (r *prowWatchRequest) facts() (prowcheck.Facts, error) {
+	tree, err := r.open()
+	if err != nil {
+		return prowcheck.Facts{}, err
+	}
+	facts := prowcheck.Facts{
+		Now: config.Load(tree.files, tree.names), Options: prowcheck.Options{DeployJobs: deployingJobs(r.deployJobs)},
+	}
+	if facts.Now.Incomplete() {
+		_, err := facts.Now.Config()
+		return prowcheck.Facts{}, usage("%v. hint: salve prow check --config %s", err, r.config)
+	}
+	if tree.manifests != "" {
+		facts.Manifests = manifest.Read(tree.files, tree.manifests, tree.names.Root)
+	}
+	facts.Options.External, err = readPatterns(r.external)
+	return facts, err
 }
