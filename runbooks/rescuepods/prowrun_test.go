@@ -34,6 +34,48 @@ func (m meddler) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(request)
 }
 
+// afterwards does something after the first answer to a request for a path that ends so.
+type afterwards struct {
+	next   http.RoundTripper
+	suffix string
+	once   *sync.Once
+	do     func()
+}
+
+func (a afterwards) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := a.next.RoundTrip(request)
+	if strings.HasSuffix(request.URL.Path, a.suffix) {
+		a.once.Do(a.do)
+	}
+	return response, err
+}
+
+// TestSecondReadingIsAnotherOne: what changes between the two is seen, of the cluster's configuration and of the pods.
+func TestSecondReadingIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		what    string
+		changes func(*stage)
+	}{
+		{"the configuration", func(s *stage) { s.configure(s.configuration(s.astray)) }},
+		{"the pods", func(s *stage) {
+			s.prowJob(pending("late"))
+			s.plankPod(s.astray, "late", nil)
+		}},
+	} {
+		t.Run(row.what, func(t *testing.T) {
+			t.Parallel()
+			s := newProwStage(t)
+			s.strays("a")
+			s.fixed(proven...)
+			s.wrap(func(next http.RoundTripper) http.RoundTripper {
+				return afterwards{next, "/configmaps/config", &sync.Once{}, func() { row.changes(s) }}
+			})
+			s.ends(s.check(), runbook.NeedsAttention, "G2: the sources disagree")
+		})
+	}
+}
+
 // TestFirstPreconditionThatFailsStopsTheRun: what changed is seen by an operator before anything else is deleted. The
 // run goes on when it is asked to.
 func TestFirstPreconditionThatFailsStopsTheRun(t *testing.T) {

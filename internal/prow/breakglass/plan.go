@@ -115,7 +115,9 @@ type Stated struct {
 
 // Prepare makes the plan.
 func Prepare(in Input) Plan {
-	p := Plan{Revision: in.Ref, Commit: in.Commit, Needs: []string{}, Unknown: unread(in)}
+	// Programs read empty lists, and not null.
+	p := Plan{Revision: in.Ref, Commit: in.Commit, Jobs: []Job{}, Needs: []string{}, Reverts: []Revert{},
+		Objects: []string{}, Kept: []string{}, Merge: []Merge{}, Unknown: unread(in)}
 	for _, job := range in.Exit.Jobs {
 		made := Job{Name: job.Name, At: job.Position.String(), Needs: []string{}}
 		for _, need := range job.Needs {
@@ -140,7 +142,8 @@ func Prepare(in Input) Plan {
 }
 
 // unread is what keeps the plan from being the whole.
-func unread(in Input) (unknown []string) {
+func unread(in Input) []string {
+	unknown := []string{}
 	if in.Exit.Unknown != "" {
 		unknown = append(unknown, "which jobs deploy Prow: "+in.Exit.Unknown)
 	}

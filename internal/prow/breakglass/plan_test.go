@@ -63,7 +63,7 @@ func TestOrder(t *testing.T) {
 		"a-protector": "kind: CronJob\nmetadata: {name: p, namespace: prow}\nspec: {jobTemplate: {spec: {template: {spec: " +
 			"{containers: [{image: 'registry/prow/branchprotector:v1'}]}}}}}\n",
 		"b-deck":      deployment("deck", "deck:v1"),
-		"c-hook":      "kind: ServiceAccount\nmetadata: {name: hook, namespace: prow}\n" + separator + deployment("hook", "hook:v1"),
+		"c-hook":      deployment("hook", "hook:v1"),
 		"d-service":   "kind: Service\nmetadata: {name: hook, namespace: prow}\n",
 		"e-config":    "kind: ConfigMap\nmetadata: {name: config, namespace: prow}\n",
 		"f-role":      "kind: Role\nmetadata: {name: hook, namespace: prow}\n",

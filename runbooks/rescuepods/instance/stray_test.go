@@ -191,3 +191,28 @@ func TestManyStraysAreJudged(t *testing.T) {
 		t.Errorf("%d", len(may))
 	}
 }
+
+// TestWhenCrierIsDoneWithAStray: its job is gone, or complete and stored as it ended.
+func TestWhenCrierIsDoneWithAStray(t *testing.T) {
+	complete := func(job *cluster.Job) { job.State, job.Completed = cluster.Success, at(20) }
+	for rule, row := range map[string]struct {
+		job  func(*cluster.Job)
+		gone bool
+		want bool
+	}{
+		"stored":                      {job: func(job *cluster.Job) { complete(job); job.Stored = cluster.Success }, want: true},
+		"stored while it was pending": {job: func(job *cluster.Job) { complete(job); job.Stored = cluster.Pending }},
+		"never stored":                {job: complete},
+		"pending, and stored as that": {job: func(job *cluster.Job) { job.Stored = cluster.Pending }},
+		"gone":                        {job: func(job *cluster.Job) { job.Name = "b" }, gone: true, want: true},
+		"never seen":                  {job: func(job *cluster.Job) { job.Name = "b" }},
+	} {
+		w := aStray()
+		row.job(&w.jobs.Objects[0])
+		state := w.state()
+		state.gone["default/a"] = row.gone
+		if got := state.Releasable("default/a", "a"); got != row.want {
+			t.Errorf("%s: %v", rule, got)
+		}
+	}
+}
