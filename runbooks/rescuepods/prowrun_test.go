@@ -84,7 +84,8 @@ func TestFirstPreconditionThatFailsStopsTheRun(t *testing.T) {
 	s.strays("a", "b", "c")
 	s.fixed(proven...)
 	s.wrap(func(next http.RoundTripper) http.RoundTripper {
-		return meddler{next, s.id("b"), &sync.Once{}, func() { s.patch(s.astray, s.id("b"), `{"metadata":{"labels":{"mine":"yes"}}}`) }}
+		touch := func() { s.patch(s.astray, s.id("b"), `{"metadata":{"labels":{"mine":"yes"}}}`) }
+		return meddler{next, s.id("b"), &sync.Once{}, touch}
 	})
 	result := s.run()
 	s.ends(result, runbook.NeedsAttention, "precondition failed")
@@ -171,7 +172,8 @@ func TestJobThatSinkerDeletesMeanwhile(t *testing.T) {
 	s.seen = func(event engine.Event) {
 		if event.Kind == engine.StepEnded && event.Step == "delete-first" {
 			for _, name := range []string{"b", "c"} {
-				s.must(s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).Delete(t.Context(), s.id(name), metav1.DeleteOptions{}))
+				s.must(s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).
+					Delete(t.Context(), s.id(name), metav1.DeleteOptions{}))
 			}
 		}
 	}

@@ -203,8 +203,8 @@ func protector(r check.Reverted) string {
 	case r.Now == "":
 		return fmt.Sprintf("%s COMES BACK as %s, and writes the protection of branches again", r.Workload, r.Then)
 	}
-	return fmt.Sprintf("%s GOES BACK from %s to %s, and writes the protection of branches as that version does", r.Workload,
-		r.Now, r.Then)
+	return fmt.Sprintf("%s GOES BACK from %s to %s, and writes the protection of branches as that version does",
+		r.Workload, r.Now, r.Then)
 }
 
 // together says that branchprotector can't be left out, because its file has more in it.

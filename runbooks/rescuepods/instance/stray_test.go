@@ -65,7 +65,7 @@ func TestPodsThatAreNotOurs(t *testing.T) {
 			w.pod("prow", "a", 0, func(pod *cluster.Pod) { pod.PlankVersion = "" })
 			return w
 		}(), "G6: it is in the namespace of the ProwJobs"},
-		"another Prow's":      {jobs(func(job *cluster.Job) { job.Name = "b" }), "G3: no ProwJob of namespace prow has its name"},
+		"another Prow's":      {jobs(func(job *cluster.Job) { job.Name = "b" }), "G3: no ProwJob of namespace prow"},
 		"another namespace's": {jobs(func(job *cluster.Job) { job.Namespace = "prow-2" }), "another Prow's"},
 		"Tekton's": {jobs(func(job *cluster.Job) { job.Agent = "tekton-pipeline" }),
 			`G3: its job's agent is "tekton-pipeline"`},
@@ -200,7 +200,7 @@ func TestWhenCrierIsDoneWithAStray(t *testing.T) {
 		gone bool
 		want bool
 	}{
-		"stored":                      {job: func(job *cluster.Job) { complete(job); job.Stored = cluster.Success }, want: true},
+		"stored":                      {job: func(job *cluster.Job) { complete(job); job.Stored = "success" }, want: true},
 		"stored while it was pending": {job: func(job *cluster.Job) { complete(job); job.Stored = cluster.Pending }},
 		"never stored":                {job: complete},
 		"pending, and stored as that": {job: func(job *cluster.Job) { job.Stored = cluster.Pending }},
