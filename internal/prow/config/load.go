@@ -84,9 +84,13 @@ func (e *Error) Error() string {
 
 // Load reads a configuration. It always returns: what is wrong is in the result.
 func Load(files fs.FS, names Files) Loaded {
-	l := newLoader(names)
-	l.files = files
+	l := &loader{files: files, names: names, config: &Config{Presubmits: map[string][]*Job{},
+		Postsubmits: map[string][]*Job{}}, basenames: map[string]string{}, patterns: patterns{}}
+	if l.names.Suffix == "" {
+		l.names.Suffix = defaultSuffix
+	}
 	l.file(names.Config, l.prowConfig)
+	l.decodeAll()
 	for _, folder := range names.Supplemental {
 		l.walk(folder, l.supplemental)
 	}
@@ -94,32 +98,6 @@ func Load(files fs.FS, names Files) Loaded {
 	if names.Jobs != "" {
 		l.jobs()
 	}
-	return l.loaded()
-}
-
-// Parse reads a configuration without jobs from the content of config.yaml. Name stands for the file in positions.
-func Parse(name string, content []byte) Loaded {
-	l := newLoader(Files{Config: name})
-	if expanded, err := Expand(content); err != nil {
-		l.missing(name, err)
-	} else {
-		l.decode(name, expanded, l.prowConfig)
-	}
-	l.defaults()
-	return l.loaded()
-}
-
-func newLoader(names Files) *loader {
-	l := &loader{names: names, config: &Config{Presubmits: map[string][]*Job{}, Postsubmits: map[string][]*Job{}},
-		basenames: map[string]string{}, patterns: patterns{}}
-	if l.names.Suffix == "" {
-		l.names.Suffix = defaultSuffix
-	}
-	return l
-}
-
-// loaded is what was read, once all is.
-func (l *loader) loaded() Loaded {
 	l.finish()
 	l.found.Sort()
 	loaded := Loaded{Diagnostics: l.found, partial: l.config, incomplete: l.incomplete}
@@ -140,6 +118,7 @@ type loader struct {
 	basenames map[string]string
 	patterns  patterns
 	ignore    []ignoreFile
+	parsing   []parsing
 	read      int
 	bytes     int64
 }
@@ -202,6 +181,7 @@ func (l *loader) walk(folder string, take func(name string)) {
 	if err != nil {
 		l.missing(folder, err)
 	}
+	l.decodeAll()
 }
 
 // jobs reads the job files: every .yaml and .yml, however deep.
@@ -213,6 +193,7 @@ func (l *loader) jobs() {
 		return
 	case !info.IsDir():
 		l.file(l.names.Jobs, l.jobFile)
+		l.decodeAll()
 		return
 	}
 	l.walk(l.names.Jobs, func(name string) {
