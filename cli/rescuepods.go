@@ -61,12 +61,13 @@ func addProwPodFlags(in *rescuepods.Prow, flags *pflag.FlagSet) {
 		"`NAMESPACE/NAME/KEY` of plank's configuration in the cluster (default: where its Deployment mounts it from)")
 	flags.IntVar(&in.Proven, "proven-jobs", in.Proven,
 		"how many jobs that are newer than the youngest stray must have their pods where they belong")
-	flags.StringVar(&in.PlankVersion, "plank-version", "", "`version` of the plank that erred: pods of others are left alone")
+	flags.StringVar(&in.PlankVersion, "plank-version", "",
+		"`version` of the plank that erred: pods of others are left alone")
 	flags.StringVar(&in.Since, "incident-since", "", "`time` when it began (default: the oldest stray, a day at most)")
 	flags.StringVar(&in.Until, "incident-until", "", "`time` when it ended (default: the youngest stray)")
 	flags.IntVar(&in.MaxShare, "max-share", in.MaxShare, "how many percent of the instance's pods a run may delete")
-	flags.StringVar(&in.ApprovedList, "approved-list", "", "`digest` of the list that was approved, as check says it: another "+
-		"list is refused")
+	flags.StringVar(&in.ApprovedList, "approved-list", "",
+		"`digest` of the list that was approved, as check says it: another list is refused")
 }
 
 // podsWorld is what the runbook acts on, with the configuration of the Prow instance where one is named.

@@ -155,8 +155,8 @@ func fixProven(proof instance.Proof, rules instance.Rules) runbook.Finding {
 	said := fmt.Sprintf("jobs after the youngest stray, %s, with pods of plank in %s: %d", proof.Youngest, rules.Pods,
 		len(proof.Jobs))
 	if len(proof.Jobs) < rules.Proven {
-		return runbook.No("G1: the fix is not proven, and plank may recreate what you delete: %s, of %d that are wanted", said,
-			rules.Proven).WithOutcome(runbook.Deferred)
+		return runbook.No("G1: the fix is not proven, and plank may recreate what you delete: %s, of %d that are wanted",
+			said, rules.Proven).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("G1: %s: %s", said, strings.Join(few(proof.Jobs), ", "))
 }

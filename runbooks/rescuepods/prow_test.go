@@ -3,6 +3,7 @@ package rescuepods_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,4 +148,16 @@ func (s *stage) configure(content string) {
 	found.Data["config.yaml"] = content
 	_, err = maps.Update(s.Context(), found, metav1.UpdateOptions{})
 	s.must(err)
+}
+
+// TestAnotherProwIsAtWork in the cluster, and makes pods all the time: they say nothing about ours.
+func TestAnotherProwIsAtWork(t *testing.T) {
+	t.Parallel()
+	s := newProwStage(t)
+	s.strays("a")
+	s.fixed(proven...) // more than a second later
+	s.inputs.MinAge.Duration = 10*time.Minute + time.Second
+	s.plankPod(s.astray, "theirs", nil)
+	s.ends(s.run(), runbook.Remediated, "")
+	s.remain(s.astray, s.ids("theirs")...)
 }

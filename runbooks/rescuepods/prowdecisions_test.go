@@ -61,7 +61,7 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 	stray := cluster.Pod{Namespace: "default", Name: "a", UID: "1"}
 	one := make([]appsv1.Deployment, 1)
 	zero := appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32)}}
-	steady := &instance.Deployed{Plank: []appsv1.Deployment{atRest()}, Sinker: []appsv1.Deployment{zero}}
+	steady := instance.Deployed{Plank: []appsv1.Deployment{rolledOut()}, Sinker: []appsv1.Deployment{zero}}
 	live := func(n int, foreign bool) (pods []stranded.Misplaced) {
 		for range n {
 			pods = append(pods, stranded.Misplaced{Pod: stranded.Pod{Phase: corev1.PodRunning}, Foreign: foreign})
@@ -73,41 +73,48 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 	more := &stranded.Reading{Stranded: live(2, false), Left: live(10, true), Expected: half.Expected}
 	pods := []stranded.Pod{{UID: "1"}, {UID: "2"}}
 	list := listOf(pods)
+	const yes, no, unknown = runbook.AnswerHolds, runbook.AnswerDoesNotHold, runbook.AnswerUnknown
+	const attention, deferred = runbook.NeedsAttention, runbook.Deferred
+	atRest := func(seen instance.Deployed) runbook.Finding {
+		return prowSteady(&seen, instance.Configuration{}, "prow")
+	}
 	for rule, row := range map[string]struct {
 		found   runbook.Finding
 		answer  runbook.Answer
 		outcome runbook.Outcome
 		says    string
 	}{
-		"sources agree":    {namespaceAgreed(agree), runbook.AnswerHolds, "", "G2: git says pods in pods"},
-		"sources disagree": {namespaceAgreed(disagree), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "are in default"},
-		"one is not seen":  {namespaceAgreed(unseen), runbook.AnswerUnknown, "", "G2: unknown"},
+		"sources agree":    {namespaceAgreed(agree), yes, "", "G2: git says pods in pods"},
+		"sources disagree": {namespaceAgreed(disagree), no, attention, "are in default"},
+		"one is not seen":  {namespaceAgreed(unseen), unknown, "", "G2: unknown"},
 
-		"no stray":  {fixProven(instance.Proof{}, rules), runbook.AnswerHolds, "", "G1: plank has no pod outside of pods"},
-		"no proof":  {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules), runbook.AnswerDoesNotHold, runbook.Deferred, "default/a, with pods of plank in pods: 1, of 2 that are wanted"},
-		"the proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules), runbook.AnswerHolds, "", "b, c"},
+		"no stray": {fixProven(instance.Proof{}, rules), yes, "", "G1: plank has no pod outside of pods"},
+		"no proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules), no, deferred,
+			"default/a, with pods of plank in pods: 1, of 2 that are wanted"},
+		"the proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules), yes, "", "b, c"},
 
-		"no Deployment of plank":  {prowSteady(&instance.Deployed{Sinker: one}, instance.Configuration{}, "prow"), runbook.AnswerUnknown, "", "of plank found in namespace prow"},
-		"no Deployment of sinker": {prowSteady(&instance.Deployed{Plank: one}, instance.Configuration{}, "prow"), runbook.AnswerUnknown, "", "of sinker"},
-		"one restarts":            {prowSteady(&instance.Deployed{Plank: one, Sinker: one}, instance.Configuration{}, "prow"), runbook.AnswerDoesNotHold, runbook.Deferred, "G9: restart"},
-		"all is at rest":          {prowSteady(steady, instance.Configuration{}, "prow"), runbook.AnswerHolds, "", "G9: plank and sinker are rolled out"},
+		"no Deployment of plank":  {atRest(instance.Deployed{Sinker: one}), unknown, "", "of plank found in namespace prow"},
+		"no Deployment of sinker": {atRest(instance.Deployed{Plank: one}), unknown, "", "of sinker"},
+		"one restarts":            {atRest(instance.Deployed{Plank: one, Sinker: one}), no, deferred, "G9: restart"},
+		"all is at rest":          {atRest(steady), yes, "", "G9: plank and sinker are rolled out"},
 
-		"a share that is allowed":    {withinShare(half, 50), runbook.AnswerHolds, "", "2 of the instance's 4 pods"},
-		"a share that is too large":  {withinShare(half, 49), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "--max-share is 49 %"},
-		"pods of others don't count": {withinShare(more, 50), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "2 of the instance's 3 pods"},
+		"a share that is allowed":    {withinShare(half, 50), yes, "", "2 of the instance's 4 pods"},
+		"a share that is too large":  {withinShare(half, 49), no, attention, "--max-share is 49 %"},
+		"pods of others don't count": {withinShare(more, 50), no, attention, "2 of the instance's 3 pods"},
 
-		"a list that nobody approved": {listApproved(pods, ""), runbook.AnswerHolds, "", "--approved-list " + list},
-		"the approved list":           {listApproved([]stranded.Pod{pods[1], pods[0]}, list), runbook.AnswerHolds, "", "is the approved one"},
-		"another list":                {listApproved(pods[:1], list), runbook.AnswerDoesNotHold, runbook.NeedsAttention, "the list changed"},
+		"a list that nobody approved": {listApproved(pods, ""), yes, "", "--approved-list " + list},
+		"the approved list":           {listApproved([]stranded.Pod{pods[1], pods[0]}, list), yes, "", "is the approved one"},
+		"another list":                {listApproved(pods[:1], list), no, attention, "the list changed"},
 	} {
-		if got := row.found; got.Answer != row.answer || got.Outcome != row.outcome || !strings.Contains(got.Reason, row.says) {
+		got := row.found
+		if got.Answer != row.answer || got.Outcome != row.outcome || !strings.Contains(got.Reason, row.says) {
 			t.Errorf("%s: %+v", rule, got)
 		}
 	}
 }
 
-// atRest is a Deployment that is rolled out.
-func atRest() appsv1.Deployment {
+// rolledOut is a Deployment that is rolled out.
+func rolledOut() appsv1.Deployment {
 	return appsv1.Deployment{Status: appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}}
 }
 

@@ -14,7 +14,9 @@ import (
 func TestInputsOfAProw(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.world.Prow = &instance.Configuration{File: "/config.yaml", Namespaces: instance.Namespaces{ProwJobs: "prow", Pods: "pods"}}
+	s.world.Prow = &instance.Configuration{
+		File: "/config.yaml", Namespaces: instance.Namespaces{ProwJobs: "prow", Pods: "pods"},
+	}
 	for says, edit := range map[string]func(){
 		"required flag --prow-config not set": func() { s.inputs.Prow.Config, s.inputs.Prow.PlankVersion = "", "v1" },
 		"--proven-jobs 0":                     func() { s.inputs.Prow.Proven = 0 },
@@ -40,8 +42,8 @@ func TestInputsOfAProw(t *testing.T) {
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Prow.Config = "config.yaml"
 	made := s.book().Inputs.(rescuepods.Inputs)
-	if made.Selector != "created-by-prow=true" || !slices.Equal(made.Expected, []string{"pods"}) || made.ProwJobs != "prow" ||
-		made.Prow.Namespace != "prow" || made.Prow.Config != "/config.yaml" {
+	if made.Selector != "created-by-prow=true" || !slices.Equal(made.Expected, []string{"pods"}) ||
+		made.ProwJobs != "prow" || made.Prow.Namespace != "prow" || made.Prow.Config != "/config.yaml" {
 		t.Errorf("%+v", made)
 	}
 	s.inputs.Expected = []string{"tekton", "pods"}

@@ -34,6 +34,48 @@ func (m meddler) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(request)
 }
 
+// afterwards does something after the first answer to a request for a path that ends so.
+type afterwards struct {
+	next   http.RoundTripper
+	suffix string
+	once   *sync.Once
+	do     func()
+}
+
+func (a afterwards) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := a.next.RoundTrip(request)
+	if strings.HasSuffix(request.URL.Path, a.suffix) {
+		a.once.Do(a.do)
+	}
+	return response, err
+}
+
+// TestSecondReadingIsAnotherOne: what changes between the two is seen, of the cluster's configuration and of the pods.
+func TestSecondReadingIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		what    string
+		changes func(*stage)
+	}{
+		{"the configuration", func(s *stage) { s.configure(s.configuration(s.astray)) }},
+		{"the pods", func(s *stage) {
+			s.prowJob(pending("late"))
+			s.plankPod(s.astray, "late", nil)
+		}},
+	} {
+		t.Run(row.what, func(t *testing.T) {
+			t.Parallel()
+			s := newProwStage(t)
+			s.strays("a")
+			s.fixed(proven...)
+			s.wrap(func(next http.RoundTripper) http.RoundTripper {
+				return afterwards{next, "/configmaps/config", &sync.Once{}, func() { row.changes(s) }}
+			})
+			s.ends(s.check(), runbook.NeedsAttention, "G2: the sources disagree")
+		})
+	}
+}
+
 // TestFirstPreconditionThatFailsStopsTheRun: what changed is seen by an operator before anything else is deleted. The
 // run goes on when it is asked to.
 func TestFirstPreconditionThatFailsStopsTheRun(t *testing.T) {
@@ -42,7 +84,8 @@ func TestFirstPreconditionThatFailsStopsTheRun(t *testing.T) {
 	s.strays("a", "b", "c")
 	s.fixed(proven...)
 	s.wrap(func(next http.RoundTripper) http.RoundTripper {
-		return meddler{next, s.id("b"), &sync.Once{}, func() { s.patch(s.astray, s.id("b"), `{"metadata":{"labels":{"mine":"yes"}}}`) }}
+		touch := func() { s.patch(s.astray, s.id("b"), `{"metadata":{"labels":{"mine":"yes"}}}`) }
+		return meddler{next, s.id("b"), &sync.Once{}, touch}
 	})
 	result := s.run()
 	s.ends(result, runbook.NeedsAttention, "precondition failed")
@@ -129,7 +172,8 @@ func TestJobThatSinkerDeletesMeanwhile(t *testing.T) {
 	s.seen = func(event engine.Event) {
 		if event.Kind == engine.StepEnded && event.Step == "delete-first" {
 			for _, name := range []string{"b", "c"} {
-				s.must(s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).Delete(t.Context(), s.id(name), metav1.DeleteOptions{}))
+				s.must(s.admin().Dynamic.Resource(prowJobs).Namespace(s.jobs).
+					Delete(t.Context(), s.id(name), metav1.DeleteOptions{}))
 			}
 		}
 	}

@@ -75,7 +75,8 @@ func (s *stage) deploy(program string, nodes map[string]string) {
 	s.must(err)
 }
 
-// ids are the names of the stage's jobs and pods: no two Prows of a cluster have a job of one name, nor have two stages.
+// ids are the names of the stage's jobs and pods: no two Prows of a cluster have a job of one name, nor have two
+// stages.
 func (s *stage) ids(names ...string) []string {
 	ids := make([]string, len(names))
 	for i, name := range names {

@@ -126,7 +126,8 @@ func first(f File) int {
 	return least
 }
 
-func stages(files []File) (all []Stage) {
+func stages(files []File) []Stage {
+	all := []Stage{}
 	for rank := foundation; rank <= protection; rank++ {
 		stage := Stage{Name: partName(rank)}
 		for _, file := range files {

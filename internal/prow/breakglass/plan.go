@@ -115,7 +115,9 @@ type Stated struct {
 
 // Prepare makes the plan.
 func Prepare(in Input) Plan {
-	p := Plan{Revision: in.Ref, Commit: in.Commit, Needs: []string{}, Unknown: unread(in)}
+	// Programs read empty lists, and not null.
+	p := Plan{Revision: in.Ref, Commit: in.Commit, Jobs: []Job{}, Needs: []string{}, Reverts: []Revert{},
+		Objects: []string{}, Kept: []string{}, Merge: []Merge{}, Unknown: unread(in)}
 	for _, job := range in.Exit.Jobs {
 		made := Job{Name: job.Name, At: job.Position.String(), Needs: []string{}}
 		for _, need := range job.Needs {
@@ -140,7 +142,8 @@ func Prepare(in Input) Plan {
 }
 
 // unread is what keeps the plan from being the whole.
-func unread(in Input) (unknown []string) {
+func unread(in Input) []string {
+	unknown := []string{}
 	if in.Exit.Unknown != "" {
 		unknown = append(unknown, "which jobs deploy Prow: "+in.Exit.Unknown)
 	}
@@ -200,8 +203,8 @@ func protector(r check.Reverted) string {
 	case r.Now == "":
 		return fmt.Sprintf("%s COMES BACK as %s, and writes the protection of branches again", r.Workload, r.Then)
 	}
-	return fmt.Sprintf("%s GOES BACK from %s to %s, and writes the protection of branches as that version does", r.Workload,
-		r.Now, r.Then)
+	return fmt.Sprintf("%s GOES BACK from %s to %s, and writes the protection of branches as that version does",
+		r.Workload, r.Now, r.Then)
 }
 
 // together says that branchprotector can't be left out, because its file has more in it.

@@ -96,7 +96,8 @@ func parseWay(node *yaml.Node, documented func(name string) bool) (Way, error) {
 		return Way{}, fmt.Errorf("requires name")
 	}
 	for _, command := range way.Commands {
-		if strings.TrimSpace(command) == "" || strings.ContainsFunc(command, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		unshown := func(r rune) bool { return !unicode.IsPrint(r) }
+		if strings.TrimSpace(command) == "" || strings.ContainsFunc(command, unshown) {
 			return Way{}, fmt.Errorf("commands: %q is not one line of text", command)
 		}
 	}

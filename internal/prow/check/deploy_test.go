@@ -173,13 +173,16 @@ func TestC2NoExit(t *testing.T) {
 
 func TestBreakGlassFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
-		"empty":               "",
-		"no way":              "paths: []\n",
-		"no name":             replace(t, way, "name: kubectl from a laptop", "covers: [hook]") + "",
-		"an unknown field":    way + "  exercized: 2026-11-01\n",
-		"an unknown section":  way + "ways: []\n",
-		"a date that is none": replace(t, way, "2026-10-01", "last week"),
-		"no YAML":             "paths: [\n",
+		"empty":                            "",
+		"no way":                           "paths: []\n",
+		"no name":                          replace(t, way, "name: kubectl from a laptop", "covers: [hook]") + "",
+		"an unknown field":                 way + "  exercized: 2026-11-01\n",
+		"an unknown section":               way + "ways: []\n",
+		"a command of two lines":           way + "  commands: [\"make\\nmake again\"]\n",
+		"an empty command":                 way + "  commands: [\"\"]\n",
+		"a command that steers a terminal": way + "  commands: [\"\\e[31mmake\"]\n",
+		"a date that is none":              replace(t, way, "2026-10-01", "last week"),
+		"no YAML":                          "paths: [\n",
 	} {
 		if _, err := check.ParseBreakGlass("f", []byte(content), func(string) bool { return true }); err == nil ||
 			!strings.HasPrefix(err.Error(), "f:") {

@@ -146,8 +146,9 @@ func TestAPodIsReadWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Pod{
-		Namespace: "test-pods", Name: "5d0d", UID: "u-2", ID: "5d0d", Job: "pull-test", Type: "presubmit", BuildID: "17", Annotated: true,
-		Org: "example", Repo: "infra", PlankVersion: "v1", Phase: corev1.PodPending, Node: "node-1",
+		Namespace: "test-pods", Name: "5d0d", UID: "u-2", ID: "5d0d", Job: "pull-test", Type: "presubmit", BuildID: "17",
+		Annotated: true,
+		Org:       "example", Repo: "infra", PlankVersion: "v1", Phase: corev1.PodPending, Node: "node-1",
 		Waiting: "ContainerCreating", Needs: []kube.Reference{{Kind: kube.Secret, Name: "account", For: "volume account"}},
 	}
 	if diff := cmp.Diff(want, pod); diff != "" {

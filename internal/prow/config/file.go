@@ -46,10 +46,6 @@ func (l *loader) parse(name string) parsed {
 	if err != nil {
 		return parsed{err: err}
 	}
-	return l.parseContent(name, content)
-}
-
-func (l *loader) parseContent(name string, content []byte) parsed {
 	p := parsed{reader: &reader{file: l.position(name).File}, bytes: len(content)}
 	if root, ok := p.reader.document(content); ok {
 		p.root = root
@@ -67,19 +63,15 @@ func (l *loader) decodeAll() {
 func (l *loader) decodeFirst() {
 	first := l.parsing[0]
 	l.parsing = l.parsing[1:]
-	l.take(first.name, <-first.parsed, first.decode)
-}
-
-// take decodes a file that was parsed.
-func (l *loader) take(name string, file parsed, decode func(r *reader, root *yaml.Node)) {
+	file := <-first.parsed
 	if file.err != nil {
-		l.missing(name, file.err)
+		l.missing(first.name, file.err)
 		return
 	}
 	l.bytes += int64(file.bytes)
 	r := file.reader
 	if file.root != nil {
-		decode(r, file.root)
+		first.decode(r, file.root)
 	}
 	l.found = append(l.found, r.found...)
 	l.config.UnknownFields = append(l.config.UnknownFields, r.unknown...)
@@ -108,19 +100,12 @@ func fileContent(files fs.FS, name string) ([]byte, error) {
 	return Expand(content)
 }
 
-// Expand is the content of a file of the configuration, which may be compressed.
-func Expand(content []byte) ([]byte, error) {
-	if !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
-		return content, nil
-	}
+func decompressed(content []byte) ([]byte, error) {
 	archive, err := gzip.NewReader(bytes.NewReader(content))
-	if err == nil {
-		content, err = bounded(archive)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("decompress: %w", err)
+		return nil, err
 	}
-	return content, nil
+	return bounded(archive)
 }
 
 func bounded(from io.Reader) ([]byte, error) {

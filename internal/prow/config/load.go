@@ -84,8 +84,11 @@ func (e *Error) Error() string {
 
 // Load reads a configuration. It always returns: what is wrong is in the result.
 func Load(files fs.FS, names Files) Loaded {
-	l := newLoader(names)
-	l.files = files
+	l := &loader{files: files, names: names, config: &Config{Presubmits: map[string][]*Job{},
+		Postsubmits: map[string][]*Job{}}, basenames: map[string]string{}, patterns: patterns{}}
+	if l.names.Suffix == "" {
+		l.names.Suffix = defaultSuffix
+	}
 	l.file(names.Config, l.prowConfig)
 	l.decodeAll()
 	for _, folder := range names.Supplemental {
@@ -95,32 +98,6 @@ func Load(files fs.FS, names Files) Loaded {
 	if names.Jobs != "" {
 		l.jobs()
 	}
-	return l.loaded()
-}
-
-// Parse reads a configuration without jobs from the content of config.yaml. Name stands for the file in positions.
-func Parse(name string, content []byte) Loaded {
-	l := newLoader(Files{Config: name})
-	if expanded, err := Expand(content); err != nil {
-		l.missing(name, err)
-	} else {
-		l.take(name, l.parseContent(name, expanded), l.prowConfig)
-	}
-	l.defaults()
-	return l.loaded()
-}
-
-func newLoader(names Files) *loader {
-	l := &loader{names: names, config: &Config{Presubmits: map[string][]*Job{}, Postsubmits: map[string][]*Job{}},
-		basenames: map[string]string{}, patterns: patterns{}}
-	if l.names.Suffix == "" {
-		l.names.Suffix = defaultSuffix
-	}
-	return l
-}
-
-// loaded is what was read, once all is.
-func (l *loader) loaded() Loaded {
 	l.finish()
 	l.found.Sort()
 	loaded := Loaded{Diagnostics: l.found, partial: l.config, incomplete: l.incomplete}

@@ -80,16 +80,19 @@ func TestDeployedThatCanNotBeTold(t *testing.T) {
 	projected := deployment("a", "plank", func(d *appsv1.Deployment) {
 		d.Spec.Template.Spec.Volumes[0].VolumeSource = corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}
 	})
+	plank := pointer(deployment("a", "plank"))
+	broken := func(c *corev1.ConfigMap) { c.Data["config.yaml"] = "pod_namespace: [" }
 	for rule, row := range map[string]struct {
 		i    *Instance
 		says string
 	}{
-		"no plank":        {instanceOf(configMap()), "hint: --prow-namespace"},
-		"two planks":      {instanceOf(pointer(deployment("a", "plank")), &elsewhere, configMap()), "ambiguous"},
-		"another volume":  {instanceOf(&projected, configMap()), "hint: --prow-config-map"},
-		"no ConfigMap":    {instanceOf(pointer(deployment("a", "plank"))), "not found"},
-		"no such key":     {instanceOf(pointer(deployment("a", "plank")), configMap(func(c *corev1.ConfigMap) { c.Data = nil })), "not found: ConfigMap prow/config, key config.yaml"},
-		"Prow refuses it": {instanceOf(pointer(deployment("a", "plank")), configMap(func(c *corev1.ConfigMap) { c.Data["config.yaml"] = "pod_namespace: [" })), "ConfigMap prow/config"},
+		"no plank":       {instanceOf(configMap()), "hint: --prow-namespace"},
+		"two planks":     {instanceOf(plank, &elsewhere, configMap()), "ambiguous"},
+		"another volume": {instanceOf(&projected, configMap()), "hint: --prow-config-map"},
+		"no ConfigMap":   {instanceOf(plank), "not found"},
+		"no such key": {instanceOf(plank, configMap(func(c *corev1.ConfigMap) { c.Data = nil })),
+			"not found: ConfigMap prow/config, key config.yaml"},
+		"Prow refuses it": {instanceOf(plank, configMap(broken)), "ConfigMap prow/config"},
 	} {
 		if _, err := row.i.Deployed(t.Context()); err == nil || !strings.Contains(err.Error(), row.says) {
 			t.Errorf("%s: %v", rule, err)
@@ -129,7 +132,7 @@ func TestWhatIsUnderWay(t *testing.T) {
 			d.Spec.Replicas, d.Status = new(int32), appsv1.DeploymentStatus{ObservedGeneration: 3}
 		}},
 		"another configuration": {content: yaml + "log_level: debug\n",
-			says: "a change of the configuration is in flight: ConfigMap prow/config, key config.yaml is not what config.yaml is"},
+			says: "a change of the configuration is in flight: ConfigMap prow/config, key config.yaml is not what"},
 	} {
 		seen := &Deployed{Mount: Key{"prow", "config", "config.yaml"}, Content: []byte(yaml)}
 		if row.content != "" {

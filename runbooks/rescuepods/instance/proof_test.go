@@ -21,7 +21,7 @@ func TestProofOfTheFix(t *testing.T) {
 		"two new jobs": {want: []string{"new", "other"}},
 		"a job that is older than the youngest stray": {job: func(job *cluster.Job) { job.Created = at(0) },
 			want: []string{"other"}},
-		"its pod is elsewhere":          {pod: func(pod *cluster.Pod) { pod.Namespace, pod.Created = "default", at(23) }, want: nil},
+		"its pod is elsewhere":          {pod: func(pod *cluster.Pod) { pod.Namespace, pod.Created = "default", at(23) }},
 		"its pod was made by hand":      {pod: func(pod *cluster.Pod) { pod.PlankVersion = "" }, want: []string{"other"}},
 		"its pod is of another job":     {pod: func(pod *cluster.Pod) { pod.Job = "pull-b" }, want: []string{"other"}},
 		"its pod is older than the job": {pod: func(pod *cluster.Pod) { pod.Created = at(1) }, want: []string{"other"}},

@@ -25,10 +25,11 @@ func TestSourcesThatDisagree(t *testing.T) {
 	}{
 		"the cluster's configuration": {func(s *Sources) { s.Mounted.Pods = "default" },
 			"git says pods in test-pods, ProwJobs in prow; ConfigMap prow/config, key config.yaml says pods in default"},
-		"the namespace of the ProwJobs":  {func(s *Sources) { s.Mounted.ProwJobs = "default" }, "ProwJobs in default"},
-		"git":                            {func(s *Sources) { s.Git.Pods = "pods" }, "git says pods in pods"},
-		"plank":                          {func(s *Sources) { s.Landed = []string{"default"} }, "the newest pods of plank are in default"},
-		"plank, of which some are right": {func(s *Sources) { s.Landed = []string{"default", "test-pods"} }, "default, test-pods"},
+		"the namespace of the ProwJobs": {func(s *Sources) { s.Mounted.ProwJobs = "default" }, "ProwJobs in default"},
+		"git":                           {func(s *Sources) { s.Git.Pods = "pods" }, "git says pods in pods"},
+		"plank":                         {func(s *Sources) { s.Landed = []string{"default"} }, "plank are in default"},
+		"plank, of which some are right": {func(s *Sources) { s.Landed = []string{"default", "test-pods"} },
+			"default, test-pods"},
 	} {
 		seen := agreeing
 		row.edit(&seen)

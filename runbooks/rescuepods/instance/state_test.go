@@ -65,16 +65,20 @@ func newAPI(jobs ...string) api {
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
 	}
 	return api{
-		"/api/v1/pods":                  corev1.PodList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "PodList"}, Items: []corev1.Pod{pod}},
-		"/apis/prow.k8s.io/v1/prowjobs": map[string]any{"apiVersion": "prow.k8s.io/v1", "kind": "ProwJobList", "items": items},
+		"/api/v1/pods": corev1.PodList{TypeMeta: typed("PodList"), Items: []corev1.Pod{pod}},
+		"/apis/prow.k8s.io/v1/prowjobs": map[string]any{
+			"apiVersion": "prow.k8s.io/v1", "kind": "ProwJobList", "items": items,
+		},
 		jobsPath + "a": refusal(http.StatusNotFound, metav1.StatusReasonNotFound,
 			&metav1.StatusDetails{Group: "prow.k8s.io", Kind: "prowjobs", Name: "a"}),
 		"/api": metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}},
-		"/apis": metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{
+		"/apis": metav1.APIGroupList{TypeMeta: typed("APIGroupList"), Groups: []metav1.APIGroup{
 			{Name: "apps", Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: "apps/v1", Version: "v1"}}},
 		}},
 	}
 }
+
+func typed(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: "v1", Kind: kind} }
 
 func (a api) instance(t *testing.T) *Instance {
 	t.Helper()

@@ -85,7 +85,8 @@ func (d *day) deployed() {
 	}
 	d.Eventually("plank and sinker are rolled out", func(ctx context.Context) error {
 		list, err := d.Plane.Client().AppsV1().Deployments(d.ProwJobs).List(ctx, metav1.ListOptions{})
-		if err == nil && slices.ContainsFunc(list.Items, func(d appsv1.Deployment) bool { return d.Status.AvailableReplicas < 1 }) {
+		waits := func(d appsv1.Deployment) bool { return d.Status.AvailableReplicas < 1 }
+		if err == nil && slices.ContainsFunc(list.Items, waits) {
 			err = errors.New("not yet")
 		}
 		return err
@@ -118,7 +119,9 @@ func (d *day) run(edit func(*rescuepods.Inputs)) engine.Result {
 	d.Must(err)
 	book, err := rescuepods.New(world, in)
 	d.Must(err)
-	machine := &engine.Engine{Journal: journal.NewMemory(), Clock: clock.Real{}, Holder: journal.Holder{User: "sre", Host: "h", PID: 1}}
+	machine := &engine.Engine{
+		Journal: journal.NewMemory(), Clock: clock.Real{}, Holder: journal.Holder{User: "sre", Host: "h", PID: 1},
+	}
 	result, err := machine.Run(d.Context(), book, engine.Options{})
 	d.Must(err)
 	return result

@@ -65,7 +65,7 @@ func TestPodsThatAreNotOurs(t *testing.T) {
 			w.pod("prow", "a", 0, func(pod *cluster.Pod) { pod.PlankVersion = "" })
 			return w
 		}(), "G6: it is in the namespace of the ProwJobs"},
-		"another Prow's":      {jobs(func(job *cluster.Job) { job.Name = "b" }), "G3: no ProwJob of namespace prow has its name"},
+		"another Prow's":      {jobs(func(job *cluster.Job) { job.Name = "b" }), "G3: no ProwJob of namespace prow"},
 		"another namespace's": {jobs(func(job *cluster.Job) { job.Namespace = "prow-2" }), "another Prow's"},
 		"Tekton's": {jobs(func(job *cluster.Job) { job.Agent = "tekton-pipeline" }),
 			`G3: its job's agent is "tekton-pipeline"`},
@@ -189,5 +189,30 @@ func TestManyStraysAreJudged(t *testing.T) {
 	}
 	if len(may) != 2000 || !may["default/job-0s"] {
 		t.Errorf("%d", len(may))
+	}
+}
+
+// TestWhenCrierIsDoneWithAStray: its job is gone, or complete and stored as it ended.
+func TestWhenCrierIsDoneWithAStray(t *testing.T) {
+	complete := func(job *cluster.Job) { job.State, job.Completed = cluster.Success, at(20) }
+	for rule, row := range map[string]struct {
+		job  func(*cluster.Job)
+		gone bool
+		want bool
+	}{
+		"stored":                      {job: func(job *cluster.Job) { complete(job); job.Stored = "success" }, want: true},
+		"stored while it was pending": {job: func(job *cluster.Job) { complete(job); job.Stored = cluster.Pending }},
+		"never stored":                {job: complete},
+		"pending, and stored as that": {job: func(job *cluster.Job) { job.Stored = cluster.Pending }},
+		"gone":                        {job: func(job *cluster.Job) { job.Name = "b" }, gone: true, want: true},
+		"never seen":                  {job: func(job *cluster.Job) { job.Name = "b" }},
+	} {
+		w := aStray()
+		row.job(&w.jobs.Objects[0])
+		state := w.state()
+		state.gone["default/a"] = row.gone
+		if got := state.Releasable("default/a", "a"); got != row.want {
+			t.Errorf("%s: %v", rule, got)
+		}
 	}
 }

@@ -54,6 +54,24 @@ func TestJudgedPods(t *testing.T) {
 	}
 }
 
+// TestWhatForeignPodsWaitForNeedNotBeSeen; what others do has to be.
+func TestWhatForeignPodsWaitForNeedNotBeSeen(t *testing.T) {
+	for _, foreign := range []bool{true, false} {
+		onAPI(t, func(t *testing.T, a *api, s *Search) {
+			a.stranded("a")
+			a.deny("/away/secrets/a")
+			seen, err := s.ReadState(t.Context())
+			if err != nil || seen.Blind == nil {
+				t.Fatalf("%v, %v", seen, err)
+			}
+			seen.Judge(func(Pod) Judgement { return Judgement{Foreign: foreign} })
+			if (seen.Blind == nil) != foreign {
+				t.Errorf("foreign %v: %v", foreign, seen.Blind)
+			}
+		})
+	}
+}
+
 // TestStrictDeletionEnds for good with the first pod that is not as it was read, and asks nothing more about it.
 func TestStrictDeletionEnds(t *testing.T) {
 	onAPI(t, func(t *testing.T, a *api, s *Search) {

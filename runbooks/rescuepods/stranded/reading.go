@@ -36,6 +36,9 @@ type Misplaced struct {
 	Why string
 	// Foreign pods were made by others than what made those that are stranded: they say nothing about it.
 	Foreign bool
+
+	// blind is why it can't be told what it waits for.
+	blind error
 }
 
 // ReadState reads the pods of the selector in all namespaces.
@@ -70,7 +73,7 @@ func (r *Reading) evaluate(ctx context.Context, refs *references, elsewhere []Po
 			r.Stranded = append(r.Stranded, Misplaced{Pod: pod, Why: why})
 			continue
 		}
-		r.Left = append(r.Left, Misplaced{Pod: pod, Why: why})
+		r.Left = append(r.Left, Misplaced{Pod: pod, Why: why, blind: blind})
 		if blind != nil {
 			r.Blind = blind
 		}
@@ -114,10 +117,14 @@ type Judgement struct {
 }
 
 // Judge leaves those of the stranded pods alone that are to be left by what else is known of them, and marks the
-// foreign ones.
+// foreign ones: what these wait for need not be seen.
 func (r *Reading) Judge(judge func(Pod) Judgement) {
+	r.Blind = nil
 	for i, pod := range r.Left {
 		r.Left[i].Foreign = judge(pod.Pod).Foreign
+		if !r.Left[i].Foreign && pod.blind != nil {
+			r.Blind = pod.blind
+		}
 	}
 	stranded := r.Stranded
 	r.Stranded = nil

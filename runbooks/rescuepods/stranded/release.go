@@ -58,7 +58,8 @@ func (s *Search) release(ctx context.Context, pod Pod) error {
 		return apierr.New(apierr.Terminal, "%w", err)
 	}
 	err = kube.Classify(backoff.Once(ctx, s.Clock, func(ctx context.Context) error {
-		_, err := s.Client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		_, err := s.Client.CoreV1().Pods(pod.Namespace).
+			Patch(ctx, pod.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	}))
 	switch {
