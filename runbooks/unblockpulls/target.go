@@ -19,6 +19,6 @@ func Target(endpoint string) (runbook.Target, error) {
 	}
 	host := strings.ToLower(base.Host)
 	return runbook.Target{
-		Kind: "pull requests", ID: host + "/blocked-pull-requests", Name: "blocked pull requests of " + host,
+		Kind: "GitHub", ID: host + "/blocked-pull-requests", Name: "blocked pull requests of " + host,
 	}, nil
 }

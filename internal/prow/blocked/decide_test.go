@@ -187,7 +187,8 @@ func TestDecisions(t *testing.T) {
 				q.Reports.Contexts = []github.Context{{Name: "cla", Word: "success", Updated: now.Add(-time.Hour)}}
 			}}, blocked.Wait, "on their way"},
 		{"a job that always runs is started", "unit", nil, blocked.Trigger, "always runs"},
-		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger, "docs"},
+		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger,
+			"docs"},
 		{"the protection is wrong where the job never runs for these files", "docs", changes{files("main.go")}, blocked.Mend,
 			"none of 1"},
 		{"a job that skips some files runs for others", "code", changes{files("docs/a.md", "main.go")}, blocked.Trigger,
@@ -286,13 +287,13 @@ func TestSplit(t *testing.T) {
 		reports github.HeadReports
 		want    finding.Severity
 	}{
-		"Tide would merge what GitHub blocks":      {at(github.MergeBlocked), tide(github.Success), finding.Alert},
-		"GitHub does not block it":                 {at(github.MergeClean), tide(github.Success), finding.OK},
-		"Tide would not merge it":                  {at(github.MergeBlocked), tide(github.Pending), finding.OK},
-		"Tide says nothing":                        {at(github.MergeBlocked), github.HeadReports{SHA: head}, finding.OK},
-		"GitHub has not said yet":                  {at(github.MergeUnknown), tide(github.Success), finding.Unknown},
-		"a list does not say":                      {at(""), tide(github.Success), finding.Unknown},
-		"the reports are those of an earlier head": {at(github.MergeBlocked), github.HeadReports{SHA: later}, finding.Unknown},
+		"Tide would merge what GitHub blocks": {at(github.MergeBlocked), tide(github.Success), finding.Alert},
+		"GitHub does not block it":            {at(github.MergeClean), tide(github.Success), finding.OK},
+		"Tide would not merge it":             {at(github.MergeBlocked), tide(github.Pending), finding.OK},
+		"Tide says nothing":                   {at(github.MergeBlocked), github.HeadReports{SHA: head}, finding.OK},
+		"GitHub has not said yet":             {at(github.MergeUnknown), tide(github.Success), finding.Unknown},
+		"a list does not say":                 {at(""), tide(github.Success), finding.Unknown},
+		"the reports are of an earlier head":  {at(github.MergeBlocked), github.HeadReports{SHA: later}, finding.Unknown},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			found, lack := blocked.Split(row.pull, row.reports)
