@@ -249,6 +249,37 @@ func TestWhatIsStartedAndWhatIsReportedAgainIsNamed(t *testing.T) {
 	}
 }
 
+// TestNothingIsDoneOnWhatWasNotSeen: whatever of a question that leads to an action was not seen, there is none.
+func TestNothingIsDoneOnWhatWasNotSeen(t *testing.T) {
+	failed := errors.New("404, or no rights")
+	for what, q := range map[string]blocked.Question{
+		"a job that always runs":        waiting(t, "unit"),
+		"a job that runs for its files": waiting(t, "docs", files("docs/a.md")),
+		"a result":                      waiting(t, "unit", with(about("a", untold))),
+	} {
+		if !blocked.Decide(q).Acts() {
+			t.Errorf("%s leads to no action", what)
+		}
+		for part, blind := range map[string]func(*blocked.Question){
+			"the pull request": func(q *blocked.Question) { q.Unseen.Pull = failed },
+			"its author":       func(q *blocked.Question) { q.Pull.Association = "" },
+			"its merge state":  func(q *blocked.Question) { q.Pull.MergeState = "" },
+			"its reports":      func(q *blocked.Question) { q.Unseen.Reports = failed },
+			"its ProwJobs":     func(q *blocked.Question) { q.Jobs = nil },
+			"one ProwJob": func(q *blocked.Question) {
+				q.Jobs = blocked.NewJobs("prow", cluster.Reading[cluster.Job]{
+					Objects: []cluster.Job{about("a", untold)}, Malformed: []cluster.Malformed{{Name: "odd", Why: failed}},
+				})
+			},
+		} {
+			blinded := q
+			if blind(&blinded); blocked.Decide(blinded).Do != blocked.Unknown {
+				t.Errorf("%s, %s not seen: %+v", what, part, blocked.Decide(blinded))
+			}
+		}
+	}
+}
+
 // TestWedges is rule B5.
 func TestWedges(t *testing.T) {
 	found, lack := blocked.Wedges([]blocked.Question{
