@@ -8,8 +8,8 @@ import (
 	"salve/runbook/runbooktest"
 )
 
-// TestCrashAnywhere kills the run at every write of its journal and every call to GitHub. The next one goes on, and there
-// is one comment for each head and context, ever.
+// TestCrashAnywhere kills the run at every write of its journal and every call to GitHub. The next one goes on, and
+// there is one comment for each head and context, ever.
 func TestCrashAnywhere(t *testing.T) {
 	runbooktest.CrashAnywhere(t, crashing(7), runbooktest.VirtualTime())
 }

@@ -163,13 +163,20 @@ func (u *unblocking) discoverIn(ctx context.Context, repo github.Repo, jobs *blo
 		return found{unknown: []string{fmt.Sprintf("%s: %v", repo, err)}}, nil
 	}
 	look := &look{unblocking: u, jobs: jobs, required: map[string][]string{}, wrong: map[string]bool{}}
+	open := map[int]bool{}
 	for _, pull := range pulls {
+		open[pull.Number] = true
 		if !u.in.selects(repo.String(), pull.Number) {
 			continue
 		}
 		look.found.looked++
 		if err := look.at(ctx, pull); err != nil {
 			return found{}, err
+		}
+	}
+	for _, name := range u.in.Pulls {
+		if of, number, err := parsePull(name); err == nil && strings.EqualFold(of.String(), repo.String()) && !open[number] {
+			look.found.left = append(look.found.left, name+": not among the open pull requests")
 		}
 	}
 	return look.clean(), nil

@@ -15,9 +15,9 @@ import (
 )
 
 // later does something while a run waits.
-func (w *world) later(wait time.Duration, do func()) {
+func (w *world) later(do func()) {
 	go func() {
-		time.Sleep(wait)
+		time.Sleep(30 * time.Second)
 		do()
 	}()
 }
@@ -27,7 +27,7 @@ func TestACommentThatIsNotListedYetIsWaitedFor(t *testing.T) {
 	in(t, func(w *world) {
 		w.noHook = true
 		hidden := 0
-		w.later(30*time.Second, func() { w.status(headOf(7), "unit", "success") })
+		w.later(func() { w.status(headOf(7), "unit", "success") })
 		result := w.disturbed(func(next http.RoundTripper) http.RoundTripper {
 			return trip(func(request *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(request)
@@ -52,7 +52,7 @@ func TestACommentThatIsNotListedYetIsWaitedFor(t *testing.T) {
 func TestAPendingStatusWithoutAJobIsNoEnd(t *testing.T) {
 	in(t, func(w *world) {
 		w.noHook = true
-		w.later(30*time.Second, func() { w.status(headOf(7), "unit", "pending") })
+		w.later(func() { w.status(headOf(7), "unit", "pending") })
 		w.ends(w.run(), runbook.NeedsAttention, "contexts-there", "is pending, and no job runs")
 	})
 }

@@ -76,7 +76,8 @@ func TestRequiredOfNobody(t *testing.T) {
 		w.finds(no, runbook.NeedsAttention, `"ghost": no job of Prow reports it`, "repair-branch-protection")
 		w.sim.Update(func(github *githubsim.World) { // somebody reports it on other commits
 			repo := github.Repo("kube/widgets")
-			repo.Commit(repo.Branch("main").Head).Statuses = []githubsim.Status{{Context: "ghost", State: "success", Creator: "jo"}}
+			ghost := githubsim.Status{Context: "ghost", State: "success", Creator: "jo"}
+			repo.Commit(repo.Branch("main").Head).Statuses = []githubsim.Status{ghost}
 		})
 		if in := w.discovered(); len(in.Planned) != 1 {
 			w.Errorf("planned: %+v", in)

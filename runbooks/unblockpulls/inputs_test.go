@@ -18,9 +18,12 @@ func TestSelection(t *testing.T) {
 			w.Errorf("planned: %+v", found)
 		}
 		found.Planned[0].Number = 7
-		if _, err := unblockpulls.New(w.of(nil), found); err == nil || !strings.Contains(err.Error(), "not of the selection") {
+		_, err := unblockpulls.New(w.of(nil), found)
+		if err == nil || !strings.Contains(err.Error(), "not of the selection") {
 			w.Errorf("a record widened the run: %v", err)
 		}
+		w.in.Pulls = []string{"kube/widgets#80"}
+		w.finds(no, "", "kube/widgets#80: not among the open pull requests")
 		w.in.Pulls, w.in.Repos = nil, []string{"kube/gadgets"}
 		w.finds(unknown, "", "not all pull requests could be read")
 	})
@@ -52,7 +55,8 @@ func TestRecordIsNoAuthority(t *testing.T) {
 			w.Error("a plan that lists one context twice is taken")
 		}
 		w.write("config.yaml", today+"# changed\n")
-		if _, err := unblockpulls.New(w.of(nil), found); err == nil || !strings.Contains(err.Error(), "configuration changed") {
+		_, err := unblockpulls.New(w.of(nil), found)
+		if err == nil || !strings.Contains(err.Error(), "configuration changed") {
 			w.Errorf("another configuration is taken: %v", err)
 		}
 	})

@@ -206,8 +206,8 @@ func TestTheRoleInDeployIsWhatIsNeeded(t *testing.T) {
 	s.commented(0)
 }
 
-// TestProwsOwnCrierReports: GitHub refused crier's status for a while. The run has crier report it again, and GitHub has
-// it then, from crier.
+// TestProwsOwnCrierReports: GitHub refused crier's status for a while. The run has crier report it again, and GitHub
+// has it then, from crier.
 func TestProwsOwnCrierReports(t *testing.T) {
 	t.Parallel()
 	prowtest.Need(t, prowtest.Crier)

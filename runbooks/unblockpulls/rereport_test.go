@@ -110,10 +110,10 @@ func (w *world) prowJob(name string) *unstructured.Unstructured {
 	return object.(*unstructured.Unstructured).DeepCopy()
 }
 
-// askedAgain names the run that had a ProwJob reported again.
-func (w *world) askedAgain(name string) string {
+// askedAgain names the run that had the ProwJob reported again.
+func (w *world) askedAgain() string {
 	w.Helper()
-	return w.prowJob(name).GetAnnotations()[cluster.AskedAgainAnnotation]
+	return w.prowJob("unit-7").GetAnnotations()[cluster.AskedAgainAnnotation]
 }
 
 // patched counts the changes of ProwJobs.
@@ -144,8 +144,8 @@ func TestResultIsReportedAgain(t *testing.T) {
 				result := w.runBook(w.made(world, found))
 				w.ends(result, runbook.Remediated)
 				w.commented(0)
-				if w.patched() != 1 || w.askedAgain("unit-7") != result.Run {
-					w.Errorf("%d patches, by %q", w.patched(), w.askedAgain("unit-7"))
+				if w.patched() != 1 || w.askedAgain() != result.Run {
+					w.Errorf("%d patches, by %q", w.patched(), w.askedAgain())
 				}
 				w.finds(no, "", "nothing to ask for: 1 open pull requests were looked at")
 			})
@@ -212,8 +212,8 @@ func TestReportAgainCrashAnywhere(t *testing.T) {
 				return w.made(world, found)
 			},
 			Verify: func() {
-				if w.commented(0); w.patched() != 1 || !strings.HasPrefix(w.askedAgain("unit-7"), "20") {
-					t.Errorf("%d patches, by %q", w.patched(), w.askedAgain("unit-7"))
+				if w.commented(0); w.patched() != 1 || !strings.HasPrefix(w.askedAgain(), "20") {
+					t.Errorf("%d patches, by %q", w.patched(), w.askedAgain())
 				}
 			},
 		}

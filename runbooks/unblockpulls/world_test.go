@@ -73,7 +73,8 @@ func in(t *testing.T, test func(*world)) {
 	synctest.Test(t, func(t *testing.T) { test(newWorld(t)) })
 }
 
-// newWorld is an afternoon after an outage: unit is required, and never ran on pull request 7, which waits for two hours.
+// newWorld is an afternoon after an outage: unit is required, and never ran on pull request 7, which waits for two
+// hours.
 func newWorld(t testing.TB) *world {
 	w := &world{
 		TB: t, journal: journal.NewMemory(), folder: t.TempDir(), endpoint: "https://github.example/api/v3/",

@@ -187,7 +187,8 @@ func TestDecisions(t *testing.T) {
 				q.Reports.Contexts = []github.Context{{Name: "cla", Word: "success", Updated: now.Add(-time.Hour)}}
 			}}, blocked.Wait, "on their way"},
 		{"a job that always runs is started", "unit", nil, blocked.Trigger, "always runs"},
-		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger, "docs"},
+		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger,
+			"docs"},
 		{"the protection is wrong where the job never runs for these files", "docs", changes{files("main.go")}, blocked.Mend,
 			"none of 1"},
 		{"a job that skips some files runs for others", "code", changes{files("docs/a.md", "main.go")}, blocked.Trigger,
@@ -248,6 +249,37 @@ func TestWhatIsStartedAndWhatIsReportedAgainIsNamed(t *testing.T) {
 	}
 }
 
+// TestNothingIsDoneOnWhatWasNotSeen: whatever of a question that leads to an action was not seen, there is none.
+func TestNothingIsDoneOnWhatWasNotSeen(t *testing.T) {
+	failed := errors.New("404, or no rights")
+	for what, q := range map[string]blocked.Question{
+		"a job that always runs":        waiting(t, "unit"),
+		"a job that runs for its files": waiting(t, "docs", files("docs/a.md")),
+		"a result":                      waiting(t, "unit", with(about("a", untold))),
+	} {
+		if !blocked.Decide(q).Acts() {
+			t.Errorf("%s leads to no action", what)
+		}
+		for part, blind := range map[string]func(*blocked.Question){
+			"the pull request": func(q *blocked.Question) { q.Unseen.Pull = failed },
+			"its author":       func(q *blocked.Question) { q.Pull.Association = "" },
+			"its merge state":  func(q *blocked.Question) { q.Pull.MergeState = "" },
+			"its reports":      func(q *blocked.Question) { q.Unseen.Reports = failed },
+			"its ProwJobs":     func(q *blocked.Question) { q.Jobs = nil },
+			"one ProwJob": func(q *blocked.Question) {
+				q.Jobs = blocked.NewJobs("prow", cluster.Reading[cluster.Job]{
+					Objects: []cluster.Job{about("a", untold)}, Malformed: []cluster.Malformed{{Name: "odd", Why: failed}},
+				})
+			},
+		} {
+			blinded := q
+			if blind(&blinded); blocked.Decide(blinded).Do != blocked.Unknown {
+				t.Errorf("%s, %s not seen: %+v", what, part, blocked.Decide(blinded))
+			}
+		}
+	}
+}
+
 // TestWedges is rule B5.
 func TestWedges(t *testing.T) {
 	found, lack := blocked.Wedges([]blocked.Question{
@@ -286,13 +318,13 @@ func TestSplit(t *testing.T) {
 		reports github.HeadReports
 		want    finding.Severity
 	}{
-		"Tide would merge what GitHub blocks":      {at(github.MergeBlocked), tide(github.Success), finding.Alert},
-		"GitHub does not block it":                 {at(github.MergeClean), tide(github.Success), finding.OK},
-		"Tide would not merge it":                  {at(github.MergeBlocked), tide(github.Pending), finding.OK},
-		"Tide says nothing":                        {at(github.MergeBlocked), github.HeadReports{SHA: head}, finding.OK},
-		"GitHub has not said yet":                  {at(github.MergeUnknown), tide(github.Success), finding.Unknown},
-		"a list does not say":                      {at(""), tide(github.Success), finding.Unknown},
-		"the reports are those of an earlier head": {at(github.MergeBlocked), github.HeadReports{SHA: later}, finding.Unknown},
+		"Tide would merge what GitHub blocks": {at(github.MergeBlocked), tide(github.Success), finding.Alert},
+		"GitHub does not block it":            {at(github.MergeClean), tide(github.Success), finding.OK},
+		"Tide would not merge it":             {at(github.MergeBlocked), tide(github.Pending), finding.OK},
+		"Tide says nothing":                   {at(github.MergeBlocked), github.HeadReports{SHA: head}, finding.OK},
+		"GitHub has not said yet":             {at(github.MergeUnknown), tide(github.Success), finding.Unknown},
+		"a list does not say":                 {at(""), tide(github.Success), finding.Unknown},
+		"the reports are of an earlier head":  {at(github.MergeBlocked), github.HeadReports{SHA: later}, finding.Unknown},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			found, lack := blocked.Split(row.pull, row.reports)
