@@ -18,7 +18,7 @@ func groupFlags(command *cobra.Command) { command.Annotations = map[string]strin
 func isSafety(name string) bool {
 	return slices.Contains([]string{
 		"dry-run", "override", "wait-for-lease", "journal", "journal-namespace", "lease-duration", "answer", "allow-older",
-		"pipeline", "config", "logs", "retention",
+		"logs", "retention",
 	}, name)
 }
 

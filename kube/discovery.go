@@ -51,6 +51,9 @@ func (c *Cluster) GarbageCollected(ctx context.Context, ignoreGroup func(group s
 	if err != nil {
 		return nil, err
 	}
+	if err := complete(lists); err != nil {
+		return nil, err
+	}
 	var resources []Resource
 	for _, list := range lists {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
@@ -65,6 +68,21 @@ func (c *Cluster) GarbageCollected(ctx context.Context, ignoreGroup func(group s
 		}
 	}
 	return resources, nil
+}
+
+// complete refuses an answer that lacks what every API server has: discovery gives what it has read so far, without an
+// error, when its time ends between two groups. What is missing from it would count as gone.
+func complete(lists []*metav1.APIResourceList) error {
+	for _, always := range []struct{ version, resource string }{{"v1", "pods"}, {"apps/v1", "deployments"}} {
+		if !slices.ContainsFunc(lists, func(list *metav1.APIResourceList) bool {
+			return list.GroupVersion == always.version && slices.ContainsFunc(list.APIResources,
+				func(served metav1.APIResource) bool { return served.Name == always.resource })
+		}) {
+			return apierr.New(apierr.Transient, "discovery gave no %s of %s: its answer is incomplete",
+				always.resource, always.version)
+		}
+	}
+	return nil
 }
 
 // withoutGroups is an error of discovery without the groups that are ignored.

@@ -136,23 +136,6 @@ func highWater(b *testing.B, pid int) (kib int) {
 	return kib
 }
 
-// TestTheNoOpIsCheap: launch without a pointer costs at most 10 ms over running the
-// baked program itself, by the fastest of some runs, which a busy machine spares.
-func TestTheNoOpIsCheap(t *testing.T) {
-	const runs, allowed = 30, 10 * time.Millisecond
-	folder, node := t.TempDir(), releasedNode(t)
-	alone, launched := time.Hour, time.Hour
-	for range runs {
-		alone = min(alone, timed(t, "/bin/true"))
-		launched = min(launched, timed(t, node, "launch", "--state", folder, "--baked", "/bin/true", "--pointer",
-			folder+"/none", "--", "x"))
-	}
-	t.Logf("%s alone, %s launched", alone, launched)
-	if launched-alone > allowed {
-		t.Errorf("it adds %s", launched-alone)
-	}
-}
-
 func timed(t testing.TB, words ...string) time.Duration {
 	t.Helper()
 	began := time.Now()

@@ -17,7 +17,7 @@ func Target(endpoint string) (runbook.Target, error) {
 		return runbook.Target{}, err
 	}
 	return runbook.Target{
-		Kind: "branch protection", ID: host + "/branch-protection", Name: "branch protection of " + host,
+		Kind: "GitHub", ID: host + "/branch-protection", Name: "branch protection of " + host,
 	}, nil
 }
 

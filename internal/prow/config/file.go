@@ -7,32 +7,81 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// file reads one file and decodes it. What it leaves in memory is what decode took
-// from it.
+// parsing is a file that is read and parsed at the moment, and what is to be taken from it then.
+type parsing struct {
+	name   string
+	decode func(r *reader, root *yaml.Node)
+	parsed <-chan parsed
+}
+
+// parsed is a file before anything is taken from it.
+type parsed struct {
+	reader *reader
+	// root is nil where the file is empty or can't be parsed.
+	root  *yaml.Node
+	bytes int
+	err   error
+}
+
+// file begins to read one file; what it says is taken in the order in which files were begun, however long each
+// takes. As many are in memory at once as there are processors: what a file leaves there is what decode took.
 func (l *loader) file(name string, decode func(r *reader, root *yaml.Node)) {
 	l.read++
-	content, err := l.content(path.Clean(name))
+	if len(l.parsing) >= runtime.GOMAXPROCS(0) {
+		l.decodeFirst()
+	}
+	result := make(chan parsed, 1)
+	go func() { result <- l.parse(name) }()
+	l.parsing = append(l.parsing, parsing{name, decode, result})
+}
+
+// parse only reads what the loader never changes: it runs beside it.
+func (l *loader) parse(name string) parsed {
+	content, err := fileContent(l.files, path.Clean(name))
 	if err != nil {
-		l.missing(name, err)
+		return parsed{err: err}
+	}
+	p := parsed{reader: &reader{file: l.position(name).File}, bytes: len(content)}
+	if root, ok := p.reader.document(content); ok {
+		p.root = root
+	}
+	return p
+}
+
+// decodeAll waits for all files that were begun.
+func (l *loader) decodeAll() {
+	for len(l.parsing) > 0 {
+		l.decodeFirst()
+	}
+}
+
+func (l *loader) decodeFirst() {
+	first := l.parsing[0]
+	l.parsing = l.parsing[1:]
+	file := <-first.parsed
+	if file.err != nil {
+		l.missing(first.name, file.err)
 		return
 	}
-	r := &reader{file: l.position(name).File}
-	if root, ok := r.document(content); ok {
-		decode(r, root)
+	l.bytes += int64(file.bytes)
+	r := file.reader
+	if file.root != nil {
+		first.decode(r, file.root)
 	}
 	l.found = append(l.found, r.found...)
 	l.config.UnknownFields = append(l.config.UnknownFields, r.unknown...)
 	l.incomplete = l.incomplete || r.unreadable
 }
 
-// content is a file's, which may be compressed: the updateconfig plugin does that
+// fileContent is a file's, which may be compressed: the updateconfig plugin does that
 // where a ConfigMap would grow too large.
-func (l *loader) content(name string) ([]byte, error) {
-	file, err := l.files.Open(name)
+func fileContent(files fs.FS, name string) ([]byte, error) {
+	file, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +97,12 @@ func (l *loader) content(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bytes.HasPrefix(content, []byte("\x1f\x8b")) {
-		if content, err = decompressed(content); err != nil {
-			return nil, fmt.Errorf("decompress: %w", err)
-		}
+	if !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
+		return content, nil
 	}
-	l.bytes += int64(len(content))
+	if content, err = decompressed(content); err != nil {
+		return nil, fmt.Errorf("decompress: %w", err)
+	}
 	return content, nil
 }
 

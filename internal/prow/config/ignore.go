@@ -27,7 +27,7 @@ type ignoreRule struct {
 // ignoreFile reads the .prowignore of a folder, if there is one.
 func (l *loader) ignoreFile(folder string) {
 	name := path.Join(folder, ignoreName)
-	content, err := l.content(name)
+	content, err := fileContent(l.files, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return
@@ -35,6 +35,7 @@ func (l *loader) ignoreFile(folder string) {
 		l.missing(name, err)
 		return
 	}
+	l.bytes += int64(len(content))
 	file := ignoreFile{folder: folder}
 	for line := range strings.Lines(string(content)) {
 		rule, ok := l.ignoreRule(strings.TrimRight(line, "\r\n"))

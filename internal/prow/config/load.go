@@ -90,6 +90,7 @@ func Load(files fs.FS, names Files) Loaded {
 		l.names.Suffix = defaultSuffix
 	}
 	l.file(names.Config, l.prowConfig)
+	l.decodeAll()
 	for _, folder := range names.Supplemental {
 		l.walk(folder, l.supplemental)
 	}
@@ -117,6 +118,7 @@ type loader struct {
 	basenames map[string]string
 	patterns  patterns
 	ignore    []ignoreFile
+	parsing   []parsing
 	read      int
 	bytes     int64
 }
@@ -179,6 +181,7 @@ func (l *loader) walk(folder string, take func(name string)) {
 	if err != nil {
 		l.missing(folder, err)
 	}
+	l.decodeAll()
 }
 
 // jobs reads the job files: every .yaml and .yml, however deep.
@@ -190,6 +193,7 @@ func (l *loader) jobs() {
 		return
 	case !info.IsDir():
 		l.file(l.names.Jobs, l.jobFile)
+		l.decodeAll()
 		return
 	}
 	l.walk(l.names.Jobs, func(name string) {

@@ -56,7 +56,10 @@ func (c *Config) Branches(org, repo string) []string {
 // for anchors and escaped characters. A dot is taken for a dot, as its writer did.
 func literal(expression string) (string, bool) {
 	text := strings.TrimSuffix(strings.TrimPrefix(expression, "^"), "$")
-	plain := strings.NewReplacer(`\.`, ".", `\-`, "-", `\/`, "/").Replace(text)
+	plain := text
+	if strings.Contains(text, `\`) {
+		plain = strings.NewReplacer(`\.`, ".", `\-`, "-", `\/`, "/").Replace(text)
+	}
 	dots := strings.ReplaceAll(plain, ".", "")
 	return plain, plain != "" && regexp.QuoteMeta(dots) == dots
 }

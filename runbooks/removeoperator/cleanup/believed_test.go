@@ -3,6 +3,8 @@ package cleanup
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,4 +107,33 @@ func TestBundleThatIsNotTheRunsIsNotBelieved(t *testing.T) {
 	if seen := o.ObserveBackup(t.Context(), run); seen.State != runbook.StateNotStarted {
 		t.Errorf("no bundle: %+v", seen)
 	}
+}
+
+// TestWhatIsNotServedAnyMoreHasNothing: a resource that goes between the discovery and the listing leaves nothing to be
+// exported, where discovery says so too; while it is still discovered, that is an error.
+func TestWhatIsNotServedAnyMoreHasNothing(t *testing.T) {
+	at := slices.IndexFunc(readings(), func(a act) bool { return a.name == "what is not in the bundle" })
+	readings()[at].doing(t, &runbooktest.Run{}, func(w *world) {
+		w.m.refuse = func(request *http.Request) bool {
+			if strings.HasPrefix(request.URL.Path, "/apis/batch/v1/namespaces/op/") {
+				w.m.unserved = "/apis/batch/v1"
+			}
+			return false
+		}
+	}, func(w *world, err error) {
+		w.must(err)
+		if w.m.unserved == "" {
+			t.Error("no job was asked for")
+		}
+	})
+}
+
+// TestDefinitionsAreOfANamedGroup: without a group each definition of the cluster would be one of them.
+func TestDefinitionsAreOfANamedGroup(t *testing.T) {
+	inCluster(t, func(t *testing.T, ctx context.Context, m *inMemory, o *Operator) {
+		o.Group = ""
+		if found, err := o.Definitions(ctx); apierr.ClassOf(err) != apierr.Terminal || len(m.requests()) > 0 {
+			t.Errorf("%v, %v after %q", found, err, m.requests())
+		}
+	})
 }

@@ -32,6 +32,8 @@ import (
 type inMemory struct {
 	// refuse refuses a request for good; nil refuses none.
 	refuse func(*http.Request) bool
+	// unserved is the path of a group and version that is not served any more.
+	unserved string
 
 	mu      sync.Mutex
 	objects map[string]map[string]any // by their path
@@ -204,6 +206,12 @@ func (m *inMemory) RoundTrip(request *http.Request) (*http.Response, error) {
 		return status(http.StatusForbidden, metav1.StatusReasonForbidden, nil), nil
 	}
 	path := request.URL.Path
+	if m.unserved != "" && strings.HasPrefix(path, m.unserved) {
+		response := answer(http.StatusNotFound, nil)
+		response.Header.Set("Content-Type", "text/plain")
+		response.Body = io.NopCloser(strings.NewReader("404 page not found"))
+		return response, nil
+	}
 	if request.URL.Query().Get("watch") != "" {
 		reader, writer := io.Pipe()
 		m.watches = append(m.watches, writer)
@@ -212,7 +220,7 @@ func (m *inMemory) RoundTrip(request *http.Request) (*http.Response, error) {
 		response.Body = reader
 		return response, nil
 	}
-	if found := discovery(path); found != nil {
+	if found := m.discovery(path); found != nil {
 		return answer(http.StatusOK, found), nil
 	}
 	if kind, version := listed(path); kind != "" {
@@ -244,14 +252,14 @@ func asAsked(request *http.Request, object map[string]any) map[string]any {
 	return map[string]any{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"]}
 }
 
-func discovery(path string) any {
+func (m *inMemory) discovery(path string) any {
 	if path == "/api" {
 		return metav1.APIVersions{TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{"v1"}}
 	}
 	if path == "/apis" {
 		list := metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 		for version := range served() {
-			if at, is := strings.CutPrefix(version, "/apis/"); is {
+			if at, is := strings.CutPrefix(version, "/apis/"); is && version != m.unserved {
 				only := metav1.GroupVersionForDiscovery{GroupVersion: at, Version: "v1"}
 				list.Groups = append(list.Groups, metav1.APIGroup{Name: strings.TrimSuffix(at, "/v1"),
 					Versions: []metav1.GroupVersionForDiscovery{only}, PreferredVersion: only})

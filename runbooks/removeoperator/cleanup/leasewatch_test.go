@@ -2,6 +2,7 @@ package cleanup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"salve/internal/clock"
 	"salve/kube"
+	"salve/runbook"
 )
 
 // TestLeaseWatch takes readings one after the other and checks them on the watcher's own clock.
@@ -149,4 +151,21 @@ func TestLivenessByLeases(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWatchOfLeasesSaysHowLongItTakes, and ends with the time that it has.
+func TestWatchOfLeasesSaysHowLongItTakes(t *testing.T) {
+	inCluster(t, func(t *testing.T, ctx context.Context, _ *inMemory, o *Operator) {
+		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+		defer cancel()
+		start := time.Now()
+		var said []string
+		_, err := o.Liveness(ctx, func(p runbook.Progress) { said = append(said, p.Text) })
+		if took := time.Since(start); !errors.Is(err, context.DeadlineExceeded) || took != 5*time.Second {
+			t.Errorf("after %s: %v", took, err)
+		}
+		if len(said) < 2 || said[0] != "watching the operator's leases for 30s more" || said[1] == said[0] {
+			t.Errorf("said %q", said)
+		}
+	})
 }
