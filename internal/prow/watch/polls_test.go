@@ -60,10 +60,10 @@ func TestWhatIsPolledIsToldToo(t *testing.T) {
 			verdicts: []finding.Verdict{{Rule: "B3", Severity: finding.Warn, Findings: 1}}}
 		w.options.Poller, w.options.Every = poller, time.Minute
 		w.run()
-		w.expect("blind C5")
+		w.expect("blind C5", "blind GitHub")
 		answers <- struct{}{}
-		w.pass(5 * time.Second)
-		w.expect("new WARN B3")
+		w.pass(2 * time.Second)
+		w.expect("new WARN B3", "sees GitHub")
 		answers <- struct{}{}
 		w.pass(90 * time.Second)
 		w.expect()

@@ -54,7 +54,7 @@ func TestProwJobsOfOneNamespaceSuffice(t *testing.T) {
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(5 * time.Second)
-		w.expect("blind C5", "new ALERT A2", "new WARN A1")
+		w.expect("blind C5", "blind GitHub", "new ALERT A2", "new WARN A1")
 	})
 }
 
@@ -64,7 +64,7 @@ func TestEventsThatMayNotBeReadAreSaid(t *testing.T) {
 		w.refuse("list", "events", "default")
 		w.run()
 		w.pass(10 * time.Second)
-		w.expect("blind C5")
+		w.expect("blind C5", "blind GitHub")
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(10 * time.Second)
@@ -83,7 +83,7 @@ func TestWithoutRightsRulesAreUnknown(t *testing.T) {
 		w.refuse("list", "events", "default")
 		w.run()
 		w.pass(5 * time.Second)
-		w.expect("blind A1", "blind A2", "blind A5", "blind C5")
+		w.expect("blind A1", "blind A2", "blind A5", "blind C5", "blind GitHub")
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(10 * time.Second)
@@ -99,7 +99,7 @@ func TestWhatIsNotSeenIsNotGone(t *testing.T) {
 		w.run()
 		w.job("a")
 		w.pass(2 * time.Minute)
-		w.expect("blind C5", "new WARN A3")
+		w.expect("blind C5", "blind GitHub", "new WARN A3")
 		w.refuse("list", "pods", metav1.NamespaceAll)
 		w.refuse("list", "pods", "test-pods")
 		w.refuse("watch", "pods", metav1.NamespaceAll)
@@ -129,7 +129,7 @@ func TestTheConfigurationInTheClusterIsCompared(t *testing.T) {
 		_, err := maps.Create(t.Context(), made, metav1.CreateOptions{})
 		w.must(err)
 		w.run()
-		w.expect("blind C5")
+		w.expect("blind C5", "blind GitHub")
 		for i, test := range []struct{ key, text, reason string }{
 			{"config.yaml", "prowjob_namespace: prow\n", "pod_namespace is test-pods in the configuration and default in key"},
 			{"config.yaml", "pod_namespace: test-pods\n", "prowjob_namespace is prow in the configuration and default in"},
@@ -165,7 +165,7 @@ func TestTheFirstListsAreWaitedFor(t *testing.T) {
 		w.run()
 		w.expect()
 		w.pass(15 * time.Second)
-		w.expect("blind A1", "blind A2", "blind A3", "blind A4", "blind A5", "blind C5")
+		w.expect("blind A1", "blind A2", "blind A3", "blind A4", "blind A5", "blind C5", "blind GitHub")
 		if w.lastTold.Reached(finding.Warn) {
 			t.Error("something was found")
 		}

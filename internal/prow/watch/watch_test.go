@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/internal/prow/finding"
+	"salve/internal/prow/stray"
 )
 
 // inVirtualTime runs a watch of a world in which some time has passed already.
@@ -25,7 +26,7 @@ func inVirtualTime(t *testing.T, test func(w *world)) {
 func TestAChangeIsToldOnce(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		w.run()
-		w.expect("blind C5")
+		w.expect("blind C5", "blind GitHub")
 		w.job("a")
 		w.pod("test-pods", "a")
 		w.pass(10 * time.Second)
@@ -122,7 +123,7 @@ func TestWhatIsCollectedIsRemembered(t *testing.T) {
 			w.pod("default", name)
 		}
 		w.pass(5 * time.Second)
-		w.expect("blind C5", "new ALERT A1", "new ALERT A2")
+		w.expect("blind C5", "blind GitHub", "new ALERT A1", "new ALERT A2")
 		w.must(w.dynamic.Resource(prowJobs).Namespace("prow").Delete(t.Context(), "a", metav1.DeleteOptions{}))
 		w.remove("default", "b")
 		w.remove("default", "c")
@@ -157,7 +158,7 @@ func TestWhyAPodWaitsIsAsked(t *testing.T) {
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(10 * time.Second)
-		w.expect("blind C5", "new ALERT A2", "new WARN A1")
+		w.expect("blind C5", "blind GitHub", "new ALERT A2", "new WARN A1")
 		w.missing("default-a")
 		w.missing("default-a") // once more
 		w.missing("of another pod")
@@ -166,5 +167,10 @@ func TestWhyAPodWaitsIsAsked(t *testing.T) {
 		w.secret("service-account")
 		w.pass(35 * time.Second) // it is believed to be nowhere for half a minute
 		w.expect("new ALERT A5")
+		for _, f := range w.lastTold.Findings {
+			if f.Rule == stray.Mount && f.Evidence[0] != "default/a" {
+				t.Errorf("seen: %q", f.Evidence)
+			}
+		}
 	})
 }
