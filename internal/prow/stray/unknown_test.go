@@ -114,6 +114,17 @@ func TestWhatIsGoneCounts(t *testing.T) {
 			t.Errorf("three strays an hour later are %q", got)
 		}
 	})
+	t.Run("and not those of another time", func(t *testing.T) {
+		p := aProw().astray(time.Minute, "a", "b", "c")
+		alarm := stray.New(p.instance)
+		alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: "new", Created: ago(time.Minute)}, p.jobs)
+		for i := range 100 { // what is as old as the memory is long
+			alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: fmt.Sprint(i), Created: ago(370 * time.Second)}, p.jobs)
+		}
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
+			t.Errorf("three strays of four pods are %q", got)
+		}
+	})
 	t.Run("strays of the last minutes, for an alarm", func(t *testing.T) {
 		p := aProw().astray(time.Minute, "a", "b", "c")
 		alarm := stray.New(p.instance)

@@ -74,6 +74,12 @@ func TestWedged(t *testing.T) {
 			p.pod("test-pods", "d", 2*time.Minute)
 			return p
 		}, lacks: "how long job post-infra-deploy-prow may take is not known: 0 earlier runs"},
+		"one run says little about how long it takes": {prow: func() *prow {
+			p := aProw().deploying().done(1, 24*time.Hour, "before", ofDeploy)
+			p.job("d", 2*time.Minute, ofDeploy)
+			p.pod("test-pods", "d", 2*time.Minute)
+			return p
+		}, lacks: "how long job post-infra-deploy-prow may take is not known: 1 earlier run"},
 		"another job's pod is astray": {prow: func() *prow { return aProw().deploying().astray(time.Second, "a") }},
 		"it is queued behind itself": {prow: func() *prow {
 			p := aProw().deploying().done(5, 24*time.Hour, "before", ofDeploy)

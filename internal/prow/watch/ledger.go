@@ -116,12 +116,9 @@ func recount(verdict *finding.Verdict, all finding.List) {
 	}
 }
 
-// order has alarms first.
+// order has what is better last.
 func order(c Change) int {
 	if c.What == Cleared || c.What == Eased {
-		return 2
-	}
-	if c.What == Blinded || c.What == Sighted {
 		return 1
 	}
 	return 0

@@ -14,6 +14,9 @@ import (
 // stalePolls is after how many times its pause a poll that has not ended makes the last one stale.
 const stalePolls = 3
 
+// GitHub stands for all rules that are polled, as long as no poll has said which they are.
+const GitHub = "GitHub"
+
 // polls keeps what the last poll came to.
 type polls struct {
 	poller  Poller
@@ -55,6 +58,14 @@ func (p *polls) last() (finding.List, []finding.Verdict, map[string]bool) {
 	defer p.mu.Unlock()
 	blind := map[string]bool{}
 	verdicts := append([]finding.Verdict{}, p.verdicts...)
+	switch {
+	case p.poller == nil:
+		lack := finding.Lack{Reason: "GitHub is not asked", NotGiven: true}
+		return nil, []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}, blind
+	case p.at.IsZero():
+		lack := finding.Lack{Reason: "GitHub was not asked yet"}
+		return nil, []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}, blind
+	}
 	old := p.clock.Since(p.at)
 	for i := range verdicts {
 		if old > stalePolls*p.every && (verdicts[i].Reason == "" || verdicts[i].NotGiven) {
@@ -65,5 +76,6 @@ func (p *polls) last() (finding.List, []finding.Verdict, map[string]bool) {
 		}
 		blind[verdicts[i].Rule] = verdicts[i].Reason != "" && !verdicts[i].NotGiven
 	}
+	verdicts = append(verdicts, finding.Verdict{Rule: GitHub, Severity: finding.OK})
 	return append(finding.List{}, p.findings...), verdicts, blind
 }

@@ -164,6 +164,9 @@ func TestEventsAreOfWhatHurts(t *testing.T) {
 		}
 		got = append(got, event.Type+" "+event.Reason+" "+strings.SplitN(event.Message, ":", 2)[0])
 	}
+	if whole := "new ALERT: namespace=default: 3 pods in �[31mdefault. hint: roll back"; made[0].Message != whole {
+		t.Errorf("got %q, want %q", made[0].Message, whole)
+	}
 	want := []string{"Warning ProwA1 new ALERT", "Warning ProwA1 worse ALERT", "Normal ProwA3 better WARN",
 		"Normal ProwA3 gone WARN", "Warning ProwA4 new WARN"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -186,7 +189,7 @@ func TestAnEventThatIsRefusedIsSaid(t *testing.T) {
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(10 * time.Second)
-		w.expect("blind C5", "new ALERT A2", "new WARN A1")
+		w.expect("blind C5", "blind GitHub", "new ALERT A2", "new WARN A1")
 		if len(said) == 0 || !strings.Contains(said[0], "writing an Event: events is forbidden") {
 			t.Errorf("it said %q", said)
 		}

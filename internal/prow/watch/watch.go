@@ -210,7 +210,12 @@ func (w *Watch) pause(ctx context.Context, least time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return clock.Sleep(ctx, w.Clock, gathering)
+	err := clock.Sleep(ctx, w.Clock, gathering)
+	select {
+	case <-w.changed: // gathered too
+	default:
+	}
+	return err
 }
 
 func (w *Watch) evaluate() (Report, error) {
