@@ -3,13 +3,17 @@ package drift
 import (
 	"context"
 	"slices"
+	"time"
 
+	"salve/internal/clock"
 	"salve/internal/prow/check"
 	"salve/internal/prow/protector"
 )
 
 // ReadProtector asks Prow's own cluster which branchprotectors are deployed and at work. What has no answer says so.
 func ReadProtector(ctx context.Context, cluster *protector.Reader) *check.Protector {
+	ctx, cancel := clock.WithTimeout(ctx, cluster.Cluster.Clock, protectorLimit)
+	defer cancel()
 	seen := &check.Protector{}
 	images, err := cluster.Images(ctx)
 	if err != nil {
@@ -25,6 +29,9 @@ func ReadProtector(ctx context.Context, cluster *protector.Reader) *check.Protec
 	}
 	return seen
 }
+
+// protectorLimit is how long Prow's own cluster is waited for: GitHub is asked even where nobody answers there.
+const protectorLimit = 10 * time.Second
 
 // Observe reads GitHub, and Prow's own cluster before and after it where one is given: a branchprotector that was at
 // work at either end may have written meanwhile. Cluster may be nil.
