@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,9 +31,17 @@ func TestProwCheckAsksWhatFlagsLeadTo(t *testing.T) {
 	job.Spec.Parallelism = new(int32)
 	job.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever,
 		Containers: []corev1.Container{{Name: "p", Image: "prow/branchprotector:v20190125-2aca69d"}}}
-	if _, err := plane.Client().BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
+	jobs := plane.Client().BatchV1().Jobs(namespace)
+	if _, err := jobs.Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // other tests share the cluster, and take it for a run of theirs
+		now := metav1.DeletePropagationBackground
+		if err := jobs.Delete(context.WithoutCancel(t.Context()), job.Name,
+			metav1.DeleteOptions{PropagationPolicy: &now}); err != nil {
+			t.Error(err)
+		}
+	})
 	sim := githubsim.New(githubsim.Options{})
 	sim.Update(func(github *githubsim.World) {
 		github.Token("ghp_fortests", "root")

@@ -1,5 +1,6 @@
 // Package prow is the room of what Salve knows about Prow, the CI system of
-// Kubernetes: its configuration (config), and GitHub as Prow uses it (github).
+// Kubernetes: its configuration (config), GitHub as Prow uses it (github), and what
+// drifts between the two (drift).
 //
 // The facts are about https://github.com/kubernetes-sigs/prow. Nothing in this
 // room imports Prow, which would cost this module some five hundred others: what

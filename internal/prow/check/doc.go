@@ -1,5 +1,5 @@
-// Package check holds a Prow instance's files against rules that tell the failures of
-// 5 February 2019 before they happen.
+// Package check holds a Prow instance's files, and what its clusters and GitHub say, against
+// rules that tell the failures of 5 February 2019 before they happen, or while they do.
 //
 // That day: https://github.com/kubernetes/test-infra/blob/master/docs/post-mortems/2019-02-05.md
 //
@@ -8,5 +8,5 @@
 // never OK. A rule is quiet where nothing is wrong; how a severity was chosen stands
 // at the rule.
 //
-// It reads no file, asks no cluster and no clock: Facts has all of it.
+// It reads no file, asks no cluster, no GitHub and no clock: Facts has all of it.
 package check

@@ -31,7 +31,9 @@ func (r *reading) repositories(ctx context.Context) []github.Repo {
 		repositories[protection.Key(named.Repo)] = named.Repo
 	}
 	for _, organization := range r.comparer.Organizations() {
-		listed, err := r.GitHub.Repositories(ctx, organization)
+		listed, err := patiently(ctx, r.Reader, func() ([]github.Repository, error) {
+			return r.GitHub.Repositories(ctx, organization)
+		})
 		if err != nil {
 			r.unread(organization, r.reason(err))
 			continue
@@ -56,7 +58,9 @@ func (r *reading) repositories(ctx context.Context) []github.Repo {
 
 // repository reads the branches of one repository.
 func (r *reading) repository(ctx context.Context, repo github.Repo) {
-	repository, err := r.GitHub.Repository(ctx, repo)
+	repository, err := patiently(ctx, r.Reader, func() (github.Repository, error) {
+		return r.GitHub.Repository(ctx, repo)
+	})
 	if err != nil {
 		r.unread(repo.String(), r.reason(err))
 		return
@@ -64,7 +68,7 @@ func (r *reading) repository(ctx context.Context, repo github.Repo) {
 	if protection.Untouched(repository) {
 		return
 	}
-	listed, err := r.GitHub.Branches(ctx, repo)
+	listed, err := patiently(ctx, r.Reader, func() ([]github.Branch, error) { return r.GitHub.Branches(ctx, repo) })
 	if err != nil {
 		r.unread(repo.String(), r.reason(err))
 		return
@@ -89,7 +93,9 @@ func nameOf(branch github.Branch) config.Branch {
 func (r *reading) branch(ctx context.Context, branch github.Branch, denied *string) check.LiveBranch {
 	live := check.LiveBranch{Protection: github.Protection{Branch: branch}, Failed: *denied}
 	if *denied == "" {
-		read, err := r.GitHub.Protection(ctx, branch)
+		read, err := patiently(ctx, r.Reader, func() (github.Protection, error) {
+			return r.GitHub.Protection(ctx, branch)
+		})
 		switch {
 		case err == nil:
 			live.Protection = read
@@ -100,7 +106,7 @@ func (r *reading) branch(ctx context.Context, branch github.Branch, denied *stri
 			live.Failed = r.reason(err)
 		}
 	}
-	rules, err := r.GitHub.Rules(ctx, branch)
+	rules, err := patiently(ctx, r.Reader, func() ([]github.Rule, error) { return r.GitHub.Rules(ctx, branch) })
 	if err != nil {
 		live.RulesFailed = r.reason(err)
 		return live

@@ -62,7 +62,9 @@ type search struct {
 }
 
 func (s *search) run(ctx context.Context, branch github.Branch) error {
-	commits, err := s.GitHub.HeadCommits(ctx, branch, check.LeastCommits)
+	commits, err := patiently(ctx, s.Reader, func() ([]github.Commit, error) {
+		return s.GitHub.HeadCommits(ctx, branch, check.LeastCommits)
+	})
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,7 @@ func (s *search) run(ctx context.Context, branch github.Branch) error {
 	if len(s.missing) == 0 {
 		return nil
 	}
-	pulls, err := s.GitHub.PullRequests(ctx, s.repo, branch.Name)
+	pulls, err := s.openFor(ctx, s.repo, branch.Name)
 	if err != nil {
 		return err
 	}
@@ -96,7 +98,7 @@ func (s *search) run(ctx context.Context, branch github.Branch) error {
 
 // look looks at the reports on one commit.
 func (s *search) look(ctx context.Context, sha, where string) error {
-	reports, err := s.GitHub.Reports(ctx, s.repo, sha)
+	reports, err := s.reports(ctx, s.repo, sha)
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,9 @@ import (
 
 // Options are what a Poller polls.
 type Options struct {
-	// GitHub is asked within its budget. A MaxWait of some minutes waits out the pauses that GitHub asks for after many
-	// requests in a minute, and not the hour until the rate limit is reset; the answers that it keeps (CacheBytes) cost
-	// nothing as long as they don't change.
+	// GitHub is asked within its budget. One that doesn't wait (MaxWait zero) gives what it has instead of holding a
+	// poll up until the rate limit is reset; the answers that it keeps (CacheBytes) cost nothing as long as they don't
+	// change.
 	GitHub *github.Client
 	// Cluster is Prow's own; nil where none is given.
 	Cluster *protector.Reader

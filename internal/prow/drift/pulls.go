@@ -12,12 +12,22 @@ import (
 	"salve/internal/prow/github"
 )
 
+// openFor lists the open pull requests for a branch.
+func (r *Reader) openFor(ctx context.Context, repo github.Repo, branch string) ([]github.PullRequest, error) {
+	return patiently(ctx, r, func() ([]github.PullRequest, error) { return r.GitHub.PullRequests(ctx, repo, branch) })
+}
+
+// reports are those of one commit.
+func (r *Reader) reports(ctx context.Context, repo github.Repo, sha string) (github.HeadReports, error) {
+	return patiently(ctx, r, func() (github.HeadReports, error) { return r.GitHub.Reports(ctx, repo, sha) })
+}
+
 // pulls reads the open pull requests for branches, with what was reported on their heads.
 func (r *reading) pulls(ctx context.Context, branches []config.Branch) {
 	missed := func(what, reason string) { r.note(func(seen *check.GitHub) { seen.PullsUnread[what] = reason }) }
 	var open []github.PullRequest
 	for _, branch := range branches {
-		listed, err := r.GitHub.PullRequests(ctx, repoOf(branch), branch.Name)
+		listed, err := r.openFor(ctx, repoOf(branch), branch.Name)
 		if err != nil {
 			missed("pull requests for "+branch.String(), r.reason(err))
 			continue
@@ -30,7 +40,7 @@ func (r *reading) pulls(ctx context.Context, branches []config.Branch) {
 	}
 	named := func(pull github.PullRequest) string { return fmt.Sprintf("%s#%d", pull.Repo, pull.Number) }
 	each(ctx, r, open, func(ctx context.Context, pull github.PullRequest) {
-		reports, err := r.GitHub.Reports(ctx, pull.Repo, pull.HeadSHA)
+		reports, err := r.reports(ctx, pull.Repo, pull.HeadSHA)
 		if err != nil {
 			missed(named(pull), r.reason(err))
 			return

@@ -91,6 +91,23 @@ func each[T any](ctx context.Context, r *reading, items []T, do func(context.Con
 	}
 }
 
+// maximumPause bounds how long GitHub may ask for silence, after many requests in a minute, for a reading to go on
+// after it. The hour until the rate limit is reset is never waited for.
+const maximumPause = 2 * time.Minute
+
+// patiently reads, and again after each pause that GitHub asked for: else all that a large instance has would never be
+// seen in one reading, nor in the next one.
+func patiently[T any](ctx context.Context, r *Reader, read func() (T, error)) (T, error) {
+	for {
+		value, err := read()
+		pause := r.GitHub.Remaining().PausedUntil.Sub(r.Clock.Now())
+		if apierr.ClassOf(err) != apierr.Throttled || pause <= 0 || pause > maximumPause ||
+			clock.Sleep(ctx, r.Clock, pause) != nil {
+			return value, err
+		}
+	}
+}
+
 // reason is why something could not be read. All that the rate limit kept back has one reason, with the time of reset.
 func (r *Reader) reason(err error) string {
 	rate := r.GitHub.Remaining()

@@ -173,6 +173,26 @@ func TestSecondaryLimit(t *testing.T) {
 	})
 }
 
+// TestPausesOfAMinuteAreWaitedOut: GitHub asks for one after many requests in a minute, the free ones included.
+func TestPausesOfAMinuteAreWaitedOut(t *testing.T) {
+	virtual(t, func(t *testing.T) {
+		w := newWorld(t)
+		world := githubsim.World{}
+		w.sim.Update(func(of *githubsim.World) { world = *of })
+		w.sim = githubsim.New(githubsim.Options{World: &world, PointsPerMinute: 5})
+		w.options.Transport = w.sim.Transport()
+		w.config = strings.Replace(today, "    org:\n", "    org:\n      protect: true\n", 1)
+		began := time.Now()
+		verdicts := w.expects()
+		for _, rule := range []string{"B2", "B3", "B4"} {
+			w.verdict(verdicts[rule], finding.OK, "")
+		}
+		if took := time.Since(began); took < time.Minute || took > 9*time.Minute {
+			t.Errorf("it took %s", took)
+		}
+	})
+}
+
 // TestServerWithoutALimit: a GitHub Enterprise Server may have none.
 func TestServerWithoutALimit(t *testing.T) {
 	virtual(t, func(t *testing.T) {
