@@ -21,6 +21,8 @@ const (
 	// heeded is how long Prow may take to do something about what it was asked for.
 	heeded    = 5 * time.Minute
 	lookEvery = 10 * time.Second
+	// shown is how long GitHub may take to list a comment.
+	shown = 30 * time.Second
 )
 
 // action is the step for one context on one head.
@@ -49,11 +51,8 @@ type state struct {
 func (a *action) step() runbook.Step {
 	step := runbook.Step{
 		Name: a.name, Guards: beforeEach(), Preconditions: []runbook.Guard{a.stillToDo()}, Budget: stepBudget,
-		Inputs: func(runbook.Run) (any, error) { return a.inputs(), nil },
-		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
-			return runbook.Observe(a.read, func(seen state) runbook.Observation { return a.observe(run, seen) })(ctx, run)
-		},
-		Await: a.await,
+		Inputs:  func(runbook.Run) (any, error) { return a.inputs(), nil },
+		Observe: a.observeTwice, Await: a.await,
 	}
 	if a.planned.Do == blocked.Report {
 		step.Changes = fmt.Sprintf("have crier report ProwJob %s again, by taking off its mark that GitHub was told",
@@ -147,6 +146,21 @@ func (a *action) stillToDo() runbook.Guard {
 		}
 		return runbook.Yes("%s", seen.Reason)
 	})
+}
+
+// observeTwice looks again for what was announced and is not to be seen: its answer was lost, and GitHub may list a
+// comment late. Whoever believes at once that it is not there makes a second one.
+func (a *action) observeTwice(ctx context.Context, run runbook.Run) runbook.Observation {
+	look := runbook.Observe(a.read, func(seen state) runbook.Observation { return a.observe(run, seen) })
+	seen := look(ctx, run)
+	if seen.State != runbook.StateNotStarted || !run.Step(a.name).Unsettled {
+		return seen
+	}
+	if err := clock.Sleep(ctx, a.prow.cluster.Clock, shown); err != nil {
+		return runbook.NotObserved(err)
+	}
+	a.seen.Reset()
+	return look(ctx, run)
 }
 
 // observe says how far it is, by the world alone, but for what only a process that waited can know.

@@ -22,28 +22,43 @@ func (w *world) later(do func()) {
 	}()
 }
 
+// lagging hides a comment for a while after it was made.
+func lagging() func(http.RoundTripper) http.RoundTripper {
+	var shown time.Time
+	return func(next http.RoundTripper) http.RoundTripper {
+		return trip(func(request *http.Request) (*http.Response, error) {
+			made := request.Method == http.MethodPost && commentPath.MatchString(request.URL.Path)
+			response, err := next.RoundTrip(request)
+			switch {
+			case made:
+				shown = time.Now().Add(20 * time.Second)
+			case err == nil && time.Now().Before(shown) && commentPath.MatchString(request.URL.Path):
+				response.StatusCode, response.Body = http.StatusOK, io.NopCloser(strings.NewReader("[]"))
+				response.Header.Del("ETag")
+			}
+			return response, err
+		})
+	}
+}
+
 // TestACommentThatIsNotListedYetIsWaitedFor: GitHub shows a new comment late, and Prow takes a while.
 func TestACommentThatIsNotListedYetIsWaitedFor(t *testing.T) {
 	in(t, func(w *world) {
 		w.noHook = true
-		hidden := 0
 		w.later(func() { w.status(headOf(7), "unit", "success") })
-		result := w.disturbed(func(next http.RoundTripper) http.RoundTripper {
-			return trip(func(request *http.Request) (*http.Response, error) {
-				response, err := next.RoundTrip(request)
-				switch {
-				case err != nil || !commentPath.MatchString(request.URL.Path):
-				case request.Method == http.MethodPost:
-					hidden = 2
-				case hidden > 0:
-					hidden--
-					response.StatusCode, response.Body = http.StatusOK, io.NopCloser(strings.NewReader("[]"))
-					response.Header.Del("ETag")
-				}
-				return response, err
-			})
-		})
-		w.ends(result, runbook.Remediated)
+		w.ends(w.disturbed(lagging()), runbook.Remediated)
+		w.commented(1)
+	})
+}
+
+// TestACommentWhoseAnswerWasLostIsNotMadeAgain, though GitHub lists it late.
+func TestACommentWhoseAnswerWasLostIsNotMadeAgain(t *testing.T) {
+	in(t, func(w *world) {
+		w.noHook = true
+		found := w.discovered()
+		w.sim.Inject(githubsim.Fault{Method: http.MethodPost, Path: "/comments", Cut: githubsim.CutAfter})
+		w.later(func() { w.later(func() { w.status(headOf(7), "unit", "success") }) })
+		w.ends(w.runBook(w.made(w.of(lagging()), found)), runbook.Remediated)
 		w.commented(1)
 	})
 }
