@@ -98,7 +98,11 @@ func awaitObjects(t *testing.T, address string) {
 	defer ticker.Stop()
 	var text string
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); <-ticker.C {
-		response, err := http.Get("http://" + address + "/metrics")
+		request, err := http.NewRequest(http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			continue
 		}

@@ -65,8 +65,8 @@ func (a *Alarm) Evaluate(view View) (Result, error) {
 	return result, nil
 }
 
-// ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how long
-// something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
+// ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how
+// long something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
 func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind bool) {
 	switch rule {
 	case Stray:
