@@ -60,13 +60,13 @@ func TestProwWatchSteadyState(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	awaitObjects(t, metrics, largePods, largeJobs)
+	awaitObjects(t, metrics)
 	listed := time.Since(began)
 	before, from := processorTime(t, command.Process.Pid), time.Now()
 	time.Sleep(steady)
 	processor := float64(processorTime(t, command.Process.Pid)-before) / float64(time.Since(from))
 	resident, peak := memoryOf(t, command.Process.Pid, "VmRSS"), memoryOf(t, command.Process.Pid, "VmHWM")
-	awaitObjects(t, metrics, largePods, largeJobs)
+	awaitObjects(t, metrics)
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -92,20 +92,24 @@ func freeAddress(t *testing.T) string {
 }
 
 // awaitObjects waits until the watch has seen all.
-func awaitObjects(t *testing.T, address string, pods, jobs int) {
+func awaitObjects(t *testing.T, address string) {
 	t.Helper()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
 	var text string
 	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); <-ticker.C {
-		response, err := http.Get("http://" + address + "/metrics")
+		request, err := http.NewRequest(http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
 		if err != nil {
 			continue
 		}
 		raw, _ := io.ReadAll(response.Body)
-		response.Body.Close()
-		if text = string(raw); strings.Contains(text, fmt.Sprintf("salve_prow_objects{kind=\"pod\"} %d\n", pods)) &&
-			strings.Contains(text, fmt.Sprintf("salve_prow_objects{kind=\"job\"} %d\n", jobs)) &&
+		_ = response.Body.Close()
+		if text = string(raw); strings.Contains(text, fmt.Sprintf("salve_prow_objects{kind=\"pod\"} %d\n", largePods)) &&
+			strings.Contains(text, fmt.Sprintf("salve_prow_objects{kind=\"job\"} %d\n", largeJobs)) &&
 			strings.Contains(text, `salve_prow_rule_unknown{rule="A1"} 0`) {
 			return
 		}

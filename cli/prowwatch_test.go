@@ -243,7 +243,11 @@ func selfDeployed(s *prowtest.Stage, deploy prowtest.Job) prowtest.Files {
 	s.Must(os.WriteFile(filepath.Join(manifests, "plank.yaml"), []byte(`apiVersion: apps/v1
 kind: Deployment
 metadata: {name: prow-controller-manager, namespace: prow}
-spec: {template: {spec: {containers: [{name: prow-controller-manager, image: "registry.example/prow/prow-controller-manager:v1"}]}}}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: prow-controller-manager, image: "registry.example/prow/prow-controller-manager:v1"}
 `), 0o600))
 	return files
 }
@@ -260,7 +264,11 @@ func allSeen(metrics string) error {
 }
 
 func scrape(address string) string {
-	response, err := http.Get("http://" + address + "/metrics")
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err.Error()
 	}

@@ -65,24 +65,26 @@ func (a *Alarm) Evaluate(view View) (Result, error) {
 	return result, nil
 }
 
-// ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how long
-// something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
+// ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how
+// long something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
 func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind bool) {
+	unseen := s.unseen()
+	seen := cmp.Or(unseen, s.unread(), s.sources())
 	switch rule {
 	case Stray:
-		return s.strays(), cmp.Or(s.jobLack(), s.podLack(), s.sources()), false
+		return s.strays(), cmp.Or(seen, s.everywhere()), false
 	case Canary:
-		return s.canaries(), cmp.Or(s.jobLack(), s.podLack(), s.sources(), s.view.Rollout.Lack), false
+		return s.canaries(), cmp.Or(seen, s.everywhere(), s.view.Rollout.Lack), false
 	case Mount:
 		found, unknown := s.mounts()
-		return found, cmp.Or(s.jobLack(), s.podLack(), s.sources(), s.view.MissingLack, unknown), false
+		return found, cmp.Or(seen, s.everywhere(), s.view.MissingLack, unknown), false
 	case Wedged:
 		if len(s.instance.Deploys) == 0 && s.instance.DeploysLack.Reason != "" {
 			return nil, s.instance.DeploysLack, false
 		}
 	}
-	if lack := cmp.Or(s.jobLack(), s.homeLack()); lack.Reason != "" {
-		return nil, lack, true
+	if unseen.Reason != "" {
+		return nil, unseen, true
 	}
 	switch rule {
 	case Podless:
@@ -91,7 +93,7 @@ func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind 
 		found = s.storms()
 	case Wedged:
 		found, lack = s.wedged()
-		lack = cmp.Or(lack, s.podLack(), s.instance.DeploysLack)
+		lack = cmp.Or(lack, s.everywhere(), s.instance.DeploysLack)
 	}
-	return found, cmp.Or(s.sources(), lack, s.elsewhere()), false
+	return found, cmp.Or(seen, lack, s.elsewhere()), false
 }

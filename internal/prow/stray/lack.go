@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -12,41 +13,40 @@ func failed(format string, args ...any) finding.Lack {
 	return finding.Lack{Reason: fmt.Sprintf(format, args...)}
 }
 
-// jobLack is why the instance's ProwJobs are not seen.
-func (s *survey) jobLack() finding.Lack {
-	health := s.view.JobHealth
-	switch {
-	case health.Err != nil:
-		return failed("ProwJobs are not seen: %s", health.Err)
-	case !health.Coverage.Sees(s.instance.ProwJobs):
-		return failed("ProwJobs are not seen: %s", health.Coverage)
-	}
-	var here []cluster.Malformed
-	for _, malformed := range s.view.MalformedJobs {
-		if malformed.Namespace == s.instance.ProwJobs {
-			here = append(here, malformed)
-		}
-	}
-	return unreadable("ProwJobs", here)
+// unseen is why changes are not seen where the instance is: of its ProwJobs, or of the pods that are where they belong.
+func (s *survey) unseen() finding.Lack {
+	return cmp.Or(unseen("ProwJobs", s.view.JobHealth, s.instance.ProwJobs),
+		unseen("pods", s.view.PodHealth, s.instance.Pods))
 }
 
-// homeLack is why pods are not seen where they belong.
-func (s *survey) homeLack() finding.Lack {
-	health := s.view.PodHealth
+func unseen(what string, health cluster.Health, namespace string) finding.Lack {
 	switch {
 	case health.Err != nil:
-		return failed("pods are not seen: %s", health.Err)
-	case !health.Coverage.Sees(s.instance.Pods):
-		return failed("pods are not seen: %s", health.Coverage)
+		return failed("%s are not seen: %s", what, health.Err)
+	case !health.Coverage.Sees(namespace):
+		return failed("%s are not seen: %s", what, health.Coverage)
 	}
 	return finding.Lack{}
 }
 
-// podLack is why pods are not seen in all namespaces.
-func (s *survey) podLack() finding.Lack {
-	if lack := s.homeLack(); lack.Reason != "" {
-		return lack
+// unread is what of that can't be read.
+func (s *survey) unread() finding.Lack {
+	return cmp.Or(unreadable("ProwJobs", in(s.instance.ProwJobs, s.view.MalformedJobs)),
+		unreadable("pods", in(s.instance.Pods, s.view.MalformedPods)))
+}
+
+func in(namespace string, all []cluster.Malformed) []cluster.Malformed {
+	var here []cluster.Malformed
+	for _, malformed := range all {
+		if malformed.Namespace == namespace {
+			here = append(here, malformed)
+		}
 	}
+	return here
+}
+
+// everywhere is why pods are not seen in all namespaces.
+func (s *survey) everywhere() finding.Lack {
 	if coverage := s.view.PodHealth.Coverage; !coverage.All() {
 		return failed("pods of other namespaces are not seen: %s", coverage)
 	}

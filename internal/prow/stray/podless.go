@@ -27,7 +27,7 @@ func (s *survey) podless() finding.List {
 		if s.view.Now.Sub(podMade(job)) <= podlessAfter {
 			continue
 		}
-		if _, there := s.view.Pods.Get(s.instance.Pods, job.Name); !there {
+		if _, there := s.view.Pods.Get(s.instance.Pods, job.Name); !there && !s.malformed(job.Name) {
 			without = append(without, job)
 		}
 	}
@@ -46,6 +46,13 @@ func (s *survey) podless() finding.List {
 		Evidence: append(jobNames(without), fmt.Sprintf("%s pending in this cluster", count(len(s.pending), "job"))),
 		Mend:     "see whether plank runs, and in which namespace it makes pods",
 	}}
+}
+
+// malformed tells whether there is a pod of that name where it belongs that can't be read.
+func (s *survey) malformed(pod string) bool {
+	return slices.ContainsFunc(s.view.MalformedPods, func(m cluster.Malformed) bool {
+		return m.Namespace == s.instance.Pods && m.Name == pod
+	})
 }
 
 // kinds counts the jobs and the repositories of the configuration that ProwJobs are of.

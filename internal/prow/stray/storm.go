@@ -92,7 +92,7 @@ func (s *survey) storms() finding.List {
 		if s.view.Now.Sub(podMade(job)) <= s.pendingTimeout(job)/2 {
 			continue
 		}
-		if old++; !s.started(job) {
+		if old++; !s.started(job) && !s.malformed(job.Name) {
 			hung = append(hung, job)
 		}
 	}

@@ -41,7 +41,10 @@ func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 			stray.Rules(), absent, "ProwJobs are not seen: namespaces [default] only"},
 		"a ProwJob that can't be read": {func(p *prow) {
 			p.view.MalformedJobs = []cluster.Malformed{{Namespace: "prow", Name: "x", Why: errors.New("spec.type is 7")}}
-		}, stray.Rules(), absent, "1 ProwJobs can't be read, such as prow/x: spec.type is 7"},
+		}, stray.Rules(), nil, "1 ProwJobs can't be read, such as prow/x: spec.type is 7"},
+		"a pod where it belongs that can't be read": {func(p *prow) {
+			p.view.MalformedPods = []cluster.Malformed{{Namespace: "test-pods", Name: "x", Why: errors.New("too much")}}
+		}, stray.Rules(), nil, "1 pods can't be read, such as test-pods/x: too much"},
 		"a pod that can't be read": {func(p *prow) {
 			p.view.MalformedPods = []cluster.Malformed{{Namespace: "n", Name: "x", Why: errors.New("too much")}}
 		}, append(astray, stray.Wedged), nil, "1 pods can't be read"},
@@ -75,8 +78,22 @@ func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 			if severity(result, stray.Stray) != finding.Alert {
 				t.Errorf("the strays that are seen are not told: %s", text(result))
 			}
+			if told := severity(result, stray.Podless) == finding.Alert; told == (test.blind != nil) {
+				t.Errorf("jobs without a pod are told: %t: %s", told, text(result))
+			}
 		})
 	}
+	t.Run("a pod that can't be read is there", func(t *testing.T) {
+		p := aProw().astray(9*time.Minute, "a", "b", "c", "d", "e")
+		for _, job := range p.jobs {
+			p.view.MalformedPods = append(p.view.MalformedPods, cluster.Malformed{Namespace: "test-pods", Name: job.Name,
+				Why: errors.New("too much")})
+		}
+		result := p.evaluate(t)
+		if severity(result, stray.Podless) != none || severity(result, stray.Storm) != none {
+			t.Error(text(result))
+		}
+	})
 	t.Run("ProwJobs of others that can't be read are theirs", func(t *testing.T) {
 		p := aProw()
 		p.view.MalformedJobs = []cluster.Malformed{{Namespace: "other", Name: "x", Why: errors.New("no")}}

@@ -89,7 +89,7 @@ func TestWhatChangesIsToldSoon(t *testing.T) {
 		w.pass(4 * time.Second)
 		w.expect("new ALERT A2") // a rollout
 
-		w.secret("service-account")
+		w.secret()
 		w.missing("default-c")
 		w.pass(5500 * time.Millisecond)
 		w.job("c")
@@ -164,7 +164,7 @@ func TestWhyAPodWaitsIsAsked(t *testing.T) {
 		w.missing("of another pod")
 		w.pass(10 * time.Second)
 		w.expect() // it is nowhere
-		w.secret("service-account")
+		w.secret()
 		w.pass(35 * time.Second) // it is believed to be nowhere for half a minute
 		w.expect("new ALERT A5")
 		for _, f := range w.lastTold.Findings {

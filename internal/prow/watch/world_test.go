@@ -234,12 +234,12 @@ func (w *world) reason(rule string) string {
 	return ""
 }
 
-// secret makes a Secret where pods belong.
-func (w *world) secret(name string) {
+// secret makes the Secret that pods miss, where they belong.
+func (w *world) secret() {
 	w.Helper()
 	w.must(w.metadata.Tracker().Create(schema.GroupVersionResource{Version: "v1", Resource: "secrets"},
 		&metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-			ObjectMeta: metav1.ObjectMeta{Namespace: "test-pods", Name: name}}, "test-pods"))
+			ObjectMeta: metav1.ObjectMeta{Namespace: "test-pods", Name: "service-account"}}, "test-pods"))
 }
 
 // missing makes an event about a pod in default that misses a Secret.
