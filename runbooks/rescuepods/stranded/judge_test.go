@@ -104,7 +104,7 @@ func TestReleaseTakesOneFinalizer(t *testing.T) {
 	}{
 		"held":                  {held, said(http.StatusOK, nil), "", 1},
 		"gone":                  {held, refusal(http.StatusNotFound, metav1.StatusReasonNotFound), "", 1},
-		"changed":               {held, refusal(http.StatusConflict, metav1.StatusReasonConflict), apierr.Terminal, 1},
+		"held by others by now": {held, refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), apierr.Terminal, 1},
 		"denied":                {held, denied(), apierr.Denied, 1},
 		"held by others too":    {both, nil, apierr.Terminal, 0},
 		"nobody has deleted it": {live, nil, apierr.Terminal, 0},
@@ -113,7 +113,10 @@ func TestReleaseTakesOneFinalizer(t *testing.T) {
 			onAPI(t, func(t *testing.T, a *api, s *Search) {
 				a.answer = func(request *http.Request) *http.Response {
 					raw, err := io.ReadAll(request.Body)
-					if err != nil || !strings.Contains(string(raw), `"uid":"1"`) || !strings.Contains(string(raw), `"finalizers":null`) {
+					want := `[{"op":"test","path":"/metadata/uid","value":"1"},` +
+						`{"op":"test","path":"/metadata/finalizers","value":["example.com/ours"]},` +
+						`{"op":"remove","path":"/metadata/finalizers"}]`
+					if err != nil || string(raw) != want {
 						t.Errorf("asked with %s: %v", raw, err)
 					}
 					return row.answer
