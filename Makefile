@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow sweep control-plane prow prow-oracle clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow sweep control-plane prow prow-oracle clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -27,6 +27,11 @@ demo-resume: build control-plane
 demo-pipeline: build control-plane
 	$(GO) build -o $(BIN)/cluster ./internal/kubetest/cluster
 	tools/demo-pipeline.sh
+
+# 5 February 2019 with Prow's own programs: the bad release, the alarm, the way back, the clean-up, the repair.
+demo-prow: build control-plane prow
+	$(GO) build -o $(BIN)/day ./internal/prow/prowtest/day
+	$(BIN)/day -salve $(BIN)/salve
 
 # All tests under the race detector, with a sample of the sweeps. A program that is
 # built with the detector lingers for a second at its end, unless it is told not to.

@@ -59,6 +59,7 @@ var rooms = map[string][]string{
 	"internal/prow/blocked":           {"internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
+	"internal/prow/prowtest/day":      {"internal/kubetest", "internal/prow/githubsim", "internal/prow/prowtest"},
 	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
 	"internal/prow/breakglass":        {"internal/prow/check", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -51,51 +50,16 @@ func (c *ControlPlane) Nodes(t testing.TB, n int, labels map[string]string) []st
 func (c *ControlPlane) nodes(t testing.TB, prefix string, n int, labels map[string]string) []string {
 	t.Helper()
 	names := make([]string, n)
-	capacity := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("32"), corev1.ResourceMemory: resource.MustParse("128Gi"),
-		corev1.ResourcePods: resource.MustParse("250"),
-	}
 	for i := range names {
 		names[i] = fmt.Sprintf("%s-%03d", prefix, i)
-		node := &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: names[i], Labels: map[string]string{corev1.LabelHostname: names[i]}},
-			Status:     corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
-		}
-		for key, value := range labels {
-			node.Labels[key] = value
-		}
-		if _, err := c.client.CoreV1().Nodes().Create(t.Context(), node, metav1.CreateOptions{}); err != nil {
-			t.Fatalf("making node %d of %d: %v", i+1, n, err)
-		}
 		c.afterwards(t, func(ctx context.Context) error {
 			return c.client.CoreV1().Nodes().Delete(ctx, names[i], metav1.DeleteOptions{})
 		})
 	}
-	c.awaitNodes(t, names)
-	return names
-}
-
-func (c *ControlPlane) awaitNodes(t testing.TB, names []string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), fixtureLimit)
-	defer cancel()
-	for _, name := range names {
-		err := c.until(ctx, "kwok", func() error {
-			node, err := c.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			for _, condition := range node.Status.Conditions {
-				if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue {
-					return nil
-				}
-			}
-			return fmt.Errorf("node %q is not Ready", name)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+	if err := c.AddNodes(t.Context(), names, labels); err != nil {
+		t.Fatal(err)
 	}
+	return names
 }
 
 // afterwards clears something away after the test, with a context of its own.
