@@ -60,7 +60,11 @@ func TestWhatIsPolledIsToldToo(t *testing.T) {
 			verdicts: []finding.Verdict{{Rule: "B3", Severity: finding.Warn, Findings: 1}}}
 		w.options.Poller, w.options.Every = poller, time.Minute
 		w.run()
+		w.pass(1500 * time.Millisecond)
 		w.expect("blind C5", "blind GitHub")
+		if reason := w.reason(watch.GitHub); reason != "GitHub was not asked yet" {
+			t.Errorf("it lacks %q", reason)
+		}
 		answers <- struct{}{}
 		w.pass(2 * time.Second)
 		w.expect("new WARN B3", "sees GitHub")

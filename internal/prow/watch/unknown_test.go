@@ -12,6 +12,7 @@ import (
 
 	"salve/internal/prow/finding"
 	"salve/internal/prow/stray"
+	"salve/internal/prow/watch"
 )
 
 // TestRolloutsThatAreNotKnown are said, with the reason.
@@ -54,6 +55,9 @@ func TestProwJobsOfOneNamespaceSuffice(t *testing.T) {
 		w.job("a")
 		w.pod("default", "a")
 		w.pass(5 * time.Second)
+		if reason := w.reason(watch.GitHub); reason != "GitHub is not asked" {
+			t.Errorf("it lacks %q", reason)
+		}
 		w.expect("blind C5", "blind GitHub", "new ALERT A2", "new WARN A1")
 	})
 }

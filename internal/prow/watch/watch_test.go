@@ -67,7 +67,7 @@ func TestWhatChangesIsToldSoon(t *testing.T) {
 		w.run()
 		w.changes()
 		w.job("a")
-		w.pass(4500 * time.Millisecond) // just after it has looked
+		w.pass(1500 * time.Millisecond) // just after it has looked
 		w.pod("default", "a")
 		w.pass(2 * time.Second)
 		w.expect("new WARN A1") // a pod
@@ -78,7 +78,7 @@ func TestWhatChangesIsToldSoon(t *testing.T) {
 		w.expect("gone WARN A1")
 
 		w.pod("default", "b")
-		w.pass(4500 * time.Millisecond)
+		w.pass(1500 * time.Millisecond)
 		w.expect()
 		w.job("b")
 		w.pass(2 * time.Second)
