@@ -61,7 +61,7 @@ var rooms = map[string][]string{
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/prow/prowtest/day":      {"internal/kubetest", "internal/prow/githubsim", "internal/prow/prowtest"},
-	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
+	"internal/prow/check":             {"internal/diagnostic", "internal/prow/blocked", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
 	"internal/prow/breakglass":        {"internal/prow/check", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},
@@ -86,7 +86,7 @@ var rooms = map[string][]string{
 	"internal/prow/githubsim":         {"internal/clock"},
 	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
 	"internal/prow/protector":         {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
-	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/check", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "kube"},
+	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/blocked", "internal/prow/check", "internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/openpull", "internal/prow/protection", "internal/prow/protector", "kube"},
 	"internal/prow/stray":             {"internal/prow/cluster", "internal/prow/finding", "kube"},
 	"internal/prow/watch":             {"internal/apierr", "internal/clock", "internal/diagnostic", "internal/prow/cluster", "internal/prow/finding", "internal/prow/stray", "kube"},
 }
