@@ -22,20 +22,20 @@ func TestOnlyStraysOfTheInstanceGo(t *testing.T) {
 	done := prowtest.APresubmit("done")
 	done.State = prowtest.Success
 	s.prowJob(done)
-	s.plankPod(s.astray, "done", nil)
+	s.plankPod(s.astray, "done")
 
 	s.strays("runs")
 	s.starts(s.astray, s.id("runs"))
 	s.prowJob(pending("waits"))
-	s.plankPod(s.astray, "waits", nil)
+	s.plankPod(s.astray, "waits")
 	s.pod(s.astray, s.id("by-hand"), func(pod *corev1.Pod) { delete(pod.Labels, "prow.k8s.io/id") })
 	s.strays("copied")
 	s.pod(s.astray, s.id("copy"), func(pod *corev1.Pod) { pod.Labels["prow.k8s.io/id"] = s.id("copied") })
 	tekton := pending("tekton")
 	tekton.Agent, tekton.Pods = prowtest.Tekton, s.astray
 	s.prowJob(tekton)
-	s.plankPod(s.astray, "tekton", nil)
-	s.plankPod(s.astray, "theirs", nil) // of another Prow: no ProwJob of ours has its name
+	s.plankPod(s.astray, "tekton")
+	s.plankPod(s.astray, "theirs") // of another Prow: no ProwJob of ours has its name
 	s.pod(s.jobs, s.id("service"), func(pod *corev1.Pod) { delete(pod.Labels, "prow.k8s.io/id") })
 	made := s.pod(s.astray, s.id("mkpod"), func(pod *corev1.Pod) { delete(pod.Labels, "created-by-prow") })
 	s.fixed(proven...)
@@ -97,7 +97,7 @@ func TestProwGuardsRefuse(t *testing.T) {
 		{"plank's pods land elsewhere", func(s *stage) {
 			s.fixed(proven...)
 			s.prowJob(pending("late"))
-			s.plankPod(s.astray, "late", nil)
+			s.plankPod(s.astray, "late")
 		}, runbook.NeedsAttention, "G2: the sources disagree"},
 		{"a change of the configuration is in flight", func(s *stage) {
 			s.fixed(proven...)
@@ -157,7 +157,7 @@ func TestAnotherProwIsAtWork(t *testing.T) {
 	s.strays("a")
 	s.fixed(proven...) // more than a second later
 	s.inputs.MinAge.Duration = 10*time.Minute + time.Second
-	s.plankPod(s.astray, "theirs", nil)
+	s.plankPod(s.astray, "theirs")
 	s.ends(s.run(), runbook.Remediated, "")
 	s.remain(s.astray, s.ids("theirs")...)
 }

@@ -42,7 +42,7 @@ func prowCrash(t *testing.T, m *mortal) {
 	held := prowtest.APresubmit("held")
 	held.State = prowtest.Success
 	s.prowJob(held)
-	s.plankPod(s.astray, "held", nil)
+	s.plankPod(s.astray, "held")
 	s.patch(s.astray, s.id("held"), heldByCrier)
 	t.Cleanup(func() { s.unhold(s.id("held")) })
 	s.stored("held")

@@ -60,7 +60,7 @@ func TestSecondReadingIsAnotherOne(t *testing.T) {
 		{"the configuration", func(s *stage) { s.configure(s.configuration(s.astray)) }},
 		{"the pods", func(s *stage) {
 			s.prowJob(pending("late"))
-			s.plankPod(s.astray, "late", nil)
+			s.plankPod(s.astray, "late")
 		}},
 	} {
 		t.Run(row.what, func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestCrierIsDoneWithStrays(t *testing.T) {
 		job := prowtest.APresubmit(name)
 		job.State = prowtest.Success
 		s.prowJob(job)
-		s.plankPod(s.astray, name, nil)
+		s.plankPod(s.astray, name)
 	}
 	for _, name := range []string{"not-stored", "runs-still", "stored"} {
 		s.patch(s.astray, s.id(name), heldByCrier)

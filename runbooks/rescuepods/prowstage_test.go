@@ -101,14 +101,11 @@ func (s *stage) prowJob(job prowtest.Job) {
 }
 
 // plankPod makes a pod as plank does for a job of the stage.
-func (s *stage) plankPod(namespace, name string, edit func(*corev1.Pod)) *corev1.Pod {
+func (s *stage) plankPod(namespace, name string) *corev1.Pod {
 	s.Helper()
 	return s.pod(namespace, s.id(name), func(pod *corev1.Pod) {
 		pod.Labels["prow.k8s.io/plank-version"] = "v20190205-1"
 		pod.Annotations = map[string]string{"prow.k8s.io/job": prowtest.APresubmit(name).Job}
-		if edit != nil {
-			edit(pod)
-		}
 	})
 }
 
@@ -124,19 +121,19 @@ func (s *stage) strays(names ...string) {
 	s.Helper()
 	for _, name := range names {
 		s.prowJob(pending(name))
-		s.plankPod(s.astray, name, nil)
-		s.plankPod(s.home, name, nil)
+		s.plankPod(s.astray, name)
+		s.plankPod(s.home, name)
 	}
 }
 
 // fixed makes jobs that prove the fix: younger than all that is there, by the whole seconds that the API server keeps.
 func (s *stage) fixed(names ...string) {
 	s.Helper()
-	began := s.plankPod(s.home, "before-"+names[0], nil).CreationTimestamp
+	began := s.plankPod(s.home, "before-"+names[0]).CreationTimestamp
 	s.eventually("a second is over", func() bool { return time.Since(began.Time) > 1100*time.Millisecond })
 	for _, name := range names {
 		s.prowJob(pending(name))
-		s.plankPod(s.home, name, nil)
+		s.plankPod(s.home, name)
 	}
 }
 

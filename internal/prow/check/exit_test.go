@@ -45,7 +45,8 @@ func TestDoors(t *testing.T) {
 		}},
 		"approvals": {"protect: true\n          required_pull_request_reviews: {required_approving_review_count: 2}",
 			func(d check.Door) bool { return d.Approvals == 2 }},
-		"unmanaged": {"unmanaged: true", func(d check.Door) bool { return strings.Contains(d.Unknown, "leaves the branch alone") }},
+		"unmanaged": {"unmanaged: true",
+			func(d check.Door) bool { return strings.Contains(d.Unknown, "leaves the branch alone") }},
 		"a policy that can't be computed": {"protect: false", func(d check.Door) bool {
 			return d.Unknown != "" && !strings.Contains(d.Unknown, "leaves")
 		}},

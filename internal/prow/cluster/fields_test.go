@@ -68,6 +68,7 @@ func TestAJobIsReadWhole(t *testing.T) {
 		Queue:    "slow", MaxConcurrency: 3, ErrorOnEviction: true,
 		State: Error, Started: at, PodMade: at.Add(time.Second), Completed: at.Add(10*time.Minute + time.Second),
 		PodName: "5d0d", BuildID: "17", Description: "Pod pending[31m timeout.", Revivals: 2, Reported: Pending,
+		Stored: Error,
 	}
 	if diff := cmp.Diff(want, job); diff != "" {
 		t.Error(diff)

@@ -121,7 +121,7 @@ func TestProtectorAtWork(t *testing.T) {
 	s.deploys(current)
 	s.verdict(s.polls(s.declares(current))["B8"], finding.OK, "")
 
-	s.requires("main", "cla", "docs", "unit")
+	s.requires("cla", "docs", "unit")
 	end := s.begins(old)
 	verdicts := s.polls(s.declares(current), "ALERT B8 component=branchprotector in progress: "+old,
 		"INFO B3 org/app=main")
@@ -142,7 +142,7 @@ func TestHandEdit(t *testing.T) {
 func TestRunThatEndsMeanwhile(t *testing.T) {
 	s := newStage(t)
 	s.deploys(current)
-	s.requires("main", "cla", "docs", "unit")
+	s.requires("cla", "docs", "unit")
 	end, transport := sync.OnceFunc(s.begins(current)), s.options.Transport
 	s.options.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
 		end()

@@ -161,7 +161,7 @@ func TestHiddenRepositoryIsUnknown(t *testing.T) {
 func TestReserveIsLeft(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.requires("main", "cla", "docs", "unit")
+		w.requires("cla", "docs", "unit")
 		w.options.Reserve = 100
 		w.sim.Limit("root", 100)
 		began := time.Now()
@@ -185,7 +185,7 @@ func TestReserveIsLeft(t *testing.T) {
 func TestProtectionComesBeforeReports(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.requires("main", "cla", "docs", "unit")
+		w.requires("cla", "docs", "unit")
 		w.sim.Limit("root", 11)
 		verdicts := w.expects("ALERT B3 org/app=main")
 		w.verdict(verdicts["B3"], finding.Alert, "")
@@ -209,15 +209,15 @@ func TestRefusedTokenMakesAllUnknown(t *testing.T) {
 func TestFlipIsSeen(t *testing.T) {
 	virtual(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.requires("main", "cla", "docs", "unit")
+		w.requires("cla", "docs", "unit")
 		w.expects("ALERT B3 org/app=main")
 		time.Sleep(time.Hour)
-		w.requires("main", "cla", "unit")
+		w.requires("cla", "unit")
 		w.expects()
 		time.Sleep(5 * time.Hour)
-		w.requires("main", "cla", "docs", "unit")
+		w.requires("cla", "docs", "unit")
 		w.expects("ALERT B3 org/app=main", "ALERT B7 org/app=main")
-		w.requires("main", "cla", "unit")
+		w.requires("cla", "unit")
 		time.Sleep(23 * time.Hour)
 		w.expects("ALERT B7 org/app=main")
 		time.Sleep(25 * time.Hour)

@@ -277,7 +277,7 @@ func (w *world) crowd(many int) {
 // queue is a change that makes a context required, while many pull requests are open.
 func (w *world) queue(many int) {
 	w.config = strings.Replace(strings.Replace(today, "run_if_changed: ^docs/", "always_run: true", 1), "[cla]", "[]", 1)
-	w.requires("main", "unit")
+	w.requires("unit")
 	w.app(func(app *githubsim.Repository) {
 		for number := 1; number <= many; number++ {
 			app.Pull(number).Head = githubsim.SHA(fmt.Sprint("pull ", number))

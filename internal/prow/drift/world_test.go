@@ -96,9 +96,9 @@ func (w *world) app(change func(app *githubsim.Repository)) {
 	w.sim.Update(func(world *githubsim.World) { change(world.Repo("org/app")) })
 }
 
-// requires changes what a branch of org/app requires.
-func (w *world) requires(branch string, contexts ...string) {
-	w.app(func(app *githubsim.Repository) { app.Branch(branch).Protection = githubsim.Require(contexts...) })
+// requires changes what branch main of org/app requires.
+func (w *world) requires(contexts ...string) {
+	w.app(func(app *githubsim.Repository) { app.Branch("main").Protection = githubsim.Require(contexts...) })
 }
 
 // facts are those of the configuration, with the earlier one and an empty folder of manifests.

@@ -39,7 +39,7 @@ func (a *Alarm) JobGone(job cluster.Job) {
 
 // PodGone remembers a pod that is not there any more: it was made all the same.
 func (a *Alarm) PodGone(pod cluster.Pod, jobs Objects[cluster.Job]) {
-	_, astray := a.astray(pod, jobs)
+	astray := a.astray(pod, jobs)
 	if astray || pod.Namespace == a.instance.Pods {
 		a.memory.podGone(pod.Created, astray)
 	}

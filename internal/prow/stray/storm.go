@@ -17,9 +17,9 @@ const (
 	stormWindow = 15 * time.Minute
 	calm        = time.Hour
 	day         = 24 * time.Hour
-	// sameHour is how near to this time of day a job of an earlier day ended that is compared with; enough is how many
+	// sameTime is how near to this time of day a job of an earlier day ended that is compared with; enough is how many
 	// of them it takes, or else all earlier ones are.
-	sameHour = 30 * time.Minute
+	sameTime = 30 * time.Minute
 	enough   = 20
 	// A storm has at least so many jobs, of so many jobs and repositories of the configuration, is at least this share of
 	// all, and so many times the usual one.
@@ -60,7 +60,7 @@ func (e *ended) add(job cluster.Job, now time.Time) {
 		}
 	case ago > calm:
 		e.earlier.add(out)
-		if off := (ago + sameHour) % day; ago > day-sameHour && off < 2*sameHour {
+		if off := (ago + sameTime) % day; ago > day-sameTime && off < 2*sameTime {
 			e.sameHour.add(out)
 		}
 	}

@@ -43,7 +43,7 @@ func (a *Alarm) survey(view View) *survey {
 	since := view.Now.Add(-recent)
 	for pod := range view.Pods.All() {
 		s.counts.Pods++
-		_, astray := a.astray(pod, view.Jobs)
+		astray := a.astray(pod, view.Jobs)
 		if !astray && pod.Namespace != a.instance.Pods {
 			continue // somebody else's
 		}
@@ -114,15 +114,15 @@ func (s *survey) deploy(job cluster.Job) *Deploy {
 // astray tells whether a pod is one of the instance's jobs, of those that plank makes pods of, in another namespace
 // than the job declares. The label alone proves nothing: people put it on pods by hand, other instances have it too,
 // and Tekton's pods may be anywhere. plank gives a pod its job's name, and no owner.
-func (a *Alarm) astray(pod cluster.Pod, jobs Objects[cluster.Job]) (declared, bool) {
+func (a *Alarm) astray(pod cluster.Pod, jobs Objects[cluster.Job]) bool {
 	if pod.Namespace == a.instance.Pods || pod.Owned || pod.JobName() != pod.Name {
-		return declared{}, false
+		return false
 	}
 	job, known := a.memory.job(pod.Name)
 	if there, found := jobs.Get(a.instance.ProwJobs, pod.Name); found {
 		job, known = declaredBy(there), true
 	}
-	return job, known && job.ofPlank() && job.namespace != pod.Namespace
+	return known && job.ofPlank() && job.namespace != pod.Namespace
 }
 
 // podMade is when the pod of a job was asked for.

@@ -73,7 +73,7 @@ func TestEventsThatMayNotBeReadAreSaid(t *testing.T) {
 		w.pod("default", "a")
 		w.pass(10 * time.Second)
 		w.expect("new ALERT A2", "new WARN A1", "blind A5")
-		w.remove("default", "a")
+		w.remove("a")
 		w.pass(10 * time.Second)
 		w.expect("gone ALERT A2", "gone WARN A1", "sees A5")
 	})

@@ -46,7 +46,7 @@ func TestAChangeIsToldOnce(t *testing.T) {
 		w.pass(10 * time.Minute)
 		w.expect("new WARN A3", "worse ALERT A3", "better WARN A1")
 		for _, name := range []string{"b", "c", "d"} {
-			w.remove("default", name)
+			w.remove(name)
 			w.pod("test-pods", name)
 		}
 		w.pass(10 * time.Second)
@@ -73,7 +73,7 @@ func TestWhatChangesIsToldSoon(t *testing.T) {
 		w.expect("new WARN A1") // a pod
 
 		w.pass(3 * time.Second)
-		w.remove("default", "a")
+		w.remove("a")
 		w.pass(2 * time.Second)
 		w.expect("gone WARN A1")
 
@@ -125,8 +125,8 @@ func TestWhatIsCollectedIsRemembered(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.expect("blind C5", "blind GitHub", "new ALERT A1", "new ALERT A2")
 		w.must(w.dynamic.Resource(prowJobs).Namespace("prow").Delete(t.Context(), "a", metav1.DeleteOptions{}))
-		w.remove("default", "b")
-		w.remove("default", "c")
+		w.remove("b")
+		w.remove("c")
 		w.pass(10 * time.Second)
 		w.expect() // one stray, and three of the last minutes
 	})

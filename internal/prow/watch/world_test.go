@@ -160,9 +160,10 @@ func (w *world) pod(namespace, name string) {
 	w.must(err)
 }
 
-func (w *world) remove(namespace, name string) {
+// remove removes a pod from namespace default.
+func (w *world) remove(name string) {
 	w.Helper()
-	w.must(w.client.CoreV1().Pods(namespace).Delete(w.Context(), name, metav1.DeleteOptions{}))
+	w.must(w.client.CoreV1().Pods("default").Delete(w.Context(), name, metav1.DeleteOptions{}))
 }
 
 // refuse has the API server refuse a verb on a resource of a namespace from now on; an empty one is all.

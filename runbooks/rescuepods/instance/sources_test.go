@@ -54,7 +54,7 @@ func TestSourcesAreReadTwice(t *testing.T) {
 		other := agreeing
 		other.Landed = []string{"default"}
 		next, reads := []Sources{agreeing, other, agreeing, agreeing, agreeing}, 0
-		read := func(context.Context) (Sources, error) { reads++; return next[reads-1], nil }
+		read := func(ctx context.Context) (Sources, error) { reads++; return next[reads-1], context.Cause(ctx) }
 		ask := func(want bool, afterReads int, took time.Duration) {
 			t.Helper()
 			began := time.Now()

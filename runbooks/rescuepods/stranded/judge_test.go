@@ -102,9 +102,11 @@ func TestReleaseTakesOneFinalizer(t *testing.T) {
 		class  apierr.Class
 		asked  int
 	}{
-		"held":                  {held, said(http.StatusOK, nil), "", 1},
-		"gone":                  {held, refusal(http.StatusNotFound, metav1.StatusReasonNotFound), "", 1},
-		"held by others by now": {held, refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), apierr.Terminal, 1},
+		"held": {held, said(http.StatusOK, nil), "", 1},
+		"gone": {held, refusal(http.StatusNotFound, metav1.StatusReasonNotFound), "", 1},
+		"held by others by now": {
+			held, refusal(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid), apierr.Terminal, 1,
+		},
 		"denied":                {held, denied(), apierr.Denied, 1},
 		"held by others too":    {both, nil, apierr.Terminal, 0},
 		"nobody has deleted it": {live, nil, apierr.Terminal, 0},

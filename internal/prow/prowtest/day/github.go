@@ -14,7 +14,7 @@ import (
 const (
 	token    = "ghp_ofthedayalone"
 	admin    = "oncall"
-	botToken = "ghp_ofthedaysbot"
+	botToken = "ghp_ofthedaysbot" //nolint:gosec // of a GitHub that ends with the day
 	botLogin = "prow-bot"
 )
 

@@ -106,7 +106,7 @@ func (d *day) nodes(ctx context.Context) error {
 	if err := d.Plane.AddNodes(ctx, names, nil); err != nil {
 		return err
 	}
-	mounting, stop := context.WithCancel(context.Background())
+	mounting, stop := context.WithCancel(context.WithoutCancel(ctx)) // it ends after what it serves
 	var working sync.WaitGroup
 	working.Go(func() { d.Plane.Mount(mounting, names) })
 	d.ending = append(d.ending, func() error { stop(); working.Wait(); return nil })
