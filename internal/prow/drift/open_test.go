@@ -49,7 +49,7 @@ func TestTideAgainstGitHub(t *testing.T) {
 	}{
 		"GitHub requires more than Tide knows": {func(w *world) {
 			w.opens(7, nil, "cla", "unit", "tide")
-			w.requires("main", "cla", "docs", "unit")
+			w.requires("cla", "docs", "unit")
 		}, []string{"ALERT B3 org/app=main", "ALERT B6 org/app=main"}},
 		"several are one finding": {func(w *world) {
 			w.opens(7, nil, "cla", "tide")
@@ -58,7 +58,7 @@ func TestTideAgainstGitHub(t *testing.T) {
 		"both agree":               {func(w *world) { w.opens(7, nil, "cla", "unit", "tide") }, nil},
 		"Tide would not merge it":  {func(w *world) { w.opens(7, nil, "cla") }, nil},
 		"a draft":                  {func(w *world) { w.opens(7, func(p *githubsim.Pull) { p.Draft = true }, "tide") }, nil},
-		"a branch without demands": {func(w *world) { w.requires("wild"); w.opens(7, onto("wild"), "tide") }, nil},
+		"a branch without demands": {func(w *world) { w.app(unprotected); w.opens(7, onto("wild"), "tide") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual(t, func(t *testing.T) {
@@ -77,6 +77,9 @@ func onto(branch string) func(*githubsim.Pull) {
 	return func(pull *githubsim.Pull) { pull.Base = branch }
 }
 
+// unprotected frees the branch that the configuration leaves alone.
+func unprotected(app *githubsim.Repository) { app.Branch("wild").Protection = nil }
+
 // TestOnlyTheNewestAreLookedAt of many open pull requests, and that is told.
 func TestOnlyTheNewestAreLookedAt(t *testing.T) {
 	virtual(t, func(t *testing.T) {
@@ -85,7 +88,7 @@ func TestOnlyTheNewestAreLookedAt(t *testing.T) {
 			w.opens(number, nil, "cla", "tide") // Tide would merge all
 		}
 		w.opens(100, func(p *githubsim.Pull) { p.Draft = true })
-		w.requires("wild")
+		w.app(unprotected)
 		w.opens(101, onto("wild"))
 		found, verdicts := w.poll()
 		w.verdict(verdicts["B6"], finding.Alert, "pull requests of org/app: only the newest 50 of 51 that are open are looked at")
@@ -140,14 +143,30 @@ func TestPullRequestThatIsHiddenIsUnknown(t *testing.T) {
 // makes puts a ProwJob into the cluster.
 func (s *stage) makes(job prowtest.Job, changes ...func(*unstructured.Unstructured)) {
 	s.Helper()
-	admin, err := dynamic.NewForConfig(s.plane.Config())
-	s.must(err)
 	object := job.Object(s.prow, "test-pods")
 	for _, change := range changes {
 		change(object)
 	}
-	jobs := admin.Resource(schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"})
-	_, err = jobs.Namespace(s.prow).Create(s.Context(), object, metav1.CreateOptions{})
+	_, err := s.prowJobs().Create(s.Context(), object, metav1.CreateOptions{})
+	s.must(err)
+}
+
+func (s *stage) prowJobs() dynamic.ResourceInterface {
+	s.Helper()
+	admin, err := dynamic.NewForConfig(s.plane.Config())
+	s.must(err)
+	jobs := schema.GroupVersionResource{Group: "prow.k8s.io", Version: "v1", Resource: "prowjobs"}
+	return admin.Resource(jobs).Namespace(s.prow)
+}
+
+// ends has a ProwJob end, and crier report it.
+func (s *stage) ends(name string) {
+	object, err := s.prowJobs().Get(s.Context(), name, metav1.GetOptions{})
+	s.must(err)
+	object.Object["status"] = map[string]any{"state": "success", "startTime": "2026-01-01T00:00:00Z",
+		"completionTime":     time.Now().UTC().Format(time.RFC3339),
+		"prev_report_states": map[string]any{"github-reporter": "success"}}
+	_, err = s.prowJobs().Update(s.Context(), object, metav1.UpdateOptions{})
 	s.must(err)
 }
 
@@ -182,7 +201,7 @@ func TestWedged(t *testing.T) {
 		}, nil, ""},
 		"its job does not run for its files": {func(s *stage) {
 			s.opens(7, nil, "cla", "unit")
-			s.requires("main", "cla", "docs", "unit")
+			s.requires("cla", "docs", "unit")
 		}, []string{"ALERT B3 org/app=main", docs}, "repair-branch-protection"},
 		"others report it, and have not yet": {func(s *stage) { s.opens(7, nil, "unit") }, nil, ""},
 		"nobody reports it": {func(s *stage) {
@@ -200,7 +219,7 @@ func TestWedged(t *testing.T) {
 			s.app(func(app *githubsim.Repository) {
 				app.Rulesets = []githubsim.Ruleset{{ID: 7, Branches: []string{"main"}, Checks: []githubsim.Check{{Context: "unit"}}}}
 			})
-			s.requires("main", "cla")
+			s.requires("cla")
 			s.opens(7, nil, "cla")
 		}, []string{unit, "WARN B3 org/app=main"}, "#7"},
 	} {
@@ -226,22 +245,34 @@ func severityOf(want []string, rule string) finding.Severity {
 	return finding.OK
 }
 
-// TestJobThatIsMadeMeanwhile: what was asked for while GitHub was read is no wedge.
-func TestJobThatIsMadeMeanwhile(t *testing.T) {
-	s := newStage(t)
-	s.opens(7, nil, "cla")
-	transport, made := s.options.Transport, false
-	s.options.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
-		answer, err := transport.RoundTrip(request)
-		if !made && strings.Contains(request.URL.Path, "/pulls/7") {
-			made = true
-			s.makes(about(7, "late"))
-		}
-		return answer, err
-	})
-	s.verdict(s.polls(s.facts)["B5"], finding.OK, "")
-	if !made {
-		t.Error("no job was made")
+// TestJobsThatChangeMeanwhile: what was asked for, or has ended, while GitHub was read is no wedge.
+func TestJobsThatChangeMeanwhile(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, meanwhile func(s *stage)
+		at                string
+	}{
+		"one is made": {func(*stage) {}, func(s *stage) { s.makes(about(7, "late")) }, "/pulls/7"},
+		"one ends": {func(s *stage) { s.makes(about(7, "early")) }, func(s *stage) { s.ends("early") },
+			"/commits/" + headOf(7) + "/check-runs"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t)
+			s.opens(7, nil, "cla")
+			test.before(s)
+			transport, changed := s.options.Transport, false
+			s.options.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
+				answer, err := transport.RoundTrip(request)
+				if !changed && strings.Contains(request.URL.Path, test.at) {
+					changed = true
+					test.meanwhile(s)
+				}
+				return answer, err
+			})
+			s.verdict(s.polls(s.facts)["B5"], finding.OK, "")
+			if !changed {
+				t.Error("nothing has changed")
+			}
+		})
 	}
 }
 
