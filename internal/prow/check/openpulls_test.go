@@ -28,8 +28,9 @@ func TestOpenPullRequestsThatAreNotSeen(t *testing.T) {
 			"org/lib: no", "org/lib: no"},
 		"what a branch requires is not": {func(live *check.GitHub) { live.Branches[named("org/app=wild")] = hidden },
 			"org/app=wild: hidden", "org/app=wild: hidden"},
-		"what it requires, but for its contexts": {func(live *check.GitHub) { live.Branches[named("org/app=wild")] = summary },
-			"org/app=wild: hidden", ""},
+		"what it requires, but for its contexts": {func(live *check.GitHub) {
+			live.Branches[named("org/app=wild")] = summary
+		}, "org/app=wild: hidden", ""},
 		"rulesets are not": {func(live *check.GitHub) { live.Branches[named(main)] = norules },
 			"rulesets of org/app=main: timed out", ""},
 		"a branch of a repository that is none of Prow's is not": {func(live *check.GitHub) {

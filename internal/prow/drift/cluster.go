@@ -34,8 +34,12 @@ func ReadProtector(ctx context.Context, cluster *protector.Reader) *check.Protec
 // protectorLimit is how long Prow's own cluster is waited for: GitHub is asked even where nobody answers there.
 const protectorLimit = 10 * time.Second
 
-// jobsLimit is how long the ProwJobs are waited for: there may be tens of thousands.
-const jobsLimit = time.Minute
+const (
+	// jobsLimit is how long the ProwJobs are waited for: there may be tens of thousands.
+	jobsLimit = time.Minute
+	// againLimit is how long they are where the cluster has just not said all: what is left of it answers at once.
+	againLimit = 3 * time.Second
+)
 
 // Observe reads GitHub, and Prow's own cluster before and after it where one is given: a branchprotector that was at
 // work at either end may have written meanwhile. Cluster may be nil.
@@ -45,8 +49,14 @@ func (r *Reader) Observe(ctx context.Context, cluster *protector.Reader, facts c
 		return facts
 	}
 	before := ReadProtector(ctx, cluster)
+	limit := jobsLimit
+	if before.RunsFailed != "" {
+		limit = againLimit
+	}
 	facts.GitHub = r.read(ctx, facts, func(ctx context.Context) *blocked.Jobs {
-		return readJobs(ctx, cluster, facts.Now.Partial().ProwJobNamespace.Value)
+		ctx, cancel := clock.WithTimeout(ctx, cluster.Cluster.Clock, limit)
+		defer cancel()
+		return readJobs(ctx, cluster.Cluster, facts.Now.Partial().ProwJobNamespace.Value)
 	})
 	facts.Protector = ReadProtector(ctx, cluster)
 	if facts.Protector.RunsFailed == "" {

@@ -8,14 +8,13 @@ import (
 	"strings"
 	"sync"
 
-	"salve/internal/clock"
 	"salve/internal/prow/blocked"
 	"salve/internal/prow/check"
 	"salve/internal/prow/cluster"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
 	"salve/internal/prow/openpull"
-	"salve/internal/prow/protector"
+	"salve/kube"
 )
 
 // open looks at the open pull requests for branches that require contexts: at what they lack where the ProwJobs are to
@@ -147,8 +146,7 @@ func (l *look) waiting(ctx context.Context, read *openpull.Pull, pull github.Pul
 		if err != nil {
 			return nil, err
 		}
-		switch decision.Do {
-		case blocked.Trigger, blocked.Mend, blocked.Unknown:
+		if slices.Contains([]blocked.Do{blocked.Trigger, blocked.Mend, blocked.Unknown}, decision.Do) {
 			waiting = append(waiting, question)
 		}
 	}
@@ -192,10 +190,8 @@ func (p patient) ChangedFiles(ctx context.Context, repo github.Repo, number int)
 }
 
 // readJobs reads the ProwJobs of an instance. What can't be read says so.
-func readJobs(ctx context.Context, prow *protector.Reader, namespace string) *blocked.Jobs {
-	ctx, cancel := clock.WithTimeout(ctx, prow.Cluster.Clock, jobsLimit)
-	defer cancel()
-	read, err := cluster.ReadJobs(ctx, prow.Cluster, []string{namespace})
+func readJobs(ctx context.Context, prow *kube.Cluster, namespace string) *blocked.Jobs {
+	read, err := cluster.ReadJobs(ctx, prow, []string{namespace})
 	if err != nil {
 		read = cluster.Reading[cluster.Job]{Coverage: cluster.Coverage{Refused: err}}
 	}

@@ -91,7 +91,8 @@ func TestOnlyTheNewestAreLookedAt(t *testing.T) {
 		w.app(unprotected)
 		w.opens(101, onto("wild"))
 		found, verdicts := w.poll()
-		w.verdict(verdicts["B6"], finding.Alert, "pull requests of org/app: only the newest 50 of 51 that are open are looked at")
+		w.verdict(verdicts["B6"], finding.Alert,
+			"pull requests of org/app: only the newest 50 of 51 that are open are looked at")
 		if len(found) != 1 || !strings.HasPrefix(found[0].Message, "Tide would merge 50 open") {
 			t.Errorf("%+v", found)
 		}
@@ -185,10 +186,13 @@ func TestWedged(t *testing.T) {
 		want  []string
 		says  string
 	}{
-		"all is there":                   {func(s *stage) { s.opens(7, nil, "cla", "unit") }, nil, ""},
-		"no job was ever made for it":    {func(s *stage) { s.opens(7, nil, "cla") }, []string{unit}, "comment /test unit"},
-		"one runs":                       {func(s *stage) { s.opens(7, nil, "cla"); s.makes(about(7, "a")) }, nil, ""},
-		"one has run on an earlier head": {func(s *stage) { s.opens(7, nil, "cla"); s.makes(about(8, "a")) }, []string{unit}, "#7"},
+		"all is there":                {func(s *stage) { s.opens(7, nil, "cla", "unit") }, nil, ""},
+		"no job was ever made for it": {func(s *stage) { s.opens(7, nil, "cla") }, []string{unit}, "comment /test unit"},
+		"one runs":                    {func(s *stage) { s.opens(7, nil, "cla"); s.makes(about(7, "a")) }, nil, ""},
+		"one has run on an earlier head": {func(s *stage) {
+			s.opens(7, nil, "cla")
+			s.makes(about(8, "a"))
+		}, []string{unit}, "#7"},
 		"one has run, and is to be reported": {func(s *stage) {
 			s.opens(7, nil, "cla")
 			job := about(7, "a")
@@ -217,7 +221,8 @@ func TestWedged(t *testing.T) {
 		}, []string{unit}, `2 open pull requests wait for "unit"`},
 		"a ruleset requires it": {func(s *stage) {
 			s.app(func(app *githubsim.Repository) {
-				app.Rulesets = []githubsim.Ruleset{{ID: 7, Branches: []string{"main"}, Checks: []githubsim.Check{{Context: "unit"}}}}
+				app.Rulesets = []githubsim.Ruleset{{ID: 7, Branches: []string{"main"},
+					Checks: []githubsim.Check{{Context: "unit"}}}}
 			})
 			s.requires("cla")
 			s.opens(7, nil, "cla")

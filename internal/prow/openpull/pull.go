@@ -8,8 +8,8 @@ import (
 	"salve/internal/prow/github"
 )
 
-// Pull is what is read of one pull request, each at most once, and only what is asked for. It is not safe for concurrent
-// use.
+// Pull is what is read of one pull request, each at most once, and only what is asked for. It is not safe for
+// concurrent use.
 type Pull struct {
 	*Reader
 	pull    github.PullRequest
