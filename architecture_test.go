@@ -57,10 +57,11 @@ var rooms = map[string][]string{
 	"internal/prow":                   {},
 	"internal/prow/config":            {"internal/diagnostic"},
 	"internal/prow/blocked":           {"internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github"},
+	"internal/prow/openpull":          {"internal/apierr", "internal/clock", "internal/prow/blocked", "internal/prow/config", "internal/prow/github"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/prow/prowtest/day":      {"internal/kubetest", "internal/prow/githubsim", "internal/prow/prowtest"},
-	"internal/prow/check":             {"internal/diagnostic", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
+	"internal/prow/check":             {"internal/diagnostic", "internal/prow/blocked", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/manifest", "internal/prow/protection"},
 	"internal/prow/breakglass":        {"internal/prow/check", "internal/prow/manifest"},
 	"internal/prow/finding":           {"internal/diagnostic"},
 	"internal/prow/gittree":           {},
@@ -85,13 +86,13 @@ var rooms = map[string][]string{
 	"internal/prow/githubsim":         {"internal/clock"},
 	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
 	"internal/prow/protector":         {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
-	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/check", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "kube"},
+	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/blocked", "internal/prow/check", "internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/openpull", "internal/prow/protection", "internal/prow/protector", "kube"},
 	"internal/prow/stray":             {"internal/prow/cluster", "internal/prow/finding", "kube"},
 	"internal/prow/watch":             {"internal/apierr", "internal/clock", "internal/diagnostic", "internal/prow/cluster", "internal/prow/finding", "internal/prow/stray", "kube"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

@@ -31,12 +31,12 @@ type prowLiveFlags struct {
 func (p *prowLiveFlags) addFlags(flags *pflag.FlagSet) {
 	p.flags = flags
 	flags.BoolVar(&p.live, "live", false,
-		"ask what flags lead to: GitHub by those that begin with --github (B2, B3, B4, open pull requests), a cluster by "+
-			"--kubeconfig, --context, --cluster and --plank-user (P2, P3, B8); without any, the cluster of $KUBECONFIG")
+		"ask what flags lead to: GitHub by those that begin with --github (B2 to B6, open pull requests), a cluster by "+
+			"--kubeconfig, --context, --cluster and --plank-user (P2, P3, B5, B8); without any, the cluster of $KUBECONFIG")
 	p.kubernetesFlags.addFlags(flags, "$KUBECONFIG, or ~/.kube/config")
 	flags.StringVar(&p.cluster, "cluster", ownCluster,
 		"the build cluster's alias in the configuration: its jobs are looked at. "+ownCluster+
-			" is the one that Prow itself runs in (B8)")
+			" is the one that Prow itself runs in (B5, B8)")
 	flags.StringVar(&p.user, "plank-user", "",
 		"plank's `NAME` in that cluster, such as system:serviceaccount:prow:prow-controller-manager "+
 			"(default: what --manifests say, for cluster default)")

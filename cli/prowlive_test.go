@@ -62,7 +62,7 @@ spec: {template: {spec: {containers: [{name: p, image: "prow/branchprotector:v20
 `})
 	variables := map[string]string{"GITHUB_TOKEN": "ghp_fortests", "GITHUB_API_URL": address,
 		"KUBECONFIG": plane.Kubeconfig()}
-	const notCluster, notGitHub = "P2, P3: needs --live of a cluster", "B2, B3: needs --live --github"
+	const notCluster, notGitHub = "P2, P3: needs --live of a cluster", "B2, B3, B5, B6: needs --live --github"
 	for name, row := range map[string]struct {
 		flags      []string
 		says, hush []string
@@ -73,7 +73,7 @@ spec: {template: {spec: {containers: [{name: p, image: "prow/branchprotector:v20
 		"both": {[]string{"--github", "--cluster", "default"}, []string{"INFO     B3", "ALERT    B8",
 			"held back while a branchprotector is at work: Job " + namespace + "/by-hand"}, []string{notCluster, notGitHub}},
 		"GitHub, and another cluster than Prow's own": {[]string{"--github", "--cluster", "build"},
-			[]string{"ALERT    B3", "B8: needs --live of Prow's own cluster"}, []string{notCluster, notGitHub}},
+			[]string{"ALERT    B3", "B5, B8: needs --live of Prow's own cluster"}, []string{notCluster, notGitHub}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			arguments := append([]string{"prow", "check", "--config", filepath.Join(folder, "config.yaml"), "--manifests",

@@ -50,7 +50,7 @@ func newProwWatch(a *app) *cobra.Command {
 what holds: a finding is new, worse, better or gone, and a rule lacks an input (UNKNOWN) or has
 it again. The rules are in docs/prow.md.
 
-With --github it also polls what GitHub protects (B2, B3, B4, B7, B8).
+With --github it also polls what GitHub protects (B2 to B8).
 
 The configuration is read once. Start the command anew after a change of it, or name with
 --config-map what is in the cluster: rules are UNKNOWN while the namespaces differ. So they are

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -86,6 +87,7 @@ func watchProw(s *prowtest.Stage, kubeconfig string, files prowtest.Files, chang
 	w := &watching{done: make(chan struct{})}
 	asked := &prowWatchRequest{prowFiles: prowFiles{config: files.Config, jobs: files.Jobs},
 		kubernetesFlags: kubernetesFlags{kubeconfig: kubeconfig}, cluster: "default", form: "text"}
+	asked.addGitHubFlags(pflag.NewFlagSet("watch", pflag.ContinueOnError))
 	change(asked)
 	a := &app{stdout: &w.stdout, stderr: &w.stderr, lookup: func(string) string { return "" }}
 	ctx, stop := context.WithCancel(s.Context())

@@ -29,10 +29,10 @@ const minimumEvery = 30 * time.Second
 func (g *prowWatchGitHub) addGitHubFlags(flags *pflag.FlagSet) {
 	g.flags = flags
 	flags.BoolVar(&g.github, "github", false,
-		"poll GitHub too (B2, B3, B4, B7, B8), with the token in GITHUB_TOKEN where no --github-token-file is given")
+		"poll GitHub too (B2 to B8), with the token in GITHUB_TOKEN where no --github-token-file is given")
 	flags.DurationVar(&g.every, "github-every", 5*time.Minute, "how long to wait between two polls of GitHub")
 	flags.StringVar(&g.external, "external-checks", "",
-		"`FILE` with contexts that others than Prow report, one a line; * stands for anything but a slash (B2)")
+		"`FILE` with contexts that others than Prow report, one a line; * stands for anything but a slash (B2, B5)")
 	g.hub.addFlags(flags)
 }
 

@@ -67,7 +67,7 @@ func (a *action) step() runbook.Step {
 
 // jobNamed is the presubmit of the plan, by the configuration; nil when that knows none.
 func (a *action) jobNamed() *config.Job {
-	job := a.producer(a.branch, a.planned.Context)
+	job := a.pulls.Producer(a.branch, a.planned.Context)
 	if job == nil || job.Name != a.planned.Job {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *action) look(ctx context.Context) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	seen := state{Question: a.question(a.branch, a.planned.Head, a.planned.Context)}
+	seen := state{Question: a.pulls.Question(a.branch, a.planned.Head, a.planned.Context)}
 	seen.freed, seen.Pushed = !slices.Contains(required, a.planned.Context), a.planned.There
 	if seen.Pull, err = a.github.PullRequest(ctx, a.repo, a.planned.Number); err != nil {
 		return state{}, err

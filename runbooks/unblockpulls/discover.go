@@ -11,6 +11,7 @@ import (
 	"salve/internal/prow/blocked"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/openpull"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -221,11 +222,11 @@ func (l *look) at(ctx context.Context, pull github.PullRequest) error {
 	if len(required) == 0 {
 		return nil
 	}
-	facts := &pullFacts{unblocking: l.unblocking, pull: pull}
+	facts := &pullFacts{Pull: l.pulls.Look(pull), github: l.github, pull: pull}
 	for _, context := range required {
-		question := l.question(branch, pull.HeadSHA, context)
+		question := l.pulls.Question(branch, pull.HeadSHA, context)
 		question.Jobs = l.jobs
-		question, decision, err := facts.decide(ctx, question)
+		question, decision, err := facts.Decide(ctx, question)
 		if err != nil {
 			return err
 		}
@@ -287,79 +288,10 @@ func (l *look) plan(q blocked.Question, decision blocked.Decision, job string) {
 
 // pullFacts are what is read of one pull request, each at most once, and only what a decision needs.
 type pullFacts struct {
-	*unblocking
-	pull    github.PullRequest
-	reports *github.HeadReports
-	whole   bool
-	files   *github.Files
-	said    []github.Comment
-	unseen  blocked.Unseen
-}
-
-// decide reads what a question needs, the cheap first. The error is that GitHub asks for a pause.
-func (f *pullFacts) decide(ctx context.Context, q blocked.Question) (blocked.Question, blocked.Decision, error) {
-	reads := []func(context.Context, blocked.Question) error{
-		f.readReports, f.readReporter(&q), f.readWhole, f.readFiles,
-	}
-	for _, read := range reads {
-		err := read(ctx, q)
-		if err != nil && (ctx.Err() != nil || apierr.ClassOf(err) == apierr.Throttled) {
-			return q, blocked.Decision{}, err
-		}
-		q.Pull, q.Files, q.Unseen = f.pull, f.files, f.unseen
-		if f.reports != nil {
-			q.Reports = *f.reports
-		}
-		if decision := blocked.Decide(q); decision.Do != blocked.Unknown {
-			return q, decision, nil
-		}
-	}
-	return q, blocked.Decide(q), nil
-}
-
-func (f *pullFacts) readReports(ctx context.Context, q blocked.Question) error {
-	if f.reports != nil || f.unseen.Reports != nil {
-		return nil
-	}
-	reports, err := f.github.Reports(ctx, f.pull.Repo, q.Head)
-	if f.unseen.Reports = err; err == nil {
-		f.reports = &reports
-	}
-	return err
-}
-
-// readReporter asks who else reports a context that no job has.
-func (f *pullFacts) readReporter(into *blocked.Question) func(context.Context, blocked.Question) error {
-	return func(ctx context.Context, q blocked.Question) (err error) {
-		into.ReportedBy, err = f.reporter(ctx, q.Branch, q.Context)
-		f.unseen.Reporter = err
-		return err
-	}
-}
-
-// readWhole reads the pull request with its merge state.
-func (f *pullFacts) readWhole(ctx context.Context, _ blocked.Question) error {
-	if f.whole {
-		return nil
-	}
-	pull, err := f.github.PullRequest(ctx, f.pull.Repo, f.pull.Number)
-	f.whole = true
-	if f.unseen.Pull = err; err == nil {
-		f.pull = pull
-	}
-	return err
-}
-
-func (f *pullFacts) readFiles(ctx context.Context, q blocked.Question) error {
-	job := f.producer(q.Branch, q.Context)
-	if f.files != nil || f.unseen.Files != nil || job == nil || !job.Conditional() {
-		return nil
-	}
-	files, err := f.github.ChangedFiles(ctx, f.pull.Repo, f.pull.Number)
-	if f.unseen.Files = err; err == nil {
-		f.files = &files
-	}
-	return err
+	*openpull.Pull
+	github *github.Client
+	pull   github.PullRequest
+	said   []github.Comment
 }
 
 func (f *pullFacts) comments(ctx context.Context) ([]github.Comment, error) {

@@ -8,27 +8,9 @@ import (
 	"strings"
 	"sync"
 
-	"salve/internal/prow/blocked"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
 )
-
-// question is what is known without asking GitHub about a context on a head.
-func (u *unblocking) question(branch config.Branch, head, context string) blocked.Question {
-	return blocked.Question{
-		Branch: branch, Context: context, Head: head, Presubmits: u.config.Presubmits[branch.Repository()],
-		InRepo: u.config.InRepoEnabled(branch.Org, branch.Repo), Now: u.prow.cluster.Clock.Now(),
-		Configured: u.configured(branch, context),
-	}
-}
-
-// configured tells whether the configuration requires a context. Where its policy can't be computed it requires none:
-// branchprotector leaves such a branch as it is.
-func (u *unblocking) configured(branch config.Branch, context string) bool {
-	policy, err := u.config.Policy(branch)
-	return err == nil && policy.Protect.Set && policy.Protect.Value &&
-		slices.Contains(policy.Contexts().Values(), context)
-}
 
 // reporters remembers who reported on the last commits of branches.
 type reporters struct {
@@ -41,7 +23,7 @@ func (u *unblocking) reporter(ctx context.Context, branch config.Branch, name st
 	if slices.Contains(u.in.External, name) {
 		return "named by --external-context", nil
 	}
-	if u.producer(branch, name) != nil {
+	if u.pulls.Producer(branch, name) != nil {
 		return "", nil
 	}
 	u.reported.lock.Lock()
@@ -58,16 +40,6 @@ func (u *unblocking) reporter(ctx context.Context, branch config.Branch, name st
 	}
 	u.reported.byBranch[branch] = by
 	return by[name], nil
-}
-
-// producer is the job of the configuration that has a context on a branch; nil when none has.
-func (u *unblocking) producer(branch config.Branch, context string) *config.Job {
-	for _, job := range u.config.Producers(branch.Org, branch.Repo, context) {
-		if job.RunsOn(branch.Name) {
-			return job
-		}
-	}
-	return nil
 }
 
 // marker is what a comment of the runbook carries, unseen by who reads it: for which context on which head it was made.

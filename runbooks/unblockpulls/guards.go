@@ -190,7 +190,7 @@ func (u *unblocking) ghosts(ctx context.Context) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			if job := u.producer(branch, name); by == "" && (job == nil || job.SkipReport) {
+			if job := u.pulls.Producer(branch, name); by == "" && (job == nil || job.SkipReport) {
 				ghosts = append(ghosts, fmt.Sprintf("%q on %s", name, branch))
 			}
 		}

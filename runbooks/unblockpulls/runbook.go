@@ -11,6 +11,7 @@ import (
 	"salve/internal/prow/blocked"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/openpull"
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
@@ -80,6 +81,7 @@ type unblocking struct {
 	github   *github.Client
 	config   *config.Config
 	branches *branches.Reader
+	pulls    *openpull.Reader
 	prow     *instance
 	strays   func(context.Context) ([]string, error)
 	actions  []*action
@@ -115,6 +117,9 @@ func newUnblocking(world World, in Inputs) (*unblocking, error) {
 			cluster: world.Cluster, namespace: world.Config.ProwJobNamespace.Value, pods: world.Config.PodNamespace.Value,
 		},
 		strays: world.Strays,
+	}
+	u.pulls = &openpull.Reader{
+		GitHub: u.github, Config: u.config, Clock: u.prow.cluster.Clock, Reporter: u.reporter,
 	}
 	if u.strays == nil {
 		u.strays = u.prow.strays

@@ -50,11 +50,18 @@ func Wedges(questions []Question) (found finding.List, lack finding.Lack) {
 	return found, lack
 }
 
-// Split is rule B6 about one open pull request, read with its merge state, and the reports on its head.
-func Split(pull github.PullRequest, reports github.HeadReports) (found finding.List, lack finding.Lack) {
-	tide := slices.IndexFunc(reports.Contexts, func(one github.Context) bool {
+// InPool tells whether Tide says of a head that it is in its pool.
+func InPool(reports github.HeadReports) bool { return tideOn(reports) >= 0 }
+
+func tideOn(reports github.HeadReports) int {
+	return slices.IndexFunc(reports.Contexts, func(one github.Context) bool {
 		return one.Name == tideContext && !one.CheckRun && one.State == github.Success
 	})
+}
+
+// Split is rule B6 about one open pull request, read with its merge state, and the reports on its head.
+func Split(pull github.PullRequest, reports github.HeadReports) (found finding.List, lack finding.Lack) {
+	tide := tideOn(reports)
 	switch {
 	case reports.SHA != pull.HeadSHA:
 		return nil, finding.Lack{Reason: fmt.Sprintf("%s#%d: the reports are not those on its head", pull.Repo, pull.Number)}

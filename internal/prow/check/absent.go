@@ -129,12 +129,8 @@ func (f *facts) undecided(s suspect, heads Heads, looked bool) string {
 	switch {
 	case !looked:
 		return "its commits were not looked at"
-	case heads.Failed != "":
-		return heads.Failed
-	case heads.Commits < LeastCommits:
-		return fmt.Sprintf("only %d of %d commits to look at", heads.Commits, LeastCommits)
-	case heads.Reported == 0:
-		return "nothing at all is reported on its commits, nor on open pull requests"
+	case heads.unsure() != "":
+		return heads.unsure()
 	case f.now.InRepoEnabled(s.branch.Org, s.branch.Repo):
 		return "a .prow.yaml may have the job"
 	}

@@ -223,7 +223,8 @@ func TestWhatIsNotGivenIsUnknown(t *testing.T) {
 	}
 	for _, verdict := range result.Verdicts {
 		needs := map[string]string{"P4": "needs --manifests; needs --base", "B2": "needs --live --github",
-			"B3": "needs --live --github", "B4": "needs --base; needs --live --github", "B7": "needs salve prow watch",
+			"B3": "needs --live --github", "B5": "needs --live --github", "B6": "needs --live --github",
+			"B4": "needs --base; needs --live --github", "B7": "needs salve prow watch",
 			"B8": "needs --manifests", "B9": "needs --base", "required-contexts": "needs --base",
 			"open-pull-requests":  "needs --base",
 			"manifest-unreadable": "needs --manifests",

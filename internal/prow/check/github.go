@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"salve/internal/diagnostic"
+	"salve/internal/prow/blocked"
 	"salve/internal/prow/config"
 	"salve/internal/prow/finding"
 	"salve/internal/prow/github"
@@ -30,6 +32,12 @@ type GitHub struct {
 	// and pull requests that could not be read, with the reason.
 	Pulls       []PullRequest
 	PullsUnread map[string]string
+	// Waiting are what open pull requests for branches that Waited named lack, or may lack, and InPool those of them
+	// that Tide says it would merge. OpenUnread are repositories and pull requests that could not be read, or are too
+	// many, with the reason.
+	Waiting    []blocked.Question
+	InPool     []InPool
+	OpenUnread map[string]string
 }
 
 // LiveBranch is a branch as GitHub has it.
@@ -68,6 +76,31 @@ type Heads struct {
 	Seen map[string]string
 	// Failed is why not all of them could be read. What was seen was seen.
 	Failed string
+}
+
+// Reporter says where a context was seen that was looked for; empty where nobody reports it. The
+// error is why that is not known.
+func (h Heads) Reporter(context string) (string, error) {
+	if where := h.Seen[context]; where != "" {
+		return where, nil
+	}
+	if reason := h.unsure(); reason != "" {
+		return "", errors.New(reason)
+	}
+	return "", nil
+}
+
+// unsure is why what was not seen may be there all the same; empty where it is not.
+func (h Heads) unsure() string {
+	switch {
+	case h.Failed != "":
+		return h.Failed
+	case h.Commits < LeastCommits:
+		return fmt.Sprintf("only %d of %d commits to look at", h.Commits, LeastCommits)
+	case h.Reported == 0:
+		return "nothing at all is reported on its commits, nor on open pull requests"
+	}
+	return ""
 }
 
 // History is what branches required when they were looked at.

@@ -35,6 +35,14 @@ func (r ProtectorRun) String() string { return fmt.Sprintf("%s (%s)", r.What, r.
 // programOfProtector is the name of the program, and the last part of its images' names.
 const programOfProtector = "branchprotector"
 
+// ownCluster lacks where nobody asked the cluster that Prow itself runs in.
+func ownCluster(f *facts) finding.Lack {
+	if f.Protector == nil {
+		return notGiven("--live of Prow's own cluster")
+	}
+	return nothing()
+}
+
 // regress is B8: a branchprotector is about to run that is another one than the manifests
 // say. On 5 February 2019 its CronJob had been edited by hand, and each deployment would
 // have undone that. It is ALERT where a job deploys the manifests, and where the one that
@@ -42,8 +50,8 @@ const programOfProtector = "branchprotector"
 func regress(f *facts) (finding.List, finding.Lack) {
 	declared := f.Manifests.Named(programOfProtector)
 	found, lack := f.periodicProtectors(declared), allManifests(f)
-	if f.Protector == nil {
-		return found, both(lack, notGiven("--live of Prow's own cluster"))
+	if unseen := ownCluster(f); unseen != nothing() {
+		return found, both(lack, unseen)
 	}
 	deployed, unsure := f.deployedProtectors(declared)
 	running, unseen := f.runningProtectors(declared)

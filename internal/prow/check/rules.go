@@ -1,6 +1,9 @@
 package check
 
-import "salve/internal/prow/config"
+import (
+	"salve/internal/prow/blocked"
+	"salve/internal/prow/config"
+)
 
 // Rules are all that is looked for, in the order in which they are told. docs/prow.md
 // says of each what to do about it.
@@ -62,6 +65,12 @@ func protectionRules() []Rule {
 		{ID: "B4", needs: []need{wholeConfig}, find: leftBehind, live: needing(liveGitHub, liveLeftovers),
 			Says: "A change leaves no protection behind, and removes none by mistake; GitHub has nothing left over.",
 			Why:  "What branchprotector doesn't manage any more stays in force as it was, for ever."},
+		{ID: blocked.WedgeRule, needs: []need{wholeConfig, liveGitHub, ownCluster}, find: wedged, live: wedged,
+			Says: "Each required context is on the head of each open pull request, or on its way.",
+			Why:  "A status that nothing will report keeps a pull request from being merged for ever, and no job is red."},
+		{ID: blocked.SplitRule, needs: []need{wholeConfig, liveGitHub}, find: split, live: split,
+			Says: "GitHub doesn't block what Tide would merge.",
+			Why:  "Tide never reads the protection on GitHub: it tries the merge again and again, and is refused."},
 		{ID: "B7", needs: []need{wholeConfig, watchedHistory}, find: flips, live: flips,
 			Says: "What a branch requires doesn't change and come back.",
 			Why:  "Two write there, and what is repaired by hand will not stay."},

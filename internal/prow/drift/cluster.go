@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"salve/internal/clock"
+	"salve/internal/prow/blocked"
 	"salve/internal/prow/check"
 	"salve/internal/prow/protector"
 )
@@ -33,6 +34,13 @@ func ReadProtector(ctx context.Context, cluster *protector.Reader) *check.Protec
 // protectorLimit is how long Prow's own cluster is waited for: GitHub is asked even where nobody answers there.
 const protectorLimit = 10 * time.Second
 
+const (
+	// jobsLimit is how long the ProwJobs are waited for: there may be tens of thousands.
+	jobsLimit = time.Minute
+	// againLimit is how long they are where the cluster has just not said all: what is left of it answers at once.
+	againLimit = 3 * time.Second
+)
+
 // Observe reads GitHub, and Prow's own cluster before and after it where one is given: a branchprotector that was at
 // work at either end may have written meanwhile. Cluster may be nil.
 func (r *Reader) Observe(ctx context.Context, cluster *protector.Reader, facts check.Facts) check.Facts {
@@ -41,7 +49,15 @@ func (r *Reader) Observe(ctx context.Context, cluster *protector.Reader, facts c
 		return facts
 	}
 	before := ReadProtector(ctx, cluster)
-	facts.GitHub = r.Read(ctx, facts)
+	limit := jobsLimit
+	if before.RunsFailed != "" {
+		limit = againLimit
+	}
+	facts.GitHub = r.read(ctx, facts, func(ctx context.Context) *blocked.Jobs {
+		ctx, cancel := clock.WithTimeout(ctx, cluster.Cluster.Clock, limit)
+		defer cancel()
+		return readJobs(ctx, cluster.Cluster, facts.Now.Partial().ProwJobNamespace.Value)
+	})
 	facts.Protector = ReadProtector(ctx, cluster)
 	if facts.Protector.RunsFailed == "" {
 		facts.Protector.RunsFailed = before.RunsFailed

@@ -21,9 +21,10 @@ func TestEqualConfigurationIsQuiet(t *testing.T) {
 		w.verdict(w.expects()["B7"], finding.Unknown, "watched since")
 		time.Sleep(25 * time.Hour)
 		verdicts := w.expects()
-		for _, rule := range []string{"B2", "B3", "B4", "B7"} {
+		for _, rule := range []string{"B2", "B3", "B4", "B6", "B7"} {
 			w.verdict(verdicts[rule], finding.OK, "")
 		}
+		w.verdict(verdicts["B5"], finding.Unknown, "needs --live of Prow's own cluster")
 		w.verdict(verdicts["B8"], finding.Unknown, "needs --live of Prow's own cluster")
 		if changes := w.sim.Changes(); len(changes) > 0 {
 			t.Errorf("polling changed %v", changes)

@@ -3,7 +3,6 @@ package drift
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -38,7 +37,6 @@ func (r *reading) pulls(ctx context.Context, branches []config.Branch) {
 			}
 		}
 	}
-	named := func(pull github.PullRequest) string { return fmt.Sprintf("%s#%d", pull.Repo, pull.Number) }
 	each(ctx, r, open, func(ctx context.Context, pull github.PullRequest) {
 		reports, err := r.reports(ctx, pull.Repo, pull.HeadSHA)
 		if err != nil {

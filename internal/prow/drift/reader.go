@@ -9,6 +9,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
+	"salve/internal/prow/blocked"
 	"salve/internal/prow/check"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
@@ -31,6 +32,11 @@ type Reader struct {
 // what was reported on the branches that require a context nobody is known to report, open pull requests. What did
 // not fit into the rate limit, or failed, is said in the result.
 func (r *Reader) Read(ctx context.Context, facts check.Facts) *check.GitHub {
+	return r.read(ctx, facts, nil)
+}
+
+// read takes the ProwJobs from where there are some; nil where Prow's own cluster is not given.
+func (r *Reader) read(ctx context.Context, facts check.Facts, jobs func(context.Context) *blocked.Jobs) *check.GitHub {
 	ctx, cancel := clock.WithTimeout(ctx, r.Clock, maximumTime)
 	defer cancel()
 	if facts.Now.Incomplete() {
@@ -42,6 +48,7 @@ func (r *Reader) Read(ctx context.Context, facts check.Facts) *check.GitHub {
 	reading := &reading{Reader: r, comparer: comparerOf(facts), seen: &check.GitHub{
 		Branches: map[config.Branch]check.LiveBranch{}, Unread: map[string]string{},
 		Heads: map[config.Branch]check.Heads{}, PullsUnread: map[string]string{},
+		OpenUnread: map[string]string{},
 	}}
 	reading.branches(ctx)
 	facts.GitHub = reading.seen
@@ -49,6 +56,7 @@ func (r *Reader) Read(ctx context.Context, facts check.Facts) *check.GitHub {
 	if r.Changes {
 		reading.pulls(ctx, check.Awaited(facts))
 	}
+	reading.open(ctx, facts, jobs)
 	return reading.seen
 }
 
