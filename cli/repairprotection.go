@@ -24,12 +24,31 @@ type protectionProvider struct{}
 
 func (protectionProvider) entry() entry {
 	github := &githubFlags{}
-	return &protectionEntry{
+	return &githubEntry[repairprotection.Inputs]{
 		clusterEntry: &clusterEntry[repairprotection.Inputs]{
 			Definition: protectionDefinition(github), inputs: repairprotection.Defaults(),
 		},
 		github: github,
+		search: func(cluster Cluster, in repairprotection.Inputs) (discovery[repairprotection.Inputs], error) {
+			return protectionSearch(cluster, github, in)
+		},
 	}
+}
+
+// protectionSearch looks for the branches that differ.
+func protectionSearch(cluster Cluster, github *githubFlags, in repairprotection.Inputs) (
+	look discovery[repairprotection.Inputs], err error,
+) {
+	world, err := protectionWorld(cluster, github, in)
+	if err != nil {
+		return look, err
+	}
+	look.target, err = repairprotection.Target(github.endpoint)
+	look.budget = in.Budget.Duration
+	look.find = func(ctx context.Context, in repairprotection.Inputs) (repairprotection.Inputs, runbook.Finding) {
+		return repairprotection.Discover(ctx, world, in)
+	}
+	return look, err
 }
 
 func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotection.Inputs] {
@@ -121,62 +140,6 @@ func (u *unprotected) String() string {
 
 // Type names the kind of flag.
 func (u *unprotected) Type() string { return "branch=reason" }
-
-// protectionEntry is the runbook's, with the way to GitHub.
-type protectionEntry struct {
-	*clusterEntry[repairprotection.Inputs]
-	github *githubFlags
-}
-
-func (o *protectionEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
-	if err := o.github.read(a.lookup); err != nil {
-		return err
-	}
-	return o.clusterEntry.read(a, asked, flags)
-}
-
-func (o *protectionEntry) factory(a *app, asked *request) (factory, error) {
-	return o.discovering(o.clusterEntry.factory(a, asked))
-}
-
-func (o *protectionEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
-	if err := o.github.read(a.lookup); err != nil {
-		return nil, err
-	}
-	return o.discovering(o.clusterEntry.resumed(ctx, a, asked, header))
-}
-
-func (o *protectionEntry) discovering(made factory, err error) (factory, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &protectionFactory{made.(*clusterFactory[repairprotection.Inputs]), o.github}, nil
-}
-
-// protectionFactory looks for the branches that differ before it makes the runbook.
-type protectionFactory struct {
-	*clusterFactory[repairprotection.Inputs]
-	github *githubFlags
-}
-
-// books looks for what differs.
-func (f *protectionFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
-	error) {
-	world, err := protectionWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
-	}
-	target, err := repairprotection.Target(f.github.endpoint)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
-	}
-	return f.discovered(ctx, kept, discovery[repairprotection.Inputs]{
-		target: target, budget: f.entry.inputs.Budget.Duration,
-		find: func(ctx context.Context, in repairprotection.Inputs) (repairprotection.Inputs, runbook.Finding) {
-			return repairprotection.Discover(ctx, world, in)
-		},
-	})
-}
 
 // discovery finds what a run is to act on before it is made.
 type discovery[Inputs any] struct {

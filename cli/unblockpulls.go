@@ -5,8 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"salve/engine"
-	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/unblockpulls"
 )
@@ -18,12 +16,31 @@ type unblockProvider struct{}
 
 func (unblockProvider) entry() entry {
 	github := &githubFlags{}
-	return &unblockEntry{
+	return &githubEntry[unblockpulls.Inputs]{
 		clusterEntry: &clusterEntry[unblockpulls.Inputs]{
 			Definition: unblockDefinition(github), inputs: unblockpulls.Defaults(),
 		},
 		github: github,
+		search: func(cluster Cluster, in unblockpulls.Inputs) (discovery[unblockpulls.Inputs], error) {
+			return unblockSearch(cluster, github, in)
+		},
 	}
+}
+
+// unblockSearch looks for what waits in vain.
+func unblockSearch(cluster Cluster, github *githubFlags, in unblockpulls.Inputs) (
+	look discovery[unblockpulls.Inputs], err error,
+) {
+	world, err := unblockWorld(cluster, github, in)
+	if err != nil {
+		return look, err
+	}
+	look.target, err = unblockpulls.Target(github.endpoint)
+	look.budget = in.Budget.Duration
+	look.find = func(ctx context.Context, in unblockpulls.Inputs) (unblockpulls.Inputs, runbook.Finding) {
+		return unblockpulls.Discover(ctx, world, in)
+	}
+	return look, err
 }
 
 func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inputs] {
@@ -74,60 +91,4 @@ func unblockWorld(cluster Cluster, github *githubFlags, in unblockpulls.Inputs) 
 	}
 	world.Config, world.Digest, err = unblockpulls.ReadConfiguration(in)
 	return world, err
-}
-
-// unblockEntry is the runbook's, with the way to GitHub.
-type unblockEntry struct {
-	*clusterEntry[unblockpulls.Inputs]
-	github *githubFlags
-}
-
-func (o *unblockEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
-	if err := o.github.read(a.lookup); err != nil {
-		return err
-	}
-	return o.clusterEntry.read(a, asked, flags)
-}
-
-func (o *unblockEntry) factory(a *app, asked *request) (factory, error) {
-	return o.discovering(o.clusterEntry.factory(a, asked))
-}
-
-func (o *unblockEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
-	if err := o.github.read(a.lookup); err != nil {
-		return nil, err
-	}
-	return o.discovering(o.clusterEntry.resumed(ctx, a, asked, header))
-}
-
-func (o *unblockEntry) discovering(made factory, err error) (factory, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &unblockFactory{made.(*clusterFactory[unblockpulls.Inputs]), o.github}, nil
-}
-
-// unblockFactory looks for what waits in vain before it makes the runbook.
-type unblockFactory struct {
-	*clusterFactory[unblockpulls.Inputs]
-	github *githubFlags
-}
-
-// books looks for what waits in vain.
-func (f *unblockFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result,
-	error) {
-	world, err := unblockWorld(Cluster{Cluster: f.reached}, f.github, f.entry.inputs)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
-	}
-	target, err := unblockpulls.Target(f.github.endpoint)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
-	}
-	return f.discovered(ctx, kept, discovery[unblockpulls.Inputs]{
-		target: target, budget: f.entry.inputs.Budget.Duration,
-		find: func(ctx context.Context, in unblockpulls.Inputs) (unblockpulls.Inputs, runbook.Finding) {
-			return unblockpulls.Discover(ctx, world, in)
-		},
-	})
 }
