@@ -79,8 +79,9 @@ func TestAllWorkloadsAreOwn(t *testing.T) {
 // TestSelectorOfAnythingIsBusy: of a workload, a pod or rights, each alone.
 func TestSelectorOfAnythingIsBusy(t *testing.T) {
 	for kind, at := range map[string]struct{ version, namespace string }{
-		"Deployment": {"/apis/apps/v1", "far"}, "StatefulSet": {"/apis/apps/v1", "far"}, "DaemonSet": {"/apis/apps/v1", "far"},
-		"Pod": {"/api/v1", "far"}, "ClusterRole": {"/apis/rbac.authorization.k8s.io/v1", ""},
+		"Deployment": {"/apis/apps/v1", "far"}, "StatefulSet": {"/apis/apps/v1", "far"},
+		"DaemonSet": {"/apis/apps/v1", "far"},
+		"Pod":       {"/api/v1", "far"}, "ClusterRole": {"/apis/rbac.authorization.k8s.io/v1", ""},
 		"ClusterRoleBinding": {"/apis/rbac.authorization.k8s.io/v1", ""},
 		"RoleBinding":        {"/apis/rbac.authorization.k8s.io/v1", "far"}, "ConfigMap": {"/api/v1", "far"},
 	} {
@@ -98,8 +99,10 @@ func TestSelectorOfAnythingIsBusy(t *testing.T) {
 // TestNamespaceWithAJournalNamesIt: whatever of Salve's own would go with it.
 func TestNamespaceWithAJournalNamesIt(t *testing.T) {
 	for what, put := range map[string]func(m *inMemory) map[string]any{
-		"configmaps op/record": func(m *inMemory) map[string]any { return m.put("/api/v1", "ConfigMap", "op", "record", nil) },
-		"secrets op/export":    func(m *inMemory) map[string]any { return m.put("/api/v1", "Secret", "op", "export", nil) },
+		"configmaps op/record": func(m *inMemory) map[string]any {
+			return m.put("/api/v1", "ConfigMap", "op", "record", nil)
+		},
+		"secrets op/export": func(m *inMemory) map[string]any { return m.put("/api/v1", "Secret", "op", "export", nil) },
 		"leases.coordination.k8s.io op/lock": func(m *inMemory) map[string]any {
 			return m.put("/apis/coordination.k8s.io/v1", "Lease", "op", "lock", nil)
 		},
