@@ -207,6 +207,15 @@ func TestWedged(t *testing.T) {
 			s.opens(7, nil, "cla", "unit")
 			s.requires("cla", "docs", "unit")
 		}, []string{"ALERT B3 org/app=main", docs}, "repair-branch-protection"},
+		"its job runs on other branches": {func(s *stage) {
+			s.elsewhere("docs")
+			s.opens(7, nil, "cla", "unit")
+		}, []string{"ALERT B3 org/app=main", docs}, "no job of Prow reports it on this branch"},
+		"its job runs on other branches, and others report it here": {func(s *stage) {
+			s.elsewhere("docs")
+			s.app(func(app *githubsim.Repository) { commits(app, "main", 30, "cla", "unit", "docs") })
+			s.opens(7, nil, "cla", "unit")
+		}, []string{"ALERT B3 org/app=main"}, ""},
 		"others report it, and have not yet": {func(s *stage) { s.opens(7, nil, "unit") }, nil, ""},
 		"nobody reports it": {func(s *stage) {
 			s.app(func(app *githubsim.Repository) { commits(app, "main", 30, "unit") })
@@ -240,6 +249,12 @@ func TestWedged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// elsewhere has main require a context whose job runs on other branches.
+func (s *stage) elsewhere(context string) {
+	s.config = strings.Replace(s.config, "run_if_changed: ^docs/", "always_run: true, branches: [release]", 1)
+	s.requires("cla", context, "unit")
 }
 
 // severityOf is ALERT where a rule is to find something.
