@@ -162,7 +162,7 @@ func (r *prowCheckRequest) read(ctx context.Context, a *app) (prowcheck.Facts, e
 		return prowcheck.Facts{}, err
 	}
 	if r.pullRequests != "" {
-		content, err := os.ReadFile(r.pullRequests)
+		content, err := readBounded(r.pullRequests, largestDocument)
 		if err != nil {
 			return prowcheck.Facts{}, usage("--pull-requests: %v", err)
 		}
@@ -181,11 +181,14 @@ func deployingJobs(named []string) []string {
 	return named
 }
 
+// largestList bounds what people write by hand, in bytes.
+const largestList = 1 << 20
+
 func readPatterns(file string) ([]prowcheck.Pattern, error) {
 	if file == "" {
 		return nil, nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := readBounded(file, largestList)
 	if err != nil {
 		return nil, usage("--external-checks: %v", err)
 	}
@@ -207,7 +210,7 @@ func readBreakGlass(file string) (*prowcheck.BreakGlass, error) {
 	if file == "" {
 		return nil, nil
 	}
-	content, err := os.ReadFile(file)
+	content, err := readBounded(file, largestList)
 	if err != nil {
 		return nil, usage("--break-glass: %v", err)
 	}

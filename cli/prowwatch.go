@@ -56,8 +56,8 @@ The configuration is read once. Start the command anew after a change of it, or 
 --config-map what is in the cluster: rules are UNKNOWN while the namespaces differ. So they are
 while ProwJobs are made for another pod namespace.
 
-Exit codes: 0 interrupted, or --for has passed; 1 --until was reached; 2 wrong usage; 3 --for has
-passed, --until was not reached, and a rule could not see all that it needs.`,
+Exit codes: 0 --for has passed, or interrupted without --until; 1 --until was reached; 2 wrong usage;
+3 --until was not reached, and the watch was interrupted or a rule could not see all that it needs.`,
 		Example: `  # Until somebody interrupts it
   salve prow watch --config config.yaml --job-config jobs --context prow
   # As a gate of a rollout of Prow: fails as soon as there is an alarm
@@ -186,8 +186,8 @@ func (a *app) prowWatched(ctx context.Context, asked *prowWatchRequest, held pro
 		a.exit = exitFailed
 		return nil
 	}
-	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return nil // interrupted
+	if !errors.Is(context.Cause(ctx), context.DeadlineExceeded) { // a gate that was cut off has not passed
+		return &unseenError{fmt.Errorf("undecided: interrupted before %s was reached or --for had passed", asked.until)}
 	}
 	if len(held.Verdicts) == 0 {
 		return &unseenError{errors.New("undecided: no rule was asked in the time of --for")}

@@ -3,6 +3,7 @@ package blocked
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -200,9 +201,24 @@ func silent(q Question) (Decision, bool) {
 	return q.wrong("job %s does not report (skip_report)", job.Name), job.SkipReport
 }
 
+// argument is what "/test" is followed by.
+var argument = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./-]*$`)
+
+// plainTest tells whether a comment may hold a command. Whoever may edit a job's rerun_command must not speak with the
+// rights of the account that comments: /lgtm, /approve and /override are commands too. "/test all" and "/retest" start
+// what no job's own trigger names (https://github.com/kubernetes-sigs/prow/blob/main/pkg/pjutil/filter.go).
+func plainTest(command string) bool {
+	name, is := strings.CutPrefix(command, "/test ")
+	return is && name != "all" && argument.MatchString(name)
+}
+
 // startsOthers: a comment that starts jobs which nobody asked for is none to be made.
 func startsOthers(q Question) (Decision, bool) {
 	job := q.producer()
+	if !plainTest(job.RerunCommand) {
+		return decided(Leave, "job %s is started by %q: nothing but /test and a name is ever written", job.Name,
+			job.RerunCommand), true
+	}
 	starts, err := Starts(q.Presubmits, q.Branch.Name, job.RerunCommand)
 	switch {
 	case err != nil:

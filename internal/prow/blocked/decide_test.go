@@ -33,6 +33,9 @@ presubmits:
   - {name: mute, always_run: true, skip_report: true, spec: {containers: [{image: golang}]}}
   - {name: old, always_run: true, branches: [release], spec: {containers: [{image: golang}]}}
   - {name: twin, always_run: true, trigger: '(?m)^/test twins', rerun_command: /test twins, spec: {containers: [{image: golang}]}}
+  - {name: all, always_run: true, spec: {containers: [{image: golang}]}}
+  - {name: evil, always_run: true, trigger: '(?m)^/test evil', rerun_command: "/test evil\n/lgtm\n/override unit", spec: {containers: [{image: golang}]}}
+  - {name: again, always_run: true, trigger: '(?m)^/retest', rerun_command: /retest, spec: {containers: [{image: golang}]}}
   - {name: other, always_run: true, trigger: '(?m)^/test (twins|other)', rerun_command: /test other, spec: {containers: [{image: golang}]}}
 `
 
@@ -210,6 +213,9 @@ func TestDecisions(t *testing.T) {
 			blocked.Unknown, "404"},
 		{"a job may be in the repository itself", "cla", changes{func(q *blocked.Question) { q.InRepo = true }},
 			blocked.Unknown, ".prow.yaml"},
+		{"a comment that starts all jobs is none", "all", nil, blocked.Leave, "nothing but /test and a name"},
+		{"nor is one that starts what failed", "again", nil, blocked.Leave, "nothing but /test and a name"},
+		{"nor one that holds other commands", "evil", nil, blocked.Leave, "nothing but /test and a name"},
 		{"a comment that starts another job too is none", "twin", nil, blocked.Leave, "twin, other"},
 		{"a pull request that can't be read", "unit", changes{func(q *blocked.Question) { q.Unseen.Pull = failed }},
 			blocked.Unknown, "404"},

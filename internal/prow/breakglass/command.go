@@ -29,11 +29,11 @@ func (p *Plan) commands(in Input) {
 
 // kubectl applies each file of the revision, from a checkout of it beside the repository.
 func (p *Plan) kubectl(in Input) {
-	context := `"$` + contextVariable + `"`
+	// Each line refuses by itself: a shell that somebody pastes into goes on after a line that failed, and kubectl takes
+	// an empty context for the current one.
+	context := `"${` + contextVariable + `:?the kubeconfig context of Prow's cluster}"`
 	if in.Context != "" {
 		context = p.quoted("--context", in.Context)
-	} else {
-		p.add(`: "${`+contextVariable+`:?the kubeconfig context of Prow's cluster}"`, "which cluster it is nobody named")
 	}
 	tree := in.Root + "-" + in.Commit[:min(12, len(in.Commit))]
 	root, checkout := p.quoted("the repository", in.Root), p.quoted("the checkout", tree)

@@ -111,6 +111,13 @@ func isWorkload(kind string) bool {
 	}, kind)
 }
 
+// namespaced tells of the kinds that a Prow consists of which of them live in a namespace.
+func namespaced(kind string) bool {
+	return isWorkload(kind) || slices.Contains([]string{
+		"ServiceAccount", "Role", "RoleBinding", "Secret", "ConfigMap", "PersistentVolumeClaim", "Service", "Ingress",
+	}, kind)
+}
+
 // first is how early a file's most basic object is needed.
 func first(f File) int {
 	order := []string{

@@ -158,6 +158,12 @@ func unread(in Input) []string {
 			unknown = append(unknown, fmt.Sprintf("%s, %s: %s", broken.Position, side.name, broken.Message))
 		}
 	}
+	for _, object := range in.Then.Objects {
+		if object.Namespace == "" && namespaced(object.Kind) {
+			unknown = append(unknown, fmt.Sprintf("%s %s names no namespace: it goes into that of the kubeconfig's context",
+				object.Kind, object.Name))
+		}
+	}
 	if len(in.Then.Objects) == 0 {
 		unknown = append(unknown, "the revision has no manifest in "+in.Then.Folder)
 	}

@@ -59,6 +59,10 @@ func (f *facts) butContexts(b config.Branch, live LiveBranch) github.Protection 
 	return github.Protection{Branch: live.Protection.Branch, Protected: true, Settings: settings}
 }
 
+// fingerprintSays is the message of what only an old branchprotector writes.
+const fingerprintSays = "GitHub requires exactly what a branchprotector from before February 2019 would, which takes " +
+	"conditional jobs for required ones"
+
 func (f *facts) driftOf(state protection.State) finding.Finding {
 	b := state.Branch
 	contexts, _ := f.now.required(b)
@@ -75,8 +79,7 @@ func (f *facts) driftOf(state protection.State) finding.Finding {
 	switch {
 	case state.Fingerprint:
 		made.Severity = finding.Alert
-		made.Message = "GitHub requires exactly what a branchprotector from before February 2019 would, which takes " +
-			"conditional jobs for required ones"
+		made.Message = fingerprintSays
 		made.Evidence = append(made.Evidence, bounded("beyond the configuration: "+strings.Join(few(state.Removed()), ", ")))
 		made.Mend = "find the old branchprotector (B8) and stop it; then salve run repair-branch-protection"
 	case len(extra) > 0:
@@ -91,7 +94,8 @@ func (f *facts) driftOf(state protection.State) finding.Finding {
 	return made
 }
 
-// heldBack takes the weight off while a branchprotector is at work.
+// heldBack takes the weight off while a branchprotector is at work; not off what an old one wrote, which may be the one
+// that is.
 func (f *facts) heldBack(found finding.List, lack finding.Lack) (finding.List, finding.Lack) {
 	if f.Protector == nil || len(found) == 0 {
 		return found, lack
@@ -101,7 +105,9 @@ func (f *facts) heldBack(found finding.List, lack finding.Lack) (finding.List, f
 		runs = append(runs, run.String())
 	}
 	note := "in progress: " + strings.Join(few(runs), ", ")
+	mixed := slices.ContainsFunc(found, func(one finding.Finding) bool { return one.Message != fingerprintSays })
 	switch {
+	case len(runs) > 0 && !mixed:
 	case len(runs) > 0:
 		lack = both(failed("held back while a branchprotector is at work: %s", strings.Join(few(runs), ", ")), lack)
 	case f.Protector.RunsFailed != "":
@@ -111,7 +117,7 @@ func (f *facts) heldBack(found finding.List, lack finding.Lack) (finding.List, f
 	}
 	for i := range found {
 		found[i].Evidence = append(found[i].Evidence, note)
-		if len(runs) > 0 {
+		if len(runs) > 0 && found[i].Message != fingerprintSays {
 			found[i].Severity = finding.Info
 			found[i].Mend = "wait for its end: until then GitHub has some branches as they were and some as they will be"
 		}

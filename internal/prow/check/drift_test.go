@@ -58,20 +58,25 @@ func TestB3Drift(t *testing.T) {
 
 // TestB3IsHeldBackWhileAProtectorIsAtWork: what is mixed for a while is no alarm, and no OK.
 func TestB3IsHeldBackWhileAProtectorIsAtWork(t *testing.T) {
+	atWork := &check.Protector{Runs: []check.ProtectorRun{{What: "Job prow/p-1", Image: "p:v1"}}}
 	for name, test := range map[string]struct {
 		protector *check.Protector
+		live      []string
 		severity  finding.Severity
 		says      string
 		reason    string
 	}{
-		"none": {&check.Protector{}, finding.Alert, "", ""},
-		"one": {&check.Protector{Runs: []check.ProtectorRun{{What: "Job prow/p-1", Image: "p:v1"}}}, finding.Info,
+		"none": {&check.Protector{}, []string{"unit", "cla", "docs"}, finding.Alert, "", ""},
+		"one": {atWork, []string{"unit"}, finding.Info,
 			"in progress: Job prow/p-1 (p:v1)", "held back while a branchprotector is at work: Job prow/p-1 (p:v1)"},
-		"nobody can tell": {&check.Protector{RunsFailed: "forbidden"}, finding.Alert, "not known: forbidden", ""},
+		"one, and what an old one writes": {atWork, []string{"unit", "cla", "docs"}, finding.Alert,
+			"in progress: Job prow/p-1 (p:v1)", ""},
+		"nobody can tell": {&check.Protector{RunsFailed: "forbidden"}, []string{"unit", "cla", "docs"}, finding.Alert,
+			"not known: forbidden", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := facts(t, guarded(), nil)
-			given.GitHub = onGitHub(map[string]check.LiveBranch{main: bound(requiring("unit", "cla", "docs"))})
+			given.GitHub = onGitHub(map[string]check.LiveBranch{main: bound(requiring(test.live...))})
 			given.Protector = test.protector
 			found, verdict := run(t, "B3", given)
 			if len(found) != 1 || found[0].Severity != test.severity {

@@ -115,7 +115,7 @@ func (s *stage) polls(facts func(context.Context) (check.Facts, error), want ...
 	return s.expects(want...)
 }
 
-// TestProtectorAtWork: while one is at work differences are held back, and an old one is named.
+// TestProtectorAtWork: an old one is named, and what it writes is an alarm while it does.
 func TestProtectorAtWork(t *testing.T) {
 	s := newStage(t)
 	s.deploys(current)
@@ -124,8 +124,8 @@ func TestProtectorAtWork(t *testing.T) {
 	s.requires("cla", "docs", "unit")
 	end := s.begins(old)
 	verdicts := s.polls(s.declares(current), "ALERT B8 component=branchprotector in progress: "+old,
-		"INFO B3 org/app=main")
-	s.verdict(verdicts["B3"], finding.Unknown, "Job "+s.prow+"/by-hand ("+old+")")
+		"ALERT B3 org/app=main")
+	s.verdict(verdicts["B3"], finding.Alert, "")
 	end()
 
 	s.verdict(s.polls(s.declares(current), "ALERT B3 org/app=main")["B8"], finding.OK, "")

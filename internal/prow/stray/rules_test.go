@@ -111,6 +111,24 @@ func TestRules(t *testing.T) {
 			return p
 		}, finding.Alert},
 
+		// What others can forge
+		{"pods that are named after jobs and say another job are nobody's", stray.Stray, func() *prow {
+			p := aProw()
+			for _, name := range []string{"a", "b", "c"} {
+				p.job(name, time.Minute)
+				p.pod("evil", name, time.Second, func(pod *cluster.Pod) { pod.Job = "pull-evil" })
+			}
+			return p
+		}, none},
+		{"pods without Prow's annotation were labelled by hand", stray.Stray, func() *prow {
+			p := aProw()
+			for _, name := range []string{"a", "b", "c"} {
+				p.job(name, time.Minute)
+				p.pod("by-hand", name, time.Second, func(pod *cluster.Pod) { pod.Annotated = false })
+			}
+			return p
+		}, none},
+
 		// A3
 		{"a job that is pending for a minute may have no pod yet", stray.Podless, func() *prow {
 			p := aProw()

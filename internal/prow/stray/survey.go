@@ -113,7 +113,7 @@ func (s *survey) deploy(job cluster.Job) *Deploy {
 
 // astray tells whether a pod is one of the instance's jobs, of those that plank makes pods of, in another namespace
 // than the job declares. The label alone proves nothing: people put it on pods by hand, other instances have it too,
-// and Tekton's pods may be anywhere. plank gives a pod its job's name, and no owner.
+// and Tekton's pods may be anywhere. plank gives a pod its job's name, in an annotation too, and no owner.
 func (a *Alarm) astray(pod cluster.Pod, jobs Objects[cluster.Job]) bool {
 	if pod.Namespace == a.instance.Pods || pod.Owned || pod.JobName() != pod.Name {
 		return false
@@ -122,7 +122,7 @@ func (a *Alarm) astray(pod cluster.Pod, jobs Objects[cluster.Job]) bool {
 	if there, found := jobs.Get(a.instance.ProwJobs, pod.Name); found {
 		job, known = declaredBy(there), true
 	}
-	return known && job.ofPlank() && job.namespace != pod.Namespace
+	return known && job.ofPlank() && job.namespace != pod.Namespace && pod.Annotated && pod.Job == job.job
 }
 
 // podMade is when the pod of a job was asked for.

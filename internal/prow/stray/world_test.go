@@ -66,7 +66,10 @@ func (p *prow) job(name string, pending time.Duration, change ...func(*cluster.J
 // pod adds a pod that waits.
 func (p *prow) pod(namespace, name string, age time.Duration, change ...func(*cluster.Pod)) cluster.Pod {
 	pod := cluster.Pod{Namespace: namespace, Name: name, ID: name, UID: types.UID(namespace + "-" + name),
-		Created: ago(age), PlankVersion: "v1", Phase: corev1.PodPending}
+		Created: ago(age), PlankVersion: "v1", Phase: corev1.PodPending, Job: "pull-" + name, Annotated: true}
+	if job, known := p.jobs["prow/"+name]; known {
+		pod.Job = job.Job
+	}
 	for _, change := range change {
 		change(&pod)
 	}

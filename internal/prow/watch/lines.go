@@ -16,7 +16,7 @@ import (
 // Lines tells a line of text for each change.
 type Lines struct{ Out io.Writer }
 
-// Tell writes the changes. Rules that lack the same input share a line.
+// Tell writes the changes. Rules that lack the same input and are as bad share a line.
 func (l Lines) Tell(_ context.Context, report Report) error {
 	at := report.At.UTC().Format(time.RFC3339)
 	var failed error
@@ -31,7 +31,7 @@ func (l Lines) Tell(_ context.Context, report Report) error {
 		switch change.What {
 		case Blinded, Sighted:
 			verdict := change.Verdict
-			if together := change.What + verdict.Reason; !said[together] {
+			if together := fmt.Sprint(change.What, verdict.Severity, verdict.Reason); !said[together] {
 				said[together] = true
 				line(change.What, verdict.Severity, rulesWith(report.Changes, change), verdict.Reason)
 			}
@@ -42,11 +42,12 @@ func (l Lines) Tell(_ context.Context, report Report) error {
 	return failed
 }
 
-// rulesWith are the rules that changed for the same reason.
+// rulesWith are the rules that changed for the same reason and are as bad.
 func rulesWith(changes []Change, like Change) string {
 	var rules []string
 	for _, change := range changes {
-		if change.What == like.What && change.Verdict.Reason == like.Verdict.Reason {
+		if change.What == like.What && change.Verdict.Severity == like.Verdict.Severity &&
+			change.Verdict.Reason == like.Verdict.Reason {
 			rules = append(rules, change.Verdict.Rule)
 		}
 	}

@@ -62,6 +62,26 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestWhatIsWorseHasALineOfItsOwn: one reason may lie behind an alarm and behind what is not known.
+func TestWhatIsWorseHasALineOfItsOwn(t *testing.T) {
+	blind := func(rule string, severity finding.Severity) watch.Change {
+		return watch.Change{What: watch.Blinded, Verdict: finding.Verdict{Rule: rule, Severity: severity,
+			Lack: finding.Lack{Reason: "pods are not seen"}}}
+	}
+	report := aReport()
+	report.Changes = []watch.Change{blind("A1", finding.Alert), blind("A2", finding.Unknown), blind("A5", finding.Unknown)}
+	var out strings.Builder
+	if err := (watch.Lines{Out: &out}).Tell(t.Context(), report); err != nil {
+		t.Fatal(err)
+	}
+	want := `2019-02-05T08:47:03Z  blind   ALERT    A1  pods are not seen
+2019-02-05T08:47:03Z  blind   UNKNOWN  A2, A5  pods are not seen
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestJSONLines(t *testing.T) {
 	var out strings.Builder
 	if err := (watch.JSON{Out: &out}).Tell(t.Context(), aReport()); err != nil {

@@ -154,7 +154,8 @@ func (w *world) pod(namespace, name string) {
 	_, err := w.client.CoreV1().Pods(namespace).Create(w.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID(namespace + "-" + name),
 			ResourceVersion: "1", CreationTimestamp: metav1.Now(),
-			Labels: map[string]string{"created-by-prow": "true", "prow.k8s.io/id": name}},
+			Labels:      map[string]string{"created-by-prow": "true", "prow.k8s.io/id": name},
+			Annotations: map[string]string{"prow.k8s.io/job": "ci-" + name}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
 	}, metav1.CreateOptions{})
 	w.must(err)
