@@ -241,7 +241,8 @@ func TestWhatCouldNotBeRead(t *testing.T) {
 func TestWhatNamesNoNamespaceIsSaid(t *testing.T) {
 	then := map[string]string{
 		"hook":  "kind: Deployment\nmetadata: {name: hook}\n",
-		"roles": "kind: ClusterRole\nmetadata: {name: hook}\n---\nkind: ServiceAccount\nmetadata: {name: hook, namespace: prow}\n",
+		"roles": "kind: ClusterRole\nmetadata: {name: hook}\n" + separator +
+			"kind: ServiceAccount\nmetadata: {name: hook, namespace: prow}\n",
 	}
 	plan := Prepare(input(nil, then))
 	if len(plan.Unknown) != 1 || !strings.HasPrefix(plan.Unknown[0], "Deployment hook names no namespace") {

@@ -168,7 +168,9 @@ func TestWhatIsGoneCounts(t *testing.T) {
 		p := aProw()
 		alarm := stray.New(p.instance)
 		for i := range 10_002 {
-			alarm.JobGone(cluster.Job{Namespace: "prow", Name: fmt.Sprint(i), Job: fmt.Sprint("pull-", i), PodNamespace: "test-pods"})
+			alarm.JobGone(cluster.Job{
+				Namespace: "prow", Name: fmt.Sprint(i), Job: fmt.Sprint("pull-", i), PodNamespace: "test-pods",
+			})
 		}
 		for range 10_000 { // what goes twice takes no more room
 			alarm.JobGone(cluster.Job{Namespace: "prow", Name: "10001", Job: "pull-10001", PodNamespace: "test-pods"})
