@@ -240,7 +240,7 @@ func TestWhatCouldNotBeRead(t *testing.T) {
 // TestWhatNamesNoNamespaceIsSaid: kubectl puts it where the context says, which may be anywhere.
 func TestWhatNamesNoNamespaceIsSaid(t *testing.T) {
 	then := map[string]string{
-		"hook":  "kind: Deployment\nmetadata: {name: hook}\n",
+		"hook": "kind: Deployment\nmetadata: {name: hook}\n",
 		"roles": "kind: ClusterRole\nmetadata: {name: hook}\n" + separator +
 			"kind: ServiceAccount\nmetadata: {name: hook, namespace: prow}\n",
 	}
