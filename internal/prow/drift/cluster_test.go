@@ -123,8 +123,8 @@ func TestProtectorAtWork(t *testing.T) {
 
 	s.requires("cla", "docs", "unit")
 	end := s.begins(old)
-	verdicts := s.polls(s.declares(current), "ALERT B8 component=branchprotector in progress: "+old,
-		"ALERT B3 org/app=main")
+	verdicts := s.polls(s.declares(current), "ALERT B3 org/app=main",
+		"ALERT B8 component=branchprotector in progress: "+old)
 	s.verdict(verdicts["B3"], finding.Alert, "")
 	end()
 
@@ -142,14 +142,14 @@ func TestHandEdit(t *testing.T) {
 func TestRunThatEndsMeanwhile(t *testing.T) {
 	s := newStage(t)
 	s.deploys(current)
-	s.requires("cla", "docs", "unit")
+	s.requires("cla")
 	end, transport := sync.OnceFunc(s.begins(current)), s.options.Transport
 	s.options.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
 		end()
 		return transport.RoundTrip(request)
 	})
 	s.verdict(s.polls(s.declares(current), "INFO B3 org/app=main")["B3"], finding.Unknown, "held back")
-	s.polls(s.declares(current), "ALERT B3 org/app=main")
+	s.polls(s.declares(current), "WARN B3 org/app=main")
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
