@@ -70,8 +70,8 @@ spec: {template: {spec: {containers: [{name: p, image: "prow/branchprotector:v20
 		"the cluster of KUBECONFIG": {nil, []string{notGitHub, "ALERT    B8"}, []string{notCluster}},
 		"GitHub": {[]string{"--github"}, []string{notCluster, "ALERT    B3"},
 			[]string{notGitHub, "ALERT    B8"}},
-		"both": {[]string{"--github", "--cluster", "default"}, []string{"INFO     B3", "ALERT    B8",
-			"held back while a branchprotector is at work: Job " + namespace + "/by-hand"}, []string{notCluster, notGitHub}},
+		"both": {[]string{"--github", "--cluster", "default"}, []string{"ALERT    B3", "ALERT    B8",
+			"in progress: Job " + namespace + "/by-hand"}, []string{notCluster, notGitHub}},
 		"GitHub, and another cluster than Prow's own": {[]string{"--github", "--cluster", "build"},
 			[]string{"ALERT    B3", "B5, B8: needs --live of Prow's own cluster"}, []string{notCluster, notGitHub}},
 	} {

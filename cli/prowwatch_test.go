@@ -336,7 +336,7 @@ func TestProwWatchWithoutRights(t *testing.T) {
 	s.Make(job)
 	_, err := s.Plane.Client().CoreV1().Pods(s.Astray).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "one", Labels: map[string]string{"created-by-prow": "true",
-			"prow.k8s.io/id": "one"}},
+			"prow.k8s.io/id": "one"}, Annotations: map[string]string{"prow.k8s.io/job": job.Job}},
 		Spec: corev1.PodSpec{NodeSelector: s.Nodes,
 			Containers: []corev1.Container{{Name: "c", Image: "registry.example/c"}}},
 	}, metav1.CreateOptions{})
