@@ -1,0 +1,39 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+)
+
+// log reads a plain log: one failing unit. What failed in it is for signatures and groups to say.
+func (f *file) log() error {
+	c := Case{Name: filepath.Base(f.path), Outcome: Fail, Attempt: 1, Origin: Place{f.path, 1}}
+	output := f.buffer()
+	line := 1
+	for {
+		piece, err := f.in.ReadSlice('\n')
+		_, _ = output.Write(piece)
+		line += bytes.Count(piece, []byte("\n"))
+		if err == nil || errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		var replaced int
+		c.Output, replaced = output.text()
+		c.Notes = replacedNote(replaced)
+		if told := f.emit(c); told != nil {
+			return told
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return f.broken(line, err)
+	}
+}
+
+// broken is a stream that ends before its end: a truncated archive, a failing disk.
+func (f *file) broken(line int, err error) *Problem {
+	return f.problem(line, "breaks off: "+err.Error(), err)
+}
