@@ -55,9 +55,12 @@ var rooms = map[string][]string{
 	"internal/kubetest/cluster":       {"internal/kubetest"},
 	"internal/kubetest":               {},
 	"internal/prow":                   {},
-	"internal/prow/config":            {"internal/diagnostic"},
+	"internal/prow/config":            {"internal/diagnostic", "internal/prow/plainyaml"},
+	"internal/prow/plainyaml":         {},
 	"internal/prow/blocked":           {"internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github"},
 	"internal/prow/openpull":          {"internal/apierr", "internal/clock", "internal/prow/blocked", "internal/prow/config", "internal/prow/github"},
+	"internal/prow/brief":             {},
+	"internal/prow/ratelimit":         {"internal/clock", "internal/prow/github", "runbook"},
 	"internal/prow/cluster":           {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
 	"internal/prow/prowtest":          {"internal/kubetest"},
 	"internal/prow/prowtest/day":      {"internal/kubetest", "internal/prow/githubsim", "internal/prow/prowtest"},
@@ -85,14 +88,17 @@ var rooms = map[string][]string{
 	"internal/prow/github":            {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit", "internal/redact"},
 	"internal/prow/githubsim":         {"internal/clock"},
 	"internal/prow/protection":        {"internal/prow/config", "internal/prow/github"},
-	"internal/prow/protector":         {"internal/apierr", "internal/backoff", "internal/clock", "kube"},
+	"internal/prow/protector":         {"internal/apierr", "internal/backoff", "internal/clock", "internal/prow/config", "internal/prow/protection", "kube"},
 	"internal/prow/drift":             {"internal/apierr", "internal/clock", "internal/prow/blocked", "internal/prow/check", "internal/prow/cluster", "internal/prow/config", "internal/prow/finding", "internal/prow/github", "internal/prow/openpull", "internal/prow/protection", "internal/prow/protector", "kube"},
 	"internal/prow/stray":             {"internal/prow/cluster", "internal/prow/finding", "kube"},
+	"internal/triage/literal":         {},
+	"internal/triage/statistics":      {},
+	"internal/triage/results":         {},
 	"internal/prow/watch":             {"internal/apierr", "internal/clock", "internal/diagnostic", "internal/prow/cluster", "internal/prow/finding", "internal/prow/stray", "kube"},
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull"}
+var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

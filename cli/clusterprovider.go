@@ -44,12 +44,12 @@ func (o *clusterEntry[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) er
 	return asked.cloud.kubernetesFlags.orDefault(a)
 }
 
-func (o *clusterEntry[Inputs]) factory(_ *app, asked *request) (factory, error) {
+func (o *clusterEntry[Inputs]) factory(a *app, asked *request) (factory, error) {
 	cluster, err := asked.cloud.openCluster()
 	if err != nil {
 		return nil, err
 	}
-	return &clusterFactory[Inputs]{entry: o, reached: cluster}, nil
+	return &clusterFactory[Inputs]{entry: o, reached: cluster, user: a.lookup("USER")}, nil
 }
 
 // watch looks on until something is wrong.
@@ -86,7 +86,7 @@ func (o *clusterEntry[Inputs]) resumed(ctx context.Context, a *app, asked *reque
 	if err != nil {
 		return nil, err
 	}
-	return &clusterFactory[Inputs]{entry: o, reached: cluster}, nil
+	return &clusterFactory[Inputs]{entry: o, reached: cluster, user: a.lookup("USER")}, nil
 }
 
 // clusterFactory makes the runbook of an entry on a cluster.
@@ -95,6 +95,7 @@ type clusterFactory[Inputs any] struct {
 	reached *kube.Cluster
 	// identity is asked for once.
 	identity string
+	user     string
 }
 
 func (c *clusterFactory[Inputs]) clock() clock.Clock { return c.reached.Clock }
@@ -108,7 +109,7 @@ func (c *clusterFactory[Inputs]) trial() (runbook.Runbook, error) {
 }
 
 func (c *clusterFactory[Inputs]) make(in Inputs) (runbook.Runbook, error) {
-	return c.entry.made(Cluster{Cluster: c.reached, ID: c.identity}, in)
+	return c.entry.made(Cluster{Cluster: c.reached, ID: c.identity, User: c.user}, in)
 }
 
 func (c *clusterFactory[Inputs]) books(

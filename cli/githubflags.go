@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -19,15 +20,22 @@ type githubFlags struct {
 	endpoint, tokenFile string
 	reserve             int
 
+	flags  *pflag.FlagSet
 	lookup func(name string) string
 	client *github.Client
 }
 
 func (g *githubFlags) addFlags(flags *pflag.FlagSet) {
+	g.flags = flags
 	flags.StringVar(&g.endpoint, "github-endpoint", "",
 		"base `URL` of the API of a GitHub Enterprise Server (GITHUB_API_URL; default: "+github.DefaultBaseURL+")")
 	flags.StringVar(&g.tokenFile, "github-token-file", "", "`file` with the token (default: GITHUB_TOKEN)")
 	flags.IntVar(&g.reserve, "github-reserve", 100, "calls of the rate limit that are left to others")
+}
+
+// given tells whether the user gave one of these flags, or one of the others that are named.
+func (g *githubFlags) given(others ...string) bool {
+	return slices.ContainsFunc(append(others, "github-endpoint", "github-token-file", "github-reserve"), g.flags.Changed)
 }
 
 // read takes what no flag gave from the environment.

@@ -47,6 +47,8 @@ type Cluster struct {
 	// ID tells the cluster from all others: it begins the IDs of targets. It is empty
 	// while the inputs are validated.
 	ID string
+	// User is who runs the command, as $USER says; empty when that says nothing. It proves nothing.
+	User string
 }
 
 // AKS is an AKS cluster that ARM leads to.

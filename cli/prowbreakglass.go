@@ -5,11 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
 
+	"salve/internal/diagnostic"
 	"salve/internal/prow/breakglass"
 	prowcheck "salve/internal/prow/check"
 	"salve/internal/prow/config"
@@ -106,6 +109,12 @@ func (r *prowBreakGlassRequest) prepare(ctx context.Context) (breakglass.Plan, e
 		Root: then.root, Ref: r.revision, Commit: then.commit, Context: r.context,
 		Now:  manifest.Read(tree.files, tree.manifests, tree.names.Root),
 		Then: manifest.Read(then.files, then.manifests, then.names.Root),
+	}
+	for _, left := range then.left {
+		if left.Path == then.manifests || strings.HasPrefix(left.Path, then.manifests+"/") || then.manifests == "." {
+			in.Then.LeftAlone = append(in.Then.LeftAlone, manifest.LeftAlone{Reason: left.Reason,
+				Position: diagnostic.Position{File: path.Join(then.names.Root, left.Path)}})
+		}
 	}
 	facts := prowcheck.Facts{
 		Now: config.Load(tree.files, tree.names), Manifests: in.Now, Options: prowcheck.Options{

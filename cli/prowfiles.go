@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -54,6 +55,17 @@ type prowTree struct {
 	files     fs.FS
 	names     config.Files
 	manifests string
+}
+
+// all are the paths in the file system that the user named.
+func (t prowTree) all() []string {
+	paths := append([]string{t.names.Config}, t.names.Supplemental...)
+	for _, path := range []string{t.names.Jobs, t.manifests} {
+		if path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // all are the paths that the user named.
@@ -141,6 +153,8 @@ func insideOf(root, path string) (string, error) {
 type revisionTree struct {
 	prowTree
 	root, commit string
+	// left are entries at or below these paths that could not be followed.
+	left []gittree.Left
 }
 
 // readRevision reads the same files as they are in a revision. The error is a *gittree.RefError where git knows no such
@@ -161,13 +175,7 @@ func (p *prowFiles) readRevision(ctx context.Context, flag, ref string) (revisio
 	if err != nil {
 		return revisionTree{}, err
 	}
-	paths := append([]string{tree.names.Config}, tree.names.Supplemental...)
-	for _, path := range []string{tree.names.Jobs, tree.manifests} {
-		if path != "" {
-			paths = append(paths, path)
-		}
-	}
-	revision, err := gittree.Read(ctx, root, ref, paths)
+	revision, err := gittree.Read(ctx, root, ref, tree.all())
 	var unknown *gittree.RefError
 	switch {
 	case errors.As(err, &unknown):
@@ -176,7 +184,7 @@ func (p *prowFiles) readRevision(ctx context.Context, flag, ref string) (revisio
 		return revisionTree{}, &unreadRevision{err}
 	}
 	tree.files = revision
-	return revisionTree{tree, root, revision.Commit}, nil
+	return revisionTree{tree, root, revision.Commit, revision.Left}, nil
 }
 
 // unreadRevision says that a revision is there and could not be read.
@@ -195,6 +203,12 @@ func (r *prowCheckRequest) readBase(ctx context.Context) (*prowcheck.Base, error
 		return base, nil
 	case err != nil:
 		return nil, err
+	}
+	for _, left := range tree.left { // whatever else there is, is nothing that anybody reads
+		if slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(left.Path)) || slices.Contains(tree.all(), left.Path) {
+			base.Failed = fmt.Sprintf("revision %s: %s", r.base, left)
+			return base, nil
+		}
 	}
 	base.Config = config.Load(tree.files, tree.names)
 	if tree.manifests != "" {

@@ -47,7 +47,7 @@ func (p *prowLiveFlags) addFlags(flags *pflag.FlagSet) {
 
 // asksGitHub is whether flags lead to GitHub; asksCluster whether they lead to a cluster.
 func (p *prowLiveFlags) asksGitHub() bool {
-	return p.github || p.changed("github-token-file", "github-endpoint", "github-reserve")
+	return p.github || p.hub.given()
 }
 
 func (p *prowLiveFlags) asksCluster() bool {
@@ -89,7 +89,7 @@ func (p *prowLiveFlags) ask(ctx context.Context, a *app, facts prowcheck.Facts, 
 		}
 		facts.Live = p.askCluster(ctx, cluster, facts)
 		if p.cluster == ownCluster && (facts.Manifests != nil || p.asksGitHub()) { // nothing else asks for it
-			own = &protector.Reader{Cluster: cluster, ProwJobs: facts.Now.Partial().ProwJobNamespace.Value}
+			own = protectorReader(cluster, facts)
 		}
 	}
 	if !p.asksGitHub() {
@@ -106,6 +106,16 @@ func (p *prowLiveFlags) ask(ctx context.Context, a *app, facts prowcheck.Facts, 
 		return facts, usage("%v", err)
 	}
 	return (&drift.Reader{GitHub: client, Clock: clock.Real{}, Changes: changes}).Observe(ctx, own, facts), nil
+}
+
+// protectorReader asks a cluster about this instance's branchprotectors. What a configuration covers is not known
+// where it was not read whole.
+func protectorReader(cluster *kube.Cluster, facts prowcheck.Facts) *protector.Reader {
+	reader := &protector.Reader{Cluster: cluster, ProwJobs: facts.Now.Partial().ProwJobNamespace.Value}
+	if whole, err := facts.Now.Config(); err == nil {
+		reader.Ours = protector.ScopeOf(whole, nil)
+	}
+	return reader
 }
 
 func (p *prowLiveFlags) reach(a *app) (*kube.Cluster, error) {

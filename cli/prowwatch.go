@@ -35,6 +35,8 @@ type prowWatchRequest struct {
 	deployJobs   []string
 	until        string
 	duration     time.Duration
+	settle       time.Duration
+	rollout      string
 	metrics      string
 	events       bool
 	form         string
@@ -53,8 +55,8 @@ it again. The rules are in docs/prow.md.
 With --github it also polls what GitHub protects (B2 to B8).
 
 The configuration is read once. Start the command anew after a change of it, or name with
---config-map what is in the cluster: rules are UNKNOWN while the namespaces differ. So they are
-while ProwJobs are made for another pod namespace.
+--config-map what is in the cluster: that its namespaces differ is a finding (P4), and so are
+ProwJobs that are made for another pod namespace.
 
 Exit codes: 0 --for has passed, or interrupted without --until; 1 --until was reached; 2 wrong usage;
 3 --until was not reached, and the watch was interrupted or a rule could not see all that it needs.`,
@@ -66,7 +68,7 @@ Exit codes: 0 --for has passed, or interrupted without --until; 1 --until was re
   salve prow watch --config config.yaml --job-config jobs --metrics-address :8080 --events`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := asked.validate(forms); err != nil {
+			if err := asked.validate(forms, clock.RealClock{}); err != nil {
 				return err
 			}
 			return a.prowWatch(command.Context(), asked)
@@ -93,12 +95,20 @@ func (r *prowWatchRequest) addFlags(flags *pflag.FlagSet) {
 		"`NAME` of a job that applies --manifests, or none (C5; default: what names and run_if_changed say)")
 	flags.StringVar(&r.until, "until", "", "exit 1 as soon as a finding is as severe: `ALERT` or WARN")
 	flags.DurationVar(&r.duration, "for", 0, "end after this `time` (default: never)")
+	flags.DurationVar(&r.settle, "settle", 30*time.Second,
+		"say that something is better when it has been so for this `time`; what is worse is said at once")
+	flags.StringVar(&r.rollout, "rollout-since", "",
+		"`TIME` (RFC 3339) since when plank is rolled out, where it holds no Lease and runs in another namespace than "+
+			"that of the ProwJobs (A2); what is seen counts instead")
 	flags.StringVar(&r.metrics, "metrics-address", "", "serve Prometheus metrics at `HOST:PORT`/metrics")
 	flags.BoolVar(&r.events, "events", false,
 		"write a Kubernetes Event for each change of a WARN or an ALERT, into the namespace of the ProwJobs")
 }
 
-func (r *prowWatchRequest) validate(forms []string) error {
+// clockSkew is how far the clock of who said a time may be ahead.
+const clockSkew = 10 * time.Second
+
+func (r *prowWatchRequest) validate(forms []string, clk clock.PassiveClock) error {
 	switch {
 	case r.config == "":
 		return usage("required flag --config not set (for example --config config/prow/config.yaml)")
@@ -106,6 +116,12 @@ func (r *prowWatchRequest) validate(forms []string) error {
 		return usage("--until %q: it is ALERT or WARN", r.until)
 	case r.duration < 0:
 		return usage("--for %s: it must be above 0", r.duration)
+	case r.rollout != "" && r.rolloutSince().IsZero():
+		return usage("--rollout-since %q: it is a time such as 2026-02-05T08:47:00Z", r.rollout)
+	case r.rolloutSince().After(clk.Now().Add(clockSkew)):
+		return usage("--rollout-since %s: it is in the future", r.rollout)
+	case r.settle < 0:
+		return usage("--settle %s: it must be 0 or more", r.settle)
 	case slices.Contains(r.namespaces, ""):
 		return usage("--namespace is empty")
 	case r.cluster == "":
@@ -122,6 +138,15 @@ func (r *prowWatchRequest) validate(forms []string) error {
 		return err
 	}
 	return checkForm(r.form, forms...)
+}
+
+// rolloutSince is zero where nothing was said, or no time.
+func (r *prowWatchRequest) rolloutSince() time.Time {
+	at, err := time.Parse(time.RFC3339, r.rollout)
+	if err != nil {
+		return time.Time{}
+	}
+	return at
 }
 
 func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
@@ -229,7 +254,8 @@ func (r *prowWatchRequest) options(a *app) (prowwatch.Options, error) {
 	options := prowwatch.Options{
 		Instance: instance, ProwJobs: jobs, Pods: pods, Clock: clock.RealClock{}, ConfigMap: r.configMap,
 		Named:  append([]string{instance.Pods, instance.ProwJobs, "default"}, r.namespaces...),
-		Poller: poller, Every: r.every, Until: finding.Severity(r.until),
+		Poller: poller, Every: r.every, Settle: r.settle, RolloutSince: r.rolloutSince(),
+		Until: finding.Severity(r.until),
 		Sinks: []prowwatch.Sink{prowwatch.Lines{Out: a.stdout}}, Warn: once(func(text string) {
 			fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), text)
 		}),

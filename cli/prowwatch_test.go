@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"salve/internal/kubetest"
 	"salve/internal/prow/prowtest"
@@ -345,5 +346,21 @@ func TestProwWatchWithoutRights(t *testing.T) {
 	w.ended(s)
 	if w.exit != exitFailed || !strings.Contains(w.stdout.String(), `"change":"new","finding":{"rule":"A1","severity":"WARN"`) {
 		t.Errorf("exit code %d: %s%s", w.exit, w.stdout.String(), w.stderr.String())
+	}
+}
+
+// TestProwWatchTakesNoRolloutOfTheFuture but for clocks that differ a little.
+func TestProwWatchTakesNoRolloutOfTheFuture(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, time.February, 5, 8, 50, 0, 0, time.UTC)
+	for ahead, refused := range map[time.Duration]bool{-time.Hour: false, 0: false, 10 * time.Second: false,
+		11 * time.Second: true, time.Hour: true} {
+		asked := &prowWatchRequest{prowFiles: prowFiles{config: "c"}, cluster: "default", form: "text",
+			rollout: now.Add(ahead).Format(time.RFC3339)}
+		asked.addGitHubFlags(pflag.NewFlagSet("watch", pflag.ContinueOnError))
+		err := asked.validate([]string{"text"}, clocktesting.NewFakePassiveClock(now))
+		if (err != nil) != refused {
+			t.Errorf("%s ahead: %v", ahead, err)
+		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	prowcheck "salve/internal/prow/check"
 	"salve/internal/prow/drift"
-	"salve/internal/prow/protector"
 	prowwatch "salve/internal/prow/watch"
 	"salve/kube"
 )
@@ -19,15 +18,12 @@ type prowWatchGitHub struct {
 	hub      githubFlags
 	every    time.Duration
 	external string
-
-	flags *pflag.FlagSet
 }
 
 // minimumEvery keeps polls from using up what others need of the rate limit.
 const minimumEvery = 30 * time.Second
 
 func (g *prowWatchGitHub) addGitHubFlags(flags *pflag.FlagSet) {
-	g.flags = flags
 	flags.BoolVar(&g.github, "github", false,
 		"poll GitHub too (B2 to B8), with the token in GITHUB_TOKEN where no --github-token-file is given")
 	flags.DurationVar(&g.every, "github-every", 5*time.Minute, "how long to wait between two polls of GitHub")
@@ -37,11 +33,7 @@ func (g *prowWatchGitHub) addGitHubFlags(flags *pflag.FlagSet) {
 }
 
 func (g *prowWatchGitHub) asksGitHub() bool {
-	asks := g.github
-	for _, name := range []string{"github-token-file", "github-endpoint", "github-reserve", "github-every"} {
-		asks = asks || g.flags.Changed(name)
-	}
-	return asks
+	return g.github || g.hub.given("github-every")
 }
 
 func (g *prowWatchGitHub) validate() error {
@@ -69,7 +61,7 @@ func (g *prowWatchGitHub) poller(a *app, facts prowcheck.Facts, jobs *kube.Clust
 	}
 	return drift.NewPoller(drift.Options{
 		GitHub:  client,
-		Cluster: &protector.Reader{Cluster: jobs, ProwJobs: facts.Now.Partial().ProwJobNamespace.Value},
+		Cluster: protectorReader(jobs, facts),
 		Facts:   func(context.Context) (prowcheck.Facts, error) { return facts, nil },
 	})
 }

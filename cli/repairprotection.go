@@ -29,7 +29,8 @@ func (protectionProvider) entry() entry {
 			Definition: protectionDefinition(github), inputs: repairprotection.Defaults(),
 		},
 		github: github,
-		search: func(cluster Cluster, in repairprotection.Inputs) (discovery[repairprotection.Inputs], error) {
+		search: func(_ context.Context, cluster Cluster, in repairprotection.Inputs) (discovery[repairprotection.Inputs],
+			error) {
 			return protectionSearch(cluster, github, in)
 		},
 	}
@@ -41,14 +42,16 @@ func protectionSearch(cluster Cluster, github *githubFlags, in repairprotection.
 ) {
 	world, err := protectionWorld(cluster, github, in)
 	if err != nil {
-		return look, err
+		return look, invalidInputs(err)
 	}
-	look.target, err = repairprotection.Target(github.endpoint)
+	if look.target, err = repairprotection.Target(github.endpoint); err != nil {
+		return look, invalidInputs(err)
+	}
 	look.budget = in.Budget.Duration
 	look.find = func(ctx context.Context, in repairprotection.Inputs) (repairprotection.Inputs, runbook.Finding) {
 		return repairprotection.Discover(ctx, world, in)
 	}
-	return look, err
+	return look, nil
 }
 
 func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotection.Inputs] {
@@ -80,6 +83,9 @@ func addProtectionFlags(in *repairprotection.Inputs, flags *pflag.FlagSet) {
 	flags.StringVar(&in.BaseConfig, "base-config", "", "`file` config.yaml as it was, to find what Prow once required")
 	flags.StringVar(&in.BaseJobConfig, "base-job-config", "", "`folder` with the jobs as they were")
 	flags.StringVar(&in.Manifests, "manifests", "", "`folder` with what is deployed to Prow's cluster")
+	flags.StringArrayVar(&in.Others, "other-prow-namespace", nil,
+		"`namespace` of another Prow that protects none of the same repositories: its branchprotector doesn't "+
+			"count (repeatable)")
 	flags.StringArrayVar(&in.Repos, "repo", nil,
 		"`OWNER/NAME` of a repository (repeatable; default: all that branchprotector visits)")
 	flags.Var(&unprotected{&in.AllowUnprotect}, "allow-unprotect",

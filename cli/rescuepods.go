@@ -68,11 +68,13 @@ func addProwPodFlags(in *rescuepods.Prow, flags *pflag.FlagSet) {
 	flags.IntVar(&in.MaxShare, "max-share", in.MaxShare, "how many percent of the instance's pods a run may delete")
 	flags.StringVar(&in.ApprovedList, "approved-list", "",
 		"`digest` of the list that was approved, as check says it: another list is refused")
+	flags.StringVar(&in.ApprovedBy, "approved-by", "",
+		"`name` of the person who approved the list, and who is not the one that runs this")
 }
 
 // podsWorld is what the runbook acts on, with the configuration of the Prow instance where one is named.
 func podsWorld(cluster Cluster, in rescuepods.Inputs) (rescuepods.World, error) {
-	world := rescuepods.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}
+	world := rescuepods.World{Cluster: cluster.Cluster, ClusterID: cluster.ID, User: cluster.User}
 	if in.Prow.Config == "" {
 		return world, nil
 	}

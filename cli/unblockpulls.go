@@ -21,7 +21,7 @@ func (unblockProvider) entry() entry {
 			Definition: unblockDefinition(github), inputs: unblockpulls.Defaults(),
 		},
 		github: github,
-		search: func(cluster Cluster, in unblockpulls.Inputs) (discovery[unblockpulls.Inputs], error) {
+		search: func(_ context.Context, cluster Cluster, in unblockpulls.Inputs) (discovery[unblockpulls.Inputs], error) {
 			return unblockSearch(cluster, github, in)
 		},
 	}
@@ -33,14 +33,16 @@ func unblockSearch(cluster Cluster, github *githubFlags, in unblockpulls.Inputs)
 ) {
 	world, err := unblockWorld(cluster, github, in)
 	if err != nil {
-		return look, err
+		return look, invalidInputs(err)
 	}
-	look.target, err = unblockpulls.Target(github.endpoint)
+	if look.target, err = unblockpulls.Target(github.endpoint); err != nil {
+		return look, invalidInputs(err)
+	}
 	look.budget = in.Budget.Duration
 	look.find = func(ctx context.Context, in unblockpulls.Inputs) (unblockpulls.Inputs, runbook.Finding) {
 		return unblockpulls.Discover(ctx, world, in)
 	}
-	return look, err
+	return look, nil
 }
 
 func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inputs] {

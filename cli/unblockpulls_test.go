@@ -27,7 +27,7 @@ func TestUnblockPullRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	namespace := plane.Namespace(t)
-	nightly := prowtest.APeriodic("nightly").Object(namespace, namespace)
+	nightly := prowtest.APeriodic("nightly").Object(namespace, "test-pods")
 	if _, err := admin.Resource(prowtest.Resource()).Namespace(namespace).
 		Create(t.Context(), nightly, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

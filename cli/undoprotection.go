@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"salve/engine"
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/repairprotection"
@@ -21,11 +20,11 @@ type undoProvider struct{}
 
 func (undoProvider) entry() entry {
 	way := &undoWay{}
-	return &undoEntry{
+	return &githubEntry[repairprotection.UndoInputs]{
 		clusterEntry: &clusterEntry[repairprotection.UndoInputs]{
 			Definition: undoDefinition(way), inputs: repairprotection.UndoDefaults(),
 		},
-		way: way,
+		github: &way.githubFlags, search: way.search, opened: func(kept *journal.Location) { way.kept = kept },
 	}
 }
 
@@ -45,6 +44,9 @@ func undoDefinition(way *undoWay) Definition[Cluster, repairprotection.UndoInput
 			flags.StringVar(&in.Run, "run", "", "`name` of the run that is undone")
 			flags.Var(&unprotected{&in.AllowUnprotect}, "allow-unprotect",
 				"`OWNER/NAME=BRANCH=REASON`: the branch may lose its protection again (repeatable)")
+			flags.StringArrayVar(&in.Others, "other-prow-namespace", nil,
+				"`namespace` of another Prow that protects none of the same repositories: its branchprotector doesn't "+
+					"count (repeatable)")
 			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
 			way.addFlags(flags)
 		},
@@ -106,78 +108,35 @@ func previousOf(ctx context.Context, record *journal.Record, at int) (previous r
 	return previous, true, nil
 }
 
-// undoEntry is the runbook's, with the way to GitHub and to the run.
-type undoEntry struct {
-	*clusterEntry[repairprotection.UndoInputs]
-	way *undoWay
-}
-
-func (o *undoEntry) read(a *app, asked *request, flags *pflag.FlagSet) error {
-	if err := o.way.githubFlags.read(a.lookup); err != nil {
-		return err
-	}
-	return o.clusterEntry.read(a, asked, flags)
-}
-
-func (o *undoEntry) factory(a *app, asked *request) (factory, error) {
-	return o.looking(o.clusterEntry.factory(a, asked))
-}
-
-func (o *undoEntry) resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error) {
-	if err := o.way.githubFlags.read(a.lookup); err != nil {
-		return nil, err
-	}
-	return o.looking(o.clusterEntry.resumed(ctx, a, asked, header))
-}
-
-func (o *undoEntry) looking(made factory, err error) (factory, error) {
+// search looks for the branches that are still as the run wrote them.
+func (w *undoWay) search(ctx context.Context, cluster Cluster, in repairprotection.UndoInputs) (
+	look discovery[repairprotection.UndoInputs], err error,
+) {
+	world, err := w.world(ctx, cluster, in)
 	if err != nil {
-		return nil, err
+		return look, err
 	}
-	return &undoFactory{made.(*clusterFactory[repairprotection.UndoInputs]), o.way}, nil
-}
-
-// undoFactory looks for the branches that are still as the run wrote them before it makes the runbook.
-type undoFactory struct {
-	*clusterFactory[repairprotection.UndoInputs]
-	way *undoWay
-}
-
-func (f *undoFactory) books(ctx context.Context, kept *journal.Location) ([]runbook.Runbook, []engine.Result, error) {
-	f.way.kept = kept
-	world, err := f.way.world(ctx, Cluster{Cluster: f.reached}, f.entry.inputs)
-	if err != nil {
-		return nil, nil, err
+	if look.target, err = repairprotection.Target(w.endpoint); err != nil {
+		return look, invalidInputs(err)
 	}
-	target, err := repairprotection.Target(f.way.endpoint)
-	if err != nil {
-		return nil, nil, invalidInputs(err)
+	look.budget = in.Budget.Duration
+	look.find = func(ctx context.Context, in repairprotection.UndoInputs) (repairprotection.UndoInputs, runbook.Finding) {
+		return repairprotection.DiscoverUndo(ctx, world, in)
 	}
-	return f.discovered(ctx, kept, discovery[repairprotection.UndoInputs]{
-		target: target, budget: f.entry.inputs.Budget.Duration,
-		find: func(ctx context.Context, in repairprotection.UndoInputs) (repairprotection.UndoInputs, runbook.Finding) {
-			return repairprotection.DiscoverUndo(ctx, world, in)
-		},
-	})
-}
-
-func (f *undoFactory) again(ctx context.Context, kept *journal.Location, header journal.Header) (runbook.Runbook,
-	error) {
-	f.way.kept = kept
-	return f.clusterFactory.again(ctx, kept, header)
+	return look, nil
 }
 
 // newUndo is the short form of run undo-branch-protection; nil where the program does not have that.
 func newUndo(a *app) *cobra.Command {
 	for _, definition := range a.entries() {
-		if undo, found := definition.(*undoEntry); found {
-			return undo.command(a)
+		if undo, found := definition.(*githubEntry[repairprotection.UndoInputs]); found {
+			return undoCommand(a, undo)
 		}
 	}
 	return nil
 }
 
-func (o *undoEntry) command(a *app) *cobra.Command {
+func undoCommand(a *app, undo *githubEntry[repairprotection.UndoInputs]) *cobra.Command {
 	asked := &request{}
 	command := &cobra.Command{
 		Use:   "undo RUN",
@@ -192,21 +151,21 @@ It is a run of ` + repairprotection.UndoName + `, with guards, a record and chec
   salve undo 20261123-051009-98d586`,
 		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			o.inputs.Run = arguments[0]
-			if err := o.read(a, asked, command.Flags()); err != nil {
+			undo.inputs.Run = arguments[0]
+			if err := undo.read(a, asked, command.Flags()); err != nil {
 				return err
 			}
 			if err := asked.read(a, command.Flags()); err != nil {
 				return err
 			}
 			if asked.dryRun {
-				return a.perform(command, o, asked, plan)
+				return a.perform(command, undo, asked, plan)
 			}
-			return a.perform(command, o, asked, act)
+			return a.perform(command, undo, asked, act)
 		},
 	}
 	groupFlags(command)
-	a.addFlags(command, act, o, asked)
+	a.addFlags(command, act, undo, asked)
 	_ = command.Flags().MarkHidden("run") // the flag is there: it is the argument here
 	return command
 }

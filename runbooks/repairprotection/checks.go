@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"salve/internal/prow/brief"
 	"salve/internal/prow/protection"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
@@ -25,7 +26,7 @@ func protectionsRight(states []protection.State) runbook.Finding {
 		}
 	}
 	if len(wrong) > 0 {
-		return runbook.No("%s", strings.Join(some(wrong), "; "))
+		return runbook.No("%s", strings.Join(brief.Some(wrong), "; "))
 	}
 	return runbook.Yes("as the configuration says: %d; gone meanwhile: %d", len(states)-gone, gone)
 }
@@ -42,7 +43,7 @@ func leftoversGone(states []protection.State) runbook.Finding {
 		}
 	}
 	if len(left) > 0 {
-		return runbook.No("still required on %s", strings.Join(some(left), ", "))
+		return runbook.No("still required on %s", brief.List(left))
 	}
 	return runbook.Yes("none is left")
 }
@@ -70,7 +71,7 @@ func pullsFree(outlooks []branches.Outlook) runbook.Finding {
 	if len(unexplained) > 0 {
 		return runbook.No("still blocked: %s", strings.Join(unexplained, "; "))
 	}
-	said := []string{"mergeable: " + orNone(free)}
+	said := []string{"mergeable: " + brief.List(free)}
 	if len(waiting) > 0 {
 		said = append(said, "waiting for something else: "+strings.Join(waiting, ", "))
 	}
@@ -85,13 +86,6 @@ func stillWaits(outlook branches.Outlook) bool {
 		}
 	}
 	return false
-}
-
-func orNone(all []string) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, ", ")
 }
 
 func orUnknown(reason string) string {

@@ -10,6 +10,7 @@ import (
 	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
 	"salve/internal/prow/protector"
+	"salve/internal/prow/ratelimit"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
 )
@@ -44,6 +45,12 @@ const (
 func TestNoProtectorRunning(t *testing.T) {
 	decide(t, map[string]row{
 		"none is at work": {noProtectorRunning(nil), yes, "", "none"},
+		"what doesn't count is named": {noProtectorRunning([]protector.Run{{What: "Job theirs/p", Image: "v1",
+			Passed: "another Prow's"}}), yes, "", "not counted: Job theirs/p (v1), another Prow's"},
+		"it hides none that counts": {noProtectorRunning([]protector.Run{{What: "Job theirs/p", Image: "v1", Passed: "x"},
+			{What: "pod prow/p", Image: "v1"}}), no, runbook.Deferred, "in progress: pod prow/p (v1);"},
+		"it is said how to leave one out": {noProtectorRunning([]protector.Run{{What: "pod prow/p", Image: "v1"}}), no,
+			runbook.Deferred, "--other-prow-namespace"},
 		"one is": {noProtectorRunning([]protector.Run{{What: "pod prow/p", Image: "v1"}}), no, runbook.Deferred,
 			"pod prow/p (v1)"},
 	})
@@ -98,8 +105,8 @@ func TestConfigurationNotOlder(t *testing.T) {
 
 func TestBudgetSuffices(t *testing.T) {
 	limit := func(needed, remaining, of, reserve int) runbook.Finding {
-		return calls{needed: needed, reserve: reserve, left: github.Rate{Known: true, Limit: of, Remaining: remaining,
-			Reset: time.Date(2019, 2, 5, 13, 0, 0, 0, time.UTC)}}.suffice()
+		return budgetSuffices(ratelimit.Calls{Needed: needed, Reserve: reserve, Left: github.Rate{Known: true, Limit: of,
+			Remaining: remaining, Reset: time.Date(2019, 2, 5, 13, 0, 0, 0, time.UTC)}})
 	}
 	decide(t, map[string]row{
 		"it suffices": {limit(100, 100, 5000, 0), yes, "", "100"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"salve/internal/apierr"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/protection"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
@@ -42,13 +43,13 @@ func Discover(ctx context.Context, world World, in Inputs) (Inputs, runbook.Find
 			Branch: state.Branch.String(), Live: state.LiveDigest(), Want: state.WantDigest(),
 		})
 	}
-	in.Looked, in.Uncomputable, in.Unseen = found.Looked, some(found.Uncomputable), some(found.Unseen)
+	in.Looked, in.Uncomputable, in.Unseen = found.Looked, brief.Some(found.Uncomputable), brief.Some(found.Unseen)
 	in.Leftovers = nil
 	for _, state := range found.Leftovers {
 		in.Leftovers = append(in.Leftovers, fmt.Sprintf("%s requires %s", state.Branch,
 			strings.Join(state.Removed(), ", ")))
 	}
-	in.Leftovers = some(in.Leftovers)
+	in.Leftovers = brief.Some(in.Leftovers)
 	if len(in.Branches) == 0 {
 		return in, runbook.No("nothing differs: %s", in.found())
 	}
@@ -64,16 +65,6 @@ func notDiscovered(err error) runbook.Finding {
 		return runbook.No("not all branches could be read: %v", err).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Unknownf("not all branches could be read: %v", err)
-}
-
-// listed bounds what is listed of many.
-const listed = 50
-
-func some(all []string) []string {
-	if len(all) <= listed {
-		return all
-	}
-	return append(all[:listed:listed], fmt.Sprintf("and %d more", len(all)-listed))
 }
 
 // found says what the discovery found.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"salve/internal/pipeline/revision"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/protection"
 	"salve/internal/prow/protector"
 	"salve/runbook"
@@ -47,20 +48,30 @@ func (r *repair) onBranches(name, question string, decide func([]protection.Stat
 }
 
 func (r *repair) noProtectorRunning() runbook.Guard {
-	return onCluster(r, "no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Active,
+	return onCluster(r, "no-protector-running", "is no run of a branchprotector in progress?", r.cluster.Runs,
 		noProtectorRunning)
 }
 
-func noProtectorRunning(active []protector.Run) runbook.Finding {
-	if len(active) > 0 {
-		var runs []string
-		for _, run := range active {
-			runs = append(runs, run.String())
+func noProtectorRunning(seen []protector.Run) runbook.Finding {
+	var active, passed []string
+	for _, run := range seen {
+		if run.Passed != "" {
+			passed = append(passed, run.String()+", "+run.Passed)
+			continue
 		}
-		return runbook.No("in progress: %s; what it writes and what this run writes would overtake each other",
-			strings.Join(some(runs), ", ")).WithOutcome(runbook.Deferred)
+		active = append(active, run.String())
 	}
-	return runbook.Yes("none is in progress")
+	besides := ""
+	if len(passed) > 0 {
+		besides = "; not counted: " + brief.List(passed)
+	}
+	if len(active) > 0 {
+		return runbook.No("in progress: %s; what it writes and what this run writes would overtake each other%s. hint: "+
+			"wait for its end, or --other-prow-namespace NAMESPACE where it is another Prow's, which protects none of these "+
+			"repositories", brief.List(active), besides).
+			WithOutcome(runbook.Deferred)
+	}
+	return runbook.Yes("none is in progress%s", besides)
 }
 
 func (r *repair) protectorAgrees() runbook.Guard {
@@ -82,7 +93,8 @@ func protectorAgrees(seen protector.Images) runbook.Finding {
 		declared, found := seen.Declared[name]
 		switch image := seen.Deployed[name]; {
 		case !found:
-			return runbook.Unknownf("%s runs %s, and no manifest declares it", name, image)
+			return runbook.Unknownf("%s runs %s, and no manifest declares it. hint: --other-prow-namespace NAMESPACE where it "+
+				"is another Prow's, which protects none of these repositories", name, image)
 		case declared != image:
 			return runbook.No("%s runs %s, and its manifest says %s: the next deployment puts that one back", name, image,
 				declared).WithOutcome(runbook.NeedsAttention)
@@ -201,7 +213,7 @@ func summary(in Inputs, states []protection.State) runbook.Finding {
 	}
 	if len(old) > 0 {
 		said += fmt.Sprintf(". Fingerprint of a branchprotector from before February 2019, which requires the contexts of "+
-			"conditional jobs, on %d of them: %s", len(old), strings.Join(some(old), ", "))
+			"conditional jobs, on %d of them: %s", len(old), brief.List(old))
 	}
 	return runbook.Yes("%s", said)
 }
@@ -240,7 +252,7 @@ func noBranchUnprotected(allowed map[string]string, states []protection.State) r
 	}
 	if len(without) > 0 {
 		return runbook.No("the configuration takes the protection of %s away (protect: false). "+
-			"hint: --allow-unprotect %s=REASON", strings.Join(some(without), ", "), without[0]).
+			"hint: --allow-unprotect %s=REASON", brief.List(without), without[0]).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
 	return runbook.Yes("none loses it without a reason")
@@ -268,7 +280,7 @@ func contextsReported(demands []branches.Demand) runbook.Finding {
 	}
 	if len(silent) > 0 {
 		return runbook.No("would be required and is not reported: %s. hint: mend the configuration, or "+
-			"--external-context NAME", strings.Join(some(silent), "; ")).
+			"--external-context NAME", strings.Join(brief.Some(silent), "; ")).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
 	return runbook.Yes("contexts that become required, all of them reported: %d", len(demands))

@@ -38,6 +38,8 @@ type Inputs struct {
 	BaseDigest string `json:"baseDigest,omitempty"`
 	// Manifests is the folder with what is deployed to Prow's cluster.
 	Manifests string `json:"manifests,omitempty"`
+	// Others are namespaces with other Prow instances, whose branchprotectors don't count.
+	Others []string `json:"otherProwNamespaces,omitempty"`
 	// Repos narrow the run to repositories; none: all that branchprotector would visit.
 	Repos []string `json:"repos,omitempty"`
 	// AllowUnprotect has a reason for each branch that may lose its protection, by ORG/REPO=BRANCH.
@@ -103,6 +105,11 @@ func (in Inputs) Validate() error {
 		return fmt.Errorf("--budget %s: it must be a minute at least", in.Budget.Duration)
 	case len(in.Branches) > mostBranches:
 		return fmt.Errorf("%d branches: a run may change %d. hint: --repo ORG/NAME", len(in.Branches), mostBranches)
+	}
+	for _, name := range in.Others {
+		if len(validation.IsDNS1123Label(name)) > 0 {
+			return fmt.Errorf("--other-prow-namespace %q is not the name of a namespace", name)
+		}
 	}
 	if _, err := in.scope(); err != nil {
 		return err

@@ -59,6 +59,10 @@ func TestRecordIsMemoryNeverAuthority(t *testing.T) {
 		"a branch that is none":   {branch("../widgets"), "invalid branch"},
 		"a branch out of scope": {func(in *repairprotection.Inputs) { in.Repos = []string{"kube/gadgets"} },
 			"not of a --repo"},
+		"its own namespace as another Prow's": {func(in *repairprotection.Inputs) { in.Others = []string{"prow"} },
+			"this Prow has its ProwJobs there"},
+		"a namespace that is none": {func(in *repairprotection.Inputs) { in.Others = []string{"a/b"} },
+			"not the name of a namespace"},
 		"a reason for what is not": {allowed("kube/widgets=main"), "does not unprotect"},
 	} {
 		forged := in

@@ -100,7 +100,10 @@ func newRepair(world World, in Inputs) (*repair, error) {
 		return nil, err
 	}
 	endpoint := cmp.Or(world.Endpoint, github.DefaultBaseURL)
+	prowJobs := world.Configuration.Config.ProwJobNamespace.Value
 	switch {
+	case slices.Contains(in.Others, prowJobs):
+		return nil, fmt.Errorf("--other-prow-namespace %s: this Prow has its ProwJobs there", prowJobs)
 	case in.Digest != "" && in.Digest != world.Configuration.Digest:
 		return nil, fmt.Errorf("configuration changed: the run was planned with digest %s, and %s has %s now. "+
 			"hint: check out revision %s again, or salve abandon the run and begin a new one",
@@ -116,7 +119,7 @@ func newRepair(world World, in Inputs) (*repair, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := hostOf(endpoint)
+	host, err := github.Host(endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +131,15 @@ func newRepair(world World, in Inputs) (*repair, error) {
 		},
 		cluster: &protector.Reader{
 			Cluster: world.Cluster, ProwJobs: world.Configuration.Config.ProwJobNamespace.Value, Manifests: in.Manifests,
+			Ours: protector.ScopeOf(world.Configuration.Config, world.Base.Config), Others: in.Others,
 			Namespace: in.RecordNamespace, Host: host,
 		},
 	}
 	if r.rules, err = rulesOf(in, r.branches); err != nil {
 		return nil, err
+	}
+	for _, rule := range r.rules {
+		r.cluster.Ours.Add(rule.Branch)
 	}
 	return r, r.checkAllowed()
 }

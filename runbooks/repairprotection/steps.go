@@ -11,6 +11,7 @@ import (
 	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/internal/clock"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
 	"salve/runbook"
@@ -194,7 +195,7 @@ func asPlanned(state protection.State, planned Planned) runbook.Finding {
 		return runbook.Yes("nothing is to be written")
 	case len(state.Live.Unknown) > 0 && state.Protected:
 		return runbook.No("a whole write would wipe fields that are not known: %s. hint: change the protection by hand",
-			strings.Join(some(state.Live.Unknown), ", ")).WithOutcome(runbook.NeedsAttention)
+			brief.List(state.Live.Unknown)).WithOutcome(runbook.NeedsAttention)
 	case state.LiveDigest() == planned.Live:
 		return runbook.Yes("it is as it was planned")
 	case state.WantDigest() == planned.Want:

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/internal/apierr"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/github"
 	"salve/internal/prow/protection"
 	"salve/internal/prow/protector"
@@ -45,6 +46,8 @@ type UndoInputs struct {
 	GitHub string `json:"github,omitempty"`
 	// AllowUnprotect is as in Inputs.
 	AllowUnprotect map[string]string `json:"allowUnprotect,omitempty"`
+	// Others is as in Inputs.
+	Others []string `json:"otherProwNamespaces,omitempty"`
 	// Budget bounds the whole run.
 	Budget metav1.Duration `json:"budget"`
 	// Branches were found before the run began: what the undone run wrote is still there.
@@ -113,7 +116,8 @@ func newUndo(world UndoWorld, in UndoInputs) (*undo, error) {
 	u := &undo{world: world, from: in, repair: &repair{
 		first: "read-previous", reserve: world.Reserve, github: world.GitHub,
 		in:       Inputs{AllowUnprotect: in.AllowUnprotect},
-		branches: &branches.Reader{GitHub: world.GitHub}, cluster: &protector.Reader{Cluster: world.Cluster},
+		branches: &branches.Reader{GitHub: world.GitHub},
+		cluster:  &protector.Reader{Cluster: world.Cluster, Others: in.Others},
 	}}
 	u.ready = u.load
 	for _, restored := range in.Branches {
@@ -215,7 +219,7 @@ func (in UndoInputs) left() string {
 	if len(in.Left) == 0 {
 		return ""
 	}
-	return "; changed since, and left as they are: " + strings.Join(some(in.Left), ", ")
+	return "; changed since, and left as they are: " + brief.List(in.Left)
 }
 
 func (u *undo) summary() runbook.Guard {

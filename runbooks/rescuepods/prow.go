@@ -81,7 +81,7 @@ func (r *rescue) prowConditions() []string {
 	if r.prow == nil {
 		return nil
 	}
-	return []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved"}
+	return []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved", "two-persons"}
 }
 
 func (r *rescue) prowGuards() []runbook.Guard {
@@ -90,6 +90,7 @@ func (r *rescue) prowGuards() []runbook.Guard {
 	}
 	return []runbook.Guard{
 		r.mountEvents(), r.namespaceAgreed(), r.fixProven(), r.prowSteady(), r.withinShare(), r.listApproved(),
+		r.twoPersons(),
 	}
 }
 
@@ -193,7 +194,8 @@ func (r *rescue) withinShare() runbook.Guard {
 	return guard
 }
 
-func withinShare(seen *stranded.Reading, most int) runbook.Finding {
+// liveOf counts the instance's live pods.
+func liveOf(seen *stranded.Reading) int {
 	all := len(seen.Stranded)
 	for _, pod := range seen.Expected {
 		if pod.Live() {
@@ -205,6 +207,11 @@ func withinShare(seen *stranded.Reading, most int) runbook.Finding {
 			all++
 		}
 	}
+	return all
+}
+
+func withinShare(seen *stranded.Reading, most int) runbook.Finding {
+	all := liveOf(seen)
 	said := fmt.Sprintf("G7: to be deleted: %d of the instance's %d pods; --max-share is %d %%", len(seen.Stranded), all,
 		most)
 	if 100*len(seen.Stranded) > most*all {

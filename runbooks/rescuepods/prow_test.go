@@ -46,7 +46,7 @@ func TestOnlyStraysOfTheInstanceGo(t *testing.T) {
 	reasons := s.left(look)
 	for pod, says := range map[string]string{
 		"runs": "container test has started", "waits": "G4:", "by-hand": "G3: its label prow.k8s.io/id",
-		"copy": "G3: its label prow.k8s.io/id", "tekton": "G3: its job's agent", "theirs": "G3: no ProwJob",
+		"copy": "G3: its label prow.k8s.io/id", "tekton": "G3: its ProwJob declares namespace", "theirs": "G3: no ProwJob",
 		"service": "G6:",
 	} {
 		if !strings.HasPrefix(reasons[s.id(pod)], says) {

@@ -35,7 +35,7 @@ func prowBook(t *testing.T) runbook.Runbook {
 // TestWhatEachStepOfAProwIsGuardedBy: no deletion without each of Prow's guards, and no override passes over one.
 func TestWhatEachStepOfAProwIsGuardedBy(t *testing.T) {
 	book := prowBook(t)
-	prows := []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved"}
+	prows := []string{"namespace-agreed", "fix-proven", "prow-steady", "within-share", "list-approved", "two-persons"}
 	for _, step := range book.Steps {
 		for _, guard := range prows {
 			if step.Name != "await-replacements" && !slices.Contains(step.Guards, guard) {

@@ -33,6 +33,9 @@ type Prow struct {
 	// ApprovedList stands for the list of strays that somebody approved, as within-share names it; empty where nobody
 	// was asked.
 	ApprovedList string `json:"approvedList,omitempty"`
+	// ApprovedBy is who approved it, and Planner who made the run that goes by that approval.
+	ApprovedBy string `json:"approvedBy,omitempty"`
+	Planner    string `json:"planner,omitempty"`
 }
 
 func prowDefaults() Prow { return Prow{Proven: 3, MaxShare: 50} }
@@ -76,6 +79,10 @@ func (p Prow) validate() error {
 		return fmt.Errorf("--max-share %d: it must be from 1 to 100, in percent", p.MaxShare)
 	case p.Namespace != "" && len(validation.IsDNS1123Label(p.Namespace)) > 0:
 		return fmt.Errorf("--prow-namespace %q is not the name of a namespace", p.Namespace)
+	case p.ApprovedBy != "" && p.ApprovedList == "":
+		return fmt.Errorf("--approved-by %s goes with --approved-list, which is missing: what was approved?", p.ApprovedBy)
+	case p.ApprovedBy != "" && !person.MatchString(p.ApprovedBy):
+		return fmt.Errorf("--approved-by %q is not the name of an account", p.ApprovedBy)
 	case len(validation.IsValidLabelValue(p.PlankVersion)) > 0:
 		return fmt.Errorf("--plank-version %q is not the value of a label", p.PlankVersion)
 	}

@@ -19,6 +19,8 @@ type World struct {
 	Cluster *kube.Cluster
 	// ClusterID tells the cluster from all others: see kube.Cluster.ID.
 	ClusterID string
+	// User is who runs it, as the record of the run names them; empty when nobody knows.
+	User string
 	// Prow is the configuration that Inputs.Prow.Config names; nil for any other software.
 	Prow *instance.Configuration
 	// Apart is the time between the two readings that G2 takes; zero means a minute.
@@ -31,6 +33,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if err != nil {
 		return runbook.Runbook{}, err
 	}
+	in.Prow = in.Prow.plannedBy(world.User)
 	selector, err := kube.ParseSelector(in.Selector) // in order: one lock, however it is written
 	if err != nil {
 		return runbook.Runbook{}, err

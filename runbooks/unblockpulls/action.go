@@ -83,11 +83,11 @@ func (a *action) inputs() map[string]string {
 
 // read gives the state, read once in a round.
 func (a *action) read(ctx context.Context, run runbook.Run) (state, error) {
-	return a.seen.Get(ctx, run, a.look)
+	return a.seen.Get(ctx, run, func(ctx context.Context) (state, error) { return a.look(ctx, run) })
 }
 
 // look reads all that the decision rests on afresh. What can't be read is an error, and never a decision.
-func (a *action) look(ctx context.Context) (state, error) {
+func (a *action) look(ctx context.Context, run runbook.Run) (state, error) {
 	required, err := a.branches.Required(ctx, a.branch)
 	if err != nil {
 		return state{}, err
@@ -104,7 +104,7 @@ func (a *action) look(ctx context.Context) (state, error) {
 		return state{}, err
 	}
 	if a.planned.Do == blocked.Trigger {
-		if err := a.lookCloser(ctx, &seen); err != nil {
+		if err := a.lookCloser(ctx, run, &seen); err != nil {
 			return state{}, err
 		}
 	}
@@ -118,12 +118,16 @@ func (a *action) look(ctx context.Context) (state, error) {
 }
 
 // lookCloser reads what only a job that is to be started needs.
-func (a *action) lookCloser(ctx context.Context, seen *state) error {
+func (a *action) lookCloser(ctx context.Context, run runbook.Run, seen *state) error {
+	accounts, err := a.accounts(ctx, run)
+	if err != nil {
+		return err
+	}
 	comments, err := a.github.Comments(ctx, a.repo, a.planned.Number)
 	if err != nil {
 		return err
 	}
-	seen.made = markedBy(comments, a.planned.Head, a.planned.Context)
+	seen.made = markedBy(comments, accounts, a.planned.Head, a.planned.Context)
 	if job := a.jobNamed(); job == nil || !job.Conditional() {
 		return nil
 	}
@@ -232,10 +236,10 @@ func (a *action) effect(seen state) string {
 func (a *action) vain() string { return "vain " + a.name }
 
 // awaitEffect looks on until Prow has done something about it, for a while.
-func (a *action) awaitEffect(ctx context.Context) (seen state, effect string, err error) {
+func (a *action) awaitEffect(ctx context.Context, run runbook.Run) (seen state, effect string, err error) {
 	clk := a.prow.cluster.Clock
 	for began := clk.Now(); clk.Since(began) < heeded; {
-		if seen, err = a.look(ctx); err != nil {
+		if seen, err = a.look(ctx, run); err != nil {
 			return seen, "", err
 		}
 		if effect = a.effect(seen); a.asked.IsZero() && a.askedBefore(seen) == "" {
@@ -253,7 +257,7 @@ func (a *action) awaitEffect(ctx context.Context) (seen state, effect string, er
 
 // await waits until Prow has done something about it, and then until the next may be asked for.
 func (a *action) await(ctx context.Context, run runbook.Run) error {
-	seen, effect, err := a.awaitEffect(ctx)
+	seen, effect, err := a.awaitEffect(ctx, run)
 	switch {
 	case err != nil:
 		return err

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"salve/internal/clock"
-	"salve/internal/prow/github"
+	"salve/internal/prow/ratelimit"
 	"salve/runbook"
 )
 
@@ -18,23 +18,21 @@ const (
 	callsOfBranch = 45
 )
 
-// calls is what the run still needs of GitHub's rate limit, and what is left.
-type calls struct {
-	needed, reserve int
-	left            github.Rate
-}
-
 func (u *unblocking) budgetSuffices() runbook.Guard {
 	guard := runbook.Ask("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
-		u.calls, calls.suffice)
+		u.calls, budgetSuffices)
 	guard.OnResume = true
 	return u.onceBegun(guard)
 }
 
-func (u *unblocking) calls(ctx context.Context, run runbook.Run) (calls, error) {
+func budgetSuffices(calls ratelimit.Calls) runbook.Finding {
+	return calls.Suffice("--repo OWNER/NAME or --pull OWNER/NAME#NUMBER for a part of it")
+}
+
+func (u *unblocking) calls(ctx context.Context, run runbook.Run) (ratelimit.Calls, error) {
 	limits, err := u.github.RateLimits(ctx)
 	if err != nil {
-		return calls{}, err
+		return ratelimit.Calls{}, err
 	}
 	needed := callsOfBranch * len(u.plannedBranches())
 	for _, action := range u.actions {
@@ -43,25 +41,11 @@ func (u *unblocking) calls(ctx context.Context, run runbook.Run) (calls, error) 
 			needed += callsOfAction
 		}
 	}
-	return calls{needed: needed, reserve: u.reserve, left: limits.Core}, nil
-}
-
-func (c calls) suffice() runbook.Finding {
-	left := c.left.Remaining - c.reserve
-	switch {
-	case left >= c.needed:
-		return runbook.Yes("calls that the plan needs: %d at most; left: %d", c.needed, left)
-	case c.left.Limit-c.reserve >= c.needed:
-		return runbook.No("calls that the plan needs: %d at most; left: %d, until %s", c.needed, left,
-			c.left.Reset.UTC().Format(time.RFC3339)).WithOutcome(runbook.Deferred)
-	}
-	return runbook.No("calls that the plan needs: %d at most; GitHub allows %d an hour. hint: --repo OWNER/NAME or "+
-		"--pull OWNER/NAME#NUMBER for a part of it, or --override budget-suffices=REASON: then the run waits for each hour",
-		c.needed, c.left.Limit-c.reserve).WithOutcome(runbook.NeedsAttention)
+	return ratelimit.Calls{Needed: needed, Reserve: u.reserve, Left: limits.Core}, nil
 }
 
 // pace waits until the next may be asked for: a part of a minute after this one, with enough left of GitHub's limit,
-// and with room for its job. A guard that is refused could not wait so long.
+// and with room for its job.
 func (a *action) pace(ctx context.Context, run runbook.Run) error {
 	clk := a.prow.cluster.Clock
 	last := a.at == len(a.actions)-1
@@ -75,29 +59,11 @@ func (a *action) pace(ctx context.Context, run runbook.Run) error {
 	if last {
 		least = callsOfChecks * len(a.actions)
 	}
-	if err := a.awaitLimit(ctx, run, least); err != nil || last {
+	report := func(text string) { run.Report(runbook.Progress{Text: text}) }
+	if err := ratelimit.Await(ctx, clk, a.github, a.reserve, least, report); err != nil || last {
 		return err
 	}
 	return a.awaitRoom(ctx, run, a.actions[a.at+1])
-}
-
-func (u *unblocking) awaitLimit(ctx context.Context, run runbook.Run, least int) error {
-	clk := u.prow.cluster.Clock
-	for {
-		left := u.github.Remaining()
-		until := left.PausedUntil
-		if left.Known && left.Remaining-u.reserve < min(least, (left.Limit-u.reserve)/2) && left.Reset.After(until) {
-			until = left.Reset
-		}
-		wait := until.Sub(clk.Now())
-		if wait <= 0 {
-			return nil
-		}
-		run.Report(runbook.Progress{Text: "waiting for GitHub's rate limit until " + until.UTC().Format(time.RFC3339)})
-		if err := clock.Sleep(ctx, clk, wait); err != nil {
-			return err
-		}
-	}
 }
 
 const (

@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"salve/internal/prow/blocked"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/github"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
 )
 
 func (u *unblocking) contextsThere() runbook.Guard {
-	read := func(ctx context.Context, _ runbook.Run) ([]state, error) {
+	read := func(ctx context.Context, run runbook.Run) ([]state, error) {
 		var all []state
 		for _, action := range u.actions {
-			seen, err := action.look(ctx)
+			seen, err := action.look(ctx, run)
 			if err != nil {
 				return nil, err
 			}
@@ -52,9 +53,9 @@ func contextsThere(states []state) runbook.Finding {
 		}
 	}
 	if len(missing) > 0 {
-		return runbook.No("%s", strings.Join(some(missing), "; "))
+		return runbook.No("%s", strings.Join(brief.Some(missing), "; "))
 	}
-	return runbook.Yes("decided: %s; at work: %s; left: %s", orNone(decided), orNone(running), orNone(left))
+	return runbook.Yes("decided: %s; at work: %s; left: %s", brief.List(decided), brief.List(running), brief.List(left))
 }
 
 func (u *unblocking) pullsFree() runbook.Guard {
@@ -87,12 +88,5 @@ func pullsFree(outlooks []branches.Outlook) runbook.Finding {
 	if len(unexplained) > 0 {
 		return runbook.No("still blocked, by what is not known: %s", strings.Join(unexplained, ", "))
 	}
-	return runbook.Yes("free: %s; waiting: %s", orNone(free), orNone(waiting))
-}
-
-func orNone(all []string) string {
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(some(all), ", ")
+	return runbook.Yes("free: %s; waiting: %s", brief.List(free), brief.List(waiting))
 }

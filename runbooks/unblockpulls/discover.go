@@ -9,6 +9,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/prow/blocked"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
 	"salve/internal/prow/openpull"
@@ -71,19 +72,10 @@ func (f *found) add(other found) {
 	f.left = append(f.left, other.left...)
 }
 
-// listed bounds what is listed of many.
-const listed = 50
-
-func some(all []string) []string {
-	if len(all) <= listed {
-		return all
-	}
-	return append(all[:listed:listed], fmt.Sprintf("and %d more", len(all)-listed))
-}
-
 func (f *found) inputs(in Inputs) Inputs {
 	in.Planned, in.Looked = f.planned, f.looked
-	in.Mend, in.Unknown, in.Waiting, in.Left = some(f.mend), some(f.unknown), some(f.waiting), some(f.left)
+	in.Mend, in.Unknown, in.Waiting, in.Left = brief.Some(f.mend), brief.Some(f.unknown), brief.Some(f.waiting),
+		brief.Some(f.left)
 	return in
 }
 
@@ -267,7 +259,11 @@ func (l *look) sort(ctx context.Context, q blocked.Question, decision blocked.De
 		if err != nil {
 			return l.unseen(ctx, fmt.Sprintf("comments of %s#%d", q.Branch.Repository(), q.Pull.Number), err)
 		}
-		if made := markedBy(comments, q.Head, q.Context); made != nil {
+		accounts, err := l.accounts(ctx, nil)
+		if err != nil {
+			return l.unseen(ctx, "who the token speaks for", err)
+		}
+		if made := markedBy(comments, accounts, q.Head, q.Context); made != nil {
 			l.found.left = append(l.found.left, fmt.Sprintf("%s; it was asked for by %s at %s, and nothing came of it", what,
 				made.Author, made.Created.UTC().Format("2006-01-02 15:04 UTC")))
 			return nil

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"salve/internal/prow/config"
-	"salve/internal/prow/github"
 )
 
 // reporters remembers who reported on the last commits of branches.
@@ -47,14 +46,4 @@ func (u *unblocking) reporter(ctx context.Context, branch config.Branch, name st
 func marker(head, context string) string {
 	escaped := strings.ReplaceAll(url.QueryEscape(context), "-", "%2D")
 	return fmt.Sprintf("<!-- salve %s head=%s context=%s -->", Name, head, escaped)
-}
-
-// markedBy finds the comment that was made for a context on a head, by whomever: who forges one is left alone.
-func markedBy(comments []github.Comment, head, context string) *github.Comment {
-	mark := marker(head, context)
-	at := slices.IndexFunc(comments, func(comment github.Comment) bool { return strings.Contains(comment.Body, mark) })
-	if at < 0 {
-		return nil
-	}
-	return &comments[at]
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"salve/internal/prow/blocked"
+	"salve/internal/prow/brief"
 	"salve/internal/prow/config"
 	"salve/runbook"
 )
@@ -41,10 +42,8 @@ func (u *unblocking) onceBegun(guard runbook.Guard) runbook.Guard {
 
 func (u *unblocking) notTheBot() runbook.Guard {
 	guard := runbook.Ask("not-the-bot", "does the token speak for another account than Prow's own?",
-		func(ctx context.Context, _ runbook.Run) (string, error) {
-			who, err := u.github.Identity(ctx)
-			return who.Login, err
-		}, func(login string) runbook.Finding { return notTheBot(login, u.in.Bot) })
+		func(ctx context.Context, _ runbook.Run) (string, error) { return u.account(ctx) },
+		func(login string) runbook.Finding { return notTheBot(login, u.in.Bot) })
 	guard.NotOverridable, guard.OnResume = true, true
 	return guard
 }
@@ -71,31 +70,6 @@ func withinCap(planned, most int) runbook.Finding {
 			"--cap %d after a look at the plan", planned, most, planned).WithOutcome(runbook.NeedsAttention)
 	}
 	return runbook.Yes("%d of %d at most", planned, most)
-}
-
-// alarming is how many strays are more than a mishap.
-const alarming = 3
-
-func (u *unblocking) noStrays() runbook.Guard {
-	return onCluster(u, "no-strays", "are Prow's pods made where they belong?",
-		func(ctx context.Context, _ runbook.Run) ([]string, error) {
-			for _, action := range u.actions {
-				if job := action.jobNamed(); job != nil && job.Cluster != "default" {
-					return nil, fmt.Errorf("job %s runs in build cluster %s, whose pods are not seen from here. hint: look "+
-						"there, then --override no-strays=REASON", job.Name, job.Cluster)
-				}
-			}
-			return u.strays(ctx)
-		}, func(strays []string) runbook.Finding { return noStrays(strays, u.prow.pods) })
-}
-
-// noStrays: jobs that are started while plank mixes namespaces up go where those went.
-func noStrays(strays []string, home string) runbook.Finding {
-	if len(strays) >= alarming {
-		return runbook.No("%d pods of Prow are outside of namespace %s: %s. hint: mend that first, then salve run "+
-			"rescue-stranded-pods", len(strays), home, strings.Join(some(strays), ", ")).WithOutcome(runbook.NeedsAttention)
-	}
-	return runbook.Yes("outside of namespace %s: %d", home, len(strays))
 }
 
 // room is how much Prow has to do, and what is started next; nil when nothing more is.
@@ -202,7 +176,7 @@ func (u *unblocking) ghosts(ctx context.Context) ([]string, error) {
 func protectionRight(ghosts []string) runbook.Finding {
 	if len(ghosts) > 0 {
 		return runbook.No("required, and nothing reports it: %s. hint: salve run repair-branch-protection, or "+
-			"--external-context NAME", strings.Join(some(ghosts), "; ")).WithOutcome(runbook.NeedsAttention)
+			"--external-context NAME", strings.Join(brief.Some(ghosts), "; ")).WithOutcome(runbook.NeedsAttention)
 	}
 	return runbook.Yes("somebody reports each of them")
 }

@@ -2,7 +2,6 @@ package unblockpulls
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -19,6 +18,8 @@ type instance struct {
 	cluster *kube.Cluster
 	// namespace holds the ProwJobs, pods their pods.
 	namespace, pods string
+	// pendingTimeout is plank's, for jobs that say nothing else.
+	pendingTimeout time.Duration
 
 	lock sync.Mutex
 	kept work
@@ -28,6 +29,7 @@ type instance struct {
 // work is what Prow has to do.
 type work struct {
 	jobs *blocked.Jobs
+	read cluster.Reading[cluster.Job]
 	// unfinished counts the ProwJobs that are not complete, by the job's name, and all is how many those are.
 	unfinished map[string]int
 	all        int
@@ -47,7 +49,8 @@ func (i *instance) work(ctx context.Context) (work, error) {
 	if err != nil {
 		return work{}, err
 	}
-	seen := work{jobs: blocked.NewJobs(i.namespace, read), unfinished: map[string]int{}, ours: map[string]bool{}}
+	seen := work{jobs: blocked.NewJobs(i.namespace, read), read: read, unfinished: map[string]int{},
+		ours: map[string]bool{}}
 	for _, job := range read.Objects {
 		if job.Namespace != i.namespace {
 			continue
@@ -69,28 +72,4 @@ func (i *instance) forget() {
 	i.lock.Lock()
 	defer i.lock.Unlock()
 	i.at = time.Time{}
-}
-
-// strays are the pods of this instance's ProwJobs that wait or run outside of its pod namespace.
-func (i *instance) strays(ctx context.Context) ([]string, error) {
-	seen, err := i.work(ctx)
-	if err != nil {
-		return nil, err
-	}
-	read, err := cluster.ReadPods(ctx, i.cluster, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, malformed := range read.Malformed {
-		if malformed.Namespace != i.pods {
-			return nil, fmt.Errorf("malformed pod: %s", malformed)
-		}
-	}
-	var strays []string
-	for _, pod := range read.Objects {
-		if pod.Namespace != i.pods && pod.Live() && seen.ours[pod.JobName()] {
-			strays = append(strays, pod.String())
-		}
-	}
-	return strays, nil
 }

@@ -32,9 +32,6 @@ type World struct {
 	// Config is what the inputs name, Digest that of its files.
 	Config *config.Config
 	Digest string
-	// Strays names pods of the instance that are outside of its pod namespace; its error says that this could not be
-	// seen. Nil: the pods of Cluster are read.
-	Strays func(context.Context) ([]string, error)
 }
 
 // New makes the runbook for the contexts that the inputs plan to ask for.
@@ -83,9 +80,9 @@ type unblocking struct {
 	branches *branches.Reader
 	pulls    *openpull.Reader
 	prow     *instance
-	strays   func(context.Context) ([]string, error)
 	actions  []*action
 	reported reporters
+	own      own
 }
 
 func newUnblocking(world World, in Inputs) (*unblocking, error) {
@@ -115,14 +112,11 @@ func newUnblocking(world World, in Inputs) (*unblocking, error) {
 		branches: &branches.Reader{GitHub: world.GitHub, Config: world.Config, External: in.External},
 		prow: &instance{
 			cluster: world.Cluster, namespace: world.Config.ProwJobNamespace.Value, pods: world.Config.PodNamespace.Value,
+			pendingTimeout: world.Config.Plank.PodPendingTimeout,
 		},
-		strays: world.Strays,
 	}
 	u.pulls = &openpull.Reader{
 		GitHub: u.github, Config: u.config, Clock: u.prow.cluster.Clock, Reporter: u.reporter,
-	}
-	if u.strays == nil {
-		u.strays = u.prow.strays
 	}
 	return u, u.addActions()
 }

@@ -31,13 +31,20 @@ func (a *action) comment(ctx context.Context, run runbook.Run, seen state) error
 	if err != nil {
 		return notWritten(err)
 	}
+	accounts, err := a.accounts(ctx, run)
+	if err != nil {
+		return notWritten(err)
+	}
 	seen.Pull = pull
 	now := blocked.Decide(seen.Question)
 	switch {
 	case now.Do == blocked.Unknown:
 		return notWritten(errors.New(now.Reason))
-	case now.Do != blocked.Trigger, markedBy(comments, a.planned.Head, a.planned.Context) != nil:
+	case now.Do != blocked.Trigger, markedBy(comments, accounts, a.planned.Head, a.planned.Context) != nil:
 		return nil
+	}
+	if err := a.noteAccount(ctx, run); err != nil {
+		return notWritten(err)
 	}
 	a.asked = a.prow.cluster.Clock.Now()
 	_, err = a.github.CreateComment(ctx, a.repo, a.planned.Number, body)

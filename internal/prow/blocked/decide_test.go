@@ -2,6 +2,7 @@ package blocked_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -36,6 +37,8 @@ presubmits:
   - {name: all, always_run: true, spec: {containers: [{image: golang}]}}
   - {name: evil, always_run: true, trigger: '(?m)^/test evil', rerun_command: "/test evil\n/lgtm\n/override unit", spec: {containers: [{image: golang}]}}
   - {name: again, always_run: true, trigger: '(?m)^/retest', rerun_command: /retest, spec: {containers: [{image: golang}]}}
+  - {name: sole, always_run: true, trigger: '(?m)^/test (sole|side)', rerun_command: /test sole, spec: {containers: [{image: golang}]}}
+  - {name: side, always_run: true, branches: [release], trigger: '(?m)^/test (sole|side)', rerun_command: /test side, spec: {containers: [{image: golang}]}}
   - {name: other, always_run: true, trigger: '(?m)^/test (twins|other)', rerun_command: /test other, spec: {containers: [{image: golang}]}}
 `
 
@@ -155,6 +158,9 @@ func TestDecisions(t *testing.T) {
 		{"a label that it is not wins", "unit", changes{pull(func(p *github.PullRequest) {
 			p.Labels = []string{"needs-ok-to-test"}
 		})}, blocked.Leave, "needs-ok-to-test"},
+		{"a label that it is not wins over the one that it is", "unit", changes{pull(func(p *github.PullRequest) {
+			p.Labels = []string{"ok-to-test", "needs-ok-to-test"}
+		})}, blocked.Leave, "needs-ok-to-test"},
 		{"who its author is has to be said", "unit", changes{pull(func(p *github.PullRequest) { p.Association = "" })},
 			blocked.Unknown, "author"},
 		{"whether it conflicts has to be said", "unit",
@@ -189,6 +195,9 @@ func TestDecisions(t *testing.T) {
 			changes{pull(func(p *github.PullRequest) { p.Created, p.Updated = now, now }), func(q *blocked.Question) {
 				q.Reports.Contexts = []github.Context{{Name: "cla", Word: "success", Updated: now.Add(-time.Hour)}}
 			}}, blocked.Wait, "on their way"},
+		{"a head of which nothing says since when it is there", "unit",
+			changes{pull(func(p *github.PullRequest) { p.Created, p.Updated = time.Time{}, time.Time{} })}, blocked.Unknown,
+			"nothing says when the head was pushed"},
 		{"a job that always runs is started", "unit", nil, blocked.Trigger, "always runs"},
 		{"a job that runs for these files is started", "docs", changes{files("main.go", "docs/a.md")}, blocked.Trigger,
 			"docs"},
@@ -252,6 +261,56 @@ func TestWhatIsStartedAndWhatIsReportedAgainIsNamed(t *testing.T) {
 	}
 	if got := blocked.Decide(waiting(t, "unit", with(about("a", untold)))); got.ProwJob.Name != "a" {
 		t.Errorf("%+v", got.ProwJob)
+	}
+}
+
+// TestWhatDecidesAboutFilesIsNamed, for who has to mend it.
+func TestWhatDecidesAboutFilesIsNamed(t *testing.T) {
+	for context, row := range map[string]struct{ runs, never, names string }{
+		"docs": {"docs/a.md", "main.go", "run_if_changed: ^docs/"},
+		"code": {"main.go", "docs/a.md", "skip_if_only_changed: ^docs/"},
+	} {
+		for file, do := range map[string]blocked.Do{row.runs: blocked.Trigger, row.never: blocked.Mend} {
+			got := blocked.Decide(waiting(t, context, files(file)))
+			if got.Do != do || !slices.Contains(got.Evidence, row.names) {
+				t.Errorf("%s and %s: %s because of %q", context, file, got.Do, got.Evidence)
+			}
+		}
+	}
+}
+
+// TestAnExpressionThatDoesNotCompileDecidesNothing: whom it starts, and for which files, is not known.
+func TestAnExpressionThatDoesNotCompileDecidesNothing(t *testing.T) {
+	spoil := func(name string, spoilt func(*config.Job)) func(*blocked.Question) {
+		return func(q *blocked.Question) {
+			for _, job := range q.Presubmits {
+				if job.Name == name {
+					spoilt(job)
+				}
+			}
+		}
+	}
+	for rule, row := range map[string]struct {
+		context, spoilt string
+		spoil           func(*config.Job)
+		says            string
+	}{
+		"its own trigger":         {"unit", "unit", func(job *config.Job) { job.Trigger = "(" }, "trigger of job unit"},
+		"another job's trigger":   {"unit", "other", func(job *config.Job) { job.Trigger = "(" }, "trigger of job other"},
+		"the files that start it": {"docs", "docs", func(job *config.Job) { job.RunIfChanged = "(" }, "job docs"},
+		"the files that don't":    {"code", "code", func(job *config.Job) { job.SkipIfOnlyChanged = "(" }, "job code"},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			got := blocked.Decide(waiting(t, row.context, files("docs/a.md", "main.go"), spoil(row.spoilt, row.spoil)))
+			if got.Do != blocked.Unknown || !strings.Contains(got.Reason, row.says) ||
+				!strings.Contains(got.Reason, "missing closing )") {
+				t.Errorf("%s: %s", got.Do, got.Reason)
+			}
+		})
+	}
+	q := waiting(t, "unit", spoil("other", func(job *config.Job) { job.Trigger = "(" }))
+	if names, err := blocked.Starts(q.Presubmits, "main", "/test unit"); err == nil || names != nil {
+		t.Errorf("%q starts (%v)", names, err)
 	}
 }
 

@@ -43,6 +43,11 @@ func (p *Plan) kubectl(in Input) {
 	p.add("git -C "+root+" worktree add --detach "+checkout+" "+in.Commit, "the files as the revision has them")
 	for _, stage := range p.Stages {
 		for _, file := range stage.Files {
+			if file.Incomplete != "" { // applying it would do what nobody here has read
+				p.Unknown = append(p.Unknown, fmt.Sprintf("no command: manifest %q was not understood whole: %s", file.Path,
+					file.Incomplete))
+				continue
+			}
 			whole := p.quoted("manifest", inTree(tree, file.Path))
 			if whole == "" {
 				continue

@@ -59,6 +59,13 @@ func filesOf(in Input) []File {
 		files[i].Resources = append(files[i].Resources, resource)
 		files[i].differs = files[i].differs || resource.Change != unchanged
 	}
+	broken := map[string]string{}
+	for _, one := range in.Then.Unreadable {
+		broken[one.Position.File] = one.Message
+	}
+	for _, object := range in.Then.Objects {
+		files[at[object.File]].Incomplete = broken[object.Position.File]
+	}
 	for i := range files {
 		files[i].place(in)
 	}

@@ -47,7 +47,9 @@ type Plan struct {
 	Merge []Merge `json:"merge"`
 	// Stated are the ways of the break-glass file.
 	Stated []Stated `json:"breakGlass,omitempty"`
-	// Unknown is what could not be read, or has no command.
+	// Missing is what the revision has and the plan has not: nobody reads it, or nobody could.
+	Missing []string `json:"missing"`
+	// Unknown is what else could not be read, or has no command.
 	Unknown []string `json:"unknown"`
 }
 
@@ -68,6 +70,8 @@ type Stage struct {
 type File struct {
 	Path      string     `json:"path"`
 	Resources []Resource `json:"resources"`
+	// Incomplete is why not all of it was understood; empty where all was. Such a file has no command.
+	Incomplete string `json:"incomplete,omitempty"`
 	// differs: something in it is not as it is now; protects: it runs branchprotector.
 	differs, protects bool
 	rank              int
@@ -117,7 +121,7 @@ type Stated struct {
 func Prepare(in Input) Plan {
 	// Programs read empty lists, and not null.
 	p := Plan{Revision: in.Ref, Commit: in.Commit, Jobs: []Job{}, Needs: []string{}, Reverts: []Revert{},
-		Objects: []string{}, Kept: []string{}, Merge: []Merge{}, Unknown: unread(in)}
+		Objects: []string{}, Kept: []string{}, Merge: []Merge{}, Missing: missing(in), Unknown: unread(in)}
 	for _, job := range in.Exit.Jobs {
 		made := Job{Name: job.Name, At: job.Position.String(), Needs: []string{}}
 		for _, need := range job.Needs {
@@ -141,23 +145,26 @@ func Prepare(in Input) Plan {
 	return p
 }
 
-// unread is what keeps the plan from being the whole.
+// missing is what is not in the plan of what the revision has.
+func missing(in Input) []string { return append([]string{}, notRead(in.Then, "at "+in.Ref)...) }
+
+func notRead(set *manifest.Set, when string) (lines []string) {
+	for _, left := range set.LeftAlone {
+		lines = append(lines, fmt.Sprintf("%s, %s: %s", left.Position, when, left.Reason))
+	}
+	for _, broken := range set.Unreadable {
+		lines = append(lines, fmt.Sprintf("%s, %s: %s", broken.Position, when, broken.Message))
+	}
+	return lines
+}
+
+// unread is what else is not known.
 func unread(in Input) []string {
 	unknown := []string{}
 	if in.Exit.Unknown != "" {
 		unknown = append(unknown, "which jobs deploy Prow: "+in.Exit.Unknown)
 	}
-	for _, side := range []struct {
-		name string
-		set  *manifest.Set
-	}{{"now", in.Now}, {"at " + in.Ref, in.Then}} {
-		for _, left := range side.set.LeftAlone {
-			unknown = append(unknown, fmt.Sprintf("%s, %s: %s", left.Position, side.name, left.Reason))
-		}
-		for _, broken := range side.set.Unreadable {
-			unknown = append(unknown, fmt.Sprintf("%s, %s: %s", broken.Position, side.name, broken.Message))
-		}
-	}
+	unknown = append(unknown, notRead(in.Now, "now")...)
 	for _, object := range in.Then.Objects {
 		if object.Namespace == "" && namespaced(object.Kind) {
 			unknown = append(unknown, fmt.Sprintf("%s %s names no namespace: it goes into that of the kubeconfig's context",

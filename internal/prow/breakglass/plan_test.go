@@ -146,7 +146,7 @@ func TestQuotedWordsAreOneWordToAShell(t *testing.T) {
 			t.Errorf("%q is %s, which sh takes for %q: %v", word, quoted, said, err)
 		}
 	}
-	for _, word := range []string{"", "-f", "a\nb", "\x1b[31m", "a\x00", "a\u202eb", "\xff", "a\u2028"} {
+	for _, word := range []string{"", "-f", "a\nb", "\x1b[31m", "a\x00", "a\u202eb", "\xff", "a\ufffd", "a\u2028"} {
 		if quoted, err := quote(word); err == nil {
 			t.Errorf("%q is %s", word, quoted)
 		}
@@ -247,5 +247,34 @@ func TestWhatNamesNoNamespaceIsSaid(t *testing.T) {
 	plan := Prepare(input(nil, then))
 	if len(plan.Unknown) != 1 || !strings.HasPrefix(plan.Unknown[0], "Deployment hook names no namespace") {
 		t.Errorf("%q", plan.Unknown)
+	}
+}
+
+// TestWhatWasNotUnderstoodWholeIsNotApplied: applying a file does all that is in it, and half of this one nobody has
+// read. The rest of the plan is there, and says what is missing.
+func TestWhatWasNotUnderstoodWholeIsNotApplied(t *testing.T) {
+	half := deployment("hook", "hook:v1") + separator + "kind: Secret\nmetadata: [\n"
+	in := input(nil, map[string]string{"half.yaml": half, "whole.yaml": deployment("deck", "deck:v1")})
+	in.Then.LeftAlone = []manifest.LeftAlone{{Position: diagnostic.Position{File: "lost.yaml"}, Reason: "a link"}}
+	p := Prepare(in)
+	for _, command := range p.Commands {
+		if strings.Contains(command.Text, "half.yaml") {
+			t.Errorf("it has a command: %s", command.Text)
+		}
+	}
+	text := textOf(t, p)
+	for _, want := range []string{
+		"THIS PLAN IS NOT WHOLE", "lost.yaml, at HEAD~1: a link", "half.yaml:",
+		"half.yaml (not understood whole: no command)",
+		`no command: manifest "half.yaml" was not understood whole: invalid YAML`, "apply -f /repo-0123456789ab/whole.yaml",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if whole := Prepare(input(nil, map[string]string{"whole.yaml": deployment("deck",
+		"deck:v1")})); len(whole.Missing) != 0 ||
+		strings.Contains(textOf(t, whole), "NOT WHOLE") {
+		t.Errorf("of a whole plan: %q", whole.Missing)
 	}
 }

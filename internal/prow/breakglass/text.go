@@ -15,6 +15,13 @@ func (p Plan) Text(out io.Writer) error {
 		w.line("")
 		w.line("!!! branchprotector: %s", p.Protector)
 	}
+	if len(p.Missing) > 0 {
+		w.line("")
+		w.line("!!! THIS PLAN IS NOT WHOLE. The revision has more, which nothing below applies:")
+		for _, item := range p.Missing {
+			w.line("  - %s", item)
+		}
+	}
 	w.list("Cannot be told", p.Unknown)
 	for _, job := range p.Jobs {
 		w.list(fmt.Sprintf("Job %s (%s) deploys what it needs itself", job.Name, job.At), job.Needs)
@@ -24,7 +31,11 @@ func (p Plan) Text(out io.Writer) error {
 	}
 	w.resources(p.Stages)
 	w.reverts(p)
-	w.list("Stays, for the revision does not have it, and apply removes nothing", p.Kept)
+	stays := "Stays, for the revision does not have it, and apply removes nothing"
+	if len(p.Missing) > 0 {
+		stays = "Stays, for what was read of the revision does not have it, and apply removes nothing"
+	}
+	w.list(stays, p.Kept)
 	for _, way := range p.Stated {
 		said := way.Lacks
 		if len(said) == 0 {
@@ -79,7 +90,11 @@ func (w *writer) resources(stages []Stage) {
 		w.line("")
 		w.line("%d. %s", i+1, stage.Name)
 		for _, file := range stage.Files {
-			w.line("  %s", file.Path)
+			if file.Incomplete != "" {
+				w.line("  %s (not understood whole: no command)", file.Path)
+			} else {
+				w.line("  %s", file.Path)
+			}
 			for _, resource := range file.Resources {
 				w.line("    %-7s %s", resource.Change, resource.id())
 			}

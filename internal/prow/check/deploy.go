@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,58 +19,69 @@ type deployJob struct {
 	Because string
 }
 
-// deploying is whether a job deploys, by its name. Those that only propose another
-// version, such as autobump-prow-for-auto-deploy, don't.
+// deploying is whether a job deploys, by its name. Those that only propose another version, such as
+// autobump-prow-for-auto-deploy, don't, nor do those that test a deployment; "test" alone is in names of repositories.
 func deploying(name string) bool {
-	name = strings.ToLower(name)
-	deploys := slices.ContainsFunc(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }),
-		func(word string) bool {
-			return strings.HasPrefix(word, "deploy") || word == "apply" || word == "rollout"
-		})
-	return deploys && !strings.Contains(name, "bump")
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_.", r) })
+	has := func(of ...string) bool {
+		return slices.ContainsFunc(words, func(word string) bool { return slices.Contains(of, word) })
+	}
+	return has("deploy", "deploys", "deployer", "redeploy", "apply", "rollout") &&
+		!strings.Contains(strings.ToLower(name), "bump") && !has("tests", "e2e", "lint", "verify", "validate")
 }
 
-// deployJobs are those that the user names, or else the postsubmits and periodics whose
-// name says that they deploy, and that are about Prow: by their name too, or because a
-// change of its manifests starts them.
+// deployJobs are those that the user names, or else the postsubmits and periodics whose name says that they deploy, and
+// that are about Prow: because a change of its manifests starts them, or by their name too where no files decide. That
+// of kubernetes/k8s.io which deploys a cluster for Prow's jobs is not one.
 func (f *facts) deployJobs() []deployJob {
 	if f.Manifests == nil {
 		return nil
 	}
 	var jobs []deployJob
 	for _, job := range f.now.Jobs() {
+		aboutProw := strings.Contains(strings.ToLower(job.Name), "prow")
 		switch {
 		case f.Options.DeployJobs != nil:
 			if slices.Contains(f.Options.DeployJobs, job.Name) {
 				jobs = append(jobs, deployJob{job, "named by --deploy-job"})
 			}
 		case job.Kind == config.Presubmit || !deploying(job.Name):
-		case strings.Contains(strings.ToLower(job.Name), "prow"):
-			jobs = append(jobs, deployJob{job, "its name says so; --deploy-job names others"})
-		default:
-			if file := startedBy(job, f.Manifests); file != "" {
-				jobs = append(jobs, deployJob{job, "its run_if_changed matches " + file})
+		case job.RunIfChanged != "":
+			if file := startedBy(job, f.Manifests, aboutProw); file != "" {
+				jobs = append(jobs, deployJob{job, "its run_if_changed matches " + file + "; --deploy-job names others"})
 			}
+		case aboutProw:
+			jobs = append(jobs, deployJob{job, "its name says so; --deploy-job names others"})
 		}
 	}
 	return jobs
 }
 
-// startedBy is a manifest that starts the job when it changes.
-func startedBy(job *config.Job, set *manifest.Set) string {
-	if job.RunIfChanged == "" {
-		return ""
-	}
+// startedBy is a manifest that starts the job when it changes. Prow matches paths in the repository; how many of the
+// folders before a manifest's are outside of it is not known, so each may be. A job whose name doesn't say that it is
+// about Prow may be of another repository, which has a config/ too: then what starts it has to be nearer than that.
+func startedBy(job *config.Job, set *manifest.Set, aboutProw bool) string {
 	expression, err := regexp.Compile(job.RunIfChanged)
 	if err != nil {
 		return ""
 	}
 	for _, c := range set.Components {
-		if expression.MatchString(c.Position.File) {
-			return c.Position.File
+		for file, more := c.Position.File, true; more; _, file, more = strings.Cut(file, "/") {
+			if expression.MatchString(file) && (aboutProw || !expression.MatchString(elsewhere(file))) {
+				return c.Position.File
+			}
 		}
 	}
 	return ""
+}
+
+// elsewhere is a file of that name in another folder of the same top folder, if it lies deeper than that; else in
+// another top folder.
+func elsewhere(file string) string {
+	if top, rest, _ := strings.Cut(file, "/"); strings.Contains(rest, "/") {
+		return top + "/elsewhere/" + path.Base(file)
+	}
+	return "elsewhere/" + path.Base(file)
 }
 
 // knownDeployJobs lacks where it isn't known which jobs deploy.

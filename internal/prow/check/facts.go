@@ -45,6 +45,8 @@ type Base struct {
 type Options struct {
 	// Staging: this instance exists to find mistakes before production has them.
 	Staging bool
+	// Watched: the check is one of many. It has no earlier configuration to compare with, and nobody can give it one.
+	Watched bool
 	// External are the patterns of checks that others than Prow report; nil where the
 	// user stated none.
 	External []Pattern

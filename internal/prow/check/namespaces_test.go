@@ -61,6 +61,36 @@ func TestP4EditedNamespaces(t *testing.T) {
 	}
 }
 
+// TestP4Examples: beside what Kubernetes deploys lie whole instances as examples, of any age.
+func TestP4Examples(t *testing.T) {
+	const settings = "prowjob_namespace: prow\npod_namespace: test-pods\n"
+	whole := func(version string) string { return deployment("hook", version) + deployment("sinker", version) }
+	for name, test := range map[string]struct {
+		manifests instance
+		want      []string
+	}{
+		"in a folder of their own": {instance{"manifests/hook.yaml": deployment("hook", "v2"),
+			"manifests/sinker.yaml": deployment("sinker", "v2"), "manifests/starter/all.yaml": whole("v1")}, nil},
+		"several, each in a file": {instance{"manifests/hook.yaml": deployment("hook", "v2"),
+			"manifests/starter/gcs.yaml": whole("v1"), "manifests/starter/s3.yaml": whole("v0")}, nil},
+		"one that does not agree with itself": {instance{"manifests/hook.yaml": deployment("hook", "v2"),
+			"manifests/starter/all.yaml": deployment("hook", "v1") + deployment("sinker", "v0")},
+			[]string{"WARN manifests/starter/all.yaml:9:16 namespace=prow images"}},
+		"a copy that was left is no example": {instance{"manifests/hook.yaml": deployment("hook", "v2"),
+			"manifests/old.yaml": deployment("hook", "v1")},
+			[]string{"WARN manifests/hook.yaml:9:16 namespace=prow images"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := instance{"config.yaml": settings}
+			for file, content := range test.manifests {
+				files[file] = content
+			}
+			found, _ := run(t, "P4", facts(t, files, files))
+			expect(t, found, test.want...)
+		})
+	}
+}
+
 func TestP4Release(t *testing.T) {
 	const settings = "prowjob_namespace: prow\npod_namespace: test-pods\n"
 	other := func(of string) string { // the component reads a ConfigMap of its own

@@ -14,7 +14,7 @@ import (
 
 // MostOpen is how many open pull requests of a repository are looked at, the newest: a limit that
 // is shared with branchprotector and Tide has no room for all of a large one.
-const MostOpen = 50
+const MostOpen = 300
 
 // InPool is an open pull request that Tide says it would merge, read with its merge state, with
 // the reports on its head.

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -11,8 +12,7 @@ import (
 	"salve/internal/prow/manifest"
 )
 
-// releases compares the components of each release with each other. The components of
-// one namespace are a release: a folder may hold several instances.
+// releases compares the components of each release with each other.
 func (f *facts) releases() (finding.List, finding.Lack) {
 	set := f.Manifests
 	if len(set.Components) == 0 {
@@ -20,12 +20,9 @@ func (f *facts) releases() (finding.List, finding.Lack) {
 	}
 	var found finding.List
 	lack := allManifests(f)
-	releases := map[string][]manifest.Component{}
-	for _, c := range set.Components {
-		releases[c.Namespace] = append(releases[c.Namespace], c)
-	}
-	for _, namespace := range slices.Sorted(maps.Keys(releases)) {
-		components := releases[namespace]
+	releases := releasesOf(set.Components)
+	for _, components := range releases {
+		namespace := components[0].Namespace
 		found = append(found, images(namespace, components)...)
 		sources, unsure := f.sources(namespace, components, len(releases) == 1)
 		found = append(found, sources...)
@@ -34,6 +31,55 @@ func (f *facts) releases() (finding.List, finding.Lack) {
 		}
 	}
 	return found, lack
+}
+
+// releasesOf are the components that are released together: those of one namespace, for a folder may hold several
+// instances. Where a workload stands there twice, those of one folder are. Where it does in one folder, and each file
+// has several components, those of one file are: examples, as those of Kubernetes beside what it deploys.
+func releasesOf(components []manifest.Component) [][]manifest.Component {
+	var releases [][]manifest.Component
+	for _, namespace := range grouped(components, func(c manifest.Component) string { return c.Namespace }) {
+		if !repeated(namespace) {
+			releases = append(releases, namespace)
+			continue
+		}
+		for _, folder := range grouped(namespace, func(c manifest.Component) string { return path.Dir(c.Position.File) }) {
+			files := grouped(folder, func(c manifest.Component) string { return c.Position.File })
+			alone := slices.ContainsFunc(files, func(file []manifest.Component) bool { return len(file) == 1 })
+			if repeated(folder) && !alone {
+				releases = append(releases, files...)
+			} else {
+				releases = append(releases, folder)
+			}
+		}
+	}
+	return releases
+}
+
+func grouped(components []manifest.Component, by func(manifest.Component) string) [][]manifest.Component {
+	groups := map[string][]manifest.Component{}
+	for _, c := range components {
+		groups[by(c)] = append(groups[by(c)], c)
+	}
+	var all [][]manifest.Component
+	for _, key := range slices.Sorted(maps.Keys(groups)) {
+		all = append(all, groups[key])
+	}
+	return all
+}
+
+// repeated is whether one workload stands twice.
+func repeated(components []manifest.Component) bool {
+	type workload struct{ kind, object, name string }
+	seen := map[workload]bool{}
+	for _, c := range components {
+		w := workload{c.Kind, c.Object, c.Name}
+		if seen[w] {
+			return true
+		}
+		seen[w] = true
+	}
+	return false
 }
 
 // images are the versions of the core components, which are released together. The

@@ -123,6 +123,9 @@ func wholeConfig(f *facts) finding.Lack {
 
 func baseConfig(f *facts) finding.Lack {
 	switch {
+	case f.Base == nil && f.Options.Watched:
+		return finding.Lack{NotGiven: true, Reason: "not asked: contexts that only an earlier configuration produced. They " +
+			"are B2's, as soon as the latest commits lack them"}
 	case f.Base == nil:
 		return notGiven("--base")
 	case f.Base.Failed != "":

@@ -221,7 +221,7 @@ func (f *feed[T]) seen(ctx context.Context, object metav1.Object) {
 	_, bad := m.malformed[at]
 	switch {
 	case err != nil:
-		change = Change[T]{News: Unreadable, Malformed: malformed(object, err)}
+		change = Change[T]{News: Unreadable, Object: known.object, Malformed: malformed(object, read, err)}
 		m.malformed[at] = change.Malformed
 		delete(m.objects, at)
 	case found && !bad && known.version == object.GetResourceVersion():

@@ -208,8 +208,18 @@ func TestAMalformedPodIsNamed(t *testing.T) {
 			}
 		},
 	} {
-		if _, err := podOf(aPod(edit)); err == nil || !strings.Contains(err.Error(), want) {
+		part, err := podOf(aPod(edit))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s: %v", want, err)
+		}
+		whole, _ := podOf(aPod(func(*corev1.Pod) {}))
+		if part.Name != whole.Name || part.ID != whole.ID || part.Created != whole.Created || !part.Annotated ||
+			len(part.Needs) > maxNeeds || len(part.Finalizers) > maxFinalizers ||
+			part.Job != "" && part.Job != whole.Job || part.Phase != "" && part.Phase != whole.Phase {
+			t.Errorf("%s: of it %+v can be read", want, part)
+		}
+		if kept := malformed(aPod(edit), part, err); kept.Pod == nil || kept.Pod.Name != whole.Name {
+			t.Errorf("%s: kept is %+v", want, kept)
 		}
 	}
 }

@@ -104,13 +104,20 @@ type Malformed struct {
 	UID             types.UID
 	// Why names the field that can't be read.
 	Why error
+	// Pod is what of a pod can be read all the same: its metadata and, unless its Phase is empty, what it does. Nil for
+	// what is no pod.
+	Pod *Pod
 }
 
 func (m Malformed) String() string { return fmt.Sprintf("%s/%s: %s", m.Namespace, m.Name, m.Why) }
 
-// malformed gives an object that read can't read. Everything but its name may be wrong.
-func malformed(object metav1.Object, why error) Malformed {
-	return Malformed{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Why: why}
+// malformed gives an object that can't be read as a whole. Everything but its name may be wrong.
+func malformed[T any](object metav1.Object, read T, why error) Malformed {
+	found := Malformed{Namespace: object.GetNamespace(), Name: object.GetName(), UID: object.GetUID(), Why: why}
+	if pod, ok := any(read).(Pod); ok && pod.Name != "" {
+		found.Pod = &pod
+	}
+	return found
 }
 
 // each visits the objects of a namespace, a page at a time, and gives the version from which a watch misses nothing.

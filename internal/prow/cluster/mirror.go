@@ -31,7 +31,7 @@ const (
 // Change is one change of a mirror.
 type Change[T any] struct {
 	News News
-	// Object is what was Seen, or what was known of what is Gone or Unseen.
+	// Object is what was Seen, or what was known before of what is Gone, Unseen or Unreadable: zero where nothing was.
 	Object T
 	// Malformed is what is Unreadable, or was when it is Gone.
 	Malformed Malformed

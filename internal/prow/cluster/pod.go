@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -78,17 +79,16 @@ const (
 	maxNeeds      = 200
 )
 
-// podOf reads a pod.
+// podOf reads a pod. With an error it gives what can be read all the same: whose pod it is, and where.
 func podOf(pod *corev1.Pod) (Pod, error) {
 	seen := Pod{
 		Namespace: intern(pod.Namespace), Name: pod.Name, UID: pod.UID, Created: pod.CreationTimestamp.Time,
-		ID: pod.Labels[idLabel], Job: intern(jobName(pod)), Type: intern(pod.Labels[typeLabel]),
+		ID: pod.Labels[idLabel], Type: intern(pod.Labels[typeLabel]),
 		BuildID: pod.Labels[buildLabel], Org: intern(pod.Labels[orgLabel]), Repo: intern(pod.Labels[repoLabel]),
-		PlankVersion: intern(pod.Labels[plankVersionLabel]), Phase: corev1.PodPhase(intern(string(pod.Status.Phase))),
-		Node: intern(pod.Spec.NodeName), Touched: intern(bounded(kube.ContainerStarted(pod))),
+		PlankVersion: intern(pod.Labels[plankVersionLabel]),
+		Node:         intern(pod.Spec.NodeName), Touched: intern(bounded(kube.ContainerStarted(pod))),
 		Waiting: intern(bounded(waiting(pod))), Reason: intern(bounded(pod.Status.Reason)),
 		Deleting: pod.DeletionTimestamp != nil, Owned: len(pod.OwnerReferences) > 0,
-		Annotated: pod.Annotations[jobLabel] != "",
 	}
 	if seen.ID == seen.Name {
 		seen.ID = seen.Name // one text instead of two
@@ -96,19 +96,28 @@ func podOf(pod *corev1.Pod) (Pod, error) {
 	if pod.Status.StartTime != nil {
 		seen.Started = pod.Status.StartTime.Time
 	}
+	return seen, cmp.Or(seen.phase(pod), seen.job(pod), seen.finalizers(pod), seen.needs(pod))
+}
+
+func (p *Pod) finalizers(pod *corev1.Pod) error {
 	if len(pod.Finalizers) > maxFinalizers {
-		return seen, fmt.Errorf("it has %d finalizers, more than %d", len(pod.Finalizers), maxFinalizers)
+		return fmt.Errorf("it has %d finalizers, more than %d", len(pod.Finalizers), maxFinalizers)
 	}
 	for _, finalizer := range pod.Finalizers {
-		seen.Finalizers = append(seen.Finalizers, intern(finalizer))
+		p.Finalizers = append(p.Finalizers, intern(finalizer))
 	}
-	if len(jobName(pod)) > maxText {
-		return seen, fmt.Errorf("annotation %s has %d bytes, more than %d", jobLabel, len(jobName(pod)), maxText)
+	return nil
+}
+
+// job keeps the name of the job. One that is too long is no job's.
+func (p *Pod) job(pod *corev1.Pod) error {
+	name := jobName(pod)
+	p.Annotated = pod.Annotations[jobLabel] != ""
+	if len(name) > maxText {
+		return fmt.Errorf("annotation %s has %d bytes, more than %d", jobLabel, len(name), maxText)
 	}
-	if err := seen.needs(pod); err != nil {
-		return seen, err
-	}
-	return seen, knownPhase(seen.Phase)
+	p.Job = intern(name)
+	return nil
 }
 
 // needs keeps what a pod that waits can't start without.
@@ -144,10 +153,12 @@ func waiting(pod *corev1.Pod) string {
 	return ""
 }
 
-func knownPhase(phase corev1.PodPhase) error {
-	switch phase {
+// phase keeps the phase, if it is one.
+func (p *Pod) phase(pod *corev1.Pod) error {
+	switch phase := pod.Status.Phase; phase {
 	case corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown:
+		p.Phase = corev1.PodPhase(intern(string(phase)))
 		return nil
 	}
-	return fmt.Errorf("status.phase is %q", bounded(string(phase)))
+	return fmt.Errorf("status.phase is %q", bounded(string(pod.Status.Phase)))
 }

@@ -88,7 +88,7 @@ func readNamespace[T any](ctx context.Context, c *kube.Cluster, k kind[T], names
 	_, err := k.each(ctx, c, namespace, func() { found = Reading[T]{} }, func(object metav1.Object) {
 		one, err := k.read(object)
 		if err != nil {
-			found.Malformed = append(found.Malformed, malformed(object, err))
+			found.Malformed = append(found.Malformed, malformed(object, one, err))
 			return
 		}
 		found.Objects = append(found.Objects, one)

@@ -55,8 +55,14 @@ func (b Branch) String() string { return b.Repository() + "=" + b.Name }
 
 // Jobs are all jobs: presubmits and postsubmits by repository, then periodics.
 func (c *Config) Jobs() []*Job {
-	var jobs []*Job
-	for _, kind := range []map[string][]*Job{c.Presubmits, c.Postsubmits} {
+	kinds, count := []map[string][]*Job{c.Presubmits, c.Postsubmits}, len(c.Periodics)
+	for _, kind := range kinds {
+		for _, some := range kind {
+			count += len(some)
+		}
+	}
+	jobs := make([]*Job, 0, count)
+	for _, kind := range kinds {
 		for _, repository := range sortedKeys(kind) {
 			jobs = append(jobs, kind[repository]...)
 		}

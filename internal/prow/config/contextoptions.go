@@ -45,12 +45,12 @@ func (o ContextOptions) of(branch Branch) ContextLevel {
 
 func (r *reader) contextOptions(f field) ContextOptions {
 	var options ContextOptions
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "orgs" {
 			return r.contextLevel(&options.ContextLevel, f, LevelGlobal)
 		}
 		options.Orgs = map[string]OrgContexts{}
-		r.entries(f.value, f.path, func(f field) { options.Orgs[f.name] = r.orgContexts(f) })
+		r.entries(f.value, f.path(), func(f field) { options.Orgs[f.name] = r.orgContexts(f) })
 		return true
 	})
 	return options
@@ -58,12 +58,12 @@ func (r *reader) contextOptions(f field) ContextOptions {
 
 func (r *reader) orgContexts(f field) OrgContexts {
 	var org OrgContexts
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "repos" {
 			return r.contextLevel(&org.ContextLevel, f, LevelOrg)
 		}
 		org.Repos = map[string]RepoContexts{}
-		r.entries(f.value, f.path, func(f field) { org.Repos[f.name] = r.repoContexts(f) })
+		r.entries(f.value, f.path(), func(f field) { org.Repos[f.name] = r.repoContexts(f) })
 		return true
 	})
 	return org
@@ -71,14 +71,14 @@ func (r *reader) orgContexts(f field) OrgContexts {
 
 func (r *reader) repoContexts(f field) RepoContexts {
 	var repo RepoContexts
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "branches" {
 			return r.contextLevel(&repo.ContextLevel, f, LevelRepo)
 		}
 		repo.Branches = map[string]ContextLevel{}
-		r.entries(f.value, f.path, func(f field) {
+		r.entries(f.value, f.path(), func(f field) {
 			var branch ContextLevel
-			r.fields(f.value, f.path, func(f field) bool { return r.contextLevel(&branch, f, LevelBranch) })
+			r.fields(f.value, f.path(), func(f field) bool { return r.contextLevel(&branch, f, LevelBranch) })
 			repo.Branches[f.name] = branch
 		})
 		return true

@@ -51,7 +51,7 @@ func (r *reader) decoration(f field) *Decoration {
 		return nil
 	}
 	d := &Decoration{Position: r.at(f.value)}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "gcs_credentials_secret":
 			d.GCSCredentials = r.located(f)
@@ -61,7 +61,7 @@ func (r *reader) decoration(f field) *Decoration {
 			d.ServiceAccount = r.located(f)
 		case "ssh_key_secrets":
 			d.SSHKeys = nil
-			r.each(f.value, f.path, func(item *yaml.Node, path string) {
+			r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 				d.SSHKeys = append(d.SSHKeys, Located{Value: r.textOf(item, path), Position: r.at(item)})
 			})
 		case "cookiefile_secret":
@@ -117,7 +117,7 @@ func (r *reader) utilityImages(f field) *utilityImages {
 		return nil
 	}
 	images := &utilityImages{}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "clonerefs":
 			images.clonerefs = r.text(f)
@@ -140,7 +140,7 @@ func (r *reader) upload(f field) *upload {
 		return nil
 	}
 	var upload upload
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "bucket":
 			upload.bucket = r.text(f)
@@ -164,7 +164,7 @@ func (r *reader) secretKey(f field) *SecretKey {
 		return nil
 	}
 	secret := &SecretKey{}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "name":
 			set(&secret.Name, r.located(f))
@@ -182,7 +182,7 @@ func (r *reader) secretKey(f field) *SecretKey {
 // they are merged: all, then orgs, then repositories.
 func (r *reader) decorationsByRepository(f field) []decorationEntry {
 	var entries []decorationEntry
-	r.entries(f.value, f.path, func(f field) {
+	r.entries(f.value, f.path(), func(f field) {
 		entries = append(entries, decorationEntry{repository: f.name, decoration: r.decoration(f)})
 	})
 	rank := func(entry decorationEntry) int {
@@ -200,7 +200,7 @@ func (r *reader) decorationsByRepository(f field) []decorationEntry {
 
 func (r *reader) decorationEntries(f field) []decorationEntry {
 	var entries []decorationEntry
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		var entry decorationEntry
 		r.fields(item, path, func(f field) bool {
 			switch f.name {

@@ -39,6 +39,10 @@ const (
 // document is the YAML of a file. Prow reads the first document of a file and drops
 // the rest without a word, and of a key that stands twice the first.
 func (r *reader) document(content []byte) (*yaml.Node, bool) {
+	if root := r.plain.Root(content); root != nil {
+		check := walker{reader: r}
+		return root, check.node(root, 1)
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	var first, second yaml.Node
 	switch err := decoder.Decode(&first); {

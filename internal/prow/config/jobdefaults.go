@@ -45,7 +45,9 @@ func (l *loader) finishJob(job *Job) {
 	l.expressions(job)
 	l.decorate(job)
 	l.presets(job)
-	l.jobRules(job)
+	if !l.alone { // each job would be refused for what config.yaml gives to all
+		l.jobRules(job)
+	}
 }
 
 func (l *loader) decorate(job *Job) {

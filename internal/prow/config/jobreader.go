@@ -72,7 +72,7 @@ func (r *reader) jobBase(job *Job, f field) bool {
 		job.Decoration = r.decoration(f)
 	case "extra_refs":
 		job.ExtraRefs = nil
-		r.each(f.value, f.path, func(item *yaml.Node, path string) {
+		r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 			job.ExtraRefs = append(job.ExtraRefs, r.ref(item, path))
 		})
 	default:

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"salve/internal/diagnostic"
 )
@@ -89,8 +90,9 @@ func Load(files fs.FS, names Files) Loaded {
 	if l.names.Suffix == "" {
 		l.names.Suffix = defaultSuffix
 	}
-	l.file(names.Config, l.prowConfig)
-	l.decodeAll()
+	l.file(names.Config, inTurn(l.prowConfig))
+	l.addAll()
+	l.alone = l.incomplete
 	for _, folder := range names.Supplemental {
 		l.walk(folder, l.supplemental)
 	}
@@ -113,14 +115,18 @@ type loader struct {
 	config     *Config
 	found      diagnostic.List
 	incomplete bool
+	// alone says that config.yaml could not be read: jobs are without its defaults.
+	alone bool
 	// basenames are the job files by base name: the updateconfig plugin makes it the
 	// key in a ConfigMap, so two files of one name overwrite each other there.
 	basenames map[string]string
 	patterns  patterns
 	ignore    []ignoreFile
-	parsing   []parsing
-	read      int
-	bytes     int64
+	decoding  []decoding
+	// unused has readers of plain YAML, with their memory.
+	unused sync.Pool
+	read   int
+	bytes  int64
 }
 
 // position is that of a file as a whole.
@@ -181,7 +187,7 @@ func (l *loader) walk(folder string, take func(name string)) {
 	if err != nil {
 		l.missing(folder, err)
 	}
-	l.decodeAll()
+	l.addAll()
 }
 
 // jobs reads the job files: every .yaml and .yml, however deep.
@@ -193,7 +199,7 @@ func (l *loader) jobs() {
 		return
 	case !info.IsDir():
 		l.file(l.names.Jobs, l.jobFile)
-		l.decodeAll()
+		l.addAll()
 		return
 	}
 	l.walk(l.names.Jobs, func(name string) {
@@ -213,6 +219,6 @@ func (l *loader) jobs() {
 // supplemental reads a shard of config.yaml.
 func (l *loader) supplemental(name string) {
 	if strings.HasSuffix(name, l.names.Suffix) {
-		l.file(name, l.shard)
+		l.file(name, inTurn(l.shard))
 	}
 }

@@ -58,7 +58,9 @@ func literal(expression string) (string, bool) {
 	text := strings.TrimSuffix(strings.TrimPrefix(expression, "^"), "$")
 	plain := text
 	if strings.Contains(text, `\`) {
-		plain = strings.NewReplacer(`\.`, ".", `\-`, "-", `\/`, "/").Replace(text)
+		for _, escaped := range []string{".", "-", "/"} {
+			plain = strings.ReplaceAll(plain, `\`+escaped, escaped)
+		}
 	}
 	dots := strings.ReplaceAll(plain, ".", "")
 	return plain, plain != "" && regexp.QuoteMeta(dots) == dots

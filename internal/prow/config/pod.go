@@ -44,7 +44,7 @@ func (r *reader) pod(f field) *Pod {
 		return nil
 	}
 	pod := &Pod{Position: r.at(f.key)}
-	r.fields(node, f.path, func(f field) bool {
+	r.fields(node, f.path(), func(f field) bool {
 		switch f.name {
 		case "containers":
 			pod.containers = r.containers(pod, f)
@@ -57,7 +57,7 @@ func (r *reader) pod(f field) *Pod {
 				pod.ServiceAccount = *value
 			}
 		case "imagepullsecrets":
-			r.each(f.value, f.path, func(item *yaml.Node, path string) {
+			r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 				pod.References = append(pod.References, r.reference(item, path, Secret, "imagePullSecrets"))
 			})
 		default:
@@ -70,7 +70,7 @@ func (r *reader) pod(f field) *Pod {
 
 func (r *reader) containers(pod *Pod, f field) []container {
 	var containers []container
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		var read container
 		var command, args []string
 		r.fields(item, path, func(f field) bool {
@@ -108,7 +108,7 @@ func (r *reader) containers(pod *Pod, f field) []container {
 
 // env reads variables: their names, and what they take their values from.
 func (r *reader) env(f field) (names []string, references []Reference) {
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		name := ""
 		r.fields(item, path, func(f field) bool {
 			switch f.name {
@@ -116,12 +116,12 @@ func (r *reader) env(f field) (names []string, references []Reference) {
 				name = r.text(f)
 			case "value":
 			case "valuefrom":
-				r.fields(f.value, f.path, func(f field) bool {
+				r.fields(f.value, f.path(), func(f field) bool {
 					switch f.name {
 					case "secretkeyref":
-						references = append(references, r.reference(f.value, f.path, Secret, "env "+name))
+						references = append(references, r.reference(f.value, f.path(), Secret, "env "+name))
 					case "configmapkeyref":
-						references = append(references, r.reference(f.value, f.path, ConfigMap, "env "+name))
+						references = append(references, r.reference(f.value, f.path(), ConfigMap, "env "+name))
 					case "fieldref", "resourcefieldref", "filekeyref":
 					default:
 						return false
@@ -140,13 +140,13 @@ func (r *reader) env(f field) (names []string, references []Reference) {
 
 func (r *reader) envFrom(f field) []Reference {
 	var references []Reference
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		r.fields(item, path, func(f field) bool {
 			switch f.name {
 			case "secretref":
-				references = append(references, r.reference(f.value, f.path, Secret, "envFrom"))
+				references = append(references, r.reference(f.value, f.path(), Secret, "envFrom"))
 			case "configmapref":
-				references = append(references, r.reference(f.value, f.path, ConfigMap, "envFrom"))
+				references = append(references, r.reference(f.value, f.path(), ConfigMap, "envFrom"))
 			case "prefix":
 			default:
 				return false
@@ -177,7 +177,7 @@ func (r *reader) reference(node *yaml.Node, path string, kind ObjectKind, from s
 
 func (r *reader) mounts(f field) []mount {
 	var mounts []mount
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		var read mount
 		r.fields(item, path, func(f field) bool {
 			switch f.name {

@@ -46,16 +46,17 @@ func containerNames(pod *Pod) []error {
 	return errs
 }
 
-// reservedEnv are the variables that Prow sets, by kind of job.
-func reservedEnv(kind JobKind) []string {
-	names := []string{"CI", "JOB_NAME", "JOB_SPEC", "JOB_TYPE", "PROW_JOB_ID", "BUILD_ID", "BUILD_NUMBER"}
-	if kind != Periodic {
-		names = append(names, "REPO_OWNER", "REPO_NAME", "PULL_BASE_REF", "PULL_BASE_SHA", "PULL_REFS")
+// reservedEnv is whether Prow sets a variable itself, for a kind of job.
+func reservedEnv(kind JobKind, name string) bool {
+	switch name {
+	case "CI", "JOB_NAME", "JOB_SPEC", "JOB_TYPE", "PROW_JOB_ID", "BUILD_ID", "BUILD_NUMBER":
+		return true
+	case "REPO_OWNER", "REPO_NAME", "PULL_BASE_REF", "PULL_BASE_SHA", "PULL_REFS":
+		return kind != Periodic
+	case "PULL_NUMBER", "PULL_PULL_SHA", "PULL_HEAD_REF", "PULL_TITLE":
+		return kind == Presubmit
 	}
-	if kind == Presubmit {
-		names = append(names, "PULL_NUMBER", "PULL_PULL_SHA", "PULL_HEAD_REF", "PULL_TITLE")
-	}
-	return names
+	return false
 }
 
 func envRules(kind JobKind, container container) []error {
@@ -63,13 +64,13 @@ func envRules(kind JobKind, container container) []error {
 		return nil
 	}
 	var errs []error
-	reserved, seen := reservedEnv(kind), map[string]bool{}
+	seen := map[string]bool{}
 	for _, name := range container.env {
 		if seen[name] {
 			errs = append(errs, fmt.Errorf("duplicate env %s", name))
 		}
 		seen[name] = true
-		if slices.Contains(reserved, name) {
+		if reservedEnv(kind, name) {
 			errs = append(errs, fmt.Errorf("env %s is reserved", name))
 		}
 	}

@@ -44,7 +44,7 @@ type BranchPolicy struct {
 
 func (r *reader) branchProtection(f field) BranchProtection {
 	bp := BranchProtection{Position: r.at(f.key)}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "protect-tested-repos":
 			bp.ProtectTested = r.setting(f, LevelSwitch)
@@ -56,7 +56,7 @@ func (r *reader) branchProtection(f field) BranchProtection {
 			bp.ProtectReposWithOptionalJobs = r.setting(f, LevelSwitch)
 		case "orgs":
 			bp.Orgs = map[string]OrgPolicy{}
-			r.entries(f.value, f.path, func(f field) { bp.Orgs[f.name] = r.orgPolicy(f) })
+			r.entries(f.value, f.path(), func(f field) { bp.Orgs[f.name] = r.orgPolicy(f) })
 		default:
 			return r.policy(&bp.Policy, f, LevelGlobal)
 		}
@@ -67,12 +67,12 @@ func (r *reader) branchProtection(f field) BranchProtection {
 
 func (r *reader) orgPolicy(f field) OrgPolicy {
 	org := OrgPolicy{Position: r.at(f.key)}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "repos" {
 			return r.policy(&org.Policy, f, LevelOrg)
 		}
 		org.Repos = map[string]RepoPolicy{}
-		r.entries(f.value, f.path, func(f field) { org.Repos[f.name] = r.repoPolicy(f) })
+		r.entries(f.value, f.path(), func(f field) { org.Repos[f.name] = r.repoPolicy(f) })
 		return true
 	})
 	return org
@@ -80,14 +80,14 @@ func (r *reader) orgPolicy(f field) OrgPolicy {
 
 func (r *reader) repoPolicy(f field) RepoPolicy {
 	repo := RepoPolicy{Position: r.at(f.key)}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "branches" {
 			return r.policy(&repo.Policy, f, LevelRepo)
 		}
 		repo.Branches = map[string]BranchPolicy{}
-		r.entries(f.value, f.path, func(f field) {
+		r.entries(f.value, f.path(), func(f field) {
 			branch := BranchPolicy{Position: r.at(f.key)}
-			r.fields(f.value, f.path, func(f field) bool { return r.policy(&branch.Policy, f, LevelBranch) })
+			r.fields(f.value, f.path(), func(f field) bool { return r.policy(&branch.Policy, f, LevelBranch) })
 			repo.Branches[f.name] = branch
 		})
 		return true
@@ -141,7 +141,7 @@ func (r *reader) list(f field, level Level) List {
 		return nil
 	}
 	list := List{}
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		list = append(list, Item{r.textOf(item, path), Origin{level, r.at(item)}})
 	})
 	return list
@@ -152,7 +152,7 @@ func (r *reader) statusChecks(f field, level Level) *StatusChecks {
 		return nil
 	}
 	checks := &StatusChecks{}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "contexts":
 			checks.Contexts = r.list(f, level)
@@ -171,7 +171,7 @@ func (r *reader) reviews(f field, level Level) *Reviews {
 		return nil
 	}
 	reviews := &Reviews{}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "required_approving_review_count":
 			reviews.Approvals.Value, reviews.Approvals.Set = r.number(f)
@@ -198,7 +198,7 @@ func (r *reader) actors(f field, level Level, apps bool) *Actors {
 		return nil
 	}
 	actors := &Actors{}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "users":
 			actors.Users = r.list(f, level)

@@ -26,7 +26,7 @@ func (r *reader) preset(node *yaml.Node, path string) *Preset {
 		switch f.name {
 		case "labels":
 			preset.Labels = map[string]string{}
-			r.entries(f.value, f.path, func(f field) { preset.Labels[f.name] = r.label(f) })
+			r.entries(f.value, f.path(), func(f field) { preset.Labels[f.name] = r.label(f) })
 		case "env":
 			preset.env, preset.references = r.env(f)
 		case "volumes":

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"salve/internal/diagnostic"
+	"salve/internal/prow/plainyaml"
 )
 
 const mergeTag = "!!merge"
@@ -28,7 +29,11 @@ type reader struct {
 	unreadable bool
 	// said keeps what aliases repeat from being said again.
 	said map[said]bool
-	jobs int
+	// more are the findings that were left out, and the worst of them.
+	more  int
+	worst diagnostic.Diagnostic
+	jobs  int
+	plain *plainyaml.Reader
 }
 
 // said is one thing that is wrong with one node.
@@ -52,7 +57,16 @@ func (r *reader) at(node *yaml.Node) diagnostic.Position {
 	return diagnostic.Position{File: r.file, Line: node.Line, Column: node.Column}
 }
 
+// maximumFound bounds what is said of one file: somebody's generated megabytes may have one mistake in each line.
+const maximumFound = 100
+
 func (r *reader) report(node *yaml.Node, severity diagnostic.Severity, rule, message string) {
+	if len(r.found) >= maximumFound {
+		if r.more++; r.more == 1 || severity == diagnostic.Error {
+			r.worst = diagnostic.Diagnostic{Position: r.at(node), Severity: severity, Rule: rule}
+		}
+		return
+	}
 	if r.first(node, rule) {
 		r.found = append(r.found, diagnostic.Diagnostic{Position: r.at(node), Severity: severity, Rule: rule,
 			Message: message})
@@ -94,7 +108,16 @@ type field struct {
 	name  string
 	key   *yaml.Node
 	value *yaml.Node
-	path  string
+	// written is the key as it is in the file, inside the path of the mapping that has it.
+	written, inside string
+}
+
+// path leads to the field. It is put together where it is needed: some hundred thousand fields are as they should be.
+func (f field) path() string {
+	if f.inside == "" {
+		return f.written
+	}
+	return f.inside + "." + f.written
 }
 
 // fields gives each entry of a mapping to set, which is false for a key that it
@@ -102,8 +125,8 @@ type field struct {
 func (r *reader) fields(node *yaml.Node, path string, set func(field) bool) {
 	r.entries(node, path, func(f field) {
 		f.name = strings.ToLower(f.name)
-		if !set(f) && r.first(f.key, "unknown") {
-			r.unknown = append(r.unknown, UnknownField{Path: f.path, Position: r.at(f.key)})
+		if !set(f) && len(r.unknown) < maximumFound && r.first(f.key, "unknown") {
+			r.unknown = append(r.unknown, UnknownField{Path: f.path(), Position: r.at(f.key)})
 		}
 	})
 }
@@ -130,7 +153,7 @@ func (r *reader) entries(node *yaml.Node, path string, set func(field)) {
 			r.merged(value, path, set)
 		default:
 			name := keyText(key)
-			set(field{name: name, key: key, value: value, path: join(path, name)})
+			set(field{name: name, written: name, key: key, value: value, inside: path})
 		}
 	}
 }
@@ -146,13 +169,6 @@ func (r *reader) merged(node *yaml.Node, path string, set func(field)) {
 	for i := len(node.Content) - 1; i >= 0; i-- {
 		r.entries(node.Content[i], path, set)
 	}
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 // each gives each item of a list to take.
@@ -172,7 +188,10 @@ func (r *reader) each(node *yaml.Node, path string, take func(item *yaml.Node, p
 // text is a string. Prow takes no number and no boolean for one, with exceptions
 // that nobody relies on.
 func (r *reader) text(f field) string {
-	return r.textOf(f.value, f.path)
+	if node := resolve(f.value); node != nil && node.Kind == yaml.ScalarNode && isText(node) {
+		return node.Value
+	}
+	return r.textOf(f.value, f.path())
 }
 
 func (r *reader) textOf(node *yaml.Node, path string) string {
@@ -191,15 +210,15 @@ func (r *reader) texts(f field) []string {
 	if resolve(f.value) == nil {
 		return nil
 	}
-	list := []string{}
-	r.each(f.value, f.path, func(item *yaml.Node, path string) { list = append(list, r.textOf(item, path)) })
+	list := make([]string, 0, len(resolve(f.value).Content))
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) { list = append(list, r.textOf(item, path)) })
 	return list
 }
 
 // labels is a mapping of strings; nil where there is none.
 func (r *reader) labels(f field) map[string]string {
 	var labels map[string]string
-	r.entries(f.value, f.path, func(f field) {
+	r.entries(f.value, f.path(), func(f field) {
 		if labels == nil {
 			labels = map[string]string{}
 		}
@@ -216,7 +235,7 @@ func (r *reader) truth(f field) (value, ok bool) {
 	}
 	value, ok = asBool(node)
 	if !ok {
-		r.mismatch(node, f.path, "a boolean")
+		r.mismatch(node, f.path(), "a boolean")
 	}
 	return value, ok
 }
@@ -234,7 +253,7 @@ func (r *reader) number(f field) (value int, ok bool) {
 	}
 	value, ok = asInt(node)
 	if !ok {
-		r.mismatch(node, f.path, "an integer")
+		r.mismatch(node, f.path(), "an integer")
 	}
 	return value, ok
 }
@@ -247,7 +266,7 @@ func (r *reader) duration(f field) *time.Duration {
 	}
 	value, err := time.ParseDuration(node.Value)
 	if node.Kind != yaml.ScalarNode || !isText(node) || err != nil {
-		r.mismatch(node, f.path, "a duration such as 10m")
+		r.mismatch(node, f.path(), "a duration such as 10m")
 		return nil
 	}
 	return &value

@@ -20,7 +20,7 @@ func knownSections() []string {
 
 // prowConfig reads config.yaml, which may hold jobs too.
 func (l *loader) prowConfig(r *reader, root *yaml.Node) {
-	known := knownSections()
+	known, jobs := knownSections(), newJobSections()
 	r.fields(root, "", func(f field) bool {
 		switch f.name {
 		case "prowjob_namespace":
@@ -38,10 +38,11 @@ func (l *loader) prowConfig(r *reader, root *yaml.Node) {
 		case "decorate_all_jobs":
 			l.config.decorateAll = r.yes(f)
 		default:
-			return l.jobSection(r, f) || slices.Contains(known, f.name)
+			return jobs.read(r, f) || slices.Contains(known, f.name)
 		}
 		return true
 	})
+	l.config.add(jobs)
 }
 
 func (l *loader) namespace(into *Located, r *reader, f field) {
@@ -50,59 +51,11 @@ func (l *loader) namespace(into *Located, r *reader, f field) {
 	}
 }
 
-// jobFile reads a file of the job folder. It may hold jobs and presets, nothing else.
-func (l *loader) jobFile(r *reader, root *yaml.Node) {
-	r.fields(root, "", func(f field) bool {
-		if f.name == "decorate_all_jobs" {
-			r.report(f.key, diagnostic.Warning, RuleDropped, "decorate_all_jobs: Prow reads it in config.yaml only")
-			return true
-		}
-		return l.jobSection(r, f) || f.name == "prow_ignored"
-	})
-}
-
-// jobSection reads what config.yaml and job files may both hold.
-func (l *loader) jobSection(r *reader, f field) bool {
-	switch f.name {
-	case "presets":
-		r.each(f.value, f.path, func(item *yaml.Node, path string) {
-			l.config.Presets = append(l.config.Presets, r.preset(item, path))
-		})
-	case "presubmits":
-		r.repositories(f, Presubmit, l.config.Presubmits)
-	case "postsubmits":
-		r.repositories(f, Postsubmit, l.config.Postsubmits)
-	case "periodics":
-		r.each(f.value, f.path, func(item *yaml.Node, path string) {
-			l.config.Periodics = append(l.config.Periodics, r.job(item, path, Periodic, ""))
-		})
-	default:
-		return false
-	}
-	return true
-}
-
-// repositories reads jobs by repository. Of a repository that stands twice in one
-// file the last entry counts; those of other files are added to.
-func (r *reader) repositories(f field, kind JobKind, into map[string][]*Job) {
-	here := map[string][]*Job{}
-	r.entries(f.value, f.path, func(f field) {
-		var jobs []*Job
-		r.each(f.value, f.path, func(item *yaml.Node, path string) {
-			jobs = append(jobs, r.job(item, path, kind, f.name))
-		})
-		here[f.name] = jobs
-	})
-	for repository, jobs := range here {
-		into[repository] = append(into[repository], jobs...)
-	}
-}
-
 func (l *loader) inRepo(r *reader, f field) {
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name == "enabled" {
 			l.config.InRepo = map[string]bool{}
-			r.entries(f.value, f.path, func(f field) {
+			r.entries(f.value, f.path(), func(f field) {
 				if enabled, ok := r.truth(f); ok {
 					l.config.InRepo[f.name] = enabled
 				}
@@ -116,7 +69,7 @@ func (l *loader) inRepo(r *reader, f field) {
 func (l *loader) plank(r *reader, f field) {
 	plank := Plank{Position: r.at(f.key)}
 	var byRepository, entries []decorationEntry
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "pod_pending_timeout":
 			set(&plank.PodPendingTimeout, r.duration(f))
@@ -130,7 +83,7 @@ func (l *loader) plank(r *reader, f field) {
 			entries = r.decorationEntries(f)
 		case "job_queue_capacities":
 			plank.Queues = map[string]int{}
-			r.entries(f.value, f.path, func(f field) { plank.Queues[f.name], _ = r.number(f) })
+			r.entries(f.value, f.path(), func(f field) { plank.Queues[f.name], _ = r.number(f) })
 		case "job_url_template", "report_template", "report_templates", "max_concurrency", "max_goroutines",
 			"job_url_prefix_config", "joburlprefixdisableappendstorageprovider", "build_cluster_status_file", "max_revivals":
 		default:

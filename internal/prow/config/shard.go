@@ -20,7 +20,7 @@ func (l *loader) shard(r *reader, root *yaml.Node) {
 			l.mergeProtection(r.branchProtection(f))
 		case "tide":
 			l.mergeTide(r.tide(f))
-			r.entries(f.value, f.path, func(f field) {
+			r.entries(f.value, f.path(), func(f field) {
 				name := strings.ToLower(f.name)
 				if slices.Contains(knownTideFields(), name) || slices.Contains(readTideFields(), name) {
 					l.notInShards(r, f)
@@ -49,7 +49,7 @@ func readTideFields() []string {
 
 func (l *loader) notInShards(r *reader, f field) {
 	if resolve(f.value) != nil {
-		l.refuse(r.at(f.key), "%s: not allowed in a supplemental file", f.path)
+		l.refuse(r.at(f.key), "%s: not allowed in a supplemental file", f.path())
 	}
 }
 

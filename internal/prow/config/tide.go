@@ -79,11 +79,11 @@ func knownTideFields() []string {
 
 func (r *reader) tide(f field) Tide {
 	tide := Tide{Position: r.at(f.key)}
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		switch f.name {
 		case "queries":
 			tide.Queries = nil
-			r.each(f.value, f.path, func(item *yaml.Node, path string) {
+			r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 				tide.Queries = append(tide.Queries, r.tideQuery(item, path))
 			})
 		case "blocker_label":
@@ -94,7 +94,7 @@ func (r *reader) tide(f field) Tide {
 			tide.MergeBlocks = r.labels(f)
 		case "merge_method":
 			tide.mergeMethods = map[string]diagnostic.Position{}
-			r.entries(f.value, f.path, func(f field) { tide.mergeMethods[f.name] = r.at(f.key) })
+			r.entries(f.value, f.path(), func(f field) { tide.mergeMethods[f.name] = r.at(f.key) })
 		default:
 			return slices.Contains(knownTideFields(), f.name)
 		}

@@ -9,7 +9,7 @@ import (
 // volumes reads the volumes of a pod with what they name.
 func (r *reader) volumes(f field) []volume {
 	var volumes []volume
-	r.each(f.value, f.path, func(item *yaml.Node, path string) {
+	r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 		var read volume
 		r.entries(item, path, func(f field) {
 			if f.name == "name" {
@@ -21,9 +21,9 @@ func (r *reader) volumes(f field) []volume {
 			switch f.name {
 			case "name":
 			case "secret":
-				read.references = append(read.references, r.reference(f.value, f.path, Secret, from))
+				read.references = append(read.references, r.reference(f.value, f.path(), Secret, from))
 			case "configmap":
-				read.references = append(read.references, r.reference(f.value, f.path, ConfigMap, from))
+				read.references = append(read.references, r.reference(f.value, f.path(), ConfigMap, from))
 			case "projected":
 				read.references = append(read.references, r.projected(f, from)...)
 			case "csi", "azurefile", "cephfs", "cinder", "flexvolume", "iscsi", "rbd", "scaleio", "storageos":
@@ -40,17 +40,17 @@ func (r *reader) volumes(f field) []volume {
 
 func (r *reader) projected(f field, from string) []Reference {
 	var references []Reference
-	r.fields(f.value, f.path, func(f field) bool {
+	r.fields(f.value, f.path(), func(f field) bool {
 		if f.name != "sources" {
 			return f.name == "defaultmode"
 		}
-		r.each(f.value, f.path, func(item *yaml.Node, path string) {
+		r.each(f.value, f.path(), func(item *yaml.Node, path string) {
 			r.fields(item, path, func(f field) bool {
 				switch f.name {
 				case "secret":
-					references = append(references, r.reference(f.value, f.path, Secret, from))
+					references = append(references, r.reference(f.value, f.path(), Secret, from))
 				case "configmap":
-					references = append(references, r.reference(f.value, f.path, ConfigMap, from))
+					references = append(references, r.reference(f.value, f.path(), ConfigMap, from))
 				case "downwardapi", "serviceaccounttoken", "clustertrustbundle", "podcertificate":
 				default:
 					return false
@@ -66,13 +66,13 @@ func (r *reader) projected(f field, from string) []Reference {
 // driver reads the Secret that a driver's volume names, in whatever way it does.
 func (r *reader) driver(f field, from string) []Reference {
 	var references []Reference
-	r.entries(f.value, f.path, func(entry field) {
+	r.entries(f.value, f.path(), func(entry field) {
 		switch entry.name {
 		case "secretName":
 			references = append(references, Reference{Kind: Secret, Name: r.text(entry), From: from,
 				Position: r.at(entry.value)})
 		case "secretRef", "nodePublishSecretRef":
-			references = append(references, r.reference(entry.value, entry.path, Secret, from))
+			references = append(references, r.reference(entry.value, entry.path(), Secret, from))
 		}
 	})
 	return references

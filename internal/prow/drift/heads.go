@@ -7,6 +7,7 @@ import (
 	"salve/internal/prow/check"
 	"salve/internal/prow/config"
 	"salve/internal/prow/github"
+	"salve/internal/prow/protection"
 )
 
 // mostPulls is how many open pull requests of a branch are looked at for a context, the newest first.
@@ -72,7 +73,7 @@ func (s *search) run(ctx context.Context, branch github.Branch) error {
 		if len(s.missing) == 0 {
 			return nil
 		}
-		if err := s.look(ctx, commit.SHA, "on commit "+commit.SHA[:7]); err != nil {
+		if err := s.look(ctx, commit.SHA, "on commit "+commit.SHA[:7], github.HeadReports.Named); err != nil {
 			return err
 		}
 		s.heads.Commits++
@@ -84,11 +85,14 @@ func (s *search) run(ctx context.Context, branch github.Branch) error {
 	if err != nil {
 		return err
 	}
+	if len(pulls) > 0 {
+		s.jobsBefore(ctx)
+	}
 	for _, pull := range slices.Backward(pulls[max(0, len(pulls)-mostPulls):]) {
 		if len(s.missing) == 0 {
 			return nil
 		}
-		if err := s.look(ctx, pull.HeadSHA, "on the head of an open pull request"); err != nil {
+		if err := s.look(ctx, pull.HeadSHA, "on the head of an open pull request", credible(pull)); err != nil {
 			return err
 		}
 		s.heads.Pulls++
@@ -96,8 +100,26 @@ func (s *search) run(ctx context.Context, branch github.Branch) error {
 	return nil
 }
 
+// actions is the app whose check runs are named by workflows.
+const actions = "github-actions"
+
+// credible gives the reports of a name on the head of a pull request that its author can't have made. Who may write to
+// the repository posts statuses, and apps that are installed there make check runs. But GitHub Actions runs the
+// workflows that are in the pull request, so that on one from a fork anybody names its check runs
+// (https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#pull_request).
+func credible(pull github.PullRequest) func(github.HeadReports, string) []github.Context {
+	fork := protection.Key(pull.HeadRepo) != protection.Key(pull.Repo)
+	return func(reports github.HeadReports, name string) []github.Context {
+		return slices.DeleteFunc(reports.Named(name), func(one github.Context) bool {
+			return fork && one.CheckRun && one.Reporter == actions
+		})
+	}
+}
+
 // look looks at the reports on one commit.
-func (s *search) look(ctx context.Context, sha, where string) error {
+func (s *search) look(
+	ctx context.Context, sha, where string, named func(github.HeadReports, string) []github.Context,
+) error {
 	reports, err := s.reports(ctx, s.repo, sha)
 	if err != nil {
 		return err
@@ -106,7 +128,7 @@ func (s *search) look(ctx context.Context, sha, where string) error {
 		s.heads.Reported++
 	}
 	s.missing = slices.DeleteFunc(s.missing, func(context string) bool {
-		if len(reports.Named(context)) == 0 {
+		if len(named(reports, context)) == 0 {
 			return false
 		}
 		s.heads.Seen[context] = where

@@ -19,20 +19,20 @@ import (
 
 // open looks at the open pull requests for branches that require contexts: at what they lack where the ProwJobs are to
 // be seen, and at those that Tide would merge. It takes the repositories in no order, and of each the newest first.
-func (r *reading) open(ctx context.Context, facts check.Facts, jobs func(context.Context) *blocked.Jobs) {
+func (r *reading) open(ctx context.Context, facts check.Facts) {
 	waited := check.Waited(facts)
 	pulls := r.openOf(ctx, waited)
 	look := &look{reading: r, waited: waited, suspects: check.Suspects(facts), elsewhere: map[suspect]check.Heads{}}
-	look.pulls = &openpull.Reader{GitHub: patient{r.Reader}, Config: facts.Now.Partial(), Clock: r.Clock,
+	look.pulls = &openpull.Reader{GitHub: patient{r}, Config: facts.Now.Partial(), Clock: r.Clock,
 		Reporter: look.reporter}
-	if jobs != nil && len(pulls) > 0 {
-		look.jobs = jobs(ctx)
+	if len(pulls) > 0 {
+		look.jobs = r.jobsBefore(ctx)
 	}
 	each(ctx, r, pulls, look.at, func(pull github.PullRequest, reason string) { r.unopened(named(pull), reason) })
 	if len(r.seen.Waiting) > 0 && look.jobs.Unread() == nil {
 		// A job that was started, or has ended, while the statuses were read is none that is missing: what is to be told
 		// has to hold by the ProwJobs of before and by those of after.
-		after := jobs(ctx)
+		after := r.prowJobs(ctx)
 		for i := range r.seen.Waiting {
 			r.seen.Waiting[i].Jobs = after
 		}
@@ -172,7 +172,7 @@ func (l *look) reporter(ctx context.Context, branch config.Branch, name string) 
 }
 
 // patient is a GitHub whose short pauses are waited out.
-type patient struct{ *Reader }
+type patient struct{ *reading }
 
 // Reports are those of one commit.
 func (p patient) Reports(ctx context.Context, repo github.Repo, sha string) (github.HeadReports, error) {
@@ -181,12 +181,16 @@ func (p patient) Reports(ctx context.Context, repo github.Repo, sha string) (git
 
 // PullRequest is one with its merge state.
 func (p patient) PullRequest(ctx context.Context, repo github.Repo, number int) (github.PullRequest, error) {
-	return patiently(ctx, p.Reader, func() (github.PullRequest, error) { return p.GitHub.PullRequest(ctx, repo, number) })
+	return patiently(ctx, p.reading.Reader, func() (github.PullRequest, error) {
+		return p.GitHub.PullRequest(ctx, repo, number)
+	})
 }
 
 // ChangedFiles are those of a pull request.
 func (p patient) ChangedFiles(ctx context.Context, repo github.Repo, number int) (github.Files, error) {
-	return patiently(ctx, p.Reader, func() (github.Files, error) { return p.GitHub.ChangedFiles(ctx, repo, number) })
+	return patiently(ctx, p.reading.Reader, func() (github.Files, error) {
+		return p.GitHub.ChangedFiles(ctx, repo, number)
+	})
 }
 
 // readJobs reads the ProwJobs of an instance. What can't be read says so.

@@ -87,13 +87,13 @@ func TestOnlyTheNewestAreLookedAt(t *testing.T) {
 		for number := 1; number <= check.MostOpen+1; number++ {
 			w.opens(number, nil, "cla", "tide") // Tide would merge all
 		}
-		w.opens(100, func(p *githubsim.Pull) { p.Draft = true })
+		w.opens(400, func(p *githubsim.Pull) { p.Draft = true })
 		w.app(unprotected)
-		w.opens(101, onto("wild"))
+		w.opens(401, onto("wild"))
 		found, verdicts := w.poll()
 		w.verdict(verdicts["B6"], finding.Alert,
-			"pull requests of org/app: only the newest 50 of 51 that are open are looked at")
-		if len(found) != 1 || !strings.HasPrefix(found[0].Message, "Tide would merge 50 open") {
+			"pull requests of org/app: only the newest 300 of 301 that are open are looked at")
+		if len(found) != 1 || !strings.HasPrefix(found[0].Message, "Tide would merge 300 open") {
 			t.Errorf("%+v", found)
 		}
 		if w.asked("/commits/"+headOf(1)+"/") > 0 || w.asked("/commits/"+headOf(2)+"/") == 0 {

@@ -74,5 +74,6 @@ func (p *Poller) poll(ctx context.Context) (check.Result, error) {
 	facts.Options.Now = p.options.Clock.Now()
 	p.history.learn(facts.Options.Now, facts.GitHub)
 	facts.History = p.history.told()
+	facts.Options.Watched = true
 	return check.RunLive(facts)
 }

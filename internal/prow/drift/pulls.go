@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"salve/internal/prow/check"
 	"salve/internal/prow/config"
@@ -16,9 +17,50 @@ func (r *Reader) openFor(ctx context.Context, repo github.Repo, branch string) (
 	return patiently(ctx, r, func() ([]github.PullRequest, error) { return r.GitHub.PullRequests(ctx, repo, branch) })
 }
 
-// reports are those of one commit.
-func (r *Reader) reports(ctx context.Context, repo github.Repo, sha string) (github.HeadReports, error) {
-	return patiently(ctx, r, func() (github.HeadReports, error) { return r.GitHub.Reports(ctx, repo, sha) })
+// mostHeads bounds of how many commits reports are kept for a reading; those of others are asked for again.
+const mostHeads = 2000
+
+// head is a commit with its reports, which are asked for once in a reading.
+type head struct {
+	asking sync.Mutex
+	known  *github.HeadReports
+}
+
+// reports are those of one commit. What failed is asked for again.
+func (r *reading) reports(ctx context.Context, repo github.Repo, sha string) (github.HeadReports, error) {
+	of := r.head(repo, sha)
+	of.asking.Lock()
+	defer of.asking.Unlock()
+	if of.known != nil {
+		return *of.known, nil
+	}
+	reports, err := patiently(ctx, r.Reader, func() (github.HeadReports, error) {
+		return r.GitHub.Reports(ctx, repo, sha)
+	})
+	if err == nil {
+		of.known = &reports
+	}
+	return reports, err
+}
+
+func (r *reading) head(repo github.Repo, sha string) *head {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	at := commit{repo, sha}
+	if of, known := r.heard[at]; known {
+		return of
+	}
+	of := &head{}
+	if len(r.heard) < mostHeads {
+		r.heard[at] = of
+	}
+	return of
+}
+
+// commit is one of a repository.
+type commit struct {
+	repo github.Repo
+	sha  string
 }
 
 // pulls reads the open pull requests for branches, with what was reported on their heads.
@@ -37,6 +79,7 @@ func (r *reading) pulls(ctx context.Context, branches []config.Branch) {
 			}
 		}
 	}
+	r.jobsBefore(ctx)
 	each(ctx, r, open, func(ctx context.Context, pull github.PullRequest) {
 		reports, err := r.reports(ctx, pull.Repo, pull.HeadSHA)
 		if err != nil {

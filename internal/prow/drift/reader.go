@@ -45,18 +45,18 @@ func (r *Reader) read(ctx context.Context, facts check.Facts, jobs func(context.
 	if _, err := r.GitHub.RateLimits(ctx); err != nil && !errors.Is(err, github.ErrNotLimited) {
 		return &check.GitHub{Failed: r.reason(err)}
 	}
-	reading := &reading{Reader: r, comparer: comparerOf(facts), seen: &check.GitHub{
+	seen := &check.GitHub{
 		Branches: map[config.Branch]check.LiveBranch{}, Unread: map[string]string{},
-		Heads: map[config.Branch]check.Heads{}, PullsUnread: map[string]string{},
-		OpenUnread: map[string]string{},
-	}}
+		Heads: map[config.Branch]check.Heads{}, PullsUnread: map[string]string{}, OpenUnread: map[string]string{},
+	}
+	reading := &reading{Reader: r, comparer: comparerOf(facts), prowJobs: jobs, heard: map[commit]*head{}, seen: seen}
 	reading.branches(ctx)
 	facts.GitHub = reading.seen
 	reading.heads(ctx, check.Suspects(facts))
 	if r.Changes {
 		reading.pulls(ctx, check.Awaited(facts))
 	}
-	reading.open(ctx, facts, jobs)
+	reading.open(ctx, facts)
 	return reading.seen
 }
 
@@ -72,9 +72,27 @@ func comparerOf(facts check.Facts) protection.Comparer {
 type reading struct {
 	*Reader
 	comparer protection.Comparer
+	// prowJobs reads the ProwJobs; nil where Prow's own cluster is not given. before are those of before anything was
+	// read about the head of a pull request.
+	prowJobs func(context.Context) *blocked.Jobs
+	begin    sync.Once
+	before   *blocked.Jobs
 
 	lock sync.Mutex
 	seen *check.GitHub
+	// heard are commits whose reports were asked for.
+	heard map[commit]*head
+}
+
+// jobsBefore are the ProwJobs of before the reports of pull requests' heads were read: a report that is missing there
+// is judged by jobs that are not younger. They are read at the first call.
+func (r *reading) jobsBefore(ctx context.Context) *blocked.Jobs {
+	r.begin.Do(func() {
+		if r.prowJobs != nil {
+			r.before = r.prowJobs(ctx)
+		}
+	})
+	return r.before
 }
 
 // note changes what was seen.

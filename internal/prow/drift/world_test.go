@@ -53,6 +53,8 @@ type world struct {
 	config  string
 	options github.Options
 	poller  *drift.Poller
+	// base changes the facts, if it is set.
+	base func(*check.Facts)
 }
 
 // newWorld has org/app with main and wild, and org/lib, whose commits have been reported on. Its poller is made at the
@@ -103,8 +105,12 @@ func (w *world) requires(contexts ...string) {
 
 // facts are those of the configuration, with the earlier one and an empty folder of manifests.
 func (w *world) facts(context.Context) (check.Facts, error) {
-	return check.Facts{Now: load(w.config), Base: &check.Base{Name: "before", Config: load(before())},
-		Manifests: manifest.Read(fstest.MapFS{"m/n.yaml": {Data: []byte("kind: Namespace\n")}}, "m", "")}, nil
+	facts := check.Facts{Now: load(w.config), Base: &check.Base{Name: "before", Config: load(before())},
+		Manifests: manifest.Read(fstest.MapFS{"m/n.yaml": {Data: []byte("kind: Namespace\n")}}, "m", "")}
+	if w.base != nil {
+		w.base(&facts)
+	}
+	return facts, nil
 }
 
 func load(text string) config.Loaded {

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,6 +18,15 @@ import (
 
 // DefaultBaseURL is the API of github.com. That of a GitHub Enterprise Server is https://HOST/api/v3/.
 const DefaultBaseURL = "https://api.github.com/"
+
+// Host is the GitHub that the base URL of an API leads to; empty is that of github.com.
+func Host(endpoint string) (string, error) {
+	base, err := url.Parse(cmp.Or(endpoint, DefaultBaseURL))
+	if err != nil || base.Host == "" {
+		return "", fmt.Errorf("--github-endpoint %q is not the URL of an API", endpoint)
+	}
+	return strings.ToLower(base.Host), nil
+}
 
 // changeInterval is what GitHub asks for between two changes of one client
 // (https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api).

@@ -19,8 +19,10 @@ const commentLimit = 65536
 
 // Comment is one comment of a pull request's conversation.
 type Comment struct {
-	ID               int64
-	Author, Body     string
+	ID           int64
+	Author, Body string
+	// Association is the author's to the repository, such as MEMBER or NONE.
+	Association      string
 	Created, Updated time.Time
 }
 
@@ -83,7 +85,7 @@ func commentOf(repo Repo, number int, one *gogithub.IssueComment) (Comment, erro
 		return Comment{}, otherObject("comment of", of, link)
 	}
 	return Comment{
-		ID: one.GetID(), Author: one.GetUser().GetLogin(), Body: one.GetBody(),
+		ID: one.GetID(), Author: one.GetUser().GetLogin(), Body: one.GetBody(), Association: one.GetAuthorAssociation(),
 		Created: one.GetCreatedAt().Time, Updated: one.GetUpdatedAt().Time,
 	}, nil
 }

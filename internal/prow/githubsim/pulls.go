@@ -1,6 +1,7 @@
 package githubsim
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -224,7 +225,7 @@ func (c *call) viewComment(number int, comment Comment) object {
 	return object{
 		"id": comment.ID, "body": comment.Body, "user": c.viewUser(comment.Author), "created_at": stamp(comment.Created),
 		"updated_at":         stamp(comment.Updated),
-		"author_association": "MEMBER",
+		"author_association": cmp.Or(comment.Association, "MEMBER"),
 		"url":                fmt.Sprintf("%s/repos/%s/issues/comments/%d", c.base, c.fullName(), comment.ID),
 		"issue_url":          fmt.Sprintf("%s/repos/%s/issues/%d", c.base, c.fullName(), number),
 	}

@@ -142,6 +142,8 @@ type Comment struct {
 	Body    string    `json:"body"`
 	Created time.Time `json:"created,omitempty"`
 	Updated time.Time `json:"updated,omitempty"`
+	// Association is the author's to the repository; empty is MEMBER.
+	Association string `json:"association,omitempty"`
 }
 
 // Ruleset is an active ruleset with the one rule that matters here.

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -35,7 +34,14 @@ type Tree struct {
 	fs.FS
 	// Commit is the full hash.
 	Commit string
+	// Left are entries that are not in it, with the reason.
+	Left []Left
 }
+
+// Left is an entry of a revision that could not be followed.
+type Left struct{ Path, Reason string }
+
+func (l Left) String() string { return l.Path + " is " + l.Reason }
 
 // Root is the root of the repository that a folder is in, by its real path.
 func Root(ctx context.Context, folder string) (string, error) {
@@ -47,7 +53,8 @@ func Root(ctx context.Context, folder string) (string, error) {
 }
 
 // Read reads the files at and below some paths, which are from the root of the
-// repository, with slashes. A path that the revision doesn't have is missing in the tree.
+// repository, with slashes. A path that the revision doesn't have is missing in the tree. A symbolic link to a file of
+// the revision is that file.
 func Read(ctx context.Context, root, ref string, paths []string) (*Tree, error) {
 	commit, err := git(ctx, root, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
 	if err != nil {
@@ -59,10 +66,15 @@ func Read(ctx context.Context, root, ref string, paths []string) (*Tree, error) 
 	if err != nil {
 		return nil, err
 	}
-	blobs, err := parseListing(listed, paths)
+	blobs, links, left, err := parseListing(listed)
 	if err != nil {
 		return nil, fmt.Errorf("revision %s: %w", ref, err)
 	}
+	followed, lost, err := follow(ctx, root, t.Commit, links)
+	if err != nil {
+		return nil, fmt.Errorf("revision %s: %w", ref, err)
+	}
+	blobs, t.Left = append(blobs, followed...), append(left, lost...)
 	content, err := read(ctx, root, blobs)
 	if err != nil {
 		return nil, fmt.Errorf("revision %s: %w", ref, err)
@@ -73,10 +85,8 @@ func Read(ctx context.Context, root, ref string, paths []string) (*Tree, error) 
 
 type blob struct{ path, hash string }
 
-// parseListing reads "mode type hash TAB path NUL" entries. Links and submodules beside
-// the YAML are nothing that anybody reads.
-func parseListing(listed string, asked []string) ([]blob, error) {
-	var blobs []blob
+// parseListing reads "mode type hash TAB path NUL" entries.
+func parseListing(listed string) (blobs []blob, links []string, left []Left, _ error) {
 	for entry := range strings.SplitSeq(listed, "\x00") {
 		if entry == "" {
 			continue
@@ -85,17 +95,16 @@ func parseListing(listed string, asked []string) ([]blob, error) {
 		fields := strings.Fields(head)
 		switch {
 		case !ok || len(fields) != 3:
-			return nil, fmt.Errorf("git ls-tree said %q", entry)
-		case fields[1] == "blob" && fields[0] != "120000":
-			blobs = append(blobs, blob{path, fields[2]})
-		case !slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(path)) && !slices.Contains(asked, path):
+			return nil, nil, nil, fmt.Errorf("git ls-tree said %q", entry)
 		case fields[0] == "120000":
-			return nil, fmt.Errorf("%s is a symbolic link, which is not followed in a revision", path)
+			links = append(links, path)
+		case fields[1] == "blob":
+			blobs = append(blobs, blob{path, fields[2]})
 		default:
-			return nil, fmt.Errorf("%s is a %s, which is not read", path, fields[1])
+			left = append(left, Left{path, "a " + fields[1] + ", which is not read"})
 		}
 	}
-	return blobs, nil
+	return blobs, links, left, nil
 }
 
 // read asks git for all blobs in one process, and keeps them as an archive in memory:

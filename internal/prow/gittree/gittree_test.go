@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"salve/internal/prow/gittree"
@@ -96,14 +95,6 @@ func TestWhatCannotBeReadIsAnError(t *testing.T) {
 		if _, err := gittree.Read(t.Context(), r.folder, ref, []string{"config.yaml"}); !errors.As(err, &unknown) {
 			t.Errorf("%q: %v", ref, err)
 		}
-	}
-	if err := os.Symlink("config.yaml", filepath.Join(r.folder, "link.yaml")); err != nil {
-		t.Fatal(err)
-	}
-	r.commit()
-	if _, err := gittree.Read(t.Context(), r.folder, "HEAD", []string{"."}); err == nil ||
-		!strings.Contains(err.Error(), "link.yaml is a symbolic link") {
-		t.Errorf("%v", err)
 	}
 	if _, err := gittree.Root(t.Context(), t.TempDir()); err == nil {
 		t.Error("a folder outside of any repository has a root")

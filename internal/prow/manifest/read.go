@@ -68,6 +68,9 @@ func (r *reader) visit(name string, entry fs.DirEntry, err error) error {
 		}
 	case entry.IsDir():
 		return r.folder(name)
+	case entry.Type()&fs.ModeSymlink != 0 && r.isFolder(name):
+		r.set.LeftAlone = append(r.set.LeftAlone, LeftAlone{Position: r.at(name, 0, 0),
+			Reason: "a symbolic link to a folder, which is not followed"})
 	case slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
 		r.file(name)
 		if r.set.Files > maximumFiles || r.bytes > maximumTotal {
@@ -76,6 +79,11 @@ func (r *reader) visit(name string, entry fs.DirEntry, err error) error {
 		}
 	}
 	return nil
+}
+
+func (r *reader) isFolder(name string) bool {
+	info, err := fs.Stat(r.files, name)
+	return err == nil && info.IsDir()
 }
 
 // folder leaves a folder alone whose files are not what is applied.

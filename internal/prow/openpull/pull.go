@@ -2,6 +2,7 @@ package openpull
 
 import (
 	"context"
+	"errors"
 
 	"salve/internal/apierr"
 	"salve/internal/prow/blocked"
@@ -25,6 +26,9 @@ func (r *Reader) Look(pull github.PullRequest) *Pull { return &Pull{Reader: r, p
 // Decide reads what a question about the pull request needs, the cheap first, and gives the question with it. The error
 // is that GitHub asks for a pause, or that ctx is done; what else can't be read is unseen to the decision.
 func (p *Pull) Decide(ctx context.Context, q blocked.Question) (blocked.Question, blocked.Decision, error) {
+	if p.unseen.Reporter = nil; p.Producer(q.Branch, q.Context) == nil {
+		p.unseen.Reporter = errNotAsked // as long as it was not: that nobody else reports it is no default
+	}
 	reads := []func(context.Context, blocked.Question) error{
 		p.readReports, p.readReporter(&q), p.readWhole, p.readFiles,
 	}
@@ -46,9 +50,7 @@ func (p *Pull) Decide(ctx context.Context, q blocked.Question) (blocked.Question
 
 // Reports are those on the head that the list named.
 func (p *Pull) Reports(ctx context.Context) (github.HeadReports, error) {
-	if err := p.readReports(ctx, blocked.Question{Head: p.pull.HeadSHA}); err != nil {
-		return github.HeadReports{}, err
-	}
+	_ = p.readReports(ctx, blocked.Question{Head: p.pull.HeadSHA}) // its error is kept, whenever it was read
 	if p.unseen.Reports != nil {
 		return github.HeadReports{}, p.unseen.Reports
 	}
@@ -57,9 +59,7 @@ func (p *Pull) Reports(ctx context.Context) (github.HeadReports, error) {
 
 // Whole is the pull request with its merge state.
 func (p *Pull) Whole(ctx context.Context) (github.PullRequest, error) {
-	if err := p.readWhole(ctx, blocked.Question{}); err != nil {
-		return github.PullRequest{}, err
-	}
+	_ = p.readWhole(ctx, blocked.Question{}) // as above
 	if p.unseen.Pull != nil {
 		return github.PullRequest{}, p.unseen.Pull
 	}
@@ -77,10 +77,11 @@ func (p *Pull) readReports(ctx context.Context, q blocked.Question) error {
 	return err
 }
 
+var errNotAsked = errors.New("nobody was asked yet")
+
 // readReporter asks who else reports a context that no job has.
 func (p *Pull) readReporter(into *blocked.Question) func(context.Context, blocked.Question) error {
 	return func(ctx context.Context, q blocked.Question) (err error) {
-		p.unseen.Reporter = nil // that of another context
 		if p.Producer(q.Branch, q.Context) != nil {
 			return nil
 		}

@@ -1,8 +1,10 @@
 package protector
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"salve/internal/apierr"
 	"salve/kube"
@@ -28,18 +31,24 @@ func prowJobs() schema.GroupVersionResource {
 type Run struct {
 	// What names the object, such as "Job prow/branchprotector-1", and Image is what it runs.
 	What, Image string
+	// Passed is why it doesn't count as a run of this Prow's in progress; empty where it does.
+	Passed string
 }
 
 func (r Run) String() string { return fmt.Sprintf("%s (%s)", r.What, r.Image) }
 
+// neverEnding is how old a Job without a pod is that never ended, where it has no deadline of its own. Kubernetes makes
+// the pod of a Job within seconds: what has none for hours is left over. Clocks of machines differ by much less.
+const neverEnding = 6 * time.Hour
+
 // active are the runs that are not over: pods of whatever made them, Jobs that may still make one, and ProwJobs,
 // whose pods may be in another cluster.
 func (r *Reader) active(ctx context.Context) ([]Run, error) {
-	pods, err := r.pods(ctx)
+	pods, owners, err := r.pods(ctx)
 	if err != nil {
 		return nil, err
 	}
-	jobs, err := r.jobs(ctx)
+	jobs, err := r.jobs(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +59,13 @@ func (r *Reader) active(ctx context.Context) ([]Run, error) {
 	return append(append(prow, jobs...), pods...), nil
 }
 
-func (r *Reader) pods(ctx context.Context) (found []Run, _ error) {
+// pods are those that have not terminated, with the UIDs of all that own one.
+func (r *Reader) pods(ctx context.Context) (found []Run, owners map[types.UID]bool, _ error) {
 	options := metav1.ListOptions{
 		Limit: pageSize, FieldSelector: "status.phase!=Succeeded,status.phase!=Failed",
 	}
 	err := kube.RetryExpired(func() error {
-		found = nil
+		found, owners = nil, map[types.UID]bool{}
 		return kube.ListPages(ctx, r.Cluster, "listing pods that have not terminated", options,
 			func(ctx context.Context, options metav1.ListOptions) (*corev1.PodList, error) {
 				return r.Cluster.Client.CoreV1().Pods(metav1.NamespaceAll).List(ctx, options)
@@ -63,17 +73,24 @@ func (r *Reader) pods(ctx context.Context) (found []Run, _ error) {
 			func(page *corev1.PodList) error {
 				for _, pod := range page.Items {
 					over := pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-					if image, is := Image(pod.Spec.Containers); is && !over {
-						found = append(found, Run{"pod " + pod.Namespace + "/" + pod.Name, image})
+					if over {
+						continue
+					}
+					for _, owner := range pod.OwnerReferences {
+						owners[owner.UID] = true
+					}
+					if image, is := Image(pod.Spec.Containers); is {
+						found = append(found, Run{"pod " + pod.Namespace + "/" + pod.Name, image,
+							r.others(ctx, pod.Namespace, pod.Spec)})
 					}
 				}
 				return nil
 			})
 	})
-	return found, err
+	return found, owners, err
 }
 
-func (r *Reader) jobs(ctx context.Context) (found []Run, _ error) {
+func (r *Reader) jobs(ctx context.Context, owners map[types.UID]bool) (found []Run, _ error) {
 	err := kube.RetryExpired(func() error {
 		found = nil
 		return kube.ListPages(ctx, r.Cluster, "listing Jobs", metav1.ListOptions{Limit: pageSize},
@@ -83,7 +100,9 @@ func (r *Reader) jobs(ctx context.Context) (found []Run, _ error) {
 			func(page *batchv1.JobList) error {
 				for _, job := range page.Items {
 					if image, is := Image(job.Spec.Template.Spec.Containers); is && !over(job) {
-						found = append(found, Run{"Job " + job.Namespace + "/" + job.Name, image})
+						passed := cmp.Or(r.others(ctx, job.Namespace, job.Spec.Template.Spec),
+							leftOver(job, owners[job.UID], r.Cluster.Clock.Now()))
+						found = append(found, Run{"Job " + job.Namespace + "/" + job.Name, image, passed})
 					}
 				}
 				return nil
@@ -101,6 +120,20 @@ func over(job batchv1.Job) bool {
 		}
 	}
 	return job.Spec.Suspend != nil && *job.Spec.Suspend && job.Status.Active == 0
+}
+
+// leftOver says that a Job which has not ended is no run in progress for ever; empty where it may be one. Whose age is
+// not known may be young.
+func leftOver(job batchv1.Job, hasPod bool, now time.Time) string {
+	made := job.CreationTimestamp.Time
+	limit := neverEnding
+	if deadline := job.Spec.ActiveDeadlineSeconds; deadline != nil {
+		limit = max(time.Hour, time.Duration(*deadline)*time.Second)
+	}
+	if hasPod || job.Status.Active > 0 || made.IsZero() || now.Sub(made) <= limit {
+		return ""
+	}
+	return fmt.Sprintf("made at %s, never ended, and without a pod: left over, delete it", made.UTC().Format(time.RFC3339))
 }
 
 func (r *Reader) prowJobs(ctx context.Context) (found []Run, _ error) {
@@ -151,5 +184,6 @@ func unfinished(job *unstructured.Unstructured) (run Run, is bool, _ error) {
 		return Run{}, false, nil
 	}
 	name, _, _ := unstructured.NestedString(job.Object, "spec", "job")
-	return Run{fmt.Sprintf("ProwJob %s/%s of job %q", job.GetNamespace(), job.GetName(), name), image}, true, nil
+	return Run{What: fmt.Sprintf("ProwJob %s/%s of job %q", job.GetNamespace(), job.GetName(), name), Image: image}, true,
+		nil
 }

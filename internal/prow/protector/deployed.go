@@ -9,7 +9,7 @@ import (
 	"salve/kube"
 )
 
-// deployed are the cluster's CronJobs that run a branchprotector, with their images.
+// deployed are the cluster's CronJobs that run a branchprotector, with their images; those of other Prows left out.
 func (r *Reader) deployed(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	err := kube.RetryExpired(func() error {
@@ -20,7 +20,8 @@ func (r *Reader) deployed(ctx context.Context) (map[string]string, error) {
 			},
 			func(page *batchv1.CronJobList) error {
 				for _, job := range page.Items {
-					if image, is := Image(job.Spec.JobTemplate.Spec.Template.Spec.Containers); is {
+					pod := job.Spec.JobTemplate.Spec.Template.Spec
+					if image, is := Image(pod.Containers); is && r.others(ctx, job.Namespace, pod) == "" {
 						found[nameOf(job.Namespace, job.Name)] = image
 					}
 				}

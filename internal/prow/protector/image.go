@@ -2,6 +2,7 @@ package protector
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,12 +13,17 @@ const program = "branchprotector"
 
 // Image gives the image of the branchprotector among containers; false when there is none.
 func Image(containers []corev1.Container) (string, bool) {
+	container, is := protectorAmong(containers)
+	return container.Image, is
+}
+
+func protectorAmong(containers []corev1.Container) (corev1.Container, bool) {
 	for _, container := range containers {
-		if IsProtector(container.Image, append(container.Command, container.Args...)) {
-			return container.Image, true
+		if IsProtector(container.Image, append(slices.Clone(container.Command), container.Args...)) {
+			return container, true
 		}
 	}
-	return "", false
+	return corev1.Container{}, false
 }
 
 // IsProtector tells a branchprotector by its image's name, whatever the registry and the tag, or by its command.

@@ -2,6 +2,7 @@ package protector
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,11 @@ type Reader struct {
 	Cluster *kube.Cluster
 	// ProwJobs is the namespace of the ProwJobs; empty is all.
 	ProwJobs string
+	// Ours is what this instance protects; nil where that is not known: then no configuration tells another's.
+	Ours *Scope
+	// Others are namespaces of other Prow instances that protect nothing of ours, as the user says: their branchprotectors
+	// don't count.
+	Others []string
 	// Manifests is the folder with what is deployed to the cluster; empty when none was named.
 	Manifests string
 	// Namespace is where the record of what was applied is. Host is the GitHub that it is about.
@@ -37,9 +43,16 @@ type Images struct {
 	Unread bool
 }
 
-// Active are the runs of a branchprotector that are not over, as they were some seconds ago at most.
-func (r *Reader) Active(ctx context.Context) ([]Run, error) {
+// Runs are the runs of a branchprotector that are not over, with those that don't count, as they were some seconds ago
+// at most.
+func (r *Reader) Runs(ctx context.Context) ([]Run, error) {
 	return r.runs.get(r.Cluster.Clock, func() ([]Run, error) { return r.active(ctx) })
+}
+
+// Active are those of Runs that count.
+func (r *Reader) Active(ctx context.Context) ([]Run, error) {
+	runs, err := r.Runs(ctx)
+	return slices.DeleteFunc(slices.Clone(runs), func(run Run) bool { return run.Passed != "" }), err
 }
 
 // Images are the deployed and the declared ones, as they were some seconds ago at most.

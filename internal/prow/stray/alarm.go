@@ -15,11 +15,12 @@ const (
 	Podless = "A3"
 	Storm   = "A4"
 	Mount   = "A5"
+	Agree   = "P4"
 	Wedged  = "C5"
 )
 
 // Rules are all rules, in the order in which they are told. docs/prow.md says of each what to do about it.
-func Rules() []string { return []string{Stray, Canary, Podless, Storm, Mount, Wedged} }
+func Rules() []string { return []string{Stray, Canary, Podless, Storm, Mount, Agree, Wedged} }
 
 // Alarm evaluates one instance, one moment after the other. It is safe for concurrent use.
 type Alarm struct {
@@ -30,7 +31,7 @@ type Alarm struct {
 // New makes the alarm of an instance.
 func New(instance Instance) *Alarm { return &Alarm{instance: instance} }
 
-// JobGone remembers a ProwJob that is not there any more: its pod may still be.
+// JobGone remembers a ProwJob that is not there any more, or can't be read any more: its pod may still be there.
 func (a *Alarm) JobGone(job cluster.Job) {
 	if job.Namespace == a.instance.ProwJobs {
 		a.memory.jobGone(job)
@@ -39,9 +40,8 @@ func (a *Alarm) JobGone(job cluster.Job) {
 
 // PodGone remembers a pod that is not there any more: it was made all the same.
 func (a *Alarm) PodGone(pod cluster.Pod, jobs Objects[cluster.Job]) {
-	astray := a.astray(pod, jobs)
-	if astray || pod.Namespace == a.instance.Pods {
-		a.memory.podGone(pod.Created, astray)
+	if at := a.place(pod, jobs, nil); at == home || at == astray {
+		a.memory.podGone(pod.Created, at == astray)
 	}
 }
 
@@ -67,17 +67,23 @@ func (a *Alarm) Evaluate(view View) (Result, error) {
 
 // ask asks one rule. Of several inputs that it lacks the first is told. Rules about what is not there, or about how
 // long something lasts, are blind while changes are not seen; what the others found stays as it was last seen.
+//
+// What a rule found holds whatever it lacks: a lack takes nothing away but its OK.
 func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind bool) {
 	unseen := s.unseen()
-	seen := cmp.Or(unseen, s.unread(), s.sources())
+	seen := cmp.Or(unseen, s.view.Sources.Lack)
+	outside := cmp.Or(seen, s.everywhere(), s.opaque(), s.doubts())
 	switch rule {
 	case Stray:
-		return s.strays(), cmp.Or(seen, s.everywhere()), false
+		return s.strays(), cmp.Or(outside, disputes(s.disputed, s.instance.Pods)), false
 	case Canary:
-		return s.canaries(), cmp.Or(seen, s.everywhere(), s.view.Rollout.Lack), false
+		found, unsure := s.canaries()
+		return found, cmp.Or(outside, s.view.Rollout.Lack, disputes(unsure, s.instance.Pods)), false
 	case Mount:
 		found, unknown := s.mounts()
-		return found, cmp.Or(seen, s.everywhere(), s.view.MissingLack, unknown), false
+		return found, cmp.Or(outside, s.view.MissingLack, unknown, vague(s.found), vague(s.disputed)), false
+	case Agree:
+		return s.agreement(), cmp.Or(unseen, s.sources(), s.unreadJobs()), false
 	case Wedged:
 		if len(s.instance.Deploys) == 0 && s.instance.DeploysLack.Reason != "" {
 			return nil, s.instance.DeploysLack, false
@@ -88,12 +94,12 @@ func (s *survey) ask(rule string) (found finding.List, lack finding.Lack, blind 
 	}
 	switch rule {
 	case Podless:
-		found = s.podless()
+		found, lack = s.podless()
 	case Storm:
-		found = s.storms()
+		found, lack = s.storms()
 	case Wedged:
 		found, lack = s.wedged()
 		lack = cmp.Or(lack, s.everywhere(), s.instance.DeploysLack)
 	}
-	return found, cmp.Or(seen, lack, s.elsewhere()), false
+	return found, cmp.Or(seen, lack, s.otherClusters()), false
 }

@@ -3,6 +3,8 @@ package stray
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"salve/internal/prow/cluster"
@@ -29,28 +31,78 @@ func unseen(what string, health cluster.Health, namespace string) finding.Lack {
 	return finding.Lack{}
 }
 
-// unread is what of that can't be read.
-func (s *survey) unread() finding.Lack {
-	return cmp.Or(unreadable("ProwJobs", in(s.instance.ProwJobs, s.view.MalformedJobs)),
-		unreadable("pods", in(s.instance.Pods, s.view.MalformedPods)))
-}
-
-func in(namespace string, all []cluster.Malformed) []cluster.Malformed {
-	var here []cluster.Malformed
-	for _, malformed := range all {
-		if malformed.Namespace == namespace {
-			here = append(here, malformed)
-		}
-	}
-	return here
-}
-
 // everywhere is why pods are not seen in all namespaces.
 func (s *survey) everywhere() finding.Lack {
 	if coverage := s.view.PodHealth.Coverage; !coverage.All() {
 		return failed("pods of other namespaces are not seen: %s", coverage)
 	}
-	return unreadable("pods", s.view.MalformedPods)
+	return finding.Lack{}
+}
+
+// An object that can't be read takes an answer away only from the rules to which it could matter. What they found by
+// others holds all the same.
+
+// sources is why the configuration in the cluster isn't known. That it is another one is found, and nothing lacks.
+func (s *survey) sources() finding.Lack {
+	if s.view.Sources.Differs {
+		return finding.Lack{}
+	}
+	return s.view.Sources.Lack
+}
+
+// opaque is that there are pods of which nothing can be read.
+func (s *survey) opaque() finding.Lack { return unreadable("pods", s.opaquePods) }
+
+// doubts is that pods outside of the pod namespace may be the instance's.
+func (s *survey) doubts() finding.Lack {
+	if len(s.doubtful) == 0 {
+		return finding.Lack{}
+	}
+	why, isJob := s.unread[s.doubtful[0].Name]
+	for _, malformed := range s.view.MalformedPods {
+		if pod := malformed.Pod; !isJob && pod != nil && pod.String() == s.doubtful[0].String() {
+			why = malformed
+		}
+	}
+	return failed("%s may be astray: they or their ProwJobs can't be read, such as %s", elsewhere(s.doubtful), why)
+}
+
+// disputes is that pods are where their jobs declare them to be, and not where the configuration has them: which of the
+// two is in force decides.
+func disputes(pods []cluster.Pod, home string) finding.Lack {
+	if len(pods) == 0 {
+		return finding.Lack{}
+	}
+	return failed("the configuration's pod namespace is %s, and %s of jobs that were made with another one (P4)", home,
+		elsewhere(pods))
+}
+
+// podlessUnread is that jobs that can't be read have no pod, or none is known to be theirs.
+func (s *survey) podlessUnread() finding.Lack {
+	var without []cluster.Malformed
+	for _, name := range slices.Sorted(maps.Keys(s.unread)) {
+		if _, there := s.pods.Get(s.instance.Pods, name); !there {
+			without = append(without, s.unread[name])
+		}
+	}
+	return unreadable("ProwJobs without a pod", without)
+}
+
+// unreadJobs is that jobs can't be read, whatever they are about.
+func (s *survey) unreadJobs() finding.Lack {
+	return unreadable("ProwJobs", slices.SortedFunc(maps.Values(s.unread), func(a, b cluster.Malformed) int {
+		return strings.Compare(a.Name, b.Name)
+	}))
+}
+
+// vague is that it isn't known of pods whether they wait or run.
+func vague(pods []cluster.Pod) finding.Lack {
+	for _, pod := range pods {
+		if pod.Phase == "" {
+			return failed("what pod %s does can't be read", pod)
+		}
+	}
+	return finding.Lack{}
 }
 
 func unreadable(what string, malformed []cluster.Malformed) finding.Lack {
@@ -60,17 +112,21 @@ func unreadable(what string, malformed []cluster.Malformed) finding.Lack {
 	return failed("%d %s can't be read, such as %s", len(malformed), what, malformed[0])
 }
 
-// sources is why the pod namespace of the configuration may not be the one in force.
-func (s *survey) sources() finding.Lack {
-	if s.disagrees != nil {
-		return failed("the configuration's pod namespace is %s, and ProwJob %s was made with %s", s.instance.Pods,
-			s.disagrees.Name, s.disagrees.PodNamespace)
+// elsewhere says how many pods there are, and where.
+func elsewhere(pods []cluster.Pod) string {
+	namespaces := map[string]bool{}
+	for _, pod := range pods {
+		namespaces[pod.Namespace] = true
 	}
-	return s.view.Sources
+	return count(len(pods), "pod") + " in namespace " + sorted(namespaces)
 }
 
-// elsewhere says that pods of other clusters are not looked at.
-func (s *survey) elsewhere() finding.Lack {
+func sorted(names map[string]bool) string {
+	return strings.Join(few(slices.Sorted(maps.Keys(names))), ", ")
+}
+
+// otherClusters says that pods of other clusters are not looked at.
+func (s *survey) otherClusters() finding.Lack {
 	if len(s.instance.Others) == 0 {
 		return finding.Lack{}
 	}

@@ -3,6 +3,7 @@ package stray
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,7 +22,7 @@ func (s *survey) waiting() []cluster.Pod {
 			waiting = append(waiting, pod)
 		}
 	}
-	for _, pod := range s.found {
+	for _, pod := range slices.Concat(s.found, s.disputed) {
 		if waits(pod) && len(waiting) < maxWaiting {
 			waiting = append(waiting, pod)
 		}
@@ -33,12 +34,12 @@ func waits(pod cluster.Pod) bool {
 	return pod.Live() && pod.Phase == corev1.PodPending && pod.Touched == ""
 }
 
-// mounts is A5: a stray waits for what is there where the pod belongs. That the namespace is the cause is all but
-// proven then.
+// mounts is A5: a stray, or a pod of which it is disputed whether it is one, waits for what is there where the pod
+// belongs. That the namespace is the cause is all but proven then.
 func (s *survey) mounts() (found finding.List, unknown finding.Lack) {
 	type object struct{ namespace, kind, name string }
 	pods, how := map[object][]cluster.Pod{}, map[object]string{}
-	for _, pod := range s.found {
+	for _, pod := range slices.Concat(s.found, s.disputed) {
 		for _, missing := range s.view.Missing[pod.UID] {
 			at := object{pod.Namespace, missing.Kind, missing.Name}
 			unknown = cmp.Or(unknown, missing.BelongsLack)

@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,19 +21,24 @@ const (
 )
 
 // podless is A3: jobs whose pod was made, and that have none where it belongs. plank would make another one: it is
-// down, or looks elsewhere. WARN, and ALERT for many.
-func (s *survey) podless() finding.List {
+// down, or looks elsewhere. WARN, and ALERT for many. A pod that can't be read is there all the same.
+func (s *survey) podless() (finding.List, finding.Lack) {
 	var without []cluster.Job
+	var disputed []cluster.Pod
 	for _, job := range s.pending {
 		if s.view.Now.Sub(podMade(job)) <= podlessAfter {
 			continue
 		}
-		if _, there := s.view.Pods.Get(s.instance.Pods, job.Name); !there && !s.malformed(job.Name) {
+		switch pod, there := s.at(job); {
+		case !there && !s.isOpaque(job.Name):
 			without = append(without, job)
+		case there && pod.Namespace != s.instance.Pods:
+			disputed = append(disputed, pod)
 		}
 	}
+	lack := cmp.Or(s.podlessUnread(), disputes(disputed, s.instance.Pods))
 	if len(without) == 0 {
-		return nil
+		return nil, lack
 	}
 	severity := finding.Warn
 	if jobs, _ := kinds(without); len(without) >= manyPodless && jobs > 1 &&
@@ -45,12 +51,12 @@ func (s *survey) podless() finding.List {
 			short(podlessAfter), s.instance.Pods),
 		Evidence: append(jobNames(without), fmt.Sprintf("%s pending in this cluster", count(len(s.pending), "job"))),
 		Mend:     "see whether plank runs, and in which namespace it makes pods",
-	}}
+	}}, lack
 }
 
-// malformed tells whether there is a pod of that name where it belongs that can't be read.
-func (s *survey) malformed(pod string) bool {
-	return slices.ContainsFunc(s.view.MalformedPods, func(m cluster.Malformed) bool {
+// isOpaque tells whether there is a pod of that name where it belongs of which nothing can be read.
+func (s *survey) isOpaque(pod string) bool {
+	return slices.ContainsFunc(s.opaquePods, func(m cluster.Malformed) bool {
 		return m.Namespace == s.instance.Pods && m.Name == pod
 	})
 }

@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -16,34 +17,57 @@ const (
 	canaryLimit = 24 * time.Hour
 )
 
-// versions are when the newest pod of each version of plank was made.
-type versions map[string]time.Time
+// versions are when each version of plank made pods, as far as these are there.
+type versions map[string]span
+
+type span struct{ first, last time.Time }
 
 func (v versions) saw(pod cluster.Pod) {
-	if pod.PlankVersion != "" && pod.Created.After(v[pod.PlankVersion]) {
-		v[pod.PlankVersion] = pod.Created
+	if pod.PlankVersion == "" || pod.Created.IsZero() {
+		return
 	}
+	seen, known := v[pod.PlankVersion]
+	if !known || pod.Created.Before(seen.first) {
+		seen.first = pod.Created
+	}
+	if pod.Created.After(seen.last) {
+		seen.last = pod.Created
+	}
+	v[pod.PlankVersion] = seen
 }
 
-// rollout is the version that made the newest pod, and when another one made its last; zero where there is one version
-// alone.
-func (v versions) rollout() (version string, at time.Time) {
-	for name, last := range v {
-		if newest := v[version]; version == "" || last.After(newest) || last.Equal(newest) && name > version {
-			version = name
+// rolledOut is since when the versions that made the newest pods are there, and others before them. Of several that
+// made pods in the same second nobody knows which is in force: each is, since it or they replaced what was before.
+func (v versions) rolledOut() map[string]time.Time {
+	var newest time.Time
+	for _, seen := range v {
+		if seen.last.After(newest) {
+			newest = seen.last
 		}
 	}
-	for name, last := range v {
-		if name != version && last.After(at) {
-			at = last
+	since := map[string]time.Time{}
+	for name, present := range v {
+		if present.last.Before(newest) {
+			continue
+		}
+		for other, seen := range v {
+			at := seen.last
+			if at.Equal(newest) {
+				at = present.first
+			}
+			before := seen.last.Before(newest) || !seen.first.After(present.first)
+			if other != name && before && at.After(since[name]) {
+				since[name] = at
+			}
 		}
 	}
-	return version, at
+	return since
 }
 
-// rollout is when plank was last rolled out.
+// rollout is one of plank.
 type rollout struct {
-	since time.Time
+	// since is when it was, and until when the first pods after it were made.
+	since, until time.Time
 	// version is that of the pods that it made; empty for all that were made since.
 	version string
 	how     string
@@ -54,32 +78,56 @@ func (r rollout) made(pod cluster.Pod) bool {
 	return !pod.Created.Before(r.since) && (r.version == "" || r.version == pod.PlankVersion)
 }
 
-// rollout is the later one of the two that are known: by who leads, and by the version on pods.
-func (s *survey) rollout() (last rollout, known bool) {
-	version, at := s.versions.rollout()
-	if !at.IsZero() {
-		last = rollout{since: at, version: version, how: "the first pods of plank " + version}
-	}
-	// The API server cuts the times of pods to whole seconds.
-	if led := s.view.Rollout.At.Truncate(time.Second); !s.view.Rollout.At.IsZero() && !led.Before(last.since) {
-		last = rollout{since: led, how: "plank took over at " + moment(s.view.Rollout.At)}
-	}
-	return last, last.how != ""
+func (r rollout) within(pod cluster.Pod, until time.Time) bool {
+	return r.made(pod) && !pod.Created.After(until)
 }
 
-// firstPods is until when the first pods after a rollout were made.
-func (s *survey) firstPods(r rollout) time.Time {
-	var made []time.Time
-	for pod := range s.view.Pods.All() {
-		// Strays are counted too: those that are found are the instance's.
-		if (pod.Namespace == s.instance.Pods || s.isFound(pod)) && r.made(pod) {
-			made = append(made, pod.Created)
+type rollouts []rollout
+
+// rollouts are those that are known: by who leads, and by the versions on pods. None hides another: a newer version is
+// easily said, and pods of all versions are made by the plank that leads.
+func (s *survey) rollouts() (known rollouts) {
+	if at := s.view.Rollout.At; !at.IsZero() {
+		// The API server cuts the times of pods to whole seconds.
+		known = append(known, rollout{since: at.Truncate(time.Second), how: "plank took over at " + moment(at)})
+	}
+	since := s.versions.rolledOut()
+	for _, version := range slices.Sorted(maps.Keys(since)) {
+		known = append(known, rollout{since: since[version], version: version,
+			how: "the first pods of plank " + version})
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	var own []cluster.Pod
+	for pod := range s.pods.All() {
+		if !slices.ContainsFunc(known, func(r rollout) bool { return r.within(pod, r.since.Add(canaryLimit)) }) {
+			continue
+		}
+		if at := s.place(pod, s.view.Jobs, s.unread); at == home || at == astray {
+			own = append(own, pod)
 		}
 	}
-	slices.SortFunc(made, time.Time.Compare)
-	until := r.since.Add(canaryLimit)
-	if len(made) >= canaryPods && made[canaryPods-1].Before(until) {
-		until = made[canaryPods-1]
+	slices.SortFunc(own, older)
+	for i := range known {
+		known[i].until = known[i].firstPods(own)
+	}
+	return known
+}
+
+// firstPods is until when the first of the instance's pods after a rollout were made, strays among them.
+func (r rollout) firstPods(own []cluster.Pod) time.Time {
+	until, made := r.since.Add(canaryLimit), 0
+	for _, pod := range own {
+		if r.made(pod) {
+			made++
+		}
+		if made == canaryPods {
+			if pod.Created.Before(until) {
+				until = pod.Created
+			}
+			break
+		}
 	}
 	if least := r.since.Add(canaryTime); until.Before(least) {
 		return least
@@ -87,7 +135,17 @@ func (s *survey) firstPods(r rollout) time.Time {
 	return until
 }
 
-func (s *survey) isFound(pod cluster.Pod) bool {
-	_, found := slices.BinarySearchFunc(s.found, pod, older)
-	return found
+// first are those of pods that are first ones after a rollout, and how that is known.
+func (r rollouts) first(pods []cluster.Pod) (first []cluster.Pod, how []string) {
+	for _, pod := range pods {
+		at := slices.IndexFunc(r, func(one rollout) bool { return one.within(pod, one.until) })
+		if at < 0 {
+			continue
+		}
+		first = append(first, pod)
+		if !slices.Contains(how, r[at].how) {
+			how = append(how, r[at].how)
+		}
+	}
+	return first, how
 }

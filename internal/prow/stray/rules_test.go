@@ -2,7 +2,6 @@ package stray_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +79,28 @@ func TestRules(t *testing.T) {
 			p.pod("default", "a", time.Minute, version("v2"))
 			return p
 		}, none},
+		{"of several versions of one second any may be the one that was rolled out", stray.Canary, func() *prow {
+			p := aProw()
+			p.view.Rollout = stray.Rollout{}
+			for _, v := range []string{"v1", "v2", "v3", "v4"} {
+				p.job(v, time.Second)
+				p.pod("test-pods", v, time.Second, version(v))
+			}
+			p.job("a", time.Second)
+			p.pod("default", "a", time.Second, version("v4"))
+			return p
+		}, finding.Alert},
+		{"whatever its name", stray.Canary, func() *prow {
+			p := aProw()
+			p.view.Rollout = stray.Rollout{}
+			for _, v := range []string{"v1", "v2", "v3", "v4"} {
+				p.job(v, time.Second)
+				p.pod("test-pods", v, time.Second, version(v))
+			}
+			p.job("a", time.Second)
+			p.pod("default", "a", time.Second, version("v3"))
+			return p
+		}, finding.Alert},
 		{"without a rollout there is no canary", stray.Canary, func() *prow {
 			p := aProw().healthy(5, time.Hour).astray(time.Second, "a")
 			p.view.Rollout = stray.Rollout{}
@@ -110,6 +131,52 @@ func TestRules(t *testing.T) {
 			p.view.Rollout.At = ago(4 * time.Minute)
 			return p
 		}, finding.Alert},
+
+		{"pods without a version tell no rollout", stray.Canary, func() *prow {
+			p := aProw().healthy(5, time.Hour)
+			p.view.Rollout = stray.Rollout{}
+			p.pod("test-pods", "by-hand", time.Second, version(""))
+			p.job("a", time.Minute)
+			p.pod("default", "a", 2*time.Second)
+			return p
+		}, none},
+		{"where plank took over in the second of the last old pod, its Lease counts", stray.Canary, func() *prow {
+			p := aProw().healthy(5, time.Minute)
+			p.job("new", time.Second)
+			p.pod("test-pods", "new", time.Second, version("v2"))
+			p.view.Rollout.At = ago(time.Minute)
+			p.job("a", 30*time.Second)
+			p.pod("default", "a", 30*time.Second)
+			return p
+		}, finding.Alert},
+		{"a pod without a version is weak evidence while others have one", stray.Canary, func() *prow {
+			return aProw().unversioned(2).healthy(5, time.Minute)
+		}, none},
+		{"three of them are none any more", stray.Canary, func() *prow {
+			return aProw().unversioned(3).healthy(5, time.Minute)
+		}, finding.Alert},
+		{"nor is one beside one that has a version", stray.Canary, func() *prow {
+			return aProw().unversioned(1).healthy(5, time.Minute).astray(time.Second, "a")
+		}, finding.Alert},
+		{"or where no plank puts any on pods", stray.Canary, func() *prow {
+			p := aProw().unversioned(1)
+			p.job("a", time.Minute)
+			p.pod("test-pods", "a", time.Minute, version(""))
+			return p
+		}, finding.Alert},
+		{"A1 counts it", stray.Stray, func() *prow {
+			return aProw().unversioned(1).healthy(5, time.Minute)
+		}, finding.Warn},
+		{"a pod of the next day is none, however few came before it", stray.Canary, func() *prow {
+			p := aProw().astray(time.Second, "a")
+			p.view.Rollout.At = ago(25 * time.Hour)
+			return p
+		}, none},
+		{"nor is one that makes the number full then", stray.Canary, func() *prow {
+			p := aProw().healthy(19, 2*time.Hour).astray(time.Second, "a")
+			p.view.Rollout.At = ago(25 * time.Hour)
+			return p
+		}, none},
 
 		// What others can forge
 		{"pods that are named after jobs and say another job are nobody's", stray.Stray, func() *prow {
@@ -143,6 +210,9 @@ func TestRules(t *testing.T) {
 		{"many such jobs are an alarm", stray.Podless, func() *prow {
 			return aProw().healthy(5, 2*time.Minute).astray(2*time.Minute, "a", "b", "c")
 		}, finding.Alert},
+		{"three of a hundred are a warning", stray.Podless, func() *prow {
+			return aProw().healthy(97, 2*time.Minute).astray(2*time.Minute, "a", "b", "c")
+		}, finding.Warn},
 		{"many runs of one job are a warning", stray.Podless, func() *prow {
 			p := aProw()
 			for i := range 5 {
@@ -178,6 +248,9 @@ func TestRules(t *testing.T) {
 		{"a burst of jobs that time out is a storm", stray.Storm, func() *prow {
 			return aProw().done(100, 5*time.Hour, "before").done(5, time.Minute, "good").done(6, time.Minute, "bad", timedOut)
 		}, finding.Alert},
+		{"one of twenty minutes ago is over", stray.Storm, func() *prow {
+			return aProw().done(6, 20*time.Minute, "bad", timedOut)
+		}, none},
 		{"scheduling timeouts are one too", stray.Storm, func() *prow {
 			return aProw().done(6, time.Minute, "bad", timedOut, func(job *cluster.Job) {
 				job.Description = "Pod scheduling timeout."
@@ -242,6 +315,18 @@ func TestRules(t *testing.T) {
 			p.missing(p.pod("test-pods", "a", time.Second), true)
 			return p
 		}, none},
+		{"a stray of which a container started doesn't wait for it", stray.Mount, func() *prow {
+			p := aProw()
+			p.job("a", time.Second)
+			p.missing(p.pod("default", "a", time.Second, func(pod *cluster.Pod) { pod.Touched = "init" }), true)
+			return p
+		}, none},
+		{"a stray that is being deleted doesn't either", stray.Mount, func() *prow {
+			p := aProw()
+			p.job("a", time.Second)
+			p.missing(p.pod("default", "a", time.Second, func(pod *cluster.Pod) { pod.Deleting = true }), true)
+			return p
+		}, none},
 		{"a stray that runs doesn't miss anything any more", stray.Mount, func() *prow {
 			p := aProw()
 			p.job("a", time.Second)
@@ -258,100 +343,5 @@ func TestRules(t *testing.T) {
 				t.Errorf("it lacks %q", lack.Reason)
 			}
 		})
-	}
-}
-
-// TestFalsePositives are what looks like an outage and is none: no rule says a word.
-func TestFalsePositives(t *testing.T) {
-	for name, make := range map[string]func(p *prow){
-		"Tekton's pods are where their jobs say": func(p *prow) {
-			for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-				p.job(name, time.Hour, func(job *cluster.Job) {
-					job.Agent, job.PodNamespace = "tekton-pipeline", "pipelines"
-				})
-				p.pod("pipelines", name, time.Minute)
-			}
-		},
-		"Tekton's pods in a third namespace are none of plank's": func(p *prow) {
-			p.job("a", time.Second, func(job *cluster.Job) { job.Agent = "tekton-pipeline" })
-			p.pod("pipelines", "a", time.Second)
-		},
-		"pods that people labelled have no ProwJob": func(p *prow) {
-			for _, name := range []string{"hook-1", "deck-1", "crier-1"} {
-				p.pod("prow", name, time.Minute, func(pod *cluster.Pod) { pod.ID = "" })
-			}
-		},
-		"a copy of a pod has another name": func(p *prow) {
-			p.job("a", time.Second)
-			p.pod("test-pods", "a", time.Second)
-			p.pod("sandbox", "a-debug", time.Second, func(pod *cluster.Pod) { pod.ID = "a" })
-		},
-		"what something owns was not made by plank": func(p *prow) {
-			p.job("a", time.Second)
-			p.pod("test-pods", "a", time.Second)
-			p.pod("sandbox", "a", time.Second, func(pod *cluster.Pod) { pod.Owned = true })
-		},
-		"another Prow's pods name its own jobs": func(p *prow) {
-			for _, name := range []string{"x", "y", "z"} {
-				p.pod("other-pods", name, time.Second, version("v9"))
-				p.jobs["other-prow/"+name] = cluster.Job{Namespace: "other-prow", Name: name, PodNamespace: "third",
-					Job: "pull-" + name, Cluster: "default", State: cluster.Pending, PodMade: ago(time.Hour)}
-			}
-		},
-		"a job that failed over has its pod in another cluster": func(p *prow) {
-			for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-				p.job(name, time.Hour, func(job *cluster.Job) { job.Cluster = "build-2" })
-			}
-		},
-		"a watch that is seconds behind has not seen the pod yet": func(p *prow) {
-			for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-				p.job(name, 30*time.Second)
-			}
-		},
-		"a pod whose job was collected long ago proves nothing": func(p *prow) {
-			p.pod("default", "a", 100*time.Hour)
-		},
-		"jobs wait for their turn": func(p *prow) {
-			for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-				p.job(name, 5*time.Hour, func(job *cluster.Job) { job.State = cluster.Triggered })
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := aProw().healthy(3, time.Minute)
-			p.view.Rollout.At = ago(2 * time.Minute)
-			make(p)
-			result := p.evaluate(t)
-			if len(result.Findings) > 0 {
-				t.Error(text(result))
-			}
-			for _, verdict := range result.Verdicts {
-				if verdict.Severity != finding.OK {
-					t.Errorf("%+v", verdict)
-				}
-			}
-		})
-	}
-}
-
-// TestAPlannedMoveIsUnknown: the configuration that jobs are made with is another one than ours.
-func TestAPlannedMoveIsUnknown(t *testing.T) {
-	p := aProw().healthy(10, time.Hour)
-	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
-		p.job(name, time.Hour, func(job *cluster.Job) { job.PodNamespace = "new-pods" })
-		p.pod("new-pods", name, time.Minute)
-	}
-	result := p.evaluate(t)
-	if len(result.Findings) > 0 {
-		t.Error(text(result))
-	}
-	for _, rule := range []string{stray.Stray, stray.Canary, stray.Podless, stray.Storm, stray.Mount} {
-		if lack := lackOf(result, rule); !strings.Contains(lack.Reason, "was made with new-pods") || lack.NotGiven {
-			t.Errorf("rule %s lacks %+v", rule, lack)
-		}
-	}
-	// It does not hide what is seen all the same.
-	if got := severity(p.astray(time.Second, "x", "y", "z").evaluate(t), stray.Stray); got != finding.Alert {
-		t.Errorf("three strays beside it are %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package stray
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -60,7 +61,7 @@ func (e *ended) add(job cluster.Job, now time.Time) {
 		}
 	case ago > calm:
 		e.earlier.add(out)
-		if off := (ago + sameTime) % day; ago > day-sameTime && off < 2*sameTime {
+		if off := (ago + sameTime) % day; off < 2*sameTime {
 			e.sameHour.add(out)
 		}
 	}
@@ -84,16 +85,27 @@ func timedOut(job cluster.Job) bool {
 
 // storms is A4, in its two shapes. Of the same outage jobs hang where timeouts are long, and are given up where they
 // are short.
-func (s *survey) storms() finding.List {
-	var found finding.List
+//
+// What can't be read may have timed out, or hang: it could make a storm of what alone is none.
+func (s *survey) storms() (found finding.List, lack finding.Lack) {
 	var hung []cluster.Job
-	old := 0
+	old, unsure := 0, 0
 	for _, job := range s.pending {
 		if s.view.Now.Sub(podMade(job)) <= s.pendingTimeout(job)/2 {
 			continue
 		}
-		if old++; !s.started(job) && !s.malformed(job.Name) {
+		old++
+		switch pod, there := s.at(job); {
+		case there && pod.Phase == "" && pod.Touched == "", s.isOpaque(job.Name):
+			unsure++
+		case !s.started(job):
 			hung = append(hung, job)
+		}
+	}
+	if len(hung)+unsure+len(s.unread) >= stormJobs || len(s.ended.timedOut)+len(s.unread) >= stormJobs {
+		lack = s.unreadJobs()
+		if unsure > 0 {
+			lack = cmp.Or(lack, failed("whether %s of pending jobs wait can't be read", count(unsure, "pod")))
 		}
 	}
 	for _, shape := range []struct {
@@ -119,7 +131,7 @@ func (s *survey) storms() finding.List {
 			Mend: "see why pods don't start: kubectl describe one of them",
 		})
 	}
-	return found
+	return found, lack
 }
 
 func (s *survey) pendingTimeout(job cluster.Job) time.Duration {
@@ -131,6 +143,6 @@ func (s *survey) pendingTimeout(job cluster.Job) time.Duration {
 
 // started tells whether the pod of a job has left off waiting, where it belongs. A job is pending while its pod runs.
 func (s *survey) started(job cluster.Job) bool {
-	pod, there := s.view.Pods.Get(s.instance.Pods, job.Name)
+	pod, there := s.at(job)
 	return there && (pod.Touched != "" || pod.Phase != corev1.PodPending)
 }

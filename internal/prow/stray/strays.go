@@ -24,7 +24,7 @@ func (s *survey) strays() finding.List {
 	if s.madeAstray >= manyStrays && float64(s.madeAstray) >= strayShare*float64(s.made) {
 		severity = finding.Alert
 	}
-	var found finding.List
+	found := s.partlyRead()
 	for namespace, pods := range byNamespace(s.found) {
 		found = append(found, finding.Finding{
 			Severity: severity, Subject: finding.Subject{Cluster: s.instance.Cluster, Namespace: namespace},
@@ -39,28 +39,55 @@ func (s *survey) strays() finding.List {
 	return found
 }
 
-// canaries is A2: the first pods that were made after a rollout of plank, and are not where they belong.
-func (s *survey) canaries() finding.List {
-	rollout, known := s.rollout()
-	if !known || len(s.found) == 0 {
+// partlyRead says which pods can't be read as a whole. They were judged by what can be read of them.
+func (s *survey) partlyRead() finding.List {
+	var pods []cluster.Pod
+	var why []string
+	for _, malformed := range s.view.MalformedPods {
+		if malformed.Pod != nil {
+			pods, why = append(pods, *malformed.Pod), append(why, malformed.String())
+		}
+	}
+	if len(pods) == 0 {
 		return nil
 	}
-	until := s.firstPods(rollout)
-	first := slices.DeleteFunc(slices.Clone(s.found), func(pod cluster.Pod) bool {
-		return !rollout.made(pod) || pod.Created.After(until)
-	})
-	var found finding.List
-	for namespace, pods := range byNamespace(first) {
+	return finding.List{{
+		Severity: finding.Info, Subject: finding.Subject{Cluster: s.instance.Cluster, Detail: "unreadable pods"},
+		Message:  elsewhere(pods) + " can't be read as a whole; whose they are is read all the same",
+		Evidence: few(why), Mend: "kubectl get one of them: Prow makes no such pods",
+	}}
+}
+
+// canaries is A2: the first pods that were made after a rollout of plank, and are not where they belong.
+// unsure are those of which it isn't certain where they belong.
+func (s *survey) canaries() (found finding.List, unsure []cluster.Pod) {
+	if len(s.found)+len(s.disputed) == 0 {
+		return nil, nil
+	}
+	rollouts := s.rollouts()
+	for namespace, pods := range byNamespace(s.found) {
+		pods, how := rollouts.first(pods)
+		if s.weak(pods) {
+			continue
+		}
 		found = append(found, finding.Finding{
 			Severity: finding.Alert, Subject: finding.Subject{Cluster: s.instance.Cluster, Namespace: namespace,
 				Component: "prow-controller-manager"},
 			Message: fmt.Sprintf("the plank that was rolled out makes pods in namespace %s, and not in %s", namespace,
 				s.instance.Pods),
-			Evidence: append(named(pods), rollout.how),
+			Evidence: append(named(pods), few(how)...),
 			Mend:     "stop the rollout and roll plank back",
 		})
 	}
-	return found
+	unsure, _ = rollouts.first(s.disputed)
+	return found, unsure
+}
+
+// weak tells whether pods are no evidence about the plank that was rolled out: there are none, or a few without its
+// version while those that are where they belong have one. A plank that was built without one makes more.
+func (s *survey) weak(pods []cluster.Pod) bool {
+	return len(pods) == 0 || s.versioned && len(pods) < manyStrays &&
+		!slices.ContainsFunc(pods, func(pod cluster.Pod) bool { return pod.PlankVersion != "" })
 }
 
 func byNamespace(pods []cluster.Pod) map[string][]cluster.Pod {

@@ -19,6 +19,7 @@ import (
 // TestWhatIsNotSeenIsUnknown: which rules lack what, and what the others find all the same.
 func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 	astray := []string{stray.Stray, stray.Canary, stray.Mount}
+	inForce := append(astray, stray.Podless, stray.Storm, stray.Wedged)
 	absent := []string{stray.Podless, stray.Storm, stray.Wedged}
 	narrow := func(namespaces ...string) cluster.Health {
 		return cluster.Health{Coverage: cluster.Coverage{Refused: errRefused, Namespaces: namespaces}}
@@ -41,11 +42,11 @@ func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 			stray.Rules(), absent, "ProwJobs are not seen: namespaces [default] only"},
 		"a ProwJob that can't be read": {func(p *prow) {
 			p.view.MalformedJobs = []cluster.Malformed{{Namespace: "prow", Name: "x", Why: errors.New("spec.type is 7")}}
-		}, stray.Rules(), nil, "1 ProwJobs can't be read, such as prow/x: spec.type is 7"},
-		"a pod where it belongs that can't be read": {func(p *prow) {
+		}, []string{stray.Podless, stray.Wedged, stray.Agree}, nil, "can't be read, such as prow/x: spec.type is 7"},
+		"a pod where it belongs of which nothing can be read": {func(p *prow) {
 			p.view.MalformedPods = []cluster.Malformed{{Namespace: "test-pods", Name: "x", Why: errors.New("too much")}}
-		}, stray.Rules(), nil, "1 pods can't be read, such as test-pods/x: too much"},
-		"a pod that can't be read": {func(p *prow) {
+		}, append(astray, stray.Wedged), nil, "1 pods can't be read, such as test-pods/x: too much"},
+		"a pod of which nothing can be read": {func(p *prow) {
 			p.view.MalformedPods = []cluster.Malformed{{Namespace: "n", Name: "x", Why: errors.New("too much")}}
 		}, append(astray, stray.Wedged), nil, "1 pods can't be read"},
 		"when plank took over": {func(p *prow) {
@@ -53,8 +54,11 @@ func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 		}, []string{stray.Canary}, nil, "leases are forbidden"},
 		"events": {func(p *prow) { p.view.MissingLack.Reason = "events are forbidden" },
 			[]string{stray.Mount}, nil, "events are forbidden"},
-		"another configuration in the cluster": {func(p *prow) { p.view.Sources.Reason = "pod_namespace differs" },
+		"the configuration in the cluster": {func(p *prow) { p.view.Sources.Reason = "pod_namespace differs" },
 			stray.Rules(), nil, "pod_namespace differs"},
+		"another configuration in the cluster that was read": {func(p *prow) {
+			p.view.Sources = stray.Sources{Lack: finding.Lack{Reason: "pod_namespace differs"}, Differs: true}
+		}, inForce, nil, "pod_namespace differs"},
 		"other build clusters": {func(p *prow) { p.instance.Others = []string{"build-2"} },
 			absent, nil, "jobs of build cluster build-2 are not looked at"},
 	} {
@@ -97,8 +101,8 @@ func TestWhatIsNotSeenIsUnknown(t *testing.T) {
 	t.Run("ProwJobs of others that can't be read are theirs", func(t *testing.T) {
 		p := aProw()
 		p.view.MalformedJobs = []cluster.Malformed{{Namespace: "other", Name: "x", Why: errors.New("no")}}
-		if lack := lackOf(p.evaluate(t), stray.Stray); lack.Reason != "" {
-			t.Error(lack)
+		if unknown := unknownRules(p.evaluate(t)); unknown != nil {
+			t.Errorf("%q are UNKNOWN", unknown)
 		}
 	})
 	t.Run("whether an object is where pods belong", func(t *testing.T) {
@@ -119,7 +123,10 @@ func TestWhatIsGoneCounts(t *testing.T) {
 		p, alarm := aProw().astray(time.Minute, "a", "b", "c"), (*stray.Alarm)(nil)
 		alarm = stray.New(p.instance)
 		for i := range 97 {
-			alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: fmt.Sprint(i), Created: ago(time.Minute)}, p.jobs)
+			p.job(fmt.Sprint(i), 30*time.Second)
+			alarm.PodGone(p.pod("test-pods", fmt.Sprint(i), time.Minute), p.jobs)
+			delete(p.pods, fmt.Sprint("test-pods/", i))
+			alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: fmt.Sprint("hand-", i), Created: ago(time.Minute)}, p.jobs)
 			alarm.PodGone(cluster.Pod{Namespace: "others", Name: fmt.Sprint(i), Created: ago(time.Minute)}, p.jobs)
 		}
 		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Warn {
@@ -134,9 +141,10 @@ func TestWhatIsGoneCounts(t *testing.T) {
 	t.Run("and not those of another time", func(t *testing.T) {
 		p := aProw().astray(time.Minute, "a", "b", "c")
 		alarm := stray.New(p.instance)
-		alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: "new", Created: ago(time.Minute)}, p.jobs)
-		for i := range 100 { // what is as old as the memory is long
-			alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: fmt.Sprint(i), Created: ago(370 * time.Second)}, p.jobs)
+		alarm.PodGone(p.healthy(1, time.Minute).pods["test-pods/healthy-0-1m0s"], p.jobs)
+		for _, pod := range aProw().healthy(100, 370*time.Second).pods { // as old as the memory is long
+			p.job(pod.Name, 10*time.Second)
+			alarm.PodGone(pod, p.jobs)
 		}
 		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
 			t.Errorf("three strays of four pods are %q", got)
@@ -153,11 +161,33 @@ func TestWhatIsGoneCounts(t *testing.T) {
 			t.Errorf("two that are gone and one that is there are %q", got)
 		}
 	})
+	t.Run("and not those of others", func(t *testing.T) {
+		p := aProw().astray(time.Minute, "a", "b", "c")
+		alarm := stray.New(p.instance)
+		for i := range 100 {
+			alarm.PodGone(cluster.Pod{Namespace: "others", Name: fmt.Sprint(i), Created: ago(time.Minute)}, p.jobs)
+		}
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
+			t.Errorf("three strays of three pods are %q", got)
+		}
+	})
+	t.Run("strays of almost five minutes ago too", func(t *testing.T) {
+		p := aProw().astray(time.Minute, "a")
+		alarm := stray.New(p.instance)
+		for _, name := range []string{"b", "c"} {
+			p.job(name, 295*time.Second)
+			alarm.PodGone(p.pod("default", name, 295*time.Second), p.jobs)
+			delete(p.pods, "default/"+name)
+		}
+		if got := severity(p.evaluateBy(t, alarm), stray.Stray); got != finding.Alert {
+			t.Errorf("two that are gone and one that is there are %q", got)
+		}
+	})
 	t.Run("jobs, to know their pods by", func(t *testing.T) {
 		p := aProw().astray(time.Minute, "a")
 		alarm := stray.New(p.instance)
 		alarm.JobGone(p.jobs["prow/a"])
-		alarm.JobGone(cluster.Job{Namespace: "other", Name: "b", PodNamespace: "x"})
+		alarm.JobGone(cluster.Job{Namespace: "other", Name: "b", Job: "pull-b", PodNamespace: "x"})
 		delete(p.jobs, "prow/a")
 		p.pod("default", "b", time.Minute)
 		if result := p.evaluateBy(t, alarm); result.Counts.Strays != 1 {
@@ -184,11 +214,26 @@ func TestWhatIsGoneCounts(t *testing.T) {
 	})
 }
 
+// TestFirstPodsAreStraysToo: those after them are none, wherever they are.
+func TestFirstPodsAreStraysToo(t *testing.T) {
+	p := aProw().astray(time.Second, "late")
+	p.view.Rollout.At = ago(2 * time.Hour)
+	for i := range 25 {
+		p.astray(90*time.Minute, fmt.Sprint("first-", i))
+	}
+	for _, f := range p.evaluate(t).Findings {
+		if f.Rule == stray.Canary && !strings.HasSuffix(f.Evidence[0], ", 20 more") {
+			t.Errorf("the first pods are %q", f.Evidence)
+		}
+	}
+}
+
 // TestAPodWithoutATimeIsGone, which no API server makes.
 func TestAPodWithoutATimeIsGone(t *testing.T) {
 	p := aProw()
 	alarm := stray.New(p.instance)
-	alarm.PodGone(cluster.Pod{Namespace: "test-pods", Name: "a"}, p.jobs)
+	p.job("a", time.Minute)
+	alarm.PodGone(p.pod("test-pods", "a", 0, func(pod *cluster.Pod) { pod.Created = time.Time{} }), p.jobs)
 	p.evaluateBy(t, alarm)
 }
 

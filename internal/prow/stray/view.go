@@ -45,7 +45,7 @@ type View struct {
 	Jobs Objects[cluster.Job]
 	// PodHealth and JobHealth are how well they are seen.
 	PodHealth, JobHealth cluster.Health
-	// MalformedPods and MalformedJobs are objects that can't be read. They are in neither Pods nor Jobs.
+	// MalformedPods and MalformedJobs are objects that can't be read as a whole. They are in neither Pods nor Jobs.
 	MalformedPods, MalformedJobs []cluster.Malformed
 	Rollout                      Rollout
 	// Missing are, by the pod's UID, the objects that keep a pod of Result.Waiting from starting. A pod that was not
@@ -54,7 +54,14 @@ type View struct {
 	MissingLack finding.Lack
 	// Sources is why the configuration is not known to be the one in force; the zero value where nothing speaks
 	// against it.
-	Sources finding.Lack
+	Sources Sources
+}
+
+// Sources says why the configuration is not known to be the one in force.
+type Sources struct {
+	finding.Lack
+	// Differs: the cluster has another one. Otherwise it could not be read.
+	Differs bool
 }
 
 // Rollout is the last one of plank that is known otherwise than by the pods that it makes.
@@ -92,4 +99,6 @@ type Counts struct {
 	Pods, Strays int
 	// Jobs are the instance's ProwJobs, Pending those of them that wait for the end of their pod.
 	Jobs, Pending int
+	// Malformed are pods, and the instance's ProwJobs, that can't be read as a whole.
+	Malformed int
 }

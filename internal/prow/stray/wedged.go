@@ -21,7 +21,7 @@ func (s *survey) deployPods() []cluster.Pod {
 		if s.deploy(job) == nil {
 			continue
 		}
-		if pod, there := s.view.Pods.Get(s.instance.Pods, job.Name); there {
+		if pod, there := s.at(job); there {
 			pods = append(pods, pod)
 		}
 	}
@@ -31,6 +31,9 @@ func (s *survey) deployPods() []cluster.Pod {
 // wedged is C5: a job that deploys what it needs itself doesn't get on, so that it won't deploy the way back either.
 // Each job is said once, by its oldest run that doesn't get on.
 func (s *survey) wedged() (found finding.List, lack finding.Lack) {
+	if len(s.instance.Deploys) > 0 {
+		lack = cmp.Or(s.unreadJobs(), s.opaque(), s.doubts(), vague(s.deployPods()))
+	}
 	said := map[string]bool{}
 	for _, job := range s.pending {
 		deploy := s.deploy(job)
@@ -59,7 +62,7 @@ func (s *survey) wedged() (found finding.List, lack finding.Lack) {
 
 // stuck is why a job doesn't get on; empty when it does, or when that isn't known.
 func (s *survey) stuck(job cluster.Job) (severity finding.Severity, why string, unknown finding.Lack) {
-	home, there := s.view.Pods.Get(s.instance.Pods, job.Name)
+	home, there := s.at(job)
 	if !there {
 		for _, pod := range s.found {
 			if pod.Name == job.Name {

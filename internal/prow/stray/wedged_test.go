@@ -80,6 +80,20 @@ func TestWedged(t *testing.T) {
 			p.pod("test-pods", "d", 2*time.Minute)
 			return p
 		}, lacks: "how long job post-infra-deploy-prow may take is not known: 1 earlier run"},
+		"two runs say little too": {func() *prow {
+			p := aProw().deploying().done(2, 24*time.Hour, "before", ofDeploy)
+			p.job("d", 2*time.Minute, ofDeploy)
+			p.pod("test-pods", "d", 2*time.Minute)
+			return p
+		}, none, "", "how long job post-infra-deploy-prow may take is not known: 2 earlier runs"},
+		"two of its runs are said once, by the older one": {func() *prow {
+			p := aProw().deploying()
+			for name, age := range map[string]time.Duration{"d": time.Minute, "e": time.Second} {
+				p.job(name, age, ofDeploy)
+				p.pod("default", name, age)
+			}
+			return p
+		}, finding.Alert, "ProwJob prow/d, pending", ""},
 		"another job's pod is astray": {prow: func() *prow { return aProw().deploying().astray(time.Second, "a") }},
 		"it is queued behind itself": {prow: func() *prow {
 			p := aProw().deploying().done(5, 24*time.Hour, "before", ofDeploy)
@@ -98,6 +112,9 @@ func TestWedged(t *testing.T) {
 			got := severity(result, stray.Wedged)
 			if got != test.want || !strings.Contains(text(result), test.says) {
 				t.Errorf("got %q, want %q and %q:\n%s", got, test.want, test.says, text(result))
+			}
+			if n := strings.Count(text(result), "roll back by hand"); n > 1 {
+				t.Errorf("it is said %d times", n)
 			}
 			if got == finding.Alert && (!strings.Contains(text(result), "roll back by hand") ||
 				!strings.Contains(text(result), "salve prow break-glass")) {

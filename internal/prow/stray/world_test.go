@@ -96,6 +96,17 @@ func (p *prow) astray(age time.Duration, names ...string) *prow {
 	return p
 }
 
+// unversioned adds strays without a version since plank took over.
+func (p *prow) unversioned(n int) *prow {
+	p.view.Rollout.At = ago(5 * time.Second)
+	for i := range n {
+		name := fmt.Sprint("unversioned-", i)
+		p.job(name, time.Second)
+		p.pod("default", name, time.Second, version(""))
+	}
+	return p
+}
+
 // done adds jobs that ended some time ago.
 func (p *prow) done(n int, ended time.Duration, prefix string, change ...func(*cluster.Job)) *prow {
 	for i := range n {

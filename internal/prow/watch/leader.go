@@ -24,11 +24,15 @@ const (
 	readTime    = 20 * time.Second
 )
 
-// leader knows since when the running plank leads: each one that starts takes over, whatever its version.
+// leader knows since when the running plank leads: each one that starts takes over, whatever its version. Where it
+// holds no Lease, because leader election is off, it is known since when it runs.
 type leader struct {
 	cluster   *kube.Cluster
 	namespace string
-	changed   func()
+	// since is when the user says that plank was rolled out; zero where nobody did. It counts only where there is neither
+	// a Lease nor a plank in the namespace: what is seen is better, and what can't be read is not known.
+	since   time.Time
+	changed func()
 
 	mu    sync.Mutex
 	asked bool
@@ -73,6 +77,18 @@ func (l *leader) read(ctx context.Context) stray.Rollout {
 		return stray.Rollout{Lack: finding.Lack{Reason: fmt.Sprintf("when plank took over is not known: %v", why)}}
 	}
 	switch {
+	case kube.IsNotFound(err):
+		at, unread := l.started(ctx)
+		switch {
+		case unread != nil:
+			return lack(fmt.Errorf("it holds no Lease, and %w", unread))
+		case at.IsZero() && l.since.IsZero():
+			return lack(fmt.Errorf("it holds no Lease, and none of its pods has run in namespace %s. hint: --rollout-since",
+				l.namespace))
+		case at.IsZero():
+			return stray.Rollout{At: l.since}
+		}
+		return stray.Rollout{At: at}
 	case err != nil:
 		return lack(err)
 	case lease.Spec.AcquireTime == nil:

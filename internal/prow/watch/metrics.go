@@ -34,7 +34,7 @@ func NewMetrics() *Metrics {
 		findings: vector("findings", "Findings of a rule that hold now, by severity.", "rule", "severity"),
 		unknown:  vector("rule_unknown", "1 where a rule can't see an input, 0 where it can.", "rule"),
 		notGiven: vector("rule_not_given", "1 where nobody gave a rule an input, 0 where it has all.", "rule"),
-		objects:  vector("objects", "Objects that are seen: pods, strays, jobs, pending jobs.", "kind"),
+		objects:  vector("objects", "Objects that are seen: pods, strays, jobs, pending jobs, malformed ones.", "kind"),
 		evaluated: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "salve", Subsystem: "prow",
 			Name: "last_evaluation_timestamp_seconds", Help: "When the rules were last asked."}),
 		known: map[[2]string]bool{},
@@ -68,7 +68,7 @@ func (m *Metrics) Tell(_ context.Context, report Report) error {
 		m.findings.WithLabelValues(at[0], at[1]).Set(counts[at])
 	}
 	for kind, n := range map[string]int{"pod": report.Counts.Pods, "stray": report.Counts.Strays,
-		"job": report.Counts.Jobs, "pending_job": report.Counts.Pending} {
+		"job": report.Counts.Jobs, "pending_job": report.Counts.Pending, "malformed": report.Counts.Malformed} {
 		m.objects.WithLabelValues(kind).Set(float64(n))
 	}
 	m.evaluated.Set(float64(report.At.UnixNano()) / 1e9)

@@ -26,6 +26,7 @@ type polls struct {
 
 	mu       sync.Mutex
 	at       time.Time
+	round    int
 	findings finding.List
 	verdicts []finding.Verdict
 }
@@ -37,13 +38,17 @@ func (p *polls) run(ctx context.Context) error {
 	for {
 		err := apierr.Recovered(func() error {
 			found, verdicts := p.poller.Poll(ctx)
+			if context.Cause(ctx) != nil {
+				return nil // a poll that was cut off has seen nothing
+			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			p.round++
 			p.at, p.findings, p.verdicts = p.clock.Now(), found, verdicts
 			return nil
 		})
 		if err != nil || context.Cause(ctx) != nil {
-			return err // a poll that was cut off has seen nothing
+			return err
 		}
 		p.changed()
 		if err := clock.Sleep(ctx, p.clock, p.every); err != nil {
@@ -52,19 +57,29 @@ func (p *polls) run(ctx context.Context) error {
 	}
 }
 
-// last is what the last poll found. Rules that lacked something that was given are blind.
-func (p *polls) last() (finding.List, []finding.Verdict, map[string]bool) {
+// polled is what the last poll came to.
+type polled struct {
+	findings finding.List
+	verdicts []finding.Verdict
+	// blind are the rules that lacked something that was given.
+	blind map[string]bool
+	// rounds is, for each rule that is polled, how many polls there were.
+	rounds map[string]int
+}
+
+// last is what the last poll found.
+func (p *polls) last() polled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	blind := map[string]bool{}
+	blind, rounds := map[string]bool{}, map[string]int{}
 	verdicts := append([]finding.Verdict{}, p.verdicts...)
 	switch {
 	case p.poller == nil:
 		lack := finding.Lack{Reason: "GitHub is not asked", NotGiven: true}
-		return nil, []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}, blind
+		return polled{verdicts: []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}}
 	case p.at.IsZero():
 		lack := finding.Lack{Reason: "GitHub was not asked yet"}
-		return nil, []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}, blind
+		return polled{verdicts: []finding.Verdict{{Rule: GitHub, Severity: finding.Unknown, Lack: lack}}}
 	}
 	old := p.clock.Since(p.at)
 	for i := range verdicts {
@@ -74,8 +89,9 @@ func (p *polls) last() (finding.List, []finding.Verdict, map[string]bool) {
 				verdicts[i].Severity = finding.Unknown
 			}
 		}
+		rounds[verdicts[i].Rule] = p.round
 		blind[verdicts[i].Rule] = verdicts[i].Reason != "" && !verdicts[i].NotGiven
 	}
 	verdicts = append(verdicts, finding.Verdict{Rule: GitHub, Severity: finding.OK})
-	return append(finding.List{}, p.findings...), verdicts, blind
+	return polled{append(finding.List{}, p.findings...), verdicts, blind, rounds}
 }

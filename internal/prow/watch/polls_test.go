@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,57 @@ func TestAPollThatSeesNothingTakesNothingBack(t *testing.T) {
 		w.expect("blind B3")
 		if last := w.lastTold; !last.Reached(finding.Warn) {
 			t.Errorf("%+v", last)
+		}
+	})
+}
+
+// TestAReasonThatChangesIsToldOnceAMinute: messages of errors are other ones with each attempt.
+func TestAReasonThatChangesIsToldOnceAMinute(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		asked := 0
+		w.options.Every = 25 * time.Second
+		w.options.Poller = pollerFunc(func() (finding.List, []finding.Verdict) {
+			asked++
+			return nil, []finding.Verdict{{Rule: "B3", Severity: finding.Unknown,
+				Lack: finding.Lack{Reason: fmt.Sprint("attempt ", asked)}}}
+		})
+		w.run()
+		w.pass(5 * time.Second)
+		w.changes()
+		w.pass(50 * time.Second)
+		w.expect() // attempts 2 and 3
+		w.pass(30 * time.Second)
+		w.expect("blind B3") // at a minute
+		w.pass(30 * time.Second)
+		w.expect()
+		w.pass(10 * time.Second)
+		w.expect("blind B3")
+	})
+}
+
+// TestAStalePollIsUnknown, though it found nothing, and what was not given is no reason to keep what is gone.
+func TestAStalePollIsUnknown(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		answers := make(chan struct{}, 10)
+		poller := &rounds{hangs: answers, verdicts: []finding.Verdict{{Rule: "B3", Severity: finding.OK},
+			{Rule: "B4", Severity: finding.Warn, Findings: 1}},
+			found: finding.List{{Rule: "B4", Severity: finding.Warn, Message: "leftover"}}}
+		w.options.Poller, w.options.Every = poller, time.Minute
+		answers <- struct{}{}
+		w.run()
+		w.pass(10 * time.Second)
+		w.changes()
+		poller.found, poller.verdicts = nil, []finding.Verdict{{Rule: "B3", Severity: finding.OK},
+			{Rule: "B4", Severity: finding.Unknown, Lack: finding.Lack{Reason: "needs --manifests", NotGiven: true}}}
+		answers <- struct{}{}
+		w.pass(time.Minute)
+		w.expect("blind B4", "gone WARN B4")
+		w.pass(5 * time.Minute)
+		w.changes()
+		for _, verdict := range w.lastTold.Verdicts {
+			if verdict.Rule == "B3" && (verdict.Severity != finding.Unknown || verdict.Reason == "") {
+				t.Errorf("%+v", verdict)
+			}
 		}
 	})
 }

@@ -29,10 +29,10 @@ type sources struct {
 
 	mu    sync.Mutex
 	asked bool
-	last  finding.Lack
+	last  stray.Sources
 }
 
-func (s *sources) lack() finding.Lack {
+func (s *sources) known() stray.Sources {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.last
@@ -49,9 +49,9 @@ func (s *sources) run(ctx context.Context) error {
 		return nil
 	}
 	return each(ctx, s.cluster.Clock, sourcesEvery, func(ctx context.Context) {
-		next := finding.Lack{}
-		if err := s.compare(ctx); err != nil {
-			next.Reason = err.Error()
+		next, err := s.compare(ctx)
+		if err != nil {
+			next = stray.Sources{Lack: finding.Lack{Reason: err.Error()}}
 		}
 		s.mu.Lock()
 		otherwise := next != s.last
@@ -63,8 +63,8 @@ func (s *sources) run(ctx context.Context) error {
 	})
 }
 
-// compare is nil where both name the same namespaces.
-func (s *sources) compare(ctx context.Context) error {
+// compare is zero where both name the same namespaces.
+func (s *sources) compare(ctx context.Context) (differ stray.Sources, _ error) {
 	name, key, _ := strings.Cut(s.configMap, "/")
 	where := fmt.Sprintf("key %s of ConfigMap %s/%s", key, s.instance.ProwJobs, name)
 	var found *corev1.ConfigMap
@@ -73,18 +73,18 @@ func (s *sources) compare(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return differ, err
 	}
 	text, there := found.Data[key]
 	if !there {
-		return fmt.Errorf("not found: %s", where)
+		return differ, fmt.Errorf("not found: %s", where)
 	}
 	var read struct {
 		ProwJobs string `json:"prowjob_namespace"`
 		Pods     string `json:"pod_namespace"`
 	}
 	if err := yaml.Unmarshal([]byte(text), &read); err != nil {
-		return fmt.Errorf("reading %s: %w", where, err)
+		return differ, fmt.Errorf("reading %s: %w", where, err)
 	}
 	for _, field := range []struct{ name, ours, theirs string }{
 		{"prowjob_namespace", s.instance.ProwJobs, read.ProwJobs}, {"pod_namespace", s.instance.Pods, read.Pods},
@@ -93,8 +93,11 @@ func (s *sources) compare(ctx context.Context) error {
 			field.theirs = metav1.NamespaceDefault
 		}
 		if field.ours != field.theirs {
-			return fmt.Errorf("%s is %s in the configuration and %s in %s", field.name, field.ours, field.theirs, where)
+			differ.Differs = true
+			differ.Reason = fmt.Sprintf("%s is %s in the configuration and %.63s in %s", field.name, field.ours, field.theirs,
+				where)
+			return differ, nil
 		}
 	}
-	return nil
+	return differ, nil
 }

@@ -22,10 +22,35 @@ func TestRolloutsThatAreNotKnown(t *testing.T) {
 		reason string
 	}{
 		"may not be read": {func(w *world) { w.refuse("get", "leases", "prow") }, "forbidden"},
+		"may not be read, and the user says when": {func(w *world) {
+			w.options.RolloutSince = time.Now().Add(-time.Minute)
+			w.refuse("get", "leases", "prow")
+		}, "forbidden"},
+		"is not there, pods may not be listed, and the user says when": {func(w *world) {
+			w.options.RolloutSince = time.Now().Add(-time.Minute)
+			w.leaderless()
+			w.refuse("list", "pods", "prow")
+		}, "it holds no Lease, and listing the pods of plank in namespace prow: pods is forbidden"},
+		"is not there, and its pod has never run": {func(w *world) {
+			w.leaderless()
+			w.plank("new", "plank", time.Minute, func(pod *corev1.Pod) { pod.Status.ContainerStatuses = nil })
+		}, "none of its pods has run in namespace prow"},
+		"is not there, and its pod could not be started": {func(w *world) {
+			w.leaderless()
+			w.plank("new", "plank", time.Minute, func(pod *corev1.Pod) {
+				pod.Status.ContainerStatuses[0].State = corev1.ContainerState{
+					Terminated: &corev1.ContainerStateTerminated{StartedAt: metav1.Unix(0, 0), Reason: "StartError"}}
+			})
+		}, "none of its pods has run in namespace prow"},
 		"is not there": {func(w *world) {
 			w.must(w.client.CoordinationV1().Leases("prow").Delete(t.Context(), "prow-controller-manager-leader-lock",
 				metav1.DeleteOptions{}))
-		}, "not found"},
+		}, "it holds no Lease, and none of its pods has run in namespace prow"},
+		"is not there, and pods may not be listed": {func(w *world) {
+			w.refuse("list", "pods", "prow")
+			w.must(w.client.CoordinationV1().Leases("prow").Delete(t.Context(), "prow-controller-manager-leader-lock",
+				metav1.DeleteOptions{}))
+		}, "it holds no Lease, and listing the pods of plank in namespace prow: pods is forbidden"},
 		"does not say": {func(w *world) {
 			_, err := w.client.CoordinationV1().Leases("prow").Update(t.Context(), &coordinationv1.Lease{
 				ObjectMeta: metav1.ObjectMeta{Namespace: "prow", Name: "prow-controller-manager-leader-lock"},
@@ -148,7 +173,7 @@ func TestTheConfigurationInTheClusterIsCompared(t *testing.T) {
 				t.Errorf("A1 lacks %q, want %q", reason, test.reason)
 			}
 			if i == 0 {
-				w.expect("blind A1", "blind A2", "blind A3", "blind A4", "blind A5")
+				w.expect("new ALERT P4", "blind A1", "blind A2", "blind A3", "blind A4", "blind A5")
 			}
 		}
 		w.must(maps.Delete(t.Context(), "config", metav1.DeleteOptions{}))
@@ -169,9 +194,25 @@ func TestTheFirstListsAreWaitedFor(t *testing.T) {
 		w.run()
 		w.expect()
 		w.pass(15 * time.Second)
-		w.expect("blind A1", "blind A2", "blind A3", "blind A4", "blind A5", "blind C5", "blind GitHub")
+		w.expect("blind A1", "blind A2", "blind A3", "blind A4", "blind A5", "blind P4", "blind C5", "blind GitHub")
 		if w.lastTold.Reached(finding.Warn) {
 			t.Error("something was found")
 		}
+	})
+}
+
+// TestWhyAPodWaitsIsNotForgotten while its events can't be read.
+func TestWhyAPodWaitsIsNotForgotten(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		w.secret()
+		w.missing("default-a")
+		w.run()
+		w.job("a")
+		w.pod("default", "a")
+		w.pass(10 * time.Second)
+		w.expect("blind C5", "blind GitHub", "new ALERT A2", "new WARN A1", "new ALERT A5")
+		w.refuse("list", "events", "default")
+		w.pass(30 * time.Second)
+		w.expect("blind A5")
 	})
 }

@@ -42,10 +42,16 @@ type Options struct {
 	// ConfigMap is the one in the namespace of the ProwJobs that Prow's components read, as NAME/KEY; empty where it is
 	// not to be compared.
 	ConfigMap string
+	// RolloutSince is when plank was rolled out, for one that has no Lease and runs elsewhere; zero where nobody said.
+	// Where its start is seen, or could be and can't be read, it doesn't count.
+	RolloutSince time.Time
 	// Poller asks about GitHub, every so often; nil for nobody.
 	Poller Poller
 	Every  time.Duration
 	Sinks  []Sink
+	// Settle is how long what is better has to stay so until it is told as a change. What holds is in the report, and
+	// ends the watch, at once.
+	Settle time.Duration
 	// Until ends the watch as soon as a finding is as severe; empty for never.
 	Until finding.Severity
 	// Warn is told what goes wrong with the watch itself.
@@ -64,7 +70,7 @@ type Report struct {
 	Findings finding.List
 	Verdicts []finding.Verdict
 	Counts   stray.Counts
-	// Changes are what is otherwise than at the moment before.
+	// Changes are what is otherwise than was told: what is worse at once, and what is better when it has stayed so.
 	Changes []Change
 }
 
@@ -107,9 +113,11 @@ func New(options Options) *Watch {
 	}
 	w.jobs = cluster.MirrorJobs(w.ProwJobs, []string{w.Instance.ProwJobs}, w.jobChanged)
 	w.pods = cluster.MirrorPods(w.Options.Pods, w.Named, w.podChanged)
-	w.plank = &leader{cluster: w.ProwJobs, namespace: w.Instance.ProwJobs, changed: w.wake}
+	w.plank = &leader{cluster: w.ProwJobs, namespace: w.Instance.ProwJobs, since: w.RolloutSince,
+		changed: w.wake}
 	w.sources = &sources{cluster: w.ProwJobs, instance: w.Instance, configMap: w.ConfigMap, changed: w.wake}
 	w.missing = newAsker(w.Options.Pods, w.Instance.Pods, w.wake)
+	w.ledger.settle = w.Settle
 	w.polled = &polls{poller: w.Poller, every: w.Every, clock: w.Clock, changed: w.wake}
 	return w
 }
@@ -123,7 +131,7 @@ func (w *Watch) wake() {
 }
 
 func (w *Watch) jobChanged(change cluster.Change[cluster.Job]) {
-	if change.News == cluster.Gone {
+	if change.News == cluster.Gone || change.News == cluster.Unreadable {
 		w.alarm.JobGone(change.Object)
 	}
 	w.wake()
@@ -131,7 +139,11 @@ func (w *Watch) jobChanged(change cluster.Change[cluster.Job]) {
 
 func (w *Watch) podChanged(change cluster.Change[cluster.Pod]) {
 	if change.News == cluster.Gone {
-		w.alarm.PodGone(change.Object, w.jobs)
+		pod := change.Object
+		if part := change.Malformed.Pod; part != nil {
+			pod = *part
+		}
+		w.alarm.PodGone(pod, w.jobs)
 	}
 	w.wake()
 }
@@ -224,20 +236,20 @@ func (w *Watch) evaluate() (Report, error) {
 	result, err := w.alarm.Evaluate(stray.View{
 		Now: now, Pods: w.pods, Jobs: w.jobs, PodHealth: w.pods.Health(), JobHealth: w.jobs.Health(),
 		MalformedPods: w.pods.Malformed(), MalformedJobs: w.jobs.Malformed(), Rollout: w.plank.rollout(),
-		Missing: missing, MissingLack: lack, Sources: w.sources.lack(),
+		Missing: missing, MissingLack: lack, Sources: w.sources.known(),
 	})
 	if err != nil {
 		return Report{}, err
 	}
 	w.missing.ask(result.Waiting)
-	found, verdicts, blind := w.polled.last()
-	maps.Copy(result.Blind, blind)
-	report := Report{At: now, Counts: result.Counts, Findings: append(result.Findings, found...),
-		Verdicts: append(result.Verdicts, verdicts...)}
+	polled := w.polled.last()
+	maps.Copy(result.Blind, polled.blind)
+	report := Report{At: now, Counts: result.Counts, Findings: append(result.Findings, polled.findings...),
+		Verdicts: append(result.Verdicts, polled.verdicts...)}
 	if err := report.Findings.Validate(); err != nil {
 		return Report{}, fmt.Errorf("findings of two sources: %w", err)
 	}
-	w.ledger.update(&report, result.Blind)
+	w.ledger.update(&report, result.Blind, polled.rounds)
 	return report, nil
 }
 

@@ -132,6 +132,43 @@ func TestWhatIsCollectedIsRemembered(t *testing.T) {
 	})
 }
 
+// TestWhatCannotBeReadAnyMoreIsStillKnown: a stray stays one when its ProwJob, or the pod itself, turns unreadable.
+func TestWhatCannotBeReadAnyMoreIsStillKnown(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		w.run()
+		for _, name := range []string{"a", "b", "c"} {
+			w.job(name)
+			w.pod("default", name)
+		}
+		w.pass(5 * time.Second)
+		w.expect("blind C5", "blind GitHub", "new ALERT A1", "new ALERT A2")
+		job, err := w.dynamic.Resource(prowJobs).Namespace("prow").Get(t.Context(), "a", metav1.GetOptions{})
+		w.must(err)
+		job.Object["status"] = map[string]any{"state": "dancing"}
+		job.SetResourceVersion("2")
+		_, err = w.dynamic.Resource(prowJobs).Namespace("prow").Update(t.Context(), job, metav1.UpdateOptions{})
+		w.must(err)
+		pod, err := w.client.CoreV1().Pods("default").Get(t.Context(), "b", metav1.GetOptions{})
+		w.must(err)
+		pod.Finalizers, pod.ResourceVersion = make([]string, 21), "2"
+		_, err = w.client.CoreV1().Pods("default").Update(t.Context(), pod, metav1.UpdateOptions{})
+		w.must(err)
+		w.pass(10 * time.Second)
+		w.expect("new INFO A1", "blind A3", "blind P4")
+		if n := w.lastTold.Counts; n.Strays != 3 || n.Malformed != 2 {
+			t.Errorf("%+v", n)
+		}
+		w.remove("a")
+		w.remove("b")
+		w.pass(5 * time.Second)
+		for _, change := range w.changes() {
+			if change == "better WARN A1" {
+				t.Error("what was made and can't be read is forgotten")
+			}
+		}
+	})
+}
+
 // TestTheWatchEndsAtTheFirstAlarm, and gives what held.
 func TestTheWatchEndsAtTheFirstAlarm(t *testing.T) {
 	inVirtualTime(t, func(w *world) {

@@ -32,7 +32,7 @@ func (s *State) Proof(rules Rules) (proof Proof) {
 			continue
 		}
 		pod, found := s.pods[s.named[types.NamespacedName{Namespace: rules.Pods, Name: job.Name}]]
-		if found && s.byPlank(pod) && !pod.Created.Before(job.Created) {
+		if found && declares(job, rules.Pods) && s.byPlank(pod) && !pod.Created.Before(job.Created) {
 			proven = append(proven, job)
 		}
 	}
@@ -56,19 +56,36 @@ func (s *State) byPlank(pod cluster.Pod) bool {
 // Landed are the namespaces of the newest pods that plank made, and how many these are: all of one second, for nobody
 // can tell which of them was first. Where plank went back and forth, the youngest stray tells (Proof).
 func (s *State) Landed() (namespaces []string, pods int) {
+	newest := s.newest()
+	for _, pod := range newest {
+		namespaces = append(namespaces, pod.Namespace)
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces), len(newest)
+}
+
+// Declared are the namespaces that the ProwJobs of these pods declare; those that declare none are left out.
+func (s *State) Declared() (namespaces []string) {
+	for _, pod := range s.newest() {
+		if declared := s.jobs[pod.ID].PodNamespace; declared != "" {
+			namespaces = append(namespaces, declared)
+		}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces)
+}
+
+// newest are the pods that plank made last, all of one second.
+func (s *State) newest() (pods []cluster.Pod) {
 	var newest time.Time
 	for _, pod := range s.pods {
 		if !s.byPlank(pod) || pod.Created.Before(newest) {
 			continue
 		}
 		if pod.Created.After(newest) {
-			newest, namespaces, pods = pod.Created, nil, 0
+			newest, pods = pod.Created, nil
 		}
-		pods++
-		if !slices.Contains(namespaces, pod.Namespace) {
-			namespaces = append(namespaces, pod.Namespace)
-		}
+		pods = append(pods, pod)
 	}
-	slices.Sort(namespaces)
-	return namespaces, pods
+	return pods
 }

@@ -19,12 +19,15 @@ type Sources struct {
 	// Landed are the namespaces of the newest pods that plank made, Pods how many these are.
 	Landed []string
 	Pods   int
+	// Declared are the namespaces that the ProwJobs of these pods declare; none where they declare nothing.
+	Declared []string
 }
 
 // SourcesOf are the sources of one reading.
 func SourcesOf(git Configuration, deployed *Deployed, state *State) Sources {
 	s := Sources{Git: git.Namespaces, Mounted: deployed.Mounted, Mount: deployed.Mount}
 	s.Landed, s.Pods = state.Landed()
+	s.Declared = state.Declared()
 	return s
 }
 
@@ -38,12 +41,17 @@ func (s Sources) Unknown() string {
 
 // Agree tells whether all sources say the same.
 func (s Sources) Agree() bool {
-	return s.Git == s.Mounted && slices.Equal(s.Landed, []string{s.Git.Pods})
+	return s.Git == s.Mounted && slices.Equal(s.Landed, []string{s.Git.Pods}) &&
+		!slices.ContainsFunc(s.Declared, func(declared string) bool { return declared != s.Git.Pods })
 }
 
 func (s Sources) String() string {
-	return fmt.Sprintf("git says %s; %s says %s; the newest pods of plank are in %s", s.Git, s.Mount, s.Mounted,
+	said := fmt.Sprintf("git says %s; %s says %s; the newest pods of plank are in %s", s.Git, s.Mount, s.Mounted,
 		strings.Join(s.Landed, ", "))
+	if len(s.Declared) > 0 {
+		said += "; their ProwJobs declare " + strings.Join(s.Declared, ", ")
+	}
+	return said
 }
 
 // agreement remembers since when the sources agree.

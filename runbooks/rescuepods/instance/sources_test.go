@@ -30,6 +30,9 @@ func TestSourcesThatDisagree(t *testing.T) {
 		"plank":                         {func(s *Sources) { s.Landed = []string{"default"} }, "plank are in default"},
 		"plank, of which some are right": {func(s *Sources) { s.Landed = []string{"default", "test-pods"} },
 			"default, test-pods"},
+		"what ProwJobs declare": {func(s *Sources) { s.Declared = []string{"default"} }, "ProwJobs declare default"},
+		"what some of them declare": {func(s *Sources) { s.Declared = []string{"default", "test-pods"} },
+			"declare default, test-pods"},
 	} {
 		seen := agreeing
 		row.edit(&seen)
@@ -39,6 +42,10 @@ func TestSourcesThatDisagree(t *testing.T) {
 	}
 	if !agreeing.Agree() || agreeing.Unknown() != "" {
 		t.Error("sources that agree do not")
+	}
+	declared := agreeing
+	if declared.Declared = []string{"test-pods"}; !declared.Agree() {
+		t.Error("sources that ProwJobs confirm do not agree")
 	}
 	none := agreeing
 	none.Landed, none.Pods = nil, 0
@@ -66,6 +73,23 @@ func TestSourcesAreReadTwice(t *testing.T) {
 		ask(false, 2, time.Minute) // the second reading differs
 		ask(true, 4, time.Minute)  // nothing of the first two counts
 		ask(true, 5, 0)            // the fourth was a minute after the third
+	})
+}
+
+// TestAnAgreementOnSomethingElseBeginsAnew: both readings agree, and not on the same namespaces.
+func TestAnAgreementOnSomethingElseBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i := &Instance{Cluster: &kube.Cluster{Clock: clock.RealClock{}}}
+		moved := agreeing
+		moved.Git.Pods, moved.Mounted.Pods, moved.Landed = "pods", "pods", []string{"pods"}
+		next, reads, began := []Sources{agreeing, moved, moved}, 0, time.Now()
+		seen, err := i.Twice(t.Context(), func(ctx context.Context) (Sources, error) {
+			reads++
+			return next[reads-1], context.Cause(ctx)
+		})
+		if err != nil || seen.Git.Pods != "pods" || reads != 3 || time.Since(began) != 2*time.Minute {
+			t.Errorf("%s after %d reads and %s: %v", seen, reads, time.Since(began), err)
+		}
 	})
 }
 

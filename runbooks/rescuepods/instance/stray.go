@@ -81,6 +81,8 @@ func (s *State) foreign(pod cluster.Pod, rules Rules) string {
 	case !found:
 		return fmt.Sprintf("no ProwJob of namespace %s has its name: it is another Prow's, or its job was deleted before "+
 			"it was seen", rules.ProwJobs)
+	case job.PodNamespace == pod.Namespace: // whoever made the pod, and whatever the sources say
+		return fmt.Sprintf("its ProwJob declares namespace %s, and there it is", job.PodNamespace)
 	case job.Agent != cluster.KubernetesAgent:
 		return fmt.Sprintf("its job's agent is %q, whose pods may be elsewhere", job.Agent)
 	case job.Cluster != cluster.DefaultCluster:
@@ -97,6 +99,8 @@ func (s *State) foreign(pod cluster.Pod, rules Rules) string {
 func (s *State) leave(pod cluster.Pod, rules Rules) string {
 	job, found := s.jobs[pod.ID]
 	switch {
+	case found && !declares(job, rules.Pods):
+		return fmt.Sprintf("G2: its ProwJob declares namespace %s, and not %s", job.PodNamespace, rules.Pods)
 	case rules.PlankVersion != "" && pod.PlankVersion != rules.PlankVersion:
 		return fmt.Sprintf("G3: plank %s made it, not %s", cmp.Or(pod.PlankVersion, "of no version"), rules.PlankVersion)
 	case pod.Created.Before(rules.Since), pod.Created.After(rules.Until):
@@ -106,6 +110,12 @@ func (s *State) leave(pod cluster.Pod, rules Rules) string {
 		return ""
 	}
 	return fmt.Sprintf("G4: its job is not complete, and has no pod in %s yet", rules.Pods)
+}
+
+// declares tells whether a job's own spec says that its pod belongs in a namespace, or says nothing: Prow fills it from
+// the configuration when it makes the job, and plank never reads it. It is a witness that plank can't lead astray.
+func declares(job cluster.Job, namespace string) bool {
+	return job.PodNamespace == "" || job.PodNamespace == namespace
 }
 
 // atHome tells whether a job has its own pod where it belongs.
