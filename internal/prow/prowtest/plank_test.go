@@ -77,7 +77,7 @@ func TestTheDay(t *testing.T) {
 	strays := append([]string{}, append(before, during...)...)
 	s.AwaitPods(s.Astray, corev1.PodPending, strays...)
 	s.AwaitPods(s.Pods, corev1.PodRunning, before...)
-	expectStuck(s, s.Pod(s.Astray, "c"))
+	expectStuck(s, "c")
 
 	s.Roll(plank, s.Good())
 	s.Make(jobs(after...)...)
@@ -100,15 +100,22 @@ func TestTheDay(t *testing.T) {
 	s.AwaitPods(s.Astray, corev1.PodRunning, strays...)
 }
 
-// expectStuck expects a pod that waits as it does for a kubelet that can't mount its Secret.
-func expectStuck(s *prowtest.Stage, pod *corev1.Pod) {
+// expectStuck expects a pod that comes to wait as it does for a kubelet that can't mount its Secret: it is pending before
+// it has a node.
+func expectStuck(s *prowtest.Stage, name string) {
 	s.Helper()
-	if pod.Spec.NodeName == "" || pod.Status.StartTime == nil || len(pod.Status.ContainerStatuses) != 1 {
-		s.Fatalf("pod %s is not on its way: %+v", pod.Name, pod.Status)
-	}
-	if waiting := pod.Status.ContainerStatuses[0].State.Waiting; waiting == nil || waiting.Reason != "ContainerCreating" {
-		s.Errorf("its container is %+v", pod.Status.ContainerStatuses[0].State)
-	}
+	var pod *corev1.Pod
+	s.Eventually("pod "+name+" waits on its node", func(context.Context) error {
+		pod = s.Pod(s.Astray, name)
+		containers := pod.Status.ContainerStatuses
+		if pod.Spec.NodeName == "" || pod.Status.StartTime == nil || len(containers) != 1 {
+			return fmt.Errorf("it is not on its way: %+v", pod.Status)
+		}
+		if waiting := containers[0].State.Waiting; waiting == nil || waiting.Reason != "ContainerCreating" {
+			return fmt.Errorf("its container is %+v", containers[0].State)
+		}
+		return nil
+	})
 	s.Eventually("there is an event about "+pod.Name, func(ctx context.Context) error {
 		events, err := s.Plane.Client().CoreV1().Events(pod.Namespace).List(ctx, metav1.ListOptions{
 			FieldSelector: "involvedObject.uid=" + string(pod.UID) + ",reason=FailedMount",
