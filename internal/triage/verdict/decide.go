@@ -1,0 +1,110 @@
+package verdict
+
+import (
+	"salve/internal/triage"
+	"salve/internal/triage/alternative"
+	"salve/internal/triage/cause"
+)
+
+// Facts are what is known of one group.
+type Facts struct {
+	Failures    int
+	Scenario    string // one that failed
+	Place       string
+	Cause       triage.Cause
+	Unknown     []string // attributes that too many scenarios lack
+	Environment bool     // the causes are where scenarios ran, not what they tested
+	Alternative triage.Alternative
+	Signatures  []triage.Signature
+	Baseline    triage.BaselineSays
+	Flakiness   triage.Flakiness
+	Producers   []string // of evidence, each once
+	Occurrences *triage.Occurrences
+	Passing     int // scenarios of the run that pass
+}
+
+// Decision is what follows.
+type Decision struct {
+	Verdict     triage.Verdict
+	Confidence  triage.Confidence
+	Reasons     []string
+	WouldChange []string
+	Action      string
+}
+
+// Decide makes it.
+func Decide(f Facts, t triage.Thresholds) Decision {
+	d := Decision{Verdict: verdict(f, t)}
+	d.Confidence, d.Reasons = confidence(f, d.Verdict, t)
+	d.WouldChange = wouldChange(f, d.Verdict, t)
+	d.Action = action(f, d.Verdict)
+	return d
+}
+
+func verdict(f Facts, t triage.Thresholds) triage.Verdict {
+	switch f.Alternative.State {
+	case alternative.Supported:
+		return triage.SuspectedChange
+	case alternative.Refuted, alternative.NoChange:
+	default:
+		return triage.Undecided
+	}
+	if known := knownBy(f, t); known != "" {
+		return known
+	}
+	if f.Baseline.Answer == triage.NewFailure {
+		return triage.New
+	}
+	return triage.Undecided
+}
+
+// knownBy is the verdict that a signature or the causes give; empty for none. What is tested on one value only, an
+// architecture for example, is nobody's infrastructure: it is known where the change is refuted or others saw it too.
+func knownBy(f Facts, t triage.Thresholds) triage.Verdict {
+	if signature := decisive(f, t); signature != nil {
+		if signature.Class == "infrastructure" {
+			return triage.KnownInfrastructure
+		}
+		return triage.KnownProduct
+	}
+	switch {
+	case !explained(f, t):
+		return ""
+	case f.Environment:
+		return triage.KnownInfrastructure
+	case f.Alternative.State == alternative.Refuted, f.Baseline.Answer == triage.PreExisting:
+		return triage.KnownProduct
+	}
+	return ""
+}
+
+// decisive is a signature that holds for nearly all of the group, and hardly for what passes.
+func decisive(f Facts, t triage.Thresholds) *triage.Signature {
+	for i, s := range f.Signatures {
+		if !s.Expired && float64(s.Failures) >= t.KnownCoverage*float64(f.Failures) &&
+			float64(s.Passing) <= t.SignaturePassing*float64(f.Passing) {
+			return &f.Signatures[i]
+		}
+	}
+	return nil
+}
+
+func explained(f Facts, t triage.Thresholds) bool {
+	return f.Cause.State == cause.StateFound &&
+		float64(f.Failures-f.Cause.Unexplained) >= t.KnownCoverage*float64(f.Failures)
+}
+
+// Overall is the worst verdict, and whether there are others. A run that was aborted is never better than undecided.
+func Overall(groups []triage.Group, aborted bool) (worst triage.Verdict, mixed bool) {
+	worst = triage.Passed
+	for i, group := range groups {
+		mixed = mixed || i > 0 && group.Verdict != groups[0].Verdict
+		if group.Verdict.Worse(worst) {
+			worst = group.Verdict
+		}
+	}
+	if aborted && triage.Undecided.Worse(worst) {
+		worst = triage.Undecided
+	}
+	return worst, mixed
+}
