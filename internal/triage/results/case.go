@@ -33,8 +33,13 @@ type Case struct {
 	Outcome  Outcome
 	Attempt  int // from 1; attempts of one case are told apart within one file
 	Duration time.Duration
+	Ended    time.Time // zero where the results don't say
 	// Subtests says that the case is the sum of others: its failure may be theirs.
 	Subtests bool
+	// Unfinished says that nothing tells how the case ended: what ran it crashed, timed out or was killed.
+	Unfinished bool
+	// Log says that the case is a plain log: it failed as far as nobody says otherwise.
+	Log bool
 
 	Type    string // of the failure: an exception's class for example
 	Message string

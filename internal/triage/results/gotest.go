@@ -17,6 +17,7 @@ import (
 
 // event is a line of go test -json: https://pkg.go.dev/cmd/test2json, and the build's of go help buildjson.
 type event struct {
+	Time        moment
 	Action      string
 	Package     string
 	ImportPath  string
@@ -25,6 +26,16 @@ type event struct {
 	Output      string
 	FailedBuild string
 	Key, Value  string
+}
+
+// moment is a time that doesn't matter enough to refuse an event over it.
+type moment struct{ time.Time }
+
+func (m *moment) UnmarshalJSON(text []byte) error {
+	if err := m.Time.UnmarshalJSON(text); err != nil {
+		m.Time = time.Time{}
+	}
+	return nil
 }
 
 // known tells an event from any other JSON that a test prints.
@@ -149,6 +160,7 @@ func (g *goTest) take(line []byte, long bool) error {
 		return err
 	}
 	c.invalid = c.invalid || !utf8.Valid(line)
+	c.Ended = e.Time.Time
 	return g.ofTest(p, c, e)
 }
 
@@ -267,7 +279,7 @@ func (g *goTest) closePackage(p *goPackage, e event, invalid bool) error {
 		return nil
 	}
 	c := g.newPackageCase(e.Package, p.output, p.line)
-	c.invalid, c.Duration = invalid, duration(e.Elapsed)
+	c.invalid, c.Duration, c.Ended = invalid, duration(e.Elapsed), e.Time.Time
 	if build := g.builds[e.FailedBuild]; build != nil {
 		build.told = true
 		build.output.copyTo(c.output)
@@ -290,6 +302,7 @@ func (g *goTest) newPackageCase(name string, output *buffer, line int) *goCase {
 func (g *goTest) abandon(p *goPackage, outcome Outcome, why string) error {
 	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
 		p.tests[name].Notes = append(p.tests[name].Notes, why)
+		p.tests[name].Unfinished = true
 		if outcome.Failed() {
 			p.tests[name].Message = why
 		}
@@ -327,6 +340,7 @@ func (g *goTest) end() error {
 		}
 		c := g.newPackageCase(name, p.output, p.line)
 		c.Message, c.Attempt = "no result: the events end first", g.seen.next(&c.Case)
+		c.Unfinished = true
 		if err := g.emitCase(c); err != nil {
 			return err
 		}

@@ -220,7 +220,9 @@ func (j *junit) newCase(t token) *junitCase {
 			if c.Outcome, known = outcomeOfStatus(value); !known {
 				c.Notes = append(c.Notes, fmt.Sprintf("status %q is not known: the elements inside tell the outcome", value))
 			}
-		case "assertions", "id", "timestamp", "duration", "class":
+		case "timestamp":
+			c.Ended, _ = time.Parse(time.RFC3339, value) // without a zone it says nothing that can be compared
+		case "assertions", "id", "duration", "class":
 		default: // pytest and others write what a test records as attributes
 			c.attributes.set(name, value, j.limits.Attributes)
 		}

@@ -10,7 +10,7 @@ import (
 
 // log reads a plain log: one failing unit. What failed in it is for signatures and groups to say.
 func (f *file) log() error {
-	c := Case{Name: filepath.Base(f.path), Outcome: Fail, Attempt: 1, Origin: Place{f.path, 1}}
+	c := Case{Name: filepath.Base(f.path), Outcome: Fail, Attempt: 1, Log: true, Origin: Place{f.path, 1}}
 	output := f.buffer()
 	line := 1
 	for {
