@@ -100,8 +100,8 @@ func TestTheDay(t *testing.T) {
 	s.AwaitPods(s.Astray, corev1.PodRunning, strays...)
 }
 
-// expectStuck expects a pod that comes to wait as it does for a kubelet that can't mount its Secret: it is pending before
-// it has a node.
+// expectStuck expects a pod that comes to wait as it does for a kubelet that can't mount its Secret: it is pending
+// before it has a node.
 func expectStuck(s *prowtest.Stage, name string) {
 	s.Helper()
 	var pod *corev1.Pod
