@@ -97,6 +97,8 @@ var rooms = map[string][]string{
 	"internal/triage/verdict":         {"internal/triage", "internal/triage/alternative", "internal/triage/cause"},
 	"internal/triage/show":            {"internal/redact", "internal/triage"},
 	"internal/triage/literal":         {},
+	"internal/triage/change":          {"internal/diagnostic"},
+	"internal/triage/history":         {"internal/clock"},
 	"internal/triage/statistics":      {},
 	"internal/triage/results":         {},
 	"internal/prow/watch":             {"internal/apierr", "internal/clock", "internal/diagnostic", "internal/prow/cluster", "internal/prow/finding", "internal/prow/stray", "kube"},
