@@ -1,0 +1,146 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"salve/internal/triage"
+	"salve/internal/triage/catalogue"
+	"salve/internal/triage/change"
+	"salve/internal/triage/results"
+	"salve/internal/triage/scenario"
+)
+
+// inspect asks the catalogue about each scenario: its attributes, and the signatures that it shows.
+func (a *analysis) inspect() {
+	a.attributes = make([][]results.Attribute, len(a.run.Scenarios))
+	a.shown = make([][]catalogue.Hit, len(a.run.Scenarios))
+	for row := range a.run.Scenarios {
+		s := &a.run.Scenarios[row]
+		found := a.foundIn(s.Observations)
+		a.attributes[row] = a.Catalogue.Attributes(s.Name, s.Attributes, found)
+		a.shown[row] = a.Catalogue.Signatures(found, a.attributes[row], s.Place(), a.Now)
+	}
+	if len(a.run.Loose) > 0 {
+		a.loose = a.Catalogue.Signatures(a.foundIn(a.run.Loose), nil, "", a.Now)
+	}
+}
+
+func (a *analysis) foundIn(observations []scenario.Observed) []catalogue.Found {
+	var found []catalogue.Found
+	for _, o := range observations {
+		if o.Last {
+			found = append(found, a.Catalogue.Found(results.Case{
+				Origin: results.Place{File: o.File}, Observation: o.Observation,
+			}))
+		}
+	}
+	return found
+}
+
+// attribute is a scenario's value.
+func (a *analysis) attribute(row int, name string) (string, bool) {
+	i := slices.IndexFunc(a.attributes[row], func(x results.Attribute) bool { return x.Name == name })
+	if i < 0 || a.attributes[row][i].Value == "" {
+		return "", false
+	}
+	return a.attributes[row][i].Value, true
+}
+
+// reach asks of each scenario whether it runs through what the change touches.
+func (a *analysis) reach() {
+	a.reached = slices.Repeat([]change.Reach{change.Unknown}, len(a.run.Scenarios))
+	if a.Change == nil || a.Map == nil {
+		return
+	}
+	a.touched, a.unmapped = a.Map.Touched(a.Change)
+	for row := range a.run.Scenarios {
+		a.reached[row] = change.ReachAny(a.touched, a.unmapped, a.run.Scenarios[row].Name,
+			func(name string) (string, bool) { return a.attribute(row, name) })
+	}
+}
+
+// change is what the document says of it.
+func (a *analysis) change() *triage.Change {
+	if a.Change == nil {
+		return nil
+	}
+	c := &triage.Change{Files: len(a.Change.Files), Mapped: a.Map != nil, Unmapped: first(a.unmapped, 10)}
+	for _, component := range a.touched {
+		c.Components = append(c.Components, component.Name)
+	}
+	return c
+}
+
+// subject is how the change is called in sentences.
+func (a *analysis) subject() string {
+	switch len(a.touched) {
+	case 0:
+		return "the change"
+	case 1:
+		return "component " + a.touched[0].Name
+	}
+	names := "components "
+	for i, component := range a.touched[:min(3, len(a.touched))] {
+		if i > 0 {
+			names += ", "
+		}
+		names += component.Name
+	}
+	return names
+}
+
+func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
+// signatures are those that the group's scenarios show, the one of most of them first.
+func (a *analysis) signatures(group *scenario.Group) []triage.Signature {
+	failures := map[*catalogue.Signature]int{}
+	expired := map[*catalogue.Signature]bool{}
+	for _, row := range group.Rows {
+		for _, hit := range each(a.shown[row]) {
+			failures[hit.Signature]++
+			expired[hit.Signature] = hit.Expired
+		}
+	}
+	var out []triage.Signature
+	for s, n := range failures {
+		out = append(out, triage.Signature{
+			ID: s.ID, Title: s.Title, Class: string(s.Class), Owner: s.Owner, Links: s.Links, Action: s.Action,
+			ValidUntil: until(s), Expired: expired[s], Failures: n, Passing: a.passing(s),
+		})
+	}
+	slices.SortFunc(out, func(x, y triage.Signature) int {
+		return cmp.Or(cmp.Compare(y.Failures, x.Failures), cmp.Compare(x.ID, y.ID))
+	})
+	return out
+}
+
+// each is one hit of each signature that was decided, whatever the producers.
+func each(hits []catalogue.Hit) []catalogue.Hit {
+	var out []catalogue.Hit
+	for _, hit := range hits {
+		if len(hit.Unknown) == 0 && !slices.ContainsFunc(out, func(h catalogue.Hit) bool { return h.Signature == hit.Signature }) {
+			out = append(out, hit)
+		}
+	}
+	return out
+}
+
+func until(s *catalogue.Signature) string {
+	if s.ValidUntil.IsZero() {
+		return ""
+	}
+	return s.ValidUntil.Format("2006-01-02")
+}
+
+// passing is how many scenarios pass and show a signature.
+func (a *analysis) passing(s *catalogue.Signature) int {
+	n := 0
+	for row := range a.run.Scenarios {
+		if a.run.Scenarios[row].Outcome == results.Pass &&
+			slices.ContainsFunc(a.shown[row], func(h catalogue.Hit) bool { return h.Signature == s && h.Decides() }) {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,86 @@
+package analysis
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"salve/internal/triage"
+)
+
+// overallConfidence is the lowest of those groups that have the overall verdict.
+func overallConfidence(d *triage.Document) triage.Confidence {
+	if d.Verdict == triage.Passed {
+		return triage.High
+	}
+	rank := map[triage.Confidence]int{triage.Low: 0, triage.Medium: 1, triage.High: 2}
+	lowest := triage.Confidence("")
+	for _, g := range d.Groups {
+		if g.Verdict == d.Verdict && (lowest == "" || rank[g.Confidence] < rank[lowest]) {
+			lowest = g.Confidence
+		}
+	}
+	if lowest == "" { // nothing but an aborted run
+		return triage.Low
+	}
+	return lowest
+}
+
+// summary is what a reader takes away who reads no more.
+func summary(d *triage.Document) string {
+	var out strings.Builder
+	c := d.Counts
+	switch {
+	case c.Failed == 0 && d.Aborted == nil:
+		fmt.Fprintf(&out, "All %d scenarios passed", c.Passed)
+		if c.Skipped > 0 {
+			fmt.Fprintf(&out, ", %d were skipped", c.Skipped)
+		}
+		if c.Flaky > 0 {
+			fmt.Fprintf(&out, "; %d of them only when tried again", c.Flaky)
+		}
+		out.WriteString(".")
+		return out.String()
+	case c.Failed == 0:
+		fmt.Fprintf(&out, "No scenario of %d failed, but the run was aborted: %s.", c.Scenarios, d.Aborted.Text)
+		return out.String()
+	}
+	fmt.Fprintf(&out, "%d of %d scenarios failed, in %s", c.Failed, c.Scenarios, plural(len(d.Groups)+d.Omitted, "way"))
+	if len(d.Groups) > 0 {
+		fmt.Fprintf(&out, ": %s", d.Groups[0].Alternative.Text)
+		if d.Groups[0].Cause.State == "found" || d.Change == nil {
+			out.Reset()
+			fmt.Fprintf(&out, "%d of %d scenarios failed, in %s: %s; %s", c.Failed, c.Scenarios,
+				plural(len(d.Groups)+d.Omitted, "way"), d.Groups[0].Cause.Text, d.Groups[0].Alternative.Text)
+		}
+	}
+	out.WriteString(".")
+	if d.Aborted != nil {
+		fmt.Fprintf(&out, " The run was aborted: %s.", d.Aborted.Text)
+	}
+	return out.String()
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// digest is of what was found, without the time: the same input gives the same one.
+func (a *analysis) digest(d *triage.Document) string {
+	text, err := json.Marshal(struct {
+		Counts     triage.Counts
+		Groups     []triage.Group
+		Heat       []triage.Heat
+		Thresholds []triage.Threshold
+	}{d.Counts, d.Groups, d.Heat, d.Thresholds})
+	if err != nil { // numbers and texts
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

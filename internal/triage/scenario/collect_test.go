@@ -1,0 +1,157 @@
+package scenario_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"salve/internal/triage"
+	"salve/internal/triage/results"
+	"salve/internal/triage/scenario"
+)
+
+// read makes a run of files of go test -json, JUnit and logs, by their names.
+func read(t *testing.T, files map[string]string) *scenario.Run {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		write(t, folder, name, text)
+	}
+	var c scenario.Collector
+	for one, err := range (results.Reader{}).Cases(t.Context(), folder) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Add(one)
+	}
+	return c.Finish(triage.Default())
+}
+
+func rows(run *scenario.Run) []string {
+	out := []string{}
+	for _, s := range run.Scenarios {
+		out = append(out, s.Name+" "+string(s.Outcome))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// events are of one package: "pass TestA", "fail TestB: message".
+func events(lines ...string) string {
+	var out strings.Builder
+	failed := "pass"
+	for _, line := range lines {
+		action, rest, _ := strings.Cut(line, " ")
+		name, message, said := strings.Cut(rest, ": ")
+		out.WriteString(`{"Action":"run","Package":"e2e","Test":"` + name + `"}` + "\n")
+		if said {
+			out.WriteString(`{"Action":"output","Package":"e2e","Test":"` + name + `","Output":"    a_test.go:7: ` + message + `\n"}` + "\n")
+		}
+		if action == "fail" {
+			failed = "fail"
+		}
+		if action != "crash" {
+			out.WriteString(`{"Action":"` + action + `","Package":"e2e","Test":"` + name + `"}` + "\n")
+		}
+	}
+	out.WriteString(`{"Action":"` + failed + `","Package":"e2e"}` + "\n")
+	return out.String()
+}
+
+func TestRows(t *testing.T) {
+	for rule, row := range map[string]struct {
+		files map[string]string
+		want  []string
+		note  string
+	}{
+		"passing ones count as well": {map[string]string{"a.json": events("pass TestA", "fail TestB: no", "skip TestC")},
+			[]string{"TestA pass", "TestB fail", "TestC skip"}, ""},
+		"a sum of others is no scenario": {map[string]string{
+			"a.json": events("pass TestA/x", "fail TestA/y: no", "fail TestA: ")},
+			[]string{"TestA/x pass", "TestA/y fail"}, ""},
+		"a parent that fails by itself is one": {map[string]string{
+			"a.json": events("pass TestA/x", "fail TestA: cleaning up")},
+			[]string{"TestA fail", "TestA/x pass"}, ""},
+		"the last attempt counts": {map[string]string{"a.json": events("fail TestA: no") + events("pass TestA")},
+			[]string{"TestA pass"}, ""},
+		"attempts in folders of their own": {map[string]string{
+			"attempt-1/a.json": events("fail TestA: no"), "attempt-2/a.json": events("pass TestA")},
+			[]string{"TestA pass"}, ""},
+		"shards are no attempts": {map[string]string{
+			"east/a.json": events("fail TestA: no"), "west/a.json": events("pass TestA")},
+			[]string{"TestA fail", "TestA pass"}, ""},
+		"what another file repeats is counted once": {map[string]string{
+			"a.json": events("pass TestA", "fail TestB: no"),
+			"b.xml": `<testsuite name="e2e"><testcase classname="e2e" name="TestA"/>` +
+				`<testcase classname="e2e" name="TestB"><failure message="no">no</failure></testcase></testsuite>`},
+			[]string{"TestA pass", "TestB fail"}, "b.xml repeats"},
+		"a file that only has the same names is another run": {map[string]string{
+			"a.json": events("pass TestA", "fail TestB: no"),
+			"b.xml": `<testsuite name="e2e"><testcase classname="e2e" name="TestA"><failure/></testcase>` +
+				`<testcase classname="e2e" name="TestB"/></testsuite>`},
+			[]string{"TestA fail", "TestA pass", "TestB fail", "TestB pass"}, ""},
+		"logs beside results are no scenarios": {map[string]string{
+			"a.json": events("pass TestA"), "TestA/serial.log": "booted\n"}, []string{"TestA pass"}, ""},
+		"nothing but logs": {map[string]string{"one.log": "panic: no\n"}, []string{"one.log fail"}, "nothing but plain logs"},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			run := read(t, row.files)
+			if got := rows(run); !slices.Equal(got, row.want) {
+				t.Errorf("%v, want %v", got, row.want)
+			}
+			if !strings.Contains(strings.Join(run.Notes, "\n"), row.note) {
+				t.Errorf("notes: %v", run.Notes)
+			}
+			if n := run.Counts; n.Scenarios != len(row.want) || n.Passed+n.Failed+n.Skipped != n.Scenarios {
+				t.Errorf("counts %+v", n)
+			}
+		})
+	}
+}
+
+func TestFlakiness(t *testing.T) {
+	for rule, row := range map[string]struct {
+		events string
+		want   triage.Flakiness
+	}{
+		"once is not enough":           {events("fail TestA: no"), triage.FlakinessUnknown},
+		"twice is not enough":          {strings.Repeat(events("fail TestA: no"), 2), triage.FlakinessUnknown},
+		"three times is deterministic": {strings.Repeat(events("fail TestA: no"), 3), triage.Deterministic},
+		"in different ways is not": {events("fail TestA: no") + events("fail TestA: else") + events("fail TestA: no"),
+			triage.FlakinessUnknown},
+		"one scenario that recovers": {events("fail TestA: no", "fail TestB: no") + events("pass TestA"), triage.Flaky},
+		"recovered and insisted: flaky": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no") +
+			events("pass TestB"), triage.Flaky},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			run := read(t, map[string]string{"a.json": row.events})
+			if got := run.Groups[0].Flakiness(); got != row.want {
+				t.Errorf("%s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestARunThatEndedFirstIsAborted(t *testing.T) {
+	run := read(t, map[string]string{"a.json": events("pass TestA", "crash TestB", "fail TestC: no")})
+	if run.Aborted == nil || !strings.Contains(run.Aborted.Text, "1 scenarios have no result") {
+		t.Errorf("%+v", run.Aborted)
+	}
+	if run := read(t, map[string]string{"a.json": events("fail TestA: no")}); run.Aborted != nil {
+		t.Errorf("%+v", run.Aborted)
+	}
+}
+
+func TestTheLargestGroupIsFirst(t *testing.T) {
+	run := read(t, map[string]string{"a.json": events("fail TestA: a", "fail TestB: b", "fail TestC: b", "pass TestD")})
+	if len(run.Groups) != 2 || len(run.Groups[0].Rows) != 2 || run.Scenarios[run.Groups[1].Rows[0]].Name != "TestA" {
+		t.Errorf("%+v", run.Groups)
+	}
+	for g := range run.Groups {
+		for _, at := range run.Groups[g].Rows {
+			if run.Scenarios[at].Group != g {
+				t.Errorf("%s is in group %d, not %d", run.Scenarios[at].Name, run.Scenarios[at].Group, g)
+			}
+		}
+	}
+}
