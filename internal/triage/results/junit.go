@@ -57,6 +57,7 @@ type junitCase struct {
 	results    int // elements that say how it ended
 	failure    *buffer
 	output     *buffer
+	seen       observed
 	rerun      *junitCase // the attempt that is open inside
 	depth      int
 }
@@ -80,6 +81,7 @@ func (j *junit) run() error {
 		case textToken:
 			if j.into != nil {
 				_, _ = j.into.Write(t.text)
+				j.observe(t.line, t.text)
 			}
 		}
 		if err != nil {
@@ -94,6 +96,7 @@ func (j *junit) end(err error) error {
 	if err == nil || errors.Is(err, errStop) || c == nil {
 		return nil
 	}
+	defer c.seen.end()
 	if c.rerun != nil {
 		c.rerun.Notes = append(c.rerun.Notes, "cut off: the file breaks inside this case")
 		if told := j.give(c.rerun); told != nil {
@@ -154,6 +157,7 @@ func (j *junit) close(t token) error {
 			// The text of an attempt goes on after what is nested in it.
 			if t.name == "system-out" || t.name == "system-err" {
 				j.into, j.intoEnd = j.open.rerun.failure, j.open.rerun.depth+1
+				j.open.rerun.seen.separate()
 			}
 			return nil
 		}
@@ -195,7 +199,7 @@ func (j *junit) openSuite(t token) {
 }
 
 func (j *junit) newCase(t token) *junitCase {
-	c := &junitCase{failure: j.buffer(), output: j.buffer(), depth: len(j.xml.open) - 1}
+	c := &junitCase{failure: j.buffer(), output: j.buffer(), seen: j.observed(), depth: len(j.xml.open) - 1}
 	c.Outcome = Pass
 	c.Origin = Place{j.path, t.line}
 	if len(j.suites) > 0 {
@@ -266,11 +270,13 @@ func (j *junit) result(c *junitCase, t token) {
 		c.Attempt = j.seen.next(&c.Case) // before the reruns that follow
 	}
 	j.into, j.intoEnd = c.failure, len(j.xml.open)
+	c.seen.message(t)
 }
 
 // openRerun begins another attempt of the open case: a flaky… came before the pass, a rerun… after the failure.
 func (j *junit) openRerun(t token) {
-	rerun := &junitCase{Case: j.open.Case, failure: j.buffer(), output: j.buffer(), depth: len(j.xml.open) - 1}
+	rerun := &junitCase{Case: j.open.Case, failure: j.buffer(), output: j.buffer(), seen: j.observed(),
+		depth: len(j.xml.open) - 1}
 	rerun.attributes.list = slices.Clone(j.open.attributes.list)
 	rerun.Notes, rerun.Duration, rerun.Origin.Line = nil, seconds(t.attrs["time"]), t.line
 	rerun.results, rerun.Outcome = 1, Fail
@@ -281,14 +287,17 @@ func (j *junit) openRerun(t token) {
 	rerun.Attempt = j.seen.next(&rerun.Case)
 	j.open.rerun = rerun
 	j.into, j.intoEnd = rerun.failure, len(j.xml.open)
+	rerun.seen.message(t)
 }
 
 func (j *junit) openOutput() {
 	switch {
 	case j.open != nil && j.open.rerun != nil:
 		j.into = j.open.rerun.output
+		j.open.rerun.seen.separate()
 	case j.open != nil:
 		j.into = j.open.output
+		j.open.seen.separate()
 	default:
 		if len(j.suites) > 0 {
 			j.suites[len(j.suites)-1].unread = true
@@ -296,6 +305,17 @@ func (j *junit) openOutput() {
 		return
 	}
 	j.intoEnd = len(j.xml.open)
+}
+
+// observe tells of a text of the open case; the value of a property is none.
+func (j *junit) observe(line int, text []byte) {
+	switch {
+	case j.open == nil || j.key != nil:
+	case j.open.rerun != nil:
+		j.open.rerun.seen.text(line, text)
+	default:
+		j.open.seen.text(line, text)
+	}
 }
 
 // property is an attribute of the case or of the suite that it stands in.
@@ -325,6 +345,7 @@ func (j *junit) give(c *junitCase) error {
 	c.Failure, failure = c.failure.text()
 	c.Output, output = c.output.text()
 	c.Notes = append(c.Notes, replacedNote(failure+output)...)
+	c.Observation = c.seen.end()
 	c.Attributes = c.attributes.list
 	if c.attributes.dropped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d attributes left out", c.attributes.dropped))

@@ -43,6 +43,8 @@ type Reader struct {
 	Stdin  io.Reader // what "-" stands for
 	Limits Limits
 	Note   func(Note) // told what is noteworthy about a file as a whole; may be nil
+	// Observer sees the texts of all cases before they are shortened; may be nil.
+	Observer Observer
 }
 
 // errStop is the consumer's wish, and no problem.
@@ -150,7 +152,7 @@ func (r Reader) parse(path string, in io.Reader, emit func(Case) error) error {
 	case unknown != "" && what == kindJUnit:
 		return &Problem{Place: Place{path, 1}, Reason: fmt.Sprintf("encoding %.40q is not supported", unknown)}
 	}
-	f := file{path: path, in: text, limits: r.Limits, emit: emit, note: r.Note,
+	f := file{path: path, in: text, limits: r.Limits, emit: emit, note: r.Note, observer: r.Observer,
 		budget: &budget{r.Limits.OpenBytes}, seen: attempts{}}
 	switch what {
 	case kindJUnit:
@@ -165,13 +167,14 @@ func (r Reader) parse(path string, in io.Reader, emit func(Case) error) error {
 
 // file is what the readers of all formats share.
 type file struct {
-	path   string
-	in     *bufio.Reader
-	limits Limits
-	emit   func(Case) error
-	note   func(Note)
-	budget *budget
-	seen   attempts
+	path     string
+	in       *bufio.Reader
+	limits   Limits
+	emit     func(Case) error
+	note     func(Note)
+	observer Observer
+	budget   *budget
+	seen     attempts
 }
 
 func (f *file) buffer() *buffer { return &buffer{limit: f.limits.Text, budget: f.budget} }

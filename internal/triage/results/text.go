@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -94,7 +95,7 @@ func (b *buffer) text() (Text, int) {
 }
 
 // copyTo writes what is kept into another buffer.
-func (b *buffer) copyTo(to *buffer) {
+func (b *buffer) copyTo(to io.Writer) {
 	_, _ = to.Write(b.head)
 	if b.omitted > 0 {
 		_, _ = fmt.Fprintf(to, "\n[… %d bytes left out …]\n", b.omitted)
