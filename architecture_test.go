@@ -101,6 +101,7 @@ var rooms = map[string][]string{
 	"internal/triage/history":         {"internal/clock"},
 	"internal/triage/statistics":      {},
 	"internal/triage/results":         {},
+	"internal/triage/catalogue":       {"internal/diagnostic", "internal/triage/literal", "internal/triage/results"},
 	"internal/prow/watch":             {"internal/apierr", "internal/clock", "internal/diagnostic", "internal/prow/cluster", "internal/prow/finding", "internal/prow/stray", "kube"},
 }
 
