@@ -1,0 +1,102 @@
+package grouping
+
+import "strings"
+
+// readTestify reads the block that testify writes: fields with their values, continued by indented lines.
+func readTestify(lines []string) (reading, bool) {
+	fields, ok := testifyFields(lines)
+	if !ok {
+		return reading{}, false
+	}
+	var said reading
+	for _, line := range fields["Error Trace"] {
+		if said.place = placeIn(line); said.place.file != "" {
+			break
+		}
+	}
+	if test := fields["Test"]; len(test) > 0 {
+		said.frame = topTest(test[0])
+	}
+	parts := []string{testifyError(fields["Error"])}
+	if messages := firstLines(fields["Messages"]); messages != "" {
+		parts = append(parts, messages)
+	}
+	said.message = strings.Join(parts, ": ")
+	return said, true
+}
+
+// testifyFields are the fields of the last block.
+func testifyFields(lines []string) (map[string][]string, bool) {
+	start := -1
+	for i, line := range lines {
+		if strings.HasPrefix(strings.TrimSpace(line), "Error Trace:") {
+			start = i
+		}
+	}
+	if start < 0 {
+		return nil, false
+	}
+	fields := map[string][]string{}
+	current := ""
+	for _, line := range lines[start:] {
+		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "Error Trace", "Error", "Test", "Messages":
+			if found && fields[name] == nil {
+				current = name
+				fields[name] = append(fields[name], strings.TrimSpace(value))
+				continue
+			}
+		}
+		if _, _, log := goLogLine(line); log && current != "Error Trace" || strings.HasPrefix(line, "--- ") {
+			break
+		}
+		fields[current] = append(fields[current], line)
+	}
+	return fields, fields["Error"] != nil
+}
+
+// testifyError is what is said of the assertion, without the values that were compared: those stand in the text.
+func testifyError(lines []string) string {
+	var kept []string
+	for _, line := range lines {
+		trimmed := strings.TrimSpace(line)
+		if strings.HasPrefix(trimmed, "expected:") || strings.HasPrefix(trimmed, "actual") {
+			continue
+		}
+		if trimmed == "" && len(kept) > 0 || strings.HasPrefix(trimmed, "Diff:") {
+			break
+		}
+		kept = append(kept, trimmed)
+	}
+	return firstLines(kept)
+}
+
+// readGinkgo reads a report of Ginkgo: the failure, and after it "In [It] at: file.go:12 @ 12/10/25 13:52:29.244".
+func readGinkgo(lines []string) (reading, bool) {
+	for i, line := range lines {
+		line = strings.TrimSpace(line)
+		if !strings.HasPrefix(line, "In [") || !strings.Contains(line, "] at: ") {
+			continue
+		}
+		from := 0
+		for j := i - 1; j >= 0; j-- {
+			if failed, _, _ := strings.Cut(strings.TrimSpace(lines[j]), " "); failed == "[FAILED]" || failed == "[PANICKED]" ||
+				failed == "[TIMEDOUT]" || failed == "[INTERRUPTED]" {
+				from = j
+				break
+			}
+		}
+		said := reading{place: placeIn(line)}
+		first := strings.TrimSpace(lines[from])
+		for _, prefix := range []string{"[FAILED]", "[PANICKED]", "[TIMEDOUT]", "[INTERRUPTED]"} {
+			first = strings.TrimSpace(strings.TrimPrefix(first, prefix))
+		}
+		said.message = firstLines(append([]string{first}, lines[from+min(1, i-from):i]...))
+		if first == "" && from == i {
+			said.message = ""
+		}
+		return said, true
+	}
+	return reading{}, false
+}
