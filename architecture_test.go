@@ -99,6 +99,7 @@ var rooms = map[string][]string{
 	"internal/triage/verdict":         {"internal/triage", "internal/triage/alternative", "internal/triage/cause"},
 	"internal/triage/show":            {"internal/redact", "internal/triage"},
 	"internal/triage/grouping":        {},
+	"internal/triage/triagetest":      {"internal/triage", "internal/triage/statistics"},
 	"internal/triage/literal":         {},
 	"internal/triage/change":          {"internal/diagnostic"},
 	"internal/triage/history":         {"internal/clock"},
@@ -173,6 +174,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
 		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
+		"internal/triage/triagetest",
 	}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {
