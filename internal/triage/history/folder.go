@@ -1,0 +1,189 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+const (
+	suffix          = ".jsonl"
+	maximumFiles    = 1 << 20
+	maximumProblems = 20 // of one file
+)
+
+// Problem is a file or line that was left out. Line is 0 for a whole file.
+type Problem struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"`
+	Text string `json:"text"`
+}
+
+func (p Problem) String() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", p.File, p.Text)
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
+}
+
+// line is an entry as it was read.
+type line struct {
+	Entry  Entry  `json:"entry"`
+	Digest []byte `json:"digest"` // of what it says, however that is written
+}
+
+// content is all that was read from a file.
+type content struct {
+	Lines    []line    `json:"lines"`
+	Problems []Problem `json:"problems,omitempty"`
+}
+
+// list gives the regular files of a folder and of the folders in it, by name. Links are not followed: a repository may
+// have one to anything.
+func list(ctx context.Context, folder fs.FS) (files []fs.FileInfo, names []string, err error) {
+	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case entry.IsDir() && (strings.Count(name, "/") > 0 || name != "." && strings.HasPrefix(name, ".")):
+			return fs.SkipDir
+		case !entry.Type().IsRegular() || path.Ext(name) != suffix:
+			return nil
+		case len(names) == maximumFiles:
+			return fmt.Errorf("more than %d files: put those of past months together", maximumFiles)
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // put together with others meanwhile
+		}
+		files, names = append(files, info), append(names, name)
+		return err
+	})
+	return files, names, err
+}
+
+// readFile reads all lines of a file. What can't be read is a problem of its own.
+func readFile(folder fs.FS, name string, g Grouping) content {
+	var c content
+	file, err := folder.Open(name)
+	if err != nil {
+		c.problem(name, 0, err.Error())
+		return c
+	}
+	defer file.Close() //nolint:errcheck // nothing was written
+	c.read(file, name, g)
+	return c
+}
+
+func (c *content) read(r io.Reader, name string, g Grouping) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		raw, whole, err := readLine(lines)
+		if len(bytes.TrimSpace(raw)) > 0 {
+			if read, wrong := parse(raw, g); wrong == nil && whole {
+				c.Lines = append(c.Lines, read)
+			} else {
+				c.problem(name, number, reason(wrong, whole, errors.Is(err, io.EOF)))
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			c.problem(name, number, err.Error())
+			return
+		}
+	}
+}
+
+// readLine reads to the end of the line, and keeps no more of it than a line may have.
+func readLine(r *bufio.Reader) (raw []byte, whole bool, err error) {
+	for whole = true; ; {
+		part, err := r.ReadSlice('\n')
+		if whole = whole && len(raw)+len(part) <= maximumLine; whole {
+			raw = append(raw, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return raw, whole, err
+		}
+	}
+}
+
+func reason(err error, whole, last bool) string {
+	switch {
+	case !whole:
+		return fmt.Sprintf("a line of more than %d bytes", maximumLine)
+	case last:
+		return "the last line was not written to its end: " + err.Error()
+	}
+	return err.Error()
+}
+
+func (c *content) problem(name string, number int, text string) {
+	if len(c.Problems) < maximumProblems {
+		c.Problems = append(c.Problems, Problem{File: cut(name, maximumID), Line: number, Text: cut(text, maximumID)})
+	}
+}
+
+// parse reads one line.
+func parse(raw []byte, g Grouping) (line, error) {
+	var e Entry
+	version := struct {
+		Format string `json:"format"`
+	}{}
+	if err := json.Unmarshal(raw, &version); err != nil {
+		return line{}, fmt.Errorf("not a line of a history: %w", err)
+	}
+	if version.Format != Format {
+		return line{}, fmt.Errorf("format %q is not known, only %s", cut(version.Format, 40), Format)
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return line{}, fmt.Errorf("not a line of a history: %w", err)
+	}
+	if err := e.check(); err != nil {
+		return line{}, err
+	}
+	e, err := e.bounded()
+	if err != nil {
+		return line{}, err
+	}
+	digest, err := e.digest()
+	if err != nil {
+		return line{}, err
+	}
+	return line{e.regrouped(g), digest}, nil
+}
+
+// digest is of what an entry says, without how often the run was triaged.
+func (e Entry) digest() ([]byte, error) {
+	e.Triaged = 0
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an entry: %w", err)
+	}
+	sum := sha256.Sum256(raw)
+	return sum[:], nil
+}
+
+// open gives a folder's files. One that isn't there yet has none.
+func open(folder string) (root *os.Root, missing bool, err error) {
+	root, err = os.OpenRoot(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, true, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("opening the history: %w", err)
+	}
+	return root, false, nil
+}
