@@ -15,6 +15,7 @@ require (
 	github.com/google/go-github/v92 v92.0.0
 	github.com/klauspost/compress v1.20.3
 	github.com/rogpeppe/go-internal v1.16.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/ulikunitz/xz v0.5.17
@@ -33,8 +34,6 @@ require (
 )
 
 require github.com/bmatcuk/doublestar/v4 v4.10.4
-
-require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/internal v1.13.0 // indirect
