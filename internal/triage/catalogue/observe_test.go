@@ -1,0 +1,224 @@
+package catalogue_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"salve/internal/triage/catalogue"
+	"salve/internal/triage/results"
+)
+
+const two = `
+signatures:
+- {id: one, class: product, all: connection refused}
+- {id: line, class: product, line: {all: [begin of the line, end of the line]}}
+`
+
+// hits is what the texts show, told.
+func hits(c *catalogue.Catalogue, found ...catalogue.Found) string {
+	return tell(c.Signatures(found, nil, "", today))
+}
+
+func TestTextsInPiecesAreAsTextsInOne(t *testing.T) {
+	c := parse(t, two)
+	var text strings.Builder
+	chance := rand.New(rand.NewPCG(1, 2))
+	for range 6000 {
+		text.WriteString([]string{"connection refused", "begin of the line", "end of the line", strings.Repeat("x", 900), "\n", "\n"}[chance.IntN(6)])
+	}
+	whole := hits(c, find(t, c, "a.log", text.String()))
+	if !strings.Contains(whole, "one by test") || !strings.Contains(whole, "line by test") {
+		t.Fatal(whole)
+	}
+	for range 20 {
+		o := c.Observer().Observe("a.log")
+		line := 1
+		for rest := text.String(); rest != ""; {
+			piece := rest[:min(len(rest), 1+chance.IntN(1<<chance.IntN(19)))]
+			o.Text(line, []byte(piece))
+			line += strings.Count(piece, "\n")
+			rest = rest[len(piece):]
+		}
+		o.End()
+		if diff := cmp.Diff(whole, hits(c, c.Found(results.Case{Observation: o}))); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestLinesUpTo64KiBAreWhole(t *testing.T) {
+	c := parse(t, two)
+	const begin, end = "begin of the line", "end of the line"
+	for length, whole := range map[int]bool{64 << 10: true, 400 << 10: false} {
+		line := begin + strings.Repeat("-", length-len(begin)-len(end)) + end
+		for _, before := range []int{0, 1, 1000, 65_535, 65_536, 70_000} {
+			found := find(t, c, "a.log", strings.Repeat("x", before)+"\n"+line+"\nconnection refused\n")
+			got := hits(c, found)
+			if strings.Contains(got, "line by test") != whole || !strings.Contains(got, "a.log:3") {
+				t.Errorf("a line of %d bytes after %d: %.200s", length, before, got)
+			}
+			if found.Cut == whole {
+				t.Errorf("a line of %d bytes after %d: cut %v", length, before, found.Cut)
+			}
+		}
+	}
+}
+
+func TestALiteralIsFoundWhereverALongLineIsCut(t *testing.T) {
+	c := parse(t, two)
+	const wanted = "connection refused"
+	for before := 64<<10 - 20; before < 64<<10+2; before++ {
+		text := strings.Repeat("x", before) + wanted + strings.Repeat("x", 200<<10)
+		if got := hits(c, find(t, c, "a.log", text)); !strings.HasPrefix(got, "one by test 1×") {
+			t.Fatalf("after %d bytes: %.100q", before, got)
+		}
+	}
+}
+
+// TestPlacesAreThoseOfTheFile, also where the text stands in its lines out of order.
+func TestPlacesAreThoseOfTheFile(t *testing.T) {
+	c := parse(t, "signatures:\n- {id: s, class: test, all: denied}\n")
+	o := c.Observer().Observe("events.json")
+	for _, event := range []struct {
+		line int
+		text string
+	}{{7, "x\n"}, {12, "x\ny\n"}, {30, "y "}, {41, "denied\n"}, {55, "z\n"}} {
+		o.Text(event.line, []byte(event.text))
+	}
+	o.End()
+	if got := hits(c, c.Found(results.Case{Observation: o})); got != `s by test 1× events.json:30 "y denied"` {
+		t.Error(got)
+	}
+	o = c.Observer().Observe("big.log")
+	for line := range 20_000 {
+		o.Text(line+5, []byte("0123456789\n"))
+	}
+	o.Text(20_005, []byte("denied"))
+	o.End()
+	if got := hits(c, c.Found(results.Case{Observation: o})); got != `s by test 1× big.log:20005 "denied"` {
+		t.Error(got)
+	}
+}
+
+func TestNoLineGoesOnOverABreak(t *testing.T) {
+	c := parse(t, two)
+	o := c.Observer().Observe("a.xml")
+	o.Text(1, []byte("begin of the line"))
+	o.Break()
+	o.Text(1, []byte("end of the line"))
+	o.Break()
+	o.Text(9, []byte("connection refused"))
+	o.End()
+	if got := hits(c, c.Found(results.Case{Observation: o})); got != `one by test 1× a.xml:9 "connection refused"` {
+		t.Error(got)
+	}
+}
+
+// TestCasesThatRunAtOnceShareTheirMemory: 1,500 of them, with 100 KiB each of unfinished lines and finished ones.
+func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
+	const bound = 64 << 20
+	c := parse(t, two)
+	observer := c.Observer()
+	open := make([]results.Observation, 1500)
+	before, peak := heap(), uint64(0)
+	for round := range 10 {
+		for i := range open {
+			if round == 0 {
+				open[i] = observer.Observe("events.json")
+			}
+			open[i].Text(1, []byte(strings.Repeat("x", 5<<10)+"\nconnection refused\n"+strings.Repeat("y", 5<<10)))
+		}
+		peak = max(peak, heap())
+	}
+	if peak > before+bound {
+		t.Errorf("the heap grew by %d MiB", (peak-before)>>20)
+	}
+	for _, o := range open {
+		o.End()
+		if got := hits(c, c.Found(results.Case{Observation: o})); !strings.HasPrefix(got, "one by test 10×") {
+			t.Fatal(got)
+		}
+	}
+	runtime.KeepAlive(observer)
+}
+
+// TestWhatIsKeptOfATextIsBounded, whatever it holds: 2,000 signatures that all lines show, and an attribute that
+// changes with each line.
+func TestWhatIsKeptOfATextIsBounded(t *testing.T) {
+	var catalog strings.Builder
+	catalog.WriteString("attributes: [{name: node, from: line, literal: node-, pattern: 'node-(?P<value>\\d+)'}]\nsignatures:\n")
+	for i := range 2000 {
+		fmt.Fprintf(&catalog, "- {id: s%d, class: test, all: 'code %04d'}\n", i, i)
+	}
+	c := parse(t, catalog.String())
+	o := c.Observer().Observe("a.log")
+	before := heap()
+	for line := range 40_000 {
+		o.Text(line+1, fmt.Appendf(nil, "node-%d: code %04d %s\n", line, line%2000, strings.Repeat("x", 400)))
+	}
+	o.End()
+	found := c.Found(results.Case{Observation: o})
+	if grown := heap() - before; grown > 2<<20 {
+		t.Errorf("%d KiB are kept", grown>>10)
+	}
+	if n := len(c.Signatures([]catalogue.Found{found}, nil, "", today)); n != 2000 {
+		t.Errorf("%d signatures", n)
+	}
+	if _, ambiguous := c.Attributes("", []catalogue.Found{found}); len(ambiguous) != 1 || len(ambiguous[0].Values) > 4 {
+		t.Errorf("%v", ambiguous)
+	}
+}
+
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// TestCasesOfAReaderCarryWhatWasFound of both formats and of logs, also where the case keeps nothing of it.
+func TestCasesOfAReaderCarryWhatWasFound(t *testing.T) {
+	c := parse(t, two)
+	middle := strings.Repeat("x\n", 100) + "connection refused\n" + strings.Repeat("x\n", 100)
+	escaped := strings.ReplaceAll(middle, "\n", `\n`)
+	for name, test := range map[string]struct{ in, place string }{
+		"a log":   {middle, "101"},
+		"JUnit":   {"<testsuite><testcase name='a'>\n<failure>" + middle + "</failure></testcase></testsuite>", "102"},
+		"message": {"<testsuite><testcase name='a'>\n<failure message='connection refused'/></testcase></testsuite>", "2"},
+		"go test": {`{"Action":"output","Package":"p","Test":"A","Output":"` + escaped + `"}
+{"Action":"fail","Package":"p","Test":"A"}`, "1"},
+	} {
+		reader := results.Reader{
+			Stdin: strings.NewReader(test.in), Observer: c.Observer(), Limits: results.Limits{Text: 16},
+		}
+		for of, err := range reader.Cases(t.Context(), "-") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := "one by test 1× standard input:" + test.place + ` "connection refused"`
+			if got := hits(c, c.Found(of)); of.Name != "" && got != want {
+				t.Errorf("%s: %s, not %s", name, got, want)
+			}
+		}
+	}
+}
+
+// BenchmarkSmallTexts is of 100,000 cases with five lines each.
+func BenchmarkSmallTexts(b *testing.B) {
+	c := parse(b, two)
+	text := []byte("=== RUN   TestA\n    a_test.go:12: waiting\n    a_test.go:19: dial: connection refused\n--- FAIL\n\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		observer := c.Observer()
+		for range 100_000 {
+			o := observer.Observe("events.json")
+			o.Text(1, text)
+			o.End()
+		}
+	}
+}
