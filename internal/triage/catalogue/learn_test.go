@@ -1,0 +1,126 @@
+package catalogue_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"salve/internal/triage/catalogue"
+)
+
+// sample is a group as a run leaves it: times and names change, and waiting is nothing that only failures do.
+func sample() catalogue.Sample {
+	text := func(second int, rest string) string {
+		const log = "=== RUN TestNode\n12:00:%02d waiting for node aks-%d to be ready\n%s--- end\n"
+		return fmt.Sprintf(log, second, second, rest)
+	}
+	failing := func(second int) string {
+		line := "12:01:%02d kubelet: certificate request csr-%d was denied by the approver: no such node\n"
+		return text(second, fmt.Sprintf(line, second, second*7))
+	}
+	return catalogue.Sample{
+		Message: "waiting for node <node> to be ready: certificate request <name> was denied by the approver: no such node",
+		Failing: []string{failing(3), failing(14), failing(15)},
+		Passing: []string{text(21, "certificate request csr-1 was approved\n"), text(22, "")},
+		Place:   "test/e2e/node.go:211",
+	}
+}
+
+func TestProposeTakesWhatFailuresShareAndPassingScenariosLack(t *testing.T) {
+	got, err := catalogue.Propose(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `signatures:
+    - id: was-denied-by-the-approver-no-such-node
+      title: 'waiting for node <node> to be ready: certificate request <name> was denied by the approver: no such node'
+      class: test # TODO: infrastructure, product or test
+      owner: 'TODO: who is told'
+      action: 'TODO: what to do'
+      all:
+        - 'was denied by the approver: no such node'
+      place: test/e2e/node.go:211
+      examples:
+        match:
+            - '12:01:03 kubelet: certificate request csr-21 was denied by the approver: no such node'
+        noMatch:
+            - certificate request csr-1 was approved
+            - 12:00:21 waiting for node aks-21 to be ready
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestAProposalIsACatalogue: it loads, lint finds nothing, and it finds all failures and no scenario that passes.
+func TestAProposalIsACatalogue(t *testing.T) {
+	s := sample()
+	s.Place = ""
+	text, err := catalogue.Propose(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := parse(t, text)
+	if found := catalogue.Lint(c, catalogue.LintOptions{Now: today}); len(found) > 0 {
+		t.Error(found)
+	}
+	for i, text := range append(s.Failing, s.Passing...) {
+		if shown := hits(c, find(t, c, "a.log", text)) != ""; shown != (i < len(s.Failing)) {
+			t.Errorf("text %d: %v", i, shown)
+		}
+	}
+}
+
+func TestProposeSaysWhenThereIsNothingSpecific(t *testing.T) {
+	s := sample()
+	s.Passing = append(s.Passing, s.Failing[0])
+	if text, err := catalogue.Propose(s); !errors.Is(err, catalogue.ErrNothingSpecific) || text != "" {
+		t.Errorf("%v\n%s", err, text)
+	}
+	_, err := catalogue.Propose(catalogue.Sample{Message: "connection refused"})
+	if !errors.Is(err, catalogue.ErrNothingSpecific) {
+		t.Error("a message that no text has")
+	}
+}
+
+func TestOneFailureAloneGivesNothingWithADigit(t *testing.T) {
+	const text = "node aks-17 lost its lease at 12:04 after the last renewal"
+	got, err := catalogue.Propose(catalogue.Sample{Message: text, Failing: []string{text}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := parse(t, got).All()[0].All
+	if want := []string{"after the last renewal", "lost its lease at"}; !cmp.Equal(all, want) {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestAnyProposalLoads, whatever the message is made of.
+func TestAnyProposalLoads(t *testing.T) {
+	chance := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"connection", " ", "'", `"`, ": ", "# ", "\t", "\x1b[31m", "\xff", "é", "- ", "{", "503", "true", "\n", "refused", "&", "*", "|", "%"}
+	proposed := 0
+	for range 3000 {
+		var message strings.Builder
+		for range 1 + chance.IntN(30) {
+			message.WriteString(parts[chance.IntN(len(parts))])
+		}
+		text := "x " + message.String() + "\ny"
+		proposal, err := catalogue.Propose(catalogue.Sample{Message: message.String(), Failing: []string{text, text}})
+		if err != nil {
+			continue
+		}
+		proposed++
+		c := parse(t, proposal)
+		if hits(c, find(t, c, "a.log", text)) == "" {
+			t.Fatalf("%q is not found by\n%s", text, proposal)
+		}
+	}
+	if proposed < 500 {
+		t.Errorf("only %d proposals", proposed)
+	}
+}

@@ -1,0 +1,129 @@
+package catalogue
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"salve/internal/diagnostic"
+	"salve/internal/triage/results"
+)
+
+// Rows counts scenarios.
+type Rows struct{ Failing, Passing int }
+
+func (r Rows) all() int { return r.Failing + r.Passing }
+
+func (r Rows) plus(failed bool) Rows {
+	if failed {
+		return Rows{r.Failing + 1, r.Passing}
+	}
+	return Rows{r.Failing, r.Passing + 1}
+}
+
+// Statistics are of the scenarios of runs. The zero value is of none.
+type Statistics struct {
+	rows   Rows
+	values map[results.Attribute]Rows
+	hits   map[string]*hitRows // by ID
+}
+
+type hitRows struct {
+	rows   Rows
+	values map[results.Attribute]Rows
+}
+
+// Add counts one scenario.
+func (s *Statistics) Add(failed bool, attributes []results.Attribute, hits []Hit) {
+	if s.values == nil {
+		s.values, s.hits = map[results.Attribute]Rows{}, map[string]*hitRows{}
+	}
+	s.rows = s.rows.plus(failed)
+	for _, a := range attributes {
+		s.values[a] = s.values[a].plus(failed)
+	}
+	counted := map[string]bool{}
+	for _, h := range hits {
+		id := h.Signature.ID
+		if counted[id] {
+			continue
+		}
+		counted[id] = true
+		of := s.hits[id]
+		if of == nil {
+			of = &hitRows{values: map[results.Attribute]Rows{}}
+			s.hits[id] = of
+		}
+		of.rows = of.rows.plus(failed)
+		for _, a := range attributes {
+			of.values[a] = of.values[a].plus(failed)
+		}
+	}
+}
+
+// counted are the rules about how often a signature is found.
+func (l *linter) counted(s *Signature, stats *Statistics) {
+	of := stats.hits[s.ID]
+	if of == nil {
+		if stats.rows.all() > 0 {
+			l.report(s.Position, diagnostic.Note, RuleNever, "signature %q is on none of %d scenarios", s.ID, stats.rows.all())
+		}
+		return
+	}
+	limit := cmp.Or(l.options.PassingShare, 0.10)
+	if share := float64(of.rows.Passing) / float64(max(1, stats.rows.Passing)); share > limit {
+		l.report(s.Position, diagnostic.Warning, RuleUnspecific,
+			"signature %q is on %d of %d passing scenarios (%.0f %%): it isn't specific", s.ID, of.rows.Passing,
+			stats.rows.Passing, 100*share)
+	}
+}
+
+// Of a name to contradict its data: scenarios with the value and without, those that show the signature, and the rate
+// without the value as a share of that with it.
+const (
+	minNamedRows = 3
+	minNamedHits = 5
+	alike        = 0.5
+)
+
+// name finds a signature that is called after an attribute's value, and is on scenarios without it as often.
+func (l *linter) name(s *Signature, stats *Statistics) {
+	of := stats.hits[s.ID]
+	if of == nil || of.rows.all() < minNamedHits {
+		return
+	}
+	called := " " + strings.Join(append(wordsOf(s.ID), wordsOf(s.Title)...), " ") + " "
+	for _, value := range sortedValues(stats.values) {
+		words := strings.Join(wordsOf(value.Value), " ")
+		with := stats.values[value].all()
+		without := stats.rows.all() - with
+		if len(words) < 3 || !strings.Contains(called, " "+words+" ") || with < minNamedRows || without < minNamedRows {
+			continue
+		}
+		hitWith := of.values[value].all()
+		hitWithout := of.rows.all() - hitWith
+		if float64(hitWithout)/float64(without) >= alike*float64(hitWith)/float64(with) {
+			l.report(s.Position, diagnostic.Warning, RuleName,
+				"signature %q is called %q, but is on %d of %d scenarios with %s=%s and on %d of %d others",
+				s.ID, value.Value, hitWith, with, value.Name, value.Value, hitWithout, without)
+		}
+	}
+}
+
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+}
+
+func sortedValues(values map[results.Attribute]Rows) []results.Attribute {
+	var list []results.Attribute
+	for value := range values {
+		list = append(list, value)
+	}
+	slices.SortFunc(list, func(a, b results.Attribute) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return list
+}
