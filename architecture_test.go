@@ -103,6 +103,7 @@ var rooms = map[string][]string{
 	"internal/triage/literal":         {},
 	"internal/triage/change":          {"internal/diagnostic"},
 	"internal/triage/history":         {"internal/clock"},
+	"internal/triage/comment":         {"internal/apierr", "internal/backoff", "internal/clock"},
 	"internal/triage/statistics":      {},
 	"internal/triage/results":         {},
 	"internal/triage/catalogue":       {"internal/diagnostic", "internal/triage/literal", "internal/triage/results"},
