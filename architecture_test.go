@@ -103,7 +103,7 @@ var rooms = map[string][]string{
 	"internal/triage/literal":         {},
 	"internal/triage/change":          {"internal/diagnostic"},
 	"internal/triage/history":         {"internal/clock"},
-	"internal/triage/comment":         {"internal/apierr", "internal/backoff", "internal/clock"},
+	"internal/triage/comment":         {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit"},
 	"internal/triage/statistics":      {},
 	"internal/triage/results":         {},
 	"internal/triage/catalogue":       {"internal/diagnostic", "internal/triage/literal", "internal/triage/results"},
@@ -137,12 +137,12 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOnlyTheEngineMints(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
 		// The worlds put the transport that asks for a permit under their clients.
-		knows := []string{"engine", "runbook", "azure", "kube", "cli", "internal/prow/github"}
+		knows := []string{"engine", "runbook", "azure", "kube", "cli", "internal/prow/github", "internal/triage/comment"}
 		if slices.Contains(imports, "internal/permit") && !slices.Contains(knows, room) {
 			t.Errorf("%s could mint permits", room)
 		}
 	}
-	allowed := map[string]string{"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli"}
+	allowed := map[string]string{"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli", "ForComments": "cli"}
 	eachGoFile(t, func(path string) {
 		room := filepath.ToSlash(filepath.Dir(path))
 		if strings.HasSuffix(path, "_test.go") || room == "internal/permit" {
