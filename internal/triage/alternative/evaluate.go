@@ -33,18 +33,6 @@ type Stratum struct {
 	FailedUnknown, PassedUnknown int
 }
 
-// Add counts a scenario whose reach is yes, no or unknown.
-func (s *Stratum) Add(reach string, failed bool) {
-	counts := [...]*int{&s.PassedUnknown, &s.FailedUnknown}
-	switch reach {
-	case "yes":
-		counts = [...]*int{&s.PassedReach, &s.FailedReach}
-	case "no":
-		counts = [...]*int{&s.PassedNoReach, &s.FailedNoReach}
-	}
-	*counts[one(failed)]++
-}
-
 func (s Stratum) failed() int { return s.FailedReach + s.FailedNoReach + s.FailedUnknown }
 
 // Question is what is known of one group.
@@ -57,10 +45,8 @@ type Question struct {
 	// InPaths are failures whose place lies in the paths that the change touches; Place is one of these places.
 	InPaths int
 	Place   string
-	// Runs of other changes within the baseline's time, and those of them with the same failure; how many of their
-	// scenarios failed so, and how many they had.
-	Runs, Seen                  int
-	SeenFailures, SeenScenarios int
+	// Runs of other changes within the baseline's time, and those of them with the same failure.
+	Runs, Seen int
 	// When the first failure was seen and when the change was built or deployed; zero if nobody said.
 	FirstFailure, ChangedAt time.Time
 }
@@ -70,27 +56,19 @@ func Evaluate(q Question, t triage.Thresholds) triage.Alternative {
 	if !q.Changed {
 		return triage.Alternative{State: NoChange, Text: "no change was given to compare with (--diff, --base)"}
 	}
-	dosed, share, apart := dose(q, t)
+	dosed, share := dose(q, t)
 	a := triage.Alternative{
 		MaxShare: share,
 		Checks:   []triage.ChangeCheck{unreachable(q, t), dosed, prior(q, t), order(q, t), product(q)},
 	}
-	a.State = state(a.Checks, apart)
-	a.Text = sentence(q, a)
-	return a
-}
-
-// state weighs the checks. What was there without the change, or before it, refutes also where only scenarios of the
-// change fail; that others fail too doesn't, for they may have another cause. Where scenarios of the change fail apart
-// from what the causes explain, nothing refutes it.
-func state(checks []triage.ChangeCheck, apart bool) string {
-	refuted, hard, without, supported := 0, 0, 0, 0
-	for _, check := range checks {
+	refuted, hard, supported := 0, 0, 0
+	for _, check := range a.Checks {
 		switch check.Stance {
 		case triage.Refutes:
 			refuted++
-			hard += one(check.Name == Unreachable || check.Name == Prior || check.Name == Order)
-			without += one(check.Name == Prior || check.Name == Order)
+			if check.Name == Unreachable || check.Name == Prior || check.Name == Order {
+				hard++
+			}
 		case triage.Supports:
 			supported++
 		case triage.Open:
@@ -98,18 +76,14 @@ func state(checks []triage.ChangeCheck, apart bool) string {
 	}
 	switch {
 	case supported > 0 && hard == 0:
-		return Supported
-	case hard > 0 && refuted >= 2 && (supported == 0 || without > 0 && !apart):
-		return Refuted
+		a.State = Supported
+	case supported == 0 && hard > 0 && refuted >= 2:
+		a.State = Refuted
+	default:
+		a.State = Open
 	}
-	return Open
-}
-
-func one(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	a.Text = sentence(q, a)
+	return a
 }
 
 // sentence says the state with the checks that made it.
