@@ -109,7 +109,7 @@ type Cause struct {
 	State       string      `json:"state"` // found, undecided
 	Text        string      `json:"text"`
 	Candidates  []Candidate `json:"candidates,omitempty"`
-	Explained   []Candidate `json:"explained,omitempty"` // kept, not taken: ExplainedBy says by what it is explained, if at all
+	Explained   []Candidate `json:"explained,omitempty"` // kept, not taken: by what it is explained, if at all
 	Unexplained int         `json:"unexplained"`         // failures without any of the candidates
 	Unjudged    []string    `json:"unjudged,omitempty"`  // attributes that can't tell, and why
 }

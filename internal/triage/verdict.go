@@ -15,15 +15,15 @@ const (
 	SuspectedChange     Verdict = "suspected-change" // the evidence is for the change under test
 )
 
-var order = []Verdict{Passed, KnownInfrastructure, KnownProduct, Undecided, New, SuspectedChange}
+// Verdicts are all of them, from the best to the worst.
+func Verdicts() []Verdict {
+	return []Verdict{Passed, KnownInfrastructure, KnownProduct, Undecided, New, SuspectedChange}
+}
 
 // Worse says whether this verdict is worse than another one.
 func (v Verdict) Worse(other Verdict) bool {
-	return slices.Index(order, v) > slices.Index(order, other)
+	return slices.Index(Verdicts(), v) > slices.Index(Verdicts(), other)
 }
-
-// Verdicts are all of them, from the best to the worst.
-func Verdicts() []Verdict { return slices.Clone(order) }
 
 // Stance is what one piece of evidence says of an explanation.
 type Stance string

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"salve/internal/triage"
+	"salve/internal/triage/statistics"
 )
 
 // unreachable are failures on scenarios that don't run through what the change touches: that one can't be its doing, so
@@ -32,6 +33,9 @@ func prior(q Question, t triage.Thresholds) triage.ChangeCheck {
 	check := triage.ChangeCheck{Name: Prior, Stance: triage.Open}
 	window := fmt.Sprintf("%d h", t.BaselineHours)
 	switch {
+	case q.Seen >= t.BaselineSeen && worse(q, t):
+		check.Text = fmt.Sprintf("it failed so in %d of %d runs of other changes within %s, but far less often", q.Seen,
+			q.Runs, window)
 	case q.Seen >= t.BaselineSeen:
 		check.Stance = triage.Refutes
 		check.Text = fmt.Sprintf("it failed so in %d of %d runs of other changes within %s", q.Seen, q.Runs, window)
@@ -45,6 +49,26 @@ func prior(q Question, t triage.Thresholds) triage.ChangeCheck {
 			q.Seen, q.Runs, window)
 	}
 	return check
+}
+
+// worse says whether more scenarios fail here than in those runs of others that failed so: a failure that was rare may
+// have been made frequent.
+func worse(q Question, t triage.Thresholds) bool {
+	failed, all := 0, 0
+	for _, s := range append([]Stratum{q.Outside}, q.Classes...) {
+		failed += s.failed()
+		all += s.failed() + s.PassedReach + s.PassedNoReach + s.PassedUnknown
+	}
+	table := statistics.Table{
+		FailedWith: failed, PassedWith: all - failed,
+		FailedWithout: q.SeenFailures, PassedWithout: max(0, q.SeenScenarios-q.SeenFailures),
+	}
+	ratio, err := statistics.RiskRatio(table)
+	if err != nil || ratio.Estimate < t.RiskRatio {
+		return false
+	}
+	p, err := statistics.FisherGreater(table)
+	return err == nil && p <= t.FalseDiscovery
 }
 
 // order is whether it failed before there was the change. The two times may come from two machines, so that only what

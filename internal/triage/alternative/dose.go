@@ -9,16 +9,16 @@ import (
 
 // dose asks whether scenarios that run through the change fail more often than others of the same class do. It bounds
 // what the change can have done in the largest class; elsewhere it can only speak for the change, for what fails there
-// may have another cause than most.
-func dose(q Question, t triage.Thresholds) (triage.ChangeCheck, *float64) {
+// may have another cause than most. apart says that it does so where no cause explains the failures, though there are
+// causes.
+func dose(q Question, t triage.Thresholds) (check triage.ChangeCheck, share *float64, apart bool) {
 	strata := append(append([]Stratum{}, q.Classes...), q.Outside)
 	if len(q.Classes) == 0 {
 		strata[0].Label = "all scenarios"
 	} else {
 		strata[len(strata)-1].Label = "the scenarios that no cause explains"
 	}
-	check := triage.ChangeCheck{Name: Dose, Stance: triage.Open}
-	var share *float64
+	check = triage.ChangeCheck{Name: Dose, Stance: triage.Open}
 	for i, stratum := range strata {
 		reached, err := compare(stratum)
 		if err != nil {
@@ -31,7 +31,8 @@ func dose(q Question, t triage.Thresholds) (triage.ChangeCheck, *float64) {
 			stratum.Label, q.Subject, reached.FailedReach, reached.FailedReach+reached.PassedReach,
 			reached.FailedNoReach, reached.FailedNoReach+reached.PassedNoReach, points(reached.Difference))
 		if reached.Difference.Lower > t.ChangeDifference && reached.FailedReach >= t.SmallCauseFailures {
-			return triage.ChangeCheck{Name: Dose, Stance: triage.Supports, Table: &reached, Text: told}, nil
+			apart = len(q.Classes) > 0 && i == len(strata)-1
+			return triage.ChangeCheck{Name: Dose, Stance: triage.Supports, Table: &reached, Text: told}, nil, apart
 		}
 		if i > 0 {
 			continue
@@ -44,7 +45,7 @@ func dose(q Question, t triage.Thresholds) (triage.ChangeCheck, *float64) {
 			check.Text += fmt.Sprintf(", so that at most %.0f %% of their failures can be its doing", 100*largest)
 		}
 	}
-	return check, share
+	return check, share, false
 }
 
 // compare is the difference of the failure rates.

@@ -45,8 +45,10 @@ type Question struct {
 	// InPaths are failures whose place lies in the paths that the change touches; Place is one of these places.
 	InPaths int
 	Place   string
-	// Runs of other changes within the baseline's time, and those of them with the same failure.
-	Runs, Seen int
+	// Runs of other changes within the baseline's time, and those of them with the same failure; how many of their
+	// scenarios failed so, and how many they had.
+	Runs, Seen                  int
+	SeenFailures, SeenScenarios int
 	// When the first failure was seen and when the change was built or deployed; zero if nobody said.
 	FirstFailure, ChangedAt time.Time
 }
@@ -56,19 +58,27 @@ func Evaluate(q Question, t triage.Thresholds) triage.Alternative {
 	if !q.Changed {
 		return triage.Alternative{State: NoChange, Text: "no change was given to compare with (--diff, --base)"}
 	}
-	dosed, share := dose(q, t)
+	dosed, share, apart := dose(q, t)
 	a := triage.Alternative{
 		MaxShare: share,
 		Checks:   []triage.ChangeCheck{unreachable(q, t), dosed, prior(q, t), order(q, t), product(q)},
 	}
-	refuted, hard, supported := 0, 0, 0
-	for _, check := range a.Checks {
+	a.State = state(a.Checks, apart)
+	a.Text = sentence(q, a)
+	return a
+}
+
+// state weighs the checks. What was there without the change, or before it, refutes also where only scenarios of the
+// change fail; that others fail too doesn't, for they may have another cause. Where scenarios of the change fail apart
+// from what the causes explain, nothing refutes it.
+func state(checks []triage.ChangeCheck, apart bool) string {
+	refuted, hard, without, supported := 0, 0, 0, 0
+	for _, check := range checks {
 		switch check.Stance {
 		case triage.Refutes:
 			refuted++
-			if check.Name == Unreachable || check.Name == Prior || check.Name == Order {
-				hard++
-			}
+			hard += one(check.Name == Unreachable || check.Name == Prior || check.Name == Order)
+			without += one(check.Name == Prior || check.Name == Order)
 		case triage.Supports:
 			supported++
 		case triage.Open:
@@ -76,14 +86,18 @@ func Evaluate(q Question, t triage.Thresholds) triage.Alternative {
 	}
 	switch {
 	case supported > 0 && hard == 0:
-		a.State = Supported
-	case supported == 0 && hard > 0 && refuted >= 2:
-		a.State = Refuted
-	default:
-		a.State = Open
+		return Supported
+	case hard > 0 && refuted >= 2 && (supported == 0 || without > 0 && !apart):
+		return Refuted
 	}
-	a.Text = sentence(q, a)
-	return a
+	return Open
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // sentence says the state with the checks that made it.

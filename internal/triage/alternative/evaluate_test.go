@@ -49,8 +49,10 @@ func TestAlternative(t *testing.T) {
 		stances  string // of the five checks: r, s, o
 		says     string
 	}{
-		"unreachable failures and no dose": {outage(), "refuted", "rrooo", "62 of 115 failures are on scenarios that don't run"},
-		"no change given":                  {outage(func(q *alternative.Question) { q.Changed = false }), "no-change", "", "--diff"},
+		"unreachable failures and no dose": {outage(), "refuted", "rrooo", "62 of 115 failures are on"},
+		"no change given": {outage(func(q *alternative.Question) {
+			q.Changed = false
+		}), "no-change", "", "--diff"},
 		"nobody knows what runs it": {outage(func(q *alternative.Question) {
 			for _, s := range []*alternative.Stratum{&q.Classes[0], &q.Classes[1], &q.Outside} {
 				*s = alternative.Stratum{Label: s.Label, FailedUnknown: s.FailedReach + s.FailedNoReach,
@@ -85,6 +87,17 @@ func TestAlternative(t *testing.T) {
 		"two unreachable failures are too few": {regression(func(q *alternative.Question) {
 			q.Outside.FailedReach, q.Outside.FailedNoReach = 0, 2
 		}), "open", "ooooo", ""},
+		"others had it, and before the change": {regression(seen(3, 9), func(q *alternative.Question) {
+			q.SeenFailures, q.SeenScenarios = 12, 924
+			q.FirstFailure, q.ChangedAt = noon, noon.Add(time.Hour)
+		}), "refuted", "osrro", "didn't do it"},
+		"others had it far less often": {regression(seen(3, 9), func(q *alternative.Question) {
+			q.Outside.FailedReach, q.SeenFailures, q.SeenScenarios = 8, 3, 924
+		}), "supported", "osooo", "but far less often"},
+		"beside an outage that others had too": {outage(seen(5, 9), func(q *alternative.Question) {
+			q.SeenFailures, q.SeenScenarios = 570, 1600
+			q.Outside.FailedReach, q.Outside.PassedReach = 4, 2
+		}), "open", "rsroo", "that no cause explains"},
 		"a small difference among few": {regression(func(q *alternative.Question) {
 			q.Outside = alternative.Stratum{FailedReach: 4, PassedReach: 36, FailedNoReach: 1, PassedNoReach: 200}
 		}), "open", "ooooo", "nothing speaks for it"},
@@ -95,7 +108,8 @@ func TestAlternative(t *testing.T) {
 			for _, check := range got.Checks {
 				stances.WriteString(string(check.Stance)[:1])
 			}
-			if got.State != row.state || stances.String() != strings.ToLower(row.stances) || !strings.Contains(got.Text, row.says) {
+			if got.State != row.state || stances.String() != strings.ToLower(row.stances) ||
+				!strings.Contains(got.Text, row.says) {
 				t.Errorf("%s %s: %s\n%+v", got.State, stances.String(), got.Text, got.Checks)
 			}
 		})
@@ -113,7 +127,9 @@ func TestTheBoundOfTheWorkedExample(t *testing.T) {
 		FailedReach: 53, PassedReach: 97, FailedNoReach: 62, PassedNoReach: 108,
 	}}, triage.Default())
 	d := got.Checks[1].Table.Difference
-	for name, pair := range map[string][2]float64{"estimate": {d.Estimate, -0.011}, "lower": {d.Lower, -0.115}, "upper": {d.Upper, 0.093}} {
+	for name, pair := range map[string][2]float64{
+		"estimate": {d.Estimate, -0.011}, "lower": {d.Lower, -0.115}, "upper": {d.Upper, 0.093},
+	} {
 		if math.Abs(pair[0]-pair[1]) > 0.001 {
 			t.Errorf("%s %.4f, want %.3f", name, pair[0], pair[1])
 		}

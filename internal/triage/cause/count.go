@@ -108,7 +108,7 @@ type census struct {
 }
 
 // failingTests are the tests with a failure in the group.
-func (b *base) failingTests(group Outcome, failures []int) []int {
+func (b *base) failingTests(failures []int) []int {
 	var tests []int
 	for _, row := range failures {
 		if b.left == nil || !b.left[row] {
@@ -121,7 +121,7 @@ func (b *base) failingTests(group Outcome, failures []int) []int {
 
 // count makes the tables of a group whose failures are these rows.
 func (b *base) count(group Outcome, failures []int, eligibleRows int, sameValue float64) census {
-	tests := b.failingTests(group, failures)
+	tests := b.failingTests(failures)
 	c := census{tests: len(tests)}
 	for _, row := range failures {
 		c.failures += truth(b.left == nil || !b.left[row])

@@ -32,8 +32,9 @@ func (r *run) scenario(test string, outcome cause.Outcome, attributes ...string)
 	for i := range r.rows.Values {
 		r.rows.Values[i] = append(r.rows.Values[i], 0)
 	}
-	for i := 0; i < len(attributes); i += 2 {
-		r.rows.Values[r.attribute(attributes[i])][row] = r.value(attributes[i], attributes[i+1])
+	for pair := range slices.Chunk(attributes, 2) {
+		name, value := pair[0], pair[1]
+		r.rows.Values[r.attribute(name)][row] = r.value(name, value)
 	}
 }
 
