@@ -16,6 +16,27 @@ import (
 	"salve/internal/triage/verdict"
 )
 
+// Past answers what earlier runs show. Nil: there is no history.
+type Past interface {
+	// Before says how often other changes failed so within the time, on scenarios among these.
+	Before(key string, signatures, scenarios []string, within time.Duration) (Prior, error)
+	// Occurrences are the runs with a signature, or with a group, this one included.
+	Occurrences(key, signature string, threshold Escalation) (triage.Occurrences, error)
+}
+
+// Prior is what runs of other changes show about one group.
+type Prior struct {
+	Runs int // of other changes, that ran its scenarios
+	Seen int // with the same failure
+	Else int // in which its scenarios failed in another way
+	// Of the runs with the same failure: scenarios that failed so, and all.
+	Failures, Scenarios int
+	First               time.Time // of them; zero for none
+}
+
+// Escalation is from how many occurrences in how many days somebody must be told.
+type Escalation struct{ Count, Days, Calm int }
+
 // Request is what to triage.
 type Request struct {
 	Paths     []string
@@ -42,8 +63,6 @@ type Result struct {
 	Rows     *cause.Rows
 	// Shown are the signatures of each scenario that its last attempt shows.
 	Shown [][]catalogue.Hit
-	// Attributes are those of each scenario.
-	Attributes [][]results.Attribute
 }
 
 // Analyze does it. What can't be read of the inputs stands in the document; an error is that nothing could be.
@@ -65,27 +84,18 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 	if err := a.readBaseline(ctx); err != nil {
 		return nil, err
 	}
-	if len(run.Scenarios) > 0 && a.Build == "" {
-		a.Build = nameless(run)
-	}
 	a.inspect()
 	a.rows = run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
 	if a.found, err = cause.Find(a.rows, r.Thresholds); err != nil {
 		return nil, fmt.Errorf("looking for causes: %w", err)
 	}
 	a.reach()
-	if recorded, ok := r.Past.(*Recorded); ok {
-		recorded.identity.Build = a.Build
-		if err := recorded.include(a.entry(recorded.identity)); err != nil {
-			return nil, err
-		}
-	}
 	document, err := a.document()
 	if err != nil {
 		return nil, err
 	}
 	document.Problems = append(problems, document.Problems...)
-	return &Result{Document: document, Run: run, Rows: a.rows, Shown: a.shown, Attributes: a.attributes}, nil
+	return &Result{Document: document, Run: run, Rows: a.rows, Shown: a.shown}, nil
 }
 
 // read makes a run of some paths.

@@ -52,8 +52,6 @@ type Case struct {
 
 	Origin Place
 	Notes  []string // what was changed or is missing in this case
-
-	Observation Observation
 }
 
 // Attribute is what the results themselves say about a case: a property, an attr event.
