@@ -52,6 +52,9 @@ type Case struct {
 
 	Origin Place
 	Notes  []string // what was changed or is missing in this case
+
+	// Observation is what the reader's observer made of the texts, at their end; nil without one, or without a text.
+	Observation Observation
 }
 
 // Attribute is what the results themselves say about a case: a property, an attr event.

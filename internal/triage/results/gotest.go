@@ -76,6 +76,7 @@ type goTest struct {
 type goPackage struct {
 	tests  map[string]*goCase
 	output *buffer
+	seen   observed
 	line   int
 	failed bool // a test of it did
 }
@@ -93,6 +94,7 @@ type goCase struct {
 	Case
 	attributes attributes
 	output     *buffer
+	seen       observed
 	invalid    bool // its output was no UTF-8, which encoding/json replaces
 }
 
@@ -170,7 +172,7 @@ func (g *goTest) pkg(name string) (*goPackage, error) {
 		if len(g.packages) >= g.limits.Open {
 			return nil, g.problem(g.line, fmt.Sprintf("more than %d packages run at once", g.limits.Open), nil)
 		}
-		p = &goPackage{tests: map[string]*goCase{}, output: g.buffer(), line: g.line}
+		p = &goPackage{tests: map[string]*goCase{}, output: g.buffer(), seen: g.observed(), line: g.line}
 		g.packages[name] = p
 	}
 	return p, nil
@@ -184,7 +186,7 @@ func (g *goTest) test(p *goPackage, e event) (*goCase, error) {
 	if g.open >= g.limits.Open {
 		return nil, g.problem(g.line, fmt.Sprintf("more than %d tests run at once", g.limits.Open), nil)
 	}
-	c := &goCase{output: g.buffer()}
+	c := &goCase{output: g.buffer(), seen: g.observed()}
 	c.Origin = Place{g.path, g.line}
 	c.Name, c.Suite = g.short(&c.Case, e.Test), g.short(&c.Case, e.Package)
 	p.tests[e.Test] = c
@@ -199,6 +201,7 @@ func (g *goTest) ofTest(p *goPackage, c *goCase, e event) error {
 	switch e.Action {
 	case "output":
 		_, _ = io.WriteString(c.output, e.Output)
+		c.seen.string(g.line, e.Output)
 	case "attr":
 		c.attributes.set(g.short(&c.Case, e.Key), g.short(&c.Case, e.Value), g.limits.Attributes)
 	case "pass", "bench":
@@ -228,6 +231,7 @@ func (g *goTest) emitCase(c *goCase) error {
 	if c.invalid {
 		c.Notes = append(c.Notes, "bytes that are no UTF-8 replaced by U+FFFD")
 	}
+	c.Observation = c.seen.end()
 	c.Attributes = c.attributes.list
 	if c.attributes.dropped > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d attributes left out", c.attributes.dropped))
@@ -256,6 +260,7 @@ func (g *goTest) ofPackage(p *goPackage, e event, invalid bool) error {
 	switch e.Action {
 	case "output":
 		_, _ = io.WriteString(p.output, e.Output)
+		p.seen.string(g.line, e.Output)
 		return nil
 	case "pass", "skip", "fail":
 		return g.closePackage(p, e, invalid)
@@ -276,15 +281,16 @@ func (g *goTest) closePackage(p *goPackage, e event, invalid bool) error {
 	}
 	if e.Action != "fail" || p.failed {
 		p.output.text() // gives the bytes back
+		p.seen.end()
 		return nil
 	}
-	c := g.newPackageCase(e.Package, p.output, p.line)
+	c := g.newPackageCase(e.Package, p)
 	c.invalid, c.Duration, c.Ended = invalid, duration(e.Elapsed), e.Time.Time
 	if build := g.builds[e.FailedBuild]; build != nil {
 		build.told = true
-		build.output.copyTo(c.output)
+		c.quote(build.output, build.line)
 	} else if g.strays > 0 { // before Go 1.24 builds told of their failures beside the events
-		g.stray.copyTo(c.output)
+		c.quote(g.stray, p.line)
 		c.Notes = append(c.Notes, "with lines that stood between the events")
 	}
 	c.Attempt = g.seen.next(&c.Case)
@@ -292,10 +298,25 @@ func (g *goTest) closePackage(p *goPackage, e event, invalid bool) error {
 }
 
 // newPackageCase is a package that failed by itself.
-func (g *goTest) newPackageCase(name string, output *buffer, line int) *goCase {
-	c := &goCase{output: output}
-	c.Suite, c.Origin, c.Outcome = g.short(&c.Case, name), Place{g.path, line}, Error
+func (g *goTest) newPackageCase(name string, p *goPackage) *goCase {
+	c := &goCase{output: p.output, seen: p.seen}
+	c.Suite, c.Origin, c.Outcome = g.short(&c.Case, name), Place{g.path, p.line}, Error
 	return c
+}
+
+// quote adds what is kept of a text that several packages share.
+func (c *goCase) quote(text *buffer, line int) {
+	text.copyTo(c.output)
+	c.seen.separate()
+	text.copyTo(writer(func(p []byte) { c.seen.text(line, p) }))
+}
+
+// writer makes a writer of what takes bytes.
+type writer func([]byte)
+
+func (w writer) Write(p []byte) (int, error) {
+	w(p)
+	return len(p), nil
 }
 
 // abandon gives the open tests of a package, which have no result.
@@ -336,9 +357,10 @@ func (g *goTest) end() error {
 			return err
 		}
 		if p.failed {
+			p.seen.end()
 			continue
 		}
-		c := g.newPackageCase(name, p.output, p.line)
+		c := g.newPackageCase(name, p)
 		c.Message, c.Attempt = "no result: the events end first", g.seen.next(&c.Case)
 		c.Unfinished = true
 		if err := g.emitCase(c); err != nil {
@@ -350,7 +372,8 @@ func (g *goTest) end() error {
 		if !b.failed || b.told {
 			continue
 		}
-		c := g.newPackageCase(path, b.output, b.line)
+		c := g.newPackageCase(path, &goPackage{output: g.buffer(), seen: g.observed(), line: b.line})
+		c.quote(b.output, b.line)
 		c.Attempt = g.seen.next(&c.Case)
 		if err := g.emitCase(c); err != nil {
 			return err

@@ -11,11 +11,12 @@ import (
 // log reads a plain log: one failing unit. What failed in it is for signatures and groups to say.
 func (f *file) log() error {
 	c := Case{Name: filepath.Base(f.path), Outcome: Fail, Attempt: 1, Log: true, Origin: Place{f.path, 1}}
-	output := f.buffer()
+	output, seen := f.buffer(), f.observed()
 	line := 1
 	for {
 		piece, err := f.in.ReadSlice('\n')
 		_, _ = output.Write(piece)
+		seen.text(line, piece)
 		line += bytes.Count(piece, []byte("\n"))
 		if err == nil || errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -23,6 +24,7 @@ func (f *file) log() error {
 		var replaced int
 		c.Output, replaced = output.text()
 		c.Notes = replacedNote(replaced)
+		c.Observation = seen.end()
 		if told := f.emit(c); told != nil {
 			return told
 		}
