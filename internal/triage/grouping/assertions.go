@@ -17,10 +17,11 @@ func readTestify(lines []string) (reading, bool) {
 	if test := fields["Test"]; len(test) > 0 {
 		said.frame = topTest(test[0])
 	}
-	said.message = testifyError(fields["Error"])
+	parts := []string{testifyError(fields["Error"])}
 	if messages := firstLines(fields["Messages"]); messages != "" {
-		said.message = strings.TrimSuffix(said.message, ":") + ": " + messages
+		parts = append(parts, messages)
 	}
+	said.message = strings.Join(parts, ": ")
 	return said, true
 }
 

@@ -65,8 +65,7 @@ func readGoRace(lines []string) (reading, bool) {
 	}
 	said := reading{message: "WARNING: DATA RACE", anywhere: true}
 	var frames []string
-	accesses := 0
-	for i := start + 1; i < len(lines) && !strings.HasPrefix(lines[i], "====") && accesses < 2; i++ {
+	for i := start + 1; i < len(lines) && !strings.HasPrefix(lines[i], "====") && len(frames) < 2; i++ {
 		if strings.HasPrefix(lines[i], "Goroutine ") {
 			break
 		}
@@ -74,10 +73,9 @@ func readGoRace(lines []string) (reading, bool) {
 		if !access {
 			continue
 		}
-		accesses++
 		frame, at := ownGoFrame(lines[i+1:])
 		if frame != "" {
-			frames = append(frames, Mask(frame))
+			frames = append(frames, frame)
 		}
 		if said.place.file == "" {
 			said.place = at
@@ -121,43 +119,28 @@ func goFunction(line string) (string, bool) {
 	for open > 0 && line[open-1] == '.' { // (*T) and not the arguments
 		return "", false
 	}
-	if open <= 0 {
+	function := line[:max(open, 0)]
+	slash := strings.LastIndexByte(function, '/')
+	if open <= 0 || strings.ContainsAny(function, " \t") || !strings.Contains(function[slash+1:], ".") && function != "panic" {
 		return "", false
 	}
-	function := line[:open]
-	base := function[strings.LastIndexByte(function, '/')+1:]
-	qualified := strings.Contains(base, ".") || function == "panic"
-	return function, qualified && !strings.ContainsAny(function, " \t")
+	return function, true
 }
 
-// goStandard says whether a path of the standard library begins so.
-func goStandard(root string) bool {
-	switch root {
-	case "_testmain", "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto",
-		"database", "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html",
-		"image", "index", "internal", "io", "iter", "log", "maps", "math", "mime", "net", "os", "panic", "path",
-		"plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "structs", "sync",
-		"syscall", "testing", "text", "time", "unicode", "unique", "unsafe", "vendor", "weak":
-		return true
-	}
-	return false
-}
+var goStandard = wordSet(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
+	expvar flag fmt go hash html image index internal io iter log maps math mime net os panic path plugin reflect regexp
+	runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak _testmain`)
 
 func ownGoFunction(function string) bool {
-	if _, vendored, found := strings.Cut(function, "/vendor/"); found {
-		function = vendored
-	}
 	root := function
 	if end := strings.IndexAny(root, "/.("); end >= 0 {
 		root = root[:end]
 	}
-	// The first part of a module's path has a dot, unless it is one that nobody else imports.
-	if first, _, found := strings.Cut(function, "/"); goStandard(root) && (!found || !strings.Contains(first, ".")) {
+	if goStandard[root] && !strings.Contains(strings.SplitN(function, "/", 2)[0], ".") || goStandard[root] && !strings.Contains(function, "/") {
 		return false
 	}
 	for _, framework := range []string{
-		"github.com/stretchr/testify/", "github.com/onsi/gomega", "github.com/onsi/ginkgo", "gotest.tools/v3/assert",
-		"gotest.tools/v3/poll", "gotest.tools/assert",
+		"github.com/stretchr/testify/", "github.com/onsi/gomega", "github.com/onsi/ginkgo", "gotest.tools/",
 		"github.com/google/go-cmp/", "github.com/rogpeppe/go-internal/testscript", "go.uber.org/goleak",
 	} {
 		if strings.HasPrefix(function, framework) {

@@ -18,6 +18,10 @@ const (
 	markNode     = "<node>"
 )
 
+var marks = []string{
+	markTime, markDuration, markUUID, markIP, markMAC, markHex, markID, markNum, markSize, markURL, markPath, markNode,
+}
+
 // Mask replaces the parts of a line that differ from run to run: times, addresses, numbers, folders, random names.
 // What is left is what the program's author wrote.
 //
@@ -62,7 +66,7 @@ func (m *masker) step() {
 		}
 	}
 	m.hashed = m.hashed && c == '-'
-	m.noun = m.noun && strings.IndexByte(" \"':/=", c) >= 0
+	m.noun = m.noun && (c == ' ' || c == '"' || c == '\'' || c == ':' || c == '/')
 	m.out.WriteByte(c)
 	m.at++
 }
@@ -92,12 +96,8 @@ func (m *masker) rule(c byte) (string, int) {
 	case isDigit(c):
 		return digits(line, at)
 	case (c == '-' || c == '+') && at+1 < len(line) && isDigit(line[at+1]) && signed(line, at):
-		return digits(line, at+1)
-	case (c == '<' || c == '>') && at+1 < len(line) && isDigit(line[at+1]) && (at == 0 || line[at-1] == ' '):
 		mark, end := digits(line, at+1)
-		if end == len(line) || line[end] != '>' { // "<1 sec" is a value, "<1>" stands in brackets
-			return mark, end
-		}
+		return mark, end
 	case c == '/':
 		return markPath, folders(line, at)
 	case c == ':':
@@ -197,35 +197,10 @@ func (m *masker) word() {
 
 // markAt is the mark that a text begins with, or nothing.
 func markAt(text string) string {
-	if len(text) < len(markIP) || text[0] != '<' {
-		return ""
-	}
-	var mark, other string
-	switch text[1] {
-	case 't':
-		mark = markTime
-	case 'd':
-		mark = markDuration
-	case 'u':
-		mark, other = markUUID, markURL
-	case 'i':
-		mark, other = markIP, markID
-	case 'm':
-		mark = markMAC
-	case 'h':
-		mark = markHex
-	case 'n':
-		mark, other = markNum, markNode
-	case 's':
-		mark = markSize
-	case 'p':
-		mark = markPath
-	}
-	switch {
-	case mark != "" && strings.HasPrefix(text, mark):
-		return mark
-	case other != "" && strings.HasPrefix(text, other):
-		return other
+	for _, mark := range marks {
+		if strings.HasPrefix(text, mark) {
+			return mark
+		}
 	}
 	return ""
 }

@@ -33,33 +33,7 @@ func number(line string, at int) (string, int) {
 	if !ends(line, end) {
 		return "", 0
 	}
-	if mark == markNum {
-		return unitWord(line, end)
-	}
 	return mark, end
-}
-
-// unitWord goes on over a unit that stands after a blank: "5 seconds", "1.5 KB".
-func unitWord(line string, at int) (string, int) {
-	if at == len(line) || line[at] != ' ' {
-		return markNum, at
-	}
-	const longest = len("milliseconds")
-	end := at + 1
-	for end < len(line) && end-at-1 <= longest && isLetter(line[end]) {
-		end++
-	}
-	if !ends(line, end) {
-		return markNum, at
-	}
-	switch line[at+1 : end] {
-	case "ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "us", "usec", "usecs", "s", "sec", "secs",
-		"second", "seconds", "min", "mins", "minute", "minutes", "hour", "hours", "day", "days":
-		return markDuration, end
-	case "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB", "B", "byte", "bytes":
-		return markSize, end
-	}
-	return markNum, at
 }
 
 // decimal goes over digits, and over parts that a point or a comma joins: 1.25, 1,416, 1.19.2.
@@ -69,9 +43,7 @@ func decimal(line string, at int) int {
 		end++
 	}
 	for end+1 < len(line) && line[end] == '.' && isDigit(line[end+1]) {
-		end += 2
-		for end < len(line) && isDigit(line[end]) {
-			end++
+		for end++; end < len(line) && isDigit(line[end]); end++ {
 		}
 	}
 	if end+1 < len(line) && line[end]|0x20 == 'e' {
@@ -86,22 +58,26 @@ func decimal(line string, at int) int {
 	return end
 }
 
+var (
+	durations = []string{"ns", "µs", "μs", "us", "ms", "sec", "secs", "min", "mins", "s", "m", "h", "d"}
+	sizes     = []string{
+		"KiB", "MiB", "GiB", "TiB", "Ki", "Mi", "Gi", "Ti", "kB", "KB", "MB", "GB", "TB", "kb", "mb", "gb", "bytes",
+		"K", "M", "G", "T", "B", "k", "b", "C", "GHz", "MHz", "Hz", "KHz", "kHz",
+	}
+)
+
 // unitAt is where the unit that is written to a number ends, and whether it is one of time.
 func unitAt(line string, at int) (duration bool, end int) {
-	const longest = len("bytes")
-	end = at
-	for end < len(line) && end-at <= longest && (isLetter(line[end]) || line[end] >= 0x80) {
-		end++
-	}
-	switch line[at:end] {
-	case "ns", "µs", "μs", "us", "ms", "sec", "secs", "min", "mins", "s", "m", "h", "d":
-		if ends(line, end) || isDigit(line[end]) {
-			return true, end
+	for _, unit := range durations {
+		if strings.HasPrefix(line[at:], unit) {
+			if end := at + len(unit); ends(line, end) || isDigit(line[end]) {
+				return true, end
+			}
 		}
-	case "KiB", "MiB", "GiB", "TiB", "Ki", "Mi", "Gi", "Ti", "kB", "KB", "MB", "GB", "TB", "kb", "mb", "gb", "bytes",
-		"K", "M", "G", "T", "B", "k", "b", "C", "GHz", "MHz", "Hz", "KHz", "kHz":
-		if ends(line, end) {
-			return false, end
+	}
+	for _, unit := range sizes {
+		if strings.HasPrefix(line[at:], unit) && ends(line, at+len(unit)) {
+			return false, at + len(unit)
 		}
 	}
 	return false, 0
@@ -173,35 +149,34 @@ func drive(line string, at int) int {
 
 func inPath(c byte) bool { return isWord(c) || strings.IndexByte("/.-+@~%=", c) >= 0 }
 
-// machineNoun says whether the name of a machine or a cluster may follow: which one it was never tells what failed.
+// machineNoun says whether the name of a machine may follow: which one it was never tells what failed.
 func machineNoun(word string) bool {
 	switch word {
-	case "node", "Node", "host", "Host", "hostname", "machine", "instance", "worker", "vm", "VM", "cluster", "Cluster",
-		"lookup": // of a name by DNS
+	case "node", "Node", "host", "Host", "hostname", "machine", "instance", "worker", "vm", "VM":
 		return true
 	}
 	return false
 }
 
-// nodeName is a name with a digit or a hyphen: most words have none.
+// nodeName is a name with a digit, a hyphen or a dot within.
 func nodeName(line string, at int) int {
 	end := at
 	named := false
 	for ; end < len(line) && (isWord(line[end]) || line[end] == '-' || line[end] == '.'); end++ {
-		named = named || isDigit(line[end]) || line[end] == '-'
+		named = named || isDigit(line[end]) || line[end] == '-' || line[end] == '.' && end+1 < len(line) && isAlnum(line[end+1])
 	}
+	end = trimmed(line, at, end)
 	if !named {
 		return 0
 	}
-	return trimmed(line, at, end)
+	return end
 }
 
 // randomSuffix is what Kubernetes appends to the name of a pod:
 // https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go
-// That knows no 0, 1 and 3; here they are allowed, so that no digit matters.
 func randomSuffix(line string, at int) int {
 	end := at
-	for end < len(line) && end-at < 6 && strings.IndexByte("bcdfghjklmnpqrstvwxz0123456789", line[end]) >= 0 {
+	for end < len(line) && end-at < 6 && strings.IndexByte("bcdfghjklmnpqrstvwxz2456789", line[end]) >= 0 {
 		end++
 	}
 	if end-at != 5 || !ends(line, end) {

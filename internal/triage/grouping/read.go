@@ -7,7 +7,6 @@ type reading struct {
 	message  string
 	frame    string
 	place    place
-	guessed  bool // the place is any that stood in the text
 	anywhere bool // the message alone says too little, whatever its words are
 }
 
@@ -24,26 +23,29 @@ func read(f Failure) reading {
 		if fromMessage.frame != "" {
 			said.frame = fromMessage.frame
 		}
-		if fromMessage.place.file != "" && (said.guessed || said.place.file == "" || !fromMessage.guessed) {
-			said.place, said.guessed = fromMessage.place, fromMessage.guessed
+		if fromMessage.place.file != "" {
+			said.place = fromMessage.place
 		}
 	}
 	if class := f.Type[strings.LastIndexByte(f.Type, '.')+1:]; raised(class) && !strings.Contains(said.message, class) {
 		said.message = strings.TrimSuffix(class+": "+said.message, ": ")
 	}
 	said.anywhere = said.anywhere || raisedByLanguage(said.message)
-	if given := newPlace(f.File, f.Line); given.file != "" && (said.place.file == "" || said.guessed) {
+	if given := newPlace(f.File, f.Line); given.file != "" && (said.place.file == "" || given.line > 0) {
 		said.place = given
 	}
 	return said
 }
 
+// readers know the structures, those first that may hold another.
+var readers = []func([]string) (reading, bool){
+	readGoPanic, readGoRace, readTestify, readGinkgo, readPytest, readTraceback, readStack, readRustPanic,
+}
+
 // readText is what a text says, and whether it has a structure that one of the readers knows.
 func readText(text string) (reading, bool) {
 	lines := linesOf(text)
-	for _, reader := range []func([]string) (reading, bool){ // those first that may hold another
-		readGoPanic, readGoRace, readTestify, readGinkgo, readPytest, readTraceback, readStack, readRustPanic,
-	} {
+	for _, reader := range readers {
 		if said, ok := reader(lines); ok {
 			return said, true
 		}
@@ -112,7 +114,7 @@ func readPlain(lines []string) reading {
 	said.message = firstLines(lines)
 	for _, line := range lines[:min(len(lines), 200)] {
 		if at := placeIn(line); at.file != "" {
-			said.place, said.guessed = at, true
+			said.place = at
 			break
 		}
 	}
@@ -142,10 +144,7 @@ func firstLines(lines []string) string {
 
 // beginsDetails says whether what follows is a diff, a dump or a stack.
 func beginsDetails(line string) bool {
-	for _, prefix := range []string{
-		"@@ ", "--- ", "+++ ", "diff --git", "Diff:", "goroutine ", "Full Stack Trace", "In [",
-		"There were additional failures",
-	} {
+	for _, prefix := range []string{"@@ ", "--- ", "+++ ", "diff --git", "Diff:", "goroutine ", "Full Stack Trace", "In [", "There were additional failures"} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}
@@ -153,16 +152,8 @@ func beginsDetails(line string) bool {
 	return line == "{" || line == "Stack:" || line == "Traceback:" || isStackLine(line)
 }
 
-// source says whether a place may be in a file with such an ending.
-func source(ending string) bool {
-	switch ending {
-	case "c", "cc", "cjs", "cpp", "cs", "cxx", "ex", "exs", "fs", "go", "groovy", "h", "hpp", "java", "js", "jsx",
-		"kt", "kts", "lua", "m", "mjs", "mm", "php", "pl", "py", "rb", "rs", "s", "scala", "sh", "swift", "ts",
-		"tsx":
-		return true
-	}
-	return false
-}
+// sources are the endings of what a place may be in.
+var sources = wordSet("go py java kt kts scala groovy js mjs cjs ts jsx tsx rb rs c cc cpp cxx h hpp m mm cs fs php swift ex exs sh pl lua s")
 
 // placeIn finds the first "file.go:12" of a line, also "file.cs:line 12".
 func placeIn(line string) place {
@@ -174,13 +165,14 @@ func placeIn(line string) place {
 		colon += from
 		from = colon + 1
 		digits := strings.TrimPrefix(line[from:min(len(line), from+20)], "line ")
-		start := colon
-		for start > 0 && (inPath(line[start-1]) || line[start-1] == '\\') {
-			start--
+		start := from
+		for start = colon; start > 0 && inPath(line[start-1]) || start > 0 && line[start-1] == '\\'; start-- {
+			if colon-start > 300 {
+				break
+			}
 		}
 		name := line[start:colon]
-		dot := strings.LastIndexByte(name, '.')
-		if dot > 0 && source(name[dot+1:]) && digits != "" && isDigit(digits[0]) {
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 && sources[name[dot+1:]] && digits != "" && isDigit(digits[0]) {
 			return newPlace(name, leadingNumber(digits))
 		}
 	}

@@ -31,7 +31,7 @@ func tokens(line string) []string {
 			i += len(markAt(masked[i:])) - 1
 		case c <= ' ':
 			word(i)
-		case strings.IndexByte("=:,;()[]{}\"'|<>@!?*&^$`", c) >= 0:
+		case strings.IndexByte("=:,;()[]{}\"'|<>#@!?*&^$`", c) >= 0:
 			word(i)
 			if emptied(masked, i) {
 				split = append(split, wildcard)
@@ -134,9 +134,6 @@ func isHostName(token string) bool {
 // likeParameter says whether a token looks like a value: it has a mark, or punctuation that words don't have, or it is
 // one of the values that have a name.
 func likeParameter(token string) bool {
-	if raised(token) { // which error it is, is what a line says
-		return false
-	}
 	if marked(token) || strings.ContainsAny(token, `/\@~%$`) {
 		return true
 	}
