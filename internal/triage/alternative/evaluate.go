@@ -33,6 +33,18 @@ type Stratum struct {
 	FailedUnknown, PassedUnknown int
 }
 
+// Add counts a scenario whose reach is yes, no or unknown.
+func (s *Stratum) Add(reach string, failed bool) {
+	counts := [...]*int{&s.PassedUnknown, &s.FailedUnknown}
+	switch reach {
+	case "yes":
+		counts = [...]*int{&s.PassedReach, &s.FailedReach}
+	case "no":
+		counts = [...]*int{&s.PassedNoReach, &s.FailedNoReach}
+	}
+	*counts[one(failed)]++
+}
+
 func (s Stratum) failed() int { return s.FailedReach + s.FailedNoReach + s.FailedUnknown }
 
 // Question is what is known of one group.

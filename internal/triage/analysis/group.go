@@ -101,7 +101,9 @@ func (a *analysis) question(group *scenario.Group, found *cause.Found, prior Pri
 }
 
 // outcome is the group's number in the rows.
-func (a *analysis) outcome(group *scenario.Group) cause.Outcome { return a.rows.Outcomes[group.Rows[0]] }
+func (a *analysis) outcome(group *scenario.Group) cause.Outcome {
+	return a.rows.Outcomes[group.Rows[0]]
+}
 
 // touches says whether a file of the source is one of the change, or of a component that it touches.
 func (a *analysis) touches(file string) bool {

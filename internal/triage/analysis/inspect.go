@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"salve/internal/triage"
@@ -15,15 +17,35 @@ import (
 func (a *analysis) inspect() {
 	a.attributes = make([][]results.Attribute, len(a.run.Scenarios))
 	a.shown = make([][]catalogue.Hit, len(a.run.Scenarios))
+	several := map[string]int{}
 	for row := range a.run.Scenarios {
 		s := &a.run.Scenarios[row]
 		found := a.foundIn(s.Observations)
-		a.attributes[row] = a.Catalogue.Attributes(s.Name, s.Attributes, found)
+		told, ambiguous := a.Catalogue.Attributes(s.Name, found)
+		a.attributes[row] = merge(s.Attributes, told)
+		for _, attribute := range ambiguous {
+			several[attribute.Name]++
+		}
 		a.shown[row] = a.Catalogue.Signatures(found, a.attributes[row], s.Place(), a.Now)
+	}
+	for _, name := range slices.Sorted(maps.Keys(several)) {
+		a.run.Notes = append(a.run.Notes, fmt.Sprintf("%s tell of several values of %s: it counts as unknown for them",
+			plural(several[name], "scenario"), name))
 	}
 	if len(a.run.Loose) > 0 {
 		a.loose = a.Catalogue.Signatures(a.foundIn(a.run.Loose), nil, "", a.Now)
 	}
+}
+
+// merge adds what the catalogue tells to what the results have as it stands, which goes first.
+func merge(own, told []results.Attribute) []results.Attribute {
+	all := slices.Clone(own)
+	for _, attribute := range told {
+		if !slices.ContainsFunc(own, func(o results.Attribute) bool { return o.Name == attribute.Name }) {
+			all = append(all, attribute)
+		}
+	}
+	return all
 }
 
 func (a *analysis) foundIn(observations []scenario.Observed) []catalogue.Found {

@@ -75,14 +75,15 @@ func (m *Map) Touched(c *Change) (touched []Component, unmapped []string) {
 func (m *Map) mark(path string, hit []bool) bool {
 	owned := false
 	for i, component := range m.Components {
-		if component.owns(path) {
+		if component.Owns(path) {
 			hit[i], owned = true, true
 		}
 	}
 	return owned
 }
 
-func (c Component) owns(path string) bool { return matches(c.Paths, path) }
+// Owns says whether a file is one of the component.
+func (c Component) Owns(path string) bool { return matches(c.Paths, path) }
 
 // matches is whether the last glob that matches is one without !.
 func matches(globs []string, path string) bool {

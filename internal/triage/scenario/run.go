@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"time"
 
 	"salve/internal/triage"
@@ -33,6 +34,17 @@ type Observed struct {
 	results.Observation
 	File string
 	Last bool // of the last attempt, or of a log
+}
+
+// Place is where it failed in the source, empty if the results don't say.
+func (s *Scenario) Place() string {
+	switch {
+	case s.File == "" || !s.Failing():
+		return ""
+	case s.Line == 0:
+		return s.File
+	}
+	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
 // Failing says whether the last attempt failed.
