@@ -24,7 +24,7 @@ import (
 // TestHostileTextsBecomeNothing: whatever stands in the texts of a document, its comment has the blocks, spans and tags
 // that it has with harmless words, and no text of it is anything to GitHub.
 func TestHostileTextsBecomeNothing(t *testing.T) {
-	for seed := range int64(150) {
+	for seed := range int64(300) {
 		random := rand.New(rand.NewSource(seed))
 		doc := triagetest.Filled(func() string { return harmful(random, 4) }, 1+random.Intn(3))
 		comment := Markdown(doc, Options{})
@@ -231,31 +231,6 @@ func TestLaterGroupsAreFoldedAwayFirst(t *testing.T) {
 	}
 }
 
-// TestWhatMattersLessGoesFirst, at every limit: examples, then tables, then texts, then groups.
-func TestWhatMattersLessGoesFirst(t *testing.T) {
-	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 60) }, 16)
-	order := []string{"examples", "tables", "texts in part", "groups,"}
-	reached := map[string]bool{}
-	for limit := LeastBytes; limit <= MostBytes; limit += 1000 {
-		comment := Markdown(doc, Options{Limit: limit})
-		_, left, _ := strings.Cut(comment, "Left out, for")
-		for i, what := range order[1:] {
-			if strings.Contains(left, what) {
-				reached[what] = true
-				if kept := regexp.MustCompile(`<summary>Example|\n\| scenarios`).FindString(comment); kept != "" && i > 0 {
-					t.Errorf("at %d %s are left out, but not all that matters less: %s", limit, what, kept)
-				}
-				if !strings.Contains(left, order[i]) {
-					t.Errorf("at %d %s are left out, but %s are not", limit, what, order[i])
-				}
-			}
-		}
-	}
-	if len(reached) != 3 {
-		t.Errorf("only %v were ever left out", reached)
-	}
-}
-
 func TestGroupsThatDoNotFitAreCounted(t *testing.T) {
 	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 300) }, 200)
 	comment := Markdown(doc, Options{Limit: 20000})
@@ -269,9 +244,6 @@ func TestGroupsThatDoNotFitAreCounted(t *testing.T) {
 	}
 	if strings.Count(comment, "**Evidence**") > shown || strings.Count(comment, "**Cause**") != shown {
 		t.Error("parts of groups that are not shown")
-	}
-	if strings.Contains(comment, "**Baseline**") {
-		t.Error("there is room for the baseline, and not for groups")
 	}
 }
 

@@ -196,9 +196,8 @@ func marked(v triage.Verdict) (mark, color string) {
 		return "!", yellow
 	case triage.Undecided:
 		return "?", yellow
-	default:
-		return "✗", red
 	}
+	return "✗", red
 }
 
 func escalation(o *triage.Occurrences) string {
