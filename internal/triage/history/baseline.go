@@ -34,39 +34,6 @@ type Baseline struct {
 	OtherRuns   int       `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
 	First       time.Time `json:"first"`       // the first build with the group; zero for none
 	Last        time.Time `json:"last"`
-	Rates       []Rate    `json:"-"` // of each build that counts, by time
-}
-
-// Rate is how many scenarios of a build failed as the subject does: of all that ran, and of those that were asked for.
-type Rate struct {
-	Change             string
-	Failed, Of         int
-	FailedAsked, Asked int
-}
-
-// rate counts one build.
-func (q Question) rate(b build) Rate {
-	r := Rate{Change: b.change, Of: b.total}
-	groups := q.of(b)
-	for _, g := range groups {
-		r.Failed += g.Failures
-	}
-	for _, name := range q.Scenarios {
-		for _, ran := range b.ran {
-			if has, _ := ran.Has(name); has {
-				r.Asked++
-				break
-			}
-		}
-		for _, g := range groups {
-			if has, _ := g.Scenarios.Has(name); has {
-				r.FailedAsked++
-				break
-			}
-		}
-	}
-	r.Asked = max(r.Asked, r.FailedAsked)
-	return r
 }
 
 // Baseline answers a question for the time up to now.
@@ -85,7 +52,6 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 			continue
 		}
 		a.Runs++
-		a.Rates = append(a.Rates, q.rate(b))
 		changes[b.change] = true
 		switch {
 		case shown:

@@ -189,9 +189,6 @@ func cut(text string, bytes int) string {
 
 // clean has U+FFFD for a control character, a change of direction, and what is not UTF-8.
 func clean(text string) string {
-	if plain(text) {
-		return text
-	}
 	return strings.Map(func(r rune) rune {
 		turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns {
@@ -201,18 +198,7 @@ func clean(text string) string {
 	}, text)
 }
 
-// plain is whether a text has none but the commonest characters.
-func plain(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c >= utf8.RuneSelf || c == 0x7f || c < ' ' && c != '\n' && c != '\t' {
-			return false
-		}
-	}
-	return true
-}
-
-// regrouped is the entry with the keys that the reader's way of grouping gives, and without what nobody asks for
-// afterwards.
+// regrouped is the entry with the keys that the reader's way of grouping gives, and without what only regrouping needs.
 // Groups that get the same key are one.
 func (e Entry) regrouped(g Grouping) Entry {
 	byKey := map[string]Group{}
@@ -226,7 +212,7 @@ func (e Entry) regrouped(g Grouping) Entry {
 		}
 		byKey[group.Key] = group
 	}
-	e.Groups, e.Attributes = nil, nil
+	e.Groups = nil
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		e.Groups = append(e.Groups, byKey[key])
 	}

@@ -38,26 +38,18 @@ func (p Problem) String() string {
 // line is an entry as it was read.
 type line struct {
 	Entry  Entry  `json:"entry"`
-	Digest []byte `json:"digest"` // of what it says
+	Digest []byte `json:"digest"` // of what it says, however that is written
 }
 
-// content is all that was read from a file, or what the cache has of it.
+// content is all that was read from a file.
 type content struct {
 	Lines    []line    `json:"lines"`
 	Problems []Problem `json:"problems,omitempty"`
-	failed   bool      // the file could not be read to its end: another time it may be
-}
-
-// file is one of the folder, by its path from there.
-type file struct {
-	name     string
-	size     int64
-	modified int64 // nanoseconds since 1970
 }
 
 // list gives the regular files of a folder and of the folders in it, by name. Links are not followed: a repository may
 // have one to anything.
-func list(ctx context.Context, folder fs.FS) (files []file, err error) {
+func list(ctx context.Context, folder fs.FS) (files []fs.FileInfo, names []string, err error) {
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -68,32 +60,29 @@ func list(ctx context.Context, folder fs.FS) (files []file, err error) {
 			return fs.SkipDir
 		case !entry.Type().IsRegular() || path.Ext(name) != suffix:
 			return nil
-		case len(files) == maximumFiles:
+		case len(names) == maximumFiles:
 			return fmt.Errorf("more than %d files: put those of past months together", maximumFiles)
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // put together with others meanwhile
 		}
-		if err == nil {
-			files = append(files, file{name, info.Size(), info.ModTime().UnixNano()})
-		}
+		files, names = append(files, info), append(names, name)
 		return err
 	})
-	return files, err
+	return files, names, err
 }
 
 // readFile reads all lines of a file. What can't be read is a problem of its own.
 func readFile(folder fs.FS, name string, g Grouping) content {
 	var c content
-	opened, err := folder.Open(name)
+	file, err := folder.Open(name)
 	if err != nil {
 		c.problem(name, 0, err.Error())
-		c.failed = true
 		return c
 	}
-	defer opened.Close()
-	c.read(opened, name, g)
+	defer file.Close() //nolint:errcheck // nothing was written
+	c.read(file, name, g)
 	return c
 }
 
@@ -113,7 +102,6 @@ func (c *content) read(r io.Reader, name string, g Grouping) {
 			return
 		case err != nil:
 			c.problem(name, number, err.Error())
-			c.failed = true
 			return
 		}
 	}
@@ -151,34 +139,41 @@ func (c *content) problem(name string, number int, text string) {
 // parse reads one line.
 func parse(raw []byte, g Grouping) (line, error) {
 	var e Entry
-	err := json.Unmarshal(raw, &e)
-	switch {
-	case e.Format != "" && e.Format != Format: // whatever else is wrong: it means something else
-		return line{}, fmt.Errorf("format %q is not known, only %s", cut(e.Format, 40), Format)
-	case err != nil:
+	version := struct {
+		Format string `json:"format"`
+	}{}
+	if err := json.Unmarshal(raw, &version); err != nil {
+		return line{}, fmt.Errorf("not a line of a history: %w", err)
+	}
+	if version.Format != Format {
+		return line{}, fmt.Errorf("format %q is not known, only %s", cut(version.Format, 40), Format)
+	}
+	if err := json.Unmarshal(raw, &e); err != nil {
 		return line{}, fmt.Errorf("not a line of a history: %w", err)
 	}
 	if err := e.check(); err != nil {
 		return line{}, err
 	}
-	if e, err = e.bounded(); err != nil {
+	e, err := e.bounded()
+	if err != nil {
 		return line{}, err
 	}
-	return line{e.regrouped(g), digest(raw)}, nil
+	digest, err := e.digest()
+	if err != nil {
+		return line{}, err
+	}
+	return line{e.regrouped(g), digest}, nil
 }
 
-// digest is of what a line says, without how often the run was triaged. No text can hold the key: its quotes would have
-// backslashes.
-func digest(raw []byte) []byte {
-	const triaged = `"triaged":`
-	raw = bytes.TrimSpace(raw)
-	hash := sha256.New()
-	if at := bytes.Index(raw, []byte(triaged)); at >= 0 {
-		_, _ = hash.Write(raw[:at]) // never fails
-		raw = bytes.TrimLeft(raw[at+len(triaged):], "0123456789")
+// digest is of what an entry says, without how often the run was triaged.
+func (e Entry) digest() ([]byte, error) {
+	e.Triaged = 0
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding an entry: %w", err)
 	}
-	_, _ = hash.Write(raw)
-	return hash.Sum(nil)
+	sum := sha256.Sum256(raw)
+	return sum[:], nil
 }
 
 // open gives a folder's files. One that isn't there yet has none.
