@@ -35,7 +35,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
+require github.com/bmatcuk/doublestar/v4 v4.10.4
+
 require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 
 require (

@@ -16,27 +16,6 @@ import (
 	"salve/internal/triage/verdict"
 )
 
-// Past answers what earlier runs show. Nil: there is no history.
-type Past interface {
-	// Before says how often other changes failed so within the time, on scenarios among these.
-	Before(key string, signatures, scenarios []string, within time.Duration) (Prior, error)
-	// Occurrences are the runs with a signature, or with a group, this one included.
-	Occurrences(key, signature string, threshold Escalation) (triage.Occurrences, error)
-}
-
-// Prior is what runs of other changes show about one group.
-type Prior struct {
-	Runs int // of other changes, that ran its scenarios
-	Seen int // with the same failure
-	Else int // in which its scenarios failed in another way
-	// Of the runs with the same failure: scenarios that failed so, and all.
-	Failures, Scenarios int
-	First               time.Time // of them; zero for none
-}
-
-// Escalation is from how many occurrences in how many days somebody must be told.
-type Escalation struct{ Count, Days, Calm int }
-
 // Request is what to triage.
 type Request struct {
 	Paths     []string
@@ -90,6 +69,11 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 		return nil, fmt.Errorf("looking for causes: %w", err)
 	}
 	a.reach()
+	if recorded, ok := r.Past.(*Recorded); ok {
+		if err := recorded.include(a.entry(recorded.identity)); err != nil {
+			return nil, err
+		}
+	}
 	document, err := a.document()
 	if err != nil {
 		return nil, err

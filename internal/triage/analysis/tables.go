@@ -31,8 +31,8 @@ func (a *analysis) heat(place []int, groups int) []triage.Heat {
 				h.Passed++
 			case outcome > 0:
 				h.Failed++
-				if at := place[outcome-1]; at >= 0 {
-					h.ByGroup[at]++
+				if groups > 0 && place[outcome-1] >= 0 {
+					h.ByGroup[place[outcome-1]]++
 				}
 			}
 		}

@@ -32,6 +32,9 @@ type Baseline struct {
 	SeenRuns    int       `json:"seenRuns"`    // builds with the group
 	SeenChanges int       `json:"seenChanges"` // other changes with the group
 	OtherRuns   int       `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
+	// Of the builds with the group: scenarios that failed so, and all that were run.
+	SeenFailures  int `json:"seenFailures"`
+	SeenScenarios int `json:"seenScenarios"`
 	First       time.Time `json:"first"`       // the first build with the group; zero for none
 	Last        time.Time `json:"last"`
 }
@@ -57,6 +60,10 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 		case shown:
 			a.SeenRuns++
 			seen[b.change] = true
+			a.SeenScenarios += b.total
+			for _, g := range q.of(b) {
+				a.SeenFailures += g.Failures
+			}
 			if a.First.IsZero() {
 				a.First = b.time
 			}
