@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"salve/engine"
 	"salve/internal/triage"
 	"salve/internal/triage/analysis"
 	"salve/internal/triage/catalogue"
@@ -110,7 +109,6 @@ type triageRequest struct {
 	redact   bool
 	failOn   []string
 	form     string
-	post     triagePost
 }
 
 func newTriage(a *app) *cobra.Command {
@@ -153,14 +151,13 @@ Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no resu
 	flags := command.Flags()
 	asked.addFlags(flags)
 	asked.identity.addFlags(flags)
-	asked.post.addFlags(flags)
 	flags.StringVar(&asked.history, "history", "", "`DIR` with earlier runs; this one is added to it")
 	flags.BoolVar(&asked.record, "record", true, "add this run to --history")
 	flags.StringVar(&asked.html, "html", "", "write a page to this `FILE` as well")
 	flags.BoolVar(&asked.redact, "redact", true, "replace what looks like a credential, in Markdown and HTML; text shows none ever")
 	flags.StringSliceVar(&asked.failOn, "fail-on", nil, "exit 1 if a verdict is one of these: "+verdictNames())
 	flags.StringVarP(&asked.form, "output", "o", forms[0], "how to print the answer: "+orList(forms))
-	command.AddCommand(newTriageLearn(a), newTriageCatalogue(a), newTriageHistory(a))
+	command.AddCommand(newTriageHistory(a))
 	return command
 }
 
@@ -180,16 +177,13 @@ func (r *triageRequest) validate(forms []string) error {
 			return usage("--fail-on %q: it is %s", verdict, verdictNames())
 		}
 	}
-	if err := r.post.validate(); err != nil {
-		return err
-	}
 	return checkForm(r.form, forms...)
 }
 
 func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) error {
 	request, err := asked.request(ctx, paths)
 	if err != nil {
-		return unfit(err)
+		return err
 	}
 	identity, err := asked.identity.read(a.lookup)
 	if err != nil {
@@ -222,19 +216,7 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	if asked.fails(document) {
 		a.exit = exitFailed
 	}
-	if err := a.showTriage(asked, *document); err != nil {
-		return err
-	}
-	return asked.post.send(ctx, a, *document)
-}
-
-// unfit is the error of inputs that can't be read: nothing was triaged, and a gate must not take it for a verdict.
-func unfit(err error) error {
-	var wrong *engine.InvalidError
-	if errors.As(err, &wrong) {
-		return err
-	}
-	return usage("%v", err)
+	return a.showTriage(asked, *document)
 }
 
 // fails says whether a verdict is one that the user wants to fail on.
@@ -247,12 +229,6 @@ func (r *triageRequest) fails(document *triage.Document) bool {
 // showTriage prints the answer, after the page is written: who reads the answer may look for it.
 func (a *app) showTriage(asked *triageRequest, document triage.Document) error {
 	options := show.Options{KeepSecrets: !asked.redact}
-	if asked.html != "" {
-		err := writeWhole(asked.html, func(file *os.File) error { return show.HTML(file, document, options) })
-		if err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-	}
 	switch asked.form {
 	case "json":
 		a.answered = true

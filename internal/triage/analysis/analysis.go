@@ -63,6 +63,9 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 	if err := a.readBaseline(ctx); err != nil {
 		return nil, err
 	}
+	if len(run.Scenarios) > 0 && a.Build == "" {
+		a.Build = nameless(run)
+	}
 	a.inspect()
 	a.rows = run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
 	if a.found, err = cause.Find(a.rows, r.Thresholds); err != nil {
@@ -70,6 +73,7 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 	}
 	a.reach()
 	if recorded, ok := r.Past.(*Recorded); ok {
+		recorded.identity.Build = a.Build
 		if err := recorded.include(a.entry(recorded.identity)); err != nil {
 			return nil, err
 		}

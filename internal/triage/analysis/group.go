@@ -71,7 +71,7 @@ func (a *analysis) names(group *scenario.Group, n int) []string {
 // question counts what the alternative asks for.
 func (a *analysis) question(group *scenario.Group, found *cause.Found, prior Prior) alternative.Question {
 	q := alternative.Question{
-		Changed: a.Change != nil, Subject: a.subject(),
+		Changed: a.Change != nil && len(a.Change.Files) > 0, Subject: a.subject(),
 		Classes: make([]alternative.Stratum, len(found.Candidates)),
 		Runs:    prior.Runs, Seen: prior.Seen, SeenFailures: prior.Failures, SeenScenarios: prior.Scenarios,
 		FirstFailure: a.firstFailure(group, prior), ChangedAt: a.ChangedAt,

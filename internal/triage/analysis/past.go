@@ -73,7 +73,7 @@ func (r *Recorded) include(e history.Entry) error {
 	if err != nil {
 		return err
 	}
-	r.history, r.entry = with, &e
+	r.history, r.entry, r.identity.Build = with, &e, e.Build
 	return nil
 }
 

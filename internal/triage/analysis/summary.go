@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"salve/internal/triage"
+	"salve/internal/triage/scenario"
 )
 
 // overallConfidence is the lowest of those groups that have the overall verdict.
@@ -68,6 +69,16 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// nameless is the build of a run that nobody gave a name: the same results are the same build.
+func nameless(run *scenario.Run) string {
+	hash := sha256.New()
+	for i := range run.Scenarios {
+		s := &run.Scenarios[i]
+		fmt.Fprintf(hash, "%q %s %d %s\n", s.Name, s.Outcome, s.Attempts, s.Ended)
+	}
+	return "results-" + hex.EncodeToString(hash.Sum(nil)[:8])
 }
 
 // digest is of what was found, without the time: the same input gives the same one.

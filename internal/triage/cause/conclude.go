@@ -19,9 +19,9 @@ func (f *finder) conclude(group int, taken []association, to *Found) {
 	to.State = StateUndecided
 	switch {
 	case failures < f.thresholds.CauseFailures && len(to.Candidates) > 0:
-		to.Text = fmt.Sprintf("%s; %s are too few to call it the cause", f.sentence(to, failures), count(failures, "failure"))
+		to.Text = fmt.Sprintf("%s; too few failures to call it the cause", f.sentence(to, failures))
 	case failures < f.thresholds.CauseFailures:
-		to.Text = fmt.Sprintf("%s are too few to look for a cause", count(failures, "failure"))
+		to.Text = fmt.Sprintf("too few failures to look for a cause: %d of %d needed", failures, f.thresholds.CauseFailures)
 	case len(to.Candidates) == 0:
 		to.Text = "no value of an attribute fails clearly more often than the others"
 		if len(f.rows.Attributes) == 0 {

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"salve/internal/triage"
 )
@@ -141,25 +142,40 @@ func (f *finder) kept(found []association, failures int) []association {
 	return kept
 }
 
-// unjudged are the attributes that can't tell anything about a group.
+// unjudged says which attributes can't tell anything about a group, and why.
 func (f *finder) unjudged(c census, failures []int) []string {
-	var out []string
+	var same, few []string
 	for i, attribute := range f.rows.Attributes {
-		if slices.Contains(c.same, attribute.Name) {
-			out = append(out, fmt.Sprintf("%s: more than %g %% of the scenarios have one value: it can't discriminate",
-				attribute.Name, 100*f.thresholds.SameValue))
-			continue
+		switch {
+		case slices.Contains(c.same, attribute.Name):
+			same = append(same, attribute.Name)
+		case !slices.ContainsFunc(c.counted, func(t counted) bool { return t.attribute == i }) && len(failures) > 0:
+			few = append(few, attribute.Name)
 		}
-		known := slices.ContainsFunc(c.counted, func(t counted) bool { return t.attribute == i })
-		if !known && len(failures) > 0 {
-			out = append(out, fmt.Sprintf("%s: no value that fails has %d scenarios, and %d without it",
-				attribute.Name, f.thresholds.EligibleRows, f.thresholds.EligibleRows))
-		}
+	}
+	var out []string
+	if len(same) > 0 {
+		out = append(out, fmt.Sprintf("%s: more than %g %% of the scenarios have one value", some(same),
+			100*f.thresholds.SameValue))
+	}
+	if len(few) > 0 {
+		out = append(out, fmt.Sprintf("%s: no value that fails has %d scenarios, and %d without it", some(few),
+			f.thresholds.EligibleRows, f.thresholds.EligibleRows))
 	}
 	return out
 }
 
-// unknown are the attributes that more scenarios lack than may.
+// some is a list of names that may be very long.
+func some(names []string) string {
+	const most = 6
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// unknown are the attributes that more scenarios lack than may. What most scenarios lack is not an attribute of this
+// run, but of a part of it.
 func (f *finder) unknown(c census, failures []int) []string {
 	var out []string
 	for i, attribute := range f.rows.Attributes {
@@ -167,7 +183,8 @@ func (f *finder) unknown(c census, failures []int) []string {
 		for _, row := range failures {
 			lacking += truth(f.rows.Values[i][row] == 0)
 		}
-		if float64(lacking) > f.thresholds.UnknownShare*float64(f.all.passes+c.failures) {
+		all := float64(f.all.passes + c.failures)
+		if float64(lacking) > f.thresholds.UnknownShare*all && float64(lacking) <= all/2 {
 			out = append(out, attribute.Name)
 		}
 	}

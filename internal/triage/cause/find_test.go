@@ -91,7 +91,7 @@ func TestWhatIsKeptAndWhatIsNot(t *testing.T) {
 		"all of a small group is named, and not decided": {func(r *run) {
 			r.scenarios(4, 4, "arch", "arm64")
 			r.scenarios(200, 0, "arch", "amd64")
-		}, []string{"arch=arm64"}, cause.StateUndecided, "too few to call it the cause"},
+		}, []string{"arch=arm64"}, cause.StateUndecided, "too few failures to call it the cause"},
 		"four of five failures are too few": {func(r *run) {
 			r.scenarios(4, 4, "arch", "arm64")
 			r.scenarios(200, 1, "arch", "amd64")

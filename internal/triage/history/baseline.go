@@ -26,17 +26,17 @@ type Question struct {
 // Baseline is the answer with its numbers. A build counts if it is within the time, its change is known and is another
 // one, and it ran at least one of the scenarios, or showed the group.
 type Baseline struct {
-	Answer      Answer    `json:"answer"`
-	Runs        int       `json:"runs"`        // builds that count
-	Changes     int       `json:"changes"`     // different ones, of these
-	SeenRuns    int       `json:"seenRuns"`    // builds with the group
-	SeenChanges int       `json:"seenChanges"` // other changes with the group
-	OtherRuns   int       `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
+	Answer      Answer `json:"answer"`
+	Runs        int    `json:"runs"`        // builds that count
+	Changes     int    `json:"changes"`     // different ones, of these
+	SeenRuns    int    `json:"seenRuns"`    // builds with the group
+	SeenChanges int    `json:"seenChanges"` // other changes with the group
+	OtherRuns   int    `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
 	// Of the builds with the group: scenarios that failed so, and all that were run.
-	SeenFailures  int `json:"seenFailures"`
-	SeenScenarios int `json:"seenScenarios"`
-	First       time.Time `json:"first"`       // the first build with the group; zero for none
-	Last        time.Time `json:"last"`
+	SeenFailures  int       `json:"seenFailures"`
+	SeenScenarios int       `json:"seenScenarios"`
+	First         time.Time `json:"first"` // the first build with the group; zero for none
+	Last          time.Time `json:"last"`
 }
 
 // Baseline answers a question for the time up to now.

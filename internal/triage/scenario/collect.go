@@ -65,7 +65,7 @@ func (c *Collector) add(one results.Case) {
 		r.Observations = append(r.Observations, Observed{one.Observation, one.Origin.File, true})
 	}
 	r.Outcome, r.Ended, r.Origin = one.Outcome, one.Ended, one.Origin
-	r.Attributes, r.File, r.Line = one.Attributes, one.File, one.Line
+	r.Attributes, r.File, r.Line = one.Attributes, source(one), one.Line
 	r.Group, r.Message = -1, ""
 	if one.Unfinished {
 		c.lost = append(c.lost, r.Name)
@@ -222,8 +222,15 @@ func (c *Collector) finish(run *Run) {
 	run.Counts.Tests = len(run.Tests)
 	if len(c.lost) > 0 {
 		run.Aborted = &triage.Aborted{Reason: "unfinished", Found: run.Counts.Scenarios,
-			Text: fmt.Sprintf("%d scenarios have no result: what ran them ended first (%s)", len(c.lost), some(c.lost))}
+			Text: fmt.Sprintf("what ran them ended before %s had a result (%s)", scenarios(len(c.lost)), some(c.lost))}
 	}
+}
+
+func scenarios(n int) string {
+	if n == 1 {
+		return "1 scenario"
+	}
+	return fmt.Sprintf("%d scenarios", n)
 }
 
 func some(names []string) string {

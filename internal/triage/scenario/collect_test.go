@@ -134,7 +134,7 @@ func TestFlakiness(t *testing.T) {
 
 func TestARunThatEndedFirstIsAborted(t *testing.T) {
 	run := read(t, map[string]string{"a.json": events("pass TestA", "crash TestB", "fail TestC: no")})
-	if run.Aborted == nil || !strings.Contains(run.Aborted.Text, "1 scenarios have no result") {
+	if run.Aborted == nil || !strings.Contains(run.Aborted.Text, "before 1 scenario had a result (TestB)") {
 		t.Errorf("%+v", run.Aborted)
 	}
 	if run := read(t, map[string]string{"a.json": events("fail TestA: no")}); run.Aborted != nil {

@@ -38,6 +38,14 @@ func label(c results.Case) string {
 	return c.Name
 }
 
+// source is the file where a case failed. go test names it without its folder, which is the package's.
+func source(c results.Case) string {
+	if c.File == "" || c.Class != "" || strings.ContainsAny(c.File, `/\`) {
+		return c.File
+	}
+	return path.Join(c.Suite, c.File)
+}
+
 // test is what several scenarios are of: the function of a subtest, the test of a parameter.
 func test(c results.Case) string {
 	name := c.Name

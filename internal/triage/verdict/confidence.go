@@ -21,9 +21,9 @@ func confidence(f Facts, verdict triage.Verdict, t triage.Thresholds) (triage.Co
 	check(len(f.Producers) >= t.HighProducers, "evidence from "+strings.Join(f.Producers, " and "),
 		fmt.Sprintf("evidence from one producer only (%s)", strings.Join(f.Producers, "")))
 	check(f.Failures >= t.HighFailures, fmt.Sprintf("%d failures", f.Failures),
-		fmt.Sprintf("only %d failures", f.Failures))
-	if len(f.Unknown) > 0 {
-		missing = append(missing, "many scenarios lack "+strings.Join(f.Unknown, ", "))
+		"few failures: "+fmt.Sprint(f.Failures))
+	if n := len(f.Unknown); n > 0 {
+		missing = append(missing, "many scenarios lack "+strings.Join(f.Unknown[:min(n, 5)], ", "))
 	}
 	switch verdict {
 	case triage.KnownInfrastructure, triage.KnownProduct:
