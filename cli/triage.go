@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"salve/engine"
 	"salve/internal/triage"
 	"salve/internal/triage/analysis"
 	"salve/internal/triage/catalogue"
@@ -183,7 +184,7 @@ func (r *triageRequest) validate(forms []string) error {
 func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) error {
 	request, err := asked.request(ctx, paths)
 	if err != nil {
-		return err
+		return unfit(err)
 	}
 	identity, err := asked.identity.read(a.lookup)
 	if err != nil {
@@ -217,6 +218,15 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 		a.exit = exitFailed
 	}
 	return a.showTriage(asked, *document)
+}
+
+// unfit is the error of inputs that can't be read: nothing was triaged, and a gate must not take it for a verdict.
+func unfit(err error) error {
+	var wrong *engine.InvalidError
+	if errors.As(err, &wrong) {
+		return err
+	}
+	return usage("%v", err)
 }
 
 // fails says whether a verdict is one that the user wants to fail on.
