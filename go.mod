@@ -37,8 +37,6 @@ require (
 
 require github.com/bmatcuk/doublestar/v4 v4.10.4
 
-require github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
-
 require (
 	github.com/Azure/azure-sdk-for-go/sdk/internal v1.13.0 // indirect
 	github.com/AzureAD/microsoft-authentication-library-for-go v1.10.1 // indirect

@@ -128,10 +128,11 @@ func pips(o *triage.Occurrences) []string {
 
 // ticks are round numbers from 0 to at least most, four at the most above 0.
 func ticks(most int) []int {
-	most = min(most, 1<<40) // beyond, the steps would not be held
+	step := 1
 	for scale := 1; ; scale *= 10 {
 		for _, factor := range []int{1, 2, 5} {
-			if step := scale * factor; step*4 >= most {
+			step = scale * factor
+			if step*4 >= most {
 				return upTo(most, step)
 			}
 		}

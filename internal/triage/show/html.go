@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed page/page.css page/page.tmpl page/group.tmpl
-var pageFiles embed.FS
+var pageFiles embed.FS //nolint:gochecknoglobals // what the program is built with, never changed
 
 // HTML writes the document as one page that needs nothing else: no network, no script, no fonts. Its policy forbids
 // the browser to load or run anything. Limit is of no account.
@@ -56,6 +56,7 @@ type page struct {
 	Groups   []groupView
 	Heat     heatView
 	Timeline *timelineView
+	Beside   bool // the heat table is narrow enough to stand beside the timeline
 }
 
 // groupView is a group with what is worked out of it for the page.
@@ -74,14 +75,19 @@ type groupView struct {
 
 func newPage(doc triage.Document, styles string) page {
 	hash := sha256.Sum256([]byte(styles))
-	return page{
+	p := page{
 		Doc: doc, Styles: template.CSS(styles), //nolint:gosec // our own file, in which nothing is the document's
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(hash[:]) + "'",
 		Verdict: verdict(doc), Change: change(doc.Change), Aborted: aborted(doc.Aborted),
 		Run: run(doc.Counts), Groups: groupViews(doc), Heat: newHeat(doc), Timeline: newTimeline(doc),
 	}
+	p.Beside = p.Timeline != nil && len(p.Heat.Blocks) > 0 && len(p.Heat.Columns) <= besideColumns
+	return p
 }
+
+// besideColumns is how many groups a heat table has at most that stands beside the timeline.
+const besideColumns = 2
 
 func groupViews(doc triage.Document) []groupView {
 	views := make([]groupView, 0, len(doc.Groups))
@@ -100,11 +106,6 @@ func groupViews(doc triage.Document) []groupView {
 		views = append(views, view)
 	}
 	return views
-}
-
-// Figures tells whether there are tables, or what stands beside them.
-func (v groupView) Figures() bool {
-	return len(v.Tables) > 0 || v.Dose != nil || len(v.Cause.Explained) > 0 || len(v.Cause.Unjudged) > 0
 }
 
 // groupColors is how many groups have a colour of their own; the others share one.
@@ -127,9 +128,8 @@ func tone(v triage.Verdict) string {
 		return "known"
 	case triage.Undecided:
 		return "open"
-	default: // what nobody knows of is not called harmless
-		return "bad"
 	}
+	return "bad"
 }
 
 // mark is a verdict's mark, for those who see no colour.
@@ -145,7 +145,6 @@ func stance(s triage.Stance) string {
 		return "✗"
 	case triage.Supports:
 		return "✓"
-	default:
-		return "○"
 	}
+	return "○"
 }
