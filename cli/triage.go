@@ -239,6 +239,12 @@ func (r *triageRequest) fails(document *triage.Document) bool {
 // showTriage prints the answer, after the page is written: who reads the answer may look for it.
 func (a *app) showTriage(asked *triageRequest, document triage.Document) error {
 	options := show.Options{KeepSecrets: !asked.redact}
+	if asked.html != "" {
+		err := writeWhole(asked.html, func(file *os.File) error { return show.HTML(file, document, options) })
+		if err != nil {
+			return fmt.Errorf("--html: %w", err)
+		}
+	}
 	switch asked.form {
 	case "json":
 		a.answered = true
