@@ -17,11 +17,10 @@ func readTestify(lines []string) (reading, bool) {
 	if test := fields["Test"]; len(test) > 0 {
 		said.frame = topTest(test[0])
 	}
-	parts := []string{testifyError(fields["Error"])}
+	said.message = testifyError(fields["Error"])
 	if messages := firstLines(fields["Messages"]); messages != "" {
-		parts = append(parts, messages)
+		said.message = strings.TrimSuffix(said.message, ":") + ": " + messages
 	}
-	said.message = strings.Join(parts, ": ")
 	return said, true
 }
 

@@ -65,7 +65,8 @@ func readGoRace(lines []string) (reading, bool) {
 	}
 	said := reading{message: "WARNING: DATA RACE", anywhere: true}
 	var frames []string
-	for i := start + 1; i < len(lines) && !strings.HasPrefix(lines[i], "====") && len(frames) < 2; i++ {
+	accesses := 0
+	for i := start + 1; i < len(lines) && !strings.HasPrefix(lines[i], "====") && accesses < 2; i++ {
 		if strings.HasPrefix(lines[i], "Goroutine ") {
 			break
 		}
@@ -73,9 +74,10 @@ func readGoRace(lines []string) (reading, bool) {
 		if !access {
 			continue
 		}
+		accesses++
 		frame, at := ownGoFrame(lines[i+1:])
 		if frame != "" {
-			frames = append(frames, frame)
+			frames = append(frames, Mask(frame))
 		}
 		if said.place.file == "" {
 			said.place = at

@@ -38,7 +38,7 @@ const (
 // It takes time in proportion to the failure's length.
 func Identify(f Failure) Identity {
 	said := read(f)
-	masked := oneLine(Mask(said.message))
+	masked := withoutHeader(oneLine(Mask(said.message)))
 	identity := Identity{
 		Message: bounded(masked, maxMessage),
 		Frame:   bounded(oneLine(Mask(said.frame)), maxName),
@@ -130,6 +130,11 @@ func alike(masked string) string {
 			continue
 		}
 		at += len(mark)
+		if mark == markPath && at < len(masked) && masked[at] == '\\' {
+			out.WriteString("*/")
+			at++
+			continue
+		}
 		for {
 			next := at
 			for next < len(masked) && next-at < 3 && strings.IndexByte(" .,:;/-+_|xX", masked[next]) >= 0 {

@@ -31,7 +31,7 @@ func tokens(line string) []string {
 			i += len(markAt(masked[i:])) - 1
 		case c <= ' ':
 			word(i)
-		case strings.IndexByte("=:,;()[]{}\"'|<>#@!?*&^$`", c) >= 0:
+		case strings.IndexByte("=:,;()[]{}\"'|<>@!?*&^$`", c) >= 0:
 			word(i)
 			if emptied(masked, i) {
 				split = append(split, wildcard)
