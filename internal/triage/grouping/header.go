@@ -2,6 +2,9 @@ package grouping
 
 import "strings"
 
+// maxHeader bounds each part of a header.
+const maxHeader = 200
+
 // withoutHeader leaves out what a logger puts before a masked message: the time, the process, the level, and the
 // context in brackets. The same failure is logged with and without them.
 func withoutHeader(masked string) string {
@@ -25,9 +28,10 @@ func withoutHeader(masked string) string {
 
 // headerPart takes one part of a header off. Marks and levels are parts of it only after a time.
 func headerPart(text string, timed bool) string {
-	if context, after, found := strings.Cut(text, "] "); found && text[0] == '[' && len(context) < 200 {
-		if context == "[-" || strings.IndexByte(context, '<') >= 0 && !strings.Contains(context[1:], "[") {
-			return strings.TrimLeft(after, " :")
+	if end := strings.Index(text[:min(len(text), maxHeader)], "] "); end > 0 && text[0] == '[' {
+		context := text[1:end]
+		if context == "-" || strings.Contains(context, "<") && !strings.Contains(context, "[") {
+			return strings.TrimLeft(text[end+len("] "):], " :")
 		}
 	}
 	if !timed {
@@ -60,7 +64,7 @@ func klogHeader(text string) (string, bool) {
 	if len(text) < 2 || strings.IndexByte("IWEF", text[0]) < 0 || !strings.HasPrefix(text[1:], markNum+" "+markTime) {
 		return text, false
 	}
-	end := strings.Index(text[:min(len(text), 200)], "] ")
+	end := strings.Index(text[:min(len(text), maxHeader)], "] ")
 	if end < 0 {
 		return text, false
 	}

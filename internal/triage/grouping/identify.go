@@ -38,7 +38,7 @@ const (
 // It takes time in proportion to the failure's length.
 func Identify(f Failure) Identity {
 	said := read(f)
-	masked := withoutHeader(oneLine(Mask(said.message)))
+	masked := withoutHeader(bounded(oneLine(Mask(said.message)), 4*maxMessage))
 	identity := Identity{
 		Message: bounded(masked, maxMessage),
 		Frame:   bounded(oneLine(Mask(said.frame)), maxName),

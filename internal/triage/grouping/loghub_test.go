@@ -1,125 +1,126 @@
-package grouping
+package grouping_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"encoding/json"
-	"fmt"
-	"os"
-	"sort"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
+
+	"salve/internal/triage/grouping"
 )
 
-type record struct{ D, C, E string }
+// logSet is lines of one system, with the statement that each comes from.
+type logSet struct{ lines, truth []string }
 
-func loghub(t testing.TB) map[string][]record {
-	f, err := os.Open("../../../../shared/triage/loghub2k/content-template.jsonl.gz")
-	if err != nil {
-		t.Skip(err)
-	}
-	defer f.Close()
-	z, _ := gzip.NewReader(f)
-	sc := bufio.NewScanner(z)
-	sc.Buffer(nil, 1<<20)
-	out := map[string][]record{}
-	for sc.Scan() {
-		var r record
-		json.Unmarshal(sc.Bytes(), &r)
-		out[r.D] = append(out[r.D], r)
-	}
-	return out
+func logSets(t testing.TB) map[string]*logSet {
+	sets := map[string]*logSet{}
+	eachLine(t, "loghub2k/content-template.jsonl.gz", func(raw []byte) {
+		var record struct{ D, C, E string }
+		if err := json.Unmarshal(raw, &record); err != nil {
+			t.Fatal(err)
+		}
+		set := sets[record.D]
+		if set == nil {
+			set = &logSet{}
+			sets[record.D] = set
+		}
+		set.lines = append(set.lines, record.C)
+		set.truth = append(set.truth, record.E)
+	})
+	return sets
 }
 
+// TestMergerGroupsLogLines of ten systems by one configuration.
+func TestMergerGroupsLogLines(t *testing.T) {
+	sets := logSets(t)
+	var sumGA, sumFGA float64
+	for _, name := range slices.Sorted(maps.Keys(sets)) {
+		set := sets[name]
+		ga, fga := score(set.truth, patterns(set.lines))
+		t.Logf("%-12s GA %.3f  FGA %.3f", name, ga, fga)
+		sumGA, sumFGA = sumGA+ga, sumFGA+fga
+	}
+	ga, fga := sumGA/float64(len(sets)), sumFGA/float64(len(sets))
+	t.Logf("%-12s GA %.3f  FGA %.3f", "average", ga, fga)
+	if len(sets) != 10 || ga < 0.78 || fga < 0.80 {
+		t.Errorf("%d sets, GA %.3f, FGA %.3f", len(sets), ga, fga)
+	}
+}
+
+// TestGroupsDoNotDependOnOrder of the lines, on how often each comes, or on chance.
+func TestGroupsDoNotDependOnOrder(t *testing.T) {
+	chance := rand.New(rand.NewPCG(7, 8))
+	lines := inventedLines()
+	for _, set := range orNone(t) {
+		lines = append(lines, set.lines...)
+	}
+	first := groups(lines)
+	for shuffle := range 20 {
+		chance.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
+		if got := groups(append(lines, lines[:len(lines)/2]...)); !slices.EqualFunc(got, first, sameGroup) {
+			t.Fatalf("shuffle %d: %d groups, and %d at first, or others", shuffle, len(got), len(first))
+		}
+	}
+}
+
+// orNone gives the outside data, or none where it isn't: the invented lines are enough for a test then.
+func orNone(t *testing.T) (sets map[string]*logSet) {
+	t.Run("outside data", func(t *testing.T) { sets = logSets(t) })
+	return sets
+}
+
+func sameGroup(a, b grouping.Group) bool {
+	return a.Pattern == b.Pattern && slices.Equal(a.Lines, b.Lines)
+}
+
+func groups(lines []string) []grouping.Group {
+	var m grouping.Merger
+	for _, line := range lines {
+		m.Add(line)
+	}
+	return m.Groups()
+}
+
+// patterns names for each line the group that it is in.
+func patterns(lines []string) []string {
+	of := map[string]string{}
+	for _, group := range groups(lines) {
+		for _, line := range group.Lines {
+			of[line] = group.Lines[0]
+		}
+	}
+	named := make([]string, len(lines))
+	for i, line := range lines {
+		named[i] = of[line]
+	}
+	return named
+}
+
+// score gives the share of lines whose group is exactly the true one, and F1 over the groups.
 func score(truth, got []string) (ga, fga float64) {
-	tm, gm := map[string][]int{}, map[string][]int{}
+	inTruth, inGot, both := map[string]int{}, map[string]int{}, map[[2]string]int{}
 	for i := range truth {
-		tm[truth[i]] = append(tm[truth[i]], i)
-		gm[got[i]] = append(gm[got[i]], i)
+		inTruth[truth[i]]++
+		inGot[got[i]]++
+		both[[2]string{truth[i], got[i]}]++
 	}
-	right, lines := 0, 0
-	for _, m := range gm {
-		tr := tm[truth[m[0]]]
-		ok := len(tr) == len(m)
-		for _, i := range m {
-			ok = ok && truth[i] == truth[m[0]]
-		}
-		if ok {
+	lines, right := 0, 0
+	for pair, n := range both {
+		if inTruth[pair[0]] == n && inGot[pair[1]] == n {
+			lines += n
 			right++
-			lines += len(m)
 		}
 	}
-	p, r := float64(right)/float64(len(gm)), float64(right)/float64(len(tm))
-	return float64(lines) / float64(len(truth)), 2 * p * r / (p + r)
+	return float64(lines) / float64(len(truth)), 2 * float64(right) / float64(len(inTruth)+len(inGot))
 }
 
-func TestLoghub(t *testing.T) {
-	all := loghub(t)
-	var names []string
-	for d := range all {
-		names = append(names, d)
+func inventedLines() []string {
+	var lines []string
+	for _, s := range samples() {
+		lines = append(lines, strings.Split(s.failure.Text, "\n")...)
+		lines = append(lines, s.failure.Message)
 	}
-	sort.Strings(names)
-	var sg, sf float64
-	for _, d := range names {
-		var m Merger
-		var truth, got []string
-		for _, r := range all[d] {
-			m.Add(r.C)
-		}
-		of := map[string]string{}
-		gs := m.Groups()
-		for i, g := range gs {
-			for _, l := range g.Lines {
-				of[l] = fmt.Sprint(i, " ", g.Pattern)
-			}
-		}
-		for _, r := range all[d] {
-			truth = append(truth, r.E)
-			got = append(got, of[r.C])
-		}
-		ga, fga := score(truth, got)
-		sg += ga
-		sf += fga
-		fmt.Printf("%-12s GA %.3f FGA %.3f groups %d\n", d, ga, fga, len(gs))
-		if os.Getenv("SET") == d {
-			wrong(truth, got)
-		}
-	}
-	fmt.Printf("average GA %.3f FGA %.3f\n", sg/float64(len(names)), sf/float64(len(names)))
-}
-
-func wrong(truth, got []string) {
-	tm, gm := map[string]map[string]int{}, map[string]map[string]int{}
-	for i := range truth {
-		if tm[truth[i]] == nil {
-			tm[truth[i]] = map[string]int{}
-		}
-		if gm[got[i]] == nil {
-			gm[got[i]] = map[string]int{}
-		}
-		tm[truth[i]][got[i]]++
-		gm[got[i]][truth[i]]++
-	}
-	for _, kind := range []struct {
-		n string
-		m map[string]map[string]int
-	}{{"SPLIT", tm}, {"LUMP", gm}} {
-		var ks []string
-		for k, v := range kind.m {
-			if len(v) > 1 {
-				ks = append(ks, k)
-			}
-		}
-		sort.Strings(ks)
-		for _, k := range ks {
-			fmt.Println(kind.n, k)
-			i := 0
-			for v, n := range kind.m[k] {
-				if i++; i > 6 {
-					break
-				}
-				fmt.Println("      ", n, v)
-			}
-		}
-	}
+	return lines
 }

@@ -134,6 +134,9 @@ func isHostName(token string) bool {
 // likeParameter says whether a token looks like a value: it has a mark, or punctuation that words don't have, or it is
 // one of the values that have a name.
 func likeParameter(token string) bool {
+	if raised(token) { // which error it is, is what a line says
+		return false
+	}
 	if marked(token) || strings.ContainsAny(token, `/\@~%$`) {
 		return true
 	}
