@@ -121,28 +121,43 @@ func goFunction(line string) (string, bool) {
 	for open > 0 && line[open-1] == '.' { // (*T) and not the arguments
 		return "", false
 	}
-	function := line[:max(open, 0)]
-	slash := strings.LastIndexByte(function, '/')
-	if open <= 0 || strings.ContainsAny(function, " \t") || !strings.Contains(function[slash+1:], ".") && function != "panic" {
+	if open <= 0 {
 		return "", false
 	}
-	return function, true
+	function := line[:open]
+	base := function[strings.LastIndexByte(function, '/')+1:]
+	qualified := strings.Contains(base, ".") || function == "panic"
+	return function, qualified && !strings.ContainsAny(function, " \t")
 }
 
-var goStandard = wordSet(`archive bufio bytes cmp compress container context crypto database debug embed encoding errors
-	expvar flag fmt go hash html image index internal io iter log maps math mime net os panic path plugin reflect regexp
-	runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe vendor weak _testmain`)
+// goStandard says whether a path of the standard library begins so.
+func goStandard(root string) bool {
+	switch root {
+	case "_testmain", "archive", "bufio", "bytes", "cmp", "compress", "container", "context", "crypto",
+		"database", "debug", "embed", "encoding", "errors", "expvar", "flag", "fmt", "go", "hash", "html",
+		"image", "index", "internal", "io", "iter", "log", "maps", "math", "mime", "net", "os", "panic", "path",
+		"plugin", "reflect", "regexp", "runtime", "slices", "sort", "strconv", "strings", "structs", "sync",
+		"syscall", "testing", "text", "time", "unicode", "unique", "unsafe", "vendor", "weak":
+		return true
+	}
+	return false
+}
 
 func ownGoFunction(function string) bool {
+	if _, vendored, found := strings.Cut(function, "/vendor/"); found {
+		function = vendored
+	}
 	root := function
 	if end := strings.IndexAny(root, "/.("); end >= 0 {
 		root = root[:end]
 	}
-	if goStandard[root] && !strings.Contains(strings.SplitN(function, "/", 2)[0], ".") || goStandard[root] && !strings.Contains(function, "/") {
+	// The first part of a module's path has a dot, unless it is one that nobody else imports.
+	if first, _, found := strings.Cut(function, "/"); goStandard(root) && (!found || !strings.Contains(first, ".")) {
 		return false
 	}
 	for _, framework := range []string{
-		"github.com/stretchr/testify/", "github.com/onsi/gomega", "github.com/onsi/ginkgo", "gotest.tools/",
+		"github.com/stretchr/testify/", "github.com/onsi/gomega", "github.com/onsi/ginkgo", "gotest.tools/v3/assert",
+		"gotest.tools/v3/poll", "gotest.tools/assert",
 		"github.com/google/go-cmp/", "github.com/rogpeppe/go-internal/testscript", "go.uber.org/goleak",
 	} {
 		if strings.HasPrefix(function, framework) {

@@ -18,10 +18,6 @@ const (
 	markNode     = "<node>"
 )
 
-var marks = []string{
-	markTime, markDuration, markUUID, markIP, markMAC, markHex, markID, markNum, markSize, markURL, markPath, markNode,
-}
-
 // Mask replaces the parts of a line that differ from run to run: times, addresses, numbers, folders, random names.
 // What is left is what the program's author wrote.
 //
@@ -197,10 +193,35 @@ func (m *masker) word() {
 
 // markAt is the mark that a text begins with, or nothing.
 func markAt(text string) string {
-	for _, mark := range marks {
-		if strings.HasPrefix(text, mark) {
-			return mark
-		}
+	if len(text) < len(markIP) || text[0] != '<' {
+		return ""
+	}
+	var mark, other string
+	switch text[1] {
+	case 't':
+		mark = markTime
+	case 'd':
+		mark = markDuration
+	case 'u':
+		mark, other = markUUID, markURL
+	case 'i':
+		mark, other = markIP, markID
+	case 'm':
+		mark = markMAC
+	case 'h':
+		mark = markHex
+	case 'n':
+		mark, other = markNum, markNode
+	case 's':
+		mark = markSize
+	case 'p':
+		mark = markPath
+	}
+	switch {
+	case mark != "" && strings.HasPrefix(text, mark):
+		return mark
+	case other != "" && strings.HasPrefix(text, other):
+		return other
 	}
 	return ""
 }

@@ -58,26 +58,20 @@ func decimal(line string, at int) int {
 	return end
 }
 
-var (
-	durations = []string{"ns", "µs", "μs", "us", "ms", "sec", "secs", "min", "mins", "s", "m", "h", "d"}
-	sizes     = []string{
-		"KiB", "MiB", "GiB", "TiB", "Ki", "Mi", "Gi", "Ti", "kB", "KB", "MB", "GB", "TB", "kb", "mb", "gb", "bytes",
-		"K", "M", "G", "T", "B", "k", "b", "C", "GHz", "MHz", "Hz", "KHz", "kHz",
-	}
-)
-
 // unitAt is where the unit that is written to a number ends, and whether it is one of time.
 func unitAt(line string, at int) (duration bool, end int) {
-	for _, unit := range durations {
-		if strings.HasPrefix(line[at:], unit) {
-			if end := at + len(unit); ends(line, end) || isDigit(line[end]) {
-				return true, end
-			}
-		}
+	const longest = len("bytes")
+	for end = at; end < len(line) && end-at <= longest && (isLetter(line[end]) || line[end] >= 0x80); end++ {
 	}
-	for _, unit := range sizes {
-		if strings.HasPrefix(line[at:], unit) && ends(line, at+len(unit)) {
-			return false, at + len(unit)
+	switch line[at:end] {
+	case "ns", "µs", "μs", "us", "ms", "sec", "secs", "min", "mins", "s", "m", "h", "d":
+		if ends(line, end) || isDigit(line[end]) {
+			return true, end
+		}
+	case "KiB", "MiB", "GiB", "TiB", "Ki", "Mi", "Gi", "Ti", "kB", "KB", "MB", "GB", "TB", "kb", "mb", "gb", "bytes",
+		"K", "M", "G", "T", "B", "k", "b", "C", "GHz", "MHz", "Hz", "KHz", "kHz":
+		if ends(line, end) {
+			return false, end
 		}
 	}
 	return false, 0
@@ -163,7 +157,8 @@ func nodeName(line string, at int) int {
 	end := at
 	named := false
 	for ; end < len(line) && (isWord(line[end]) || line[end] == '-' || line[end] == '.'); end++ {
-		named = named || isDigit(line[end]) || line[end] == '-' || line[end] == '.' && end+1 < len(line) && isAlnum(line[end+1])
+		inner := line[end] == '.' && end+1 < len(line) && isAlnum(line[end+1])
+		named = named || inner || isDigit(line[end]) || line[end] == '-'
 	}
 	end = trimmed(line, at, end)
 	if !named {

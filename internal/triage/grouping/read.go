@@ -37,15 +37,12 @@ func read(f Failure) reading {
 	return said
 }
 
-// readers know the structures, those first that may hold another.
-var readers = []func([]string) (reading, bool){
-	readGoPanic, readGoRace, readTestify, readGinkgo, readPytest, readTraceback, readStack, readRustPanic,
-}
-
 // readText is what a text says, and whether it has a structure that one of the readers knows.
 func readText(text string) (reading, bool) {
 	lines := linesOf(text)
-	for _, reader := range readers {
+	for _, reader := range []func([]string) (reading, bool){ // those first that may hold another
+		readGoPanic, readGoRace, readTestify, readGinkgo, readPytest, readTraceback, readStack, readRustPanic,
+	} {
 		if said, ok := reader(lines); ok {
 			return said, true
 		}
@@ -144,7 +141,10 @@ func firstLines(lines []string) string {
 
 // beginsDetails says whether what follows is a diff, a dump or a stack.
 func beginsDetails(line string) bool {
-	for _, prefix := range []string{"@@ ", "--- ", "+++ ", "diff --git", "Diff:", "goroutine ", "Full Stack Trace", "In [", "There were additional failures"} {
+	for _, prefix := range []string{
+		"@@ ", "--- ", "+++ ", "diff --git", "Diff:", "goroutine ", "Full Stack Trace", "In [",
+		"There were additional failures",
+	} {
 		if strings.HasPrefix(line, prefix) {
 			return true
 		}
@@ -152,8 +152,16 @@ func beginsDetails(line string) bool {
 	return line == "{" || line == "Stack:" || line == "Traceback:" || isStackLine(line)
 }
 
-// sources are the endings of what a place may be in.
-var sources = wordSet("go py java kt kts scala groovy js mjs cjs ts jsx tsx rb rs c cc cpp cxx h hpp m mm cs fs php swift ex exs sh pl lua s")
+// source says whether a place may be in a file with such an ending.
+func source(ending string) bool {
+	switch ending {
+	case "c", "cc", "cjs", "cpp", "cs", "cxx", "ex", "exs", "fs", "go", "groovy", "h", "hpp", "java", "js", "jsx",
+		"kt", "kts", "lua", "m", "mjs", "mm", "php", "pl", "py", "rb", "rs", "s", "scala", "sh", "swift", "ts",
+		"tsx":
+		return true
+	}
+	return false
+}
 
 // placeIn finds the first "file.go:12" of a line, also "file.cs:line 12".
 func placeIn(line string) place {
@@ -165,14 +173,13 @@ func placeIn(line string) place {
 		colon += from
 		from = colon + 1
 		digits := strings.TrimPrefix(line[from:min(len(line), from+20)], "line ")
-		start := from
-		for start = colon; start > 0 && inPath(line[start-1]) || start > 0 && line[start-1] == '\\'; start-- {
-			if colon-start > 300 {
-				break
-			}
+		start := colon
+		for start > 0 && (inPath(line[start-1]) || line[start-1] == '\\') {
+			start--
 		}
 		name := line[start:colon]
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 && sources[name[dot+1:]] && digits != "" && isDigit(digits[0]) {
+		dot := strings.LastIndexByte(name, '.')
+		if dot > 0 && source(name[dot+1:]) && digits != "" && isDigit(digits[0]) {
 			return newPlace(name, leadingNumber(digits))
 		}
 	}

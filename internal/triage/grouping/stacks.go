@@ -49,7 +49,18 @@ func isStackLine(line string) bool {
 	if !found {
 		return strings.HasPrefix(line, "... ") && strings.HasSuffix(line, " more")
 	}
-	return strings.HasSuffix(rest, ")") && strings.Contains(rest, "(") || placeIn(rest).file != ""
+	if placeIn(rest).file != "" {
+		return true
+	}
+	function, where, found := strings.Cut(rest, "(")
+	switch where = strings.TrimSuffix(where, ")"); {
+	case !found || where == "" && !strings.HasSuffix(rest, ")"):
+		return false
+	case where == "Native Method", where == "Unknown Source", where == "native", where == "<anonymous>":
+		return true
+	}
+	numbers := where != "" && strings.Trim(where, "0123456789") == "" // no arguments, but a line as PHP writes it
+	return strings.HasSuffix(rest, ")") && strings.Contains(function, ".") && !strings.Contains(function, " ") && !numbers
 }
 
 // stackFrame is a frame's function and place, or nothing if it is not of the project's own.
@@ -66,15 +77,16 @@ func stackFrame(line string) (string, place) {
 	if slash := strings.LastIndexByte(function, '/'); slash >= 0 { // "java.base/", "app//"
 		function = function[slash+1:]
 	}
-	for _, foreign := range []string{"node_modules/", "node:", "internal/", "<anonymous>)", "native)"} {
-		if strings.HasPrefix(where, foreign) || foreign == "node_modules/" && strings.Contains(where, foreign) {
+	if strings.Contains(where, "node_modules") {
+		return "", place{}
+	}
+	for _, foreign := range []string{"node:", "internal/", "<anonymous>)", "native)"} {
+		if strings.HasPrefix(where, foreign) {
 			return "", place{}
 		}
 	}
-	for _, foreign := range foreignStack {
-		if strings.HasPrefix(function, foreign) {
-			return "", place{}
-		}
+	if foreignFunction(function) {
+		return "", place{}
 	}
 	if strings.Contains(function, "<anonymous>") || strings.Contains(function, "<computed>") {
 		function = ""
@@ -82,13 +94,21 @@ func stackFrame(line string) (string, place) {
 	return function, placeIn(where)
 }
 
-// foreignStack are the packages of the runtimes and of test frameworks.
-var foreignStack = []string{
-	"java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "kotlinx.coroutines.", "scala.", "groovy.",
-	"org.codehaus.groovy.", "org.junit.", "junit.", "org.testng.", "org.hamcrest.", "org.assertj.", "org.mockito.",
-	"org.opentest4j.", "com.google.common.truth.", "org.gradle.", "org.apache.maven.", "io.kotest.", "org.scalatest.",
-	"org.spockframework.", "io.cucumber.", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.", "Moq.",
-	"Shouldly.", "process.processTicksAndRejections", "Module._compile", "Promise.then",
+// foreignFunction says whether a function is of a runtime or of a test framework.
+func foreignFunction(function string) bool {
+	for _, foreign := range []string{
+		"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.test.", "dalvik.", "kotlin.",
+		"kotlinx.coroutines.", "scala.", "groovy.", "org.codehaus.groovy.", "org.junit.", "junit.",
+		"org.testng.", "org.hamcrest.", "org.assertj.", "org.mockito.", "org.opentest4j.",
+		"com.google.common.truth.", "org.gradle.", "org.apache.maven.", "io.kotest.", "org.scalatest.",
+		"org.spockframework.", "io.cucumber.", "System.", "Microsoft.", "Xunit.", "NUnit.", "FluentAssertions.",
+		"Moq.", "Shouldly.", "process.processTicksAndRejections", "Module._compile", "Promise.then",
+	} {
+		if strings.HasPrefix(function, foreign) {
+			return true
+		}
+	}
+	return false
 }
 
 // readTraceback reads the last traceback of Python, also one that a logger wrote with a prefix on every line.
@@ -187,7 +207,7 @@ func pytestBlock(lines []string) []string {
 	for _, line := range lines {
 		text, found := strings.CutPrefix(line, "E  ")
 		text = strings.TrimSpace(text)
-		if !found || len(block) > 0 && (strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") || text == "" || text[0] == '?') {
+		if !found || len(block) > 0 && (text == "" || strings.IndexByte("+-?", text[0]) >= 0) {
 			break
 		}
 		if block = append(block, text); len(block) == 2 {
