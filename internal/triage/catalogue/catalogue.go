@@ -21,7 +21,8 @@ const (
 // DefaultProducer wrote a file that no kind is for: the test itself. Two such files are one producer's.
 const DefaultProducer = "test"
 
-// Catalogue is signatures, attribute patterns and kinds of file, made ready for matching. It is safe for concurrent use.
+// Catalogue is signatures, attribute patterns and kinds of file, made ready for matching. It is safe for concurrent
+// use.
 type Catalogue struct {
 	signatures []*Signature
 	attributes []*attribute

@@ -179,6 +179,7 @@ const valueGroup = "value"
 func (l *loader) attribute(r *reader, node *yaml.Node) {
 	a := &attribute{position: r.at(node), values: map[string]string{}}
 	var from, pattern string
+	before := len(r.found)
 	r.mapping(node, fields{
 		"name": r.text(&a.name, maxText), "from": r.text(&from, maxText), "kind": r.oneOrMore(&a.kinds),
 		"literal": r.text(&a.literal, maxText), "pattern": r.text(&pattern, maxText),
@@ -190,6 +191,7 @@ func (l *loader) attribute(r *reader, node *yaml.Node) {
 	}
 	a.group = a.pattern.SubexpIndex(valueGroup)
 	switch {
+	case len(r.found) > before: // what is missing may be what was refused
 	case a.name == "" || pattern == "":
 		r.refuse(node, "catalogue-missing", "an attribute needs a name and a pattern")
 	case a.from != fromName && a.from != fromFile && a.from != fromLine:

@@ -34,10 +34,12 @@ func (l *loader) signature(r *reader, node *yaml.Node) {
 	}) {
 		known[name] = read
 	}
+	before := len(r.found)
 	r.mapping(node, known)
 	l.check(r, node, &s.Condition)
 	s.Class, s.Title = Class(class), cmp.Or(s.Title, s.ID)
 	switch {
+	case len(r.found) > before: // what is missing may be what was refused
 	case !idPattern.MatchString(s.ID):
 		r.refuse(node, "catalogue-value", "id %.60q is not 1 to 100 letters, digits, dots, dashes and underscores", s.ID)
 	case s.Class != Infrastructure && s.Class != Product && s.Class != Test:
@@ -54,7 +56,7 @@ func (l *loader) signature(r *reader, node *yaml.Node) {
 
 // askable says whether each way for it to hold asks for something that a failure has.
 func (s *Signature) askable() bool {
-	return s.positive() || len(s.AnyOf) > 0 && !slices.ContainsFunc(s.AnyOf, func(c Condition) bool { return !c.positive() })
+	return s.positive() || len(s.AnyOf) > 0 && all(s.AnyOf, func(c Condition) bool { return c.positive() })
 }
 
 func (c *Condition) positive() bool {

@@ -136,8 +136,7 @@ func (q question) holds(c *Condition, facts compiled) (unknown []string, holds b
 	if q.textOnly {
 		return nil, true
 	}
-	if len(c.Kind) > 0 && !slices.ContainsFunc(c.Kind, func(k string) bool { return slices.Contains(q.found.Kinds, k) }) ||
-		c.Place != "" && !at(q.place, c.Place) {
+	if len(c.Kind) > 0 && !share(c.Kind, q.found.Kinds) || c.Place != "" && !at(q.place, c.Place) {
 		return nil, false
 	}
 	for i, requirement := range slices.Concat(c.Where, c.Unless) {
@@ -150,6 +149,11 @@ func (q question) holds(c *Condition, facts compiled) (unknown []string, holds b
 		}
 	}
 	return unknown, true
+}
+
+// share says whether two lists have something in common.
+func share(a, b []string) bool {
+	return slices.ContainsFunc(a, func(item string) bool { return slices.Contains(b, item) })
 }
 
 // in says whether the attribute is known, and has one of the values.

@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"bytes"
-	"slices"
 	"sort"
 
 	"salve/internal/triage/literal"
@@ -12,16 +11,18 @@ import (
 const (
 	chunk     = literal.MaxLine // bytes that are looked through at a time
 	smallest  = 4 << 10         // what an observation holds before it takes a whole buffer
-	maxHeld   = 32 << 20        // bytes that all open observations of a run hold back
-	maxHeldBy = 512             // bytes that one holds back when they hold too much
+	maxHeld   = 32 << 20        // bytes that the open observations of a run hold back
+	maxHeldBy = 512             // bytes of a line that each may go on holding when they hold too much
 	maxSpare  = 64              // buffers that wait for the next observation
 )
 
 // Observer sees the texts of one run. It is for one goroutine, as results.Reader is.
 type Observer struct {
 	catalogue *Catalogue
-	held      int
+	open      []*Observation
+	held      int // bytes of their buffers
 	limit     int // of held
+	relief    int // held from which they all have to let go: the limit, or more where that didn't help
 	spare     [][]byte
 	file      string // the last one, with its kinds
 	kinds     []string
@@ -29,23 +30,40 @@ type Observer struct {
 }
 
 // Observer is a new one, for a results.Reader.
-func (c *Catalogue) Observer() *Observer { return &Observer{catalogue: c, limit: maxHeld} }
+func (c *Catalogue) Observer() *Observer {
+	return &Observer{catalogue: c, limit: maxHeld, relief: maxHeld}
+}
 
 // Observe begins the texts of one case.
-func (o *Observer) Observe(file string) results.Observation { return o.observe(file) }
-
-func (o *Observer) observe(file string) *Observation {
+func (o *Observer) Observe(file string) results.Observation {
 	if o.file != file || o.producer == "" {
 		o.file = file
 		o.kinds, o.producer = o.catalogue.kindsOf(file)
 	}
-	return &Observation{observer: o, found: Found{File: file, Kinds: o.kinds, Producer: o.producer}}
+	begun := &Observation{observer: o, index: len(o.open)}
+	begun.found = Found{File: file, Kinds: o.kinds, Producer: o.producer}
+	o.open = append(o.open, begun)
+	return begun
+}
+
+// relieve makes all open observations look through what they hold, and keep less of unfinished lines if need be.
+func (o *Observer) relieve() {
+	for _, open := range o.open {
+		open.look(chunk)
+		open.shrink()
+	}
+	for i := 0; i < len(o.open) && o.held > o.limit/2; i++ {
+		o.open[i].look(maxHeldBy)
+		o.open[i].shrink()
+	}
+	o.relief = max(o.limit, 2*o.held)
 }
 
 // Observation is of the texts of one case. It holds back lines until there are enough of them to be worth a look, and
 // the beginning of a line until its end comes; a line of more than 64 KiB is looked at in parts.
 type Observation struct {
 	observer *Observer
+	index    int // in what is open
 	buffer   []byte
 	rows     int    // line ends in the buffer
 	next     int    // line of the file that would go on where the buffer ends
@@ -74,8 +92,8 @@ func (o *Observation) Text(line int, text []byte) {
 		switch {
 		case len(o.buffer) >= chunk:
 			o.look(chunk)
-		case o.observer.held > o.observer.limit:
-			o.look(maxHeldBy)
+		case o.observer.held > o.observer.relief:
+			o.observer.relieve()
 		}
 	}
 }
@@ -97,16 +115,18 @@ func (o *Observation) End() {
 	o.release()
 	o.marks, o.tries = nil, nil
 	o.found.end()
+	last := len(o.observer.open) - 1
+	o.observer.open[o.index] = o.observer.open[last]
+	o.observer.open[o.index].index = o.index
+	o.observer.open[last] = nil
+	o.observer.open = o.observer.open[:last]
 }
 
 // append takes a buffer for large texts from those that are spare.
 func (o *Observation) append(piece []byte) {
 	before := cap(o.buffer)
-	need := len(o.buffer) + len(piece)
-	if need > smallest && before < 2*chunk {
-		large := o.observer.take()
-		large = append(large, o.buffer...)
-		o.buffer = large
+	if len(o.buffer)+len(piece) > smallest && before < 2*chunk {
+		o.buffer = append(o.observer.take(), o.buffer...)
 	}
 	o.buffer = append(o.buffer, piece...)
 	o.observer.held += cap(o.buffer) - before
@@ -123,39 +143,42 @@ func (o *Observer) take() []byte {
 
 // release gives the buffer back.
 func (o *Observation) release() {
-	o.observer.held -= cap(o.buffer)
-	if cap(o.buffer) > smallest*2 && len(o.observer.spare) < maxSpare {
-		o.observer.spare = append(o.observer.spare, o.buffer)
+	of := o.observer
+	of.held -= cap(o.buffer)
+	if of.held < of.limit/2 {
+		of.relief = of.limit
 	}
-	o.buffer, o.rows = nil, 0
+	if cap(o.buffer) >= 2*chunk && len(of.spare) < maxSpare {
+		of.spare = append(of.spare, o.buffer)
+	}
+	o.buffer = nil
 }
 
-// look scans whole lines, and keeps the beginning of the next one, or the end of one that is longer than may be kept.
+// shrink holds what there is in as little as it needs.
+func (o *Observation) shrink() {
+	kept := bytes.Clone(o.buffer)
+	o.release()
+	o.buffer = kept
+	o.observer.held += cap(kept)
+}
+
+// look scans whole lines and keeps the beginning of the next one. If that is more than may be kept, it is scanned as
+// well, and only as much of it is kept as a literal may reach back.
 func (o *Observation) look(keep int) {
 	end := bytes.LastIndexByte(o.buffer, '\n') + 1
 	rest := o.buffer[end:]
 	if len(rest) > keep {
 		end = len(o.buffer)
-		rest = o.buffer[end-min(end, o.observer.catalogue.overlap):]
+		rest = o.buffer[end-min(len(rest), o.observer.catalogue.overlap):]
 		o.found.Cut = true
 	}
-	if end > 0 {
-		o.scan(end)
+	if end == 0 {
+		return
 	}
-	line := o.next - bytes.Count(rest, []byte{'\n'})
-	if keep == chunk && len(rest) <= cap(o.buffer)/2 { // a text goes on: so will the buffer be of use
-		o.buffer = o.buffer[:copy(o.buffer[:cap(o.buffer)], rest)]
-		o.rows = 0
-	} else {
-		kept := bytes.Clone(rest)
-		o.release()
-		o.buffer = kept
-		o.observer.held += cap(kept)
-	}
-	o.marks = o.marks[:0]
-	if len(o.buffer) > 0 {
-		o.marks = append(o.marks, mark{0, 0, line})
-	}
+	o.scan(end)
+	o.buffer = o.buffer[:copy(o.buffer, rest)]
+	o.rows = 0
+	o.marks = append(o.marks[:0], mark{line: o.next})
 }
 
 // scan looks through the beginning of the buffer.
@@ -233,7 +256,7 @@ func (o *Observation) saw(fact int, line literal.Line, at int) {
 func (o *Observation) attribute(number int, text []byte) {
 	c := o.observer.catalogue
 	a := c.attributes[number]
-	if len(a.kinds) > 0 && !slices.ContainsFunc(a.kinds, func(k string) bool { return slices.Contains(o.found.Kinds, k) }) {
+	if len(a.kinds) > 0 && !share(a.kinds, o.found.Kinds) {
 		return
 	}
 	if o.tries == nil {

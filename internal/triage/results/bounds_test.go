@@ -30,7 +30,8 @@ func TestBoundsOfXML(t *testing.T) {
 		{"an attribute's name of 257 bytes", "<x " + strings.Repeat("n", 257) + "=''/>", "a name longer than 256 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := read(t, results.Reader{}, "<testsuite><testcase name='first'/>\n<testcase name='second'>"+test.inside+"</testcase></testsuite>")
+			const first = "<testsuite><testcase name='first'/>\n<testcase name='second'>"
+			got := read(t, results.Reader{}, first+test.inside+"</testcase></testsuite>")
 			want := []string{`pass "first" #1`, `pass "second" #1`}
 			if test.refusal != "" {
 				want[1] = "problem: standard input:2: " + test.refusal
@@ -44,7 +45,7 @@ func TestBoundsOfXML(t *testing.T) {
 func TestAttributesBeyondTheLimitAreLeftOutAndCounted(t *testing.T) {
 	reader := results.Reader{Limits: results.Limits{Attributes: 2}}
 	for name, in := range map[string]string{
-		"JUnit": "<testsuite><testcase name='A' b='1' c='2' d='3' e='4'><properties><property name='b' value='5'/></properties></testcase></testsuite>",
+		"JUnit": `<testsuite><testcase name='A' b='1' c='2' d='3' e='4'><properties><property name='b' value='5'/></properties></testcase></testsuite>`,
 		"go test": events(
 			`{"Action":"attr","Package":"p","Test":"A","Key":"b","Value":"1"}`, `{"Action":"attr","Package":"p","Test":"A","Key":"c","Value":"2"}`,
 			`{"Action":"attr","Package":"p","Test":"A","Key":"d","Value":"3"}`, `{"Action":"attr","Package":"p","Test":"A","Key":"e","Value":"4"}`,

@@ -1,5 +1,7 @@
 package results
 
+import "strings"
+
 // Observer sees the texts of cases whole, before they are shortened. It is asked by one goroutine.
 type Observer interface {
 	// Observe is what will see the texts of one case of a file.
@@ -38,10 +40,13 @@ func (o *observed) text(line int, text []byte) {
 	o.to.Text(line, text)
 }
 
-// string is a text that stands for itself.
+// string is a text that stands on one line of the file, however many it has itself.
 func (o *observed) string(line int, text string) {
-	if o.observer != nil {
-		o.text(line, []byte(text))
+	if o.observer == nil {
+		return
+	}
+	for inner := range strings.Lines(text) {
+		o.text(line, []byte(inner))
 	}
 }
 

@@ -65,12 +65,15 @@ func TestAnObserverSeesTheTextsOfEachCase(t *testing.T) {
 			`{"Action":"output","Package":"p","Output":"ok\n"}`, `{"Action":"pass","Package":"p"}`,
 			`{"Action":"output","Package":"q","Test":"A","Output":"a\n"}`, `{"Action":"output","Package":"q","Output":"q\n"}`),
 			[]string{`"A" "3:a\n|"`, `"" "4:q\n|"`}},
-		{"a failure of JUnit with both outputs", "<testsuite><testcase name='a'><properties><property name='k'>v</property></properties>\n" +
-			"<failure message='m' type='t'>text\n&lt;</failure>\n<system-out>out</system-out><system-err><![CDATA[err]]></system-err></testcase></testsuite>",
-			[]string{`"a" "2:t|/2:m|/2:text\n<|/4:out|/4:err|"`}},
-		{"attempts of JUnit", "<testsuite><testcase name='a'><failure>f</failure><rerunFailure message='r'>x<system-out>y</system-out>z</rerunFailure></testcase></testsuite>",
+		{"a failure of JUnit with both outputs", `<testsuite><testcase name="a">
+<properties><property name="k">v</property></properties>
+<failure message="m" type="t">text
+&lt;</failure>
+<system-out>out</system-out><system-err><![CDATA[err]]></system-err></testcase></testsuite>`,
+			[]string{`"a" "3:t|/3:m|/3:text\n<|/5:out|/5:err|"`}},
+		{"attempts of JUnit", `<testsuite><testcase name='a'><failure>f</failure><rerunFailure message='r'>x<system-out>y</system-out>z</rerunFailure></testcase></testsuite>`,
 			[]string{`"a" "1:r|/1:x|/1:y|/1:z|"`, `"a" "/1:f|"`}},
-		{"a case that passes and says something", "<testsuite><testcase name='a'><system-out>out</system-out></testcase><testcase name='b'/></testsuite>",
+		{"a case that passes and says something", `<testsuite><testcase name='a'><system-out>out</system-out></testcase><testcase name='b'/></testsuite>`,
 			[]string{`"a" "/1:out|"`, `"b" nothing`}},
 		{"a case that the file breaks in", "<testsuite><testcase name='a'><failure>f", []string{`"a" "1:f|"`}},
 		{"a case that the file breaks in, and isn't given", "<testsuite><testcase name='a'><system-out>f", nil},
