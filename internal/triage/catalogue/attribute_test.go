@@ -30,12 +30,15 @@ attributes:
 		{"a literal without the pattern", "T", "a.log", "cluster=?\n", ""},
 		{"the first pattern decides", "T/cluster-x", "a.log", "cluster=a\n", "cluster=a"},
 		{"the next one decides where the first gives nothing", "T/cluster-x", "a.log", "", "cluster=x"},
-		{"an ambiguous value isn't decided by the next pattern", "T/cluster-x", "a.log", "cluster=a\ncluster=b\n", "cluster ambiguous: a, b"},
+		{"an ambiguous value is not decided by the next one", "T/cluster-x", "a.log", "cluster=a\ncluster=b",
+			"cluster ambiguous: a, b"},
 		{"from a kind of file", "T", "serial.log", "Linux version 6.8.0\n", "kernel=6.8.0"},
 		{"from another kind of file", "T", "a.log", "Linux version 6.8.0\n", ""},
 		{"control characters are left out", "T", "serial.log", "Linux version 6\x1b[0m.8\x07\n", "kernel=6.8"},
-		{"long values are cut", "T", "serial.log", "Linux version " + strings.Repeat("x", 1000), "kernel=" + strings.Repeat("x", 256)},
-		{"sorted by name", "Test_Ubuntu", "run-7/serial.log", "cluster=a Linux version 6\n", "cluster=a distribution=ubuntu kernel=6 run=7"},
+		{"long values are cut", "T", "serial.log", "Linux version " + strings.Repeat("x", 1000),
+			"kernel=" + strings.Repeat("x", 256)},
+		{"sorted by name", "Test_Ubuntu", "run-7/serial.log", "cluster=a Linux version 6\n",
+			"cluster=a distribution=ubuntu kernel=6 run=7"},
 	} {
 		t.Run(test.rule, func(t *testing.T) {
 			attributes, ambiguous := c.Attributes(test.name, []catalogue.Found{find(t, c, test.file, test.text)})
@@ -56,10 +59,12 @@ attributes:
 func TestValuesOfSeveralTextsOfAScenarioMustAgree(t *testing.T) {
 	c := parse(t, "attributes: [{name: cluster, from: line, literal: cluster=, pattern: 'cluster=(?P<value>\\w+)'}]\n")
 	a, b := find(t, c, "a.log", "cluster=a"), find(t, c, "b.log", "cluster=b")
-	if attributes, ambiguous := c.Attributes("T", []catalogue.Found{a, b, a}); len(attributes) != 0 || len(ambiguous) != 1 {
+	attributes, ambiguous := c.Attributes("T", []catalogue.Found{a, b, a})
+	if len(attributes) != 0 || len(ambiguous) != 1 {
 		t.Errorf("%v %v", attributes, ambiguous)
 	}
-	if attributes, ambiguous := c.Attributes("T", []catalogue.Found{a, a}); len(attributes) != 1 || len(ambiguous) != 0 {
+	attributes, ambiguous = c.Attributes("T", []catalogue.Found{a, a})
+	if len(attributes) != 1 || len(ambiguous) != 0 {
 		t.Errorf("%v %v", attributes, ambiguous)
 	}
 }
@@ -74,7 +79,8 @@ signatures:
 - {id: here, class: product, place: vmss.go}
 `)
 	texts := []catalogue.Found{
-		find(t, c, "a.log", "denied 1\n"), find(t, c, "b.log", "x\ndenied 2\ndenied 3"), find(t, c, "serial-1.log", "denied 4"),
+		find(t, c, "a.log", "denied 1\n"), find(t, c, "b.log", "x\ndenied 2\ndenied 3"),
+		find(t, c, "serial-1.log", "denied 4"),
 		find(t, c, "none.log", ""),
 	}
 	want := `denied by test 3× a.log:1 "denied 1"

@@ -64,8 +64,6 @@ func TestLint(t *testing.T) {
 		{"two values of one attribute", `
 - {id: a, class: test, all: refused, where: {cluster: a}, anyOf: [{where: {cluster: b}}, {where: {cluster: "*"}}]}`,
 			[]string{`3: warning: signature "a" can't be found: two values of "cluster" are asked for at once [catalogue-unreachable]`}},
-		{"two wildcards that may meet", `
-- {id: a, class: test, all: refused, where: {job: gate-*}, anyOf: [{where: {job: "*-ceph"}}]}`, nil},
 		{"a value and not the value", `
 - {id: a, class: test, all: refused, where: {cluster: west-1}, unless: {cluster: west-*}}`,
 			[]string{`3: warning: signature "a" can't be found: it asks for values of "cluster", and for none of them [catalogue-unreachable]`}},
@@ -176,7 +174,7 @@ func TestLintIsRightAboutWhatItIsSureOf(t *testing.T) {
 		return text
 	}
 	overlaps, unreachable := 0, 0
-	for range 150 {
+	for range 400 {
 		text := "signatures:\n"
 		for i := range 5 {
 			text += fmt.Sprintf("- {id: s%d, class: test, place: p, %s", i, condition())
@@ -224,7 +222,7 @@ func TestLintIsRightAboutWhatItIsSureOf(t *testing.T) {
 			}
 		}
 	}
-	if overlaps < 40 || unreachable < 40 {
+	if overlaps < 100 || unreachable < 100 {
 		t.Errorf("%d overlaps, %d unreachable", overlaps, unreachable)
 	}
 }

@@ -106,7 +106,8 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 	if c.Signature("b") == nil || c.Signature("none") != nil {
 		t.Error("a signature is not known by its ID")
 	}
-	if err := os.WriteFile(filepath.Join(folder, "c.yaml"), []byte("signatures: [{id: b, class: test, all: x}]\n"), 0o644); err != nil {
+	again := []byte("signatures: [{id: b, class: test, all: x}]\n")
+	if err := os.WriteFile(filepath.Join(folder, "c.yaml"), again, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	want := `invalid catalogue: c.yaml:1:14: duplicate id "b", first at b.yaml:1:14 [catalogue-duplicate]`
@@ -129,8 +130,10 @@ func TestAnEmptyCatalogueFindsNothing(t *testing.T) {
 
 // FuzzParse: whatever the text, it is a catalogue or refused.
 func FuzzParse(f *testing.F) {
-	f.Add("kinds: [{kind: k, files: ['**/a?*.log']}]\nattributes: [{name: a, from: line, literal: x, kind: k, pattern: 'x(?P<value>.)'}]\n")
-	f.Add("signatures:\n- {id: s, class: test, line: {all: [x, y], none: z, matches: 'x+'}, where: {a: b*}, anyOf: [{place: p}]}\n")
+	f.Add("kinds: [{kind: k, files: ['**/a?*.log']}]\n" +
+		"attributes: [{name: a, from: line, literal: x, kind: k, pattern: 'x(?P<value>.)'}]\n")
+	f.Add("signatures:\n- {id: s, class: test, line: {all: [x, y], none: z, matches: 'x+'}, where: {a: b*},\n" +
+		"  anyOf: [{place: p}]}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := catalogue.Parse("c.yaml", []byte(text))
 		if (c == nil) == (err == nil) {

@@ -28,8 +28,9 @@ func TestTextsInPiecesAreAsTextsInOne(t *testing.T) {
 	c := parse(t, two)
 	var text strings.Builder
 	chance := rand.New(rand.NewPCG(1, 2))
+	parts := []string{"connection refused", "begin of the line", "end of the line", strings.Repeat("x", 900), "\n", "\n"}
 	for range 6000 {
-		text.WriteString([]string{"connection refused", "begin of the line", "end of the line", strings.Repeat("x", 900), "\n", "\n"}[chance.IntN(6)])
+		text.WriteString(parts[chance.IntN(len(parts))])
 	}
 	whole := hits(c, find(t, c, "a.log", text.String()))
 	if !strings.Contains(whole, "one by test") || !strings.Contains(whole, "line by test") {
@@ -151,7 +152,8 @@ func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 // changes with each line.
 func TestWhatIsKeptOfATextIsBounded(t *testing.T) {
 	var catalog strings.Builder
-	catalog.WriteString("attributes: [{name: node, from: line, literal: node-, pattern: 'node-(?P<value>\\d+)'}]\nsignatures:\n")
+	catalog.WriteString("attributes: [{name: node, from: line, literal: node-, pattern: 'node-(?P<value>\\d+)'}]\n")
+	catalog.WriteString("signatures:\n")
 	for i := range 2000 {
 		fmt.Fprintf(&catalog, "- {id: s%d, class: test, all: 'code %04d'}\n", i, i)
 	}
