@@ -64,7 +64,11 @@ func (r *Requirement) within(other *Requirement) bool {
 	return r.Name == other.Name && all(r.Values, other.covers)
 }
 
-// meets says whether one value may fulfil both requirements.
+// meets says whether one value may fulfil both requirements. Of two with wildcards that isn't known.
 func (r *Requirement) meets(other *Requirement) bool {
+	wild := func(value string) bool { return strings.Contains(value, "*") }
+	if slices.ContainsFunc(r.Values, wild) && slices.ContainsFunc(other.Values, wild) {
+		return true
+	}
 	return slices.ContainsFunc(r.Values, other.covers) || slices.ContainsFunc(other.Values, r.covers)
 }

@@ -64,6 +64,8 @@ func TestLint(t *testing.T) {
 		{"two values of one attribute", `
 - {id: a, class: test, all: refused, where: {cluster: a}, anyOf: [{where: {cluster: b}}, {where: {cluster: "*"}}]}`,
 			[]string{`3: warning: signature "a" can't be found: two values of "cluster" are asked for at once [catalogue-unreachable]`}},
+		{"two wildcards that may meet", `
+- {id: a, class: test, all: refused, where: {job: gate-*}, anyOf: [{where: {job: "*-ceph"}}]}`, nil},
 		{"a value and not the value", `
 - {id: a, class: test, all: refused, where: {cluster: west-1}, unless: {cluster: west-*}}`,
 			[]string{`3: warning: signature "a" can't be found: it asks for values of "cluster", and for none of them [catalogue-unreachable]`}},

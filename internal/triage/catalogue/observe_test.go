@@ -2,6 +2,7 @@ package catalogue_test
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -174,6 +175,55 @@ func TestWhatIsKeptOfATextIsBounded(t *testing.T) {
 	if _, ambiguous := c.Attributes("", []catalogue.Found{found}); len(ambiguous) != 1 || len(ambiguous[0].Values) > 4 {
 		t.Errorf("%v", ambiguous)
 	}
+}
+
+// TestALargeLogTakesConstantMemory: lines of 64 KiB, each with a hit, and one line without an end.
+func TestALargeLogTakesConstantMemory(t *testing.T) {
+	const bound, size = 16 << 20, 96 << 20
+	c := parse(t, two)
+	for name, unit := range map[string]string{
+		"lines of 64 KiB": "connection refused" + strings.Repeat("-", 64<<10-19) + "\n",
+		"one line":        "connection refused" + strings.Repeat("-", 64<<10-18),
+	} {
+		in := &repeated{unit: unit, left: size}
+		before := heap()
+		for of, err := range (results.Reader{Stdin: in, Observer: c.Observer()}).Cases(t.Context(), "-") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := c.Found(of)
+			if got := hits(c, found); !strings.HasPrefix(got, fmt.Sprintf("one by test %d×", size>>16)) {
+				t.Errorf("%s: %.80s", name, got)
+			}
+			if found.Cut != (name == "one line") {
+				t.Errorf("%s: cut %v", name, found.Cut)
+			}
+		}
+		if in.peak > before+bound {
+			t.Errorf("%s: the heap grew by %d MiB", name, (in.peak-before)>>20)
+		}
+	}
+}
+
+// repeated is a unit again and again. It looks at the heap each 16 MiB.
+type repeated struct {
+	unit     string
+	at, left int
+	looked   int
+	peak     uint64
+}
+
+func (r *repeated) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p[:min(len(p), r.left)], r.unit[r.at:])
+	r.at, r.left = (r.at+n)%len(r.unit), r.left-n
+	if r.looked += n; r.looked > 16<<20 {
+		r.looked = 0
+		r.peak = max(r.peak, heap())
+	}
+	return n, nil
 }
 
 func heap() uint64 {
