@@ -68,7 +68,8 @@ type Observation struct {
 	rows     int    // line ends in the buffer
 	next     int    // line of the file that would go on where the buffer ends
 	marks    []mark // from where in the buffer on which lines of the file are
-	number   int    // of the line that is looked at, of all of this observation
+	above    int    // line ends before the buffer
+	number   int    // of the line that is looked at, in all that was seen
 	tries    []int  // by attribute pattern, when one was tried
 	found    Found
 }
@@ -177,19 +178,18 @@ func (o *Observation) look(keep int) {
 	}
 	o.scan(end)
 	o.buffer = o.buffer[:copy(o.buffer, rest)]
-	o.rows = 0
 	o.marks = append(o.marks[:0], mark{line: o.next})
 }
 
-// scan looks through the beginning of the buffer.
+// scan looks through the beginning of the buffer, up to where its last line ends, or beyond.
 func (o *Observation) scan(end int) {
-	before := o.number
 	_ = o.observer.catalogue.set.Scan(bytes.NewReader(o.buffer[:end]), func(line literal.Line) error {
-		o.number = before + int(line.Number)
+		o.number = o.above + int(line.Number)
 		o.line(line)
 		return nil
 	}) // neither the reader nor the visitor fails
-	o.number = before + end // no two lines have one number
+	o.above += o.rows
+	o.rows = 0
 }
 
 // place is the line of the file on which a line of the buffer begins.

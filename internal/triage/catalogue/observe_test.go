@@ -192,7 +192,11 @@ func TestALargeLogTakesConstantMemory(t *testing.T) {
 				t.Fatal(err)
 			}
 			found := c.Found(of)
-			if got := hits(c, found); !strings.HasPrefix(got, fmt.Sprintf("one by test %d×", size>>16)) {
+			lines := size >> 16
+			if name == "one line" {
+				lines = 1
+			}
+			if got := hits(c, found); !strings.HasPrefix(got, fmt.Sprintf("one by test %d×", lines)) {
 				t.Errorf("%s: %.80s", name, got)
 			}
 			if found.Cut != (name == "one line") {
