@@ -198,7 +198,8 @@ func clean(text string) string {
 	}, text)
 }
 
-// regrouped is the entry with the keys that the reader's way of grouping gives, and without what only regrouping needs.
+// regrouped is the entry with the keys that the reader's way of grouping gives, and without what nobody asks for
+// afterwards.
 // Groups that get the same key are one.
 func (e Entry) regrouped(g Grouping) Entry {
 	byKey := map[string]Group{}
@@ -212,7 +213,7 @@ func (e Entry) regrouped(g Grouping) Entry {
 		}
 		byKey[group.Key] = group
 	}
-	e.Groups = nil
+	e.Groups, e.Attributes = nil, nil
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
 		e.Groups = append(e.Groups, byKey[key])
 	}

@@ -41,15 +41,23 @@ type line struct {
 	Digest []byte `json:"digest"` // of what it says, however that is written
 }
 
-// content is all that was read from a file.
+// content is all that was read from a file, or what the cache has of it.
 type content struct {
 	Lines    []line    `json:"lines"`
 	Problems []Problem `json:"problems,omitempty"`
+	failed   bool      // the file could not be read to its end: another time it may be
+}
+
+// file is one of the folder, by its path from there.
+type file struct {
+	name     string
+	size     int64
+	modified int64 // nanoseconds since 1970
 }
 
 // list gives the regular files of a folder and of the folders in it, by name. Links are not followed: a repository may
 // have one to anything.
-func list(ctx context.Context, folder fs.FS) (files []fs.FileInfo, names []string, err error) {
+func list(ctx context.Context, folder fs.FS) (files []file, err error) {
 	err = fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -60,29 +68,32 @@ func list(ctx context.Context, folder fs.FS) (files []fs.FileInfo, names []strin
 			return fs.SkipDir
 		case !entry.Type().IsRegular() || path.Ext(name) != suffix:
 			return nil
-		case len(names) == maximumFiles:
+		case len(files) == maximumFiles:
 			return fmt.Errorf("more than %d files: put those of past months together", maximumFiles)
 		}
 		info, err := entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // put together with others meanwhile
 		}
-		files, names = append(files, info), append(names, name)
+		if err == nil {
+			files = append(files, file{name, info.Size(), info.ModTime().UnixNano()})
+		}
 		return err
 	})
-	return files, names, err
+	return files, err
 }
 
 // readFile reads all lines of a file. What can't be read is a problem of its own.
 func readFile(folder fs.FS, name string, g Grouping) content {
 	var c content
-	file, err := folder.Open(name)
+	opened, err := folder.Open(name)
 	if err != nil {
 		c.problem(name, 0, err.Error())
+		c.failed = true
 		return c
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
-	c.read(file, name, g)
+	defer opened.Close() //nolint:errcheck // nothing was written
+	c.read(opened, name, g)
 	return c
 }
 
@@ -102,6 +113,7 @@ func (c *content) read(r io.Reader, name string, g Grouping) {
 			return
 		case err != nil:
 			c.problem(name, number, err.Error())
+			c.failed = true
 			return
 		}
 	}

@@ -27,8 +27,10 @@ type History struct {
 	grouping Grouping
 	runs     map[runID]line
 	builds   []build // by time, then by ID
-	// Problems are lines and files that were left out, and what kept the cache from being used.
+	// Problems are lines and files that were left out.
 	Problems []Problem
+	// Uncached is why there is no cache though one was asked for. The answers don't depend on it.
+	Uncached error
 }
 
 // build is all runs of a build.
@@ -54,33 +56,42 @@ func Open(ctx context.Context, folder string, o Options) (*History, error) {
 		return h, nil
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
-	files, names, err := list(ctx, root.FS())
+	files, err := list(ctx, root.FS())
 	if err != nil {
 		return nil, fmt.Errorf("listing the history in %s: %w", folder, err)
 	}
-	for read := range h.contents(ctx, root.FS(), files, names, o) {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("reading the history in %s: %w", folder, context.Cause(ctx))
-		}
-		h.Problems = append(h.Problems, read.Problems...)
-		for _, l := range read.Lines {
-			h.add(l)
-		}
+	if files, err = h.fromCache(ctx, files, o.Cache, root.FS()); err == nil {
+		err = h.read(ctx, root.FS(), files, nil)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the history in %s: %w", folder, err)
+	}
+	slices.SortFunc(h.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	h.index()
 	return h, nil
 }
 
-// contents reads the files, one after the other.
-func (h *History) contents(
-	ctx context.Context, folder fs.FS, files []fs.FileInfo, names []string, o Options,
-) func(yield func(content) bool) {
-	return func(yield func(content) bool) {
-		for _, name := range names {
-			if !yield(readFile(folder, name, o.Grouping)) {
-				return
-			}
+// read takes in files, one after the other, and shows each to keep.
+func (h *History) read(ctx context.Context, folder fs.FS, files []file, keep func(file, content)) error {
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
+		c := readFile(folder, f.name, h.grouping)
+		h.take(c)
+		if keep != nil {
+			keep(f, c)
+		}
+	}
+	return nil
+}
+
+func (h *History) take(c content) {
+	h.Problems = append(h.Problems, c.Problems...)
+	for _, l := range c.Lines {
+		h.add(l)
 	}
 }
 
@@ -108,7 +119,8 @@ func (h *History) With(e Entry) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	with := &History{folder: h.folder, grouping: h.grouping, runs: maps.Clone(h.runs), Problems: h.Problems}
+	with := &History{folder: h.folder, grouping: h.grouping, runs: maps.Clone(h.runs), Problems: h.Problems,
+		Uncached: h.Uncached}
 	with.add(l)
 	with.index()
 	return with, nil
