@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -154,7 +155,7 @@ func BenchmarkOpen(b *testing.B) {
 		e := entry(fmt.Sprint(i), fmt.Sprint("pr-", i%300), noon.Add(-time.Duration(i)*4*time.Minute),
 			"g1-a", "g1-b", "g1-c", "g1-d", fmt.Sprint("g1-", i))
 		for k := range e.Groups {
-			e.Groups[k].Example.Text = string(make([]byte, 1000))
+			e.Groups[k].Example.Text = strings.Repeat("12:00:01 node pool-7 is not ready: <kubelet stopped posting>\n", 16)
 		}
 		raw := history.Line(b, e)
 		all = append(all, raw...)

@@ -189,6 +189,9 @@ func cut(text string, bytes int) string {
 
 // clean has U+FFFD for a control character, a change of direction, and what is not UTF-8.
 func clean(text string) string {
+	if plain(text) {
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns {
@@ -196,6 +199,16 @@ func clean(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// plain is whether a text has none but the commonest characters.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= utf8.RuneSelf || c == 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
 }
 
 // regrouped is the entry with the keys that the reader's way of grouping gives, and without what nobody asks for

@@ -131,15 +131,11 @@ func (h *History) next(e Entry) int { return h.runs[e.id()].Entry.Triaged + 1 }
 
 // line is an entry as it would be read.
 func (h *History) line(e Entry) (line, error) {
-	e, _, err := e.encode()
+	e, raw, err := e.encode()
 	if err != nil {
 		return line{}, err
 	}
-	digest, err := e.digest()
-	if err != nil {
-		return line{}, err
-	}
-	return line{e.regrouped(h.grouping), digest}, nil
+	return line{e.regrouped(h.grouping), digest(raw)}, nil
 }
 
 // index puts runs together to builds.
