@@ -140,37 +140,45 @@ func samples() []triagetest.Sample {
 func TestPagesAreQuietAndFit(t *testing.T) {
 	ctx := start(t)
 	for _, sample := range samples() {
-		for _, width := range []int64{400, 1280} {
-			for _, scheme := range []string{"light", "dark"} {
-				name := fmt.Sprintf("%s-%d-%s", sample.Name, width, scheme)
-				t.Run(name, func(t *testing.T) {
-					tab, cancel := chromedp.NewContext(ctx)
-					defer cancel()
-					w := open(t, tab, sample, width, scheme)
-					if got := ask[int64](t, tab, `document.documentElement.scrollWidth`); got > width {
-						t.Errorf("%d pixels wide", got)
-					}
-					if got := ask[int64](t, tab, `document.querySelectorAll(
-						'script, img, iframe, object, embed, link, form, base, video, audio').length`); got != 0 {
-						t.Errorf("%d elements that load or run something", got)
-					}
-					if got := ask[[]string](t, tab, pale); len(got) > 0 {
-						t.Errorf("hard to read: %v", got)
-					}
-					picture(t, tab, name)
-					w.mutex.Lock()
-					defer w.mutex.Unlock()
-					if len(w.complaints) > 0 {
-						t.Errorf("the browser complains: %q", w.complaints)
-					}
-					if len(w.requests) != 1 || !strings.HasPrefix(w.requests[0], "file://") {
-						t.Errorf("requests: %q", w.requests)
-					}
-				})
-			}
+		for _, window := range []struct {
+			width  int64
+			scheme string
+		}{{400, "light"}, {1280, "light"}, {1280, "dark"}} {
+			name := fmt.Sprintf("%s-%d-%s", sample.Name, window.width, window.scheme)
+			t.Run(name, func(t *testing.T) {
+				tab, cancel := chromedp.NewContext(ctx)
+				defer cancel()
+				w := open(t, tab, sample, window.width, window.scheme)
+				if got := ask[int64](t, tab, `document.documentElement.scrollWidth`); got > window.width {
+					t.Errorf("%d pixels wide", got)
+				}
+				if got := ask[int64](t, tab, active); got != 0 {
+					t.Errorf("%d elements that load or run something", got)
+				}
+				if got := ask[[]string](t, tab, pale); len(got) > 0 {
+					t.Errorf("hard to read: %v", got)
+				}
+				picture(t, tab, name)
+				w.expectQuiet(t)
+			})
 		}
 	}
 }
+
+func (w *watch) expectQuiet(t *testing.T) {
+	t.Helper()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if len(w.complaints) > 0 {
+		t.Errorf("the browser complains: %q", w.complaints)
+	}
+	if len(w.requests) != 1 || !strings.HasPrefix(w.requests[0], "file://") {
+		t.Errorf("requests: %q", w.requests)
+	}
+}
+
+const active = `document.querySelectorAll(
+  'script, img, iframe, object, embed, link, form, base, video, audio, [onerror], [onclick], [style]').length`
 
 // pale are the elements whose text has less contrast to what is behind it than WCAG asks of small text (4.5).
 const pale = `(() => {

@@ -82,12 +82,15 @@ func newPage(doc triage.Document, styles string) page {
 		Verdict: verdict(doc), Change: change(doc.Change), Aborted: aborted(doc.Aborted),
 		Run: run(doc.Counts), Groups: groupViews(doc), Heat: newHeat(doc), Timeline: newTimeline(doc),
 	}
-	p.Beside = p.Timeline != nil && len(p.Heat.Blocks) > 0 && len(p.Heat.Columns) <= besideColumns
+	p.Beside = p.Timeline != nil && len(doc.Heat) > 0 && len(doc.Heat) <= besideRows && len(p.Heat.Columns) <= besideColumns
 	return p
 }
 
-// besideColumns is how many groups a heat table has at most that stands beside the timeline.
-const besideColumns = 2
+// How big a heat table is at most that stands beside the timeline.
+const (
+	besideRows    = 12
+	besideColumns = 2
+)
 
 func groupViews(doc triage.Document) []groupView {
 	views := make([]groupView, 0, len(doc.Groups))
@@ -106,6 +109,11 @@ func groupViews(doc triage.Document) []groupView {
 		views = append(views, view)
 	}
 	return views
+}
+
+// Figures tells whether there are tables, or what stands beside them.
+func (v groupView) Figures() bool {
+	return len(v.Tables) > 0 || v.Dose != nil || len(v.Cause.Explained) > 0 || len(v.Cause.Unjudged) > 0
 }
 
 // groupColors is how many groups have a colour of their own; the others share one.
