@@ -158,7 +158,7 @@ Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no resu
 	flags.BoolVar(&asked.redact, "redact", true, "replace what looks like a credential, in Markdown and HTML; text shows none ever")
 	flags.StringSliceVar(&asked.failOn, "fail-on", nil, "exit 1 if a verdict is one of these: "+verdictNames())
 	flags.StringVarP(&asked.form, "output", "o", forms[0], "how to print the answer: "+orList(forms))
-	command.AddCommand(newTriageHistory(a))
+	command.AddCommand(newTriageLearn(a), newTriageCatalogue(a), newTriageHistory(a))
 	return command
 }
 

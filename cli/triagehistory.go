@@ -47,6 +47,9 @@ func openPast(ctx context.Context, folder string, identity analysis.Identity, no
 // openHistory reads the folder, with a cache where there can be one.
 func openHistory(ctx context.Context, folder string) (*history.History, error) {
 	options := history.Options{Grouping: analysis.Grouping()}
+	if cache, err := history.CacheFolder(); err == nil { // without one it only takes longer
+		options.Cache = cache
+	}
 	h, err := history.Open(ctx, folder, options)
 	if err != nil {
 		return nil, fmt.Errorf("--history: %w", err)

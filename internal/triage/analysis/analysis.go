@@ -42,6 +42,8 @@ type Result struct {
 	Rows     *cause.Rows
 	// Shown are the signatures of each scenario that its last attempt shows.
 	Shown [][]catalogue.Hit
+	// Attributes are those of each scenario.
+	Attributes [][]results.Attribute
 }
 
 // Analyze does it. What can't be read of the inputs stands in the document; an error is that nothing could be.
@@ -83,7 +85,7 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 		return nil, err
 	}
 	document.Problems = append(problems, document.Problems...)
-	return &Result{Document: document, Run: run, Rows: a.rows, Shown: a.shown}, nil
+	return &Result{Document: document, Run: run, Rows: a.rows, Shown: a.shown, Attributes: a.attributes}, nil
 }
 
 // read makes a run of some paths.
