@@ -186,7 +186,8 @@ index 1234567..0000000
 			[]change.File{{Path: "x", Status: change.Added}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for ending, diff := range map[string]string{"LF": test.diff, "CRLF": strings.ReplaceAll(test.diff, "\n", "\r\n")} {
+			crlf := strings.ReplaceAll(test.diff, "\n", "\r\n")
+			for ending, diff := range map[string]string{"LF": test.diff, "CRLF": crlf} {
 				got, err := change.ReadDiff(iotest.OneByteReader(strings.NewReader(diff)))
 				if err != nil {
 					t.Fatalf("%s: %v", ending, err)

@@ -41,7 +41,7 @@ func (h *header) names(line string) {
 }
 
 // quotedPair takes two names apart of which one at least has quotes.
-func (h *header) quotedPair(both string) (old, new string) {
+func (h *header) quotedPair(both string) (before, after string) {
 	if strings.HasPrefix(both, `"`) {
 		end := closing(both)
 		if end < 0 || end+2 > len(both) {
@@ -49,11 +49,11 @@ func (h *header) quotedPair(both string) (old, new string) {
 		}
 		return h.unquote(both[:end+1]), h.unquote(strings.TrimPrefix(both[end+1:], " "))
 	}
-	old, quoted, found := strings.Cut(both, ` "`)
+	before, quoted, found := strings.Cut(both, ` "`)
 	if !found {
 		return "", ""
 	}
-	return old, h.unquote(`"` + quoted)
+	return before, h.unquote(`"` + quoted)
 }
 
 // closing is where the quotes end with which a text begins; below 0 if they don't.
@@ -75,7 +75,8 @@ func (h *header) takes(line string) bool {
 		h.binary = true
 		return true
 	}
-	if strings.HasPrefix(line, "Binary files ") || strings.HasPrefix(line, "Files ") && strings.HasSuffix(line, " differ") {
+	names, differ := strings.CutSuffix(line, " differ")
+	if differ && (strings.HasPrefix(names, "Binary files ") || strings.HasPrefix(names, "Files ")) {
 		h.binary = true
 		return true
 	}
@@ -173,7 +174,7 @@ func (h *header) file() (File, error) {
 	if f.Status == "" {
 		f.Status = Modified
 	}
-	old, new := h.unprefixed(h.old, h.new)
+	before, after := h.unprefixed(h.old, h.new)
 	switch {
 	case h.malformed:
 		return File{}, errors.New("a quoted name that can't be read")
@@ -184,16 +185,16 @@ func (h *header) file() (File, error) {
 	case h.from != "" || h.to != "":
 		return File{}, errors.New("a rename or copy with one name only")
 	case h.new == nowhere && h.old != "":
-		f.Path, f.Status = old, Deleted
+		f.Path, f.Status = before, Deleted
 	case h.old == nowhere && h.new != "":
-		f.Path, f.Status = new, Added
+		f.Path, f.Status = after, Added
 	case h.new != "":
-		f.Path = new
-		if old != new && h.git {
-			f.OldPath, f.Status = old, Renamed // git diff --no-index
+		f.Path = after
+		if before != after && h.git {
+			f.OldPath, f.Status = before, Renamed // git diff --no-index
 		}
 	case h.oldGit != "":
-		before, after := h.unprefixed(h.oldGit, h.newGit)
+		before, after = h.unprefixed(h.oldGit, h.newGit)
 		if f.Path = after; before != after {
 			return File{}, errors.New("two names, and nothing says that the file was renamed")
 		}
@@ -207,15 +208,15 @@ func (h *header) file() (File, error) {
 
 // unprefixed takes git's prefixes off two names of a file: a/ and b/, or with diff.mnemonicPrefix i/, w/, c/ and o/.
 // Where git's first line has the same name twice, there are none (diff.noprefix).
-func (h *header) unprefixed(old, new string) (string, string) {
+func (h *header) unprefixed(before, after string) (string, string) {
 	if h.oldGit != "" && h.oldGit == h.newGit {
-		return old, new
+		return before, after
 	}
-	oldPrefixed, newPrefixed := prefixed(old) || old == nowhere, prefixed(new) || new == nowhere
-	if old == new || !oldPrefixed || !newPrefixed || old[:2] == new[:2] {
-		return old, new
+	both := (prefixed(before) || before == nowhere) && (prefixed(after) || after == nowhere)
+	if !both || before[:2] == after[:2] {
+		return before, after
 	}
-	return strip(old), strip(new)
+	return strip(before), strip(after)
 }
 
 func prefixed(name string) bool {

@@ -43,7 +43,7 @@ func LoadMap(path string) (*Map, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading a map of components: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
+	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, maximumMap+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading a map of components: %w", err)

@@ -75,11 +75,12 @@ func diff(ctx context.Context, folder, ref string) (*Change, error) {
 }
 
 func run(ctx context.Context, folder string, out io.Writer, args ...string) error {
-	command := exec.CommandContext(ctx, "git", append([]string{"-C", folder}, args...)...)
+	args = append([]string{"-C", folder}, args...)
+	command := exec.CommandContext(ctx, "git", args...) //nolint:gosec // a ref that could be an option is refused
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = out, &said
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("git %s in %s: %w: %s", args[0], folder, err, clean(bytes.TrimSpace(said.Bytes())))
+		return fmt.Errorf("git %s in %s: %w: %s", args[2], folder, err, clean(bytes.TrimSpace(said.Bytes())))
 	}
 	return nil
 }

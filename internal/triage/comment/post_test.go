@@ -8,7 +8,6 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
-	"salve/internal/permit"
 	"salve/internal/prow/githubsim"
 	"salve/internal/triage/comment"
 )
@@ -51,10 +50,7 @@ func newBench(t *testing.T, comments ...githubsim.Comment) *bench {
 func (b *bench) poster(set ...func(*comment.Options)) *comment.Poster {
 	b.Helper()
 	// Pauses of two minutes pass in little time.
-	o := comment.Options{
-		BaseURL: b.url, Token: token, Clock: clock.NewScaled(2000), Transport: &http.Transport{},
-		Access: permit.ForComments("kube", "widgets"),
-	}
+	o := comment.Options{BaseURL: b.url, Token: token, Clock: clock.NewScaled(2000), Transport: &http.Transport{}}
 	for _, one := range set {
 		one(&o)
 	}
@@ -299,19 +295,4 @@ func TestWhatIsNotSent(t *testing.T) {
 			t.Errorf("%s: %v", o.BaseURL, err)
 		}
 	}
-}
-
-// TestOnlyCommentsOfTheRepositoryPass: what changes anything else is refused before it leaves.
-func TestOnlyCommentsOfTheRepositoryPass(t *testing.T) {
-	b := newBench(t)
-	for name, access := range map[string]permit.CommentAccess{
-		"no access": {}, "another repository's": permit.ForComments("kube", "gadgets"),
-		"one whose name begins so": permit.ForComments("kube", "widget"),
-	} {
-		_, err := b.post(report("1"), func(o *comment.Options) { o.Access = access })
-		if err == nil || !strings.Contains(err.Error(), "no permit") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	b.expectComments()
 }

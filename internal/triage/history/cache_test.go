@@ -65,7 +65,7 @@ func TestCacheIsUsed(t *testing.T) {
 }
 
 func TestAnswersAreTheSameWithAndWithoutTheCache(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 13)) //nolint:gosec // a test's
+	random := rand.New(rand.NewPCG(1, 13))
 	folder, cache := someHistory(t, random, 40), filepath.Join(t.TempDir(), "made", "for it")
 	write(t, filepath.Join(folder, "broken.jsonl"), "hello\n\n{}\n{")
 	o := history.Options{Cache: cache}

@@ -92,7 +92,7 @@ func readFile(folder fs.FS, name string, g Grouping) content {
 		c.failed = true
 		return c
 	}
-	defer opened.Close() //nolint:errcheck // nothing was written
+	defer opened.Close()
 	c.read(opened, name, g)
 	return c
 }
@@ -167,14 +167,13 @@ func parse(raw []byte, g Grouping) (line, error) {
 	return line{e.regrouped(g), digest(raw)}, nil
 }
 
-var triaged = []byte(`"triaged":`)
-
 // digest is of what a line says, without how often the run was triaged. No text can hold the key: its quotes would have
 // backslashes.
 func digest(raw []byte) []byte {
+	const triaged = `"triaged":`
 	raw = bytes.TrimSpace(raw)
 	hash := sha256.New()
-	if at := bytes.Index(raw, triaged); at >= 0 {
+	if at := bytes.Index(raw, []byte(triaged)); at >= 0 {
 		_, _ = hash.Write(raw[:at]) // never fails
 		raw = bytes.TrimLeft(raw[at+len(triaged):], "0123456789")
 	}

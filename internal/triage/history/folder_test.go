@@ -28,7 +28,9 @@ func answers(t *testing.T, h *history.History, now time.Time) string {
 	} {
 		all = append(all, h.Occurrences(s, month, now), h.Occurrences(s, 24*time.Hour, now), h.Trend(s, 6, now),
 			h.Escalation(s, history.Rule{At: 6, Days: 30, Below: 3}, now),
-			h.Baseline(history.Question{Subject: s, Scenarios: []string{"TestA/1"}, Change: "pr-1", Since: month, Enough: 5}, now))
+			h.Baseline(history.Question{
+				Subject: s, Scenarios: []string{"TestA/1"}, Change: "pr-1", Since: month, Enough: 5,
+			}, now))
 	}
 	raw, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
@@ -92,7 +94,7 @@ func someHistory(t *testing.T, random *rand.Rand, runs int) string {
 
 func TestOrderCopiesAndFilesDontMatter(t *testing.T) {
 	for seed := range uint64(3) {
-		random := rand.New(rand.NewPCG(seed, 13)) //nolint:gosec // a test's
+		random := rand.New(rand.NewPCG(seed, 13))
 		folder := someHistory(t, random, 30)
 		h := open(t, folder, history.Options{})
 		clean(t, h)
@@ -147,7 +149,8 @@ func TestLinesThatAreLeftOutAreReported(t *testing.T) {
 	for _, test := range []struct{ name, line, says string }{
 		{"torn", good[:len(good)/2], "not a line of a history"},
 		{"not JSON", "hello\n", "not a line of a history"},
-		{"another format", `{"format":"salve.triage.history/v9","build":7}` + "\n", `format "salve.triage.history/v9" is not known`},
+		{"another format", `{"format":"salve.triage.history/v9","build":7}` + "\n",
+			`format "salve.triage.history/v9" is not known`},
 		{"a negative count", strings.Replace(good, `"failures":3`, `"failures":-3`, 1), "a count below 0"},
 		{"no build", strings.Replace(good, `"build":"1"`, `"build":""`, 1), "no build"},
 		{"a time that no run has", strings.Replace(good, "2026-11", "0001-01", 1), "no time"},

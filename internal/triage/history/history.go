@@ -55,7 +55,7 @@ func Open(ctx context.Context, folder string, o Options) (*History, error) {
 		h.Problems = []Problem{{File: cut(folder, maximumID), Text: "there is no such folder yet, and so no history"}}
 		return h, nil
 	}
-	defer root.Close() //nolint:errcheck // nothing was written
+	defer root.Close()
 	files, err := list(ctx, root.FS())
 	if err != nil {
 		return nil, fmt.Errorf("listing the history in %s: %w", folder, err)

@@ -159,8 +159,8 @@ func (h *History) Signatures(window time.Duration, now time.Time) []Seen {
 	})
 }
 
-// Uncategorised gives the groups that no signature knew, the most frequent first. One that a signature knew in any build
-// of that time is categorised.
+// Uncategorised gives the groups that no signature knew, the most frequent first. One that a signature knew in any
+// build of that time is categorised.
 func (h *History) Uncategorised(window time.Duration, now time.Time) []Seen {
 	known := map[string]bool{}
 	for _, b := range h.within(window, now) {

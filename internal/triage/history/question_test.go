@@ -57,10 +57,11 @@ func TestBaseline(t *testing.T) {
 		{"two other changes had it", append(many(5), entry("7", "pr-7", before.Add(-time.Hour), "g1-a"),
 			entry("8", "pr-8", before, "g1-a")), "pr-1",
 			history.Baseline{Answer: history.SameReason, Runs: 7, Changes: 7, SeenRuns: 2, SeenChanges: 2,
-				SeenFailures: 6, SeenScenarios: 20, First: before.Add(-time.Hour), Last: before}},
-		{"one other change had it, twice", []history.Entry{entry("7", "pr-7", before, "g1-a"), entry("8", "pr-7", before, "g1-a")},
-			"pr-1", history.Baseline{Answer: history.SameReason, Runs: 2, Changes: 1, SeenRuns: 2, SeenChanges: 1,
-				SeenFailures: 6, SeenScenarios: 20, First: before, Last: before}},
+				First: before.Add(-time.Hour), Last: before}},
+		{"one other change had it, twice",
+			[]history.Entry{entry("7", "pr-7", before, "g1-a"), entry("8", "pr-7", before, "g1-a")}, "pr-1",
+			history.Baseline{Answer: history.SameReason, Runs: 2, Changes: 1, SeenRuns: 2, SeenChanges: 1,
+				First: before, Last: before}},
 		{"its scenarios failed in another group", many(1, "g1-z"), "pr-1",
 			history.Baseline{Answer: history.OtherReason, Runs: 1, Changes: 1, OtherRuns: 1}},
 		{"the same change, the same build, no change, too long ago, not yet", []history.Entry{
@@ -69,11 +70,12 @@ func TestBaseline(t *testing.T) {
 		}, "pr-1", history.Baseline{Answer: history.NotEnoughHistory}},
 		{"ahead by what clocks differ", []history.Entry{entry("9", "pr-9", noon.Add(time.Minute), "g1-a")}, "pr-1",
 			history.Baseline{Answer: history.SameReason, Runs: 1, Changes: 1, SeenRuns: 1, SeenChanges: 1,
-				SeenFailures: 3, SeenScenarios: 10, First: noon, Last: noon}},
+				First: noon, Last: noon}},
 		{"runs that didn't run its scenarios show nothing by not failing",
 			[]history.Entry{elsewhere("7", "pr-7", before), elsewhere("8", "pr-8", before)}, "pr-1",
 			history.Baseline{Answer: history.NotEnoughHistory}},
-		{"a change that nobody knows has no others", many(20, "g1-a"), "", history.Baseline{Answer: history.NotEnoughHistory}},
+		{"a change that nobody knows has no others", many(20, "g1-a"), "",
+			history.Baseline{Answer: history.NotEnoughHistory}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := with(t, test.runs...).Baseline(history.Question{

@@ -61,8 +61,8 @@ func (e Entry) encode() (Entry, []byte, error) {
 	}
 }
 
-// fileName begins with the month, so that a past one can be put into one file, and with the time, so that a folder is in
-// order. What follows tells builds apart, and what is said of them.
+// fileName begins with the month, so that a past one can be put into one file, and with the time, so that a folder is
+// in order. What follows tells builds apart, and what is said of them.
 func fileName(e Entry, raw []byte) string {
 	id, said := sha256.Sum256([]byte(e.Build+"\x00"+e.Run)), sha256.Sum256(raw)
 	return path.Join(e.Time.Format("2006-01"), fmt.Sprintf("%s-%s-%s%s", e.Time.Format("20060102T150405Z"),
@@ -77,7 +77,7 @@ func write(folder, name string, raw []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing was written by it
+	defer root.Close()
 	if err := root.Mkdir(path.Dir(name), 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}

@@ -12,8 +12,8 @@ const maximumSet = 4096
 
 const hashSize = 4 // bytes
 
-// Set is a set of names of scenarios: hashes of 32 bits, in order. Of a full one, nothing is known of names whose hash is
-// above its last.
+// Set is a set of names of scenarios: hashes of 32 bits, in order. Of a full one, nothing is known of names whose hash
+// is above its last.
 type Set []byte
 
 // SetOf makes a set of names.
