@@ -197,7 +197,8 @@ const pale = `(() => {
   for (const element of document.querySelectorAll('body *:not(svg *)')) {
     if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
     const [a, b] = [light(rgb(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x);
-    if ((a + .05) / (b + .05) < 4.5) found.add(element.tagName + '.' + element.className + ' ' + ((a + .05) / (b + .05)).toFixed(2));
+    const contrast = (a + .05) / (b + .05);
+    if (contrast < 4.5) found.add(element.tagName + '.' + element.className + ' ' + contrast.toFixed(2));
   }
   return [...found];
 })()`

@@ -11,7 +11,7 @@ import (
 // heatView is failure rates by the attributes' values and by group.
 type heatView struct {
 	Columns []heatColumn // of groups, if there are several
-	Blocks  []heatBlock
+	Tables  []heatTable
 	Legend  []legendStep
 }
 
@@ -20,6 +20,15 @@ type heatColumn struct {
 	Title  string
 	Color  string
 }
+
+// heatTable is all attributes, or where there are few columns one of them: several tables then stand side by side.
+type heatTable struct {
+	Name   string // the attribute, if it is only one
+	Blocks []heatBlock
+}
+
+// narrow is up to how many columns of groups there is a table for each attribute.
+const narrow = 3
 
 // heatBlock is an attribute with its values.
 type heatBlock struct {
@@ -57,13 +66,21 @@ func newHeat(doc triage.Document) heatView {
 	for i, g := range groups {
 		view.Columns = append(view.Columns, heatColumn{Number: i + 1, Title: title(g), Color: groupColor(i)})
 	}
+	var blocks []heatBlock
 	for _, h := range doc.Heat {
-		last := len(view.Blocks) - 1
-		if last < 0 || view.Blocks[last].Attribute != h.Attribute {
-			view.Blocks = append(view.Blocks, heatBlock{Attribute: h.Attribute})
+		last := len(blocks) - 1
+		if last < 0 || blocks[last].Attribute != h.Attribute {
+			blocks = append(blocks, heatBlock{Attribute: h.Attribute})
 			last++
 		}
-		view.Blocks[last].Rows = append(view.Blocks[last].Rows, newHeatRow(h, len(groups)))
+		blocks[last].Rows = append(blocks[last].Rows, newHeatRow(h, len(groups)))
+	}
+	view.Tables = []heatTable{{Blocks: blocks}}
+	if len(groups) <= narrow {
+		view.Tables = nil
+		for i, block := range blocks {
+			view.Tables = append(view.Tables, heatTable{Name: block.Attribute, Blocks: blocks[i : i+1]})
+		}
 	}
 	from := 0.0
 	for i, to := range heatSteps() {

@@ -56,7 +56,6 @@ type page struct {
 	Groups   []groupView
 	Heat     heatView
 	Timeline *timelineView
-	Beside   bool // the heat table is narrow enough to stand beside the timeline
 }
 
 // groupView is a group with what is worked out of it for the page.
@@ -75,22 +74,14 @@ type groupView struct {
 
 func newPage(doc triage.Document, styles string) page {
 	hash := sha256.Sum256([]byte(styles))
-	p := page{
+	return page{
 		Doc: doc, Styles: template.CSS(styles), //nolint:gosec // our own file, in which nothing is the document's
 		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(hash[:]) + "'",
 		Verdict: verdict(doc), Change: change(doc.Change), Aborted: aborted(doc.Aborted),
 		Run: run(doc.Counts), Groups: groupViews(doc), Heat: newHeat(doc), Timeline: newTimeline(doc),
 	}
-	p.Beside = p.Timeline != nil && len(doc.Heat) > 0 && len(doc.Heat) <= besideRows && len(p.Heat.Columns) <= besideColumns
-	return p
 }
-
-// How big a heat table is at most that stands beside the timeline.
-const (
-	besideRows    = 12
-	besideColumns = 2
-)
 
 func groupViews(doc triage.Document) []groupView {
 	views := make([]groupView, 0, len(doc.Groups))

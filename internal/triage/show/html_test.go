@@ -142,22 +142,25 @@ func TestHeatHasTheRatesOfTheCause(t *testing.T) {
 		}
 	}
 	view := newHeat(triagetest.SuspectedChange())
-	if len(view.Blocks) != 2 || len(view.Columns) != 2 || view.Blocks[0].Rows[0].Cells[1].Count != "24/28" {
+	if len(view.Tables) != 2 || len(view.Columns) != 2 || view.Tables[0].Blocks[0].Rows[0].Cells[1].Count != "24/28" {
 		t.Errorf("a group's rate leaves the others' failures out: %+v", view)
 	}
 }
 
 func TestBarsStayOnTheirScale(t *testing.T) {
+	interval := func(estimate, lower, upper float64) triage.Interval {
+		return triage.Interval{Estimate: estimate, Lower: lower, Upper: upper}
+	}
 	for name, row := range map[string]struct {
 		interval triage.Interval
 		least    float64
 		want     bar
 	}{
-		"a rate":             {triage.Interval{Estimate: 0.5, Lower: 0.25, Upper: 1}, 0, bar{From: 41, Width: 120, At: 81, Zero: 1}},
-		"a difference":       {triage.Interval{Estimate: 0, Lower: -1, Upper: 1}, -1, bar{From: 1, Width: 160, At: 81, Zero: 81}},
-		"beyond the scale":   {triage.Interval{Estimate: 7, Lower: -7, Upper: 9}, 0, bar{From: 1, Width: 160, At: 161, Zero: 1}},
-		"not a number":       {triage.Interval{Estimate: math.NaN()}, 0, bar{From: 1, Width: 1, At: 1, Zero: 1}},
-		"an interval of one": {triage.Interval{Estimate: 1, Lower: 1, Upper: 1}, 0, bar{From: 161, Width: 1, At: 161, Zero: 1}},
+		"a rate":             {interval(0.5, 0.25, 1), 0, bar{From: 41, Width: 120, At: 81, Zero: 1}},
+		"a difference":       {interval(0, -1, 1), -1, bar{From: 1, Width: 160, At: 81, Zero: 81}},
+		"beyond the scale":   {interval(7, -7, 9), 0, bar{From: 1, Width: 160, At: 161, Zero: 1}},
+		"not a number":       {interval(math.NaN(), 0, 0), 0, bar{From: 1, Width: 1, At: 1, Zero: 1}},
+		"an interval of one": {interval(1, 1, 1), 0, bar{From: 161, Width: 1, At: 161, Zero: 1}},
 	} {
 		if got := newBar(row.interval, row.least, ""); *got != row.want {
 			t.Errorf("%s: %+v, want %+v", name, *got, row.want)
@@ -188,7 +191,13 @@ func TestTimelineStacksTheGroups(t *testing.T) {
 	if view.Day != "12 November 2026" || view.Times[0].Text != "08:20" || len(view.Rows) != 9 {
 		t.Errorf("%s, %v, %d rows", view.Day, view.Times, len(view.Rows))
 	}
+	if view := newTimeline(triagetest.Aborted()); len(view.FailTicks) != 0 || view.PassTop != chartTop {
+		t.Errorf("room for failures that there are not: %v", view.FailTicks)
+	}
 	many := triagetest.Large(9, 1)
+	if heat := newHeat(many); len(heat.Tables) != 1 {
+		t.Errorf("%d wide tables", len(heat.Tables))
+	}
 	if view := newTimeline(many); !view.More || len(view.Legend) != groupColors {
 		t.Errorf("%d groups in the legend, others: %t", len(view.Legend), view.More)
 	}

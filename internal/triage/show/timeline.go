@@ -13,9 +13,9 @@ const (
 	chartLeft   = 44.0
 	chartTop    = 10.0
 	failHeight  = 150.0
-	passTop     = chartTop + failHeight + 18
+	passGap     = 18.0
 	passHeight  = 48.0
-	chartHeight = passTop + passHeight + 26
+	chartFoot   = 26.0
 	mostMoments = 400
 )
 
@@ -67,25 +67,38 @@ func newTimeline(doc triage.Document) *timelineView {
 		return nil
 	}
 	view := &timelineView{
-		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - 8, Base: chartTop + failHeight,
-		PassTop: passTop, Day: day(moments), Omitted: len(doc.Timeline) - len(moments), More: len(doc.Groups) > groupColors,
+		Width: chartWidth, Left: chartLeft, Right: chartWidth - 8, Base: chartTop + failHeight,
+		Day: day(moments), Omitted: len(doc.Timeline) - len(moments), More: len(doc.Groups) > groupColors,
 	}
+	view.PassTop = view.Base + passGap
+	if mostFailed == 0 {
+		view.PassTop = chartTop
+	}
+	view.Height = view.PassTop + passHeight + chartFoot
 	for i, g := range doc.Groups[:min(len(doc.Groups), groupColors)] {
 		view.Legend = append(view.Legend, heatColumn{Number: i + 1, Title: title(g), Color: groupColor(i)})
 	}
-	failTicks, passTicks := ticks(mostFailed), ticks(mostPassed)
-	failScale := failHeight / float64(failTicks[len(failTicks)-1])
-	passScale := passHeight / float64(passTicks[len(passTicks)-1])
-	for _, count := range failTicks {
-		view.FailTicks = append(view.FailTicks, tick{view.Base - float64(count)*failScale, fmt.Sprint(count)})
-	}
-	last := passTicks[len(passTicks)-1]
-	view.PassTicks = []tick{{passTop + float64(last)*passScale, fmt.Sprint(last)}}
+	failScale, passScale := view.scales(mostFailed, mostPassed)
 	for i, m := range moments {
 		view.moment(doc, i, len(moments), m, [2]float64{failScale, passScale})
 	}
 	view.times(moments)
 	return view
+}
+
+// scales labels both axes, and gives their pixels for each scenario. What has none has no axis.
+func (v *timelineView) scales(failed, passed int) (failScale, passScale float64) {
+	if failed > 0 {
+		counts := ticks(failed)
+		failScale = failHeight / float64(counts[len(counts)-1])
+		for _, count := range counts {
+			v.FailTicks = append(v.FailTicks, tick{v.Base - float64(count)*failScale, fmt.Sprint(count)})
+		}
+	}
+	counts := ticks(passed)
+	last := counts[len(counts)-1]
+	v.PassTicks = []tick{{v.PassTop + passHeight, fmt.Sprint(last)}}
+	return failScale, passHeight / float64(last)
 }
 
 // moment draws one part of the time, the first group at the bottom.
