@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,5 +46,23 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// TestDocumentedTextIsWritten keeps docs/triage.md from showing what no triage writes.
+func TestDocumentedTextIsWritten(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/triage.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Reading the output\n")
+	_, block, _ := strings.Cut(section, "```\n")
+	block, _, closed := strings.Cut(block, "```\n")
+	var text bytes.Buffer
+	if err := Text(&text, triagetest.Outage(), Style{}); err != nil {
+		t.Fatal(err)
+	}
+	if !closed || !strings.HasPrefix(text.String(), block) {
+		t.Errorf("docs/triage.md shows\n%s\nand it is\n%s", block, text.String()[:min(len(block), text.Len())])
 	}
 }
