@@ -128,11 +128,9 @@ func pips(o *triage.Occurrences) []string {
 
 // ticks are round numbers from 0 to at least most, four at the most above 0.
 func ticks(most int) []int {
-	step := 1
 	for scale := 1; ; scale *= 10 {
 		for _, factor := range []int{1, 2, 5} {
-			step = scale * factor
-			if step*4 >= most {
+			if step := scale * factor; step*4 >= most {
 				return upTo(most, step)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 //go:embed page/page.css page/page.tmpl page/group.tmpl
-var pageFiles embed.FS //nolint:gochecknoglobals // what the program is built with, never changed
+var pageFiles embed.FS
 
 // HTML writes the document as one page that needs nothing else: no network, no script, no fonts. Its policy forbids
 // the browser to load or run anything. Limit is of no account.
@@ -127,8 +127,9 @@ func tone(v triage.Verdict) string {
 		return "known"
 	case triage.Undecided:
 		return "open"
+	default: // what nobody knows of is not called harmless
+		return "bad"
 	}
-	return "bad"
 }
 
 // mark is a verdict's mark, for those who see no colour.
@@ -144,6 +145,7 @@ func stance(s triage.Stance) string {
 		return "✗"
 	case triage.Supports:
 		return "✓"
+	default:
+		return "○"
 	}
-	return "○"
 }

@@ -196,8 +196,9 @@ func marked(v triage.Verdict) (mark, color string) {
 		return "!", yellow
 	case triage.Undecided:
 		return "?", yellow
+	default:
+		return "✗", red
 	}
-	return "✗", red
 }
 
 func escalation(o *triage.Occurrences) string {
