@@ -128,6 +128,7 @@ func pips(o *triage.Occurrences) []string {
 
 // ticks are round numbers from 0 to at least most, four at the most above 0.
 func ticks(most int) []int {
+	most = min(most, 1<<40) // beyond, the steps would not be held
 	for scale := 1; ; scale *= 10 {
 		for _, factor := range []int{1, 2, 5} {
 			if step := scale * factor; step*4 >= most {
