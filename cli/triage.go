@@ -110,6 +110,7 @@ type triageRequest struct {
 	redact   bool
 	failOn   []string
 	form     string
+	post     triagePost
 }
 
 func newTriage(a *app) *cobra.Command {
@@ -152,6 +153,7 @@ Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no resu
 	flags := command.Flags()
 	asked.addFlags(flags)
 	asked.identity.addFlags(flags)
+	asked.post.addFlags(flags)
 	flags.StringVar(&asked.history, "history", "", "`DIR` with earlier runs; this one is added to it")
 	flags.BoolVar(&asked.record, "record", true, "add this run to --history")
 	flags.StringVar(&asked.html, "html", "", "write a page to this `FILE` as well")
@@ -177,6 +179,9 @@ func (r *triageRequest) validate(forms []string) error {
 		if !slices.Contains(triage.Verdicts(), triage.Verdict(verdict)) {
 			return usage("--fail-on %q: it is %s", verdict, verdictNames())
 		}
+	}
+	if err := r.post.validate(); err != nil {
+		return err
 	}
 	return checkForm(r.form, forms...)
 }
@@ -217,7 +222,10 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	if asked.fails(document) {
 		a.exit = exitFailed
 	}
-	return a.showTriage(asked, *document)
+	if err := a.showTriage(asked, *document); err != nil {
+		return err
+	}
+	return asked.post.send(ctx, a, *document)
 }
 
 // unfit is the error of inputs that can't be read: nothing was triaged, and a gate must not take it for a verdict.

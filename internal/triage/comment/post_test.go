@@ -8,6 +8,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
+	"salve/internal/permit"
 	"salve/internal/prow/githubsim"
 	"salve/internal/triage/comment"
 )
@@ -50,7 +51,10 @@ func newBench(t *testing.T, comments ...githubsim.Comment) *bench {
 func (b *bench) poster(set ...func(*comment.Options)) *comment.Poster {
 	b.Helper()
 	// Pauses of two minutes pass in little time.
-	o := comment.Options{BaseURL: b.url, Token: token, Clock: clock.NewScaled(2000), Transport: &http.Transport{}}
+	o := comment.Options{
+		BaseURL: b.url, Token: token, Clock: clock.NewScaled(2000), Transport: &http.Transport{},
+		Access: permit.ForComments("kube", "widgets"),
+	}
 	for _, one := range set {
 		one(&o)
 	}
@@ -295,4 +299,19 @@ func TestWhatIsNotSent(t *testing.T) {
 			t.Errorf("%s: %v", o.BaseURL, err)
 		}
 	}
+}
+
+// TestOnlyCommentsOfTheRepositoryPass: what changes anything else is refused before it leaves.
+func TestOnlyCommentsOfTheRepositoryPass(t *testing.T) {
+	b := newBench(t)
+	for name, access := range map[string]permit.CommentAccess{
+		"no access": {}, "another repository's": permit.ForComments("kube", "gadgets"),
+		"one whose name begins so": permit.ForComments("kube", "widget"),
+	} {
+		_, err := b.post(report("1"), func(o *comment.Options) { o.Access = access })
+		if apierr.ClassOf(err) != apierr.Conflict {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	b.expectComments()
 }

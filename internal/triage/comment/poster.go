@@ -14,6 +14,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
+	"salve/internal/permit"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 type Options struct {
 	// BaseURL is where the REST API is: empty for github.com, https://HOST/api/v3/ for a GitHub Enterprise Server.
 	BaseURL string
+	// Access says in which repository comments may be written; required.
+	Access permit.CommentAccess
 	// Token is the credential; required.
 	Token string
 	// Author is the account that the token writes as, such as github-actions[bot]. Empty: GitHub is asked, which the
@@ -56,12 +59,15 @@ func New(o Options) (*Poster, error) {
 	if o.Token == "" || strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errors.New("GitHub token is empty, or has characters that none has. hint: export GITHUB_TOKEN=…")
 	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
 	if o.Clock == nil {
 		o.Clock = clock.Real{}
 	}
 	api, err := github.NewClient(
 		github.WithHTTPClient(&http.Client{
-			Transport:     o.Transport,
+			Transport:     &permit.Transport{Base: o.Transport, Exempt: exempt(base, o.Access)},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		}),
 		github.WithAuthToken(o.Token), github.WithURLs(&base, &base), github.WithUserAgent("salve"),
