@@ -23,13 +23,15 @@ var goSamples = []sample{
 		message: "harbour <num> has <num> berths, not <num>", place: "harbour_test.go:41",
 	},
 	{
-		name:    "go: the last line with a place in a log",
-		failure: grouping.Failure{Text: "=== RUN   TestDock\n    dock_test.go:9: dialling\n    dock_test.go:12: crane dropped the container\n        twice\n--- FAIL: TestDock (0.02s)"},
+		name: "go: the last line with a place in a log",
+		failure: grouping.Failure{Text: "=== RUN   TestDock\n    dock_test.go:9: dialling\n" +
+			"    dock_test.go:12: crane dropped the container\n        twice\n--- FAIL: TestDock (0.02s)"},
 		message: "crane dropped the container twice", place: "dock_test.go:12",
 	},
 	{
-		name:    "go: a compiler's error",
-		failure: grouping.Failure{Message: "undefined: Anchor", Text: "# example.com/harbour\n./anchor.go:12:9: undefined: Anchor"},
+		name: "go: a compiler's error",
+		failure: grouping.Failure{Message: "undefined: Anchor", Text: "# example.com/harbour\n" +
+			"./anchor.go:12:9: undefined: Anchor"},
 		message: "undefined: Anchor", place: "anchor.go:12",
 	},
 	{
@@ -123,8 +125,9 @@ testing.(*M).startAlarm.func1()
 		message: "panic: test timed out after <duration>", frame: "TestUnload",
 	},
 	{
-		name:    "go: a timeout with several tests running",
-		failure: grouping.Failure{Text: "panic: test timed out after 1m30s\n\trunning tests:\n\t\tTestA (1m29s)\n\t\tTestB (1m20s)\n\ngoroutine 9 [running]:\n"},
+		name: "go: a timeout with several tests running",
+		failure: grouping.Failure{Text: "panic: test timed out after 1m30s\n\trunning tests:\n\t\tTestA (1m29s)\n" +
+			"\t\tTestB (1m20s)\n\ngoroutine 9 [running]:\n"},
 		message: "panic: test timed out after <duration>",
 	},
 	{
@@ -149,8 +152,10 @@ Goroutine 8 (running) created at:
 		message: "WARNING: DATA RACE", frame: "log.(*Book).Add and log.(*Book).All", place: "book.go:20",
 	},
 	{
-		name:    "go: a deadlock",
-		failure: grouping.Failure{Text: "fatal error: all goroutines are asleep - deadlock!\n\ngoroutine 1 [chan receive]:\nmain.wait(0x0)\n\t/src/cmd/ferry/main.go:77 +0x1f\nmain.main()\n\t/src/cmd/ferry/main.go:12 +0x1f\n"},
+		name: "go: a deadlock",
+		failure: grouping.Failure{Text: "fatal error: all goroutines are asleep - deadlock!\n\n" +
+			"goroutine 1 [chan receive]:\nmain.wait(0x0)\n\t/src/cmd/ferry/main.go:77 +0x1f\nmain.main()\n" +
+			"\t/src/cmd/ferry/main.go:12 +0x1f\n"},
 		message: "fatal error: all goroutines are asleep - deadlock!", frame: "main.wait", place: "main.go:77",
 	},
 	{
@@ -200,8 +205,9 @@ In [It] at: test/e2e/ferry.go:140 @ 11/23/26 21:14:05.113`},
 		place:   "ferry.go:140",
 	},
 	{
-		name:    "kubernetes: the condition",
-		failure: grouping.Failure{Text: "[FAILED] timed out waiting for the condition\nIn [It] at: test/e2e/ferry.go:140 @ 11/23/26 21:14:05.113"},
+		name: "kubernetes: the condition",
+		failure: grouping.Failure{Text: "[FAILED] timed out waiting for the condition\n" +
+			"In [It] at: test/e2e/ferry.go:140 @ 11/23/26 21:14:05.113"},
 		message: "timed out waiting for the condition", place: "ferry.go:140",
 	},
 	{
@@ -210,8 +216,9 @@ In [It] at: test/e2e/ferry.go:140 @ 11/23/26 21:14:05.113`},
 		message: `Get "<url>": dial tcp <ip>: connect: connection refused`, place: "a_test.go:3",
 	},
 	{
-		name:    "kubernetes: klog",
-		failure: grouping.Failure{Text: "E1123 21:04:05.678901    1234 reconciler.go:12] \"Reconciler error\" err=\"mooring lines are tangled\" reconcileID=\"5c0f4a3e-0000-4000-8000-0123456789ab\""},
+		name: "kubernetes: klog",
+		failure: grouping.Failure{Text: "E1123 21:04:05.678901    1234 reconciler.go:12] \"Reconciler error\" " +
+			"err=\"mooring lines are tangled\" reconcileID=\"5c0f4a3e-0000-4000-8000-0123456789ab\""},
 		message: `"Reconciler error" err="mooring lines are tangled" reconcileID="<uuid>"`, place: "reconciler.go:12",
 	},
 	{

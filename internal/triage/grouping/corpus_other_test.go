@@ -8,7 +8,10 @@ var otherSamples = []sample{
 		name: "java: an assertion",
 		failure: grouping.Failure{
 			Type: "java.lang.AssertionError", Message: "expected:<3> but was:<5>",
-			Text: "java.lang.AssertionError: expected:<3> but was:<5>\n\tat org.junit.Assert.fail(Assert.java:89)\n\tat org.junit.Assert.assertEquals(Assert.java:120)\n\tat com.example.port.BerthTest.counts(BerthTest.java:44)\n\tat java.base/java.lang.reflect.Method.invoke(Method.java:566)\n",
+			Text: "java.lang.AssertionError: expected:<3> but was:<5>\n\tat org.junit.Assert.fail(Assert.java:89)\n" +
+				"\tat org.junit.Assert.assertEquals(Assert.java:120)\n" +
+				"\tat com.example.port.BerthTest.counts(BerthTest.java:44)\n" +
+				"\tat java.base/java.lang.reflect.Method.invoke(Method.java:566)\n",
 		},
 		message: "java.lang.AssertionError: expected:<<num>> but was:<<num>>",
 		frame:   "com.example.port.BerthTest.counts", place: "BerthTest.java:44",
@@ -17,25 +20,37 @@ var otherSamples = []sample{
 		name: "java: a cause",
 		failure: grouping.Failure{
 			Type: "com.example.port.StartException", Message: "Harbour office could not be opened",
-			Text: "com.example.port.StartException: Harbour office could not be opened\n\tat com.example.port.Office.open(Office.java:19)\n\tat com.example.port.OfficeTest.opens(OfficeTest.java:7)\nCaused by: java.net.BindException: Address already in use\n\tat java.base/sun.nio.ch.Net.bind(Net.java:459)\n\tat com.example.port.Radio.listen(Radio.java:71)\n\t... 23 more\n",
+			Text: "com.example.port.StartException: Harbour office could not be opened\n" +
+				"\tat com.example.port.Office.open(Office.java:19)\n" +
+				"\tat com.example.port.OfficeTest.opens(OfficeTest.java:7)\n" +
+				"Caused by: java.net.BindException: Address already in use\n" +
+				"\tat java.base/sun.nio.ch.Net.bind(Net.java:459)\n\tat com.example.port.Radio.listen(Radio.java:71)\n" +
+				"\t... 23 more\n",
 		},
-		message: "com.example.port.StartException: Harbour office could not be opened; caused by java.net.BindException: Address already in use",
-		frame:   "com.example.port.Radio.listen", place: "Radio.java:71",
+		message: "com.example.port.StartException: Harbour office could not be opened; caused by " +
+			"java.net.BindException: Address already in use",
+		frame: "com.example.port.Radio.listen", place: "Radio.java:71",
 	},
 	{
 		name: "java: what the language raises",
 		failure: grouping.Failure{
 			Type: "java.lang.NullPointerException",
-			Text: "java.lang.NullPointerException\n\tat com.example.port.Crane.lambda$lift$3(Crane.java:12)\n\tat java.util.ArrayList.forEach(ArrayList.java:1259)\n",
+			Text: "java.lang.NullPointerException\n\tat com.example.port.Crane.lambda$lift$3(Crane.java:12)\n" +
+				"\tat java.util.ArrayList.forEach(ArrayList.java:1259)\n",
 		},
-		message: "java.lang.NullPointerException", frame: "com.example.port.Crane.lambda$lift$<num>", place: "Crane.java:12",
+		message: "java.lang.NullPointerException", frame: "com.example.port.Crane.lambda$lift$<num>",
+		place: "Crane.java:12",
 	},
 	{
 		name: "java: a suppressed error's cause is not the cause",
 		failure: grouping.Failure{
-			Text: "com.example.port.MooringException: bollard 4 gave way\n\tat com.example.port.Quay.moor(Quay.java:30)\n\tSuppressed: java.io.IOException: rope\n\t\tat com.example.port.Rope.close(Rope.java:3)\n\tCaused by: java.io.IOException: knot\n\t\tat com.example.port.Knot.close(Knot.java:4)\n",
+			Text: "com.example.port.MooringException: bollard 4 gave way\n" +
+				"\tat com.example.port.Quay.moor(Quay.java:30)\n\tSuppressed: java.io.IOException: rope\n" +
+				"\t\tat com.example.port.Rope.close(Rope.java:3)\n\tCaused by: java.io.IOException: knot\n" +
+				"\t\tat com.example.port.Knot.close(Knot.java:4)\n",
 		},
-		message: "com.example.port.MooringException: bollard <num> gave way", frame: "com.example.port.Quay.moor", place: "Quay.java:30",
+		message: "com.example.port.MooringException: bollard <num> gave way", frame: "com.example.port.Quay.moor",
+		place: "Quay.java:30",
 	},
 	{
 		name:    "junit: a message and nothing else",
@@ -83,7 +98,8 @@ port.errors.TariffMissing: no tariff for the year 2026
 2026-11-23 21:14:05.113 4711 ERROR port.engine LockError: tide lock is held by another engine
 2026-11-23 21:14:05.113 4711 ERROR port.engine 
 `},
-		message: "reconcile failed; caused by LockError: tide lock is held by another engine", frame: "reconcile", place: "engine.py:12",
+		message: "reconcile failed; caused by LockError: tide lock is held by another engine", frame: "reconcile",
+		place: "engine.py:12",
 	},
 	{
 		name: "pytest: an assertion",
@@ -113,7 +129,8 @@ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
 E       port.GangwayClosed: gangway closes 5 minutes before departure
 
 tests/helpers.py:31: GangwayClosed`},
-		message: "port.GangwayClosed: gangway closes <num> minutes before departure", frame: "board", place: "helpers.py:31",
+		message: "port.GangwayClosed: gangway closes <num> minutes before departure", frame: "board",
+		place: "helpers.py:31",
 	},
 	{
 		name: "javascript: jest",
@@ -134,9 +151,12 @@ Received: 5
 		message: "TypeError: Cannot read properties of undefined (reading 'draught')", place: "vessel.test.ts:9",
 	},
 	{
-		name:    "dotnet",
-		failure: grouping.Failure{Text: "Port.TideException : the tide table of 2026 is not published\n   at Port.Tides.Load(Int32 year) in C:\\agent\\_work\\1\\s\\Port\\Tides.cs:line 57\n   at System.Threading.Tasks.Task.Execute()"},
-		message: "Port.TideException : the tide table of <num> is not published", frame: "Port.Tides.Load", place: "Tides.cs:57",
+		name: "dotnet",
+		failure: grouping.Failure{Text: "Port.TideException : the tide table of 2026 is not published\n" +
+			"   at Port.Tides.Load(Int32 year) in C:\\agent\\_work\\1\\s\\Port\\Tides.cs:line 57\n" +
+			"   at System.Threading.Tasks.Task.Execute()"},
+		message: "Port.TideException : the tide table of <num> is not published", frame: "Port.Tides.Load",
+		place: "Tides.cs:57",
 	},
 	{
 		name:    "rust",
@@ -144,19 +164,22 @@ Received: 5
 		message: "buoy <num> drifted off its mooring", place: "buoy.rs:12",
 	},
 	{
-		name:    "rust, as older compilers write it",
-		failure: grouping.Failure{Text: "thread 'tests::buoy' panicked at 'buoy 4 drifted off its mooring', src/buoy.rs:12:5"},
+		name: "rust, as older compilers write it",
+		failure: grouping.Failure{Text: "thread 'tests::buoy' panicked at 'buoy 4 drifted off its mooring', " +
+			"src/buoy.rs:12:5"},
 		message: "buoy <num> drifted off its mooring", place: "buoy.rs:12",
 	},
 	{
-		name:    "c++",
-		failure: grouping.Failure{Text: "/builds/3/port/test/sonar_test.cc:77: Failure\nExpected equality of these values:\n  depth()\n    Which is: 12\n  14"},
+		name: "c++",
+		failure: grouping.Failure{Text: "/builds/3/port/test/sonar_test.cc:77: Failure\n" +
+			"Expected equality of these values:\n  depth()\n    Which is: 12\n  14"},
 		message: "<path>/sonar_test.cc:<num>: Failure Expected equality of these values: depth() Which is: <num>",
 		place:   "sonar_test.cc:77",
 	},
 	{
-		name:    "a command's last words",
-		failure: grouping.Failure{Text: "2026-11-23T21:14:05Z ERROR [worker-3] apt: could not resolve archive.example.org\n2026-11-23T21:14:05Z INFO giving up"},
+		name: "a command's last words",
+		failure: grouping.Failure{Text: "2026-11-23T21:14:05Z ERROR [worker-3] apt: could not resolve " +
+			"archive.example.org\n2026-11-23T21:14:05Z INFO giving up"},
 		message: "apt: could not resolve archive.example.org <time> INFO giving up",
 	},
 	{
@@ -185,8 +208,9 @@ Received: 5
 		message: "港口 <num> 已关闭",
 	},
 	{
-		name:    "addresses of all kinds",
-		failure: grouping.Failure{Message: "pilot 00:1b:44:11:3a:b7 left fe80::1ff:fe23:4567:890a for [2001:db8::1]:443 by 192.168.1.20:8080 at Fri Dec 11 19:02:14 2026"},
+		name: "addresses of all kinds",
+		failure: grouping.Failure{Message: "pilot 00:1b:44:11:3a:b7 left fe80::1ff:fe23:4567:890a for " +
+			"[2001:db8::1]:443 by 192.168.1.20:8080 at Fri Dec 11 19:02:14 2026"},
 		message: "pilot <mac> left <ip> for [<ip>]:<num> by <ip> at <time>",
 	},
 	{name: "nothing at all"},

@@ -43,7 +43,9 @@ func decimal(line string, at int) int {
 		end++
 	}
 	for end+1 < len(line) && line[end] == '.' && isDigit(line[end+1]) {
-		for end++; end < len(line) && isDigit(line[end]); end++ {
+		end += 2
+		for end < len(line) && isDigit(line[end]) {
+			end++
 		}
 	}
 	if end+1 < len(line) && line[end]|0x20 == 'e' {
@@ -61,7 +63,9 @@ func decimal(line string, at int) int {
 // unitAt is where the unit that is written to a number ends, and whether it is one of time.
 func unitAt(line string, at int) (duration bool, end int) {
 	const longest = len("bytes")
-	for end = at; end < len(line) && end-at <= longest && (isLetter(line[end]) || line[end] >= 0x80); end++ {
+	end = at
+	for end < len(line) && end-at <= longest && (isLetter(line[end]) || line[end] >= 0x80) {
+		end++
 	}
 	switch line[at:end] {
 	case "ns", "µs", "μs", "us", "ms", "sec", "secs", "min", "mins", "s", "m", "h", "d":

@@ -11,28 +11,34 @@ func text(s string) grouping.Failure { return grouping.Failure{Text: s} }
 
 // TestOneFailureKeepsItsKey whatever differs from run to run.
 func TestOneFailureKeepsItsKey(t *testing.T) {
-	stack := "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 7 [running]:\nexample.com/quay.Assign(0xc000010018)\n\t/home/ci/src/quay/plan.go:88 +0x1d\n"
+	stack := "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 7 [running]:\n" +
+		"example.com/quay.Assign(0xc000010018)\n\t/home/ci/src/quay/plan.go:88 +0x1d\n"
 	for rule, same := range map[string][]grouping.Failure{
 		"numbers of any length": {
-			text("harbour 7 lost 3 of 12 berths"), text("harbour 18231 lost 0 of 1,416 berths"), text("harbour -1 lost 2.5 of 3e8 berths"),
+			text("harbour 7 lost 3 of 12 berths"), text("harbour 18231 lost 0 of 1,416 berths"),
+			text("harbour -1 lost 2.5 of 3e8 berths"),
 		},
 		"numbers with units": {
-			text("tide took 5s for 12Mi of water"), text("tide took 1m30.5s for 2GiB of water"), text("tide took 17 for 80% of water"),
+			text("tide took 5s for 12Mi of water"), text("tide took 1m30.5s for 2GiB of water"),
+			text("tide took 17 for 80% of water"),
 		},
 		"notations of time": {
 			text("buoy drifted at 2026-11-23T21:14:05Z"), text("buoy drifted at Mon Nov 23 21:14:05 UTC 2026"),
 			text("buoy drifted at 23/Nov/2026:21:14:05 +0000"), text("buoy drifted at 2026-11-23 21:14:05.113 +0000 UTC"),
-			text("buoy drifted at 11/23/26 21:14:05.113"), text("buoy drifted at Nov  3 21:14:05"), text("buoy drifted at 9:14:05 PM"),
+			text("buoy drifted at 11/23/26 21:14:05.113"), text("buoy drifted at Nov  3 21:14:05"),
+			text("buoy drifted at 9:14:05 PM"),
 		},
 		"addresses": {
-			text("pilot at 10.0.0.1:443 left"), text("pilot at 2001:db8::1 left"), text("pilot at 192.168.100.200 left"), text("pilot at 00:1b:44:11:3a:b7 left"),
+			text("pilot at 10.0.0.1:443 left"), text("pilot at 2001:db8::1 left"), text("pilot at 192.168.100.200 left"),
+			text("pilot at 00:1b:44:11:3a:b7 left"),
 		},
 		"random names": {
 			text("pod ferry-7d9c5b8f6-x2kqz sank at the quay"), text("pod ferry-5f4d8c9b77-zzbcd sank at the quay"),
 		},
 		"names of machines": {
 			text("cargo lost on node kind-worker2 today"), text("cargo lost on node aks-pool1-31467719-vmss000004 today"),
-			text("cargo lost on node ip-10-1-2-3.eu-west-1.compute.internal today"), text("cargo lost on node i-0d1f2dfeb37c586ad today"),
+			text("cargo lost on node ip-10-1-2-3.eu-west-1.compute.internal today"),
+			text("cargo lost on node i-0d1f2dfeb37c586ad today"),
 		},
 		"folders of the checkout": {
 			text("open /home/ci/src/tides.db: database is locked"), text("open /builds/17/tides.db: database is locked"),
@@ -43,20 +49,24 @@ func TestOneFailureKeepsItsKey(t *testing.T) {
 			text(`Get "https://aks-1.example.org/healthz?t=1": dial tcp 10.9.0.1:443: connect: connection refused`),
 		},
 		"a stack in another folder, at lines that moved": {
-			text(stack), text(strings.NewReplacer("/home/ci/src", "/tmp/go", ":88", ":91", "0xc000010018", "0x7").Replace(stack)),
+			text(stack), text(strings.NewReplacer("/home/ci/src", "/tmp/go", ":88", ":91", "0xc000010018",
+				"0x7").Replace(stack)),
 		},
 		"places of one specific message": {
-			{Message: "shared cluster lost its quorum", File: "a_test.go", Line: 3}, {Message: "shared cluster lost its quorum", File: "b_test.go", Line: 9},
+			{Message: "shared cluster lost its quorum", File: "a_test.go", Line: 3},
+			{Message: "shared cluster lost its quorum", File: "b_test.go", Line: 9},
 		},
 		"what a logger puts before": {
 			text("mooring lines are tangled"), text("2026-11-23 21:14:05.113 4711 ERROR mooring lines are tangled"),
 			text("[-] mooring lines are tangled"), text("E1123 21:04:05.678901    1234 quay.go:12] mooring lines are tangled"),
 		},
 		"line ends and colours": {
-			text("bilge pump stopped\nat once"), text("bilge pump stopped\r\nat once\r\n"), text("\x1b[31mbilge pump stopped\x1b[0m\nat once"),
+			text("bilge pump stopped\nat once"), text("bilge pump stopped\r\nat once\r\n"),
+			text("\x1b[31mbilge pump stopped\x1b[0m\nat once"),
 		},
 		"a reporter that repeats the text": {
-			text("bilge pump stopped"), {Message: "bilge pump stopped"}, {Message: "bilge pump stopped", Text: "bilge pump stopped"},
+			text("bilge pump stopped"), {Message: "bilge pump stopped"}, {Message: "bilge pump stopped",
+				Text: "bilge pump stopped"},
 			{Message: "Failed", Text: "bilge pump stopped"},
 		},
 	} {
@@ -79,10 +89,13 @@ func TestDifferentFailuresHaveDifferentKeys(t *testing.T) {
 			"example.com/quay." + function + "(0xc000010018)\n\t/src/quay/plan.go:88 +0x1d\n")
 	}
 	for rule, different := range map[string][]grouping.Failure{
-		"words":                           {text("bilge pump stopped"), text("bilge pump started"), text("bilge pump leaks")},
-		"a file's name":                   {text("open /etc/tides.db: database is locked"), text("open /etc/berths.db: database is locked")},
-		"frames of a language's error":    {panicIn("Assign"), panicIn("(*Plan).Assign"), panicIn("Release")},
-		"files of a message of any place": {{Message: "exit status 1", File: "a_test.go", Line: 3}, {Message: "exit status 1", File: "b_test.go", Line: 3}},
+		"words": {text("bilge pump stopped"), text("bilge pump started"),
+			text("bilge pump leaks")},
+		"a file's name": {text("open /etc/tides.db: database is locked"),
+			text("open /etc/berths.db: database is locked")},
+		"frames of a language's error": {panicIn("Assign"), panicIn("(*Plan).Assign"), panicIn("Release")},
+		"files of a message of any place": {{Message: "exit status 1", File: "a_test.go", Line: 3},
+			{Message: "exit status 1", File: "b_test.go", Line: 3}},
 		"conditions by their place": {
 			text("[FAILED] timed out waiting for the condition\nIn [It] at: e2e/ferry.go:1 @ 11/23/26 21:14:05.113"),
 			text("[FAILED] timed out waiting for the condition\nIn [It] at: e2e/crane.go:1 @ 11/23/26 21:14:05.113"),

@@ -63,7 +63,8 @@ func fastest(b *testing.B, times int, of []grouping.Failure) time.Duration {
 func failures(n int) []grouping.Failure {
 	chance := rand.New(rand.NewPCG(9, uint64(n)))
 	verbs := []string{"opens", "shuts", "lifts", "drops", "hails", "tows", "loads", "moors", "pumps", "paints"}
-	nouns := []string{"gate", "crane", "anchor", "cargo", "pilot", "barge", "hatch", "bilge", "mast", "hull", "buoy", "lock"}
+	nouns := []string{"gate", "crane", "anchor", "cargo", "pilot", "barge", "hatch", "bilge", "mast", "hull",
+		"buoy", "lock"}
 	word := func() string {
 		return nouns[chance.IntN(len(nouns))] + nouns[chance.IntN(len(nouns))]
 	}
@@ -74,7 +75,8 @@ func failures(n int) []grouping.Failure {
 		if chance.IntN(10) == 0 {
 			first = fmt.Sprintf("%s %s %s at berth %d", word(), verbs[chance.IntN(len(verbs))], word(), chance.IntN(1e6))
 		}
-		all[i] = grouping.Failure{Text: fmt.Sprintf("%s\nIn [It] at: example.com/port/e2e/%s.go:%d @ 11/23/26 21:%02d:%02d.%03d",
+		all[i] = grouping.Failure{Text: fmt.Sprintf("%s\n"+
+			"In [It] at: example.com/port/e2e/%s.go:%d @ 11/23/26 21:%02d:%02d.%03d",
 			first, nouns[chance.IntN(len(nouns))], 1+chance.IntN(900), chance.IntN(60), chance.IntN(60), chance.IntN(1000))}
 	}
 	return all
