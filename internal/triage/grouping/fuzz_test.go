@@ -42,11 +42,11 @@ func FuzzIdentify(f *testing.F) {
 func unix(s string) string { return strings.ReplaceAll(s, "\r", "") }
 func dos(s string) string  { return strings.ReplaceAll(s, "\n", "\r\n") }
 
-// turned has other digits in every number, identifier and time, but for the 0 of 0x.
+// turned has other digits in every number, identifier and time, but none before an x: that may begin a 0x.
 func turned(s string, by uint8) string {
 	out := []byte(s)
 	for i, c := range out {
-		prefix := i+1 < len(out) && c == '0' && out[i+1]|0x20 == 'x'
+		prefix := i+1 < len(out) && out[i+1]|0x20 == 'x'
 		if c >= '0' && c <= '9' && !prefix {
 			out[i] = '0' + (c-'0'+by)%10
 		}

@@ -173,9 +173,10 @@ func nodeName(line string, at int) int {
 
 // randomSuffix is what Kubernetes appends to the name of a pod:
 // https://github.com/kubernetes/apimachinery/blob/master/pkg/util/rand/rand.go
+// That knows no 0, 1 and 3; here they are allowed, so that no digit matters.
 func randomSuffix(line string, at int) int {
 	end := at
-	for end < len(line) && end-at < 6 && strings.IndexByte("bcdfghjklmnpqrstvwxz2456789", line[end]) >= 0 {
+	for end < len(line) && end-at < 6 && strings.IndexByte("bcdfghjklmnpqrstvwxz0123456789", line[end]) >= 0 {
 		end++
 	}
 	if end-at != 5 || !ends(line, end) {

@@ -7,6 +7,7 @@ type reading struct {
 	message  string
 	frame    string
 	place    place
+	guessed  bool // the place is any that stood in the text
 	anywhere bool // the message alone says too little, whatever its words are
 }
 
@@ -23,15 +24,15 @@ func read(f Failure) reading {
 		if fromMessage.frame != "" {
 			said.frame = fromMessage.frame
 		}
-		if fromMessage.place.file != "" {
-			said.place = fromMessage.place
+		if fromMessage.place.file != "" && (said.guessed || said.place.file == "" || !fromMessage.guessed) {
+			said.place, said.guessed = fromMessage.place, fromMessage.guessed
 		}
 	}
 	if class := f.Type[strings.LastIndexByte(f.Type, '.')+1:]; raised(class) && !strings.Contains(said.message, class) {
 		said.message = strings.TrimSuffix(class+": "+said.message, ": ")
 	}
 	said.anywhere = said.anywhere || raisedByLanguage(said.message)
-	if given := newPlace(f.File, f.Line); given.file != "" && (said.place.file == "" || given.line > 0) {
+	if given := newPlace(f.File, f.Line); given.file != "" && (said.place.file == "" || said.guessed) {
 		said.place = given
 	}
 	return said
@@ -111,7 +112,7 @@ func readPlain(lines []string) reading {
 	said.message = firstLines(lines)
 	for _, line := range lines[:min(len(lines), 200)] {
 		if at := placeIn(line); at.file != "" {
-			said.place = at
+			said.place, said.guessed = at, true
 			break
 		}
 	}
