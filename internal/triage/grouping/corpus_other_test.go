@@ -60,7 +60,7 @@ var otherSamples = []sample{
 	{
 		name:    "junit: a placeholder for a message, and a text",
 		failure: grouping.Failure{Message: "Failed", Text: "lighthouse_test.exs:12\nlamp did not turn within 30 seconds\n"},
-		message: "lighthouse_test.exs:<num> lamp did not turn within <num> seconds", place: "lighthouse_test.exs:12",
+		message: "lighthouse_test.exs:<num> lamp did not turn within <duration>", place: "lighthouse_test.exs:12",
 	},
 	{
 		name: "python: a traceback",
@@ -129,7 +129,7 @@ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
 E       port.GangwayClosed: gangway closes 5 minutes before departure
 
 tests/helpers.py:31: GangwayClosed`},
-		message: "port.GangwayClosed: gangway closes <num> minutes before departure", frame: "board",
+		message: "port.GangwayClosed: gangway closes <duration> before departure", frame: "board",
 		place: "helpers.py:31",
 	},
 	{

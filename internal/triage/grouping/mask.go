@@ -92,8 +92,12 @@ func (m *masker) rule(c byte) (string, int) {
 	case isDigit(c):
 		return digits(line, at)
 	case (c == '-' || c == '+') && at+1 < len(line) && isDigit(line[at+1]) && signed(line, at):
+		return digits(line, at+1)
+	case (c == '<' || c == '>') && at+1 < len(line) && isDigit(line[at+1]) && (at == 0 || line[at-1] == ' '):
 		mark, end := digits(line, at+1)
-		return mark, end
+		if end == len(line) || line[end] != '>' { // "<1 sec" is a value, "<1>" stands in brackets
+			return mark, end
+		}
 	case c == '/':
 		return markPath, folders(line, at)
 	case c == ':':

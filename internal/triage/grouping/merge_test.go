@@ -82,9 +82,10 @@ func TestMerger(t *testing.T) {
 func TestMask(t *testing.T) {
 	for line, masked := range map[string]string{
 		"": "",
-		"took 5 minutes, 1.5 s, 250ms, 1m30s and 2h0m0.5s": "took <num> minutes, <num> s, <duration>, <duration> and " +
+		"took 5 minutes, 1.5 s, 250ms, 1m30s and 2h0m0.5s": "took <duration>, <duration>, <duration>, <duration> and " +
 			"<duration>",
 		"512Mi of 2GiB is 25% at 3.60GHz":                 "<size> of <size> is <num> at <size>",
+		"1.16 KB, <1 sec, expected <3>, 7 seconders":      "<size>, <duration>, expected <<num>>, <num> seconders",
 		"-3 and +4 but 2-3":                               "<num> and <num> but <num>-<num>",
 		"blk_-7 and blk_7":                                "blk_<num> and blk_<num>",
 		"1e9 and 1.5e-3":                                  "<num> and <num>",

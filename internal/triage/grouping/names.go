@@ -33,7 +33,33 @@ func number(line string, at int) (string, int) {
 	if !ends(line, end) {
 		return "", 0
 	}
+	if mark == markNum {
+		return unitWord(line, end)
+	}
 	return mark, end
+}
+
+// unitWord goes on over a unit that stands after a blank: "5 seconds", "1.5 KB".
+func unitWord(line string, at int) (string, int) {
+	if at == len(line) || line[at] != ' ' {
+		return markNum, at
+	}
+	const longest = len("milliseconds")
+	end := at + 1
+	for end < len(line) && end-at-1 <= longest && isLetter(line[end]) {
+		end++
+	}
+	if !ends(line, end) {
+		return markNum, at
+	}
+	switch line[at+1 : end] {
+	case "ms", "msec", "msecs", "millis", "millisecond", "milliseconds", "us", "usec", "usecs", "s", "sec", "secs",
+		"second", "seconds", "min", "mins", "minute", "minutes", "hour", "hours", "day", "days":
+		return markDuration, end
+	case "KB", "MB", "GB", "TB", "kB", "KiB", "MiB", "GiB", "TiB", "B", "byte", "bytes":
+		return markSize, end
+	}
+	return markNum, at
 }
 
 // decimal goes over digits, and over parts that a point or a comma joins: 1.25, 1,416, 1.19.2.
