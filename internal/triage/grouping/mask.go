@@ -62,7 +62,7 @@ func (m *masker) step() {
 		}
 	}
 	m.hashed = m.hashed && c == '-'
-	m.noun = m.noun && (c == ' ' || c == '"' || c == '\'' || c == ':' || c == '/')
+	m.noun = m.noun && strings.IndexByte(" \"':/=", c) >= 0
 	m.out.WriteByte(c)
 	m.at++
 }

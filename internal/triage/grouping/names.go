@@ -173,28 +173,27 @@ func drive(line string, at int) int {
 
 func inPath(c byte) bool { return isWord(c) || strings.IndexByte("/.-+@~%=", c) >= 0 }
 
-// machineNoun says whether the name of a machine may follow: which one it was never tells what failed.
+// machineNoun says whether the name of a machine or a cluster may follow: which one it was never tells what failed.
 func machineNoun(word string) bool {
 	switch word {
-	case "node", "Node", "host", "Host", "hostname", "machine", "instance", "worker", "vm", "VM":
+	case "node", "Node", "host", "Host", "hostname", "machine", "instance", "worker", "vm", "VM", "cluster", "Cluster",
+		"lookup": // of a name by DNS
 		return true
 	}
 	return false
 }
 
-// nodeName is a name with a digit, a hyphen or a dot within.
+// nodeName is a name with a digit or a hyphen: most words have none.
 func nodeName(line string, at int) int {
 	end := at
 	named := false
 	for ; end < len(line) && (isWord(line[end]) || line[end] == '-' || line[end] == '.'); end++ {
-		inner := line[end] == '.' && end+1 < len(line) && isAlnum(line[end+1])
-		named = named || inner || isDigit(line[end]) || line[end] == '-'
+		named = named || isDigit(line[end]) || line[end] == '-'
 	}
-	end = trimmed(line, at, end)
 	if !named {
 		return 0
 	}
-	return end
+	return trimmed(line, at, end)
 }
 
 // randomSuffix is what Kubernetes appends to the name of a pod:

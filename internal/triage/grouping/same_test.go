@@ -40,6 +40,17 @@ func TestOneFailureKeepsItsKey(t *testing.T) {
 			text("cargo lost on node ip-10-1-2-3.eu-west-1.compute.internal today"),
 			text("cargo lost on node i-0d1f2dfeb37c586ad today"),
 		},
+		"names of clusters": {
+			text("cluster e2e-a lost its quorum at dawn"), text("cluster e2e-westus-b lost its quorum at dawn"),
+		},
+		"names that DNS doesn't know": {
+			text("dial tcp: lookup e2e-a-5f1c.hcp.eastus.port.example on 10.0.0.10:53: no such host"),
+			text("dial tcp: lookup e2e-b-9.hcp.westus.port.example on 10.1.0.10:53: no such host"),
+		},
+		"identifiers": {
+			text("berth 5c0f4a3e-1234-4000-8000-0123456789ab of deed 9fceb02 at 0x1f is taken"),
+			text("berth 00000000-ffff-4abc-9def-cafecafecafe of deed a1b2c3d4e5f6 at 0xC000010018 is taken"),
+		},
 		"folders of the checkout": {
 			text("open /home/ci/src/tides.db: database is locked"), text("open /builds/17/tides.db: database is locked"),
 			text(`open C:\agent\_work\tides.db: database is locked`),
@@ -103,6 +114,9 @@ func TestDifferentFailuresHaveDifferentKeys(t *testing.T) {
 		"tests of an assertion of any place": {
 			text("\tError Trace:\ta_test.go:3\n\tError:      \tShould be true\n\tTest:       \tTestA/one\n"),
 			text("\tError Trace:\ta_test.go:3\n\tError:      \tShould be true\n\tTest:       \tTestB/one\n"),
+		},
+		"hosts of other services": {
+			text("could not resolve host: charts.port.example"), text("could not resolve host: tides.port.example"),
 		},
 		"classes": {{Type: "a.SealException", Message: "seal broken"}, {Type: "a.RopeException", Message: "seal broken"}},
 	} {
