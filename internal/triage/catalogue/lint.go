@@ -21,6 +21,26 @@ const (
 	RuleName        = "catalogue-name"
 )
 
+// Rules are those of lint, in the order in which they are documented.
+func Rules() []diagnostic.Rule {
+	return []diagnostic.Rule{
+		{ID: RuleExample, Says: "Examples match, and counterexamples don't.", Why: "They are the signature's tests."},
+		{ID: RuleExpired, Says: "A signature's last day is not over.",
+			Why: "It no longer decides: renew validUntil, or delete the signature."},
+		{ID: RuleExpensive, Says: "Literals and expressions are cheap to search for.",
+			Why: "A text that most lines have makes each of them be looked at."},
+		{ID: RuleUnreachable, Says: "A signature can be found.", Why: "Its conditions contradict each other."},
+		{ID: RuleOverlap, Says: "A failure has one signature.",
+			Why: "Where two are found, two owners are told: narrow one, or make them one with anyOf."},
+		{ID: RuleNever, Says: "A signature is found now and then.",
+			Why: "One that never is costs those who read the catalogue: retire it."},
+		{ID: RuleUnspecific, Says: "A signature is on few passing scenarios.",
+			Why: "What passing scenarios show as well explains no failure."},
+		{ID: RuleName, Says: "A signature called after an attribute's value goes with that value.",
+			Why: "Its name tells readers a cause that its data contradict."},
+	}
+}
+
 // LintOptions is what lint needs beside the catalogue.
 type LintOptions struct {
 	Now time.Time
