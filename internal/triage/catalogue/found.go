@@ -169,14 +169,19 @@ func clean(text string) string {
 
 func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
-// escape is the length of a sequence such as colours are set by: ESC [ 3 1 m.
-func escape(text string) int {
-	if !strings.HasPrefix(text, "\x1b[") {
+const escapeByte = 0x1b
+
+// escape is the length of a sequence such as colours are set by, ESC [ 3 1 m, where a text begins with one.
+func escape[T string | []byte](text T) int {
+	if len(text) < 3 || text[0] != escapeByte || text[1] != '[' {
 		return 0
 	}
 	for i := 2; i < min(len(text), 32); i++ {
-		if text[i] >= 0x40 && text[i] <= 0x7e {
+		switch char := text[i]; {
+		case char >= 0x40 && char <= 0x7e:
 			return i + 1
+		case char < 0x20 || char > 0x3f:
+			return 0
 		}
 	}
 	return 0

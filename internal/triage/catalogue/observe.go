@@ -168,28 +168,61 @@ func (o *Observation) shrink() {
 func (o *Observation) look(keep int) {
 	end := bytes.LastIndexByte(o.buffer, '\n') + 1
 	rest := o.buffer[end:]
-	if len(rest) > keep {
-		end = len(o.buffer)
-		rest = o.buffer[end-min(len(rest), o.observer.catalogue.overlap):]
+	switch {
+	case len(rest) > keep:
 		o.found.Cut = true
-	}
-	if end == 0 {
+		text := o.scan(len(o.buffer))
+		rest = text[max(0, len(text)-o.observer.catalogue.overlap):]
+	case end > 0:
+		o.scan(end)
+	default:
 		return
 	}
-	o.scan(end)
-	o.buffer = o.buffer[:copy(o.buffer, rest)]
+	o.buffer = append(o.buffer[:0], rest...)
 	o.marks = append(o.marks[:0], mark{line: o.next})
 }
 
-// scan looks through the beginning of the buffer, up to where its last line ends, or beyond.
-func (o *Observation) scan(end int) {
-	_ = o.observer.catalogue.set.Scan(bytes.NewReader(o.buffer[:end]), func(line literal.Line) error {
+// scan looks through the beginning of the buffer, up to where its last line ends, or beyond, and gives what it saw.
+func (o *Observation) scan(end int) []byte {
+	text := o.plain(end)
+	_ = o.observer.catalogue.set.Scan(bytes.NewReader(text), func(line literal.Line) error {
 		o.number = o.above + int(line.Number)
 		o.line(line)
 		return nil
 	}) // neither the reader nor the visitor fails
 	o.above += o.rows
 	o.rows = 0
+	return text
+}
+
+// plain takes terminals' sequences out of the beginning of the buffer: a text is found whatever its colours.
+func (o *Observation) plain(end int) []byte {
+	text := o.buffer[:end]
+	to, from, next := 0, 0, 0
+	for {
+		ahead := bytes.IndexByte(text[from:], escapeByte)
+		if ahead < 0 && to == from {
+			return text
+		}
+		if ahead < 0 {
+			ahead = end - from
+		}
+		for ; next < len(o.marks) && o.marks[next].at <= from+ahead; next++ {
+			o.marks[next].at -= from - to
+		}
+		copy(text[to:], text[from:from+ahead])
+		to, from = to+ahead, from+ahead
+		if from == end {
+			return text[:to]
+		}
+		length := escape(text[from:])
+		if length == 0 { // it stands for nothing known, and stays
+			length = 1
+			text[to] = escapeByte
+			to++
+		}
+		from += length
+	}
 }
 
 // place is the line of the file on which a line of the buffer begins.

@@ -107,6 +107,33 @@ func TestPlacesAreThoseOfTheFile(t *testing.T) {
 	}
 }
 
+// TestColoursAreNoPartOfAText, wherever it comes in pieces, and places stay those of the file.
+func TestColoursAreNoPartOfAText(t *testing.T) {
+	c := parse(t, "signatures:\n- {id: s, class: test, line: {all: ['error: denied', 'by x']}}\n")
+	const coloured = "\x1b[1;31merror\x1b[0m: denied\x1b[K by \x1b[4mx\x1b\x1b[0m"
+	for cut := range coloured {
+		o := c.Observer().Observe("a.log")
+		o.Text(3, []byte("\x1b[32mok\x1b[0m\n"))
+		o.Text(8, []byte(coloured[:cut]))
+		o.Text(8, []byte(coloured[cut:]+"\n"))
+		o.Text(11, []byte("by x\n"))
+		o.End()
+		want := `s by test 1× a.log:8 "error: denied by x"`
+		if got := hits(c, c.Found(results.Case{Observation: o})); got != want {
+			t.Fatalf("in pieces from %d: %s", cut, got)
+		}
+	}
+	plain := "\x1b7 error: denied \x1b[" + strings.Repeat("1", 40) + " by x \x1b["
+	if got := hits(c, find(t, c, "a.log", plain)); !strings.HasPrefix(got, "s by test") {
+		t.Errorf("what is no sequence: %s", got)
+	}
+	long := strings.Repeat("\x1b[31mx\x1b[0m", 20<<10) + coloured + strings.Repeat("\x1b[31mx", 20<<10)
+	two := parse(t, "signatures:\n- {id: s, class: test, all: 'error: denied'}\n")
+	if got := hits(two, find(t, two, "a.log", long)); !strings.HasPrefix(got, "s by test 1×") {
+		t.Errorf("a line that is cut: %.100s", got)
+	}
+}
+
 func TestNoLineGoesOnOverABreak(t *testing.T) {
 	c := parse(t, two)
 	o := c.Observer().Observe("a.xml")
