@@ -148,28 +148,29 @@ func TestNoLineGoesOnOverABreak(t *testing.T) {
 	}
 }
 
-// TestCasesThatRunAtOnceShareTheirMemory: 1,500 of them, with 100 KiB each of unfinished lines and finished ones.
+// TestCasesThatRunAtOnceShareTheirMemory: 1,000 of them, each with 10 KiB of which most is unfinished lines.
 func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
-	const bound = 64 << 20
+	const limit = 1 << 20
 	c := parse(t, two)
 	observer := c.Observer()
-	open := make([]results.Observation, 1500)
+	observer.LimitHeld(limit)
+	open := make([]results.Observation, 1000)
 	before, peak := heap(), uint64(0)
-	for round := range 10 {
+	for round := range 5 {
 		for i := range open {
 			if round == 0 {
 				open[i] = observer.Observe("events.json")
 			}
-			open[i].Text(1, []byte(strings.Repeat("x", 5<<10)+"\nconnection refused\n"+strings.Repeat("y", 5<<10)))
+			open[i].Text(1, []byte(strings.Repeat("x", 400)+"\nconnection refused\n"+strings.Repeat("y", 1600)))
 		}
 		peak = max(peak, heap())
 	}
-	if peak > before+bound {
-		t.Errorf("the heap grew by %d MiB", (peak-before)>>20)
+	if peak > before+4*limit {
+		t.Errorf("the heap grew by %d KiB", (peak-before)>>10)
 	}
 	for _, o := range open {
 		o.End()
-		if got := hits(c, c.Found(results.Case{Observation: o})); !strings.HasPrefix(got, "one by test 10×") {
+		if got := hits(c, c.Found(results.Case{Observation: o})); !strings.HasPrefix(got, "one by test 5×") {
 			t.Fatal(got)
 		}
 	}
@@ -188,7 +189,7 @@ func TestWhatIsKeptOfATextIsBounded(t *testing.T) {
 	c := parse(t, catalog.String())
 	o := c.Observer().Observe("a.log")
 	before := heap()
-	for line := range 40_000 {
+	for line := range 6_000 {
 		o.Text(line+1, fmt.Appendf(nil, "node-%d: code %04d %s\n", line, line%2000, strings.Repeat("x", 400)))
 	}
 	o.End()
@@ -206,7 +207,7 @@ func TestWhatIsKeptOfATextIsBounded(t *testing.T) {
 
 // TestALargeLogTakesConstantMemory: lines of 64 KiB, each with a hit, and one line without an end.
 func TestALargeLogTakesConstantMemory(t *testing.T) {
-	const bound, size = 16 << 20, 96 << 20
+	const bound, size = 8 << 20, 32 << 20
 	c := parse(t, two)
 	for name, unit := range map[string]string{
 		"lines of 64 KiB": "connection refused" + strings.Repeat("-", 64<<10-19) + "\n",
@@ -236,7 +237,7 @@ func TestALargeLogTakesConstantMemory(t *testing.T) {
 	}
 }
 
-// repeated is a unit again and again. It looks at the heap each 16 MiB.
+// repeated is a unit again and again. It looks at the heap each 8 MiB.
 type repeated struct {
 	unit     string
 	at, left int
@@ -250,7 +251,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	}
 	n := copy(p[:min(len(p), r.left)], r.unit[r.at:])
 	r.at, r.left = (r.at+n)%len(r.unit), r.left-n
-	if r.looked += n; r.looked > 16<<20 {
+	if r.looked += n; r.looked > 8<<20 {
 		r.looked = 0
 		r.peak = max(r.peak, heap())
 	}
