@@ -61,7 +61,7 @@ func segments(path string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "." || strings.HasSuffix(name, ":") })
 }
 
-// merge puts the patches of several commits together: each file is there once.
+// merge puts the patches of several commits together, the oldest first: each file is there once.
 func merge(files []File) []File {
 	slices.SortStableFunc(files, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	merged := files[:0]

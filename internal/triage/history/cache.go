@@ -100,7 +100,7 @@ func discard(path string) bool {
 }
 
 func openCache(ctx context.Context, path, grouping string) (*cache, error) {
-	source := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_pragma=busy_timeout(2000)"}
+	source := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "_pragma=busy_timeout(500)"}
 	db, err := sql.Open("sqlite", source.String())
 	if err != nil {
 		return nil, fmt.Errorf("opening the cache: %w", err)

@@ -1,6 +1,9 @@
 package history_test
 
 import (
+	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -144,6 +147,87 @@ func TestWithoutAPlaceForTheCacheItGoesOn(t *testing.T) {
 	}
 	if h := sameWithCache(t, folder, history.Options{Cache: readOnly}); h.Uncached == nil {
 		t.Error("nothing says why there is no cache")
+	}
+}
+
+func TestCacheThatIsInUseIsLeftAlone(t *testing.T) {
+	folder, cache := t.TempDir(), t.TempDir()
+	record(t, folder, entry("1", "pr-1", noon, "g1-a"))
+	o := history.Options{Cache: cache}
+	sameWithCache(t, folder, o)
+	file := cacheFile(t, cache)
+	database(t, file, "BEGIN EXCLUSIVE")
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := sameWithCache(t, folder, o); h.Uncached == nil {
+		t.Error("nothing says that the cache was in use")
+	}
+	if after, err := os.Stat(file); err != nil || !os.SameFile(before, after) {
+		t.Errorf("another process's cache was taken away: %v", err)
+	}
+}
+
+// database is a cache on which another process did something, and didn't end.
+func database(t *testing.T, file, statement string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	db.SetMaxOpenConns(1)
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func TestContentThatWasChangedInTheCacheIsNotBelieved(t *testing.T) {
+	folder, cache := t.TempDir(), t.TempDir()
+	record(t, folder, entry("1", "pr-1", noon, "g1-a"))
+	o := history.Options{Cache: cache}
+	sameWithCache(t, folder, o)
+	changed := database(t, cacheFile(t, cache),
+		"UPDATE files SET content = CAST(replace(CAST(content AS TEXT), 'g1-a', 'g1-b') AS BLOB)")
+	if err := changed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if h := sameWithCache(t, folder, o); h.Uncached != nil {
+		t.Error(h.Uncached)
+	}
+}
+
+func TestFilesThatAreGoneLeaveTheCache(t *testing.T) {
+	folder, cache := t.TempDir(), t.TempDir()
+	files := record(t, folder, entry("1", "pr-1", noon, "g1-a"), entry("2", "pr-1", noon, "g1-a"))
+	o := history.Options{Cache: cache}
+	sameWithCache(t, folder, o)
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(t, folder, entry("3", "pr-1", noon, "g1-a"))
+	sameWithCache(t, folder, o)
+	var rows int
+	db := database(t, cacheFile(t, cache), "SELECT 1")
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM files").Scan(&rows); err != nil || rows != 1 {
+		t.Errorf("%d files are kept: %v", rows, err)
+	}
+}
+
+func TestOpenEndsWithItsContext(t *testing.T) {
+	folder := t.TempDir()
+	record(t, folder, entry("1", "pr-1", noon, "g1-a"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, cache := range []string{"", t.TempDir()} {
+		h, err := history.Open(ctx, folder, history.Options{Cache: cache})
+		if h != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, %v", h, err)
+		}
 	}
 }
 

@@ -13,5 +13,7 @@
 //
 // A run that isn't known to have run a scenario can show a failure, but never that there was none.
 //
+// Examples are written as they are given: who records takes secrets out before.
+//
 // The cache is derived from the lines and is no more than that: the answers are the same without it.
 package history

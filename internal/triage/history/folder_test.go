@@ -222,6 +222,22 @@ func TestOnlyRegularFilesOfTheFolderAreRead(t *testing.T) {
 	}
 }
 
+// FuzzOpen: whatever the lines are, the history opens, and every question has an answer.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte("{}\nhello"))
+	f.Add([]byte(`{"format":"salve.triage.history/v1","build":"1","triaged":1,"time":"2026-11-20T12:00:00Z","ran":"AAAA"}`))
+	f.Add(history.Line(f, entry("1", "pr-1", noon, "g1-a", "g1-b")))
+	f.Fuzz(func(t *testing.T, lines []byte) {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, "all.jsonl"), string(lines))
+		h := open(t, folder, history.Options{Grouping: history.Grouping{Version: "g1", Key: g1}})
+		text := answers(t, h, noon)
+		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
+			t.Errorf("control characters in %q", text)
+		}
+	})
+}
+
 // recorder is the environment variable that makes a test process one of two that record at once.
 const recorder = "SALVE_TEST_RECORDER"
 
