@@ -231,6 +231,31 @@ func TestLaterGroupsAreFoldedAwayFirst(t *testing.T) {
 	}
 }
 
+// TestWhatMattersLessGoesFirst, at every limit: examples, then tables, then texts, then groups.
+func TestWhatMattersLessGoesFirst(t *testing.T) {
+	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 60) }, 25)
+	order := []string{"examples", "tables", "texts in part", "groups,"}
+	reached := map[string]bool{}
+	for limit := LeastBytes; limit <= MostBytes; limit += 1000 {
+		comment := Markdown(doc, Options{Limit: limit})
+		_, left, _ := strings.Cut(comment, "Left out, for")
+		for i, what := range order[1:] {
+			if strings.Contains(left, what) {
+				reached[what] = true
+				if kept := regexp.MustCompile(`<summary>Example|\n\| scenarios`).FindString(comment); kept != "" && i > 0 {
+					t.Errorf("at %d %s are left out, but not all that matters less: %s", limit, what, kept)
+				}
+				if !strings.Contains(left, order[i]) {
+					t.Errorf("at %d %s are left out, but %s are not", limit, what, order[i])
+				}
+			}
+		}
+	}
+	if len(reached) != 3 {
+		t.Errorf("only %v were ever left out", reached)
+	}
+}
+
 func TestGroupsThatDoNotFitAreCounted(t *testing.T) {
 	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 300) }, 200)
 	comment := Markdown(doc, Options{Limit: 20000})
@@ -244,6 +269,9 @@ func TestGroupsThatDoNotFitAreCounted(t *testing.T) {
 	}
 	if strings.Count(comment, "**Evidence**") > shown || strings.Count(comment, "**Cause**") != shown {
 		t.Error("parts of groups that are not shown")
+	}
+	if strings.Contains(comment, "**Baseline**") {
+		t.Error("there is room for the baseline, and not for groups")
 	}
 }
 
