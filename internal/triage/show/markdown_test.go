@@ -233,7 +233,7 @@ func TestLaterGroupsAreFoldedAwayFirst(t *testing.T) {
 
 // TestWhatMattersLessGoesFirst, at every limit: examples, then tables, then texts, then groups.
 func TestWhatMattersLessGoesFirst(t *testing.T) {
-	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 60) }, 25)
+	doc := triagetest.Filled(func() string { return strings.Repeat("word ", 60) }, 16)
 	order := []string{"examples", "tables", "texts in part", "groups,"}
 	reached := map[string]bool{}
 	for limit := LeastBytes; limit <= MostBytes; limit += 1000 {
