@@ -83,10 +83,13 @@ func (r *Recorded) Before(key string, signatures, scenarios []string, within tim
 		Subject: subject(key, signatures), Scenarios: scenarios, Change: r.identity.Change, Build: r.identity.Build,
 		Since: within,
 	}, r.now)
-	return Prior{
-		Runs: b.Runs, Seen: b.SeenChanges, Else: b.OtherRuns, Failures: b.SeenFailures, Scenarios: b.SeenScenarios,
-		First: b.First,
-	}, nil
+	prior := Prior{Runs: b.Runs, Seen: b.SeenChanges, Else: b.OtherRuns, First: b.First}
+	for _, rate := range b.Rates {
+		if rate.Failed > 0 {
+			prior.Failures, prior.Scenarios = prior.Failures+rate.Failed, prior.Scenarios+rate.Of
+		}
+	}
+	return prior, nil
 }
 
 func subject(key string, signatures []string) history.Subject {

@@ -26,17 +26,47 @@ type Question struct {
 // Baseline is the answer with its numbers. A build counts if it is within the time, its change is known and is another
 // one, and it ran at least one of the scenarios, or showed the group.
 type Baseline struct {
-	Answer      Answer `json:"answer"`
-	Runs        int    `json:"runs"`        // builds that count
-	Changes     int    `json:"changes"`     // different ones, of these
-	SeenRuns    int    `json:"seenRuns"`    // builds with the group
-	SeenChanges int    `json:"seenChanges"` // other changes with the group
-	OtherRuns   int    `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
-	// Of the builds with the group: scenarios that failed so, and all that were run.
-	SeenFailures  int       `json:"seenFailures"`
-	SeenScenarios int       `json:"seenScenarios"`
-	First         time.Time `json:"first"` // the first build with the group; zero for none
-	Last          time.Time `json:"last"`
+	Answer      Answer    `json:"answer"`
+	Runs        int       `json:"runs"`        // builds that count
+	Changes     int       `json:"changes"`     // different ones, of these
+	SeenRuns    int       `json:"seenRuns"`    // builds with the group
+	SeenChanges int       `json:"seenChanges"` // other changes with the group
+	OtherRuns   int       `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
+	First       time.Time `json:"first"`       // the first build with the group; zero for none
+	Last        time.Time `json:"last"`
+	Rates       []Rate    `json:"-"` // of each build that counts, by time
+}
+
+// Rate is how many scenarios of a build failed as the subject does: of all that ran, and of those that were asked for.
+type Rate struct {
+	Change             string
+	Failed, Of         int
+	FailedAsked, Asked int
+}
+
+// rate counts one build.
+func (q Question) rate(b build) Rate {
+	r := Rate{Change: b.change, Of: b.total}
+	groups := q.of(b)
+	for _, g := range groups {
+		r.Failed += g.Failures
+	}
+	for _, name := range q.Scenarios {
+		for _, ran := range b.ran {
+			if has, _ := ran.Has(name); has {
+				r.Asked++
+				break
+			}
+		}
+		for _, g := range groups {
+			if has, _ := g.Scenarios.Has(name); has {
+				r.FailedAsked++
+				break
+			}
+		}
+	}
+	r.Asked = max(r.Asked, r.FailedAsked)
+	return r
 }
 
 // Baseline answers a question for the time up to now.
@@ -55,15 +85,12 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 			continue
 		}
 		a.Runs++
+		a.Rates = append(a.Rates, q.rate(b))
 		changes[b.change] = true
 		switch {
 		case shown:
 			a.SeenRuns++
 			seen[b.change] = true
-			a.SeenScenarios += b.total
-			for _, g := range q.of(b) {
-				a.SeenFailures += g.Failures
-			}
 			if a.First.IsZero() {
 				a.First = b.time
 			}

@@ -57,11 +57,11 @@ func TestBaseline(t *testing.T) {
 		{"two other changes had it", append(many(5), entry("7", "pr-7", before.Add(-time.Hour), "g1-a"),
 			entry("8", "pr-8", before, "g1-a")), "pr-1",
 			history.Baseline{Answer: history.SameReason, Runs: 7, Changes: 7, SeenRuns: 2, SeenChanges: 2,
-				SeenFailures: 6, SeenScenarios: 20, First: before.Add(-time.Hour), Last: before}},
+				First: before.Add(-time.Hour), Last: before}},
 		{"one other change had it, twice",
 			[]history.Entry{entry("7", "pr-7", before, "g1-a"), entry("8", "pr-7", before, "g1-a")}, "pr-1",
 			history.Baseline{Answer: history.SameReason, Runs: 2, Changes: 1, SeenRuns: 2, SeenChanges: 1,
-				SeenFailures: 6, SeenScenarios: 20, First: before, Last: before}},
+				First: before, Last: before}},
 		{"its scenarios failed in another group", many(1, "g1-z"), "pr-1",
 			history.Baseline{Answer: history.OtherReason, Runs: 1, Changes: 1, OtherRuns: 1}},
 		{"the same change, the same build, no change, too long ago, not yet", []history.Entry{
@@ -70,7 +70,7 @@ func TestBaseline(t *testing.T) {
 		}, "pr-1", history.Baseline{Answer: history.NotEnoughHistory}},
 		{"ahead by what clocks differ", []history.Entry{entry("9", "pr-9", noon.Add(time.Minute), "g1-a")}, "pr-1",
 			history.Baseline{Answer: history.SameReason, Runs: 1, Changes: 1, SeenRuns: 1, SeenChanges: 1,
-				SeenFailures: 3, SeenScenarios: 10, First: noon, Last: noon}},
+				First: noon, Last: noon}},
 		{"runs that didn't run its scenarios show nothing by not failing",
 			[]history.Entry{elsewhere("7", "pr-7", before), elsewhere("8", "pr-8", before)}, "pr-1",
 			history.Baseline{Answer: history.NotEnoughHistory}},
@@ -82,6 +82,7 @@ func TestBaseline(t *testing.T) {
 				Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestA/2", "TestA/3"},
 				Change: test.change, Build: "1", Since: 24 * time.Hour, Enough: 20,
 			}, noon)
+			got.Rates = nil // see TestRatesOfOtherChanges
 			if different := cmp.Diff(test.want, got); different != "" {
 				t.Error(different)
 			}
@@ -259,5 +260,20 @@ func TestSetsKnowWhatTheyDontKnow(t *testing.T) {
 	}
 	if has, known := (history.Set)(nil).Has("a"); has || known {
 		t.Error("an empty set knows something")
+	}
+}
+
+func TestRatesOfOtherChanges(t *testing.T) {
+	before := noon.Add(-time.Hour)
+	got := with(t, entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a")).
+		Baseline(history.Question{
+			Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestNever"},
+			Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
+		}, noon)
+	want := []history.Rate{
+		{Change: "pr-7", Failed: 3, Of: 10, FailedAsked: 2, Asked: 2}, {Change: "pr-8", Of: 10, Asked: 2},
+	}
+	if different := cmp.Diff(want, got.Rates); different != "" {
+		t.Error(different)
 	}
 }
