@@ -26,19 +26,40 @@ import (
 func TestHostileTextsBecomeNothing(t *testing.T) {
 	for seed := range int64(150) {
 		random := rand.New(rand.NewSource(seed))
-		doc := triagetest.Filled(func() string { return harmful(random, 4) }, 1+random.Intn(3))
-		comment := Markdown(doc, Options{})
-		harmless := Markdown(changed(doc, func(text string) string {
-			if text == "found" || text == "" {
-				return text
-			}
-			return "x"
-		}), Options{})
-		if diff := cmp.Diff(skeleton(harmless), skeleton(comment)); diff != "" {
-			t.Fatalf("seed %d: not what harmless texts give (-want +got):\n%s\n%s", seed, diff, comment)
-		}
-		inspect(t, seed, comment)
+		expectHarmless(t, seed, triagetest.Filled(func() string { return harmful(random, 4) }, 1+random.Intn(3)))
 	}
+}
+
+// FuzzTexts is the same for texts that nobody thought of.
+func FuzzTexts(f *testing.F) {
+	for _, harm := range triagetest.Harm() {
+		f.Add(harm, "word")
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		if len(one)+len(two) > 1000 {
+			t.Skip("longer than what is left whole")
+		}
+		at := 0
+		expectHarmless(t, -1, triagetest.Filled(func() string {
+			at++
+			return []string{one + ".", one + two + ".", two + one + "."}[at%3]
+		}, 1))
+	})
+}
+
+func expectHarmless(t *testing.T, seed int64, doc triage.Document) {
+	t.Helper()
+	comment := Markdown(doc, Options{})
+	harmless := Markdown(changed(doc, func(text string) string {
+		if text == "found" || text == "" {
+			return text
+		}
+		return "x"
+	}), Options{})
+	if diff := cmp.Diff(skeleton(harmless), skeleton(comment)); diff != "" {
+		t.Fatalf("seed %d: not what harmless texts give (-want +got):\n%s\n%s", seed, diff, comment)
+	}
+	inspect(t, seed, comment)
 }
 
 // TestCommentsHoldTheirLimit with any number of groups, texts of any length, and any limit.
