@@ -39,7 +39,7 @@ func HTML(w io.Writer, doc triage.Document, options Options) error {
 func pageWords() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "number": number, "probability": probability, "discovery": discovery, "share": share,
-		"name": name, "named": named, "known": known, "place": place, "plural": plural, "size": size, "cause": cause,
+		"name": name, "aside": aside, "known": known, "place": place, "plural": plural, "size": size, "cause": cause,
 		"flakiness": flakiness, "alternative": alternative, "tone": tone, "mark": mark, "stance": stance,
 	}
 }

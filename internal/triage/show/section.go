@@ -174,7 +174,7 @@ func moreBlock(g triage.Group) *part {
 		item("Links", strings.Join(s.Links, " "))
 	}
 	for _, c := range limited(g.Cause.Explained, &left.remarks) {
-		item("Only seems to matter", name(c.Attribute, c.Value)+", explained by "+c.ExplainedBy)
+		item("Besides", aside(c))
 	}
 	for _, text := range limited(g.Cause.Unjudged, &left.remarks) {
 		item("Can't tell", text)

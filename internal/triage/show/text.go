@@ -147,7 +147,7 @@ func (p *printer) cause(g triage.Group) {
 		p.field("", "", "· "+named(c)+": "+figures(c))
 	}
 	for _, c := range g.Cause.Explained {
-		p.field("", faint, "· "+name(c.Attribute, c.Value)+" only seems to matter: explained by "+c.ExplainedBy)
+		p.field("", faint, "· "+aside(c))
 	}
 	if g.Cause.State == "found" && g.Cause.Unexplained > 0 {
 		p.field("", "", "· unexplained: "+plural(g.Cause.Unexplained, "failure", "failures"))

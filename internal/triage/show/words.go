@@ -103,6 +103,14 @@ func named(c triage.Candidate) string {
 	return fmt.Sprintf("%s (= %s; can't be told apart here)", name(c.Attribute, c.Value), strings.Join(c.Aliases, ", "))
 }
 
+// aside is a value that goes with the failures and was not taken as a cause.
+func aside(c triage.Candidate) string {
+	if c.ExplainedBy == "" {
+		return name(c.Attribute, c.Value) + " goes with them too, and the causes don't explain it"
+	}
+	return name(c.Attribute, c.Value) + " only seems to matter: explained by " + c.ExplainedBy
+}
+
 // title says what a group's failures have in common.
 func title(g triage.Group) string {
 	if text := oneLine(g.Message); text != "" {
