@@ -30,12 +30,16 @@ type triageInputs struct {
 }
 
 func (t *triageInputs) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&t.catalogue, "catalogue", "", "`DIR` with signatures and patterns of attributes (docs/triage-catalogue.md)")
-	flags.StringArrayVar(&t.baseline, "baseline", nil, "`PATH` of the results of one run without the change; several times for several")
+	flags.StringVar(&t.catalogue, "catalogue", "",
+		"`DIR` with signatures and patterns of attributes (docs/triage-catalogue.md)")
+	flags.StringArrayVar(&t.baseline, "baseline", nil,
+		"`PATH` of the results of one run without the change; several times for several")
 	flags.StringVar(&t.diff, "diff", "", "`FILE` with the change under test, as git diff writes it; - is standard input")
 	flags.StringVar(&t.base, "base", "", "the change under test is what HEAD has and this git `REF` hasn't")
-	flags.StringVar(&t.changedAt, "changed-at", "", "`TIME` at which the change was built or deployed, as 2006-01-02T15:04:05Z")
-	flags.StringVar(&t.mapping, "map", "", "`FILE` that says which paths and which scenarios belong to which component (docs/triage.md)")
+	flags.StringVar(&t.changedAt, "changed-at", "",
+		"`TIME` at which the change was built or deployed, as 2006-01-02T15:04:05Z")
+	flags.StringVar(&t.mapping, "map", "",
+		"`FILE` that says which paths and which scenarios belong to which component (docs/triage.md)")
 }
 
 // request reads what the flags name.
@@ -157,7 +161,8 @@ Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no resu
 	flags.StringVar(&asked.history, "history", "", "`DIR` with earlier runs; this one is added to it")
 	flags.BoolVar(&asked.record, "record", true, "add this run to --history")
 	flags.StringVar(&asked.html, "html", "", "write a page to this `FILE` as well")
-	flags.BoolVar(&asked.redact, "redact", true, "replace what looks like a credential, in Markdown and HTML; text shows none ever")
+	flags.BoolVar(&asked.redact, "redact", true,
+		"replace what looks like a credential, in Markdown and HTML; text and JSON never show one")
 	flags.StringSliceVar(&asked.failOn, "fail-on", nil, "exit 1 if a verdict is one of these: "+verdictNames())
 	flags.StringVarP(&asked.form, "output", "o", forms[0], "how to print the answer: "+orList(forms))
 	command.AddCommand(newTriageLearn(a), newTriageCatalogue(a), newTriageHistory(a))

@@ -27,7 +27,7 @@ func (p *triagePost) addFlags(flags *pflag.FlagSet) {
 		"base `URL` of the API of a GitHub Enterprise Server (GITHUB_API_URL)")
 	flags.StringVar(&p.tokenFile, "github-token-file", "", "`file` with the token (default: GITHUB_TOKEN)")
 	flags.StringVar(&p.author, "github-author", "",
-		"`ACCOUNT` that the token writes as (default: GitHub is asked, which the token of GitHub Actions may not: github-actions[bot])")
+		"`ACCOUNT` that the token writes as (default: GitHub is asked; in GitHub Actions it is github-actions[bot])")
 }
 
 func (p *triagePost) validate() error {

@@ -129,7 +129,7 @@ func (a *analysis) occurrences(g triage.Group) (*triage.Occurrences, error) {
 	return &o, nil
 }
 
-// aborted says that the run didn't get to its end: scenarios without a result, or fewer of them than without the change.
+// aborted says that the run didn't get to its end: scenarios without a result, or fewer than without the change.
 func (a *analysis) aborted() *triage.Aborted {
 	if a.run.Aborted != nil {
 		return a.run.Aborted

@@ -251,5 +251,6 @@ func (a *analysis) omit(d *triage.Document, place []int) {
 			place[i] = -1
 		}
 	}
-	d.Notes = append(d.Notes, fmt.Sprintf("%d groups more are left out: of those with the best verdicts, the smallest", d.Omitted))
+	d.Notes = append(d.Notes,
+		fmt.Sprintf("%d groups more are left out: of those with the best verdicts, the smallest", d.Omitted))
 }

@@ -141,7 +141,8 @@ func (a *analysis) signatures(group *scenario.Group) []triage.Signature {
 func each(hits []catalogue.Hit) []catalogue.Hit {
 	var out []catalogue.Hit
 	for _, hit := range hits {
-		if len(hit.Unknown) == 0 && !slices.ContainsFunc(out, func(h catalogue.Hit) bool { return h.Signature == hit.Signature }) {
+		same := func(h catalogue.Hit) bool { return h.Signature == hit.Signature }
+		if len(hit.Unknown) == 0 && !slices.ContainsFunc(out, same) {
 			out = append(out, hit)
 		}
 	}

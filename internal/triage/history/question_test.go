@@ -265,7 +265,8 @@ func TestSetsKnowWhatTheyDontKnow(t *testing.T) {
 
 func TestRatesOfOtherChanges(t *testing.T) {
 	before := noon.Add(-time.Hour)
-	got := with(t, entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a")).
+	got := with(t,
+		entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a")).
 		Baseline(history.Question{
 			Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestNever"},
 			Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
