@@ -214,6 +214,7 @@ func TestWhatIsNoWholeDiffIsRefusedWithItsLine(t *testing.T) {
 		{"a hunk with too many lines of one side", header + "@@ -1,2 +1 @@\n+a\n+b\n", "not a line", 6},
 		{"a hunk's header that is none", header + "@@ what @@\n", "can't be read", 4},
 		{"as many ranges as there are files", header + "@@@ -1 +1 @@@\n", "can't be read", 4},
+		{"a line that is added and removed", header + "@@@ -0,0 -1 +0,0 @@@\n+-a\n", "not a line", 5},
 		{"a hunk of no file", "@@ -1 +1 @@\n-a\n+b\n", "no file", 1},
 		{"a quote that doesn't end", "\n" + `diff --git "a/x b/x` + "\nnew file mode 100644\n", "without a name", 2},
 		{"an escape that isn't git's", `diff --git "a/\x41" "b/\x41"` + "\n", "can't be read", 1},

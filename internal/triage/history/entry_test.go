@@ -74,7 +74,9 @@ func TestOneMoreTriageNeverRaisesACount(t *testing.T) {
 		t.Errorf("the same outcome was written once more: %s", again[0])
 	}
 	other := entry("1", "pr-1", noon, "g1-a", "g1-c")
-	record(t, folder, other)
+	if again := record(t, folder, other, other); again[0] == "" || again[1] != "" {
+		t.Errorf("another outcome is written once: %q", again)
+	}
 	h := open(t, folder, history.Options{})
 	clean(t, h)
 	for key, want := range map[string]int{"g1-a": 2, "g1-b": 0, "g1-c": 1} {
@@ -99,6 +101,31 @@ func TestABuildIsCountedOnceForAllItsRuns(t *testing.T) {
 	got := h.Occurrences(history.Subject{Key: "g1-a"}, month, noon.Add(time.Hour))
 	if got.Count != 1 || got.Failures != 6 || !got.First.Equal(noon) || h.Builds() != 1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestBuildBeginsWithItsFirstRunAndHasOneChange(t *testing.T) {
+	one, two := entry("1", "pr-1", noon, "g1-a"), entry("1", "pr-2", noon.Add(-time.Hour), "g1-a")
+	one.Run, two.Run = "job-1", "job-2"
+	h := with(t, one, two)
+	if got := h.Occurrences(history.Subject{Key: "g1-a"}, month, noon); !got.First.Equal(two.Time) || got.Changes != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOfTwoBranchesThatDidntKnowOfEachOtherTheFullerTriageStands(t *testing.T) {
+	less, more := entry("1", "pr-1", noon, "g1-less"), entry("1", "pr-1", noon, "g1-more")
+	for _, scenarios := range []int{11, 12, 13, 14} { // whatever the digests are
+		more.Totals.Scenarios = scenarios
+		one, two := t.TempDir(), t.TempDir()
+		record(t, one, less)
+		record(t, two, more)
+		for _, text := range lines(t, two) {
+			write(t, filepath.Join(one, "theirs.jsonl"), text)
+		}
+		if got := open(t, one, history.Options{}).Occurrences(history.Subject{Key: "g1-more"}, month, noon); got.Count != 1 {
+			t.Errorf("%d scenarios: %+v", scenarios, got)
+		}
 	}
 }
 
