@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -215,6 +217,16 @@ func TestFilesThatAreGoneLeaveTheCache(t *testing.T) {
 	db := database(t, cacheFile(t, cache), "SELECT 1")
 	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM files").Scan(&rows); err != nil || rows != 1 {
 		t.Errorf("%d files are kept: %v", rows, err)
+	}
+}
+
+func TestFileThatCouldNotBeReadIsNotKept(t *testing.T) {
+	broken := io.MultiReader(strings.NewReader("{}\n"), iotest.ErrReader(errors.New("input/output error")))
+	if problems, fails := history.Fails(broken); !fails || len(problems) != 2 || problems[1].Line != 2 {
+		t.Errorf("%v, %t", problems, fails)
+	}
+	if problems, fails := history.Fails(strings.NewReader("{}\n")); fails || len(problems) != 1 {
+		t.Errorf("lines that are no good are no failure to read: %v, %t", problems, fails)
 	}
 }
 

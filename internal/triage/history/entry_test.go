@@ -129,6 +129,20 @@ func TestOfTwoBranchesThatDidntKnowOfEachOtherTheFullerTriageStands(t *testing.T
 	}
 }
 
+func TestOfTwoThatSawAsMuchTheSameStandsInAnyOrder(t *testing.T) {
+	one := string(history.Line(t, entry("1", "pr-1", noon, "g1-a")))
+	other := string(history.Line(t, entry("1", "pr-1", noon, "g1-b")))
+	var got []string
+	for _, order := range []string{one + other, other + one} {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, "all.jsonl"), order)
+		got = append(got, answers(t, open(t, folder, history.Options{}), noon))
+	}
+	if got[0] != got[1] {
+		t.Errorf("%s\n\n%s", got[0], got[1])
+	}
+}
+
 func TestRunInHandCountsBeforeItIsRecorded(t *testing.T) {
 	folder := t.TempDir()
 	record(t, folder, entry("1", "pr-1", noon, "g1-a"))
