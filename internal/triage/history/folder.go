@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"strings"
@@ -101,8 +102,8 @@ func (c *content) read(r io.Reader, name string, g Grouping) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
 		raw, whole, err := readLine(lines)
-		if len(bytes.TrimSpace(raw)) > 0 {
-			if read, wrong := parse(raw, g); wrong == nil && whole {
+		for piece := range pieces(raw) {
+			if read, wrong := parse(piece, g); wrong == nil && whole {
 				c.Lines = append(c.Lines, read)
 			} else {
 				c.problem(name, number, reason(wrong, whole, errors.Is(err, io.EOF)))
@@ -115,6 +116,24 @@ func (c *content) read(r io.Reader, name string, g Grouping) {
 			c.problem(name, number, err.Error())
 			c.failed = true
 			return
+		}
+	}
+}
+
+// pieces parts a line where entries begin: one follows another in the same line where files were put together of which
+// the first lacked its last line's end. No text can hold what they begin with: its quotes would have backslashes.
+func pieces(raw []byte) iter.Seq[[]byte] {
+	const begin = `{"format":"`
+	return func(yield func([]byte) bool) {
+		for raw = bytes.TrimSpace(raw); len(raw) > 0; {
+			end := len(raw)
+			if next := bytes.Index(raw[1:], []byte(begin)); next >= 0 {
+				end = next + 1
+			}
+			if !yield(raw[:end]) {
+				return
+			}
+			raw = raw[end:]
 		}
 	}
 }

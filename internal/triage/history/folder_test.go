@@ -200,6 +200,19 @@ func TestLastLineWithoutItsEndIsReportedAsSuch(t *testing.T) {
 	}
 }
 
+func TestLineWithoutItsEndDoesntSpoilTheFileThatIsPutAfterIt(t *testing.T) {
+	one := string(history.Line(t, entry("1", "pr-1", noon, "g1-a")))
+	two := string(history.Line(t, entry("2", "pr-1", noon, `g1-{"format":"x`)))
+	for length := 1; length < len(one); length += 1 + (len(one)-1-length)%7 {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, "all.jsonl"), one[:length]+two+one)
+		h := open(t, folder, history.Options{})
+		if torn := length < len(one)-1; h.Builds() != 2 || (len(h.Problems) == 1) != torn {
+			t.Fatalf("%d bytes: %d builds, %v", length, h.Builds(), h.Problems)
+		}
+	}
+}
+
 func TestOnlyRegularFilesOfTheFolderAreRead(t *testing.T) {
 	folder, outside := t.TempDir(), t.TempDir()
 	file := record(t, outside, entry("1", "pr-1", noon, "g1-a"))[0]
