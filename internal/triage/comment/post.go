@@ -210,8 +210,20 @@ func (p posting) ours(ctx context.Context) ([]*github.IssueComment, error) {
 	return nil, apierr.New(apierr.Terminal, "more than %d comments", maximumPages*perPage)
 }
 
+// read repeats a read for a while. What GitHub said last is the error, rather than that the while was over.
 func (p *Poster) read(ctx context.Context, call func(context.Context) error) error {
-	return backoff.Retry(ctx, p.clock, func(ctx context.Context) error { return p.classify(call(ctx)) })
+	var said error
+	err := backoff.Retry(ctx, p.clock, func(limited context.Context) error {
+		err := p.classify(call(limited))
+		if limited.Err() == nil {
+			said = err
+		}
+		return err
+	})
+	if err != nil && said != nil && ctx.Err() == nil {
+		return said
+	}
+	return err
 }
 
 func (p *Poster) change(ctx context.Context, call func(context.Context) error) error {

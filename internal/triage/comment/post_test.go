@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"salve/internal/apierr"
-	"salve/internal/clock"
 	"salve/internal/permit"
 	"salve/internal/prow/githubsim"
 	"salve/internal/triage/comment"
@@ -25,35 +25,51 @@ func report(build string) string {
 	return marker + "build=" + build + " digest=d -->\n\nIt is the shared cluster.\n"
 }
 
-// bench is a GitHub that is served over HTTP below the path of an Enterprise Server, with one pull request.
+// bench is a GitHub below the path of an Enterprise Server, with one pull request.
 type bench struct {
 	*testing.T
-	sim *githubsim.Server
-	url string
+	sim       *githubsim.Server
+	url       string
+	transport http.RoundTripper
 }
 
+// newBench serves it over HTTP.
 func newBench(t *testing.T, comments ...githubsim.Comment) *bench {
+	t.Helper()
+	b := simulated(t, comments...)
+	url, stop, err := b.sim.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+	b.url, b.transport = url+"/api/v3/", &http.Transport{}
+	return b
+}
+
+// virtual runs a test in virtual time, in which pauses of minutes pass at once, and without a network.
+func virtual(t *testing.T, test func(*bench), comments ...githubsim.Comment) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		b := simulated(t, comments...)
+		b.url, b.transport = "http://127.0.0.1/api/v3/", b.sim.Transport()
+		test(b)
+	})
+}
+
+func simulated(t *testing.T, comments ...githubsim.Comment) *bench {
 	t.Helper()
 	w := &githubsim.World{}
 	w.Repo("kube/widgets").Pull(7).Comments = comments
 	w.Repo("kube/widgets").Collaborators = map[string]string{"robot": "write", "reader": "read"}
 	w.Token(token, "robot")
 	w.Tokens["app-token"] = &githubsim.Token{Login: "ci[bot]", Installation: true}
-	sim := githubsim.New(githubsim.Options{World: w})
-	url, stop, err := sim.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	return &bench{t, sim, url + "/api/v3/"}
+	return &bench{T: t, sim: githubsim.New(githubsim.Options{World: w})}
 }
 
 func (b *bench) poster(set ...func(*comment.Options)) *comment.Poster {
 	b.Helper()
-	// Pauses of two minutes pass in little time.
 	o := comment.Options{
-		BaseURL: b.url, Token: token, Clock: clock.NewScaled(2000), Transport: &http.Transport{},
-		Access: permit.ForComments("kube", "widgets"),
+		BaseURL: b.url, Token: token, Transport: b.transport, Access: permit.ForComments("kube", "widgets"),
 	}
 	for _, one := range set {
 		one(&o)
@@ -126,11 +142,12 @@ func TestAPageThatFailsIsNoEndOfTheList(t *testing.T) {
 		comments = append(comments, githubsim.Comment{ID: int64(i + 1), Author: "robot", Body: "busy"})
 	}
 	comments[120].Body = report("1")
-	b := newBench(t, comments...)
-	b.sim.Inject(githubsim.Fault{Method: "GET", Path: "page=2", Status: 502, Times: -1})
-	if posted, err := b.post(report("2")); apierr.ClassOf(err) != apierr.Transient || len(b.sim.Changes()) > 0 {
-		t.Errorf("%+v, %v, %v", posted, err, b.sim.Changes())
-	}
+	virtual(t, func(b *bench) {
+		b.sim.Inject(githubsim.Fault{Method: "GET", Path: "page=2", Status: 502, Times: -1})
+		if posted, err := b.post(report("2")); apierr.ClassOf(err) != apierr.Transient || len(b.sim.Changes()) > 0 {
+			b.Errorf("%+v, %v, %v", posted, err, b.sim.Changes())
+		}
+	}, comments...)
 }
 
 func TestMarkersOfOthersAreLeftAlone(t *testing.T) {
@@ -181,31 +198,41 @@ func TestRefusalsHaveTheirClassAndChangeNothing(t *testing.T) {
 		{"a server that stumbles for good", githubsim.Fault{Method: "POST", Status: 502}, apierr.Transient},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := newBench(t)
-			b.sim.Inject(test.fault)
-			posted, err := b.post(report("1"))
-			if apierr.ClassOf(err) != test.want || posted.ID != 0 {
-				t.Errorf("%s: %+v, %v", apierr.ClassOf(err), posted, err)
+			expect := func(b *bench) {
+				b.sim.Inject(test.fault)
+				posted, err := b.post(report("1"))
+				if apierr.ClassOf(err) != test.want || posted.ID != 0 {
+					b.Fatalf("%s: %+v, %v", apierr.ClassOf(err), posted, err)
+				}
+				if strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "kube/widgets#7") {
+					b.Errorf("%v", err)
+				}
+				if after := apierr.RetryAfter(err); test.fault.RetryAfter > 0 && after != test.fault.RetryAfter {
+					b.Errorf("retry after %s", after)
+				}
+				b.expectComments()
 			}
-			if strings.Contains(err.Error(), token) || !strings.Contains(err.Error(), "kube/widgets#7") {
-				t.Errorf("%v", err)
+			virtual(t, expect)
+			if waits := test.want == apierr.Transient || test.fault.Times < 0; !waits {
+				expect(newBench(t))
 			}
-			if test.name == "a secondary limit of changes" && apierr.RetryAfter(err) != 90*time.Second {
-				t.Errorf("retry after %s", apierr.RetryAfter(err))
-			}
-			b.expectComments()
 		})
 	}
 }
 
 func TestReadsAreRepeatedAndWaitForLimits(t *testing.T) {
-	b := newBench(t)
-	b.sim.Inject(githubsim.Fault{Method: "GET", Status: 502, Times: 2})
-	b.sim.Inject(githubsim.Fault{Method: "GET", Path: path, Secondary: true, RetryAfter: 5 * time.Second})
-	b.sim.Inject(githubsim.Fault{Method: "GET", Path: path, Cut: githubsim.CutBody})
-	posted, err := b.post(report("1"))
-	b.expect(comment.Created, posted, err)
-	b.expectComments("robot: " + report("1"))
+	virtual(t, func(b *bench) {
+		began := time.Now()
+		b.sim.Inject(githubsim.Fault{Method: "GET", Status: 502, Times: 2})
+		b.sim.Inject(githubsim.Fault{Method: "GET", Path: path, Secondary: true, RetryAfter: 50 * time.Second})
+		b.sim.Inject(githubsim.Fault{Method: "GET", Path: path, Cut: githubsim.CutBody})
+		posted, err := b.post(report("1"))
+		b.expect(comment.Created, posted, err)
+		b.expectComments("robot: " + report("1"))
+		if waited := time.Since(began); waited < 50*time.Second {
+			b.Errorf("GitHub asked for a pause of 50s, and had %s", waited)
+		}
+	})
 }
 
 func TestAnswersThatAreLostDontPostTwice(t *testing.T) {
