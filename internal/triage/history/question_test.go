@@ -265,12 +265,12 @@ func TestSetsKnowWhatTheyDontKnow(t *testing.T) {
 
 func TestRatesOfOtherChanges(t *testing.T) {
 	before := noon.Add(-time.Hour)
-	got := with(t,
-		entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a")).
-		Baseline(history.Question{
-			Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestNever"},
-			Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
-		}, noon)
+	h := with(t,
+		entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a"))
+	got := h.Baseline(history.Question{
+		Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestNever"},
+		Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
+	}, noon)
 	want := []history.Rate{
 		{Change: "pr-7", Failed: 3, Of: 10, FailedAsked: 2, Asked: 2}, {Change: "pr-8", Of: 10, Asked: 2},
 	}
