@@ -20,17 +20,13 @@ import (
 // The line goes into a file of its own, in one write, and is on the disk when Record returns. A file that a crash left
 // half written keeps its half, which readers report.
 func (h *History) Record(e Entry) (file string, err error) {
-	l, err := h.line(e)
-	if err != nil {
-		return "", err
-	}
-	if before, there := h.runs[e.id()]; there && bytes.Equal(before.Digest, l.Digest) {
-		return "", nil
-	}
 	e.Triaged = h.next(e)
 	e, raw, err := e.encode()
 	if err != nil {
 		return "", err
+	}
+	if before, there := h.runs[e.id()]; there && bytes.Equal(before.Digest, digest(raw)) {
+		return "", nil
 	}
 	name := fileName(e, raw)
 	if err := write(h.folder, name, append(raw, '\n')); err != nil {
