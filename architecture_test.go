@@ -95,7 +95,7 @@ var rooms = map[string][]string{
 	"internal/triage/cause":           {"internal/triage", "internal/triage/statistics"},
 	"internal/triage/alternative":     {"internal/triage", "internal/triage/statistics"},
 	"internal/triage/scenario":        {"internal/triage", "internal/triage/cause", "internal/triage/grouping", "internal/triage/results"},
-	"internal/triage/analysis":        {"internal/triage", "internal/triage/alternative", "internal/triage/catalogue", "internal/triage/cause", "internal/triage/change", "internal/triage/grouping", "internal/triage/history", "internal/triage/results", "internal/triage/scenario", "internal/triage/verdict"},
+	"internal/triage/analysis":        {"internal/redact", "internal/triage", "internal/triage/alternative", "internal/triage/catalogue", "internal/triage/cause", "internal/triage/change", "internal/triage/grouping", "internal/triage/history", "internal/triage/results", "internal/triage/scenario", "internal/triage/verdict"},
 	"internal/triage/verdict":         {"internal/triage", "internal/triage/alternative", "internal/triage/cause"},
 	"internal/triage/show":            {"internal/redact", "internal/triage"},
 	"internal/triage/grouping":        {},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"salve/internal/redact"
 	"salve/internal/triage"
 	"salve/internal/triage/grouping"
 	"salve/internal/triage/history"
@@ -162,12 +163,15 @@ func (a *analysis) ran() []string {
 	return names
 }
 
+// masked is a text without what looks like a credential: a history lies in repositories and on shares.
+func masked(text string) string { return string(redact.Redact([]byte(text))) }
+
 func (a *analysis) recorded(group *scenario.Group) history.Group {
 	g := history.Group{
 		Key: string(group.Key), Failures: len(group.Rows), Tests: a.tests(group), Names: a.names(group, 5),
 		Scenarios: history.SetOf(a.names(group, len(group.Rows))),
 		Example: history.Example{
-			Type: group.Failure.Type, Message: group.Failure.Message, Text: group.Failure.Text,
+			Type: group.Failure.Type, Message: masked(group.Failure.Message), Text: masked(group.Failure.Text),
 			File: group.Failure.File, Line: group.Failure.Line,
 		},
 	}

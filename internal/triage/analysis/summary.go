@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"salve/internal/triage"
+	"salve/internal/triage/alternative"
+	"salve/internal/triage/cause"
 	"salve/internal/triage/scenario"
 )
 
@@ -50,18 +52,54 @@ func summary(d *triage.Document) string {
 	}
 	fmt.Fprintf(&out, "%d of %d scenarios failed, in %s", c.Failed, c.Scenarios, plural(len(d.Groups)+d.Omitted, "way"))
 	if len(d.Groups) > 0 {
-		fmt.Fprintf(&out, ": %s", d.Groups[0].Alternative.Text)
-		if d.Groups[0].Cause.State == "found" || d.Change == nil {
-			out.Reset()
-			fmt.Fprintf(&out, "%d of %d scenarios failed, in %s: %s; %s", c.Failed, c.Scenarios,
-				plural(len(d.Groups)+d.Omitted, "way"), d.Groups[0].Cause.Text, d.Groups[0].Alternative.Text)
+		first := &d.Groups[0]
+		if len(d.Groups)+d.Omitted > 1 {
+			fmt.Fprintf(&out, ". The worst, with %s", plural(first.Failures, "failure"))
 		}
+		out.WriteString(": " + explanation(first))
 	}
 	out.WriteString(".")
 	if d.Aborted != nil {
 		fmt.Fprintf(&out, " The run was aborted: %s.", d.Aborted.Text)
 	}
 	return out.String()
+}
+
+// explanation is a group in one sentence.
+func explanation(g *triage.Group) string {
+	var parts []string
+	if len(g.Cause.Candidates) > 0 {
+		var names []string
+		for _, candidate := range g.Cause.Candidates {
+			names = append(names, label(candidate))
+		}
+		part := fmt.Sprintf("%d of %d go with %s", g.Failures-g.Cause.Unexplained, g.Failures, strings.Join(names, " and "))
+		if g.Cause.State != cause.StateFound {
+			part += ", which is too little to call it the cause"
+		}
+		parts = append(parts, part)
+	}
+	for _, s := range g.Signatures {
+		if !s.Expired {
+			parts = append(parts, fmt.Sprintf("%d show the signature %s", s.Failures, s.ID))
+			break
+		}
+	}
+	switch g.Alternative.State {
+	case alternative.Refuted:
+		part := "the change didn't do it"
+		if g.Alternative.MaxShare != nil {
+			part += fmt.Sprintf(" (at most %.0f %% of them)", 100**g.Alternative.MaxShare)
+		}
+		parts = append(parts, part)
+	case alternative.Supported:
+		parts = append(parts, "the change may have done it")
+	case alternative.Open:
+		parts = append(parts, "whether the change did it is open")
+	default:
+		parts = append(parts, "no change was given to compare with")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func plural(n int, what string) string {

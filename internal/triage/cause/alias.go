@@ -7,8 +7,8 @@ import (
 )
 
 // aliases are the other values that (nearly) the same scenarios have: nothing in this run tells them apart.
-func (f *finder) aliases(group int, a association, left []bool) []string {
-	rows, relevant := f.rows, f.relevant(group, left)
+func (f *finder) aliases(group int, a association) []string {
+	rows, relevant := f.rows, f.relevant(group)
 	mine := 0
 	for _, row := range relevant {
 		mine += truth(rows.has(row, a.value))
@@ -40,10 +40,10 @@ func (f *finder) aliases(group int, a association, left []bool) []string {
 }
 
 // relevant are the rows that count for a group: what passed, and its failures.
-func (f *finder) relevant(group int, left []bool) []int {
+func (f *finder) relevant(group int) []int {
 	var out []int
 	for row, outcome := range f.rows.Outcomes {
-		if (outcome == Passed || outcome == Outcome(group+1)) && (left == nil || !left[row]) {
+		if outcome == Passed || outcome == Outcome(group+1) {
 			out = append(out, row)
 		}
 	}
@@ -64,7 +64,7 @@ func (f *finder) coarser(group int, taken []association) string {
 	for attribute := range rows.Attributes {
 		inside, total := map[uint32]int{}, map[uint32]int{}
 		all := 0
-		for _, row := range f.relevant(group, nil) {
+		for _, row := range f.relevant(group) {
 			index := rows.Values[attribute][row]
 			total[index]++
 			if union(row) {

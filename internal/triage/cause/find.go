@@ -108,7 +108,7 @@ func (f *finder) explain(group int, found []association, to *Found) error {
 		if err != nil {
 			return err
 		}
-		candidate.Aliases = f.aliases(group, a, left)
+		candidate.Aliases = f.aliases(group, a)
 		taken = append(taken, a)
 		for row := range left {
 			if !left[row] && f.rows.has(row, a.value) {

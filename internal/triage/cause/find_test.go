@@ -171,6 +171,11 @@ func TestACoarserValueOfTwoCausesIsNamed(t *testing.T) {
 			if !slices.Contains(names(found.Candidates), "cluster=A") || !strings.Contains(found.Text, row.want) {
 				t.Error(found.Text)
 			}
+			for _, c := range found.Candidates { // what is left of the region is the second cluster alone
+				if len(c.Aliases) > 0 {
+					t.Errorf("%s=%s is taken for %v", c.Attribute, c.Value, c.Aliases)
+				}
+			}
 		})
 	}
 }

@@ -11,7 +11,7 @@ import (
 // explainedBy names the causes that explain a value, or is empty.
 func (f *finder) explainedBy(group int, a association, taken []association, to *Found) string {
 	strata := make([]statistics.Table, len(taken)+1)
-	for _, row := range f.relevant(group, nil) {
+	for _, row := range f.relevant(group) {
 		t := &strata[to.Of(row)+1]
 		failed, with := f.rows.Outcomes[row] != Passed, f.rows.has(row, a.value)
 		switch {
