@@ -145,6 +145,8 @@ bench-prow: build prow
 # lines, in seconds of CPU. Needs the outside data; about three minutes.
 bench-triage:
 	$(GO) test -count=1 -timeout 30m -run '^TestMeasureSearch$$' -v ./internal/triage/catalogue -measure | grep -E 'literal scan|SKIP|here|FAIL|panic'
+	$(GO) test -count=1 -timeout 60m -run '^TestVerdicts$$' -v ./internal/triage/simulation -seeds 2000
+	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/simulation | grep -E '^Benchmark|bench_test|FAIL|panic'
 
 clean:
 	rm -rf $(BIN)

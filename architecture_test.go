@@ -104,6 +104,7 @@ var rooms = map[string][]string{
 	"internal/triage/change":          {"internal/diagnostic"},
 	"internal/triage/history":         {"internal/clock"},
 	"internal/triage/comment":         {"internal/apierr", "internal/backoff", "internal/clock", "internal/permit"},
+	"internal/triage/simulation":      {},
 	"internal/triage/statistics":      {},
 	"internal/triage/results":         {},
 	"internal/triage/catalogue":       {"internal/diagnostic", "internal/triage/literal", "internal/triage/results"},
@@ -203,7 +204,8 @@ func TestOnlyTestCodeImportsTesting(t *testing.T) {
 
 // TestSalveLinksNoSimulator, by whatever room it might come.
 func TestSalveLinksNoSimulator(t *testing.T) {
-	simulators := []string{"internal/azuresim", "internal/azuresim/served", "internal/prow/githubsim", "internal/simcli"}
+	simulators := []string{"internal/azuresim", "internal/azuresim/served", "internal/prow/githubsim", "internal/simcli",
+		"internal/triage/simulation"}
 	rooms := importsOfRooms(t)
 	for _, simulator := range simulators {
 		if _, there := rooms[simulator]; !there {

@@ -37,6 +37,10 @@ type Thresholds struct {
 	ChangeShare float64
 	// The lower end of the difference between scenarios that reach the change and others, for it to be supported.
 	ChangeDifference float64
+	// From which p value failures that are all on scenarios of the change support it.
+	AllReach float64
+	// From which p value scenarios of the change that fail apart from the causes keep it from being refuted.
+	Suspicion float64
 	// How far back the runs of other changes count, in how many of them the group refutes the change, and out of how
 	// many it has to be missing to support it.
 	BaselineHours  int
@@ -69,7 +73,7 @@ func Default() Thresholds {
 		EligibleRows: 3, SameValue: 0.95, UnknownShare: 0.20, FalseDiscovery: 0.01, RiskRatio: 2,
 		CauseFailures: 5, SmallCauseFailures: 3, CauseCoverage: 0.10, Alias: 0.95, Causes: 3, Unexplained: 0.20,
 		Coarser: 0.95, UnreachableFailures: 3, ChangeShare: 0.20, ChangeDifference: 0.20,
-		BaselineHours: 24, BaselineSeen: 2, BaselineUnseen: 20, OrderMarginMinutes: 10, KnownCoverage: 0.80,
+		AllReach: 0.0001, Suspicion: 0.20, BaselineHours: 24, BaselineSeen: 2, BaselineUnseen: 20, OrderMarginMinutes: 10, KnownCoverage: 0.80,
 		Attempts: 3, HighProducers: 2, HighFailures: 5, AbortedShare: 0.90, SignaturePassing: 0.10,
 		EscalateAt: 6, EscalateDays: 30, CalmBelow: 3,
 	}
@@ -105,6 +109,8 @@ func (t Thresholds) List() []Threshold {
 		{"unreachable", count(t.UnreachableFailures), "failures that can't reach the change refute it alone"},
 		{"change-share", share(t.ChangeShare), "of failures that may be the change's: refuted up to it"},
 		{"change-difference", share(t.ChangeDifference), "lower end of reach less no reach: supported beyond it"},
+		{"all-reach", fmt.Sprintf("%g", t.AllReach), "p of all failures being on scenarios of the change: supported up to it"},
+		{"suspicion", fmt.Sprintf("%g", t.Suspicion), "p of failures of the change apart from the causes: not refuted up to it"},
 		{"baseline", fmt.Sprintf("%d h", t.BaselineHours), "how far back runs of other changes count"},
 		{"baseline-seen", count(t.BaselineSeen), "other changes with the same failure refute the change"},
 		{"baseline-unseen", count(t.BaselineUnseen), "runs of other changes without it support the change"},

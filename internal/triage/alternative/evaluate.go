@@ -57,12 +57,33 @@ type Question struct {
 	// InPaths are failures whose place lies in the paths that the change touches; Place is one of these places.
 	InPaths int
 	Place   string
-	// Runs of other changes within the baseline's time, and those of them with the same failure; how many of their
-	// scenarios failed so, and how many they had.
-	Runs, Seen                  int
-	SeenFailures, SeenScenarios int
-	// When the first failure was seen and when the change was built or deployed; zero if nobody said.
-	FirstFailure, ChangedAt time.Time
+	// Environment says that the causes are where scenarios ran, such as a cluster, and explain nearly all failures.
+	Environment bool
+	// Confined is where nearly all failures ran, if hardly anything ran there that could pass without the change: what
+	// is bad there can't be told apart from it. Empty if there is no such place.
+	Confined string
+	// Unfinished says that the failures are scenarios without a result: what ran when the run ended.
+	Unfinished bool
+	// Runs of other changes within the baseline's time, and other changes with the same failure.
+	Runs, Seen int
+	// Whole compares with those runs as a whole, Reaching compares scenarios that may run through the change, without
+	// those of a place that is a cause.
+	Whole, Reaching Comparison
+	// When the first failure was seen here, in runs of other changes, and when the change was built or deployed; zero if
+	// nobody said.
+	FirstFailure, FirstElsewhere, ChangedAt time.Time
+}
+
+// Rate is how many scenarios of a run failed so.
+type Rate struct {
+	Change     string
+	Failed, Of int
+}
+
+// Comparison is between this run and those of other changes, which are ordered by time.
+type Comparison struct {
+	Here   Rate
+	Others []Rate
 }
 
 // Evaluate answers it.
@@ -70,36 +91,44 @@ func Evaluate(q Question, t triage.Thresholds) triage.Alternative {
 	if !q.Changed {
 		return triage.Alternative{State: NoChange, Text: "no change was given to compare with (--diff, --base)"}
 	}
-	dosed, share, apart := dose(q, t)
+	dosed, share := dose(q, t)
+	before := prior(q, t)
+	elsewhere := before.Stance == triage.Refutes
 	a := triage.Alternative{
 		MaxShare: share,
-		Checks:   []triage.ChangeCheck{unreachable(q, t), dosed, prior(q, t), order(q, t), product(q)},
+		Checks:   []triage.ChangeCheck{unreachable(q, t), dosed, before, order(q, elsewhere, t), product(q)},
 	}
-	a.State = state(a.Checks, apart)
+	a.State = state(q, a.Checks, t)
 	a.Text = sentence(q, a)
 	return a
 }
 
-// state weighs the checks. What was there without the change, or before it, refutes also where only scenarios of the
-// change fail; that others fail too doesn't, for they may have another cause. Where scenarios of the change fail apart
-// from what the causes explain, nothing refutes it.
-func state(checks []triage.ChangeCheck, apart bool) string {
-	refuted, hard, without, supported := 0, 0, 0, 0
+// state weighs the checks. For the change speak its dose and its places; that nobody else had it speaks of anything
+// that is new, and counts beside a dose that is too small to speak for itself. Where failures go with a place where
+// scenarios ran, only a dose within that place, or apart from it, speaks for the change.
+//
+// What other changes have as well is suspected only if it fails clearly more often here.
+//
+// Where something speaks for the change, it takes others that fail as often to refute it: that others fail too, or
+// failed before, may have another cause.
+func state(q Question, checks []triage.ChangeCheck, t triage.Thresholds) string {
+	refuted, hard, supported, alike := 0, 0, false, false
 	for _, check := range checks {
 		switch check.Stance {
 		case triage.Refutes:
 			refuted++
 			hard += one(check.Name == Unreachable || check.Name == Prior || check.Name == Order)
-			without += one(check.Name == Prior || check.Name == Order)
+			alike = alike || check.Name == Prior
 		case triage.Supports:
-			supported++
+			supported = supported || check.Name == Dose || check.Name == Product && !q.Environment ||
+				check.Name == Prior && leans(q, t)
 		case triage.Open:
 		}
 	}
 	switch {
-	case supported > 0 && hard == 0:
+	case supported && hard == 0 && (q.Seen == 0 || q.Reaching.worse(t)):
 		return Supported
-	case hard > 0 && refuted >= 2 && (supported == 0 || without > 0 && !apart):
+	case hard > 0 && refuted >= 2 && (alike || !supported && !apart(q, t)):
 		return Refuted
 	}
 	return Open

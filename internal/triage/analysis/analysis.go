@@ -69,6 +69,7 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 		a.Build = nameless(run)
 	}
 	a.inspect()
+	a.unite()
 	a.rows = run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
 	if a.found, err = cause.Find(a.rows, r.Thresholds); err != nil {
 		return nil, fmt.Errorf("looking for causes: %w", err)
@@ -98,6 +99,7 @@ func (r Request) read(ctx context.Context, paths ...string) (*scenario.Run, []st
 	for one, err := range reader.Cases(ctx, paths...) {
 		if err != nil {
 			problems = append(problems, err.Error())
+			collector.Break(err)
 			continue
 		}
 		collector.Add(one)

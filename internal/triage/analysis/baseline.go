@@ -30,18 +30,21 @@ func (a *analysis) readBaseline(ctx context.Context) error {
 	return nil
 }
 
-// prior is what runs of other changes show of a group: those of the history, and those of the baseline.
-func (a *analysis) prior(group *scenario.Group, signatures []triage.Signature) (Prior, error) {
+// prior is what runs of other changes show of a group, on scenarios among these rows: those of the history, and those
+// of the baseline. Only a signature that decides stands for the group, and of few failures one in their own texts:
+// what they share with others beside that says nothing of why they failed.
+func (a *analysis) prior(group *scenario.Group, decisive *triage.Signature, rows []int) (Prior, error) {
 	var prior Prior
-	names := map[string]bool{}
-	var list, ids []string
-	for _, row := range group.Rows {
+	names := make(map[string]bool, len(rows))
+	list := make([]string, 0, len(rows))
+	for _, row := range rows {
 		name := a.run.Scenarios[row].Name
 		names[name] = true
 		list = append(list, name)
 	}
-	for _, s := range signatures {
-		ids = append(ids, s.ID)
+	var ids []string
+	if decisive != nil && (len(group.Rows) >= a.Thresholds.SmallCauseFailures || a.inText(decisive.ID, group)) {
+		ids = []string{decisive.ID}
 	}
 	if a.Past != nil {
 		var err error
@@ -49,39 +52,43 @@ func (a *analysis) prior(group *scenario.Group, signatures []triage.Signature) (
 			return prior, fmt.Errorf("asking the history: %w", err)
 		}
 	}
-	for _, run := range a.without {
-		prior.add(run, group, names)
+	for i, run := range a.without {
+		prior.add(run, fmt.Sprintf("baseline %d", i+1), group, names)
 	}
 	return prior, nil
 }
 
 // add counts one run of the baseline.
-func (p *Prior) add(run *scenario.Run, group *scenario.Group, names map[string]bool) {
-	ran, same, other := 0, 0, 0
+func (p *Prior) add(run *scenario.Run, change string, group *scenario.Group, names map[string]bool) {
+	rate := Rate{Change: change, Of: run.Counts.Scenarios - run.Counts.Skipped}
+	other := 0
 	for i := range run.Scenarios {
 		s := &run.Scenarios[i]
-		isSame := s.Group >= 0 && run.Groups[s.Group].Key == group.Key
-		if isSame {
-			same++
-		}
+		same := s.Group >= 0 && run.Groups[s.Group].Key == group.Key
+		rate.Failed += one(same)
 		if names[s.Name] {
-			ran++
-			if s.Failing() && !isSame {
-				other++
-			}
+			rate.Asked++
+			rate.FailedAsked += one(same)
+			other += one(s.Failing() && !same)
 		}
 	}
-	if ran == 0 && same == 0 {
+	if rate.Asked == 0 && rate.Failed == 0 {
 		return
 	}
 	p.Runs++
-	if same > 0 {
+	p.Rates = append(p.Rates, rate)
+	if rate.Failed > 0 {
 		p.Seen++
-		p.Failures += same
-		p.Scenarios += run.Counts.Scenarios - run.Counts.Skipped
 	} else if other > 0 {
 		p.Else++
 	}
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // baseline answers whether the group was there without the change.
@@ -107,15 +114,15 @@ func (a *analysis) baseline(p Prior) triage.BaselineSays {
 	return b
 }
 
-// occurrences are of the signature that most of the group shows, or else of the group.
+// occurrences are of the signature that decides, or else of the group.
 func (a *analysis) occurrences(g triage.Group) (*triage.Occurrences, error) {
 	if a.Past == nil {
 		return nil, nil //nolint:nilnil // without a history nothing was counted
 	}
 	limit := Escalation{a.Thresholds.EscalateAt, a.Thresholds.EscalateDays, a.Thresholds.CalmBelow}
 	id, owner := "", ""
-	if len(g.Signatures) > 0 {
-		id, owner = g.Signatures[0].ID, g.Signatures[0].Owner
+	if decisive := a.decisive(g); decisive != nil {
+		id, owner = decisive.ID, decisive.Owner
 		if s := a.Catalogue.Signature(id); s != nil && s.Escalation.Count > 0 {
 			limit.Count, limit.Days = s.Escalation.Count, s.Escalation.Days
 			limit.Calm = min(limit.Calm, limit.Count-1)

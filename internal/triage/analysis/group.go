@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"salve/internal/triage"
 	"salve/internal/triage/alternative"
@@ -30,12 +29,16 @@ func (a *analysis) group(number int) (triage.Group, error) {
 		Example: group.Example, Flakiness: group.Flakiness(),
 		Signatures: a.signatures(group), Cause: found.Cause,
 	}
-	prior, err := a.prior(group, g.Signatures)
+	prior, err := a.prior(group, a.decisive(g), group.Rows)
 	if err != nil {
 		return g, err
 	}
 	g.Baseline = a.baseline(prior)
-	g.Alternative = alternative.Evaluate(a.question(group, found, prior), a.Thresholds)
+	question, err := a.question(group, found, prior, a.decisive(g))
+	if err != nil {
+		return g, err
+	}
+	g.Alternative = alternative.Evaluate(question, a.Thresholds)
 	g.Evidence = a.evidence(group, g)
 	if g.Occurrences, err = a.occurrences(g); err != nil {
 		return g, err
@@ -43,7 +46,8 @@ func (a *analysis) group(number int) (triage.Group, error) {
 	decision := verdict.Decide(verdict.Facts{
 		Failures: g.Failures, Scenario: g.Example.Scenario, Place: g.Place,
 		Cause: g.Cause, Unknown: found.Unknown, Environment: environment(g.Cause),
-		Alternative: g.Alternative, Signatures: g.Signatures, Baseline: g.Baseline, Flakiness: g.Flakiness,
+		Alternative: g.Alternative, Tested: alternative.Tested(question, a.Thresholds), Signatures: g.Signatures,
+		Baseline: g.Baseline, Flakiness: g.Flakiness,
 		Producers: producers(g.Evidence), Occurrences: g.Occurrences, Passing: a.run.Counts.Passed,
 	}, a.Thresholds)
 	g.Verdict, g.Confidence, g.Reasons = decision.Verdict, decision.Confidence, decision.Reasons
@@ -68,38 +72,6 @@ func (a *analysis) names(group *scenario.Group, n int) []string {
 	return first(names, n)
 }
 
-// question counts what the alternative asks for.
-func (a *analysis) question(group *scenario.Group, found *cause.Found, prior Prior) alternative.Question {
-	q := alternative.Question{
-		Changed: a.Change != nil && len(a.Change.Files) > 0, Subject: a.subject(),
-		Classes: make([]alternative.Stratum, len(found.Candidates)),
-		Runs:    prior.Runs, Seen: prior.Seen, SeenFailures: prior.Failures, SeenScenarios: prior.Scenarios,
-		FirstFailure: a.firstFailure(group, prior), ChangedAt: a.ChangedAt,
-	}
-	if !q.Changed {
-		return q
-	}
-	for i, c := range found.Candidates {
-		q.Classes[i].Label = label(c)
-	}
-	number := a.outcome(group)
-	for row, outcome := range a.rows.Outcomes {
-		if outcome != cause.Passed && outcome != number {
-			continue
-		}
-		stratum := &q.Outside
-		if class := found.Of(row); class >= 0 {
-			stratum = &q.Classes[class]
-		}
-		stratum.Add(string(a.reached[row]), outcome != cause.Passed)
-		if s := &a.run.Scenarios[row]; outcome != cause.Passed && a.touches(s.File) {
-			q.InPaths++
-			q.Place = s.Place()
-		}
-	}
-	return q
-}
-
 // outcome is the group's number in the rows.
 func (a *analysis) outcome(group *scenario.Group) cause.Outcome {
 	return a.rows.Outcomes[group.Rows[0]]
@@ -111,17 +83,6 @@ func (a *analysis) touches(file string) bool {
 		return false
 	}
 	return a.Change.Touches(file) || slices.ContainsFunc(a.touched, func(c change.Component) bool { return c.Owns(file) })
-}
-
-// firstFailure is when the failure was first seen, here or in runs of other changes.
-func (a *analysis) firstFailure(group *scenario.Group, prior Prior) time.Time {
-	earliest := prior.First
-	for _, row := range group.Rows {
-		if ended := a.run.Scenarios[row].Ended; !ended.IsZero() && (earliest.IsZero() || ended.Before(earliest)) {
-			earliest = ended
-		}
-	}
-	return earliest
 }
 
 func label(c triage.Candidate) string {

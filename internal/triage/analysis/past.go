@@ -21,12 +21,18 @@ type Past interface {
 
 // Prior is what runs of other changes show about one group.
 type Prior struct {
-	Runs int // of other changes, that ran its scenarios
-	Seen int // other changes with the same failure
-	Else int // runs in which its scenarios failed in another way
-	// Of the runs with the same failure: scenarios that failed so, and all.
-	Failures, Scenarios int
-	First               time.Time // of them; zero for none
+	Runs  int       // of other changes, that ran its scenarios
+	Seen  int       // other changes with the same failure
+	Else  int       // runs in which its scenarios failed in another way
+	First time.Time // of those with the same failure; zero for none
+	Rates []Rate    // of each of the runs, by time
+}
+
+// Rate is how many scenarios of a run of another change failed so: of all that ran, and of those that were asked for.
+type Rate struct {
+	Change             string
+	Failed, Of         int
+	FailedAsked, Asked int
 }
 
 // Escalation is from how many occurrences in how many days somebody must be told, and below how many no longer.
@@ -86,9 +92,9 @@ func (r *Recorded) Before(key string, signatures, scenarios []string, within tim
 	}, r.now)
 	prior := Prior{Runs: b.Runs, Seen: b.SeenChanges, Else: b.OtherRuns, First: b.First}
 	for _, rate := range b.Rates {
-		if rate.Failed > 0 {
-			prior.Failures, prior.Scenarios = prior.Failures+rate.Failed, prior.Scenarios+rate.Of
-		}
+		prior.Rates = append(prior.Rates, Rate{
+			Change: rate.Change, Failed: rate.Failures, Of: rate.Scenarios, FailedAsked: rate.FailedAsked, Asked: rate.Asked,
+		})
 	}
 	return prior, nil
 }

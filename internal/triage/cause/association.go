@@ -16,7 +16,7 @@ type association struct {
 	byTest    bool    // that one is by test
 	q         float64
 	riskRatio statistics.Ratio
-	lowest    float64 // end of the risk ratio's interval, by scenario or by test
+	byTests   float64 // lower end of the risk ratio's interval by test
 }
 
 // associate works out the associations of a group. Ranks count among all eligible values of all groups: whoever looks
@@ -47,22 +47,21 @@ func associateOne(table counted) (association, error) {
 	if a.riskRatio, err = statistics.RiskRatio(table.scenarios); err != nil {
 		return a, err
 	}
-	a.lowest = a.riskRatio.Lower
 	ratio, err := statistics.RiskRatio(table.tests)
 	if err != nil { // every test has the value and lacks it: by test nothing can be compared
-		a.lowest = 0
 		return a, nil //nolint:nilerr // a value that can't be compared by test is not kept
 	}
-	a.lowest = min(a.lowest, ratio.Lower)
+	a.byTests = ratio.Lower
 	return a, nil
 }
 
-// keep says whether a value may be a cause of a group with this many failures.
+// keep says whether a value may be a cause of a group with this many failures. By test the ratio is smaller: a test
+// with several scenarios fails wherever one of them does. There it only has to point the same way.
 func (a association) keep(failures int, t triage.Thresholds) bool {
 	enough := a.scenarios.FailedWith >= t.CauseFailures ||
 		a.scenarios.FailedWith >= t.SmallCauseFailures && a.scenarios.FailedWithout == 0 && failures < t.CauseFailures
 	several := a.tests.FailedWith >= t.SmallCauseFailures // not one test's repetitions
-	return a.q <= t.FalseDiscovery && a.lowest >= t.RiskRatio && enough && several &&
+	return a.q <= t.FalseDiscovery && a.riskRatio.Lower >= t.RiskRatio && a.byTests > 1 && enough && several &&
 		float64(a.scenarios.FailedWith) >= t.CauseCoverage*float64(failures)
 }
 

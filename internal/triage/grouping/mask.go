@@ -189,8 +189,12 @@ func (m *masker) word() {
 		if i < len(text) {
 			m.out.WriteString(markNum)
 		}
+		padded := strings.HasPrefix(text[i:], "000")
 		for i < len(text) && isDigit(text[i]) {
 			i++
+		}
+		if padded && len(text)-i <= 3 { // a counter of base 36, as machines of Azure's scale sets have: vmss00001k
+			i = len(text)
 		}
 	}
 }

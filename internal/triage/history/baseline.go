@@ -1,6 +1,9 @@
 package history
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Answer says whether a group was there without the change.
 type Answer string
@@ -27,46 +30,24 @@ type Question struct {
 // one, and it ran at least one of the scenarios, or showed the group.
 type Baseline struct {
 	Answer      Answer    `json:"answer"`
-	Runs        int       `json:"runs"`        // builds that count
-	Changes     int       `json:"changes"`     // different ones, of these
-	SeenRuns    int       `json:"seenRuns"`    // builds with the group
-	SeenChanges int       `json:"seenChanges"` // other changes with the group
-	OtherRuns   int       `json:"otherRuns"`   // builds in which half of the scenarios failed, without the group
-	First       time.Time `json:"first"`       // the first build with the group; zero for none
+	Runs        int       `json:"runs"`            // builds that count
+	Changes     int       `json:"changes"`         // different ones, of these
+	SeenRuns    int       `json:"seenRuns"`        // builds with the group
+	SeenChanges int       `json:"seenChanges"`     // other changes with the group
+	OtherRuns   int       `json:"otherRuns"`       // builds in which half of the scenarios failed, without the group
+	Rates       []Rate    `json:"rates,omitempty"` // of each build that counts, by time
+	First       time.Time `json:"first"`           // the first build with the group; zero for none
 	Last        time.Time `json:"last"`
-	Rates       []Rate    `json:"-"` // of each build that counts, by time
 }
 
-// Rate is how many scenarios of a build failed as the subject does: of all that ran, and of those that were asked for.
+// Rate is how many scenarios of a build failed in the group: of all that ran, and of those in question, as far as the
+// build is known to have run them.
 type Rate struct {
-	Change             string
-	Failed, Of         int
-	FailedAsked, Asked int
-}
-
-// rate counts one build.
-func (q Question) rate(b build) Rate {
-	r := Rate{Change: b.change, Of: b.total}
-	groups := q.of(b)
-	for _, g := range groups {
-		r.Failed += g.Failures
-	}
-	for _, name := range q.Scenarios {
-		for _, ran := range b.ran {
-			if has, _ := ran.Has(name); has {
-				r.Asked++
-				break
-			}
-		}
-		for _, g := range groups {
-			if has, _ := g.Scenarios.Has(name); has {
-				r.FailedAsked++
-				break
-			}
-		}
-	}
-	r.Asked = max(r.Asked, r.FailedAsked)
-	return r
+	Change      string `json:"change"`
+	Failures    int    `json:"failures"`
+	Scenarios   int    `json:"scenarios"`
+	FailedAsked int    `json:"failedAsked"`
+	Asked       int    `json:"asked"`
 }
 
 // Baseline answers a question for the time up to now.
@@ -109,6 +90,25 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 		a.Answer = New
 	}
 	return a
+}
+
+// rate counts one build. A scenario that a set doesn't tell of is not counted.
+func (q Question) rate(b build) Rate {
+	r := Rate{Change: b.change, Scenarios: b.total}
+	groups := q.of(b)
+	for _, g := range groups {
+		r.Failures += g.Failures
+	}
+	for _, name := range q.Scenarios {
+		if !slices.ContainsFunc(b.ran, func(ran Set) bool { has, known := ran.Has(name); return has && known }) {
+			continue
+		}
+		r.Asked++
+		if slices.ContainsFunc(groups, func(g Group) bool { has, _ := g.Scenarios.Has(name); return has }) {
+			r.FailedAsked++
+		}
+	}
+	return r
 }
 
 // couldShow is whether a build is known to have run one of the scenarios.

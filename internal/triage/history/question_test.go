@@ -82,11 +82,29 @@ func TestBaseline(t *testing.T) {
 				Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestA/2", "TestA/3"},
 				Change: test.change, Build: "1", Since: 24 * time.Hour, Enough: 20,
 			}, noon)
-			got.Rates = nil // see TestRatesOfOtherChanges
+			if len(got.Rates) != got.Runs {
+				t.Errorf("%d rates of %d runs", len(got.Rates), got.Runs)
+			}
+			got.Rates = nil
 			if different := cmp.Diff(test.want, got); different != "" {
 				t.Error(different)
 			}
 		})
+	}
+}
+
+func TestRatesAreOfAllAndOfThoseInQuestion(t *testing.T) {
+	h := with(t, entry("7", "pr-7", noon.Add(-2*time.Hour), "g1-a"), entry("8", "pr-8", noon.Add(-time.Hour), "g1-z"))
+	got := h.Baseline(history.Question{
+		Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestElsewhere"},
+		Change: "pr-1", Build: "1", Since: 24 * time.Hour,
+	}, noon).Rates
+	want := []history.Rate{
+		{Change: "pr-7", Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2},
+		{Change: "pr-8", Scenarios: 10, Asked: 2},
+	}
+	if different := cmp.Diff(want, got); different != "" {
+		t.Error(different)
 	}
 }
 
@@ -272,7 +290,7 @@ func TestRatesOfOtherChanges(t *testing.T) {
 		Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
 	}, noon)
 	want := []history.Rate{
-		{Change: "pr-7", Failed: 3, Of: 10, FailedAsked: 2, Asked: 2}, {Change: "pr-8", Of: 10, Asked: 2},
+		{Change: "pr-7", Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2}, {Change: "pr-8", Scenarios: 10, Asked: 2},
 	}
 	if different := cmp.Diff(want, got.Rates); different != "" {
 		t.Error(different)

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type Collector struct {
 	logs   []results.Case
 	notes  []string
 	lost   []string // scenarios without a result
+	broken []*results.Problem
 }
 
 // row is a scenario that may have more attempts.
@@ -66,7 +68,7 @@ func (c *Collector) add(one results.Case) {
 	}
 	r.Outcome, r.Ended, r.Origin = one.Outcome, one.Ended, one.Origin
 	r.Attributes, r.File, r.Line = one.Attributes, source(one), one.Line
-	r.Group, r.Message = -1, ""
+	r.Group, r.Message, r.Unfinished = -1, "", one.Unfinished
 	if one.Unfinished {
 		c.lost = append(c.lost, r.Name)
 	}
@@ -133,6 +135,14 @@ func clip(s string, limit int) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:limit], "")
+}
+
+// Break takes what is wrong with a file that was read: results that break off are of a run that did.
+func (c *Collector) Break(err error) {
+	var problem *results.Problem
+	if errors.As(err, &problem) {
+		c.broken = append(c.broken, problem)
+	}
 }
 
 // Finish gives the run.
@@ -220,10 +230,22 @@ func (c *Collector) finish(run *Run) {
 		s.Test = to
 	}
 	run.Counts.Tests = len(run.Tests)
+	run.Aborted = c.aborted(run)
+}
+
+// aborted says that the run ended before its time, if the results show it.
+func (c *Collector) aborted(run *Run) *triage.Aborted {
 	if len(c.lost) > 0 {
-		run.Aborted = &triage.Aborted{Reason: "unfinished", Found: run.Counts.Scenarios,
+		return &triage.Aborted{Reason: "unfinished", Found: run.Counts.Scenarios,
 			Text: fmt.Sprintf("what ran them ended before %s had a result (%s)", scenarios(len(c.lost)), some(c.lost))}
 	}
+	for _, problem := range c.broken {
+		if slices.ContainsFunc(run.Scenarios, func(s Scenario) bool { return s.Origin.File == problem.File }) {
+			return &triage.Aborted{Reason: "crash", Found: run.Counts.Scenarios,
+				Text: fmt.Sprintf("the results break off: %s", problem)}
+		}
+	}
+	return nil
 }
 
 func scenarios(n int) string {

@@ -155,3 +155,36 @@ func TestTheLargestGroupIsFirst(t *testing.T) {
 		}
 	}
 }
+
+func TestResultsThatBreakOffAreOfAnAbortedRun(t *testing.T) {
+	for rule, row := range map[string]struct {
+		files   map[string]string
+		aborted bool
+	}{
+		"a file of results that ends in the middle": {map[string]string{
+			"a.xml": `<testsuite name="e2e"><testcase classname="e2e" name="TestA"/><testcase classname="e2e" na`}, true},
+		"a whole one beside a log that can't be read": {map[string]string{
+			"a.json": events("pass TestA"), "b.log.gz": "\x1f\x8b\x08\x00broken"}, false},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			folder := t.TempDir()
+			for name, text := range row.files {
+				write(t, folder, name, text)
+			}
+			var c scenario.Collector
+			problems := 0
+			for one, err := range (results.Reader{}).Cases(t.Context(), folder) {
+				if err != nil {
+					problems++
+					c.Break(err)
+					continue
+				}
+				c.Add(one)
+			}
+			run := c.Finish(triage.Default())
+			if problems != 1 || (run.Aborted != nil) != row.aborted {
+				t.Errorf("%d problems, aborted %+v", problems, run.Aborted)
+			}
+		})
+	}
+}

@@ -19,11 +19,13 @@ type Scenario struct {
 	Group    int
 	Attempts int
 	Failed   int // attempts
-	Ended    time.Time
-	Origin   results.Place
-	Message  string // of a failure, bounded
-	File     string // of the source, where it failed, as the results name it
-	Line     int
+	// Unfinished says that the last attempt has no result: what ran it ended first.
+	Unfinished bool
+	Ended      time.Time
+	Origin     results.Place
+	Message    string // of a failure, bounded
+	File       string // of the source, where it failed, as the results name it
+	Line       int
 	// Observations are of its own texts, all attempts, and of the logs that belong to it.
 	Observations []Observed
 	Attributes   []results.Attribute // as the results have them; of the last attempt

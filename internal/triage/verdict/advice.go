@@ -58,8 +58,9 @@ func missing(f Facts, t triage.Thresholds) []string {
 	return out
 }
 
-// action is what to do. What has to be escalated is not run again.
-func action(f Facts, verdict triage.Verdict) string {
+// action is what to do: what the catalogue says beside the signature that decides, or else what follows from the
+// verdict. What has to be escalated is not run again.
+func action(f Facts, verdict triage.Verdict, t triage.Thresholds) string {
 	if o := f.Occurrences; o != nil && o.Escalated {
 		owner := o.Owner
 		if owner == "" {
@@ -67,10 +68,9 @@ func action(f Facts, verdict triage.Verdict) string {
 		}
 		return fmt.Sprintf("escalate to %s: %s was seen %d times in %d days", owner, o.Of, o.Count, o.Days)
 	}
-	for _, s := range f.Signatures {
-		if !s.Expired && s.Action != "" && verdict != triage.SuspectedChange {
-			return s.Action
-		}
+	signature := Decisive(f.Signatures, f.Failures, f.Passing, t)
+	if signature != nil && signature.Action != "" && verdict != triage.SuspectedChange {
+		return signature.Action
 	}
 	switch verdict {
 	case triage.SuspectedChange:

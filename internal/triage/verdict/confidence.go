@@ -28,7 +28,7 @@ func confidence(f Facts, verdict triage.Verdict, t triage.Thresholds) (triage.Co
 	switch verdict {
 	case triage.KnownInfrastructure, triage.KnownProduct:
 		check(f.Alternative.State == alternative.Refuted, "the change is refuted", "there is no change to compare with")
-		if signature := decisive(f, t); signature != nil {
+		if signature := Decisive(f.Signatures, f.Failures, f.Passing, t); signature != nil {
 			behind = append(behind, "signature "+signature.ID)
 		}
 		check(explained(f, t), fmt.Sprintf("%d of %d failures explained", f.Failures-f.Cause.Unexplained, f.Failures),

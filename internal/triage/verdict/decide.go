@@ -1,6 +1,8 @@
 package verdict
 
 import (
+	"slices"
+
 	"salve/internal/triage"
 	"salve/internal/triage/alternative"
 	"salve/internal/triage/cause"
@@ -15,6 +17,7 @@ type Facts struct {
 	Unknown     []string // attributes that too many scenarios lack
 	Environment bool     // the causes are where scenarios ran, not what they tested
 	Alternative triage.Alternative
+	Tested      bool // they go with what the change touches, whether or not it is the change
 	Signatures  []triage.Signature
 	Baseline    triage.BaselineSays
 	Flakiness   triage.Flakiness
@@ -37,7 +40,7 @@ func Decide(f Facts, t triage.Thresholds) Decision {
 	d := Decision{Verdict: verdict(f, t)}
 	d.Confidence, d.Reasons = confidence(f, d.Verdict, t)
 	d.WouldChange = wouldChange(f, d.Verdict, t)
-	d.Action = action(f, d.Verdict)
+	d.Action = action(f, d.Verdict, t)
 	return d
 }
 
@@ -58,32 +61,39 @@ func verdict(f Facts, t triage.Thresholds) triage.Verdict {
 	return triage.Undecided
 }
 
-// knownBy is the verdict that a signature or the causes give; empty for none. What is tested on one value only, an
-// architecture for example, is nobody's infrastructure: it is known where the change is refuted or others saw it too.
+// knownBy is the verdict that a signature, the causes or the history give; empty for none. What is tested on one value
+// only, an architecture for example, is nobody's infrastructure: it is known where the change is refuted or others saw
+// it too. That other changes fail as often makes a failure of what is tested known, without anybody having written a
+// signature; of others nobody knows whose they are.
 func knownBy(f Facts, t triage.Thresholds) triage.Verdict {
-	if signature := decisive(f, t); signature != nil {
-		if signature.Class == "infrastructure" {
-			return triage.KnownInfrastructure
-		}
-		return triage.KnownProduct
-	}
+	signature := Decisive(f.Signatures, f.Failures, f.Passing, t)
 	switch {
-	case !explained(f, t):
-		return ""
-	case f.Environment:
+	case signature != nil && signature.Class == "infrastructure", explained(f, t) && f.Environment:
 		return triage.KnownInfrastructure
-	case f.Alternative.State == alternative.Refuted, f.Baseline.Answer == triage.PreExisting:
+	case signature != nil:
+		return triage.KnownProduct
+	case explained(f, t) && (f.Alternative.State == alternative.Refuted || f.Baseline.Answer == triage.PreExisting):
+		return triage.KnownProduct
+	case f.Alternative.State == alternative.Refuted && f.Tested && elsewhere(f.Alternative):
 		return triage.KnownProduct
 	}
 	return ""
 }
 
-// decisive is a signature that holds for nearly all of the group, and hardly for what passes.
-func decisive(f Facts, t triage.Thresholds) *triage.Signature {
-	for i, s := range f.Signatures {
-		if !s.Expired && float64(s.Failures) >= t.KnownCoverage*float64(f.Failures) &&
-			float64(s.Passing) <= t.SignaturePassing*float64(f.Passing) {
-			return &f.Signatures[i]
+// elsewhere says whether other changes fail as often.
+func elsewhere(a triage.Alternative) bool {
+	return slices.ContainsFunc(a.Checks, func(c triage.ChangeCheck) bool {
+		return c.Name == alternative.Prior && c.Stance == triage.Refutes
+	})
+}
+
+// Decisive is the first of a group's signatures that holds for nearly all of its failures, and hardly for the scenarios
+// that pass; nil for none.
+func Decisive(signatures []triage.Signature, failures, passing int, t triage.Thresholds) *triage.Signature {
+	for i, s := range signatures {
+		if !s.Expired && float64(s.Failures) >= t.KnownCoverage*float64(failures) &&
+			float64(s.Passing) <= t.SignaturePassing*float64(passing) {
+			return &signatures[i]
 		}
 	}
 	return nil
