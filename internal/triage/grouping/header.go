@@ -39,7 +39,7 @@ func headerPart(text string, timed bool) string {
 	}
 	if mark := markAt(text); mark != "" {
 		after := text[len(mark):]
-		if trimmed := strings.TrimLeft(after, " :,-"); len(trimmed) < len(after) {
+		if trimmed := strings.TrimLeft(after, " :,|-"); len(trimmed) < len(after) {
 			return trimmed
 		}
 		return text

@@ -2,6 +2,7 @@ package grouping_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"salve/internal/triage/grouping"
@@ -104,6 +105,8 @@ func TestMask(t *testing.T) {
 		"0x1f and 0XFF but 0xg":                           "<hex> and <hex> but <num>xg",
 		"commit 9fceb02 of deadbeef12 is a facade":        "commit <hex> of <hex> is a facade",
 		"10.0.0.1 10.0.0.1:80 10.0.0.0/16 1.2.3":          "<ip> <ip> <ip> <num>",
+		"1.2.3.4.5 1.2.3.4x std::0 12345::1":              "<num> <num>.<num>.<num>.<num>x std::<num> <num>::<num>",
+		"deadbeef12zz 0x1fz 5m7x":                         "deadbeef<num>zz <id> <id>",
 		"::1 fe80::1 2001:db8:0:0:0:0:0:1 a::b std::move": "<ip> <ip> <ip> a::b std::move",
 		"00:1b:44:11:3a:b7 and 00-1B-44-11-3A-B7":         "<mac> and <mac>",
 		"see https://port.example/a?b=1.":                 "see <url>.",
@@ -121,5 +124,21 @@ func TestMask(t *testing.T) {
 		if got := grouping.Mask(line); got != masked {
 			t.Errorf("Mask(%q)\n%q, expected\n%q", line, got, masked)
 		}
+	}
+}
+
+// TestLongLinesAreOneTokenBeyondTheLimit, and so take part all the same.
+func TestLongLinesAreOneTokenBeyondTheLimit(t *testing.T) {
+	var m grouping.Merger
+	for i := range 4 {
+		words := make([]string, 300)
+		for j := range words {
+			words[j] = "w" + strings.Repeat(string(rune('a'+j%26)), 1+j/26)
+		}
+		words[270], words[280] = "crate"+string(rune('a'+i)), "crane"+string(rune('a'+i))
+		m.Add(strings.Join(words, " "))
+	}
+	if got := m.Groups(); len(got) != 1 || len(strings.Fields(got[0].Pattern)) != 257 {
+		t.Errorf("%d groups of %d tokens", len(got), len(strings.Fields(got[0].Pattern)))
 	}
 }

@@ -130,7 +130,7 @@ func timeOfDay(line string, at int) int {
 			end = fraction
 		}
 	}
-	if end < len(line) && line[end] == ':' { // a longer thing of pairs, such as an address
+	if end+1 < len(line) && line[end] == ':' && isHex(line[end+1]) { // a longer thing of pairs, such as an address
 		return 0
 	}
 	if rest := line[end:]; len(rest) >= 3 && rest[0] == ' ' && rest[2]|0x20 == 'm' && ends(rest, 3) &&
