@@ -112,6 +112,7 @@ func TestMask(t *testing.T) {
 		"see https://port.example/a?b=1.":                 "see <url>.",
 		"(http://port.example:80/a/b)":                    "(<url>)",
 		"open /var/lib/port/tides.db":                     "open <path>/tides.db",
+		"source /var/log//port/quay.log // a note":        "source <path>/quay.log // a note",
 		"GET /healthz and a/b/c.go":                       "GET /healthz and a/b/c.go",
 		`open C:\port\tides.db`:                           `open <path>\tides.db`,
 		"ferry-7d9c5b8f6-x2kqz":                           "ferry-<hex>-<id>",

@@ -145,7 +145,7 @@ func folders(line string, at int) int {
 	last := at
 	for end := at; end < len(line) && inPath(line[end]); end++ {
 		if line[end] == '/' {
-			if end == last+1 { // "//"
+			if end == at+1 { // a comment
 				return 0
 			}
 			last = end
