@@ -61,7 +61,8 @@ func TestSampleLinesAreGroupedBySignature(t *testing.T) {
 	}
 	for how, got := range map[string][]string{"keys": keys, "merged": patterns(messages)} {
 		f1 := pairwise(truth, got)
-		t.Logf("%s: %d lines of %d signatures in %d groups, pairwise F1 %.4f", how, len(truth), distinct(truth), distinct(got), f1)
+		t.Logf("%s: %d lines of %d signatures in %d groups, pairwise F1 %.4f", how, len(truth), distinct(truth),
+			distinct(got), f1)
 		if f1 < 0.95 {
 			t.Errorf("%s: F1 %.4f", how, f1)
 		}
