@@ -154,3 +154,30 @@ func TestLinesBeyondAllFilesAreNone(t *testing.T) {
 		t.Errorf("place %q", got)
 	}
 }
+
+// TestOtherGoroutinesHaveNoSay in a panic.
+func TestOtherGoroutinesHaveNoSay(t *testing.T) {
+	stack := "panic: x\n\ngoroutine 1 [running]:\ntesting.tRunner(0x1)\n\t/usr/testing.go:1 +0x1\n\n" +
+		"goroutine 2 [select]:\nexample.com/quay.Wait(0x1)\n\t/x/quay.go:2 +0x1\n"
+	expectFrame(t, "another goroutine's frame", stack, "", "")
+}
+
+func TestGinkgoEndsAreNoPartOfTheMessage(t *testing.T) {
+	for _, end := range []string{"[FAILED]", "[PANICKED]", "[TIMEDOUT]", "[INTERRUPTED]"} {
+		got := grouping.Identify(text("STEP: mooring\n" + end + " bilge pump stopped\nIn [It] at: quay.go:2 @ 1")).Message
+		if got != "bilge pump stopped" {
+			t.Errorf("%s: %q", end, got)
+		}
+	}
+}
+
+func TestMessagesAreOneLineOfText(t *testing.T) {
+	got := grouping.Identify(text("bilge \t  pump\x07 stopped\u2028at\u00a0once\xff ")).Message
+	if got != "bilge pump stopped at once\ufffd" {
+		t.Errorf("%q", got)
+	}
+	class := grouping.Identify(grouping.Failure{Type: "port.TideFailure", Message: "too low"}).Message
+	if class != "TideFailure: too low" {
+		t.Errorf("%q", class)
+	}
+}
