@@ -213,6 +213,27 @@ Received: 5
 			"[2001:db8::1]:443 by 192.168.1.20:8080 at Fri Dec 11 19:02:14 2026"},
 		message: "pilot <mac> left <ip> for [<ip>]:<num> by <ip> at <time>",
 	},
+	{
+		name: "azure: an error with its body",
+		failure: grouping.Failure{Text: `    quay_test.go:80: create quay-1734: PUT https://port.example/subscriptions/5c0f4a3e-1234-4000-8000-0123456789ab/x
+        --------------------------------------------------------------------------------
+        RESPONSE 409: 409 Conflict
+        ERROR CODE: AnotherOperationInProgress
+        --------------------------------------------------------------------------------
+        {
+          "code": "AnotherOperationInProgress"
+        }`},
+		message: "create quay-<num>: PUT <url> RESPONSE <num>: <num> Conflict ERROR CODE: AnotherOperationInProgress",
+		place:   "quay_test.go:80",
+	},
+	{
+		name: "docker: a registry's limit",
+		failure: grouping.Failure{Message: "toomanyrequests: pull rate limit of 100 per 6h reached for 10.4.0.7, " +
+			"retry in 17 minutes",
+			File: "tests/pull.spec.ts"},
+		message: "toomanyrequests: pull rate limit of <num> per <duration> reached for <ip>, retry in <duration>",
+		place:   "pull.spec.ts",
+	},
 	{name: "nothing at all"},
 	{name: "a place alone", failure: grouping.Failure{File: "/src/dock_test.go", Line: 4}, place: "dock_test.go:4"},
 }
