@@ -1,6 +1,9 @@
 package grouping
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // readTestify reads the block that testify writes: fields with their values, continued by indented lines.
 func readTestify(lines []string) (reading, bool) {
@@ -73,29 +76,31 @@ func testifyError(lines []string) string {
 
 // readGinkgo reads a report of Ginkgo: the failure, and after it "In [It] at: file.go:12 @ 12/10/25 13:52:29.244".
 func readGinkgo(lines []string) (reading, bool) {
-	for i, line := range lines {
+	at := slices.IndexFunc(lines, func(line string) bool {
 		line = strings.TrimSpace(line)
-		if !strings.HasPrefix(line, "In [") || !strings.Contains(line, "] at: ") {
-			continue
-		}
-		from := 0
-		for j := i - 1; j >= 0; j-- {
-			if failed, _, _ := strings.Cut(strings.TrimSpace(lines[j]), " "); failed == "[FAILED]" || failed == "[PANICKED]" ||
-				failed == "[TIMEDOUT]" || failed == "[INTERRUPTED]" {
-				from = j
-				break
-			}
-		}
-		said := reading{place: placeIn(line)}
-		first := strings.TrimSpace(lines[from])
-		for _, prefix := range []string{"[FAILED]", "[PANICKED]", "[TIMEDOUT]", "[INTERRUPTED]"} {
-			first = strings.TrimSpace(strings.TrimPrefix(first, prefix))
-		}
-		said.message = firstLines(append([]string{first}, lines[from+min(1, i-from):i]...))
-		if first == "" && from == i {
-			said.message = ""
-		}
-		return said, true
+		return strings.HasPrefix(line, "In [") && strings.Contains(line, "] at: ")
+	})
+	if at < 0 {
+		return reading{}, false
 	}
-	return reading{}, false
+	said := reading{place: placeIn(lines[at])}
+	for from := at - 1; from >= 0; from-- {
+		if first, found := ginkgoFailure(lines[from]); found {
+			said.message = firstLines(append([]string{first}, lines[from+1:at]...))
+			return said, true
+		}
+	}
+	said.message = firstLines(lines[:at])
+	return said, true
+}
+
+// ginkgoFailure is what follows the mark of how a spec ended.
+func ginkgoFailure(line string) (string, bool) {
+	line = strings.TrimSpace(line)
+	for _, mark := range []string{"[FAILED]", "[PANICKED]", "[TIMEDOUT]", "[INTERRUPTED]"} {
+		if rest, found := strings.CutPrefix(line, mark); found {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	return "", false
 }

@@ -118,10 +118,7 @@ func goFunction(line string) (string, bool) {
 		return "", false
 	}
 	open := strings.LastIndexByte(line, '(')
-	for open > 0 && line[open-1] == '.' { // (*T) and not the arguments
-		return "", false
-	}
-	if open <= 0 {
+	if open <= 0 || line[open-1] == '.' { // (*T) and not the arguments
 		return "", false
 	}
 	function := line[:open]

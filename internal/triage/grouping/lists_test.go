@@ -87,8 +87,8 @@ func expectFrame(t *testing.T, name, stack, frame, place string) {
 func TestUnitsAndZones(t *testing.T) {
 	for format, words := range map[string]string{
 		"at 21:14:05%s.": "Z, UTC, GMT, CET, CEST, EST, EDT, PST, PDT, +0100, -07:00,+01:00",
-		"of 5%s.": "ns,us,ms,sec,secs,min,mins,s,m,h,d,µs,KiB,MiB,GiB,TiB,Ki,Mi,Gi,Ti,kB,KB,MB,GB,TB,kb,mb,gb,bytes,K,M,G,T," +
-			"B,k,b,C,GHz,MHz,Hz,KHz,kHz,%,m30s,.5s,h0m0.5s",
+		"of 5%s.": "ns,us,ms,sec,secs,min,mins,s,m,h,d,µs,KiB,MiB,GiB,TiB,Ki,Mi,Gi,Ti,kB,KB,MB,GB,TB,kb,mb,gb,bytes,K,M,G," +
+			"T,B,k,b,C,GHz,MHz,Hz,KHz,kHz,%,m30s,.5s,h0m0.5s",
 		"for 5 %s.": "ms,msec,msecs,millis,millisecond,milliseconds,us,usec,usecs,s,sec,secs,second,seconds,min,mins," +
 			"minute,minutes,hour,hours,day,days,KB,MB,GB,TB,kB,KiB,MiB,GiB,TiB,B,byte,bytes",
 	} {
