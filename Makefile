@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage sweep control-plane prow prow-oracle prow-real clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage sweep control-plane prow prow-oracle prow-real clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -40,6 +40,10 @@ demo-prow-whole: $(BIN)/day
 .PHONY: $(BIN)/day
 $(BIN)/day: build control-plane prow
 	$(GO) build -o $@ ./internal/prow/prowtest/day
+
+# A gate that failed for its cluster, and one that failed for its change.
+demo-triage: build
+	tools/demo-triage.sh
 
 # All tests under the race detector, with a sample of the sweeps. A program that is
 # built with the detector lingers for a second at its end, unless it is told not to.
