@@ -91,22 +91,26 @@ func (a *analysis) compare(
 	return nil
 }
 
-// confined is the place where nearly all of a group's failures ran and hardly any scenario that doesn't run through the
-// change passed; empty for none.
+// confined is the place where nearly all of a group's failures ran, of which that is known, and hardly any scenario that
+// doesn't run through the change passed; empty for none.
 func (a *analysis) confined(group *scenario.Group) string {
 	for i, attribute := range a.rows.Attributes {
 		if !surroundings(attribute.Name) {
 			continue
 		}
 		failed := map[uint32]int{}
-		most := uint32(0)
+		most, known := uint32(0), 0
 		for _, row := range group.Rows {
 			value := a.rows.Values[i][row]
-			if failed[value]++; value != 0 && failed[value] > failed[most] {
+			if value == 0 {
+				continue // it may have run there as well
+			}
+			known++
+			if failed[value]++; failed[value] > failed[most] {
 				most = value
 			}
 		}
-		if most == 0 || float64(failed[most]) < a.Thresholds.KnownCoverage*float64(len(group.Rows)) {
+		if most == 0 || float64(failed[most]) < a.Thresholds.KnownCoverage*float64(known) {
 			continue
 		}
 		spared := 0

@@ -64,7 +64,7 @@ func (g *generator) file(folder, name, content string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // the second time
+	defer file.Close()
 	packed, err := gzip.NewWriterLevel(file, gzip.BestSpeed)
 	if err != nil {
 		return err
@@ -124,7 +124,8 @@ func (g *generator) logs(folder string, s *scenario) error {
 			g.variable("pod", ""), g.variable("uuid", ""))
 	}
 	if g.chance(0.1) { // told by what passes as well as by what fails
-		fmt.Fprintf(&kubelet, "%s W1102 reflector.go:347] watch of *v1.Node ended with: too old resource version\n", stamp(31))
+		fmt.Fprintf(&kubelet, "%s W1102 reflector.go:347] watch of *v1.Node ended with: too old resource version\n",
+			stamp(31))
 	}
 	fmt.Fprintf(&events, "%s Normal Scheduled pod/%s\n", stamp(22), g.variable("pod", ""))
 	last := s.last()

@@ -107,7 +107,9 @@ func (g *generator) tests() []string {
 // scenario is one of a test: where it runs and what it is made of.
 func (g *generator) scenario(test string) *scenario {
 	s := &scenario{test: test, values: map[string]string{}, told: map[string]bool{}, components: map[string]bool{}}
-	distribution := pick(g, []string{"ubuntu2204", "ubuntu2204", "ubuntu2204", "ubuntu2404", "azurelinux3", "azurelinux3", "flatcar"})
+	distribution := pick(g, []string{
+		"ubuntu2204", "ubuntu2204", "ubuntu2204", "ubuntu2404", "azurelinux3", "azurelinux3", "flatcar",
+	})
 	architecture := "amd64"
 	if distribution != "flatcar" && g.chance(0.25) {
 		architecture = "arm64"

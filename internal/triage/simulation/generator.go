@@ -81,12 +81,11 @@ type failure struct {
 
 // fault makes scenarios fail: of those that it hits, a share.
 type fault struct {
-	cause    string
-	hits     func(*scenario) bool
-	share    float64
-	lasting  bool // it fails again when tried again
-	text     text
-	at, till time.Time // zero: all the time
+	cause   string
+	hits    func(*scenario) bool
+	share   float64
+	lasting bool // it fails again when tried again
+	text    text
 }
 
 // is says whether the world is of one of these kinds.

@@ -96,7 +96,9 @@ func (g *generator) attemptsOf(shard []*scenario, try int) (events []event, fail
 		if t.failed {
 			action = "fail"
 		}
-		events = append(events, event{Time: t.end, Action: action, Package: goPackage, Test: name, Elapsed: t.end.Sub(t.begin).Seconds()})
+		events = append(events, event{
+			Time: t.end, Action: action, Package: goPackage, Test: name, Elapsed: t.end.Sub(t.begin).Seconds(),
+		})
 	}
 	return events, failed
 }
@@ -124,7 +126,8 @@ func (g *generator) eventsOf(s *scenario, a attempt, lost bool) []event {
 		case inName, nowhere:
 		}
 	}
-	say(a.begin.Add(2*time.Second), "    vm.go:80: created machine "+g.variable("node", "")+" with address "+g.variable("ip", ""))
+	say(a.begin.Add(2*time.Second),
+		"    vm.go:80: created machine "+g.variable("node", "")+" with address "+g.variable("ip", ""))
 	if lost {
 		return events
 	}

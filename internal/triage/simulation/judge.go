@@ -118,7 +118,7 @@ func (g *generator) judgeRegression(c *Cause, f fault) {
 	switch {
 	case len(g.outages) > 0 && g.outages[0].text == f.text:
 		c.Why = "an outage fails in the same way"
-	case failing >= 4 && 20*failing >= 11*runs && (g.world.Kind != Architecture || g.style.tells["architecture"] != nowhere):
+	case failing >= 4 && 20*failing >= 11*runs && (!g.is(Architecture) || g.style.tells["architecture"] != nowhere):
 		c.Knowable, c.Why = true, "most of what runs through the change fails, and nothing else"
 	case failing >= 3 && g.recent() >= 20 && f.text != timeout() && 3*runs <= len(g.scenarios):
 		c.Knowable, c.Why = true, "what fails runs through the change, and nobody else had it"
@@ -140,7 +140,9 @@ func (g *generator) judgeInfrastructure(c *Cause, f fault) {
 	}
 	located := f.cause == "outage" && g.style.tells["cluster"] != nowhere && failing >= 8 && len(g.scenarios) > 60
 	switch {
-	case f.cause == "outage" && slices.ContainsFunc(g.faults, func(x fault) bool { return x.cause == "regression" && x.text == f.text }):
+	case f.cause == "outage" && slices.ContainsFunc(g.faults, func(other fault) bool {
+		return other.cause == "regression" && other.text == f.text
+	}):
 		c.Why = "a regression fails in the same way"
 	case !located && !signature:
 		c.Why = "nothing says where it comes from"

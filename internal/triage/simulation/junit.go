@@ -27,8 +27,8 @@ func sorted(values map[string]string) iter.Seq2[string, string] {
 // junit is a file of one suite. It has no scenario without an end; where the run was killed it breaks off.
 func (g *generator) junit(name string, shard []*scenario, abort string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=%q timestamp=%q>\n", name,
-		g.begin.Format(time.RFC3339))
+	fmt.Fprintf(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=%q timestamp=%q>\n",
+		name, g.begin.Format(time.RFC3339))
 	for _, s := range shard {
 		if s.missing {
 			continue

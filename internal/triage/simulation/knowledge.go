@@ -37,7 +37,11 @@ attributes:
   - {name: cluster, from: line, literal: "using cluster: ", pattern: 'using cluster: (?P<value>[a-z0-9-]+)'}
   - {name: region, from: line, literal: "using region: ", pattern: 'using region: (?P<value>[a-z0-9]+)'}
   - {name: image, from: line, kind: serial, literal: "image-version: ", pattern: 'image-version: (?P<value>[a-z0-9]+)'}
-  - {name: architecture, from: line, kind: serial, literal: "machine architecture: ", pattern: 'architecture: (?P<value>[a-z0-9]+)'}
+  - name: architecture
+    from: line
+    kind: serial
+    literal: "machine architecture: "
+    pattern: 'architecture: (?P<value>[a-z0-9]+)'
 signatures:
   - {id: watch-ended, class: infrastructure, all: "too old resource version", title: told by what passes as well}
   - {id: disk-full, class: infrastructure, all: "no space left on device", kind: serial}

@@ -29,8 +29,8 @@ func outageTexts() []text {
 			"node-not-ready", "infrastructure"},
 		{`create pod {pod}: failed calling webhook "pods.admission.e2e.io": dial tcp {ip}:443: connect: connection refused`,
 			"cluster.go", 67, "admission-down", "infrastructure"},
-		{"image mcr.example.io/agent:{n} was not pulled on {node}: lookup mcr.example.io on {ip}:53: i/o timeout", "images.go", 33,
-			"registry-lookup", "infrastructure"},
+		{"image mcr.example.io/agent:{n} was not pulled on {node}: lookup mcr.example.io on {ip}:53: i/o timeout",
+			"images.go", 33, "registry-lookup", "infrastructure"},
 		{"etcdserver: request timed out, possibly due to previous leader failure (request {uuid})", "cluster.go", 104,
 			"etcd-leader", "infrastructure"},
 		timeout(),
@@ -41,15 +41,16 @@ func networkTexts() []text {
 	return []text{
 		{"Get \"https://{ip}:6443/api/v1/pods?limit={n}\": read tcp {ip}:{n}->{ip}:6443: read: connection reset by peer",
 			"client.go", 52, "connection-reset", "infrastructure"},
-		{"download of https://packages.example.io/{uuid}.tar.gz failed after {dur}: TLS handshake timeout", "packages.go", 211,
-			"package-download", "infrastructure"},
+		{"download of https://packages.example.io/{uuid}.tar.gz failed after {dur}: TLS handshake timeout",
+			"packages.go", 211, "package-download", "infrastructure"},
 	}
 }
 
 func regressionTexts() []text {
 	return []text{
 		{`expected kubelet flag "rotate-certificates" to be "true" on node {node}, found none`, "validators.go", 219, "", ""},
-		{"unit {id}.service entered failed state on {node}: permission denied on /etc/agent/config.d", "validators.go", 57, "", ""},
+		{"unit {id}.service entered failed state on {node}: permission denied on /etc/agent/config.d",
+			"validators.go", 57, "", ""},
 		{"agent on {node} crashed: panic: runtime error: index out of range [5] with length {n}\n" +
 			"\tmain.(*Installer).plan(0x{hex})\n\t\t/src/pkg/{component}/install.go:118 +0x1d4", "agent.go", 70, "", ""},
 		{"mount of volume {uuid} is read-only, expected it to be writable", "volumes.go", 12, "", ""},
@@ -67,7 +68,8 @@ func flakeTexts() []text {
 func noiseTexts() []text {
 	return []text{
 		{"unexpected event Evicted on pod {pod}: node was low on ephemeral storage", "pods.go", 190, "", ""},
-		{"conflict: the object has been modified; please apply your changes to the latest version ({uuid})", "client.go", 130, "", ""},
+		{"conflict: the object has been modified; please apply your changes to the latest version ({uuid})",
+			"client.go", 130, "", ""},
 		{"expected {n} replicas of deployment web, found {n}", "scale.go", 41, "", ""},
 		{"ssh to {ip} failed: handshake failed: EOF", "ssh.go", 99, "", ""},
 		{"disk {id} is still attached to {node} after {dur}", "disks.go", 77, "", ""},
@@ -130,7 +132,8 @@ func (g *generator) variable(mark, component string) string {
 	case "ip":
 		return fmt.Sprintf("10.%d.%d.%d", g.IntN(256), g.IntN(256), g.IntN(256))
 	case "uuid":
-		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", g.Uint32(), g.IntN(1<<16), g.IntN(1<<12), g.IntN(1<<16), g.Uint64()&(1<<48-1))
+		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", g.Uint32(), g.IntN(1<<16), g.IntN(1<<12), g.IntN(1<<16),
+			g.Uint64()&(1<<48-1))
 	case "hex":
 		return fmt.Sprintf("c000%08x", g.Uint32())
 	case "id":

@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	seeds = flag.Int("seeds", 200, "runs of TestVerdicts")
+	seeds = flag.Int("seeds", defaultSeeds, "runs of TestVerdicts")
 	first = flag.Uint64("first", 0, "seed of the first one")
 	only  = flag.String("kind", "", "runs of this kind alone")
 )

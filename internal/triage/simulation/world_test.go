@@ -14,7 +14,7 @@ import (
 
 // TestASeedAlwaysGivesTheSameRun, file by file.
 func TestASeedAlwaysGivesTheSameRun(t *testing.T) {
-	for i, kind := range simulation.Kinds() {
+	for i, kind := range []simulation.Kind{simulation.TwoCauses, simulation.Innocent, simulation.Aborted} {
 		var sums [2]string
 		var truths [2]simulation.Truth
 		for j := range sums {

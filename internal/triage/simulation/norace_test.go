@@ -1,0 +1,6 @@
+//go:build !race
+
+package simulation_test
+
+// defaultSeeds are the runs of TestVerdicts.
+const defaultSeeds = 200
