@@ -93,15 +93,30 @@ func TestAlternative(t *testing.T) {
 		says     string
 	}{
 		"unreachable failures and no dose": {outage(), "refuted", "rrooo", "62 of 115 failures are on"},
-		"no change given":                  {outage(func(q *alternative.Question) { q.Changed = false }), "no-change", "", "--diff"},
-		"nobody knows what runs it":        {outage(unknown), "open", "ooooo", "nothing speaks for it, and nothing against it"},
+		"no change given": {
+			outage(func(q *alternative.Question) { q.Changed = false }),
+			"no-change", "", "--diff",
+		},
+		"nobody knows what runs it": {
+			outage(unknown),
+			"open", "ooooo", "nothing speaks for it, and nothing against it",
+		},
 		"one refutation is not enough": {outage(unknown, others(rates(320, 100, 90, 0), nil)), "open", "oorOo",
 			"that alone is not enough"},
 		"others had it, and before the change": {outage(unknown, others(rates(320, 100, 90, 0), nil), before), "refuted", "oorro",
 			"2 other changes failed so within 24 h, in 3 runs"},
-		"a new outage is new to all, and no dose":             {outage(environment, others(none, none)), "refuted", "rrsoo", "didn't do it"},
-		"a new outage, and nobody knows what runs the change": {outage(environment, unknown, others(none, none)), "open", "oosoo", ""},
-		"a place in the change says little of a bad cluster":  {outage(environment, unknown, inPaths), "open", "oooos", ""},
+		"a new outage is new to all, and no dose": {
+			outage(environment, others(none, none)),
+			"refuted", "rrsoo", "didn't do it",
+		},
+		"a new outage, and nobody knows what runs the change": {
+			outage(environment, unknown, others(none, none)),
+			"open", "oosoo", "",
+		},
+		"a place in the change says little of a bad cluster": {
+			outage(environment, unknown, inPaths),
+			"open", "oooos", "",
+		},
 
 		"a dose":               {regression(), "supported", "osooo", "4 of 8 cases and the others in 0 of 300"},
 		"others don't have it": {regression(others(none, none)), "supported", "ossoo", "none of 20 runs"},
@@ -115,7 +130,9 @@ func TestAlternative(t *testing.T) {
 		"others had it elsewhere, and not where the change is": {regression(before,
 			outside(alternative.Stratum{FailedReach: 4, PassedReach: 4, FailedNoReach: 2, PassedNoReach: 300}),
 			others(rates(308, 6, 6, 5, 7, 6, 5), rates(8, 0, 0, 0, 0, 0, 0))), "supported", "osooo", "may have done it"},
-		"perhaps less often": {regression(others(rates(308, 1, 0, 2, 0), rates(8, 1, 0, 2, 0))), "open", "osooo", ""},
+		"perhaps less often": {
+			regression(others(rates(308, 1, 0, 2, 0), rates(8, 1, 0, 2, 0))), "open", "osooo", "",
+		},
 		"older than the change": {regression(func(q *alternative.Question) {
 			q.FirstFailure, q.ChangedAt = noon, noon.Add(10*time.Minute)
 		}), "open", "osoro", "is older than the change"},

@@ -29,8 +29,12 @@ func TestABadClusterIsNotTheChange(t *testing.T) {
 			}
 			return "cluster-" + test
 		}, triage.Undecided},
-		"what doesn't run it passes there": {func(string, int) string { return "cluster-a" }, triage.SuspectedChange},
-		"on several":                       {func(_ string, i int) string { return fmt.Sprint("cluster-", i%3) }, triage.SuspectedChange},
+		"what doesn't run it passes there": {
+			func(string, int) string { return "cluster-a" }, triage.SuspectedChange,
+		},
+		"on several": {
+			func(_ string, i int) string { return fmt.Sprint("cluster-", i%3) }, triage.SuspectedChange,
+		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			var out strings.Builder

@@ -91,8 +91,8 @@ func (a *analysis) compare(
 	return nil
 }
 
-// confined is the place where nearly all of a group's failures ran, of which that is known, and hardly any scenario that
-// doesn't run through the change passed; empty for none.
+// confined is the place where nearly all of a group's failures ran, of which that is known, and hardly any scenario
+// that doesn't run through the change passed; empty for none.
 func (a *analysis) confined(group *scenario.Group) string {
 	for i, attribute := range a.rows.Attributes {
 		if !surroundings(attribute.Name) {

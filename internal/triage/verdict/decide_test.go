@@ -113,26 +113,50 @@ func TestVerdict(t *testing.T) {
 		"a place where scenarios run, and the change is refuted": {outage(), triage.KnownInfrastructure},
 		"the same, while nobody knows of a change":               {outage(noChange), triage.KnownInfrastructure},
 		"an open alternative is undecided, whatever the cause":   {outage(open()), triage.Undecided},
-		"and whatever the signature":                             {outage(open(), signed("infrastructure", 100, 0)), triage.Undecided},
-		"and whatever the history":                               {outage(open(), newToOthers), triage.Undecided},
-		"a supported alternative is suspected":                   {suspect(), triage.SuspectedChange},
-		"also where a signature and a cause are known":           {outage(signed("infrastructure", 100, 0), func(f *verdict.Facts) { f.Alternative = supported(alternative.Dose) }), triage.SuspectedChange},
-		"a cause with too much unexplained is none":              {outage(unexplained), triage.Undecided},
-		"what is tested is the product's, where it is refuted":   {outage(tested), triage.KnownProduct},
-		"or where others had it":                                 {outage(tested, noChange, othersHadIt), triage.KnownProduct},
-		"but not by itself":                                      {outage(tested, noChange), triage.Undecided},
-		"a signature of the infrastructure":                      {outage(noCause, signed("infrastructure", 80, 20)), triage.KnownInfrastructure},
-		"a signature of the product":                             {outage(noCause, signed("product", 80, 20)), triage.KnownProduct},
-		"a signature of the test says less than the place":       {outage(signed("test", 100, 0)), triage.KnownInfrastructure},
-		"a signature of too few failures decides nothing":        {outage(noCause, signed("product", 79, 0)), triage.Undecided},
-		"nor one that passing scenarios show":                    {outage(noCause, signed("product", 100, 21)), triage.Undecided},
-		"nor one that has expired":                               {outage(noCause, signed("product", 100, 0, expired)), triage.Undecided},
-		"what other changes have as often is known":              {outage(noCause, asOften, component), triage.KnownProduct},
-		"but nobody knows whose it is where all kinds fail":      {outage(noCause, asOften), triage.Undecided},
-		"what they have not as often is not":                     {outage(noCause, othersHadIt, component), triage.Undecided},
-		"nobody's, and never seen: new":                          {outage(noCause, newToOthers), triage.New},
-		"new as well without a change":                           {outage(noCause, noChange, newToOthers), triage.New},
-		"nothing known at all":                                   {outage(noCause, noChange), triage.Undecided},
+		"and whatever the signature": {
+			outage(open(), signed("infrastructure", 100, 0)), triage.Undecided,
+		},
+		"and whatever the history":             {outage(open(), newToOthers), triage.Undecided},
+		"a supported alternative is suspected": {suspect(), triage.SuspectedChange},
+		"also where a signature and a cause are known": {
+			outage(signed("infrastructure", 100, 0), func(f *verdict.Facts) { f.Alternative = supported(alternative.Dose) }), triage.SuspectedChange,
+		},
+		"a cause with too much unexplained is none":            {outage(unexplained), triage.Undecided},
+		"what is tested is the product's, where it is refuted": {outage(tested), triage.KnownProduct},
+		"or where others had it": {
+			outage(tested, noChange, othersHadIt), triage.KnownProduct,
+		},
+		"but not by itself": {outage(tested, noChange), triage.Undecided},
+		"a signature of the infrastructure": {
+			outage(noCause, signed("infrastructure", 80, 20)), triage.KnownInfrastructure,
+		},
+		"a signature of the product": {
+			outage(noCause, signed("product", 80, 20)), triage.KnownProduct,
+		},
+		"a signature of the test says less than the place": {
+			outage(signed("test", 100, 0)), triage.KnownInfrastructure,
+		},
+		"a signature of too few failures decides nothing": {
+			outage(noCause, signed("product", 79, 0)), triage.Undecided,
+		},
+		"nor one that passing scenarios show": {
+			outage(noCause, signed("product", 100, 21)), triage.Undecided,
+		},
+		"nor one that has expired": {
+			outage(noCause, signed("product", 100, 0, expired)), triage.Undecided,
+		},
+		"what other changes have as often is known": {
+			outage(noCause, asOften, component), triage.KnownProduct,
+		},
+		"but nobody knows whose it is where all kinds fail": {outage(noCause, asOften), triage.Undecided},
+		"what they have not as often is not": {
+			outage(noCause, othersHadIt, component), triage.Undecided,
+		},
+		"nobody's, and never seen: new": {outage(noCause, newToOthers), triage.New},
+		"new as well without a change": {
+			outage(noCause, noChange, newToOthers), triage.New,
+		},
+		"nothing known at all": {outage(noCause, noChange), triage.Undecided},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			if got := verdict.Decide(row.facts, triage.Default()).Verdict; got != row.want {
@@ -148,21 +172,41 @@ func TestConfidence(t *testing.T) {
 		want   triage.Confidence
 		reason string
 	}{
-		"nothing is missing":                         {outage(), triage.High, "evidence from test and cluster"},
-		"two lines of one producer are one":          {outage(oneProducer), triage.Medium, "one producer only (test)"},
-		"few failures":                               {outage(fewFailures), triage.Medium, "few failures: 4"},
-		"an attribute that many lack":                {outage(someUnknown), triage.Medium, "lack region"},
-		"two things are missing":                     {outage(oneProducer, fewFailures), triage.Low, "few failures: 4"},
-		"no change to compare with":                  {outage(noChange), triage.Medium, "no change to compare with"},
-		"a signature, and no cause":                  {outage(noCause, signed("product", 100, 0)), triage.Medium, "signature known"},
-		"a cause says how much it explains":          {outage(), triage.High, "95 of 100 failures explained"},
-		"two checks against the change":              {suspect(), triage.High, "2 checks speak for it"},
-		"only one check":                             {suspect(oneSupport), triage.Medium, "only one check speaks for it"},
-		"one check on the other side":                {suspect(contradicted), triage.Medium, "one check speaks against it"},
-		"scenarios that passed when tried again":     {suspect(recovered), triage.Medium, "passed when tried again"},
-		"new is never high":                          {outage(noCause, newToOthers), triage.Medium, "evidence from test and cluster"},
-		"new with one thing missing":                 {outage(noCause, newToOthers, oneProducer), triage.Medium, "one producer only"},
-		"undecided is low, and says what is missing": {outage(open(), oneProducer), triage.Low, "one producer only"},
+		"nothing is missing": {outage(), triage.High, "evidence from test and cluster"},
+		"two lines of one producer are one": {
+			outage(oneProducer), triage.Medium, "one producer only (test)",
+		},
+		"few failures":                {outage(fewFailures), triage.Medium, "few failures: 4"},
+		"an attribute that many lack": {outage(someUnknown), triage.Medium, "lack region"},
+		"two things are missing": {
+			outage(oneProducer, fewFailures), triage.Low, "few failures: 4",
+		},
+		"no change to compare with": {
+			outage(noChange), triage.Medium, "no change to compare with",
+		},
+		"a signature, and no cause": {
+			outage(noCause, signed("product", 100, 0)), triage.Medium, "signature known",
+		},
+		"a cause says how much it explains": {outage(), triage.High, "95 of 100 failures explained"},
+		"two checks against the change":     {suspect(), triage.High, "2 checks speak for it"},
+		"only one check": {
+			suspect(oneSupport), triage.Medium, "only one check speaks for it",
+		},
+		"one check on the other side": {
+			suspect(contradicted), triage.Medium, "one check speaks against it",
+		},
+		"scenarios that passed when tried again": {
+			suspect(recovered), triage.Medium, "passed when tried again",
+		},
+		"new is never high": {
+			outage(noCause, newToOthers), triage.Medium, "evidence from test and cluster",
+		},
+		"new with one thing missing": {
+			outage(noCause, newToOthers, oneProducer), triage.Medium, "one producer only",
+		},
+		"undecided is low, and says what is missing": {
+			outage(open(), oneProducer), triage.Low, "one producer only",
+		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			d := verdict.Decide(row.facts, triage.Default())
@@ -178,10 +222,14 @@ func TestWouldChange(t *testing.T) {
 		facts verdict.Facts
 		want  []string
 	}{
-		"a suspicion": {suspect(), []string{"2 other changes within 24 h", "3 failures on scenarios that don't run"}},
+		"a suspicion": {
+			suspect(), []string{"2 other changes within 24 h", "3 failures on scenarios that don't run"},
+		},
 		"a known failure": {outage(), []string{
 			"without cluster=a and an unknown region", "20 runs of other changes without one"}},
-		"a known failure by a signature": {outage(noCause, signed("product", 100, 0)), []string{"20 runs of other changes"}},
+		"a known failure by a signature": {
+			outage(noCause, signed("product", 100, 0)), []string{"20 runs of other changes"},
+		},
 		"a known failure without a change": {outage(noChange), []string{
 			"a change to compare with (--diff, --base)", "without cluster=a", "20 runs"}},
 		"nobody knows what runs the change": {suspect(open("which scenarios run it is not known", "not known", "few")), []string{
@@ -218,17 +266,33 @@ func TestAction(t *testing.T) {
 		facts verdict.Facts
 		want  string
 	}{
-		"what has to be escalated is not run again":     {outage(escalated("team-a", true)), "escalate to team-a: known was seen 6 times in 30 days"},
-		"nor where nobody is named":                     {outage(escalated("", true)), "escalate to whoever owns it: the catalogue names nobody: known was seen 6 times"},
-		"below the threshold it is":                     {outage(escalated("team-a", false)), "look after cluster=a and an unknown region; run the failed scenarios again elsewhere"},
-		"the signature says what to do":                 {outage(signed("product", 100, 0, restarts)), "restart the webhook"},
-		"one that doesn't decide says nothing":          {outage(signed("product", 10, 0, restarts)), "look after cluster=a"},
-		"nor of a suspicion":                            {suspect(signed("product", 8, 0, restarts)), "hold the change; look at gpu.go:12"},
-		"a suspicion without a place":                   {suspect(noPlace), "hold the change; look at TestGPU/arm64"},
-		"infrastructure that only a signature tells of": {outage(noCause, signed("infrastructure", 100, 0)), "run the failed scenarios again"},
-		"the product's":                                 {outage(tested), "the change needn't wait"},
-		"a new one":                                     {outage(noCause, newToOthers), "salve triage learn"},
-		"undecided":                                     {outage(open()), "give what is missing below"},
+		"what has to be escalated is not run again": {
+			outage(escalated("team-a", true)), "escalate to team-a: known was seen 6 times in 30 days",
+		},
+		"nor where nobody is named": {
+			outage(escalated("", true)), "escalate to whoever owns it: the catalogue names nobody: known was seen 6 times",
+		},
+		"below the threshold it is": {
+			outage(escalated("team-a", false)), "look after cluster=a and an unknown region; run the failed scenarios again elsewhere",
+		},
+		"the signature says what to do": {
+			outage(signed("product", 100, 0, restarts)), "restart the webhook",
+		},
+		"one that doesn't decide says nothing": {
+			outage(signed("product", 10, 0, restarts)), "look after cluster=a",
+		},
+		"nor of a suspicion": {
+			suspect(signed("product", 8, 0, restarts)), "hold the change; look at gpu.go:12",
+		},
+		"a suspicion without a place": {
+			suspect(noPlace), "hold the change; look at TestGPU/arm64",
+		},
+		"infrastructure that only a signature tells of": {
+			outage(noCause, signed("infrastructure", 100, 0)), "run the failed scenarios again",
+		},
+		"the product's": {outage(tested), "the change needn't wait"},
+		"a new one":     {outage(noCause, newToOthers), "salve triage learn"},
+		"undecided":     {outage(open()), "give what is missing below"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			if got := verdict.Decide(row.facts, triage.Default()).Action; !strings.Contains(got, row.want) {
@@ -245,12 +309,18 @@ func TestOverall(t *testing.T) {
 		want    triage.Verdict
 		mixed   bool
 	}{
-		"no failures":                 {nil, false, triage.Passed, false},
-		"the worst":                   {[]triage.Verdict{triage.New, triage.KnownProduct, triage.SuspectedChange}, false, triage.SuspectedChange, true},
+		"no failures": {nil, false, triage.Passed, false},
+		"the worst": {
+			[]triage.Verdict{triage.New, triage.KnownProduct, triage.SuspectedChange}, false, triage.SuspectedChange, true,
+		},
 		"all alike":                   {[]triage.Verdict{triage.New, triage.New}, false, triage.New, false},
 		"an aborted run never passes": {nil, true, triage.Undecided, false},
-		"nor is it known":             {[]triage.Verdict{triage.KnownInfrastructure}, true, triage.Undecided, false},
-		"an aborted run with something worse in it": {[]triage.Verdict{triage.SuspectedChange}, true, triage.SuspectedChange, false},
+		"nor is it known": {
+			[]triage.Verdict{triage.KnownInfrastructure}, true, triage.Undecided, false,
+		},
+		"an aborted run with something worse in it": {
+			[]triage.Verdict{triage.SuspectedChange}, true, triage.SuspectedChange, false,
+		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			var groups []triage.Group
