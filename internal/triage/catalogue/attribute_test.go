@@ -56,6 +56,34 @@ attributes:
 	}
 }
 
+// TestAPatternIsTriedOnSoManyLines of a text, and once on each, however often its literal is there.
+func TestAPatternIsTriedOnSoManyLines(t *testing.T) {
+	const tries = 4096
+	c := parse(t, `
+attributes: [{name: cluster, from: line, literal: cluster=, pattern: 'cluster=(?P<value>\w+)'}]
+signatures: [{id: s, class: test, all: denied, matches: 'denied \d'}]
+`)
+	for text, want := range map[string]int{
+		strings.Repeat("cluster=?\n", tries-1) + "cluster=a\n":     1,
+		strings.Repeat("cluster=?\n", tries) + "cluster=a\n":       0,
+		strings.Repeat("cluster=? ", 2*tries) + "\ncluster=a\n":    1,
+		strings.Repeat("denied\n", 2*tries) + "denied cluster=b 1": 1,
+	} {
+		if got, _ := c.Attributes("T", []catalogue.Found{find(t, c, "a.log", text)}); len(got) != want {
+			t.Errorf("%.30q: %v", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		strings.Repeat("denied 1 denied 2\n", tries-1):   "s by test 4095×",
+		strings.Repeat("denied 1\n", tries+1):            "s by test 4096×",
+		strings.Repeat("denied\n", tries+1) + "denied 1": "s by test 1×",
+	} {
+		if got := hits(c, find(t, c, "a.log", text)); !strings.HasPrefix(got, want) {
+			t.Errorf("%.30q: %s", text, got)
+		}
+	}
+}
+
 func TestValuesOfSeveralTextsOfAScenarioMustAgree(t *testing.T) {
 	c := parse(t, "attributes: [{name: cluster, from: line, literal: cluster=, pattern: 'cluster=(?P<value>\\w+)'}]\n")
 	a, b := find(t, c, "a.log", "cluster=a"), find(t, c, "b.log", "cluster=b")

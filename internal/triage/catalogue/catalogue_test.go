@@ -54,6 +54,30 @@ func tell(hits []catalogue.Hit) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+func TestKindsOfFiles(t *testing.T) {
+	for _, test := range []struct{ pattern, yes, no string }{
+		{"console.log", "console.log a/b/console.log /console.log console.log.gz", "xconsole.log console.log.1 console.log/x"},
+		{"**/console.log", "console.log a/b/console.log", "xconsole.log"},
+		{"logs/*.txt", "logs/a.txt run-1/logs/a.txt run-1\\logs\\a.txt.zst", "logs/a/b.txt xlogs/a.txt a.txt"},
+		{"logs/**/*.txt", "logs/a.txt logs/a/b.txt", "a.txt"},
+		{"logs/**", "logs/a logs/a/b.txt", "xlogs/a"},
+		{"node-?.log", "node-1.log", "node-10.log node-/.log"},
+		{"a+b.log", "a+b.log", "aab.log"},
+	} {
+		c := parse(t, fmt.Sprintf("kinds: [{kind: k, files: %q, producer: p}]\n", test.pattern))
+		for _, file := range strings.Fields(test.yes) {
+			if found := c.FoundIn(file); found.Producer != "p" || len(found.Kinds) != 1 {
+				t.Errorf("%s is not %s", file, test.pattern)
+			}
+		}
+		for _, file := range strings.Fields(test.no) {
+			if found := c.FoundIn(file); found.Producer != catalogue.DefaultProducer || len(found.Kinds) != 0 {
+				t.Errorf("%s is %s", file, test.pattern)
+			}
+		}
+	}
+}
+
 func TestCondition(t *testing.T) {
 	const kinds = `
 kinds:
@@ -67,6 +91,7 @@ signatures:
 		{"all of them, on any lines", `all: [denied, kubelet]`, "a.log", "kubelet\nkubelet\nx denied\n", `s by test (test-log) 1× a.log:3 "x denied"`},
 		{"all of them, one is missing", `all: [denied, kubelet]`, "a.log", "kubelet\n", ""},
 		{"one of them", `any: [denied, refused]`, "a.log", "x\nrefused", `s by test (test-log) 1× a.log:2 "refused"`},
+		{"all of them and one of others: a line of the former", `all: [kubelet], any: [denied]`, "a.log", "kubelet 1\nkubelet 2\ndenied\n", `s by test (test-log) 2× a.log:1 "kubelet 1"`},
 		{"none of them", `all: denied, none: retried`, "a.log", "denied\n", `s by test (test-log) 1× a.log:1 "denied"`},
 		{"none of them, and one is there", `all: denied, none: retried`, "a.log", "denied\nretried\n", ""},
 		{"an expression on a line with a literal", `all: [code=], matches: 'code=(500|503)\b'`, "a.log", "code=200\ncode=503\n", `s by test (test-log) 1× a.log:2 "code=503"`},

@@ -39,4 +39,7 @@ func TestRulesAreDocumented(t *testing.T) {
 			t.Errorf("%s is not documented in its own words", rule.ID)
 		}
 	}
+	if rows := strings.Count(string(raw), "\n| `catalogue-"); rows != len(catalogue.Rules()) {
+		t.Errorf("%d rules are documented, of %d", rows, len(catalogue.Rules()))
+	}
 }

@@ -150,13 +150,7 @@ func clean(text string) string {
 		return strings.TrimSpace(text)
 	}
 	var out strings.Builder
-	for rest := text; rest != ""; {
-		if sequence := escape(rest); sequence > 0 {
-			rest = rest[sequence:]
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(rest)
-		rest = rest[size:]
+	for _, r := range plain(text) {
 		switch {
 		case r == '\t':
 			out.WriteByte(' ')
@@ -170,6 +164,25 @@ func clean(text string) string {
 func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 const escapeByte = 0x1b
+
+// plain is a text without the sequences that set colours.
+func plain(text string) string {
+	var out strings.Builder
+	for {
+		before, _, more := strings.Cut(text, string(rune(escapeByte)))
+		out.WriteString(before)
+		if !more {
+			return out.String()
+		}
+		text = text[len(before):]
+		if length := escape(text); length > 0 {
+			text = text[length:]
+			continue
+		}
+		out.WriteByte(escapeByte)
+		text = text[1:]
+	}
+}
 
 // escape is the length of a sequence such as colours are set by, ESC [ 3 1 m, where a text begins with one.
 func escape[T string | []byte](text T) int {

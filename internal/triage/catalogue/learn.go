@@ -52,7 +52,8 @@ type proposedExamples struct {
 
 // Propose is a catalogue's entry for a group, to be completed by somebody who knows: the longest texts of the message
 // that all failures have, and that no scenario which passes has.
-func Propose(s Sample) (string, error) {
+func Propose(of Sample) (string, error) {
+	s := of.plain()
 	literals, rejected := s.literals()
 	if len(literals) == 0 {
 		return "", ErrNothingSpecific
@@ -71,6 +72,18 @@ func Propose(s Sample) (string, error) {
 		return "", fmt.Errorf("write entry: %w", err)
 	}
 	return string(text), nil
+}
+
+// plain is the sample as a catalogue searches it: without colours.
+func (s Sample) plain() Sample {
+	s.Message = plain(s.Message)
+	s.Failing, s.Passing = slices.Clone(s.Failing), slices.Clone(s.Passing)
+	for _, texts := range [][]string{s.Failing, s.Passing} {
+		for i := range texts {
+			texts[i] = plain(texts[i])
+		}
+	}
+	return s
 }
 
 // literals are those to search for, longest first, and those that passing scenarios have as well.

@@ -75,6 +75,36 @@ func TestAProposalIsACatalogue(t *testing.T) {
 	}
 }
 
+// TestAProposalIsShort, and has nothing that steers a terminal, whatever the texts are.
+func TestAProposalIsShort(t *testing.T) {
+	const message = "\x1b[31mconnection refused\x1b[0m after"
+	filler := strings.Repeat("filler ", 1000)
+	text := filler + "connection refused" + " after " + filler
+	got, err := catalogue.Propose(catalogue.Sample{
+		Message: message + " " + strings.Repeat("x", 300), Failing: []string{text, "\x1b[32m" + text + " after"},
+		Passing: []string{filler + " waiting"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := parse(t, got).All()[0]
+	want := "connection refused after " + strings.Repeat("x", 95) + "…"
+	if s.Title != want || len(got) > 1000 || s.Examples.Match[0] != s.All[0] {
+		t.Error(got)
+	}
+	long := strings.Repeat("word and ", 60)
+	got, err = catalogue.Propose(catalogue.Sample{
+		Message: long + "refused\nwaiting for it", Failing: []string{long + "refused\nwaiting for it"},
+		Passing: []string{filler + "waiting for it " + filler},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := parse(t, got).All()[0]; !cmp.Equal(s.Examples.NoMatch, []string{"waiting for it"}) || len(s.ID) > 40 {
+		t.Error(got)
+	}
+}
+
 func TestProposeSaysWhenThereIsNothingSpecific(t *testing.T) {
 	s := sample()
 	s.Passing = append(s.Passing, s.Failing[0])

@@ -46,6 +46,13 @@ func TestLint(t *testing.T) {
 - {id: c, class: test, line: {all: [" 1"]}}`,
 			[]string{`3: warning: signature "a" searches for "no": texts of fewer than 4 bytes are on too many lines [catalogue-expensive]`,
 				`5: warning: signature "c" searches for " 1": texts of fewer than 4 bytes are on too many lines [catalogue-expensive]`}},
+		{"an expression of an attribute, and the order of what is told", `
+- {id: a, class: test, all: refused by}
+- {id: b, class: test, all: refused, validUntil: 2026-01-01}
+attributes: [{name: x, from: name, pattern: '^.*(?P<value>x)'}, {name: y, from: name, pattern: '.+(?P<value>y)'}]`,
+			[]string{`3: warning: signature "a": wherever it is found, "b" (c.yaml:4:3) is found too [catalogue-overlap]`,
+				`4: warning: signature "b" expired after 2026-01-01 and no longer decides [catalogue-expired]`,
+				`5: warning: attribute "y": expression ".+(?P<value>y)" begins with any text: leave that out, it matches anywhere in a line [catalogue-expensive]`}},
 		{"none of what is asked for", `
 - {id: a, class: test, all: [connection refused], none: [refused]}`,
 			[]string{`3: warning: signature "a" can't be found: it asks for "connection refused" and for none of "refused" [catalogue-unreachable]`}},
@@ -106,7 +113,8 @@ func TestLint(t *testing.T) {
 
 // TestLintOfARun: scenarios with and without scriptless bootstrap, of which some pass.
 func TestLintOfARun(t *testing.T) {
-	c := parse(t, `signatures:
+	c := parse(t, `kinds: [{kind: console, files: console, producer: serial}]
+signatures:
 - {id: scriptless-timeout, class: infrastructure, all: timed out}
 - {id: arm64-crash, class: product, all: illegal instruction}
 - {id: common-line, class: test, all: starting}
@@ -133,16 +141,17 @@ func TestLintOfARun(t *testing.T) {
 			text += "illegal instruction\n"
 		}
 		attributes := []results.Attribute{{Name: "arch", Value: arch}, {Name: "bootstrap", Value: mode}}
-		stats.Add(failed, attributes, c.Signatures([]catalogue.Found{find(t, c, "a", text)}, attributes, "", today))
+		found := []catalogue.Found{find(t, c, "a", text), find(t, c, "console", text)} // two hits, and one scenario
+		stats.Add(failed, attributes, c.Signatures(found, attributes, "", today))
 	}
 	var got []string
 	for _, d := range catalogue.Lint(c, catalogue.LintOptions{Now: today, Statistics: &stats}) {
 		got = append(got, d.String())
 	}
 	want := []string{
-		`c.yaml:2:3: warning: signature "scriptless-timeout" is called "scriptless", but is on 54 of 160 scenarios with bootstrap=scriptless and on 53 of 160 others [catalogue-name]`,
-		`c.yaml:4:3: warning: signature "common-line" is on 163 of 186 passing scenarios (88 %): it isn't specific [catalogue-unspecific]`,
-		`c.yaml:5:3: note: signature "forgotten" is on none of 320 scenarios [catalogue-never-matched]`,
+		`c.yaml:3:3: warning: signature "scriptless-timeout" is called "scriptless", but is on 54 of 160 scenarios with bootstrap=scriptless and on 53 of 160 others [catalogue-name]`,
+		`c.yaml:5:3: warning: signature "common-line" is on 163 of 186 passing scenarios (88 %): it isn't specific [catalogue-unspecific]`,
+		`c.yaml:6:3: note: signature "forgotten" is on none of 320 scenarios [catalogue-never-matched]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -83,7 +82,6 @@ func yamlFiles(folder string) ([]string, error) {
 		paths = append(paths, path)
 		return nil
 	})
-	slices.Sort(paths)
 	return paths, err
 }
 

@@ -2,6 +2,7 @@ package catalogue_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,13 @@ func TestCatalogueIsReadStrictly(t *testing.T) {
 		{"an attribute from lines without a literal", "attributes: [{name: a, from: line, pattern: '(?P<value>.)'}]\n", `a pattern for lines needs a literal`},
 		{"an attribute from names with a kind", "attributes: [{name: a, from: name, literal: x, pattern: '(?P<value>.)'}]\n", `literal and kind are for patterns from lines`},
 		{"an attribute that is renamed twice", "attributes: [{name: a, from: name, pattern: '(?P<value>.)', values: {b: c, b: d}}]\n", `duplicate key "b"`},
+		{"an attribute whose expression is none", "attributes: [{name: a, from: name, pattern: '('}]\n", "c.yaml:1:14: missing closing ): `(`"},
+		{"an attribute that is renamed by a list", "attributes: [{name: a, from: name, pattern: '(?P<value>.)', values: [b]}]\n", `c.yaml:1:69: a list where a mapping belongs`},
+		{"attributes that are no mapping", signature(`all: x, where: [a]`), `c.yaml:2:39: a list where a mapping from attributes to values belongs`},
+		{"an attribute that is asked for twice", signature(`all: x, where: {a: b, a: c}`), `duplicate key "a"`},
+		{"an expression in an alternative", signature(`anyOf: [{all: x, matches: "("}]`), "c.yaml:2:32: missing closing ): `(`"},
+		{"a kind without a name", "kinds: [{files: a}, {files: b}]\n", `c.yaml:1:9: a kind needs a name`},
+		{"more nodes than there may be", "kinds: [" + strings.Repeat("a,", 1<<18) + "]\n", `more than 262144 nodes`},
 		{"anchors", "kinds: &a []\n", `c.yaml:1:8: anchors and aliases are not allowed`},
 		{"a second document", "kinds: []\n---\nkinds: []\n", `c.yaml:2:1: a second document begins here`},
 		{"no YAML", "kinds: [\n", `c.yaml:1:1: invalid YAML: did not find expected node content`},
@@ -116,6 +124,40 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 	}
 	if _, err := catalogue.Load(filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+func TestBoundsHoldOverAllFiles(t *testing.T) {
+	write := func(folder, name, text string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, items := range map[string]struct{ key, item, refusal string }{
+		"kinds":      {"kinds", "{kind: k%s%d, files: a}, ", "more than 1000 kinds of file"},
+		"attributes": {"attributes", "{name: a%s%d, from: name, pattern: '(?P<value>.)'}, ", "more than 1000 attribute patterns"},
+	} {
+		folder := t.TempDir()
+		for _, file := range []string{"a", "b"} {
+			var text strings.Builder
+			for i := range 501 {
+				fmt.Fprintf(&text, items.item, file, i)
+			}
+			write(folder, file+".yaml", items.key+": ["+text.String()+"]\n")
+		}
+		if _, err := catalogue.Load(folder); err == nil || !strings.Contains(err.Error(), items.refusal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	folder := t.TempDir()
+	for i := range 2_001 {
+		write(folder, fmt.Sprint(i, ".yaml"), "")
+	}
+	if _, err := catalogue.Load(folder); err == nil || !strings.Contains(err.Error(), "more than 2000 files") {
+		t.Error(err)
+	}
+	if got := (&catalogue.Invalid{}).Error(); got != "invalid catalogue" {
+		t.Error(got)
 	}
 }
 

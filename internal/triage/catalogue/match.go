@@ -13,7 +13,7 @@ type Hit struct {
 	Signature *Signature
 	Producer  string
 	Kind      string        // of the file of First; empty: none
-	Lines     int           // that show it: of several literals, those with the rarest one
+	Lines     int           // that show it: of several literals, those with the rarest one; of an expression, the first 4096
 	First     results.Place // of them; nowhere, if the place of the failure alone speaks for it
 	Text      string        // the first of them: at most 512 bytes, without control characters
 	Expired   bool          // the signature's last day is over
@@ -26,12 +26,8 @@ func (h Hit) Decides() bool { return !h.Expired && len(h.Unknown) == 0 }
 // Signatures are those that a scenario shows, by the order of the catalogue and then of the texts. The attributes are
 // all that are known of it; place is where it failed, such as "test/e2e/vmss.go:211", empty for none.
 func (c *Catalogue) Signatures(found []Found, attributes []results.Attribute, place string, now time.Time) []Hit {
-	asked := c.candidates(found, place)
-	if len(asked) == 0 {
-		return nil
-	}
 	var hits []Hit
-	for _, number := range asked {
+	for _, number := range c.candidates(found, place) {
 		s := c.signatures[number]
 		from := len(hits)
 		for i := range found {

@@ -227,11 +227,9 @@ func (o *Observation) plain(end int) []byte {
 
 // place is the line of the file on which a line of the buffer begins.
 func (o *Observation) place(line literal.Line) int {
-	i := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].at > int(line.Offset) }) - 1
-	if i < 0 {
-		return 0
-	}
-	return o.marks[i].line + int(line.Number) - 1 - o.marks[i].row
+	next := sort.Search(len(o.marks), func(i int) bool { return o.marks[i].at > int(line.Offset) })
+	last := o.marks[next-1] // one is at the buffer's beginning
+	return last.line + int(line.Number) - 1 - last.row
 }
 
 // line takes what a line with a hit says.

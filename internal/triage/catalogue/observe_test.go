@@ -148,13 +148,13 @@ func TestNoLineGoesOnOverABreak(t *testing.T) {
 	}
 }
 
-// TestCasesThatRunAtOnceShareTheirMemory: 1,000 of them, each with 10 KiB of which most is unfinished lines.
+// TestCasesThatRunAtOnceShareTheirMemory: 3,000 of them, each with 10 KiB of which most is unfinished lines.
 func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 	const limit = 1 << 20
 	c := parse(t, two)
 	observer := c.Observer()
 	observer.LimitHeld(limit)
-	open := make([]results.Observation, 1000)
+	open := make([]results.Observation, 3000)
 	before, peak := heap(), uint64(0)
 	for round := range 5 {
 		for i := range open {
@@ -175,6 +175,24 @@ func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(observer)
+}
+
+// TestLargeTextsTakeTurnsWithFewBuffers: 500 of them, one after the other.
+func TestLargeTextsTakeTurnsWithFewBuffers(t *testing.T) {
+	c := parse(t, two)
+	observer := c.Observer()
+	text := []byte(strings.Repeat("x\n", 50<<10))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 500 {
+		o := observer.Observe("a.log")
+		o.Text(1, text)
+		o.End()
+	}
+	runtime.ReadMemStats(&after)
+	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8<<20 {
+		t.Errorf("%d MiB are allocated", allocated>>20)
+	}
 }
 
 // TestWhatIsKeptOfATextIsBounded, whatever it holds: 2,000 signatures that all lines show, and an attribute that

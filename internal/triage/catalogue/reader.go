@@ -19,9 +19,9 @@ import (
 
 // Bounds of a catalogue. Real ones have a thousand signatures in all.
 const (
-	maxFiles      = 10_000
+	maxFiles      = 2_000
 	maxFile       = 8 << 20 // bytes
-	maxNodes      = 1 << 20 // of a file's YAML
+	maxNodes      = 1 << 18 // of a file's YAML
 	maxDepth      = 16
 	maxSignatures = 20_000
 	maxLiterals   = 100_000

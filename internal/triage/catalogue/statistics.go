@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode"
 
@@ -94,7 +93,7 @@ func (l *linter) name(s *Signature, stats *Statistics) {
 		return
 	}
 	called := " " + strings.Join(append(wordsOf(s.ID), wordsOf(s.Title)...), " ") + " "
-	for _, value := range sortedValues(stats.values) {
+	for value := range stats.values { // what is told is sorted
 		words := strings.Join(wordsOf(value.Value), " ")
 		with := stats.values[value].all()
 		without := stats.rows.all() - with
@@ -115,15 +114,4 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
-}
-
-func sortedValues(values map[results.Attribute]Rows) []results.Attribute {
-	var list []results.Attribute
-	for value := range values {
-		list = append(list, value)
-	}
-	slices.SortFunc(list, func(a, b results.Attribute) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
-	})
-	return list
 }
