@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"salve/internal/triage/catalogue"
 )
 
@@ -87,8 +89,9 @@ signatures: [{id: s, class: test, all: denied, matches: 'denied \d'}]
 func TestValuesOfSeveralTextsOfAScenarioMustAgree(t *testing.T) {
 	c := parse(t, "attributes: [{name: cluster, from: line, literal: cluster=, pattern: 'cluster=(?P<value>\\w+)'}]\n")
 	a, b := find(t, c, "a.log", "cluster=a"), find(t, c, "b.log", "cluster=b")
-	attributes, ambiguous := c.Attributes("T", []catalogue.Found{a, b, a})
-	if len(attributes) != 0 || len(ambiguous) != 1 {
+	attributes, ambiguous := c.Attributes("T", []catalogue.Found{b, a, b})
+	want := []catalogue.Ambiguous{{Name: "cluster", Values: []string{"a", "b"}}}
+	if len(attributes) != 0 || !cmp.Equal(ambiguous, want) {
 		t.Errorf("%v %v", attributes, ambiguous)
 	}
 	attributes, ambiguous = c.Attributes("T", []catalogue.Found{a, a})

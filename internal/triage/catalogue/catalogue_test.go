@@ -110,6 +110,7 @@ signatures:
 		{"an attribute's other value", `all: x, where: {cluster: b}`, "a.log", "x", ""},
 		{"any text for an asterisk", `all: x, where: {job: "gate-*-python2*"}`, "a.log", "x", `s by test (test-log) 1× a.log:1 "x"`},
 		{"an attribute that isn't known", `all: x, where: {region: west}`, "a.log", "x", `s by test (test-log) 1× a.log:1 "x" unknown region`},
+		{"attributes that aren't known", `all: x, where: {zone: a, region: b}, anyOf: [{unless: {area: c}}]`, "a.log", "x", `s by test (test-log) 1× a.log:1 "x" unknown area, region, zone`},
 		{"unless a value", `all: x, unless: {cluster: a}`, "a.log", "x", ""},
 		{"unless another value", `all: x, unless: {cluster: b}`, "a.log", "x", `s by test (test-log) 1× a.log:1 "x"`},
 		{"unless a value that isn't known", `all: x, unless: {region: west}`, "a.log", "x", `s by test (test-log) 1× a.log:1 "x" unknown region`},

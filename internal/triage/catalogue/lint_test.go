@@ -118,7 +118,7 @@ signatures:
 - {id: scriptless-timeout, class: infrastructure, all: timed out}
 - {id: arm64-crash, class: product, all: illegal instruction}
 - {id: common-line, class: test, all: starting}
-- {id: forgotten, class: test, all: no such thing}
+- {id: amd64-forgotten, class: test, all: no such thing}
 `)
 	var stats catalogue.Statistics
 	for i := range 320 {
@@ -151,7 +151,7 @@ signatures:
 	want := []string{
 		`c.yaml:3:3: warning: signature "scriptless-timeout" is called "scriptless", but is on 54 of 160 scenarios with bootstrap=scriptless and on 53 of 160 others [catalogue-name]`,
 		`c.yaml:5:3: warning: signature "common-line" is on 163 of 186 passing scenarios (88 %): it isn't specific [catalogue-unspecific]`,
-		`c.yaml:6:3: note: signature "forgotten" is on none of 320 scenarios [catalogue-never-matched]`,
+		`c.yaml:6:3: note: signature "amd64-forgotten" is on none of 320 scenarios [catalogue-never-matched]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

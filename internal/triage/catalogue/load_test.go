@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"salve/internal/triage/catalogue"
 )
 
@@ -55,6 +57,8 @@ func TestCatalogueIsReadStrictly(t *testing.T) {
 		{"attributes that are no mapping", signature(`all: x, where: [a]`), `c.yaml:2:39: a list where a mapping from attributes to values belongs`},
 		{"an attribute that is asked for twice", signature(`all: x, where: {a: b, a: c}`), `duplicate key "a"`},
 		{"an expression in an alternative", signature(`anyOf: [{all: x, matches: "("}]`), "c.yaml:2:32: missing closing ): `(`"},
+		{"an attribute without a pattern", "attributes: [{name: a, from: name}]\n", `an attribute needs a name and a pattern`},
+		{"an attribute's literal of two lines", "attributes: [{name: a, from: line, literal: \"a\\nb\", pattern: '(?P<value>.)'}]\n", `goes over more than one line`},
 		{"a kind without a name", "kinds: [{files: a}, {files: b}]\n", `c.yaml:1:9: a kind needs a name`},
 		{"more nodes than there may be", "kinds: [" + strings.Repeat("a,", 1<<18) + "]\n", `more than 262144 nodes`},
 		{"anchors", "kinds: &a []\n", `c.yaml:1:8: anchors and aliases are not allowed`},
@@ -124,6 +128,40 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 	}
 	if _, err := catalogue.Load(filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestEachMistakeIsToldOnceInTheOrderOfTheFile, and none that follows from another one.
+func TestEachMistakeIsToldOnceInTheOrderOfTheFile(t *testing.T) {
+	for text, want := range map[string][]string{
+		strings.Repeat("[", 20) + strings.Repeat("]", 20):                                         {"1:17: nested more than 16 levels deep"},
+		"kinds: [" + strings.Repeat("a,", 1<<18) + "]\n":                                          {"1:524291: more than 262144 nodes"},
+		"kinds: [{files: a}, {files: b, x: y}]\n":                                                 {"1:9: a kind needs", "1:21: a kind needs", "1:32: unknown key"},
+		"signatures: [{id: s, class: test, all: 1, owner: []}]":                                   {`1:40: "1" is no text`, "1:50: a list where"},
+		"signatures: [{id: s, class: test, all: x, kind: k}]\nkinds: [{kind: l, files: f, a: b}]": {`2:29: unknown key "a"`},
+		"signatures: [{id: s, class: test, kind: k, all: x}, {id: s, class: test, all: x}]": {
+			"1:53: duplicate id",
+		},
+	} {
+		_, err := catalogue.Parse("c.yaml", []byte(text))
+		var invalid *catalogue.Invalid
+		if !errors.As(err, &invalid) {
+			t.Fatal(err)
+		}
+		var got []string
+		for i, d := range invalid.Found {
+			line := strings.TrimPrefix(d.String(), "c.yaml:")
+			if i < len(want) {
+				line = line[:min(len(line), len(want[i]))]
+			}
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%.60q (-want +got)\n%s", text, diff)
+		}
+		if more := fmt.Sprintf("(and %d more)", len(want)-1); strings.HasSuffix(err.Error(), more) != (len(want) > 1) {
+			t.Error(err)
+		}
 	}
 }
 

@@ -148,7 +148,7 @@ func TestNoLineGoesOnOverABreak(t *testing.T) {
 	}
 }
 
-// TestCasesThatRunAtOnceShareTheirMemory: 3,000 of them, each with 10 KiB of which most is unfinished lines.
+// TestCasesThatRunAtOnceShareTheirMemory: 3,000 of them, each with 18 KiB of which most is unfinished lines.
 func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 	const limit = 1 << 20
 	c := parse(t, two)
@@ -161,7 +161,7 @@ func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 			if round == 0 {
 				open[i] = observer.Observe("events.json")
 			}
-			open[i].Text(1, []byte(strings.Repeat("x", 400)+"\nconnection refused\n"+strings.Repeat("y", 1600)))
+			open[i].Text(1, []byte(strings.Repeat("x", 400)+"\nconnection refused\n"+strings.Repeat("y", 3200)))
 		}
 		peak = max(peak, heap())
 	}
@@ -175,6 +175,27 @@ func TestCasesThatRunAtOnceShareTheirMemory(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(observer)
+}
+
+// TestLinesStayWholeWhereFinishedOnesMakeRoom: what 300 cases hold back is too much, and most of it are whole lines.
+func TestLinesStayWholeWhereFinishedOnesMakeRoom(t *testing.T) {
+	c := parse(t, two)
+	observer := c.Observer()
+	observer.LimitHeld(1 << 20)
+	open := make([]results.Observation, 300)
+	begun := strings.Repeat("x\n", 2<<10) + "begin of the line" + strings.Repeat("-", 600)
+	for i := range open {
+		open[i] = observer.Observe("events.json")
+		open[i].Text(1, []byte(begun))
+	}
+	for i, o := range open {
+		o.Text(1, []byte("end of the line"))
+		o.End()
+		found := c.Found(results.Case{Observation: o})
+		if got := hits(c, found); found.Cut || !strings.HasPrefix(got, "line by test 1×") {
+			t.Fatalf("case %d: cut %v, %s", i, found.Cut, got)
+		}
+	}
 }
 
 // TestLargeTextsTakeTurnsWithFewBuffers: 500 of them, one after the other.

@@ -71,7 +71,7 @@ func (l *linter) overlaps() {
 	}
 }
 
-// related are signatures that search for something that the literals of this one have.
+// related are signatures that search for something that the literals of this one have; some are listed several times.
 func (l *linter) related(s *Signature) []int {
 	var texts []string
 	for _, way := range s.ways() {
@@ -89,8 +89,7 @@ func (l *linter) related(s *Signature) []int {
 	for _, f := range found.facts {
 		related = append(related, l.c.byFact[f.fact]...)
 	}
-	slices.Sort(related)
-	return slices.Compact(related)
+	return related
 }
 
 // implies says whether b is found wherever a is. It is sure of a yes, and not of a no.
