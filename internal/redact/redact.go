@@ -13,8 +13,11 @@ type shape struct {
 	instead []byte
 }
 
+// Mark stands for what was taken out.
+const Mark = "[redacted]"
+
 const (
-	redacted = "[redacted]"
+	redacted = Mark
 	after    = "${1}" + redacted
 )
 

@@ -167,6 +167,9 @@ const escapeByte = 0x1b
 
 // plain is a text without the sequences that set colours.
 func plain(text string) string {
+	if strings.IndexByte(text, escapeByte) < 0 {
+		return text
+	}
 	var out strings.Builder
 	for {
 		before, _, more := strings.Cut(text, string(rune(escapeByte)))

@@ -19,6 +19,7 @@ type Sample struct {
 	Passing []string // texts of scenarios that pass
 	Place   string   // that all of them fail at; empty: several, or not known
 	Kind    string   // of the files that the texts are from; empty: any
+	Mask    string   // what stands for secrets in the texts: no literal goes over it; empty: nothing does
 }
 
 // ErrNothingSpecific says that no text of eight bytes or more is in all failures and in no scenario that passes.
@@ -150,6 +151,9 @@ func splitWords(line string) []word {
 // shared says whether all failures have a text. One failure alone can't tell what changes from run to run: what has a
 // digit is taken for that.
 func (s Sample) shared(text string) bool {
+	if s.Mask != "" && strings.Contains(text, s.Mask) {
+		return false
+	}
 	if len(s.Failing) < 2 && strings.ContainsFunc(text, unicode.IsDigit) {
 		return false
 	}

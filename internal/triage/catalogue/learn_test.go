@@ -75,6 +75,18 @@ func TestAProposalIsACatalogue(t *testing.T) {
 	}
 }
 
+func TestNoLiteralGoesOverAMask(t *testing.T) {
+	const text = "login with [redacted] was denied by the gateway"
+	got, err := catalogue.Propose(catalogue.Sample{Message: text, Failing: []string{text, text}, Mask: "[redacted]"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := parse(t, got).All()[0].All
+	if want := []string{"was denied by the gateway", "login with"}; !cmp.Equal(all, want) {
+		t.Errorf("%q", all)
+	}
+}
+
 // TestAProposalIsShort, and has nothing that steers a terminal, whatever the texts are.
 func TestAProposalIsShort(t *testing.T) {
 	const message = "\x1b[31mconnection refused\x1b[0m after"

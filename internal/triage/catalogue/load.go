@@ -50,11 +50,7 @@ func Load(folder string) (*Catalogue, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read catalogue: %w", err)
 		}
-		name, err := filepath.Rel(folder, path)
-		if err != nil {
-			name = path
-		}
-		l.read(name, content)
+		l.read(path, content)
 	}
 	return l.finish()
 }

@@ -112,7 +112,7 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 	for _, s := range c.All() {
 		ids = append(ids, s.Position.File+" "+s.ID)
 	}
-	if got := strings.Join(ids, "; "); got != "a/z.yml az; b.yaml b" {
+	if got := strings.ReplaceAll(strings.Join(ids, "; "), folder, "."); got != "./a/z.yml az; ./b.yaml b" {
 		t.Error(got)
 	}
 	if c.Signature("b") == nil || c.Signature("none") != nil {
@@ -122,8 +122,8 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "c.yaml"), again, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := `invalid catalogue: c.yaml:1:14: duplicate id "b", first at b.yaml:1:14 [catalogue-duplicate]`
-	if _, err := catalogue.Load(folder); err == nil || err.Error() != want {
+	want := `invalid catalogue: ./c.yaml:1:14: duplicate id "b", first at ./b.yaml:1:14 [catalogue-duplicate]`
+	if _, err := catalogue.Load(folder); err == nil || strings.ReplaceAll(err.Error(), folder, ".") != want {
 		t.Error(err)
 	}
 	if _, err := catalogue.Load(filepath.Join(folder, "none")); !errors.Is(err, os.ErrNotExist) {
