@@ -312,6 +312,11 @@ func TestRealSignaturesAreFoundOnTheirLines(t *testing.T) {
 	if all == 0 || float64(theirs) < 0.99*float64(all) {
 		t.Errorf("%d of %d lines show their signature", theirs, all)
 	}
+	overlaps := catalogue.Lint(c, catalogue.LintOptions{Now: today})
+	t.Logf("lint tells of %d signatures that are always found with another one", len(overlaps))
+	if len(overlaps) < 20 {
+		t.Error("which is too few")
+	}
 	for _, line := range slices.Sorted(maps.Keys(others)) {
 		t.Logf("cross-hit: %s × %d", line, others[line])
 	}
