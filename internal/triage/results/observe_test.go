@@ -65,6 +65,9 @@ func TestAnObserverSeesTheTextsOfEachCase(t *testing.T) {
 			`{"Action":"output","Package":"p","Output":"ok\n"}`, `{"Action":"pass","Package":"p"}`,
 			`{"Action":"output","Package":"q","Test":"A","Output":"a\n"}`, `{"Action":"output","Package":"q","Output":"q\n"}`),
 			[]string{`"A" "3:a\n|"`, `"" "4:q\n|"`}},
+		{"a package of go test that a test made fail, and that has no end", events(
+			`{"Action":"output","Package":"p","Output":"starting\n"}`, `{"Action":"fail","Package":"p","Test":"A"}`),
+			[]string{`"A" nothing`}},
 		{"a failure of JUnit with both outputs", `<testsuite><testcase name="a">
 <properties><property name="k">v</property></properties>
 <failure message="m" type="t">text
