@@ -60,7 +60,7 @@ func TestCatalogueIsReadStrictly(t *testing.T) {
 		{"an attribute without a pattern", "attributes: [{name: a, from: name}]\n", `an attribute needs a name and a pattern`},
 		{"an attribute's literal of two lines", "attributes: [{name: a, from: line, literal: \"a\\nb\", pattern: '(?P<value>.)'}]\n", `goes over more than one line`},
 		{"a kind without a name", "kinds: [{files: a}, {files: b}]\n", `c.yaml:1:9: a kind needs a name`},
-		{"more nodes than there may be", "kinds: [" + strings.Repeat("a,", 1<<18) + "]\n", `more than 262144 nodes`},
+		{"more nodes than there may be", "kinds: [" + strings.Repeat("a,", 1<<17) + "]\n", `more than 131072 nodes`},
 		{"anchors", "kinds: &a []\n", `c.yaml:1:8: anchors and aliases are not allowed`},
 		{"a second document", "kinds: []\n---\nkinds: []\n", `c.yaml:2:1: a second document begins here`},
 		{"no YAML", "kinds: [\n", `c.yaml:1:1: invalid YAML: did not find expected node content`},
@@ -135,7 +135,7 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 func TestEachMistakeIsToldOnceInTheOrderOfTheFile(t *testing.T) {
 	for text, want := range map[string][]string{
 		strings.Repeat("[", 20) + strings.Repeat("]", 20):                                         {"1:17: nested more than 16 levels deep"},
-		"kinds: [" + strings.Repeat("a,", 1<<18) + "]\n":                                          {"1:524291: more than 262144 nodes"},
+		"kinds: [" + strings.Repeat("a,", 1<<17) + "]\n":                                          {"1:262147: more than 131072 nodes"},
 		"kinds: [{files: a}, {files: b, x: y}]\n":                                                 {"1:9: a kind needs", "1:21: a kind needs", "1:32: unknown key"},
 		"signatures: [{id: s, class: test, all: 1, owner: []}]":                                   {`1:40: "1" is no text`, "1:50: a list where"},
 		"signatures: [{id: s, class: test, all: x, kind: k}]\nkinds: [{kind: l, files: f, a: b}]": {`2:29: unknown key "a"`},

@@ -21,7 +21,7 @@ import (
 const (
 	maxFiles      = 2_000
 	maxFile       = 8 << 20 // bytes
-	maxNodes      = 1 << 18 // of a file's YAML
+	maxNodes      = 1 << 17 // of a file's YAML
 	maxDepth      = 16
 	maxSignatures = 20_000
 	maxLiterals   = 100_000

@@ -56,19 +56,19 @@ func TestMemoryDoesNotGrowWithTheInput(t *testing.T) {
 	output := `{"Action":"output","Package":"p","Test":"A","Output":"` + strings.Repeat("x", 60<<10) + `\n"}` + "\n"
 	const run, inCase = `{"Action":"run","Package":"p","Test":"A"}` + "\n", "<testsuite><testcase name='a'><system-out>"
 	for name, in := range map[string]*endless{
-		"a log with lines of 64 KiB": {piece: strings.Repeat("x", 64<<10-1) + "\n", size: 256 << 20},
-		"a log that is one line":     {piece: strings.Repeat("x", 64<<10), size: 64 << 20},
-		"an output in JUnit": {first: inCase, piece: strings.Repeat("line &amp; \n", 1000), size: 32 << 20,
+		"a log with lines of 64 KiB": {piece: strings.Repeat("x", 64<<10-1) + "\n", size: 64 << 20},
+		"a log that is one line":     {piece: strings.Repeat("x", 64<<10), size: 20 << 20},
+		"an output in JUnit": {first: inCase, piece: strings.Repeat("line &amp; \n", 1000), size: 20 << 20,
 			last: "</system-out></testcase></testsuite>"},
-		"an attribute in JUnit": {first: "<testsuite><testcase name='", piece: strings.Repeat("x", 1000), size: 32 << 20,
+		"an attribute in JUnit": {first: "<testsuite><testcase name='", piece: strings.Repeat("x", 1000), size: 20 << 20,
 			last: "'/></testsuite>"},
 		"a comment in JUnit": {first: "<testsuite><testcase name='a'/><!--", piece: strings.Repeat("-", 1000),
-			size: 32 << 20, last: "--></testsuite>"},
+			size: 20 << 20, last: "--></testsuite>"},
 		"cases in JUnit": {first: "<testsuite>", piece: "<testcase name='a'><failure message='m'>t</failure></testcase>",
-			size: 24 << 20, last: "</testsuite>"},
-		"an output of go test":               {first: run, piece: output, size: 32 << 20},
-		"a line of go test that doesn't end": {first: run, piece: strings.Repeat("{", 1000), size: 32 << 20},
-		"cases of go test": {first: run, size: 32 << 20,
+			size: 20 << 20, last: "</testsuite>"},
+		"an output of go test":               {first: run, piece: output, size: 20 << 20},
+		"a line of go test that doesn't end": {first: run, piece: strings.Repeat("{", 1000), size: 20 << 20},
+		"cases of go test": {first: run, size: 20 << 20,
 			piece: output + `{"Action":"fail","Package":"p","Test":"A"}` + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
