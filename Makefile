@@ -149,6 +149,9 @@ bench-prow: build prow
 # lines, in seconds of CPU. Needs the outside data; about three minutes.
 bench-triage:
 	$(GO) test -count=1 -timeout 30m -run '^TestMeasureSearch$$' -v ./internal/triage/catalogue -measure | grep -E 'literal scan|SKIP|here|FAIL|panic'
+	cd tools/grouping-oracle && $(GO) test -count=1 -v . | grep -vE '^=== '
+	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/grouping | grep -E '^Benchmark|FAIL|panic'
+	$(GO) test -count=1 -timeout 30m -run 'TestNothingIsFound|TestAPlanted' -v ./internal/triage/cause -nulls 10000 | grep -vE '^=== '
 	$(GO) test -count=1 -timeout 60m -run '^TestVerdicts$$' -v ./internal/triage/simulation -seeds 2000
 	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/simulation | grep -E '^Benchmark|bench_test|FAIL|panic'
 
