@@ -134,11 +134,15 @@ func TestAFolderIsReadInOrderAndWhatIsNoYAMLIsNot(t *testing.T) {
 // TestEachMistakeIsToldOnceInTheOrderOfTheFile, and none that follows from another one.
 func TestEachMistakeIsToldOnceInTheOrderOfTheFile(t *testing.T) {
 	for text, want := range map[string][]string{
-		strings.Repeat("[", 20) + strings.Repeat("]", 20):                                         {"1:17: nested more than 16 levels deep"},
-		"kinds: [" + strings.Repeat("a,", 1<<17) + "]\n":                                          {"1:262147: more than 131072 nodes"},
-		"kinds: [{files: a}, {files: b, x: y}]\n":                                                 {"1:9: a kind needs", "1:21: a kind needs", "1:32: unknown key"},
-		"signatures: [{id: s, class: test, all: 1, owner: []}]":                                   {`1:40: "1" is no text`, "1:50: a list where"},
-		"signatures: [{id: s, class: test, all: x, kind: k}]\nkinds: [{kind: l, files: f, a: b}]": {`2:29: unknown key "a"`},
+		strings.Repeat("[", 20) + strings.Repeat("]", 20): {"1:17: nested more than 16 levels deep"},
+		"kinds: [" + strings.Repeat("a,", 1<<17) + "]\n":  {"1:262147: more than 131072 nodes"},
+		"kinds: [{files: a}, {files: b, x: y}]\n": {
+			"1:9: a kind needs", "1:21: a kind needs", "1:32: unknown key",
+		},
+		"signatures: [{id: s, class: test, all: 1, owner: []}]": {`1:40: "1" is no text`, "1:50: a list where"},
+		"signatures: [{id: s, class: test, all: x, kind: k}]\nkinds: [{kind: l, files: f, a: b}]": {
+			`2:29: unknown key "a"`,
+		},
 		"signatures: [{id: s, class: test, kind: k, all: x}, {id: s, class: test, all: x}]": {
 			"1:53: duplicate id",
 		},
@@ -172,8 +176,9 @@ func TestBoundsHoldOverAllFiles(t *testing.T) {
 		}
 	}
 	for name, items := range map[string]struct{ key, item, refusal string }{
-		"kinds":      {"kinds", "{kind: k%s%d, files: a}, ", "more than 1000 kinds of file"},
-		"attributes": {"attributes", "{name: a%s%d, from: name, pattern: '(?P<value>.)'}, ", "more than 1000 attribute patterns"},
+		"kinds": {"kinds", "{kind: k%s%d, files: a}, ", "more than 1000 kinds of file"},
+		"attributes": {"attributes", "{name: a%s%d, from: name, pattern: '(?P<value>.)'}, ",
+			"more than 1000 attribute patterns"},
 	} {
 		folder := t.TempDir()
 		for _, file := range []string{"a", "b"} {

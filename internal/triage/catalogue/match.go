@@ -12,12 +12,13 @@ import (
 type Hit struct {
 	Signature *Signature
 	Producer  string
-	Kind      string        // of the file of First; empty: none
-	Lines     int           // that show it: of several literals, those with the rarest one; of an expression, the first 4096
-	First     results.Place // of them; nowhere, if the place of the failure alone speaks for it
-	Text      string        // the first of them: at most 512 bytes, without control characters
-	Expired   bool          // the signature's last day is over
-	Unknown   []string      // attributes that it asks for and that aren't known of the scenario
+	Kind      string // of the file of First; empty: none
+	// Lines show it: of several literals those with the rarest one, of an expression the first 4096.
+	Lines   int
+	First   results.Place // of them; nowhere, if the place of the failure alone speaks for it
+	Text    string        // the first of them: at most 512 bytes, without control characters
+	Expired bool          // the signature's last day is over
+	Unknown []string      // attributes that it asks for and that aren't known of the scenario
 }
 
 // Decides says whether a verdict may rest on it.
