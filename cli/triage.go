@@ -130,7 +130,8 @@ PATH is a file or a folder: go test -json, JUnit XML, plain logs, also as .gz or
 standard input. Passing scenarios are needed as well as failing ones. Nothing else is: no
 catalogue, no history, no map. With them it says more (docs/triage.md).
 
-Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no results.`,
+Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no results; 4 triaged and
+printed, but the history, the page or the comment could not be written.`,
 		Example: `  # The last run, on the first day
   go test -json ./... | salve triage -
   # A rollout gate: is it this change?
@@ -203,7 +204,7 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	request.Build = identity.Build
 	past, err := openPast(ctx, asked.history, identity, request.Now)
 	if err != nil {
-		return err
+		return unfit(err)
 	}
 	if past != nil {
 		request.Past = past.asked
@@ -218,11 +219,6 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	document := result.Document
 	if past != nil {
 		document.Notes = append(document.Notes, past.notes...)
-		if asked.record {
-			if err := past.record(); err != nil {
-				return err
-			}
-		}
 	}
 	if asked.fails(document) {
 		a.exit = exitFailed
@@ -230,7 +226,33 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	if err := a.showTriage(asked, *document); err != nil {
 		return err
 	}
-	return asked.post.send(ctx, a, *document)
+	if err := asked.keep(ctx, a, past, *document); err != nil {
+		return &attentionError{err}
+	}
+	return nil
+}
+
+// keep writes the page, the history and the comment, after the answer was printed: that one of them can't be written
+// takes nothing away from it, and is no verdict.
+func (r *triageRequest) keep(ctx context.Context, a *app, past *past, document triage.Document) error {
+	var failed []error
+	if r.html != "" {
+		err := writeWhole(r.html, func(file *os.File) error {
+			return show.HTML(file, document, show.Options{KeepSecrets: !r.redact})
+		})
+		if err != nil {
+			failed = append(failed, fmt.Errorf("--html: %w", err))
+		}
+	}
+	if past != nil && r.record {
+		if err := past.record(); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if err := r.post.send(ctx, a, document); err != nil {
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
 }
 
 // unfit is the error of inputs that can't be read: nothing was triaged, and a gate must not take it for a verdict.
@@ -249,15 +271,8 @@ func (r *triageRequest) fails(document *triage.Document) bool {
 		slices.ContainsFunc(document.Groups, func(g triage.Group) bool { return asked(g.Verdict) })
 }
 
-// showTriage prints the answer, after the page is written: who reads the answer may look for it.
 func (a *app) showTriage(asked *triageRequest, document triage.Document) error {
 	options := show.Options{KeepSecrets: !asked.redact}
-	if asked.html != "" {
-		err := writeWhole(asked.html, func(file *os.File) error { return show.HTML(file, document, options) })
-		if err != nil {
-			return fmt.Errorf("--html: %w", err)
-		}
-	}
 	switch asked.form {
 	case "json":
 		a.answered = true

@@ -60,7 +60,7 @@ func (p *triagePost) send(ctx context.Context, a *app, document triage.Document)
 	posted, err := poster.Post(ctx, comment.Target{Owner: owner, Repo: repo, Number: p.number}, marker,
 		show.Markdown(document, show.Options{}))
 	if err != nil {
-		return fmt.Errorf("posting to %s#%d: %w", p.repo, p.number, err)
+		return err
 	}
 	fmt.Fprintf(a.stderr, "%s: comment %s: %s\n", a.name(), posted.Outcome, posted.URL)
 	return nil

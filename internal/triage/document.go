@@ -21,7 +21,7 @@ type Document struct {
 	Counts   Counts   `json:"counts"`
 	Aborted  *Aborted `json:"aborted,omitempty"`
 	Change   *Change  `json:"change,omitempty"`
-	Groups   []Group  `json:"groups"` // the worst first, then by failures
+	Groups   []Group  `json:"groups"` // suspected, then new ones, then all others; each by failures
 	Omitted  int      `json:"omittedGroups,omitempty"`
 	Heat     []Heat   `json:"heat,omitempty"`
 	Timeline []Moment `json:"timeline,omitempty"`

@@ -180,13 +180,7 @@ func (a *analysis) order(d *triage.Document) {
 	}
 	slices.SortStableFunc(numbers, func(x, y int) int {
 		gx, gy := &d.Groups[x], &d.Groups[y]
-		switch {
-		case gx.Verdict.Worse(gy.Verdict):
-			return -1
-		case gy.Verdict.Worse(gx.Verdict):
-			return 1
-		}
-		return cmp.Compare(gy.Failures, gx.Failures)
+		return cmp.Or(cmp.Compare(urgency(gy.Verdict), urgency(gx.Verdict)), cmp.Compare(gy.Failures, gx.Failures))
 	})
 	sorted := make([]triage.Group, len(numbers))
 	place := make([]int, len(numbers))
@@ -196,6 +190,18 @@ func (a *analysis) order(d *triage.Document) {
 	d.Groups = sorted
 	a.omit(d, place)
 	d.Heat, d.Timeline = a.heat(place, len(d.Groups)), a.timeline(place, len(d.Groups))
+}
+
+// urgency puts first what may be the change's or nobody has seen before; all else goes by its failures.
+func urgency(v triage.Verdict) int {
+	switch v {
+	case triage.SuspectedChange:
+		return 2
+	case triage.New:
+		return 1
+	default:
+		return 0
+	}
 }
 
 const maxGroups = 200

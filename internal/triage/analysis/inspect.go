@@ -76,10 +76,38 @@ func (a *analysis) reach() {
 		return
 	}
 	a.touched, a.unmapped = a.Map.Touched(a.Change)
+	telling := a.telling()
 	for row := range a.run.Scenarios {
-		a.reached[row] = change.ReachAny(a.touched, a.unmapped, a.run.Scenarios[row].Name,
-			func(name string) (string, bool) { return a.attribute(row, name) })
+		a.reached[row] = change.ReachAny(a.touched, a.unmapped, a.run.Scenarios[row].Name, a.attributesOf(row))
+		if a.reached[row] == change.No && !telling {
+			a.reached[row] = change.Unknown
+		}
 	}
+}
+
+func (a *analysis) attributesOf(row int) func(string) (string, bool) {
+	return func(name string) (string, bool) { return a.attribute(row, name) }
+}
+
+// telling says whether the map can be believed where it says that a scenario doesn't run the change: of a component that
+// no scenario of the run is said to run, the rules are more likely mistaken than the run without it.
+func (a *analysis) telling() bool {
+	all := true
+	for _, component := range a.touched {
+		if !component.Ruled() {
+			continue
+		}
+		runs := false
+		for row := 0; row < len(a.run.Scenarios) && !runs; row++ {
+			runs = component.Reach(a.run.Scenarios[row].Name, a.attributesOf(row)) == change.Yes
+		}
+		if !runs {
+			all = false
+			a.problems = append(a.problems, fmt.Sprintf("map: no scenario of this run is said to run component %s: "+
+				"check its rules (scenarios, where); which scenarios run the change counts as unknown", component.Name))
+		}
+	}
+	return all
 }
 
 // change is what the document says of it.

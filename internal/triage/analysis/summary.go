@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"salve/internal/triage"
@@ -51,18 +52,59 @@ func summary(d *triage.Document) string {
 		return out.String()
 	}
 	fmt.Fprintf(&out, "%d of %d scenarios failed, in %s", c.Failed, c.Scenarios, plural(len(d.Groups)+d.Omitted, "way"))
-	if len(d.Groups) > 0 {
-		first := &d.Groups[0]
-		if len(d.Groups)+d.Omitted > 1 {
-			fmt.Fprintf(&out, ". The worst, with %s", plural(first.Failures, "failure"))
+	if d.Mixed {
+		fmt.Fprintf(&out, ": %s", byVerdict(d.Groups))
+	}
+	for i, g := range worthTelling(d.Groups) {
+		switch {
+		case len(d.Groups)+d.Omitted == 1:
+			out.WriteString(": ")
+		case i == 0:
+			fmt.Fprintf(&out, ". Of %s: ", plural(g.Failures, "failure"))
+		default:
+			fmt.Fprintf(&out, ". Of the largest group, %s: ", plural(g.Failures, "failure"))
 		}
-		out.WriteString(": " + explanation(first))
+		out.WriteString(explanation(g))
 	}
 	out.WriteString(".")
 	if d.Aborted != nil {
 		fmt.Fprintf(&out, " The run was aborted: %s.", d.Aborted.Text)
 	}
 	return out.String()
+}
+
+// byVerdict counts failures by verdict, the worst first.
+func byVerdict(groups []triage.Group) string {
+	var parts []string
+	for _, verdict := range slices.Backward(triage.Verdicts()) {
+		failures := 0
+		for i := range groups {
+			if groups[i].Verdict == verdict {
+				failures += groups[i].Failures
+			}
+		}
+		if failures > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", failures, verdict))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// worthTelling are the first group and the largest one, which may be the same.
+func worthTelling(groups []triage.Group) []*triage.Group {
+	if len(groups) == 0 {
+		return nil
+	}
+	largest := 0
+	for i := range groups {
+		if groups[i].Failures > groups[largest].Failures {
+			largest = i
+		}
+	}
+	if largest == 0 {
+		return []*triage.Group{&groups[0]}
+	}
+	return []*triage.Group{&groups[0], &groups[largest]}
 }
 
 // explanation is a group in one sentence.

@@ -39,7 +39,7 @@ signatures: [{id: not-running, class: test, all: "to be running: gave up"}, {id:
 		"texts that a name tells apart": {[]string{"waiting for pod web-a to be running: gave up",
 			"waiting for pod probe-b to be running: gave up", "waiting for pod probe-b to be running: gave up"}, nil, []int{3}},
 		"beside another failure": {[]string{"waiting for pod web-a to be running: gave up",
-			"waiting for pod probe-b to be running: gave up", "disk is still attached to machine"}, nil, []int{1, 2}},
+			"waiting for pod probe-b to be running: gave up", "disk is still attached to machine"}, nil, []int{2, 1}},
 		"a signature in a log of somebody else's unites nothing": {
 			[]string{"volume was never mounted", "certificate has expired"},
 			map[string]string{"TestA0/serial.log": "noise\n", "TestA1/serial.log": "noise\n"}, []int{1, 1}},

@@ -112,6 +112,9 @@ func (c Component) Reach(scenario string, attribute func(name string) (string, b
 	return Unknown
 }
 
+// Ruled says whether there are rules by which a scenario is said to run through the component.
+func (c Component) Ruled() bool { return len(c.Scenarios)+len(c.Where) > 0 }
+
 // where is No as soon as one attribute is known to be another, even if others are unknown.
 func (c Component) where(attribute func(string) (string, bool)) Reach {
 	reach := Yes

@@ -169,7 +169,7 @@ func (p *Poster) whoAmI(ctx context.Context) (string, error) {
 	const doing = "asking which account the token writes as"
 	switch {
 	case apierr.ClassOf(err) == apierr.Denied:
-		return "", fmt.Errorf("%s: %w. hint: name it, such as github-actions[bot]", doing, err)
+		return "", fmt.Errorf("%s: %w. hint: an app's token needs --github-author, such as github-actions[bot]", doing, err)
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", doing, err)
 	case login == "":

@@ -61,7 +61,7 @@ func missing(f Facts, t triage.Thresholds) []string {
 // action is what to do: what the catalogue says beside the signature that decides, or else what follows from the
 // verdict. What has to be escalated is not run again.
 func action(f Facts, verdict triage.Verdict, t triage.Thresholds) string {
-	if o := f.Occurrences; o != nil && o.Escalated {
+	if o := f.Occurrences; o != nil && o.Escalated && verdict != triage.SuspectedChange {
 		owner := o.Owner
 		if owner == "" {
 			owner = "whoever owns it: the catalogue names nobody"
