@@ -103,7 +103,8 @@ func TestAlternative(t *testing.T) {
 		},
 		"one refutation is not enough": {outage(unknown, others(rates(320, 100, 90, 0), nil)), "open", "oorOo",
 			"that alone is not enough"},
-		"others had it, and before the change": {outage(unknown, others(rates(320, 100, 90, 0), nil), before), "refuted", "oorro",
+		"others had it, and before the change": {
+			outage(unknown, others(rates(320, 100, 90, 0), nil), before), "refuted", "oorro",
 			"2 other changes failed so within 24 h, in 3 runs"},
 		"a new outage is new to all, and no dose": {
 			outage(environment, others(none, none)),
@@ -125,8 +126,10 @@ func TestAlternative(t *testing.T) {
 			"4 other changes failed so within 24 h, in 4 runs"},
 		"others have it as often, and had before": {regression(before, others(rates(308, 5, 4, 3, 4), rates(8, 5, 4, 3, 4))),
 			"refuted", "osrro", "didn't do it"},
-		"others had it, but far less often": {regression(before, outside(alternative.Stratum{FailedReach: 8, PassedNoReach: 300}),
-			others(rates(308, 1, 0, 1, 0, 0, 1, 0, 0), rates(8, 1, 0, 1, 0, 0, 1, 0, 0))), "supported", "osooo", "may have done it"},
+		"others had it, but far less often": {regression(before,
+			outside(alternative.Stratum{FailedReach: 8, PassedNoReach: 300}),
+			others(rates(308, 1, 0, 1, 0, 0, 1, 0, 0), rates(8, 1, 0, 1, 0, 0, 1, 0, 0))),
+			"supported", "osooo", "may have done it"},
 		"others had it elsewhere, and not where the change is": {regression(before,
 			outside(alternative.Stratum{FailedReach: 4, PassedReach: 4, FailedNoReach: 2, PassedNoReach: 300}),
 			others(rates(308, 6, 6, 5, 7, 6, 5), rates(8, 0, 0, 0, 0, 0, 0))), "supported", "osooo", "may have done it"},
@@ -139,14 +142,16 @@ func TestAlternative(t *testing.T) {
 		"older by less than clocks may differ": {regression(func(q *alternative.Question) {
 			q.FirstFailure, q.ChangedAt = noon, noon.Add(9*time.Minute)
 		}), "supported", "osooo", ""},
-		"what was rarer elsewhere is not older here": {regression(before, others(rates(308, 1, 0, 2, 0), rates(8, 1, 0, 2, 0))),
+		"what was rarer elsewhere is not older here": {regression(before,
+			others(rates(308, 1, 0, 2, 0), rates(8, 1, 0, 2, 0))),
 			"open", "osooo", ""},
 		"a place in the change": {alternative.Question{
 			Changed: true, Subject: "the changed files", InPaths: 2, Place: "vmss.go:12",
 			Outside: alternative.Stratum{FailedUnknown: 2, PassedUnknown: 90},
 		}, "supported", "oooos", "2 failures are at vmss.go:12, which the change touches"},
 
-		"a regression beside the outage": {outage(outside(alternative.Stratum{FailedReach: 4, PassedReach: 77, PassedNoReach: 89})),
+		"a regression beside the outage": {outage(
+			outside(alternative.Stratum{FailedReach: 4, PassedReach: 77, PassedNoReach: 89})),
 			"open", "rrooo", "that alone is not enough"},
 		"a plain one": {outage(outside(alternative.Stratum{FailedReach: 4, PassedReach: 2, PassedNoReach: 89})),
 			"open", "rsooo", "among the scenarios that no cause explains"},
@@ -168,7 +173,8 @@ func TestAlternative(t *testing.T) {
 		"few of them, and one that doesn't run it": {regression(outside(alternative.Stratum{
 			FailedReach: 7, PassedReach: 33, FailedNoReach: 1, PassedNoReach: 200})), "open", "ooooo", ""},
 		"few of them, and nobody else had it": {regression(outside(alternative.Stratum{
-			FailedReach: 4, PassedReach: 36, FailedNoReach: 1, PassedNoReach: 200}), others(none, none)), "supported", "ooSoo", "may have done it"},
+			FailedReach: 4, PassedReach: 36, FailedNoReach: 1, PassedNoReach: 200}), others(none, none)),
+			"supported", "ooSoo", "may have done it"},
 		"nobody else had it, and it is anywhere": {regression(outside(alternative.Stratum{
 			FailedReach: 2, PassedReach: 100, FailedNoReach: 2, PassedNoReach: 100}), others(none, none)), "open", "ooSoo", ""},
 		"two unreachable failures are too few": {regression(func(q *alternative.Question) {
@@ -176,9 +182,11 @@ func TestAlternative(t *testing.T) {
 		}), "open", "ooooo", ""},
 		"a small difference among few": {regression(outside(alternative.Stratum{
 			FailedReach: 4, PassedReach: 36, FailedNoReach: 1, PassedNoReach: 200})), "open", "ooooo", "nothing speaks for it"},
-		"a cluster on which hardly anything else ran": {regression(func(q *alternative.Question) { q.Confined = "cluster=b" }),
+		"a cluster on which hardly anything else ran": {regression(
+			func(q *alternative.Question) { q.Confined = "cluster=b" }),
 			"open", "ooooo", "nothing speaks for it"},
-		"scenarios without a result ran when the run ended": {regression(func(q *alternative.Question) { q.Unfinished = true }),
+		"scenarios without a result ran when the run ended": {regression(
+			func(q *alternative.Question) { q.Unfinished = true }),
 			"open", "ooooo", ""},
 		"an operating system of its own, all of which runs the change": {alternative.Question{
 			Changed: true, Subject: "it", Outside: alternative.Stratum{PassedNoReach: 200},

@@ -89,8 +89,8 @@ func (a *analysis) attributesOf(row int) func(string) (string, bool) {
 	return func(name string) (string, bool) { return a.attribute(row, name) }
 }
 
-// telling says whether the map can be believed where it says that a scenario doesn't run the change: of a component that
-// no scenario of the run is said to run, the rules are more likely mistaken than the run without it.
+// telling says whether the map can be believed where it says that a scenario doesn't run the change: of a component
+// that no scenario of the run is said to run, the rules are more likely mistaken than the run without it.
 func (a *analysis) telling() bool {
 	all := true
 	for _, component := range a.touched {

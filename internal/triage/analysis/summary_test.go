@@ -19,7 +19,8 @@ func TestAFewStrayFailuresDontHideAnOutage(t *testing.T) {
 		action := "pass"
 		if failure != "" {
 			action = "fail"
-			fmt.Fprintf(&lines, `{"Action":"output","Package":"e2e","Test":%q,"Output":"    a_test.go:7: %s\n"}`+"\n", name, failure)
+			fmt.Fprintf(&lines, `{"Action":"output","Package":"e2e","Test":%q,"Output":"    a_test.go:7: %s\n"}`+"\n",
+				name, failure)
 		}
 		fmt.Fprintf(&lines, `{"Action":%q,"Package":"e2e","Test":%q}`+"\n", action, name)
 	}

@@ -109,7 +109,8 @@ func goTest(all []example, began time.Time) string {
 			event(of("pass", ""))
 			continue
 		}
-		event(of("output", fmt.Sprintf("    pods.go:88: debug pod debug-%08x-x2x9z was not created within 4m%ds: webhook denied", i, i%60)))
+		event(of("output", fmt.Sprintf(
+			"    pods.go:88: debug pod debug-%08x-x2x9z was not created within 4m%ds: webhook denied", i, i%60)))
 		event(of("fail", ""))
 	}
 	event(map[string]any{"Action": "fail", "Package": "example.io/e2e"})
@@ -182,7 +183,8 @@ func TestWorkedExample(t *testing.T) {
 	for i, days := range []int{12, 8, 3} {
 		_, err := past.Record(history.Entry{
 			Build: fmt.Sprintf("build-%d", i+1), Change: fmt.Sprintf("pr-%d", i+1), Time: now.AddDate(0, 0, -days),
-			Totals: history.Totals{Scenarios: 320, Passed: 300, Failed: 20}, Ran: history.SetOf([]string{"TestCase000/scriptless-0"}),
+			Totals: history.Totals{Scenarios: 320, Passed: 300, Failed: 20},
+			Ran:    history.SetOf([]string{"TestCase000/scriptless-0"}),
 			Groups: []history.Group{{Key: "g1-0123456789abcdef", Signatures: []string{"debug-pod-denied"}, Failures: 20}},
 		})
 		if err != nil {
@@ -197,18 +199,22 @@ func TestWorkedExample(t *testing.T) {
 	if g.Failures != 115 || g.Tests != 75 || d.Counts.Scenarios != 320 || d.Verdict != triage.KnownInfrastructure {
 		t.Errorf("%s: %d failures in %d tests, of %d scenarios", d.Verdict, g.Failures, g.Tests, d.Counts.Scenarios)
 	}
-	if len(g.Cause.Candidates) != 2 || g.Cause.Candidates[0].Value != "shared-a" || g.Cause.Candidates[1].Value != "shared-b" ||
+	if len(g.Cause.Candidates) != 2 || g.Cause.Candidates[0].Value != "shared-a" ||
+		g.Cause.Candidates[1].Value != "shared-b" ||
 		g.Cause.Unexplained != 0 {
 		t.Errorf("cause: %+v", g.Cause)
 	}
-	for _, says := range []string{"115 of 115 failures go with cluster=shared-a (104 of 112 fail, 92.9 %, against 11 of 208, 5.3 %)",
+	for _, says := range []string{
+		"115 of 115 failures go with cluster=shared-a (104 of 112 fail, 92.9 %, against 11 of 208, 5.3 %)",
 		"cluster=shared-b (11 of 40 fail, 27.5 %, against 0 of 168, 0.0 %)", "a cause above them can't be judged"} {
 		if !strings.Contains(g.Cause.Text, says) {
 			t.Errorf("the cause doesn't say %q: %s", says, g.Cause.Text)
 		}
 	}
-	if share := g.Alternative.MaxShare; g.Alternative.State != "refuted" || share == nil || *share < 0.08 || *share > 0.12 ||
-		!strings.Contains(g.Alternative.Text, "62 of 115 failures are on scenarios that don't run component node-controller") {
+	if share := g.Alternative.MaxShare; g.Alternative.State != "refuted" || share == nil ||
+		*share < 0.08 || *share > 0.12 ||
+		!strings.Contains(g.Alternative.Text,
+			"62 of 115 failures are on scenarios that don't run component node-controller") {
 		t.Errorf("alternative: %+v", g.Alternative)
 	}
 	if g.Confidence != triage.Medium || !strings.Contains(strings.Join(g.Reasons, "; "), "one producer only") {

@@ -211,7 +211,8 @@ func (s *score) safety(w simulation.World, g *triage.Group, members map[string]i
 			guilty += n
 		}
 	}
-	said := fmt.Sprintf("%s %s, %d failures %v: %s; %s; %s sig=%v", g.Verdict, g.Message, g.Failures, members, g.Cause.Text,
+	said := fmt.Sprintf("%s %s, %d failures %v: %s; %s; %s sig=%v",
+		g.Verdict, g.Message, g.Failures, members, g.Cause.Text,
 		g.Alternative.Text, g.Baseline.Text, ids(g))
 	switch {
 	case guilty == 0 && g.Verdict == triage.SuspectedChange:

@@ -119,7 +119,9 @@ func TestVerdict(t *testing.T) {
 		"and whatever the history":             {outage(open(), newToOthers), triage.Undecided},
 		"a supported alternative is suspected": {suspect(), triage.SuspectedChange},
 		"also where a signature and a cause are known": {
-			outage(signed("infrastructure", 100, 0), func(f *verdict.Facts) { f.Alternative = supported(alternative.Dose) }), triage.SuspectedChange,
+			outage(signed("infrastructure", 100, 0), func(f *verdict.Facts) {
+				f.Alternative = supported(alternative.Dose)
+			}), triage.SuspectedChange,
 		},
 		"a cause with too much unexplained is none":            {outage(unexplained), triage.Undecided},
 		"what is tested is the product's, where it is refuted": {outage(tested), triage.KnownProduct},
@@ -232,9 +234,10 @@ func TestWouldChange(t *testing.T) {
 		},
 		"a known failure without a change": {outage(noChange), []string{
 			"a change to compare with (--diff, --base)", "without cluster=a", "20 runs"}},
-		"nobody knows what runs the change": {suspect(open("which scenarios run it is not known", "not known", "few")), []string{
-			"which scenarios run what the change touches (--map)", "which scenarios run what the change touches (--map)",
-			"runs of other changes within 24 h: 2 with it, or 20 without", "a signature in the catalogue"}},
+		"nobody knows what runs the change": {
+			suspect(open("which scenarios run it is not known", "not known", "few")), []string{
+				"which scenarios run what the change touches (--map)", "which scenarios run what the change touches (--map)",
+				"runs of other changes within 24 h: 2 with it, or 20 without", "a signature in the catalogue"}},
 		"it is known, and not enough": {suspect(open("2 of 8 failures", "too small", "few")), []string{
 			"runs of other changes", "a signature in the catalogue"}},
 		"undecided with a cause": {outage(open("2 of 8", "", "")), []string{"runs of other changes"}},
@@ -273,7 +276,8 @@ func TestAction(t *testing.T) {
 			outage(escalated("", true)), "escalate to whoever owns it: the catalogue names nobody: known was seen 6 times",
 		},
 		"below the threshold it is": {
-			outage(escalated("team-a", false)), "look after cluster=a and an unknown region; run the failed scenarios again elsewhere",
+			outage(escalated("team-a", false)),
+			"look after cluster=a and an unknown region; run the failed scenarios again elsewhere",
 		},
 		"the signature says what to do": {
 			outage(signed("product", 100, 0, restarts)), "restart the webhook",
