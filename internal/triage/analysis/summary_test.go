@@ -39,8 +39,8 @@ func TestAFewStrayFailuresDontHideAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := result.Document
-	want := "41 of 81 scenarios failed, in 2 ways: 1 undecided, 40 known-infrastructure. Of 40 failures: 40 of 40 go with " +
-		"cluster=bad; no change was given to compare with."
+	want := "41 of 81 scenarios failed, in 2 ways: 1 undecided, 40 known-infrastructure. " +
+		"Of 40 failures: 40 of 40 go with cluster=bad; no change was given to compare with."
 	if d.Summary != want || d.Groups[0].Failures != 40 || d.Verdict != triage.Undecided {
 		t.Errorf("%s, first of %d: %s", d.Verdict, d.Groups[0].Failures, d.Summary)
 	}
