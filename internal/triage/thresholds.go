@@ -56,8 +56,10 @@ type Thresholds struct {
 	// Producers of evidence, and failures, for high confidence.
 	HighProducers int
 	HighFailures  int
-	// A run that has fewer scenarios than this share of the baseline's was aborted.
+	// A run that has fewer scenarios than this share of the baseline's was aborted. Of a history, that is the fewest that
+	// so many runs of the same job had, in the days of the escalation.
 	AbortedShare float64
+	AbortedRuns  int
 	// A signature that hits more than this share of passing scenarios is not specific.
 	SignaturePassing float64
 	// Occurrences of a signature in a number of days from which it has to be escalated, and below which it no longer
@@ -75,7 +77,7 @@ func Default() Thresholds {
 		Coarser: 0.95, UnreachableFailures: 3, ChangeShare: 0.20, ChangeDifference: 0.20,
 		AllReach: 0.0001, Suspicion: 0.20, BaselineHours: 24, BaselineSeen: 2, BaselineUnseen: 20,
 		OrderMarginMinutes: 10, KnownCoverage: 0.80,
-		Attempts: 3, HighProducers: 2, HighFailures: 5, AbortedShare: 0.90, SignaturePassing: 0.10,
+		Attempts: 3, HighProducers: 2, HighFailures: 5, AbortedShare: 0.90, AbortedRuns: 5, SignaturePassing: 0.10,
 		EscalateAt: 6, EscalateDays: 30, CalmBelow: 3,
 	}
 }
@@ -123,6 +125,7 @@ func (t Thresholds) List() []Threshold {
 		{"producers", count(t.HighProducers), "producers of evidence for high confidence"},
 		{"failures", count(t.HighFailures), "failures for high confidence"},
 		{"aborted", share(t.AbortedShare), "of the baseline's scenarios: the run was aborted below"},
+		{"aborted-runs", count(t.AbortedRuns), "earlier runs of the job from which it is known how many it has"},
 		{"signature-passing", share(t.SignaturePassing), "of passing scenarios: a signature isn't specific beyond"},
 		{"escalate", fmt.Sprintf("%d in %d days", t.EscalateAt, t.EscalateDays), "occurrences to be escalated"},
 		{"calm", count(t.CalmBelow), "occurrences below which it no longer has to be"},

@@ -145,12 +145,16 @@ func (a *analysis) aborted() *triage.Aborted {
 	for _, run := range a.without {
 		expected = max(expected, run.Counts.Scenarios)
 	}
+	without := "without the change"
+	if recorded, ok := a.Past.(*Recorded); ok && expected == 0 {
+		expected, without = recorded.usual(a.Thresholds), "at least in earlier runs of the job"
+	}
 	found := a.run.Counts.Scenarios
 	if float64(found) >= a.Thresholds.AbortedShare*float64(expected) {
 		return nil
 	}
 	return &triage.Aborted{
 		Reason: "fewer-scenarios", Expected: expected, Found: found,
-		Text: fmt.Sprintf("%d scenarios have a result, and %d had one without the change", found, expected),
+		Text: fmt.Sprintf("%s with a result, where %d had one %s", plural(found, "scenario"), expected, without),
 	}
 }

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"salve/internal/redact"
@@ -119,6 +120,15 @@ func (r *Recorded) Occurrences(key, signature string, t Escalation) (triage.Occu
 	return triage.Occurrences{
 		Of: of, Count: e.Count, Threshold: e.Threshold, Days: e.Days, First: all.First, Escalated: e.Escalated,
 	}, nil
+}
+
+// usual is the fewest scenarios that runs of the same job had of late; 0 if too few of them are known to say.
+func (r *Recorded) usual(t triage.Thresholds) int {
+	sizes := r.history.Sizes(r.identity.Run, r.identity.Build, time.Duration(t.EscalateDays)*24*time.Hour, r.now)
+	if len(sizes) < t.AbortedRuns {
+		return 0
+	}
+	return slices.Min(sizes)
 }
 
 // entry is the run as the history keeps it.
