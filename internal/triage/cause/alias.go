@@ -53,9 +53,6 @@ func (f *finder) relevant(group int) []int {
 // coarser is a value that the scenarios of several causes make up: a region of two clusters. A value that other
 // scenarios have as well, which pass, is not it.
 func (f *finder) coarser(group int, taken []association) string {
-	if len(taken) < 2 {
-		return ""
-	}
 	rows := f.rows
 	union := func(row int) bool {
 		return slices.ContainsFunc(taken, func(a association) bool { return rows.has(row, a.value) })

@@ -48,7 +48,7 @@ func (f *finder) sentence(to *Found, failures int) string {
 	for _, c := range to.Candidates {
 		parts = append(parts, describe(c))
 	}
-	return fmt.Sprintf("%d of %s go with %s", failures-to.Unexplained, count(failures, "failure"),
+	return fmt.Sprintf("%d of %d failures go with %s", failures-to.Unexplained, failures,
 		strings.Join(parts, ", and of what is left "))
 }
 
@@ -63,11 +63,4 @@ func describe(c triage.Candidate) string {
 	return fmt.Sprintf("%s (%d of %d fail, %.1f %%, against %d of %d, %.1f %%)", name,
 		c.FailedWith, c.FailedWith+c.PassedWith, 100*c.RateWith.Estimate,
 		c.FailedWithout, c.FailedWithout+c.PassedWithout, 100*c.RateWithout.Estimate)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -22,6 +22,10 @@ func CountBothWays(rows *Rows) string {
 					failures = append(failures, row)
 				}
 			}
+			counted := b.count(Outcome(group), failures, 3, 2)
+			if eligible := eligibleByHand(rows, byTest, gone, Outcome(group)); counted.eligible != eligible {
+				return fmt.Sprintf("group %d: %d eligible values, by hand %d", group, counted.eligible, eligible)
+			}
 			for _, c := range b.count(Outcome(group), failures, 0, 2).counted {
 				scenarios, tests := byHand(rows, byTest, gone, Outcome(group), c.value)
 				if c.scenarios != scenarios || c.tests != tests {
@@ -57,4 +61,16 @@ func byHand(rows *Rows, byTest [][]int, gone []bool, group Outcome, v value) (sc
 		tests.PassedWithout += truth(failedWithout == 0 && passedWithout > 0)
 	}
 	return scenarios, tests
+}
+
+// eligibleByHand counts the values that three scenarios have and three don't.
+func eligibleByHand(rows *Rows, byTest [][]int, gone []bool, group Outcome) int {
+	eligible := 0
+	for attribute, of := range rows.Attributes {
+		for index := range of.Values {
+			t, _ := byHand(rows, byTest, gone, group, value{attribute, uint32(index)}) //nolint:gosec // a handful
+			eligible += truth(t.With().Of >= 3 && t.Without().Of >= 3)
+		}
+	}
+	return eligible
 }
