@@ -159,3 +159,23 @@ func TestRowsThatDontFitAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherGroupsCountAsLooks: among the values of many groups, a strange one is to be expected.
+func TestOtherGroupsCountAsLooks(t *testing.T) {
+	for _, row := range []struct {
+		groups int
+		want   []string
+	}{{0, []string{"zone=1"}}, {300, []string{}}} {
+		r := newRun(t)
+		r.scenarios(20, 9, "zone", "1")
+		r.scenarios(180, 18, "zone", "2")
+		for group := range row.groups {
+			for i := range 4 {
+				r.scenario(fmt.Sprint("Test", group, "of", i), cause.Outcome(group+2), "zone", fmt.Sprint(1+i%2))
+			}
+		}
+		if got := names(r.find()[0].Candidates); !slices.Equal(got, row.want) {
+			t.Errorf("beside %d groups: %v, want %v", row.groups, got, row.want)
+		}
+	}
+}
