@@ -10,8 +10,9 @@ import (
 // like.
 var secretKey = regexp.MustCompile(
 	`^(?:(?i:(?:.*[^a-z])?` +
-		`(?:password|passwd|client_?secret|client_?assertion|access_?token|refresh_?token|account_?key))|` +
-		`.*[a-z](?:Password|Passwd|ClientSecret|AccessToken|RefreshToken|AccountKey))$`)
+		`(?:password|passwd|passphrase|client_?secret|client_?assertion|(?:access|refresh)?_?token|account_?key|` +
+		`api[_-]?key|secret[_-]?(?:access[_-]?)?key))|` +
+		`.*[a-z](?:Password|Passwd|Passphrase|ClientSecret|Token|AccountKey|ApiKey|APIKey|SecretKey|SecretAccessKey))$`)
 
 // String is Redact for a string.
 func String(text string) string { return string(Redact([]byte(text))) }

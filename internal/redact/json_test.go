@@ -19,6 +19,11 @@ func TestJSONMasksValues(t *testing.T) {
 			`["--password=", "--password=[redacted]"]`},
 		"a namespace called onepassword": {`{"namespace":"onepassword","left":["onepassword"]}`,
 			`{"namespace":"onepassword","left":["onepassword"]}`},
+		"a token by its name": {`{"token":"t","bootstrapToken":"t","api_key":"k","apiKey":"k","x-api-key":"k"}`,
+			`{"token":"[redacted]","bootstrapToken":"[redacted]","api_key":"[redacted]",` +
+				`"apiKey":"[redacted]","x-api-key":"[redacted]"}`},
+		"what is about tokens": {`{"tokens":"12","tokenFile":"x","token_type":"y"}`,
+			`{"tokens":"12","tokenFile":"x","token_type":"y"}`},
 		"a field called onepassword":     {`{"onepassword":"there"}`, `{"onepassword":"there"}`},
 		"JSON in a string":               {`"{\"password\": \"x\"}"`, `"{\"password\": \"[redacted]\"}"`},
 		"a token beside an escape":       {`"Bearer ` + token + `\u0026\""`, `"Bearer [redacted]\u0026\""`},
@@ -61,7 +66,8 @@ var pieces = []string{
 	"password", "password=", "password: ", "\"", "\\", "\\\"", "onepassword", token, "Bearer ", "sig=", "&sig=abc",
 	"://u:p@h", "\n", "\u2028",
 	"-----BEGIN RSA PRIVATE KEY-----", "abc", "é", "\x00", "</script>", "client_secret=", "{\"password\": \"x\"}", "'",
-	" ",
+	" ", "token", "token: ", "token=", "abc123def", "--token ", "apiKey", "Authorization: Basic ", "[redacted]",
+	"abcdef.0123456789abcdef", "xoxb-1234567890-abcdef", ",", "\"token\":\"",
 }
 
 func text(random *rand.Rand) string {

@@ -41,3 +41,82 @@ func TestRedact(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatIsACredential, by what it begins with or by what it is called, and what only reads like one.
+func TestWhatIsACredential(t *testing.T) {
+	const random = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0"
+	for text, want := range map[string]string{
+		"post with xoxb-1234567890-" + random:                  "post with [redacted]",
+		"post with xoxp-1234567890-" + random + ".":            "post with [redacted].",
+		"npm_" + random[:36]:                                   "[redacted]",
+		"clone with glpat-" + random[:20] + " failed":          "clone with [redacted] failed",
+		"key sk-ant-api03-" + random + "-x_y":                  "key [redacted]",
+		"key sk-" + random:                                     "key [redacted]",
+		"AIza" + random[:35]:                                   "[redacted]",
+		"AKIAIOSFODNN7EXAMPLE":                                 "[redacted]",
+		"AKIAIOSFODNN7EXAMPLE:" + random + " used":             "[redacted] used",
+		"aws_secret_access_key = " + random:                    "aws_secret_access_key = [redacted]",
+		`{"SecretAccessKey":"abc/def"}`:                        `{"SecretAccessKey":"[redacted]"}`,
+		`{"token": "sesame"}`:                                  `{"token": "[redacted]"}`,
+		`{"api_key":"sesame","a":"b"}`:                         `{"api_key":"[redacted]","a":"b"}`,
+		`{"apiKey": "two words"}`:                              `{"apiKey": "[redacted]"}`,
+		`"{\"token\": \"sesame\"}"`:                            `"{\"token\": \"[redacted]\"}"`,
+		"mysql --password topsecret99 -h db":                   "mysql --password [redacted] -h db",
+		"mysql --password sesame":                              "mysql --password [redacted]",
+		"kubeadm join --token abcdef.0123456789abcdef 1.2.3.4": "kubeadm join --token [redacted] 1.2.3.4",
+		"Using token: abcdef.0123456789abcdef":                 "Using token: [redacted]",
+		"abcdef.0123456789abcdef and u1v2w3.fedcba9876543210":  "[redacted] and [redacted]",
+		`args: ["--token", "sesame99", "-v"]`:                  `args: ["--token", "[redacted]", "-v"]`,
+		"X-Api-Key: " + random:                                 "X-Api-Key: [redacted]",
+		"Authorization: Basic dXNlcjpwYXNz":                    "Authorization: Basic [redacted]",
+		`"Authorization": "Basic dXNlcjpwYXNz"`:                `"Authorization": "Basic [redacted]"`,
+		"Authorization: " + random:                             "Authorization: [redacted]",
+		"token: hunter2":                                       "token: [redacted]",
+		"id_token=sesame;x":                                    "id_token=[redacted];x",
+		"token: token: hunter2":                                "token: token: [redacted]",
+		"password: \"correct horse\" given":                    "password: \"[redacted]\" given",
+		"token=deadbeefdeadbeef, next":                         "token=[redacted], next",
+		"ghp_abcdefghijklmnopqrstpassword=hunter2":             "[redacted]=[redacted]",
+		"login with password=hunter2 sig":                      "login with password=[redacted] sig",
+	} {
+		if got := redact.String(text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+		if got := redact.String(want); got != want {
+			t.Errorf("%s becomes %s", want, got)
+		}
+	}
+	for _, text := range []string{
+		"token expired", "token: expired", "token=expired", "the token is invalid", "tokens: 12", "max_tokens=4096",
+		"token: 12",
+		"invalid token: signature is invalid", "cannot fetch token: oauth2: server said no", "unexpected token: }",
+		"password authentication failed for user fleet", "--token-file /var/run/token", "--password-file=/etc/pw",
+		"the flag --token is required", "use --password with care", "usage: login --token <TOKEN>", "--token $TOKEN",
+		"request 3f2a9c0d-11e0-4b55-8a4e-0123456789ab", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef",
+		"Basic authentication failed", "Authorization: failed to authenticate", "WWW-Authenticate: Basic realm=x",
+		"task-0123456789abcdefghij done", "disk-ant-0123456789", "asia-east1", "Asia/Tokyo", "secret: kube-system/fleet",
+		"secretKeyRef: fleet", "imagePullSecret: fleet1234", "key: value1234", "api key: not found",
+		"vendor.0123456789abcdef.js", "docker.containermanager", "123456.1234567890123456", "the api key is missing",
+		"get token: Get https://10.0.0.1:6443/api: refused", "serviceaccounts/token is forbidden",
+		"glob-pattern-0123456789abcdef",
+	} {
+		if got := redact.String(text); got != text {
+			t.Errorf("%s\nbecomes %s", text, got)
+		}
+	}
+}
+
+// BenchmarkRedact is of lines that hold nothing, as nearly all do.
+func BenchmarkRedact(b *testing.B) {
+	for name, line := range map[string]string{
+		"ordinary": `2026-11-24T03:12:09Z info pool "system" of cluster aks-1: node aks-system-1234-vmss000001 is Ready`,
+		"hinted":   `2026-11-24T03:12:09Z warning the token of the service account expired, --token-file is read again`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(line)
+			for b.Loop() {
+				redact.Redact(text)
+			}
+		})
+	}
+}
