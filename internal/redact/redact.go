@@ -26,7 +26,12 @@ const (
 // connection strings, tokens and keys that say whose they are, passwords in
 // addresses, PEM keys. What is one by its name alone is named's to find.
 var shapes = []shape{ //nolint:gochecknoglobals // compiled once, never changed
-	{[]string{"eyj"}, regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`), []byte(redacted)},
+	// What varied in it may have been masked for grouping.
+	{
+		[]string{"eyj"},
+		regexp.MustCompile(`eyJ(?:[A-Za-z0-9_-]|<[a-z]+>){3,}\.(?:[A-Za-z0-9_-]|<[a-z]+>){3,}\.(?:[A-Za-z0-9_-]|<[a-z]+>)*`),
+		[]byte(redacted),
+	},
 	{[]string{"bearer"}, regexp.MustCompile(`(?i)(bearer\s+)[A-Za-z0-9._~+/=-]{8,}`), []byte(after)},
 	// JSON, in which journals are written, spells & as \u0026 and a quote as \".
 	{[]string{"sig="}, regexp.MustCompile(`(?i)((?:[?&]|\\u0026)sig=)[^&"\\\s]+`), []byte(after)},

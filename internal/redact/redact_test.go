@@ -77,6 +77,7 @@ func TestWhatIsACredential(t *testing.T) {
 		"password: \"correct horse\" given":                    "password: \"[redacted]\" given",
 		"token=deadbeefdeadbeef, next":                         "token=[redacted], next",
 		"ghp_abcdefghijklmnopqrstpassword=hunter2":             "[redacted]=[redacted]",
+		"got eyJhbGciOi<num>.eyJzdWI<num>iOi.<id> done":        "got [redacted] done",
 		"login with password=hunter2 sig":                      "login with password=[redacted] sig",
 	} {
 		if got := redact.String(text); got != want {

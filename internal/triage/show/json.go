@@ -12,7 +12,7 @@ import (
 // JSON writes the document for programs, as docs/triage.schema.json says: credentials masked, and a list that holds
 // nothing as an empty one. Numbers that are none (NaN) are an error, with nothing written.
 func JSON(w io.Writer, doc triage.Document) error {
-	doc = listed(changed(doc, redact.String))
+	doc = listed(changed(withoutRemains(doc), redact.String))
 	raw, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the triage: %w", err)

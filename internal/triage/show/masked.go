@@ -3,6 +3,7 @@ package show
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -16,13 +17,47 @@ import (
 // obeys, and no credentials unless they are to be kept. Texts are masked whole, before any of them is cut: half a token
 // is not known as one.
 func masked(doc triage.Document, keepSecrets bool) triage.Document {
-	return changed(doc, func(text string) string {
-		text = visible(text)
-		if keepSecrets {
-			return text
+	if keepSecrets {
+		return changed(doc, visible)
+	}
+	return changed(withoutRemains(doc), func(text string) string { return redact.String(visible(text)) })
+}
+
+// withoutRemains has other titles for groups whose masked message has parts of a credential: masking for grouping took
+// what varies out of it, and what is left has no credential's shape. The document itself stays as it is.
+func withoutRemains(doc triage.Document) triage.Document {
+	doc.Groups = slices.Clone(doc.Groups)
+	for i := range doc.Groups {
+		group := &doc.Groups[i]
+		originals := []string{group.Example.Text}
+		for _, e := range group.Evidence {
+			originals = append(originals, e.Text)
 		}
-		return redact.String(text)
-	})
+		if redact.Remains(group.Message, originals...) {
+			group.Message = redactedLine(originals)
+		}
+		if redact.Remains(group.Frame, originals...) {
+			group.Frame = redact.Mark
+		}
+		if redact.Remains(group.Place, originals...) {
+			group.Place = redact.Mark
+		}
+	}
+	return doc
+}
+
+// redactedLine is the first line with a credential, without it: the failure's own, where it was said in one.
+func redactedLine(texts []string) string {
+	const most = 512 // bytes, as a masked message has
+	for _, text := range append(slices.Clone(texts[1:]), texts[0]) {
+		before, after := strings.Split(text, "\n"), strings.Split(redact.String(text), "\n")
+		for i := range after {
+			if i >= len(before) || after[i] != before[i] {
+				return cutBytes(oneLine(after[i]), most)
+			}
+		}
+	}
+	return redact.Mark
 }
 
 // changed is a copy of the document in which every text was changed.
