@@ -24,9 +24,10 @@ const (
 	between = `(?P<nameQuote>\\*["'])?(?P<mark>[ \t]*[=:][ \t]*)`
 )
 
-// alwaysSecret are names of which each value is a credential.
+// alwaysSecret are names of which each value is a credential: no sentence has them before a colon, as it may have
+// accessToken, which is the name of a field.
 var alwaysSecret = regexp.MustCompile(
-	`(?i)^(?:client_?secret|client_?assertion|access_?token|refresh_?token|password)$`)
+	`(?i)^(?:client_secret|client_assertion|access_token|refresh_token|password)$`)
 
 var named = []name{ //nolint:gochecknoglobals // compiled once, never changed
 	{

@@ -99,6 +99,7 @@ func TestWhatIsACredential(t *testing.T) {
 		"secretKeyRef: fleet", "imagePullSecret: fleet1234", "key: value1234", "api key: not found",
 		"vendor.0123456789abcdef.js", "docker.containermanager", "123456.1234567890123456", "the api key is missing",
 		"get token: Get https://10.0.0.1:6443/api: refused", "serviceaccounts/token is forbidden",
+		"configuration, as by api.accessToken: --config FILE names it",
 		"glob-pattern-0123456789abcdef",
 	} {
 		if got := redact.String(text); got != text {

@@ -54,5 +54,7 @@ func unmarked(masked string) []string {
 			masked = after
 		}
 	}
-	return strings.FieldsFunc(text.String(), func(char rune) bool { return char > 'z' || !joined(byte(char)) || char < '0' })
+	return strings.FieldsFunc(text.String(), func(char rune) bool {
+		return (char < '0' || char > '9') && (char < 'A' || char > 'Z') && (char < 'a' || char > 'z')
+	})
 }

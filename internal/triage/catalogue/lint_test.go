@@ -165,6 +165,57 @@ signatures:
 	}
 }
 
+// TestSignaturesOnTheSameScenariosOverlap, whatever their conditions are: each failure would have two owners.
+func TestSignaturesOnTheSameScenariosOverlap(t *testing.T) {
+	c := parse(t, `signatures:
+- {id: b-denied, class: infrastructure, all: denied by the approver}
+- {id: a-late, class: product, all: node is late}
+- {id: some, class: test, all: sometimes}
+- {id: implied, class: test, all: denied by}
+- {id: thrice, class: test, all: on thrice}
+`)
+	rows := func(count, late int) *catalogue.Statistics {
+		stats := &catalogue.Statistics{}
+		for i := range count {
+			text := "denied by the approver\n"
+			if i < late {
+				text += "node is late\n"
+			}
+			if i >= 50 {
+				text += "sometimes\n"
+			}
+			if i < 2 {
+				text += "on thrice\n"
+			}
+			stats.Add(true, nil, c.Signatures([]catalogue.Found{find(t, c, "a", text)}, nil, "", today))
+		}
+		for range 20 {
+			stats.Add(true, nil, c.Signatures([]catalogue.Found{find(t, c, "a", "node is late\n")}, nil, "", today))
+		}
+		return stats
+	}
+	const implied = `c.yaml:2:3: warning: signature "b-denied": wherever it is found, "implied" (c.yaml:5:3) is found too [catalogue-overlap]`
+	for name, row := range map[string]struct {
+		stats *catalogue.Statistics
+		want  []string
+	}{
+		"nine of ten": {rows(107, 97), []string{
+			`c.yaml:2:3: warning: signature "b-denied": on 97 of 107 scenarios with it, "a-late" (c.yaml:3:3) is found too [catalogue-overlap]`, implied}},
+		"fewer":     {rows(107, 96), []string{implied}},
+		"no result": {nil, []string{implied}},
+	} {
+		var got []string
+		for _, d := range catalogue.Lint(c, catalogue.LintOptions{Now: today, Statistics: row.stats}) {
+			if !strings.Contains(d.String(), `"implied": on`) {
+				got = append(got, d.String())
+			}
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 // TestLintIsRightAboutWhatItIsSureOf: random signatures over random texts. What implies another one is found with it,
 // and what can't be found isn't.
 func TestLintIsRightAboutWhatItIsSureOf(t *testing.T) {

@@ -43,13 +43,16 @@ func (c *Condition) and(other *Condition) Condition {
 	return both
 }
 
-// overlaps finds signatures of which one is always there when another one is, and examples that two signatures match.
+// overlaps finds signatures of which one is always there when another one is, examples that two signatures match, and
+// signatures that are on the same scenarios.
 func (l *linter) overlaps() {
+	pairs := map[pair]bool{}
 	for number, s := range l.c.signatures {
 		told := map[int]bool{number: true}
 		for _, other := range l.related(s) {
 			if o := l.c.signatures[other]; !told[other] && implies(s, o) {
 				told[other] = true
+				pairs[pairOf(s.ID, o.ID)] = true
 				if other < number && implies(o, s) {
 					continue // told the other way round
 				}
@@ -63,11 +66,15 @@ func (l *linter) overlaps() {
 				if !told[other] {
 					told[other] = true
 					o := l.c.signatures[other]
+					pairs[pairOf(s.ID, o.ID)] = true
 					l.report(s.Position, diagnostic.Warning, RuleOverlap, "signature %q: its example %.80q matches %q (%s) too",
 						s.ID, text, o.ID, o.Position)
 				}
 			}
 		}
+	}
+	if l.options.Statistics != nil {
+		l.together(pairs, l.options.Statistics)
 	}
 }
 

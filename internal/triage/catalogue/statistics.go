@@ -2,6 +2,8 @@ package catalogue
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -26,7 +28,19 @@ type Statistics struct {
 	rows   Rows
 	values map[results.Attribute]Rows
 	hits   map[string]*hitRows // by ID
+	pairs  map[pair]int        // scenarios that show both
 }
+
+// pair is two signatures' IDs, in order.
+type pair struct{ first, second string }
+
+func pairOf(one, other string) pair { return pair{min(one, other), max(one, other)} }
+
+// Bounds of what is counted of pairs: of one scenario's signatures, and in all. Beyond, no overlap is told.
+const (
+	maxPaired = 64
+	maxPairs  = 1 << 18
+)
 
 type hitRows struct {
 	rows   Rows
@@ -37,6 +51,7 @@ type hitRows struct {
 func (s *Statistics) Add(failed bool, attributes []results.Attribute, hits []Hit) {
 	if s.values == nil {
 		s.values, s.hits = map[results.Attribute]Rows{}, map[string]*hitRows{}
+		s.pairs = map[pair]int{}
 	}
 	s.rows = s.rows.plus(failed)
 	for _, a := range attributes {
@@ -57,6 +72,42 @@ func (s *Statistics) Add(failed bool, attributes []results.Attribute, hits []Hit
 		of.rows = of.rows.plus(failed)
 		for _, a := range attributes {
 			of.values[a] = of.values[a].plus(failed)
+		}
+	}
+	s.addPairs(slices.Sorted(maps.Keys(counted)))
+}
+
+func (s *Statistics) addPairs(ids []string) {
+	ids = ids[:min(len(ids), maxPaired)]
+	for i, first := range ids {
+		for _, second := range ids[i+1:] {
+			both := pair{first, second}
+			if s.pairs[both] > 0 || len(s.pairs) < maxPairs {
+				s.pairs[both]++
+			}
+		}
+	}
+}
+
+// Of scenarios with two signatures for these to overlap: how many, and which share of one's.
+const (
+	minTogether = 3
+	together    = 0.90
+)
+
+// together tells of signatures that are on the same scenarios, where their conditions and examples don't say so already.
+func (l *linter) together(told map[pair]bool, stats *Statistics) {
+	for both, count := range stats.pairs { // what is told is sorted
+		one, other := l.c.Signature(both.first), l.c.Signature(both.second)
+		if count < minTogether || told[both] || one == nil || other == nil {
+			continue
+		}
+		if stats.hits[other.ID].rows.all() < stats.hits[one.ID].rows.all() {
+			one, other = other, one
+		}
+		if rows := stats.hits[one.ID].rows.all(); float64(count) >= together*float64(rows) {
+			l.report(one.Position, diagnostic.Warning, RuleOverlap,
+				"signature %q: on %d of %d scenarios with it, %q (%s) is found too", one.ID, count, rows, other.ID, other.Position)
 		}
 	}
 }
