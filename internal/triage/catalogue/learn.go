@@ -19,6 +19,7 @@ type Sample struct {
 	Passing []string // texts of scenarios that pass
 	Place   string   // that all of them fail at; empty: several, or not known
 	Kind    string   // of the files that the texts are from; empty: any
+	Class   Class    // if it is known; empty: for somebody to say
 	Mask    string   // what stands for secrets in the texts: no literal goes over it; empty: nothing does
 }
 
@@ -62,10 +63,8 @@ func Propose(of Sample) (string, error) {
 	title := shorten(clean(firstLine(s.Message)), maxTitle)
 	entry := proposal{
 		ID: slug(literals[0]), Title: cmp.Or(title, literals[0]), Owner: "TODO: who is told", Action: "TODO: what to do",
-		Class: yaml.Node{
-			Kind: yaml.ScalarNode, Value: string(Test), LineComment: "TODO: infrastructure, product or test",
-		},
-		Kind: s.Kind, All: literals, Place: s.Place,
+		Class: s.class(),
+		Kind:  s.Kind, All: literals, Place: s.Place,
 		Examples: proposedExamples{Match: []string{s.example(literals)}, NoMatch: s.counterexamples(rejected)},
 	}
 	text, err := yaml.Marshal(map[string][]proposal{"signatures": {entry}})
@@ -73,6 +72,14 @@ func Propose(of Sample) (string, error) {
 		return "", fmt.Errorf("write entry: %w", err)
 	}
 	return string(text), nil
+}
+
+// class is what the entry is proposed to be.
+func (s Sample) class() yaml.Node {
+	if s.Class != "" {
+		return yaml.Node{Kind: yaml.ScalarNode, Value: string(s.Class)}
+	}
+	return yaml.Node{Kind: yaml.ScalarNode, Value: string(Test), LineComment: "TODO: infrastructure, product or test"}
 }
 
 // plain is the sample as a catalogue searches it: without colours.

@@ -75,6 +75,18 @@ func TestAProposalIsACatalogue(t *testing.T) {
 	}
 }
 
+func TestTheClassIsWhatIsKnown(t *testing.T) {
+	s := sample()
+	s.Class = catalogue.Infrastructure
+	got, err := catalogue.Propose(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got, "      class: infrastructure\n") {
+		t.Error(got)
+	}
+}
+
 func TestNoLiteralGoesOverAMask(t *testing.T) {
 	const text = "login with [redacted] was denied by the gateway"
 	got, err := catalogue.Propose(catalogue.Sample{Message: text, Failing: []string{text, text}, Mask: "[redacted]"})

@@ -95,7 +95,7 @@ const (
 	together    = 0.90
 )
 
-// together tells of signatures that are on the same scenarios, where their conditions and examples don't say so already.
+// together tells of signatures that are on the same scenarios, where nothing was told of the two already.
 func (l *linter) together(told map[pair]bool, stats *Statistics) {
 	for both, count := range stats.pairs { // what is told is sorted
 		one, other := l.c.Signature(both.first), l.c.Signature(both.second)
