@@ -95,7 +95,7 @@ type goCase struct {
 	attributes attributes
 	output     *buffer
 	seen       observed
-	invalid    bool // its output was no UTF-8, which encoding/json replaces
+	invalid    bool // its output was no UTF-8 or had NULs, which are replaced before it is known where
 }
 
 func (g *goTest) run() error {
@@ -135,7 +135,8 @@ func (g *goTest) readLine() (line []byte, long bool, err error) {
 
 func (g *goTest) take(line []byte, long bool) error {
 	var e event
-	trimmed := bytes.TrimSpace(line)
+	trimmed := withoutNUL(line)
+	invalid := !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0
 	if len(trimmed) == 0 {
 		return nil
 	}
@@ -155,13 +156,13 @@ func (g *goTest) take(line []byte, long bool) error {
 		return err
 	}
 	if e.Test == "" {
-		return g.ofPackage(p, e, !utf8.Valid(line))
+		return g.ofPackage(p, e, invalid)
 	}
 	c, err := g.test(p, e)
 	if err != nil {
 		return err
 	}
-	c.invalid = c.invalid || !utf8.Valid(line)
+	c.invalid = c.invalid || invalid
 	c.Ended = e.Time.Time
 	return g.ofTest(p, c, e)
 }
@@ -229,12 +230,12 @@ func (g *goTest) emitCase(c *goCase) error {
 	c.Output, replaced = c.output.text()
 	c.Notes = append(c.Notes, replacedNote(replaced)...)
 	if c.invalid {
-		c.Notes = append(c.Notes, "bytes that are no UTF-8 replaced by U+FFFD")
+		c.Notes = append(c.Notes, "bytes that are no UTF-8, or NULs, replaced by U+FFFD")
 	}
 	c.Observation = c.seen.end()
 	c.Attributes = c.attributes.list
 	if c.attributes.dropped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d attributes left out", c.attributes.dropped))
+		c.Notes = append(c.Notes, counted(c.attributes.dropped, "1 attribute left out", "%d attributes left out"))
 	}
 	if c.Outcome != Pass {
 		g.explain(&c.Case)
@@ -380,7 +381,7 @@ func (g *goTest) end() error {
 		}
 	}
 	if g.strays > 0 {
-		g.noteAt(g.line, fmt.Sprintf("%d lines are no events of go test -json", g.strays))
+		g.noteAt(g.line, counted(g.strays, "1 line is no event of go test -json", "%d lines are no events of go test -json"))
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func TestGoTest(t *testing.T) {
 			[]string{`pass "A" #1 suite="p"`, `error "" #1 suite="p" message="no result: the events end first"`}},
 		{"control characters and wrong bytes are replaced and noted", events(
 			`{"Action":"output","Package":"p","Test":"A","Output":"\u001b[31m`+"\xff"+`\n"}`, `{"Action":"pass","Package":"p","Test":"A"}`, `{"Action":"pass","Package":"p"}`),
-			[]string{`pass "A" #1 suite="p" output="�[31m�\n" notes="1 control characters or bytes that are no UTF-8 replaced by U+FFFD; bytes that are no UTF-8 replaced by U+FFFD"`}},
+			[]string{`pass "A" #1 suite="p" output="�[31m�\n" notes="1 control character or byte that is no UTF-8 replaced by U+FFFD; bytes that are no UTF-8, or NULs, replaced by U+FFFD"`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			expect(t, read(t, results.Reader{}, test.in), test.want...)
@@ -91,7 +91,7 @@ func TestLinesTooLongAreNoEvents(t *testing.T) {
 	long := `{"Action":"fail","Package":"p","Test":"A","Output":"` + strings.Repeat("x", 600<<10) + `"}`
 	got := read(t, reader, events(`{"Action":"pass","Package":"p","Test":"A"}`, long, `{"Action":"pass","Package":"p"}`))
 	expect(t, got, `pass "A" #1 suite="p"`)
-	if len(notes) != 2 || notes[1] != "1 lines are no events of go test -json" {
+	if len(notes) != 2 || notes[1] != "1 line is no event of go test -json" {
 		t.Errorf("notes are %q", notes)
 	}
 }

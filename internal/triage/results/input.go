@@ -102,18 +102,20 @@ func declaredEncoding(start []byte) string {
 // sniff tells the kind of what comes, or the reason why it is none.
 func sniff(in *bufio.Reader) (kind, string) {
 	start, err := in.Peek(sniffed)
-	whole := bytes.TrimSpace(start)
+	blank := len(bytes.TrimSpace(start)) == 0
 	switch {
-	case len(whole) == 0 && errors.Is(err, io.EOF):
+	case blank && errors.Is(err, io.EOF):
 		return "", "empty"
-	case len(whole) == 0 && err != nil:
+	case blank && err != nil:
 		return "", "can't be read: " + err.Error()
-	case bytes.IndexByte(start[:min(len(start), 8000)], 0) >= 0: // git's measure
-		return "", "binary"
-	case markup(whole):
+	case markup(bytes.TrimLeft(start, "\x00 \t\r\n")):
 		return kindJUnit, ""
+	case noText(start) != "":
+		return "", noText(start)
 	case holdsEvent(start):
 		return kindGoTest, ""
+	case mostlyControl(start):
+		return "", binary
 	}
 	return kindLog, ""
 }
@@ -126,7 +128,7 @@ func markup(text []byte) bool {
 // holdsEvent says whether a line is an event of test2json.
 func holdsEvent(text []byte) bool {
 	for line := range bytes.Lines(text) {
-		if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("{")) {
+		if line = withoutNUL(line); bytes.HasPrefix(line, []byte("{")) {
 			var e event
 			if json.Unmarshal(line, &e) == nil && e.known() {
 				return true
@@ -134,4 +136,11 @@ func holdsEvent(text []byte) bool {
 		}
 	}
 	return false
+}
+
+// withoutNUL is a line as JSON can be read from it: what wrote it to a console or a pipe may have put NULs around or
+// into it, which U+FFFD stands for.
+func withoutNUL(line []byte) []byte {
+	line = bytes.Trim(line, "\x00 \t\r\n")
+	return bytes.ReplaceAll(line, []byte{0}, []byte("\ufffd"))
 }

@@ -348,7 +348,7 @@ func (j *junit) give(c *junitCase) error {
 	c.Observation = c.seen.end()
 	c.Attributes = c.attributes.list
 	if c.attributes.dropped > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d attributes left out", c.attributes.dropped))
+		c.Notes = append(c.Notes, counted(c.attributes.dropped, "1 attribute left out", "%d attributes left out"))
 	}
 	if c.results > 1 {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d results in one case: the worst counts", c.results))

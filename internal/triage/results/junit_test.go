@@ -62,9 +62,12 @@ func TestJUnitDialects(t *testing.T) {
 			[]string{`pass "&nbsp;&lol9;" #1`}},
 		{"control characters are replaced and noted",
 			"<testsuite><testcase name='a'><failure message='\x1b[31mred&#27;[0m'>\xff</failure></testcase></testsuite>",
-			[]string{`fail "a" #1 message="�[31mred�[0m" failure="�" notes="2 control characters or bytes that are no UTF-8 replaced by U+FFFD; 1 control characters or bytes that are no UTF-8 replaced by U+FFFD"`}},
-		{"a document type is refused", "<?xml version='1.0'?>\n<!DOCTYPE lolz [<!ENTITY lol 'lol'>]><testsuite/>",
-			[]string{`problem: standard input:2: a document type or entity declaration is refused`}},
+			[]string{`fail "a" #1 message="�[31mred�[0m" failure="�" notes="2 control characters or bytes that are no UTF-8 replaced by U+FFFD; 1 control character or byte that is no UTF-8 replaced by U+FFFD"`}},
+		{"a document type that declares nothing", "<!DOCTYPE testsuites PUBLIC '-//[x]>' \"a.dtd\" >" + `<testsuites><testsuite><testcase name="a"/></testsuite></testsuites>`,
+			[]string{`pass "a" #1`}},
+		{"a document type that the file ends in", "<!DOCTYPE testsuites SYSTEM 'a>", []string{`problem: standard input:1: the file ends inside a document type`}},
+		{"a document type inside an element", "<testsuite><!DOCTYPE testsuites>", []string{`problem: standard input:1: a document type or entity declaration is refused`}},
+		{"a document type with declarations is refused", "<?xml version='1.0'?>\n<!DOCTYPE lolz [<!ENTITY lol 'lol'>]><testsuite/>", []string{`problem: standard input:2: a document type with declarations of its own is refused`}},
 		{"cases before a break are kept",
 			"<testsuite><testcase name='a'/>\n<testcase name='b'>\n<testcase name='c'/></testsuite>",
 			[]string{`pass "a" #1`, `problem: standard input:3: <testcase> inside the <testcase> of line 2`}},
@@ -76,7 +79,8 @@ func TestJUnitDialects(t *testing.T) {
 			[]string{`problem: standard input:1: the file ends inside <system-out> of line 1`}},
 		{"tags that don't match", "<testsuite>\n</testsuites>", []string{`problem: standard input:2: </testsuites> where <testsuite> of line 1 is open`}},
 		{"another format", "<?xml version='1.0'?>\n<assemblies/>", []string{`problem: standard input:2: the root element <assemblies> is not JUnit's`}},
-		{"an encoding that isn't known", "<?xml version='1.0' encoding='EBCDIC'?><testsuite/>", []string{`problem: standard input:1: encoding "EBCDIC" is not supported`}},
+		{"an encoding that isn't known", "<?xml version='1.0' encoding='Shift_JIS'?><testsuite><testcase name='a\x83'/></testsuite>", []string{`pass "a�" #1 notes="1 control character or byte that is no UTF-8 replaced by U+FFFD"`}},
+		{"a NUL in a failure", "<testsuite>\n<testcase name='a'><failure message='b\x00'>c\x00d</failure></testcase>\x00<testcase name='e'/></testsuite>\x00", []string{`fail "a" #1 message="b�" failure="c�d" notes="1 control character or byte that is no UTF-8 replaced by U+FFFD; 1 control character or byte that is no UTF-8 replaced by U+FFFD"`, `pass "e" #1`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			expect(t, read(t, results.Reader{}, test.xml), test.want...)

@@ -146,14 +146,14 @@ func (r Reader) parse(path string, in io.Reader, emit func(Case) error) error {
 	}
 	text, unknown := decode(plain)
 	what, reason := sniff(text)
-	switch {
-	case reason != "":
+	if reason != "" {
 		return &Problem{Place: Place{File: path}, Reason: reason}
-	case unknown != "" && what == kindJUnit:
-		return &Problem{Place: Place{path, 1}, Reason: fmt.Sprintf("encoding %.40q is not supported", unknown)}
 	}
 	f := file{path: path, in: text, limits: r.Limits, emit: emit, note: r.Note, observer: r.Observer,
 		budget: &budget{r.Limits.OpenBytes}, seen: attempts{}}
+	if unknown != "" && what == kindJUnit {
+		f.noteAt(1, fmt.Sprintf("encoding %.40q is not known: bytes that are no ASCII or UTF-8 become U+FFFD", unknown))
+	}
 	switch what {
 	case kindJUnit:
 		return f.junit()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,6 +57,15 @@ func TestKindsAreToldByContent(t *testing.T) {
 		"a log of JSON lines":               {`{"Action":"login","Package":"p"}`, `fail "standard input" #1 output="{\"Action\":\"login\",\"Package\":\"p\"}"`},
 		"nothing":                           {" \n", `problem: standard input: empty`},
 		"binary":                            {"\x7fELF\x00\x00", `problem: standard input: binary`},
+		"a log with NULs":                   {"\x00\x00boot\x00ing\n", `fail "standard input" #1 output="��boot�ing\n" notes="3 control characters or bytes that are no UTF-8 replaced by U+FFFD"`},
+		"go test -json with NULs":           {strings.Replace("\x00"+goEvents, "\n", "\x00\n\x00", 1), `pass "g" #1 suite="p" notes="bytes that are no UTF-8, or NULs, replaced by U+FFFD"`},
+		"a tar file":                        {"a.txt" + strings.Repeat("\x00", 252) + "ustar\x0000", `problem: standard input: an archive: unpack it first`},
+		"a tar file in gzip":                {gzipped(t, "a.txt"+strings.Repeat("\x00", 252)+"ustar\x0000"), `problem: standard input: an archive: unpack it first`},
+		"a zip file":                        {"PK\x03\x04\x14\x00", `problem: standard input: an archive: unpack it first`},
+		"a log that begins as an archive":   {"BZh is here", `fail "standard input" #1 output="BZh is here"`},
+		"a picture":                         {"\x89PNG\r\n\x1a\n and text", `problem: standard input: binary`},
+		"nothing but NULs":                  {"\x00\x00\x00", `problem: standard input: binary`},
+		"random bytes":                      {randomBytes(), `problem: standard input: binary`},
 		"a gzip header and nothing behind":  {"\x1f\x8b\x08", `problem: standard input: can't be read: unexpected EOF`},
 		"another encoding's log is cleaned": {"caf\xe9\x1b[0m", `fail "standard input" #1 output="caf�\ufffd[0m" notes="2 control characters or bytes that are no UTF-8 replaced by U+FFFD"`},
 	} {
@@ -63,6 +73,13 @@ func TestKindsAreToldByContent(t *testing.T) {
 			expect(t, read(t, results.Reader{}, test.in), strings.ReplaceAll(test.want, `\ufffd`, "�"))
 		})
 	}
+}
+
+// randomBytes are the same ones always, with no signature of a format.
+func randomBytes() string {
+	out := make([]byte, 9000)
+	_, _ = rand.NewChaCha8([32]byte{7}).Read(out)
+	return "data" + string(out)
 }
 
 func TestATruncatedArchiveKeepsTheCasesBeforeTheBreak(t *testing.T) {
@@ -149,5 +166,15 @@ func TestTheEndOfTheContextEndsItAll(t *testing.T) {
 	}
 	if len(problems) != 1 || !strings.HasSuffix(problems[0], "breaks off: context canceled") {
 		t.Error(problems)
+	}
+}
+
+func TestAnUnknownEncodingIsNoted(t *testing.T) {
+	var notes []string
+	reader := results.Reader{Note: func(n results.Note) { notes = append(notes, n.Place.String()+": "+n.Text) }}
+	read(t, reader, "<?xml version='1.0' encoding='Shift_JIS'?><testsuite/>")
+	want := `standard input:1: encoding "Shift_JIS" is not known: bytes that are no ASCII or UTF-8 become U+FFFD`
+	if len(notes) != 1 || notes[0] != want {
+		t.Errorf("%q", notes)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // scanner is a pull reader of XML in constant memory: encoding/xml holds a text node whole, and a log in a
 // <system-out> may be gigabytes. It forgives what writers of results do ("<" in attributes, a bare "&") and refuses
-// document types, and so entities.
+// declarations in document types, and so entities.
 type scanner struct {
 	in    *bufio.Reader
 	line  int
@@ -230,8 +230,32 @@ func (s *scanner) declaration() error {
 	case s.follows("[CDATA["):
 		s.cdata = true
 		return nil
+	case len(s.open) == 0 && s.follows("DOCTYPE"):
+		return s.documentType()
 	}
 	return s.malformed("a document type or entity declaration is refused")
+}
+
+// documentType passes over one that declares nothing here: what it refers to is never fetched.
+func (s *scanner) documentType() error {
+	var quote byte
+	for {
+		char, err := s.byte()
+		switch {
+		case err != nil:
+			return s.cutOff(err, "a document type")
+		case quote != 0:
+			if char == quote {
+				quote = 0
+			}
+		case char == '"', char == '\'':
+			quote = char
+		case char == '[':
+			return s.malformed("a document type with declarations of its own is refused")
+		case char == '>':
+			return nil
+		}
+	}
 }
 
 func (s *scanner) endTag() (token, bool, error) {

@@ -177,5 +177,14 @@ func replacedNote(replaced int) []string {
 	if replaced == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d control characters or bytes that are no UTF-8 replaced by U+FFFD", replaced)}
+	const one = "1 control character or byte that is no UTF-8 replaced by U+FFFD"
+	return []string{counted(replaced, one, "%d control characters or bytes that are no UTF-8 replaced by U+FFFD")}
+}
+
+// counted says how many there are of what has a singular and a plural.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return fmt.Sprintf(many, n)
 }
