@@ -83,7 +83,7 @@ func (a *app) triageCatalogueLint(ctx context.Context, form, folder string, path
 		return err
 	}
 	if len(found) == 0 {
-		_, err = fmt.Fprintf(a.stdout, "%d signatures, nothing wrong\n", len(loaded.All()))
+		_, err = fmt.Fprintf(a.stdout, "%s, nothing wrong\n", counted(len(loaded.All()), "signature"))
 	}
 	return err
 }
