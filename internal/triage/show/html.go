@@ -40,7 +40,8 @@ func pageWords() template.FuncMap {
 	return template.FuncMap{
 		"percent": percent, "number": number, "probability": probability, "discovery": discovery, "share": share,
 		"name": name, "aside": aside, "known": known, "place": place, "plural": plural, "size": size, "cause": cause,
-		"flakiness": flakiness, "alternative": alternative, "tone": tone, "mark": mark, "stance": stance,
+		"flakiness": flakiness, "alternative": alternative, "state": state, "because": because,
+		"tone": tone, "mark": mark, "stance": stance,
 	}
 }
 

@@ -220,3 +220,27 @@ func TestOccurrencesAreDrawnUpToTheThreshold(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdictsAreSeenOnANarrowScreen: there a group's row is a stack, in which what it says is on lines of its own.
+func TestVerdictsAreSeenOnANarrowScreen(t *testing.T) {
+	var out bytes.Buffer
+	doc := triagetest.SuspectedChange()
+	doc.Groups[1].Alternative = triage.Alternative{State: "no-change", Text: "no change was given"}
+	if err := HTML(&out, doc, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	_, narrow, _ := strings.Cut(out.String(), "@media (max-width: 520px)")
+	narrow, _, _ = strings.Cut(narrow, "@media")
+	for _, want := range []string{
+		".overview tr { display: grid;", ".overview .verdict { grid-area: 2 /", ".overview .change { grid-area: 3 /",
+	} {
+		if !strings.Contains(narrow, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	for _, want := range []string{`<td class="verdict">`, `<td class="change">supported</td>`, `<td class="change">not asked</td>`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}

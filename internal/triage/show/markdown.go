@@ -146,7 +146,7 @@ func thresholdsPart(thresholds []triage.Threshold) *part {
 		fmt.Fprintf(&rows, "| %s | %s | %s |\n",
 			prose(t.Name, cellText), prose(t.Value, cellText), prose(t.Meaning, cellText))
 	}
-	short := "Thresholds: " + prose(compact(thresholds), fullText) + "\n\n"
+	short := "Thresholds (docs/triage.md): " + prose(compact(thresholds), fullText) + "\n\n"
 	return &part{forms: []form{
 		{text: folded("Thresholds", rows.String()), left: tally{thresholds: len(thresholds) - len(shown)}},
 		{text: short, left: tally{thresholds: len(thresholds)}},

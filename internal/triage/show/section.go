@@ -49,7 +49,7 @@ func sectionTail(g triage.Group, limit int) string {
 			fmt.Fprintf(&out, "**%s**: %s\n\n", label, prose(text, limit))
 		}
 	}
-	field("This change?", colon(alternative(g.Alternative), g.Alternative.Text))
+	field("This change?", colon(alternative(g.Alternative), because(g.Alternative)))
 	if limit > terseText {
 		field("Baseline", colon(string(g.Baseline.Answer), g.Baseline.Text))
 		field("Seen", seen(g.Occurrences))

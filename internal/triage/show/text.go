@@ -121,7 +121,7 @@ func (p *printer) group(at int, g triage.Group) {
 	for _, s := range g.Signatures {
 		p.field("signature", "", known(s))
 	}
-	p.field("this change?", "", colon(alternative(g.Alternative), g.Alternative.Text))
+	p.field("this change?", "", colon(alternative(g.Alternative), because(g.Alternative)))
 	p.field("baseline", "", colon(string(g.Baseline.Answer), g.Baseline.Text))
 	p.field("seen", escalation(g.Occurrences), seen(g.Occurrences))
 	for i, e := range g.Evidence {
@@ -184,7 +184,7 @@ func (p *printer) thresholds() {
 		return
 	}
 	p.text.WriteString("\n")
-	p.paragraph(faint, "", "thresholds: "+compact(p.doc.Thresholds))
+	p.paragraph(faint, "", "thresholds (docs/triage.md): "+compact(p.doc.Thresholds))
 }
 
 // marked is a verdict's mark, for those who see no colour, and its colour.

@@ -180,11 +180,27 @@ func flakiness(f triage.Flakiness) string {
 
 // alternative is the state and the bound of the alternative that the change did it.
 func alternative(a triage.Alternative) string {
-	text := a.State
+	text := state(a)
 	if a.MaxShare != nil {
 		text += fmt.Sprintf(", at most %s of the failures can be its doing", percent(*a.MaxShare))
 	}
 	return text
+}
+
+// state is what is said of the change, in words.
+func state(a triage.Alternative) string {
+	if a.State == "no-change" {
+		return "not asked"
+	}
+	return a.State
+}
+
+// because is the sentence on the alternative without what its state has said already.
+func because(a triage.Alternative) string {
+	if _, rest, found := strings.Cut(a.Text, " did it is open: "); found && a.State == "open" {
+		return rest
+	}
+	return a.Text
 }
 
 // seen is how often the failure was seen, this run included; empty without a history.
