@@ -69,8 +69,8 @@ func outageGroup() triage.Group {
 		}},
 		Cause: triage.Cause{
 			State: "found",
-			Text: "115 of 115 failures go with cluster=a (= network=kubenet: can't be told apart in this run) (104 of 112 fail, " +
-				"92.9 %, against 11 of 208, 5.3 %), and of what is left cluster=b (11 of 40 fail, 27.5 %, against 0 of " +
+			Text: "115 of 115 failures go with cluster=a (= network=kubenet: can't be told apart in this run) (104 of 112 " +
+				"fail, 92.9 %, against 11 of 208, 5.3 %), and of what is left cluster=b (11 of 40 fail, 27.5 %, against 0 of " +
 				"168, 0.0 %). No attribute holds just these together: a cause above them can't be judged",
 			Candidates: []triage.Candidate{
 				Candidate("cluster", "a", statistics.Table{FailedWith: 104, PassedWith: 8, FailedWithout: 11, PassedWithout: 197},
