@@ -8,15 +8,17 @@ import (
 	"path/filepath"
 )
 
-// log reads a plain log: one failing unit. What failed in it is for signatures and groups to say.
+// log reads a plain log: one failing unit. Its message is the line that tells its failure best, and its place that
+// line's; what failed is for signatures and groups to say.
 func (f *file) log() error {
 	c := Case{Name: filepath.Base(f.path), Outcome: Fail, Attempt: 1, Log: true, Origin: Place{f.path, 1}}
 	output, seen := f.buffer(), f.observed()
-	line := 1
+	line, tells := 1, telling{limit: f.limits.Message, line: 1}
 	for {
 		piece, err := f.in.ReadSlice('\n')
 		_, _ = output.Write(piece)
 		seen.text(line, piece)
+		tells.piece(piece)
 		line += bytes.Count(piece, []byte("\n"))
 		if err == nil || errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -24,6 +26,9 @@ func (f *file) log() error {
 		var replaced int
 		c.Output, replaced = output.text()
 		c.Notes = replacedNote(replaced)
+		best := tells.end()
+		c.Message, c.Origin.Line = f.short(&Case{}, string(best.text)), best.line // the output has the same notes
+		c.Failure.Head, _ = clean(string(tells.block))
 		c.Observation = seen.end()
 		if told := f.emit(c); told != nil {
 			return told

@@ -188,3 +188,11 @@ func TestResultsThatBreakOffAreOfAnAbortedRun(t *testing.T) {
 		})
 	}
 }
+
+func TestALogsGroupIsOfTheLineThatTellsItsFailure(t *testing.T) {
+	run := read(t, map[string]string{"one.log": strings.Repeat("line\n", 3000) + "ERROR bad thing\n"})
+	failure, example := run.Groups[0].Failure, run.Groups[0].Example
+	if failure.Message != "ERROR bad thing" || example.Text != "ERROR bad thing" || example.Line != 3001 {
+		t.Errorf("%+v, %+v", failure, example)
+	}
+}
