@@ -10,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Limits bound what is kept. A zero means the default.
@@ -89,14 +90,34 @@ func (w *walk) path(ctx context.Context, path string) error {
 	if err != nil {
 		return w.refuse(unreadable(path, err))
 	}
-	if !info.IsDir() {
-		return w.file(ctx, path)
+	switch {
+	case info.IsDir():
+		return w.folder(ctx, path)
+	case !info.Mode().IsRegular() && !inherited(path): // a pipe that nobody writes to can't even be opened
+		return w.refuse(&Problem{Place: Place{File: path}, Reason: "not a regular file; use - for standard input"})
 	}
-	return filepath.WalkDir(path, func(path string, entry fs.DirEntry, err error) error {
+	return w.file(ctx, path)
+}
+
+// inherited says whether a path names what was opened already: standard input, or what a shell substitutes.
+func inherited(path string) bool {
+	path = filepath.ToSlash(filepath.Clean(path))
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
+
+// folder reads what lies below a folder, which may be a symbolic link itself. Links inside may lead anywhere, and a
+// pipe may never end: they are counted.
+func (w *walk) folder(ctx context.Context, root string) error {
+	passed := 0
+	err := fs.WalkDir(os.DirFS(root), ".", func(path string, entry fs.DirEntry, err error) error {
+		path = filepath.Join(root, filepath.FromSlash(path))
 		switch {
 		case err != nil:
 			return w.refuse(unreadable(path, err))
-		case !entry.Type().IsRegular(): // a symbolic link may lead anywhere, a pipe may never end
+		case entry.IsDir():
+			return nil
+		case !entry.Type().IsRegular():
+			passed++
 			return nil
 		case w.files == 0:
 			reason := fmt.Sprintf("more than %d files: the rest is not read", w.reader.Limits.Files)
@@ -108,6 +129,11 @@ func (w *walk) path(ctx context.Context, path string) error {
 		w.files--
 		return w.file(ctx, path)
 	})
+	if passed > 0 && w.reader.Note != nil {
+		w.reader.Note(Note{Place{File: root}, counted(passed, "1 symbolic link, pipe or device inside is not read",
+			"%d symbolic links, pipes or devices inside are not read")})
+	}
+	return err
 }
 
 func (w *walk) file(ctx context.Context, path string) error {

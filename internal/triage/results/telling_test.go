@@ -16,8 +16,7 @@ func TestTheMessageOfALogIsTheLineThatTellsItsFailure(t *testing.T) {
 		"an error in the middle of a long log": {many + "ERROR bad thing\n" + many, `3001: ERROR bad thing`},
 		"without an end of line":               {"one\nERROR bad", "2: ERROR bad"},
 		"the last error":                       {"ERROR a\nERROR b\nbye\n", "2: ERROR b"},
-		"not what only says that it failed": {"error: disk full\nFAIL\tpkg 0.1s\nmake: *** [all] Error 2\nexit status 1\n3 failed, 2 passed\n",
-			"1: error: disk full"},
+		"not what only says that it failed":    {"error: disk full\nFAIL\tpkg 0.1s\nmake: *** [all] Error 2\nexit status 1\n3 failed, 2 passed\n", `1: error: disk full`},
 		"unless nothing else is there":         {"hello\nexit status 1\nError: Process completed with exit code 1.\nbye\n", `3: Error: Process completed with exit code 1.`},
 		"not what was coped with":              {"ERROR a\n2026-11-23T21:04:05Z INFO attempt failed\nlevel=warning msg=\"timed out\"\nI1123 21:04:05 x failed\n", `1: ERROR a`},
 		"not what didn't happen":               {"error: a\n0 failed\nno errors, no failure\nerror=nil\nerrors: 0, \"error\": null\nfailed=0\n", `1: error: a`},
@@ -31,7 +30,7 @@ func TestTheMessageOfALogIsTheLineThatTellsItsFailure(t *testing.T) {
 		"the last traceback":                   {"Traceback (most recent call last):\n  f\nA: a\nTraceback (most recent call last):\n  f\nB: b\n", `6: B: b`},
 		"a traceback that is cut off":          {"Traceback (most recent call last):\n  f\n", `1: Traceback (most recent call last):`},
 		"the last line where nothing is known": {"one\ntwo\n\n \n", "2: two"},
-		"the beginning of a long line":         {"ERROR " + strings.Repeat("x", 300<<10) + "\nbye\n", "1: ERROR " + strings.Repeat("x", 4090)},
+		"the beginning of a long line":         {"ERROR " + strings.Repeat("x", 300<<10) + "\nbye\n", `1: ERROR ` + strings.Repeat("x", 4090)},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			for one, err := range (results.Reader{Stdin: strings.NewReader(row.log)}).Cases(t.Context(), "-") {
@@ -44,10 +43,12 @@ func TestTheMessageOfALogIsTheLineThatTellsItsFailure(t *testing.T) {
 }
 
 func TestACrashInALogIsItsFailure(t *testing.T) {
+	const panicked = "panic: no\n\ngoroutine 1 [running]:\nmain.main()"
+	const traced = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\nValueError: no"
 	for log, want := range map[string]string{
-		"x\npanic: no\n\ngoroutine 1 [running]:\nmain.main()\n":                                           "panic: no\n\ngoroutine 1 [running]:\nmain.main()",
-		"x\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\nValueError: no\n": "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    g()\nValueError: no",
-		"ERROR no\n": "",
+		"x\n" + panicked + "\n": panicked,
+		"x\n" + traced + "\n":   traced,
+		"ERROR no\n":            "",
 	} {
 		for one, err := range (results.Reader{Stdin: strings.NewReader(log)}).Cases(t.Context(), "-") {
 			if err != nil || one.Failure.String() != want {

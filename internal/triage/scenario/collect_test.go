@@ -92,6 +92,8 @@ func TestRows(t *testing.T) {
 			[]string{"TestA fail", "TestA pass", "TestB fail", "TestB pass"}, ""},
 		"logs beside results are no scenarios": {map[string]string{
 			"a.json": events("pass TestA"), "TestA/serial.log": "booted\n"}, []string{"TestA pass"}, ""},
+		"a log that names no scenario": {map[string]string{
+			"a.json": events("pass TestA"), "b.log": "booted\n"}, []string{"TestA pass"}, ""},
 		"nothing but logs": {map[string]string{"one.log": "panic: no\n"}, []string{"one.log fail"}, "nothing but plain logs"},
 	} {
 		t.Run(rule, func(t *testing.T) {

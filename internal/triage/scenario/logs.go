@@ -43,7 +43,11 @@ func (c *Collector) takeLogs(run *Run) {
 		run.Loose = append(run.Loose, seen)
 	}
 	if loose > 0 {
-		run.Notes = append(run.Notes, fmt.Sprintf("%d logs belong to no scenario by their path", loose))
+		belong := fmt.Sprintf("%d logs belong", loose)
+		if loose == 1 {
+			belong = "1 log belongs"
+		}
+		run.Notes = append(run.Notes, belong+" to no scenario by the path")
 	}
 }
 
