@@ -23,6 +23,8 @@ func (f *file) junit() error {
 	}
 	var syntax *malformed
 	switch {
+	case err == nil && j.lost != nil:
+		return j.lost
 	case err == nil, errors.Is(err, errStop):
 		return err
 	case errors.As(err, &syntax):
@@ -41,13 +43,18 @@ type junit struct {
 	key     *string // of a <property> whose value is its text
 	value   *buffer
 	rooted  bool
+	lost    *Problem // the first suite that has less than it declares
 }
 
 // suite is an open <testsuite>.
 type suite struct {
 	name       string
+	last       string // its own name
 	attributes attributes
 	unread     bool // it has output of its own, which belongs to no case
+	declared   counts
+	found      counts // also in the suites inside
+	line       int
 }
 
 // junitCase is an open <testcase>.
@@ -126,6 +133,7 @@ func (j *junit) start(t token) error {
 			return j.xml.malformed("<testcase> inside the <testcase> of line %d", j.open.Origin.Line)
 		}
 		j.open = j.newCase(t)
+		j.count(counts{cases: 1})
 	case "property":
 		j.property(t)
 	case "failure", "error", "skipped":
@@ -171,7 +179,7 @@ func (j *junit) close(t token) error {
 		if s := j.suites[last]; s.unread {
 			j.noteAt(t.line, fmt.Sprintf("output of suite %q belongs to no case and is not kept", s.name))
 		}
-		j.suites = j.suites[:last]
+		j.closeSuite()
 	case "testcase":
 		c := j.open
 		j.open = nil
@@ -182,7 +190,7 @@ func (j *junit) close(t token) error {
 
 // openSuite takes the properties of the suites around over: they hold for what is inside.
 func (j *junit) openSuite(t token) {
-	s := suite{}
+	s := suite{last: t.attrs["name"], declared: declared(t), line: t.line}
 	if len(j.suites) > 0 {
 		above := j.suites[len(j.suites)-1]
 		s.name, s.attributes.list = above.name, slices.Clone(above.attributes.list)
@@ -262,6 +270,9 @@ func seconds(value string) time.Duration {
 func (j *junit) result(c *junitCase, t token) {
 	outcome := map[string]Outcome{"failure": Fail, "error": Error, "skipped": Skip}[t.name]
 	c.results++
+	if outcome.Failed() {
+		j.count(counts{failed: 1})
+	}
 	if c.results == 1 || outcome.severity() > c.Outcome.severity() {
 		c.Outcome = outcome
 		c.Message, c.Type = j.short(&c.Case, t.attrs["message"]), j.short(&c.Case, t.attrs["type"])
@@ -286,6 +297,7 @@ func (j *junit) openRerun(t token) {
 	rerun.Message, rerun.Type = j.short(&rerun.Case, t.attrs["message"]), j.short(&rerun.Case, t.attrs["type"])
 	rerun.Attempt = j.seen.next(&rerun.Case)
 	j.open.rerun = rerun
+	j.count(counts{failed: 1})
 	j.into, j.intoEnd = rerun.failure, len(j.xml.open)
 	rerun.seen.message(t)
 }

@@ -240,6 +240,11 @@ func (c *Collector) aborted(run *Run) *triage.Aborted {
 			Text: fmt.Sprintf("what ran them ended before %s had a result (%s)", scenarios(len(c.lost)), some(c.lost))}
 	}
 	for _, problem := range c.broken {
+		var missing *results.MissingCases
+		if errors.As(problem, &missing) {
+			return &triage.Aborted{Reason: "fewer-scenarios", Expected: missing.Declared, Found: missing.Found,
+				Text: fmt.Sprintf("scenarios are missing in the results: %s", problem)}
+		}
 		if slices.ContainsFunc(run.Scenarios, func(s Scenario) bool { return s.Origin.File == problem.File }) {
 			return &triage.Aborted{Reason: "crash", Found: run.Counts.Scenarios,
 				Text: fmt.Sprintf("the results break off: %s", problem)}

@@ -198,3 +198,20 @@ func TestALogsGroupIsOfTheLineThatTellsItsFailure(t *testing.T) {
 		t.Errorf("%+v, %+v", failure, example)
 	}
 }
+
+func TestASuiteThatLostCasesIsOfAnAbortedRun(t *testing.T) {
+	in := strings.NewReader(`<testsuite name="s" tests="10"><testcase name="a"/></testsuite>`)
+	var c scenario.Collector
+	for one, err := range (results.Reader{Stdin: in}).Cases(t.Context(), "-") {
+		if err != nil {
+			c.Break(err)
+			continue
+		}
+		c.Add(one)
+	}
+	got := c.Finish(triage.Default()).Aborted
+	if got == nil || got.Reason != "fewer-scenarios" || got.Expected != 10 || got.Found != 1 ||
+		!strings.Contains(got.Text, `standard input:1: suite "s" declares 10 cases and has 1`) {
+		t.Errorf("%+v", got)
+	}
+}
