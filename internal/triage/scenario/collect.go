@@ -23,6 +23,9 @@ type Collector struct {
 	notes  []string
 	lost   []string // scenarios without a result
 	broken []*results.Problem
+
+	files    []string // of results, in the order in which they were read
+	contents map[string]*contents
 }
 
 // row is a scenario that may have more attempts.
@@ -45,6 +48,7 @@ func (c *Collector) Add(one results.Case) {
 		c.logs = append(c.logs, one)
 		return
 	}
+	c.digest(one)
 	c.add(one)
 }
 
@@ -149,6 +153,7 @@ func (c *Collector) Break(err error) {
 func (c *Collector) Finish(t triage.Thresholds) *Run {
 	run := &Run{Notes: c.notes}
 	c.takeLogs(run)
+	c.dropCopies(run)
 	c.dropRepeated(run)
 	c.dropParents()
 	number := map[int]int{} // groups that a scenario failed in at last, in a new order

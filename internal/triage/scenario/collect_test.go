@@ -58,6 +58,12 @@ func events(lines ...string) string {
 	return out.String()
 }
 
+// timed is a file with one failure, the time that it took and what it wrote.
+func timed(seconds, output string) string {
+	return `<testsuite name="e2e"><testcase name="TestA" time="` + seconds + `"><failure message="no"/><system-out>` +
+		output + `</system-out></testcase></testsuite>`
+}
+
 func TestRows(t *testing.T) {
 	for rule, row := range map[string]struct {
 		files map[string]string
@@ -92,12 +98,23 @@ func TestRows(t *testing.T) {
 			[]string{"TestA fail", "TestA pass", "TestB fail", "TestB pass"}, ""},
 		"logs beside results are no scenarios": {map[string]string{
 			"a.json": events("pass TestA"), "TestA/serial.log": "booted\n"}, []string{"TestA pass"}, ""},
-		"a log that names no scenario": {map[string]string{
-			"a.json": events("pass TestA"), "b.log": "booted\n"}, []string{"TestA pass"}, ""},
+		"a copy is counted once": {map[string]string{
+			"a.xml": timed("1", "a"), "b.xml": timed("1", "b"), "c.xml": timed("1", "a")},
+			[]string{"TestA fail"}, "b.xml is a copy of"},
+		"a copy without times is alike to the letter": {map[string]string{"a.xml": timed("0", "a"), "b.xml": timed("0", "a")},
+			[]string{"TestA fail"}, "b.xml is a copy of"},
+		"shards that end alike are no copies": {map[string]string{
+			"a.xml": timed("1", "a"), "b.xml": timed("2", "a"), "c.xml": timed("0", "a"), "d.xml": timed("0", "b")},
+			[]string{"TestA fail", "TestA fail", "TestA fail", "TestA fail"}, ""},
+		"attempts that end alike are no copies": {map[string]string{
+			"attempt-1/a.xml": timed("1", "a"), "attempt-2/a.xml": timed("1", "a")}, []string{"TestA fail"}, ""},
 		"nothing but logs": {map[string]string{"one.log": "panic: no\n"}, []string{"one.log fail"}, "nothing but plain logs"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			run := read(t, row.files)
+			if strings.Contains(rule, "no copies") && len(run.Notes) > 0 {
+				t.Errorf("notes: %v", run.Notes)
+			}
 			if got := rows(run); !slices.Equal(got, row.want) {
 				t.Errorf("%v, want %v", got, row.want)
 			}
@@ -213,5 +230,26 @@ func TestASuiteThatLostCasesIsOfAnAbortedRun(t *testing.T) {
 	if got == nil || got.Reason != "fewer-scenarios" || got.Expected != 10 || got.Found != 1 ||
 		!strings.Contains(got.Text, `standard input:1: suite "s" declares 10 cases and has 1`) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// unseeing is an observation of nothing.
+type unseeing struct{}
+
+func (unseeing) Text(int, []byte) {}
+func (unseeing) Break()           {}
+func (unseeing) End()             {}
+
+func TestLogsWithoutAScenarioAreNoted(t *testing.T) {
+	log := results.Case{Log: true, Origin: results.Place{File: "b.log"}, Observation: unseeing{}}
+	for want, logs := range map[string]int{"1 log belongs to": 1, "2 logs belong to": 2} {
+		var c scenario.Collector
+		c.Add(results.Case{Name: "a", Outcome: results.Pass})
+		for range logs {
+			c.Add(log)
+		}
+		if notes := c.Finish(triage.Default()).Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], want) {
+			t.Errorf("%q, want %q", notes, want)
+		}
 	}
 }
