@@ -236,28 +236,6 @@ func (s *scanner) declaration() error {
 	return s.malformed("a document type or entity declaration is refused")
 }
 
-// documentType passes over one that declares nothing here: what it refers to is never fetched.
-func (s *scanner) documentType() error {
-	var quote byte
-	for {
-		char, err := s.byte()
-		switch {
-		case err != nil:
-			return s.cutOff(err, "a document type")
-		case quote != 0:
-			if char == quote {
-				quote = 0
-			}
-		case char == '"', char == '\'':
-			quote = char
-		case char == '[':
-			return s.malformed("a document type with declarations of its own is refused")
-		case char == '>':
-			return nil
-		}
-	}
-}
-
 func (s *scanner) endTag() (token, bool, error) {
 	name, err := s.name()
 	if err == nil {
