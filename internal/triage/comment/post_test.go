@@ -168,7 +168,7 @@ func TestAppsHaveToSayWhoTheyAre(t *testing.T) {
 	b := newBench(t, githubsim.Comment{ID: 1, Author: "robot", Body: report("0")})
 	app := func(o *comment.Options) { o.Token = "app-token" }
 	if _, err := b.post(report("1"), app); apierr.ClassOf(err) != apierr.Denied ||
-		!strings.Contains(err.Error(), "hint: name it") || len(b.sim.Changes()) > 0 {
+		!strings.Contains(err.Error(), "--github-author") || len(b.sim.Changes()) > 0 {
 		t.Errorf("%v", err)
 	}
 	posted, err := b.post(report("1"), app, func(o *comment.Options) { o.Author = "CI[bot]" })
