@@ -68,7 +68,7 @@ func eligibleByHand(rows *Rows, byTest [][]int, gone []bool, group Outcome) int 
 	eligible := 0
 	for attribute, of := range rows.Attributes {
 		for index := range of.Values {
-			t, _ := byHand(rows, byTest, gone, group, value{attribute, uint32(index)}) //nolint:gosec // a handful
+			t, _ := byHand(rows, byTest, gone, group, value{attribute, uint32(index)})
 			eligible += truth(t.With().Of >= 3 && t.Without().Of >= 3)
 		}
 	}
