@@ -79,18 +79,22 @@ func noChange(f *verdict.Facts) { f.Alternative = triage.Alternative{State: alte
 func noCause(f *verdict.Facts) {
 	f.Cause = triage.Cause{State: cause.StateUndecided, Unexplained: f.Failures}
 }
-func tested(f *verdict.Facts)       { f.Environment = false }
-func newToOthers(f *verdict.Facts)  { f.Baseline.Answer = triage.NewFailure }
-func othersHadIt(f *verdict.Facts)  { f.Baseline.Answer = triage.PreExisting }
-func oneProducer(f *verdict.Facts)  { f.Producers = f.Producers[:1] }
-func fewFailures(f *verdict.Facts)  { f.Failures, f.Cause.Unexplained = 4, 0 }
-func someUnknown(f *verdict.Facts)  { f.Unknown = []string{"region"} }
-func recovered(f *verdict.Facts)    { f.Flakiness = triage.Flaky }
-func unexplained(f *verdict.Facts)  { f.Cause.Unexplained = 21 }
-func oneSupport(f *verdict.Facts)   { f.Alternative = supported(alternative.Dose) }
-func asOften(f *verdict.Facts)      { f.Alternative = refuted(alternative.Prior, alternative.Order) }
-func component(f *verdict.Facts)    { f.Tested = true }
-func contradicted(f *verdict.Facts) { f.Alternative.Checks[3].Stance = triage.Refutes }
+func tested(f *verdict.Facts)      { f.Environment = false }
+func newToOthers(f *verdict.Facts) { f.Baseline.Answer = triage.NewFailure }
+func othersHadIt(f *verdict.Facts) { f.Baseline.Answer = triage.PreExisting }
+func oneProducer(f *verdict.Facts) { f.Producers = f.Producers[:1] }
+func fewFailures(f *verdict.Facts) { f.Failures, f.Cause.Unexplained = 4, 0 }
+func enoughFailures(f *verdict.Facts) {
+	f.Failures, f.Cause.Unexplained = triage.Default().HighFailures, 0
+}
+func justExplained(f *verdict.Facts) { f.Cause.Unexplained = 20 }
+func someUnknown(f *verdict.Facts)   { f.Unknown = []string{"region"} }
+func recovered(f *verdict.Facts)     { f.Flakiness = triage.Flaky }
+func unexplained(f *verdict.Facts)   { f.Cause.Unexplained = 21 }
+func oneSupport(f *verdict.Facts)    { f.Alternative = supported(alternative.Dose) }
+func asOften(f *verdict.Facts)       { f.Alternative = refuted(alternative.Prior, alternative.Order) }
+func component(f *verdict.Facts)     { f.Tested = true }
+func contradicted(f *verdict.Facts)  { f.Alternative.Checks[3].Stance = triage.Refutes }
 
 func signed(class string, failures, passing int, more ...func(*triage.Signature)) edit {
 	return func(f *verdict.Facts) {
@@ -124,6 +128,7 @@ func TestVerdict(t *testing.T) {
 			}), triage.SuspectedChange,
 		},
 		"a cause with too much unexplained is none":            {outage(unexplained), triage.Undecided},
+		"one that explains just enough is one":                 {outage(justExplained), triage.KnownInfrastructure},
 		"what is tested is the product's, where it is refuted": {outage(tested), triage.KnownProduct},
 		"or where others had it": {
 			outage(tested, noChange, othersHadIt), triage.KnownProduct,
@@ -179,6 +184,7 @@ func TestConfidence(t *testing.T) {
 			outage(oneProducer), triage.Medium, "one producer only (test)",
 		},
 		"few failures":                {outage(fewFailures), triage.Medium, "few failures: 4"},
+		"just enough failures":        {outage(enoughFailures), triage.High, "5 failures"},
 		"an attribute that many lack": {outage(someUnknown), triage.Medium, "lack region"},
 		"two things are missing": {
 			outage(oneProducer, fewFailures), triage.Low, "few failures: 4",
