@@ -45,9 +45,9 @@ func TestOneCheckAtItsThreshold(t *testing.T) {
 	beside := outage(func(q *alternative.Question) {
 		q.Outside = alternative.Stratum{FailedReach: 4, PassedReach: 60, FailedNoReach: 4, PassedNoReach: 60}
 	}, others(often, zeros(2, 64)))
-	everywhere := func(reach int) alternative.Question {
+	everywhere := func(reach, elsewhere int) alternative.Question {
 		q := only(alternative.Stratum{FailedReach: reach, PassedReach: 20, FailedNoReach: 20, PassedNoReach: 60})
-		others([]alternative.Rate{rate("pr-1", 23, 103), rate("pr-2", 24, 103)}, zeros(2, 23))(&q)
+		others([]alternative.Rate{rate("pr-1", 23, 103), rate("pr-2", 24, 103)}, zeros(2, elsewhere))(&q)
 		return q
 	}
 	for rule, row := range map[string]struct {
@@ -72,9 +72,14 @@ func TestOneCheckAtItsThreshold(t *testing.T) {
 		"one other run": {whole(rate("", 9, 100), rate("pr-1", 9, 100)), alternative.Prior, triage.Open,
 			"too few to tell"},
 
-		"beside a cause, what others saw as a whole counts":  {beside, alternative.Prior, triage.Refutes, "failed so"},
-		"what hides among all kinds is compared where it is": {everywhere(small), alternative.Prior, triage.Open, "not as often"},
-		"unless it is too little to hide":                    {everywhere(small - 1), alternative.Prior, triage.Refutes, "failed so"},
+		"beside a cause, what others saw as a whole counts": {beside, alternative.Prior, triage.Refutes, "failed so"},
+		"what hides among all kinds is compared where it is": {
+			everywhere(small, 23), alternative.Prior, triage.Open, "not as often",
+		},
+		"also where others ran too few of these to tell": {
+			everywhere(small, 3), alternative.Prior, triage.Open, "not as often",
+		},
+		"unless it is too little to hide": {everywhere(small-1, 23), alternative.Prior, triage.Refutes, "failed so"},
 
 		"the run in which it was found says nothing of how often it is": {
 			whole(rate("", 20, 100), rate("pr-1", 50, 100), rate("pr-2", 1, 100), rate("pr-3", 1, 100)),
