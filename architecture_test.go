@@ -24,7 +24,7 @@ var rooms = map[string][]string{
 	"cli":                                 nil,
 	"internal/redact":                     {},
 	"internal/permit":                     {"internal/apierr"},
-	"runbook":                             {"internal/permit"},
+	"runbook":                             {"internal/apierr", "internal/permit"},
 	"runbook/runbooktest":                 {"engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},

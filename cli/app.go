@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/term"
 
+	"salve/engine"
+	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbooks/recreatepool"
 )
@@ -44,6 +46,17 @@ func newApp() *app {
 		environment: os.Environ(), lookup: os.Getenv, connect: connect, replace: replaceProcess,
 	}
 }
+
+// engine is one that runs what was asked for, on a journal; its record says who, with which program and which command.
+func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Event)) *engine.Engine {
+	return &engine.Engine{
+		Journal: kept, Clock: clk, Holder: a.holder(), Watch: watch, NewRun: a.newRun,
+		Program: builtFrom().String(), Command: a.command(),
+	}
+}
+
+// command is what was typed.
+func (a *app) command() string { return shell(append([]string{a.name()}, a.arguments...)) }
 
 // width is how many columns the answer may take; 0 where it isn't a terminal.
 func (a *app) width() int {

@@ -113,9 +113,7 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
 	defer e.watch.end()
-	machine := &engine.Engine{
-		Journal: e.journal, Clock: e.clock, Holder: e.app.holder(), Watch: e.watch.event, NewRun: e.app.newRun,
-	}
+	machine := e.app.engine(e.journal, e.clock, e.watch.event)
 	options := engine.Options{Overrides: e.overridesFor(book)}
 	if e.verb != act {
 		return e.preview(ctx, machine, open, book, options)

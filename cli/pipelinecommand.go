@@ -158,6 +158,7 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
 		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
 	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {

@@ -94,21 +94,18 @@ func (b *runbookAction) Run(ctx context.Context, attempt *rollout.Attempt) rollo
 // stepEngine is an engine for a step's runbooks, which writes its log into the step's.
 func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk clock.Clock) *engine.Engine {
 	log := console.NewLog(console.NewHandler(attempt.Log, a.verbosity))
-	return &engine.Engine{
-		Journal: kept, Clock: clk, Holder: a.holder(), NewRun: a.newRun,
-		Watch: func(event engine.Event) {
-			log.Watch(event)
-			switch event.Kind {
-			case engine.RunBegan:
-				// A run without this note is found by its target all the same.
-				_ = attempt.Begin(event.Run)
-				attempt.Report("run " + event.Run + " " + event.Text)
-			case engine.StepBegan:
-				attempt.Report("run " + event.Run + ": " + event.Step)
-			default: // the step's log has the rest
-			}
-		},
-	}
+	return a.engine(kept, clk, func(event engine.Event) {
+		log.Watch(event)
+		switch event.Kind {
+		case engine.RunBegan:
+			// A run without this note is found by its target all the same.
+			_ = attempt.Begin(event.Run)
+			attempt.Report("run " + event.Run + " " + event.Text)
+		case engine.StepBegan:
+			attempt.Report("run " + event.Run + ": " + event.Step)
+		default: // the step's log has the rest
+		}
+	})
 }
 
 // results runs the invocation's runbooks, one after the other, until one of them does
@@ -171,7 +168,7 @@ func (b *runbookAction) Preview(ctx context.Context, attempt *rollout.Attempt) (
 	}
 	said := ""
 	for _, book := range books {
-		machine := &engine.Engine{Journal: b.kept, Clock: e.clock, Holder: b.app.holder()}
+		machine := b.app.engine(b.kept, e.clock, nil)
 		result, err := machine.Plan(ctx, book, engine.Options{})
 		switch {
 		case err != nil:

@@ -99,7 +99,7 @@ func (a *app) resumeRunbook(
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
-	machine := &engine.Engine{Journal: e.journal, Clock: e.clock, Holder: a.holder(), Watch: e.watch.event}
+	machine := a.engine(e.journal, e.clock, e.watch.event)
 	result, err := retryWhileHeld(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
 		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
 	})

@@ -32,6 +32,9 @@ func newVersion(a *app) *cobra.Command {
 	}
 }
 
+// String is the version with the revision that it was built from.
+func (b built) String() string { return b.Version + " " + b.Revision }
+
 func builtFrom() built {
 	from := built{
 		Document: report.NewDocument("version"), Version: "unreleased", Revision: "unknown revision", Go: runtime.Version(),

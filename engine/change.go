@@ -45,7 +45,8 @@ func (p *performance) change(ctx context.Context) error {
 		},
 	})
 	trail.permit = granted.ID()
-	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: p.step.Irreversible}
+	intent := journal.Intent{Attempt: attempt, Permit: granted.ID(), Irreversible: p.step.Irreversible,
+		BudgetSeconds: p.step.Budget.Seconds()}
 	if p.step.Inputs != nil {
 		inputs, err := try(ctx, p.engine.Clock, p.step.Grace, func() (any, error) {
 			return p.step.Inputs(p.view(p.step.Name))

@@ -22,6 +22,8 @@ type Engine struct {
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
+	// Program is the version of the program, and Command what was typed: both are for the record, and may be empty.
+	Program, Command string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
 	// NewRun names a new run; nil means by time and chance.
@@ -203,7 +205,8 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {
 		return Result{}, err
 	}
-	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: asked.Inputs}
+	resumption := journal.Resumption{Holder: e.holder(record.Run), Overrides: options.Overrides, Inputs: asked.Inputs,
+		Program: asked.Program, Command: asked.Command}
 	entries := []journal.Pending{{Kind: journal.Resumed, Data: resumption}}
 	entries = append(entries, options.entries(record.History, e.Holder)...)
 	if err := record.AppendAll(ctx, entries...); err != nil {
@@ -255,6 +258,7 @@ func (e *Engine) header(book runbook.Runbook, run string, options Options) (jour
 	return journal.Header{
 		Schema: 1, Run: run, Runbook: book.Name, Version: book.Version, Target: book.Target,
 		Posture: book.Posture, Inputs: inputs, Overrides: options.Overrides, Holder: e.holder(run),
+		Program: e.Program, Command: e.Command,
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ func (x *execution) conclude(ctx context.Context, evaluation journal.Evaluation)
 		return nil
 	}
 	evaluation.Decision = Decide(x.book.Posture, evaluation.Findings)
+	x.log.read(func(record *journal.Record) { evaluation.Readings = record.Readings(evaluation.Findings) })
 	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
 		return err
 	}
@@ -106,7 +108,7 @@ func (x *execution) ask(ctx context.Context, run view, guard runbook.Guard) (run
 	switch {
 	case errors.Is(cause, errBudget), errors.Is(cause, context.DeadlineExceeded):
 		// It may say so because it was cut off. An interruption waits for the answer.
-		finding = runbook.Unknown(cause).WithEvidence(finding.Evidence...)
+		finding = unread(runbook.Unknown(cause), runbook.FailureOf(cause)).WithEvidence(finding.Evidence...)
 	case cause == nil && context.Cause(limited) != nil:
 		finding = overran(finding)
 	}
@@ -127,12 +129,19 @@ func overran(said runbook.Finding) runbook.Finding {
 	reason := strings.TrimPrefix(said.Reason, "timed out: ")
 	finding := runbook.Unknownf("timed out: no answer within %s: %s", guardPatience, reason)
 	finding.Locked = said.Locked
-	return finding.WithEvidence(said.Evidence...)
+	failure := &runbook.Failure{Absence: runbook.AbsentTimedOut, Class: apierr.Transient, Reason: finding.Reason}
+	return unread(finding, failure).WithEvidence(said.Evidence...)
+}
+
+// unread says of a finding that it rests on no reading, and why there is none.
+func unread(finding runbook.Finding, failure *runbook.Failure) runbook.Finding {
+	finding.Reading = &runbook.Reading{Failure: failure}
+	return finding
 }
 
 // unevaluated is the finding of a guard that panicked or did not return.
 func unevaluated(err error) runbook.Finding {
-	finding := runbook.Unknown(err)
+	finding := unread(runbook.Unknown(err), runbook.FailureOf(err))
 	var panicked *apierr.PanicError
 	if errors.As(err, &panicked) {
 		stack, _ := json.Marshal(panicked.Stack) // a string always is JSON
@@ -170,6 +179,30 @@ func (x *execution) evaluateStep(ctx context.Context, step runbook.Step) error {
 func named(guard string, finding runbook.Finding) runbook.Finding {
 	finding.Guard = guard
 	return finding
+}
+
+// GuardsFor are the guards that a runbook asks for the purpose of a journal.Evaluation, in their order; the answer is
+// false for a purpose that it does not have, such as a step of an older version.
+func GuardsFor(book runbook.Runbook, purpose string) ([]runbook.Guard, bool) {
+	x := &execution{book: book}
+	switch purpose {
+	case "start":
+		return book.Guards, true
+	case "resume":
+		return x.onResume(), true
+	case "checks":
+		return book.Checks, true
+	}
+	name, isStep := strings.CutPrefix(purpose, "step ")
+	for _, step := range slices.Concat(book.Preflight, book.Steps) {
+		switch {
+		case isStep && step.Name == name:
+			return x.guardsOf(step), true
+		case isStep && step.Rollback != nil && step.Rollback.Name == name:
+			return x.guardsOf(*step.Rollback), true
+		}
+	}
+	return nil, false
 }
 
 // guardsOf are the guards that a step names, which Validate has found in the

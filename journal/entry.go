@@ -57,6 +57,10 @@ type Header struct {
 	// Overrides maps guards to the reason for passing over them.
 	Overrides map[string]string `json:"overrides,omitempty"`
 	Holder    Holder            `json:"holder"`
+	// Program is the version of the program that began the run, and Command what was
+	// typed; empty where nobody said.
+	Program string `json:"program,omitempty"`
+	Command string `json:"command,omitempty"`
 }
 
 // Resumption says who goes on with a run.
@@ -67,6 +71,9 @@ type Resumption struct {
 	// Inputs take the place of those of the header, where there are any.
 	Inputs  json.RawMessage `json:"inputs,omitempty"`
 	Private *Export         `json:"private,omitempty"`
+	// Program and Command are those of the header, of the process that goes on.
+	Program string `json:"program,omitempty"`
+	Command string `json:"command,omitempty"`
 }
 
 // Holder says who is at work.
@@ -88,6 +95,8 @@ type Evaluation struct {
 	Decision Verdict           `json:"decision"`
 	// Missing names guards that were not asked, because an earlier one ended it.
 	Missing []string `json:"notAsked,omitempty"`
+	// Readings are what the findings were decided from, by the guards' names.
+	Readings []Reading `json:"readings,omitempty"`
 }
 
 // Verdict is how a run, or an evaluation, ends and why. An empty Outcome means
@@ -105,6 +114,8 @@ type Intent struct {
 	// Permit is sent with the change as the client's request ID.
 	Permit       string `json:"permit"`
 	Irreversible bool   `json:"irreversible,omitempty"`
+	// BudgetSeconds bounds the attempt; zero where the run's budget alone does.
+	BudgetSeconds float64 `json:"budgetSeconds,omitempty"`
 }
 
 // ResultKind is what became of an intent.

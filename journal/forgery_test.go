@@ -120,11 +120,11 @@ func TestSealCoversEveryField(t *testing.T) {
 // is a record that is not believed.
 func TestFormatAndKeyAreNotForOthersToSay(t *testing.T) {
 	for name, edit := range map[string]func(first *storedLine){
-		"format 1":    func(l *storedLine) { l.Format = 1 },
-		"format 3":    func(l *storedLine) { l.Format = 3 },
-		"no format":   func(l *storedLine) { l.Format = 0 },
-		"no key":      func(l *storedLine) { l.Key = "" },
-		"another key": func(l *storedLine) { l.Key = "00" },
+		"format 1":       func(l *storedLine) { l.Format = 1 },
+		"a later format": func(l *storedLine) { l.Format = journal.Format + 1 },
+		"no format":      func(l *storedLine) { l.Format = 0 },
+		"no key":         func(l *storedLine) { l.Key = "" },
+		"another key":    func(l *storedLine) { l.Key = "00" },
 	} {
 		backend, file := written(t)
 		rechained(t, file, func(l []storedLine) []storedLine { edit(&l[0]); return l })

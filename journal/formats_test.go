@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"salve/journal"
+	"salve/runbook"
 )
 
 // TestRecordOfFormat1IsRefused: it was chained and not sealed, so that anybody may
@@ -28,11 +29,17 @@ func TestRecordOfFormat1IsRefused(t *testing.T) {
 	}
 }
 
-// format2 is a copy of the fixture: the key has mode 0600, which a checkout does not keep.
+// format2 is a copy of that fixture.
 func format2(t *testing.T) *journal.File {
 	t.Helper()
+	return fixture(t, 2)
+}
+
+// fixture is a copy of the records of a format: the key has mode 0600, which a checkout does not keep.
+func fixture(t *testing.T, format int) *journal.File {
+	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("testdata/format-2")); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(fmt.Sprintf("testdata/format-%d", format))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(filepath.Join(dir, "key"), 0o600); err != nil {
@@ -119,6 +126,51 @@ func kinds(t *testing.T) (all []string) {
 		t.Fatalf("only %v", all)
 	}
 	return all
+}
+
+// TestEveryKindOfFormat3IsRead, and what its guards decided from.
+func TestEveryKindOfFormat3IsRead(t *testing.T) {
+	record := mustLoad(t, fixture(t, 3))
+	for _, kind := range kinds(t) {
+		if !slices.ContainsFunc(record.Entries, func(e journal.Entry) bool { return string(e.Kind) == kind }) {
+			t.Errorf("the fixture has no entry of kind %s", kind)
+		}
+	}
+	var resumed journal.Resumption
+	at := slices.IndexFunc(record.Entries, func(e journal.Entry) bool { return e.Kind == journal.Resumed })
+	if err := json.Unmarshal(record.Entries[at].Data, &resumed); err != nil || resumed.Command != "salve resume run-1" ||
+		record.Header.Command != "salve run lamp-off --lamp 1" || record.Header.Program != "v0.9.0 4f1a2b" {
+		t.Errorf("header %+v, resumption %+v, %v", record.Header, resumed, err)
+	}
+	long := `{"lamps":["` + strings.Repeat("on", 4000) + `"]}`
+	for _, row := range []struct {
+		entry   int
+		guard   string
+		want    string
+		masked  bool
+		failure runbook.Absence
+		omitted bool
+	}{
+		{entry: 2, guard: "short", want: `{"on":true}`},
+		{entry: 2, guard: "long", want: long},
+		{entry: 2, guard: "masked", want: `{"login":"--password=[redacted]"}`, masked: true},
+		{entry: 2, guard: "blind", failure: runbook.AbsentDenied},
+		{entry: 2, guard: "omitted", omitted: true},
+		{entry: 3, guard: "short", want: `{"on":true}`},
+		{entry: 3, guard: "other", want: long},
+	} {
+		var evaluation journal.Evaluation
+		if err := json.Unmarshal(record.Entries[row.entry-1].Data, &evaluation); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(evaluation.Readings, func(r journal.Reading) bool { return r.Guard == row.guard })
+		reading, err := record.Unpack(evaluation.Readings[i])
+		if err != nil || string(reading.Value) != row.want || evaluation.Readings[i].Masked != row.masked ||
+			(reading.Omitted != "") != row.omitted || (reading.Failure != nil) != (row.failure != "") ||
+			reading.Failure != nil && reading.Failure.Absence != row.failure {
+			t.Errorf("%s: %+v, %v", row.guard, reading, err)
+		}
+	}
 }
 
 // TestEachFormatHasItsFixture: whoever changes the format keeps a record of the one

@@ -11,8 +11,12 @@ import (
 )
 
 // Format is the version of what is written. Records of format 1 were chained, and
-// not sealed: they can be recognized, and are never adopted.
-const Format = 2
+// not sealed: they can be recognized, and are never adopted. Those of format 2 do not
+// hold what guards decided from.
+const Format = 3
+
+// firstSealed is the oldest format that is believed.
+const firstSealed = 2
 
 // line is an entry as it is stored. The hash covers the entry's exact bytes, so
 // that nothing has to be encoded again to verify it, and the chain can be followed
@@ -165,7 +169,7 @@ func (c *chained) broken(line int, reason string) error {
 
 // sealed tells whether the record names a key, in a format that is known.
 func (c *chained) sealed() error {
-	if c.format != Format || c.key == "" {
+	if c.format < firstSealed || c.format > Format || c.key == "" {
 		return &UnsealedError{Run: c.run, Format: c.format, Target: c.header.Target.ID}
 	}
 	return nil

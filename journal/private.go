@@ -100,11 +100,11 @@ func (r *Record) masked(ctx context.Context, seq int, one Pending) (json.RawMess
 		data = value
 	case Header:
 		value.Private, value.Inputs, err = r.keepPrivate(ctx, seq, value.Inputs)
-		value.Overrides = maskedReasons(value.Overrides)
+		value.Overrides, value.Command = maskedReasons(value.Overrides), redact.String(value.Command)
 		data = value
 	case Resumption:
 		value.Private, value.Inputs, err = r.keepPrivate(ctx, seq, value.Inputs)
-		value.Overrides = maskedReasons(value.Overrides)
+		value.Overrides, value.Command = maskedReasons(value.Overrides), redact.String(value.Command)
 		data = value
 	}
 	if err != nil {

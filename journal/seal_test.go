@@ -79,11 +79,11 @@ func TestKeysAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = bytes.Replace(raw, []byte(`"format":2`), []byte(`"format":3`), 1)
+	raw = bytes.Replace(raw, []byte(`"format":3`), []byte(`"format":4`), 1)
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 3 {
+	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 4 {
 		t.Errorf("of a later format: %v", err)
 	}
 }

@@ -2,7 +2,10 @@ package runbook
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"sync"
 )
 
@@ -10,20 +13,53 @@ import (
 // what was read and from nothing else. An error of read is a finding that is
 // unknown; decide is a pure function, which can be tested as a table and asked again
 // of what the journal holds. A *Contradiction needs attention, and no override helps.
+//
+// What was read is a value: decide takes it as it is read back from its JSON, which is
+// what the record keeps. So T has exported fields, no interfaces and no functions; a
+// field with the tag json:"-" is for others, and decide never has it.
 func Ask[T any](
 	name, question string, read func(context.Context, Run) (T, error), decide func(T) Finding,
 ) Guard {
-	return Guard{Name: name, Question: question, Evaluate: func(ctx context.Context, run Run) Finding {
-		seen, err := read(ctx, run)
-		var wrong *Contradiction
-		switch {
-		case errors.As(err, &wrong):
-			return No("%s. %s", wrong.Reason, wrong.Question).WithOutcome(NeedsAttention).NotOverridable()
-		case err != nil:
-			return Unknown(err)
+	again := func(raw json.RawMessage) (Finding, error) {
+		var seen T
+		if err := json.Unmarshal(raw, &seen); err != nil {
+			return Finding{}, err
 		}
-		return decide(seen)
-	}}
+		return decide(seen), nil
+	}
+	of := reflect.TypeFor[T]()
+	if problem := recordable(of, "", nil); problem != "" {
+		return Guard{Name: name, Question: question, problem: problem, Evaluate: func(ctx context.Context, run Run) Finding {
+			seen, err := read(ctx, run)
+			if err != nil {
+				return FailureOf(err).finding()
+			}
+			return decide(seen).read(Reading{Omitted: problem})
+		}}
+	}
+	return Guard{
+		Name: name, Question: question, decide: again,
+		missing: func(raw json.RawMessage) string { return missingField(of, raw, "") },
+		Evaluate: func(ctx context.Context, run Run) Finding {
+			seen, err := read(ctx, run)
+			if err != nil {
+				failure := FailureOf(err)
+				return failure.finding().read(Reading{Failure: failure})
+			}
+			raw, err := json.Marshal(seen)
+			if err != nil {
+				return Unknown(fmt.Errorf("recording what was read: %w", err))
+			}
+			if len(raw) > MaxReading {
+				return decide(seen).read(Reading{Omitted: fmt.Sprintf("%d bytes, above the limit of %d", len(raw), MaxReading)})
+			}
+			finding, err := again(raw)
+			if err != nil {
+				return Unknown(fmt.Errorf("reading back what was read: %w", err))
+			}
+			return finding.read(Reading{Value: raw})
+		},
+	}
 }
 
 // Observe makes a step's Observe in the same way. An error of read means that nothing

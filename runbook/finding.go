@@ -58,6 +58,9 @@ type Finding struct {
 	Locked bool `json:"notOverridable,omitempty"`
 	// Override is the reason an operator gave for going on in spite of it.
 	Override string `json:"override,omitempty"`
+	// Reading is what the decision was made from; nil when the guard kept none. The
+	// record keeps it beside the finding.
+	Reading *Reading `json:"-"`
 }
 
 // Yes is a finding that holds. Its reason is a format, as that of fmt.Sprintf.
@@ -101,6 +104,12 @@ func (f Finding) WithOutcome(outcome Outcome) Finding {
 // NotOverridable keeps every override from passing over the finding.
 func (f Finding) NotOverridable() Finding {
 	f.Locked = true
+	return f
+}
+
+// read says what the decision was made from.
+func (f Finding) read(reading Reading) Finding {
+	f.Reading = &reading
 	return f
 }
 

@@ -2,6 +2,7 @@ package runbook
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"salve/internal/permit"
@@ -79,6 +80,12 @@ type Guard struct {
 	// Evaluate observes and answers. It returns within ctx's deadline, never
 	// changes the world, and answers Unknown when it can't observe.
 	Evaluate func(ctx context.Context, run Run) Finding
+	// decide is what Ask has made of the decision: it takes a recorded reading. missing
+	// names the first field that a reading lacks; problem is why readings can't be
+	// recorded, empty when they can.
+	decide  func(reading json.RawMessage) (Finding, error)
+	missing func(reading json.RawMessage) string
+	problem string
 }
 
 // Run is what a guard or a step sees of the run that it belongs to.

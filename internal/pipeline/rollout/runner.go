@@ -21,6 +21,8 @@ type Runner struct {
 	Clock   clock.Clock
 	// Holder is written into leases and records.
 	Holder journal.Holder
+	// Program and Command are for the record, as those of engine.Engine.
+	Program, Command string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(engine.Event)
 	// NewRun names a new run; nil means by time and chance.
@@ -73,7 +75,10 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 }
 
 func (r *Runner) engine() *engine.Engine {
-	return &engine.Engine{Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun}
+	return &engine.Engine{
+		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun,
+		Program: r.Program, Command: r.Command,
+	}
 }
 
 func (r *Runner) options(plan *Plan, options Options) engine.Options {

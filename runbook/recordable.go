@@ -1,0 +1,152 @@
+package runbook
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+var (
+	marshaler       = reflect.TypeFor[json.Marshaler]()
+	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// opaque tells whether a type writes and reads its own JSON, as time.Time does.
+func opaque(t reflect.Type) bool {
+	of := reflect.PointerTo(t)
+	return of.Implements(marshaler) && of.Implements(unmarshaler) ||
+		of.Implements(textMarshaler) && of.Implements(textUnmarshaler)
+}
+
+// recordable walks a type that a decision takes and gives the first part that would not be the same when it is read
+// back from JSON; empty when there is none.
+func recordable(t reflect.Type, path string, above []reflect.Type) string {
+	if opaque(t) || slices.Contains(above, t) {
+		return ""
+	}
+	above = append(above, t)
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return recordable(t.Elem(), path, above)
+	case reflect.Struct:
+		names := map[string]bool{}
+		for _, field := range fieldsOf(t) {
+			at := strings.TrimPrefix(path+"."+field.Name, ".")
+			switch {
+			case !field.known:
+				return fmt.Sprintf("field %s of %s is not exported, or embedded without a JSON name", at, t)
+			case names[field.key]:
+				return fmt.Sprintf("field %s of %s has the name %q twice", at, t, field.key)
+			}
+			names[field.key] = true
+			if problem := recordable(field.Type, at, above); problem != "" {
+				return problem
+			}
+		}
+		return ""
+	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		return fmt.Sprintf("%s %s is not a value", strings.TrimSpace("field "+path), t)
+	default:
+		return ""
+	}
+}
+
+// field is one field of a struct as encoding/json sees it.
+type field struct {
+	reflect.StructField
+	// key is its name in JSON; known tells whether encoding/json reads and writes it.
+	key   string
+	known bool
+	// optional fields are left out when they are empty.
+	optional bool
+}
+
+// fieldsOf gives the fields of a struct, those of embedded structs in their place. A field that says it is not
+// part of the JSON is not part of the reading.
+func fieldsOf(t reflect.Type) []field {
+	var fields []field
+	for i := range t.NumField() {
+		of := t.Field(i)
+		tag, options, _ := strings.Cut(of.Tag.Get("json"), ",")
+		switch {
+		case of.Tag.Get("json") == "-":
+			continue
+		case of.Anonymous && tag == "" && of.Type.Kind() == reflect.Struct && !opaque(of.Type):
+			fields = append(fields, fieldsOf(of.Type)...)
+			continue
+		case tag == "":
+			tag = of.Name
+		}
+		// An embedded pointer would be left out, or spread out, by what it points to.
+		named := of.Tag.Get("json") != ""
+		known := of.IsExported() && (!of.Anonymous || named) || of.Anonymous && of.Type.Kind() == reflect.Struct
+		optional := slices.ContainsFunc(strings.Split(options, ","), func(option string) bool {
+			return option == "omitempty" || option == "omitzero"
+		})
+		fields = append(fields, field{of, tag, known, optional})
+	}
+	return fields
+}
+
+// missingField gives the first field that a type has and a JSON value has not; empty when all are there. What a type
+// leaves out when it is empty may be left out.
+func missingField(t reflect.Type, raw json.RawMessage, path string) string {
+	for t.Kind() == reflect.Pointer && !opaque(t) {
+		t = t.Elem()
+	}
+	if opaque(t) || string(raw) == "null" {
+		return ""
+	}
+	switch t.Kind() {
+	case reflect.Struct:
+		return missingOf(t, raw, path)
+	case reflect.Slice, reflect.Array:
+		var elements []json.RawMessage
+		if json.Unmarshal(raw, &elements) != nil {
+			return "" // bytes, or of another form, which decoding tells
+		}
+		for i, element := range elements {
+			if missing := missingField(t.Elem(), element, fmt.Sprintf("%s[%d]", path, i)); missing != "" {
+				return missing
+			}
+		}
+	case reflect.Map:
+		var elements map[string]json.RawMessage
+		if json.Unmarshal(raw, &elements) != nil {
+			return ""
+		}
+		for _, key := range slices.Sorted(maps.Keys(elements)) {
+			if missing := missingField(t.Elem(), elements[key], fmt.Sprintf("%s[%q]", path, key)); missing != "" {
+				return missing
+			}
+		}
+	}
+	return ""
+}
+
+func missingOf(t reflect.Type, raw json.RawMessage, path string) string {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(raw, &values) != nil {
+		return ""
+	}
+	for _, field := range fieldsOf(t) {
+		at := strings.TrimPrefix(path+"."+field.key, ".")
+		value, found := values[field.key]
+		switch {
+		case !found && !field.optional:
+			return at
+		case !found:
+			continue
+		}
+		if missing := missingField(field.Type, value, at); missing != "" {
+			return missing
+		}
+	}
+	return ""
+}
