@@ -166,10 +166,25 @@ func (c count) contradicts(other count) bool {
 			return false
 		}
 	}
+	// While it goes on there are fewer than in the end: then only the same observation contradicts.
+	if (c.timeline && c.number < other.number || other.timeline && other.number < c.number) && c.shared(other) < 3 {
+		return false
+	}
 	for state := range c.states {
 		if other.states[state] {
 			return true
 		}
 	}
 	return false
+}
+
+// shared counts the words that both sentences have.
+func (c count) shared(other count) int {
+	shared := 0
+	for word := range c.words {
+		if other.words[word] {
+			shared++
+		}
+	}
+	return shared
 }

@@ -36,7 +36,7 @@ type timeline struct {
 
 var (
 	dateLabel  = regexp.MustCompile(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
-	allTimes   = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}?\b(?:in|are|is|:)[^.\n]{0,20}|^\W*(?:UTC|GMT)\W*$`)
+	allTimes   = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$`)
 	leading    = regexp.MustCompile(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
 	separators = regexp.MustCompile(`^[\s,;|)\]–—-]*(?:at\s+|T)?[\s\[("']*`)
 	nextDay    = regexp.MustCompile(`(?i)\bnext (?:day|morning)\b|\bfollowing (?:day|morning)\b|\(\+1(?:d| day)?\)`)
