@@ -34,7 +34,7 @@ func checkActions(d *document, strict bool) []Finding {
 		}
 		found = append(found, d.finding(PoorlyWithoutAction, lines, "%s", message))
 	}
-	for _, b := range items {
+	for _, b := range items[:min(len(items), maxFindings)] {
 		if !owned(d, b) {
 			found = append(found, d.finding(ActionWithoutOwnerOrLink, []int{b.line}, "action item without an owner and without a link"))
 		}

@@ -124,9 +124,7 @@ func readCount(sentence string, at []int) (count, bool) {
 // checkCounts finds the same thing counted differently in two places.
 func checkCounts(d *document) []Finding {
 	all := counts(d)
-	if len(all) > 500 {
-		all = all[:500]
-	}
+	all = all[:min(len(all), maxClaims)]
 	var found []Finding
 	seen := map[string]bool{}
 	for i, a := range all {

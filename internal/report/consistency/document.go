@@ -90,6 +90,11 @@ func printable(raw []byte) ([]byte, error) {
 	if at := bytes.IndexByte(raw, 0); at >= 0 {
 		return nil, fmt.Errorf("not text: line %d has a NUL byte", 1+bytes.Count(raw[:at], []byte("\n")))
 	}
+	for i, line := range bytes.Split(raw, []byte("\n")) {
+		if len(line) > maxLine {
+			return nil, fmt.Errorf("line %d is longer than %d bytes", i+1, maxLine)
+		}
+	}
 	raw = bytes.ReplaceAll(raw, []byte("\r\n"), []byte("\n"))
 	raw = bytes.ReplaceAll(raw, []byte("\r"), []byte("\n"))
 	return bytes.Map(func(r rune) rune {

@@ -53,6 +53,9 @@ func (t *timeline) bounds() bounds {
 			}
 		}
 	}
+	// The last end is what a bound is compared with: of many, the first are left out.
+	b.begin = b.begin[:min(len(b.begin), maxClaims)]
+	b.end = b.end[max(0, len(b.end)-maxClaims):]
 	return b
 }
 
@@ -60,6 +63,7 @@ func (t *timeline) bounds() bounds {
 func checkDurations(d *document, t *timeline) []Finding {
 	b := t.bounds()
 	claims := claimsOfLength(d)
+	claims = claims[:min(len(claims), maxClaims)]
 	var found []Finding
 	for _, c := range claims {
 		if f, wrong := c.against(d, b); wrong {
@@ -121,6 +125,9 @@ func checkRanges(d *document, t *timeline, b bounds) []Finding {
 	}
 	var found []Finding
 	for _, block := range d.claiming() {
+		if len(found) >= maxClaims {
+			return found
+		}
 		if d.kind(block) != summary && d.kind(block) != impact || block.shape == heading {
 			continue
 		}

@@ -61,6 +61,12 @@ const (
 	MaxSize = 8 << 20
 	// maxDepth is how deep lists and quotes may be nested.
 	maxDepth = 100
+	// maxLine is the longest line, in bytes.
+	maxLine = 64 << 10
+	// maxClaims bounds what is compared of each kind: each claim is compared with each other.
+	maxClaims = 200
+	// maxHeadings bounds the headings that are classified.
+	maxHeadings = 2000
 	// maxFindings bounds what is reported of one document.
 	maxFindings = 1000
 	// maxQuote is how much of a line is quoted, in characters.

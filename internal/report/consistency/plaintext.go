@@ -36,6 +36,9 @@ func plainText(raw string) (text, claims string, linked bool) {
 		}
 		return r
 	}, raw)
+	if !strings.ContainsAny(raw, "[]`<>&~*_\\#@:/") && !ticket.MatchString(raw) {
+		return raw, raw, false // nothing is marked
+	}
 	text = definition.ReplaceAllString(raw, "")
 	text = codeSpan.ReplaceAllStringFunc(text, func(code string) string {
 		return "\x01" + strings.Trim(code, "`") + "\x02"

@@ -49,7 +49,10 @@ func (d *document) classify() {
 		for len(open) > 1 && d.sections[open[len(open)-1]].level >= level {
 			open = open[:len(open)-1]
 		}
-		k := kindOfHeading(b.text)
+		k := other
+		if len(d.sections) < maxHeadings {
+			k = kindOfHeading(b.text)
+		}
 		if d.title == nil && (k == other || level == 1 && headings == 1) {
 			d.title, k = b, other
 		} else if k == other {
