@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-var (
+var ( //nolint:gochecknoglobals // types, never changed
 	marshaler       = reflect.TypeFor[json.Marshaler]()
 	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
 	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
@@ -103,7 +103,7 @@ func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 	if opaque(t) || string(raw) == "null" {
 		return ""
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the others have no fields
 	case reflect.Struct:
 		return missingOf(t, raw, path)
 	case reflect.Slice, reflect.Array:
