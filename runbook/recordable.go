@@ -10,18 +10,11 @@ import (
 	"strings"
 )
 
-var ( //nolint:gochecknoglobals // types, never changed
-	marshaler       = reflect.TypeFor[json.Marshaler]()
-	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
-	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
-	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-)
-
 // opaque tells whether a type writes and reads its own JSON, as time.Time does.
 func opaque(t reflect.Type) bool {
 	of := reflect.PointerTo(t)
-	return of.Implements(marshaler) && of.Implements(unmarshaler) ||
-		of.Implements(textMarshaler) && of.Implements(textUnmarshaler)
+	return of.Implements(reflect.TypeFor[json.Marshaler]()) && of.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // recordable walks a type that a decision takes and gives the first part that would not be the same when it is read

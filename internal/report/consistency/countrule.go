@@ -21,7 +21,7 @@ type count struct {
 	words    map[string]bool
 }
 
-var ( //nolint:gochecknoglobals // a table, never changed
+var (
 	countText = regexp.MustCompile(`(?i)(\b(?:at least|over|more than|about|around|approximately|roughly|nearly|` +
 		`almost|up to|some|another|other|additional|further|first|last|every|per|of|to|from|than|remaining|only|another|` +
 		`version|error|status|http|port|line)\s+|[#vV$€£~.:/-])?\b(\d{1,3}(?:,\d{3})+|\d{1,9})\b` +
@@ -32,10 +32,10 @@ var ( //nolint:gochecknoglobals // a table, never changed
 		`grew|grow\w*|total of|remaining|of which|still)\b`)
 	scopeText = regexp.MustCompile(`(?i)^\s*(?:in|on|from|across|at|of|for|via)\s+(?:the\s+)?([\w.-]+(?:\s[\w.-]+)?)`)
 	// units are what is no thing that is counted.
-	units = setOf("seconds minutes hours days weeks months years mins secs hrs times retries attempts steps prs " +
+	units = setOf("seconds minutes hours days weeks months years mins secs hrs times retries attempts steps prs " + //nolint:gochecknoglobals // a table, never changed
 		"responses errors percent things reasons changes was is has does this replicas cores lines status less")
 	// states maps words of the same meaning to one.
-	states = meanings(
+	states = meanings( //nolint:gochecknoglobals // a table, never changed
 		"pending unschedulable stuck hung waiting unscheduled start starting",
 		"failed failing fail errored broken failures", "affected impacted", "stale stray spurious orphaned leaked",
 		"lost dropped missing", "deleted removed cleaned cleanup", "rejected refused denied",

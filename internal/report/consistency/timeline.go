@@ -34,7 +34,7 @@ type timeline struct {
 	track int
 }
 
-var ( //nolint:gochecknoglobals // a table, never changed
+var (
 	dateLabel  = regexp.MustCompile(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
 	allTimes   = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$`)
 	leading    = regexp.MustCompile(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
@@ -43,7 +43,7 @@ var ( //nolint:gochecknoglobals // a table, never changed
 	timeColumn = regexp.MustCompile(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|` +
 		`cet|cest|est|edt)\))$`)
 	dateColumn = regexp.MustCompile(`(?i)^(?:date|day)$`)
-	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a table, never changed
 )
 
 func newTimeline(d *document) *timeline {

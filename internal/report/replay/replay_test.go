@@ -162,8 +162,9 @@ func TestReplay(t *testing.T) {
 			return runbook.No("later").WithOutcome(runbook.Deferred)
 		}), nil, replay.Diverged, "outcome: none → deferred"},
 		"the same program that decides otherwise": {dark(), lamp{decide: never}, nil, replay.Void, "this very program"},
-		"the same program with other words":       {dark(), lamp{decide: always}, nil, replay.Void, "reason: study has 10 watts, of 40 → dark"},
-		"another program with other words":        {dark(), other(always), nil, replay.Same, ""},
+		"the same program with other words": {dark(), lamp{decide: always}, nil, replay.Void,
+			"reason: study has 10 watts, of 40 → dark"},
+		"another program with other words": {dark(), other(always), nil, replay.Same, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := replayed(t, recorded(t, row.recorded), row.now, row.set...)
