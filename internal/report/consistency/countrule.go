@@ -32,10 +32,11 @@ var (
 		`grew|grow\w*|total of|remaining|of which|still)\b`)
 	scopeText = regexp.MustCompile(`(?i)^\s*(?:in|on|from|across|at|of|for|via)\s+(?:the\s+)?([\w.-]+(?:\s[\w.-]+)?)`)
 	// units are what is no thing that is counted.
-	units = setOf("seconds minutes hours days weeks months years mins secs hrs times retries attempts steps prs " + //nolint:gochecknoglobals // a table, never changed
+	units = setOf("seconds minutes hours days weeks months years " + //nolint:gochecknoglobals // a table
+		"mins secs hrs times retries attempts steps prs " +
 		"responses errors percent things reasons changes was is has does this replicas cores lines status less")
 	// states maps words of the same meaning to one.
-	states = meanings( //nolint:gochecknoglobals // a table, never changed
+	states = meanings( //nolint:gochecknoglobals // a table
 		"pending unschedulable stuck hung waiting unscheduled start starting",
 		"failed failing fail errored broken failures", "affected impacted", "stale stray spurious orphaned leaked",
 		"lost dropped missing", "deleted removed cleaned cleanup", "rejected refused denied",

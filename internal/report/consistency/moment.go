@@ -108,7 +108,7 @@ func firstDate(text string, near time.Time) (time.Time, bool) {
 
 // offsets are the zones of which it is known how far from UTC they are, in minutes. CST, BST, IST and zones without
 // a season stand for several, and are left out.
-var offsets = map[string]int{ //nolint:gochecknoglobals // a table, never changed
+var offsets = map[string]int{ //nolint:gochecknoglobals // a table
 	"UTC": 0, "GMT": 0, "Z": 0, "PST": -480, "PDT": -420, "MST": -420, "MDT": -360, "CDT": -300, "EST": -300,
 	"EDT": -240, "CET": 60, "CEST": 120, "JST": 540, "AEST": 600, "AEDT": 660, "NZST": 720, "NZDT": 780,
 }
@@ -141,7 +141,7 @@ func offsetOf(zone string) (time.Duration, bool) {
 }
 
 // families are zones that people use for each other, whatever the season.
-var families = map[string]string{ //nolint:gochecknoglobals // a table, never changed
+var families = map[string]string{ //nolint:gochecknoglobals // a table
 	"PST": "Pacific", "PDT": "Pacific", "PT": "Pacific", "MST": "Mountain", "MDT": "Mountain", "MT": "Mountain",
 	"EST": "Eastern", "EDT": "Eastern", "ET": "Eastern", "CST": "Central", "CDT": "Central", "CT": "Central",
 	"CET": "CentralEurope", "CEST": "CentralEurope", "GMT": "UTC", "Z": "UTC",

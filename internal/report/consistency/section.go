@@ -33,7 +33,7 @@ type section struct {
 }
 
 // synonyms are how templates and teams call their sections, normalized as by normalHeading.
-var synonyms = map[kind][]string{ //nolint:gochecknoglobals // a table, never changed
+var synonyms = map[kind][]string{ //nolint:gochecknoglobals // a table
 	summary: {"summary", "overview", "executive summary", "tldr", "tl dr", "abstract", "synopsis", "what happened",
 		"incident overview", "high level summary"},
 	impact: {"impact", "customer impact", "user impact", "business impact", "scope", "blast radius", "effect", "effects"},
@@ -65,7 +65,7 @@ var synonyms = map[kind][]string{ //nolint:gochecknoglobals // a table, never ch
 }
 
 // exactKinds maps each synonym to its kind.
-var exactKinds = func() map[string]kind { //nolint:gochecknoglobals // a table, never changed
+var exactKinds = func() map[string]kind { //nolint:gochecknoglobals // a table
 	exact := map[string]kind{}
 	for k, names := range synonyms {
 		for _, name := range names {

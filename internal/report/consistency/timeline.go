@@ -43,7 +43,7 @@ var (
 	timeColumn = regexp.MustCompile(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|` +
 		`cet|cest|est|edt)\))$`)
 	dateColumn = regexp.MustCompile(`(?i)^(?:date|day)$`)
-	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a table, never changed
+	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a table
 )
 
 func newTimeline(d *document) *timeline {
