@@ -25,7 +25,7 @@ var rooms = map[string][]string{
 	"internal/redact":                     {},
 	"internal/permit":                     {"internal/apierr"},
 	"runbook":                             {"internal/apierr", "internal/permit"},
-	"runbook/runbooktest":                 {"engine", "journal", "runbook", "internal/kubetest"},
+	"runbook/runbooktest":                 {"internal/report/replay", "engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                              {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
