@@ -13,7 +13,7 @@ import (
 // come out equal to the byte. Runs of other runbooks, and records that can't be read, are left alone. Decides makes the
 // runbook of a record without a world.
 func Replayed(t testing.TB, kept journal.Backend, name string,
-	decides func(header journal.Header) (runbook.Runbook, error)) {
+	decides func(*journal.History) (runbook.Runbook, error)) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	runs, err := kept.Runs(ctx)
@@ -25,7 +25,7 @@ func Replayed(t testing.TB, kept journal.Backend, name string,
 		if err != nil || len(record.Entries) == 0 || record.Header.Runbook != name {
 			continue
 		}
-		book, err := decides(record.Header)
+		book, err := decides(record.History)
 		if err != nil {
 			t.Errorf("making %s of run %s without a world: %v", name, run, err)
 			continue

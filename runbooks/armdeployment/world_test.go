@@ -90,12 +90,12 @@ func newScene(t *testing.T) *scene {
 }
 
 // decides makes the runbook of a record without ARM.
-func decides(header journal.Header) (runbook.Runbook, error) {
+func decides(history *journal.History) (runbook.Runbook, error) {
 	var in armdeployment.Inputs
-	if err := json.Unmarshal(header.Inputs, &in); err != nil {
+	if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
 		return runbook.Runbook{}, err
 	}
-	return armdeployment.Replayed(in, header.Target)
+	return armdeployment.Replayed(in, history.Header.Target)
 }
 
 // run deploys, or goes on with the open run.
