@@ -40,7 +40,9 @@ func (m mention) item(kind ItemKind) Item {
 	return item
 }
 
-func question(format string, args ...any) Item { return Item{Kind: Question, Text: line(format, args...)} }
+func question(format string, args ...any) Item {
+	return Item{Kind: Question, Text: line(format, args...)}
+}
 
 func fact(source Source, format string, args ...any) Item {
 	return Item{Kind: Fact, Text: line(format, args...), Sources: []Source{source}}
