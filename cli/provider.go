@@ -36,6 +36,9 @@ type Definition[World, Inputs any] struct {
 	// New makes the runbook, or refuses the inputs. It makes no call: it is also asked
 	// to find what is invalid, before the world has been identified. Required.
 	New func(world World, in Inputs) (runbook.Runbook, error)
+	// Replayed makes the runbook for its decisions alone, which salve replay makes again from a record: it looks at no
+	// world, no file and no clock. Nil means New with the zero World, for a New that asks it nothing.
+	Replayed func(in Inputs, target runbook.Target) (runbook.Runbook, error)
 	// Watch is what check --watch does until it is cancelled: it says a line for each
 	// change. No is the alarm; Unknown says that nothing can be seen. May be nil.
 	Watch func(ctx context.Context, world World, in Inputs, say func(line string)) runbook.Finding

@@ -54,6 +54,8 @@ type entry interface {
 	factory(a *app, asked *request) (factory, error)
 	// resumed is the factory that a run was started with.
 	resumed(ctx context.Context, a *app, asked *request, header journal.Header) (factory, error)
+	// replayed makes the runbook of a recorded run, with inputs of its own or others, for its decisions alone.
+	replayed(header journal.Header, inputs json.RawMessage) (runbook.Runbook, error)
 	// watches tells whether there is something to watch for; watch does it until there
 	// is an alarm.
 	watches() bool
@@ -139,6 +141,21 @@ func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Ru
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
 	return book, err
+}
+
+// replayed makes a definition's runbook for its decisions alone.
+func (d Definition[World, Inputs]) replayed(header journal.Header, inputs json.RawMessage) (runbook.Runbook, error) {
+	header.Inputs = inputs
+	in, err := inputsOf[Inputs](header)
+	if err != nil {
+		return runbook.Runbook{}, err
+	}
+	of := d
+	if d.Replayed != nil {
+		of.New = func(_ World, in Inputs) (runbook.Runbook, error) { return d.Replayed(in, header.Target) }
+	}
+	var none World
+	return of.made(none, in)
 }
 
 // invalidInputs is wrong usage, unless the error is a panic.

@@ -284,8 +284,7 @@ func (x *execution) success() journal.Verdict {
 func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 	run := x.view("")
 	evaluation := journal.Evaluation{For: "checks", Round: run.Round()}
-	for _, check := range x.book.Checks {
-		check.NotOverridable = true
+	for _, check := range notOverridable(x.book.Checks) {
 		finding, err := x.ask(ctx, run, check)
 		if err != nil {
 			return journal.Evaluation{}, err
@@ -294,6 +293,7 @@ func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 		x.emit(Event{Kind: Found, Step: "checks", Finding: &finding})
 	}
 	evaluation.Decision = Decide(runbook.FailClosed, evaluation.Findings)
+	x.log.read(func(record *journal.Record) { evaluation.Readings = record.Readings(evaluation.Findings) })
 	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
 		return journal.Evaluation{}, err
 	}

@@ -15,6 +15,9 @@ import (
 	"salve/runbook"
 )
 
+// Freshness is the name of the finding that the engine itself makes when asking the guards took too long.
+const Freshness = "freshness"
+
 const (
 	// guardPatience bounds one guard's evaluation, retries included. It leaves
 	// room for the five minutes that a role assignment may take to spread.
@@ -171,7 +174,7 @@ func (x *execution) evaluateStep(ctx context.Context, step runbook.Step) error {
 		}
 	}
 	return x.conclude(ctx, journal.Evaluation{For: "step " + step.Name, Round: run.Round(), Findings: []runbook.Finding{
-		named("freshness", runbook.Unknownf(
+		named(Freshness, runbook.Unknownf(
 			"evidence is stale: asking the guards took more than %s, %d times", freshness, evaluations).NotOverridable()),
 	}})
 }
@@ -191,7 +194,7 @@ func GuardsFor(book runbook.Runbook, purpose string) ([]runbook.Guard, bool) {
 	case "resume":
 		return x.onResume(), true
 	case "checks":
-		return book.Checks, true
+		return notOverridable(book.Checks), true
 	}
 	name, isStep := strings.CutPrefix(purpose, "step ")
 	for _, step := range slices.Concat(book.Preflight, book.Steps) {
@@ -216,11 +219,16 @@ func (x *execution) guardsOf(step runbook.Step) []runbook.Guard {
 			}
 		}
 	}
-	for _, precondition := range step.Preconditions {
-		precondition.NotOverridable = true
-		guards = append(guards, precondition)
+	return append(guards, notOverridable(step.Preconditions)...)
+}
+
+// notOverridable are preconditions and checks: no override passes over them.
+func notOverridable(guards []runbook.Guard) []runbook.Guard {
+	locked := slices.Clone(guards)
+	for i := range locked {
+		locked[i].NotOverridable = true
 	}
-	return guards
+	return locked
 }
 
 func encodeJSON(value any) (json.RawMessage, error) {

@@ -1,0 +1,196 @@
+package replay
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"salve/engine"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// Case is one record of a suite.
+type Case struct {
+	// Name is the file's, or the run's.
+	Name string `json:"name"`
+	// Result is what its replay came to; zero when it could not be replayed at all, for the reason Err.
+	Result Result `json:"result"`
+	Err    string `json:"error,omitempty"`
+}
+
+// Passed tells whether every decision came out as recorded.
+func (c Case) Passed() bool { return c.Err == "" && c.Result.Verdict == Same }
+
+// Suite is a folder of records, each with what its replay came to.
+type Suite struct {
+	Cases []Case `json:"cases"`
+	// NeverRefused are guards that no record of the suite saw refuse, by runbook: that they would, nothing shows.
+	NeverRefused map[string][]string `json:"neverRefused,omitempty"`
+	refused      map[string]map[string]bool
+}
+
+// Add replays one more record.
+func (s *Suite) Add(name string, history *journal.History, options Options) {
+	one := Case{Name: name}
+	result, err := Run(history, options)
+	if err != nil {
+		one.Err = err.Error()
+	}
+	one.Result = result
+	s.Cases = append(s.Cases, one)
+	if book, err := options.Make(history.Header.Inputs); err == nil {
+		s.count(history.Header.Runbook, book, result)
+	}
+}
+
+// Fail adds a record that can't be read.
+func (s *Suite) Fail(name string, err error) {
+	s.Cases = append(s.Cases, Case{Name: name, Err: err.Error()})
+}
+
+// count remembers which guards of a runbook were seen to refuse.
+func (s *Suite) count(name string, book runbook.Runbook, result Result) {
+	if s.refused == nil {
+		s.refused = map[string]map[string]bool{}
+	}
+	seen := s.refused[name]
+	if seen == nil {
+		seen = map[string]bool{}
+		s.refused[name] = seen
+	}
+	for _, guard := range guardsOf(book) {
+		seen[guard] = seen[guard] // known, and not seen to refuse yet
+	}
+	for _, decision := range result.Decisions {
+		for _, guard := range decision.Guards {
+			if guard.Recorded != nil && guard.Recorded.Answer != runbook.AnswerHolds {
+				seen[guard.Name] = true
+			}
+		}
+	}
+	s.NeverRefused = map[string][]string{}
+	for runbook, guards := range s.refused {
+		maps.DeleteFunc(guards, func(name string, _ bool) bool { return name == engine.Freshness })
+		for _, guard := range slices.Sorted(maps.Keys(guards)) {
+			if !guards[guard] {
+				s.NeverRefused[runbook] = append(s.NeverRefused[runbook], guard)
+			}
+		}
+	}
+}
+
+// guardsOf names all that a runbook asks.
+func guardsOf(book runbook.Runbook) []string {
+	purposes := []string{"start", "checks"}
+	for _, step := range slices.Concat(book.Preflight, book.Steps) {
+		purposes = append(purposes, "step "+step.Name)
+		if step.Rollback != nil {
+			purposes = append(purposes, "step "+step.Rollback.Name)
+		}
+	}
+	var names []string
+	for _, purpose := range purposes {
+		guards, _ := engine.GuardsFor(book, purpose)
+		for _, guard := range guards {
+			names = append(names, guard.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Failed counts the cases that did not pass.
+func (s *Suite) Failed() int {
+	failed := 0
+	for _, one := range s.Cases {
+		if !one.Passed() {
+			failed++
+		}
+	}
+	return failed
+}
+
+// The JUnit document, as far as the systems that read it agree on it.
+type (
+	junit struct {
+		XMLName  xml.Name `xml:"testsuites"`
+		Name     string   `xml:"name,attr"`
+		Tests    int      `xml:"tests,attr"`
+		Failures int      `xml:"failures,attr"`
+		Errors   int      `xml:"errors,attr"`
+		Suites   []*group `xml:"testsuite"`
+	}
+	group struct {
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Cases    []testcase `xml:"testcase"`
+		Out      string     `xml:"system-out,omitempty"`
+	}
+	testcase struct {
+		Class   string   `xml:"classname,attr"`
+		Name    string   `xml:"name,attr"`
+		Failure *message `xml:"failure,omitempty"`
+		Error   *message `xml:"error,omitempty"`
+	}
+	message struct {
+		Text string `xml:"message,attr"`
+	}
+)
+
+// JUnit writes a suite: a test suite for each runbook, a test case for each record. What diverged is a failure, what
+// could not be replayed an error.
+func (s *Suite) JUnit(w io.Writer) error {
+	all := &junit{Name: "salve replay"}
+	groups := map[string]*group{}
+	for _, one := range s.Cases {
+		name := one.Result.Runbook
+		if name == "" {
+			name = "unreadable"
+		}
+		in := groups[name]
+		if in == nil {
+			in = &group{Name: name}
+			groups[name] = in
+			all.Suites = append(all.Suites, in)
+			for _, guard := range s.NeverRefused[name] {
+				in.Out += fmt.Sprintf("warning: no record saw guard %s refuse\n", guard)
+			}
+		}
+		in.add(one)
+	}
+	for _, in := range all.Suites {
+		all.Tests, all.Failures, all.Errors = all.Tests+in.Tests, all.Failures+in.Failures, all.Errors+in.Errors
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	encoder := xml.NewEncoder(w)
+	encoder.Indent("", "  ")
+	if err := encoder.Encode(all); err != nil {
+		return fmt.Errorf("writing JUnit: %w", err)
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (g *group) add(one Case) {
+	g.Tests++
+	row := testcase{Class: g.Name, Name: one.Name}
+	switch {
+	case one.Err != "":
+		g.Errors++
+		row.Error = &message{one.Err}
+	case one.Result.Verdict == Diverged:
+		g.Failures++
+		row.Failure = &message{one.Result.Reason}
+	case one.Result.Verdict != Same:
+		g.Errors++
+		row.Error = &message{string(one.Result.Verdict) + ": " + one.Result.Reason}
+	}
+	g.Cases = append(g.Cases, row)
+}
