@@ -78,6 +78,7 @@ var rooms = map[string][]string{
 	"internal/pipeline/rollout":           {"engine", "internal/apierr", "journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "runbook", "internal/redact"},
 	"internal/pipeline/command":           {"journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
 	"internal/report":                     {"engine", "journal", "runbook", "internal/prow/finding", "internal/redact"},
+	"internal/report/chat":                {},
 	"internal/console":                    {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},
 	"internal/pipeline/changedfiles":      {"internal/pipeline"},
