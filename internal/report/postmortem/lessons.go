@@ -23,7 +23,7 @@ func (s *story) wentWell() []Item {
 		list = append(list, candidate(m.source, "A run that failed took back what it had done (%s): %s", s.undone(m.run), m.text))
 	}
 	for _, run := range s.runs {
-		if runbook.Outcome(run.State).Successful() {
+		if runbook.Outcome(run.State).Successful() && s.follows(run) {
 			list = append(list, candidate(run.source(), "Run %s ended %s within %s.", run.Run, run.State,
 				span(run.Last.Sub(run.Opened))))
 		}

@@ -12,12 +12,12 @@ import (
 // Bounds of a draft: the record has the rest.
 const (
 	mainRoom    = 300  // telling events
-	foldedRoom  = 4000 // all events
+	foldedRoom  = 3000 // all events
 	undatedRoom = 500
 	guardRoom   = 100
 	heldRoom    = 100
 	listRoom    = 20 // lines of one kind in a section
-	chartRoom   = 2000
+	chartRoom   = 600
 	longStep    = time.Minute
 	// nearby is how close the lines of two machines may be before their order says nothing.
 	nearby = 5 * time.Second
@@ -38,12 +38,15 @@ func New(sources Sources, options Options) (Draft, error) {
 		}
 	}
 	for _, file := range sources.Watch {
+		file.Name = clean(file.Name, eventRoom)
 		s.readWatch(file)
 	}
 	for _, file := range sources.Triage {
+		file.Name = clean(file.Name, eventRoom)
 		s.readTriage(file)
 	}
 	for _, file := range sources.Notes {
+		file.Name = clean(file.Name, eventRoom)
 		s.readNotes(file)
 	}
 	sortEvents(s.events)

@@ -94,7 +94,9 @@ func (w *markdown) items(items []Item) {
 		}
 		switch item.Kind {
 		case Question:
-			w.line("")
+			if w.text.Len() > 0 {
+				w.line("")
+			}
 			w.line("> **Question:** %s", text)
 			asked = true
 			continue

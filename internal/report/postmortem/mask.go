@@ -112,6 +112,12 @@ func (m *mask) namesOf(history *journal.History) {
 			if intent, err := decode[journal.Intent](entry); err == nil {
 				m.leaves(intent.Inputs)
 			}
+		case journal.Requested:
+			if sent, err := decode[journal.Requests](entry); err == nil {
+				for _, one := range sent.Made {
+					m.target(one.Path)
+				}
+			}
 		case journal.Evaluated:
 			if evaluation, err := decode[journal.Evaluation](entry); err == nil {
 				for _, finding := range evaluation.Findings {
@@ -149,7 +155,8 @@ func (m *mask) target(text string) {
 
 // providerWord are the words of an ID of Azure that name no object.
 var providerWord = regexp.MustCompile(`(?i)^(subscriptions|resource-?groups|providers|microsoft\..*|managedclusters|` +
-	`agentpools|clusters|in|more|pipeline|rollout|[0-9]+)$`)
+	`agentpools|clusters|in|more|pipeline|rollout|[0-9]+|apis?|v[0-9].*|.*\.k8s\.io|namespaces|nodes|pods|eviction|` +
+	`kube-system|deployments|secrets|configmaps|jobs)$`)
 
 // leaves takes the strings of a JSON value.
 func (m *mask) leaves(raw json.RawMessage) {
@@ -236,7 +243,7 @@ var shaped = []struct {
 	{"mail", regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+`)},
 	{"id", regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)},
 	{"address", regexp.MustCompile(`\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b`)},
-	{"person", regexp.MustCompile(`@[A-Za-z0-9][A-Za-z0-9_.-]*[A-Za-z0-9]`)},
+	{"person", regexp.MustCompile(`(?:^|[^A-Za-z0-9_.])@[A-Za-z0-9][A-Za-z0-9_.-]*[A-Za-z0-9]`)},
 	{"id", regexp.MustCompile(`(?i)\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{6,}\b`)},
 }
 
@@ -248,7 +255,11 @@ func (m *mask) text(text string) string {
 	text = redact.String(text)
 	for _, shape := range shaped {
 		text = shape.pattern.ReplaceAllStringFunc(text, func(found string) string {
-			return m.pseudonym(shape.kind, strings.TrimPrefix(strings.ToLower(found), "@"))
+			before, value, mention := strings.Cut(found, "@")
+			if shape.kind != "person" || !mention {
+				before, value = "", found
+			}
+			return before + m.pseudonym(shape.kind, strings.ToLower(value))
 		})
 	}
 	return m.named(text)
@@ -269,6 +280,11 @@ func (m *mask) named(text string) string {
 			at += size
 			continue
 		}
+		if whole := strings.TrimRight(hyphenated.FindString(lower[at:]), ".:-"); m.plain[whole] && len(whole) > size {
+			out.WriteString(text[at : at+len(whole)])
+			at += len(whole)
+			continue
+		}
 		found := ""
 		for _, name := range m.byWord[lower[at:at+size]] {
 			if rest := lower[at:]; strings.HasPrefix(rest, name) && wordLength(rest[len(name):]) == 0 {
@@ -287,10 +303,13 @@ func (m *mask) named(text string) string {
 	return out.String()
 }
 
+// hyphenated is a name of several words, such as that of a guard.
+var hyphenated = regexp.MustCompile(`^[\p{L}\p{N}]+(?:[-/.][\p{L}\p{N}]+)*`)
+
 // wordLength is how long the word is that a text begins with.
 func wordLength(text string) int {
 	for at, char := range text {
-		if !unicode.IsLetter(char) && !unicode.IsDigit(char) && char != '_' {
+		if !unicode.IsLetter(char) && !unicode.IsDigit(char) {
 			return at
 		}
 	}

@@ -59,13 +59,16 @@ func (s *story) changeBefore() (change, trouble Event, found bool) {
 	return change, trouble, found
 }
 
-// gap is the time from the first sign of trouble to the first notice of it.
+// gap is the time from the first sign of trouble to the first notice of it, where the record has both.
 func (s *story) gap() (onset, noticed Event, gap time.Duration, found bool) {
 	onset, found = first(s.events, sign)
 	if !found {
 		return onset, noticed, 0, false
 	}
-	noticed, found = first(s.events, func(e Event) bool { return notices(e) && !e.At.Before(onset.At) })
+	noticed, found = first(s.events, notices)
+	if found && noticed.At.Before(onset.At) {
+		return onset, noticed, 0, false // what made somebody look is not in the record
+	}
 	return onset, noticed, noticed.At.Sub(onset.At), found
 }
 
@@ -81,6 +84,9 @@ func (s *story) detection() []Item {
 		list = append(list, Item{Kind: Fact, Sources: []Source{onset.Source, next.Source},
 			Text: line("From the first sign of trouble in the record (%s, at %s) to the first notice after it (%s, at %s): %s.",
 				onset.Text, instant(onset.At), next.Text, instant(next.At), span(gap))})
+	case seen && onset.Kind != "" && noticed.At.Before(onset.At):
+		list = append(list, fact(noticed.Source, "No source shows trouble before the first notice: how long it lasted until then is "+
+			"not in the record."))
 	case found:
 		text := "The first sign of trouble in the record is what noticed it"
 		if change, _, before := s.changeBefore(); before {

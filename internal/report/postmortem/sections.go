@@ -2,6 +2,7 @@ package postmortem
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"salve/internal/prow/finding"
@@ -202,6 +203,7 @@ func (s *story) resolution() []Item {
 	var list []Item
 	for _, run := range s.runs {
 		switch {
+		case !s.follows(run):
 		case runbook.Outcome(run.State).Successful():
 			list = append(list, fact(run.source(), "Run %s ended %s at %s, %s after it was opened: %s.", run.Run, run.State,
 				instant(run.Last), span(run.Last.Sub(run.Opened)), run.Reason))
@@ -210,6 +212,7 @@ func (s *story) resolution() []Item {
 		}
 	}
 	list = append(list, items(Fact, "", s.facts.commands)...)
+	list = append(list, s.sent()...)
 	if e, found := s.lastCleared(); found {
 		list = append(list, fact(e.Source, "The last alarm of the watch was gone at %s: %s.", instant(e.At), e.Text))
 	}
@@ -222,6 +225,34 @@ func (s *story) resolution() []Item {
 		}
 	}
 	return append(list, question("When could users work again, and who confirmed it?"))
+}
+
+// follows tells whether a run may have been for the incident: what ended before the first sign of trouble was not.
+func (s *story) follows(run Run) bool {
+	onset, found := first(s.events, sign)
+	return !found && !run.Pipeline || found && !run.Last.Before(onset.At)
+}
+
+// sent counts the changing requests of each run, and those that were refused.
+func (s *story) sent() []Item {
+	var list []Item
+	for _, run := range s.runs {
+		sent, refused := 0, 0
+		for _, one := range s.chart.Requests {
+			if one.Run != run.Run {
+				continue
+			}
+			sent += one.Count
+			if one.Status == 0 || one.Status >= http.StatusBadRequest {
+				refused += one.Count
+			}
+		}
+		if sent > 0 {
+			list = append(list, fact(run.source(), "Run %s sent %s, of which %d were refused or not answered (counted by: salve runs "+
+				"show %s --requests).", run.Run, report.Count(sent, "changing request", "changing requests"), refused, run.Run))
+		}
+	}
+	return list
 }
 
 // lastCleared is the last alarm that went away, if none is left.
@@ -248,8 +279,8 @@ func (s *story) timelineNotes() []Item {
 		}
 	}
 	if n := len(s.undated); n > 0 {
-		list = append(list, question("%s of the notes have no date or no zone and are not in the timeline. On which date and in "+
-			"which zone were they written? (--notes-date, --notes-zone)", report.Count(n, "message", "messages")))
+		list = append(list, question("%s of the notes: not in the timeline, because date or zone is not known. On which date and in "+
+			"which zone was it written? (--notes-date, --notes-zone)", report.Count(n, "message", "messages")))
 	}
 	return list
 }
