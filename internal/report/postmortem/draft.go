@@ -184,6 +184,8 @@ type Event struct {
 	At   time.Time `json:"at"`
 	Kind EventKind `json:"kind"`
 	Text string    `json:"text"`
+	// Short is what the main timeline shows instead of a long text.
+	Short string `json:"short,omitempty"`
 	// Telling events are what a reader needs; the others are folded.
 	Telling bool   `json:"telling"`
 	Source  Source `json:"source"`

@@ -133,13 +133,13 @@ func (w *markdown) timeline(d Draft) {
 		w.tableHead()
 		for _, event := range d.Timeline.Events {
 			if event.Telling {
+				event.Text = event.told()
 				w.line("%s", w.row(event))
 			}
 		}
 		w.line("")
-		w.allEvents(d.Timeline)
+		w.line("All %s: in the appendix.", report.Count(d.Timeline.Total, "event", "events"))
 	}
-	w.undated(d.Timeline)
 }
 
 func (w *markdown) tableHead() {
@@ -156,7 +156,12 @@ func (w *markdown) row(e Event) string {
 		e.At.In(w.zone).Format("01-02 15:04:05 MST"), text, code(e.Source.String()))
 }
 
+// allEvents is folded, and stands apart from the timeline: two tables in one section would be two orders of events.
 func (w *markdown) allEvents(t Timeline) {
+	if len(t.Events) == 0 {
+		return
+	}
+	w.line("")
 	w.line("<details><summary>All %s</summary>", report.Count(t.Total, "event", "events"))
 	w.line("")
 	w.tableHead()
@@ -223,6 +228,8 @@ func (w *markdown) appendix(d Draft) {
 		w.line("- and %d more that are not listed: `salve explain` has them", d.Appendix.Omitted)
 	}
 	w.held(d.Appendix.Held)
+	w.allEvents(d.Timeline)
+	w.undated(d.Timeline)
 }
 
 func evidence(e Evidence) string {

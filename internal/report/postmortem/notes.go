@@ -1,7 +1,6 @@
 package postmortem
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 )
@@ -24,12 +23,11 @@ func (s *story) readNotes(file NotesFile) {
 				Text: clean(author+": "+note.Text, eventRoom)})
 			continue
 		}
-		text, telling := note.Text, false
+		event := Event{At: note.At, Kind: Said, Source: source, clock: "notes " + file.Name, Text: author + ": " + note.Text}
 		if said := decisiveLine(note.Text); said != "" {
-			text, telling = said, true
+			event.Short, event.Telling = clean(author+": "+said, eventRoom), true
 		}
-		s.add(Event{At: note.At, Kind: Said, Telling: telling, Source: source, clock: "notes " + file.Name,
-			Text: fmt.Sprintf("%s: %s", author, text)})
+		s.add(event)
 	}
 	for _, question := range file.Questions {
 		s.facts.questions = append(s.facts.questions, mention{text: line("%s", question.Text),

@@ -76,14 +76,14 @@ func (s *story) detection() []Item {
 	var list []Item
 	noticed, seen := first(s.events, notices)
 	if seen {
-		list = append(list, fact(noticed.Source, "The first notice in the record: %s, at %s.", noticed.Text, instant(noticed.At)))
+		list = append(list, fact(noticed.Source, "The first notice in the record: %s, at %s.", noticed.told(), instant(noticed.At)))
 	}
 	onset, next, gap, found := s.gap()
 	switch {
 	case found && onset.Source != next.Source:
 		list = append(list, Item{Kind: Fact, Sources: []Source{onset.Source, next.Source},
 			Text: line("From the first sign of trouble in the record (%s, at %s) to the first notice after it (%s, at %s): %s.",
-				onset.Text, instant(onset.At), next.Text, instant(next.At), span(gap))})
+				onset.Text, instant(onset.At), next.told(), instant(next.At), span(gap))})
 	case seen && onset.Kind != "" && noticed.At.Before(onset.At):
 		list = append(list, fact(noticed.Source, "No source shows trouble before the first notice: how long it lasted until then is "+
 			"not in the record."))

@@ -285,6 +285,14 @@ func (s *story) timelineNotes() []Item {
 	return list
 }
 
+// told is the text of an event in short.
+func (e Event) told() string {
+	if e.Short != "" {
+		return e.Short
+	}
+	return e.Text
+}
+
 // near counts lines of different machines that follow each other closely, with the first two.
 func (s *story) near() (count int, first [2]Event) {
 	var before Event
