@@ -158,6 +158,9 @@ var providerWord = regexp.MustCompile(`(?i)^(subscriptions|resource-?groups|prov
 	`agentpools|clusters|in|more|pipeline|rollout|[0-9]+|apis?|v[0-9].*|.*\.k8s\.io|namespaces|nodes|pods|eviction|` +
 	`kube-system|deployments|secrets|configmaps|jobs)$`)
 
+// errorCode is what a cloud calls a failure: nobody's name, and what a reader looks for.
+var errorCode = regexp.MustCompile(`^(?:[A-Z][a-z]+)+(?:Error|Failed|Failure|Conflict|NotFound|NotAllowed|Exceeded|Timeout)$`)
+
 // leaves takes the strings of a JSON value.
 func (m *mask) leaves(raw json.RawMessage) {
 	var value any
@@ -168,7 +171,8 @@ func (m *mask) leaves(raw json.RawMessage) {
 	walk = func(value any) {
 		switch v := value.(type) {
 		case string:
-			if len(v) <= 256 {
+			// Sentences name what other values name too.
+			if len(v) <= 256 && !strings.ContainsFunc(v, unicode.IsSpace) && !errorCode.MatchString(v) {
 				m.target(v)
 			}
 		case []any:
