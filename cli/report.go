@@ -87,11 +87,13 @@ func (r *reportRequest) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&r.since, "since", "", "leave out what was before this `TIME`, as 2006-01-02T15:04:05Z")
 	flags.StringVar(&r.until, "until", "", "leave out what was after this `TIME`, as 2006-01-02T15:04:05Z")
 	flags.StringVar(&r.write, "write", "", "write the draft into `FILE`; in one that there is, replace its blocks alone")
-	flags.BoolVar(&r.merging.ReplaceEdited, "replace-edited", false, "with --write, replace blocks that were edited by hand too")
+	flags.BoolVar(&r.merging.ReplaceEdited, "replace-edited", false,
+		"with --write, replace blocks that were edited by hand too")
 	flags.BoolVar(&r.merging.RestoreDeleted, "restore-deleted", false, "with --write, bring back blocks that were deleted")
 	flags.BoolVar(&r.redact, "redact", false, "replace names, IDs and addresses by pseudonyms, equal ones by equal ones")
 	flags.StringVar(&r.redactKey, "redact-key", "",
-		"`FILE` with at least 16 bytes that pseudonyms are made with; the same file gives the same ones (default: a random key)")
+		"`FILE` with at least 16 bytes that pseudonyms are made with: the same file gives the same ones (default: a "+
+			"random key)")
 }
 
 func (a *app) report(command *cobra.Command, asked *reportRequest, from *journalFlags, runs []string) error {
@@ -208,7 +210,7 @@ func (r *reportRequest) key() ([]byte, error) {
 				"be others than those in the text around the blocks", r.write)
 		}
 		key := make([]byte, 2*least)
-		rand.Read(key) //nolint:errcheck // it never fails
+		rand.Read(key)
 		return key, nil
 	}
 	key, err := readBounded(r.redactKey, most)
@@ -225,8 +227,8 @@ func (r *reportRequest) key() ([]byte, error) {
 // writeReport writes a new document, or the blocks of one that there is.
 func (a *app) writeReport(asked *reportRequest, draft postmortem.Draft) error {
 	path, blocks := asked.write, postmortem.Blocks(draft)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	text := postmortem.Document(blocks)
 	written, err := readBounded(path, largestDocument)

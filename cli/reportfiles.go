@@ -20,7 +20,8 @@ type reportFiles struct {
 
 func (r *reportFiles) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&r.notes, "notes", nil, "`FILE` with a chat export (repeatable; docs/reports.md has the forms)")
-	flags.StringVar(&r.notesDate, "notes-date", "", "`DATE` of the first message of --notes, as 2006-01-02, where they have none")
+	flags.StringVar(&r.notesDate, "notes-date", "",
+		"`DATE` of the first message of --notes, as 2006-01-02, where they have none")
 	flags.StringVar(&r.notesZone, "notes-zone", "", "`ZONE` of the times of --notes, such as America/Los_Angeles")
 	flags.StringArrayVar(&r.watch, "watch", nil, "`FILE` with what salve prow watch --output json printed (repeatable)")
 	flags.StringArrayVar(&r.triage, "triage", nil, "`FILE` with what salve triage --output json printed (repeatable)")

@@ -29,7 +29,8 @@ func (s *story) readTriage(file TriageFile) {
 	for _, moment := range d.Timeline {
 		if moment.Failed > 0 {
 			s.add(Event{At: moment.Time, Kind: Found, Telling: true, Source: source, clock: "tests of " + file.Name,
-				Text: fmt.Sprintf("first tests fail: %d failed, %d passed within %d s", moment.Failed, moment.Passed, moment.Seconds)})
+				Text: fmt.Sprintf("first tests fail: %d failed, %d passed within %d s", moment.Failed, moment.Passed,
+					moment.Seconds)})
 			break
 		}
 	}

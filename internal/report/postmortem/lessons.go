@@ -20,7 +20,8 @@ func (s *story) wentWell() []Item {
 		}
 	}
 	for _, m := range s.facts.undoneTo {
-		list = append(list, candidate(m.source, "A run that failed took back what it had done (%s): %s", s.undone(m.run), m.text))
+		list = append(list, candidate(m.source, "A run that failed took back what it had done (%s): %s",
+			s.undone(m.run), m.text))
 	}
 	for _, run := range s.runs {
 		if runbook.Outcome(run.State).Successful() && s.follows(run) {
@@ -98,7 +99,8 @@ func (s *story) attemptsGone() []Item {
 	}
 	for _, key := range order {
 		if g := steps[key]; g.failed > 0 && len(list) < 2*listRoom {
-			list = append(list, candidate(g.last.Source, "Step %s failed or was not known to be done in %d of %s: %s", g.last.Step,
+			list = append(list, candidate(g.last.Source,
+				"Step %s failed or was not known to be done in %d of %s: %s", g.last.Step,
 				g.failed, attempts(g.tries), g.last.Reason))
 		}
 	}
@@ -123,7 +125,8 @@ func (s *story) gotLucky() []Item {
 			passed = passed || one.run == m.run
 		}
 		if !passed {
-			list = append(list, candidate(m.source, "Run %s failed before its point of no return, so that it could be undone.", m.run))
+			list = append(list, candidate(m.source,
+				"Run %s failed before its point of no return, so that it could be undone.", m.run))
 		}
 	}
 	return append(list, question("Where did we get lucky?"))

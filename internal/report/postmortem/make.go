@@ -174,7 +174,10 @@ func (s *story) bounded() Chart {
 	inside := func(at time.Time) bool { return s.options.within(at) }
 	c.Spans = slices.DeleteFunc(slices.Clone(c.Spans), func(x Span) bool { return !inside(x.Began) && !inside(x.Ended) })
 	c.Readiness = slices.DeleteFunc(slices.Clone(c.Readiness), func(x Readiness) bool { return !inside(x.At) })
-	slices.SortStableFunc(c.Readiness, func(x, y Readiness) int { return cmp.Or(x.At.Compare(y.At), cmp.Compare(x.Pool, y.Pool)) })
+	slices.SortStableFunc(c.Readiness, func(x, y Readiness) int {
+		return cmp.Or(x.At.Compare(y.At),
+			cmp.Compare(x.Pool, y.Pool))
+	})
 	total := len(c.Spans) + len(c.Requests) + len(c.Readiness)
 	c.Spans = c.Spans[:min(len(c.Spans), chartRoom)]
 	c.Requests = c.Requests[:min(len(c.Requests), chartRoom)]

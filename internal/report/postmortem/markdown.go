@@ -45,8 +45,9 @@ func heading(d Draft, section Section) string {
 		return "# " + prose(d.Title)
 	case WentWell, WentPoorly, GotLucky:
 		return "### " + section.Title
+	default:
+		return "## " + section.Title
 	}
-	return "## " + section.Title
 }
 
 func zoneOf(d Draft) *time.Location {

@@ -146,7 +146,10 @@ func (m *mask) person(author string) {
 
 // target takes the parts of the name or of the ID of a target.
 func (m *mask) target(text string) {
-	for _, part := range strings.FieldsFunc(text, func(r rune) bool { return r == '/' || r == ',' || unicode.IsSpace(r) }) {
+	for _, part := range strings.FieldsFunc(text, func(r rune) bool {
+		return r == '/' || r == ',' ||
+			unicode.IsSpace(r)
+	}) {
 		if !providerWord.MatchString(part) {
 			m.name("name", part)
 		}
@@ -238,11 +241,13 @@ var kept = map[string]bool{ //nolint:gochecknoglobals // never changed
 	"Method": true, "For": true, "State": true,
 }
 
-// shaped is what is known for an ID or an address by its shape.
-var shaped = []struct {
+// shape is how an ID or an address looks.
+type shape struct {
 	kind    string
 	pattern *regexp.Regexp
-}{ //nolint:gochecknoglobals // compiled once, never changed
+}
+
+var shaped = []shape{ //nolint:gochecknoglobals // compiled once, never changed
 	{"url", regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>"'|)\]]+`)},
 	{"mail", regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+`)},
 	{"id", regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)},

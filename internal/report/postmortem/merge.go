@@ -74,7 +74,8 @@ func Document(blocks []Block) []byte {
 }
 
 func (b Block) marked(crlf bool) []byte {
-	text := fmt.Sprintf("<!-- salve:begin %s sha256=%s -->\n%s<!-- salve:end %s -->\n", b.ID, digest([]byte(b.Body)), b.Body, b.ID)
+	text := fmt.Sprintf("<!-- salve:begin %s sha256=%s -->\n%s<!-- salve:end %s -->\n", b.ID,
+		digest([]byte(b.Body)), b.Body, b.ID)
 	if crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
@@ -165,7 +166,8 @@ func split(written []byte) ([]piece, error) {
 			if len(current.text) > 0 {
 				pieces = append(pieces, current)
 			}
-			current = piece{text: bytes.Clone(text), block: id, digest: string(begin[2]), crlf: bytes.HasSuffix(text, []byte("\r\n"))}
+			current = piece{text: bytes.Clone(text), block: id, digest: string(begin[2]),
+				crlf: bytes.HasSuffix(text, []byte("\r\n"))}
 		case end != nil && (!inside || SectionID(end[1]) != current.block):
 			return nil, &MarkerError{number, fmt.Sprintf("block %q ends here and did not begin", end[1])}
 		case end != nil:

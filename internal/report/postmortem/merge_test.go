@@ -24,7 +24,7 @@ func blocks(round int) []postmortem.Block {
 // TestHandEditsSurvive: 50 times somebody writes somewhere outside of the blocks, and the report is made again.
 func TestHandEditsSurvive(t *testing.T) {
 	for seed := range int64(50) {
-		random := rand.New(rand.NewSource(seed)) //nolint:gosec // the same each time
+		random := rand.New(rand.NewSource(seed))
 		text := postmortem.Document(blocks(0))
 		if seed%2 == 1 {
 			text = bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n"))
@@ -103,7 +103,8 @@ func TestDeletedBlocksStayAway(t *testing.T) {
 	all := blocks(1)
 	text := postmortem.Document(all[:2])
 	merged, err := postmortem.Merge(text, all, postmortem.Merging{})
-	if err != nil || !bytes.Equal(merged.Text, text) || !slices.Equal(merged.Deleted, []postmortem.SectionID{"impact", "timeline"}) {
+	if err != nil || !bytes.Equal(merged.Text, text) || !slices.Equal(merged.Deleted,
+		[]postmortem.SectionID{"impact", "timeline"}) {
 		t.Errorf("%v, deleted %v:\n%s", err, merged.Deleted, merged.Text)
 	}
 	merged, err = postmortem.Merge(text, all, postmortem.Merging{RestoreDeleted: true})

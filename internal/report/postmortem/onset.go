@@ -13,8 +13,9 @@ func sign(e Event) bool {
 		return true
 	case Found:
 		return e.Telling
+	default:
+		return false
 	}
-	return false
 }
 
 // notices tells whether by this event somebody, or something that watches, has seen trouble.
@@ -28,8 +29,9 @@ func notices(e Event) bool {
 		return e.Source.Kind == FromJournal // a runbook is opened because something is wrong; a pipeline is not
 	case Said:
 		return e.Telling
+	default:
+		return false
 	}
-	return false
 }
 
 func first(events []Event, is func(Event) bool) (Event, bool) {
@@ -76,7 +78,8 @@ func (s *story) detection() []Item {
 	var list []Item
 	noticed, seen := first(s.events, notices)
 	if seen {
-		list = append(list, fact(noticed.Source, "The first notice in the record: %s, at %s.", noticed.told(), instant(noticed.At)))
+		list = append(list, fact(noticed.Source, "The first notice in the record: %s, at %s.", noticed.told(),
+			instant(noticed.At)))
 	}
 	onset, next, gap, found := s.gap()
 	switch {
@@ -85,8 +88,9 @@ func (s *story) detection() []Item {
 			Text: line("From the first sign of trouble in the record (%s, at %s) to the first notice after it (%s, at %s): %s.",
 				onset.Text, instant(onset.At), next.told(), instant(next.At), span(gap))})
 	case seen && onset.Kind != "" && noticed.At.Before(onset.At):
-		list = append(list, fact(noticed.Source, "No source shows trouble before the first notice: how long it lasted until then is "+
-			"not in the record."))
+		list = append(list, fact(noticed.Source,
+			"No source shows trouble before the first notice: how long it lasted until then is "+
+				"not in the record."))
 	case found:
 		text := "The first sign of trouble in the record is what noticed it"
 		if change, _, before := s.changeBefore(); before {

@@ -76,7 +76,8 @@ func (s *story) about() []Item {
 	p := s.period()
 	var list []Item
 	if !p.First.IsZero() {
-		list = append(list, Item{Kind: Fact, Text: line("The record reaches from %s to %s.", instant(p.First), instant(p.Last))})
+		list = append(list, Item{Kind: Fact, Text: line("The record reaches from %s to %s.", instant(p.First),
+			instant(p.Last))})
 	}
 	if p.Outside > 0 {
 		list = append(list, Item{Kind: Fact, Text: line("%s of the sources are outside of the bounds and not told.",
@@ -103,7 +104,8 @@ func (s *story) summary() []Item {
 	if n := s.alarms(); n > 0 {
 		first := slices.IndexFunc(s.facts.watch, watchFact.raised)
 		list = append(list, fact(s.facts.watch[first].source, "The watch raised %s; the first at %s: %s.",
-			report.Count(n, "warning or alert", "warnings and alerts"), instant(s.facts.watch[first].at), s.facts.watch[first].text))
+			report.Count(n, "warning or alert", "warnings and alerts"), instant(s.facts.watch[first].at),
+			s.facts.watch[first].text))
 	}
 	for _, file := range s.facts.triage {
 		list = append(list, fact(Source{Kind: FromTriage, Of: file.Name}, "Triage: %s, confidence %s. %s",
@@ -124,6 +126,7 @@ func (s *story) attempts(run string) string {
 			done++
 		case "failed", "unknown":
 			failed++
+		default: // it was left out, or nobody knows
 		}
 		if one.Attempt > 1 {
 			again++
@@ -170,8 +173,9 @@ func (s *story) impact() []Item {
 		list = append(list, fact(Source{Kind: FromTriage, Of: file.Name}, "%d of %d scenarios failed, %d passed, %d skipped",
 			c.Failed, c.Scenarios, c.Passed, c.Skipped))
 	}
-	return append(list, question("Who was affected, how, and from when to when? The record has what was counted, not what "+
-		"users saw."))
+	return append(list,
+		question("Who was affected, how, and from when to when? The record has what was counted, not what "+
+			"users saw."))
 }
 
 func (s *story) rootCause() []Item {
@@ -248,8 +252,9 @@ func (s *story) sent() []Item {
 			}
 		}
 		if sent > 0 {
-			list = append(list, fact(run.source(), "Run %s sent %s, of which %d were refused or not answered (counted by: salve runs "+
-				"show %s --requests).", run.Run, report.Count(sent, "changing request", "changing requests"), refused, run.Run))
+			list = append(list, fact(run.source(),
+				"Run %s sent %s, of which %d were refused or not answered (counted by: salve runs "+
+					"show %s --requests).", run.Run, report.Count(sent, "changing request", "changing requests"), refused, run.Run))
 		}
 	}
 	return list
@@ -271,7 +276,8 @@ func (s *story) timelineNotes() []Item {
 	if n, first := s.near(); n > 0 {
 		list = append(list, Item{Kind: Fact, Sources: []Source{first[0].Source, first[1].Source},
 			Text: line("%s of different machines are within %s of each other: their clocks are not compared, so the order "+
-				"there says nothing. The first: %s.", report.Count(n, "pair of lines", "pairs of lines"), nearby, instant(first[0].At))})
+				"there says nothing. The first: %s.", report.Count(n, "pair of lines", "pairs of lines"), nearby,
+				instant(first[0].At))})
 	}
 	for _, m := range s.facts.questions {
 		if m.source.Kind == FromNote && len(list) < 2*listRoom {
@@ -279,8 +285,9 @@ func (s *story) timelineNotes() []Item {
 		}
 	}
 	if n := len(s.undated); n > 0 {
-		list = append(list, question("%s of the notes: not in the timeline, because date or zone is not known. On which date and in "+
-			"which zone was it written? (--notes-date, --notes-zone)", report.Count(n, "message", "messages")))
+		list = append(list,
+			question("%s of the notes: not in the timeline, because date or zone is not known. On which date and in "+
+				"which zone was it written? (--notes-date, --notes-zone)", report.Count(n, "message", "messages")))
 	}
 	return list
 }

@@ -56,7 +56,8 @@ func (w *writer) write(kind journal.Kind, step string, data any) *writer {
 }
 
 func (w *writer) evaluated(purpose string, decision journal.Verdict, findings ...runbook.Finding) *writer {
-	return w.write(journal.Evaluated, "", journal.Evaluation{For: purpose, Round: 1, Findings: findings, Decision: decision})
+	return w.write(journal.Evaluated, "", journal.Evaluation{For: purpose, Round: 1, Findings: findings,
+		Decision: decision})
 }
 
 func (w *writer) step(name string, attempt int, took time.Duration, result journal.Result) *writer {
@@ -78,24 +79,29 @@ func saw(source string, value any) runbook.Evidence {
 // recovered came through: with a retry, a budget that was not kept, a crash and an unknown.
 func recovered(t *testing.T) *journal.History {
 	header := journal.Header{Run: "20190205-164700-aaaaaa", Runbook: "aks-recreate-pool",
-		Target: runbook.Target{Kind: "AKS agent pool", ID: "/subscriptions/5a1e0000-0000-4000-8000-000000000001/aks/prod-1/system",
+		Target: runbook.Target{Kind: "AKS agent pool",
+			ID:   "/subscriptions/5a1e0000-0000-4000-8000-000000000001/aks/prod-1/system",
 			Name: "prod-1/system"},
-		Holder: journal.Holder{User: "ana", Host: "laptop-7", PID: 42}, Command: "salve run aks-recreate-pool --cluster prod-1"}
+		Holder:  journal.Holder{User: "ana", Host: "laptop-7", PID: 42},
+		Command: "salve run aks-recreate-pool --cluster prod-1"}
 	w := open(t, morning, header).after(2*time.Second).
 		evaluated("start", journal.Verdict{},
 			named("cluster-exists", runbook.Yes("the cluster is there").WithEvidence(saw("ARM prod-1", "Failed"))),
 			named("wedge-evidence", runbook.Yes("18 writes failed").WithEvidence(saw("Activity Log of MC_prod-1", 18)))).
-		step("add-stand-in", 1, time.Second, journal.Result{Result: journal.Failure, Reason: "ARM answered 409 OperationNotAllowed"}).
+		step("add-stand-in", 1, time.Second, journal.Result{Result: journal.Failure,
+			Reason: "ARM answered 409 OperationNotAllowed"}).
 		after(5*time.Second).
 		step("add-stand-in", 2, 150*time.Second, journal.Result{Result: journal.Done}).
 		write(journal.Requested, "add-stand-in", journal.Requests{Attempt: 2, Permit: "p", Made: []journal.Request{
-			{Method: "PUT", Path: "/agentPools/s1", Status: 201, Count: 1}, {Method: "PUT", Path: "/agentPools/s1", Status: 429, Count: 3}}})
+			{Method: "PUT", Path: "/agentPools/s1", Status: 201, Count: 1}, {Method: "PUT",
+				Path: "/agentPools/s1", Status: 429, Count: 3}}})
 	w.evaluated("step delete-pool", journal.Verdict{Outcome: runbook.Deferred, Reason: "stand-in-ready"},
 		named("stand-in-ready", runbook.No("3 of 5 nodes are Ready").WithOutcome(runbook.Deferred).
 			WithEvidence(saw("nodes of pool s1", map[string]int{"nodes": 5, "serving": 3}))))
 	w.after(time.Minute).write(journal.Interrupted, "", journal.Message{Text: "interrupted; the run is open"}).
 		write(journal.Parked, "", journal.Verdict{Outcome: runbook.NeedsAttention, Reason: "interrupted"}).
-		after(20*time.Minute).write(journal.Resumed, "", journal.Resumption{Holder: journal.Holder{User: "bo", Host: "jump", PID: 7},
+		after(20*time.Minute).write(journal.Resumed, "", journal.Resumption{Holder: journal.Holder{User: "bo",
+		Host: "jump", PID: 7},
 		Overrides: map[string]string{"wedge-evidence": "seen in the portal"}, Command: "salve resume 20190205-164700-aaaaaa"})
 	override := named("wedge-evidence", runbook.Unknownf("the Activity Log is forbidden"))
 	override.Override = "seen in the portal"
@@ -105,7 +111,8 @@ func recovered(t *testing.T) *journal.History {
 		Reason: "the pool is gone"}).
 		evaluated("checks", journal.Verdict{}, named("nodes-ready", runbook.Yes("5 nodes are Ready").
 			WithEvidence(saw("nodes of pool system", map[string]int{"nodes": 5, "serving": 5})))).
-		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated, Reason: "all final checks hold"}).record.History
+		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated,
+			Reason: "all final checks hold"}).record.History
 }
 
 // takenBack failed before its point of no return and undid what it had done.
@@ -131,14 +138,16 @@ func deployed(t *testing.T) *journal.History {
 
 // rolledBack is a run of a runbook that removes what went astray.
 func rolledBack(t *testing.T) *journal.History {
-	return open(t, morning.Add(118*time.Minute), journal.Header{Run: "20190205-184500-dddddd", Runbook: "rescue-stranded-pods",
-		Target: runbook.Target{Kind: "namespace", ID: "/ns/default", Name: "prow-cluster/default"},
-		Holder: journal.Holder{User: "katharine", Host: "laptop-1", PID: 9}, Command: "salve run rescue-stranded-pods"}).
+	return open(t, morning.Add(118*time.Minute), journal.Header{Run: "20190205-184500-dddddd",
+		Runbook: "rescue-stranded-pods",
+		Target:  runbook.Target{Kind: "namespace", ID: "/ns/default", Name: "prow-cluster/default"},
+		Holder:  journal.Holder{User: "katharine", Host: "laptop-1", PID: 9}, Command: "salve run rescue-stranded-pods"}).
 		after(time.Second).evaluated("start", journal.Verdict{}, named("pods-stranded",
 		runbook.Yes("415 pods are stranded").WithEvidence(saw("pods created-by-prow=true", 415)))).
 		step("delete-pods", 1, 90*time.Second, journal.Result{Result: journal.Done}).
 		evaluated("checks", journal.Verdict{}, named("none-left", runbook.Yes("0 pods are stranded"))).
-		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated, Reason: "all final checks hold"}).record.History
+		write(journal.Closed, "", journal.Verdict{Outcome: runbook.Remediated,
+			Reason: "all final checks hold"}).record.History
 }
 
 const watched = `{"time":"2019-02-05T16:48:10Z","change":"new","finding":{"rule":"A1","severity":"ALERT","subject":{"namespace":"default"},"message":"12 pods of ProwJobs in default, they belong in test-pods","mend":"roll plank back"},"rule":"A1","severity":"ALERT"}
@@ -201,13 +210,15 @@ func markdown(d postmortem.Draft) string { return string(postmortem.Document(pos
 
 // busy is a journal with many events.
 func busy(t testing.TB, events int) *journal.History {
-	h := &journal.History{Header: journal.Header{Run: "20190205-164700-eeeeee", Runbook: "b", Target: runbook.Target{Name: "t"}}}
+	h := &journal.History{Header: journal.Header{Run: "20190205-164700-eeeeee", Runbook: "b",
+		Target: runbook.Target{Name: "t"}}}
 	add := func(kind journal.Kind, step string, data any) {
 		raw, err := json.Marshal(data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Entries = append(h.Entries, journal.Entry{Seq: len(h.Entries) + 1, At: morning.Add(time.Duration(len(h.Entries)) * time.Second),
+		h.Entries = append(h.Entries, journal.Entry{Seq: len(h.Entries) + 1,
+			At:   morning.Add(time.Duration(len(h.Entries)) * time.Second),
 			Kind: kind, Step: step, Data: raw})
 	}
 	add(journal.Opened, "", h.Header)
@@ -216,7 +227,8 @@ func busy(t testing.TB, events int) *journal.History {
 		finding := named("guard", runbook.No("%d of 5 nodes are Ready | `x` --> <!-- %d", i, i).WithEvidence(saw(fmt.Sprintf("query %d", i), i)))
 		add(journal.Evaluated, "", journal.Evaluation{For: "step " + step, Findings: []runbook.Finding{finding}})
 		add(journal.Intended, step, journal.Intent{Attempt: 1})
-		add(journal.Requested, step, journal.Requests{Made: []journal.Request{{Method: "PUT", Path: "/a/long/path/of/an/object/" + step, Status: 200, Count: 1}}})
+		add(journal.Requested, step, journal.Requests{Made: []journal.Request{{Method: "PUT",
+			Path: "/a/long/path/of/an/object/" + step, Status: 200, Count: 1}}})
 		add(journal.Outcome, step, journal.Result{Result: journal.Failure, Reason: "because of " + step})
 	}
 	return h

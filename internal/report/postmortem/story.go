@@ -56,7 +56,8 @@ func (s *story) add(e Event) bool {
 	e.At = e.At.UTC()
 	if n := len(s.events); n > 0 {
 		last := &s.events[n-1]
-		if last.Kind == e.Kind && last.Text == e.Text && last.Source.Of == e.Source.Of && last.Source.Detail == e.Source.Detail {
+		if last.Kind == e.Kind && last.Text == e.Text && last.Source.Of == e.Source.Of &&
+			last.Source.Detail == e.Source.Detail {
 			last.Count = max(last.Count, 1) + 1
 			last.Until = e.At
 			return true
