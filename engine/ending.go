@@ -293,7 +293,7 @@ func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 		x.emit(Event{Kind: Found, Step: "checks", Finding: &finding})
 	}
 	evaluation.Decision = Decide(runbook.FailClosed, evaluation.Findings)
-	x.log.read(func(record *journal.Record) { evaluation.Readings = record.Readings(evaluation.Findings) })
+	x.log.read(func(record *journal.Record) { record.Record(&evaluation) })
 	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
 		return journal.Evaluation{}, err
 	}

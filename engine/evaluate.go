@@ -65,7 +65,7 @@ func (x *execution) conclude(ctx context.Context, evaluation journal.Evaluation)
 		return nil
 	}
 	evaluation.Decision = Decide(x.book.Posture, evaluation.Findings)
-	x.log.read(func(record *journal.Record) { evaluation.Readings = record.Readings(evaluation.Findings) })
+	x.log.read(func(record *journal.Record) { record.Record(&evaluation) })
 	if err := x.append(ctx, journal.Evaluated, "", evaluation); err != nil {
 		return err
 	}

@@ -97,6 +97,7 @@ type Evaluation struct {
 	Missing []string `json:"notAsked,omitempty"`
 	// Readings are what the findings were decided from, by the guards' names.
 	Readings []Reading `json:"readings,omitempty"`
+	Parts    []Part    `json:"parts,omitempty"`
 }
 
 // Verdict is how a run, or an evaluation, ends and why. An empty Outcome means

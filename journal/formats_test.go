@@ -142,7 +142,7 @@ func TestEveryKindOfFormat3IsRead(t *testing.T) {
 		record.Header.Command != "salve run lamp-off --lamp 1" || record.Header.Program != "v0.9.0 4f1a2b" {
 		t.Errorf("header %+v, resumption %+v, %v", record.Header, resumed, err)
 	}
-	long := `{"lamps":["` + strings.Repeat("on", 4000) + `"]}`
+	long, middle := strings.Repeat("on", 4000), strings.Repeat("off", 200)
 	for _, row := range []struct {
 		entry   int
 		guard   string
@@ -152,12 +152,13 @@ func TestEveryKindOfFormat3IsRead(t *testing.T) {
 		omitted bool
 	}{
 		{entry: 2, guard: "short", want: `{"on":true}`},
-		{entry: 2, guard: "long", want: long},
+		{entry: 2, guard: "long", want: `{"lamps":["` + long + `"],"on":true}`},
+		{entry: 2, guard: "list", want: `["` + middle + `"]`},
 		{entry: 2, guard: "masked", want: `{"login":"--password=[redacted]"}`, masked: true},
 		{entry: 2, guard: "blind", failure: runbook.AbsentDenied},
 		{entry: 2, guard: "omitted", omitted: true},
 		{entry: 3, guard: "short", want: `{"on":true}`},
-		{entry: 3, guard: "other", want: long},
+		{entry: 3, guard: "other", want: `{"lamps":["` + long + `"],"off":"` + middle + `"}`},
 	} {
 		var evaluation journal.Evaluation
 		if err := json.Unmarshal(record.Entries[row.entry-1].Data, &evaluation); err != nil {

@@ -27,8 +27,8 @@ type History struct {
 	// noted is the position of the newest note of each name.
 	noted   map[string]int
 	exports map[string]Export
-	// readings are the positions at which readings stand whole, by their digests.
-	readings     map[string]int
+	// parts are the positions at which parts of readings stand, by their digests.
+	parts        map[string]int
 	readingBytes int
 	// private are the values, by position, that are kept apart from the record;
 	// unread those that could not be read.
@@ -135,7 +135,7 @@ func (h *History) RecallOf(step, name string, into any) (bool, error) {
 func newHistory() *History {
 	return &History{
 		steps: map[string]*StepHistory{}, notes: map[string]json.RawMessage{}, noted: map[string]int{},
-		exports: map[string]Export{}, readings: map[string]int{}, private: map[int]json.RawMessage{}, unread: map[int]error{},
+		exports: map[string]Export{}, parts: map[string]int{}, private: map[int]json.RawMessage{}, unread: map[int]error{},
 	}
 }
 
@@ -221,7 +221,7 @@ func (h *History) take(entry Entry) error {
 	case Arrived:
 		h.MigratedTo, h.Closed = nil, nil
 	case Evaluated:
-		return h.takeReadings(entry)
+		return h.takeParts(entry)
 	case Warned, Interrupted, Requested:
 	default:
 		return fmt.Errorf("unknown kind %q", entry.Kind)

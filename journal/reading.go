@@ -8,28 +8,31 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"salve/internal/redact"
 	"salve/runbook"
 )
 
 const (
-	// packAbove is the size from which a reading is compressed.
-	packAbove = 4 << 10
+	// partAbove is the size from which a member of a reading is kept apart, and packAbove that from which it is
+	// compressed.
+	partAbove = 256
+	packAbove = 2 << 10
 	// readingsRoom is the most that the readings of one evaluation take of its line, and recordRoom of a whole record.
 	readingsRoom = 256 << 10
 	recordRoom   = 32 << 20
 )
 
-// Reading is what a guard decided from, as a record keeps it: masked, and once for all guards and rounds that
-// decided from the same.
+// Reading is what a guard decided from, as a record keeps it: masked, and each long member once for all guards and
+// rounds that have read the same.
 type Reading struct {
 	Guard string `json:"guard"`
-	// Sum is the SHA-256 of the value, after masking. The value itself stands with the first reading of that sum.
-	Sum   string          `json:"sha256,omitempty"`
+	// Value is what was read, without the members that Parts has.
 	Value json.RawMessage `json:"value,omitempty"`
-	// Packed is a long value, compressed by gzip.
-	Packed string `json:"gzip,omitempty"`
+	// Parts are long members of Value, by name; a long value that has no members is the part without a name.
+	Parts map[string]string `json:"parts,omitempty"`
 	// Masked says that a secret was taken out: the guard has seen more than this.
 	Masked bool `json:"masked,omitempty"`
 	// Failure is why nothing was read.
@@ -38,84 +41,160 @@ type Reading struct {
 	Omitted string `json:"omitted,omitempty"`
 }
 
-// Readings prepares what findings were decided from for an entry of the record. What stands in the record already is
-// named and not repeated.
-func (h *History) Readings(findings []runbook.Finding) []Reading {
-	var kept []Reading
+// Part is a long member of readings. It stands with the first evaluation that has it.
+type Part struct {
+	// Sum is the SHA-256 of the value, by which readings name it.
+	Sum   string          `json:"sha256"`
+	Value json.RawMessage `json:"value,omitempty"`
+	// Packed is a longer value, compressed by gzip.
+	Packed string `json:"gzip,omitempty"`
+}
+
+func (p Part) size() int { return len(p.Value) + len(p.Packed) }
+
+// Record adds what findings were decided from to an evaluation. Parts that stand in the record already are named and
+// not repeated.
+func (h *History) Record(evaluation *Evaluation) {
 	known := map[string]bool{}
 	room := min(readingsRoom, recordRoom-h.readingBytes)
-	for _, finding := range findings {
+	for _, finding := range evaluation.Findings {
 		if finding.Reading == nil {
 			continue
 		}
-		one := pack(finding.Guard, *finding.Reading)
-		switch size := len(one.Value) + len(one.Packed); {
-		case one.Sum == "":
-		case known[one.Sum] || h.readings[one.Sum] > 0:
-			one.Value, one.Packed = nil, ""
-		case size > room:
-			one = Reading{Guard: one.Guard, Omitted: fmt.Sprintf("%d bytes, and the record has room for %d", size, max(room, 0))}
-		default:
-			room -= size
-			known[one.Sum] = true
+		one, parts := pack(finding.Guard, *finding.Reading)
+		parts = slices.DeleteFunc(parts, func(part Part) bool { return known[part.Sum] || h.parts[part.Sum] > 0 })
+		size := len(one.Value)
+		for _, part := range parts {
+			size += part.size()
 		}
-		kept = append(kept, one)
+		if size > room {
+			omitted := fmt.Sprintf("%d bytes, and the record has room for %d", size, max(room, 0))
+			evaluation.Readings = append(evaluation.Readings, Reading{Guard: one.Guard, Omitted: omitted})
+			continue
+		}
+		room -= size
+		for _, part := range parts {
+			known[part.Sum] = true
+		}
+		evaluation.Readings, evaluation.Parts = append(evaluation.Readings, one), append(evaluation.Parts, parts...)
 	}
-	return kept
 }
 
-func pack(guard string, reading runbook.Reading) Reading {
+// pack masks a reading and takes its long members apart.
+func pack(guard string, reading runbook.Reading) (Reading, []Part) {
 	one := Reading{Guard: guard, Failure: reading.Failure, Omitted: reading.Omitted}
 	if len(reading.Value) == 0 {
-		return one
+		return one, nil
 	}
 	value := redact.JSON(reading.Value)
-	one.Sum, one.Masked = hash(value), !bytes.Equal(value, reading.Value)
+	one.Masked = !bytes.Equal(value, reading.Value)
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(value, &members) != nil || members == nil {
+		members = map[string]json.RawMessage{"": value}
+	}
+	var parts []Part
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if name != "" && len(members[name]) <= partAbove {
+			continue
+		}
+		part, err := packPart(members[name])
+		if err != nil {
+			return Reading{Guard: guard, Omitted: err.Error()}, nil
+		}
+		if one.Parts == nil {
+			one.Parts = map[string]string{}
+		}
+		one.Parts[name] = part.Sum
+		parts = append(parts, part)
+		delete(members, name)
+	}
+	var err error
+	if one.Value, err = json.Marshal(members); err != nil {
+		return Reading{Guard: guard, Omitted: err.Error()}, nil
+	}
+	return one, parts
+}
+
+func packPart(value json.RawMessage) (Part, error) {
+	part := Part{Sum: hash(value)}
 	if len(value) <= packAbove {
-		one.Value = value
-		return one
+		part.Value = value
+		return part, nil
 	}
 	var packed bytes.Buffer
 	writer := gzip.NewWriter(&packed)
 	_, err := writer.Write(value)
-	err = errors.Join(err, writer.Close())
-	one.Packed = base64.StdEncoding.EncodeToString(packed.Bytes())
-	// What looks like a secret would be masked on its way to the record.
-	if err != nil || redact.String(one.Packed) != one.Packed {
-		return Reading{Guard: guard, Omitted: "it could not be compressed"}
+	if err := errors.Join(err, writer.Close()); err != nil {
+		return part, fmt.Errorf("compressing it: %w", err)
 	}
-	return one
+	part.Packed = base64.StdEncoding.EncodeToString(packed.Bytes())
+	if redact.String(part.Packed) != part.Packed { // it would be masked on its way to the record
+		return part, errors.New("compressed, it looks like a secret")
+	}
+	return part, nil
 }
 
-// Unpack gives a reading of this record back as the guard had it, but for what was masked. A reading that is not what
+// Unpack gives a reading of this record back as the guard had it, but for what was masked. A part that is not what
 // its digest says is *BrokenError.
 func (h *History) Unpack(one Reading) (runbook.Reading, error) {
 	reading := runbook.Reading{Failure: one.Failure, Omitted: one.Omitted}
-	if one.Sum == "" || one.Omitted != "" {
+	if len(one.Value) == 0 {
 		return reading, nil
 	}
-	broken := func(reason string) error {
-		return &BrokenError{Run: h.Header.Run, Line: h.readings[one.Sum], Reason: reason}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(one.Value, &members); err != nil {
+		return reading, h.unreadable(one, 0, err)
 	}
-	if len(one.Value)+len(one.Packed) == 0 {
-		whole, found := h.whole(one.Sum)
-		if !found {
-			return runbook.Reading{}, broken(fmt.Sprintf("the reading of guard %q is not in the record", one.Guard))
-		}
-		one.Value, one.Packed = whole.Value, whole.Packed
-	}
-	reading.Value = one.Value
-	if one.Packed != "" {
-		value, err := unpack(one.Packed)
+	for name, sum := range one.Parts {
+		value, err := h.part(sum)
 		if err != nil {
-			return runbook.Reading{}, broken(fmt.Sprintf("the reading of guard %q: %v", one.Guard, err))
+			return reading, h.unreadable(one, h.parts[sum], err)
 		}
-		reading.Value = value
+		if name == "" {
+			reading.Value = value
+			return reading, nil
+		}
+		members[name] = value
 	}
-	if hash(reading.Value) != one.Sum {
-		return runbook.Reading{}, broken(fmt.Sprintf("the reading of guard %q does not match its hash", one.Guard))
+	var err error
+	if reading.Value, err = json.Marshal(members); err != nil {
+		return reading, h.unreadable(one, 0, err)
 	}
 	return reading, nil
+}
+
+func (h *History) unreadable(one Reading, line int, err error) error {
+	return &BrokenError{Run: h.Header.Run, Line: line, Reason: fmt.Sprintf("the reading of guard %q: %v", one.Guard, err)}
+}
+
+// part finds a part of readings where it stands.
+func (h *History) part(sum string) (json.RawMessage, error) {
+	if seq := h.parts[sum]; seq > 0 {
+		var evaluation Evaluation
+		if err := json.Unmarshal(h.Entries[seq-1].Data, &evaluation); err != nil {
+			return nil, err
+		}
+		for _, one := range evaluation.Parts {
+			if one.Sum == sum {
+				return one.unpack()
+			}
+		}
+	}
+	return nil, errors.New("a part of it is not in the record")
+}
+
+func (p Part) unpack() (json.RawMessage, error) {
+	value := p.Value
+	if p.Packed != "" {
+		var err error
+		if value, err = unpack(p.Packed); err != nil {
+			return nil, err
+		}
+	}
+	if hash(value) != p.Sum {
+		return nil, errors.New("a part of it does not match its hash")
+	}
+	return value, nil
 }
 
 func unpack(packed string) (json.RawMessage, error) {
@@ -139,37 +218,22 @@ func unpack(packed string) (json.RawMessage, error) {
 	return value, nil
 }
 
-// whole finds the reading of a sum where it stands whole.
-func (h *History) whole(sum string) (Reading, bool) {
-	seq := h.readings[sum]
-	if seq == 0 {
-		return Reading{}, false
-	}
-	var evaluation Evaluation
-	if json.Unmarshal(h.Entries[seq-1].Data, &evaluation) != nil {
-		return Reading{}, false
-	}
-	for _, one := range evaluation.Readings {
-		if one.Sum == sum && len(one.Value)+len(one.Packed) > 0 {
-			return one, true
-		}
-	}
-	return Reading{}, false
-}
-
-// takeReadings remembers where readings stand.
-func (h *History) takeReadings(entry Entry) error {
+// takeParts remembers where parts of readings stand.
+func (h *History) takeParts(entry Entry) error {
 	var evaluation struct {
 		Readings []Reading `json:"readings"`
+		Parts    []Part    `json:"parts"`
 	}
 	if err := json.Unmarshal(entry.Data, &evaluation); err != nil {
 		return err
 	}
 	for _, one := range evaluation.Readings {
-		size := len(one.Value) + len(one.Packed)
-		if size > 0 && h.readings[one.Sum] == 0 {
-			h.readings[one.Sum] = entry.Seq
-			h.readingBytes += size
+		h.readingBytes += len(one.Value)
+	}
+	for _, one := range evaluation.Parts {
+		if h.parts[one.Sum] == 0 {
+			h.parts[one.Sum] = entry.Seq
+			h.readingBytes += one.size()
 		}
 	}
 	return nil
