@@ -162,7 +162,8 @@ var providerWord = regexp.MustCompile(`(?i)^(subscriptions|resource-?groups|prov
 	`kube-system|deployments|secrets|configmaps|jobs)$`)
 
 // errorCode is what a cloud calls a failure: nobody's name, and what a reader looks for.
-var errorCode = regexp.MustCompile(`^(?:[A-Z][a-z]+)+(?:Error|Failed|Failure|Conflict|NotFound|NotAllowed|Exceeded|Timeout)$`)
+var errorCode = regexp.MustCompile(`^(?:[A-Z][a-z]+)+(?:Error|Failed|Failure|Conflict|NotFound|NotAllowed|` +
+	`Exceeded|Timeout)$`)
 
 // leaves takes the strings of a JSON value.
 func (m *mask) leaves(raw json.RawMessage) {

@@ -194,8 +194,8 @@ func (s *story) rootCause() []Item {
 	}
 	if change, sign, found := s.changeBefore(); found {
 		list = append(list, Item{Kind: Fact, Sources: []Source{change.Source, sign.Source},
-			Text: line("The last change in the record before the first sign of trouble: %s, at %s, %s before it. That it is the "+
-				"cause is not in the record.", change.Text, instant(change.At), span(sign.At.Sub(change.At)))})
+			Text: line("The last change in the record before the first sign of trouble: %s, at %s, %s before it. That "+
+				"it is the cause is not in the record.", change.Text, instant(change.At), span(sign.At.Sub(change.At)))})
 	}
 	if told {
 		return append(list, question("Is what triage says the root cause? What made it possible?"))
