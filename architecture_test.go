@@ -81,6 +81,7 @@ var rooms = map[string][]string{
 	"internal/report":                     {"engine", "journal", "runbook", "internal/prow/finding", "internal/redact", "internal/report/replay"},
 	"internal/report/chat":                {},
 	"internal/report/consistency":         {"journal", "runbook"},
+	"internal/report/postmortem":          {"internal/diagnostic", "internal/prow/finding", "internal/redact", "internal/report", "internal/triage", "journal", "runbook"},
 	"internal/console":                    {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},
 	"internal/pipeline/changedfiles":      {"internal/pipeline"},
