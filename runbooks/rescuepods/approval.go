@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"salve/runbook"
-	"salve/runbooks/rescuepods/stranded"
 )
 
 // person is the name of an account.
@@ -22,16 +21,16 @@ func (p Prow) plannedBy(user string) Prow {
 // twoPersons is that part of G7 which asks for a second person above the cap.
 func (r *rescue) twoPersons() runbook.Guard {
 	guard := r.guard("two-persons", "did a second person approve what is above the cap?",
-		func(seen *stranded.Reading) runbook.Finding { return twoPersons(seen, r.in.Prow) })
+		func(seen tally) runbook.Finding { return twoPersons(seen, r.in.Prow) })
 	guard.NotOverridable = true
 	return guard
 }
 
 // twoPersons: the caps that a user need not give are what one person may delete. Whoever raises them brings a name
 // besides the digest. A name is no signature: it says who is to be asked.
-func twoPersons(seen *stranded.Reading, prow Prow) runbook.Finding {
+func twoPersons(seen tally, prow Prow) runbook.Finding {
 	most, mostShare := Defaults().Max, prowDefaults().MaxShare
-	all, stray := liveOf(seen), len(seen.Stranded)
+	all, stray := seen.Live, seen.Stranded
 	above := stray > most || 100*stray > mostShare*all
 	switch {
 	case prow.ApprovedBy == "" && !above:

@@ -44,7 +44,7 @@ func TestTwoPersons(t *testing.T) {
 		"nobody knows who runs it, below the cap":  {reading(1, 900), by("jo", ""), unknown, "export USER"},
 		"nothing is stranded, and nothing is home": {reading(0, 0), Prow{}, yes, ""},
 	} {
-		got := twoPersons(row.seen, row.prow)
+		got := twoPersons(tallyOf(row.seen), row.prow)
 		if got.Answer != row.answer || !strings.Contains(got.Reason, row.says) ||
 			row.answer == no && got.Outcome != runbook.NeedsAttention {
 			t.Errorf("%s: %+v", rule, got)

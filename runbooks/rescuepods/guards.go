@@ -19,24 +19,28 @@ func (r *rescue) beforeDeleting() []string {
 		r.prowConditions()...)
 }
 
-// guard is one that decides by the round's reading.
-func (r *rescue) guard(name, question string, decide func(*stranded.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.read, decide)
+// counted is a summary, and when it was made.
+type counted struct {
+	stranded.Summary
+	Seen time.Time `json:"seen"`
 }
 
 // summary comes first, for what an operator has to hear first. It stops nothing.
 func (r *rescue) summary() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (stranded.Summary, error) {
+	read := func(ctx context.Context, run runbook.Run) (counted, error) {
 		seen, err := r.read(ctx, run)
 		if err != nil {
-			return stranded.Summary{}, err
+			return counted{}, err
 		}
-		return seen.Summary(ctx)
+		summary, err := seen.Summary(ctx)
+		return counted{summary, r.Clock.Now()}, err
 	}
-	return runbook.Ask("summary", "how many pods are stranded: is it a leak or an outage?", read,
-		func(seen stranded.Summary) runbook.Finding {
-			return runbook.Yes("%s", seen).WithEvidence(runbook.NewEvidence("pods "+r.Selector, "", r.Clock.Now(), seen))
-		})
+	return runbook.Ask("summary", "how many pods are stranded: is it a leak or an outage?", read, r.in.summary)
+}
+
+func (in Inputs) summary(seen counted) runbook.Finding {
+	return runbook.Yes("%s", seen.Summary).
+		WithEvidence(runbook.NewEvidence("pods "+in.Selector, "", seen.Seen, seen.Summary))
 }
 
 func (r *rescue) namespacesExist() runbook.Guard {
@@ -53,53 +57,55 @@ func (in Inputs) namespacesExist(missing string) runbook.Finding {
 	return runbook.Yes("there: %s", in.expected())
 }
 
-// pods is a reading, and what else is there when it holds no pod.
+// pods is a tally, and what else is there when no pod is.
 type pods struct {
-	*stranded.Reading
-	others stranded.Others
+	tally
+	stranded.Others
 }
 
 func (r *rescue) podsElsewhere() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (seen pods, err error) {
-		if seen.Reading, err = r.read(ctx, run); err == nil && seen.None() {
-			seen.others, err = r.Others(ctx, r.jobs())
+	read := func(ctx context.Context, run runbook.Run) (pods, error) {
+		seen, err := r.read(ctx, run)
+		if err != nil {
+			return pods{}, err
 		}
-		return seen, err
+		found := pods{tally: tallyOf(seen)}
+		if seen.None() {
+			found.Others, err = r.Others(ctx, r.jobs())
+		}
+		return found, err
 	}
 	return runbook.Ask("pods-elsewhere", "are there such pods outside of these namespaces?", read, r.in.podsElsewhere)
 }
 
 func (in Inputs) podsElsewhere(seen pods) runbook.Finding {
-	switch elsewhere := len(seen.Elsewhere()); {
+	switch elsewhere := seen.Stranded + seen.Left; {
 	case elsewhere > 0:
 		return runbook.Yes("outside of %s: %d", in.expected(), elsewhere)
-	case seen.others.RunningJobs > 0:
+	case seen.RunningJobs > 0:
 		return runbook.Unknownf("not found: no pod has --selector %q, and %d jobs say that theirs run", in.Selector,
-			seen.others.RunningJobs)
-	case seen.others.LivePods > 0:
+			seen.RunningJobs)
+	case seen.LivePods > 0:
 		return runbook.Unknownf("not found: no pod has --selector %q, and in %s there are %d without it. "+
 			"hint: kubectl get pods -A -l '%s'",
-			in.Selector, in.expected(), seen.others.LivePods, in.Selector)
+			in.Selector, in.expected(), seen.LivePods, in.Selector)
 	}
-	return runbook.No("outside of %s: none; inside: %d", in.expected(), len(seen.Expected)).NotOverridable()
+	return runbook.No("outside of %s: none; inside: %d", in.expected(), seen.Expected).NotOverridable()
 }
 
 func (r *rescue) cannotStart() runbook.Guard {
-	return r.guard("cannot-start", "can some of them not start because of where they are?",
-		func(seen *stranded.Reading) runbook.Finding {
-			return r.in.cannotStart(seen).WithEvidence(seen.Evidence()...)
-		})
+	return runbook.Ask("cannot-start", "can some of them not start because of where they are?", r.readShown,
+		func(seen shown) runbook.Finding { return r.in.cannotStart(seen.tally).WithEvidence(seen.Evidence...) })
 }
 
-func (in Inputs) cannotStart(seen *stranded.Reading) runbook.Finding {
+func (in Inputs) cannotStart(seen tally) runbook.Finding {
 	switch {
 	case seen.Blind != nil:
 		return runbook.Unknown(seen.Blind).NotOverridable()
-	case len(seen.Stranded) == 0:
-		return runbook.No("none lacks what is in %s; left alone: %d", in.expected(), len(seen.Left)).NotOverridable()
+	case seen.Stranded == 0:
+		return runbook.No("none lacks what is in %s; left alone: %d", in.expected(), seen.Left).NotOverridable()
 	}
-	return runbook.Yes("stranded for lack of what is in %s: %d; left alone: %d", in.expected(),
-		len(seen.Stranded), len(seen.Left))
+	return runbook.Yes("stranded for lack of what is in %s: %d; left alone: %d", in.expected(), seen.Stranded, seen.Left)
 }
 
 // sourceStopped considers all pods that no controller made, whether or not they can
@@ -109,15 +115,14 @@ func (r *rescue) sourceStopped() runbook.Guard {
 }
 
 // sourceStopped tells the youngest pod's age by the API server's clock, which dated the pod.
-func (in Inputs) sourceStopped(seen *stranded.Reading) runbook.Finding {
-	youngest, found := seen.Youngest()
-	if !found {
+func (in Inputs) sourceStopped(seen tally) runbook.Finding {
+	if seen.Youngest == nil {
 		return runbook.Yes("no pod is left")
 	}
-	age := seen.Now.Sub(youngest.Created)
-	said := fmt.Sprintf("the youngest, %s, is %s old", youngest, age.Round(time.Second))
-	fact := runbook.NewEvidence("pod "+youngest.String(), string(youngest.UID), seen.Seen,
-		map[string]time.Time{"created": youngest.Created.UTC()})
+	age := seen.Now.Sub(seen.Youngest.Created)
+	said := fmt.Sprintf("the youngest, %s, is %s old", seen.Youngest.Pod, age.Round(time.Second))
+	fact := runbook.NewEvidence("pod "+seen.Youngest.Pod, string(seen.Youngest.UID), seen.Seen,
+		map[string]time.Time{"created": seen.Youngest.Created.UTC()})
 	if age < in.MinAge.Duration {
 		return runbook.No("%s, less than %s: deleting while the source is at work would only hide it",
 			said, in.MinAge.Duration).
@@ -130,9 +135,9 @@ func (r *rescue) withinMax() runbook.Guard {
 	return r.guard("within-max", "are they as few as a run may delete?", r.in.withinMax)
 }
 
-func (in Inputs) withinMax(seen *stranded.Reading) runbook.Finding {
-	said := fmt.Sprintf("stranded: %d; --max is %d", len(seen.Stranded), in.Max)
-	if len(seen.Stranded) > in.Max {
+func (in Inputs) withinMax(seen tally) runbook.Finding {
+	said := fmt.Sprintf("stranded: %d; --max is %d", seen.Stranded, in.Max)
+	if seen.Stranded > in.Max {
 		return runbook.No("%s", said).WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
 	return runbook.Yes("%s", said)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,7 +21,6 @@ import (
 type prowPods struct {
 	*instance.Instance
 	rules    instance.Rules
-	maxShare int
 	state    runbook.Shared[*instance.State]
 	deployed runbook.Shared[*instance.Deployed]
 }
@@ -30,7 +30,7 @@ func newProwPods(world World, in Inputs) (*prowPods, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prowPods{rules: rules, maxShare: in.Prow.MaxShare, Instance: &instance.Instance{
+	p := &prowPods{rules: rules, Instance: &instance.Instance{
 		Cluster: world.Cluster, Configuration: *world.Prow, Components: in.Prow.Namespace, Apart: world.Apart,
 	}}
 	if in.Prow.ConfigMap != "" {
@@ -134,87 +134,111 @@ func namespaceAgreed(seen instance.Sources) runbook.Finding {
 	return runbook.Yes("G2: %s", seen)
 }
 
+// proof is what shows that new jobs get their pods where they belong.
+type proof struct {
+	// Youngest is the newest stray; empty when plank has none.
+	Youngest string `json:"youngest"`
+	// Jobs came after it, and have their pods in Pods, by the configuration in git.
+	Jobs []string `json:"jobs"`
+	Pods string   `json:"pods"`
+}
+
+func proofOf(seen instance.Proof, rules instance.Rules) proof {
+	found := proof{Jobs: seen.Jobs, Pods: rules.Pods}
+	if seen.Youngest.UID != "" {
+		found.Youngest = seen.Youngest.String()
+	}
+	return found
+}
+
 // fixProven is G1.
 func (r *rescue) fixProven() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (instance.Proof, error) {
+	read := func(ctx context.Context, run runbook.Run) (proof, error) {
 		state, err := r.prowState(ctx, run)
 		if err != nil {
-			return instance.Proof{}, err
+			return proof{}, err
 		}
-		return state.Proof(r.prow.rules), nil
+		return proofOf(state.Proof(r.prow.rules), r.prow.rules), nil
 	}
-	guard := runbook.Ask("fix-proven", "do new jobs get their pods where they belong?", read,
-		func(proof instance.Proof) runbook.Finding { return fixProven(proof, r.prow.rules) })
+	guard := runbook.Ask("fix-proven", "do new jobs get their pods where they belong?", read, r.in.Prow.fixProven)
 	guard.NotOverridable = true
 	return guard
 }
 
-func fixProven(proof instance.Proof, rules instance.Rules) runbook.Finding {
-	if proof.Youngest.UID == "" {
-		return runbook.Yes("G1: plank has no pod outside of %s", rules.Pods)
+func (p Prow) fixProven(seen proof) runbook.Finding {
+	if seen.Youngest == "" {
+		return runbook.Yes("G1: plank has no pod outside of %s", seen.Pods)
 	}
-	said := fmt.Sprintf("jobs after the youngest stray, %s, with pods of plank in %s: %d", proof.Youngest, rules.Pods,
-		len(proof.Jobs))
-	if len(proof.Jobs) < rules.Proven {
+	said := fmt.Sprintf("jobs after the youngest stray, %s, with pods of plank in %s: %d", seen.Youngest, seen.Pods,
+		len(seen.Jobs))
+	if len(seen.Jobs) < p.Proven {
 		return runbook.No("G1: the fix is not proven, and plank may recreate what you delete: %s, of %d that are wanted",
-			said, rules.Proven).WithOutcome(runbook.Deferred)
+			said, p.Proven).WithOutcome(runbook.Deferred)
 	}
-	return runbook.Yes("G1: %s: %s", said, strings.Join(few(proof.Jobs), ", "))
+	return runbook.Yes("G1: %s: %s", said, strings.Join(few(seen.Jobs), ", "))
 }
 
 // few are enough names to go and look.
 func few(names []string) []string { return names[:min(len(names), 5)] }
 
+// steadiness is what moves of a Prow instance.
+type steadiness struct {
+	// Missing and Moving say what is not there, and what is not at rest; empty when nothing is.
+	Missing string `json:"missing"`
+	Moving  string `json:"moving"`
+	// Mount is where plank's configuration is, and Mounted the namespaces that it says.
+	Mount   string              `json:"mount"`
+	Mounted instance.Namespaces `json:"mounted"`
+	Seen    time.Time           `json:"seen"`
+}
+
+func steadinessOf(seen *instance.Deployed, git instance.Configuration) steadiness {
+	found := steadiness{Missing: seen.Missing(), Mount: seen.Mount.String(), Mounted: seen.Mounted, Seen: seen.Seen}
+	if found.Missing == "" {
+		found.Moving = seen.Moving(git)
+	}
+	return found
+}
+
 // prowSteady is G9.
 func (r *rescue) prowSteady() runbook.Guard {
-	guard := runbook.Ask("prow-steady", "are plank, sinker and their configuration at rest?", r.prowDeployed,
-		func(seen *instance.Deployed) runbook.Finding {
-			return prowSteady(seen, r.prow.Configuration, r.in.Prow.Namespace)
-		})
+	read := func(ctx context.Context, run runbook.Run) (steadiness, error) {
+		seen, err := r.prowDeployed(ctx, run)
+		if err != nil {
+			return steadiness{}, err
+		}
+		return steadinessOf(seen, r.prow.Configuration), nil
+	}
+	guard := runbook.Ask("prow-steady", "are plank, sinker and their configuration at rest?", read, r.in.Prow.steady)
 	guard.NotOverridable = true
 	return guard
 }
 
-func prowSteady(seen *instance.Deployed, git instance.Configuration, namespace string) runbook.Finding {
-	if missing := seen.Missing(); missing != "" {
-		return runbook.Unknownf("G9: no Deployment of %s found in namespace %s. hint: --prow-namespace", missing, namespace)
-	}
-	if moving := seen.Moving(git); moving != "" {
-		return runbook.No("G9: %s", moving).WithOutcome(runbook.Deferred)
+func (p Prow) steady(seen steadiness) runbook.Finding {
+	switch {
+	case seen.Missing != "":
+		return runbook.Unknownf("G9: no Deployment of %s found in namespace %s. hint: --prow-namespace", seen.Missing,
+			p.Namespace)
+	case seen.Moving != "":
+		return runbook.No("G9: %s", seen.Moving).WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("G9: plank and sinker are rolled out, and %s is what git has", seen.Mount).
-		WithEvidence(runbook.NewEvidence(seen.Mount.String(), "", seen.Seen, seen.Mounted))
+		WithEvidence(runbook.NewEvidence(seen.Mount, "", seen.Seen, seen.Mounted))
 }
 
 // withinShare is the second cap of G7.
 func (r *rescue) withinShare() runbook.Guard {
 	guard := r.guard("within-share", "is it a small enough part of the instance's pods?",
-		func(seen *stranded.Reading) runbook.Finding { return withinShare(seen, r.prow.maxShare) })
+		func(seen tally) runbook.Finding { return withinShare(seen, r.in.Prow.MaxShare) })
 	guard.NotOverridable = true
 	return guard
 }
 
-// liveOf counts the instance's live pods.
-func liveOf(seen *stranded.Reading) int {
-	all := len(seen.Stranded)
-	for _, pod := range seen.Expected {
-		if pod.Live() {
-			all++
-		}
-	}
-	for _, pod := range seen.Left {
-		if pod.Live() && !pod.Foreign {
-			all++
-		}
-	}
-	return all
-}
-
-func withinShare(seen *stranded.Reading, most int) runbook.Finding {
-	all := liveOf(seen)
-	said := fmt.Sprintf("G7: to be deleted: %d of the instance's %d pods; --max-share is %d %%", len(seen.Stranded), all,
+func withinShare(seen tally, most int) runbook.Finding {
+	all := seen.Live
+	said := fmt.Sprintf("G7: to be deleted: %d of the instance's %d pods; --max-share is %d %%", seen.Stranded, all,
 		most)
-	if 100*len(seen.Stranded) > most*all {
+	if 100*seen.Stranded > most*all {
 		return runbook.No("%s", said).WithOutcome(runbook.NeedsAttention)
 	}
 	return runbook.Yes("%s", said)
@@ -222,25 +246,25 @@ func withinShare(seen *stranded.Reading, most int) runbook.Finding {
 
 // listApproved is that part of G7 which binds a run to a list. Once that is recorded, the record is the list.
 func (r *rescue) listApproved() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) ([]stranded.Pod, error) {
+	read := func(ctx context.Context, run runbook.Run) (string, error) {
 		recorded, found, err := r.RecordedPods(run)
 		if found || err != nil {
-			return recorded, err
+			return listOf(recorded), err
 		}
 		seen, err := r.read(ctx, run)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		return seen.Pods(), nil
+		return listOf(seen.Pods()), nil
 	}
 	guard := runbook.Ask("list-approved", "are these the pods that were approved?", read,
-		func(pods []stranded.Pod) runbook.Finding { return listApproved(pods, r.in.Prow.ApprovedList) })
+		r.in.Prow.listApproved)
 	guard.NotOverridable = true
 	return guard
 }
 
-func listApproved(pods []stranded.Pod, approved string) runbook.Finding {
-	switch list := listOf(pods); approved {
+func (p Prow) listApproved(list string) runbook.Finding {
+	switch approved := p.ApprovedList; approved {
 	case "":
 		return runbook.Yes("G7: list %s; --approved-list %s binds a run to it", list, list)
 	case list:
@@ -265,17 +289,22 @@ func listOf(pods []stranded.Pod) string {
 // mountEvents is A5: evidence, and no condition.
 func (r *rescue) mountEvents() runbook.Guard {
 	return runbook.Ask("mount-events", "what do kubelets say that the stranded pods lack?", r.readMounts,
-		func(seen mounts) runbook.Finding {
-			if len(seen.there) == 0 {
-				return runbook.Yes("A5: no event is left that names what is in %s", r.in.expected())
-			}
-			return runbook.Yes("A5: kubelets say that pods wait for %s", strings.Join(few(seen.there), "; ")).
-				WithEvidence(runbook.NewEvidence("events FailedMount", "", r.Clock.Now(), map[string]any{"lacked": seen.there}))
-		})
+		r.in.mountEvents)
+}
+
+func (in Inputs) mountEvents(seen mounts) runbook.Finding {
+	if len(seen.Lacked) == 0 {
+		return runbook.Yes("A5: no event is left that names what is in %s", in.expected())
+	}
+	return runbook.Yes("A5: kubelets say that pods wait for %s", strings.Join(few(seen.Lacked), "; ")).
+		WithEvidence(runbook.NewEvidence("events FailedMount", "", seen.Seen, map[string]any{"lacked": seen.Lacked}))
 }
 
 // mounts are what kubelets say that stranded pods lack, and that is where they belong.
-type mounts struct{ there []string }
+type mounts struct {
+	Lacked []string  `json:"lacked"`
+	Seen   time.Time `json:"seen"`
+}
 
 func (r *rescue) readMounts(ctx context.Context, run runbook.Run) (mounts, error) {
 	seen, err := r.read(ctx, run)
@@ -301,5 +330,5 @@ func (r *rescue) readMounts(ctx context.Context, run runbook.Run) (mounts, error
 		}
 	}
 	maps.DeleteFunc(lacked, func(_ string, there bool) bool { return !there })
-	return mounts{slices.Sorted(maps.Keys(lacked))}, nil
+	return mounts{slices.Sorted(maps.Keys(lacked)), r.Clock.Now()}, nil
 }

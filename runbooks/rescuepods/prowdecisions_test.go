@@ -76,7 +76,7 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 	const yes, no, unknown = runbook.AnswerHolds, runbook.AnswerDoesNotHold, runbook.AnswerUnknown
 	const attention, deferred = runbook.NeedsAttention, runbook.Deferred
 	atRest := func(seen instance.Deployed) runbook.Finding {
-		return prowSteady(&seen, instance.Configuration{}, "prow")
+		return Prow{Namespace: "prow"}.steady(steadinessOf(&seen, instance.Configuration{}))
 	}
 	for rule, row := range map[string]struct {
 		found   runbook.Finding
@@ -88,23 +88,23 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 		"sources disagree": {namespaceAgreed(disagree), no, attention, "are in default"},
 		"one is not seen":  {namespaceAgreed(unseen), unknown, "", "G2: unknown"},
 
-		"no stray": {fixProven(instance.Proof{}, rules), yes, "", "G1: plank has no pod outside of pods"},
-		"no proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules), no, deferred,
+		"no stray": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{}, rules)), yes, "", "G1: plank has no pod outside of pods"},
+		"no proof": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules)), no, deferred,
 			"default/a, with pods of plank in pods: 1, of 2 that are wanted"},
-		"the proof": {fixProven(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules), yes, "", "b, c"},
+		"the proof": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules)), yes, "", "b, c"},
 
 		"no Deployment of plank":  {atRest(instance.Deployed{Sinker: one}), unknown, "", "of plank found in namespace prow"},
 		"no Deployment of sinker": {atRest(instance.Deployed{Plank: one}), unknown, "", "of sinker"},
 		"one restarts":            {atRest(instance.Deployed{Plank: one, Sinker: one}), no, deferred, "G9: restart"},
 		"all is at rest":          {atRest(steady), yes, "", "G9: plank and sinker are rolled out"},
 
-		"a share that is allowed":    {withinShare(half, 50), yes, "", "2 of the instance's 4 pods"},
-		"a share that is too large":  {withinShare(half, 49), no, attention, "--max-share is 49 %"},
-		"pods of others don't count": {withinShare(more, 50), no, attention, "2 of the instance's 3 pods"},
+		"a share that is allowed":    {withinShare(tallyOf(half), 50), yes, "", "2 of the instance's 4 pods"},
+		"a share that is too large":  {withinShare(tallyOf(half), 49), no, attention, "--max-share is 49 %"},
+		"pods of others don't count": {withinShare(tallyOf(more), 50), no, attention, "2 of the instance's 3 pods"},
 
-		"a list that nobody approved": {listApproved(pods, ""), yes, "", "--approved-list " + list},
-		"the approved list":           {listApproved([]stranded.Pod{pods[1], pods[0]}, list), yes, "", "is the approved one"},
-		"another list":                {listApproved(pods[:1], list), no, attention, "the list changed"},
+		"a list that nobody approved": {Prow{ApprovedList: ""}.listApproved(listOf(pods)), yes, "", "--approved-list " + list},
+		"the approved list":           {Prow{ApprovedList: list}.listApproved(listOf([]stranded.Pod{pods[1], pods[0]})), yes, "", "is the approved one"},
+		"another list":                {Prow{ApprovedList: list}.listApproved(listOf(pods[:1])), no, attention, "the list changed"},
 	} {
 		got := row.found
 		if got.Answer != row.answer || got.Outcome != row.outcome || !strings.Contains(got.Reason, row.says) {

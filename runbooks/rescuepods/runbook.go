@@ -44,16 +44,35 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 			return runbook.Runbook{}, err
 		}
 	}
+	target := runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector}
+	return r.book(target), nil
+}
+
+// Replayed makes the runbook for its decisions alone, as a replay makes it: guards decide from recorded readings, and
+// nothing is read. What a Prow's configuration said stands in the inputs and in the readings.
+func Replayed(in Inputs, target runbook.Target) (runbook.Runbook, error) {
+	if err := in.Validate(); err != nil {
+		return runbook.Runbook{}, err
+	}
+	r := &rescue{Search: search(World{}, in), in: in}
+	if in.Prow.Config != "" {
+		r.prow = &prowPods{Instance: &instance.Instance{}}
+	}
+	return r.book(target), nil
+}
+
+func (r *rescue) book(target runbook.Target) runbook.Runbook {
+	in := r.in
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 2*time.Hour + in.ReplacedWithin.Duration,
-		Target: runbook.Target{Kind: "stranded pods", ID: world.ClusterID + "/pods/" + selector.String(), Name: in.Selector},
+		Target: target,
 		Guards: append([]runbook.Guard{
 			r.summary(), r.namespacesExist(), r.podsElsewhere(), r.cannotStart(), r.sourceStopped(), r.withinMax(),
 		}, r.prowGuards()...),
 		Steps: slices.Concat([]runbook.Step{r.record(), r.deleteFirst(), r.deleteRest()}, r.prowSteps(),
 			[]runbook.Step{r.awaitReplacements()}),
 		Checks: []runbook.Guard{r.recordedGone(), r.runningUntouched(), r.jobsAccountedFor()},
-	}, nil
+	}
 }
 
 // Watch waits until pods are stranded, which it tells by *stranded.Error, and

@@ -2,6 +2,7 @@ package rescuepods_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os/exec"
@@ -27,6 +28,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/rescuepods"
 	"salve/runbooks/rescuepods/stranded"
 )
@@ -64,6 +66,15 @@ func newStageOn(t testing.TB, plane *kubetest.ControlPlane) *stage {
 		TB: t, plane: plane, client: plane.Client(), home: plane.Namespace(t), astray: plane.Namespace(t),
 		journal: journal.NewMemory(),
 	}
+	t.Cleanup(func() {
+		runbooktest.Replayed(t, s.journal, rescuepods.Name, func(history *journal.History) (runbook.Runbook, error) {
+			var in rescuepods.Inputs
+			if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+				return runbook.Runbook{}, err
+			}
+			return rescuepods.Replayed(in, history.Header.Target)
+		})
+	})
 	s.jobs, s.selector = s.home, "created-by-prow=true,stage="+s.home
 	s.inputs = rescuepods.Defaults()
 	s.inputs.Selector, s.inputs.Expected, s.inputs.ProwJobs = s.selector, []string{s.home}, s.jobs

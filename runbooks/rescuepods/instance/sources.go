@@ -14,13 +14,14 @@ import (
 // Sources are what three sources say of where pods belong.
 type Sources struct {
 	// Git is what the configuration in git says, Mounted what the one in the cluster says, at Mount.
-	Git, Mounted Namespaces
-	Mount        Key
+	Git     Namespaces `json:"git"`
+	Mounted Namespaces `json:"mounted"`
+	Mount   Key        `json:"mount"`
 	// Landed are the namespaces of the newest pods that plank made, Pods how many these are.
-	Landed []string
-	Pods   int
+	Landed []string `json:"landed"`
+	Pods   int      `json:"pods"`
 	// Declared are the namespaces that the ProwJobs of these pods declare; none where they declare nothing.
-	Declared []string
+	Declared []string `json:"declared"`
 }
 
 // SourcesOf are the sources of one reading.

@@ -67,11 +67,11 @@ func (s *Search) setGone(pod types.UID) {
 // Others is what else is there when the selector selects no pod at all.
 type Others struct {
 	// RunningJobs say that a pod of theirs runs in this cluster.
-	RunningJobs int
+	RunningJobs int `json:"runningJobs"`
 	// Jobs tells whether there are such jobs in this cluster to be asked; LivePods are those of any label in the
 	// expected namespaces where there are none.
-	Jobs     bool
-	LivePods int
+	Jobs     bool `json:"jobs"`
+	LivePods int  `json:"livePods"`
 }
 
 // Others finds what a selector that selects nothing may have missed.
