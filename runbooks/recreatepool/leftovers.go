@@ -30,7 +30,7 @@ func PoolsOfRole(cluster azure.Cluster, role string) []string {
 // stands for them; where there is none it has no name.
 func leftover(seen reading) azure.Pool {
 	var found []azure.Pool
-	for _, pool := range seen.cluster.Pools {
+	for _, pool := range seen.AKS.Pools {
 		byName := pool.Name == standInName(seen.poolID(), "") || pool.Name == standInName(seen.poolID(), "Windows")
 		source := pool.Tags[sourceTag]
 		byTags := isStandIn(pool) && (azure.SameID(source, seen.poolID()) || !seen.namesPool(source))
@@ -56,8 +56,8 @@ func (in Inputs) namesPool(source string) bool {
 type leftovers struct {
 	reading
 	pool azure.Pool
-	// open is the run that the target's lease says is open; read only where that matters.
-	open string
+	// Open is the run that the target's lease says is Open; read only where that matters.
+	Open string
 }
 
 func (r *recreation) leftoversKnown() runbook.Guard {
@@ -72,24 +72,24 @@ func (r *recreation) readLeftovers(ctx context.Context, run runbook.Run) (leftov
 	}
 	left := leftovers{reading: seen, pool: leftover(seen)}
 	switch madeBy := left.pool.Tags[runTag]; {
-	case madeBy == seen.run || !r.whose(left.pool.Tags, madeBy):
+	case madeBy == seen.Run || !r.whose(left.pool.Tags, madeBy):
 	case r.OpenRun == nil:
 		return left, fmt.Errorf("the target's lease can't be read, so the stand-in's run %s may be at work", madeBy)
 	default:
-		left.open, err = r.OpenRun(ctx, strings.ToLower(r.poolID()))
+		left.Open, err = r.OpenRun(ctx, strings.ToLower(r.poolID()))
 	}
 	return left, err
 }
 
 func leftoversKnown(seen leftovers) runbook.Finding {
 	switch {
-	case seen.absent != nil:
+	case seen.Absent != nil:
 		return runbook.Yes("no cluster, no stand-in")
 	case seen.pool.Name == "":
 		return runbook.Yes("no stand-in is left from an earlier run").WithEvidence(seen.clusterEvidence())
 	}
 	return standInKnown(seen).WithEvidence(
-		runbook.NewEvidence("ARM "+azure.PoolID(seen.cluster.ID, seen.pool.Name), seen.pool.ETag, seen.cluster.Seen,
+		runbook.NewEvidence("ARM "+azure.PoolID(seen.AKS.ID, seen.pool.Name), seen.pool.ETag, seen.AKS.Seen,
 			map[string]any{"provisioningState": seen.pool.State, "tags": seen.pool.Tags}))
 }
 
@@ -104,11 +104,11 @@ func standInKnown(seen leftovers) runbook.Finding {
 	case !seen.whose(seen.pool.Tags, madeBy):
 		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that",
 			seen.pool.Name, seen.Pool).WithOutcome(runbook.NeedsAttention)
-	case madeBy == seen.run:
+	case madeBy == seen.Run:
 		return runbook.Yes("stand-in %q is of this run", seen.pool.Name)
-	case seen.open != "" && seen.open != seen.run:
+	case seen.Open != "" && seen.Open != seen.Run:
 		return runbook.No("stand-in %q is of run %s, and run %s is open on this target. hint: salve resume %[3]s",
-			seen.pool.Name, madeBy, seen.open).WithOutcome(runbook.NeedsAttention)
+			seen.pool.Name, madeBy, seen.Open).WithOutcome(runbook.NeedsAttention)
 	case !listed:
 		return runbook.No("%s, and pool %q is gone: only that run's journal knows how to make it again", left, seen.Pool).
 			WithOutcome(runbook.NeedsAttention)
@@ -127,7 +127,7 @@ func standInKnown(seen leftovers) runbook.Finding {
 // stand-in.
 func (r *recreation) clearLeftovers() runbook.Step {
 	abandoned := func(seen reading) (pool, madeBy string) {
-		if found := leftover(seen); found.Tags[runTag] != seen.run {
+		if found := leftover(seen); found.Tags[runTag] != seen.Run {
 			return found.Name, found.Tags[runTag]
 		}
 		return "", ""

@@ -18,7 +18,7 @@ import (
 type withNodes struct {
 	reading
 	api   *kube.Cluster
-	nodes []kube.Node
+	Nodes []kube.Node
 	// expected is what the nodes were compared with; nil when nothing else is known.
 	expected *kube.ExpectedNodes
 }
@@ -74,14 +74,14 @@ func (r *recreation) readNew(pool func(reading) string) func(context.Context, ru
 			return withNodes{}, err
 		}
 		all, err := r.withNodes(ctx, seen, nodeSelector(pool(seen)), nil)
-		all.nodes = seen.taken.newSince(all.nodes)
+		all.Nodes = seen.taken.newSince(all.Nodes)
 		return all, err
 	}
 }
 
 func (s withNodes) nodesEvidence(pool string) runbook.Evidence {
-	return runbook.NewEvidence("nodes of pool "+pool, "", s.now,
-		map[string]int{"nodes": len(s.nodes), "serving": serving(s.nodes)})
+	return runbook.NewEvidence("nodes of pool "+pool, "", s.Now,
+		map[string]int{"nodes": len(s.Nodes), "serving": serving(s.Nodes)})
 }
 
 // awaitNodes watches a pool's nodes until enough of those that are new since the snapshot serve.
