@@ -66,10 +66,12 @@ func (r *recreation) operationStart(ctx context.Context, operation, id string) (
 // operation is what is known of the operation that a resource is in.
 type operation struct {
 	reading
-	What, Kind, resource string
+	What     string `json:"what"`
+	Kind     string `json:"kind"`
+	resource string `json:"-"`
 	// Running: there is one. The start is zero when the Activity Log does not tell it.
-	Running bool
-	Start   time.Time
+	Running bool      `json:"running"`
+	Start   time.Time `json:"start"`
 }
 
 func ofCluster(seen reading) operation {

@@ -25,7 +25,7 @@ const (
 )
 
 func (r *recreation) settleCluster() runbook.Step {
-	stuck := runbook.Ask("operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?",
+	stuck := ask(r.Inputs, "operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?",
 		r.readOperation(ofCluster), operationStuck)
 	return runbook.Step{
 		Name: "settle-cluster",

@@ -97,7 +97,7 @@ func TestClusterIsNeverTakenForAbsent(t *testing.T) {
 	there := readingOfPools()
 	expectFinding(t, clusterExists(there), holds)
 	expectFinding(t, leftoversKnown(leftovers{reading: there}), holds)
-	there.Absent = fmt.Errorf("404")
+	there.Absent = runbook.FailureOf(fmt.Errorf("404"))
 	if got := clusterExists(there); got.Answer != runbook.AnswerDoesNotHold || !strings.Contains(got.Reason, "not found") {
 		t.Errorf("%s: %s", got.Answer, got.Reason)
 	}
@@ -122,9 +122,9 @@ func TestOtherFailuresNameOtherPools(t *testing.T) {
 
 // TestStandInOfAPoolThatIsGoneStays: the pool's definition is in that other run's journal alone.
 func TestStandInOfAPoolThatIsGoneStays(t *testing.T) {
-	seen := leftovers{reading: readingOfPools(), pool: azure.Pool{Name: "s1", Tags: map[string]string{
+	seen := leftovers{reading: readingOfPools(azure.Pool{Name: "s1", Tags: map[string]string{
 		"purpose": "salve-stand-in", "salve-source": inputs().poolID(), "salve-run": "run-0",
-	}}}
+	}})}
 	got := leftoversKnown(seen)
 	expectFinding(t, got, needsAttention)
 	if want := `pool "system" is gone: only that run's journal knows`; !strings.Contains(got.Reason, want) {

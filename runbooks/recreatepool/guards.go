@@ -11,7 +11,7 @@ import (
 )
 
 func (r *recreation) clusterExists() runbook.Guard {
-	guard := runbook.Ask("cluster-exists", "does ARM return the managed cluster?", r.readAny, clusterExists)
+	guard := ask(r.Inputs, "cluster-exists", "does ARM return the managed cluster?", r.readAny, clusterExists)
 	guard.NotOverridable = true
 	return guard
 }
@@ -108,11 +108,11 @@ func poolMatchesSnapshot(seen comparison) runbook.Finding {
 
 func (r *recreation) nodesReady() runbook.Guard {
 	question := "has the pool the nodes that it must have, Ready and schedulable?"
-	return runbook.Ask("nodes-ready", question, r.readNew(func(reading) string { return r.Pool }), nodesReady)
+	return ask(r.Inputs, "nodes-ready", question, r.readNew(func(reading) string { return r.Pool }), nodesReady)
 }
 
 func nodesReady(seen withNodes) runbook.Finding {
-	all, ready, wanted := len(seen.Nodes), serving(seen.Nodes), seen.taken.pool().MinCount
+	all, ready, wanted := len(seen.Nodes), serving(seen.Nodes), seen.Before.MinCount
 	finding := runbook.No("%d of %d nodes are Ready and schedulable", ready, wanted).WithOutcome(runbook.NeedsAttention)
 	switch {
 	case ready >= wanted:
@@ -138,18 +138,18 @@ func noStandInLeft(seen reading) runbook.Finding {
 
 // nodesAsFound compares who is cordoned: the nodes of other pools as before, and none of the new
 // ones by us.
-func nodesAsFound(seen withNodes) runbook.Finding {
+func nodesAsFound(seen asFound) runbook.Finding {
 	before := map[types.UID]bool{}
-	for _, node := range seen.taken.OtherNodes {
+	for _, node := range seen.NodesBefore {
 		before[node.UID] = node.Unschedulable
 	}
-	for _, node := range seen.Nodes {
+	for _, node := range seen.Cordoned {
 		was, known := before[node.UID]
 		if node.CordonedBy == seen.Run || known && node.Unschedulable && !was {
 			return runbook.No("node %q is cordoned and was not", node.Name)
 		}
 	}
-	return runbook.Yes("none of %d nodes is cordoned that was not", len(seen.Nodes))
+	return runbook.Yes("none of %d nodes is cordoned that was not", seen.Count)
 }
 
 func clusterSucceeded(seen reading) runbook.Finding {

@@ -170,9 +170,9 @@ func TestNodesAsFound(t *testing.T) {
 		"a new node, by others":      {kube.Node{UID: "1"}, kube.Node{UID: "2", Unschedulable: true}, holds},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := withNodes{reading: readingOfPools(), Nodes: []kube.Node{row.is}}
+			seen := readingOfPools()
 			seen.taken = &snapshot{OtherNodes: []kube.Node{row.was}}
-			expectFinding(t, nodesAsFound(seen), row.want)
+			expectFinding(t, nodesAsFound(asFoundOf(seen, []kube.Node{row.is})), row.want)
 		})
 	}
 }

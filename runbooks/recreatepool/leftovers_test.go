@@ -52,7 +52,7 @@ func TestLeftovers(t *testing.T) {
 			if row.source != "" {
 				seen.AKS.Pools = append(seen.AKS.Pools, azure.Pool{Name: "system", State: row.source, Count: 3})
 			}
-			if seen.pool = leftover(seen.reading); seen.pool.Name == "" {
+			if leftover(seen.reading).Name == "" {
 				t.Fatal("the stand-in was not found")
 			}
 			expectFinding(t, leftoversKnown(seen), row.want)

@@ -13,36 +13,55 @@ import (
 )
 
 // reading is what guards and steps decide from: what ARM answered of the cluster, once in a round,
-// and what this run's record holds.
+// and what this run's record holds. The JSON is what the record keeps of it: what only steps take is not in it, and
+// the inputs are in the record's header.
 type reading struct {
-	Inputs
+	Inputs `json:"-"`
 	arm
 	record
-	Run string
-	Now time.Time
+	Run string    `json:"run"`
+	Now time.Time `json:"now"`
 }
 
 type arm struct {
-	AKS azure.Cluster
+	AKS azure.Cluster `json:"cluster"`
 	// Absent is the answer that there is no such cluster; nil when there is one.
-	Absent error
+	Absent *runbook.Failure `json:"absent"`
 }
 
 // record is what a run has noted. It is memory, not authority: see recall.
 type record struct {
-	// taken is the snapshot; nil before it was taken.
-	taken *snapshot
+	// taken is the snapshot; nil before it was taken. Before is the pool as it says.
+	taken  *snapshot   `json:"-"`
+	Before *azure.Pool `json:"before"`
 	// Deleted: this run asked for the pool's deletion. Recreated: and made it again.
-	Deleted, Recreated bool
+	Deleted   bool `json:"deleted"`
+	Recreated bool `json:"recreated"`
 	// Reduced: quota forced a stand-in of one node.
-	Reduced bool
+	Reduced bool `json:"reduced"`
 	// windowStart is where the window of failed writes begins; zero before it was noted.
-	windowStart time.Time
+	windowStart time.Time `json:"-"`
 	// aborted is when the abort of the cluster's operation was sent; zero when it wasn't.
-	aborted time.Time
+	aborted time.Time `json:"-"`
 	// operation was begun by the step that asks, and its result is not known yet: it knows why a
 	// pool is Failed, the pool doesn't. It is nil when there is none.
-	operation *azure.Token
+	operation *azure.Token `json:"-"`
+}
+
+// about gives a reading that comes back from the record the inputs of the run.
+func (s *reading) about(in Inputs) { s.Inputs = in }
+
+// ask makes a guard that decides from a reading and the run's inputs.
+func ask[T any, P interface {
+	*T
+	about(Inputs)
+}](
+	in Inputs, name, question string, read func(context.Context, runbook.Run) (T, error), decide func(T) runbook.Finding,
+) runbook.Guard {
+	return runbook.Ask(name, question, read, func(seen T) runbook.Finding {
+		P(&seen).about(in)
+		return decide(seen)
+	})
 }
 
 // readAny reads the cluster, once in a round. That there is none is a reading too.
@@ -50,7 +69,7 @@ func (r *recreation) readAny(ctx context.Context, run runbook.Run) (reading, err
 	_, err := r.seen.Get(ctx, run, func(ctx context.Context) (arm, error) {
 		cluster, err := r.Azure.Cluster(ctx, r.ResourceGroup, r.Cluster)
 		if apierr.ClassOf(err) == apierr.Missing {
-			return arm{Absent: err}, nil
+			return arm{Absent: runbook.FailureOf(err)}, nil
 		}
 		return arm{AKS: cluster}, err
 	})
@@ -63,7 +82,10 @@ func (r *recreation) readAny(ctx context.Context, run runbook.Run) (reading, err
 // read reads a cluster that has to be there.
 func (r *recreation) read(ctx context.Context, run runbook.Run) (reading, error) {
 	seen, err := r.readAny(ctx, run)
-	return seen, cmp.Or(err, seen.Absent)
+	if err == nil && seen.Absent != nil {
+		err = seen.Absent
+	}
+	return seen, err
 }
 
 // readTaken is read for what depends on the snapshot.
@@ -97,6 +119,9 @@ func (r *recreation) recall(run runbook.Run) (reading, error) {
 		return seen, seen.wrong("it holds the pool's deletion and no snapshot")
 	case seen.taken != nil && seen.taken.check(r.Inputs) != nil:
 		return seen, seen.wrong("its snapshot is not one of this target: %v", seen.taken.check(r.Inputs))
+	case seen.taken != nil:
+		pool := seen.taken.pool()
+		seen.Before = &pool
 	}
 	return seen, nil
 }
@@ -115,7 +140,7 @@ func (s reading) source() (azure.Pool, bool) { return s.AKS.Pool(s.Pool) }
 
 // guard is one that is decided from the reading alone.
 func (r *recreation) guard(name, question string, decide func(reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.read, decide)
+	return ask(r.Inputs, name, question, r.read, decide)
 }
 
 // definition reads a pool; nil when it is absent.

@@ -29,7 +29,7 @@ func (r *recreation) ownStandIn(preconditions ...runbook.Guard) removal {
 }
 
 func (m removal) step(name, changes string) runbook.Step {
-	m.preconditions = append(slices.Clone(m.preconditions), runbook.Ask("stand-in-dispensable",
+	m.preconditions = append(slices.Clone(m.preconditions), ask(m.Inputs, "stand-in-dispensable",
 		"does another system pool serve, so that the stand-in can go?", m.readSystem, standInDispensable))
 	return runbook.Step{
 		Name: name, Changes: changes, Preconditions: m.preconditions,
@@ -135,10 +135,10 @@ func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) e
 // others is what tells whether the cluster keeps a system pool that serves when a stand-in goes.
 type others struct {
 	standInPool
-	// Own are the stand-in's nodes, and system those of the other system pools, without the cordons
+	// Own are the stand-in's nodes, and System those of the other system pools, without the cordons
 	// that go with the stand-in.
-	Own    []kube.Node
-	System map[string][]kube.Node
+	Own    []kube.Node            `json:"own"`
+	System map[string][]kube.Node `json:"system"`
 }
 
 func (m removal) readSystem(ctx context.Context, run runbook.Run) (others, error) {

@@ -17,7 +17,7 @@ import (
 const deletingNote = "deleting"
 
 func (r *recreation) deletePool() runbook.Step {
-	kept := runbook.Ask("snapshot-kept", "does the journal hold a snapshot that still describes the pool?", r.readKept,
+	kept := ask(r.Inputs, "snapshot-kept", "does the journal hold a snapshot that still describes the pool?", r.readKept,
 		snapshotKept)
 	return runbook.Step{
 		Name: "delete-pool", Irreversible: true, Budget: 25 * time.Minute,
@@ -32,9 +32,9 @@ func (r *recreation) deletePool() runbook.Step {
 // comparison is the snapshot beside the pool as it is now; nil when it is absent.
 type comparison struct {
 	reading
-	Current azure.Definition
+	Current azure.Definition `json:"current"`
 	// Different names the properties that the snapshot has otherwise.
-	Different []string
+	Different []string `json:"different"`
 }
 
 // readPool reads the pool and compares it with the snapshot.

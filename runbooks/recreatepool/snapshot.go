@@ -35,7 +35,7 @@ type snapshot struct {
 }
 
 func (r *recreation) takeSnapshot() runbook.Step {
-	atRest := runbook.Ask("pool-at-rest", "is no operation changing the pool?", r.readOperation(ofPool), poolAtRest)
+	atRest := ask(r.Inputs, "pool-at-rest", "is no operation changing the pool?", r.readOperation(ofPool), poolAtRest)
 	return runbook.Step{
 		Name: "snapshot", Passive: true,
 		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, "+

@@ -14,6 +14,7 @@ import (
 	"salve/azure"
 	"salve/internal/apierr"
 	"salve/internal/azuresim"
+	"salve/runbook"
 )
 
 // TestPoolThatCouldNotBeMadeAgainHasNoSnapshot: what lacks is told, and so is what the snapshot is of.
@@ -125,8 +126,8 @@ func TestWedgeIsSeenAsFarAsItCanBe(t *testing.T) {
 				row.hazard(d)
 				w, err := d.readWedge(ctx, d.run)
 				d.must(err)
-				was := func(err error) string {
-					if err != nil {
+				was := func(failure *runbook.Failure) string {
+					if failure != nil {
 						return "refused"
 					}
 					return "<nil>"

@@ -47,8 +47,8 @@ func standInName(poolID, osType string) string {
 // what ARM lists of the source. Nothing of it is taken from the record as it is.
 func (s reading) standIn() azure.Pool {
 	source, _ := s.source()
-	if s.taken != nil {
-		source = s.taken.pool()
+	if s.Before != nil {
+		source = *s.Before
 	}
 	size := source.Count
 	if s.StandInSize > 0 {
@@ -133,8 +133,9 @@ func (r *recreation) reduceStandIn(ctx context.Context, run runbook.Run, refused
 // standInPool is a stand-in as it is; without a definition it is absent.
 type standInPool struct {
 	reading
-	Name, MadeBy string
-	Definition   azure.Definition
+	Name       string           `json:"name"`
+	MadeBy     string           `json:"madeBy"`
+	Definition azure.Definition `json:"definition"`
 }
 
 func (r *recreation) readStandIn(ctx context.Context, run runbook.Run) (standInPool, error) {
@@ -183,7 +184,7 @@ func standInAdded(seen standInPool) runbook.Observation {
 // standInReady is a precondition of all that relies on the stand-in, and is asked again while the
 // source is drained.
 func (r *recreation) standInReady() runbook.Guard {
-	return runbook.Ask("stand-in-ready", "do the stand-in's nodes serve now?", r.readNew(standInOf), standInReady)
+	return ask(r.Inputs, "stand-in-ready", "do the stand-in's nodes serve now?", r.readNew(standInOf), standInReady)
 }
 
 // standInReady holds when ARM lists the stand-in as this run's, and as many nodes as it must have

@@ -24,19 +24,21 @@ const (
 // network interfaces are not read when enough writes failed.
 type wedge struct {
 	reading
-	Sets []azure.ScaleSet
-	// failed are distinct writes that failed Since a time, by the events' IDs.
-	Since     time.Time
-	Failed    map[string]bool
-	LogFailure error
-	// Interfaces of machines were read, of which Unclear don't say their IP configurations; empty
+	Sets []azure.ScaleSet `json:"sets"`
+	// Failed are distinct writes that failed since a time, by the events' IDs.
+	Since      time.Time        `json:"since"`
+	Failed     map[string]bool  `json:"failed"`
+	LogFailure *runbook.Failure `json:"logFailure"`
+	// Interfaces of machines were read, of which Unclear don't say their IP configurations; Empty
 	// is the ID of one that has none.
-	Interfaces, Unclear int
-	Empty               string
-	InterfacesFailure       error
+	Interfaces        int              `json:"interfaces"`
+	Unclear           int              `json:"unclear"`
+	Empty             string           `json:"empty"`
+	InterfacesFailure *runbook.Failure `json:"interfacesFailure"`
+	InterfacesSkipped bool             `json:"interfacesSkipped"`
 	// Diagnosis is about the pool's nodes; empty when they could not be read. It gates nothing: a
 	// wedged upgrade can still have all its nodes.
-	Diagnosis []runbook.Evidence
+	Diagnosis []runbook.Evidence `json:"diagnosis"`
 }
 
 func (r *recreation) readWedge(ctx context.Context, run runbook.Run) (wedge, error) {
@@ -51,9 +53,9 @@ func (r *recreation) readWedge(ctx context.Context, run runbook.Run) (wedge, err
 	if w.Since, err = r.window(ctx, run, seen); err != nil {
 		return w, err
 	}
-	w.LogFailure = r.readActivity(ctx, group, w.Since, w.countWrite)
-	if !w.enough() {
-		w.InterfacesFailure = r.readInterfaces(ctx, &w)
+	w.LogFailure = runbook.FailureOf(r.readActivity(ctx, group, w.Since, w.countWrite))
+	if w.InterfacesSkipped = w.enough(); !w.InterfacesSkipped {
+		w.InterfacesFailure = runbook.FailureOf(r.readInterfaces(ctx, &w))
 	}
 	w.Now = r.Clock.Now()
 	if nodes, err := r.withNodes(ctx, seen, nodeSelector(r.Pool), nil); err == nil {
@@ -149,6 +151,8 @@ func failedWrites(w wedge) runbook.Finding {
 func emptyIPConfig(w wedge) runbook.Finding {
 	finding := runbook.No("all %d network interfaces have IP configurations", w.Interfaces)
 	switch {
+	case w.InterfacesSkipped:
+		return runbook.Unknownf("the network interfaces were not read: enough writes had failed")
 	case w.InterfacesFailure != nil:
 		return runbook.Unknown(w.InterfacesFailure)
 	case w.Empty != "":

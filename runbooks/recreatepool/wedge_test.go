@@ -98,7 +98,7 @@ func TestEmptyIPConfig(t *testing.T) {
 
 // TestOneProofIsEnough: what could not be read is no proof, and no proof of the contrary.
 func TestOneProofIsEnough(t *testing.T) {
-	blind := errors.New("403")
+	blind := runbook.FailureOf(errors.New("403"))
 	writes := func(w *wedge) { w.Failed["e1"] = true }
 	few, noLog := func(*wedge) {}, func(w *wedge) { w.LogFailure = blind }
 	empty, well := func(w *wedge) { w.Interfaces, w.Empty = 1, "c" }, func(w *wedge) { w.Interfaces = 3 }
