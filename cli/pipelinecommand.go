@@ -184,21 +184,41 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 // programsFit is the guard that lets no pipeline begin whose programs this machine can't
 // execute.
 func (j *pipelineRun) programsFit() runbook.Guard {
-	return runbook.Guard{
-		Name: "programs-fit", Question: "Can this machine execute every program that steps will execute?",
-		NotOverridable: true,
-		Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			mending := afterBuild(j.plan.File)
-			if j.plan.Inputs.NoBuild || j.dryRun {
-				mending = rebuild(j.plan.File)
-			}
-			found, err := build.Fit(j.plan.File, program.Here(), mending)
-			if err != nil {
-				return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
-			}
-			able := fmt.Sprintf(" examined, and %s can execute ", program.Host())
-			return runbook.Yes("%s", report.Count(found.Examined, "program was"+able+"it", "programs were"+able+"them")+
-				untold(found))
-		},
+	return programsFit(func(context.Context, runbook.Run) (examined, error) {
+		mending := afterBuild(j.plan.File)
+		if j.plan.Inputs.NoBuild || j.dryRun {
+			mending = rebuild(j.plan.File)
+		}
+		found, err := build.Fit(j.plan.File, program.Here(), mending)
+		if err != nil {
+			return examined{Unfit: err.Error()}, nil
+		}
+		return examined{Examined: found.Examined, Host: program.Host().String(), Untold: found.Untold}, nil
+	})
+}
+
+// examined is what was found of the programs that a pipeline's steps will execute.
+type examined struct {
+	Examined int `json:"examined"`
+	// Host is the machine that executes them.
+	Host string `json:"host"`
+	// Untold are those of which nothing is known; Unfit is why one can't be executed, empty when all can.
+	Untold []string `json:"untold"`
+	Unfit  string   `json:"unfit"`
+}
+
+func programsFit(read func(context.Context, runbook.Run) (examined, error)) runbook.Guard {
+	guard := runbook.Ask("programs-fit", "Can this machine execute every program that steps will execute?", read,
+		examined.fit)
+	guard.NotOverridable = true
+	return guard
+}
+
+func (e examined) fit() runbook.Finding {
+	if e.Unfit != "" {
+		return runbook.No("%s", e.Unfit).WithOutcome(runbook.Failed)
 	}
+	able := fmt.Sprintf(" examined, and %s can execute ", e.Host)
+	return runbook.Yes("%s", report.Count(e.Examined, "program was"+able+"it", "programs were"+able+"them")+
+		untold(build.Examination{Untold: e.Untold}))
 }

@@ -8,10 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/pipeline/rollout"
 	"salve/internal/report"
 	"salve/internal/report/replay"
 	"salve/journal"
 	"salve/runbook"
+	"salve/runbooks/armdeployment"
 )
 
 // replayFlags are what is asked of a replay.
@@ -81,7 +83,7 @@ func (a *app) replayAll(command *cobra.Command, asked *replayFlags, arguments []
 		if err != nil {
 			return err
 		}
-		result, err := replay.Run(history, a.replayOptions(history.Header, settings))
+		result, err := replay.Run(history, a.replayOptions(history, settings))
 		if err != nil {
 			return usage("%v", err)
 		}
@@ -129,15 +131,27 @@ func exitOfReplay(verdict replay.Verdict) int {
 }
 
 // replayOptions say how the runbook of a record is made again.
-func (a *app) replayOptions(header journal.Header, settings []replay.Setting) replay.Options {
+func (a *app) replayOptions(history *journal.History, settings []replay.Setting) replay.Options {
 	return replay.Options{
 		Program: builtFrom().String(), Set: settings,
-		Make: func(inputs json.RawMessage) (runbook.Runbook, error) { return a.replayedBook(header, inputs) },
+		Make: func(inputs json.RawMessage) (runbook.Runbook, error) { return a.replayedBook(history, inputs) },
 	}
 }
 
 // replayedBook makes the runbook of a record, for its decisions alone.
-func (a *app) replayedBook(header journal.Header, inputs json.RawMessage) (runbook.Runbook, error) {
+func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (runbook.Runbook, error) {
+	header := history.Header
+	switch header.Runbook {
+	case rollout.Name:
+		return rollout.Replayed(history, inputs, programsFit(nil))
+	case armdeployment.Name:
+		header.Inputs = inputs
+		in, err := inputsOf[armdeployment.Inputs](header)
+		if err != nil {
+			return runbook.Runbook{}, err
+		}
+		return armdeployment.Replayed(in, header.Target)
+	}
 	for _, definition := range a.entries() {
 		if definition.name() == header.Runbook {
 			return definition.replayed(header, inputs)

@@ -39,7 +39,7 @@ func (a *app) replayFolder(asked *replayFlags, arguments []string) error {
 			suite.Fail(name, err)
 			return nil
 		}
-		suite.Add(name, history, a.replayOptions(history.Header, settings))
+		suite.Add(name, history, a.replayOptions(history, settings))
 		return nil
 	})
 	switch {

@@ -84,9 +84,7 @@ journaled before they are made, and checks on freshly observed state.
 	}
 	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newReplay(a),
 		newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newProw(a), newTriage(a), newVersion(a))
-	reporting := parent("report", "Check post-mortems")
-	reporting.AddCommand(newReportCheck(a))
-	root.AddCommand(reporting)
+	root.AddCommand(newReport(a))
 	if undo := newUndo(a); undo != nil {
 		root.AddCommand(undo)
 	}

@@ -10,18 +10,11 @@ import (
 	"strings"
 )
 
-var (
-	marshaler       = reflect.TypeFor[json.Marshaler]()
-	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
-	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
-	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-)
-
 // opaque tells whether a type writes and reads its own JSON, as time.Time does.
 func opaque(t reflect.Type) bool {
 	of := reflect.PointerTo(t)
-	return of.Implements(marshaler) && of.Implements(unmarshaler) ||
-		of.Implements(textMarshaler) && of.Implements(textUnmarshaler)
+	return of.Implements(reflect.TypeFor[json.Marshaler]()) && of.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
+		of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
 // recordable walks a type that a decision takes and gives the first part that would not be the same when it is read
@@ -103,7 +96,7 @@ func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 	if opaque(t) || string(raw) == "null" {
 		return ""
 	}
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the others have no fields
 	case reflect.Struct:
 		return missingOf(t, raw, path)
 	case reflect.Slice, reflect.Array:

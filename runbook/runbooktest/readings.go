@@ -103,7 +103,8 @@ func others(value any) []any {
 	case string:
 		if at, err := time.Parse(time.RFC3339Nano, value); err == nil {
 			var times []any
-			for _, by := range []time.Duration{-1e4 * time.Hour, -time.Hour, -time.Minute, time.Minute, time.Hour, 1e4 * time.Hour} {
+			for _, by := range []time.Duration{time.Minute, time.Hour, 1e4 * time.Hour} {
+				times = append(times, at.Add(-by).Format(time.RFC3339Nano))
 				times = append(times, at.Add(by).Format(time.RFC3339Nano))
 			}
 			return append(times, "0001-01-01T00:00:00Z")

@@ -56,7 +56,7 @@ func (d *deployment) observed(run runbook.Run, there sight) runbook.Observation 
 	case there.Deployment == nil:
 		return runbook.NotStarted("ARM has no deployment of this name")
 	case !there.ours(run):
-		return runbook.NotStarted("the deployment of this name was started by %s", starter(there))
+		return runbook.NotStarted("the deployment of this name was started by %s", starter(there.Tags[runTag]))
 	case there.Active():
 		return runbook.InFlight("the deployment is %s", there.State)
 	case there.Tags[contentTag] != d.content:

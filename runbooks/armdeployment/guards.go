@@ -2,97 +2,129 @@ package armdeployment
 
 import (
 	"context"
+	"time"
 
+	"salve/azure"
 	"salve/internal/apierr"
 	"salve/runbook"
 )
 
+// group is the resource group that is deployed to.
+type group struct {
+	// Found is false when ARM says that there is none, or that the caller may not see one. Location is empty then,
+	// and for a deployment of the subscription.
+	Found    bool   `json:"found"`
+	Location string `json:"location"`
+}
+
+func (d *deployment) readGroup(ctx context.Context, _ runbook.Run) (group, error) {
+	if d.ResourceGroup == "" {
+		return group{Found: true}, nil
+	}
+	location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
+	if apierr.ClassOf(err) == apierr.Missing {
+		return group{}, nil
+	}
+	return group{Found: true, Location: location}, err
+}
+
 // scopeThere asks whether there is a place to deploy to: ARM would say the same of
 // a missing resource group and of one that the caller may not see.
 func (d *deployment) scopeThere() runbook.Guard {
-	return runbook.Guard{Name: "scope-there", Question: "is the resource group there?",
-		Evaluate: func(ctx context.Context, _ runbook.Run) runbook.Finding {
-			if d.ResourceGroup == "" {
-				return runbook.Yes("%s", "subscription "+d.Subscription+" is deployed to")
-			}
-			location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
-			switch {
-			case err != nil && apierr.ClassOf(err) == apierr.Missing:
-				return runbook.No("there is no resource group %q in subscription %s: "+
-					"create it, or ask for the right to see it", d.ResourceGroup, d.Subscription).
-					WithOutcome(runbook.Failed)
-			case err != nil:
-				return runbook.Unknown(err)
-			}
-			return runbook.Yes("resource group %q is in %s", d.ResourceGroup, location)
-		}}
+	return runbook.Ask("scope-there", "is the resource group there?", d.readGroup, d.Inputs.scopeThere)
 }
+
+func (in Inputs) scopeThere(seen group) runbook.Finding {
+	switch {
+	case in.ResourceGroup == "":
+		return runbook.Yes("%s", "subscription "+in.Subscription+" is deployed to")
+	case !seen.Found:
+		return runbook.No("there is no resource group %q in subscription %s: "+
+			"create it, or ask for the right to see it", in.ResourceGroup, in.Subscription).WithOutcome(runbook.Failed)
+	}
+	return runbook.Yes("resource group %q is in %s", in.ResourceGroup, seen.Location)
+}
+
+// standing is what there is under the deployment's name, beside what this run has to do.
+type standing struct {
+	// Found tells whether there is a deployment; the state and the tags are its own.
+	Found         bool   `json:"found"`
+	State         string `json:"state"`
+	CorrelationID string `json:"correlationID"`
+	StartedBy     string `json:"startedBy"`
+	Content       string `json:"content"`
+	// Run is this run, and Wanted the content that it deploys.
+	Run    string    `json:"run"`
+	Wanted string    `json:"wanted"`
+	Seen   time.Time `json:"seen"`
+}
+
+func (d *deployment) readStanding(ctx context.Context, run runbook.Run) (standing, error) {
+	there, err := d.read(ctx, run)
+	seen := standing{Run: run.ID(), Wanted: d.content, Seen: d.Clock.Now()}
+	if err == nil && there.Deployment != nil {
+		seen.Found, seen.State, seen.CorrelationID = true, there.State, there.CorrelationID
+		seen.StartedBy, seen.Content = there.Tags[runTag], there.Tags[contentTag]
+	}
+	return seen, err
+}
+
+func (s standing) ours() bool { return s.StartedBy == s.Run }
+
+func (s standing) active() bool { return azure.Deployment{State: s.State}.Active() }
+
+func (s standing) starter() string { return starter(s.StartedBy) }
 
 // nothingActive asks whether the deployment's name is free. One that another run
 // began is not waited for: nobody knows here what it deploys.
 func (d *deployment) nothingActive() runbook.Guard {
-	return ask("nothing-active", "is no deployment of this name active that another run started?", d.read,
-		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
-			if there.Deployment == nil {
-				return runbook.Yes("ARM has no deployment of this name")
-			}
-			evidence := d.evidence(there)
-			if there.Active() && !there.ours(run) {
-				return runbook.No("a deployment of this name is %s, started by %s", there.State, starter(there)).
-					WithEvidence(evidence).WithOutcome(runbook.Deferred)
-			}
-			return runbook.Yes("the last deployment of this name is %s", there.State).WithEvidence(evidence)
-		})
+	return runbook.Ask("nothing-active", "is no deployment of this name active that another run started?", d.readStanding,
+		d.Inputs.nothingActive)
+}
+
+func (in Inputs) nothingActive(there standing) runbook.Finding {
+	switch {
+	case !there.Found:
+		return runbook.Yes("ARM has no deployment of this name")
+	case there.active() && !there.ours():
+		return runbook.No("a deployment of this name is %s, started by %s", there.State, there.starter()).
+			WithEvidence(in.evidence(there)).WithOutcome(runbook.Deferred)
+	}
+	return runbook.Yes("the last deployment of this name is %s", there.State).WithEvidence(in.evidence(there))
 }
 
 // deployed asks whether the deployment that succeeded is this run's, with this
 // content.
 func (d *deployment) deployed() runbook.Guard {
-	return ask("deployed", "has this deployment, with this content, succeeded?", d.read,
-		func(_ context.Context, run runbook.Run, there sight) runbook.Finding {
-			switch {
-			case there.Deployment == nil:
-				return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention)
-			case !there.ours(run):
-				return runbook.No("the deployment of this name was started by %s", starter(there)).WithEvidence(d.evidence(there)).
-					WithOutcome(runbook.NeedsAttention)
-			case there.Tags[contentTag] != d.content:
-				return runbook.No("the deployment is %s with another content", there.State).WithEvidence(d.evidence(there)).
-					WithOutcome(runbook.NeedsAttention)
-			case there.State != succeeded:
-				return runbook.No("the deployment is %s", there.State).WithEvidence(d.evidence(there)).
-					WithOutcome(runbook.NeedsAttention)
-			}
-			return runbook.Yes("%s", "ARM's deployment "+d.Deployment+" succeeded").WithEvidence(d.evidence(there))
-		})
+	return runbook.Ask("deployed", "has this deployment, with this content, succeeded?", d.readStanding, d.Inputs.deployed)
 }
 
-func (d *deployment) evidence(there sight) runbook.Evidence {
-	return runbook.NewEvidence("ARM deployments/"+d.Deployment, there.CorrelationID, d.Clock.Now(), map[string]any{
-		"state": there.State, "run": there.Tags[runTag], "content": there.Tags[contentTag],
+func (in Inputs) deployed(there standing) runbook.Finding {
+	finding := runbook.Yes("%s", "ARM's deployment "+in.Deployment+" succeeded")
+	switch {
+	case !there.Found:
+		return runbook.No("ARM has no deployment of this name").WithOutcome(runbook.NeedsAttention)
+	case !there.ours():
+		finding = runbook.No("the deployment of this name was started by %s", there.starter()).
+			WithOutcome(runbook.NeedsAttention)
+	case there.Content != there.Wanted:
+		finding = runbook.No("the deployment is %s with another content", there.State).WithOutcome(runbook.NeedsAttention)
+	case there.State != succeeded:
+		finding = runbook.No("the deployment is %s", there.State).WithOutcome(runbook.NeedsAttention)
+	}
+	return finding.WithEvidence(in.evidence(there))
+}
+
+func (in Inputs) evidence(there standing) runbook.Evidence {
+	return runbook.NewEvidence("ARM deployments/"+in.Deployment, there.CorrelationID, there.Seen, map[string]any{
+		"state": there.State, "run": there.StartedBy, "content": there.Content,
 	})
 }
 
-func starter(there sight) string {
-	if run := there.Tags[runTag]; run != "" {
+// starter names who started a deployment, by its tag.
+func starter(run string) string {
+	if run != "" {
 		return "run " + run
 	}
 	return "somebody else"
-}
-
-// decision answers from what was read and from what the run holds.
-type decision[T any] func(context.Context, runbook.Run, T) runbook.Finding
-
-// ask makes a guard of a reading and a decision.
-func ask[T any](
-	name, question string, read func(context.Context, runbook.Run) (T, error), decide decision[T],
-) runbook.Guard {
-	evaluate := func(ctx context.Context, run runbook.Run) runbook.Finding {
-		seen, err := read(ctx, run)
-		if err != nil {
-			return runbook.Unknown(err)
-		}
-		return decide(ctx, run, seen)
-	}
-	return runbook.Guard{Name: name, Question: question, Evaluate: evaluate}
 }

@@ -2,8 +2,10 @@ package armdeployment
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"salve/azure"
 	"salve/internal/apierr"
@@ -30,8 +32,23 @@ func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
 		return runbook.Runbook{}, err
 	}
 	d := &deployment{World: world, Inputs: in, order: order, content: content}
+	return d.book(), nil
+}
+
+// Replayed makes the runbook for its decisions alone, as a replay makes it: guards decide from recorded readings, and
+// nothing is read. What was deployed is not in the record, and no decision takes it.
+func Replayed(in Inputs, _ runbook.Target) (runbook.Runbook, error) {
+	order := Order{Template: json.RawMessage("{}"), Budget: time.Hour}
+	if err := in.validate(order); err != nil {
+		return runbook.Runbook{}, err
+	}
+	return (&deployment{Inputs: in, order: order}).book(), nil
+}
+
+func (d *deployment) book() runbook.Runbook {
+	in := d.Inputs
 	return runbook.Runbook{
-		Name: Name, Version: "1", Inputs: in, Budget: order.Budget,
+		Name: Name, Version: "1", Inputs: in, Budget: d.order.Budget,
 		Target: runbook.Target{
 			Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title(),
 		},
@@ -39,7 +56,7 @@ func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
 		Steps:     []runbook.Step{d.deploy()},
 		Checks:    []runbook.Guard{d.deployed()},
 		Remaining: func(func(string) bool) string { return leaves },
-	}, nil
+	}
 }
 
 func (in Inputs) title() string {

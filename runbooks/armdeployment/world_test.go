@@ -19,6 +19,7 @@ import (
 	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/armdeployment"
 )
 
@@ -74,7 +75,7 @@ func newScene(t *testing.T) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scene{
+	made := &scene{
 		t: t, scenario: scenario, world: world, acts: armdeployment.World{Azure: client, Clock: clock.RealClock{}},
 		journal: journal.NewMemory(),
 		in: armdeployment.Inputs{
@@ -84,6 +85,17 @@ func newScene(t *testing.T) *scene {
 			Template: json.RawMessage(vault), Parameters: map[string]json.RawMessage{"name": json.RawMessage(`{"value":"v1"}`)}, Budget: time.Hour,
 		},
 	}
+	t.Cleanup(func() { runbooktest.Replayed(t, made.journal, armdeployment.Name, decides) })
+	return made
+}
+
+// decides makes the runbook of a record without ARM.
+func decides(history *journal.History) (runbook.Runbook, error) {
+	var in armdeployment.Inputs
+	if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+		return runbook.Runbook{}, err
+	}
+	return armdeployment.Replayed(in, history.Header.Target)
 }
 
 // run deploys, or goes on with the open run.

@@ -116,12 +116,12 @@ func TestNothingIsDecidedOfWhatCanNotBeRead(t *testing.T) {
 // TestWhatGuardsDecide, by what was seen and by nothing else.
 func TestWhatGuardsDecide(t *testing.T) {
 	in, allowed := Inputs{Group: "example.io", Namespace: "op"}, Inputs{AllowCascade: "nobody needs them"}
-	namespace := func(deleting bool, journal ...string) *cleanup.Reading {
-		return &cleanup.Reading{Namespace: &cleanup.Namespace{Deleting: deleting, Journal: journal}}
+	namespace := func(deleting bool, journal ...string) *cleanup.LeftNamespace {
+		return &cleanup.LeftNamespace{LeftObject: cleanup.LeftObject{Deleting: deleting}, Journal: journal}
 	}
 	alive, along := cleanup.Liveness{Pods: []string{"op/a (Running)"}},
 		cleanup.Cascade{Count: 1, Names: []string{"Pod team/a"}}
-	foreign := backupState{foreign: &cleanup.ForeignError{What: "CRD a", By: "the bundle"}}
+	foreign := backupState{Foreign: (&cleanup.ForeignError{What: "CRD a", By: "the bundle"}).Error()}
 	for rule, row := range map[string]struct {
 		found   runbook.Finding
 		answer  runbook.Answer
@@ -129,12 +129,12 @@ func TestWhatGuardsDecide(t *testing.T) {
 		locked  bool
 		says    string
 	}{
-		"nothing is left":   {in.somethingLeft(&cleanup.Reading{}), runbook.AnswerDoesNotHold, "", false, "there is no CRD"},
-		"something is left": {in.somethingLeft(namespace(false)), runbook.AnswerHolds, "", false, "namespace"},
+		"nothing is left":   {in.somethingLeft(cleanup.Left{}), runbook.AnswerDoesNotHold, "", false, "there is no CRD"},
+		"something is left": {in.somethingLeft(cleanup.Left{Namespace: namespace(false)}), runbook.AnswerHolds, "", false, "namespace"},
 		"a selector is idle": {selectorsSelect([]string{"app=op"}), runbook.AnswerUnknown, "", false,
 			"nothing has --selector \"app=op\""},
 		"no selector is idle": {selectorsSelect(nil), runbook.AnswerHolds, "", false, "each selector"},
-		"no namespace": {in.namespaceExpendable(&cleanup.Reading{}), runbook.AnswerHolds, "", false,
+		"no namespace": {in.namespaceExpendable(nil), runbook.AnswerHolds, "", false,
 			"there is no namespace op"},
 		"a journal": {in.namespaceExpendable(namespace(true, "Secret op/a")), runbook.AnswerDoesNotHold,
 			runbook.NeedsAttention, true, "holds a journal"},

@@ -4,33 +4,32 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"salve/runbook"
 	"salve/runbooks/removeoperator/cleanup"
 )
 
-// guard makes one that decides by what is left of the operator.
-func (r *removal) guard(name, question string, decide func(*cleanup.Reading) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.read, decide)
-}
-
-// fact is evidence, seen now.
-func (r *removal) fact(source string, value any) runbook.Evidence {
-	return runbook.NewEvidence(source, "", r.Clock.Now(), value)
+// readLeft is what decisions take of the round's reading.
+func (r *removal) readLeft(ctx context.Context, run runbook.Run) (cleanup.Left, error) {
+	left, err := r.read(ctx, run)
+	if err != nil {
+		return cleanup.Left{}, err
+	}
+	return left.Left(r.Clock.Now()), nil
 }
 
 func (r *removal) somethingLeft() runbook.Guard {
-	return r.guard("something-left", "is anything left of the group or its operator?",
-		func(left *cleanup.Reading) runbook.Finding {
-			return r.in.somethingLeft(left).WithEvidence(left.Evidence(r.Clock.Now())...)
-		})
+	return runbook.Ask("something-left", "is anything left of the group or its operator?", r.readLeft, r.in.somethingLeft)
 }
 
-func (in Inputs) somethingLeft(left *cleanup.Reading) runbook.Finding {
+func (in Inputs) somethingLeft(left cleanup.Left) runbook.Finding {
+	finding := runbook.Yes("%s", left)
 	if left.None() {
-		return runbook.No("there is no CRD of %s, no namespace %s, and nothing else of the operator", in.Group, in.Namespace)
+		finding = runbook.No("there is no CRD of %s, no namespace %s, and nothing else of the operator", in.Group,
+			in.Namespace)
 	}
-	return runbook.Yes("%s", left)
+	return finding.WithEvidence(left.Evidence()...)
 }
 
 // selectorsSelect: a selector that selects nothing is a mistyped one, or its label was taken away, and what it
@@ -49,36 +48,52 @@ func selectorsSelect(idle []string) runbook.Finding {
 }
 
 func (r *removal) namespaceExpendable() runbook.Guard {
-	return r.guard("namespace-expendable", "is nobody else deleting the operator's namespace, and no journal kept in it?",
-		r.in.namespaceExpendable)
+	read := func(ctx context.Context, run runbook.Run) (*cleanup.LeftNamespace, error) {
+		left, err := r.readLeft(ctx, run)
+		return left.Namespace, err
+	}
+	return runbook.Ask("namespace-expendable",
+		"is nobody else deleting the operator's namespace, and no journal kept in it?", read, r.in.namespaceExpendable)
 }
 
-func (in Inputs) namespaceExpendable(left *cleanup.Reading) runbook.Finding {
+func (in Inputs) namespaceExpendable(namespace *cleanup.LeftNamespace) runbook.Finding {
 	switch {
-	case left.Namespace == nil:
+	case namespace == nil:
 		return runbook.Yes("there is no namespace %s", in.Namespace)
-	case len(left.Namespace.Journal) > 0:
-		kept := strings.Join(left.Namespace.Journal, ", ")
+	case len(namespace.Journal) > 0:
+		kept := strings.Join(namespace.Journal, ", ")
 		return runbook.No("namespace %s holds a journal of Salve: %s", in.Namespace, kept).
 			WithOutcome(runbook.NeedsAttention).NotOverridable()
-	case left.Namespace.Deleting:
-		return runbook.No("somebody else is deleting namespace %s%s", in.Namespace, left.Namespace.Hold()).
+	case namespace.Deleting:
+		return runbook.No("somebody else is deleting namespace %s%s", in.Namespace, namespace.Hold).
 			WithOutcome(runbook.Deferred)
 	}
 	return runbook.Yes("nobody is deleting namespace %s", in.Namespace)
 }
 
+// seenAt is what was read, and when.
+type seenAt[T any] struct {
+	What T         `json:"what"`
+	Seen time.Time `json:"seen"`
+}
+
+// evidence is what was seen, as evidence.
+func (s seenAt[T]) evidence(source string) runbook.Evidence {
+	return runbook.NewEvidence(source, "", s.Seen, s.What)
+}
+
 // operatorGone asks whether the operator is gone for good. Where it is stopped
 // first, what is at work before that is no obstacle.
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (cleanup.Liveness, error) {
-		return r.Liveness(ctx, run.Report)
-	}
-	decide := func(seen cleanup.Liveness) runbook.Finding {
-		return operatorGone(seen, stopped).WithEvidence(r.fact("operator in "+r.Namespace, seen))
+	read := func(ctx context.Context, run runbook.Run) (seenAt[cleanup.Liveness], error) {
+		seen, err := r.Liveness(ctx, run.Report)
+		return seenAt[cleanup.Liveness]{seen, r.Clock.Now()}, err
 	}
 	return runbook.Ask("operator-gone",
-		"is the operator gone for good: no replicas, no pod that has not terminated, no lease that is renewed?", read, decide)
+		"is the operator gone for good: no replicas, no pod that has not terminated, no lease that is renewed?", read,
+		func(seen seenAt[cleanup.Liveness]) runbook.Finding {
+			return operatorGone(seen.What, stopped).WithEvidence(seen.evidence("operator in " + r.Namespace))
+		})
 }
 
 func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
@@ -96,16 +111,17 @@ func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
 }
 
 func (r *removal) cascadeContained() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (cleanup.Cascade, error) {
+	read := func(ctx context.Context, run runbook.Run) (seenAt[cleanup.Cascade], error) {
 		left, err := r.read(ctx, run)
 		if err != nil {
-			return cleanup.Cascade{}, err
+			return seenAt[cleanup.Cascade]{}, err
 		}
-		return r.CascadeOf(ctx, left)
+		along, err := r.CascadeOf(ctx, left)
+		return seenAt[cleanup.Cascade]{along, r.Clock.Now()}, err
 	}
 	return runbook.Ask("cascade-contained", "does nothing outside of the group go with its objects?", read,
-		func(along cleanup.Cascade) runbook.Finding {
-			return r.in.cascadeContained(along).WithEvidence(r.fact("objects owned by objects of "+r.Group, along))
+		func(seen seenAt[cleanup.Cascade]) runbook.Finding {
+			return r.in.cascadeContained(seen.What).WithEvidence(seen.evidence("objects owned by objects of " + r.Group))
 		})
 }
 
@@ -127,8 +143,10 @@ func (r *removal) bundleKept() runbook.Guard {
 
 // backupState is a bundle that was read back, or why it is not this operator's.
 type backupState struct {
-	cleanup.Bundle
-	foreign *cleanup.ForeignError
+	// Holds says what is in the bundle.
+	Holds string `json:"holds"`
+	// Foreign is why it is another's; empty when it is ours.
+	Foreign string `json:"foreign"`
 }
 
 func (r *removal) readBackup(ctx context.Context, run runbook.Run) (backupState, error) {
@@ -136,18 +154,18 @@ func (r *removal) readBackup(ctx context.Context, run runbook.Run) (backupState,
 	var foreign *cleanup.ForeignError
 	switch {
 	case errors.As(err, &foreign):
-		return backupState{foreign: foreign}, nil
+		return backupState{Foreign: foreign.Error()}, nil
 	case err != nil:
 		return backupState{}, err
 	}
-	return backupState{Bundle: bundle}, nil
+	return backupState{Holds: bundle.String()}, nil
 }
 
 func (b backupState) bundleKept() runbook.Finding {
-	if b.foreign != nil {
-		return runbook.No("%s", b.foreign).WithOutcome(runbook.NeedsAttention).NotOverridable()
+	if b.Foreign != "" {
+		return runbook.No("%s", b.Foreign).WithOutcome(runbook.NeedsAttention).NotOverridable()
 	}
-	return runbook.Yes("%s were read back", b.Bundle)
+	return runbook.Yes("%s were read back", b.Holds)
 }
 
 // namespaceExported: what came into the namespace after the export would be lost with it.
@@ -176,7 +194,14 @@ func namespaceExported(missing []string) runbook.Finding {
 
 // none asks whether nothing of a part is left.
 func (r *removal) none(name, asks string, part func(*cleanup.Reading) cleanup.Part) runbook.Guard {
-	return r.guard(name, asks, func(left *cleanup.Reading) runbook.Finding { return noneLeft(part(left).Names) })
+	read := func(ctx context.Context, run runbook.Run) ([]string, error) {
+		left, err := r.read(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		return part(left).Names, nil
+	}
+	return runbook.Ask(name, asks, read, noneLeft)
 }
 
 func noneLeft(names []string) runbook.Finding {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"salve/kube"
 	"salve/runbook"
@@ -52,6 +53,12 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 			return "what was exported is in " + cmp.Or(in.Bundle, "the run's exports")
 		},
 	}, nil
+}
+
+// Replayed makes the runbook for its decisions alone, as a replay makes it: guards decide from recorded readings, and
+// nothing is read.
+func Replayed(in Inputs, target runbook.Target) (runbook.Runbook, error) {
+	return New(World{ClusterID: strings.TrimSuffix(target.ID, "/"+in.Group)}, in)
 }
 
 func (r *removal) guards() []runbook.Guard {

@@ -2,6 +2,7 @@ package removeoperator_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -25,6 +26,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/removeoperator"
 )
 
@@ -90,7 +92,17 @@ func retiredOn(t testing.TB, plane *kubetest.ControlPlane) *operator {
 	o.inputs = removeoperator.Defaults()
 	o.inputs.Group, o.inputs.Namespace = o.group, o.namespace
 	o.inputs.CascadeWait = metav1.Duration{Duration: time.Second}
+	t.Cleanup(func() { runbooktest.Replayed(t, o.journal, removeoperator.Name, decides) })
 	return o
+}
+
+// decides makes the runbook of a record without a cluster.
+func decides(history *journal.History) (runbook.Runbook, error) {
+	var in removeoperator.Inputs
+	if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+		return runbook.Runbook{}, err
+	}
+	return removeoperator.Replayed(in, history.Header.Target)
 }
 
 func connected(t testing.TB, kubeconfig string) *kube.Cluster {

@@ -16,6 +16,7 @@ import (
 	"salve/internal/pipeline/rollout"
 	"salve/journal"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 )
 
 // bench is a journal on which pipelines of scripted steps are run.
@@ -35,8 +36,18 @@ type bench struct {
 }
 
 func newBench(t *testing.T) *bench {
-	return &bench{T: t, journal: journal.NewMemory(),
+	b := &bench{T: t, journal: journal.NewMemory(),
 		does: map[string]func(context.Context, *rollout.Attempt) rollout.Outcome{}}
+	t.Cleanup(func() {
+		store, isBackend := b.journal.(journal.Backend)
+		if !isBackend {
+			return
+		}
+		runbooktest.Replayed(t, store, rollout.Name, func(history *journal.History) (runbook.Runbook, error) {
+			return rollout.Replayed(history, history.Header.Inputs)
+		})
+	})
+	return b
 }
 
 // scripted is the action of the bench's steps.

@@ -25,20 +25,22 @@ const (
 
 // guards are asked when a run begins, and again when it is resumed.
 func (w *work) guards() []runbook.Guard {
-	guards := []runbook.Guard{{
-		Name: revisionOrder, Question: "Was no newer revision rolled out here?", OnResume: true, Evaluate: w.inOrder,
-	}}
+	guards := []runbook.Guard{onResume(runbook.Ask(revisionOrder, "Was no newer revision rolled out here?", w.readOrder,
+		w.plan.Inputs.inOrder))}
 	if w.runner.Prepare != nil {
-		guards = append(guards, runbook.Guard{
-			Name: prepared, Question: "Is there all that the steps need?", NotOverridable: true, OnResume: true,
-			Prepare: w.prepare, PrepareBudget: building, Evaluate: w.prepared,
-		})
-	}
-	for _, guard := range w.runner.Guards {
-		guard.OnResume = true
+		guard := onResume(runbook.Ask(prepared, "Is there all that the steps need?", w.readPrepared, preparation.decide))
+		guard.NotOverridable, guard.Prepare, guard.PrepareBudget = true, w.prepare, building
 		guards = append(guards, guard)
 	}
+	for _, guard := range w.runner.Guards {
+		guards = append(guards, onResume(guard))
+	}
 	return guards
+}
+
+func onResume(guard runbook.Guard) runbook.Guard {
+	guard.OnResume = true
+	return guard
 }
 
 // prepare has made what the steps need. It is no part of the guard, which is bounded by
@@ -52,73 +54,132 @@ func (w *work) prepare(ctx context.Context, _ runbook.Run) error {
 	return nil
 }
 
-// prepared answers for what was made, and asks the steps' actions.
-func (w *work) prepared(ctx context.Context, _ runbook.Run) runbook.Finding {
+// preparation is what was made of what the steps need.
+type preparation struct {
+	// Made says what was made; Failure why something is not there, empty when all is.
+	Made    string `json:"made"`
+	Failure string `json:"failure"`
+}
+
+// readPrepared answers for what was made, and asks the steps' actions. What was cut off is not known.
+func (w *work) readPrepared(ctx context.Context, _ runbook.Run) (preparation, error) {
 	err := w.unmade
 	if err == nil {
 		err = w.runner.able(ctx, w.plan)
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return runbook.Unknown(err)
+		return preparation{}, err
 	case err != nil:
-		return runbook.No("%s", err.Error()).WithOutcome(runbook.Failed)
+		return preparation{Made: w.made, Failure: err.Error()}, nil
 	}
-	return runbook.Yes("%s", w.made)
+	return preparation{Made: w.made}, nil
 }
 
-// inOrder reads what was rolled out before, under the lease, and compares it with
-// the plan's revision.
-func (w *work) inOrder(ctx context.Context, run runbook.Run) runbook.Finding {
+func (p preparation) decide() runbook.Finding {
+	if p.Failure != "" {
+		return runbook.No("%s", p.Failure).WithOutcome(runbook.Failed)
+	}
+	return runbook.Yes("%s", p.Made)
+}
+
+// before is what was rolled out before a plan, on the resource groups that it changes.
+type before struct {
+	// OpenBeside is an open run on one of them; empty when there is none.
+	OpenBeside string `json:"openBeside"`
+	// Revisions are those of earlier runs, the newest first and each once, up to the first that decides.
+	Revisions []rolledOut `json:"revisions"`
+}
+
+// rolledOut is a revision that an earlier run rolled out.
+type rolledOut struct {
+	Run      string `json:"run"`
+	Revision string `json:"revision"`
+	// Newer: it is newer than the plan's.
+	Newer bool `json:"newer"`
+	// Unordered is why it can't be told which of the two is newer, and Unread why they could not be compared.
+	Unordered string           `json:"unordered"`
+	Unread    *runbook.Failure `json:"unread"`
+	Seen      time.Time        `json:"seen"`
+}
+
+// decides tells whether nothing before it matters any more.
+func (r rolledOut) decides() bool { return r.Newer || r.Unordered != "" || r.Unread != nil }
+
+// readOrder reads what was rolled out before, under the lease, and compares it with the plan's revision.
+func (w *work) readOrder(ctx context.Context, run runbook.Run) (seen before, _ error) {
 	history, err := w.runner.history(ctx, w.plan, run.ID())
 	if err != nil {
-		return runbook.Unknown(err)
+		return seen, err
 	}
 	w.history = history
-	if other := history.openBeside(run.ID(), w.plan.Target().ID); other != "" {
-		return runbook.No("run %s is open on a resource group of this rollout. hint: salve resume %s, or salve runs "+
-			"abandon %s",
-			other, other, other).WithOutcome(runbook.Failed).NotOverridable()
+	if seen.OpenBeside = history.openBeside(run.ID(), w.plan.Target().ID); seen.OpenBeside != "" {
+		return seen, nil
 	}
 	if err := w.warnOfOthers(ctx, run); err != nil {
-		return runbook.Unknown(err)
+		return seen, err
 	}
-	return w.compare(ctx)
-}
-
-func (w *work) compare(ctx context.Context) runbook.Finding {
-	ours := w.plan.Inputs.Revision
-	var compared []runbook.Evidence
-	var seen []string
-	for _, run := range slices.Backward(w.history.runs) {
-		theirs := inputsOf(run.History).Revision
-		if !run.Changed() || theirs == "" || slices.Contains(seen, theirs) {
+	for _, record := range slices.Backward(w.history.runs) {
+		theirs := inputsOf(record.History).Revision
+		known := func(r rolledOut) bool { return r.Revision == theirs }
+		if !record.Changed() || theirs == "" || slices.ContainsFunc(seen.Revisions, known) {
 			continue
 		}
-		seen = append(seen, theirs)
-		evidence := runbook.NewEvidence("journal", run.Run, w.runner.Clock.Now(), map[string]string{"revision": theirs})
-		if ours == "" {
-			return runbook.Unknownf("the pipeline has no revision, and run %s rolled out revision %s here", run.Run, theirs).
-				WithEvidence(evidence)
+		one := w.compare(ctx, record.Run, theirs)
+		if seen.Revisions = append(seen.Revisions, one); one.decides() || w.plan.Inputs.Revision == "" {
+			break
 		}
-		order, err := revision.Compare(ctx, w.plan.File.Folder(), ours, theirs)
-		var unordered *revision.UnorderedError
+	}
+	return seen, nil
+}
+
+// compare compares the plan's revision with one that a run rolled out.
+func (w *work) compare(ctx context.Context, run, theirs string) rolledOut {
+	one := rolledOut{Run: run, Revision: theirs, Seen: w.runner.Clock.Now()}
+	if w.plan.Inputs.Revision == "" {
+		return one
+	}
+	order, err := revision.Compare(ctx, w.plan.File.Folder(), w.plan.Inputs.Revision, theirs)
+	var unordered *revision.UnorderedError
+	switch {
+	case errors.As(err, &unordered):
+		one.Unordered = err.Error()
+	case err != nil:
+		one.Unread = runbook.FailureOf(err)
+	default:
+		one.Newer = order == revision.Older
+	}
+	return one
+}
+
+// inOrder holds when no newer revision was rolled out before, and none is being rolled out.
+func (in Inputs) inOrder(seen before) runbook.Finding {
+	if seen.OpenBeside != "" {
+		return runbook.No("run %s is open on a resource group of this rollout. hint: salve resume %s, or salve runs "+
+			"abandon %s", seen.OpenBeside, seen.OpenBeside, seen.OpenBeside).WithOutcome(runbook.Failed).NotOverridable()
+	}
+	var compared []runbook.Evidence
+	for _, one := range seen.Revisions {
+		evidence := runbook.NewEvidence("journal", one.Run, one.Seen, map[string]string{"revision": one.Revision})
 		switch {
-		case errors.As(err, &unordered):
-			return runbook.Unknownf("whether it is older than what run %s rolled out can't be told: %v", run.Run, err).
-				WithEvidence(evidence)
-		case err != nil:
-			return runbook.Unknown(err).WithEvidence(evidence)
-		case order == revision.Older:
-			return runbook.No("revision %s is older than %s, which run %s rolled out here", ours, theirs, run.Run).
-				WithEvidence(evidence).WithOutcome(runbook.Failed)
+		case in.Revision == "":
+			return runbook.Unknownf("the pipeline has no revision, and run %s rolled out revision %s here", one.Run,
+				one.Revision).WithEvidence(evidence)
+		case one.Unordered != "":
+			return runbook.Unknownf("whether it is older than what run %s rolled out can't be told: %s", one.Run,
+				one.Unordered).WithEvidence(evidence)
+		case one.Unread != nil:
+			return runbook.Unknown(one.Unread).WithEvidence(evidence)
+		case one.Newer:
+			return runbook.No("revision %s is older than %s, which run %s rolled out here", in.Revision, one.Revision,
+				one.Run).WithEvidence(evidence).WithOutcome(runbook.Failed)
 		}
 		compared = append(compared, evidence)
 	}
 	switch {
-	case len(seen) > 0:
-		return runbook.Yes("revision %s is no older than any that was rolled out here", ours).WithEvidence(compared...)
-	case ours == "":
+	case len(compared) > 0:
+		return runbook.Yes("revision %s is no older than any that was rolled out here", in.Revision).WithEvidence(compared...)
+	case in.Revision == "":
 		return runbook.Yes("neither this pipeline nor one before it has a revision")
 	}
 	return runbook.Yes("no revision was rolled out here before")

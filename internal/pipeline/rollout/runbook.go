@@ -125,10 +125,12 @@ func (w *work) allDone() runbook.Guard {
 			}
 			return missing, nil
 		},
-		func(missing []string) runbook.Finding {
-			if len(missing) > 0 {
-				return runbook.No("not done: %s", strings.Join(missing, ", ")).WithOutcome(runbook.Failed)
-			}
-			return runbook.Yes("every step is done that was not to be skipped")
-		})
+		stepsDone)
+}
+
+func stepsDone(missing []string) runbook.Finding {
+	if len(missing) > 0 {
+		return runbook.No("not done: %s", strings.Join(missing, ", ")).WithOutcome(runbook.Failed)
+	}
+	return runbook.Yes("every step is done that was not to be skipped")
 }

@@ -36,7 +36,8 @@ func TestTraps(t *testing.T) {
 			"Ann 2019-02-05 14:05 -08:00 ```\n\nBob [14:06]\n[08:12] x\n```"},
 		{"a small step back", dated + "Ann [14:05]\na\n\nBob [14:03]\nb\n",
 			"Ann 2019-02-05 14:05 -08:00 a|Bob ? 14:03 ? b|?the time goes back"},
-		{"past midnight, dated at the chat", "All times in UTC\n\n## Chat of 2019-02-05\n\nAnn [23:50]\na\n\nBob [00:10]\nb\n",
+		{"past midnight, dated at the chat", "All times in UTC\n\n## Chat of 2019-02-05\n\nAnn [23:50]\na\n\nBob " +
+			"[00:10]\nb\n",
 			"Ann 2019-02-05 23:50 +00:00 a|Bob 2019-02-06 00:10 +00:00 b"},
 		{"past midnight, dated by the title", dated + "Ann [23:50]\na\n\nBob [00:10]\nb\n",
 			"Ann ? 23:50 ? a|Bob ? 00:10 ? b|?which date is the first"},
@@ -44,7 +45,8 @@ func TestTraps(t *testing.T) {
 		{"prose that ends with a time", dated + "Ann [14:05]\na\nwe rolled back [14:06]\n",
 			"Ann 2019-02-05 14:05 -08:00 a\nwe rolled back [14:06]"},
 		{"escapes", dated + "\x1b[31mAnn\x1b[0m [14:05]\n\x1b]0;t\x07a\x00b\xff\n", "Ann 2019-02-05 14:05 -08:00 ab\ufffd"},
-		{"Slack JSON", `[{"user":"U1","user_profile":{"display_name":"Ann"},"ts":"1549384020.0001","text":"a &lt; <@U1>","edited":{}}]`,
+		{"Slack JSON", `[{"user":"U1","user_profile":{"display_name":"Ann"},"ts":"1549384020.0001","text":"a &lt; ` +
+			`<@U1>","edited":{}}]`,
 			"Ann 2019-02-05 16:27 +00:00 a < @Ann edited"},
 	}
 	for _, c := range cases {
@@ -107,7 +109,8 @@ func TestBounds(t *testing.T) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	raw := []byte(dated + strings.Repeat(">Ann [8:27 AM]  \nIt's prow bump time!  \nFor real at 9:00, probably.\n>\n", 10_000))
+	raw := []byte(dated + strings.Repeat(">Ann [8:27 AM]  \nIt's prow bump time!  \nFor real at 9:00, "+
+		"probably.\n>\n", 10_000))
 	for b.Loop() {
 		if _, err := chat.Parse(raw, chat.Options{}); err != nil {
 			b.Fatal(err)

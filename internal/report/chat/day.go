@@ -18,7 +18,8 @@ type day struct {
 }
 
 const (
-	monthWord   = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
+	monthWord = `(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|` +
+		`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)`
 	weekdayWord = `(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?`
 	isoDay      = `\d{4}[-/.]\d{1,2}[-/.]\d{1,2}`
 	wordDay     = monthWord + `\.?\s+\d{1,2}(?:st|nd|rd|th)?(?:,?\s+\d{4})?`
@@ -32,7 +33,8 @@ var (
 	weekdayPrefix  = regexp.MustCompile(`(?i)^` + weekdayWord + `,?\s+`)
 	numberPattern  = regexp.MustCompile(`\d+`)
 	monthPattern   = regexp.MustCompile(`(?i)` + monthWord)
-	dividerPattern = regexp.MustCompile(`(?i)^(?:[-–—─=_*#\s]*)(?:(?:day changed|log opened)\s+(?:to\s+)?)?(` + anyDay +
+	dividerPattern = regexp.MustCompile(`(?i)^(?:[-–—─=_*#\s]*)(?:(?:day changed|log opened)\s+(?:to\s+)?)?(` +
+		anyDay +
 		`)(?:[-–—─=_*#\s]*)$`)
 )
 

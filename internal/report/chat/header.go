@@ -51,7 +51,8 @@ const (
 )
 
 var (
-	stampPattern  = regexp.MustCompile(`(?i)^(` + stampDay + `)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?(?:\s?([ap])\.?m\.?)?(` + stampZone + `)$`)
+	stampPattern = regexp.MustCompile(`(?i)^(` + stampDay + `)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d{1,9})?)?` +
+		`(?:\s?([ap])\.?m\.?)?(` + stampZone + `)$`)
 	afterPattern  = regexp.MustCompile(`(?i)^(.+?)([\s,—–]+)(` + stampText + `)$`)
 	beforePattern = regexp.MustCompile(`(?i)^(` + stampText + `)(?:\s+-)?\s+(\S.*)$`)
 	anglePattern  = regexp.MustCompile(`^<[@+%~& ]?([^<>\s][^<>]{0,79})>(?:\s+(.*))?$`)

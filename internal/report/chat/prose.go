@@ -20,8 +20,10 @@ type zoneStatement struct {
 }
 
 var (
-	timesPattern = regexp.MustCompile(`(?i)\b(?:all\s+)?(?:times?(?:stamps?)?|time\s?zone|tz)\b(?:\s+(?:below|here|shown|given|listed|` +
-		`are|is|in|all|to|the|zone)\b)*[\s:,(]*((?-i:[A-Z]{1,5}/[A-Z]{2,5}\b|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|[A-Z]{2,5}\b|Z\b)|` +
+	timesPattern = regexp.MustCompile(`(?i)\b(?:all\s+)?(?:times?(?:stamps?)?|time\s?zone|tz)\b(?:\s+(?:below|here|` +
+		`shown|given|listed|` +
+		`are|is|in|all|to|the|zone)\b)*[\s:,(]*((?-i:[A-Z]{1,5}/[A-Z]{2,5}\b|[A-Z][A-Za-z]+/[A-Z][A-Za-z_]+|[A-Z]{2,5}\b|` +
+		`Z\b)|` +
 		`(?:us\s+)?(?:pacific|eastern|mountain|central)\b)?\s*\(?((?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)?`)
 	headingZone = regexp.MustCompile(`\((?:[Aa]ll )?(?:[Tt]imes? )?(?:in )?([A-Z]{3,5})\)`)
 	datePrefix  = regexp.MustCompile(`(?i)^(?:incident\s+)?(?:date|day)\s*:`)

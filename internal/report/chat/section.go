@@ -17,7 +17,7 @@ type block struct {
 
 var (
 	headingPattern = regexp.MustCompile(`^(#{1,6})\s+(.*?)\s*#*$`)
-	writtenParts   = regexp.MustCompile(`(?i)\b(time\s?line|timlines?|chronology|summary|sumary|impact|root\s?cause|` +
+	writtenParts   = regexp.MustCompile(`(?i)\b(time\s?line|timlines?|chronology|summ?ary|impact|root\s?cause|` +
 		`detection|dectection|resolution|resoluton|lessons?|went|lucky|action\s+items?|mitigation|trigger|background)\b`)
 	timelineParts = regexp.MustCompile(`(?i)\b(ti?m?e?\s?lines?|chronology)\b`)
 	chatParts     = regexp.MustCompile(`(?i)\b(appendi\w*|apendi\w*|chat\w*|slack|irc|teams|matrix|discussions?|` +

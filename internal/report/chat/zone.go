@@ -133,7 +133,8 @@ func setInstants(chats []*transcript, doc prose, told *time.Location, asked *que
 			here, known := common, ok
 			if e.stamp.zone != "" {
 				if here, known = namedZone(e.stamp.zone, ""); !known {
-					asked.ask(chat.entries[0].message.Line, "which time zone is %q? The name is unknown or means several", e.stamp.zone)
+					asked.ask(chat.entries[0].message.Line, "which time zone is %q? The name is unknown or means "+
+						"several", e.stamp.zone)
 				}
 			} else if !known && name == "" && told == nil {
 				asked.ask(chats[0].entries[0].message.Line, "which time zone are the times in? Nothing tells it")

@@ -6,17 +6,23 @@ import (
 )
 
 var (
-	nothing   = regexp.MustCompile(`(?i)^\W*(?:none|n/?a|nothing|nil)?\W*$|^\W*(?:none|nothing) (?:yet|so far|to report|identified)\W*$`)
+	nothing = regexp.MustCompile(`(?i)^\W*(?:none|n/?a|nothing|nil)?\W*$|^\W*(?:none|nothing) (?:yet|so far|to ` +
+		`report|identified)\W*$`)
 	mention   = regexp.MustCompile(`(?:^|[\s(\[,/])@[\w-]+`)
-	ownerText = regexp.MustCompile(`(?i)\b(?:owners?|assignees?|assigned to|dri|responsible|lead)\b\s*[:=–-]?\s*([^\s,;.)]+)`)
-	named     = regexp.MustCompile(`\(([^()]{2,40})\)`)
-	nameOnly  = regexp.MustCompile(`^(?:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3}|[a-z][a-z0-9_-]{2,20}|[A-Z]\w* (?i:team))$`)
-	leadName  = regexp.MustCompile(`^\[?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\]?(?:: | to | will )`)
-	lastName  = regexp.MustCompile(`[–—-] ?[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2}\.?$`)
-	noName    = regexp.MustCompile(`(?i)^(?:tbd|tba|todo|none|unassigned|n/?a|nobody|unknown|optional|done|open|closed|p\d|sev ?\d|high|medium|` +
-		`low|critical|prevent|mitigate|detect|process|repair|short|long|short term|long term|wip|in progress|new|later|\?+|-+|q[1-4].*|stretch|urgent)$`)
-	notNames     = regexp.MustCompile(`^\[?(?i:we|this|that|it|they|action|todo|note|need|needs|add|plan|priority|someone|everyone|fix|update|investigate)\b`)
-	ownerColumn  = regexp.MustCompile(`(?i)owner|assignee|dri|who|responsible|lead|bug|ticket|issue|link|tracking|\bpr\b|jira`)
+	ownerText = regexp.MustCompile(`(?i)\b(?:owners?|assignees?|assigned to|dri|responsible|` +
+		`lead)\b\s*[:=–-]?\s*([^\s,;.)]+)`)
+	named    = regexp.MustCompile(`\(([^()]{2,40})\)`)
+	nameOnly = regexp.MustCompile(`^(?:[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,3}|[a-z][a-z0-9_-]{2,20}|[A-Z]\w* (?i:team))$`)
+	leadName = regexp.MustCompile(`^\[?[A-Z][\w'-]+(?: [A-Z][\w'-]+)?\]?(?:: | to | will )`)
+	lastName = regexp.MustCompile(`[–—-] ?[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,2}\.?$`)
+	noName   = regexp.MustCompile(`(?i)^(?:tbd|tba|todo|none|unassigned|n/?a|nobody|unknown|optional|done|open|` +
+		`closed|p\d|sev ?\d|high|medium|` +
+		`low|critical|prevent|mitigate|detect|process|repair|short|long|short term|long term|wip|in progress|new|later|` +
+		`\?+|-+|q[1-4].*|stretch|urgent)$`)
+	notNames = regexp.MustCompile(`^\[?(?i:we|this|that|it|they|action|todo|note|need|needs|add|plan|priority|` +
+		`someone|everyone|fix|update|investigate)\b`)
+	ownerColumn = regexp.MustCompile(`(?i)owner|assignee|dri|who|responsible|lead|bug|ticket|issue|link|tracking|` +
+		`\bpr\b|jira`)
 	modal        = regexp.MustCompile(`(?i)\b(?:should|need to|must|will|have to|ought to)\b`)
 	tracked      = regexp.MustCompile(`(?i)\b(?:action|follow-?up|tracked|ticket|issue)\b`)
 	sectionOwner = regexp.MustCompile(`(?i)\bowners?\s*:\s*\S`)
@@ -36,7 +42,8 @@ func checkActions(d *document, strict bool) []Finding {
 	}
 	for _, b := range items[:min(len(items), maxFindings)] {
 		if !owned(d, b) {
-			found = append(found, d.finding(ActionWithoutOwnerOrLink, []int{b.line}, "action item without an owner and without a link"))
+			found = append(found, d.finding(ActionWithoutOwnerOrLink, []int{b.line}, "action item without an owner and "+
+				"without a link"))
 		}
 	}
 	if strict && len(items) > 0 {
@@ -81,7 +88,8 @@ func owned(d *document, b *block) bool {
 		return true
 	}
 	for i, cell := range b.cells {
-		if i < len(b.columns) && ownerColumn.MatchString(b.columns[i]) && !nothing.MatchString(cell) && !noName.MatchString(strings.TrimSpace(cell)) {
+		if i < len(b.columns) && ownerColumn.MatchString(b.columns[i]) && !nothing.MatchString(cell) &&
+			!noName.MatchString(strings.TrimSpace(cell)) {
 			return true
 		}
 	}
@@ -148,14 +156,19 @@ func unanswered(d *document, complaints, items []*block) []Finding {
 
 var (
 	wordText = regexp.MustCompile(`[a-z][a-z-]{3,}`)
-	stop     = map[string]bool{}
+	// stop are words that say nothing by themselves.
+	stop = setOf("this that with from have were been which when " + //nolint:gochecknoglobals // a table
+		"there their they will would should could into than " +
+		"then also some more most very need needs because after before during while about only just make made does did")
 )
 
-func init() {
-	for word := range strings.FieldsSeq("this that with from have were been which when there their they will would should could " +
-		"into than then also some more most very need needs because after before during while about only just make made does did") {
-		stop[word] = true
+// setOf is a set of words.
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
+	return set
 }
 
 // significant are the words of a text that say something, cut to their stem.
@@ -170,7 +183,8 @@ func significant(text string) []string {
 }
 
 var (
-	placeholder = regexp.MustCompile(`(?m)(?:^|[:>(\[|])[ \t]*(?:TODO|FIXME|XXX)\b|\b(?:TODO|FIXME|XXX)[:(]|\b(?:TBD|TBA)\b|` +
+	placeholder = regexp.MustCompile(`(?m)(?:^|[:>(\[|])[ \t]*(?:TODO|FIXME|XXX)\b|\b(?:TODO|FIXME|XXX)[:(]|\b(?:TBD|` +
+		`TBA)\b|` +
 		`\[(?i:insert|fill in|add) [^\]]{2,60}\]|\{\{[^{}\n]{1,60}\}\}|\bYYYY-MM-DD\b|\bHH:MM\b|\?\?\?`)
 	question = regexp.MustCompile(`(?i)^\s*(?:>\s*)?\*\*Question:?\*\*`)
 	answer   = regexp.MustCompile(`(?i)\*\*Answer:?\*\*:?[ \t]*\S`)

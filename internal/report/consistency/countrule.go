@@ -22,32 +22,38 @@ type count struct {
 }
 
 var (
-	countText = regexp.MustCompile(`(?i)(\b(?:at least|over|more than|about|around|approximately|roughly|nearly|almost|up to|some|another|other|additional|further|first|last|every|per|of|to|from|than|remaining|only|another|version|error|status|http|port|line)\s+|[#vV$€£~.:/-])?\b(\d{1,3}(?:,\d{3})+|\d{1,9})\b((?:\s+[a-z][a-z-]*){1,4})`)
-	vague     = regexp.MustCompile(`(?i)^(?:at least|over|more than|about|around|approximately|roughly|nearly|almost|up to|some)`)
-	snapshot  = regexp.MustCompile(`(?i)\b(?:so far|already|at this point|initially|another|more|scal\w+|increas\w+|grew|grow\w*|total of|remaining|of which|still)\b`)
+	countText = regexp.MustCompile(`(?i)(\b(?:at least|over|more than|about|around|approximately|roughly|nearly|` +
+		`almost|up to|some|another|other|additional|further|first|last|every|per|of|to|from|than|remaining|only|another|` +
+		`version|error|status|http|port|line)\s+|[#vV$€£~.:/-])?\b(\d{1,3}(?:,\d{3})+|\d{1,9})\b` +
+		`((?:\s+[a-z][a-z-]*){1,4})`)
+	vague = regexp.MustCompile(`(?i)^(?:at least|over|more than|about|around|approximately|roughly|nearly|almost|` +
+		`up to|some)`)
+	snapshot = regexp.MustCompile(`(?i)\b(?:so far|already|at this point|initially|another|more|scal\w+|increas\w+|` +
+		`grew|grow\w*|total of|remaining|of which|still)\b`)
 	scopeText = regexp.MustCompile(`(?i)^\s*(?:in|on|from|across|at|of|for|via)\s+(?:the\s+)?([\w.-]+(?:\s[\w.-]+)?)`)
 	// units are what is no thing that is counted.
-	units = map[string]bool{}
+	units = setOf("seconds minutes hours days weeks months years " + //nolint:gochecknoglobals // a table
+		"mins secs hrs times retries attempts steps prs " +
+		"responses errors percent things reasons changes was is has does this replicas cores lines status less")
 	// states maps words of the same meaning to one.
-	states = map[string]string{}
+	states = meanings( //nolint:gochecknoglobals // a table
+		"pending unschedulable stuck hung waiting unscheduled start starting",
+		"failed failing fail errored broken failures", "affected impacted", "stale stray spurious orphaned leaked",
+		"lost dropped missing", "deleted removed cleaned cleanup", "rejected refused denied",
+		"restarted rerun retriggered", "unavailable down unreachable offline", "created", "evicted drained",
+		"crashed crashing crashlooping", "timed")
 )
 
-func init() {
-	for word := range strings.FieldsSeq("seconds minutes hours days weeks months years mins secs hrs times retries attempts steps prs " +
-		"responses errors percent things reasons changes was is has does this replicas cores lines status less") {
-		units[word] = true
-	}
-	for _, class := range []string{
-		"pending unschedulable stuck hung waiting unscheduled start starting", "failed failing fail errored broken failures",
-		"affected impacted", "stale stray spurious orphaned leaked", "lost dropped missing", "deleted removed cleaned cleanup",
-		"rejected refused denied", "restarted rerun retriggered", "unavailable down unreachable offline", "created",
-		"evicted drained", "crashed crashing crashlooping", "timed",
-	} {
+// meanings maps each word of a class to the first one.
+func meanings(classes ...string) map[string]string {
+	meaning := map[string]string{}
+	for _, class := range classes {
 		words := strings.Fields(class)
 		for _, word := range words {
-			states[word] = words[0]
+			meaning[word] = words[0]
 		}
 	}
+	return meaning
 }
 
 // counts reads all counts of a document.

@@ -51,8 +51,8 @@ func entriesNamed(run *journal.History, text string) []journal.Entry {
 	return found
 }
 
-// sameMinute is how far an event may be off the entry: people write minutes.
-const sameMinute = 90 * time.Second
+// roundedOff is how far an event may be off the entry: people write minutes.
+const roundedOff = 90 * time.Second
 
 func contradicting(d *document, t *timeline, e event, run *journal.History, entries []journal.Entry) (Finding, bool) {
 	zone := e.zone
@@ -80,7 +80,7 @@ func contradicting(d *document, t *timeline, e event, run *journal.History, entr
 			nearest, least = entry, off
 		}
 	}
-	if least <= sameMinute {
+	if least <= roundedOff {
 		return Finding{}, false
 	}
 	f := d.finding(ContradictsJournal, []int{e.line}, "the journal of run %s has it at %s",

@@ -11,23 +11,26 @@ import (
 type clock struct {
 	seconds int
 	// date is zero when none is written.
-	date time.Time
 	zone string
 	// precise: seconds are written. ambiguous: neither AM, PM nor a leading zero tells which half of the day it is.
 	precise, ambiguous bool
 }
 
 const (
-	months   = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
-	zones    = `UTC ?[+-]\d{1,2}(?::?\d{2})?|GMT ?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT|Z|PST|PDT|PT|MST|MDT|MT|CST|CDT|CT|EST|EDT|ET|CET|CEST|BST|IST|JST|AEST|AEDT|NZST|NZDT|[+-]\d{2}:?\d{2}`
-	timeText = `(?:(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([AaPp])\.?[Mm]\b\.?)?|(\d{1,2}) ?([AaPp])\.?[Mm]\b\.?)(?: ?\(?\b(` + zones + `)\b\)?)?`
-	isoDate  = `(\d{4})[-/](\d{1,2})[-/](\d{1,2})`
+	months = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|` +
+		`oct(?:ober)?|nov(?:ember)?|dec(?:ember)?`
+	zones = `UTC ?[+-]\d{1,2}(?::?\d{2})?|GMT ?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT|Z|PST|PDT|PT|MST|MDT|MT|CST|CDT|CT|` +
+		`EST|EDT|ET|CET|CEST|BST|IST|JST|AEST|AEDT|NZST|NZDT|[+-]\d{2}:?\d{2}`
+	timeText = `(?:(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?: ?([AaPp])\.?[Mm]\b\.?)?|(\d{1,2}) ` +
+		`?([AaPp])\.?[Mm]\b\.?)(?: ?\(?\b(` + zones + `)\b\)?)?`
+	isoDate = `(\d{4})[-/](\d{1,2})[-/](\d{1,2})`
 )
 
 var (
 	// The zone of a time may follow it directly, as in 14:05Z and 14:05+01:00.
 	timeOfDay = regexp.MustCompile(strings.Replace(timeText, `\(?\b(`, `\(?(`, 1))
-	dateText  = regexp.MustCompile(`(?i)\b` + isoDate + `(?:T|\b)|\b(` + months + `)\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?\b|` +
+	dateText  = regexp.MustCompile(`(?i)\b` + isoDate + `(?:T|\b)|\b(` + months + `)\.? (\d{1,2})(?:st|nd|rd|` +
+		`th)?(?:,? (\d{4}))?\b|` +
 		`\b(\d{1,2})(?:st|nd|rd|th)?(?: of)? (` + months + `)\.?(?:,? (\d{4}))?\b|\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b`)
 	zoneText = regexp.MustCompile(`\b(` + zones + `)\b`)
 )
@@ -105,7 +108,7 @@ func firstDate(text string, near time.Time) (time.Time, bool) {
 
 // offsets are the zones of which it is known how far from UTC they are, in minutes. CST, BST, IST and zones without
 // a season stand for several, and are left out.
-var offsets = map[string]int{
+var offsets = map[string]int{ //nolint:gochecknoglobals // a table
 	"UTC": 0, "GMT": 0, "Z": 0, "PST": -480, "PDT": -420, "MST": -420, "MDT": -360, "CDT": -300, "EST": -300,
 	"EDT": -240, "CET": 60, "CEST": 120, "JST": 540, "AEST": 600, "AEDT": 660, "NZST": 720, "NZDT": 780,
 }
@@ -138,7 +141,7 @@ func offsetOf(zone string) (time.Duration, bool) {
 }
 
 // families are zones that people use for each other, whatever the season.
-var families = map[string]string{
+var families = map[string]string{ //nolint:gochecknoglobals // a table
 	"PST": "Pacific", "PDT": "Pacific", "PT": "Pacific", "MST": "Mountain", "MDT": "Mountain", "MT": "Mountain",
 	"EST": "Eastern", "EDT": "Eastern", "ET": "Eastern", "CST": "Central", "CDT": "Central", "CT": "Central",
 	"CET": "CentralEurope", "CEST": "CentralEurope", "GMT": "UTC", "Z": "UTC",

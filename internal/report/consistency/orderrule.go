@@ -12,7 +12,8 @@ func checkOrder(d *document, t *timeline) []Finding {
 	for i := 1; i < len(t.events); i++ {
 		before, e := t.events[i-1], t.events[i]
 		switch {
-		case before.track != e.track || !before.comparable || !e.comparable || t.mixed && (before.zone == "") != (e.zone == ""):
+		case before.track != e.track || !before.comparable || !e.comparable ||
+			t.mixed && (before.zone == "") != (e.zone == ""):
 		case e.at.After(before.at):
 			up++
 		case e.at.Before(before.at):
@@ -35,8 +36,9 @@ func shown(at time.Time) string {
 }
 
 var (
-	stamps = regexp.MustCompile(`(?im)^[\s|]*(last modified|last updated|last edited|modified|updated|created|published|reviewed)(?: on| at)?[ \t]*[:|][ \t]*(.+)$`)
-	due    = regexp.MustCompile(`(?i)\b(?:due|due date|deadline|eta|target)[ :(]+([^)]{6,30})`)
+	stamps = regexp.MustCompile(`(?im)^[\s|]*(last modified|last updated|last edited|modified|updated|created|` +
+		`published|reviewed)(?: on| at)?[ \t]*[:|][ \t]*(.+)$`)
+	due = regexp.MustCompile(`(?i)\b(?:due|due date|deadline|eta|target)[ :(]+([^)]{6,30})`)
 )
 
 // checkDates finds dates that can't belong to the incident.
@@ -60,7 +62,8 @@ func checkDates(d *document, t *timeline) []Finding {
 		for _, at := range stamps.FindAllStringSubmatchIndex(b.claims, -1) {
 			if date, ok := firstDate(b.claims[at[4]:at[5]], first); ok && date.Before(first) {
 				found = append(found, d.finding(DateOutsideIncident, []int{b.lineAt(at[2]), line},
-					"%s on %s, before the incident of %s", b.claims[at[2]:at[3]], date.Format(time.DateOnly), first.Format(time.DateOnly)))
+					"%s on %s, before the incident of %s", b.claims[at[2]:at[3]], date.Format(time.DateOnly),
+					first.Format(time.DateOnly)))
 			}
 		}
 		if at := due.FindStringSubmatchIndex(b.claims); at != nil && d.kind(b) == actions {
@@ -97,7 +100,9 @@ func justBackground(t *timeline, line int) bool {
 }
 
 func slipped(date, incident time.Time) bool {
-	for _, back := range []time.Time{date.AddDate(0, 1, 0), date.AddDate(0, -1, 0), date.AddDate(1, 0, 0), date.AddDate(-1, 0, 0)} {
+	for _, back := range []time.Time{date.AddDate(0, 1, 0), date.AddDate(0, -1, 0), date.AddDate(1, 0, 0),
+		date.AddDate(-1, 0, 0),
+	} {
 		if days := back.Sub(incident).Hours() / 24; days >= 0 && days <= 1 {
 			return true
 		}

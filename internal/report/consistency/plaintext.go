@@ -22,7 +22,8 @@ var (
 	emphasis   = regexp.MustCompile(`\*{1,3}|_{2,3}`)
 	underline  = regexp.MustCompile(`(^|[\s(])_([^_\n]+)_([\s).,;:!?]|$)`)
 	number     = regexp.MustCompile(`(^|[\s(\[,/])(?:[\w.-]+/[\w.-]+)?#\d+\b`)
-	ticket     = regexp.MustCompile(`\b[A-Z][A-Z0-9]{1,9}-\d+\b|\bb/\d{4,}\b|\b(?i:PR|MR|bug|issue|ticket|incident) ?[#!]?\d+\b`)
+	ticket     = regexp.MustCompile(`\b[A-Z][A-Z0-9]{1,9}-\d+\b|\bb/\d{4,}\b|\b(?i:PR|MR|bug|issue|ticket|incident) ` +
+		`?[#!]?\d+\b`)
 )
 
 // blot stands for code and addresses, which claim nothing.
@@ -48,7 +49,8 @@ func plainText(raw string) (text, claims string, linked bool) {
 	text = inlineLink.ReplaceAllString(text, "$1")
 	text = fullRef.ReplaceAllString(text, "$1")
 	withoutCode := codeMark.ReplaceAllString(text, "")
-	linked = linked || address.MatchString(withoutCode) || number.MatchString(withoutCode) || ticket.MatchString(withoutCode)
+	linked = linked || address.MatchString(withoutCode) || number.MatchString(withoutCode) ||
+		ticket.MatchString(withoutCode)
 	for _, ref := range anyRef.FindAllString(withoutCode, -1) {
 		linked = linked || !emptyMark.MatchString(ref)
 	}
@@ -61,7 +63,8 @@ func plainText(raw string) (text, claims string, linked bool) {
 }
 
 // emptyMark is what stands in brackets and is no reference: a box to tick, a time, a state, a placeholder.
-var emptyMark = regexp.MustCompile(`(?i)^\[\s*(x|todo|tbd|tba|p\d|\d{1,2}:\d{2}.*|done|wip|open|closed|in progress|not started|` +
+var emptyMark = regexp.MustCompile(`(?i)^\[\s*(x|todo|tbd|tba|p\d|\d{1,2}:\d{2}.*|done|wip|open|closed|in progress|` +
+	`not started|` +
 	`pending|high|medium|low|critical|prevent|mitigate|detect|process|repair|owner|name|link|ticket|\?*|n/?a|none|` +
 	`(insert|add|fill)\b.*)\s*\]$`)
 

@@ -33,7 +33,7 @@ type section struct {
 }
 
 // synonyms are how templates and teams call their sections, normalized as by normalHeading.
-var synonyms = map[kind][]string{
+var synonyms = map[kind][]string{ //nolint:gochecknoglobals // a table
 	summary: {"summary", "overview", "executive summary", "tldr", "tl dr", "abstract", "synopsis", "what happened",
 		"incident overview", "high level summary"},
 	impact: {"impact", "customer impact", "user impact", "business impact", "scope", "blast radius", "effect", "effects"},
@@ -43,7 +43,8 @@ var synonyms = map[kind][]string{
 	resolution: {"resolution", "recovery", "mitigation", "response", "how was it fixed", "resolution and recovery",
 		"incident response", "remediation"},
 	lessons: {"lessons learned", "lessons learnt", "lessons", "retrospective", "learnings", "post mortem retrospective"},
-	well: {"what went well", "things that went well", "went well", "what worked", "what worked well", "the good", "positives",
+	well: {"what went well", "things that went well", "went well", "what worked", "what worked " +
+		"well", "the good", "positives",
 		"what we did well"},
 	poorly: {"what went poorly", "what went wrong", "what went badly", "what didnt go well", "what did not go well",
 		"what didnt go so well", "what did not go so well", "things that went poorly", "things that went badly",
@@ -64,7 +65,7 @@ var synonyms = map[kind][]string{
 }
 
 // exactKinds maps each synonym to its kind.
-var exactKinds = func() map[string]kind {
+var exactKinds = func() map[string]kind { //nolint:gochecknoglobals // a table
 	exact := map[string]kind{}
 	for k, names := range synonyms {
 		for _, name := range names {

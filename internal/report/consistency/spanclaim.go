@@ -17,18 +17,29 @@ type claim struct {
 }
 
 const (
-	amount = `(\d+(?:[.,]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|half an)`
+	amount = `(\d+(?:[.,]\d+)?|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|` +
+		`thirty|forty|forty-five|fifty|sixty|ninety|half an)`
 	unit   = `(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)`
-	howFar = `(at most|at maximum|at maximum of|a maximum of|at the most|no more than|up to|under|less than|at least|over|more than|about|around|approximately|approx\.?|roughly|nearly|almost|some|~|≈|just under|just over)?`
+	howFar = `(at most|at maximum|at maximum of|a maximum of|at the most|no more than|up to|under|less than|at least|` +
+		`over|more than|about|around|approximately|approx\.?|roughly|nearly|almost|some|~|≈|just under|just over)?`
 )
 
 var (
-	duration = regexp.MustCompile(`(?i)(?:\b|^|\s)` + howFar + `[ \t\n]?\b` + amount + `(?: |-|\n)?` + unit + `\b(?:,? ?(?:and )?(\d+)[ -]?(minutes?|mins?|m)\b)?`)
-	outage   = regexp.MustCompile(`(?i)\b(?:outage|incident|downtime|disruption|degradation|unavailability|impact|interruption|event)\b`)
+	duration = regexp.MustCompile(`(?i)(?:\b|^|\s)` + howFar + `[ \t\n]?\b` + amount + `(?: |-|\n)?` +
+		unit + `\b(?:,? ?(?:and )?(\d+)[ -]?(minutes?|mins?|m)\b)?`)
+	outage = regexp.MustCompile(`(?i)\b(?:outage|incident|downtime|disruption|degradation|unavailability|impact|` +
+		`interruption|event)\b`)
 	// lasting binds a duration to the outage by what stands before it, trailing by what stands after.
-	lasting  = regexp.MustCompile(`(?i)(?:\blast(?:ed|ing|s)(?: for)?|\b(?:outage|incident|downtime|disruption|degradation|unavailability|interruption)\b[^.;]{0,60}?\b(?:of|was|for|took|spann(?:ed|ing)|total(?:led|ed|ing)?)|\bbounded (?:to|by)|\b(?:down|unavailable|unreachable|offline|degraded) for(?: a total of)?|\b(?:resolved|mitigated|restored|recovered|fixed) after|for a total of|(?:outage |incident |impact |total )?(?:duration|downtime|length(?: of outage)?)\W{0,4})\s*$`)
-	trailing = regexp.MustCompile(`(?i)^[ \n-]*(?:long )?(?:complete |full |total |partial |production )?(?:outage|downtime|disruption|degradation|incident|interruption|(?:period|window) (?:during|in) which)\b`)
-	numerals = map[string]float64{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+	lasting = regexp.MustCompile(`(?i)(?:\blast(?:ed|ing|s)(?: for)?|\b(?:outage|incident|downtime|disruption|` +
+		`degradation|unavailability|interruption)\b[^.;]{0,60}?\b(?:of|was|for|took|spann(?:ed|ing)|total(?:led|ed|` +
+		`ing)?)|\bbounded (?:to|by)|\b(?:down|unavailable|unreachable|offline|degraded) for(?: a total of)?|` +
+		`\b(?:resolved|mitigated|restored|recovered|fixed) after|for a total of|(?:outage |incident |impact |total ` +
+		`)?(?:duration|downtime|length(?: of outage)?)\W{0,4})\s*$`)
+	trailing = regexp.MustCompile(`(?i)^[ \n-]*(?:long )?(?:complete |full |total |partial |production )?(?:outage|` +
+		`downtime|disruption|degradation|incident|interruption|(?:period|window) (?:during|in) which)\b`)
+	numerals = map[string]float64{ //nolint:gochecknoglobals // a table
+		"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6,
+		"seven": 7,
 		"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40,
 		"forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90, "half an": 0.5}
 )
@@ -82,7 +93,8 @@ func readDuration(text string, at []int) claim {
 	c.tolerance = rounding(c.span, scale, more > 0 || group(4) != "")
 	switch group(1) {
 	case "":
-	case "at most", "at maximum", "at maximum of", "a maximum of", "at the most", "no more than", "up to", "under", "less than":
+	case "at most", "at maximum", "at maximum of", "a maximum of", "at the most", "no more than", "up to",
+		"under", "less than":
 		c.most, c.tolerance = true, time.Minute
 	case "at least", "over", "more than", "just over":
 		c.least, c.tolerance = true, time.Minute

@@ -40,9 +40,10 @@ var (
 	leading    = regexp.MustCompile(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
 	separators = regexp.MustCompile(`^[\s,;|)\]–—-]*(?:at\s+|T)?[\s\[("']*`)
 	nextDay    = regexp.MustCompile(`(?i)\bnext (?:day|morning)\b|\bfollowing (?:day|morning)\b|\(\+1(?:d| day)?\)`)
-	timeColumn = regexp.MustCompile(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|cet|cest|est|edt)\))$`)
+	timeColumn = regexp.MustCompile(`(?i)^(?:time.*|when|timestamp|date ?/? ?time.*|clock|utc|.*\((?:utc|gmt|pst|pdt|` +
+		`cet|cest|est|edt)\))$`)
 	dateColumn = regexp.MustCompile(`(?i)^(?:date|day)$`)
-	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	beforeZero = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a table
 )
 
 func newTimeline(d *document) *timeline {

@@ -136,6 +136,8 @@ func TestReplay(t *testing.T) {
 	blown.world.Fuse = runbook.FailureOf(apierr.New(apierr.Throttled, "too many requests"))
 	denied.broken = apierr.New(apierr.Denied, "forbidden")
 	other := func(decide func(dim) runbook.Finding) lamp { return lamp{decide: decide, version: "2"} }
+	never := func(dim) runbook.Finding { return runbook.No("never") }
+	always := func(dim) runbook.Finding { return runbook.Yes("dark") }
 	for name, row := range map[string]struct {
 		recorded lamp
 		now      lamp
@@ -143,26 +145,26 @@ func TestReplay(t *testing.T) {
 		want     replay.Verdict
 		reason   string
 	}{
-		"the same program decides the same":       {recorded: dark(), want: replay.Same},
-		"a refusal is the same":                   {recorded: bright, want: replay.Same},
-		"what could not be read is the same":      {recorded: denied, want: replay.Same},
-		"a failure in a reading is the same":      {recorded: blown, want: replay.Same},
-		"with a lower threshold it is refused":    {dark(), lamp{}, []string{"threshold=5"}, replay.Diverged, "guard dark, threshold: 40 → 5"},
-		"with a higher threshold it would act":    {bright, lamp{}, []string{"threshold=70"}, replay.Unreplayable, "switchable"},
-		"an input that makes no difference":       {dark(), lamp{}, []string{"room=attic"}, replay.Same, ""},
-		"of two inputs the one that matters":      {dark(), lamp{}, []string{"room=attic", "threshold=5"}, replay.Diverged, "threshold: 40 → 5"},
+		"the same program decides the same":  {recorded: dark(), want: replay.Same},
+		"a refusal is the same":              {recorded: bright, want: replay.Same},
+		"what could not be read is the same": {recorded: denied, want: replay.Same},
+		"a failure in a reading is the same": {recorded: blown, want: replay.Same},
+		"with a lower threshold it is refused": {dark(), lamp{}, []string{"threshold=5"}, replay.Diverged,
+			"guard dark, threshold: 40 → 5"},
+		"with a higher threshold it would act": {bright, lamp{}, []string{"threshold=70"}, replay.Unreplayable, "switchable"},
+		"an input that makes no difference":    {dark(), lamp{}, []string{"room=attic"}, replay.Same, ""},
+		"of two inputs the one that matters": {dark(), lamp{}, []string{"room=attic", "threshold=5"},
+			replay.Diverged, "threshold: 40 → 5"},
 		"an override of unknown takes no default": {denied, lamp{}, []string{"threshold=70"}, replay.Same, ""},
-		"another program refuses": {dark(), other(func(dim) runbook.Finding { return runbook.No("never") }), nil, replay.Diverged,
+		"another program refuses": {dark(), other(never), nil, replay.Diverged,
 			"guard dark, answer: holds (study has 10 watts, of 40) → does-not-hold (never)"},
 		"another program ends otherwise": {bright, other(func(dim) runbook.Finding {
 			return runbook.No("later").WithOutcome(runbook.Deferred)
 		}), nil, replay.Diverged, "outcome: none → deferred"},
-		"the same program that decides otherwise": {dark(), lamp{decide: func(dim) runbook.Finding { return runbook.No("never") }}, nil,
-			replay.Void, "this very program"},
-		"the same program with other words": {dark(), lamp{decide: func(dim) runbook.Finding { return runbook.Yes("dark") }}, nil,
-			replay.Void, "reason: study has 10 watts, of 40 → dark"},
-		"another program with other words": {dark(), other(func(dim) runbook.Finding { return runbook.Yes("dark") }), nil,
-			replay.Same, ""},
+		"the same program that decides otherwise": {dark(), lamp{decide: never}, nil, replay.Void, "this very program"},
+		"the same program with other words": {dark(), lamp{decide: always}, nil, replay.Void,
+			"reason: study has 10 watts, of 40 → dark"},
+		"another program with other words": {dark(), other(always), nil, replay.Same, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := replayed(t, recorded(t, row.recorded), row.now, row.set...)
@@ -206,9 +208,10 @@ func TestWhatARecordLacksIsNoDefault(t *testing.T) {
 		"a guard that was not there": {runbook.Ask("new", "?", func(context.Context, runbook.Run) (dim, error) {
 			return dim{}, nil
 		}, func(dim) runbook.Finding { return runbook.Yes("new") }), "it was not asked then"},
-		"a guard that asks the world": {runbook.Guard{Name: "dark", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-			return runbook.Yes("dark")
-		}}, "the world itself"},
+		"a guard that asks the world": {runbook.Guard{
+			Name:     "dark",
+			Evaluate: func(context.Context, runbook.Run) runbook.Finding { return runbook.Yes("dark") },
+		}, "the world itself"},
 		"a reading of another form": {runbook.Ask("dark", "?", func(context.Context, runbook.Run) ([]string, error) {
 			return nil, nil
 		}, func([]string) runbook.Finding { return runbook.Yes("dark") }), "another form"},

@@ -62,7 +62,9 @@ func (s *Suite) count(name string, book runbook.Runbook, result Result) {
 		s.refused[name] = seen
 	}
 	for _, guard := range guardsOf(book) {
-		seen[guard] = seen[guard] // known, and not seen to refuse yet
+		if _, known := seen[guard]; !known {
+			seen[guard] = false
+		}
 	}
 	for _, decision := range result.Decisions {
 		for _, guard := range decision.Guards {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"salve/internal/apierr"
 	"salve/runbook"
@@ -32,13 +33,13 @@ func TestObjectsAreCounted(t *testing.T) {
 			len(got.Examples) != 2 || len(got.Names["widgets.example.io"]["team"]) != 2 {
 			t.Errorf("%+v", got)
 		}
-		if said := left.String(); !strings.Contains(said, "2 CRDs with 2 objects, 1 of them being deleted") ||
+		if said := left.Left(time.Time{}).String(); !strings.Contains(said, "2 CRDs with 2 objects, 1 of them being deleted") ||
 			!strings.HasSuffix(said, "; namespace op") {
 			t.Error(said)
 		}
 	})
 	reading(t, func(m *inMemory) { delete(m.objects, "/api/v1/namespaces/op") }, func(_ *Operator, left *Reading) {
-		if said := left.String(); !strings.HasSuffix(said, "; no namespace") || left.Namespace != nil {
+		if said := left.Left(time.Time{}).String(); !strings.HasSuffix(said, "; no namespace") || left.Namespace != nil {
 			t.Error(said)
 		}
 	})

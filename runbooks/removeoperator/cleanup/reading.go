@@ -2,15 +2,11 @@ package cleanup
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"salve/kube"
-	"salve/runbook"
 )
 
 // Reading is one reading of what there is of an operator.
@@ -49,40 +45,6 @@ func (o *Operator) ReadState(ctx context.Context) (*Reading, error) {
 		}
 	}
 	return left, nil
-}
-
-// None tells whether nothing is left.
-func (r *Reading) None() bool {
-	return len(r.Definitions)+len(r.Hooks)+len(r.Owned)+r.Objects.Total == 0 && r.Namespace == nil
-}
-
-// String counts what is left.
-func (r *Reading) String() string {
-	text := fmt.Sprintf("%s with %s, %d of them being deleted; %s into the namespace, %s of the operator's own",
-		count(len(r.Definitions), "CRD"), count(r.Objects.Total, "object"), r.Objects.Deleting,
-		count(len(r.Hooks), "hook"), count(len(r.Owned), "other object"))
-	if len(r.Objects.Unread) > 0 {
-		text += "; not all can be read of " + strings.Join(r.Objects.Unread, ", ") +
-			", which the operator would have to convert"
-	}
-	if r.Namespace == nil {
-		return text + "; no namespace"
-	}
-	return text + "; namespace " + r.Namespace.Name
-}
-
-// Evidence pins what was read.
-func (r *Reading) Evidence(seen time.Time) []runbook.Evidence {
-	all := []runbook.Evidence{runbook.NewEvidence("custom resources", r.Objects.Digest, seen, r.Objects.Counts)}
-	for _, definition := range r.Definitions {
-		all = append(all, runbook.NewEvidence(definition.String(), string(definition.UID), seen,
-			map[string]bool{"deleting": definition.Deleting}))
-	}
-	if r.Namespace != nil {
-		all = append(all, runbook.NewEvidence(r.Namespace.String(), string(r.Namespace.UID), seen,
-			map[string]bool{"deleting": r.Namespace.Deleting}))
-	}
-	return all
 }
 
 // unanswered tells the groups that the operator's own servers answer for. Discovery

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones are told by name, also where the machine knows none
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/internal/report/postmortem"
+	"salve/journal"
+)
+
+// reportRequest is what the user asked of salve report.
+type reportRequest struct {
+	reportFiles
+	title        string
+	zone         string
+	since, until string
+	write        string
+	merging      postmortem.Merging
+	redact       bool
+	redactKey    string
+	form         string
+}
+
+func newReport(a *app) *cobra.Command {
+	asked, from := &reportRequest{}, &journalFlags{}
+	forms := []string{"markdown", "json"}
+	command := &cobra.Command{
+		Use: "report RUN…", Short: "Draft a post-mortem from journals, or check one",
+		Long: `Report drafts the post-mortem of an incident from what was recorded: journals of runs and of
+pipelines, what salve prow watch printed, triage documents, and chat notes. Each fact names its
+source. What only people know is a question, and what the record suggests is a candidate.
+
+With --write it goes into a file. Made again, only the blocks between the markers are replaced;
+text outside of them stays byte for byte, and a block that was edited by hand is kept.
+
+Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is broken.`,
+		Example: `  # The story of a run
+  salve report 20261122-021300-4f1a2b --write postmortem.md
+  # Of an incident: two runs, what the watch found, and the chat of the day
+  salve report 20261122-021300-4f1a2b 20261122-031500-77aa01 --watch watch.jsonl \
+    --notes chat.md --notes-date 2026-11-22 --notes-zone America/Los_Angeles --write postmortem.md
+  # To be shown to others
+  salve report 20261122-021300-4f1a2b --redact`,
+		Args: func(command *cobra.Command, runs []string) error {
+			if len(runs) == 0 && asked.reportFiles.none() {
+				return usage("%s requires a RUN, or a file with --watch, --triage or --notes. hint: salve runs list",
+					command.CommandPath())
+			}
+			for _, run := range runs {
+				if err := journal.CheckRunName(run); err != nil {
+					return usage("%v. hint: salve runs list", err)
+				}
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, runs []string) error {
+			if a.json() && !command.Flags().Changed("output") {
+				asked.form = "json"
+			}
+			if err := checkForm(asked.form, forms...); err != nil {
+				return err
+			}
+			return a.report(command, asked, from, runs)
+		},
+	}
+	from.addFlags(command.Flags())
+	asked.addFlags(command.Flags())
+	command.Flags().StringVarP(&asked.form, "output", "o", forms[0], "how to print the draft: "+orList(forms))
+	command.AddCommand(newReportCheck(a))
+	return command
+}
+
+func (r *reportRequest) addFlags(flags *pflag.FlagSet) {
+	r.reportFiles.addFlags(flags)
+	flags.StringVar(&r.title, "title", "", "the title (default: what and when)")
+	flags.StringVar(&r.zone, "zone", "America/Los_Angeles", "`ZONE` of the timeline, besides UTC")
+	flags.StringVar(&r.since, "since", "", "leave out what was before this `TIME`, as 2006-01-02T15:04:05Z")
+	flags.StringVar(&r.until, "until", "", "leave out what was after this `TIME`, as 2006-01-02T15:04:05Z")
+	flags.StringVar(&r.write, "write", "", "write the draft into `FILE`; in one that there is, replace its blocks alone")
+	flags.BoolVar(&r.merging.ReplaceEdited, "replace-edited", false,
+		"with --write, replace blocks that were edited by hand too")
+	flags.BoolVar(&r.merging.RestoreDeleted, "restore-deleted", false, "with --write, bring back blocks that were deleted")
+	flags.BoolVar(&r.redact, "redact", false, "replace names, IDs and addresses by pseudonyms, equal ones by equal ones")
+	flags.StringVar(&r.redactKey, "redact-key", "",
+		"`FILE` with at least 16 bytes that pseudonyms are made with: the same file gives the same ones (default: a "+
+			"random key)")
+}
+
+func (a *app) report(command *cobra.Command, asked *reportRequest, from *journalFlags, runs []string) error {
+	options, err := asked.options()
+	if err != nil {
+		return err
+	}
+	key, err := asked.key()
+	if err != nil {
+		return err
+	}
+	sources, err := asked.reportFiles.read()
+	if err != nil {
+		return err
+	}
+	if len(runs) > 0 {
+		if sources.Runs, err = a.histories(command, from, runs); err != nil {
+			return err
+		}
+	}
+	draft, err := postmortem.New(sources, options)
+	if err != nil {
+		return &attentionError{err}
+	}
+	if asked.redact {
+		draft = postmortem.Mask(draft, sources, key)
+	}
+	switch {
+	case asked.write != "":
+		return a.writeReport(asked, draft)
+	case asked.form == "json":
+		return a.document(draft)
+	}
+	_, err = a.stdout.Write(postmortem.Document(postmortem.Blocks(draft)))
+	return err
+}
+
+// histories reads the runs, each once.
+func (a *app) histories(command *cobra.Command, from *journalFlags, runs []string) ([]*journal.History, error) {
+	kept, err := a.openJournal(command, from)
+	if err != nil {
+		return nil, err
+	}
+	var histories []*journal.History
+	seen := map[string]bool{}
+	for _, run := range runs {
+		if seen[run] {
+			continue
+		}
+		seen[run] = true
+		record, err := loadRecord(command.Context(), kept, run)
+		if err != nil {
+			return nil, err
+		}
+		histories = append(histories, record.History)
+	}
+	return histories, nil
+}
+
+func (r *reportRequest) options() (postmortem.Options, error) {
+	options := postmortem.Options{Title: r.title}
+	var err error
+	if options.Zone, err = zone("--zone", r.zone); err != nil {
+		return options, err
+	}
+	if options.Since, err = bound("--since", r.since); err != nil {
+		return options, err
+	}
+	if options.Until, err = bound("--until", r.until); err != nil {
+		return options, err
+	}
+	switch {
+	case r.since != "" && r.until != "" && options.Until.Before(options.Since):
+		return options, usage("--until %s is before --since %s", r.until, r.since)
+	case r.write != "" && r.form == "json":
+		return options, usage("--write writes Markdown: --output json can't be written into a file that people edit")
+	case r.write == "" && (r.merging.ReplaceEdited || r.merging.RestoreDeleted):
+		return options, usage("--replace-edited and --restore-deleted require --write")
+	}
+	return options, nil
+}
+
+func bound(flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, usage("%s %q: it must be a time with a zone, such as 2026-02-05T13:04:05Z", flag, text)
+	}
+	return at, nil
+}
+
+// zone is one by name; Local depends on who asks.
+func zone(flag, name string) (*time.Location, error) {
+	found, err := time.LoadLocation(name)
+	if err != nil || strings.EqualFold(name, "local") || name == "" {
+		return nil, usage("%s %q: it must be a zone by name, such as America/Los_Angeles or UTC", flag, name)
+	}
+	return found, nil
+}
+
+// key is what pseudonyms are made with.
+func (r *reportRequest) key() ([]byte, error) {
+	const least, most = 16, 1 << 16
+	switch {
+	case r.redactKey != "" && !r.redact:
+		return nil, usage("--redact-key requires --redact")
+	case !r.redact:
+		return nil, nil
+	case r.redactKey == "":
+		if _, err := os.Stat(r.write); r.write != "" && err == nil {
+			return nil, usage("--redact into %s, which there is, requires --redact-key: with another key its pseudonyms would "+
+				"be others than those in the text around the blocks", r.write)
+		}
+		key := make([]byte, 2*least)
+		rand.Read(key)
+		return key, nil
+	}
+	key, err := readBounded(r.redactKey, most)
+	switch {
+	case err != nil:
+		return nil, usage("--redact-key: %v", err)
+	case len(key) < least:
+		return nil, usage("--redact-key %s has %d bytes, it must have at least %d. hint: head -c 32 /dev/urandom > %s",
+			r.redactKey, len(key), least, r.redactKey)
+	}
+	return key, nil
+}
+
+// writeReport writes a new document, or the blocks of one that there is.
+func (a *app) writeReport(asked *reportRequest, draft postmortem.Draft) error {
+	path, blocks := asked.write, postmortem.Blocks(draft)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	text := postmortem.Document(blocks)
+	written, err := readBounded(path, largestDocument)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return usage("--write: %v", err)
+	default:
+		merged, err := postmortem.Merge(written, blocks, asked.merging)
+		if err != nil {
+			return usage("%s: %v. Nothing was written", asked.write, err)
+		}
+		a.sayMerged(asked.write, merged)
+		text = merged.Text
+	}
+	err = writeWhole(path, func(file *os.File) error {
+		_, err := file.Write(text)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("--write: %w", err)
+	}
+	fmt.Fprintf(a.stderr, "Written to %s.\n", asked.write)
+	return nil
+}
+
+func (a *app) sayMerged(path string, merged postmortem.Merged) {
+	say := func(ids []postmortem.SectionID, what string) {
+		for _, id := range ids {
+			fmt.Fprintf(a.stderr, "%s: block %q %s\n", path, id, what)
+		}
+	}
+	say(merged.Kept, "was edited by hand and is kept; --replace-edited makes it again")
+	say(merged.Deleted, "is not there and stays away; --restore-deleted brings it back")
+	say(merged.Unknown, "is not one of this report and is kept")
+}
