@@ -16,26 +16,34 @@ import (
 // Cluster is one reading of a managed cluster. ARM answers cluster and pools,
 // with their states and ETags, in a single call.
 type Cluster struct {
-	ID, Name, ETag string
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	ETag string `json:"etag"`
 	// State is the provisioningState; empty when ARM gave none.
-	State string
+	State string `json:"state"`
 	// Version is the control plane's current Kubernetes version.
-	Version           string
-	NodeResourceGroup string
-	Pools             []Pool
+	Version           string `json:"version"`
+	NodeResourceGroup string `json:"nodeResourceGroup"`
+	Pools             []Pool `json:"pools"`
 	// Hosts are the names of the cluster's API server.
-	Hosts []string
+	Hosts []string `json:"hosts"`
 	// Seen is when the answer came.
-	Seen time.Time
+	Seen time.Time `json:"seen"`
 }
 
 // Pool is what the cluster's answer says of an agent pool.
 type Pool struct {
-	Name, State, ETag, Mode, OSType string
-	// Count is how many nodes the pool should have. MinCount is how few it may have: the
-	// autoscaler's minimum where that runs the pool.
-	Count, MinCount int
-	Tags, Labels    map[string]string
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	ETag   string `json:"etag"`
+	Mode   string `json:"mode"`
+	OSType string `json:"osType"`
+	// Count is how many nodes the pool should have.
+	Count int `json:"count"`
+	// MinCount is how few it may have: the autoscaler's minimum where that runs the pool.
+	MinCount int               `json:"minCount"`
+	Tags     map[string]string `json:"tags"`
+	Labels   map[string]string `json:"labels"`
 }
 
 // Pool finds a pool by name.

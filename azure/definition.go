@@ -31,8 +31,14 @@ const managedTag = "aks-managed-"
 // MarshalJSON gives the body itself.
 func (d Definition) MarshalJSON() ([]byte, error) { return json.RawMessage(d).MarshalJSON() }
 
-// UnmarshalJSON keeps the body itself.
-func (d *Definition) UnmarshalJSON(raw []byte) error { return (*json.RawMessage)(d).UnmarshalJSON(raw) }
+// UnmarshalJSON keeps the body itself; null is none.
+func (d *Definition) UnmarshalJSON(raw []byte) error {
+	if string(raw) == "null" {
+		*d = nil
+		return nil
+	}
+	return (*json.RawMessage)(d).UnmarshalJSON(raw)
+}
 
 // Model reads the body as the SDK's type.
 func (d Definition) Model() (armcontainerservice.AgentPool, error) {

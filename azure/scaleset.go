@@ -22,7 +22,10 @@ const (
 const poolTag = "aks-managed-poolName"
 
 // ScaleSet is a virtual machine scale set (VMSS) behind an agent pool.
-type ScaleSet struct{ ID, Name string }
+type ScaleSet struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
 
 // ScaleSets lists the scale sets of a pool in the node resource group, by the
 // tag that AKS sets. An empty list means that none is to be seen.

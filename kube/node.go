@@ -22,11 +22,12 @@ type Node struct {
 	// Ready is the node's own Ready condition.
 	Ready bool `json:"ready"`
 	// Unschedulable nodes are cordoned, by whomever.
-	Unschedulable bool `json:"unschedulable,omitempty"`
+	Unschedulable bool `json:"unschedulable"`
 	// CordonedBy names the run that cordoned the node; empty when no run did.
-	CordonedBy string `json:"cordonedBy,omitempty"`
-	Deleting   bool   `json:"deleting,omitempty"`
-	version    string
+	CordonedBy string `json:"cordonedBy"`
+	Deleting   bool   `json:"deleting"`
+	// version is for changes, and decides nothing.
+	version string `json:"-"`
 }
 
 // Serving tells whether pods can be scheduled to the node and run there.

@@ -66,16 +66,18 @@ func (r *recreation) operationStart(ctx context.Context, operation, id string) (
 // operation is what is known of the operation that a resource is in.
 type operation struct {
 	reading
-	what, kind, resource string
-	// running: there is one. The start is zero when the Activity Log does not tell it.
-	running bool
-	start   time.Time
+	What     string `json:"what"`
+	Kind     string `json:"kind"`
+	resource string `json:"-"`
+	// Running: there is one. The start is zero when the Activity Log does not tell it.
+	Running bool      `json:"running"`
+	Start   time.Time `json:"start"`
 }
 
 func ofCluster(seen reading) operation {
 	return operation{
-		reading: seen, what: "the cluster's operation", kind: "Microsoft.ContainerService/managedClusters/write",
-		resource: seen.clusterID(), running: operating(seen.cluster.State),
+		reading: seen, What: "the cluster's operation", Kind: "Microsoft.ContainerService/managedClusters/write",
+		resource: seen.clusterID(), Running: operating(seen.AKS.State),
 	}
 }
 
@@ -84,8 +86,8 @@ func ofCluster(seen reading) operation {
 func ofPool(seen reading) operation {
 	pool, _ := seen.source()
 	return operation{
-		reading: seen, what: "the pool's own operation", kind: "Microsoft.ContainerService/managedClusters/agentPools/write",
-		resource: seen.poolID(), running: changing(pool.State),
+		reading: seen, What: "the pool's own operation", Kind: "Microsoft.ContainerService/managedClusters/agentPools/write",
+		resource: seen.poolID(), Running: changing(pool.State),
 	}
 }
 
@@ -93,8 +95,8 @@ func (r *recreation) readOperation(of func(reading) operation) func(context.Cont
 	return func(ctx context.Context, run runbook.Run) (operation, error) {
 		seen, err := r.read(ctx, run)
 		now := of(seen)
-		if err == nil && now.running {
-			now.start, err = r.operationStart(ctx, now.kind, now.resource)
+		if err == nil && now.Running {
+			now.Start, err = r.operationStart(ctx, now.Kind, now.resource)
 		}
 		return now, err
 	}
@@ -103,7 +105,7 @@ func (r *recreation) readOperation(of func(reading) operation) func(context.Cont
 // operationStuck holds when no operation is running on the cluster, or one that is old enough to be
 // aborted.
 func operationStuck(seen operation) runbook.Finding {
-	if !seen.running {
+	if !seen.Running {
 		return runbook.Yes("no operation is running on the cluster").WithEvidence(seen.clusterEvidence())
 	}
 	return seen.old()
@@ -111,7 +113,7 @@ func operationStuck(seen operation) runbook.Finding {
 
 // poolAtRest holds when no operation is running on the pool.
 func poolAtRest(seen operation) runbook.Finding {
-	if pool, _ := seen.source(); !seen.running {
+	if pool, _ := seen.source(); !seen.Running {
 		return runbook.Yes("pool %q is %s", seen.Pool, orNone(pool.State)).WithEvidence(seen.poolEvidence(pool))
 	}
 	old := seen.old()
@@ -125,16 +127,16 @@ func poolAtRest(seen operation) runbook.Finding {
 
 // old holds when the operation is too old to be healthy. Younger ones are not fought.
 func (o operation) old() runbook.Finding {
-	if o.start.IsZero() {
-		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.what, operationSearch)
+	if o.Start.IsZero() {
+		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.What, operationSearch)
 	}
-	age := o.now.Sub(o.start)
-	finding := runbook.Yes("%s began %s ago", o.what, age.Round(time.Second))
+	age := o.Now.Sub(o.Start)
+	finding := runbook.Yes("%s began %s ago", o.What, age.Round(time.Second))
 	if least := o.SettleAge.Duration; age < least {
-		finding = runbook.No("%s began %s ago; below %s it may be healthy", o.what, age.Round(time.Second), least).
+		finding = runbook.No("%s began %s ago; below %s it may be healthy", o.What, age.Round(time.Second), least).
 			WithOutcome(runbook.Deferred)
 	}
 	// The start, not the age: evidence of the same state is the same at any time.
-	return finding.WithEvidence(runbook.NewEvidence("Activity Log: "+o.what, "", o.now,
-		map[string]any{"operation": o.kind, "started": o.start.UTC()}))
+	return finding.WithEvidence(runbook.NewEvidence("Activity Log: "+o.What, "", o.Now,
+		map[string]any{"operation": o.Kind, "started": o.Start.UTC()}))
 }

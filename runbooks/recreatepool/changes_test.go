@@ -103,8 +103,8 @@ func TestStandInIsLikeItsPool(t *testing.T) {
 		}
 		d.fresh(0)
 		d.must(add.Apply(ctx, d.run)) // what is there is written over, not refused as a pool of that name
-		stale := standInPool{reading: reading{Inputs: d.Inputs, record: record{taken: d.taken(ctx)}}, pool: name,
-			definition: definition}
+		stale := standInPool{reading: reading{Inputs: d.Inputs, record: record{taken: d.taken(ctx)}}, Name: name,
+			Definition: definition}
 		expectError(t, d.createStandIn(ctx, d.run, stale), apierr.Conflict, "writing pool")
 	})
 }
@@ -123,7 +123,7 @@ func TestPoolsAreMadeFromWholeDefinitionsOnly(t *testing.T) {
 		seen := reading{Inputs: d.Inputs, record: record{taken: &snapshot{Definition: azure.Definition(`{"name":"system"}`)}}}
 		before := d.calls()
 		for name, err := range map[string]error{
-			"the stand-in": d.createStandIn(ctx, d.run, standInPool{reading: seen, pool: "s1"}),
+			"the stand-in": d.createStandIn(ctx, d.run, standInPool{reading: seen, Name: "s1"}),
 			"the pool":     d.createFromSnapshot(ctx, d.run, comparison{reading: seen}),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "it has no properties") {
@@ -143,7 +143,7 @@ func TestPoolIsCreatedOnlyWhereNoneIs(t *testing.T) {
 		before := d.calls()
 		seen, err := d.readPool(ctx, d.run)
 		d.must(err)
-		seen.different = []string{"count: 3, not 2"}
+		seen.Different = []string{"count: 3, not 2"}
 		expectError(t, d.createFromSnapshot(ctx, d.run, seen), apierr.Conflict, "conflict: pool system is Failed and not as")
 		d.expectNoChanges(before)
 	})
@@ -211,7 +211,7 @@ func TestDeletionIsNotedBeforeItIsSent(t *testing.T) {
 		d.must(err)
 		before, deleting := d.calls(), new(bool)
 		changed := seen
-		changed.different = []string{"count: 3, not 2"}
+		changed.Different = []string{"count: 3, not 2"}
 		expectError(t, d.deleteAsCompared(ctx, d.run, changed), apierr.Conflict, "snapshot-kept: somebody changed pool")
 		d.run.refuses[deletingNote] = true
 		if err := d.deleteAsCompared(ctx, d.run, seen); !errors.Is(err, errLost) {

@@ -25,7 +25,7 @@ const (
 )
 
 func (r *recreation) settleCluster() runbook.Step {
-	stuck := runbook.Ask("operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?",
+	stuck := ask(r.Inputs, "operation-stuck", "is the cluster's operation, if one is running, too old to be healthy?",
 		r.readOperation(ofCluster), operationStuck)
 	return runbook.Step{
 		Name: "settle-cluster",
@@ -49,12 +49,12 @@ func (r *recreation) settleCluster() runbook.Step {
 
 func settled(seen reading) runbook.Observation {
 	switch {
-	case !operating(seen.cluster.State):
+	case !operating(seen.AKS.State):
 		return runbook.Done("no operation is running on the cluster")
-	case !seen.aborted.IsZero() && seen.now.Sub(seen.aborted) < abortShows:
+	case !seen.aborted.IsZero() && seen.Now.Sub(seen.aborted) < abortShows:
 		return runbook.InFlight("the abort was sent less than %s ago", abortShows)
 	}
-	return runbook.NotStarted("the cluster is %s", seen.cluster.State)
+	return runbook.NotStarted("the cluster is %s", seen.AKS.State)
 }
 
 // awaitSettled waits until cluster and pool are seen to have left their operations. An abort that
@@ -92,7 +92,7 @@ func (r *recreation) reconcileCluster() runbook.Step {
 }
 
 func reconciled(seen reading) runbook.Observation {
-	switch state := seen.cluster.State; {
+	switch state := seen.AKS.State; {
 	case state == "Succeeded":
 		return runbook.Done("the cluster is Succeeded")
 	case operating(state):

@@ -38,7 +38,7 @@ func TestStandInIsDispensable(t *testing.T) {
 		"it serves, no other does": {"Failed", listed("System", 2), []kube.Node{serves}, nil, needsAttention, "stays"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			standIn := standInPool{reading: readingOfPools(row.pools...), pool: "s1", definition: definitionIn(t, row.state)}
+			standIn := standInPool{reading: readingOfPools(row.pools...), Name: "s1", Definition: definitionIn(t, row.state)}
 			got := standInDispensable(others{standIn, row.own, row.system})
 			expectFinding(t, got, row.want)
 			if !strings.Contains(got.Reason, row.reason) {
@@ -97,7 +97,7 @@ func TestClusterIsNeverTakenForAbsent(t *testing.T) {
 	there := readingOfPools()
 	expectFinding(t, clusterExists(there), holds)
 	expectFinding(t, leftoversKnown(leftovers{reading: there}), holds)
-	there.absent = fmt.Errorf("404")
+	there.Absent = runbook.FailureOf(fmt.Errorf("404"))
 	if got := clusterExists(there); got.Answer != runbook.AnswerDoesNotHold || !strings.Contains(got.Reason, "not found") {
 		t.Errorf("%s: %s", got.Answer, got.Reason)
 	}
@@ -122,9 +122,9 @@ func TestOtherFailuresNameOtherPools(t *testing.T) {
 
 // TestStandInOfAPoolThatIsGoneStays: the pool's definition is in that other run's journal alone.
 func TestStandInOfAPoolThatIsGoneStays(t *testing.T) {
-	seen := leftovers{reading: readingOfPools(), pool: azure.Pool{Name: "s1", Tags: map[string]string{
+	seen := leftovers{reading: readingOfPools(azure.Pool{Name: "s1", Tags: map[string]string{
 		"purpose": "salve-stand-in", "salve-source": inputs().poolID(), "salve-run": "run-0",
-	}}}
+	}})}
 	got := leftoversKnown(seen)
 	expectFinding(t, got, needsAttention)
 	if want := `pool "system" is gone: only that run's journal knows`; !strings.Contains(got.Reason, want) {
@@ -158,7 +158,7 @@ func TestSizeOfTheStandIn(t *testing.T) {
 		"by quota, though asked": {count: 3, asked: 5, reduced: true, want: 1},
 	} {
 		seen := readingOfPools(azure.Pool{Name: "system", Count: row.count, Mode: "System"})
-		seen.StandInSize, seen.reduced = row.asked, row.reduced
+		seen.StandInSize, seen.Reduced = row.asked, row.reduced
 		if got := seen.standIn(); got.Count != row.want || got.Mode != "System" {
 			t.Errorf("%s: %d nodes of mode %s, want %d", name, got.Count, got.Mode, row.want)
 		}

@@ -31,7 +31,7 @@ func (r *recreation) drain() runbook.Step {
 			Name: "uncordon", Changes: "take back the cordons of this run",
 			Observe: runbook.Observe(r.readSource, uncordoned),
 			Apply: runbook.Act(r.readSource, func(ctx context.Context, _ runbook.Run, seen withNodes) error {
-				return seen.api.Uncordon(ctx, seen.run, seen.nodes...)
+				return seen.api.Uncordon(ctx, seen.Run, seen.Nodes...)
 			}),
 		},
 	}
@@ -49,12 +49,12 @@ func (r *recreation) readDraining(ctx context.Context, run runbook.Run) (drainin
 	if err != nil {
 		return draining{}, err
 	}
-	pods, err := seen.api.PodsToEvict(ctx, seen.nodes, seen.expected)
+	pods, err := seen.api.PodsToEvict(ctx, seen.Nodes, seen.expected)
 	return draining{seen, pods}, err
 }
 
 func drained(seen draining) runbook.Observation {
-	for _, node := range seen.nodes {
+	for _, node := range seen.Nodes {
 		if !node.Unschedulable {
 			return runbook.NotStarted("node %s is not cordoned", node.Name)
 		}
@@ -62,12 +62,12 @@ func drained(seen draining) runbook.Observation {
 	if len(seen.pods) > 0 {
 		return runbook.NotStarted("%d pods are left on the nodes", len(seen.pods))
 	}
-	return runbook.Done("all %d nodes are cordoned and empty", len(seen.nodes))
+	return runbook.Done("all %d nodes are cordoned and empty", len(seen.Nodes))
 }
 
 func uncordoned(seen withNodes) runbook.Observation {
-	for _, node := range seen.nodes {
-		if node.CordonedBy == seen.run {
+	for _, node := range seen.Nodes {
+		if node.CordonedBy == seen.Run {
 			return runbook.NotStarted("node %s is cordoned by this run", node.Name)
 		}
 	}
@@ -79,10 +79,10 @@ func uncordoned(seen withNodes) runbook.Observation {
 func (r *recreation) empty(
 	ctx context.Context, run runbook.Run, seen withNodes, preconditions []runbook.Guard,
 ) (kube.DrainResult, error) {
-	if err := seen.api.Cordon(ctx, seen.nodes...); err != nil {
+	if err := seen.api.Cordon(ctx, seen.Nodes...); err != nil {
 		return kube.DrainResult{}, err
 	}
-	return seen.api.Drain(ctx, seen.nodes, kube.DrainOptions{
+	return seen.api.Drain(ctx, seen.Nodes, kube.DrainOptions{
 		Deadline: r.DrainDeadline.Duration, Expected: seen.expected, Progress: run.Report,
 		Precondition: func(ctx context.Context) error { return hold(ctx, run, preconditions) },
 	})

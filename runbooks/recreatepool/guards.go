@@ -11,20 +11,20 @@ import (
 )
 
 func (r *recreation) clusterExists() runbook.Guard {
-	guard := runbook.Ask("cluster-exists", "does ARM return the managed cluster?", r.readAny, clusterExists)
+	guard := ask(r.Inputs, "cluster-exists", "does ARM return the managed cluster?", r.readAny, clusterExists)
 	guard.NotOverridable = true
 	return guard
 }
 
 func clusterExists(seen reading) runbook.Finding {
-	if seen.absent != nil {
+	if seen.Absent != nil {
 		return runbook.No("cluster %q not found in resource group %q", seen.Cluster, seen.ResourceGroup)
 	}
 	return runbook.Yes("the cluster is there").WithEvidence(seen.clusterEvidence())
 }
 
 func clusterRecoverable(seen reading) runbook.Finding {
-	return inState("the cluster", seen.cluster.State, "Succeeded", "Canceled", "Failed", "Updating", "Upgrading").
+	return inState("the cluster", seen.AKS.State, "Succeeded", "Canceled", "Failed", "Updating", "Upgrading").
 		WithEvidence(seen.clusterEvidence())
 }
 
@@ -41,11 +41,11 @@ func inState(what, state string, wanted ...string) runbook.Finding {
 }
 
 func otherPoolsServing(seen reading) runbook.Finding {
-	if _, found := seen.source(); !found && !seen.deleted {
+	if _, found := seen.source(); !found && !seen.Deleted {
 		return poolMissing(seen)
 	}
 	var evidence []runbook.Evidence
-	for _, pool := range seen.cluster.Pools {
+	for _, pool := range seen.AKS.Pools {
 		if pool.Name == seen.Pool || isStandIn(pool) {
 			continue
 		}
@@ -61,7 +61,7 @@ func otherPoolsServing(seen reading) runbook.Finding {
 // did is not for a program to guess.
 func poolMissing(seen reading) runbook.Finding {
 	var names []string
-	for _, other := range seen.cluster.Pools {
+	for _, other := range seen.AKS.Pools {
 		names = append(names, other.Name)
 	}
 	slices.Sort(names)
@@ -93,26 +93,26 @@ func sourcePresent(seen reading) runbook.Finding {
 }
 
 func poolMatchesSnapshot(seen comparison) runbook.Finding {
-	if seen.current == nil {
+	if seen.Current == nil {
 		return runbook.No("the pool is absent")
 	}
 	finding := runbook.Yes("the pool equals the snapshot and is Succeeded")
-	switch state := seen.current.State(); {
-	case len(seen.different) > 0:
-		finding = runbook.No("the pool differs from the snapshot in %s", strings.Join(seen.different, "; "))
+	switch state := seen.Current.State(); {
+	case len(seen.Different) > 0:
+		finding = runbook.No("the pool differs from the snapshot in %s", strings.Join(seen.Different, "; "))
 	case state != "Succeeded":
 		finding = runbook.No("the pool is %s", orNone(state))
 	}
-	return finding.WithEvidence(runbook.NewEvidence("ARM pool", seen.current.ETag(), seen.now, seen.current))
+	return finding.WithEvidence(runbook.NewEvidence("ARM pool", seen.Current.ETag(), seen.Now, seen.Current))
 }
 
 func (r *recreation) nodesReady() runbook.Guard {
 	question := "has the pool the nodes that it must have, Ready and schedulable?"
-	return runbook.Ask("nodes-ready", question, r.readNew(func(reading) string { return r.Pool }), nodesReady)
+	return ask(r.Inputs, "nodes-ready", question, r.readNew(func(reading) string { return r.Pool }), nodesReady)
 }
 
 func nodesReady(seen withNodes) runbook.Finding {
-	all, ready, wanted := len(seen.nodes), serving(seen.nodes), seen.taken.pool().MinCount
+	all, ready, wanted := len(seen.Nodes), serving(seen.Nodes), seen.Before.MinCount
 	finding := runbook.No("%d of %d nodes are Ready and schedulable", ready, wanted).WithOutcome(runbook.NeedsAttention)
 	switch {
 	case ready >= wanted:
@@ -138,22 +138,22 @@ func noStandInLeft(seen reading) runbook.Finding {
 
 // nodesAsFound compares who is cordoned: the nodes of other pools as before, and none of the new
 // ones by us.
-func nodesAsFound(seen withNodes) runbook.Finding {
+func nodesAsFound(seen asFound) runbook.Finding {
 	before := map[types.UID]bool{}
-	for _, node := range seen.taken.OtherNodes {
+	for _, node := range seen.NodesBefore {
 		before[node.UID] = node.Unschedulable
 	}
-	for _, node := range seen.nodes {
+	for _, node := range seen.Cordoned {
 		was, known := before[node.UID]
-		if node.CordonedBy == seen.run || known && node.Unschedulable && !was {
+		if node.CordonedBy == seen.Run || known && node.Unschedulable && !was {
 			return runbook.No("node %q is cordoned and was not", node.Name)
 		}
 	}
-	return runbook.Yes("none of %d nodes is cordoned that was not", len(seen.nodes))
+	return runbook.Yes("none of %d nodes is cordoned that was not", seen.Count)
 }
 
 func clusterSucceeded(seen reading) runbook.Finding {
-	state, failed := seen.cluster.State, otherFailures(seen.cluster, seen.Pool)
+	state, failed := seen.AKS.State, otherFailures(seen.AKS, seen.Pool)
 	finding := runbook.No("the cluster is %s", orNone(state))
 	switch {
 	case state == "Succeeded":

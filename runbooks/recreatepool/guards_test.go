@@ -27,7 +27,7 @@ func inputs(edit ...func(*Inputs)) Inputs {
 // readingOf is a reading of run-1 in which ARM answered with a cluster.
 func readingOf(cluster azure.Cluster) reading {
 	cluster.ID = inputs().clusterID()
-	return reading{Inputs: inputs(), arm: arm{cluster: cluster}, run: "run-1", now: at()}
+	return reading{Inputs: inputs(), arm: arm{AKS: cluster}, Run: "run-1", Now: at()}
 }
 
 // readingOfPools is a reading in which the cluster has pools.
@@ -104,7 +104,7 @@ func TestOtherPoolsServing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := readingOfPools(row.pools...)
-			seen.deleted = row.deleted
+			seen.Deleted = row.deleted
 			got := otherPoolsServing(seen)
 			expectFinding(t, got, row.want)
 			if !strings.Contains(got.Reason, row.reason) {
@@ -128,7 +128,7 @@ func TestOperationAge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ofTheCluster, ofThePool := ofCluster(cluster), ofPool(cluster)
-			ofTheCluster.start, ofThePool.start = row.start, row.start
+			ofTheCluster.Start, ofThePool.Start = row.start, row.start
 			expectFinding(t, operationStuck(ofTheCluster), row.stuck)
 			expectFinding(t, poolAtRest(ofThePool), row.still)
 		})
@@ -170,9 +170,9 @@ func TestNodesAsFound(t *testing.T) {
 		"a new node, by others":      {kube.Node{UID: "1"}, kube.Node{UID: "2", Unschedulable: true}, holds},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := withNodes{reading: readingOfPools(), nodes: []kube.Node{row.is}}
+			seen := readingOfPools()
 			seen.taken = &snapshot{OtherNodes: []kube.Node{row.was}}
-			expectFinding(t, nodesAsFound(seen), row.want)
+			expectFinding(t, nodesAsFound(asFoundOf(seen, []kube.Node{row.is})), row.want)
 		})
 	}
 }

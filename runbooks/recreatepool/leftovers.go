@@ -30,7 +30,7 @@ func PoolsOfRole(cluster azure.Cluster, role string) []string {
 // stands for them; where there is none it has no name.
 func leftover(seen reading) azure.Pool {
 	var found []azure.Pool
-	for _, pool := range seen.cluster.Pools {
+	for _, pool := range seen.AKS.Pools {
 		byName := pool.Name == standInName(seen.poolID(), "") || pool.Name == standInName(seen.poolID(), "Windows")
 		source := pool.Tags[sourceTag]
 		byTags := isStandIn(pool) && (azure.SameID(source, seen.poolID()) || !seen.namesPool(source))
@@ -55,14 +55,14 @@ func (in Inputs) namesPool(source string) bool {
 // leftovers is what is there of a stand-in, and which run is open.
 type leftovers struct {
 	reading
-	pool azure.Pool
-	// open is the run that the target's lease says is open; read only where that matters.
-	open string
+	// Open is the run that the target's lease says is open; read only where that matters.
+	Open        string `json:"open"`
+	LeaseUnread bool   `json:"leaseUnread"`
 }
 
 func (r *recreation) leftoversKnown() runbook.Guard {
 	question := "is there no stand-in, or one that is known and not in use?"
-	return runbook.Ask("leftovers-known", question, r.readLeftovers, leftoversKnown)
+	return ask(r.Inputs, "leftovers-known", question, r.readLeftovers, leftoversKnown)
 }
 
 func (r *recreation) readLeftovers(ctx context.Context, run runbook.Run) (leftovers, error) {
@@ -70,45 +70,49 @@ func (r *recreation) readLeftovers(ctx context.Context, run runbook.Run) (leftov
 	if err != nil {
 		return leftovers{}, err
 	}
-	left := leftovers{reading: seen, pool: leftover(seen)}
-	switch madeBy := left.pool.Tags[runTag]; {
-	case madeBy == seen.run || !r.whose(left.pool.Tags, madeBy):
+	left, tags := leftovers{reading: seen}, leftover(seen).Tags
+	switch madeBy := tags[runTag]; {
+	case madeBy == seen.Run || !r.whose(tags, madeBy):
+		left.LeaseUnread = true
 	case r.OpenRun == nil:
 		return left, fmt.Errorf("the target's lease can't be read, so the stand-in's run %s may be at work", madeBy)
 	default:
-		left.open, err = r.OpenRun(ctx, strings.ToLower(r.poolID()))
+		left.Open, err = r.OpenRun(ctx, strings.ToLower(r.poolID()))
 	}
 	return left, err
 }
 
 func leftoversKnown(seen leftovers) runbook.Finding {
+	pool := leftover(seen.reading)
 	switch {
-	case seen.absent != nil:
+	case seen.Absent != nil:
 		return runbook.Yes("no cluster, no stand-in")
-	case seen.pool.Name == "":
+	case pool.Name == "":
 		return runbook.Yes("no stand-in is left from an earlier run").WithEvidence(seen.clusterEvidence())
 	}
-	return standInKnown(seen).WithEvidence(
-		runbook.NewEvidence("ARM "+azure.PoolID(seen.cluster.ID, seen.pool.Name), seen.pool.ETag, seen.cluster.Seen,
-			map[string]any{"provisioningState": seen.pool.State, "tags": seen.pool.Tags}))
+	return standInKnown(seen, pool).WithEvidence(
+		runbook.NewEvidence("ARM "+azure.PoolID(seen.AKS.ID, pool.Name), pool.ETag, seen.AKS.Seen,
+			map[string]any{"provisioningState": pool.State, "tags": pool.Tags}))
 }
 
 // standInKnown holds for this run's stand-in, and for that of a run which is over by the lease of
 // the target, while the source is at rest. That our own journal does not know the run tells
 // nothing: it may be at work with another one.
-func standInKnown(seen leftovers) runbook.Finding {
-	madeBy := seen.pool.Tags[runTag]
-	left := fmt.Sprintf("stand-in %q is left from run %s, which is not open", seen.pool.Name, madeBy)
+func standInKnown(seen leftovers, pool azure.Pool) runbook.Finding {
+	madeBy := pool.Tags[runTag]
+	left := fmt.Sprintf("stand-in %q is left from run %s, which is not open", pool.Name, madeBy)
 	source, listed := seen.source()
 	switch {
-	case !seen.whose(seen.pool.Tags, madeBy):
+	case !seen.whose(pool.Tags, madeBy):
 		return runbook.No("pool %q looks like the stand-in of %q, but its tags are missing or contradict that",
-			seen.pool.Name, seen.Pool).WithOutcome(runbook.NeedsAttention)
-	case madeBy == seen.run:
-		return runbook.Yes("stand-in %q is of this run", seen.pool.Name)
-	case seen.open != "" && seen.open != seen.run:
+			pool.Name, seen.Pool).WithOutcome(runbook.NeedsAttention)
+	case madeBy == seen.Run:
+		return runbook.Yes("stand-in %q is of this run", pool.Name)
+	case seen.LeaseUnread:
+		return runbook.Unknownf("stand-in %q is of run %s, and the target's lease was not read", pool.Name, madeBy)
+	case seen.Open != "" && seen.Open != seen.Run:
 		return runbook.No("stand-in %q is of run %s, and run %s is open on this target. hint: salve resume %[3]s",
-			seen.pool.Name, madeBy, seen.open).WithOutcome(runbook.NeedsAttention)
+			pool.Name, madeBy, seen.Open).WithOutcome(runbook.NeedsAttention)
 	case !listed:
 		return runbook.No("%s, and pool %q is gone: only that run's journal knows how to make it again", left, seen.Pool).
 			WithOutcome(runbook.NeedsAttention)
@@ -127,7 +131,7 @@ func standInKnown(seen leftovers) runbook.Finding {
 // stand-in.
 func (r *recreation) clearLeftovers() runbook.Step {
 	abandoned := func(seen reading) (pool, madeBy string) {
-		if found := leftover(seen); found.Tags[runTag] != seen.run {
+		if found := leftover(seen); found.Tags[runTag] != seen.Run {
 			return found.Name, found.Tags[runTag]
 		}
 		return "", ""

@@ -48,11 +48,11 @@ func TestLeftovers(t *testing.T) {
 		"the source in the tags in other case":     {shouted, "Failed", "", holds},
 	} {
 		t.Run(what, func(t *testing.T) {
-			seen := leftovers{reading: readingOfPools(row.standIn), open: row.open}
+			seen := leftovers{reading: readingOfPools(row.standIn), Open: row.open}
 			if row.source != "" {
-				seen.cluster.Pools = append(seen.cluster.Pools, azure.Pool{Name: "system", State: row.source, Count: 3})
+				seen.AKS.Pools = append(seen.AKS.Pools, azure.Pool{Name: "system", State: row.source, Count: 3})
 			}
-			if seen.pool = leftover(seen.reading); seen.pool.Name == "" {
+			if leftover(seen.reading).Name == "" {
 				t.Fatal("the stand-in was not found")
 			}
 			expectFinding(t, leftoversKnown(seen), row.want)

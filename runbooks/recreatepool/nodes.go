@@ -17,10 +17,10 @@ import (
 // withNodes is a reading with nodes as they are now.
 type withNodes struct {
 	reading
-	api   *kube.Cluster
-	nodes []kube.Node
+	api   *kube.Cluster `json:"-"`
+	Nodes []kube.Node   `json:"nodes"`
 	// expected is what the nodes were compared with; nil when nothing else is known.
-	expected *kube.ExpectedNodes
+	expected *kube.ExpectedNodes `json:"-"`
 }
 
 // nodeSelector selects the nodes of a pool by the label that AKS sets
@@ -57,13 +57,40 @@ func (r *recreation) readSource(ctx context.Context, run runbook.Run) (withNodes
 	return r.withNodes(ctx, seen, nodeSelector(r.Pool), expected)
 }
 
+// asFound is what tells who is cordoned and was not. A cluster has thousands of nodes: those that nobody cordoned are
+// only counted.
+type asFound struct {
+	reading
+	Count int `json:"count"`
+	// Cordoned are cordoned, by whomever, or have the mark of a run; NodesBefore are those of them that the snapshot has
+	// of other pools, as they were.
+	Cordoned    []kube.Node `json:"cordoned"`
+	NodesBefore []kube.Node `json:"nodesBefore"`
+}
+
 // readOthers reads all nodes, and compares them with those of other pools in the snapshot.
-func (r *recreation) readOthers(ctx context.Context, run runbook.Run) (withNodes, error) {
+func (r *recreation) readOthers(ctx context.Context, run runbook.Run) (asFound, error) {
 	seen, err := r.readTaken(ctx, run)
 	if err != nil {
-		return withNodes{}, err
+		return asFound{}, err
 	}
-	return r.withNodes(ctx, seen, "", &kube.ExpectedNodes{Source: "the snapshot", Nodes: seen.taken.OtherNodes})
+	all, err := r.withNodes(ctx, seen, "", &kube.ExpectedNodes{Source: "the snapshot", Nodes: seen.taken.OtherNodes})
+	return asFoundOf(seen, all.Nodes), err
+}
+
+func asFoundOf(seen reading, nodes []kube.Node) asFound {
+	found, cordoned := asFound{reading: seen, Count: len(nodes)}, map[types.UID]bool{}
+	for _, node := range nodes {
+		if node.Unschedulable || node.CordonedBy != "" {
+			found.Cordoned, cordoned[node.UID] = append(found.Cordoned, node), true
+		}
+	}
+	for _, node := range seen.taken.OtherNodes {
+		if cordoned[node.UID] {
+			found.NodesBefore = append(found.NodesBefore, node)
+		}
+	}
+	return found
 }
 
 // readNew reads those nodes of a pool that are new since the snapshot.
@@ -74,14 +101,14 @@ func (r *recreation) readNew(pool func(reading) string) func(context.Context, ru
 			return withNodes{}, err
 		}
 		all, err := r.withNodes(ctx, seen, nodeSelector(pool(seen)), nil)
-		all.nodes = seen.taken.newSince(all.nodes)
+		all.Nodes = seen.taken.newSince(all.Nodes)
 		return all, err
 	}
 }
 
 func (s withNodes) nodesEvidence(pool string) runbook.Evidence {
-	return runbook.NewEvidence("nodes of pool "+pool, "", s.now,
-		map[string]int{"nodes": len(s.nodes), "serving": serving(s.nodes)})
+	return runbook.NewEvidence("nodes of pool "+pool, "", s.Now,
+		map[string]int{"nodes": len(s.Nodes), "serving": serving(s.Nodes)})
 }
 
 // awaitNodes watches a pool's nodes until enough of those that are new since the snapshot serve.

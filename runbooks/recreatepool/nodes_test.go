@@ -75,7 +75,7 @@ func TestStandInReady(t *testing.T) {
 		"more serve than wanted": {ours, []kube.Node{serves, serves, serves}, holds},
 	} {
 		t.Run(what, func(t *testing.T) {
-			expectFinding(t, standInReady(withNodes{reading: readingOfPools(row.pools...), nodes: row.nodes}), row.want)
+			expectFinding(t, standInReady(withNodes{reading: readingOfPools(row.pools...), Nodes: row.nodes}), row.want)
 		})
 	}
 }

@@ -68,7 +68,7 @@ func TestStatesOfStandInsCreation(t *testing.T) {
 		{"Succeeded", true, observed{inFlight, "the stand-in is Succeeded", ""}},
 	} {
 		t.Run("state "+row.state, func(t *testing.T) {
-			seen := standInPool{reading: readingOfPools(), pool: "s1", definition: definitionIn(t, row.state)}
+			seen := standInPool{reading: readingOfPools(), Name: "s1", Definition: definitionIn(t, row.state)}
 			if row.token {
 				seen.operation = &azure.Token{}
 			}
@@ -90,7 +90,7 @@ func TestStatesOfStandInsRemoval(t *testing.T) {
 		"it is still Creating": {"s1", "Creating", observed{notStarted, "pool s1 is Creating", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := standInPool{reading: readingOfPools(), pool: row.pool, definition: definitionIn(t, row.state)}
+			seen := standInPool{reading: readingOfPools(), Name: row.pool, Definition: definitionIn(t, row.state)}
 			expectObservation(t, removed(seen), row.want)
 		})
 	}
@@ -116,8 +116,8 @@ func TestStatesOfDeletion(t *testing.T) {
 		"it is there after an intent": {"Failed", true, nil, observed{notStarted, "pool system is Failed", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := deletion{comparison{reading: readingOfPools(), current: definitionIn(t, row.state)}, row.newSets}
-			seen.deleted = row.deleted
+			seen := deletion{comparison{reading: readingOfPools(), Current: definitionIn(t, row.state)}, row.newSets}
+			seen.Deleted = row.deleted
 			expectObservation(t, deleted(seen), row.want)
 		})
 	}
@@ -171,7 +171,7 @@ func TestStatesOfAbort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			seen := readingOf(azure.Cluster{State: row.state})
 			if row.sent > 0 {
-				seen.aborted = seen.now.Add(-row.sent)
+				seen.aborted = seen.Now.Add(-row.sent)
 			}
 			expectObservation(t, settled(seen), row.want)
 		})
@@ -216,7 +216,7 @@ func TestStatesOfDrain(t *testing.T) {
 			observed{done, "no node is cordoned by this run", ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			seen := withNodes{reading: readingOfPools(), nodes: row.nodes}
+			seen := withNodes{reading: readingOfPools(), Nodes: row.nodes}
 			expectObservation(t, drained(draining{seen, row.pods}), row.down)
 			expectObservation(t, uncordoned(seen), row.back)
 		})

@@ -49,7 +49,7 @@ func (r recordedRun) Step(name string) runbook.StepStatus {
 func recreationOf(t *testing.T, run runbook.Run, cluster azure.Cluster) *recreation {
 	t.Helper()
 	r := &recreation{World: World{Clock: clock.RealClock{}}, Inputs: inputs()}
-	_, err := r.seen.Get(t.Context(), run, func(context.Context) (arm, error) { return arm{cluster: cluster}, nil })
+	_, err := r.seen.Get(t.Context(), run, func(context.Context) (arm, error) { return arm{AKS: cluster}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,10 +189,10 @@ func TestRetiringNeedsDeletionAndRecreationInTheRecord(t *testing.T) {
 		record record
 		want   expected
 	}{
-		"both are in it, and the pool is there": {there, record{deleted: true, recreated: true}, holds},
-		"the pool is absent":                    {nil, record{deleted: true, recreated: true}, needsAttention},
-		"no deletion":                           {there, record{recreated: true}, needsAttention},
-		"no recreation":                         {there, record{deleted: true}, needsAttention},
+		"both are in it, and the pool is there": {there, record{Deleted: true, Recreated: true}, holds},
+		"the pool is absent":                    {nil, record{Deleted: true, Recreated: true}, needsAttention},
+		"no deletion":                           {there, record{Recreated: true}, needsAttention},
+		"no recreation":                         {there, record{Deleted: true}, needsAttention},
 		"neither":                               {there, record{}, needsAttention},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestDeletionNeedsItsIntent(t *testing.T) {
 			run.done[step] = true
 		}
 		seen, err := recreationOf(t, run, azure.Cluster{}).recall(run)
-		if seen.deleted != row.deleted || seen.recreated != row.recreated || err != nil {
-			t.Errorf("%s: %v, %v, %v", name, seen.deleted, seen.recreated, err)
+		if seen.Deleted != row.deleted || seen.Recreated != row.recreated || err != nil {
+			t.Errorf("%s: %v, %v, %v", name, seen.Deleted, seen.Recreated, err)
 		}
 	}
 }

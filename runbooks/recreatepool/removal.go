@@ -24,12 +24,12 @@ type removal struct {
 
 // ownStandIn is the removal of this run's own stand-in.
 func (r *recreation) ownStandIn(preconditions ...runbook.Guard) removal {
-	own := func(seen reading) (string, string) { return standInOf(seen), seen.run }
+	own := func(seen reading) (string, string) { return standInOf(seen), seen.Run }
 	return removal{recreation: r, which: own, preconditions: preconditions}
 }
 
 func (m removal) step(name, changes string) runbook.Step {
-	m.preconditions = append(slices.Clone(m.preconditions), runbook.Ask("stand-in-dispensable",
+	m.preconditions = append(slices.Clone(m.preconditions), ask(m.Inputs, "stand-in-dispensable",
 		"does another system pool serve, so that the stand-in can go?", m.readSystem, standInDispensable))
 	return runbook.Step{
 		Name: name, Changes: changes, Preconditions: m.preconditions,
@@ -62,20 +62,20 @@ func (m removal) read(ctx context.Context, run runbook.Run) (standInPool, error)
 
 func removed(seen standInPool) runbook.Observation {
 	switch {
-	case seen.pool == "":
+	case seen.Name == "":
 		return runbook.Done("there is no such stand-in")
-	case seen.definition == nil:
-		return runbook.Done("pool %s is gone", seen.pool)
-	case seen.definition.State() == "Deleting":
-		return runbook.InFlight("pool %s is being deleted", seen.pool)
+	case seen.Definition == nil:
+		return runbook.Done("pool %s is gone", seen.Name)
+	case seen.Definition.State() == "Deleting":
+		return runbook.InFlight("pool %s is being deleted", seen.Name)
 	}
-	return runbook.NotStarted("pool %s is %s", seen.pool, orNone(seen.definition.State()))
+	return runbook.NotStarted("pool %s is %s", seen.Name, orNone(seen.Definition.State()))
 }
 
 // remove drains the stand-in and deletes it under the ETag with which its tags were read
 // afterwards. One that is gone is no error.
 func (m removal) remove(ctx context.Context, run runbook.Run, seen standInPool) error {
-	if seen.definition == nil {
+	if seen.Definition == nil {
 		return nil
 	}
 	if err := m.uncordon(ctx, seen); err != nil {
@@ -85,10 +85,10 @@ func (m removal) remove(ctx context.Context, run runbook.Run, seen standInPool) 
 		return err
 	}
 	seen, err := m.read(ctx, run)
-	if err != nil || seen.definition == nil {
+	if err != nil || seen.Definition == nil {
 		return err
 	}
-	operation, err := m.Azure.DeletePool(ctx, m.poolName(seen.pool), seen.definition.ETag())
+	operation, err := m.Azure.DeletePool(ctx, m.poolName(seen.Name), seen.Definition.ETag())
 	switch {
 	case apierr.ClassOf(err) == apierr.Missing:
 		return nil
@@ -101,7 +101,7 @@ func (m removal) remove(ctx context.Context, run runbook.Run, seen standInPool) 
 // uncordon takes back the cordons that another run made on the source's nodes. Those of this run
 // are its drain's to take back.
 func (m removal) uncordon(ctx context.Context, seen standInPool) error {
-	if seen.madeBy == seen.run {
+	if seen.MadeBy == seen.Run {
 		return nil
 	}
 	source, _ := seen.source()
@@ -110,13 +110,13 @@ func (m removal) uncordon(ctx context.Context, seen standInPool) error {
 	if err != nil {
 		return err
 	}
-	return nodes.api.Uncordon(ctx, seen.madeBy, nodes.nodes...)
+	return nodes.api.Uncordon(ctx, seen.MadeBy, nodes.Nodes...)
 }
 
 // drain empties the stand-in's nodes, and tells whether what the removal depends on holds still.
 // Other problems are warnings: the deletion that follows drains too.
 func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) error {
-	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(seen.pool), nil)
+	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(seen.Name), nil)
 	var left kube.DrainResult
 	if err == nil {
 		left, err = m.empty(ctx, run, nodes, m.preconditions)
@@ -125,9 +125,9 @@ func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) e
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		err = run.Warn(ctx, "draining stand-in %s: %v", seen.pool, err)
+		err = run.Warn(ctx, "draining stand-in %s: %v", seen.Name, err)
 	case !left.Complete():
-		err = run.Warn(ctx, "stand-in %s could not be drained in time: %s", seen.pool, left.Blockers())
+		err = run.Warn(ctx, "stand-in %s could not be drained in time: %s", seen.Name, left.Blockers())
 	}
 	return errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), err, hold(ctx, run, m.preconditions))
 }
@@ -135,61 +135,61 @@ func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) e
 // others is what tells whether the cluster keeps a system pool that serves when a stand-in goes.
 type others struct {
 	standInPool
-	// own are the stand-in's nodes, and system those of the other system pools, without the cordons
+	// Own are the stand-in's nodes, and System those of the other system pools, without the cordons
 	// that go with the stand-in.
-	own    []kube.Node
-	system map[string][]kube.Node
+	Own    []kube.Node            `json:"own"`
+	System map[string][]kube.Node `json:"system"`
 }
 
 func (m removal) readSystem(ctx context.Context, run runbook.Run) (others, error) {
 	standIn, err := m.read(ctx, run)
-	seen := others{standInPool: standIn, system: map[string][]kube.Node{}}
-	if err != nil || standIn.definition == nil {
+	seen := others{standInPool: standIn, System: map[string][]kube.Node{}}
+	if err != nil || standIn.Definition == nil {
 		return seen, err
 	}
-	for _, pool := range seen.cluster.Pools {
-		if pool.Mode != "System" && pool.Name != seen.pool {
+	for _, pool := range seen.AKS.Pools {
+		if pool.Mode != "System" && pool.Name != seen.Name {
 			continue
 		}
 		of, err := m.withNodes(ctx, seen.reading, nodeSelector(pool.Name), nil)
 		if err != nil {
 			return seen, err
 		}
-		for i, node := range of.nodes {
-			if seen.madeBy != seen.run && node.CordonedBy == seen.madeBy {
-				of.nodes[i].Unschedulable = false
+		for i, node := range of.Nodes {
+			if seen.MadeBy != seen.Run && node.CordonedBy == seen.MadeBy {
+				of.Nodes[i].Unschedulable = false
 			}
 		}
 		switch {
-		case pool.Name == seen.pool:
-			seen.own = of.nodes
+		case pool.Name == seen.Name:
+			seen.Own = of.Nodes
 		case pool.State != "Deleting":
-			seen.system[pool.Name] = of.nodes
+			seen.System[pool.Name] = of.Nodes
 		}
 	}
 	return seen, nil
 }
 
 func standInDispensable(seen others) runbook.Finding {
-	if seen.definition == nil {
+	if seen.Definition == nil {
 		return runbook.Yes("there is no such stand-in")
 	}
-	for _, name := range slices.Sorted(maps.Keys(seen.system)) {
-		if count := serving(seen.system[name]); count > 0 {
+	for _, name := range slices.Sorted(maps.Keys(seen.System)) {
+		if count := serving(seen.System[name]); count > 0 {
 			return runbook.Yes("system pool %q has %d nodes that serve", name, count).
-				WithEvidence(runbook.NewEvidence("nodes of pool "+name, "", seen.now, map[string]int{"serving": count}))
+				WithEvidence(runbook.NewEvidence("nodes of pool "+name, "", seen.Now, map[string]int{"serving": count}))
 		}
 	}
-	pool, listed := seen.cluster.Pool(seen.pool)
+	pool, listed := seen.AKS.Pool(seen.Name)
 	switch {
 	case listed && pool.Mode != "System":
 		return runbook.Yes("the stand-in is no system pool")
-	case serving(seen.own) > 0 || !listed:
+	case serving(seen.Own) > 0 || !listed:
 		return runbook.No("no other system pool has a node that serves: the stand-in stays").
 			WithOutcome(runbook.NeedsAttention)
-	case len(seen.own) < pool.Count:
+	case len(seen.Own) < pool.Count:
 		return runbook.Unknownf("only %d of the stand-in's %d nodes are to be seen: the others may serve",
-			len(seen.own), pool.Count)
+			len(seen.Own), pool.Count)
 	}
-	return runbook.Yes("none of the stand-in's %d nodes serves", len(seen.own))
+	return runbook.Yes("none of the stand-in's %d nodes serves", len(seen.Own))
 }

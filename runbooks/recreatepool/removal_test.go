@@ -54,7 +54,7 @@ func TestRemovalOfAStandInThatIsGoneIsDone(t *testing.T) {
 	for name, hazard := range map[string]func(d *desk, ctx context.Context, own *removal, seen *standInPool){
 		"before": func(d *desk, ctx context.Context, _ *removal, seen *standInPool) {
 			d.deleteStandIn(ctx)
-			seen.definition = nil
+			seen.Definition = nil
 		},
 		"during the drain": func(d *desk, ctx context.Context, own *removal, _ *standInPool) {
 			gone := false
@@ -85,7 +85,7 @@ func TestRemovalOfAStandInThatIsGoneIsDone(t *testing.T) {
 					t.Errorf("%d requests for nothing", sent)
 				}
 				d.fresh(0)
-				if now, err := own.read(ctx, d.run); err != nil || now.definition != nil {
+				if now, err := own.read(ctx, d.run); err != nil || now.Definition != nil {
 					t.Errorf("still there: %v", err)
 				}
 			})
@@ -97,13 +97,13 @@ func TestRemovalOfAStandInThatIsGoneIsDone(t *testing.T) {
 func TestRemovalNotesItsOperation(t *testing.T) {
 	atDesk(t, "", func(d *desk, ctx context.Context) {
 		own, seen := d.removing(ctx)
-		node, path := d.cordon(ctx, "run-1"), "*/agentpools/"+seen.pool
+		node, path := d.cordon(ctx, "run-1"), "*/agentpools/"+seen.Name
 		d.world.Answer(azuresim.Requests{Method: "GET", Path: path, Times: 1}, 403, azuresim.ErrorBody("No", "once"))
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Denied, "reading pool")
 		d.world.Answer(azuresim.Requests{Method: "DELETE", Times: 1}, 403, azuresim.ErrorBody("No", "once"))
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Denied, "deleting pool")
 		d.must(own.remove(ctx, d.run, seen))
-		d.expectOperation("delete-pool", "/agentPools/"+seen.pool)
+		d.expectOperation("delete-pool", "/agentPools/"+seen.Name)
 		if !d.cordoned(ctx, node) {
 			t.Errorf("%s is no longer cordoned", node)
 		}
@@ -121,10 +121,10 @@ func TestStandInStaysWhenWhatItsRemovalDependsOnEnds(t *testing.T) {
 		d.forbid("patch", "nodes/*", 0) // the drain is hindered too, which is only said
 		before := d.calls()
 		expectError(t, own.remove(ctx, d.run, seen), apierr.Transient, "precondition failed: nodes-ready: none serves")
-		if warned := fmt.Sprint(d.run.Warnings()); !strings.Contains(warned, "draining stand-in "+seen.pool) {
+		if warned := fmt.Sprint(d.run.Warnings()); !strings.Contains(warned, "draining stand-in "+seen.Name) {
 			t.Errorf("warned: %s", warned)
 		}
-		if made := d.changes(before); slices.Contains(made, "DELETE "+seen.pool) {
+		if made := d.changes(before); slices.Contains(made, "DELETE "+seen.Name) {
 			t.Errorf("requested %v", made)
 		}
 		d.run.refuses["warning"] = true
@@ -193,9 +193,9 @@ func TestCordonsOfAnEarlierRunAreTakenBackFirst(t *testing.T) {
 		left := removal{recreation: d.recreation, which: which}
 		seen, err := left.readSystem(ctx, d.run)
 		d.must(err)
-		pools := slices.Collect(maps.Keys(seen.system))
-		if serves := serving(seen.system["system"]); fmt.Sprint(pools) != "[system]" || serves != 2 || len(seen.own) != 2 {
-			t.Errorf("system pools %v, in the source %d nodes serve, the stand-in has %d", pools, serves, len(seen.own))
+		pools := slices.Collect(maps.Keys(seen.System))
+		if serves := serving(seen.System["system"]); fmt.Sprint(pools) != "[system]" || serves != 2 || len(seen.Own) != 2 {
+			t.Errorf("system pools %v, in the source %d nodes serve, the stand-in has %d", pools, serves, len(seen.Own))
 		}
 		d.OpenRun = func(context.Context, string) (string, error) { return "", nil }
 		d.must(clearing.Apply(ctx, d.run))

@@ -17,7 +17,7 @@ import (
 const deletingNote = "deleting"
 
 func (r *recreation) deletePool() runbook.Step {
-	kept := runbook.Ask("snapshot-kept", "does the journal hold a snapshot that still describes the pool?", r.readKept,
+	kept := ask(r.Inputs, "snapshot-kept", "does the journal hold a snapshot that still describes the pool?", r.readKept,
 		snapshotKept)
 	return runbook.Step{
 		Name: "delete-pool", Irreversible: true, Budget: 25 * time.Minute,
@@ -32,9 +32,9 @@ func (r *recreation) deletePool() runbook.Step {
 // comparison is the snapshot beside the pool as it is now; nil when it is absent.
 type comparison struct {
 	reading
-	current azure.Definition
-	// different names the properties that the snapshot has otherwise.
-	different []string
+	Current azure.Definition `json:"current"`
+	// Different names the properties that the snapshot has otherwise.
+	Different []string `json:"different"`
 }
 
 // readPool reads the pool and compares it with the snapshot.
@@ -63,13 +63,13 @@ func (r *recreation) readKept(ctx context.Context, run runbook.Run) (comparison,
 // snapshotKept holds when the snapshot, which was read back from the journal, still describes the
 // pool.
 func snapshotKept(seen comparison) runbook.Finding {
-	if seen.current == nil {
+	if seen.Current == nil {
 		return runbook.No("somebody else deleted pool %q", seen.Pool).WithOutcome(runbook.NeedsAttention)
 	}
-	etag := seen.current.ETag()
-	saw := runbook.NewEvidence("ARM pool "+seen.Pool, etag, seen.now, map[string]string{"etag": etag})
-	if len(seen.different) > 0 {
-		return runbook.No("somebody changed pool %q since the snapshot: %v", seen.Pool, seen.different).WithEvidence(saw).
+	etag := seen.Current.ETag()
+	saw := runbook.NewEvidence("ARM pool "+seen.Pool, etag, seen.Now, map[string]string{"etag": etag})
+	if len(seen.Different) > 0 {
+		return runbook.No("somebody changed pool %q since the snapshot: %v", seen.Pool, seen.Different).WithEvidence(saw).
 			WithOutcome(runbook.Failed)
 	}
 	return runbook.Yes("the snapshot was read back and still describes the pool").WithEvidence(saw)
@@ -84,7 +84,7 @@ func (r *recreation) deleteAsCompared(ctx context.Context, run runbook.Run, seen
 	if err := run.Note(ctx, deletingNote, true); err != nil {
 		return err
 	}
-	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), seen.current.ETag())
+	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), seen.Current.ETag())
 	switch {
 	case err == nil:
 		return operation.Note(ctx, run)
@@ -104,23 +104,23 @@ type deletion struct {
 
 func (r *recreation) readDeletion(ctx context.Context, run runbook.Run) (deletion, error) {
 	seen, err := r.readPool(ctx, run)
-	if err != nil || seen.current == nil || seen.current.State() == "Deleting" {
+	if err != nil || seen.Current == nil || seen.Current.State() == "Deleting" {
 		return deletion{comparison: seen}, err
 	}
-	sets, err := r.Azure.ScaleSets(ctx, seen.cluster.NodeResourceGroup, r.Pool)
+	sets, err := r.Azure.ScaleSets(ctx, seen.AKS.NodeResourceGroup, r.Pool)
 	known := func(name string) bool { return slices.Contains(seen.taken.ScaleSets, name) }
 	return deletion{seen, slices.DeleteFunc(scaleSetNames(sets), known)}, err
 }
 
 func deleted(seen deletion) runbook.Observation {
 	switch {
-	case seen.current == nil && seen.deleted:
+	case seen.Current == nil && seen.Deleted:
 		return runbook.Done("pool %s is gone", seen.Pool)
-	case seen.current == nil:
+	case seen.Current == nil:
 		return runbook.Undecidable(fmt.Sprintf("Who deleted pool %q? Its definition is in this run's journal "+
 			"(salve runs show --output json); the stand-in serves.", seen.Pool),
 			"somebody else deleted pool %s", seen.Pool)
-	case seen.current.State() == "Deleting":
+	case seen.Current.State() == "Deleting":
 		return runbook.InFlight("pool %s is being deleted", seen.Pool)
 	case len(seen.newSets) > 0:
 		sets := strings.Join(seen.newSets, ", ")
@@ -128,7 +128,7 @@ func deleted(seen deletion) runbook.Observation {
 			"If it is as it should be, abandon this run and remove the stand-in.", seen.Pool, sets),
 			"pool %s has another scale set, %s", seen.Pool, sets)
 	}
-	return runbook.NotStarted("pool %s is %s", seen.Pool, orNone(seen.current.State()))
+	return runbook.NotStarted("pool %s is %s", seen.Pool, orNone(seen.Current.State()))
 }
 
 func (r *recreation) recreate() runbook.Step {
@@ -142,13 +142,13 @@ func (r *recreation) recreate() runbook.Step {
 }
 
 func recreated(seen comparison) runbook.Observation {
-	if seen.current == nil {
+	if seen.Current == nil {
 		return runbook.NotStarted("pool %s not found", seen.Pool)
 	}
-	state := seen.current.State()
+	state := seen.Current.State()
 	switch {
-	case len(seen.different) > 0 || state == "Deleting":
-		different := strings.Join(seen.different, "; ")
+	case len(seen.Different) > 0 || state == "Deleting":
+		different := strings.Join(seen.Different, "; ")
 		return runbook.Undecidable(
 			fmt.Sprintf("Who is changing pool %q? It is %s and differs from the snapshot: %s.", seen.Pool, state, different),
 			"pool %s is %s and not as the snapshot says: %s", seen.Pool, state, different)
@@ -164,11 +164,11 @@ func (r *recreation) createFromSnapshot(ctx context.Context, run runbook.Run, se
 	if at := recreated(seen); at.State != runbook.StateNotStarted {
 		return apierr.New(apierr.Conflict, "conflict: %s", at.Reason)
 	}
-	body, err := seen.taken.Definition.Sanitized(seen.cluster.Version)
+	body, err := seen.taken.Definition.Sanitized(seen.AKS.Version)
 	if err != nil {
 		return err
 	}
-	return r.put(ctx, run, r.Pool, seen.current, body)
+	return r.put(ctx, run, r.Pool, seen.Current, body)
 }
 
 // awaitReplacement waits until the pool is there, on a scale set of its own, with as many nodes as
@@ -177,7 +177,7 @@ func (r *recreation) awaitReplacement(ctx context.Context, run runbook.Run, seen
 	if err := r.awaitCreated(ctx, run, r.Pool); err != nil {
 		return err
 	}
-	sets, err := r.Azure.ScaleSets(ctx, seen.cluster.NodeResourceGroup, r.Pool)
+	sets, err := r.Azure.ScaleSets(ctx, seen.AKS.NodeResourceGroup, r.Pool)
 	if err != nil {
 		return err
 	}
@@ -198,7 +198,7 @@ func recreatedByUs(seen reading) runbook.Finding {
 	case !found:
 		finding = runbook.No("pool %q not found: who deleted it? The stand-in stays", seen.Pool).
 			WithOutcome(runbook.NeedsAttention)
-	case !seen.deleted || !seen.recreated:
+	case !seen.Deleted || !seen.Recreated:
 		finding = runbook.No("the record does not hold that this run deleted pool %q and made it again: who did? "+
 			"The stand-in stays", seen.Pool).WithOutcome(runbook.NeedsAttention)
 	}

@@ -37,6 +37,19 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	return r.runbook(), nil
 }
 
+// Replayed is the runbook for its decisions alone, as a replay makes it: guards decide from recorded readings, and
+// nothing is read.
+func Replayed(in Inputs, target runbook.Target) (runbook.Runbook, error) {
+	book, err := New(World{}, in)
+	if err == nil && book.Target.ID != target.ID {
+		err = fmt.Errorf("inputs are of target %q, the record is of %q", book.Target.ID, target.ID)
+	}
+	if err != nil {
+		return runbook.Runbook{}, err
+	}
+	return book, nil
+}
+
 func (r *recreation) runbook() runbook.Runbook {
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: r.Inputs, Budget: r.Budget.Duration, Remaining: r.remaining,
@@ -47,7 +60,7 @@ func (r *recreation) runbook() runbook.Runbook {
 			r.guard("cluster-recoverable", "is the cluster in a state that recovery can start from?", clusterRecoverable),
 			r.guard("other-pools-serving", "does the pool exist, and has every other pool nodes?", otherPoolsServing),
 			r.guard("pool-wedged", "has the pool's last operation failed, or does it not come to an end?", poolWedged),
-			runbook.Ask("wedge-evidence", "is the pool's scale set corrupted: do its writes fail, or has a machine no IP "+
+			ask(r.Inputs, "wedge-evidence", "is the pool's scale set corrupted: do its writes fail, or has a machine no IP "+
 				"configuration?", r.readWedge, wedgeEvidence),
 		},
 		Steps: []runbook.Step{
@@ -55,11 +68,11 @@ func (r *recreation) runbook() runbook.Runbook {
 			r.deletePool(), r.recreate(), r.retireStandIn(), r.reconcileCluster(),
 		},
 		Checks: []runbook.Guard{
-			runbook.Ask("pool-matches-snapshot", "is the pool as the snapshot says, field by field?", r.readPool,
+			ask(r.Inputs, "pool-matches-snapshot", "is the pool as the snapshot says, field by field?", r.readPool,
 				poolMatchesSnapshot),
 			r.nodesReady(),
 			r.guard("no-stand-in-left", "is the stand-in gone?", noStandInLeft),
-			runbook.Ask("nodes-as-found", "is every node as schedulable as it was before?", r.readOthers, nodesAsFound),
+			ask(r.Inputs, "nodes-as-found", "is every node as schedulable as it was before?", r.readOthers, nodesAsFound),
 			r.guard("cluster-succeeded", "is the cluster Succeeded, or kept from it by another pool only?", clusterSucceeded),
 		},
 	}

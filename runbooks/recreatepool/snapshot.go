@@ -35,7 +35,7 @@ type snapshot struct {
 }
 
 func (r *recreation) takeSnapshot() runbook.Step {
-	atRest := runbook.Ask("pool-at-rest", "is no operation changing the pool?", r.readOperation(ofPool), poolAtRest)
+	atRest := ask(r.Inputs, "pool-at-rest", "is no operation changing the pool?", r.readOperation(ofPool), poolAtRest)
 	return runbook.Step{
 		Name: "snapshot", Passive: true,
 		Changes: fmt.Sprintf("nothing: write the definition of pool %s, its ETag and the state of all nodes to the journal, "+
@@ -63,7 +63,7 @@ func (r *recreation) newSnapshot(ctx context.Context, run runbook.Run) (taken sn
 	if err != nil {
 		return taken, err
 	}
-	sets, err := r.Azure.ScaleSets(ctx, seen.cluster.NodeResourceGroup, r.Pool)
+	sets, err := r.Azure.ScaleSets(ctx, seen.AKS.NodeResourceGroup, r.Pool)
 	if err != nil {
 		return taken, err
 	}
@@ -80,14 +80,14 @@ func (r *recreation) newSnapshot(ctx context.Context, run runbook.Run) (taken sn
 	switch state := definition.State(); {
 	case err != nil:
 		return taken, err
-	case seen.cluster.Version == "":
+	case seen.AKS.Version == "":
 		return taken, apierr.New(apierr.Terminal,
 			"ARM does not say the control plane's version: the pool could be made again with an older one")
 	case changing(state):
 		return taken, apierr.New(apierr.Conflict, "conflict: the pool is %s, its definition may still change", state)
 	}
 	taken = snapshot{Definition: definition, ScaleSets: scaleSetNames(sets)}
-	if taken.PoolNodes, taken.OtherNodes, err = splitNodes(all.nodes, labelled.nodes, taken.ScaleSets); err != nil {
+	if taken.PoolNodes, taken.OtherNodes, err = splitNodes(all.Nodes, labelled.Nodes, taken.ScaleSets); err != nil {
 		return taken, err
 	}
 	return taken, taken.check(r.Inputs)

@@ -14,6 +14,7 @@ import (
 	"salve/azure"
 	"salve/internal/apierr"
 	"salve/internal/azuresim"
+	"salve/runbook"
 )
 
 // TestPoolThatCouldNotBeMadeAgainHasNoSnapshot: what lacks is told, and so is what the snapshot is of.
@@ -125,15 +126,15 @@ func TestWedgeIsSeenAsFarAsItCanBe(t *testing.T) {
 				row.hazard(d)
 				w, err := d.readWedge(ctx, d.run)
 				d.must(err)
-				was := func(err error) string {
-					if err != nil {
+				was := func(failure *runbook.Failure) string {
+					if failure != nil {
 						return "refused"
 					}
 					return "<nil>"
 				}
-				got := fmt.Sprintf("log %s, interfaces %s, diagnosis %d", was(w.failedErr), was(w.interfacesErr), len(w.diagnosis))
+				got := fmt.Sprintf("log %s, interfaces %s, diagnosis %d", was(w.LogFailure), was(w.InterfacesFailure), len(w.Diagnosis))
 				if got != row.want {
-					t.Errorf("got %s, want %s (%v, %v)", got, row.want, w.failedErr, w.interfacesErr)
+					t.Errorf("got %s, want %s (%v, %v)", got, row.want, w.LogFailure, w.InterfacesFailure)
 				}
 			})
 		})
@@ -156,8 +157,8 @@ func TestWedgeIsNotDecidedWithoutClusterScaleSetsOrWindow(t *testing.T) {
 		delete(d.run.refuses, windowNote)
 		var since time.Time
 		w, err := d.readWedge(ctx, d.run)
-		if d.must(err); !d.noted(windowNote, &since) || !since.Equal(w.since) || d.Clock.Since(since) < d.Window.Duration {
-			t.Errorf("window from %s, noted %s", w.since, since)
+		if d.must(err); !d.noted(windowNote, &since) || !since.Equal(w.Since) || d.Clock.Since(since) < d.Window.Duration {
+			t.Errorf("window from %s, noted %s", w.Since, since)
 		}
 	})
 }

@@ -47,14 +47,14 @@ func standInName(poolID, osType string) string {
 // what ARM lists of the source. Nothing of it is taken from the record as it is.
 func (s reading) standIn() azure.Pool {
 	source, _ := s.source()
-	if s.taken != nil {
-		source = s.taken.pool()
+	if s.Before != nil {
+		source = *s.Before
 	}
 	size := source.Count
 	if s.StandInSize > 0 {
 		size = s.StandInSize
 	}
-	if s.reduced {
+	if s.Reduced {
 		size = 1
 	}
 	return azure.Pool{Name: standInName(s.poolID(), source.OSType), Count: max(size, 1), Mode: source.Mode}
@@ -83,7 +83,7 @@ func (r *recreation) addStandIn() runbook.Step {
 }
 
 func (r *recreation) createStandIn(ctx context.Context, run runbook.Run, seen standInPool) error {
-	like, err := seen.taken.Definition.Sanitized(seen.cluster.Version)
+	like, err := seen.taken.Definition.Sanitized(seen.AKS.Version)
 	if err != nil {
 		return err
 	}
@@ -98,12 +98,12 @@ func (r *recreation) createStandIn(ctx context.Context, run runbook.Run, seen st
 			tags = map[string]any{}
 			properties["tags"] = tags
 		}
-		tags[purposeTag], tags[sourceTag], tags[runTag] = purpose, r.poolID(), seen.run
+		tags[purposeTag], tags[sourceTag], tags[runTag] = purpose, r.poolID(), seen.Run
 	})
 	if err != nil {
 		return err
 	}
-	return r.put(ctx, run, seen.pool, seen.definition, body)
+	return r.put(ctx, run, seen.Name, seen.Definition, body)
 }
 
 func (r *recreation) awaitStandIn(ctx context.Context, run runbook.Run, seen reading) error {
@@ -133,8 +133,9 @@ func (r *recreation) reduceStandIn(ctx context.Context, run runbook.Run, refused
 // standInPool is a stand-in as it is; without a definition it is absent.
 type standInPool struct {
 	reading
-	pool, madeBy string
-	definition   azure.Definition
+	Name       string           `json:"name"`
+	MadeBy     string           `json:"madeBy"`
+	Definition azure.Definition `json:"definition"`
 }
 
 func (r *recreation) readStandIn(ctx context.Context, run runbook.Run) (standInPool, error) {
@@ -142,7 +143,7 @@ func (r *recreation) readStandIn(ctx context.Context, run runbook.Run) (standInP
 	if err != nil {
 		return standInPool{}, err
 	}
-	return r.standInPool(ctx, seen, standInOf(seen), seen.run)
+	return r.standInPool(ctx, seen, standInOf(seen), seen.Run)
 }
 
 // standInPool reads the stand-in that a run made. A pool of its name with other tags is a
@@ -163,14 +164,14 @@ func (r *recreation) standInPool(ctx context.Context, seen reading, pool, run st
 }
 
 func standInAdded(seen standInPool) runbook.Observation {
-	if seen.definition == nil {
-		return runbook.NotStarted("pool %s not found", seen.pool)
+	if seen.Definition == nil {
+		return runbook.NotStarted("pool %s not found", seen.Name)
 	}
-	state := seen.definition.State()
+	state := seen.Definition.State()
 	failed := state == "Failed" || state == "Canceled"
 	switch {
 	case state == "Deleting":
-		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", seen.pool),
+		return runbook.Undecidable(fmt.Sprintf("Who is deleting pool %q, this run's stand-in?", seen.Name),
 			"somebody is deleting the stand-in")
 	case failed && seen.operation != nil:
 		return runbook.InFlight("the stand-in is %s; its operation knows why", state)
@@ -183,19 +184,19 @@ func standInAdded(seen standInPool) runbook.Observation {
 // standInReady is a precondition of all that relies on the stand-in, and is asked again while the
 // source is drained.
 func (r *recreation) standInReady() runbook.Guard {
-	return runbook.Ask("stand-in-ready", "do the stand-in's nodes serve now?", r.readNew(standInOf), standInReady)
+	return ask(r.Inputs, "stand-in-ready", "do the stand-in's nodes serve now?", r.readNew(standInOf), standInReady)
 }
 
 // standInReady holds when ARM lists the stand-in as this run's, and as many nodes as it must have
 // are Ready and schedulable.
 func standInReady(seen withNodes) runbook.Finding {
-	own, ready := seen.standIn(), serving(seen.nodes)
-	pool, found := seen.cluster.Pool(own.Name)
+	own, ready := seen.standIn(), serving(seen.Nodes)
+	pool, found := seen.AKS.Pool(own.Name)
 	finding := runbook.Yes("all %d nodes of the stand-in are Ready and schedulable", ready)
 	switch {
 	case !found:
 		finding = runbook.No("stand-in %q not found", own.Name).WithOutcome(runbook.Failed)
-	case !seen.whose(pool.Tags, seen.run):
+	case !seen.whose(pool.Tags, seen.Run):
 		finding = runbook.No("pool %q is not this run's stand-in: its tags say otherwise", pool.Name).
 			WithOutcome(runbook.NeedsAttention)
 	case pool.State == "Deleting":

@@ -24,19 +24,21 @@ const (
 // network interfaces are not read when enough writes failed.
 type wedge struct {
 	reading
-	sets []azure.ScaleSet
-	// failed are distinct writes that failed since a time, by the events' IDs.
-	since     time.Time
-	failed    map[string]bool
-	failedErr error
-	// interfaces of machines were read, of which unclear don't say their IP configurations; empty
+	Sets []azure.ScaleSet `json:"sets"`
+	// Failed are distinct writes that failed since a time, by the events' IDs.
+	Since      time.Time        `json:"since"`
+	Failed     map[string]bool  `json:"failed"`
+	LogFailure *runbook.Failure `json:"logFailure"`
+	// Interfaces of machines were read, of which Unclear don't say their IP configurations; Empty
 	// is the ID of one that has none.
-	interfaces, unclear int
-	empty               string
-	interfacesErr       error
-	// diagnosis is about the pool's nodes; empty when they could not be read. It gates nothing: a
+	Interfaces        int              `json:"interfaces"`
+	Unclear           int              `json:"unclear"`
+	Empty             string           `json:"empty"`
+	InterfacesFailure *runbook.Failure `json:"interfacesFailure"`
+	InterfacesSkipped bool             `json:"interfacesSkipped"`
+	// Diagnosis is about the pool's nodes; empty when they could not be read. It gates nothing: a
 	// wedged upgrade can still have all its nodes.
-	diagnosis []runbook.Evidence
+	Diagnosis []runbook.Evidence `json:"diagnosis"`
 }
 
 func (r *recreation) readWedge(ctx context.Context, run runbook.Run) (wedge, error) {
@@ -44,28 +46,28 @@ func (r *recreation) readWedge(ctx context.Context, run runbook.Run) (wedge, err
 	if err != nil {
 		return wedge{}, err
 	}
-	w, group := wedge{reading: seen, failed: map[string]bool{}}, seen.cluster.NodeResourceGroup
-	if w.sets, err = r.Azure.ScaleSets(ctx, group, r.Pool); err != nil || len(w.sets) == 0 {
+	w, group := wedge{reading: seen, Failed: map[string]bool{}}, seen.AKS.NodeResourceGroup
+	if w.Sets, err = r.Azure.ScaleSets(ctx, group, r.Pool); err != nil || len(w.Sets) == 0 {
 		return w, err
 	}
-	if w.since, err = r.window(ctx, run, seen); err != nil {
+	if w.Since, err = r.window(ctx, run, seen); err != nil {
 		return w, err
 	}
-	w.failedErr = r.readActivity(ctx, group, w.since, w.countWrite)
-	if !w.enough() {
-		w.interfacesErr = r.readInterfaces(ctx, &w)
+	w.LogFailure = runbook.FailureOf(r.readActivity(ctx, group, w.Since, w.countWrite))
+	if w.InterfacesSkipped = w.enough(); !w.InterfacesSkipped {
+		w.InterfacesFailure = runbook.FailureOf(r.readInterfaces(ctx, &w))
 	}
-	w.now = r.Clock.Now()
+	w.Now = r.Clock.Now()
 	if nodes, err := r.withNodes(ctx, seen, nodeSelector(r.Pool), nil); err == nil {
-		w.diagnosis = []runbook.Evidence{nodes.nodesEvidence(r.Pool)}
+		w.Diagnosis = []runbook.Evidence{nodes.nodesEvidence(r.Pool)}
 	}
 	return w, nil
 }
 
 // readInterfaces reads the network interfaces of the pool's machines until one is empty.
 func (r *recreation) readInterfaces(ctx context.Context, w *wedge) error {
-	for _, set := range w.sets {
-		if err := r.Azure.Interfaces(ctx, w.cluster.NodeResourceGroup, set.Name, w.countInterface); err != nil {
+	for _, set := range w.Sets {
+		if err := r.Azure.Interfaces(ctx, w.AKS.NodeResourceGroup, set.Name, w.countInterface); err != nil {
 			return err
 		}
 	}
@@ -77,9 +79,9 @@ func (r *recreation) window(ctx context.Context, run runbook.Run, seen reading) 
 	start := seen.windowStart
 	switch {
 	case start.IsZero():
-		start = seen.now.Add(-r.Window.Duration).UTC()
+		start = seen.Now.Add(-r.Window.Duration).UTC()
 		return start, run.Note(ctx, windowNote, start)
-	case start.After(seen.now) || seen.now.Sub(start) > maxActivityAge:
+	case start.After(seen.Now) || seen.Now.Sub(start) > maxActivityAge:
 		return start, seen.wrong("failed writes count from %s on, which can't be", start.Format(time.RFC3339))
 	}
 	return start, nil
@@ -90,16 +92,16 @@ func (r *recreation) window(ctx context.Context, run runbook.Run, seen reading) 
 func (w *wedge) countWrite(event azure.Activity) (more bool) {
 	ours := func(set azure.ScaleSet) bool { return azure.SameID(set.ID, event.ResourceID) }
 	switch {
-	case event.ID == "" || event.At.Before(w.since):
+	case event.ID == "" || event.At.Before(w.Since):
 	case !strings.EqualFold(event.Operation, scaleSetWrite) || event.Status != "Failed":
-	case !slices.ContainsFunc(w.sets, ours) || event.ErrorCode != corrupted:
+	case !slices.ContainsFunc(w.Sets, ours) || event.ErrorCode != corrupted:
 	default:
-		w.failed[event.ID] = true
+		w.Failed[event.ID] = true
 	}
 	return !w.enough()
 }
 
-func (w *wedge) enough() bool { return len(w.failed) >= w.Threshold }
+func (w *wedge) enough() bool { return len(w.Failed) >= w.Threshold }
 
 // countInterface takes an interface of a machine into account, until one is empty. Null is not
 // empty: a list that the provider didn't give says nothing.
@@ -108,18 +110,18 @@ func (w *wedge) countInterface(nic azure.Interface) (more bool) {
 	case nic.Machine == "":
 		return true
 	case nic.Configurations == nil:
-		w.unclear++
+		w.Unclear++
 	case *nic.Configurations == 0:
-		w.empty = nic.ID
+		w.Empty = nic.ID
 	}
-	w.interfaces++
-	return w.empty == ""
+	w.Interfaces++
+	return w.Empty == ""
 }
 
 // wedgeEvidence holds when one of the proofs does.
 func wedgeEvidence(w wedge) runbook.Finding {
-	if len(w.sets) == 0 {
-		return runbook.Unknownf("no scale set in %q has the pool's tag", w.cluster.NodeResourceGroup)
+	if len(w.Sets) == 0 {
+		return runbook.Unknownf("no scale set in %q has the pool's tag", w.AKS.NodeResourceGroup)
 	}
 	writes, interfaces := failedWrites(w), emptyIPConfig(w)
 	writes.Guard, interfaces.Guard = "write-storm", "empty-ip-config"
@@ -127,39 +129,41 @@ func wedgeEvidence(w wedge) runbook.Finding {
 	if w.enough() {
 		proofs = proofs[:1]
 	}
-	return runbook.Any(proofs...).WithEvidence(w.diagnosis...)
+	return runbook.Any(proofs...).WithEvidence(w.Diagnosis...)
 }
 
 func failedWrites(w wedge) runbook.Finding {
-	since := w.since.Format(time.RFC3339)
-	finding := runbook.No("%d of %d failed writes with %s since %s", len(w.failed), w.Threshold, corrupted, since)
+	since := w.Since.Format(time.RFC3339)
+	finding := runbook.No("%d of %d failed writes with %s since %s", len(w.Failed), w.Threshold, corrupted, since)
 	switch {
-	case w.failedErr != nil:
-		return runbook.Unknown(w.failedErr)
+	case w.LogFailure != nil:
+		return runbook.Unknown(w.LogFailure)
 	case w.enough():
 		finding = runbook.Yes("at least %d writes of the scale set failed with %s since %s", w.Threshold, corrupted, since)
 	}
-	return finding.WithEvidence(runbook.NewEvidence("Activity Log of "+w.cluster.NodeResourceGroup, "", w.now,
+	return finding.WithEvidence(runbook.NewEvidence("Activity Log of "+w.AKS.NodeResourceGroup, "", w.Now,
 		map[string]any{
-			"code": corrupted, "operation": scaleSetWrite, "scaleSets": scaleSetNames(w.sets),
+			"code": corrupted, "operation": scaleSetWrite, "scaleSets": scaleSetNames(w.Sets),
 			"threshold": w.Threshold, "reached": w.enough(),
 		}))
 }
 
 func emptyIPConfig(w wedge) runbook.Finding {
-	finding := runbook.No("all %d network interfaces have IP configurations", w.interfaces)
+	finding := runbook.No("all %d network interfaces have IP configurations", w.Interfaces)
 	switch {
-	case w.interfacesErr != nil:
-		return runbook.Unknown(w.interfacesErr)
-	case w.empty != "":
-		finding = runbook.Yes("a machine's network interface has no IP configuration: %s", w.empty)
-	case w.interfaces == 0:
+	case w.InterfacesSkipped:
+		return runbook.Unknownf("the network interfaces were not read: enough writes had failed")
+	case w.InterfacesFailure != nil:
+		return runbook.Unknown(w.InterfacesFailure)
+	case w.Empty != "":
+		finding = runbook.Yes("a machine's network interface has no IP configuration: %s", w.Empty)
+	case w.Interfaces == 0:
 		finding = runbook.Unknownf("the scale set has no network interface that a machine uses")
-	case w.unclear > 0:
-		finding = runbook.Unknownf("%d of %d network interfaces don't say their IP configurations", w.unclear, w.interfaces)
+	case w.Unclear > 0:
+		finding = runbook.Unknownf("%d of %d network interfaces don't say their IP configurations", w.Unclear, w.Interfaces)
 	}
-	return finding.WithEvidence(runbook.NewEvidence("network interfaces of the scale set", w.empty, w.now,
-		map[string]any{"withoutIPConfiguration": w.empty != "", "unclear": w.unclear > 0}))
+	return finding.WithEvidence(runbook.NewEvidence("network interfaces of the scale set", w.Empty, w.Now,
+		map[string]any{"withoutIPConfiguration": w.Empty != "", "unclear": w.Unclear > 0}))
 }
 
 func scaleSetNames(sets []azure.ScaleSet) []string {

@@ -89,7 +89,7 @@ func BenchmarkFailedWritesAmongAMillionEvents(b *testing.B) {
 		err = r.readActivity(context.Background(), "MC_fleet", began.Add(-time.Hour), seen.countWrite)
 		took := time.Since(began)
 		if err != nil || seen.enough() || log.pages != millionEvents/eventsPerPage {
-			b.Fatalf("%d failed writes after %d pages: %v", len(seen.failed), log.pages, err)
+			b.Fatalf("%d failed writes after %d pages: %v", len(seen.Failed), log.pages, err)
 		}
 		b.ReportMetric(took.Seconds(), "s/million")
 		b.ReportMetric(float64(log.peak)/(1<<20), "peak-heap-MiB")

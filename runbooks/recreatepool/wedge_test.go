@@ -15,8 +15,8 @@ const setID = "/subscriptions/" + subscription +
 
 // wedgeOf is what is read of a pool with one scale set before anything of it is.
 func wedgeOf(edit ...func(*Inputs)) wedge {
-	w := wedge{reading: readingOfPools(), sets: []azure.ScaleSet{{ID: setID, Name: "aks-system-11112222-vmss"}}}
-	w.Inputs, w.since, w.failed = inputs(edit...), at(), map[string]bool{}
+	w := wedge{reading: readingOfPools(), Sets: []azure.ScaleSet{{ID: setID, Name: "aks-system-11112222-vmss"}}}
+	w.Inputs, w.Since, w.Failed = inputs(edit...), at(), map[string]bool{}
 	return w
 }
 
@@ -56,13 +56,13 @@ func TestFailedWritesCount(t *testing.T) {
 			w := wedgeOf()
 			w.countWrite(e)
 			w.countWrite(e) // a repeated event counts once
-			if len(w.failed) != row.want {
-				t.Errorf("counted %d, want %d", len(w.failed), row.want)
+			if len(w.Failed) != row.want {
+				t.Errorf("counted %d, want %d", len(w.Failed), row.want)
 			}
 			another := e
 			another.ID += "2"
-			if w.countWrite(another); row.want == 1 && len(w.failed) != 2 {
-				t.Errorf("two events counted %d times", len(w.failed))
+			if w.countWrite(another); row.want == 1 && len(w.Failed) != 2 {
+				t.Errorf("two events counted %d times", len(w.Failed))
 			}
 		})
 	}
@@ -98,10 +98,10 @@ func TestEmptyIPConfig(t *testing.T) {
 
 // TestOneProofIsEnough: what could not be read is no proof, and no proof of the contrary.
 func TestOneProofIsEnough(t *testing.T) {
-	blind := errors.New("403")
-	writes := func(w *wedge) { w.failed["e1"] = true }
-	few, noLog := func(*wedge) {}, func(w *wedge) { w.failedErr = blind }
-	empty, well := func(w *wedge) { w.interfaces, w.empty = 1, "c" }, func(w *wedge) { w.interfaces = 3 }
+	blind := runbook.FailureOf(errors.New("403"))
+	writes := func(w *wedge) { w.Failed["e1"] = true }
+	few, noLog := func(*wedge) {}, func(w *wedge) { w.LogFailure = blind }
+	empty, well := func(w *wedge) { w.Interfaces, w.Empty = 1, "c" }, func(w *wedge) { w.Interfaces = 3 }
 	for name, row := range map[string]struct {
 		writes, interfaces func(*wedge)
 		want               expected
@@ -110,9 +110,9 @@ func TestOneProofIsEnough(t *testing.T) {
 		"an interface is empty":             {few, empty, holds},
 		"no log, but an empty interface":    {noLog, empty, holds},
 		"no log, and all interfaces well":   {noLog, well, unknown},
-		"few writes, and no interfaces":     {few, func(w *wedge) { w.interfacesErr = blind }, unknown},
+		"few writes, and no interfaces":     {few, func(w *wedge) { w.InterfacesFailure = blind }, unknown},
 		"few writes, all interfaces well":   {few, well, nothingToDo},
-		"no scale set is to be seen at all": {func(w *wedge) { w.sets = nil }, writes, unknown},
+		"no scale set is to be seen at all": {func(w *wedge) { w.Sets = nil }, writes, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := wedgeOf(once)

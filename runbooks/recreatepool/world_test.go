@@ -2,6 +2,7 @@ package recreatepool_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
+	"salve/internal/report/replay"
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
@@ -133,6 +135,7 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 		if result, err = s.engine().Run(ctx, book, engine.Options{}); err != nil {
 			return result, err
 		}
+		s.replay(ctx)
 		switch result.Outcome {
 		case runbook.Failed, runbook.Undecided, runbook.NeedsAttention:
 			return result, nil
@@ -140,6 +143,29 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 		}
 	}
 	return result, nil
+}
+
+// replay makes the decisions of all runs again from their records alone.
+func (s *stage) replay(ctx context.Context) {
+	s.t.Helper()
+	records, err := journal.Find(ctx, s.journal, func(*journal.History) bool { return true },
+		func(run string, err error) { s.t.Error(run, err) })
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, record := range records {
+		var in recreatepool.Inputs
+		if err := json.Unmarshal(record.Header.Inputs, &in); err != nil {
+			s.t.Fatal(err)
+		}
+		book, err := recreatepool.Replayed(in, record.Header.Target)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if err := replay.Verify(record.History, book); err != nil {
+			s.t.Error(err)
+		}
+	}
 }
 
 // openRun names the run that the lease of a target says is open.
