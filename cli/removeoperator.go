@@ -34,5 +34,6 @@ func removeOperator() Provider {
 		New: func(cluster Cluster, in removeoperator.Inputs) (runbook.Runbook, error) {
 			return removeoperator.New(removeoperator.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)
 		},
+		Replayed: removeoperator.Replayed,
 	})
 }

@@ -37,6 +37,7 @@ func rescuePods() Provider {
 			}
 			return rescuepods.New(world, in)
 		},
+		Replayed: rescuepods.Replayed,
 		Watch: func(ctx context.Context, cluster Cluster, in rescuepods.Inputs, say func(string)) runbook.Finding {
 			world, err := podsWorld(cluster, in)
 			if err == nil {
