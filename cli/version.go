@@ -47,8 +47,11 @@ func builtFrom() built {
 		from.Version = info.Main.Version
 	}
 	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
+		switch {
+		case setting.Key == "vcs.revision":
 			from.Revision = setting.Value
+		case setting.Key == "vcs.modified" && setting.Value == "true":
+			from.Revision += "+modified"
 		}
 	}
 	return from

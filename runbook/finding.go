@@ -61,6 +61,8 @@ type Finding struct {
 	// Reading is what the decision was made from; nil when the guard kept none. The
 	// record keeps it beside the finding.
 	Reading *Reading `json:"-"`
+	// lacks is what the decision would have taken and was not read; see Unread.
+	lacks string
 }
 
 // Yes is a finding that holds. Its reason is a format, as that of fmt.Sprintf.
@@ -85,6 +87,15 @@ func Unknown(err error) Finding {
 // Unknownf is Unknown with a cause in words.
 func Unknownf(format string, args ...any) Finding {
 	return Finding{Answer: AnswerUnknown, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Unread is the finding of a decision that takes, by its inputs, something that read left out by the inputs of its own
+// time: a list that was read up to a limit, a proof that was not needed. What is read and decided at once never comes to
+// it; a replay with other inputs does, and is unreplayable there.
+func Unread(what string) Finding {
+	finding := Unknownf("not read: %s", what)
+	finding.lacks = what
+	return finding
 }
 
 // WithEvidence adds what the finding rests on.
@@ -130,9 +141,13 @@ func Any(findings ...Finding) Finding {
 		combined.Evidence = append(combined.Evidence, f.Evidence...)
 		if f.Answer == AnswerHolds {
 			combined.Answer, combined.Reason = AnswerHolds, named(f)
+			combined.lacks = ""
 			return combined
 		}
 		unknown = unknown || f.Answer != AnswerDoesNotHold
+		if combined.lacks == "" {
+			combined.lacks = f.lacks
+		}
 		reasons = append(reasons, named(f))
 	}
 	if len(reasons) > 0 {

@@ -116,6 +116,9 @@ func (g Guard) Decide(reading Reading) (Finding, error) {
 			return Finding{}, lacks(fmt.Sprintf("a reading of another form: %v", err))
 		}
 	}
+	if finding.lacks != "" {
+		return Finding{}, lacks(finding.lacks)
+	}
 	finding.Guard = g.Name
 	finding.Locked = finding.Locked || g.NotOverridable
 	finding.Reading = &reading

@@ -152,7 +152,7 @@ func emptyIPConfig(w wedge) runbook.Finding {
 	finding := runbook.No("all %d network interfaces have IP configurations", w.Interfaces)
 	switch {
 	case w.InterfacesSkipped:
-		return runbook.Unknownf("the network interfaces were not read: enough writes had failed")
+		return runbook.Unread("the network interfaces: enough writes had failed")
 	case w.InterfacesFailure != nil:
 		return runbook.Unknown(w.InterfacesFailure)
 	case w.Empty != "":

@@ -135,7 +135,8 @@ func (r *Result) void() bool {
 			if guard.State != Equal && guard.State != Lacking {
 				r.Verdict = Void
 				r.Reason = fmt.Sprintf("entry %d, %s: guard %s decides otherwise than this very program recorded: %s. "+
-					"The record is not its own, or the guard does not decide by its reading alone",
+					"The record is not its own, the guard does not decide by its reading alone, or the program was changed and "+
+					"kept its version",
 					decision.Seq, decision.For, guard.Name, guard.difference())
 				return true
 			}
@@ -150,20 +151,16 @@ func (r *Result) void() bool {
 	return false
 }
 
-// conclude finds the first decision that diverges, and marks those after it.
+// conclude finds the first decision that is not the same. What comes after it is conditional on it.
 func conclude(r *Result) {
 	r.Verdict = Same
 	for i := range r.Decisions {
 		decision := &r.Decisions[i]
-		decision.Conditional = r.Verdict == Diverged
-		if decision.Verdict == Same || r.Verdict == Diverged {
-			continue
+		decision.Conditional = r.Verdict != Same
+		if decision.Verdict != Same && !decision.Conditional {
+			r.Verdict = decision.Verdict
+			r.Reason = fmt.Sprintf("entry %d, %s: %s", decision.Seq, decision.For, decision.reason())
 		}
-		if decision.Verdict == Unreplayable && r.Verdict == Unreplayable {
-			continue
-		}
-		r.Verdict = decision.Verdict
-		r.Reason = fmt.Sprintf("entry %d, %s: %s", decision.Seq, decision.For, decision.reason())
 	}
 }
 
