@@ -37,6 +37,9 @@ func poolDefinition() AKSDefinition[poolInputs] {
 			New: func(world AKS, in poolInputs) (runbook.Runbook, error) {
 				return recreatepool.New(recreatepool.World(world), in.Inputs)
 			},
+			Replayed: func(in poolInputs, target runbook.Target) (runbook.Runbook, error) {
+				return recreatepool.Replayed(in.Inputs, target)
+			},
 		},
 		Cluster: func(in poolInputs) AKSName {
 			return AKSName{Subscription: in.Subscription, ResourceGroup: in.ResourceGroup, Cluster: in.Inputs.Cluster}

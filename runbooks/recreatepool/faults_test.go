@@ -124,6 +124,7 @@ func TestOverrideOfAGuard(t *testing.T) {
 		defer s.world.Close()
 		override := func(guard, reason string) (engine.Result, error) {
 			overrides := map[string]string{guard: reason}
+			defer s.replay()
 			return s.engine().Run(context.Background(), s.runbooks()[0], engine.Options{Overrides: overrides})
 		}
 		for _, guard := range []string{"cluster-exists", "stand-in-ready", "snapshot-kept"} {

@@ -269,6 +269,7 @@ func TestNobodysCordonIsTakenBack(t *testing.T) {
 
 func TestChecksAndPreconditionsAreNotOverridable(t *testing.T) {
 	promise(t, "", func(s *stage) {
+		defer s.replay()
 		book := s.runbooks()[0]
 		fixed := book.Checks
 		for _, step := range append(book.Steps, book.Preflight...) {

@@ -132,7 +132,8 @@ func TestWedgeIsSeenAsFarAsItCanBe(t *testing.T) {
 					}
 					return "<nil>"
 				}
-				got := fmt.Sprintf("log %s, interfaces %s, diagnosis %d", was(w.LogFailure), was(w.InterfacesFailure), len(w.Diagnosis))
+				got := fmt.Sprintf("log %s, interfaces %s, diagnosis %d", was(w.LogFailure), was(w.InterfacesFailure),
+					len(w.Diagnosis))
 				if got != row.want {
 					t.Errorf("got %s, want %s (%v, %v)", got, row.want, w.LogFailure, w.InterfacesFailure)
 				}

@@ -14,10 +14,10 @@ import (
 	"salve/azure"
 	"salve/engine"
 	"salve/internal/azuresim"
-	"salve/internal/report/replay"
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/recreatepool"
 )
 
@@ -130,12 +130,12 @@ func (s *stage) engine() *engine.Engine {
 // result.
 func (s *stage) run(ctx context.Context) (engine.Result, error) {
 	var result engine.Result
+	defer s.replay()
 	for _, book := range s.runbooks() {
 		var err error
 		if result, err = s.engine().Run(ctx, book, engine.Options{}); err != nil {
 			return result, err
 		}
-		s.replay(ctx)
 		switch result.Outcome {
 		case runbook.Failed, runbook.Undecided, runbook.NeedsAttention:
 			return result, nil
@@ -146,26 +146,15 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 }
 
 // replay makes the decisions of all runs again from their records alone.
-func (s *stage) replay(ctx context.Context) {
+func (s *stage) replay() {
 	s.t.Helper()
-	records, err := journal.Find(ctx, s.journal, func(*journal.History) bool { return true },
-		func(run string, err error) { s.t.Error(run, err) })
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, record := range records {
+	runbooktest.Replayed(s.t, s.journal, recreatepool.Name, func(history *journal.History) (runbook.Runbook, error) {
 		var in recreatepool.Inputs
-		if err := json.Unmarshal(record.Header.Inputs, &in); err != nil {
-			s.t.Fatal(err)
+		if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+			return runbook.Runbook{}, err
 		}
-		book, err := recreatepool.Replayed(in, record.Header.Target)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		if err := replay.Verify(record.History, book); err != nil {
-			s.t.Error(err)
-		}
-	}
+		return recreatepool.Replayed(in, history.Header.Target)
+	})
 }
 
 // openRun names the run that the lease of a target says is open.
