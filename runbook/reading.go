@@ -87,6 +87,8 @@ type UnreplayableError struct {
 	Guard string
 	// What is a field of the reading, or the reading itself.
 	What string
+	// Unread: the decision itself says that it takes what was not read; see the function Unread.
+	Unread bool
 }
 
 func (e *UnreplayableError) Error() string {
@@ -117,7 +119,7 @@ func (g Guard) Decide(reading Reading) (Finding, error) {
 		}
 	}
 	if finding.lacks != "" {
-		return Finding{}, lacks(finding.lacks)
+		return Finding{}, &UnreplayableError{Guard: g.Name, What: finding.lacks, Unread: true}
 	}
 	finding.Guard = g.Name
 	finding.Locked = finding.Locked || g.NotOverridable

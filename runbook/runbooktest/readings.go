@@ -129,7 +129,8 @@ func (s *fieldSweep) differs(reading any) bool {
 		return false
 	}
 	finding, err := s.decide(raw)
-	return err == nil && verdictOf(finding) != s.before
+	var lacking *runbook.UnreplayableError
+	return err == nil && verdictOf(finding) != s.before || errors.As(err, &lacking) && lacking.Unread
 }
 
 func (s *fieldSweep) decide(raw json.RawMessage) (finding runbook.Finding, err error) {
@@ -153,7 +154,9 @@ func (s *fieldSweep) removed(path string, reading any) {
 	switch {
 	case err == nil:
 		s.flips[path] = s.flips[path] || verdictOf(finding) != s.before
-	case !errors.As(err, &lacking):
+	case errors.As(err, &lacking) && lacking.Unread:
+		s.flips[path] = true
+	case lacking == nil:
 		s.t.Errorf("guard %s without %s: %v", s.guard.Name, path, err)
 	default:
 		last := path[strings.LastIndex(path, ".")+1:]
