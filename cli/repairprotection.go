@@ -71,6 +71,7 @@ func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotect
 			}
 			return repairprotection.New(world, in)
 		},
+		Replayed: repairprotection.Replayed,
 	}
 }
 

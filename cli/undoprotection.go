@@ -57,6 +57,7 @@ func undoDefinition(way *undoWay) Definition[Cluster, repairprotection.UndoInput
 			}
 			return repairprotection.NewUndo(world, in)
 		},
+		Replayed: repairprotection.ReplayedUndo,
 	}
 }
 

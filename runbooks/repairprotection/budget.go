@@ -17,10 +17,11 @@ const (
 )
 
 func (r *repair) budgetSuffices() runbook.Guard {
+	reading, decision := whileUnderWay(r, r.calls, budgetSuffices)
 	guard := runbook.Ask("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
-		r.calls, budgetSuffices)
+		reading, decision)
 	guard.OnResume = true
-	return r.onceBegun(guard)
+	return guard
 }
 
 func budgetSuffices(calls ratelimit.Calls) runbook.Finding {

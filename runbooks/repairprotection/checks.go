@@ -14,15 +14,15 @@ func (r *repair) protectionsRight() runbook.Guard {
 	return r.onBranches("protections-right", "is each branch read back as the configuration says?", protectionsRight)
 }
 
-func protectionsRight(states []protection.State) runbook.Finding {
+func protectionsRight(states []branchState) runbook.Finding {
 	var wrong []string
 	gone := 0
 	for _, state := range states {
 		switch {
 		case state.Gone:
 			gone++
-		case !state.Right():
-			wrong = append(wrong, state.Branch.String()+": "+bounded(describe(state), longestInPlan))
+		case !state.Right:
+			wrong = append(wrong, state.Branch+": "+bounded(state.Change, longestInPlan))
 		}
 	}
 	if len(wrong) > 0 {
@@ -35,11 +35,11 @@ func (r *repair) leftoversGone() runbook.Guard {
 	return r.onBranches("leftovers-gone", "does no branch require any longer what Prow once required?", leftoversGone)
 }
 
-func leftoversGone(states []protection.State) runbook.Finding {
+func leftoversGone(states []branchState) runbook.Finding {
 	var left []string
 	for _, state := range states {
-		if state.Kind == protection.Leftover && !state.Right() {
-			left = append(left, state.Branch.String())
+		if state.Kind == protection.Leftover && !state.Right {
+			left = append(left, state.Branch)
 		}
 	}
 	if len(left) > 0 {

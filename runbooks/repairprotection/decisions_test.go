@@ -79,26 +79,26 @@ func TestProtectorAgrees(t *testing.T) {
 func TestConfigurationNotOlder(t *testing.T) {
 	ours := protector.Applied{Host: "h", Revision: "5", Digest: "d"}
 	seen := func(order revision.Order, change func(*standing)) runbook.Finding {
-		s := standing{ours: ours, order: order, applied: &protector.Applied{Host: "h", Revision: "5", Digest: "d", Run: "r1"}}
+		s := standing{Order: order, Applied: &protector.Applied{Host: "h", Revision: "5", Digest: "d", Run: "r1"}}
 		if change != nil {
 			change(&s)
 		}
-		return configurationNotOlder(s)
+		return configurationNotOlder(s, ours)
 	}
 	decide(t, map[string]row{
-		"nothing was applied before": {configurationNotOlder(standing{ours: ours}), yes, "", "no configuration"},
+		"nothing was applied before": {configurationNotOlder(standing{}, ours), yes, "", "no configuration"},
 		"the same":                   {seen(revision.Same, nil), yes, "", "run r1"},
 		"a newer one":                {seen(revision.Newer, nil), yes, "", "newer"},
 		"an older one":               {seen(revision.Older, nil), no, runbook.NeedsAttention, "older"},
 		"one that diverged": {seen(revision.Unordered, func(s *standing) {
-			s.unordered = &revision.UnorderedError{One: "5", Other: "6", Reason: "neither", Diverged: true}
+			s.Unordered, s.Diverged = "neither", true
 		}), no, runbook.NeedsAttention, "not a successor"},
 		"one that is not known": {seen(revision.Unordered, func(s *standing) {
-			s.unordered = &revision.UnorderedError{One: "5", Other: "6", Reason: "fetch it"}
+			s.Unordered = "fetch it"
 		}), unknown, "", "fetch it"},
-		"the same revision with other files": {seen(revision.Same, func(s *standing) { s.applied.Digest = "e" }), unknown, "",
+		"the same revision with other files": {seen(revision.Same, func(s *standing) { s.Applied.Digest = "e" }), unknown, "",
 			"others"},
-		"another GitHub": {seen(revision.Newer, func(s *standing) { s.applied.Host = "other" }), no, runbook.NeedsAttention,
+		"another GitHub": {seen(revision.Newer, func(s *standing) { s.Applied.Host = "other" }), no, runbook.NeedsAttention,
 			"about GitHub other"},
 	})
 }
@@ -130,25 +130,28 @@ func stateOf(name string, change func(*protection.State)) protection.State {
 	return state
 }
 
+// statesOf are branches as decisions take them.
+func statesOf(states ...protection.State) []branchState { return branchStatesOf(states) }
+
 func differing(state *protection.State) {
 	state.Differences = []protection.Difference{{Field: "enforce_admins", Live: "false", Want: "true"}}
 }
 
 func TestProtectionDiffers(t *testing.T) {
 	decide(t, map[string]row{
-		"all are right": {protectionDiffers([]protection.State{stateOf("main", nil)}), no, "", "all 1"},
-		"one differs": {protectionDiffers([]protection.State{stateOf("main", differing)}), yes, "",
+		"all are right": {protectionDiffers(statesOf(stateOf("main", nil))), no, "", "all 1"},
+		"one differs": {protectionDiffers(statesOf(stateOf("main", differing))), yes, "",
 			"1 of 1"},
-		"a branch that is gone is right": {protectionDiffers([]protection.State{stateOf("main",
-			func(s *protection.State) { s.Gone = true })}), no, "", "all 1"},
+		"a branch that is gone is right": {protectionDiffers(statesOf(stateOf("main",
+			func(s *protection.State) { s.Gone = true }))), no, "", "all 1"},
 	})
 }
 
 func TestNoBranchUnprotected(t *testing.T) {
-	lost := []protection.State{stateOf("main", func(s *protection.State) {
+	lost := statesOf(stateOf("main", func(s *protection.State) {
 		s.Kind, s.Protected = protection.Unprotect, false
-	})}
-	bare := []protection.State{stateOf("main", func(s *protection.State) { s.Protected, s.Live.Protected = false, false })}
+	}))
+	bare := statesOf(stateOf("main", func(s *protection.State) { s.Protected, s.Live.Protected = false, false }))
 	decide(t, map[string]row{
 		"without a word": {noBranchUnprotected(nil, lost), no, runbook.NeedsAttention,
 			"--allow-unprotect kube/widgets=main=REASON"},
@@ -180,17 +183,17 @@ func TestAsPlanned(t *testing.T) {
 	now := stateOf("main", differing)
 	planned := Planned{Live: now.LiveDigest(), Want: now.WantDigest()}
 	decide(t, map[string]row{
-		"as it was":      {asPlanned(now, planned), yes, "", "as it was planned"},
-		"right by now":   {asPlanned(stateOf("main", nil), Planned{}), yes, "", "nothing"},
-		"something else": {asPlanned(other, planned), no, runbook.NeedsAttention, "changed since the plan"},
-		"changed, and to be the same": {asPlanned(stateOf("main", func(s *protection.State) {
+		"as it was":      {asPlanned(branchStateOf(now), planned), yes, "", "as it was planned"},
+		"right by now":   {asPlanned(branchStateOf(stateOf("main", nil)), Planned{}), yes, "", "nothing"},
+		"something else": {asPlanned(branchStateOf(other), planned), no, runbook.NeedsAttention, "changed since the plan"},
+		"changed, and to be the same": {asPlanned(branchStateOf(stateOf("main", func(s *protection.State) {
 			differing(s)
 			s.Live.Settings.LinearHistory = true
-		}), planned), yes, "", "to be the same"},
-		"a field that nobody knows": {asPlanned(stateOf("main", func(s *protection.State) {
+		})), planned), yes, "", "to be the same"},
+		"a field that nobody knows": {asPlanned(branchStateOf(stateOf("main", func(s *protection.State) {
 			differing(s)
 			s.Live.Unknown = []string{"robots"}
-		}), planned), no, runbook.NeedsAttention, "would wipe fields that are not known: robots"},
+		})), planned), no, runbook.NeedsAttention, "would wipe fields that are not known: robots"},
 	})
 }
 
@@ -233,12 +236,12 @@ func TestPullsFree(t *testing.T) {
 func TestChecksOfBranches(t *testing.T) {
 	leftover := stateOf("old", func(s *protection.State) { differing(s); s.Kind = protection.Leftover })
 	decide(t, map[string]row{
-		"all right": {protectionsRight([]protection.State{stateOf("main", nil)}), yes, "",
+		"all right": {protectionsRight(statesOf(stateOf("main", nil))), yes, "",
 			"as the configuration says: 1"},
-		"one is not": {protectionsRight([]protection.State{stateOf("main", differing)}), no, "",
+		"one is not": {protectionsRight(statesOf(stateOf("main", differing))), no, "",
 			"kube/widgets=main: enforce_admins"},
-		"leftovers are left": {leftoversGone([]protection.State{leftover}), no, "", "kube/widgets=old"},
-		"none is left":       {leftoversGone([]protection.State{stateOf("main", differing)}), yes, "", "none"},
+		"leftovers are left": {leftoversGone(statesOf(leftover)), no, "", "kube/widgets=old"},
+		"none is left":       {leftoversGone(statesOf(stateOf("main", differing))), yes, "", "none"},
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"salve/internal/pipeline/revision"
 	"salve/internal/prow/brief"
-	"salve/internal/prow/protection"
 	"salve/internal/prow/protector"
 	"salve/runbook"
 	"salve/runbooks/repairprotection/branches"
@@ -22,29 +22,15 @@ import (
 func onCluster[T any](
 	r *repair, name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
 ) runbook.Guard {
-	guard := runbook.Ask(name, question, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
+	reading, decision := whileUnderWay(r, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
+	guard := runbook.Ask(name, question, reading, decision)
 	guard.OnResume = true
-	return r.onceBegun(guard)
-}
-
-// onceBegun: what would put a run off has interrupted one that has begun, and whoever started it must not take that for
-// the end of it.
-func (r *repair) onceBegun(guard runbook.Guard) runbook.Guard {
-	evaluate := guard.Evaluate
-	guard.Evaluate = func(ctx context.Context, run runbook.Run) runbook.Finding {
-		finding := evaluate(ctx, run)
-		first := run.Step(r.first)
-		if finding.Outcome == runbook.Deferred && (first.Done || first.Attempts > 0) {
-			return finding.WithOutcome(runbook.Failed)
-		}
-		return finding
-	}
 	return guard
 }
 
 // onBranches makes a guard that decides by all branches of the run.
-func (r *repair) onBranches(name, question string, decide func([]protection.State) runbook.Finding) runbook.Guard {
-	return runbook.Ask(name, question, r.read, decide)
+func (r *repair) onBranches(name, question string, decide func([]branchState) runbook.Finding) runbook.Guard {
+	return runbook.Ask(name, question, r.readStates, decide)
 }
 
 func (r *repair) noProtectorRunning() runbook.Guard {
@@ -114,23 +100,25 @@ func protectorAgrees(seen protector.Images) runbook.Finding {
 
 // standing is how the run's configuration stands to the one that was applied last.
 type standing struct {
-	ours    protector.Applied
-	applied *protector.Applied
-	order   revision.Order
-	// unordered is why there is no order; nil when there is one.
-	unordered *revision.UnorderedError
+	// Applied is that one; nil when there is none.
+	Applied *protector.Applied `json:"applied"`
+	Order   revision.Order     `json:"order"`
+	// Unordered is why there is no order; empty when there is one. Diverged: neither is an ancestor of the other.
+	Unordered string    `json:"unordered"`
+	Diverged  bool      `json:"diverged"`
+	Seen      time.Time `json:"seen"`
 }
 
 func (r *repair) configurationNotOlder() runbook.Guard {
 	source := fmt.Sprintf("ConfigMap %s/%s", r.in.RecordNamespace, protector.RecordName)
 	return onCluster(r, "configuration-not-older", "is the configuration not older than the one that was applied last?",
 		r.standing, func(seen standing) runbook.Finding {
-			finding := configurationNotOlder(seen)
-			if seen.applied == nil {
+			finding := configurationNotOlder(seen, r.applied())
+			if seen.Applied == nil {
 				return finding
 			}
-			return finding.WithEvidence(runbook.NewEvidence(source, "", r.cluster.Cluster.Clock.Now(),
-				map[string]string{"revision": seen.applied.Revision, "digest": seen.applied.Digest}))
+			return finding.WithEvidence(runbook.NewEvidence(source, "", seen.Seen,
+				map[string]string{"revision": seen.Applied.Revision, "digest": seen.Applied.Digest}))
 		})
 }
 
@@ -140,71 +128,77 @@ func (r *repair) applied() protector.Applied {
 
 func (r *repair) standing(ctx context.Context) (standing, error) {
 	applied, err := r.cluster.LastApplied(ctx)
-	seen := standing{ours: r.applied(), applied: applied}
+	seen := standing{Applied: applied, Seen: r.cluster.Cluster.Clock.Now()}
 	if err != nil || applied == nil {
 		return seen, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
-	seen.order, err = revision.Compare(ctx, filepath.Dir(r.in.Config), r.in.Revision, applied.Revision)
-	if errors.As(err, &seen.unordered) {
-		err = nil
+	seen.Order, err = revision.Compare(ctx, filepath.Dir(r.in.Config), r.in.Revision, applied.Revision)
+	var unordered *revision.UnorderedError
+	if errors.As(err, &unordered) {
+		seen.Unordered, seen.Diverged, err = unordered.Error(), unordered.Diverged, nil
 	}
 	return seen, err
 }
 
-func configurationNotOlder(seen standing) runbook.Finding {
-	if seen.applied == nil {
+func configurationNotOlder(seen standing, ours protector.Applied) runbook.Finding {
+	if seen.Applied == nil {
 		return runbook.Yes("no configuration was recorded as applied before")
 	}
-	theirs := fmt.Sprintf("revision %s, applied at %s by run %s", seen.applied.Revision, seen.applied.Time,
-		seen.applied.Run)
+	theirs := fmt.Sprintf("revision %s, applied at %s by run %s", seen.Applied.Revision, seen.Applied.Time,
+		seen.Applied.Run)
 	switch {
-	case seen.applied.Host != seen.ours.Host:
+	case seen.Applied.Host != ours.Host:
 		return runbook.No("the record is about GitHub %s, and the run about %s. hint: --record-namespace",
-			seen.applied.Host, seen.ours.Host).WithOutcome(runbook.NeedsAttention)
-	case seen.unordered != nil && seen.unordered.Diverged:
-		return runbook.No("revision %s is not a successor of %s", seen.ours.Revision, theirs).
+			seen.Applied.Host, ours.Host).WithOutcome(runbook.NeedsAttention)
+	case seen.Diverged:
+		return runbook.No("revision %s is not a successor of %s", ours.Revision, theirs).
 			WithOutcome(runbook.NeedsAttention)
-	case seen.unordered != nil:
-		return runbook.Unknown(seen.unordered)
-	case seen.order == revision.Older:
-		return runbook.No("revision %s is older than %s", seen.ours.Revision, theirs).WithOutcome(runbook.NeedsAttention)
-	case seen.order == revision.Same && seen.applied.Digest != seen.ours.Digest:
+	case seen.Unordered != "":
+		return runbook.Unknownf("%s", seen.Unordered)
+	case seen.Order == revision.Older:
+		return runbook.No("revision %s is older than %s", ours.Revision, theirs).WithOutcome(runbook.NeedsAttention)
+	case seen.Order == revision.Same && seen.Applied.Digest != ours.Digest:
 		return runbook.Unknownf("the files are others than those of %s: which are older can't be told. "+
 			"hint: name the same files, or a revision of its own by --revision", theirs)
-	case seen.order == revision.Same:
+	case seen.Order == revision.Same:
 		return runbook.Yes("it is %s", theirs)
 	}
-	return runbook.Yes("revision %s is newer than %s", seen.ours.Revision, theirs)
+	return runbook.Yes("revision %s is newer than %s", ours.Revision, theirs)
 }
 
 // summary comes first of what is about the branches, for what an operator has to hear first. It stops nothing.
 func (r *repair) summary() runbook.Guard {
-	return r.onBranches("summary", "what differs, and who may have written it?",
-		func(states []protection.State) runbook.Finding {
-			return summary(r.in, states).WithEvidence(runbook.NewEvidence("protection of branches", "",
-				r.cluster.Cluster.Clock.Now(), digests(states)))
+	return runbook.Ask("summary", "what differs, and who may have written it?", r.readSeen,
+		func(seen seenAt[[]branchState]) runbook.Finding {
+			return summary(r.in, seen.What).WithEvidence(evidenceOf(seen))
 		})
 }
 
-// digests stand for what was read, in one line of a journal.
-func digests(states []protection.State) []string {
-	var all []string
-	for _, state := range states {
-		all = append(all, fmt.Sprintf("%s %s %s", state.Branch, state.LiveDigest(), state.WantDigest()))
-	}
-	return all
+// readSeen is readStates, with the time.
+func (r *repair) readSeen(ctx context.Context, run runbook.Run) (seenAt[[]branchState], error) {
+	states, err := r.readStates(ctx, run)
+	return seenAt[[]branchState]{states, r.cluster.Cluster.Clock.Now()}, err
 }
 
-func summary(in Inputs, states []protection.State) runbook.Finding {
+// evidenceOf stands for what was read, in one line of a journal.
+func evidenceOf(seen seenAt[[]branchState]) runbook.Evidence {
+	var all []string
+	for _, state := range seen.What {
+		all = append(all, fmt.Sprintf("%s %s %s", state.Branch, state.Live, state.Want))
+	}
+	return runbook.NewEvidence("protection of branches", "", seen.Seen, all)
+}
+
+func summary(in Inputs, states []branchState) runbook.Finding {
 	var right, old []string
 	for _, state := range states {
 		switch {
-		case state.Right():
-			right = append(right, state.Branch.String())
+		case state.Right:
+			right = append(right, state.Branch)
 		case state.Fingerprint:
-			old = append(old, state.Branch.String())
+			old = append(old, state.Branch)
 		}
 	}
 	said := in.found()
@@ -223,10 +217,10 @@ func (r *repair) protectionDiffers() runbook.Guard {
 		protectionDiffers)
 }
 
-func protectionDiffers(states []protection.State) runbook.Finding {
+func protectionDiffers(states []branchState) runbook.Finding {
 	differ := 0
 	for _, state := range states {
-		if !state.Right() {
+		if !state.Right {
 			differ++
 		}
 	}
@@ -238,16 +232,16 @@ func protectionDiffers(states []protection.State) runbook.Finding {
 
 func (r *repair) noBranchUnprotected() runbook.Guard {
 	return r.onBranches("no-branch-unprotected", "does no branch lose its protection without a reason?",
-		func(states []protection.State) runbook.Finding {
+		func(states []branchState) runbook.Finding {
 			return noBranchUnprotected(r.in.AllowUnprotect, states)
 		})
 }
 
-func noBranchUnprotected(allowed map[string]string, states []protection.State) runbook.Finding {
+func noBranchUnprotected(allowed map[string]string, states []branchState) runbook.Finding {
 	var without []string
 	for _, state := range states {
-		if state.Live.Protected && !state.Protected && allowed[state.Branch.String()] == "" {
-			without = append(without, state.Branch.String())
+		if state.LiveProtected && !state.Protected && allowed[state.Branch] == "" {
+			without = append(without, state.Branch)
 		}
 	}
 	if len(without) > 0 {

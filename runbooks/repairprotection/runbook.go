@@ -42,13 +42,17 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	for i := range r.rules {
 		steps = append(steps, r.step(r.branch(i)))
 	}
+	return r.book(steps), nil
+}
+
+func (r *repair) book(steps []runbook.Step) runbook.Runbook {
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: r.in, Budget: r.in.Budget.Duration, KeepGoing: true, KeepOpen: true,
 		Target: r.target,
 		Guards: r.guards(),
 		Steps:  steps,
 		Checks: r.checks(),
-	}, nil
+	}
 }
 
 func (r *repair) guards() []runbook.Guard {

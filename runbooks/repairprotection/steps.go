@@ -185,24 +185,24 @@ func observe(state protection.State) runbook.Observation {
 
 // asPlanned is a condition of each change: what was approved is what is written, and nothing is wiped.
 func (b *branchStep) asPlanned() runbook.Guard {
-	return runbook.Ask("as-planned", "is the branch as it was planned, and would no field be wiped?", b.read,
-		func(state protection.State) runbook.Finding { return asPlanned(state, b.planned) })
+	return runbook.Ask("as-planned", "is the branch as it was planned, and would no field be wiped?", b.readState,
+		func(state branchState) runbook.Finding { return asPlanned(state, b.planned) })
 }
 
-func asPlanned(state protection.State, planned Planned) runbook.Finding {
+func asPlanned(state branchState, planned Planned) runbook.Finding {
 	switch {
-	case state.Right():
+	case state.Right:
 		return runbook.Yes("nothing is to be written")
-	case len(state.Live.Unknown) > 0 && state.Protected:
+	case len(state.Unknown) > 0 && state.Protected:
 		return runbook.No("a whole write would wipe fields that are not known: %s. hint: change the protection by hand",
-			brief.List(state.Live.Unknown)).WithOutcome(runbook.NeedsAttention)
-	case state.LiveDigest() == planned.Live:
+			brief.List(state.Unknown)).WithOutcome(runbook.NeedsAttention)
+	case state.Live == planned.Live:
 		return runbook.Yes("it is as it was planned")
-	case state.WantDigest() == planned.Want:
+	case state.Want == planned.Want:
 		return runbook.Yes("it was changed since the plan, and is to be the same")
 	}
 	return runbook.No("it was changed since the plan: %s. hint: salve abandon this run, and plan again",
-		bounded(describe(state), longestInIntent)).WithOutcome(runbook.NeedsAttention)
+		state.Change).WithOutcome(runbook.NeedsAttention)
 }
 
 // contextsReported is asked of the branch alone: a context that somebody took away by hand since the plan is not made

@@ -23,6 +23,9 @@ import (
 // UndoName is the name of the runbook that undoes a run of this one.
 const UndoName = "undo-branch-protection"
 
+// readPreviousName is the step that comes before all branches.
+const readPreviousName = "read-previous"
+
 // UndoWorld is what that runbook acts on.
 type UndoWorld struct {
 	GitHub *github.Client
@@ -91,15 +94,20 @@ func NewUndo(world UndoWorld, in UndoInputs) (runbook.Runbook, error) {
 	for i := range in.Branches {
 		steps = append(steps, u.restore(i))
 	}
+	u.target = target
+	return u.book(steps), nil
+}
+
+func (u *undo) book(steps []runbook.Step) runbook.Runbook {
 	return runbook.Runbook{
-		Name: UndoName, Version: "1", Inputs: in, Budget: in.Budget.Duration, KeepGoing: true, KeepOpen: true,
-		Target: target,
+		Name: UndoName, Version: "1", Inputs: u.from, Budget: u.from.Budget.Duration, KeepGoing: true, KeepOpen: true,
+		Target: u.target,
 		Guards: []runbook.Guard{
 			u.noProtectorRunning(), u.budgetSuffices(), u.summary(), u.protectionDiffers(), u.noBranchUnprotected(),
 		},
 		Steps:  steps,
 		Checks: []runbook.Guard{u.protectionsRight()},
-	}, nil
+	}
 }
 
 // undo is the runbook at work: the repair with other rules.
@@ -114,7 +122,7 @@ type undo struct {
 
 func newUndo(world UndoWorld, in UndoInputs) (*undo, error) {
 	u := &undo{world: world, from: in, repair: &repair{
-		first: "read-previous", reserve: world.Reserve, github: world.GitHub,
+		first: readPreviousName, reserve: world.Reserve, github: world.GitHub,
 		in:       Inputs{AllowUnprotect: in.AllowUnprotect},
 		branches: &branches.Reader{GitHub: world.GitHub},
 		cluster:  &protector.Reader{Cluster: world.Cluster, Others: in.Others},
@@ -223,9 +231,8 @@ func (in UndoInputs) left() string {
 }
 
 func (u *undo) summary() runbook.Guard {
-	return u.onBranches("summary", "what is put back?", func(states []protection.State) runbook.Finding {
-		return runbook.Yes("to be put back: %d%s", len(states), u.from.left()).WithEvidence(runbook.NewEvidence(
-			"protection of branches", "", u.cluster.Cluster.Clock.Now(), digests(states)))
+	return runbook.Ask("summary", "what is put back?", u.readSeen, func(seen seenAt[[]branchState]) runbook.Finding {
+		return runbook.Yes("to be put back: %d%s", len(seen.What), u.from.left()).WithEvidence(evidenceOf(seen))
 	})
 }
 

@@ -2,6 +2,7 @@ package repairprotection_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/repairprotection"
 )
 
@@ -106,7 +108,27 @@ func newWorld(t testing.TB) *world {
 	w.in = repairprotection.Defaults()
 	w.in.Config, w.in.Manifests = w.path("config.yaml"), w.path("manifests")
 	w.in.Revision = "2"
+	t.Cleanup(func() { replayed(t, w.journal) })
 	return w
+}
+
+// replayed makes the decisions of all runs again, without GitHub, a cluster and a configuration.
+func replayed(t testing.TB, kept journal.Backend) {
+	t.Helper()
+	runbooktest.Replayed(t, kept, repairprotection.Name, func(history *journal.History) (runbook.Runbook, error) {
+		var in repairprotection.Inputs
+		if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+			return runbook.Runbook{}, err
+		}
+		return repairprotection.Replayed(in, history.Header.Target)
+	})
+	runbooktest.Replayed(t, kept, repairprotection.UndoName, func(history *journal.History) (runbook.Runbook, error) {
+		var in repairprotection.UndoInputs
+		if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+			return runbook.Runbook{}, err
+		}
+		return repairprotection.ReplayedUndo(in, history.Header.Target)
+	})
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.folder, name) }
