@@ -199,7 +199,7 @@ func poolSweep() map[string]swept {
 		"other-pools-serving": {[]any{of(system, spot), of(system, empty), of(spot), ours},
 			with(poolsBesides("deleted", "cluster.pools[].count", "cluster.pools[].tags"), "cluster.pools[].state"),
 			[]runbook.Answer{yes, no}},
-		"pool-wedged":    {[]any{of(system), of(spot)}, poolsBesides(), []runbook.Answer{yes, no}},
+		"pool-wedged": {[]any{of(system), of(spot)}, poolsBesides(), []runbook.Answer{yes, no}},
 		"source-present": {[]any{of(system), of(spot)}, with(poolsBesides(), "cluster.pools[].state"),
 			[]runbook.Answer{yes, no}},
 		"recreated-by-us": {[]any{again, of(system)},

@@ -18,5 +18,6 @@ func Provider() cli.Provider {
 		New: func(cluster cli.Cluster, in Inputs) (runbook.Runbook, error) {
 			return New(cluster.Cluster, cluster.ID, in)
 		},
+		Replayed: Replayed,
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	admission "k8s.io/api/admissionregistration/v1"
@@ -16,6 +17,9 @@ import (
 
 // Name is the runbook's name on the command line and in journals.
 const Name = "remove-stale-webhook"
+
+// targetInfix stands between the IDs of a cluster and of a target in it.
+const targetInfix = "/validatingwebhooks/"
 
 // Inputs are what the runbook is made from. They are journaled.
 type Inputs struct {
@@ -33,7 +37,7 @@ func New(cluster *kube.Cluster, clusterID string, in Inputs) (runbook.Runbook, e
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: in, Budget: 5 * time.Minute,
 		Target: runbook.Target{
-			Kind: "webhook configuration", ID: clusterID + "/validatingwebhooks/" + in.Configuration, Name: in.Configuration,
+			Kind: "webhook configuration", ID: clusterID + targetInfix + in.Configuration, Name: in.Configuration,
 		},
 		Guards: []runbook.Guard{
 			runbook.Ask("configuration-exists", "is there such a configuration?", r.read, exists),
@@ -47,6 +51,16 @@ func New(cluster *kube.Cluster, clusterID string, in Inputs) (runbook.Runbook, e
 	}, nil
 }
 
+// Replayed is the runbook for its decisions alone, as salve replay makes it: guards decide from recorded readings, and
+// nothing is read.
+func Replayed(in Inputs, target runbook.Target) (runbook.Runbook, error) {
+	clusterID, found := strings.CutSuffix(target.ID, targetInfix+in.Configuration)
+	if !found {
+		return runbook.Runbook{}, fmt.Errorf("inputs are of configuration %q, the record is of %q", in.Configuration, target.ID)
+	}
+	return New(nil, clusterID, in)
+}
+
 // removal is the runbook at work.
 type removal struct {
 	cluster *kube.Cluster
@@ -54,13 +68,41 @@ type removal struct {
 	seen    runbook.Shared[reading]
 }
 
-// reading is what is read of the cluster in one round.
+// reading is what is read of the cluster in one round. Guards decide from its JSON, which the journal keeps.
 type reading struct {
-	// configuration is nil when there is none.
-	configuration *admission.ValidatingWebhookConfiguration
-	// serving names services that exist, or can't be told.
-	serving []string
-	at      time.Time
+	// Configuration is nil when there is none.
+	Configuration *configuration `json:"configuration"`
+	// Serving names services that exist, or can't be told.
+	Serving []string  `json:"serving"`
+	At      time.Time `json:"at"`
+	// whole is for the step that writes it down.
+	whole *admission.ValidatingWebhookConfiguration `json:"-"`
+}
+
+// configuration is what guards take of a ValidatingWebhookConfiguration.
+type configuration struct {
+	Name string `json:"name"`
+	identity
+	Webhooks []webhook `json:"webhooks"`
+}
+
+type webhook struct {
+	Name          string                       `json:"name"`
+	FailurePolicy *admission.FailurePolicyType `json:"failurePolicy"`
+}
+
+// identity tells one configuration, in one state, from all others.
+type identity struct {
+	UID             string `json:"uid"`
+	ResourceVersion string `json:"resourceVersion"`
+}
+
+func configurationOf(whole *admission.ValidatingWebhookConfiguration) *configuration {
+	seen := &configuration{Name: whole.Name, identity: identity{string(whole.UID), whole.ResourceVersion}}
+	for _, one := range whole.Webhooks {
+		seen.Webhooks = append(seen.Webhooks, webhook{one.Name, one.FailurePolicy})
+	}
+	return seen
 }
 
 // read reads the configuration and the services that it names, once in a round.
@@ -69,16 +111,16 @@ func (r *removal) read(ctx context.Context, run runbook.Run) (reading, error) {
 }
 
 func (r *removal) readAll(ctx context.Context) (reading, error) {
-	seen := reading{at: r.cluster.Clock.Now()}
-	configuration, err := r.get(ctx)
-	if err != nil || configuration == nil {
+	seen := reading{At: r.cluster.Clock.Now()}
+	whole, err := r.get(ctx)
+	if err != nil || whole == nil {
 		return seen, err
 	}
-	seen.configuration = configuration
-	for _, webhook := range configuration.Webhooks {
+	seen.whole, seen.Configuration = whole, configurationOf(whole)
+	for _, webhook := range whole.Webhooks {
 		service := webhook.ClientConfig.Service
 		if service == nil { // a URL: who answers there is not the cluster's to know
-			seen.serving = append(seen.serving, webhook.Name+" is called by URL")
+			seen.Serving = append(seen.Serving, webhook.Name+" is called by URL")
 			continue
 		}
 		there, err := r.exists(ctx, service.Namespace, service.Name)
@@ -86,7 +128,7 @@ func (r *removal) readAll(ctx context.Context) (reading, error) {
 			return seen, err
 		}
 		if there {
-			seen.serving = append(seen.serving,
+			seen.Serving = append(seen.Serving,
 				fmt.Sprintf("%s has service %s/%s", webhook.Name, service.Namespace, service.Name))
 		}
 	}

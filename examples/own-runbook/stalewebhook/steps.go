@@ -19,9 +19,8 @@ const recordNote = "configuration"
 
 // recorded is what the journal keeps: enough to make the configuration again.
 type recorded struct {
-	UID             string          `json:"uid"`
-	ResourceVersion string          `json:"resourceVersion"`
-	Definition      json.RawMessage `json:"definition"`
+	identity
+	Definition json.RawMessage `json:"definition"`
 }
 
 // record writes the configuration down. It changes nothing in the cluster.
@@ -42,21 +41,19 @@ func (r *removal) record() runbook.Step {
 			if err != nil {
 				return err
 			}
-			if seen.configuration == nil {
+			if seen.whole == nil {
 				return errors.New("not found: the configuration")
 			}
 			raw, err := json.Marshal(admission.ValidatingWebhookConfiguration{
 				ObjectMeta: metav1.ObjectMeta{
-					Name: r.name, Labels: seen.configuration.Labels, Annotations: seen.configuration.Annotations,
+					Name: r.name, Labels: seen.whole.Labels, Annotations: seen.whole.Annotations,
 				},
-				Webhooks: seen.configuration.Webhooks,
+				Webhooks: seen.whole.Webhooks,
 			})
 			if err != nil {
 				return err
 			}
-			return run.Note(ctx, recordNote, recorded{
-				UID: string(seen.configuration.UID), ResourceVersion: seen.configuration.ResourceVersion, Definition: raw,
-			})
+			return run.Note(ctx, recordNote, recorded{seen.Configuration.identity, raw})
 		},
 	}
 }
@@ -77,7 +74,7 @@ func (r *removal) delete() runbook.Step {
 			switch {
 			case err != nil:
 				return runbook.NotObserved(err)
-			case seen.configuration == nil:
+			case seen.Configuration == nil:
 				return runbook.Done("it is gone")
 			}
 			return runbook.NotStarted("it is there")
@@ -89,22 +86,29 @@ func (r *removal) delete() runbook.Step {
 // asRecorded holds while the configuration is the one in the journal, unchanged: only
 // that one could be made again.
 func (r *removal) asRecorded() runbook.Guard {
-	return runbook.Guard{Name: "as-recorded", Question: "is it the configuration that was recorded?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			var was recorded
-			if found, err := run.Recall(recordNote, &was); err != nil || !found {
-				return runbook.Unknown(errors.Join(errors.New("not found: the recorded configuration"), err))
-			}
-			seen, err := r.read(ctx, run)
-			if err != nil {
-				return runbook.Unknown(err)
-			}
-			now := seen.configuration
-			if now != nil && (string(now.UID) != was.UID || now.ResourceVersion != was.ResourceVersion) {
-				return runbook.No("it was changed since it was recorded").WithOutcome(runbook.Failed)
-			}
-			return runbook.Yes("it is as recorded")
-		}}
+	return runbook.Ask("as-recorded", "is it the configuration that was recorded?", r.readBoth, asRecorded)
+}
+
+// comparison is the configuration as it is, beside the one in the journal.
+type comparison struct {
+	reading
+	Recorded identity `json:"recorded"`
+}
+
+func (r *removal) readBoth(ctx context.Context, run runbook.Run) (comparison, error) {
+	var was recorded
+	if found, err := run.Recall(recordNote, &was); err != nil || !found {
+		return comparison{}, errors.Join(errors.New("not found: the recorded configuration"), err)
+	}
+	seen, err := r.read(ctx, run)
+	return comparison{seen, was.identity}, err
+}
+
+func asRecorded(seen comparison) runbook.Finding {
+	if now := seen.Configuration; now != nil && now.identity != seen.Recorded {
+		return runbook.No("it was changed since it was recorded").WithOutcome(runbook.Failed)
+	}
+	return runbook.Yes("it is as recorded")
 }
 
 func (r *removal) deleteRecorded(ctx context.Context, run runbook.Run) error {
