@@ -62,6 +62,7 @@ func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inp
 			}
 			return unblockpulls.New(world, in)
 		},
+		Replayed: unblockpulls.Replayed,
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"salve/runbook"
 	"salve/runbooks/removeoperator/cleanup"
@@ -71,28 +70,22 @@ func (in Inputs) namespaceExpendable(namespace *cleanup.LeftNamespace) runbook.F
 	return runbook.Yes("nobody is deleting namespace %s", in.Namespace)
 }
 
-// seenAt is what was read, and when.
-type seenAt[T any] struct {
-	What T         `json:"what"`
-	Seen time.Time `json:"seen"`
-}
-
 // evidence is what was seen, as evidence.
-func (s seenAt[T]) evidence(source string) runbook.Evidence {
-	return runbook.NewEvidence(source, "", s.Seen, s.What)
+func evidence[T any](source string, seen runbook.Seen[T]) runbook.Evidence {
+	return runbook.NewEvidence(source, "", seen.Seen, seen.What)
 }
 
 // operatorGone asks whether the operator is gone for good. Where it is stopped
 // first, what is at work before that is no obstacle.
 func (r *removal) operatorGone(stopped bool) runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (seenAt[cleanup.Liveness], error) {
+	read := func(ctx context.Context, run runbook.Run) (runbook.Seen[cleanup.Liveness], error) {
 		seen, err := r.Liveness(ctx, run.Report)
-		return seenAt[cleanup.Liveness]{seen, r.Clock.Now()}, err
+		return runbook.SeenAt(seen, r.Clock.Now()), err
 	}
 	return runbook.Ask("operator-gone",
 		"is the operator gone for good: no replicas, no pod that has not terminated, no lease that is renewed?", read,
-		func(seen seenAt[cleanup.Liveness]) runbook.Finding {
-			return operatorGone(seen.What, stopped).WithEvidence(seen.evidence("operator in " + r.Namespace))
+		func(seen runbook.Seen[cleanup.Liveness]) runbook.Finding {
+			return operatorGone(seen.What, stopped).WithEvidence(evidence("operator in "+r.Namespace, seen))
 		})
 }
 
@@ -111,17 +104,17 @@ func operatorGone(seen cleanup.Liveness, stopped bool) runbook.Finding {
 }
 
 func (r *removal) cascadeContained() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) (seenAt[cleanup.Cascade], error) {
+	read := func(ctx context.Context, run runbook.Run) (runbook.Seen[cleanup.Cascade], error) {
 		left, err := r.read(ctx, run)
 		if err != nil {
-			return seenAt[cleanup.Cascade]{}, err
+			return runbook.Seen[cleanup.Cascade]{}, err
 		}
 		along, err := r.CascadeOf(ctx, left)
-		return seenAt[cleanup.Cascade]{along, r.Clock.Now()}, err
+		return runbook.SeenAt(along, r.Clock.Now()), err
 	}
 	return runbook.Ask("cascade-contained", "does nothing outside of the group go with its objects?", read,
-		func(seen seenAt[cleanup.Cascade]) runbook.Finding {
-			return r.in.cascadeContained(seen.What).WithEvidence(seen.evidence("objects owned by objects of " + r.Group))
+		func(seen runbook.Seen[cleanup.Cascade]) runbook.Finding {
+			return r.in.cascadeContained(seen.What).WithEvidence(evidence("objects owned by objects of "+r.Group, seen))
 		})
 }
 

@@ -17,9 +17,8 @@ const (
 )
 
 func (r *repair) budgetSuffices() runbook.Guard {
-	reading, decision := whileUnderWay(r, r.calls, budgetSuffices)
-	guard := runbook.Ask("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
-		reading, decision)
+	guard := runbook.AskUnderWay("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
+		r.begun, r.calls, budgetSuffices)
 	guard.OnResume = true
 	return guard
 }

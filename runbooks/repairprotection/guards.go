@@ -22,8 +22,8 @@ import (
 func onCluster[T any](
 	r *repair, name, question string, read func(context.Context) (T, error), decide func(T) runbook.Finding,
 ) runbook.Guard {
-	reading, decision := whileUnderWay(r, func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
-	guard := runbook.Ask(name, question, reading, decision)
+	guard := runbook.AskUnderWay(name, question, r.begun,
+		func(ctx context.Context, _ runbook.Run) (T, error) { return read(ctx) }, decide)
 	guard.OnResume = true
 	return guard
 }
@@ -171,19 +171,19 @@ func configurationNotOlder(seen standing, ours protector.Applied) runbook.Findin
 // summary comes first of what is about the branches, for what an operator has to hear first. It stops nothing.
 func (r *repair) summary() runbook.Guard {
 	return runbook.Ask("summary", "what differs, and who may have written it?", r.readSeen,
-		func(seen seenAt[[]branchState]) runbook.Finding {
+		func(seen runbook.Seen[[]branchState]) runbook.Finding {
 			return summary(r.in, seen.What).WithEvidence(evidenceOf(seen))
 		})
 }
 
 // readSeen is readStates, with the time.
-func (r *repair) readSeen(ctx context.Context, run runbook.Run) (seenAt[[]branchState], error) {
+func (r *repair) readSeen(ctx context.Context, run runbook.Run) (runbook.Seen[[]branchState], error) {
 	states, err := r.readStates(ctx, run)
-	return seenAt[[]branchState]{states, r.cluster.Cluster.Clock.Now()}, err
+	return runbook.SeenAt(states, r.cluster.Cluster.Clock.Now()), err
 }
 
 // evidenceOf stands for what was read, in one line of a journal.
-func evidenceOf(seen seenAt[[]branchState]) runbook.Evidence {
+func evidenceOf(seen runbook.Seen[[]branchState]) runbook.Evidence {
 	var all []string
 	for _, state := range seen.What {
 		all = append(all, fmt.Sprintf("%s %s %s", state.Branch, state.Live, state.Want))

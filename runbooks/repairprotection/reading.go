@@ -2,7 +2,6 @@ package repairprotection
 
 import (
 	"context"
-	"time"
 
 	"salve/internal/prow/protection"
 	"salve/runbook"
@@ -58,33 +57,8 @@ func (b *branchStep) readState(ctx context.Context, run runbook.Run) (branchStat
 	return branchStateOf(state), nil
 }
 
-// seenAt is what was read, and when.
-type seenAt[T any] struct {
-	What T         `json:"what"`
-	Seen time.Time `json:"seen"`
-}
-
-// underWay is what was read, and whether the run has begun to change something.
-type underWay[T any] struct {
-	What  T    `json:"what"`
-	Begun bool `json:"begun"`
-}
-
-// whileUnderWay makes the halves of a guard that would put a run off: one that has begun it interrupts, and whoever
-// started it must not take that for the end of it.
-func whileUnderWay[T any](
-	r *repair, read func(context.Context, runbook.Run) (T, error), decide func(T) runbook.Finding,
-) (func(context.Context, runbook.Run) (underWay[T], error), func(underWay[T]) runbook.Finding) {
-	reading := func(ctx context.Context, run runbook.Run) (underWay[T], error) {
-		seen, err := read(ctx, run)
-		first := run.Step(r.first)
-		return underWay[T]{seen, first.Done || first.Attempts > 0}, err
-	}
-	return reading, func(seen underWay[T]) runbook.Finding {
-		finding := decide(seen.What)
-		if finding.Outcome == runbook.Deferred && seen.Begun {
-			return finding.WithOutcome(runbook.Failed)
-		}
-		return finding
-	}
+// begun tells whether a run has announced its first step.
+func (r *repair) begun(run runbook.Run) bool {
+	first := run.Step(r.first)
+	return first.Done || first.Attempts > 0
 }

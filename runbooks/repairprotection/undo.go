@@ -231,7 +231,7 @@ func (in UndoInputs) left() string {
 }
 
 func (u *undo) summary() runbook.Guard {
-	return runbook.Ask("summary", "what is put back?", u.readSeen, func(seen seenAt[[]branchState]) runbook.Finding {
+	return runbook.Ask("summary", "what is put back?", u.readSeen, func(seen runbook.Seen[[]branchState]) runbook.Finding {
 		return runbook.Yes("to be put back: %d%s", len(seen.What), u.from.left()).WithEvidence(evidenceOf(seen))
 	})
 }

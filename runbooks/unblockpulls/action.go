@@ -138,13 +138,25 @@ func (a *action) lookCloser(ctx context.Context, run runbook.Run, seen *state) e
 	return err
 }
 
+// toDo is what a context needs, as far as the condition of its change goes.
+type toDo struct {
+	Do     blocked.Do `json:"do"`
+	Reason string     `json:"reason"`
+	// Settled: GitHub no longer requires it, or it was asked for already.
+	Settled bool `json:"settled"`
+}
+
 // stillToDo is a condition of each change: what was planned is what has to be done still, unless nothing has.
 func (a *action) stillToDo() runbook.Guard {
-	return runbook.Ask("still-to-do", "has that to be asked for still?", a.read, func(seen state) runbook.Finding {
+	read := func(ctx context.Context, run runbook.Run) (toDo, error) {
+		seen, err := a.read(ctx, run)
+		return toDo{seen.Do, seen.Reason, seen.freed || seen.made != nil}, err
+	}
+	return runbook.Ask("still-to-do", "has that to be asked for still?", read, func(seen toDo) runbook.Finding {
 		switch {
 		case seen.Do == blocked.Unknown:
 			return runbook.Unknownf("%s", seen.Reason)
-		case seen.Do == blocked.Mend && !seen.freed && seen.made == nil:
+		case seen.Do == blocked.Mend && !seen.Settled:
 			return runbook.No("the protection of %s is wrong: %s. hint: salve run repair-branch-protection", a.branch,
 				seen.Reason).WithOutcome(runbook.NeedsAttention)
 		}

@@ -17,12 +17,29 @@ import (
 
 // health is whether Prow makes pods where they belong, and whether its jobs run.
 type health struct {
-	// home is the pod namespace. Strays are pods of this instance's ProwJobs that wait or run elsewhere.
-	home   string
-	strays []string
-	// verdicts are those of the rules, and found what they found.
-	verdicts []finding.Verdict
-	found    finding.List
+	// Home is the pod namespace. Strays are pods of this instance's ProwJobs that wait or run elsewhere.
+	Home   string   `json:"home"`
+	Strays []string `json:"strays"`
+	// Verdicts are those of the rules.
+	Verdicts []ruleVerdict `json:"verdicts"`
+}
+
+// ruleVerdict is what a rule of salve prow watch came to.
+type ruleVerdict struct {
+	Rule     string           `json:"rule"`
+	Severity finding.Severity `json:"severity"`
+	// Reason is what it lacks; empty when it lacks nothing.
+	Reason string `json:"reason"`
+	// Warned and Alerted are the messages of its findings, from these severities on.
+	Warned  string `json:"warned"`
+	Alerted string `json:"alerted"`
+}
+
+func ruleVerdictOf(verdict finding.Verdict, found finding.List) ruleVerdict {
+	return ruleVerdict{
+		Rule: verdict.Rule, Severity: verdict.Severity, Reason: verdict.Reason,
+		Warned: says(found, verdict.Rule, finding.Warn), Alerted: says(found, verdict.Rule, finding.Alert),
+	}
 }
 
 // rules are those of salve prow watch that a run waits for: the alarms, and that all sources name one pod namespace. A5
@@ -54,21 +71,21 @@ func (i *instance) health(ctx context.Context) (health, error) {
 	if err != nil {
 		return health{}, err
 	}
-	now := health{home: i.pods, found: result.Findings}
+	now := health{Home: i.pods}
 	for _, verdict := range result.Verdicts {
 		if slices.Contains(rules(), verdict.Rule) {
-			now.verdicts = append(now.verdicts, verdict)
+			now.Verdicts = append(now.Verdicts, ruleVerdictOf(verdict, result.Findings))
 		}
 	}
 	for _, pod := range pods.Objects {
 		if pod.Namespace != i.pods && pod.Live() && seen.ours[pod.JobName()] {
-			now.strays = append(now.strays, pod.String())
+			now.Strays = append(now.Strays, pod.String())
 		}
 	}
 	for _, malformed := range pods.Malformed { // as far as it can be read, or whatever it is
 		pod := malformed.Pod
 		if malformed.Namespace != i.pods && (pod == nil || pod.Phase == "" || pod.Live() && seen.ours[pod.JobName()]) {
-			now.strays = append(now.strays, malformed.Namespace+"/"+malformed.Name)
+			now.Strays = append(now.Strays, malformed.Namespace+"/"+malformed.Name)
 		}
 	}
 	return now, nil
@@ -116,13 +133,12 @@ const alarming = 3
 func noStrays(seen health) runbook.Finding {
 	var rung []string
 	lacking := map[string][]string{} // the rules by what they lack
-	for _, verdict := range seen.verdicts {
+	for _, verdict := range seen.Verdicts {
 		switch {
 		case verdict.Rule == stray.Agree && verdict.Severity.AtLeast(finding.Warn): // where pods belong is not known
-			says := seen.says(verdict.Rule, finding.Warn)
-			lacking[says] = append(lacking[says], verdict.Rule)
+			lacking[verdict.Warned] = append(lacking[verdict.Warned], verdict.Rule)
 		case verdict.Severity.AtLeast(finding.Alert):
-			rung = append(rung, verdict.Rule+" is "+string(verdict.Severity)+": "+seen.says(verdict.Rule, finding.Alert))
+			rung = append(rung, verdict.Rule+" is "+string(verdict.Severity)+": "+verdict.Alerted)
 		case verdict.Severity == finding.Unknown || verdict.Reason != "":
 			lacking[verdict.Reason] = append(lacking[verdict.Reason], verdict.Rule)
 		}
@@ -131,26 +147,26 @@ func noStrays(seen health) runbook.Finding {
 	case len(rung) > 0:
 		return runbook.No("%s. hint: mend that first (salve prow watch), then salve run rescue-stranded-pods",
 			strings.Join(rung, "; ")).WithOutcome(runbook.NeedsAttention)
-	case len(seen.strays) >= alarming:
+	case len(seen.Strays) >= alarming:
 		return runbook.No("%d pods of Prow are outside of namespace %s: %s. hint: mend that first, then salve run "+
-			"rescue-stranded-pods", len(seen.strays), seen.home, brief.List(seen.strays)).WithOutcome(runbook.NeedsAttention)
+			"rescue-stranded-pods", len(seen.Strays), seen.Home, brief.List(seen.Strays)).WithOutcome(runbook.NeedsAttention)
 	case len(lacking) > 0:
 		var lacks []string
 		for _, reason := range slices.Sorted(maps.Keys(lacking)) {
 			lacks = append(lacks, strings.Join(lacking[reason], ", ")+" unknown: "+reason)
 		}
 		return runbook.Unknownf("%s", strings.Join(lacks, "; "))
-	case len(seen.verdicts) < len(rules()):
-		return runbook.Unknownf("%d of the rules %s were asked", len(seen.verdicts), strings.Join(rules(), ", "))
+	case len(seen.Verdicts) < len(rules()):
+		return runbook.Unknownf("%d of the rules %s were asked", len(seen.Verdicts), strings.Join(rules(), ", "))
 	}
-	return runbook.Yes("outside of namespace %s: %d; no alarm of %s", seen.home, len(seen.strays),
+	return runbook.Yes("outside of namespace %s: %d; no alarm of %s", seen.Home, len(seen.Strays),
 		strings.Join(alarms(), ", "))
 }
 
 // says are the messages of a rule's findings, from a severity on.
-func (h health) says(rule string, least finding.Severity) string {
+func says(list finding.List, rule string, least finding.Severity) string {
 	var messages []string
-	for _, found := range h.found {
+	for _, found := range list {
 		if found.Rule == rule && found.Severity.AtLeast(least) {
 			messages = append(messages, found.Message)
 		}

@@ -19,10 +19,10 @@ const (
 )
 
 func (u *unblocking) budgetSuffices() runbook.Guard {
-	guard := runbook.Ask("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
-		u.calls, budgetSuffices)
+	guard := runbook.AskUnderWay("budget-suffices", "does what is left of GitHub's rate limit suffice for the whole plan?",
+		u.begun, u.calls, budgetSuffices)
 	guard.OnResume = true
-	return u.onceBegun(guard)
+	return guard
 }
 
 func budgetSuffices(calls ratelimit.Calls) runbook.Finding {
@@ -80,7 +80,7 @@ func (u *unblocking) awaitRoom(ctx context.Context, run runbook.Run, next *actio
 		if err != nil {
 			return err
 		}
-		finding := u.roomFor(seen, next)
+		finding := u.nextJob(seen, next).hasRoom(seen.all)
 		if finding.Answer == runbook.AnswerHolds {
 			return nil
 		}

@@ -13,15 +13,24 @@ import (
 	"salve/runbooks/repairprotection/branches"
 )
 
+// contexts say how each one stands that was asked for.
+type contexts struct {
+	Decided []string `json:"decided"`
+	Running []string `json:"running"`
+	// Left are those that nobody waits for any longer, or that somebody else's doing keeps away.
+	Left    []string `json:"left"`
+	Missing []string `json:"missing"`
+}
+
 func (u *unblocking) contextsThere() runbook.Guard {
-	read := func(ctx context.Context, run runbook.Run) ([]state, error) {
-		var all []state
+	read := func(ctx context.Context, run runbook.Run) (contexts, error) {
+		var all contexts
 		for _, action := range u.actions {
 			seen, err := action.look(ctx, run)
 			if err != nil {
-				return nil, err
+				return contexts{}, err
 			}
-			all = append(all, seen)
+			all.add(seen)
 		}
 		return all, nil
 	}
@@ -29,33 +38,34 @@ func (u *unblocking) contextsThere() runbook.Guard {
 		contextsThere)
 }
 
-// contextsThere: that a head moved, or is waited for no more, is no failure of what was asked for.
-func contextsThere(states []state) runbook.Finding {
-	var decided, running, left, missing []string
-	for _, seen := range states {
-		what := fmt.Sprintf("%s#%d %q", seen.Branch.Repository(), seen.Pull.Number, seen.Context)
-		there := seen.Reports.Named(seen.Context)
-		pending := slices.ContainsFunc(there, func(one github.Context) bool { return one.State == github.Pending })
-		job, runs := seen.Unfinished()
-		switch {
-		case len(there) > 0 && !pending:
-			decided = append(decided, what+" "+there[0].Word)
-		case len(there) > 0 && runs:
-			running = append(running, fmt.Sprintf("%s (ProwJob %s is %s)", what, job.Name, job.State))
-		case seen.freed:
-			left = append(left, what+" (no longer required)")
-		case seen.Do == blocked.Leave && seen.ProwJob.Name == "":
-			left = append(left, what+" ("+seen.Reason+")")
-		case len(there) > 0:
-			missing = append(missing, what+" is pending, and no job runs")
-		default:
-			missing = append(missing, what+" is not reported: "+seen.Reason)
-		}
+// add takes a context into account. That a head moved, or is waited for no more, is no failure of what was asked for.
+func (c *contexts) add(seen state) {
+	what := fmt.Sprintf("%s#%d %q", seen.Branch.Repository(), seen.Pull.Number, seen.Context)
+	there := seen.Reports.Named(seen.Context)
+	pending := slices.ContainsFunc(there, func(one github.Context) bool { return one.State == github.Pending })
+	job, runs := seen.Unfinished()
+	switch {
+	case len(there) > 0 && !pending:
+		c.Decided = append(c.Decided, what+" "+there[0].Word)
+	case len(there) > 0 && runs:
+		c.Running = append(c.Running, fmt.Sprintf("%s (ProwJob %s is %s)", what, job.Name, job.State))
+	case seen.freed:
+		c.Left = append(c.Left, what+" (no longer required)")
+	case seen.Do == blocked.Leave && seen.ProwJob.Name == "":
+		c.Left = append(c.Left, what+" ("+seen.Reason+")")
+	case len(there) > 0:
+		c.Missing = append(c.Missing, what+" is pending, and no job runs")
+	default:
+		c.Missing = append(c.Missing, what+" is not reported: "+seen.Reason)
 	}
-	if len(missing) > 0 {
-		return runbook.No("%s", strings.Join(brief.Some(missing), "; "))
+}
+
+func contextsThere(seen contexts) runbook.Finding {
+	if len(seen.Missing) > 0 {
+		return runbook.No("%s", strings.Join(brief.Some(seen.Missing), "; "))
 	}
-	return runbook.Yes("decided: %s; at work: %s; left: %s", brief.List(decided), brief.List(running), brief.List(left))
+	return runbook.Yes("decided: %s; at work: %s; left: %s", brief.List(seen.Decided), brief.List(seen.Running),
+		brief.List(seen.Left))
 }
 
 func (u *unblocking) pullsFree() runbook.Guard {

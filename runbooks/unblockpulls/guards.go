@@ -18,26 +18,17 @@ func onCluster[T any](
 	u *unblocking, name, question string, read func(context.Context, runbook.Run) (T, error),
 	decide func(T) runbook.Finding,
 ) runbook.Guard {
-	guard := runbook.Ask(name, question, read, decide)
+	guard := runbook.AskUnderWay(name, question, u.begun, read, decide)
 	guard.OnResume = true
-	return u.onceBegun(guard)
+	return guard
 }
 
-// onceBegun: what would put a run off has interrupted one that has begun, and whoever started it must not take that for
-// the end of it.
-func (u *unblocking) onceBegun(guard runbook.Guard) runbook.Guard {
-	evaluate := guard.Evaluate
-	guard.Evaluate = func(ctx context.Context, run runbook.Run) runbook.Finding {
-		finding := evaluate(ctx, run)
-		if finding.Outcome == runbook.Deferred && slices.ContainsFunc(u.actions, func(a *action) bool {
-			status := run.Step(a.name)
-			return status.Done || status.Attempts > 0
-		}) {
-			return finding.WithOutcome(runbook.Failed)
-		}
-		return finding
-	}
-	return guard
+// begun tells whether a run has announced its first step.
+func (u *unblocking) begun(run runbook.Run) bool {
+	return slices.ContainsFunc(u.actions, func(a *action) bool {
+		status := run.Step(a.name)
+		return status.Done || status.Attempts > 0
+	})
 }
 
 func (u *unblocking) notTheBot() runbook.Guard {
@@ -60,8 +51,11 @@ func notTheBot(login, bot string) runbook.Finding {
 }
 
 func (u *unblocking) withinCap() runbook.Guard {
-	return runbook.Guard{Name: "within-cap", Question: "is it not more than was allowed?", NotOverridable: true,
-		Evaluate: func(context.Context, runbook.Run) runbook.Finding { return withinCap(len(u.actions), u.in.Cap) }}
+	guard := runbook.Ask("within-cap", "is it not more than was allowed?",
+		func(context.Context, runbook.Run) (int, error) { return len(u.actions), nil },
+		func(planned int) runbook.Finding { return withinCap(planned, u.in.Cap) })
+	guard.NotOverridable = true
+	return guard
 }
 
 func withinCap(planned, most int) runbook.Finding {
@@ -72,67 +66,103 @@ func withinCap(planned, most int) runbook.Finding {
 	return runbook.Yes("%d of %d at most", planned, most)
 }
 
-// room is how much Prow has to do, and what is started next; nil when nothing more is.
+// room is how much Prow has to do, and what is started next.
 type room struct {
-	work
-	next    *action
-	planned int
+	// Unread is why the ProwJobs could not be read to their end; Jobs is how many there are, and Unfinished how many of
+	// them are not complete.
+	Unread     *runbook.Failure `json:"unread"`
+	Jobs       int              `json:"jobs"`
+	Unfinished int              `json:"unfinished"`
+	Namespace  string           `json:"namespace"`
+	// Planned jobs are to be started still; Next is the first of them, nil when nothing more is.
+	Planned int      `json:"planned"`
+	Next    *nextJob `json:"next"`
+}
+
+// nextJob is a job that is to be started, by the configuration, and how many of it are at work.
+type nextJob struct {
+	// Name is empty for what starts no job.
+	Name string `json:"name"`
+	// Queue is that of the job; Closed means that it has the capacity 0.
+	Queue  string `json:"queue"`
+	Closed bool   `json:"closed"`
+	// Most of it run at once; zero is no limit.
+	Most       int `json:"most"`
+	Unfinished int `json:"unfinished"`
 }
 
 func (u *unblocking) headroom() runbook.Guard {
-	return onCluster(u, "headroom", "has Prow room for the jobs that are started?",
-		func(ctx context.Context, run runbook.Run) (room, error) {
-			seen, err := u.prow.work(ctx)
-			found := room{work: seen}
-			for _, action := range u.actions {
-				if run.Step(action.name).Done || action.planned.Do != blocked.Trigger {
-					continue
-				}
-				if found.planned++; found.next == nil {
-					found.next = action
-				}
-			}
-			return found, err
-		}, u.hasRoom)
+	return onCluster(u, "headroom", "has Prow room for the jobs that are started?", u.readRoom, u.in.hasRoom)
 }
 
-func (u *unblocking) hasRoom(seen room) runbook.Finding {
-	switch {
-	case seen.jobs.Unread() != nil:
-		return runbook.Unknown(seen.jobs.Unread())
-	case seen.jobs.Len() == 0:
-		return runbook.Unknownf("there is no ProwJob in namespace %s. Is that the cluster of this Prow?", u.prow.namespace)
-	case seen.planned > 0 && seen.all+seen.planned > u.in.MaxUnfinished:
-		return runbook.No("%d ProwJobs are unfinished, and %d would be added. hint: later, --max-unfinished %d, or --repo "+
-			"OWNER/NAME for a part of them", seen.all, seen.planned, seen.all+seen.planned).WithOutcome(runbook.Deferred)
-	case seen.next != nil:
-		return u.roomFor(seen.work, seen.next)
+func (u *unblocking) readRoom(ctx context.Context, run runbook.Run) (room, error) {
+	seen, err := u.prow.work(ctx)
+	if err != nil {
+		return room{}, err
 	}
-	return runbook.Yes("unfinished: %d", seen.all)
+	found := room{
+		Unread: runbook.FailureOf(seen.jobs.Unread()), Jobs: seen.jobs.Len(), Unfinished: seen.all,
+		Namespace: u.prow.namespace,
+	}
+	for _, action := range u.actions {
+		if run.Step(action.name).Done || action.planned.Do != blocked.Trigger {
+			continue
+		}
+		if found.Planned++; found.Next == nil {
+			found.Next = u.nextJob(seen, action)
+		}
+	}
+	return found, nil
 }
 
-// roomFor tells whether an action's job would begin at once, as far as its own limit and its queue's say.
-func (u *unblocking) roomFor(seen work, next *action) runbook.Finding {
+func (u *unblocking) nextJob(seen work, next *action) *nextJob {
 	job := next.jobNamed()
 	if job == nil || next.planned.Do != blocked.Trigger {
-		return runbook.Yes("no job is started")
+		return &nextJob{}
 	}
 	capacity, limited := u.config.Plank.Queues[job.Queue]
-	if job.Queue != "" && limited && capacity == 0 {
-		return runbook.No("queue %s of job %s has the capacity 0: it never begins", job.Queue, job.Name).
-			WithOutcome(runbook.NeedsAttention)
+	return &nextJob{
+		Name: job.Name, Queue: job.Queue, Closed: job.Queue != "" && limited && capacity == 0, Most: job.MaxConcurrency,
+		Unfinished: seen.unfinished[job.Name],
 	}
-	if at := seen.unfinished[job.Name]; job.MaxConcurrency > 0 && at >= job.MaxConcurrency {
-		return runbook.No("of job %s, %d are unfinished, and no more run at once (max_concurrency)", job.Name, at).
+}
+
+func (in Inputs) hasRoom(seen room) runbook.Finding {
+	switch {
+	case seen.Unread != nil:
+		return runbook.Unknown(seen.Unread)
+	case seen.Jobs == 0:
+		return runbook.Unknownf("there is no ProwJob in namespace %s. Is that the cluster of this Prow?", seen.Namespace)
+	case seen.Planned > 0 && seen.Unfinished+seen.Planned > in.MaxUnfinished:
+		return runbook.No("%d ProwJobs are unfinished, and %d would be added. hint: later, --max-unfinished %d, or --repo "+
+			"OWNER/NAME for a part of them", seen.Unfinished, seen.Planned, seen.Unfinished+seen.Planned).
+			WithOutcome(runbook.Deferred)
+	case seen.Next != nil:
+		return seen.Next.hasRoom(seen.Unfinished)
+	}
+	return runbook.Yes("unfinished: %d", seen.Unfinished)
+}
+
+// hasRoom tells whether the job would begin at once, as far as its own limit and its queue's say.
+func (j nextJob) hasRoom(unfinished int) runbook.Finding {
+	switch {
+	case j.Name == "":
+		return runbook.Yes("no job is started")
+	case j.Closed:
+		return runbook.No("queue %s of job %s has the capacity 0: it never begins", j.Queue, j.Name).
+			WithOutcome(runbook.NeedsAttention)
+	case j.Most > 0 && j.Unfinished >= j.Most:
+		return runbook.No("of job %s, %d are unfinished, and no more run at once (max_concurrency)", j.Name, j.Unfinished).
 			WithOutcome(runbook.Deferred)
 	}
-	return runbook.Yes("unfinished: %d, and %d of job %s", seen.all, seen.unfinished[job.Name], job.Name)
+	return runbook.Yes("unfinished: %d, and %d of job %s", unfinished, j.Unfinished, j.Name)
 }
 
 // summary is what an operator has to hear. It stops nothing.
 func (u *unblocking) summary() runbook.Guard {
-	return runbook.Guard{Name: "summary", Question: "what was found?",
-		Evaluate: func(context.Context, runbook.Run) runbook.Finding { return runbook.Yes("%s", u.in.found()) }}
+	return runbook.Ask("summary", "what was found?",
+		func(context.Context, runbook.Run) (string, error) { return u.in.found(), nil },
+		func(found string) runbook.Finding { return runbook.Yes("%s", found) })
 }
 
 // plannedBranches are those on which jobs are started, each once.

@@ -47,6 +47,28 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 	if len(steps) == 0 {
 		steps = []runbook.Step{u.nothing()}
 	}
+	return u.book(steps), nil
+}
+
+// Replayed makes the runbook for its decisions alone, as a replay makes it: guards decide from recorded readings, and
+// nothing is read. What the configuration said stands in the readings.
+func Replayed(in Inputs, target runbook.Target) (runbook.Runbook, error) {
+	u := &unblocking{in: in, target: target, prow: &instance{}, branches: &branches.Reader{}, pulls: &openpull.Reader{}}
+	var steps []runbook.Step
+	for i, planned := range in.Planned {
+		repo, err := github.ParseRepo(planned.Repository)
+		if err != nil {
+			return runbook.Runbook{}, fmt.Errorf("invalid plan: %w", err)
+		}
+		a := u.newAction(i, planned, repo)
+		u.actions = append(u.actions, a)
+		steps = append(steps, runbook.Step{Name: a.name, Guards: beforeEach(),
+			Preconditions: []runbook.Guard{a.stillToDo()}})
+	}
+	return u.book(steps), nil
+}
+
+func (u *unblocking) book(steps []runbook.Step) runbook.Runbook {
 	return runbook.Runbook{
 		Name: Name, Version: "1", Inputs: u.in, Budget: u.in.Budget.Duration, KeepOpen: true,
 		Target: u.target,
@@ -55,7 +77,7 @@ func New(world World, in Inputs) (runbook.Runbook, error) {
 		},
 		Steps:  steps,
 		Checks: []runbook.Guard{u.contextsThere(), u.pullsFree()},
-	}, nil
+	}
 }
 
 // beforeEach are the guards that are asked again right before each change: none of them asks GitHub.
@@ -132,11 +154,7 @@ func (u *unblocking) addActions() error {
 		if err != nil {
 			return fmt.Errorf("invalid plan: %w", err)
 		}
-		a := &action{
-			unblocking: u, at: i, planned: planned, repo: repo,
-			branch: config.Branch{Org: repo.Owner, Repo: repo.Name, Name: planned.Base},
-		}
-		a.name = visible(fmt.Sprintf("%s %s %s", planned.Do, planned.pull(), planned.Context))
+		a := u.newAction(i, planned, repo)
 		switch {
 		case seen[a.name]:
 			return fmt.Errorf("invalid plan: %s is listed twice", a.name)
@@ -148,6 +166,14 @@ func (u *unblocking) addActions() error {
 		u.actions = append(u.actions, a)
 	}
 	return nil
+}
+
+func (u *unblocking) newAction(at int, planned Planned, repo github.Repo) *action {
+	return &action{
+		unblocking: u, at: at, planned: planned, repo: repo,
+		name:   visible(fmt.Sprintf("%s %s %s", planned.Do, planned.pull(), planned.Context)),
+		branch: config.Branch{Org: repo.Owner, Repo: repo.Name, Name: planned.Base},
+	}
 }
 
 // visible quotes what a terminal would not show as it is.

@@ -33,6 +33,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/unblockpulls"
 )
 
@@ -92,6 +93,15 @@ func newWorld(t testing.TB) *world {
 	w.write("config.yaml", today)
 	w.in = unblockpulls.Defaults()
 	w.in.Config, w.in.Bot, w.in.External = w.path("config.yaml"), "robot", []string{"cla"}
+	t.Cleanup(func() {
+		runbooktest.Replayed(t, w.journal, unblockpulls.Name, func(history *journal.History) (runbook.Runbook, error) {
+			var in unblockpulls.Inputs
+			if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+				return runbook.Runbook{}, err
+			}
+			return unblockpulls.Replayed(in, history.Header.Target)
+		})
+	})
 	return w
 }
 
