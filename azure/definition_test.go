@@ -140,3 +140,22 @@ pools:
 		}
 	})
 }
+
+// TestDefinitionIsReadBackAsItWas: a record keeps it, unknown properties and large numbers too, and none stays none.
+func TestDefinitionIsReadBackAsItWas(t *testing.T) {
+	for name, was := range map[string]azure.Definition{
+		"none": nil, "a body": azure.Definition(`{"name":"p","properties":{"new":{"a":12345678901234567890},"b":1.0}}`),
+	} {
+		raw, err := json.Marshal(map[string]azure.Definition{"pool": was})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]azure.Definition
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Fatal(err)
+		}
+		if got := back["pool"]; string(got) != string(was) || (got == nil) != (was == nil) {
+			t.Errorf("%s: read back as %s", name, got)
+		}
+	}
+}
