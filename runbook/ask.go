@@ -15,8 +15,9 @@ import (
 // of what the journal holds. A *Contradiction needs attention, and no override helps.
 //
 // What was read is a value: decide takes it as it is read back from its JSON, which is
-// what the record keeps. So T has exported fields, no interfaces and no functions; a
-// field with the tag json:"-" is for others, and decide never has it.
+// what the record keeps. So T has exported fields, no interfaces and no functions, or
+// the runbook is invalid; a field with the tag json:"-" is for others, and decide never
+// has it.
 func Ask[T any](
 	name, question string, read func(context.Context, Run) (T, error), decide func(T) Finding,
 ) Guard {
@@ -28,18 +29,10 @@ func Ask[T any](
 		return decide(seen), nil
 	}
 	of := reflect.TypeFor[T]()
-	if problem := recordable(of, "", nil); problem != "" {
-		return Guard{Name: name, Question: question, problem: problem, Evaluate: func(ctx context.Context, run Run) Finding {
-			seen, err := read(ctx, run)
-			if err != nil {
-				return FailureOf(err).finding()
-			}
-			return decide(seen).read(Reading{Omitted: problem})
-		}}
-	}
 	return Guard{
 		Name: name, Question: question, decide: again,
 		missing: func(raw json.RawMessage) string { return missingField(of, raw, "") },
+		problem: recordable(of, "", nil),
 		Evaluate: func(ctx context.Context, run Run) Finding {
 			seen, err := read(ctx, run)
 			if err != nil {

@@ -90,8 +90,8 @@ func Unknownf(format string, args ...any) Finding {
 }
 
 // Unread is the finding of a decision that takes, by its inputs, something that read left out by the inputs of its own
-// time: a list that was read up to a limit, a proof that was not needed. What is read and decided at once never comes to
-// it; a replay with other inputs does, and is unreplayable there.
+// time: a list that was read up to a limit, a proof that was not needed. What is read and decided at once never comes
+// to it; a replay with other inputs does, and is unreplayable there.
 func Unread(what string) Finding {
 	finding := Unknownf("not read: %s", what)
 	finding.lacks = what

@@ -21,8 +21,9 @@ type UnderWay[T any] struct {
 	Begun bool `json:"begun"`
 }
 
-// AskUnderWay is Ask for a guard that is asked again while the run is at work. A finding that is deferred puts a run off
-// that has not begun; one that has, it interrupts, and whoever started it must not take that for its end: it has failed.
+// AskUnderWay is Ask for a guard that is asked again while the run is at work. A finding that is deferred puts a run
+// off that has not begun; one that has, it interrupts, and whoever started it must not take that for its end: it has
+// failed.
 func AskUnderWay[T any](
 	name, question string, begun func(Run) bool, read func(context.Context, Run) (T, error), decide func(T) Finding,
 ) Guard {

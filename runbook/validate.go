@@ -90,6 +90,8 @@ func (v *validation) guard(kind string, guard Guard, names map[string]bool) {
 		v.add("%s %q requires both Prepare and PrepareBudget, or neither", kind, guard.Name)
 	case names[guard.Name]:
 		v.add("duplicate %s %q", kind, guard.Name)
+	case guard.problem != "":
+		v.add("%s %q decides on what can't be recorded: %s", kind, guard.Name, guard.problem)
 	}
 	names[guard.Name] = true
 }

@@ -10,7 +10,8 @@ import (
 	"salve/runbooks/armdeployment"
 )
 
-// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides otherwise.
+// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides
+// otherwise.
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	in := armdeployment.Inputs{
 		Subscription: "5a1e0000-0000-4000-8000-000000000001", ResourceGroup: "fleet", Deployment: "vault",

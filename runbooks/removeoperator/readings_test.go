@@ -19,7 +19,8 @@ const (
 	recordedNamespace = `{"name":"namespace op","uid":"n","deleting":true,"of":"op","journal":[],"hold":", and it waits"}`
 )
 
-// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides otherwise.
+// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides
+// otherwise.
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	in := removeoperator.Defaults()
 	in.Group, in.Namespace, in.Selectors, in.StopOperator = "example.io", "op", []string{"app=op"}, false

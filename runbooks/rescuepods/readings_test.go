@@ -9,7 +9,8 @@ import (
 	"salve/runbook/runbooktest"
 )
 
-// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides otherwise.
+// TestEveryFieldOfAReadingIsAskedFor: without it the guard does not decide, and with another value it decides
+// otherwise.
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	in := Defaults()
 	in.Selector, in.Expected, in.Max = "app=web", []string{"test-pods"}, 3
