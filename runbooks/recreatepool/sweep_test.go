@@ -293,7 +293,8 @@ func standInSweep(t *testing.T) map[string]swept {
 	return map[string]swept{
 		"leftovers-known": {[]any{
 			leftOf("", true), nobody, leftOf("", true, standInOfRun("run-1"), source),
-			leftOf("", false, standInOfRun("run-0"), source), leftOf("run-0", false, standInOfRun("run-0"), source), leftOf("", true, standInOfRun("run-0"), source),
+			leftOf("", false, standInOfRun("run-0"), source), leftOf("run-0", false, standInOfRun("run-0"), source),
+			leftOf("", true, standInOfRun("run-0"), source),
 			leftOf("", false, standInOfRun("run-0")),
 		}, known, []runbook.Answer{yes, no, unseen}},
 		"stand-in-ready": {[]any{

@@ -129,8 +129,9 @@ func TestWhatGuardsDecide(t *testing.T) {
 		locked  bool
 		says    string
 	}{
-		"nothing is left":   {in.somethingLeft(cleanup.Left{}), runbook.AnswerDoesNotHold, "", false, "there is no CRD"},
-		"something is left": {in.somethingLeft(cleanup.Left{Namespace: namespace(false)}), runbook.AnswerHolds, "", false, "namespace"},
+		"nothing is left": {in.somethingLeft(cleanup.Left{}), runbook.AnswerDoesNotHold, "", false, "there is no CRD"},
+		"something is left": {in.somethingLeft(cleanup.Left{Namespace: namespace(false)}), runbook.AnswerHolds, "", false,
+			"namespace"},
 		"a selector is idle": {selectorsSelect([]string{"app=op"}), runbook.AnswerUnknown, "", false,
 			"nothing has --selector \"app=op\""},
 		"no selector is idle": {selectorsSelect(nil), runbook.AnswerHolds, "", false, "each selector"},

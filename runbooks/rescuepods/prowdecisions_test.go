@@ -78,6 +78,12 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 	atRest := func(seen instance.Deployed) runbook.Finding {
 		return Prow{Namespace: "prow"}.steady(steadinessOf(&seen, instance.Configuration{}))
 	}
+	proven := func(seen instance.Proof) runbook.Finding {
+		return Prow{Proven: rules.Proven}.fixProven(proofOf(seen, rules))
+	}
+	approved := func(list string, pods ...stranded.Pod) runbook.Finding {
+		return Prow{ApprovedList: list}.listApproved(listOf(pods))
+	}
 	for rule, row := range map[string]struct {
 		found   runbook.Finding
 		answer  runbook.Answer
@@ -88,10 +94,10 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 		"sources disagree": {namespaceAgreed(disagree), no, attention, "are in default"},
 		"one is not seen":  {namespaceAgreed(unseen), unknown, "", "G2: unknown"},
 
-		"no stray": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{}, rules)), yes, "", "G1: plank has no pod outside of pods"},
-		"no proof": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{Youngest: stray, Jobs: []string{"b"}}, rules)), no, deferred,
+		"no stray": {proven(instance.Proof{}), yes, "", "G1: plank has no pod outside of pods"},
+		"no proof": {proven(instance.Proof{Youngest: stray, Jobs: []string{"b"}}), no, deferred,
 			"default/a, with pods of plank in pods: 1, of 2 that are wanted"},
-		"the proof": {Prow{Proven: rules.Proven}.fixProven(proofOf(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}, rules)), yes, "", "b, c"},
+		"the proof": {proven(instance.Proof{Youngest: stray, Jobs: []string{"b", "c"}}), yes, "", "b, c"},
 
 		"no Deployment of plank":  {atRest(instance.Deployed{Sinker: one}), unknown, "", "of plank found in namespace prow"},
 		"no Deployment of sinker": {atRest(instance.Deployed{Plank: one}), unknown, "", "of sinker"},
@@ -102,9 +108,9 @@ func TestWhatProwGuardsDecide(t *testing.T) {
 		"a share that is too large":  {withinShare(tallyOf(half), 49), no, attention, "--max-share is 49 %"},
 		"pods of others don't count": {withinShare(tallyOf(more), 50), no, attention, "2 of the instance's 3 pods"},
 
-		"a list that nobody approved": {Prow{ApprovedList: ""}.listApproved(listOf(pods)), yes, "", "--approved-list " + list},
-		"the approved list":           {Prow{ApprovedList: list}.listApproved(listOf([]stranded.Pod{pods[1], pods[0]})), yes, "", "is the approved one"},
-		"another list":                {Prow{ApprovedList: list}.listApproved(listOf(pods[:1])), no, attention, "the list changed"},
+		"a list that nobody approved": {approved("", pods...), yes, "", "--approved-list " + list},
+		"the approved list":           {approved(list, pods[1], pods[0]), yes, "", "is the approved one"},
+		"another list":                {approved(list, pods[0]), no, attention, "the list changed"},
 	} {
 		got := row.found
 		if got.Answer != row.answer || got.Outcome != row.outcome || !strings.Contains(got.Reason, row.says) {

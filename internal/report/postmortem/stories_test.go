@@ -2,6 +2,7 @@ package postmortem_test
 
 import (
 	"context"
+	_ "embed" // what a watch wrote
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -150,10 +151,8 @@ func rolledBack(t *testing.T) *journal.History {
 			Reason: "all final checks hold"}).record.History
 }
 
-const watched = `{"time":"2019-02-05T16:48:10Z","change":"new","finding":{"rule":"A1","severity":"ALERT","subject":{"namespace":"default"},"message":"12 pods of ProwJobs in default, they belong in test-pods","mend":"roll plank back"},"rule":"A1","severity":"ALERT"}
-{"time":"2019-02-05T16:57:02Z","change":"blind","rule":"A2","severity":"UNKNOWN","reason":"the Lease of plank is not seen"}
-{"time":"2019-02-05T17:36:00Z","change":"gone","was":"ALERT","finding":{"rule":"A1","severity":"ALERT","subject":{"namespace":"default"},"message":"12 pods of ProwJobs in default, they belong in test-pods"},"rule":"A1","severity":"ALERT"}
-`
+//go:embed testdata/watched.jsonl
+var watched string
 
 // prowDay is the day of the outage, told by all kinds of sources.
 func prowDay(t *testing.T) postmortem.Sources {

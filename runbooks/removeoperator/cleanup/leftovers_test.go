@@ -33,7 +33,8 @@ func TestObjectsAreCounted(t *testing.T) {
 			len(got.Examples) != 2 || len(got.Names["widgets.example.io"]["team"]) != 2 {
 			t.Errorf("%+v", got)
 		}
-		if said := left.Left(time.Time{}).String(); !strings.Contains(said, "2 CRDs with 2 objects, 1 of them being deleted") ||
+		said := left.Left(time.Time{}).String()
+		if !strings.Contains(said, "2 CRDs with 2 objects, 1 of them being deleted") ||
 			!strings.HasSuffix(said, "; namespace op") {
 			t.Error(said)
 		}
