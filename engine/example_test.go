@@ -16,7 +16,9 @@ import (
 type valve struct{ open bool }
 
 // read looks at the valve. A real one is far away, and reading it can fail.
-func (v *valve) read(context.Context, runbook.Run) (open bool, err error) { return v.open, nil }
+func (v *valve) read(context.Context, runbook.Run) (runbook.Seen[bool], error) {
+	return runbook.SeenAt(v.open, time.Now()), nil
+}
 
 // shut is a change. Clients that Salve builds ask for the permit at the wire; any other
 // change asks the one in its context right before.
@@ -29,15 +31,15 @@ func (v *valve) shut(ctx context.Context, _ runbook.Run) error {
 }
 
 // waterRuns decides from what was read, and from nothing else.
-func waterRuns(open bool) runbook.Finding {
-	if !open {
+func waterRuns(open runbook.Seen[bool]) runbook.Finding {
+	if !open.What {
 		return runbook.No("the valve is shut")
 	}
-	return runbook.Yes("the valve is open").WithEvidence(runbook.NewEvidence("valve/7", "", time.Now(), "open"))
+	return runbook.Yes("the valve is open").WithEvidence(runbook.NewEvidence("valve/7", "", open.Seen, "open"))
 }
 
-func waterStopped(open bool) runbook.Finding {
-	if open {
+func waterStopped(open runbook.Seen[bool]) runbook.Finding {
+	if open.What {
 		return runbook.No("water runs")
 	}
 	return runbook.Yes("not a drop")
@@ -51,7 +53,7 @@ func shutValve(v *valve) runbook.Runbook {
 			switch {
 			case err != nil:
 				return runbook.NotObserved(err)
-			case open:
+			case open.What:
 				return runbook.NotStarted("the valve is open")
 			}
 			return runbook.Done("the valve is shut")
