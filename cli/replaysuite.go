@@ -9,6 +9,7 @@ import (
 
 	"salve/internal/report"
 	"salve/internal/report/replay"
+	"salve/journal"
 )
 
 // replayFolder replays every incident file of a folder: the regression suite of the runbooks.
@@ -20,7 +21,7 @@ func (a *app) replayFolder(asked *replayFlags, arguments []string) error {
 	case len(arguments) > 0:
 		return usage("--expect replays what is in its folder: leave %q out", arguments[0])
 	}
-	suite := &replay.Suite{}
+	var items []replay.Item
 	err = filepath.WalkDir(asked.expect, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -34,21 +35,19 @@ func (a *app) replayFolder(asked *replayFlags, arguments []string) error {
 		if err != nil {
 			return err
 		}
-		history, err := readIncident(path)
-		if err != nil {
-			suite.Fail(name, err)
-			return nil
-		}
-		suite.Add(name, history, a.replayOptions(history, settings))
+		items = append(items, replay.Item{
+			Name: name, Read: func() (*journal.History, error) { return readIncident(path) },
+			Options: func(history *journal.History) replay.Options { return a.replayOptions(history, settings) },
+		})
 		return nil
 	})
 	switch {
 	case err != nil:
 		return usage("--expect: %v", err)
-	case len(suite.Cases) == 0:
+	case len(items) == 0:
 		return usage("--expect %s: no incident file there. hint: salve replay --record RUN FILE", asked.expect)
 	}
-	return a.answerSuite(suite, asked.junit)
+	return a.answerSuite(replay.RunSuite(items), asked.junit)
 }
 
 // answerSuite prints what a suite came to, and writes it as JUnit.

@@ -165,7 +165,7 @@ func TestEveryKindOfFormat3IsRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		i := slices.IndexFunc(evaluation.Readings, func(r journal.Reading) bool { return r.Guard == row.guard })
-		reading, err := record.Unpack(evaluation.Readings[i])
+		reading, err := record.Readings().Unpack(evaluation.Readings[i])
 		if err != nil || string(reading.Value) != row.want || evaluation.Readings[i].Masked != row.masked ||
 			(reading.Omitted != "") != row.omitted || (reading.Failure != nil) != (row.failure != "") ||
 			reading.Failure != nil && reading.Failure.Absence != row.failure {

@@ -134,21 +134,38 @@ func packPart(value json.RawMessage) (Part, error) {
 	return part, nil
 }
 
-// Unpack gives a reading of this record back as the guard had it, but for what was masked. A part that is not what
-// its digest says is *BrokenError.
-func (h *History) Unpack(one Reading) (runbook.Reading, error) {
+// Readings gives the readings of a record back. It remembers what it has unpacked; it is for one goroutine.
+type Readings struct {
+	history *History
+	// parts are those of the entries that were looked at.
+	parts map[string]json.RawMessage
+	known map[int]bool
+}
+
+// Readings are those of this record.
+func (h *History) Readings() *Readings {
+	return &Readings{history: h, parts: map[string]json.RawMessage{}, known: map[int]bool{}}
+}
+
+// Unpack gives a reading back as the guard had it, but for what was masked. A part that is not what its digest says is
+// *BrokenError.
+func (r *Readings) Unpack(one Reading) (runbook.Reading, error) {
 	reading := runbook.Reading{Failure: one.Failure, Omitted: one.Omitted}
 	if len(one.Value) == 0 {
 		return reading, nil
 	}
+	if len(one.Parts) == 0 {
+		reading.Value = one.Value
+		return reading, nil
+	}
 	members := map[string]json.RawMessage{}
 	if err := json.Unmarshal(one.Value, &members); err != nil {
-		return reading, h.unreadable(one, 0, err)
+		return reading, r.unreadable(one, "", err)
 	}
 	for name, sum := range one.Parts {
-		value, err := h.part(sum)
+		value, err := r.part(sum)
 		if err != nil {
-			return reading, h.unreadable(one, h.parts[sum], err)
+			return reading, r.unreadable(one, sum, err)
 		}
 		if name == "" {
 			reading.Value = value
@@ -156,29 +173,47 @@ func (h *History) Unpack(one Reading) (runbook.Reading, error) {
 		}
 		members[name] = value
 	}
-	var err error
-	if reading.Value, err = json.Marshal(members); err != nil {
-		return reading, h.unreadable(one, 0, err)
-	}
+	reading.Value = joined(members)
 	return reading, nil
 }
 
-func (h *History) unreadable(one Reading, line int, err error) error {
-	return &BrokenError{Run: h.Header.Run, Line: line, Reason: fmt.Sprintf("the reading of guard %q: %v", one.Guard, err)}
+// joined is an object of members, each of which is JSON.
+func joined(members map[string]json.RawMessage) json.RawMessage {
+	object := []byte{'{'}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if len(object) > 1 {
+			object = append(object, ',')
+		}
+		key, _ := json.Marshal(name) // a text can always be encoded
+		object = append(append(append(object, key...), ':'), members[name]...)
+	}
+	return append(object, '}')
+}
+
+func (r *Readings) unreadable(one Reading, sum string, err error) error {
+	reason := fmt.Sprintf("the reading of guard %q: %v", one.Guard, err)
+	return &BrokenError{Run: r.history.Header.Run, Line: r.history.parts[sum], Reason: reason}
 }
 
 // part finds a part of readings where it stands.
-func (h *History) part(sum string) (json.RawMessage, error) {
-	if seq := h.parts[sum]; seq > 0 {
+func (r *Readings) part(sum string) (json.RawMessage, error) {
+	seq := r.history.parts[sum]
+	if seq > 0 && !r.known[seq] {
 		var evaluation Evaluation
-		if err := json.Unmarshal(h.Entries[seq-1].Data, &evaluation); err != nil {
+		if err := json.Unmarshal(r.history.Entries[seq-1].Data, &evaluation); err != nil {
 			return nil, err
 		}
 		for _, one := range evaluation.Parts {
-			if one.Sum == sum {
-				return one.unpack()
+			value, err := one.unpack()
+			if err != nil {
+				return nil, err
 			}
+			r.parts[one.Sum] = value
 		}
+		r.known[seq] = true
+	}
+	if value, found := r.parts[sum]; found {
+		return value, nil
 	}
 	return nil, errors.New("a part of it is not in the record")
 }

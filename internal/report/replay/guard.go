@@ -96,7 +96,7 @@ type recorded struct {
 	masked  bool
 }
 
-func recordedOf(history *journal.History, evaluation journal.Evaluation, guard string) (recorded, error) {
+func recordedOf(readings *journal.Readings, evaluation journal.Evaluation, guard string) (recorded, error) {
 	var then recorded
 	for _, finding := range evaluation.Findings {
 		if finding.Guard == guard {
@@ -107,7 +107,7 @@ func recordedOf(history *journal.History, evaluation journal.Evaluation, guard s
 		if one.Guard != guard {
 			continue
 		}
-		reading, err := history.Unpack(one)
+		reading, err := readings.Unpack(one)
 		if err != nil {
 			return recorded{}, err
 		}
@@ -166,8 +166,11 @@ func (r recorded) compare(now runbook.Finding) State {
 	}
 	thenRaw, thenErr := json.Marshal(then)
 	nowRaw, nowErr := json.Marshal(now)
-	if errors.Join(thenErr, nowErr) != nil || !bytes.Equal(redact.JSON(thenRaw), redact.JSON(nowRaw)) {
+	switch {
+	case errors.Join(thenErr, nowErr) != nil:
 		return Reworded
+	case bytes.Equal(thenRaw, nowRaw), bytes.Equal(redact.JSON(thenRaw), redact.JSON(nowRaw)):
+		return Equal
 	}
-	return Equal
+	return Reworded
 }

@@ -209,6 +209,7 @@ func Verify(history *journal.History, book runbook.Runbook) error {
 // decisions makes those of a record again.
 func decisions(history *journal.History, book runbook.Runbook) ([]Decision, error) {
 	var made []Decision
+	readings := history.Readings()
 	for _, entry := range history.Entries {
 		if entry.Kind != journal.Evaluated {
 			continue
@@ -218,7 +219,7 @@ func decisions(history *journal.History, book runbook.Runbook) ([]Decision, erro
 			return nil, fmt.Errorf("entry %d of the journal: %w", entry.Seq, err)
 		}
 		decision := Decision{Seq: entry.Seq, At: entry.At, For: evaluation.For, Recorded: evaluation.Decision}
-		if err := decision.again(history, book, evaluation); err != nil {
+		if err := decision.again(readings, book, evaluation); err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", entry.Seq, err)
 		}
 		made = append(made, decision)
@@ -227,7 +228,7 @@ func decisions(history *journal.History, book runbook.Runbook) ([]Decision, erro
 }
 
 // again makes a decision by what the runbook asks now.
-func (d *Decision) again(history *journal.History, book runbook.Runbook, recorded journal.Evaluation) error {
+func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recorded journal.Evaluation) error {
 	asked, known := engine.GuardsFor(book, recorded.For)
 	if !known {
 		d.Verdict = Unreplayable
@@ -239,7 +240,7 @@ func (d *Decision) again(history *journal.History, book runbook.Runbook, recorde
 	}
 	var findings []runbook.Finding
 	for _, guard := range asked {
-		then, err := recordedOf(history, recorded, guard.Name)
+		then, err := recordedOf(readings, recorded, guard.Name)
 		if err != nil {
 			return err
 		}

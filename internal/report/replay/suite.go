@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"salve/engine"
 	"salve/journal"
@@ -32,23 +35,71 @@ type Suite struct {
 	refused      map[string]map[string]bool
 }
 
-// Add replays one more record.
-func (s *Suite) Add(name string, history *journal.History, options Options) {
-	one := Case{Name: name}
-	result, err := Run(history, options)
-	if err != nil {
-		one.Err = err.Error()
-	}
-	one.Result = result
-	s.Cases = append(s.Cases, one)
-	if book, err := options.Make(history.Header.Inputs); err == nil {
-		s.count(history.Header.Runbook, book, result)
-	}
+// Item is a record of a suite before it is replayed. Read reads it; it is called once.
+type Item struct {
+	Name string
+	Read func() (*journal.History, error)
+	// Options say how it is replayed.
+	Options func(*journal.History) Options
 }
 
-// Fail adds a record that can't be read.
-func (s *Suite) Fail(name string, err error) {
-	s.Cases = append(s.Cases, Case{Name: name, Err: err.Error()})
+// RunSuite replays records, as many at once as there are processors. The cases are in the order of the items.
+func RunSuite(items []Item) *Suite {
+	type replayed struct {
+		Case
+		book runbook.Runbook
+	}
+	all := make([]replayed, len(items))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(items)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
+				all[i].Case, all[i].book = items[i].replay()
+			}
+		})
+	}
+	workers.Wait()
+	suite := &Suite{}
+	for _, one := range all {
+		suite.Cases = append(suite.Cases, one.Case)
+		if one.Err == "" {
+			suite.count(one.Result.Runbook, one.book, one.Result)
+		}
+	}
+	suite.NeverRefused = suite.neverRefused()
+	return suite
+}
+
+// neverRefused are the guards that no case saw refuse, by runbook.
+func (s *Suite) neverRefused() map[string][]string {
+	never := map[string][]string{}
+	for name, guards := range s.refused {
+		for _, guard := range slices.Sorted(maps.Keys(guards)) {
+			if !guards[guard] && guard != engine.Freshness {
+				never[name] = append(never[name], guard)
+			}
+		}
+	}
+	return never
+}
+
+// replay replays one record; the runbook is that of the recorded inputs.
+func (i Item) replay() (Case, runbook.Runbook) {
+	history, err := i.Read()
+	if err != nil {
+		return Case{Name: i.Name, Err: err.Error()}, runbook.Runbook{}
+	}
+	options := i.Options(history)
+	result, err := Run(history, options)
+	if err != nil {
+		return Case{Name: i.Name, Result: result, Err: err.Error()}, runbook.Runbook{}
+	}
+	book, err := options.Make(history.Header.Inputs)
+	if err != nil {
+		return Case{Name: i.Name, Result: result, Err: err.Error()}, runbook.Runbook{}
+	}
+	return Case{Name: i.Name, Result: result}, book
 }
 
 // count remembers which guards of a runbook were seen to refuse.
@@ -70,15 +121,6 @@ func (s *Suite) count(name string, book runbook.Runbook, result Result) {
 		for _, guard := range decision.Guards {
 			if guard.Recorded != nil && guard.Recorded.Answer != runbook.AnswerHolds {
 				seen[guard.Name] = true
-			}
-		}
-	}
-	s.NeverRefused = map[string][]string{}
-	for runbook, guards := range s.refused {
-		maps.DeleteFunc(guards, func(name string, _ bool) bool { return name == engine.Freshness })
-		for _, guard := range slices.Sorted(maps.Keys(guards)) {
-			if !guards[guard] {
-				s.NeverRefused[runbook] = append(s.NeverRefused[runbook], guard)
 			}
 		}
 	}
