@@ -171,8 +171,8 @@ func TestWhatGuardsDecide(t *testing.T) {
 		"pods that are left": {recordedGone(fateOf(stranded.Status{Stranded: []stranded.Pod{{}}})), runbook.AnswerDoesNotHold,
 			"", false, "still stranded"},
 		"no pod is left": {recordedGone(fateOf(stranded.Status{})), runbook.AnswerHolds, "", false, "gone: 0"},
-		"a pod was touched": {runningUntouched(leftAlone{fate: fateOf(touched), Left: 1}), runbook.AnswerDoesNotHold, "", false,
-			"has started"},
+		"a pod was touched": {
+			runningUntouched(leftAlone{fate: fateOf(touched), Left: 1}), runbook.AnswerDoesNotHold, "", false, "has started"},
 		"none was touched": {runningUntouched(leftAlone{Left: 1}), runbook.AnswerHolds, "", false, "elsewhere: 1"},
 		"a job waits": {in.jobsAccountedFor(accountsOf(stranded.Replacement{Waiting: []string{"a"}})),
 			runbook.AnswerDoesNotHold, "", false, "job a"},

@@ -68,8 +68,8 @@ func (w *markdown) line(format string, args ...any) { fmt.Fprintf(&w.text, forma
 
 func (w *markdown) about(d Draft) {
 	w.line("_Draft by `salve report`. Text between the markers is made again from the record; what you write " +
-		"outside of them stays. Lines that begin with_ Candidate: _are for you to judge, and each_ **Question** _is for you " +
-		"to answer._")
+		"outside of them stays. Lines that begin with_ Candidate: _are for you to judge, and each_ **Question** _is " +
+		"for you to answer._")
 	w.line("")
 	if d.Redacted {
 		w.line("**Redacted:** names, IDs, addresses and tokens are replaced by pseudonyms; " +
