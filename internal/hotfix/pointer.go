@@ -30,6 +30,8 @@ type Pointer struct {
 	invalid   string         // what is wrong with the field «hotfixes» as a whole
 	artifacts member
 	warnings  []Warning
+	// provenance is what By said; nobody signed the pointer before that.
+	provenance Provenance
 }
 
 // Entry is one version that a pointer names, or fails to.
