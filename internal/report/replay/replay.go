@@ -238,6 +238,9 @@ func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recor
 	if recorded.For == "checks" {
 		posture = runbook.FailClosed
 	}
+	if onlyStale(recorded) {
+		asked = nil
+	}
 	var findings []runbook.Finding
 	for _, guard := range asked {
 		then, err := recordedOf(readings, recorded, guard.Name)
@@ -267,4 +270,10 @@ func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recor
 		d.Verdict = Diverged
 	}
 	return nil
+}
+
+// onlyStale tells whether the engine decided without the guards: it had asked them again and again, each evaluation is
+// an entry before this one, and asking took too long each time.
+func onlyStale(recorded journal.Evaluation) bool {
+	return len(recorded.Findings) == 1 && recorded.Findings[0].Guard == engine.Freshness
 }
