@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage sweep control-plane prow prow-oracle prow-real clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -154,6 +154,10 @@ bench-triage:
 	$(GO) test -count=1 -timeout 30m -run 'TestNothingIsFound|TestAPlanted' -v ./internal/triage/cause -nulls 10000 | grep -vE '^=== '
 	$(GO) test -count=1 -timeout 60m -run '^TestVerdicts$$' -v ./internal/triage/simulation -seeds 2000
 	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/simulation | grep -E '^Benchmark|bench_test|FAIL|panic'
+
+# A thousand incident files of a recovered pool, replayed as salve replay --expect does. Half a minute, once it is built.
+bench-replay:
+	$(GO) test -count=1 -run '^TestMeasureReplay$$' -v ./runbooks/recreatepool -measure | grep -E '^Benchmark|FAIL|panic'
 
 clean:
 	rm -rf $(BIN)

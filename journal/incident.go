@@ -148,6 +148,9 @@ func unpackedIncident(raw []byte) ([]byte, error) {
 func maskedValues(entries []Entry) map[int]json.RawMessage {
 	values := map[int]json.RawMessage{}
 	for _, entry := range entries {
+		if entry.Kind != Opened && entry.Kind != Resumed && entry.Kind != Noted {
+			continue // the others keep nothing apart
+		}
 		var shown struct {
 			Inputs json.RawMessage `json:"inputs"`
 			Value  json.RawMessage `json:"value"`
@@ -155,12 +158,9 @@ func maskedValues(entries []Entry) map[int]json.RawMessage {
 		if json.Unmarshal(entry.Data, &shown) != nil {
 			continue
 		}
-		switch entry.Kind {
-		case Opened, Resumed:
-			values[entry.Seq] = shown.Inputs
-		case Noted:
+		values[entry.Seq] = shown.Inputs
+		if entry.Kind == Noted {
 			values[entry.Seq] = shown.Value
-		default: // the others keep nothing apart
 		}
 	}
 	return values

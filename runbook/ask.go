@@ -31,7 +31,7 @@ func Ask[T any](
 	of := reflect.TypeFor[T]()
 	return Guard{
 		Name: name, Question: question, decide: again,
-		missing: func(raw json.RawMessage) string { return missingField(of, raw, "") },
+		missing: func(raw json.RawMessage) string { return missing(of, raw) },
 		problem: recordable(of, "", nil),
 		Evaluate: func(ctx context.Context, run Run) Finding {
 			seen, err := read(ctx, run)

@@ -4,10 +4,10 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // opaque tells whether a type writes and reads its own JSON, as time.Time does.
@@ -60,9 +60,22 @@ type field struct {
 	optional bool
 }
 
+// knownFields remembers what fieldsOf found, by reflect.Type: a folder of records asks of the same few types many
+// thousand times.
+var knownFields sync.Map //nolint:gochecknoglobals // a memo of what a type says of itself, as encoding/json keeps one
+
 // fieldsOf gives the fields of a struct, those of embedded structs in their place. A field that says it is not
 // part of the JSON is not part of the reading.
 func fieldsOf(t reflect.Type) []field {
+	if known, found := knownFields.Load(t); found {
+		return known.([]field) //nolint:forcetypeassert // nothing else is stored
+	}
+	fields := inspectFields(t)
+	knownFields.Store(t, fields)
+	return fields
+}
+
+func inspectFields(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
 		of := t.Field(i)
@@ -85,61 +98,4 @@ func fieldsOf(t reflect.Type) []field {
 		fields = append(fields, field{of, tag, known, optional})
 	}
 	return fields
-}
-
-// missingField gives the first field that a type has and a JSON value has not; empty when all are there. What a type
-// leaves out when it is empty may be left out.
-func missingField(t reflect.Type, raw json.RawMessage, path string) string {
-	for t.Kind() == reflect.Pointer && !opaque(t) {
-		t = t.Elem()
-	}
-	if opaque(t) || string(raw) == "null" {
-		return ""
-	}
-	switch t.Kind() { //nolint:exhaustive // the others have no fields
-	case reflect.Struct:
-		return missingOf(t, raw, path)
-	case reflect.Slice, reflect.Array:
-		var elements []json.RawMessage
-		if json.Unmarshal(raw, &elements) != nil {
-			return "" // bytes, or of another form, which decoding tells
-		}
-		for i, element := range elements {
-			if missing := missingField(t.Elem(), element, fmt.Sprintf("%s[%d]", path, i)); missing != "" {
-				return missing
-			}
-		}
-	case reflect.Map:
-		var elements map[string]json.RawMessage
-		if json.Unmarshal(raw, &elements) != nil {
-			return ""
-		}
-		for _, key := range slices.Sorted(maps.Keys(elements)) {
-			if missing := missingField(t.Elem(), elements[key], fmt.Sprintf("%s[%q]", path, key)); missing != "" {
-				return missing
-			}
-		}
-	}
-	return ""
-}
-
-func missingOf(t reflect.Type, raw json.RawMessage, path string) string {
-	var values map[string]json.RawMessage
-	if json.Unmarshal(raw, &values) != nil {
-		return ""
-	}
-	for _, field := range fieldsOf(t) {
-		at := strings.TrimPrefix(path+"."+field.key, ".")
-		value, found := values[field.key]
-		switch {
-		case !found && !field.optional:
-			return at
-		case !found:
-			continue
-		}
-		if missing := missingField(field.Type, value, at); missing != "" {
-			return missing
-		}
-	}
-	return ""
 }

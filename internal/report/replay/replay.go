@@ -51,6 +51,8 @@ type Result struct {
 	// Inputs are those that differ from the recorded ones.
 	Inputs    []Change   `json:"inputs,omitempty"`
 	Decisions []Decision `json:"decisions"`
+	// book is the runbook with the recorded inputs.
+	book runbook.Runbook
 }
 
 // Versions are those of a runbook and of its program.
@@ -95,7 +97,7 @@ func Run(history *journal.History, options Options) (Result, error) {
 	}
 	result := Result{
 		Run: header.Run, Runbook: header.Runbook, Target: header.Target,
-		Recorded: Versions{header.Version, header.Program}, Now: Versions{book.Version, options.Program},
+		Recorded: Versions{header.Version, header.Program}, Now: Versions{book.Version, options.Program}, book: book,
 	}
 	result.Decisions, err = decisions(history, book)
 	if err != nil {

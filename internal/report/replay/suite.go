@@ -45,28 +45,25 @@ type Item struct {
 
 // RunSuite replays records, as many at once as there are processors. The cases are in the order of the items.
 func RunSuite(items []Item) *Suite {
-	type replayed struct {
-		Case
-		book runbook.Runbook
-	}
-	all := make([]replayed, len(items))
+	suite := &Suite{Cases: make([]Case, len(items))}
 	var next atomic.Int64
 	var workers sync.WaitGroup
+	var counting sync.Mutex
 	for range min(runtime.GOMAXPROCS(0), len(items)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
-				all[i].Case, all[i].book = items[i].replay()
+				one := items[i].replay()
+				if one.Err == "" {
+					counting.Lock()
+					suite.count(one.Result)
+					counting.Unlock()
+				}
+				one.Result.book = runbook.Runbook{} // a thousand of them would stay in memory
+				suite.Cases[i] = one
 			}
 		})
 	}
 	workers.Wait()
-	suite := &Suite{}
-	for _, one := range all {
-		suite.Cases = append(suite.Cases, one.Case)
-		if one.Err == "" {
-			suite.count(one.Result.Runbook, one.book, one.Result)
-		}
-	}
 	suite.NeverRefused = suite.neverRefused()
 	return suite
 }
@@ -85,25 +82,21 @@ func (s *Suite) neverRefused() map[string][]string {
 }
 
 // replay replays one record; the runbook is that of the recorded inputs.
-func (i Item) replay() (Case, runbook.Runbook) {
+func (i Item) replay() Case {
 	history, err := i.Read()
 	if err != nil {
-		return Case{Name: i.Name, Err: err.Error()}, runbook.Runbook{}
+		return Case{Name: i.Name, Err: err.Error()}
 	}
-	options := i.Options(history)
-	result, err := Run(history, options)
+	result, err := Run(history, i.Options(history))
 	if err != nil {
-		return Case{Name: i.Name, Result: result, Err: err.Error()}, runbook.Runbook{}
+		return Case{Name: i.Name, Result: result, Err: err.Error()}
 	}
-	book, err := options.Make(history.Header.Inputs)
-	if err != nil {
-		return Case{Name: i.Name, Result: result, Err: err.Error()}, runbook.Runbook{}
-	}
-	return Case{Name: i.Name, Result: result}, book
+	return Case{Name: i.Name, Result: result}
 }
 
 // count remembers which guards of a runbook were seen to refuse.
-func (s *Suite) count(name string, book runbook.Runbook, result Result) {
+func (s *Suite) count(result Result) {
+	name, book := result.Runbook, result.book
 	if s.refused == nil {
 		s.refused = map[string]map[string]bool{}
 	}
