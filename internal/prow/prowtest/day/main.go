@@ -26,6 +26,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) (err error) {
 	flags.StringVar(&o.salve, "salve", "bin/salve", "the `program` salve")
 	flags.IntVar(&o.running, "running", 300, "how many jobs run when the bad release comes")
 	flags.IntVar(&o.started, "started", 115, "how many jobs are started before the rollback")
+	flags.StringVar(&o.draft, "draft", "", "write the draft of the post-mortem into this `file`, and don't print it")
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type options struct {
 	salve string
 	// running jobs have a pod when the bad release comes; started ones come between it and the rollback.
 	running, started int
+	// draft is the file that the post-mortem is written into; it is printed when that is empty.
+	draft string
 }
 
 // day is the stage and where the story stands.
@@ -46,7 +48,9 @@ type day struct {
 	// watch waits for the alarm of the salve that watches since the day began.
 	watch func() (alarm, error)
 	// alive are the pods that ran when the day began, by UID.
-	alive  map[string]bool
+	alive map[string]bool
+	// runs are those that the day made.
+	runs   []string
 	ending []func() error
 }
 
