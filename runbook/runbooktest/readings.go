@@ -128,6 +128,9 @@ func (s *fieldSweep) changed(path string, value any, with func(any) any) {
 func (s *fieldSweep) tried(path string, value any, with func(any) any) {
 	s.made[path] = max(s.made[path], nothing) // it is there
 	for _, other := range append(others(value), s.values[path]...) {
+		if s.made[path] == decision {
+			return
+		}
 		s.made[path] = max(s.made[path], s.try(with(other)))
 	}
 }
