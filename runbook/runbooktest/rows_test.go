@@ -43,7 +43,8 @@ type complaints struct {
 	said []string
 }
 
-func (c *complaints) Helper() {}
+func (c *complaints) Helper()           {}
+func (c *complaints) Error(args ...any) { c.said = append(c.said, fmt.Sprint(args...)) }
 func (c *complaints) Errorf(format string, args ...any) {
 	c.said = append(c.said, fmt.Sprintf(format, args...))
 }
