@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -88,12 +89,19 @@ func fieldsOf(t reflect.Type) []field {
 }
 
 // missingField gives the first field that a type has and a JSON value has not; empty when all are there. What a type
-// leaves out when it is empty may be left out.
+// leaves out when it is empty may be left out, and null is no value of a type that never writes it: decoding would
+// leave its default.
 func missingField(t reflect.Type, raw json.RawMessage, path string) string {
+	if string(raw) == "null" {
+		if writesNull(t) {
+			return ""
+		}
+		return cmp.Or(path, "its reading")
+	}
 	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
 	}
-	if opaque(t) || string(raw) == "null" {
+	if opaque(t) {
 		return ""
 	}
 	switch t.Kind() { //nolint:exhaustive // the others have no fields
@@ -121,6 +129,12 @@ func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 		}
 	}
 	return ""
+}
+
+// writesNull tells whether a value of a type can be null.
+func writesNull(t reflect.Type) bool {
+	raw, err := json.Marshal(reflect.New(t).Interface())
+	return err == nil && string(raw) == "null"
 }
 
 func missingOf(t reflect.Type, raw json.RawMessage, path string) string {
