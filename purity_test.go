@@ -1,12 +1,14 @@
 package salve_test
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/types"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/go/packages"
@@ -15,8 +17,7 @@ import (
 // TestDecisionsLookAtNothing keeps network, clock and environment out of what judges: the decision of a guard, and all
 // that it calls in this module, may use what was read and nothing else. So a decision can be made again from a record.
 func TestDecisionsLookAtNothing(t *testing.T) {
-	house := loadHouse(t, "./runbooks/...", "./internal/pipeline/rollout", "./cli", "./engine", "./azure", "./kube",
-		"./internal/prow/...", "./runbook")
+	house := salveHouse(t)
 	decisions := house.decisions()
 	if len(decisions) < 40 {
 		t.Fatalf("only %d decisions of guards were found", len(decisions))
@@ -62,15 +63,37 @@ type decision struct {
 	in   *packages.Package
 }
 
+// built is the house of the program salve with all of its runbooks, which several tests look at.
+var built = sync.OnceValues(func() (*house, error) {
+	return load(context.Background(), "./cmd/salve", "./runbooks/...", "./internal/prow/...")
+})
+
+func salveHouse(t *testing.T) *house {
+	t.Helper()
+	h, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
 func loadHouse(t *testing.T, patterns ...string) *house {
 	t.Helper()
+	h, err := load(t.Context(), patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func load(ctx context.Context, patterns ...string) (*house, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo |
 			packages.NeedImports | packages.NeedDeps | packages.NeedExportFile | packages.NeedCompiledGoFiles,
-		Context: t.Context(),
+		Context: ctx,
 	}, patterns...)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	h := &house{bodies: map[types.Object]body{}}
 	packages.Visit(loaded, nil, func(p *packages.Package) {
@@ -80,7 +103,7 @@ func loadHouse(t *testing.T, patterns ...string) *house {
 	})
 	for _, p := range h.packages {
 		for _, problem := range p.Errors {
-			t.Fatal(problem)
+			return nil, problem
 		}
 		for _, file := range p.Syntax {
 			for _, declared := range file.Decls {
@@ -90,7 +113,7 @@ func loadHouse(t *testing.T, patterns ...string) *house {
 			}
 		}
 	}
-	return h
+	return h, nil
 }
 
 // decisions are the functions that are handed to runbook.Ask as its last argument, or to a function that hands it on.

@@ -57,6 +57,7 @@ func newBenchOf(t *testing.T, name string, change func(*azuresim.Scenario)) *ben
 		t.Fatal(err)
 	}
 	t.Cleanup(b.world.Close)
+	t.Cleanup(b.replayed)
 	return b
 }
 

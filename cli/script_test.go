@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs testdata/script: what a person types and sees. Besides
-// testscript's own commands there are:
+// TestScript runs testdata/script: what a person types and sees. At the end of a script each decision in its journals is
+// made again from the record. Besides testscript's own commands there are:
 //
 //	exits CODE PROGRAM...   the program ends with this exit code
 //	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
@@ -47,6 +47,11 @@ func TestScript(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("HOME", env.Getenv("WORK")+"/home")
 			env.Setenv("XDG_STATE_HOME", env.Getenv("WORK")+"/state")
+			env.Defer(func() {
+				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, strings.HasSuffix(env.WorkDir, "script-damage")) {
+					t.Errorf("%s: %v", filepath.Base(env.WorkDir), problem)
+				}
+			})
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

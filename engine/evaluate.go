@@ -36,7 +36,14 @@ func (e *decided) Error() string { return e.verdict.Reason }
 // evaluate asks guards in order, stops at the first that does not pass, journals
 // findings and decision, and fails with *decided when the run may not go on.
 func (x *execution) evaluate(ctx context.Context, purpose string, run view, guards []runbook.Guard) error {
-	evaluation := journal.Evaluation{For: purpose, Round: run.Round()}
+	return x.evaluateAs(ctx, journal.Evaluation{For: purpose, Round: run.Round()}, run, guards)
+}
+
+// evaluateAs is evaluate for an evaluation that says more than what it is for.
+func (x *execution) evaluateAs(
+	ctx context.Context, evaluation journal.Evaluation, run view, guards []runbook.Guard,
+) error {
+	purpose := evaluation.For
 	for i, guard := range guards {
 		finding, err := x.ask(ctx, run, x.prepared(ctx, run, guard))
 		if err != nil {
@@ -91,7 +98,11 @@ func (x *execution) prepared(ctx context.Context, run view, guard runbook.Guard)
 		err = fmt.Errorf("timed out: not prepared within %s: %w", guard.PrepareBudget, err)
 	}
 	// What was not made can't be done without, whatever an operator says of the answer.
-	guard.Evaluate = func(context.Context, runbook.Run) runbook.Finding { return unevaluated(err).NotOverridable() }
+	guard.Evaluate = func(context.Context, runbook.Run) runbook.Finding {
+		finding := unevaluated(err).NotOverridable()
+		finding.Reading.Failure.Locked = true
+		return finding
+	}
 	return guard
 }
 
@@ -132,7 +143,9 @@ func overran(said runbook.Finding) runbook.Finding {
 	reason := strings.TrimPrefix(said.Reason, "timed out: ")
 	finding := runbook.Unknownf("timed out: no answer within %s: %s", guardPatience, reason)
 	finding.Locked = said.Locked
-	failure := &runbook.Failure{Absence: runbook.AbsentTimedOut, Class: apierr.Transient, Reason: finding.Reason}
+	failure := &runbook.Failure{
+		Absence: runbook.AbsentTimedOut, Class: apierr.Transient, Reason: finding.Reason, Locked: said.Locked,
+	}
 	return unread(finding, failure).WithEvidence(said.Evidence...)
 }
 
@@ -184,11 +197,11 @@ func named(guard string, finding runbook.Finding) runbook.Finding {
 	return finding
 }
 
-// GuardsFor are the guards that a runbook asks for the purpose of a journal.Evaluation, in their order; the answer is
-// false for a purpose that it does not have, such as a step of an older version.
-func GuardsFor(book runbook.Runbook, purpose string) ([]runbook.Guard, bool) {
+// GuardsFor are the guards that a runbook asks for an evaluation, in their order; the answer is false for a purpose that
+// it does not have, such as a step of an older version.
+func GuardsFor(book runbook.Runbook, evaluation journal.Evaluation) ([]runbook.Guard, bool) {
 	x := &execution{book: book}
-	switch purpose {
+	switch evaluation.For {
 	case "start":
 		return book.Guards, true
 	case "resume":
@@ -196,9 +209,11 @@ func GuardsFor(book runbook.Runbook, purpose string) ([]runbook.Guard, bool) {
 	case "checks":
 		return notOverridable(book.Checks), true
 	}
-	name, isStep := strings.CutPrefix(purpose, "step ")
+	name, isStep := strings.CutPrefix(evaluation.For, "step ")
 	for _, step := range slices.Concat(book.Preflight, book.Steps) {
 		switch {
+		case isStep && step.Name == name && evaluation.Preconditions:
+			return notOverridable(step.Preconditions), true
 		case isStep && step.Name == name:
 			return x.guardsOf(step), true
 		case isStep && step.Rollback != nil && step.Rollback.Name == name:

@@ -247,7 +247,9 @@ func (x *execution) start(ctx context.Context) error {
 // reading is shared with the guards then: a healthy target costs one reading.
 func (x *execution) preflight(ctx context.Context, step runbook.Step) error {
 	if !x.log.step(step.Name).Unsettled() {
-		if err := x.evaluate(ctx, "step "+step.Name, x.view(step.Name), notOverridable(step.Preconditions)); err != nil {
+		run := x.view(step.Name)
+		look := journal.Evaluation{For: "step " + step.Name, Round: run.Round(), Preconditions: true}
+		if err := x.evaluateAs(ctx, look, run, notOverridable(step.Preconditions)); err != nil {
 			return err
 		}
 		seen, err := x.observe(ctx, step)

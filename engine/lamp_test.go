@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -101,14 +102,20 @@ type bench struct {
 	*lamp
 	*engine.Engine
 	t testing.TB
+	// kept is the journal, whatever stands before it; books are those that ran.
+	kept  *journal.Memory
+	mu    sync.Mutex
+	books []runbook.Runbook
 }
 
 func newBench(t testing.TB) *bench {
-	runs := 0
-	return &bench{lamp: newLamp(), t: t, Engine: &engine.Engine{
-		Journal: journal.NewMemory(), Clock: clock.Real{},
+	runs, kept := 0, journal.NewMemory()
+	b := &bench{lamp: newLamp(), t: t, kept: kept, Engine: &engine.Engine{
+		Journal: kept, Clock: clock.Real{},
 		NewRun: func(time.Time) string { runs++; return fmt.Sprintf("run-%d", runs) },
 	}}
+	t.Cleanup(b.replayed)
+	return b
 }
 
 func (b *bench) run(book runbook.Runbook) engine.Result {

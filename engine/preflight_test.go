@@ -26,6 +26,32 @@ func (b *bench) untidy(ladder *bool) runbook.Runbook {
 	return book
 }
 
+// TestPreflightThatNamesGuards: they are asked before it acts, and not before it looks whether it is needed.
+func TestPreflightThatNamesGuards(t *testing.T) {
+	for _, inTheWay := range []bool{true, false} {
+		b, ladder := newBench(t), inTheWay
+		book := b.untidy(&ladder)
+		book.Preflight[0].Guards = []string{"lamp-in-sight"}
+		expect(t, b.run(book), runbook.Remediated, "")
+		var first []string
+		for _, evaluation := range b.evaluations("step put-ladder-away") {
+			for _, finding := range evaluation.Findings {
+				first = append(first, finding.Guard)
+			}
+			if look := len(evaluation.Findings) == 1; evaluation.Preconditions != look {
+				t.Errorf("the preconditions alone: %v, of %+v", evaluation.Preconditions, evaluation.Findings)
+			}
+		}
+		want := []string{"nobody-on-it", "lamp-in-sight", "nobody-on-it"}
+		if !inTheWay {
+			want = want[:1]
+		}
+		if !slices.Equal(first, want) {
+			t.Errorf("asked %v, want %v", first, want)
+		}
+	}
+}
+
 // TestPreflightTidiesUpBeforeTheGuardsAreAsked, and asks its own conditions first.
 func TestPreflightTidiesUpBeforeTheGuardsAreAsked(t *testing.T) {
 	b := newBench(t)

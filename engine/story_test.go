@@ -169,7 +169,10 @@ func TestSlipInAFindingFailsTheRunAndNotItsRecord(t *testing.T) {
 		}
 		return runbook.Yes("there").WithEvidence(runbook.Evidence{Source: "eye", Value: []byte("no JSON")})
 	}
-	result := b.run(b.book())
+	result, err := b.Engine.Run(t.Context(), b.book(), engine.Options{}) // no guard that reads a value has such evidence
+	if err != nil {
+		t.Fatal(err)
+	}
 	expect(t, result, runbook.Failed, "invalid character")
 	if result.Open || result.Unrecorded || b.sign {
 		t.Errorf("sign out: %v, %+v", b.sign, result)

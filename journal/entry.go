@@ -88,9 +88,12 @@ type Holder struct {
 
 // Evaluation is a set of findings and what was decided on them.
 type Evaluation struct {
-	// For is "start", "step NAME" or "checks".
-	For      string            `json:"for"`
-	Round    int               `json:"round"`
+	// For is "start", "resume", "step NAME" or "checks".
+	For   string `json:"for"`
+	Round int    `json:"round"`
+	// Preconditions: of the step's guards these alone were asked, before it was looked whether the step is needed.
+	Preconditions bool `json:"preconditions,omitempty"`
+
 	Findings []runbook.Finding `json:"findings"`
 	Decision Verdict           `json:"decision"`
 	// Missing names guards that were not asked, because an earlier one ended it.

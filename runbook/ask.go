@@ -26,7 +26,11 @@ func Ask[T any](
 		if err := json.Unmarshal(raw, &seen); err != nil {
 			return Finding{}, err
 		}
-		return decide(seen), nil
+		return answered(decide(seen)), nil
+	}
+	unread := func(err error) Finding {
+		failure := FailureOf(err)
+		return failure.finding().read(Reading{Failure: failure})
 	}
 	of := reflect.TypeFor[T]()
 	return Guard{
@@ -36,23 +40,31 @@ func Ask[T any](
 		Evaluate: func(ctx context.Context, run Run) Finding {
 			seen, err := read(ctx, run)
 			if err != nil {
-				failure := FailureOf(err)
-				return failure.finding().read(Reading{Failure: failure})
+				return unread(err)
 			}
 			raw, err := json.Marshal(seen)
 			if err != nil {
-				return Unknown(fmt.Errorf("recording what was read: %w", err))
+				return unread(fmt.Errorf("recording what was read: %w", err))
 			}
 			if len(raw) > MaxReading {
-				return decide(seen).read(Reading{Omitted: fmt.Sprintf("%d bytes, above the limit of %d", len(raw), MaxReading)})
+				return answered(decide(seen)).read(Reading{Omitted: fmt.Sprintf("%d bytes, above the limit of %d", len(raw), MaxReading)})
 			}
 			finding, err := again(raw)
 			if err != nil {
-				return Unknown(fmt.Errorf("reading back what was read: %w", err))
+				return unread(fmt.Errorf("reading back what was read: %w", err))
 			}
 			return finding.read(Reading{Value: raw})
 		},
 	}
+}
+
+// answered is a finding that has one of the answers; a decision that gave another one gave none.
+func answered(finding Finding) Finding {
+	switch finding.Answer {
+	case AnswerHolds, AnswerDoesNotHold, AnswerUnknown:
+		return finding
+	}
+	return Unknownf("the guard gave no answer (%q)", finding.Answer)
 }
 
 // Observe makes a step's Observe in the same way. An error of read means that nothing

@@ -1,6 +1,7 @@
 package runbook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,60 +10,80 @@ import (
 	"strings"
 )
 
-// missing gives the first field that a type has and a JSON value has not; empty when all are there. What a type
-// leaves out when it is empty may be left out. What has another form than the type, decoding tells.
+// missing gives the first field that a type has and a JSON value has not; empty when all are there. What a type leaves
+// out when it is empty may be left out, and null is no value of a type that never writes it: decoding would leave its
+// default. What has another form than the type, decoding tells.
 func missing(t reflect.Type, raw json.RawMessage) string {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
 		return ""
 	}
-	return strings.TrimPrefix(missingIn(t, value), ".")
+	place, lacks := missingIn(t, value)
+	if !lacks {
+		return ""
+	}
+	return cmp.Or(strings.TrimPrefix(place, "."), "its reading")
 }
 
-// missingIn gives the place of what is missing, as seen from the value; empty when nothing is.
-func missingIn(t reflect.Type, value any) string {
+// missingIn gives the place of what is missing, as seen from the value: empty for the value itself.
+func missingIn(t reflect.Type, value any) (place string, lacks bool) {
+	if value == nil {
+		return "", !writesNull(t)
+	}
 	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
 	}
+	if opaque(t) {
+		return "", false
+	}
 	switch of := value.(type) {
 	case map[string]any:
-		switch {
-		case t.Kind() == reflect.Struct && !opaque(t):
+		if t.Kind() == reflect.Struct {
 			return missingField(t, of)
-		case t.Kind() == reflect.Map && !opaque(t):
+		}
+		if t.Kind() == reflect.Map {
 			return missingUnder(t.Elem(), of)
 		}
 	case []any:
-		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array || opaque(t) {
-			return ""
+		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+			return "", false
 		}
 		for i, element := range of {
-			if missing := missingIn(t.Elem(), element); missing != "" {
-				return fmt.Sprintf("[%d]%s", i, missing)
+			if place, lacks := missingIn(t.Elem(), element); lacks {
+				return fmt.Sprintf("[%d]%s", i, place), true
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
-func missingField(t reflect.Type, members map[string]any) string {
+func missingField(t reflect.Type, members map[string]any) (string, bool) {
 	for _, field := range fieldsOf(t) {
 		value, found := members[field.key]
-		if !found && !field.optional {
-			return "." + field.key
+		if !found && field.optional {
+			continue
 		}
-		if missing := missingIn(field.Type, value); missing != "" {
-			return "." + field.key + missing
+		if !found {
+			return "." + field.key, true
+		}
+		if place, lacks := missingIn(field.Type, value); lacks {
+			return "." + field.key + place, true
 		}
 	}
-	return ""
+	return "", false
 }
 
-func missingUnder(t reflect.Type, members map[string]any) string {
+func missingUnder(t reflect.Type, members map[string]any) (string, bool) {
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if missing := missingIn(t, members[key]); missing != "" {
-			return fmt.Sprintf("[%q]%s", key, missing)
+		if place, lacks := missingIn(t, members[key]); lacks {
+			return fmt.Sprintf("[%q]%s", key, place), true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// writesNull tells whether a value of a type can be null.
+func writesNull(t reflect.Type) bool {
+	raw, err := json.Marshal(reflect.New(t).Interface())
+	return err == nil && string(raw) == "null"
 }

@@ -45,6 +45,8 @@ type Failure struct {
 	Reason  string       `json:"reason"`
 	// Question is that of a *Contradiction, which is no failure to see; empty for others.
 	Question string `json:"question,omitempty"`
+	// Locked: no override passes over it, whatever the guard says of others.
+	Locked bool `json:"notOverridable,omitempty"`
 }
 
 // FailureOf gives an error as a value; nil for no error.
@@ -79,7 +81,9 @@ func (f *Failure) finding() Finding {
 	if f.Question != "" {
 		return No("%s. %s", f.Reason, f.Question).WithOutcome(NeedsAttention).NotOverridable()
 	}
-	return Unknown(f)
+	finding := Unknown(f)
+	finding.Locked = f.Locked
+	return finding
 }
 
 // UnreplayableError says what a decision needs that the record does not have. No default takes its place.

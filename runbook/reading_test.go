@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"salve/internal/apierr"
 	"salve/runbook"
@@ -22,6 +25,7 @@ type room struct {
 	Tags  map[string]string `json:"tags"`
 	Key   []byte            `json:"key"`
 	At    time.Time         `json:"at"`
+	Moved metav1.Time       `json:"moved,omitempty"`
 }
 
 type bulb struct {
@@ -34,11 +38,17 @@ func TestEachFieldThatARecordLacksIsNamed(t *testing.T) {
 		func(seen room) runbook.Finding { return runbook.Yes("%s", seen.Name) })
 	const rest = `"spare":{"watts":1},"tags":{"a":"b"},"key":"AA==","at":"2026-11-24T12:00:00Z"`
 	for name, row := range map[string]struct{ reading, lacks string }{
-		"all is there":   {`{"name":"a","lamps":[{"watts":1}],"plugs":{"p":{"watts":2}},` + rest + `}`, ""},
-		"lists are null": {`{"name":"a","lamps":null,"plugs":null,"spare":null,"tags":null,"key":null,"at":null}`, ""},
-		"a field":        {`{"lamps":[],"plugs":{},` + rest + `}`, "name"},
-		"one in a list":  {`{"name":"a","lamps":[{"watts":1},{}],"plugs":{},` + rest + `}`, "lamps[1].watts"},
-		"one in a map":   {`{"name":"a","lamps":[],"plugs":{"p":{}},` + rest + `}`, `plugs["p"].watts`},
+		"all is there": {`{"name":"a","lamps":[{"watts":1}],"plugs":{"p":{"watts":2}},` + rest + `}`, ""},
+		"lists are null": {`{"name":"a","lamps":null,"plugs":null,"spare":null,"tags":null,"key":null,` +
+			`"at":"2026-11-24T12:00:00Z","moved":null}`, ""},
+		"a time is null":   {`{"name":"a","lamps":[],"plugs":{},"spare":null,"tags":{},"key":"","at":null}`, "at"},
+		"a text is null":   {`{"name":null,"lamps":[],"plugs":{},` + rest + `}`, "name"},
+		"a number is null": {`{"name":"a","lamps":[{"watts":null}],"plugs":{},` + rest + `}`, "lamps[0].watts"},
+		"a part is null":   {`{"name":"a","lamps":[null],"plugs":{},` + rest + `}`, "lamps[0]"},
+		"it is null":       {`null`, "its reading"},
+		"a field":          {`{"lamps":[],"plugs":{},` + rest + `}`, "name"},
+		"one in a list":    {`{"name":"a","lamps":[{"watts":1},{}],"plugs":{},` + rest + `}`, "lamps[1].watts"},
+		"one in a map":     {`{"name":"a","lamps":[],"plugs":{"p":{}},` + rest + `}`, `plugs["p"].watts`},
 		"one behind a pointer": {`{"name":"a","lamps":[],"plugs":{},"spare":{},"tags":{},"key":"","at":` +
 			`"2026-11-24T12:00:00Z"}`, "spare.watts"},
 		"nothing": {``, "its reading"},
@@ -112,5 +122,68 @@ func TestWhatIsTooLongIsDecidedOnAndNotKept(t *testing.T) {
 	found := guard.Evaluate(t.Context(), round{number: 1})
 	if found.Answer != runbook.AnswerHolds || found.Reading.Omitted == "" || found.Reading.Value != nil {
 		t.Errorf("%s %s: omitted %q", found.Answer, found.Reason, found.Reading.Omitted)
+	}
+}
+
+// mute is a value that can't be written, or not be read back.
+type mute struct{ Deaf bool }
+
+func (m mute) MarshalJSON() ([]byte, error) {
+	if m.Deaf {
+		return []byte(`"deaf"`), nil
+	}
+	return nil, errors.New("mute")
+}
+
+func (*mute) UnmarshalJSON([]byte) error { return errors.New("deaf") }
+
+// TestWhatIsFoundIsFoundAgain: also where a decision gives no answer, and where a reading can't be kept.
+func TestWhatIsFoundIsFoundAgain(t *testing.T) {
+	of := func(seen mute) runbook.Guard {
+		return runbook.Ask("lamp", "?", func(context.Context, runbook.Run) (mute, error) { return seen, nil },
+			func(mute) runbook.Finding { return runbook.Yes("it is lit") })
+	}
+	says := func(finding runbook.Finding) runbook.Guard {
+		return runbook.Ask("lamp", "?", func(context.Context, runbook.Run) (bool, error) { return true, nil },
+			func(bool) runbook.Finding { return finding })
+	}
+	for name, row := range map[string]struct {
+		guard runbook.Guard
+		want  runbook.Answer
+		says  string
+	}{
+		"an answer":                      {says(runbook.No("it is dark")), runbook.AnswerDoesNotHold, "it is dark"},
+		"no answer":                      {says(runbook.Finding{}), runbook.AnswerUnknown, `the guard gave no answer ("")`},
+		"an answer that there is not":    {says(runbook.Finding{Answer: "perhaps"}), runbook.AnswerUnknown, `("perhaps")`},
+		"a reading that can't be kept":   {of(mute{}), runbook.AnswerUnknown, "recording what was read: json: error calling"},
+		"one that can't be read back":    {of(mute{true}), runbook.AnswerUnknown, "reading back what was read: deaf"},
+		"what can't be read is not No":   {says(runbook.Unknownf("403").NotOverridable()), runbook.AnswerUnknown, "403"},
+		"no answer that nobody may pass": {says(runbook.Finding{Locked: true}), runbook.AnswerUnknown, "gave no answer"},
+	} {
+		live := row.guard.Evaluate(t.Context(), round{number: 1})
+		if live.Answer != row.want || !strings.Contains(live.Reason, row.says) || live.Reading == nil {
+			t.Errorf("%s: %+v", name, live)
+			continue
+		}
+		again, err := row.guard.Decide(*live.Reading)
+		if err != nil || again.Answer != live.Answer || again.Reason != live.Reason || again.Locked != live.Locked {
+			t.Errorf("%s, again: %+v, %v", name, again, err)
+		}
+	}
+}
+
+// TestFailureKeepsThatNobodyMayPassOverIt.
+func TestFailureKeepsThatNobodyMayPassOverIt(t *testing.T) {
+	guard := runbook.Guard{Name: "lamp"}
+	for _, locked := range []bool{true, false} {
+		raw, err := json.Marshal(runbook.Failure{Absence: runbook.AbsentTimedOut, Reason: "late", Locked: locked})
+		var failure runbook.Failure
+		if err := errors.Join(err, json.Unmarshal(raw, &failure)); err != nil {
+			t.Fatal(err)
+		}
+		finding, err := guard.Decide(runbook.Reading{Failure: &failure})
+		if err != nil || finding.Answer != runbook.AnswerUnknown || finding.Locked != locked {
+			t.Errorf("%+v, %v", finding, err)
+		}
 	}
 }

@@ -27,6 +27,9 @@ import (
 	"salve/internal/kubetest"
 	"salve/journal"
 	"salve/journal/configmap"
+	"salve/runbook"
+	"salve/runbook/runbooktest"
+	"salve/runbooks/recreatepool"
 )
 
 const (
@@ -129,6 +132,7 @@ func serve(t *testing.T, handOut string) *stage {
 	s.control = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
 	t.Cleanup(s.control.CloseIdleConnections)
 	s.ask("snapshot", &s.start)
+	t.Cleanup(s.replayed)
 	return s
 }
 
@@ -163,9 +167,8 @@ func (s *stage) changes() []azuresim.Call {
 	return changes
 }
 
-// record is what the newest run of the journal in the cluster is, read as another
-// machine would.
-func (s *stage) records() []*journal.Record {
+// kept is the journal in the cluster, as another machine would read it.
+func (s *stage) kept() *configmap.Journal {
 	s.Helper()
 	kept, err := configmap.New(configmap.Options{
 		Client: s.plane.Client(), Clock: clock.RealClock{}, Namespace: s.namespace,
@@ -173,8 +176,26 @@ func (s *stage) records() []*journal.Record {
 	if err != nil {
 		s.Fatal(err)
 	}
+	return kept
+}
+
+// replayed makes every decision in the journal again, by the records alone.
+func (s *stage) replayed() {
+	s.Helper()
+	runbooktest.Replayed(s, s.kept(), recreatepool.Name, func(history *journal.History) (runbook.Runbook, error) {
+		var in recreatepool.Inputs
+		if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+			return runbook.Runbook{}, err
+		}
+		return recreatepool.Replayed(in, history.Header.Target)
+	})
+}
+
+// records are the runs of the journal in the cluster, the oldest first.
+func (s *stage) records() []*journal.Record {
+	s.Helper()
 	all := func(*journal.History) bool { return true }
-	records, err := journal.Find(s.Context(), kept, all, func(run string, err error) {
+	records, err := journal.Find(s.Context(), s.kept(), all, func(run string, err error) {
 		s.Errorf("the journal of run %s: %v", run, err)
 	})
 	if err != nil {

@@ -38,10 +38,14 @@ func Apply(t testing.TB, book runbook.Runbook, step string, given Given) engine.
 	book.Preflight, book.Steps = nil, append(earlier(given, step), alone)
 	book.Checks = []runbook.Guard{observedDone(alone)}
 	book.Success = runbook.Remediated
-	machine := &engine.Engine{Journal: journal.NewMemory(), Clock: clock.RealClock{}}
+	kept := journal.NewMemory()
+	machine := &engine.Engine{Journal: kept, Clock: clock.RealClock{}}
 	result, err := machine.Run(t.Context(), book, engine.Options{})
 	if err != nil {
 		t.Fatalf("step %q of runbook %q: %v", step, book.Name, err)
+	}
+	if record, err := journal.Load(t.Context(), kept, result.Run); err == nil {
+		replayedBy(t, record.History, []runbook.Runbook{book})
 	}
 	return result
 }
@@ -92,15 +96,18 @@ func earlier(given Given, step string) []runbook.Step {
 
 // observedDone asks the step itself, whose Observe alone tells whether its change was made.
 func observedDone(step runbook.Step) runbook.Guard {
-	return runbook.Guard{Name: "done", Question: "is step " + step.Name + " done?",
-		Evaluate: func(ctx context.Context, run runbook.Run) runbook.Finding {
-			seen := step.Observe(ctx, run)
-			switch err := seen.Failure(); {
-			case err != nil:
-				return runbook.Unknown(err)
-			case seen.State != runbook.StateDone:
-				return runbook.No("step %q is %s: %s", step.Name, seen.State, seen.Reason)
-			}
-			return runbook.Yes("%s", seen.Reason)
-		}}
+	type observed struct {
+		State  runbook.State `json:"state"`
+		Reason string        `json:"reason"`
+	}
+	read := func(ctx context.Context, run runbook.Run) (observed, error) {
+		seen := step.Observe(ctx, run)
+		return observed{seen.State, seen.Reason}, seen.Failure()
+	}
+	return runbook.Ask("done", "is step "+step.Name+" done?", read, func(seen observed) runbook.Finding {
+		if seen.State != runbook.StateDone {
+			return runbook.No("step %q is %s: %s", step.Name, seen.State, seen.Reason)
+		}
+		return runbook.Yes("%s", seen.Reason)
+	})
 }

@@ -25,16 +25,16 @@ func TestApplyRunsOneStepUnderAPermit(t *testing.T) {
 		{name: "as it is", given: given, want: runbook.Remediated, shut: true},
 		{name: "without the note", want: runbook.Failed},
 		{name: "a guard that can't see", given: given, want: runbook.Undecided, edit: func(book *runbook.Runbook) {
-			book.Guards[0].Evaluate = func(context.Context, runbook.Run) runbook.Finding {
-				return runbook.Unknown(errors.New("timed out"))
-			}
+			book.Guards[0] = runbook.Ask("flows", "?", func(context.Context, runbook.Run) (bool, error) {
+				return false, errors.New("timed out")
+			}, func(bool) runbook.Finding { return runbook.Yes("water flows") })
 		}},
 		{name: "a precondition that does not hold", given: given, want: runbook.NothingToDo,
 			edit: func(book *runbook.Runbook) {
-				book.Steps[1].Preconditions = []runbook.Guard{{Name: "calm",
-					Evaluate: func(context.Context, runbook.Run) runbook.Finding {
-						return runbook.No("it storms")
-					}}}
+				read := func(context.Context, runbook.Run) (bool, error) { return true, nil }
+				book.Steps[1].Preconditions = []runbook.Guard{
+					runbook.Ask("calm", "?", read, func(bool) runbook.Finding { return runbook.No("it storms") }),
+				}
 			}},
 		{name: "another guard is not asked", given: given, want: runbook.Remediated, shut: true,
 			edit: func(book *runbook.Runbook) {
@@ -53,6 +53,35 @@ func TestApplyRunsOneStepUnderAPermit(t *testing.T) {
 			result := runbooktest.Apply(t, book, "shut", row.given)
 			if result.Outcome != row.want || v.shut != row.shut || v.locked {
 				t.Errorf("ended %s: %s, shut %v, locked %v", result.Outcome, result.Reason, v.shut, v.locked)
+			}
+		})
+	}
+}
+
+// TestApplyReplaysWhatItDecided: a guard that decides by more than its reading is found, one that keeps none is not
+// asked again.
+func TestApplyReplaysWhatItDecided(t *testing.T) {
+	asked := 0
+	counts := func(bool) runbook.Finding { asked++; return runbook.Yes("asked %d times", asked) }
+	for name, row := range map[string]struct {
+		guard runbook.Guard
+		want  bool
+	}{
+		"by more than its reading": {runbook.Ask("flows", "?", func(context.Context, runbook.Run) (bool, error) {
+			return true, nil
+		}, counts), true},
+		"while it reads": {runbook.Guard{Name: "flows", Evaluate: func(context.Context, runbook.Run) runbook.Finding {
+			return counts(true)
+		}}, false},
+	} {
+		inBubble(t, name, func(t *testing.T) {
+			v := &valve{}
+			book := v.book()
+			book.Guards[0] = row.guard
+			told := &complaints{TB: t}
+			runbooktest.Apply(told, book, "shut", runbooktest.Given{Notes: map[string]any{"position": "open"}})
+			if found := len(told.said) > 0; found != row.want {
+				t.Errorf("said %q", told.said)
 			}
 		})
 	}

@@ -50,7 +50,8 @@ func VirtualTime() Option { return func(s *sweep) { s.virtual = true } }
 //   - no change is made that the journal doesn't hold an intent of, or without a permit,
 //   - no change is made twice,
 //   - the second process ends the run with all checks holding, or parks it with a question,
-//   - no other run stays open.
+//   - no other run stays open,
+//   - every decision comes out the same when it is made again from the journal alone.
 //
 // A plan of the same state, made twice, has the same digest. Each cut has a world of
 // its own; those of one sweep are tried in parallel.
@@ -132,6 +133,8 @@ type runs struct {
 	journal *journal.Memory
 	changes *changes
 	success runbook.Outcome
+	// started are the runbooks of its processes.
+	started []runbook.Runbook
 }
 
 func newRuns(t testing.TB, world World) *runs {
@@ -158,6 +161,7 @@ func (r *runs) start(at cut, store *journal.Memory) (context.Context, *Process, 
 func (r *runs) process(at cut) (*Process, engine.Result) {
 	r.Helper()
 	ctx, p, machine, book := r.start(at, r.journal)
+	r.started = append(r.started, book)
 	defer p.kill(nil)
 	result, err := machine.Run(ctx, book, engine.Options{})
 	if err != nil && !p.killed() {
@@ -205,12 +209,15 @@ func (r *runs) end(result engine.Result) {
 		switch {
 		case err != nil:
 			r.Errorf("run %s: %v", name, err)
+			continue
 		case len(record.Entries) == 0: // killed before it wrote what it is a run of
+			continue
 		case record.Closed != nil:
 			succeeded = succeeded || record.Closed.Outcome == r.success
 		case !parked || name != result.Run:
 			r.Errorf("run %s is still open", name)
 		}
+		replayedBy(r, record.History, r.started)
 	}
 	// Who dies with the last word has succeeded, and the next finds nothing to do.
 	already := succeeded && result.Outcome == runbook.NothingToDo

@@ -1,10 +1,13 @@
 package runbooktest
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,44 +16,81 @@ import (
 	"salve/runbook"
 )
 
-// SweepReadings takes each field out of each reading of a guard, and changes each. Without a field the guard must
-// refuse to decide and name it; with another value of it the guard must answer otherwise in at least one reading, or
-// the field is listed in unused, with the reason why it is read at all. Paths are such as "pool.tags[*]" and
-// "nodes[].name"; what stands below an unused path is unused too.
-func SweepReadings(t testing.TB, guard runbook.Guard, readings []json.RawMessage, unused map[string]string) {
-	t.Helper()
-	sweep := &fieldSweep{t: t, guard: guard, flips: map[string]bool{}, unused: unused}
-	if !guard.Recorded() || len(readings) == 0 {
-		t.Fatalf("guard %s: recorded %v, %d readings", guard.Name, guard.Recorded(), len(readings))
-	}
-	for i, reading := range readings {
-		finding, err := guard.Decide(runbook.Reading{Value: reading})
-		if err != nil {
-			t.Fatalf("guard %s, reading %d: %v", guard.Name, i, err)
-		}
-		var value any
-		if err := json.Unmarshal(reading, &value); err != nil {
-			t.Fatal(err)
-		}
-		sweep.root, sweep.before = value, verdictOf(finding)
-		sweep.value(value, "", func(other any) any { return other })
-	}
-	sweep.report()
+// whole is the path of a reading that has no fields.
+const whole = "reading"
+
+// difference is what another value of a field changes at most.
+type difference int
+
+const (
+	nothing difference = iota
+	// evidence: the record shows something else, and nothing else follows.
+	evidence
+	// said: the operator is told something else, and the run goes the same way.
+	said
+	decision
+)
+
+func (d difference) String() string {
+	return [...]string{"nothing", "evidence", "what is said", "the decision"}[d]
 }
 
-// fieldSweep is at work on one guard. root is the reading, before what it decides on it.
+// fieldSweep is at work on the guards of one name.
 type fieldSweep struct {
-	t      testing.TB
+	t   testing.TB
+	row Row
+	// made is the greatest difference that each field made.
+	made map[string]difference
+	// values are those that a field has in the readings: each is tried in the place of the others.
+	values map[string][]any
+	// guard is the one at work, before what it finds on the reading that is changed.
 	guard  runbook.Guard
-	root   any
-	before string
-	flips  map[string]bool
-	unused map[string]string
+	before runbook.Finding
 }
 
-// verdictOf is what of a finding a run rests on, and what an operator reads.
-func verdictOf(finding runbook.Finding) string {
-	return fmt.Sprintf("%s %s %t %s", finding.Answer, finding.Outcome, finding.Locked, finding.Reason)
+// collect takes the values of a reading's fields.
+func (s *fieldSweep) collect(value any, path string) {
+	same := func(other any) bool { return reflect.DeepEqual(value, other) }
+	if at := cmp.Or(path, whole); !slices.ContainsFunc(s.values[at], same) {
+		s.values[at] = append(s.values[at], value)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for key, member := range value {
+			s.collect(member, strings.TrimPrefix(path+"."+key, "."))
+		}
+	case []any:
+		for _, element := range value {
+			s.collect(element, path+"[]")
+		}
+	}
+}
+
+// reading sweeps one reading, on which a guard finds what is given.
+func (s *fieldSweep) reading(guard runbook.Guard, finding runbook.Finding, value any) {
+	s.guard, s.before = guard, finding
+	itself := func(other any) any { return other }
+	if _, isObject := value.(map[string]any); !isObject { // that a reading has no fields at all is no difference
+		s.tried(whole, value, itself)
+	}
+	s.value(value, "", itself)
+}
+
+// differs compares a finding with the one on the reading as it is.
+func (s *fieldSweep) differs(now runbook.Finding) difference {
+	then := s.before
+	switch {
+	case then.Answer != now.Answer, then.Outcome != now.Outcome, then.Locked != now.Locked:
+		return decision
+	case then.Reason != now.Reason:
+		return said
+	}
+	thenRaw, thenErr := json.Marshal(then.Evidence)
+	nowRaw, nowErr := json.Marshal(now.Evidence)
+	if errors.Join(thenErr, nowErr) == nil && bytes.Equal(thenRaw, nowRaw) {
+		return nothing
+	}
+	return evidence
 }
 
 // value visits a value; with puts another one in its place and gives the whole reading.
@@ -81,13 +121,18 @@ func (s *fieldSweep) value(value any, path string, with func(any) any) {
 }
 
 func (s *fieldSweep) changed(path string, value any, with func(any) any) {
-	if _, seen := s.flips[path]; !seen {
-		s.flips[path] = false
-	}
-	for _, other := range others(value) {
-		s.flips[path] = s.flips[path] || s.differs(with(other))
-	}
+	s.tried(path, value, with)
 	s.value(value, path, with)
+}
+
+func (s *fieldSweep) tried(path string, value any, with func(any) any) {
+	s.made[path] = max(s.made[path], nothing) // it is there
+	for _, other := range append(others(value), s.values[path]...) {
+		if s.made[path] == decision {
+			return
+		}
+		s.made[path] = max(s.made[path], s.try(with(other)))
+	}
 }
 
 // others are values that might stand in a value's place.
@@ -109,7 +154,7 @@ func others(value any) []any {
 			}
 			return append(times, "0001-01-01T00:00:00Z")
 		}
-		return []any{"", value + "x", "Succeeded", "Failed", "Updating"}
+		return []any{"", value + "x"}
 	case []any:
 		more := []any{[]any{}, nil}
 		if len(value) > 0 {
@@ -122,15 +167,21 @@ func others(value any) []any {
 	return nil
 }
 
-// differs tells whether the guard answers otherwise; a value that can't stand there tells nothing.
-func (s *fieldSweep) differs(reading any) bool {
+// try says what another reading makes of the decision; one that can't be makes nothing.
+func (s *fieldSweep) try(reading any) difference {
 	raw, err := json.Marshal(reading)
 	if err != nil {
-		return false
+		return nothing
 	}
 	finding, err := s.decide(raw)
 	var lacking *runbook.UnreplayableError
-	return err == nil && verdictOf(finding) != s.before || errors.As(err, &lacking) && lacking.Unread
+	switch {
+	case err == nil:
+		return s.differs(finding)
+	case errors.As(err, &lacking) && lacking.Unread:
+		return decision
+	}
+	return nothing
 }
 
 func (s *fieldSweep) decide(raw json.RawMessage) (finding runbook.Finding, err error) {
@@ -153,9 +204,9 @@ func (s *fieldSweep) removed(path string, reading any) {
 	var lacking *runbook.UnreplayableError
 	switch {
 	case err == nil:
-		s.flips[path] = s.flips[path] || verdictOf(finding) != s.before
+		s.made[path] = max(s.made[path], s.differs(finding))
 	case errors.As(err, &lacking) && lacking.Unread:
-		s.flips[path] = true
+		s.made[path] = decision
 	case lacking == nil:
 		s.t.Errorf("guard %s without %s: %v", s.guard.Name, path, err)
 	default:
@@ -166,35 +217,73 @@ func (s *fieldSweep) removed(path string, reading any) {
 	}
 }
 
-func (s *fieldSweep) report() {
+// report says what the lists of the row lack, and what they have too much.
+func (s *fieldSweep) report(name string) {
 	s.t.Helper()
-	listed := map[string]bool{}
-	for _, path := range slices.Sorted(maps.Keys(s.flips)) {
-		name, known := s.listed(path)
-		listed[name] = true
-		below := slices.ContainsFunc(slices.Collect(maps.Keys(s.flips)), func(other string) bool {
-			return s.flips[other] && (strings.HasPrefix(other, path+".") || strings.HasPrefix(other, path+"["))
-		})
-		if !s.flips[path] && !known && !below {
-			s.t.Errorf("guard %s: no value of %s makes a difference: list it as unused, or don't read it", s.guard.Name, path)
+	lists := s.row.lists()
+	needed := map[string]bool{}
+	for _, path := range slices.Sorted(maps.Keys(s.made)) {
+		made := max(s.made[path], s.below(path))
+		entry, as := nearest(lists, path)
+		switch {
+		case entry == "" && made != decision:
+			s.t.Errorf("guard %s: %s decides nothing: %s is the most that it changes, and no list has it", name, path, made)
+		case entry != "" && made > as:
+			s.t.Errorf("guard %s: %s is listed, by %s, as changing %s, and changes %s", name, path, entry, as, made)
 		}
-		if s.flips[path] && known && name == path {
-			s.t.Errorf("guard %s: %s is listed as unused and makes a difference", s.guard.Name, path)
+		needed[entry] = needed[entry] || made >= as
+	}
+	for _, entry := range slices.Sorted(maps.Keys(lists)) {
+		if !needed[entry] {
+			s.t.Errorf("guard %s: %s is listed as changing %s, and is not there, or changes less", name, entry, lists[entry])
 		}
 	}
-	for path := range s.unused {
-		if !listed[path] {
-			s.t.Errorf("guard %s: no reading has the unused %s", s.guard.Name, path)
+	for _, entry := range slices.Sorted(maps.Keys(s.row.Unused)) {
+		if s.row.Unused[entry] == "" {
+			s.t.Errorf("guard %s: %s is unused, and nothing says why it is read", name, entry)
 		}
+	}
+	if all := len(s.row.Said) + len(s.row.Evidence) + len(s.row.Unused); all != len(lists) {
+		s.t.Errorf("guard %s: a field is listed twice", name)
 	}
 }
 
-// listed finds the unused path that a path is, or is below.
-func (s *fieldSweep) listed(path string) (string, bool) {
-	for name := range s.unused {
-		if path == name || strings.HasPrefix(path, name+".") || strings.HasPrefix(path, name+"[") {
-			return name, true
+// below is the greatest difference of what stands below a path.
+func (s *fieldSweep) below(path string) difference {
+	made := nothing
+	for other := range s.made {
+		if isBelow(other, path) {
+			made = max(made, s.made[other])
 		}
 	}
-	return "", false
+	return made
+}
+
+func isBelow(path, above string) bool {
+	return above == whole && path != whole || strings.HasPrefix(path, above+".") || strings.HasPrefix(path, above+"[")
+}
+
+// lists are the fields that decide nothing, with the most that they change.
+func (r Row) lists() map[string]difference {
+	lists := map[string]difference{}
+	for _, path := range r.Said {
+		lists[path] = said
+	}
+	for _, path := range r.Evidence {
+		lists[path] = evidence
+	}
+	for path := range r.Unused {
+		lists[path] = nothing
+	}
+	return lists
+}
+
+// nearest is the entry that a path is, or else the nearest that it stands below; empty when there is none.
+func nearest(lists map[string]difference, path string) (entry string, as difference) {
+	for name, changes := range lists {
+		if (path == name || isBelow(path, name)) && len(name) > len(entry) {
+			entry, as = name, changes
+		}
+	}
+	return entry, as
 }

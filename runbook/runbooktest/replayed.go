@@ -1,7 +1,10 @@
 package runbooktest
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"slices"
 	"testing"
 
 	"salve/internal/report/replay"
@@ -30,8 +33,32 @@ func Replayed(t testing.TB, kept journal.Backend, name string,
 			t.Errorf("making %s of run %s without a world: %v", name, run, err)
 			continue
 		}
-		if err := replay.Verify(record.History, book); err != nil {
-			t.Error(err)
+		verify(t, record.History, book)
+	}
+}
+
+func verify(t testing.TB, history *journal.History, book runbook.Runbook) {
+	t.Helper()
+	if err := replay.Verify(history, book); err != nil {
+		t.Error(err)
+	}
+}
+
+// replayedBy makes the decisions of a run again with the runbook that made them: the one that has the record's inputs.
+// A runbook with a guard that decides while it reads has nothing to be replayed.
+func replayedBy(t testing.TB, history *journal.History, books []runbook.Runbook) {
+	t.Helper()
+	for _, book := range slices.Backward(books) {
+		for _, guards := range guardsOf([]runbook.Runbook{book}) {
+			if slices.ContainsFunc(guards, func(guard runbook.Guard) bool { return !guard.Recorded() }) {
+				return
+			}
+		}
+		raw, err := json.Marshal(book.Inputs)
+		if err == nil && (book.Inputs == nil || bytes.Equal(raw, history.Header.Inputs)) {
+			verify(t, history, book)
+			return
 		}
 	}
+	t.Errorf("no runbook that was started has the inputs of run %s", history.Header.Run)
 }

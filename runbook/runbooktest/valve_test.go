@@ -24,6 +24,13 @@ type valve struct {
 	broken string
 }
 
+// flow is what is read of the water.
+type flow struct {
+	Shut    bool
+	Lookups int
+	Seen    time.Time
+}
+
 var errNoPermit = errors.New("no permit")
 
 func (v *valve) change(ctx context.Context, name string, do func()) error {
@@ -99,16 +106,23 @@ func (v *valve) step(name string, what *bool, guards ...string) runbook.Step {
 
 func (v *valve) book() runbook.Runbook {
 	reads := runbook.Ask("flows", "does water flow?",
-		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.read(ctx, &v.shut) },
-		func(shut bool) runbook.Finding {
+		func(ctx context.Context, _ runbook.Run) (flow, error) {
+			shut, err := v.read(ctx, &v.shut)
+			return flow{shut, v.lookups, time.Now()}, err
+		},
+		func(seen flow) runbook.Finding {
 			value := "flows"
 			if v.broken == "age" {
-				value = fmt.Sprint("for ", v.lookups)
+				value = fmt.Sprint("for ", seen.Lookups)
 			}
-			if shut && v.broken != "blind" {
+			if seen.Shut && v.broken != "blind" {
 				return runbook.No("the valve is shut")
 			}
-			return runbook.Yes("water flows").WithEvidence(runbook.NewEvidence("valve", "", time.Now(), value))
+			at := seen.Seen
+			if v.broken == "clock" {
+				at = time.Now().Add(time.Duration(v.lookups) * time.Hour)
+			}
+			return runbook.Yes("water flows").WithEvidence(runbook.NewEvidence("valve", "", at, value))
 		})
 	done := runbook.Ask("shut", "is the valve shut?",
 		func(ctx context.Context, _ runbook.Run) (bool, error) { return v.read(ctx, &v.shut) },

@@ -1,7 +1,6 @@
 package armdeployment_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -22,22 +21,21 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	}
 	const standing = `{"found":true,"state":%q,"correlationID":"c","startedBy":%q,"content":"a","run":"run-1","wanted":"a",` +
 		`"seen":"2026-11-24T12:00:00Z"}`
-	reading := func(state, by string) json.RawMessage { return json.RawMessage(fmt.Sprintf(standing, state, by)) }
-	evidence := "for the evidence"
-	unused := map[string]map[string]string{
-		"nothing-active": {"correlationID": evidence, "seen": evidence, "content": evidence, "wanted": "for the check"},
-		"deployed":       {"correlationID": evidence, "seen": evidence},
-	}
-	readings := map[string][]json.RawMessage{
-		"scope-there": {json.RawMessage(`{"found":true,"location":"westeurope"}`)},
-		"nothing-active": {
-			reading("Succeeded", "run-1"), reading("Running", "run-1"), reading("Running", "run-2"), reading("Running", ""),
+	reading := func(state, by string) string { return fmt.Sprintf(standing, state, by) }
+	runbooktest.SweepGuards(t, runbooktest.Rows{
+		"scope-there": {
+			Readings: []string{`{"found":true,"location":"westeurope"}`}, Said: []string{"location"},
 		},
-		"deployed": {reading("Succeeded", "run-1"), reading("Failed", "run-1"), reading("Succeeded", "")},
-	}
-	for _, guard := range append(book.Guards, book.Checks...) {
-		t.Run(guard.Name, func(t *testing.T) {
-			runbooktest.SweepReadings(t, guard, readings[guard.Name], unused[guard.Name])
-		})
-	}
+		"nothing-active": {
+			Readings: []string{
+				reading("Succeeded", "run-1"), reading("Running", "run-1"), reading("Running", "run-2"), reading("Running", ""),
+			},
+			Evidence: []string{"correlationID", "content", "seen"},
+			Unused:   map[string]string{"wanted": "for the check"},
+		},
+		"deployed": {
+			Readings: []string{reading("Succeeded", "run-1"), reading("Failed", "run-1"), reading("Succeeded", "")},
+			Evidence: []string{"correlationID", "seen"},
+		},
+	}, book)
 }

@@ -146,6 +146,7 @@ func TestAnothersDeployment(t *testing.T) {
 		s := newScene(t)
 		other := *s
 		other.journal = journal.NewMemory()
+		defer other.replayed()
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

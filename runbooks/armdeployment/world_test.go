@@ -85,8 +85,14 @@ func newScene(t *testing.T) *scene {
 			Template: json.RawMessage(vault), Parameters: map[string]json.RawMessage{"name": json.RawMessage(`{"value":"v1"}`)}, Budget: time.Hour,
 		},
 	}
-	t.Cleanup(func() { runbooktest.Replayed(t, made.journal, armdeployment.Name, decides) })
+	t.Cleanup(func() { made.replayed() })
 	return made
+}
+
+// replayed makes the decisions of all runs again, without ARM.
+func (s *scene) replayed() {
+	s.t.Helper()
+	runbooktest.Replayed(s.t, s.journal, armdeployment.Name, decides)
 }
 
 // decides makes the runbook of a record without ARM.

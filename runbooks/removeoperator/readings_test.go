@@ -1,7 +1,7 @@
 package removeoperator_test
 
 import (
-	"encoding/json"
+	"fmt"
 	"testing"
 
 	"salve/runbook"
@@ -28,48 +28,41 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{`[]`, `["a"]`}
-	readings := map[string][]string{
-		"something-left":       {recordedLeft, recordedNone},
-		"namespace-expendable": {`null`, recordedNamespace},
-		"selectors-select":     names, "no-object-left": names, "no-definition-left": names, "no-hook-left": names,
+	names := runbooktest.Row{Readings: []string{`[]`, `["a"]`}, Said: []string{"[]"}}
+	alive := func(workloads, pods, leases string) string {
+		return fmt.Sprintf(`{"what":{"workloads":%s,"pods":%s,"renewedLeases":%s},"seen":"2026-11-24T12:00:00Z"}`, workloads,
+			pods, leases)
+	}
+	const another = "another guard's"
+	runbooktest.SweepGuards(t, runbooktest.Rows{
+		"something-left": {
+			Readings: []string{recordedLeft, recordedNone},
+			Said:     []string{"objects.deleting", "objects.unread", "namespace.of"},
+			Evidence: []string{
+				"seen", "objects.counts", "objects.digest", "definitions[]", "namespace.name", "namespace.uid",
+				"namespace.deleting",
+			},
+			Unused: map[string]string{"namespace.journal": another, "namespace.hold": another},
+		},
+		"namespace-expendable": {
+			Readings: []string{`null`, recordedNamespace},
+			Said:     []string{"hold"},
+			Unused:   map[string]string{"name": another, "uid": another, "of": another},
+		},
+		"selectors-select": names, "no-object-left": names, "no-definition-left": names, "no-hook-left": names,
 		"no-namespace-left": names, "nothing-owned-left": names, "nothing-exported-left": names, "namespace-exported": names,
 		"operator-gone": {
-			`{"what":{"workloads":["a"],"pods":["b"],"renewedLeases":["c"]},"seen":"2026-11-24T12:00:00Z"}`,
+			Readings: []string{
+				alive(`["a"]`, `[]`, `[]`), alive(`[]`, `["b"]`, `[]`), alive(`[]`, `[]`, `["c"]`), alive(`[]`, `[]`, `[]`),
+			},
+			Said:     []string{"what.workloads[]", "what.pods[]", "what.renewedLeases[]"},
+			Evidence: []string{"seen"},
 		},
-		"cascade-contained": {`{"what":{"count":1,"names":["a"]},"seen":"2026-11-24T12:00:00Z"}`},
-		"bundle-kept":       {`{"holds":"2 CRDs","foreign":""}`},
-	}
-	const evidence = "for the evidence"
-	unused := map[string]map[string]string{
-		"something-left": {
-			"seen": evidence, "objects.counts": evidence, "objects.digest": evidence, "definitions[]": evidence,
-			"namespace.name": evidence, "namespace.uid": evidence, "namespace.deleting": evidence,
-			"namespace.journal": "another guard's", "namespace.hold": "another guard's",
+		"cascade-contained": {
+			Readings: []string{`{"what":{"count":1,"names":["a"]},"seen":"2026-11-24T12:00:00Z"}`},
+			Said:     []string{"what.names"},
+			Evidence: []string{"seen"},
 		},
-		"namespace-expendable": {"name": "another guard's", "uid": evidence, "of": "another guard's"},
-		"operator-gone":        {"seen": evidence},
-		"cascade-contained":    {"seen": evidence},
-	}
-	for _, guard := range everyGuard(book) {
-		t.Run(guard.Name, func(t *testing.T) {
-			var raw []json.RawMessage
-			for _, reading := range readings[guard.Name] {
-				raw = append(raw, json.RawMessage(reading))
-			}
-			runbooktest.SweepReadings(t, guard, raw, unused[guard.Name])
-		})
-	}
-}
-
-// everyGuard is each guard, precondition and check of a runbook.
-func everyGuard(book runbook.Runbook) []runbook.Guard {
-	all := append(append([]runbook.Guard{}, book.Guards...), book.Checks...)
-	for _, step := range book.Steps {
-		all = append(all, step.Preconditions...)
-		if step.Rollback != nil {
-			all = append(all, step.Rollback.Preconditions...)
-		}
-	}
-	return all
+		"bundle-kept": {Readings: []string{`{"holds":"2 CRDs","foreign":""}`}, Said: []string{"holds"}},
+	}, book)
 }

@@ -269,7 +269,9 @@ func TestTheRoleInDeployIsWhatIsNeeded(t *testing.T) {
 			cut.ResourceVersion, cut.Rules = "", slices.Delete(cut.Rules, i, i+1)
 			_, err := roles.Update(t.Context(), cut, metav1.UpdateOptions{})
 			s.must(err)
-			machine := &engine.Engine{Journal: journal.NewMemory(), Clock: clock.Real{}}
+			kept := journal.NewMemory()
+			defer func() { replayed(t, kept) }()
+			machine := &engine.Engine{Journal: kept, Clock: clock.Real{}}
 			s.must(prowtest.Until(t.Context(), "the right is gone", func(ctx context.Context) error {
 				result, err := machine.Run(ctx, s.bookOn(cluster), engine.Options{})
 				if err == nil && (result.Outcome != runbook.Undecided || !strings.Contains(result.Reason, "forbidden")) {

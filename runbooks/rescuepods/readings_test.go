@@ -1,7 +1,6 @@
 package rescuepods
 
 import (
-	"encoding/json"
 	"maps"
 	"testing"
 
@@ -24,42 +23,15 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 			`"created":"2026-11-24T11:50:00Z"},"now":"2026-11-24T12:00:00Z","seen":"2026-11-24T12:00:00Z"`
 		none = `"expected":0,"stranded":0,"left":0,"live":0,"blind":null,"youngest":null,"now":"2026-11-24T12:00:00Z",` +
 			`"seen":"2026-11-24T12:00:00Z"`
-		all = `"expected":4,"stranded":3,"left":0,"live":6,"blind":null,"youngest":null,"now":"2026-11-24T12:00:00Z",` +
-			`"seen":"2026-11-24T12:00:00Z"`
-		gone = `"remaining":"","touched":"","gone":3,"free":0,"unselected":0,"stuck":1,"terminating":1`
+		all = `{"expected":4,"stranded":3,"left":0,"live":6,"blind":null,"youngest":null,"now":"2026-11-24T12:00:00Z",` +
+			`"seen":"2026-11-24T12:00:00Z"}`
+		fact    = `{"source":"pods","identity":"1","seen":"2026-11-24T12:00:00Z","value":3}`
+		gone    = `"remaining":"","touched":"","gone":3,"free":0,"unselected":0,"stuck":1,"terminating":1`
+		another = "another guard's"
 	)
-	readings := map[string][]string{
-		"summary": {
-			`{"stranded":2,"liveExpected":4,"liveElsewhere":1,"fewerExpected":false,"seen":"2026-11-24T12:00:00Z"}`,
-			`{"stranded":9,"liveExpected":1,"liveElsewhere":1,"fewerExpected":false,"seen":"2026-11-24T12:00:00Z"}`,
-		},
-		"namespaces-exist": {`""`},
-		"pods-elsewhere": {
-			`{` + counted + `,"runningJobs":0,"jobs":true,"livePods":0}`, `{` + none + `,"runningJobs":0,"jobs":true,"livePods":0}`,
-		},
-		"cannot-start":   {`{` + counted + `,"evidence":[]}`, `{` + none + `,"evidence":[]}`},
-		"source-stopped": {`{` + counted + `}`, `{` + none + `}`}, "within-max": {`{` + all + `}`},
-		"within-share": {`{` + all + `}`}, "two-persons": {`{` + all + `}`},
-		"record-kept":        {`{"pods":3,"found":true,"foreign":""}`},
-		"recorded-gone":      {`{` + gone + `}`},
-		"running-untouched":  {`{` + gone + `,"left":4,"evidence":[]}`},
-		"jobs-accounted-for": {`{"waiting":"","text":"all are"}`},
-		"mount-events":       {`{"lacked":["Secret a"],"seen":"2026-11-24T12:00:00Z"}`},
-		"namespace-agreed": {
-			`{"git":{"Pods":"test-pods","ProwJobs":"prow"},"mounted":{"Pods":"test-pods","ProwJobs":"prow"},"mount":` +
-				`{"Namespace":"prow","Name":"config","Key":"config.yaml"},"landed":["test-pods"],"pods":5,"declared":["test-pods"]}`,
-		},
-		"fix-proven": {`{"youngest":"default/a","jobs":["a","b","c"],"pods":"test-pods"}`},
-		"prow-steady": {
-			`{"missing":"","moving":"","mount":"prow/config","mounted":{"Pods":"test-pods","ProwJobs":"prow"},` +
-				`"seen":"2026-11-24T12:00:00Z"}`,
-		},
-		"list-approved": {`"d1"`},
-	}
-	const evidence, other = "for the evidence", "another guard's"
 	tallied := map[string]string{
-		"expected": other, "stranded": other, "left": other, "live": other, "blind": other, "youngest": other, "now": other,
-		"seen": evidence,
+		"expected": another, "stranded": another, "left": another, "live": another, "blind": another, "youngest": another,
+		"now": another, "seen": another,
 	}
 	but := func(fields ...string) map[string]string {
 		rest := maps.Clone(tallied)
@@ -68,38 +40,78 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 		}
 		return rest
 	}
-	shown := but("stranded", "left", "blind")
-	shown["evidence"] = evidence
-	elsewhere := but("expected", "stranded", "left")
-	elsewhere["jobs"] = "it is said whether jobs were asked for"
-	source := but("youngest", "now")
-	source["youngest.uid"] = evidence
-	untouched := map[string]string{
-		"remaining": other, "gone": other, "free": other, "unselected": other, "evidence": evidence,
+	with := func(unused map[string]string, field, why string) map[string]string {
+		unused[field] = why
+		return unused
 	}
-	unused := map[string]map[string]string{
-		"summary": {"seen": evidence}, "pods-elsewhere": elsewhere, "cannot-start": shown, "source-stopped": source,
-		"within-max": but("stranded"), "within-share": but("stranded", "live"), "two-persons": but("stranded", "live"),
-		"recorded-gone":     {"touched": other, "stuck": other, "terminating": other},
-		"running-untouched": untouched, "mount-events": {"seen": evidence},
-		"prow-steady": {"seen": evidence, "mounted": evidence},
-	}
-	for _, guard := range everyGuard(book) {
-		t.Run(guard.Name, func(t *testing.T) {
-			var raw []json.RawMessage
-			for _, reading := range readings[guard.Name] {
-				raw = append(raw, json.RawMessage(reading))
-			}
-			runbooktest.SweepReadings(t, guard, raw, unused[guard.Name])
-		})
-	}
-}
-
-// everyGuard is each guard, precondition and check of a runbook.
-func everyGuard(book runbook.Runbook) []runbook.Guard {
-	all := append(append([]runbook.Guard{}, book.Guards...), book.Checks...)
-	for _, step := range book.Steps {
-		all = append(all, step.Preconditions...)
-	}
-	return all
+	const jobs = `,"runningJobs":0,"jobs":true,"livePods":0}`
+	runbooktest.SweepGuards(t, runbooktest.Rows{
+		"summary": {
+			Readings: []string{
+				`{"stranded":2,"liveExpected":4,"liveElsewhere":1,"fewerExpected":false,"seen":"2026-11-24T12:00:00Z"}`,
+				`{"stranded":9,"liveExpected":1,"liveElsewhere":1,"fewerExpected":false,"seen":"2026-11-24T12:00:00Z"}`,
+			},
+			Said:     []string{"stranded", "liveExpected", "liveElsewhere", "fewerExpected"}, // it stops nothing
+			Evidence: []string{"seen"},
+		},
+		"namespaces-exist": {Readings: []string{`""`}},
+		"pods-elsewhere": {
+			Readings: []string{`{` + counted + jobs, `{` + none + jobs},
+			Said:     []string{"expected"},
+			Unused:   with(but("expected", "stranded", "left"), "jobs", "it is said whether jobs were asked for"),
+		},
+		"cannot-start": {
+			Readings: []string{`{` + counted + `,"evidence":[` + fact + `]}`, `{` + none + `,"evidence":[]}`},
+			Said:     []string{"left"},
+			Evidence: []string{"evidence"},
+			Unused:   but("stranded", "left", "blind"),
+		},
+		"source-stopped": {
+			Readings: []string{`{` + counted + `}`, `{` + none + `}`},
+			Said:     []string{"youngest.pod"},
+			Evidence: []string{"youngest.uid", "seen"},
+			Unused:   but("youngest", "now", "seen"),
+		},
+		"within-max":   {Readings: []string{all}, Unused: but("stranded")},
+		"within-share": {Readings: []string{all}, Unused: but("stranded", "live")},
+		"two-persons":  {Readings: []string{all}, Unused: but("stranded", "live")},
+		"record-kept":  {Readings: []string{`{"pods":3,"found":true,"foreign":""}`}, Said: []string{"pods"}},
+		"recorded-gone": {
+			Readings: []string{`{` + gone + `}`},
+			Said:     []string{"gone", "free", "unselected"},
+			Unused:   map[string]string{"touched": another, "stuck": another, "terminating": another},
+		},
+		"running-untouched": {
+			Readings: []string{`{` + gone + `,"left":4,"evidence":[` + fact + `]}`},
+			Said:     []string{"left", "stuck", "terminating"},
+			Evidence: []string{"evidence"},
+			Unused:   map[string]string{"remaining": another, "gone": another, "free": another, "unselected": another},
+		},
+		"jobs-accounted-for": {Readings: []string{`{"waiting":"","text":"all are"}`}, Said: []string{"text"}},
+		"mount-events": {
+			Readings: []string{`{"lacked":["Secret a"],"seen":"2026-11-24T12:00:00Z"}`},
+			Said:     []string{"lacked"}, // it stops nothing
+			Evidence: []string{"seen"},
+		},
+		"namespace-agreed": {Readings: []string{
+			`{"git":{"Pods":"test-pods","ProwJobs":"prow"},"mounted":{"Pods":"test-pods","ProwJobs":"prow"},"mount":` +
+				`{"Namespace":"prow","Name":"config","Key":"config.yaml"},"landed":["test-pods"],"pods":5,"declared":["test-pods"]}`,
+		}, Said: []string{"mount"}},
+		"fix-proven": {
+			Readings: []string{
+				`{"youngest":"default/a","jobs":["a","b","c"],"pods":"test-pods"}`,
+				`{"youngest":"default/a","jobs":["a"],"pods":"test-pods"}`,
+			},
+			Said: []string{"jobs[]", "pods"},
+		},
+		"prow-steady": {
+			Readings: []string{
+				`{"missing":"","moving":"","mount":"prow/config","mounted":{"Pods":"test-pods","ProwJobs":"prow"},` +
+					`"seen":"2026-11-24T12:00:00Z"}`,
+			},
+			Said:     []string{"mount"},
+			Evidence: []string{"seen", "mounted"},
+		},
+		"list-approved": {Readings: []string{`"d1"`}},
+	}, book)
 }

@@ -58,7 +58,9 @@ func TestWhatNobodyHeedsIsNotAskedForAgain(t *testing.T) {
 		w.commented(1)
 		w.ends(w.runBook(w.made(w.of(nil), found)), runbook.NeedsAttention, "Is hook running")
 		w.commented(1)
-		others := &engine.Engine{Journal: journal.NewMemory(), Clock: w.engine().Clock}
+		theirs := journal.NewMemory()
+		defer w.replayed(theirs)
+		others := &engine.Engine{Journal: theirs, Clock: w.engine().Clock}
 		result, err := others.Run(w.Context(), w.made(w.of(nil), found), engine.Options{})
 		if err != nil {
 			w.Fatal(err)

@@ -1,7 +1,6 @@
 package stalewebhook_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -23,38 +22,24 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 			`"failurePolicy":%q}]},"serving":%s,"at":"2026-11-24T12:00:00Z","recorded":{"uid":%q,"resourceVersion":"2"}}`
 		none = `{"configuration":null,"serving":null,"at":"2026-11-24T12:00:00Z","recorded":{"uid":"1","resourceVersion":"2"}}`
 	)
-	of := func(policy, serving, uid string) json.RawMessage { return fmt.Appendf(nil, one, policy, serving, uid) }
-	readings := []json.RawMessage{
-		[]byte(none), of("Fail", "null", "1"), of("Ignore", "null", "1"), of("Fail", `["a has service x/y"]`, "2"),
+	of := func(policy, serving, uid string) string { return fmt.Sprintf(one, policy, serving, uid) }
+	readings := []string{none, of("Fail", "null", "1"), of("Ignore", "null", "1"), of("Fail", `["a has service x/y"]`, "2")}
+	const name, at = "configuration.name", "at"
+	const uid, version, webhooks = "configuration.uid", "configuration.resourceVersion", "configuration.webhooks"
+	row := func(said, evidence []string, unused ...string) runbooktest.Row {
+		row := runbooktest.Row{Readings: readings, Said: said, Evidence: evidence, Unused: map[string]string{}}
+		for _, path := range unused {
+			row.Unused[path] = "all guards share the reading"
+		}
+		return row
 	}
-	const evidence, another = "for the evidence", "another guard's"
-	identity := []string{"configuration.uid", "configuration.resourceVersion", "recorded"}
-	for name, unused := range map[string][]string{
-		"configuration-exists": append(identity, "configuration.webhooks[]", "serving"),
-		"fails-closed":         append(identity, "serving"),
-		"services-gone":        append(identity, "configuration.webhooks"),
-		"as-recorded":          {"configuration.webhooks", "serving"},
-		"configuration-gone":   {"configuration.resourceVersion", "configuration.webhooks", "serving", "recorded"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			reasons := map[string]string{"at": evidence, "configuration.name": evidence}
-			for _, path := range unused {
-				reasons[path] = another
-			}
-			runbooktest.SweepReadings(t, guards(book)[name], readings, reasons)
-		})
-	}
-	if len(guards(book)) != 5 {
-		t.Errorf("%d guards", len(guards(book)))
-	}
-}
-
-func guards(book runbook.Runbook) map[string]runbook.Guard {
-	all := map[string]runbook.Guard{}
-	for _, guard := range append(append(book.Guards, book.Checks...), book.Steps[1].Preconditions...) {
-		all[guard.Name] = guard
-	}
-	return all
+	runbooktest.SweepGuards(t, runbooktest.Rows{
+		"configuration-exists": row([]string{webhooks}, []string{name, uid, version, at}, "recorded", webhooks+"[]", "serving"),
+		"fails-closed":         row([]string{webhooks + "[].name"}, nil, name, uid, version, at, "recorded", "serving"),
+		"services-gone":        row([]string{"serving[]"}, nil, name, uid, version, at, "recorded", webhooks),
+		"as-recorded":          row(nil, nil, name, at, webhooks, "serving"),
+		"configuration-gone":   row([]string{uid}, nil, name, version, at, webhooks, "serving", "recorded"),
+	}, book)
 }
 
 // TestAnotherTargetIsNotReplayed with these inputs.

@@ -62,6 +62,14 @@ func (g Guard) difference() string {
 	return fmt.Sprintf("guard %s, %s: %s → %s", g.Name, change.Field, change.Old, change.New)
 }
 
+// answer is what the guard says now; empty where it is not asked.
+func (g Guard) answer() runbook.Answer {
+	if g.Now == nil {
+		return ""
+	}
+	return g.Now.Answer
+}
+
 // change is the first part of a finding that differs.
 func (g Guard) change() Change {
 	switch then, now := g.Recorded, g.Now; {

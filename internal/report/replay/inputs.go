@@ -145,7 +145,7 @@ func explain(result *Result, history *journal.History, options Options) error {
 				if guard.State != Different || guard.Because != nil || i >= len(alone) || j >= len(alone[i].Guards) {
 					continue
 				}
-				if one := alone[i].Guards[j]; one.State == Different && one.Now.Answer == guard.Now.Answer {
+				if one := alone[i].Guards[j]; one.State == Different && one.answer() == guard.answer() {
 					guard.Because = &change
 				}
 			}

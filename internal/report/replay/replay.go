@@ -3,6 +3,7 @@ package replay
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"salve/engine"
@@ -231,10 +232,13 @@ func decisions(history *journal.History, book runbook.Runbook) ([]Decision, erro
 
 // again makes a decision by what the runbook asks now.
 func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recorded journal.Evaluation) error {
-	asked, known := engine.GuardsFor(book, recorded.For)
+	asked, known := engine.GuardsFor(book, recorded)
 	if !known {
 		d.Verdict = Unreplayable
 		return nil
+	}
+	if len(recorded.Findings) > 0 && recorded.Findings[0].Guard == engine.Freshness {
+		asked = nil // they were asked before it, and that took too long
 	}
 	posture := book.Posture
 	if recorded.For == "checks" {
@@ -244,6 +248,7 @@ func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recor
 		asked = nil
 	}
 	var findings []runbook.Finding
+	stopped := false
 	for _, guard := range asked {
 		then, err := recordedOf(readings, recorded, guard.Name)
 		if err != nil {
@@ -256,14 +261,18 @@ func (d *Decision) again(readings *journal.Readings, book runbook.Runbook, recor
 			return nil
 		}
 		findings = append(findings, finding)
-		if !finding.Passes() && recorded.For != "checks" {
+		if stopped = !finding.Passes() && recorded.For != "checks"; stopped {
 			break
 		}
 	}
 	for _, finding := range recorded.Findings {
-		if finding.Guard == engine.Freshness { // the engine's own, about how long asking took
+		known := func(guard Guard) bool { return guard.Name == finding.Guard }
+		switch {
+		case finding.Guard == engine.Freshness: // the engine's own, about how long asking took
 			d.Guards = append(d.Guards, Guard{Name: finding.Guard, State: Equal})
 			findings = append(findings, finding)
+		case !stopped && !slices.ContainsFunc(d.Guards, known):
+			d.Guards = append(d.Guards, Guard{Name: finding.Guard, State: Different, Recorded: brief(finding)})
 		}
 	}
 	decided := engine.Decide(posture, findings)

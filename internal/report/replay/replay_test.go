@@ -266,3 +266,104 @@ func TestVerify(t *testing.T) {
 		t.Errorf("a guard that keeps no reading: %v", err)
 	}
 }
+
+// evaluated adds to a record what an engine would: findings, and what is decided on them.
+func evaluated(t *testing.T, history *journal.History, evaluation journal.Evaluation) {
+	t.Helper()
+	evaluation.Decision = engine.Decide(runbook.FailClosed, evaluation.Findings)
+	raw, err := json.Marshal(evaluation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	history.Entries = append(history.Entries, journal.Entry{Seq: len(history.Entries) + 1, Kind: journal.Evaluated, Data: raw})
+}
+
+// TestGuardThatIsNotAskedAnyMore is shown, and no program that still calls itself the same one may have dropped it.
+func TestGuardThatIsNotAskedAnyMore(t *testing.T) {
+	for name, row := range map[string]struct {
+		recorded lamp
+		version  string
+		want     replay.Verdict
+		reason   string
+	}{
+		"it held, in another program": {dark(), "2", replay.Same, ""},
+		"it held, in the same program": {dark(), "1", replay.Void,
+			"guard switchable, finding: holds → not asked"},
+		"it refused, in another program": {lamp{Threshold: 40, Room: "study", world: dim{Watts: 10}}, "2", replay.Diverged,
+			"guard switchable, finding: does-not-hold → not asked; recorded: nothing-to-do; now: go on"},
+	} {
+		history := recorded(t, row.recorded)
+		options := replay.Options{Program: "v1 abc", Make: func(inputs json.RawMessage) (runbook.Runbook, error) {
+			book, err := lamp{}.from(inputs)
+			book.Version, book.Guards = row.version, book.Guards[:1]
+			return book, err
+		}}
+		result, err := replay.Run(history, options)
+		if err != nil || result.Verdict != row.want || !strings.Contains(result.Reason, row.reason) {
+			t.Errorf("%s: %v: %s: %s", name, err, result.Verdict, result.Reason)
+			continue
+		}
+		first := result.Decisions[0].Guards
+		if last := first[len(first)-1]; last.Name != "switchable" || last.Now != nil || last.Recorded == nil {
+			t.Errorf("%s: %+v", name, first)
+		}
+	}
+}
+
+// TestGuardsAfterARefusalAreNotMissed: where an earlier one refuses now, the later ones are no difference of their own.
+func TestGuardsAfterARefusalAreNotMissed(t *testing.T) {
+	result := replayed(t, recorded(t, dark()), lamp{}, "threshold=5")
+	if guards := result.Decisions[0].Guards; len(guards) != 1 || guards[0].Name != "dark" {
+		t.Errorf("%+v", guards)
+	}
+}
+
+// TestFreshnessIsTheEnginesOwn finding: it stands alone, or after others, and is taken as it is recorded.
+func TestFreshnessIsTheEnginesOwn(t *testing.T) {
+	stale := runbook.Unknownf("evidence is stale").NotOverridable()
+	stale.Guard = engine.Freshness
+	history := recorded(t, dark())
+	evaluated(t, history, journal.Evaluation{For: "step switch-on", Findings: []runbook.Finding{stale}})
+	if err := replay.Verify(history, dark().book()); err != nil {
+		t.Error(err)
+	}
+	result := replayed(t, history, lamp{version: "2"})
+	last := result.Decisions[len(result.Decisions)-1]
+	if last.Verdict != replay.Same || last.Now == nil || last.Now.Outcome != runbook.Undecided || len(last.Guards) != 1 {
+		t.Errorf("%+v", last)
+	}
+}
+
+// TestEvaluationWithoutFindings is nothing that an engine writes: its guards were not asked.
+func TestEvaluationWithoutFindings(t *testing.T) {
+	history := recorded(t, dark())
+	evaluated(t, history, journal.Evaluation{For: "start"})
+	if err := replay.Verify(history, dark().book()); err == nil || !strings.Contains(err.Error(), "it was not asked then") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestStepsAskedByTheirPreconditionsAlone: a preflight step is looked at before its guards are asked.
+func TestStepsAskedByTheirPreconditionsAlone(t *testing.T) {
+	book := func(l lamp) runbook.Runbook {
+		made := l.book()
+		first := made.Steps[0]
+		first.Name, first.Preconditions = "dust", []runbook.Guard{made.Guards[1]}
+		first.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.Done("it is clean") }
+		made.Preflight = []runbook.Step{first}
+		return made
+	}
+	store := journal.NewMemory()
+	machine := &engine.Engine{Journal: store, Clock: clock.RealClock{}}
+	result, err := machine.Run(t.Context(), book(dark()), engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := journal.Load(t.Context(), store, result.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := replay.Verify(record.History, book(lamp{Threshold: 40, Room: "study"})); err != nil {
+		t.Error(err)
+	}
+}

@@ -130,7 +130,7 @@ func guardsOf(book runbook.Runbook) []string {
 	}
 	var names []string
 	for _, purpose := range purposes {
-		guards, _ := engine.GuardsFor(book, purpose)
+		guards, _ := engine.GuardsFor(book, journal.Evaluation{For: purpose})
 		for _, guard := range guards {
 			names = append(names, guard.Name)
 		}

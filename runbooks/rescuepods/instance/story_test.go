@@ -2,6 +2,7 @@ package instance_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"salve/journal"
 	"salve/kube"
 	"salve/runbook"
+	"salve/runbook/runbooktest"
 	"salve/runbooks/rescuepods"
 	"salve/runbooks/rescuepods/instance"
 )
@@ -119,11 +121,17 @@ func (d *day) run(edit func(*rescuepods.Inputs)) engine.Result {
 	d.Must(err)
 	book, err := rescuepods.New(world, in)
 	d.Must(err)
-	machine := &engine.Engine{
-		Journal: journal.NewMemory(), Clock: clock.Real{}, Holder: journal.Holder{User: "sre", Host: "h", PID: 1},
-	}
+	kept := journal.NewMemory()
+	machine := &engine.Engine{Journal: kept, Clock: clock.Real{}, Holder: journal.Holder{User: "sre", Host: "h", PID: 1}}
 	result, err := machine.Run(d.Context(), book, engine.Options{})
 	d.Must(err)
+	runbooktest.Replayed(d, kept, rescuepods.Name, func(history *journal.History) (runbook.Runbook, error) {
+		var in rescuepods.Inputs
+		if err := json.Unmarshal(history.Header.Inputs, &in); err != nil {
+			return runbook.Runbook{}, err
+		}
+		return rescuepods.Replayed(in, history.Header.Target)
+	})
 	return result
 }
 
