@@ -1,4 +1,4 @@
-package runbook
+package recordable
 
 import (
 	"encoding"
@@ -17,16 +17,18 @@ func opaque(t reflect.Type) bool {
 		of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// recordable walks a type that a decision takes and gives the first part that would not be the same when it is read
-// back from JSON; empty when there is none.
-func recordable(t reflect.Type, path string, above []reflect.Type) string {
+// Problem is the first part of a type that would not be the same when it is read back from JSON; empty when there is
+// none.
+func Problem(t reflect.Type) string { return problem(t, "", nil) }
+
+func problem(t reflect.Type, path string, above []reflect.Type) string {
 	if opaque(t) || slices.Contains(above, t) {
 		return ""
 	}
 	above = append(above, t)
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return recordable(t.Elem(), path, above)
+		return problem(t.Elem(), path, above)
 	case reflect.Struct:
 		names := map[string]bool{}
 		for _, field := range fieldsOf(t) {
@@ -38,8 +40,8 @@ func recordable(t reflect.Type, path string, above []reflect.Type) string {
 				return fmt.Sprintf("field %s of %s has the name %q twice", at, t, field.key)
 			}
 			names[field.key] = true
-			if problem := recordable(field.Type, at, above); problem != "" {
-				return problem
+			if wrong := problem(field.Type, at, above); wrong != "" {
+				return wrong
 			}
 		}
 		return ""
@@ -87,8 +89,10 @@ func fieldsOf(t reflect.Type) []field {
 	return fields
 }
 
-// missingField gives the first field that a type has and a JSON value has not; empty when all are there. What a type
-// leaves out when it is empty may be left out.
+// Missing is the first field that a type has and a JSON value has not, such as "nodes[3].name"; empty when all are
+// there. What a type leaves out when it is empty may be left out.
+func Missing(t reflect.Type, raw json.RawMessage) string { return missingField(t, raw, "") }
+
 func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
@@ -100,6 +104,9 @@ func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 	case reflect.Struct:
 		return missingOf(t, raw, path)
 	case reflect.Slice, reflect.Array:
+		if plain(t) {
+			return ""
+		}
 		var elements []json.RawMessage
 		if json.Unmarshal(raw, &elements) != nil {
 			return "" // bytes, or of another form, which decoding tells
@@ -121,6 +128,14 @@ func missingField(t reflect.Type, raw json.RawMessage, path string) string {
 		}
 	}
 	return ""
+}
+
+// plain tells whether a list holds neither structs nor maps, however deep: no field can be missing in it.
+func plain(t reflect.Type) bool {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Array || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() != reflect.Struct && t.Kind() != reflect.Map || opaque(t)
 }
 
 func missingOf(t reflect.Type, raw json.RawMessage, path string) string {
