@@ -40,7 +40,7 @@ func (a *analysis) observe() decision.Observed {
 		o.Ways[i] = a.way(&a.run.Groups[i], number)
 	}
 	if len(o.Ways) > 0 {
-		o.Scenarios = decision.Count(a.masked, a.reaches())
+		o.Scenarios = decision.Count(a.masked, a.reaches(), a.Thresholds)
 	} else {
 		o.Omitted = "no scenario failed"
 	}

@@ -5,19 +5,23 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"salve/internal/triage"
 	"salve/internal/triage/cause"
 )
 
 // Count makes the scenarios of rows, whose outcomes are ways of failing. Reach is nil if there is no map. The same rows
-// in another order give the same.
-func Count(rows *cause.Rows, reach []Reach) *Scenarios {
+// in another order give the same. Nothing is left out that these thresholds could take.
+func Count(rows *cause.Rows, reach []Reach, t triage.Thresholds) *Scenarios {
 	s := &Scenarios{RareBelow: rareBelow, Attributes: []Attribute{}, Outcomes: []int{}, Values: [][]int{}, Tests: [][]int{}}
+	if s.takesRare(t) {
+		s.RareBelow = 0
+	}
 	if reach != nil {
 		s.Reach = []Reach{}
 	}
 	columns := make([][]int, 0, len(rows.Attributes))
 	for _, i := range byName(rows) {
-		values, number := valuesOf(rows, i)
+		values, number := valuesOf(rows, i, s.RareBelow)
 		s.Attributes = append(s.Attributes, Attribute{rows.Attributes[i].Name, values})
 		column := make([]int, len(rows.Outcomes))
 		for row, value := range rows.Values[i] {
@@ -43,7 +47,7 @@ func byName(rows *cause.Rows) []int {
 }
 
 // valuesOf are the values of an attribute that are told apart, by name, and the number of each value of the rows.
-func valuesOf(rows *cause.Rows, attribute int) (values []string, number []int) {
+func valuesOf(rows *cause.Rows, attribute, rareBelow int) (values []string, number []int) {
 	all := rows.Attributes[attribute].Values
 	scenarios, failing := make([]int, len(all)), make([]bool, len(all))
 	for row, value := range rows.Values[attribute] {

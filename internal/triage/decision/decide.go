@@ -36,6 +36,7 @@ type Group struct {
 	Reasons     []string            `json:"reasons"`
 	Flakiness   triage.Flakiness    `json:"flakiness"`
 	Signatures  []triage.Signature  `json:"signatures"`
+	Decisive    string              `json:"decisive"` // the signature on which a verdict may rest; empty for none
 	Cause       triage.Cause        `json:"cause"`
 	Alternative triage.Alternative  `json:"alternative"`
 	Baseline    triage.BaselineSays `json:"baseline"`
@@ -134,6 +135,9 @@ func (e Evidence) group(x *ExaminedGroup, t triage.Thresholds) (Group, error) {
 	g := Group{
 		Key: has.first.Key, Ways: x.Ways, Failures: has.failures, Signatures: has.signatures, Cause: x.Cause,
 		Flakiness: verdict.Flakiness(has.recovered, has.insisted, t),
+	}
+	if decisive != nil {
+		g.Decisive = decisive.ID
 	}
 	asked := Ask(o, x, t)
 	others, err := e.before(asked, has.failures, t)

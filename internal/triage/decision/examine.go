@@ -45,7 +45,7 @@ func Examine(o Observed, t triage.Thresholds) (*Examined, error) {
 	if o.Scenarios == nil {
 		return nil, lacks("the scenarios (%s)", o.Omitted)
 	}
-	if o.Scenarios.hasRare() && (t.EligibleRows < o.Scenarios.RareBelow || 3*t.Alias <= 2 || 3*t.Coarser <= 1) {
+	if o.Scenarios.hasRare() && o.Scenarios.takesRare(t) {
 		return nil, lacks("values that fewer than %d scenarios have", o.Scenarios.RareBelow)
 	}
 	groups := unite(o, t)

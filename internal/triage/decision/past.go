@@ -19,6 +19,16 @@ type Past struct {
 	Runs        []Answer      `json:"runs"`
 	Occurrences []Occurrences `json:"occurrences"`
 	Sizes       *Sizes        `json:"sizes"` // null without a history
+	// Omitted says why answers are left out; empty if none is.
+	Omitted string `json:"omitted,omitempty"`
+}
+
+// lacks says which answer is not there, and why if that is known.
+func (p Past) lacks(format string, values ...any) error {
+	if p.Omitted != "" {
+		format, values = format+" (%s)", append(values, p.Omitted)
+	}
+	return lacks(format, values...)
 }
 
 // State is whether there is a history, and what it can be asked.
@@ -115,7 +125,7 @@ func (e Evidence) before(q Question, scenarios int, t triage.Thresholds) (prior,
 	}
 	at := slices.IndexFunc(e.Past.Runs, func(a Answer) bool { return a.Question.equal(q) })
 	if at < 0 {
-		return p, lacks("what runs of other changes show of %s", e.about(q))
+		return p, e.Past.lacks("what runs of other changes show of %s", e.about(q))
 	}
 	var changes []string
 	for _, span := range e.Past.Runs[at].Spans {
@@ -170,7 +180,7 @@ func (e Evidence) occurrences(key string, decisive *triage.Signature, t triage.T
 	}
 	at := slices.IndexFunc(e.Past.Occurrences, func(o Occurrences) bool { return o.Key == key && o.Signature == id })
 	if at < 0 {
-		return nil, lacks("in how many runs %s was seen", or(id, key))
+		return nil, e.Past.lacks("in how many runs %s was seen", or(id, key))
 	}
 	counted := e.Past.Occurrences[at]
 	if counted.Rule != rule {

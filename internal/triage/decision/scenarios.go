@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"salve/internal/triage"
 	"salve/internal/triage/cause"
 )
 
@@ -48,8 +49,8 @@ const rare = -1
 // maxCells bounds the scenarios that a record is expanded to, times their attributes.
 const maxCells = 32 << 20
 
-// Validate says what contradicts itself, or is too large to have been recorded.
-func (s *Scenarios) Validate(ways int) error {
+// validate says what contradicts itself, or is too large to have been recorded.
+func (s *Scenarios) validate(ways int) error {
 	kinds := len(s.Outcomes)
 	if len(s.Values) != len(s.Attributes) || s.Reach != nil && len(s.Reach) != kinds {
 		return fmt.Errorf("%d kinds of scenarios with %d of reach, %d columns of %d attributes", kinds, len(s.Reach),
@@ -129,6 +130,12 @@ func (s *Scenarios) expand(groupOf []cause.Outcome) expanded {
 		e.rows.Values = append(e.rows.Values, column)
 	}
 	return e
+}
+
+// takesRare says whether thresholds could tell values of too few scenarios apart: as causes, or, with little overlap, as
+// values that can't be told apart from a cause or hold several.
+func (s *Scenarios) takesRare(t triage.Thresholds) bool {
+	return t.EligibleRows < s.RareBelow || 3*t.Alias <= 2 || 3*t.Coarser <= 1
 }
 
 // hasRare says whether any value was not told apart.
