@@ -42,7 +42,9 @@ type Result struct {
 	Evidence decision.Evidence
 	Examined *decision.Examined
 	Decision decision.Decision
-	Run      *scenario.Run
+	// Thresholds are those that it was decided with.
+	Thresholds triage.Thresholds
+	Run        *scenario.Run
 	// Shown are the signatures of each scenario that its last attempt shows.
 	Shown [][]catalogue.Hit
 	// Attributes are those of each scenario.
@@ -84,7 +86,7 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 // result observes, asks, decides, and puts the document together. What is decided from is read back first: nothing
 // else can have a part in it.
 func (a *analysis) result() (*Result, error) {
-	r := &Result{Run: a.run, Shown: a.shown, Attributes: a.attributes}
+	r := &Result{Thresholds: a.Thresholds, Run: a.run, Shown: a.shown, Attributes: a.attributes}
 	a.rows = a.run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
 	a.masked = maskedRows(a.rows)
 	var err error
