@@ -190,19 +190,17 @@ func tooMany(e decision.Evidence) decision.Evidence {
 		panic(err)
 	}
 	e.Observed.Scenarios, e.Observed.Omitted = nil, "left out: they take too much"
-	for i := range examined.Groups {
-		g := &examined.Groups[i]
-		g.Unknown = []string{"zone"}
-	}
 	e.Examined = examined
 	return e
 }
 
 // all are evidence of several kinds, by name.
 func all() map[string]decision.Evidence {
+	zoneless := tooMany(suspect())
+	zoneless.Examined.Groups[0].Unknown = []string{"zone"}
 	return map[string]decision.Evidence{
 		"outage": outage(), "regression": regression(), "broken": broken(), "too many, of an outage": tooMany(outage()),
-		"too many, of a regression": tooMany(regression()), "too many, of a suspect": tooMany(suspect()), "fresh": fresh(),
+		"too many, of a regression": tooMany(regression()), "too many, of a suspect": zoneless, "fresh": fresh(),
 		"suspect": suspect(),
 		"passed":  {Observed: decision.Observed{Counts: triage.Counts{Scenarios: 5, Passed: 5}, Omitted: "no scenario failed"}},
 	}
