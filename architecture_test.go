@@ -107,7 +107,7 @@ var rooms = map[string][]string{
 	"internal/triage/verdict":             {"internal/triage", "internal/triage/alternative", "internal/triage/cause"},
 	"internal/triage/show":                {"internal/redact", "internal/triage"},
 	"internal/triage/grouping":            {},
-	"internal/triage/triagetest":          {"internal/triage", "internal/triage/statistics"},
+	"internal/triage/triagetest":          {"internal/triage", "internal/triage/cause", "internal/triage/decision", "internal/triage/statistics"},
 	"internal/triage/literal":             {},
 	"internal/triage/change":              {"internal/diagnostic"},
 	"internal/triage/history":             {"internal/clock"},

@@ -10,6 +10,7 @@ import (
 
 	"salve/internal/triage"
 	"salve/internal/triage/decision"
+	"salve/internal/triage/triagetest"
 	"salve/runbook"
 	"salve/runbook/runbooktest"
 )
@@ -50,7 +51,7 @@ func unused() map[string]string {
 // TestEachFieldOfTheEvidenceIsNeeded: without it nothing is decided, and another value of it is another decision.
 func TestEachFieldOfTheEvidenceIsNeeded(t *testing.T) {
 	var readings []json.RawMessage
-	evidence := all()
+	evidence := triagetest.Evidence()
 	for _, name := range slices.Sorted(maps.Keys(evidence)) {
 		if err := evidence[name].Validate(); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -66,7 +67,7 @@ func TestEachFieldOfTheEvidenceIsNeeded(t *testing.T) {
 
 // TestEvidenceIsAValue that is the same when it is read back.
 func TestEvidenceIsAValue(t *testing.T) {
-	for name, e := range all() {
+	for name, e := range triagetest.Evidence() {
 		back, raw, err := decision.ReadBack(e)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -75,11 +76,11 @@ func TestEvidenceIsAValue(t *testing.T) {
 		if err != nil || string(raw) != string(again) {
 			t.Errorf("%s: %v\n%s\n%s", name, err, raw, again)
 		}
-		want, err := json.Marshal(mustDecide(e))
+		want, err := json.Marshal(mustDecide(t, e))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := json.Marshal(mustDecide(back)); err != nil || string(got) != string(want) {
+		if got, err := json.Marshal(mustDecide(t, back)); err != nil || string(got) != string(want) {
 			t.Errorf("%s: read back: %v\n%s\n%s", name, err, got, want)
 		}
 	}

@@ -1,7 +1,6 @@
-package decision_test
+package triagetest
 
 import (
-	"fmt"
 	"time"
 
 	"salve/internal/triage"
@@ -9,10 +8,11 @@ import (
 	"salve/internal/triage/decision"
 )
 
-var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+// Noon is when all of it was asked.
+var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func at(before time.Duration) *time.Time {
-	t := noon.Add(-before)
+	t := Noon.Add(-before)
 	return &t
 }
 
@@ -54,9 +54,9 @@ func counted(lists ...[]scenario) *decision.Scenarios {
 	return decision.Count(rows, reach, triage.Default())
 }
 
-// outage is a bad cluster: 30 of its 34 scenarios fail, and 2 elsewhere, in two ways that one signature knows; 60 others
+// OutageEvidence is a bad cluster: 30 of its 34 scenarios fail, and 2 elsewhere, in two ways that one signature knows; 60 others
 // pass. The change is innocent, and other changes have the failure as well.
-func outage() decision.Evidence {
+func OutageEvidence() decision.Evidence {
 	return decision.Evidence{
 		Observed: decision.Observed{
 			Counts:    triage.Counts{Scenarios: 97, Tests: 49, Passed: 64, Failed: 32, Skipped: 1, Flaky: 2},
@@ -90,7 +90,7 @@ func outage() decision.Evidence {
 			),
 		},
 		Past: decision.Past{
-			Now: noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30, Runs: 9, Fewest: 92},
+			Now: Noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30, Runs: 9, Fewest: 92},
 			Runs: []decision.Answer{
 				{Question: decision.Question{Ways: []int{0, 1}, Signature: "pod-timeout"}, Spans: []decision.Span{
 					{Hours: 20, Runs: 3, Of: 270, Otherwise: []int{2}},
@@ -107,14 +107,14 @@ func outage() decision.Evidence {
 			},
 			Occurrences: []decision.Occurrences{{
 				Key: "g1-a", Signature: "pod-timeout", Rule: decision.Rule{Count: 4, Days: 10, Calm: 3}, Count: 3,
-				First: noon.AddDate(0, 0, -8), Times: []time.Time{noon.AddDate(0, 0, -8), noon.AddDate(0, 0, -1), noon},
+				First: Noon.AddDate(0, 0, -8), Times: []time.Time{Noon.AddDate(0, 0, -8), Noon.AddDate(0, 0, -1), Noon},
 			}},
 		},
 	}
 }
 
-// regression is a failure of what runs the change, at a place that it touches. Others have it too, but rarely.
-func regression() decision.Evidence {
+// RegressionEvidence is a failure of what runs the change, at a place that it touches. Others have it too, but rarely.
+func RegressionEvidence() decision.Evidence {
 	return decision.Evidence{
 		Observed: decision.Observed{
 			Counts: triage.Counts{Scenarios: 80, Tests: 40, Passed: 68, Failed: 12},
@@ -129,7 +129,7 @@ func regression() decision.Evidence {
 			),
 		},
 		Past: decision.Past{
-			Now: noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30},
+			Now: Noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30},
 			Runs: []decision.Answer{
 				{Question: decision.Question{Ways: []int{0}}, Spans: []decision.Span{
 					{Hours: 5, Runs: 20, Of: 1600}, {Hours: 4, Runs: 1, Change: "pr-9", At: at(4 * time.Hour), Failed: 1, Of: 80},
@@ -139,16 +139,16 @@ func regression() decision.Evidence {
 				}},
 			},
 			Occurrences: []decision.Occurrences{{
-				Key: "g1-c", Rule: decision.Rule{Count: 6, Days: 30, Calm: 3}, Count: 7, Escalated: true, First: noon.AddDate(0, 0, -9),
+				Key: "g1-c", Rule: decision.Rule{Count: 6, Days: 30, Calm: 3}, Count: 7, Escalated: true, First: Noon.AddDate(0, 0, -9),
 			}},
 		},
 	}
 }
 
-// fresh is a failure that no other change had: its scenarios failed in another way. Nobody knows what runs the change,
+// FreshEvidence is a failure that no other change had: its scenarios failed in another way. Nobody knows what runs the change,
 // and the run has fewer scenarios than usual.
-func fresh() decision.Evidence {
-	e := regression()
+func FreshEvidence() decision.Evidence {
+	e := RegressionEvidence()
 	e.Observed.Ways[0].Place, e.Observed.Ways[0].Touched, e.Observed.Ways[0].TouchedAt = "", 0, ""
 	e.Observed.Scenarios.Reach = nil
 	e.Past.Runs = []decision.Answer{{Question: decision.Question{Ways: []int{0}}, Spans: []decision.Span{
@@ -158,16 +158,16 @@ func fresh() decision.Evidence {
 	return e
 }
 
-// suspect is a regression at no place of its own.
-func suspect() decision.Evidence {
-	e := regression()
+// SuspectEvidence is a regression at no place of its own.
+func SuspectEvidence() decision.Evidence {
+	e := RegressionEvidence()
 	e.Observed.Ways[0].Place, e.Observed.Ways[0].Touched, e.Observed.Ways[0].TouchedAt = "", 0, ""
 	e.Past.History, e.Past.Runs, e.Past.Occurrences, e.Past.Sizes = decision.NoHistory, nil, nil, nil
 	return e
 }
 
-// broken is a run that broke off, without anything beside its results.
-func broken() decision.Evidence {
+// BrokenEvidence is a run that broke off, without anything beside its results.
+func BrokenEvidence() decision.Evidence {
 	return decision.Evidence{
 		Observed: decision.Observed{
 			Counts:  triage.Counts{Scenarios: 12, Tests: 6, Passed: 9, Failed: 3},
@@ -179,12 +179,12 @@ func broken() decision.Evidence {
 			Scenarios: counted(of(2, scenario{"a", decision.Unknown, 1}), of(1, scenario{"a", decision.Unknown, 2}),
 				of(9, scenario{"b", decision.Unknown, 0})),
 		},
-		Past: decision.Past{Now: noon, History: decision.NoHistory, Hours: 24},
+		Past: decision.Past{Now: Noon, History: decision.NoHistory, Hours: 24},
 	}
 }
 
-// tooMany is a run whose scenarios are left out: what was counted in them is there.
-func tooMany(e decision.Evidence) decision.Evidence {
+// WithoutScenarios is a run whose scenarios are left out: what was counted in them is there.
+func WithoutScenarios(e decision.Evidence) decision.Evidence {
 	examined, err := decision.Examine(e.Observed, triage.Default())
 	if err != nil {
 		panic(err)
@@ -194,22 +194,14 @@ func tooMany(e decision.Evidence) decision.Evidence {
 	return e
 }
 
-// all are evidence of several kinds, by name.
-func all() map[string]decision.Evidence {
-	zoneless := tooMany(suspect())
+// Evidence are evidence of several kinds, by name.
+func Evidence() map[string]decision.Evidence {
+	zoneless := WithoutScenarios(SuspectEvidence())
 	zoneless.Examined.Groups[0].Unknown = []string{"zone"}
 	return map[string]decision.Evidence{
-		"outage": outage(), "regression": regression(), "broken": broken(), "too many, of an outage": tooMany(outage()),
-		"too many, of a regression": tooMany(regression()), "too many, of a suspect": zoneless, "fresh": fresh(),
-		"suspect": suspect(),
+		"outage": OutageEvidence(), "regression": RegressionEvidence(), "broken": BrokenEvidence(), "too many, of an outage": WithoutScenarios(OutageEvidence()),
+		"too many, of a regression": WithoutScenarios(RegressionEvidence()), "too many, of a suspect": zoneless, "fresh": FreshEvidence(),
+		"suspect": SuspectEvidence(),
 		"passed":  {Observed: decision.Observed{Counts: triage.Counts{Scenarios: 5, Passed: 5}, Omitted: "no scenario failed"}},
 	}
-}
-
-func mustDecide(e decision.Evidence) decision.Decision {
-	d, err := decision.Decide(e, triage.Default())
-	if err != nil {
-		panic(fmt.Sprint("deciding: ", err))
-	}
-	return d
 }
