@@ -7,8 +7,8 @@ import (
 	"salve/internal/triage/replay"
 )
 
-// shownSame is how many groups whose verdicts are the same are listed.
-const shownSame = 8
+// shownAlike is how many groups are listed of those that come to the same.
+const shownAlike = 8
 
 // TriageReplayed writes what the replay of a triage came to: which verdicts are the same, and of each other one the
 // threshold and the first rule that make the difference.
@@ -24,6 +24,9 @@ func TriageReplayed(out io.Writer, width int, result replay.Result) error {
 		s.hang("  ", "self-check: with the recorded thresholds this program decides as it did, byte for byte")
 	default:
 		s.hang("  ", "self-check: not possible, "+result.Unchecked)
+	}
+	for _, reason := range result.LeftOut {
+		s.hang("  ", reason)
 	}
 	for _, change := range result.Thresholds {
 		s.hang("  threshold ", fmt.Sprintf("%s: %s → %s", change.Name, change.Old, change.New))
@@ -49,20 +52,21 @@ func (s *textWriter) triageRun(run replay.Run) {
 	}
 }
 
-// triageGroups lists what is not the same, and some of what is.
+// triageGroups lists what is not the same first, and of many groups that come to the same some.
 func (s *textWriter) triageGroups(groups []replay.Group) {
-	same, left := 0, 0
-	for _, g := range groups {
-		if g.State == replay.Same {
-			if same++; same > shownSame {
-				left++
+	for _, state := range []replay.State{replay.Diverged, replay.Unreplayable, replay.Reworded, replay.Same} {
+		shown := 0
+		for _, g := range groups {
+			if g.State != state {
 				continue
 			}
+			if shown++; shown <= shownAlike {
+				s.triageGroup(g)
+			}
 		}
-		s.triageGroup(g)
-	}
-	if left > 0 {
-		s.line("  = %s more, the same", Count(left, "group", "groups"))
+		if more := shown - shownAlike; more > 0 {
+			s.line("    %s more: %s", Count(more, "group", "groups"), state)
+		}
 	}
 }
 

@@ -71,7 +71,7 @@ func (e Evidence) examined(t triage.Thresholds) (*Examined, error) {
 	now := examining(t)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if then, known := e.Examined.With[name]; !known || then != now[name] {
-			return nil, lacks("the scenarios (%s), which threshold %s takes", or(e.Observed.Omitted, "left out"), name)
+			return nil, lacks("the scenarios, which threshold %s takes", name)
 		}
 	}
 	return e.Examined, nil

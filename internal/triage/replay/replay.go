@@ -49,6 +49,8 @@ type Result struct {
 	// Checked tells whether the record could be checked against the program that wrote it; else Unchecked says why not.
 	Checked   bool   `json:"selfChecked"`
 	Unchecked string `json:"notChecked,omitempty"`
+	// LeftOut says what the record had no room for. Without the scenarios, causes are taken as they are recorded.
+	LeftOut []string `json:"leftOut,omitempty"`
 	// Thresholds are those that differ from the recorded ones.
 	Thresholds []Change `json:"thresholds,omitempty"`
 	Run        Run      `json:"run"`
@@ -90,6 +92,7 @@ func Replay(r *record.Record, options Options) (Result, error) {
 		result.lacking(said, r.Lacks)
 		return result, nil
 	}
+	result.LeftOut = leftOut(r.Evidence)
 	then, strange := recordedThresholds(r.Recorded.Thresholds)
 	m := maker{*r.Evidence, map[triage.Thresholds]decision.Decision{}}
 	if result.Unchecked = unchecked(r, options, strange); result.Unchecked == "" {
@@ -110,6 +113,17 @@ func Replay(r *record.Record, options Options) (Result, error) {
 	m.explain(&result, c, then, now)
 	result.conclude()
 	return result, nil
+}
+
+func leftOut(e *decision.Evidence) []string {
+	var reasons []string
+	if e.Observed.Scenarios == nil && len(e.Observed.Ways) > 0 {
+		reasons = append(reasons, e.Observed.Omitted)
+	}
+	if e.Past.Omitted != "" {
+		reasons = append(reasons, e.Past.Omitted)
+	}
+	return reasons
 }
 
 // unchecked says why a record can't be checked against this program; empty if it can be.
