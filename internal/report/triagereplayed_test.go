@@ -2,6 +2,8 @@ package report_test
 
 import (
 	"bytes"
+	"os"
+	"strings"
 	"testing"
 
 	"salve/internal/report"
@@ -59,5 +61,25 @@ func TestReplayedTriageReadsAsItsGoldenFiles(t *testing.T) {
 		golden(t, "triage-"+name+".txt", written(t, func(out *bytes.Buffer) error {
 			return report.TriageReplayed(out, columns, result)
 		}))
+	}
+}
+
+// TestDocumentedReplayIsWritten keeps docs/replay.md from showing what no replay writes.
+func TestDocumentedReplayIsWritten(t *testing.T) {
+	page, err := os.ReadFile("../../docs/replay.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := os.ReadFile("testdata/triage-diverged.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, found := strings.Cut(string(shown), "\n\nDiverged")
+	var indented []string
+	for line := range strings.SplitSeq(text, "\n") {
+		indented = append(indented, strings.TrimRight("    "+line, " "))
+	}
+	if want := strings.Join(indented, "\n"); !found || !strings.Contains(string(page), want+"\n") {
+		t.Errorf("docs/replay.md does not show\n%s", want)
 	}
 }
