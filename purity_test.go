@@ -29,6 +29,38 @@ func TestDecisionsLookAtNothing(t *testing.T) {
 	}
 }
 
+// TestVerdictsLookAtNothing keeps them out of the verdicts of triage in the same way: what is decided, and what is
+// counted for it, comes from the evidence. So does what a record is compared with.
+func TestVerdictsLookAtNothing(t *testing.T) {
+	house := loadHouse(t, "./internal/triage/decision", "./internal/triage/replay")
+	for _, function := range []string{
+		"decision.Decide", "decision.DecideExamined", "decision.Examine", "replay.Replay", "replay.Verify",
+	} {
+		decides, found := house.function("salve/internal/triage/" + function)
+		if !found {
+			t.Errorf("there is no %s", function)
+			continue
+		}
+		seen := map[types.Object]bool{}
+		for _, look := range house.looks(decides.node, decides.in, seen) {
+			t.Errorf("%s uses %s", function, look)
+		}
+		if len(seen) < 30 {
+			t.Errorf("%s: only %d functions below it were looked at", function, len(seen))
+		}
+	}
+}
+
+// function is one of the module's by its path and name.
+func (h *house) function(path string) (body, bool) {
+	for object, of := range h.bodies {
+		if object.Pkg() != nil && object.Pkg().Path()+"."+object.Name() == path && object.Parent() == object.Pkg().Scope() {
+			return of, true
+		}
+	}
+	return body{}, false
+}
+
 // TestALookIsFound in decisions that were made up to have one.
 func TestALookIsFound(t *testing.T) {
 	house := loadHouse(t, "./testdata/purity")

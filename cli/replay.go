@@ -29,22 +29,27 @@ func newReplay(a *app) *cobra.Command {
 	asked := &replayFlags{}
 	command := &cobra.Command{
 		Use:   "replay RUN|FILE...",
-		Short: "Make the decisions of past runs again, with today's guards",
+		Short: "Make the decisions of past runs and the verdicts of past triages again",
 		Long: `Make every decision of a run again from what its journal holds, guard by guard, with the
 runbook as it is now. Nothing is asked of any cluster or cloud. The answer is: the same; or the
 first decision that comes out different, with the guard and the input that make the difference.
 What the record lacks is said, and never taken for a default. A program that recorded the run
 itself must decide as it did, byte for byte; otherwise the replay is void.
 
-Exit codes: 0 the same; 1 a decision diverges; 3 the record lacks what a guard takes; 4 void.`,
+Of a triage, FILE is what salve triage --evidence wrote: each verdict is made again from it, with
+the thresholds of this program, or others (--set).
+
+Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks what one takes; 4 void.`,
 		Example: `  # Would today's guards decide as they did?
   salve replay 20261122-021300-4f1a2b
   # And with another threshold?
   salve replay 20261122-021300-4f1a2b --set threshold=5
   # Write an incident file, for the ticket and for the tests of the runbook
   salve replay --record 20261122-021300-4f1a2b wedged.incident.gz
-  # Replay each incident file of a folder
-  salve replay --expect testdata/incidents --junit replay.xml`,
+  # Replay each file of a folder
+  salve replay --expect testdata/incidents --junit replay.xml
+  # Would the verdicts of a triage be others with another threshold?
+  salve replay rollout.triage.gz --set risk-ratio=3`,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			switch {
 			case asked.record:
@@ -61,9 +66,10 @@ Exit codes: 0 the same; 1 a decision diverges; 3 the record lacks what a guard t
 	}
 	asked.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.set, "set", nil,
-		"`INPUT=VALUE`: ask what the guards would say with another input, such as threshold=5 (repeatable)")
+		"`INPUT=VALUE`: ask what the guards would say with another input, such as threshold=5, or what a triage would with "+
+			"another threshold (repeatable)")
 	command.Flags().StringVar(&asked.expect, "expect", "",
-		"replay every incident file in this `DIR` and below; each must decide as recorded")
+		"replay every incident file and triage record in this `DIR` and below; each must decide as recorded")
 	command.Flags().StringVar(&asked.junit, "junit", "", "write the results of --expect to this `FILE` as JUnit")
 	command.Flags().BoolVar(&asked.record, "record", false,
 		"write the run RUN to the incident file FILE, compressed when its name ends in .gz")
@@ -79,23 +85,24 @@ func (a *app) replayAll(command *cobra.Command, asked *replayFlags, arguments []
 	var all report.Replays
 	all.Document = report.NewDocument("replay")
 	for i, argument := range arguments {
-		history, err := a.recordedHistory(command, asked, argument)
+		one, err := a.replayOne(command, asked, argument, settings)
 		if err != nil {
 			return err
 		}
-		result, err := replay.Run(history, a.replayOptions(history, settings))
-		if err != nil {
-			return usage("%v", err)
-		}
-		all.Cases = append(all.Cases, replay.Case{Name: argument, Result: result})
-		a.exit = max(a.exit, exitOfReplay(result.Verdict))
+		all.Cases = append(all.Cases, one)
+		a.exit = max(a.exit, exitOfReplay(one.Verdict()))
 		if a.json() {
 			continue
 		}
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		if err := report.Replayed(a.stdout, a.width(), result); err != nil {
+		if one.Triage != nil {
+			err = report.TriageReplayed(a.stdout, a.width(), *one.Triage)
+		} else {
+			err = report.Replayed(a.stdout, a.width(), one.Result)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -103,6 +110,35 @@ func (a *app) replayAll(command *cobra.Command, asked *replayFlags, arguments []
 		return a.document(all)
 	}
 	return nil
+}
+
+// replayOne replays a run of the journal, an incident file, or the record of a triage.
+func (a *app) replayOne(
+	command *cobra.Command, asked *replayFlags, argument string, settings []replay.Setting,
+) (replay.Case, error) {
+	one := replay.Case{Name: argument}
+	var history *journal.History
+	var err error
+	if isFile(argument) {
+		raw, err := readRegular(argument, journal.MaxIncident)
+		if err != nil {
+			return one, usage("%v", err)
+		}
+		if isTriage(raw) {
+			result, err := replayTriage(argument, raw, settings)
+			one.Triage = &result
+			return one, err
+		}
+		if history, err = incidentOf(argument, raw); err != nil {
+			return one, err
+		}
+	} else if history, err = a.recordedRun(command, asked, argument); err != nil {
+		return one, err
+	}
+	if one.Result, err = replay.Run(history, a.replayOptions(history, settings)); err != nil {
+		return one, usage("%v", err)
+	}
+	return one, nil
 }
 
 func parseSettings(texts []string) ([]replay.Setting, error) {
@@ -161,12 +197,9 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 		"replay it with the program that has it", header.Run, header.Runbook)
 }
 
-// recordedHistory reads a run of the journal, or an incident file.
-func (a *app) recordedHistory(command *cobra.Command, asked *replayFlags, argument string) (*journal.History, error) {
-	if isFile(argument) {
-		return readIncident(argument)
-	}
-	_, record, err := a.load(command, &asked.journalFlags, argument)
+// recordedRun reads a run of the journal.
+func (a *app) recordedRun(command *cobra.Command, asked *replayFlags, run string) (*journal.History, error) {
+	_, record, err := a.load(command, &asked.journalFlags, run)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +215,7 @@ func isFile(argument string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func readIncident(path string) (*journal.History, error) {
-	raw, err := readRegular(path, journal.MaxIncident)
-	if err != nil {
-		return nil, usage("%v", err)
-	}
+func incidentOf(path string, raw []byte) (*journal.History, error) {
 	history, err := journal.ReadIncident(raw)
 	if err != nil {
 		return nil, &attentionError{fmt.Errorf("%s: %w", path, err)}

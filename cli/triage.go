@@ -111,6 +111,7 @@ type triageRequest struct {
 	history  string
 	record   bool
 	html     string
+	evidence string
 	redact   bool
 	failOn   []string
 	form     string
@@ -131,7 +132,7 @@ standard input. Passing scenarios are needed as well as failing ones. Nothing el
 catalogue, no history, no map. With them it says more (docs/triage.md).
 
 Exit codes: 0 triaged; 1 a verdict is one of --fail-on; 2 wrong usage or no results; 4 triaged and
-printed, but the history, the page or the comment could not be written.`,
+printed, but the history, the page, the evidence or the comment could not be written.`,
 		Example: `  # The last run, on the first day
   go test -json ./... | salve triage -
   # A rollout gate: is it this change?
@@ -162,6 +163,8 @@ printed, but the history, the page or the comment could not be written.`,
 	flags.StringVar(&asked.history, "history", "", "`DIR` with earlier runs; this one is added to it")
 	flags.BoolVar(&asked.record, "record", true, "add this run to --history")
 	flags.StringVar(&asked.html, "html", "", "write a page to this `FILE` as well")
+	flags.StringVar(&asked.evidence, "evidence", "", "write what the verdicts rest on to this `FILE` as well, for salve "+
+		"replay (docs/replay.md); compressed when its name ends in .gz")
 	flags.BoolVar(&asked.redact, "redact", true,
 		"replace what looks like a credential, in Markdown and HTML; text and JSON never show one")
 	flags.StringSliceVar(&asked.failOn, "fail-on", nil, "exit 1 if a verdict is one of these: "+verdictNames())
@@ -226,16 +229,22 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	if err := a.showTriage(asked, *document); err != nil {
 		return err
 	}
-	if err := asked.keep(ctx, a, past, *document); err != nil {
+	if err := asked.keep(ctx, a, past, result); err != nil {
 		return &attentionError{err}
 	}
 	return nil
 }
 
-// keep writes the page, the history and the comment, after the answer was printed: that one of them can't be written
+// keep writes the page, the evidence, the history and the comment, after the answer was printed: that one of them can't be written
 // takes nothing away from it, and is no verdict.
-func (r *triageRequest) keep(ctx context.Context, a *app, past *past, document triage.Document) error {
+func (r *triageRequest) keep(ctx context.Context, a *app, past *past, result *analysis.Result) error {
+	document := *result.Document
 	var failed []error
+	if r.evidence != "" {
+		if err := a.keepEvidence(r.evidence, result); err != nil {
+			failed = append(failed, err)
+		}
+	}
 	if r.html != "" {
 		err := writeWhole(r.html, func(file *os.File) error {
 			return show.HTML(file, document, show.Options{KeepSecrets: !r.redact})

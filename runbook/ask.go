@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+
+	"salve/internal/recordable"
 )
 
 // Ask makes a guard of two halves: read observes the world, decide answers from
@@ -35,8 +37,8 @@ func Ask[T any](
 	of := reflect.TypeFor[T]()
 	return Guard{
 		Name: name, Question: question, decide: again,
-		missing: func(raw json.RawMessage) string { return missing(of, raw) },
-		problem: recordable(of, "", nil),
+		missing: func(raw json.RawMessage) string { return recordable.Missing(of, raw) },
+		problem: recordable.Problem(of),
 		Evaluate: func(ctx context.Context, run Run) Finding {
 			seen, err := read(ctx, run)
 			if err != nil {

@@ -131,6 +131,10 @@ func ReplaySuite(out io.Writer, width int, suite *replay.Suite) error {
 		switch {
 		case one.Err != "":
 			text = "✗ " + one.Err
+		case one.Triage != nil && one.Passed():
+			text = "✓ " + Count(len(one.Triage.Groups), "verdict", "verdicts") + " as recorded"
+		case one.Triage != nil:
+			text = "✗ " + TriageVerdict(*one.Triage)
 		case !one.Passed():
 			text = "✗ " + ReplayVerdict(one.Result)
 		}

@@ -1,9 +1,6 @@
 package triage
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Thresholds are all the numbers that a verdict depends on. They are printed with every verdict.
 type Thresholds struct {
@@ -46,6 +43,9 @@ type Thresholds struct {
 	BaselineHours  int
 	BaselineSeen   int
 	BaselineUnseen int
+	// The share of a group's scenarios that failed in another way in a run of another change, from which the group was
+	// there before for another reason: among hundreds, some fail every day.
+	OtherReason float64
 	// How much earlier than the change a failure has to be: clocks of two machines may differ.
 	OrderMarginMinutes int
 	// The share of the failures that the causes have to cover for a verdict that is not on the change.
@@ -75,7 +75,7 @@ func Default() Thresholds {
 		EligibleRows: 3, SameValue: 0.95, UnknownShare: 0.20, FalseDiscovery: 0.01, RiskRatio: 2,
 		CauseFailures: 5, SmallCauseFailures: 3, CauseCoverage: 0.10, Alias: 0.95, Causes: 3, Unexplained: 0.20,
 		Coarser: 0.95, UnreachableFailures: 3, ChangeShare: 0.20, ChangeDifference: 0.20,
-		AllReach: 0.0001, Suspicion: 0.20, BaselineHours: 24, BaselineSeen: 2, BaselineUnseen: 20,
+		AllReach: 0.0001, Suspicion: 0.20, BaselineHours: 24, BaselineSeen: 2, BaselineUnseen: 20, OtherReason: 0.50,
 		OrderMarginMinutes: 10, KnownCoverage: 0.80,
 		Attempts: 3, HighProducers: 2, HighFailures: 5, AbortedShare: 0.90, AbortedRuns: 5, SignaturePassing: 0.10,
 		EscalateAt: 6, EscalateDays: 30, CalmBelow: 3,
@@ -84,50 +84,3 @@ func Default() Thresholds {
 
 // Baseline is how far back the runs of other changes count.
 func (t Thresholds) Baseline() time.Duration { return time.Duration(t.BaselineHours) * time.Hour }
-
-// Threshold is one of them, as it is printed.
-type Threshold struct {
-	Name    string `json:"name"`
-	Value   string `json:"value"`
-	Meaning string `json:"meaning"`
-}
-
-// List is all of them, in the order in which they come to bear.
-func (t Thresholds) List() []Threshold {
-	share := func(f float64) string { return fmt.Sprintf("%g %%", 100*f) }
-	count := func(n int) string { return fmt.Sprint(n) }
-	return []Threshold{
-		{"eligible", count(t.EligibleRows), "scenarios with a value, and without, for it to be looked at"},
-		{"same-value", share(t.SameValue), "of scenarios with one value: the attribute can't tell anything beyond"},
-		{"unknown", share(t.UnknownShare), "of scenarios without the attribute: lower confidence beyond"},
-		{"false-discovery", fmt.Sprintf("%g", t.FalseDiscovery), "q of Benjamini and Hochberg, at most"},
-		{"risk-ratio", fmt.Sprintf("%g", t.RiskRatio), "lower end of its 95 % interval, at least"},
-		{"cause-failures", count(t.CauseFailures), "failures with the value, at least"},
-		{"small-cause-failures", count(t.SmallCauseFailures), "the same for a small group that fails nowhere else"},
-		{"cause-coverage", share(t.CauseCoverage), "of the group's failures have the value, at least"},
-		{"alias", share(t.Alias), "overlap from which two values can't be told apart"},
-		{"causes", count(t.Causes), "causes of one group, at most"},
-		{"unexplained", share(t.Unexplained), "of failures without a cause: undecided beyond"},
-		{"coarser", share(t.Coarser), "of scenarios of a coarser value that its causes make up: it is named instead"},
-		{"unreachable", count(t.UnreachableFailures), "failures that can't reach the change refute it alone"},
-		{"change-share", share(t.ChangeShare), "of failures that may be the change's: refuted up to it"},
-		{"change-difference", share(t.ChangeDifference), "lower end of reach less no reach: supported beyond it"},
-		{"all-reach", fmt.Sprintf("%g", t.AllReach),
-			"p of all failures being on scenarios of the change: supported up to it"},
-		{"suspicion", fmt.Sprintf("%g", t.Suspicion),
-			"p of failures of the change apart from the causes: not refuted up to it"},
-		{"baseline", fmt.Sprintf("%d h", t.BaselineHours), "how far back runs of other changes count"},
-		{"baseline-seen", count(t.BaselineSeen), "other changes with the same failure refute the change"},
-		{"baseline-unseen", count(t.BaselineUnseen), "runs of other changes without it support the change"},
-		{"order", fmt.Sprintf("%d min", t.OrderMarginMinutes), "a failure this much before the change refutes it"},
-		{"known-coverage", share(t.KnownCoverage), "of failures in the causes, or a signature, for a known verdict"},
-		{"attempts", count(t.Attempts), "attempts from which a failure is called deterministic"},
-		{"producers", count(t.HighProducers), "producers of evidence for high confidence"},
-		{"failures", count(t.HighFailures), "failures for high confidence"},
-		{"aborted", share(t.AbortedShare), "of the baseline's scenarios: the run was aborted below"},
-		{"aborted-runs", count(t.AbortedRuns), "earlier runs of the job from which it is known how many it has"},
-		{"signature-passing", share(t.SignaturePassing), "of passing scenarios: a signature isn't specific beyond"},
-		{"escalate", fmt.Sprintf("%d in %d days", t.EscalateAt, t.EscalateDays), "occurrences to be escalated"},
-		{"calm", count(t.CalmBelow), "occurrences below which it no longer has to be"},
-	}
-}

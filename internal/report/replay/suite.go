@@ -1,9 +1,6 @@
 package replay
 
 import (
-	"encoding/xml"
-	"fmt"
-	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -11,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"salve/engine"
+	triage "salve/internal/triage/replay"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -19,13 +17,31 @@ import (
 type Case struct {
 	// Name is the file's, or the run's.
 	Name string `json:"name"`
-	// Result is what its replay came to; zero when it could not be replayed at all, for the reason Err.
-	Result Result `json:"result"`
-	Err    string `json:"error,omitempty"`
+	// Result is what its replay came to, if it is of a run; zero when it could not be replayed at all, for the reason Err.
+	Result Result `json:"result,omitzero"`
+	// Triage is what its replay came to, if it is of a triage.
+	Triage *triage.Result `json:"triage,omitempty"`
+	Err    string         `json:"error,omitempty"`
+}
+
+// Verdict is what the replay came to, of whichever kind.
+func (c Case) Verdict() Verdict {
+	if c.Triage != nil {
+		return Verdict(c.Triage.Verdict)
+	}
+	return c.Result.Verdict
+}
+
+// Reason says why the verdict is not Same.
+func (c Case) Reason() string {
+	if c.Triage != nil {
+		return c.Triage.Reason
+	}
+	return c.Result.Reason
 }
 
 // Passed tells whether every decision came out as recorded.
-func (c Case) Passed() bool { return c.Err == "" && c.Result.Verdict == Same }
+func (c Case) Passed() bool { return c.Err == "" && c.Verdict() == Same }
 
 // Suite is a folder of records, each with what its replay came to.
 type Suite struct {
@@ -35,12 +51,14 @@ type Suite struct {
 	refused      map[string]map[string]bool
 }
 
-// Item is a record of a suite before it is replayed. Read reads it; it is called once.
+// Item is a record of a suite before it is replayed. Read reads it, if it is of a run; it is called once.
 type Item struct {
 	Name string
 	Read func() (*journal.History, error)
 	// Options say how it is replayed.
 	Options func(*journal.History) Options
+	// Triage replays it, if it is of a triage; else nil.
+	Triage func() (triage.Result, error)
 }
 
 // RunSuite replays records, as many at once as there are processors. The cases are in the order of the items.
@@ -53,7 +71,7 @@ func RunSuite(items []Item) *Suite {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(items); i = int(next.Add(1)) - 1 {
 				one := items[i].replay()
-				if one.Err == "" {
+				if one.Err == "" && one.Triage == nil {
 					counting.Lock()
 					suite.count(one.Result)
 					counting.Unlock()
@@ -83,6 +101,13 @@ func (s *Suite) neverRefused() map[string][]string {
 
 // replay replays one record; the runbook is that of the recorded inputs.
 func (i Item) replay() Case {
+	if i.Triage != nil {
+		result, err := i.Triage()
+		if err != nil {
+			return Case{Name: i.Name, Err: err.Error()}
+		}
+		return Case{Name: i.Name, Triage: &result}
+	}
 	history, err := i.Read()
 	if err != nil {
 		return Case{Name: i.Name, Err: err.Error()}
@@ -148,86 +173,4 @@ func (s *Suite) Failed() int {
 		}
 	}
 	return failed
-}
-
-// The JUnit document, as far as the systems that read it agree on it.
-type (
-	junit struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Name     string   `xml:"name,attr"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Errors   int      `xml:"errors,attr"`
-		Suites   []*group `xml:"testsuite"`
-	}
-	group struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Cases    []testcase `xml:"testcase"`
-		Out      string     `xml:"system-out,omitempty"`
-	}
-	testcase struct {
-		Class   string   `xml:"classname,attr"`
-		Name    string   `xml:"name,attr"`
-		Failure *message `xml:"failure,omitempty"`
-		Error   *message `xml:"error,omitempty"`
-	}
-	message struct {
-		Text string `xml:"message,attr"`
-	}
-)
-
-// JUnit writes a suite: a test suite for each runbook, a test case for each record. What diverged is a failure, what
-// could not be replayed an error.
-func (s *Suite) JUnit(w io.Writer) error {
-	all := &junit{Name: "salve replay"}
-	groups := map[string]*group{}
-	for _, one := range s.Cases {
-		name := one.Result.Runbook
-		if name == "" {
-			name = "unreadable"
-		}
-		in := groups[name]
-		if in == nil {
-			in = &group{Name: name}
-			groups[name] = in
-			all.Suites = append(all.Suites, in)
-			for _, guard := range s.NeverRefused[name] {
-				in.Out += fmt.Sprintf("warning: no record saw guard %s refuse\n", guard)
-			}
-		}
-		in.add(one)
-	}
-	for _, in := range all.Suites {
-		all.Tests, all.Failures, all.Errors = all.Tests+in.Tests, all.Failures+in.Failures, all.Errors+in.Errors
-	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	encoder := xml.NewEncoder(w)
-	encoder.Indent("", "  ")
-	if err := encoder.Encode(all); err != nil {
-		return fmt.Errorf("writing JUnit: %w", err)
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
-}
-
-func (g *group) add(one Case) {
-	g.Tests++
-	row := testcase{Class: g.Name, Name: one.Name}
-	switch {
-	case one.Err != "":
-		g.Errors++
-		row.Error = &message{one.Err}
-	case one.Result.Verdict == Diverged:
-		g.Failures++
-		row.Failure = &message{one.Result.Reason}
-	case one.Result.Verdict != Same:
-		g.Errors++
-		row.Error = &message{string(one.Result.Verdict) + ": " + one.Result.Reason}
-	}
-	g.Cases = append(g.Cases, row)
 }

@@ -27,10 +27,13 @@ const (
 
 // Stratum counts scenarios of one class by whether they run through what the change touches.
 type Stratum struct {
-	Label                        string
-	FailedReach, PassedReach     int
-	FailedNoReach, PassedNoReach int
-	FailedUnknown, PassedUnknown int
+	Label         string `json:"label"`
+	FailedReach   int    `json:"failedReach"`
+	PassedReach   int    `json:"passedReach"`
+	FailedNoReach int    `json:"failedNoReach"`
+	PassedNoReach int    `json:"passedNoReach"`
+	FailedUnknown int    `json:"failedUnknown"`
+	PassedUnknown int    `json:"passedUnknown"`
 }
 
 // Add counts a scenario whose reach is yes, no or unknown.

@@ -11,9 +11,9 @@ import (
 	"salve/internal/triage/catalogue"
 	"salve/internal/triage/cause"
 	"salve/internal/triage/change"
+	"salve/internal/triage/decision"
 	"salve/internal/triage/results"
 	"salve/internal/triage/scenario"
-	"salve/internal/triage/verdict"
 )
 
 // Request is what to triage.
@@ -24,7 +24,7 @@ type Request struct {
 	Change    *change.Change
 	Map       *change.Map
 	Catalogue *catalogue.Catalogue // nil: none
-	Past      Past
+	Past      *Recorded            // nil: there is no history
 	Build     string
 	ChangedAt time.Time // when the change was built or deployed; zero: not known
 	Now       time.Time
@@ -38,8 +38,13 @@ var ErrNothing = errors.New("no results were found")
 // Result is the document, and the run that it is about.
 type Result struct {
 	Document *triage.Document
-	Run      *scenario.Run
-	Rows     *cause.Rows
+	// Evidence is what the verdicts rest on, Examined what was counted in its scenarios, and Decision what was decided.
+	Evidence decision.Evidence
+	Examined *decision.Examined
+	Decision decision.Decision
+	// Thresholds are those that it was decided with.
+	Thresholds triage.Thresholds
+	Run        *scenario.Run
 	// Shown are the signatures of each scenario that its last attempt shows.
 	Shown [][]catalogue.Hit
 	// Attributes are those of each scenario.
@@ -69,24 +74,48 @@ func Analyze(ctx context.Context, r Request) (*Result, error) {
 		a.Build = nameless(run)
 	}
 	a.inspect()
-	a.unite()
-	a.rows = run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
-	if a.found, err = cause.Find(a.rows, r.Thresholds); err != nil {
-		return nil, fmt.Errorf("looking for causes: %w", err)
-	}
 	a.reach()
-	if recorded, ok := r.Past.(*Recorded); ok {
-		recorded.identity.Build = a.Build
-		if err := recorded.include(a.entry(recorded.identity)); err != nil {
-			return nil, err
-		}
-	}
-	document, err := a.document()
+	result, err := a.result()
 	if err != nil {
 		return nil, err
 	}
-	document.Problems = append(problems, document.Problems...)
-	return &Result{Document: document, Run: run, Rows: a.rows, Shown: a.shown, Attributes: a.attributes}, nil
+	result.Document.Problems = append(problems, result.Document.Problems...)
+	return result, nil
+}
+
+// result observes, asks, decides, and puts the document together. What is decided from is read back first: nothing
+// else can have a part in it.
+func (a *analysis) result() (*Result, error) {
+	r := &Result{Thresholds: a.Thresholds, Run: a.run, Shown: a.shown, Attributes: a.attributes}
+	a.rows = a.run.Rows(func(row int) []results.Attribute { return a.attributes[row] })
+	a.masked = maskedRows(a.rows)
+	var err error
+	if r.Evidence.Observed, _, err = decision.ReadBack(a.observe()); err != nil {
+		return nil, err
+	}
+	if r.Examined, err = decision.Examine(r.Evidence.Observed, a.Thresholds); err != nil {
+		return nil, err
+	}
+	a.unite(r.Examined)
+	if a.Past != nil {
+		a.Past.identity.Build = a.Build
+		if err := a.Past.include(a.entry(a.Past.identity, r)); err != nil {
+			return nil, err
+		}
+	}
+	past, err := a.ask(r.Evidence.Observed, r.Examined)
+	if err != nil {
+		return nil, err
+	}
+	if r.Evidence.Past, _, err = decision.ReadBack(past); err != nil {
+		return nil, err
+	}
+	r.Decision = decision.DecideExamined(r.Evidence, r.Examined, a.Thresholds)
+	if r.Decision.Lacks != "" {
+		return nil, fmt.Errorf("the evidence does not have %s", r.Decision.Lacks)
+	}
+	r.Document = a.document(&r.Decision, r.Examined)
+	return r, nil
 }
 
 // read makes a run of some paths.
@@ -107,7 +136,7 @@ func (r Request) read(ctx context.Context, paths ...string) (*scenario.Run, []st
 	if err := ctx.Err(); err != nil {
 		return nil, nil, fmt.Errorf("reading results: %w", err)
 	}
-	run := collector.Finish(r.Thresholds)
+	run := collector.Finish()
 	run.Notes = append(run.Notes, notes...)
 	return run, problems, nil
 }
@@ -117,11 +146,11 @@ type analysis struct {
 	Request
 	run        *scenario.Run
 	rows       *cause.Rows
-	found      []cause.Found
+	masked     *cause.Rows // the same, its names and values without credentials
 	attributes [][]results.Attribute
 	shown      [][]catalogue.Hit
 	loose      []catalogue.Hit
-	without    []*scenario.Run // of the baseline
+	without    []*scenario.Run // of the baseline; nil for one that could not be read
 	touched    []change.Component
 	unmapped   []string
 	reached    []change.Reach
@@ -129,24 +158,27 @@ type analysis struct {
 }
 
 // document puts it together.
-func (a *analysis) document() (*triage.Document, error) {
+func (a *analysis) document(decided *decision.Decision, examined *decision.Examined) *triage.Document {
 	d := &triage.Document{
 		Format: triage.Format, Build: a.Build, Created: a.Now.UTC(), Counts: a.run.Counts,
-		Aborted: a.aborted(), Change: a.change(), Groups: []triage.Group{},
-		Notes: a.run.Notes, Thresholds: a.Thresholds.List(),
+		Verdict: decided.Verdict, Mixed: decided.Mixed, Confidence: decided.Confidence, Summary: decided.Summary,
+		Aborted: decided.Aborted, Change: a.change(), Groups: []triage.Group{},
+		Notes: a.run.Notes, Problems: a.problems, Thresholds: a.Thresholds.List(),
 	}
-	for i := range a.run.Groups {
-		group, err := a.group(i)
-		if err != nil {
-			return nil, fmt.Errorf("group %s: %w", a.run.Groups[i].Key, err)
+	number := map[int]int{} // of a group, by the way that names it
+	for i, g := range examined.Groups {
+		number[g.Ways[0]] = i
+	}
+	place := make([]int, len(examined.Groups))
+	for to := range decided.Groups {
+		from := number[decided.Groups[to].Ways[0]]
+		place[from] = to
+		if to < maxGroups {
+			d.Groups = append(d.Groups, a.group(&a.run.Groups[from], &decided.Groups[to]))
 		}
-		d.Groups = append(d.Groups, group)
 	}
-	a.order(d)
-	d.Verdict, d.Mixed = verdict.Overall(d.Groups, d.Aborted != nil)
-	d.Confidence = overallConfidence(d)
-	d.Summary = summary(d)
-	d.Problems = a.problems
+	a.omit(d, place)
+	d.Heat, d.Timeline = a.heat(place, len(d.Groups)), a.timeline(place, len(d.Groups))
 	d.Digest = a.digest(d)
-	return d, nil
+	return d
 }

@@ -7,12 +7,10 @@ import (
 	"strings"
 
 	"salve/internal/triage"
-	"salve/internal/triage/alternative"
 	"salve/internal/triage/catalogue"
-	"salve/internal/triage/cause"
 	"salve/internal/triage/change"
+	"salve/internal/triage/decision"
 	"salve/internal/triage/scenario"
-	"salve/internal/triage/verdict"
 )
 
 const (
@@ -21,38 +19,17 @@ const (
 )
 
 // group is one group as the document has it.
-func (a *analysis) group(number int) (triage.Group, error) {
-	group, found := &a.run.Groups[number], &a.found[number]
+func (a *analysis) group(group *scenario.Group, decided *decision.Group) triage.Group {
 	g := triage.Group{
 		Key: string(group.Key), Message: group.Message, Frame: group.Frame, Place: group.Place,
 		Failures: len(group.Rows), Tests: a.tests(group), Scenarios: a.names(group, maxScenarios),
-		Example: group.Example, Flakiness: group.Flakiness(),
-		Signatures: a.signatures(group), Cause: found.Cause,
+		Example: group.Example, Flakiness: decided.Flakiness, Signatures: decided.Signatures, Cause: decided.Cause,
+		Alternative: decided.Alternative, Baseline: decided.Baseline, Occurrences: decided.Occurrences,
+		Verdict: decided.Verdict, Confidence: decided.Confidence, Reasons: decided.Reasons,
+		WouldChange: decided.WouldChange, Action: decided.Action,
 	}
-	prior, err := a.prior(group, a.decisive(g), group.Rows)
-	if err != nil {
-		return g, err
-	}
-	g.Baseline = a.baseline(prior)
-	question, err := a.question(group, found, prior, a.decisive(g))
-	if err != nil {
-		return g, err
-	}
-	g.Alternative = alternative.Evaluate(question, a.Thresholds)
 	g.Evidence = a.evidence(group, g)
-	if g.Occurrences, err = a.occurrences(g); err != nil {
-		return g, err
-	}
-	decision := verdict.Decide(verdict.Facts{
-		Failures: g.Failures, Scenario: g.Example.Scenario, Place: g.Place,
-		Cause: g.Cause, Unknown: found.Unknown, Environment: environment(g.Cause),
-		Alternative: g.Alternative, Tested: alternative.Tested(question, a.Thresholds), Signatures: g.Signatures,
-		Baseline: g.Baseline, Flakiness: g.Flakiness,
-		Producers: producers(g.Evidence), Occurrences: g.Occurrences, Passing: a.run.Counts.Passed,
-	}, a.Thresholds)
-	g.Verdict, g.Confidence, g.Reasons = decision.Verdict, decision.Confidence, decision.Reasons
-	g.WouldChange, g.Action = decision.WouldChange, decision.Action
-	return g, nil
+	return g
 }
 
 func (a *analysis) tests(group *scenario.Group) int {
@@ -72,24 +49,12 @@ func (a *analysis) names(group *scenario.Group, n int) []string {
 	return first(names, n)
 }
 
-// outcome is the group's number in the rows.
-func (a *analysis) outcome(group *scenario.Group) cause.Outcome {
-	return a.rows.Outcomes[group.Rows[0]]
-}
-
 // touches says whether a file of the source is one of the change, or of a component that it touches.
 func (a *analysis) touches(file string) bool {
 	if file == "" {
 		return false
 	}
 	return a.Change.Touches(file) || slices.ContainsFunc(a.touched, func(c change.Component) bool { return c.Owns(file) })
-}
-
-func label(c triage.Candidate) string {
-	if c.Value == "" {
-		return "an unknown " + c.Attribute
-	}
-	return c.Attribute + "=" + c.Value
 }
 
 // evidence is what somebody wrote: the failure itself, a line of each producer that shows a signature, the history.
@@ -132,87 +97,13 @@ func oneLine(text string) string {
 	return line
 }
 
-// producers are those of the evidence, each once.
-func producers(evidence []triage.Evidence) []string {
-	var out []string
-	for _, e := range evidence {
-		if !slices.Contains(out, e.Producer) {
-			out = append(out, e.Producer)
-		}
-	}
-	return out
-}
-
-// environment says whether the causes are where scenarios ran. A name that can't be told apart from what they test is
-// not.
-func environment(c triage.Cause) bool {
-	for _, candidate := range c.Candidates {
-		if !surroundings(candidate.Attribute) {
-			return false
-		}
-		for _, alias := range candidate.Aliases {
-			name, _, _ := strings.Cut(alias, "=")
-			if !surroundings(strings.TrimSuffix(name, " unknown")) {
-				return false
-			}
-		}
-	}
-	return len(c.Candidates) > 0
-}
-
-// surroundings says whether an attribute is of the place where scenarios run, by the last word of its name.
-func surroundings(attribute string) bool {
-	words := strings.FieldsFunc(strings.ToLower(attribute), func(r rune) bool { return strings.ContainsRune("._-/ :", r) })
-	if len(words) == 0 {
-		return false
-	}
-	return slices.Contains([]string{
-		"cluster", "region", "zone", "location", "datacenter", "pool", "nodepool", "node", "host", "hostname", "runner",
-		"agent", "machine", "subscription", "account", "network", "shard", "site",
-	}, words[len(words)-1])
-}
-
-// order sorts the groups, and counts what the tables of the document show by group in that order.
-func (a *analysis) order(d *triage.Document) {
-	numbers := make([]int, len(d.Groups))
-	for i := range numbers {
-		numbers[i] = i
-	}
-	slices.SortStableFunc(numbers, func(x, y int) int {
-		gx, gy := &d.Groups[x], &d.Groups[y]
-		return cmp.Or(cmp.Compare(urgency(gy.Verdict), urgency(gx.Verdict)), cmp.Compare(gy.Failures, gx.Failures))
-	})
-	sorted := make([]triage.Group, len(numbers))
-	place := make([]int, len(numbers))
-	for to, from := range numbers {
-		sorted[to], place[from] = d.Groups[from], to
-	}
-	d.Groups = sorted
-	a.omit(d, place)
-	d.Heat, d.Timeline = a.heat(place, len(d.Groups)), a.timeline(place, len(d.Groups))
-}
-
-// urgency puts first what may be the change's or nobody has seen before; all else goes by its failures.
-func urgency(v triage.Verdict) int {
-	switch v {
-	case triage.SuspectedChange:
-		return 2
-	case triage.New:
-		return 1
-	default:
-		return 0
-	}
-}
-
 const maxGroups = 200
 
-// omit leaves out the last groups of very many: the document says how many.
+// omit counts the last groups of very many, which the document leaves out.
 func (a *analysis) omit(d *triage.Document, place []int) {
-	if len(d.Groups) <= maxGroups {
+	if d.Omitted = len(place) - len(d.Groups); d.Omitted == 0 {
 		return
 	}
-	d.Omitted = len(d.Groups) - maxGroups
-	d.Groups = d.Groups[:maxGroups]
 	for i, at := range place {
 		if at >= maxGroups {
 			place[i] = -1

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -122,48 +121,7 @@ func (a *analysis) change() *triage.Change {
 	return c
 }
 
-// subject is how the change is called in sentences.
-func (a *analysis) subject() string {
-	switch len(a.touched) {
-	case 0:
-		return "the change"
-	case 1:
-		return "component " + a.touched[0].Name
-	}
-	names := "components "
-	for i, component := range a.touched[:min(3, len(a.touched))] {
-		if i > 0 {
-			names += ", "
-		}
-		names += component.Name
-	}
-	return names
-}
-
 func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
-
-// signatures are those that the group's scenarios show, the one of most of them first.
-func (a *analysis) signatures(group *scenario.Group) []triage.Signature {
-	failures := map[*catalogue.Signature]int{}
-	expired := map[*catalogue.Signature]bool{}
-	for _, row := range group.Rows {
-		for _, hit := range each(a.shown[row]) {
-			failures[hit.Signature]++
-			expired[hit.Signature] = hit.Expired
-		}
-	}
-	var out []triage.Signature
-	for s, n := range failures {
-		out = append(out, triage.Signature{
-			ID: s.ID, Title: s.Title, Class: string(s.Class), Owner: s.Owner, Links: s.Links, Action: s.Action,
-			ValidUntil: until(s), Expired: expired[s], Failures: n, Passing: a.passing(s),
-		})
-	}
-	slices.SortFunc(out, func(x, y triage.Signature) int {
-		return cmp.Or(cmp.Compare(y.Failures, x.Failures), cmp.Compare(x.ID, y.ID))
-	})
-	return out
-}
 
 // each is one hit of each signature that was decided, whatever the producers.
 func each(hits []catalogue.Hit) []catalogue.Hit {
@@ -182,16 +140,4 @@ func until(s *catalogue.Signature) string {
 		return ""
 	}
 	return s.ValidUntil.Format("2006-01-02")
-}
-
-// passing is how many scenarios pass and show a signature.
-func (a *analysis) passing(s *catalogue.Signature) int {
-	n := 0
-	for row := range a.run.Scenarios {
-		if a.run.Scenarios[row].Outcome == results.Pass &&
-			slices.ContainsFunc(a.shown[row], func(h catalogue.Hit) bool { return h.Signature == s && h.Decides() }) {
-			n++
-		}
-	}
-	return n
 }

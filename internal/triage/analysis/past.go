@@ -5,39 +5,21 @@ import (
 	"slices"
 	"time"
 
-	"salve/internal/redact"
 	"salve/internal/triage"
+	"salve/internal/triage/decision"
 	"salve/internal/triage/grouping"
 	"salve/internal/triage/history"
 	"salve/internal/triage/scenario"
 )
 
-// Past answers what earlier runs show. Nil: there is no history.
-type Past interface {
-	// Before says how often other changes failed so within the time, on scenarios among these.
-	Before(key string, signatures, scenarios []string, within time.Duration) (Prior, error)
-	// Occurrences are the runs with a signature, or with a group, this one included.
-	Occurrences(key, signature string, threshold Escalation) (triage.Occurrences, error)
-}
-
-// Prior is what runs of other changes show about one group.
-type Prior struct {
-	Runs  int       // of other changes, that ran its scenarios
-	Seen  int       // other changes with the same failure
-	Else  int       // runs in which its scenarios failed in another way
-	First time.Time // of those with the same failure; zero for none
-	Rates []Rate    // of each of the runs, by time
-}
-
-// Rate is how many scenarios of a run of another change failed so: of all that ran, and of those that were asked for.
-type Rate struct {
+// Before is what one run of another change shows of a group: of all scenarios, and of those that were asked for.
+type Before struct {
 	Change             string
+	Time               time.Time // zero: of a baseline
 	Failed, Of         int
 	FailedAsked, Asked int
+	Otherwise          int // of those asked for, in a run without the group
 }
-
-// Escalation is from how many occurrences in how many days somebody must be told, and below how many no longer.
-type Escalation struct{ Count, Days, Calm int }
 
 // Identity says which run of CI this is.
 type Identity struct {
@@ -47,7 +29,7 @@ type Identity struct {
 	Time   time.Time
 }
 
-// Recorded is a [Past] of a recorded history.
+// Recorded answers what earlier runs show, by a recorded history.
 type Recorded struct {
 	history  *history.History
 	identity Identity
@@ -85,54 +67,51 @@ func (r *Recorded) include(e history.Entry) error {
 	return nil
 }
 
-// Before implements [Past].
-func (r *Recorded) Before(key string, signatures, scenarios []string, within time.Duration) (Prior, error) {
+// before are the runs of other changes within the time that ran one of the scenarios, or show the group, by time.
+func (r *Recorded) before(key, signature string, scenarios []string, within time.Duration) []Before {
 	b := r.history.Baseline(history.Question{
-		Subject: subject(key, signatures), Scenarios: scenarios, Change: r.identity.Change, Build: r.identity.Build,
-		Since: within,
+		Subject: history.Subject{Key: key, Signature: signature}, Scenarios: scenarios, Change: r.identity.Change,
+		Build: r.identity.Build, Since: within,
 	}, r.now)
-	prior := Prior{Runs: b.Runs, Seen: b.SeenChanges, Else: b.OtherRuns, First: b.First}
+	var runs []Before
 	for _, rate := range b.Rates {
-		prior.Rates = append(prior.Rates, Rate{
-			Change: rate.Change, Failed: rate.Failures, Of: rate.Scenarios, FailedAsked: rate.FailedAsked, Asked: rate.Asked,
+		runs = append(runs, Before{
+			Change: rate.Change, Time: rate.Time, Failed: rate.Failures, Of: rate.Scenarios, FailedAsked: rate.FailedAsked,
+			Asked: rate.Asked, Otherwise: rate.Otherwise,
 		})
 	}
-	return prior, nil
+	return runs
 }
 
-func subject(key string, signatures []string) history.Subject {
-	s := history.Subject{Key: key}
-	if len(signatures) > 0 {
-		s.Signature = signatures[0]
-	}
-	return s
-}
-
-// Occurrences implements [Past].
-func (r *Recorded) Occurrences(key, signature string, t Escalation) (triage.Occurrences, error) {
+// occurrences are the runs with a signature, or with a group, this one included.
+func (r *Recorded) occurrences(key, signature string, rule decision.Rule) decision.Occurrences {
 	s := history.Subject{Key: key, Signature: signature}
-	of := signature
-	if of == "" {
-		of = key
+	e := r.history.Escalation(s, history.Rule{At: rule.Count, Days: rule.Days, Below: rule.Calm}, r.now)
+	o := decision.Occurrences{
+		Key: key, Signature: signature, Rule: rule, Count: e.Count, Escalated: e.Escalated,
+		First: r.history.Occurrences(s, 0, r.now).First.UTC(),
 	}
-	e := r.history.Escalation(s, history.Rule{At: t.Count, Days: t.Days, Below: t.Calm}, r.now)
-	all := r.history.Occurrences(s, 0, r.now)
-	return triage.Occurrences{
-		Of: of, Count: e.Count, Threshold: e.Threshold, Days: e.Days, First: all.First, Escalated: e.Escalated,
-	}, nil
+	if times := r.history.Times(s, r.now); len(times) <= decision.MaxTimes {
+		o.Times = []time.Time{}
+		for _, at := range times {
+			o.Times = append(o.Times, at.UTC())
+		}
+	}
+	return o
 }
 
-// usual is the fewest scenarios that runs of the same job had of late; 0 if too few of them are known to say.
-func (r *Recorded) usual(t triage.Thresholds) int {
-	sizes := r.history.Sizes(r.identity.Run, r.identity.Build, time.Duration(t.EscalateDays)*24*time.Hour, r.now)
-	if len(sizes) < t.AbortedRuns {
-		return 0
+// sizes are how many scenarios runs of the same job had of late.
+func (r *Recorded) sizes(t triage.Thresholds) *decision.Sizes {
+	found := r.history.Sizes(r.identity.Run, r.identity.Build, time.Duration(t.EscalateDays)*24*time.Hour, r.now)
+	sizes := &decision.Sizes{Days: t.EscalateDays, Runs: len(found)}
+	if len(found) > 0 {
+		sizes.Fewest = slices.Min(found)
 	}
-	return slices.Min(sizes)
+	return sizes
 }
 
 // entry is the run as the history keeps it.
-func (a *analysis) entry(identity Identity) history.Entry {
+func (a *analysis) entry(identity Identity, r *Result) history.Entry {
 	c := a.run.Counts
 	e := history.Entry{
 		Build: identity.Build, Run: identity.Run, Change: identity.Change, Time: a.time(identity),
@@ -147,7 +126,7 @@ func (a *analysis) entry(identity Identity) history.Entry {
 		})
 	}
 	for i := range a.run.Groups {
-		e.Groups = append(e.Groups, a.recorded(&a.run.Groups[i]))
+		e.Groups = append(e.Groups, a.recorded(&a.run.Groups[i], r.Evidence.Observed.Shown(r.Examined.Groups[i].Ways)))
 	}
 	return e
 }
@@ -179,10 +158,7 @@ func (a *analysis) ran() []string {
 	return names
 }
 
-// masked is a text without what looks like a credential: a history lies in repositories and on shares.
-func masked(text string) string { return string(redact.Redact([]byte(text))) }
-
-func (a *analysis) recorded(group *scenario.Group) history.Group {
+func (a *analysis) recorded(group *scenario.Group, shown []triage.Signature) history.Group {
 	g := history.Group{
 		Key: string(group.Key), Failures: len(group.Rows), Tests: a.tests(group), Names: a.names(group, 5),
 		Scenarios: history.SetOf(a.names(group, len(group.Rows))),
@@ -191,7 +167,7 @@ func (a *analysis) recorded(group *scenario.Group) history.Group {
 			File: group.Failure.File, Line: group.Failure.Line,
 		},
 	}
-	for _, s := range a.signatures(group) {
+	for _, s := range shown {
 		if float64(s.Failures) >= a.Thresholds.KnownCoverage*float64(len(group.Rows)) {
 			g.Signatures = append(g.Signatures, s.ID)
 		}

@@ -24,6 +24,9 @@ type Question struct {
 	Build     string   // the run in hand, which is nobody's baseline
 	Since     time.Duration
 	Enough    int // runs that could have shown it, for it to be new
+	// Otherwise is the share of the scenarios that have to fail in other groups of a run for it to count as one in which
+	// they failed for another reason: among hundreds, some fail every day.
+	Otherwise float64
 }
 
 // Baseline is the answer with its numbers. A build counts if it is within the time, its change is known and is another
@@ -34,7 +37,7 @@ type Baseline struct {
 	Changes     int       `json:"changes"`         // different ones, of these
 	SeenRuns    int       `json:"seenRuns"`        // builds with the group
 	SeenChanges int       `json:"seenChanges"`     // other changes with the group
-	OtherRuns   int       `json:"otherRuns"`       // builds in which half of the scenarios failed, without the group
+	OtherRuns   int       `json:"otherRuns"`       // builds without the group in which the scenarios failed otherwise
 	Rates       []Rate    `json:"rates,omitempty"` // of each build that counts, by time
 	First       time.Time `json:"first"`           // the first build with the group; zero for none
 	Last        time.Time `json:"last"`
@@ -43,11 +46,14 @@ type Baseline struct {
 // Rate is how many scenarios of a build failed in the group: of all that ran, and of those in question, as far as the
 // build is known to have run them.
 type Rate struct {
-	Change      string `json:"change"`
-	Failures    int    `json:"failures"`
-	Scenarios   int    `json:"scenarios"`
-	FailedAsked int    `json:"failedAsked"`
-	Asked       int    `json:"asked"`
+	Change      string    `json:"change"`
+	Time        time.Time `json:"time"`
+	Failures    int       `json:"failures"`
+	Scenarios   int       `json:"scenarios"`
+	FailedAsked int       `json:"failedAsked"`
+	Asked       int       `json:"asked"`
+	// Otherwise are those in question that failed in other groups, of a build without this one.
+	Otherwise int `json:"otherwise"`
 }
 
 // Baseline answers a question for the time up to now.
@@ -66,7 +72,11 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 			continue
 		}
 		a.Runs++
-		a.Rates = append(a.Rates, q.rate(b))
+		rate := q.rate(b)
+		if !shown {
+			rate.Otherwise = b.failedOtherwise(q.Scenarios)
+		}
+		a.Rates = append(a.Rates, rate)
 		changes[b.change] = true
 		switch {
 		case shown:
@@ -76,7 +86,7 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 				a.First = b.time
 			}
 			a.Last = b.time
-		case b.failedOtherwise(q.Scenarios):
+		case rate.Otherwise > 0 && float64(rate.Otherwise) >= q.Otherwise*float64(len(q.Scenarios)):
 			a.OtherRuns++
 		}
 	}
@@ -94,7 +104,7 @@ func (h *History) Baseline(q Question, now time.Time) Baseline {
 
 // rate counts one build. A scenario that a set doesn't tell of is not counted.
 func (q Question) rate(b build) Rate {
-	r := Rate{Change: b.change, Scenarios: b.total}
+	r := Rate{Change: b.change, Time: b.time, Scenarios: b.total}
 	groups := q.of(b)
 	for _, g := range groups {
 		r.Failures += g.Failures
@@ -123,16 +133,13 @@ func (b build) couldShow(scenarios []string) bool {
 	return false
 }
 
-// failedOtherwise is whether half of the scenarios failed in a build: among hundreds, some fail every day.
-func (b build) failedOtherwise(scenarios []string) bool {
+// failedOtherwise is how many of the scenarios failed in a build, in whatever group.
+func (b build) failedOtherwise(scenarios []string) int {
 	failed := 0
 	for _, name := range scenarios {
-		for _, g := range b.groups {
-			if has, _ := g.Scenarios.Has(name); has {
-				failed++
-				break
-			}
+		if slices.ContainsFunc(b.groups, func(g Group) bool { has, _ := g.Scenarios.Has(name); return has }) {
+			failed++
 		}
 	}
-	return failed > 0 && 2*failed >= len(scenarios)
+	return failed
 }

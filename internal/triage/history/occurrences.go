@@ -75,8 +75,24 @@ type Escalation struct {
 }
 
 // Escalation works it out from all the builds up to now, one after the other: everybody who has the same lines and asks
-// for the same moment gets the same answer. A rule without At never escalates.
+// for the same moment gets the same answer.
 func (h *History) Escalation(s Subject, r Rule, now time.Time) Escalation {
+	return r.Escalation(h.Times(s, now), now)
+}
+
+// Times are those of all builds up to now that had a subject, by time.
+func (h *History) Times(s Subject, now time.Time) []time.Time {
+	var times []time.Time
+	for _, b := range h.within(0, now) {
+		if len(s.of(b)) > 0 {
+			times = append(times, b.time)
+		}
+	}
+	return times
+}
+
+// Escalation is what follows from the times of all builds that had a subject. A rule without At never escalates.
+func (r Rule) Escalation(times []time.Time, now time.Time) Escalation {
 	e := Escalation{Threshold: r.At, Days: r.Days}
 	days := time.Duration(r.Days) * 24 * time.Hour
 	var counted []time.Time
@@ -88,14 +104,11 @@ func (h *History) Escalation(s Subject, r Rule, now time.Time) Escalation {
 			}
 		}
 	}
-	for _, b := range h.within(0, now) {
-		if len(s.of(b)) == 0 {
-			continue
-		}
-		forget(b.time)
-		counted = append(counted, b.time)
+	for _, at := range times {
+		forget(at)
+		counted = append(counted, at)
 		if r.At > 0 && len(counted) >= r.At && !e.Escalated {
-			e.Escalated, e.Since = true, b.time
+			e.Escalated, e.Since = true, at
 		}
 	}
 	forget(now)

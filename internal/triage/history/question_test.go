@@ -80,7 +80,7 @@ func TestBaseline(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := with(t, test.runs...).Baseline(history.Question{
 				Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestA/2", "TestA/3"},
-				Change: test.change, Build: "1", Since: 24 * time.Hour, Enough: 20,
+				Change: test.change, Build: "1", Since: 24 * time.Hour, Enough: 20, Otherwise: 0.5,
 			}, noon)
 			if len(got.Rates) != got.Runs {
 				t.Errorf("%d rates of %d runs", len(got.Rates), got.Runs)
@@ -100,8 +100,8 @@ func TestRatesAreOfAllAndOfThoseInQuestion(t *testing.T) {
 		Change: "pr-1", Build: "1", Since: 24 * time.Hour,
 	}, noon).Rates
 	want := []history.Rate{
-		{Change: "pr-7", Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2},
-		{Change: "pr-8", Scenarios: 10, Asked: 2},
+		{Change: "pr-7", Time: noon.Add(-2 * time.Hour), Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2},
+		{Change: "pr-8", Time: noon.Add(-time.Hour), Scenarios: 10, Asked: 2, Otherwise: 2},
 	}
 	if different := cmp.Diff(want, got); different != "" {
 		t.Error(different)
@@ -114,7 +114,7 @@ func TestFewOfManyScenariosThatFailedOtherwiseAreNoBaseline(t *testing.T) {
 		names = append(names, fmt.Sprint("TestA/", i))
 	}
 	got := with(t, many(20, "g1-z")...).Baseline(history.Question{
-		Subject: history.Subject{Key: "g1-a"}, Scenarios: names, Change: "pr-1", Since: 24 * time.Hour, Enough: 20,
+		Subject: history.Subject{Key: "g1-a"}, Scenarios: names, Change: "pr-1", Since: 24 * time.Hour, Enough: 20, Otherwise: 0.5,
 	}, noon)
 	if got.Answer != history.New || got.OtherRuns != 0 {
 		t.Errorf("%+v", got)
@@ -287,10 +287,11 @@ func TestRatesOfOtherChanges(t *testing.T) {
 		entry("7", "pr-7", before, "g1-a"), entry("8", "pr-8", before, "g1-z"), entry("9", "pr-1", before, "g1-a"))
 	got := h.Baseline(history.Question{
 		Subject: history.Subject{Key: "g1-a"}, Scenarios: []string{"TestA/0", "TestA/1", "TestNever"},
-		Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20,
+		Change: "pr-1", Build: "1", Since: 24 * time.Hour, Enough: 20, Otherwise: 0.5,
 	}, noon)
 	want := []history.Rate{
-		{Change: "pr-7", Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2}, {Change: "pr-8", Scenarios: 10, Asked: 2},
+		{Change: "pr-7", Time: before, Failures: 3, Scenarios: 10, FailedAsked: 2, Asked: 2},
+		{Change: "pr-8", Time: before, Scenarios: 10, Asked: 2, Otherwise: 2},
 	}
 	if different := cmp.Diff(want, got.Rates); different != "" {
 		t.Error(different)

@@ -150,7 +150,7 @@ func (c *Collector) Break(err error) {
 }
 
 // Finish gives the run.
-func (c *Collector) Finish(t triage.Thresholds) *Run {
+func (c *Collector) Finish() *Run {
 	run := &Run{Notes: c.notes}
 	c.takeLogs(run)
 	c.dropCopies(run)
@@ -159,7 +159,7 @@ func (c *Collector) Finish(t triage.Thresholds) *Run {
 	number := map[int]int{} // groups that a scenario failed in at last, in a new order
 	for i := range c.rows {
 		if r := &c.rows[i]; !r.gone {
-			c.finishRow(run, r, t)
+			c.finishRow(run, r)
 		}
 	}
 	run.Groups = slices.Clone(c.list)
@@ -194,7 +194,7 @@ func (c *Collector) Finish(t triage.Thresholds) *Run {
 	return run
 }
 
-func (c *Collector) finishRow(run *Run, r *row, t triage.Thresholds) {
+func (c *Collector) finishRow(run *Run, r *row) {
 	counts := &run.Counts
 	counts.Scenarios++
 	switch {
@@ -210,8 +210,8 @@ func (c *Collector) finishRow(run *Run, r *row, t triage.Thresholds) {
 		counts.Skipped++
 	default:
 		counts.Failed++
-		if same := compact(r.groupsOf); len(same) == 1 && r.Attempts >= t.Attempts && r.Failed == r.Attempts {
-			c.list[same[0]].Insisted++
+		if same := compact(r.groupsOf); len(same) == 1 && r.Failed == r.Attempts {
+			c.list[same[0]].Insisted = max(c.list[same[0]].Insisted, r.Attempts)
 		}
 	}
 	run.Scenarios = append(run.Scenarios, r.Scenario)

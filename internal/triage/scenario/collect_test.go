@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"salve/internal/triage"
 	"salve/internal/triage/results"
 	"salve/internal/triage/scenario"
 )
@@ -24,7 +23,7 @@ func read(t *testing.T, files map[string]string) *scenario.Run {
 		}
 		c.Add(one)
 	}
-	return c.Finish(triage.Default())
+	return c.Finish()
 }
 
 func rows(run *scenario.Run) []string {
@@ -128,24 +127,24 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestFlakiness(t *testing.T) {
+func TestAttemptsTellWhatRecoveredAndWhatInsisted(t *testing.T) {
 	for rule, row := range map[string]struct {
-		events string
-		want   triage.Flakiness
+		events              string
+		recovered, insisted int
 	}{
-		"once is not enough":           {events("fail TestA: no"), triage.FlakinessUnknown},
-		"twice is not enough":          {strings.Repeat(events("fail TestA: no"), 2), triage.FlakinessUnknown},
-		"three times is deterministic": {strings.Repeat(events("fail TestA: no"), 3), triage.Deterministic},
-		"in different ways is not": {events("fail TestA: no") + events("fail TestA: else") + events("fail TestA: no"),
-			triage.FlakinessUnknown},
-		"one scenario that recovers": {events("fail TestA: no", "fail TestB: no") + events("pass TestA"), triage.Flaky},
-		"recovered and insisted: flaky": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no") +
-			events("pass TestB"), triage.Flaky},
+		"once":        {events("fail TestA: no"), 0, 1},
+		"three times": {strings.Repeat(events("fail TestA: no"), 3), 0, 3},
+		"in different ways insists on none": {events("fail TestA: no") + events("fail TestA: else") + events("fail TestA: no"),
+			0, 0},
+		"the most of several scenarios": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no"), 0, 3},
+		"one scenario that recovers":    {events("fail TestA: no", "fail TestB: no") + events("pass TestA"), 1, 1},
+		"recovered and insisted": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no") +
+			events("pass TestB"), 1, 3},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			run := read(t, map[string]string{"a.json": row.events})
-			if got := run.Groups[0].Flakiness(); got != row.want {
-				t.Errorf("%s, want %s", got, row.want)
+			if got := run.Groups[0]; got.Recovered != row.recovered || got.Insisted != row.insisted {
+				t.Errorf("%d recovered, %d insisted", got.Recovered, got.Insisted)
 			}
 		})
 	}
@@ -200,7 +199,7 @@ func TestResultsThatBreakOffAreOfAnAbortedRun(t *testing.T) {
 				}
 				c.Add(one)
 			}
-			run := c.Finish(triage.Default())
+			run := c.Finish()
 			if problems != 1 || (run.Aborted != nil) != row.aborted {
 				t.Errorf("%d problems, aborted %+v", problems, run.Aborted)
 			}
@@ -226,7 +225,7 @@ func TestASuiteThatLostCasesIsOfAnAbortedRun(t *testing.T) {
 		}
 		c.Add(one)
 	}
-	got := c.Finish(triage.Default()).Aborted
+	got := c.Finish().Aborted
 	if got == nil || got.Reason != "fewer-scenarios" || got.Expected != 10 || got.Found != 1 ||
 		!strings.Contains(got.Text, `standard input:1: suite "s" declares 10 cases and has 1`) {
 		t.Errorf("%+v", got)
@@ -248,7 +247,7 @@ func TestLogsWithoutAScenarioAreNoted(t *testing.T) {
 		for range logs {
 			c.Add(log)
 		}
-		if notes := c.Finish(triage.Default()).Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], want) {
+		if notes := c.Finish().Notes; len(notes) != 1 || !strings.HasPrefix(notes[0], want) {
 			t.Errorf("%q, want %q", notes, want)
 		}
 	}

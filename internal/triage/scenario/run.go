@@ -56,23 +56,12 @@ func (s *Scenario) Failing() bool { return s.Outcome.Failed() }
 type Group struct {
 	grouping.Identity
 	Rows []int // scenarios whose last attempt failed so
-	// Recovered are scenarios that failed so and passed when tried again, Insisted those that failed so in every one
-	// of as many attempts as it takes.
+	// Recovered are scenarios that failed so and passed when tried again. Insisted is the most attempts of a scenario that
+	// failed so in every one.
 	Recovered int
 	Insisted  int
 	Example   triage.Excerpt
 	Failure   grouping.Failure // the example's, from which another version could group again
-}
-
-// Flakiness is what several attempts say.
-func (g *Group) Flakiness() triage.Flakiness {
-	switch {
-	case g.Recovered > 0:
-		return triage.Flaky
-	case g.Insisted > 0:
-		return triage.Deterministic
-	}
-	return triage.FlakinessUnknown
 }
 
 // Run is all of a run's scenarios.

@@ -108,7 +108,7 @@ func TestPageShowsTheFiguresOfTheWorkedExample(t *testing.T) {
 		"known-infrastructure", "medium confidence", "93 % 104/112", "86.5 % to 96.3 %", "p 1.1e-60",
 		"refuted, at most 10.0 % of the failures can be its doing", "−1.1 points (−11.5 to +9.3)",
 		"4 of 6 in 30 days", "cluster=a = network=kubenet; can't be told apart in this run", "Evidence 2",
-		"30 numbers that the verdicts depend on", "12 November 2026, times in UTC", "3 of 115",
+		"32 numbers that the verdicts depend on", "12 November 2026, times in UTC", "3 of 115",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not on the page", want)

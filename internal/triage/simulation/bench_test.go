@@ -19,6 +19,8 @@ import (
 	"salve/internal/triage/analysis"
 	"salve/internal/triage/catalogue"
 	"salve/internal/triage/change"
+	"salve/internal/triage/record"
+	"salve/internal/triage/replay"
 )
 
 var (
@@ -60,7 +62,37 @@ func BenchmarkScenarios(b *testing.B) {
 		}
 		b.Logf("%d scenarios, %d attributes, %d groups, %d MB of results: %.1f s, at most %d MB of memory", *scenarios,
 			attributesOfMany, groupsOfMany, size>>20, time.Since(began).Seconds(), peak())
+		keepMany(b, result)
 	}
+}
+
+// keepMany writes the record of a triage and makes its verdicts again.
+func keepMany(b *testing.B, result *analysis.Result) {
+	b.Helper()
+	began := time.Now()
+	raw, leftOut, err := record.Write(record.Triage{
+		Program: "bench", Architecture: "any", Thresholds: result.Thresholds, Evidence: result.Evidence,
+		Examined: result.Examined, Decision: result.Decision,
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	packed, err := record.Pack(raw)
+	if err != nil || len(packed) > 1<<20 {
+		b.Fatal(len(packed), err)
+	}
+	wrote := time.Since(began)
+	began = time.Now()
+	back, err := record.Read(packed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	again, err := replay.Replay(back, replay.Options{Program: "bench", Architecture: "any"})
+	if err != nil || again.Verdict != replay.Same || !again.Checked {
+		b.Fatal(again.Verdict, again.Reason, err)
+	}
+	b.Logf("record of %d kB, compressed %d kB, written in %.1f s, replayed in %.1f s; %s", len(raw)>>10, len(packed)>>10,
+		wrote.Seconds(), time.Since(began).Seconds(), strings.Join(leftOut, "; "))
 }
 
 // writeMany writes the events, and gives their bytes. A tenth fails, in groups of very different sizes.

@@ -37,6 +37,9 @@ func TestVerdicts(t *testing.T) {
 			for i := range work {
 				seed := *first + uint64(i)
 				w, result := analyze(t, seed, kinds[seed%uint64(len(kinds))])
+				if result != nil {
+					replaysEqually(t, result)
+				}
 				scores[i] = judge(w, result)
 			}
 		})
@@ -60,10 +63,21 @@ func analyze(t *testing.T, seed uint64, kind simulation.Kind) (simulation.World,
 		return simulation.World{}, nil
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // of thousands, one at a time
+	w, r := prepare(t, folder, seed, kind)
+	result, err := analysis.Analyze(t.Context(), r)
+	if err != nil {
+		t.Errorf("seed %d, %s: %v", seed, kind, err)
+	}
+	return w, result
+}
+
+// prepare generates a run in a folder, and the request to triage it.
+func prepare(t *testing.T, folder string, seed uint64, kind simulation.Kind) (simulation.World, analysis.Request) {
+	t.Helper()
 	w, err := simulation.Generate(folder, seed, kind)
 	if err != nil {
 		t.Error(err)
-		return w, nil
+		return w, analysis.Request{}
 	}
 	r := analysis.Request{
 		Paths: w.Results, Baseline: w.Baseline, Build: fmt.Sprintf("build-%d", seed),
@@ -83,11 +97,7 @@ func analyze(t *testing.T, seed uint64, kind simulation.Kind) (simulation.World,
 	if w.Recorded {
 		r.Past = past(t, w, r.Build)
 	}
-	result, err := analysis.Analyze(t.Context(), r)
-	if err != nil {
-		t.Errorf("seed %d, %s: %v", seed, kind, err)
-	}
-	return w, result
+	return w, r
 }
 
 // scratch is a folder in memory where there is one: a run is hundreds of small files.

@@ -104,17 +104,29 @@ func explained(f Facts, t triage.Thresholds) bool {
 		float64(f.Failures-f.Cause.Unexplained) >= t.KnownCoverage*float64(f.Failures)
 }
 
-// Overall is the worst verdict, and whether there are others. A run that was aborted is never better than undecided.
-func Overall(groups []triage.Group, aborted bool) (worst triage.Verdict, mixed bool) {
+// Overall is the worst verdict of the groups, and whether there are others. A run that was aborted is never better than undecided.
+func Overall(groups []triage.Verdict, aborted bool) (worst triage.Verdict, mixed bool) {
 	worst = triage.Passed
-	for i, group := range groups {
-		mixed = mixed || i > 0 && group.Verdict != groups[0].Verdict
-		if group.Verdict.Worse(worst) {
-			worst = group.Verdict
+	for _, verdict := range groups {
+		mixed = mixed || verdict != groups[0]
+		if verdict.Worse(worst) {
+			worst = verdict
 		}
 	}
 	if aborted && triage.Undecided.Worse(worst) {
 		worst = triage.Undecided
 	}
 	return worst, mixed
+}
+
+// Flakiness is what several attempts say: how many scenarios recovered when tried again, and the most attempts in which
+// one scenario always failed.
+func Flakiness(recovered, insisted int, t triage.Thresholds) triage.Flakiness {
+	switch {
+	case recovered > 0:
+		return triage.Flaky
+	case insisted >= t.Attempts:
+		return triage.Deterministic
+	}
+	return triage.FlakinessUnknown
 }

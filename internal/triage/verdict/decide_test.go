@@ -333,13 +333,26 @@ func TestOverall(t *testing.T) {
 		},
 	} {
 		t.Run(rule, func(t *testing.T) {
-			var groups []triage.Group
-			for _, v := range row.groups {
-				groups = append(groups, triage.Group{Verdict: v})
-			}
-			if got, mixed := verdict.Overall(groups, row.aborted); got != row.want || mixed != row.mixed {
+			if got, mixed := verdict.Overall(row.groups, row.aborted); got != row.want || mixed != row.mixed {
 				t.Errorf("%s %v, want %s %v", got, mixed, row.want, row.mixed)
 			}
 		})
+	}
+}
+
+func TestFlakinessIsWhatAttemptsSay(t *testing.T) {
+	for rule, row := range map[string]struct {
+		recovered, insisted int
+		want                triage.Flakiness
+	}{
+		"once is not enough":           {0, 1, triage.FlakinessUnknown},
+		"twice is not enough":          {0, 2, triage.FlakinessUnknown},
+		"three times is deterministic": {0, 3, triage.Deterministic},
+		"one scenario that recovers":   {1, 1, triage.Flaky},
+		"recovered and insisted":       {1, 3, triage.Flaky},
+	} {
+		if got := verdict.Flakiness(row.recovered, row.insisted, triage.Default()); got != row.want {
+			t.Errorf("%s: %s, want %s", rule, got, row.want)
+		}
 	}
 }

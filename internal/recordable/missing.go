@@ -1,4 +1,4 @@
-package runbook
+package recordable
 
 import (
 	"cmp"
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// missing gives the first field that a type has and a JSON value has not; empty when all are there. What a type leaves
+// Missing gives the first field that a type has and a JSON value has not; empty when all are there. What a type leaves
 // out when it is empty may be left out, and null is no value of a type that never writes it: decoding would leave its
 // default. What has another form than the type, decoding tells.
-func missing(t reflect.Type, raw json.RawMessage) string {
+func Missing(t reflect.Type, raw json.RawMessage) string {
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
 		return ""

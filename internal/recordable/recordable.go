@@ -1,4 +1,4 @@
-package runbook
+package recordable
 
 import (
 	"encoding"
@@ -17,16 +17,18 @@ func opaque(t reflect.Type) bool {
 		of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
 }
 
-// recordable walks a type that a decision takes and gives the first part that would not be the same when it is read
-// back from JSON; empty when there is none.
-func recordable(t reflect.Type, path string, above []reflect.Type) string {
+// Problem is the first part of a type that would not be the same when it is read back from JSON; empty when there is
+// none.
+func Problem(t reflect.Type) string { return problem(t, "", nil) }
+
+func problem(t reflect.Type, path string, above []reflect.Type) string {
 	if opaque(t) || slices.Contains(above, t) {
 		return ""
 	}
 	above = append(above, t)
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return recordable(t.Elem(), path, above)
+		return problem(t.Elem(), path, above)
 	case reflect.Struct:
 		names := map[string]bool{}
 		for _, field := range fieldsOf(t) {
@@ -38,8 +40,8 @@ func recordable(t reflect.Type, path string, above []reflect.Type) string {
 				return fmt.Sprintf("field %s of %s has the name %q twice", at, t, field.key)
 			}
 			names[field.key] = true
-			if problem := recordable(field.Type, at, above); problem != "" {
-				return problem
+			if wrong := problem(field.Type, at, above); wrong != "" {
+				return wrong
 			}
 		}
 		return ""

@@ -1,9 +1,6 @@
-package analysis
+package decision
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,11 +8,22 @@ import (
 	"salve/internal/triage"
 	"salve/internal/triage/alternative"
 	"salve/internal/triage/cause"
-	"salve/internal/triage/scenario"
+	"salve/internal/triage/verdict"
 )
 
-// overallConfidence is the lowest of those groups that have the overall verdict.
-func overallConfidence(d *triage.Document) triage.Confidence {
+// overall is the verdict on the run.
+func (d *Decision) overall(counts triage.Counts) {
+	verdicts := make([]triage.Verdict, len(d.Groups))
+	for i := range d.Groups {
+		verdicts[i] = d.Groups[i].Verdict
+	}
+	d.Verdict, d.Mixed = verdict.Overall(verdicts, d.Aborted != nil)
+	d.Confidence = d.confidence()
+	d.Summary = d.summary(counts)
+}
+
+// confidence is the lowest of those groups that have the overall verdict.
+func (d *Decision) confidence() triage.Confidence {
 	if d.Verdict == triage.Passed {
 		return triage.High
 	}
@@ -33,9 +41,8 @@ func overallConfidence(d *triage.Document) triage.Confidence {
 }
 
 // summary is what a reader takes away who reads no more.
-func summary(d *triage.Document) string {
+func (d *Decision) summary(c triage.Counts) string {
 	var out strings.Builder
-	c := d.Counts
 	switch {
 	case c.Failed == 0 && d.Aborted == nil:
 		fmt.Fprintf(&out, "All %d scenarios passed", c.Passed)
@@ -51,20 +58,20 @@ func summary(d *triage.Document) string {
 		fmt.Fprintf(&out, "No scenario of %d failed, but the run was aborted: %s.", c.Scenarios, d.Aborted.Text)
 		return out.String()
 	}
-	fmt.Fprintf(&out, "%d of %d scenarios failed, in %s", c.Failed, c.Scenarios, plural(len(d.Groups)+d.Omitted, "way"))
+	fmt.Fprintf(&out, "%d of %d scenarios failed, in %s", c.Failed, c.Scenarios, plural(len(d.Groups), "way"))
 	if d.Mixed {
-		fmt.Fprintf(&out, ": %s", byVerdict(d.Groups))
+		fmt.Fprintf(&out, ": %s", d.byVerdict())
 	}
-	for i, g := range worthTelling(d.Groups) {
+	for i, g := range d.worthTelling() {
 		switch {
-		case len(d.Groups)+d.Omitted == 1:
+		case len(d.Groups) == 1:
 			out.WriteString(": ")
 		case i == 0:
 			fmt.Fprintf(&out, ". Of %s: ", plural(g.Failures, "failure"))
 		default:
 			fmt.Fprintf(&out, ". Of the largest group, %s: ", plural(g.Failures, "failure"))
 		}
-		out.WriteString(explanation(g))
+		out.WriteString(g.explanation())
 	}
 	out.WriteString(".")
 	if d.Aborted != nil {
@@ -74,13 +81,13 @@ func summary(d *triage.Document) string {
 }
 
 // byVerdict counts failures by verdict, the worst first.
-func byVerdict(groups []triage.Group) string {
+func (d *Decision) byVerdict() string {
 	var parts []string
 	for _, verdict := range slices.Backward(triage.Verdicts()) {
 		failures := 0
-		for i := range groups {
-			if groups[i].Verdict == verdict {
-				failures += groups[i].Failures
+		for i := range d.Groups {
+			if d.Groups[i].Verdict == verdict {
+				failures += d.Groups[i].Failures
 			}
 		}
 		if failures > 0 {
@@ -91,24 +98,24 @@ func byVerdict(groups []triage.Group) string {
 }
 
 // worthTelling are the first group and the largest one, which may be the same.
-func worthTelling(groups []triage.Group) []*triage.Group {
-	if len(groups) == 0 {
+func (d *Decision) worthTelling() []*Group {
+	if len(d.Groups) == 0 {
 		return nil
 	}
 	largest := 0
-	for i := range groups {
-		if groups[i].Failures > groups[largest].Failures {
+	for i := range d.Groups {
+		if d.Groups[i].Failures > d.Groups[largest].Failures {
 			largest = i
 		}
 	}
 	if largest == 0 {
-		return []*triage.Group{&groups[0]}
+		return []*Group{&d.Groups[0]}
 	}
-	return []*triage.Group{&groups[0], &groups[largest]}
+	return []*Group{&d.Groups[0], &d.Groups[largest]}
 }
 
 // explanation is a group in one sentence.
-func explanation(g *triage.Group) string {
+func (g *Group) explanation() string {
 	var parts []string
 	if len(g.Cause.Candidates) > 0 {
 		var names []string
@@ -149,29 +156,4 @@ func plural(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// nameless is the build of a run that nobody gave a name: the same results are the same build.
-func nameless(run *scenario.Run) string {
-	hash := sha256.New()
-	for i := range run.Scenarios {
-		s := &run.Scenarios[i]
-		fmt.Fprintf(hash, "%q %s %d %s\n", s.Name, s.Outcome, s.Attempts, s.Ended)
-	}
-	return "results-" + hex.EncodeToString(hash.Sum(nil)[:8])
-}
-
-// digest is of what was found, without the time: the same input gives the same one.
-func (a *analysis) digest(d *triage.Document) string {
-	text, err := json.Marshal(struct {
-		Counts     triage.Counts
-		Groups     []triage.Group
-		Heat       []triage.Heat
-		Thresholds []triage.Threshold
-	}{d.Counts, d.Groups, d.Heat, d.Thresholds})
-	if err != nil { // numbers and texts
-		return ""
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }
