@@ -82,6 +82,7 @@ var rooms = map[string][]string{
 	"internal/report/chat":                {},
 	"internal/report/consistency":         {"journal", "runbook"},
 	"internal/report/postmortem":          {"internal/diagnostic", "internal/prow/finding", "internal/redact", "internal/report", "internal/triage", "journal", "runbook"},
+	"internal/report/reporttest":          {"internal/report/postmortem", "internal/triage", "journal", "runbook"},
 	"internal/console":                    {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},
 	"internal/pipeline/changedfiles":      {"internal/pipeline"},
@@ -181,7 +182,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
 		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
-		"internal/triage/triagetest",
+		"internal/triage/triagetest", "internal/report/reporttest",
 	}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {
