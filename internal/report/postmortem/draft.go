@@ -285,6 +285,8 @@ type Span struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended"`
+	// Open tells that the record does not say when it ended; Ended is then the last that is known.
+	Open bool `json:"open,omitempty"`
 	// Result is empty where the record does not say what became of it.
 	Result        journal.ResultKind `json:"result,omitempty"`
 	Irreversible  bool               `json:"irreversible,omitempty"`
