@@ -113,9 +113,12 @@ func said(t Tone) string {
 	}
 }
 
+// Became is what became of a span, in words.
+func Became(s postmortem.Span) string { return said(toneOf(s)) }
+
 // titleOf is what a bar says.
 func titleOf(s postmortem.Span) string {
-	when := between(s.Began, s.Ended) + ", " + lasting(s.Took())
+	when := between(s.Began, s.Ended) + ", " + Lasting(s.Took())
 	switch {
 	case s.Open:
 		when = "from " + s.Began.UTC().Format("2 Jan 2006 15:04:05 UTC") + "; its end is not in the record"
@@ -138,7 +141,7 @@ func titleOf(s postmortem.Span) string {
 		what += fmt.Sprintf(", attempt %d", s.Attempt)
 	}
 	if s.OverBudget() {
-		when += ", over its budget of " + lasting(seconds(s.BudgetSeconds))
+		when += ", over its budget of " + Lasting(seconds(s.BudgetSeconds))
 	}
 	return titled("%s: %s; %s%s", what, said(toneOf(s)), when, reason)
 }

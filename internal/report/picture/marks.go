@@ -15,10 +15,13 @@ type Mark struct {
 	X, Y  float64
 	Shape Shape
 	Count int
-	// Label is empty where there is no room for it; LabelX and LabelY are the middle of its foot.
-	Label          string
-	LabelX, LabelY float64
-	Title          string
+	// Label is empty where there is no room for it; it begins at LabelX, or ends there.
+	Label  string
+	LabelX float64
+	End    bool
+	Title  string
+	// labels are what it may be called, the fullest first.
+	labels []string
 }
 
 // Shape is what a mark looks like.
@@ -38,11 +41,11 @@ const (
 
 const (
 	markGap    = 11.0 // marks that are closer are one
-	markHeight = 16.0
-	laneHeight = 13.0
-	mostLanes  = 2
-	labelGap   = 6.0
-	mostListed = 12 // in the title of a mark
+	laneHeight = 16.0
+	laneSide   = 4.0 // above and below the lanes of a row
+	labelGap   = 8.0 // from the middle of a mark to its label
+	mostListed = 12  // in the title of a mark
+	mostKinds  = 3   // in its label
 )
 
 // moment is something at one time.
@@ -54,25 +57,51 @@ type moment struct {
 	count int
 }
 
-// marks places moments on a row's line, those that are too close together as one.
-func (p *Panel) marks(row *Row, moments []moment) {
+// marks adds a row of moments: what went well above what did not, those that are too close together as one.
+func (p *Panel) marks(row Row, moments []moment) {
+	var lanes [][]moment
+	for lane := range 2 {
+		var in []moment
+		for _, m := range moments {
+			if laneOf(m.shape) == lane {
+				in = append(in, m)
+			}
+		}
+		if len(in) > 0 {
+			lanes = append(lanes, in)
+		}
+	}
+	row.Height = 2*laneSide + float64(max(1, len(lanes)))*laneHeight
+	added := p.add(row)
+	for i, in := range lanes {
+		marks := p.lane(in, added.Top+laneSide+(float64(i)+0.5)*laneHeight)
+		p.label(marks)
+		added.Marks = append(added.Marks, marks...)
+	}
+}
+
+func laneOf(s Shape) int {
+	switch s {
+	case Refused, Unanswered, Cleared:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// lane places moments on one line.
+func (p *Panel) lane(moments []moment, y float64) []Mark {
 	slices.SortStableFunc(moments, func(a, b moment) int { return a.at.Compare(b.at) })
-	y := rounded(row.Top + markHeight/2 + 2)
-	var group []moment
-	flush := func() {
-		if len(group) > 0 {
-			row.Marks = append(row.Marks, p.mark(group, y))
-			group = nil
+	var marks []Mark
+	for len(moments) > 0 {
+		first, n := p.scale.At(moments[0].at), 1
+		for n < len(moments) && p.scale.At(moments[n].at)-first < markGap {
+			n++
 		}
+		marks = append(marks, p.mark(moments[:n], y))
+		moments = moments[n:]
 	}
-	for _, m := range moments {
-		if len(group) > 0 && p.scale.At(m.at)-p.scale.At(group[0].at) >= markGap {
-			flush()
-		}
-		group = append(group, m)
-	}
-	flush()
-	label(row.Marks, row.Top+markHeight+2, mostLanes)
+	return marks
 }
 
 // mark is a group of moments as one: it looks like the worst of them.
@@ -94,7 +123,7 @@ func (p *Panel) mark(group []moment, y float64) Mark {
 			lines = append(lines, clock(one.at)+" "+one.full)
 		}
 	}
-	m.Label = labelOf(order, kinds, m.Count)
+	m.labels = labelsOf(order, kinds, m.Count)
 	m.Title = titled("%s", strings.Join(lines, "; "))
 	if left := len(group) - len(lines); left > 0 {
 		m.Title += fmt.Sprintf("; and %d more", left)
@@ -102,20 +131,24 @@ func (p *Panel) mark(group []moment, y float64) Mark {
 	return m
 }
 
-// labelOf names what a mark stands for: all of it where that is one or two kinds.
-func labelOf(order []string, kinds map[string]int, count int) string {
+// labelsOf are what a mark may be called: all that it stands for, where that is of few kinds; how much it is.
+func labelsOf(order []string, kinds map[string]int, count int) []string {
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(kinds[b], kinds[a]) })
-	if len(order) > 2 {
-		return fmt.Sprintf("%d×", count)
-	}
-	var parts []string
-	for _, kind := range order {
-		if n := kinds[kind]; n > 1 {
-			kind = fmt.Sprintf("%s ×%d", kind, n)
+	var all []string
+	if len(order) <= mostKinds {
+		var parts []string
+		for _, kind := range order {
+			if n := kinds[kind]; n > 1 {
+				kind = fmt.Sprintf("%s ×%d", kind, n)
+			}
+			parts = append(parts, kind)
 		}
-		parts = append(parts, kind)
+		all = append(all, strings.Join(parts, ", "))
 	}
-	return strings.Join(parts, ", ")
+	if count > 1 {
+		all = append(all, fmt.Sprintf("×%d", count))
+	}
+	return all
 }
 
 // badness orders shapes: of a group the worst is shown.
@@ -132,27 +165,35 @@ func badness(s Shape) int {
 	}
 }
 
-// label gives marks their labels, in lanes below them; a label for which there is no room is left to the title.
-func label(marks []Mark, top float64, lanes int) {
-	ends := make([]float64, lanes)
-	for i := range ends {
-		ends[i] = -Width
-	}
+// label gives the marks of a lane their labels: the fullest for which there is room on the right of a mark, or else on
+// its left. What has none is left to the title.
+func (p *Panel) label(marks []Mark) {
+	taken := plotLeft - labelGap // up to where the lane is full
 	for i := range marks {
 		m := &marks[i]
-		width := float64(cells(m.Label)) * letter
-		middle := min(max(m.X, plotLeft+width/2-4), plotRight-width/2+4)
-		placed := false
-		for lane := range ends {
-			if from := middle - width/2; from >= ends[lane]+labelGap {
-				ends[lane] = middle + width/2
-				m.LabelX, m.LabelY = rounded(middle), rounded(top+float64(lane+1)*laneHeight-3)
-				placed = true
-				break
+		left, right := taken, plotRight+labelGap
+		if i+1 < len(marks) {
+			right = marks[i+1].X - labelGap
+		}
+		for _, b := range p.Breaks { // a label does not stand in a break
+			if b.X >= m.X {
+				right = min(right, b.X)
+			} else if end := b.X + b.Width; end <= m.X {
+				left = max(left, end)
 			}
 		}
-		if !placed {
-			m.Label = ""
+		taken = m.X + labelGap
+		for _, text := range m.labels {
+			width := float64(cells(text)) * letter
+			if m.X+labelGap+width <= right {
+				m.Label, m.LabelX = text, rounded(m.X+labelGap)
+				taken = m.X + labelGap + width
+				break
+			}
+			if m.X-labelGap-width >= left {
+				m.Label, m.LabelX, m.End = text, rounded(m.X-labelGap), true
+				break
+			}
 		}
 	}
 }
@@ -184,8 +225,7 @@ func (p *Panel) requests(sent []postmortem.Operation) {
 		if refused > 0 {
 			note, tone = note+fmt.Sprintf(", %d refused", refused), Unknown
 		}
-		row := p.add(Row{Kind: r.kind, Full: r.name, Height: markHeight + mostLanes*laneHeight + 4, Note: note, Tone: tone})
-		p.marks(row, moments)
+		p.marks(Row{Kind: r.kind, Full: r.name, Note: note, Tone: tone}, moments)
 	}
 }
 

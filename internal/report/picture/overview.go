@@ -29,9 +29,7 @@ func overview(d postmortem.Draft) *Panel {
 	p := newPanel(happened, open)
 	p.Title = "All of it"
 	for _, r := range noticed {
-		row := p.add(Row{Kind: r.kind, Full: r.name, Height: markHeight + laneHeight + 4,
-			Note: plural(len(r.moments), r.one, r.many)})
-		p.marks(row, r.moments)
+		p.marks(Row{Kind: r.kind, Full: r.name, Note: plural(len(r.moments), r.one, r.many)}, r.moments)
 	}
 	p.runs(d)
 	p.Text = p.overviewWords(d)
@@ -103,12 +101,12 @@ func noticing(e postmortem.Event) (row int, m moment, found bool) {
 func (p *Panel) runs(d postmortem.Draft) {
 	for i, run := range d.Runs {
 		if i == mostRuns {
-			p.MoreOfTheRuns = len(d.Runs) - mostRuns
+			p.MoreRuns = len(d.Runs) - mostRuns
 			return
 		}
 		tone := toneOfRun(run)
 		row := p.add(Row{Kind: RunRow, Full: run.Run, Height: rowHeight, Tone: tone,
-			Note: shortened(stateOf(run), noteRoom-8) + ", " + lasting(run.Last.Sub(run.Opened))})
+			Note: shortened(stateOf(run), noteRoom-8) + ", " + Lasting(run.Last.Sub(run.Opened))})
 		whole := postmortem.Span{Kind: postmortem.Attempt, Began: run.Opened, Ended: run.Last, Open: isOpen(run)}
 		b := p.bar(whole, *row)
 		b.Tone, b.Sign = tone, ""
@@ -122,7 +120,6 @@ func (p *Panel) runs(d postmortem.Draft) {
 			return s.Run
 		}, run.Run)
 		p.bars(row, waits)
-		p.noReturn(of(d.Chart.Spans, func(s postmortem.Span) string { return s.Run }, run.Run))
 	}
 }
 
@@ -134,7 +131,7 @@ func toneOfRun(run postmortem.Run) Tone {
 	switch state := runbook.Outcome(run.State); {
 	case isOpen(run):
 		return Open
-	case state.Successful():
+	case state.Successful(), state == runbook.NothingToDo:
 		return Good
 	case state == runbook.Failed:
 		return Bad

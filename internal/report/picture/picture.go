@@ -14,7 +14,10 @@ const (
 	plotRight  = 772.0
 	noteLeft   = 784.0
 	openRoom   = 26.0 // for the arrow of a bar whose end nobody knows
-	headHeight = 46.0
+	dayY       = 14.0
+	tickY      = 32.0
+	headHeight = 42.0
+	lineRoom   = 16.0 // for the label of a line over all rows
 	footHeight = 8.0
 	rowHeight  = 24.0
 	barHeight  = 14.0
@@ -41,28 +44,33 @@ type Picture struct {
 // Panel is one drawing.
 type Panel struct {
 	// Run is empty for the overview.
-	Run           string
-	Title         string
-	Text          string // what the drawing shows, in words
-	Height        float64
-	Top, Bottom   float64 // of the plot
-	Left, Right   float64
-	NameX, NoteX  float64
-	Ticks, Days   []Tick
-	Breaks        []Break
-	Rows          []Row
-	NoReturn      []Line
-	MoreSteps     int // steps that share the last row of steps
-	MorePools     int
-	MoreOfTheRuns int // in the overview
-	scale         Scale
-	first, last   time.Time
+	Run          string
+	Title        string
+	Text         string // what the drawing shows, in words
+	Height       float64
+	Top, Bottom  float64 // of the plot
+	Left, Right  float64
+	NameX, NoteX float64
+	DayY, TickY  float64
+	LineY        float64 // of the labels of NoReturn
+	Ticks, Days  []Tick
+	Breaks       []Break
+	Rows         []Row
+	NoReturn     []Line
+	MoreSteps    int // steps that share the last row of steps
+	MorePools    int
+	MoreRuns     int // in the overview
+	scale        Scale
+	first, last  time.Time
 }
 
-// Line is a moment drawn over all rows.
+// Line is a moment drawn over all rows. Its label stands left or right of it, as there is room.
 type Line struct {
-	X     float64
-	Title string
+	X      float64
+	Label  string
+	LabelX float64
+	End    bool // the label ends at LabelX
+	Title  string
 }
 
 // RowKind says what a row shows.
@@ -86,7 +94,7 @@ type Row struct {
 	Kind   RowKind
 	Name   string // as it fits
 	Full   string
-	Y      float64 // its middle
+	Y      float64 // the middle of its bars or marks, and of its words
 	Top    float64
 	Height float64
 	Bars   []Bar
@@ -155,6 +163,7 @@ func newPanel(happened []Interval, open bool) *Panel {
 	scale := newScale(happened, plotLeft, right)
 	return &Panel{
 		Top: headHeight, Bottom: headHeight, Left: plotLeft, Right: plotRight, NameX: nameWidth, NoteX: noteLeft,
+		DayY: dayY, TickY: tickY, LineY: headHeight + lineRoom - 5,
 		Ticks: scale.Ticks(), Days: scale.Days(), Breaks: scale.Breaks(),
 		scale: scale, first: scale.first(), last: scale.last(),
 	}

@@ -31,12 +31,12 @@ func runPanel(run postmortem.Run, chart postmortem.Chart) Panel {
 		happened = append(happened, Interval{r.At, r.At})
 	}
 	p := newPanel(happened, open)
+	p.noReturn(spans)
 	p.Run, p.Title = oneLine(run.Run), oneLine(run.Runbook+" on "+run.Target)
 	p.steps(spans)
 	p.persons(spans)
 	p.requests(sent)
 	p.nodes(nodes)
-	p.noReturn(spans)
 	p.Text = p.words(run)
 	return *p
 }
@@ -143,15 +143,15 @@ func became(spans []postmortem.Span) (Tone, string) {
 	var note string
 	switch {
 	case tone == Good && last.OverBudget():
-		note = fmt.Sprintf("%s, budget %s", lasting(last.Took()), lasting(seconds(last.BudgetSeconds)))
+		note = fmt.Sprintf("%s, budget %s", Lasting(last.Took()), Lasting(seconds(last.BudgetSeconds)))
 	case tone == Good:
-		note = lasting(last.Took())
+		note = Lasting(last.Took())
 	case tone == Open:
 		note = "no outcome recorded"
 	case tone == Unknown:
-		note = "not known, " + lasting(last.Took())
+		note = "not known, " + Lasting(last.Took())
 	default:
-		note = said(tone) + ", " + lasting(last.Took())
+		note = said(tone) + ", " + Lasting(last.Took())
 	}
 	if attempts > 1 && cells(note) < noteRoom-8 {
 		note += fmt.Sprintf(", try %d", attempts)
@@ -172,7 +172,7 @@ func (p *Panel) persons(spans []postmortem.Span) {
 	if len(waits) == 0 {
 		return
 	}
-	row := Row{Kind: Person, Full: "waiting for a person", Height: rowHeight, Note: lasting(all), Tone: Waiting}
+	row := Row{Kind: Person, Full: "waiting for a person", Height: rowHeight, Note: Lasting(all), Tone: Waiting}
 	if open {
 		row.Note, row.Tone = "still waiting", Open
 	}
@@ -181,11 +181,23 @@ func (p *Panel) persons(spans []postmortem.Span) {
 
 // noReturn draws where the run could not go back any more.
 func (p *Panel) noReturn(spans []postmortem.Span) {
+	const label = "point of no return"
 	for _, s := range spans {
-		if s.Kind == postmortem.Attempt && s.Irreversible && s.Attempt <= 1 && len(p.NoReturn) < mostRows {
-			p.NoReturn = append(p.NoReturn, Line{p.scale.At(s.Began),
-				titled("point of no return: %s, %s", s.Step, s.Began.UTC().Format("2 Jan 2006 15:04:05 UTC"))})
+		if s.Kind != postmortem.Attempt || !s.Irreversible || s.Attempt > 1 || len(p.NoReturn) == mostRows {
+			continue
 		}
+		line := Line{X: p.scale.At(s.Began), Title: titled("%s: %s, %s", label, s.Step,
+			s.Began.UTC().Format("2 Jan 2006 15:04:05 UTC"))}
+		if n := len(p.NoReturn); n == 0 || line.X-p.NoReturn[n-1].X > (float64(len(label))+4)*letter {
+			line.Label, line.LabelX = label, line.X+5
+			if line.End = line.X > plotRight-float64(len(label))*letter; line.End {
+				line.LabelX = line.X - 5
+			}
+		}
+		p.NoReturn = append(p.NoReturn, line)
+	}
+	if len(p.NoReturn) > 0 {
+		p.Top, p.Bottom = p.Top+lineRoom, p.Bottom+lineRoom
 	}
 }
 

@@ -66,11 +66,11 @@ func shortened(text string, room int) string {
 	return string(runes[:head]) + "…" + string(runes[tail:])
 }
 
-// lasting writes a duration: to the second, and below ten seconds to a tenth.
-func lasting(d time.Duration) string {
+// Lasting writes a duration: to the second, and below ten seconds to a tenth.
+func Lasting(d time.Duration) string {
 	switch {
 	case d < 0:
-		return "-" + lasting(-d)
+		return "-" + Lasting(-d)
 	case d < 10*time.Second:
 		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
 	case d < time.Hour:
