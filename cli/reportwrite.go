@@ -43,15 +43,15 @@ func blocksOf(form string, draft postmortem.Draft) ([]postmortem.Block, error) {
 
 // sameForm refuses to put blocks of one form into a document of another.
 func sameForm(asked *reportRequest, written []byte) error {
-	is := asMarkdown
-	if page.Is(written) {
-		is = asHTML
+	switch isPage := page.Is(written); {
+	case isPage && asked.form == asMarkdown:
+		return usage("--write %s: the file is an HTML page, and blocks of Markdown can't go into it. Nothing was written. "+
+			"hint: --output html, or another file", asked.write)
+	case !isPage && asked.form == asHTML:
+		return usage("--write %s: the file is no HTML page, and blocks of HTML can't go into it. Nothing was written. "+
+			"hint: --output markdown, or another file", asked.write)
 	}
-	if is == asked.form {
-		return nil
-	}
-	return usage("--write %s: the file is %s and the draft is to be %s; its blocks can't be replaced. Nothing was written. "+
-		"hint: --output %s, or another file", asked.write, is, asked.form, is)
+	return nil
 }
 
 // writeReport writes a new document, or the blocks of one that there is.

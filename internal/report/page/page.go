@@ -86,8 +86,8 @@ func styleBlock() (postmortem.Block, error) {
 		return postmortem.Block{}, fmt.Errorf("reading the page's styles: %w", err)
 	}
 	styles := "\n" + onepage.Styles(string(own))
-	body := `<meta http-equiv="Content-Security-Policy" content="` +
-		template.HTMLEscapeString(onepage.Policy(styles, "img-src data:")) + "\">\n<style>" + styles + "</style>\n"
+	body := `<meta http-equiv="Content-Security-Policy" content="` + onepage.Policy(styles, "img-src data:") +
+		"\">\n<style>" + styles + "</style>\n"
 	return postmortem.Block{ID: Style, Body: body, Home: "</head>"}, nil
 }
 
