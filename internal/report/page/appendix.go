@@ -11,6 +11,7 @@ type appendixView struct {
 	Held      []heldView
 	HeldTotal string
 	HeldLeft  int
+	Figures   *figuresView // what the picture shows, if there is one
 }
 
 // guardView is an answer that stopped a run, could not be given, or was passed over.
@@ -38,7 +39,8 @@ type heldView struct {
 
 func (w *writer) appendixView() appendixView {
 	a := w.draft.Appendix
-	view := appendixView{Left: a.Omitted, HeldTotal: plural(len(a.Held), "guard or check", "guards and checks")}
+	view := appendixView{Left: a.Omitted, HeldTotal: plural(len(a.Held), "guard or check", "guards and checks"),
+		Figures: w.figures()}
 	space := room{guardsRoom}
 	for _, g := range a.Guards {
 		shown := w.guardView(g)

@@ -6,14 +6,13 @@ import (
 	"salve/internal/report/picture"
 )
 
-// pictureView is the drawings, what their marks mean, and what they show in figures.
+// pictureView is the drawings, and what their marks mean.
 type pictureView struct {
 	Drawn  bool
 	Panels []panelView
 	Legend []legendView
-	// MoreRuns, Omitted and Shared say what is not drawn.
+	// MoreRuns and Omitted say what is not drawn.
 	MoreRuns, Omitted string
-	Figures           figuresView
 }
 
 // panelView is one drawing.
@@ -38,7 +37,11 @@ type drawnRow struct {
 type drawnBar struct {
 	picture.Bar
 	Class, ArrowPath string
+	OverY            float64
 }
+
+// overHigh is how high the strip is that marks what is beyond a budget.
+const overHigh = 4.0
 
 // drawnMark is a mark with its outline; a circle has none.
 type drawnMark struct {
@@ -58,11 +61,11 @@ type breakView struct {
 // legendView is a mark with its meaning.
 type legendView struct{ Class, Text string }
 
-func (w *writer) pictureView(p *picture.Picture) pictureView {
+func newPicture(p *picture.Picture) pictureView {
 	if p == nil {
 		return pictureView{}
 	}
-	view := pictureView{Drawn: true, Figures: w.figures()}
+	view := pictureView{Drawn: true}
 	if p.MoreRuns > 0 {
 		view.MoreRuns = plural(p.MoreRuns, "more run has", "more runs have")
 	}
@@ -117,7 +120,7 @@ func drawn(row picture.Row, space *room) drawnRow {
 	}
 	for _, b := range row.Bars {
 		b.Title = say(b.Title)
-		bar := drawnBar{Bar: b, Class: classOf(row, b)}
+		bar := drawnBar{Bar: b, Class: classOf(row, b), OverY: b.Y + b.H - overHigh}
 		if b.Arrow {
 			x, y := b.X+b.W, b.Y+b.H/2
 			bar.ArrowPath = path(point{x + 3, y - 5}, point{x + 9, y}, point{x + 3, y + 5})

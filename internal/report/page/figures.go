@@ -13,6 +13,7 @@ type figuresView struct {
 	Spans     []spanView
 	Requests  []requestView
 	Readiness []readinessView
+	Many      bool // there are several runs
 	Left      int
 	Long      bool
 	Rows      string
@@ -23,8 +24,8 @@ type spanView struct{ Stamp, Began, Took, Run, Step, What, Became, Reason string
 
 // requestView is a mark in figures.
 type requestView struct {
-	Stamp, At, Step, Method, Path, Answer string
-	Count                                 int
+	Stamp, At, Run, Step, Method, Path, Answer string
+	Count                                      int
 }
 
 // readinessView is a level in figures.
@@ -33,8 +34,11 @@ type readinessView struct {
 	Ready, Nodes         int
 }
 
-func (w *writer) figures() figuresView {
-	var view figuresView
+func (w *writer) figures() *figuresView {
+	if len(w.draft.Runs) == 0 {
+		return nil
+	}
+	view := &figuresView{Many: len(w.draft.Runs) > 1}
 	space := room{figuresRoom}
 	c := w.draft.Chart
 	for _, s := range c.Spans {
@@ -46,8 +50,8 @@ func (w *writer) figures() figuresView {
 		}
 	}
 	for _, o := range c.Requests {
-		row := requestView{stamp(o.At), clock(o), one(o.Step), one(o.Method), one(o.Path), answer(o), max(o.Count, 1)}
-		if space.takes(rowOverhead, row.Step, row.Method, row.Path, row.Answer) {
+		row := requestView{stamp(o.At), clock(o), one(o.Run), one(o.Step), one(o.Method), one(o.Path), answer(o), max(o.Count, 1)}
+		if space.takes(rowOverhead, row.Run, row.Step, row.Method, row.Path, row.Answer) {
 			view.Requests = append(view.Requests, row)
 		} else {
 			view.Left++

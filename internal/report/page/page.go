@@ -130,7 +130,7 @@ func (w *writer) section(s postmortem.Section) (postmortem.Block, error) {
 // picture writes the block with the picture.
 func (w *writer) picture() (postmortem.Block, error) {
 	s := postmortem.Section{ID: Picture, Title: "What happened when"}
-	return w.block(s, "picture.tmpl", w.pictureView(picture.New(w.draft)))
+	return w.block(s, "picture.tmpl", newPicture(picture.New(w.draft)))
 }
 
 // block fills a template.

@@ -126,7 +126,7 @@ func (v *timelineView) undated(t postmortem.Timeline) {
 func (v *timelineView) row(e postmortem.Event, zone *time.Location) rowView {
 	at := e.At.UTC()
 	row := rowView{Stamp: stamp(at), Clock: at.Format("15:04:05"), Text: linked(one(e.Text)),
-		Source: sourceView{Text: one(e.Source.String())}}
+		Source: sourceView{Text: one(brief(e.Source))}}
 	if v.Local {
 		local := e.At.In(zone)
 		row.Local = local.Format("15:04:05 MST")
@@ -139,6 +139,14 @@ func (v *timelineView) row(e postmortem.Event, zone *time.Location) rowView {
 		row.Times = fmt.Sprintf("%d times, until %s", e.Count, e.Until.UTC().Format("15:04:05"))
 	}
 	return row
+}
+
+// brief is a source without the step, which the line tells.
+func brief(s postmortem.Source) string {
+	if s.Kind == postmortem.FromPipeline {
+		s.Detail = ""
+	}
+	return s.String()
 }
 
 func (r rowView) size() int {

@@ -114,7 +114,13 @@ func said(t Tone) string {
 }
 
 // Became is what became of a span, in words.
-func Became(s postmortem.Span) string { return said(toneOf(s)) }
+func Became(s postmortem.Span) string {
+	text := said(toneOf(s))
+	if s.Later != "" {
+		text += ", later seen to be " + string(s.Later)
+	}
+	return text
+}
 
 // titleOf is what a bar says.
 func titleOf(s postmortem.Span) string {
@@ -143,5 +149,5 @@ func titleOf(s postmortem.Span) string {
 	if s.OverBudget() {
 		when += ", over its budget of " + Lasting(seconds(s.BudgetSeconds))
 	}
-	return titled("%s: %s; %s%s", what, said(toneOf(s)), when, reason)
+	return titled("%s: %s; %s%s", what, Became(s), when, reason)
 }

@@ -142,12 +142,16 @@ func became(spans []postmortem.Span) (Tone, string) {
 	tone := toneOf(last)
 	var note string
 	switch {
+	case last.Took() < 0:
+		note = said(tone) + ", clock set back"
 	case tone == Good && last.OverBudget():
 		note = fmt.Sprintf("%s, budget %s", Lasting(last.Took()), Lasting(seconds(last.BudgetSeconds)))
 	case tone == Good:
 		note = Lasting(last.Took())
 	case tone == Open:
 		note = "no outcome recorded"
+	case last.Later != "":
+		note = "not known, later " + string(last.Later)
 	case tone == Unknown:
 		note = "not known, " + Lasting(last.Took())
 	default:

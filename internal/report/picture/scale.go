@@ -121,9 +121,10 @@ func merged(all []Interval) []Interval {
 func gapsToCut(busy []Interval) []Interval {
 	const instants, margin = 50, 20
 	total := busy[len(busy)-1].To.Sub(busy[0].From).Seconds()
-	work := 0.0
+	work, length := 0.0, 0.0
 	var gaps []Interval
 	for i, b := range busy {
+		length += b.length().Seconds()
 		work += max(b.length().Seconds(), total/instants)
 		if i > 0 {
 			gaps = append(gaps, Interval{busy[i-1].To, b.From})
@@ -138,7 +139,7 @@ func gapsToCut(busy []Interval) []Interval {
 		}
 	}
 	gaps = gaps[:min(cut, mostBreaks)]
-	kept := max(time.Duration(work/margin*float64(time.Second)), briefest)
+	kept := max(seconds(length/margin), briefest)
 	for i, gap := range gaps {
 		side := min(kept, gap.length()/4)
 		gaps[i] = Interval{gap.From.Add(side), gap.To.Add(-side)}

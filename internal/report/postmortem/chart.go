@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 
 	"salve/journal"
 )
@@ -27,6 +28,10 @@ func (s *story) bounded() Chart {
 	c.Spans = foremost(c.Spans, func(x, y Span) int {
 		return cmp.Or(cmp.Compare(x.weight(), y.weight()), cmp.Compare(y.Took(), x.Took()))
 	})
+	if len(c.Requests) > chartRoom {
+		c.Requests = together(c.Requests)
+		total -= len(s.chart.Requests) - len(c.Requests) // these are counted, and not left out
+	}
 	c.Requests = foremost(c.Requests, func(x, y Operation) int { return cmp.Compare(x.weight(), y.weight()) })
 	if len(c.Readiness) > chartRoom {
 		c.Readiness = changesOf(c.Readiness)
@@ -75,6 +80,44 @@ func (o Operation) weight() int {
 		return 0
 	}
 	return 1
+}
+
+// together are requests with those that one entry of a journal has, and that were answered alike, as one.
+func together(all []Operation) []Operation {
+	type alike struct {
+		source        Source
+		step          string
+		attempt       int
+		method, class string
+		status        int
+	}
+	at := map[alike]int{}
+	var merged []Operation
+	for _, o := range all {
+		key := alike{o.Source, o.Step, o.Attempt, o.Method, o.Class, o.Status}
+		i, seen := at[key]
+		if !seen {
+			at[key] = len(merged)
+			merged = append(merged, o)
+			continue
+		}
+		merged[i].Count += o.Count
+		merged[i].Path = shared(merged[i].Path, o.Path)
+	}
+	return merged
+}
+
+// shared is the beginning that two paths have in common, up to a slash.
+func shared(a, b string) string {
+	if a == b {
+		return a
+	}
+	a = strings.TrimSuffix(a, "…")
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return a[:strings.LastIndexByte(a[:n], '/')+1] + "…"
 }
 
 // changesOf are the readings that differ from the one before or the one after them of the same pool.

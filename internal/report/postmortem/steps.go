@@ -57,6 +57,8 @@ func (r *runStory) outcome(result journal.Result) {
 		if span.OverBudget() {
 			took += fmt.Sprintf(", over its budget of %s", budget(*span))
 		}
+	} else if i, ended := r.ended[step]; ended && r.chart.Spans[i].Result == journal.Unknown {
+		r.chart.Spans[i].Later = result.Result
 	}
 	reason := ""
 	if result.Reason != "" {
