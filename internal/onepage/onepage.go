@@ -7,7 +7,7 @@ import (
 )
 
 //go:embed base.css
-var base string //nolint:gochecknoglobals // embedded, never changed
+var base string
 
 // Styles is a page's style sheet: what all pages share, and then its own.
 func Styles(own string) string { return base + own }

@@ -50,7 +50,8 @@ func (w *writer) figures() *figuresView {
 		}
 	}
 	for _, o := range c.Requests {
-		row := requestView{stamp(o.At), clock(o), one(o.Run), one(o.Step), one(o.Method), one(o.Path), answer(o), max(o.Count, 1)}
+		row := requestView{stamp(o.At), clock(o), one(o.Run), one(o.Step), one(o.Method), one(o.Path), answer(o),
+			max(o.Count, 1)}
 		if space.takes(rowOverhead, row.Run, row.Step, row.Method, row.Path, row.Answer) {
 			view.Requests = append(view.Requests, row)
 		} else {

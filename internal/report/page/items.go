@@ -31,19 +31,20 @@ type sourceView struct{ Text, At string }
 func (w *writer) itemViews(items []postmortem.Item, space *room) itemsView {
 	var view itemsView
 	for _, item := range items {
-		one := itemView{Class: "fact", Text: linked(one(item.Text)), Command: one(item.Command), Sources: w.cite(item.Sources)}
+		line := itemView{Class: "fact", Text: linked(one(item.Text)), Command: one(item.Command),
+			Sources: w.cite(item.Sources)}
 		switch item.Kind {
 		case postmortem.Question:
-			one.Class, one.Tag = "question", "Question"
+			line.Class, line.Tag = "question", "Question"
 		case postmortem.Candidate:
-			one.Class, one.Tag = "candidate", "Candidate"
+			line.Class, line.Tag = "candidate", "Candidate"
 		default:
 		}
-		if !space.takes(one.size(), item.Command) {
+		if !space.takes(line.size(), item.Command) {
 			view.Left++
 			continue
 		}
-		view.Items = append(view.Items, one)
+		view.Items = append(view.Items, line)
 	}
 	return view
 }

@@ -61,8 +61,9 @@ func newTimeline(d postmortem.Draft) timelineView {
 	if err != nil {
 		zone = time.UTC // the draft was made with one that there is
 	}
-	view := timelineView{Zone: one(d.Zone), Local: zone != time.UTC && d.Zone != "UTC", places: map[postmortem.Source]string{},
-		Total: plural(d.Timeline.Total, "event", "events"), Left: d.Timeline.Omitted}
+	view := timelineView{Zone: one(d.Zone), Local: zone != time.UTC && d.Zone != "UTC",
+		places: map[postmortem.Source]string{}, Total: plural(d.Timeline.Total, "event", "events"),
+		Left: d.Timeline.Omitted}
 	view.tell(d.Timeline.Events, zone)
 	view.list(d.Timeline.Events, zone)
 	view.undated(d.Timeline)

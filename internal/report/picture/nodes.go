@@ -42,6 +42,7 @@ func (p *Panel) nodes(readings []postmortem.Readiness) {
 			break
 		}
 		all := byPool[pool]
+		slices.SortStableFunc(all, func(a, b postmortem.Readiness) int { return a.At.Compare(b.At) })
 		last := all[len(all)-1]
 		tone := Good
 		if last.Ready < last.Nodes {
@@ -55,9 +56,8 @@ func (p *Panel) nodes(readings []postmortem.Readiness) {
 
 func ofNodes(n int) string { return fmt.Sprint(max(0, n)) }
 
-// band draws the readings of one pool. Readings that say the same are one.
+// band draws the readings of one pool, in order of time. Readings that say the same are one.
 func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
-	slices.SortStableFunc(readings, func(a, b postmortem.Readiness) int { return a.At.Compare(b.At) })
 	most := 1
 	for _, r := range readings {
 		most = max(most, r.Nodes, r.Ready)
@@ -67,7 +67,7 @@ func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
 	for i, r := range readings {
 		whole := max(0, r.Nodes, r.Ready)
 		ready := min(max(0, r.Ready), whole)
-		from := p.scale.At(r.At)
+		from := min(p.scale.At(r.At), plotRight-leastBar)
 		to := min(from+lastLevel, plotRight)
 		if i+1 < len(readings) {
 			to = p.scale.At(readings[i+1].At)

@@ -111,7 +111,8 @@ func (p *Panel) runs(d postmortem.Draft) {
 		b := p.bar(whole, *row)
 		b.Tone, b.Sign = tone, ""
 		b.sign()
-		b.Title = titled("run %s, %s on %s: %s; %s", run.Run, run.Runbook, run.Target, run.State, between(run.Opened, run.Last))
+		b.Title = titled("run %s, %s on %s: %s; %s", run.Run, run.Runbook, run.Target, run.State,
+			between(run.Opened, run.Last))
 		row.Bars = append(row.Bars, b)
 		waits := of(d.Chart.Spans, func(s postmortem.Span) string {
 			if s.Kind != postmortem.Person || s.Open {

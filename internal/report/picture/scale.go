@@ -47,7 +47,7 @@ const (
 	mostBreaks = 6
 	// busyShare is how much of the width is to be of stretches in which something happened, and worthwhile how long a
 	// gap must be, in parts of the time shown, to be cut.
-	busyShare  = 0.5
+	busyShare  = 0.25
 	worthwhile = 0.1
 	// alike is how long a gap must be, in parts of the longest, to be cut with it.
 	alike = 0.8
@@ -115,37 +115,45 @@ func merged(all []Interval) []Interval {
 	return out
 }
 
-// gapsToCut are the longest gaps between busy stretches, in order of time: as many as it takes for these to have half
-// of the width. An instant counts as a fiftieth of the whole. What is left of a gap on either side keeps marks apart
-// from the break.
+// gapsToCut are the longest gaps between busy stretches, in order of time: as many as it takes for these to have a
+// quarter of the width. What is left of a gap on either side keeps marks apart from the break.
 func gapsToCut(busy []Interval) []Interval {
-	const instants, margin = 50, 20
+	const margin = 40
 	total := busy[len(busy)-1].To.Sub(busy[0].From).Seconds()
-	work, length := 0.0, 0.0
+	work := workOf(busy, total)
 	var gaps []Interval
-	for i, b := range busy {
-		length += b.length().Seconds()
-		work += max(b.length().Seconds(), total/instants)
-		if i > 0 {
-			gaps = append(gaps, Interval{busy[i-1].To, b.From})
-		}
+	for i := range busy[1:] {
+		gaps = append(gaps, Interval{busy[i].To, busy[i+1].From})
 	}
 	slices.SortStableFunc(gaps, func(a, b Interval) int { return cmp.Compare(b.length(), a.length()) })
 	cut, shown := 0, total
-	for cut < len(gaps) && work < busyShare*shown && gaps[cut].length().Seconds() >= worthwhile*shown {
+	for cut < min(len(gaps), mostBreaks) && work < busyShare*shown && gaps[cut].length().Seconds() >= worthwhile*shown {
 		limit := alike * gaps[cut].length().Seconds()
-		for ; cut < len(gaps) && gaps[cut].length().Seconds() >= limit; cut++ {
+		for ; cut < min(len(gaps), mostBreaks) && gaps[cut].length().Seconds() >= limit; cut++ {
 			shown -= gaps[cut].length().Seconds()
 		}
 	}
-	gaps = gaps[:min(cut, mostBreaks)]
-	kept := max(seconds(length/margin), briefest)
+	gaps = gaps[:cut]
+	kept := max(seconds(shown/margin), briefest)
 	for i, gap := range gaps {
 		side := min(kept, gap.length()/4)
 		gaps[i] = Interval{gap.From.Add(side), gap.To.Add(-side)}
 	}
 	slices.SortFunc(gaps, func(a, b Interval) int { return a.From.Compare(b.From) })
 	return gaps
+}
+
+// workOf is how many seconds something happened. An instant counts as a fiftieth of the whole.
+func workOf(busy []Interval, total float64) (work float64) {
+	const instants = 50
+	counted := 0.0
+	for _, b := range busy {
+		from := b.From.Sub(busy[0].From).Seconds()
+		to := from + max(b.length().Seconds(), total/instants)
+		work += max(0, to-max(from, counted))
+		counted = max(counted, to)
+	}
+	return work
 }
 
 // At is where a time stands; one that the scale does not reach stands at its end.

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/width"
+
 	"salve/internal/diagnostic"
 	"salve/internal/report"
 )
@@ -36,7 +38,7 @@ func cells(text string) int {
 	n := 0
 	for _, char := range text {
 		n++
-		if char >= 0x1100 {
+		if kind := width.LookupRune(char).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
 			n++
 		}
 	}

@@ -99,7 +99,8 @@ func TestWhatWentWrongStaysInTheChart(t *testing.T) {
 // TestPoolsAreMasked also where nothing but a reading of its nodes names one.
 func TestPoolsAreMasked(t *testing.T) {
 	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
-	w.Evaluated("start", journal.Verdict{}, reporttest.Named("g", runbook.Yes("ready").WithEvidence(w.SawNodes("zebra7", 5, 5))))
+	w.Evaluated("start", journal.Verdict{}, reporttest.Named("g", runbook.Yes("ready").
+		WithEvidence(w.SawNodes("zebra7", 5, 5))))
 	sources := of(w.History())
 	masked := postmortem.Mask(reporttest.Draft(t, sources, postmortem.Options{}), sources, []byte("0123456789abcdef"))
 	if pool := masked.Chart.Readiness[0].Pool; pool == "zebra7" || pool == "" {

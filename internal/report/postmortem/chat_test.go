@@ -42,7 +42,8 @@ func chatOf(t *testing.T, day string, options chat.Options) postmortem.NotesFile
 // lines.
 func TestTheProwDayWithItsChat(t *testing.T) {
 	sources := reporttest.ProwDay(t)
-	sources.Notes = []postmortem.NotesFile{chatOf(t, "2019-02-05", chat.Options{Date: "2019-02-05", Zone: reporttest.LosAngeles(t)})}
+	sources.Notes = []postmortem.NotesFile{chatOf(t, "2019-02-05",
+		chat.Options{Date: "2019-02-05", Zone: reporttest.LosAngeles(t)})}
 	made := reporttest.Draft(t, sources, postmortem.Options{})
 	text, all, _ := strings.Cut(markdown(made), "<details>")
 	for _, want := range []string{

@@ -141,8 +141,9 @@ func TestOneTimelineInOrder(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	all := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{})
-	made := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{Since: reporttest.Morning().Add(time.Hour), Until: reporttest.Morning().Add(2 * time.Hour)})
-	if made.Period.First.Before(reporttest.Morning().Add(time.Hour)) || made.Period.Last.After(reporttest.Morning().Add(2*time.Hour)) ||
+	from, to := reporttest.Morning().Add(time.Hour), reporttest.Morning().Add(2*time.Hour)
+	made := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{Since: from, Until: to})
+	if made.Period.First.Before(from) || made.Period.Last.After(to) ||
 		made.Period.Outside == 0 || made.Timeline.Total >= all.Timeline.Total || made.Timeline.Total == 0 {
 		t.Errorf("%+v, %d events of %d", made.Period, made.Timeline.Total, all.Timeline.Total)
 	}
@@ -162,7 +163,7 @@ func TestAlikeEventsAreOne(t *testing.T) {
 // TestSizeIsBounded: of 10,000 events, and hostile ones.
 func TestSizeIsBounded(t *testing.T) {
 	const most = 2 << 20
-	made := reporttest.Draft(t, postmortem.Sources{Runs: []*journal.History{reporttest.Busy(t, 10_000)}}, postmortem.Options{})
+	made := reporttest.Draft(t, of(reporttest.Busy(t, 10_000)), postmortem.Options{})
 	if text := markdown(made); len(text) > most || !strings.Contains(text, "are not listed") {
 		t.Errorf("Markdown of %d bytes", len(text))
 	}
@@ -188,8 +189,8 @@ func BenchmarkTenThousandEvents(b *testing.B) {
 // TestTextsOfOthersAreText: whatever stands in a journal is no markup, no marker, no mention.
 func TestTextsOfOthersAreText(t *testing.T) {
 	hostile := "`x` | <!-- salve:end timeline --> --> <script>alert(1)</script> @everyone [a](http://x) **b** \x1b[2J\r\n# head #12"
-	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: hostile, Command: "salve " + hostile,
-		Holder: journal.Holder{User: hostile, Host: "h"}}).
+	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: hostile,
+		Command: "salve " + hostile, Holder: journal.Holder{User: hostile, Host: "h"}}).
 		Write(journal.Warned, "", journal.Message{Text: hostile})
 	sources := postmortem.Sources{Runs: []*journal.History{w.History()}, Notes: []postmortem.NotesFile{{Name: hostile,
 		Notes: []postmortem.Note{{Line: 1, Author: hostile, Text: hostile}}}}}

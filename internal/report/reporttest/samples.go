@@ -41,8 +41,8 @@ func NeverJoined(t testing.TB) *journal.History {
 		Holder: journal.Holder{User: "ana", Host: "laptop-7", PID: 42}, Command: "salve run aks-recreate-pool --pool web"})
 	pool := func(name string) string { return cluster + "/agentPools/" + name }
 	ready := func(pool string, nodes, serving int) {
-		w.Evaluated("step", journal.Verdict{}, Named("nodes-of-"+pool, runbook.Yes("%d of %d nodes are Ready", serving, nodes).
-			WithEvidence(w.SawNodes(pool, nodes, serving))))
+		w.Evaluated("step", journal.Verdict{}, Named("nodes-of-"+pool, runbook.
+			Yes("%d of %d nodes are Ready", serving, nodes).WithEvidence(w.SawNodes(pool, nodes, serving))))
 	}
 	ready("web", 5, 5)
 	w.After(10*time.Second).Step("snapshot", 1, 3*time.Second, journal.Result{Result: journal.Done}).

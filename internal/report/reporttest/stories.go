@@ -88,7 +88,7 @@ func RolledBack(t testing.TB) *journal.History {
 }
 
 //go:embed watched.jsonl
-var watched string //nolint:gochecknoglobals // embedded, never changed
+var watched string
 
 // ProwDay is the day of the outage, told by all kinds of sources.
 func ProwDay(t testing.TB) postmortem.Sources {
@@ -137,7 +137,8 @@ func Busy(t testing.TB, events int) *journal.History {
 	add(journal.Opened, "", h.Header)
 	for i := 0; len(h.Entries) < events; i++ {
 		step := fmt.Sprintf("step-%d", i)
-		finding := Named("guard", runbook.No("%d of 5 nodes are Ready | `x` --> <!-- %d", i, i).WithEvidence(Saw(fmt.Sprintf("query %d", i), i)))
+		finding := Named("guard", runbook.No("%d of 5 nodes are Ready | `x` --> <!-- %d", i, i).
+			WithEvidence(Saw(fmt.Sprintf("query %d", i), i)))
 		add(journal.Evaluated, "", journal.Evaluation{For: "step " + step, Findings: []runbook.Finding{finding}})
 		add(journal.Intended, step, journal.Intent{Attempt: 1})
 		add(journal.Requested, step, journal.Requests{Made: []journal.Request{{Method: "PUT",
