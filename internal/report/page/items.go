@@ -79,7 +79,7 @@ func (w *writer) cite(sources []postmortem.Source) []sourceView {
 }
 
 // address is one that a browser may go to when somebody asks for it, up to what ends it in a sentence.
-var address = regexp.MustCompile(`https?://[A-Za-z0-9][^\s<>"'` + "`" + `|\\^{}]*[A-Za-z0-9/#=_&-]`)
+var address = regexp.MustCompile(`https?://[A-Za-z0-9][^\s<>"'` + "`" + `|\\^{}]*[A-Za-z0-9/#=_&)\]-]`)
 
 // linked finds addresses in a text.
 func linked(text string) []part {

@@ -41,7 +41,7 @@ func NeverJoined(t testing.TB) *journal.History {
 		Holder: journal.Holder{User: "ana", Host: "laptop-7", PID: 42}, Command: "salve run aks-recreate-pool --pool web"})
 	pool := func(name string) string { return cluster + "/agentPools/" + name }
 	ready := func(pool string, nodes, serving int) {
-		w.Evaluated("step", journal.Verdict{}, Named("nodes-of-"+pool, runbook.
+		w.Evaluated("step", journal.Verdict{}, Named("nodes-counted", runbook.
 			Yes("%d of %d nodes are Ready", serving, nodes).WithEvidence(w.SawNodes(pool, nodes, serving))))
 	}
 	ready("web", 5, 5)
