@@ -21,8 +21,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long the browser has for one page: long, for a machine that is busy with other things.
-const patience = 2 * time.Minute
+// patience is how long the browser has for the pages of one test: long, for a machine that is busy with other things.
+const patience = 8 * time.Minute
 
 // start runs the browser for a test, or skips it.
 func start(t *testing.T) context.Context {
@@ -229,11 +229,19 @@ const pale = `(() => {
     return [255, 255, 255];
   };
   const found = new Set();
+  const compare = (element, color, back) => {
+    const [a, b] = [light(rgb(color)), light(back)].sort((x, y) => y - x);
+    const contrast = (a + .05) / (b + .05);
+    if (contrast < 4.5) found.add(element.tagName + '.' + element.getAttribute('class') + ' ' + contrast.toFixed(2));
+  };
   for (const element of document.querySelectorAll('body *:not(svg *)')) {
     if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
-    const [a, b] = [light(rgb(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x);
-    const contrast = (a + .05) / (b + .05);
-    if (contrast < 4.5) found.add(element.tagName + '.' + element.className + ' ' + contrast.toFixed(2));
+    compare(element, getComputedStyle(element).color, behind(element));
+  }
+  for (const element of document.querySelectorAll('svg text')) {
+    compare(element, getComputedStyle(element).fill, behind(element));
+    const ready = element.classList.contains('level') && document.querySelector('rect.n-ready');
+    if (ready) compare(element, getComputedStyle(element).fill, rgb(getComputedStyle(ready).fill));
   }
   return [...found];
 })()`
