@@ -84,11 +84,18 @@ func toneOf(s postmortem.Span) Tone {
 		return Waiting
 	case s.Open:
 		return Open
-	case s.Result == journal.Done:
+	default:
+		return toneOfResult(s.Result)
+	}
+}
+
+func toneOfResult(result journal.ResultKind) Tone {
+	switch result {
+	case journal.Done:
 		return Good
-	case s.Result == journal.Failure:
+	case journal.Failure:
 		return Bad
-	case s.Result == journal.Skipped:
+	case journal.Skipped:
 		return Left
 	default:
 		return Unknown
@@ -117,7 +124,7 @@ func said(t Tone) string {
 func Became(s postmortem.Span) string {
 	text := said(toneOf(s))
 	if s.Later != "" {
-		text += ", later seen to be " + string(s.Later)
+		text += ", later seen to be " + said(toneOfResult(s.Later))
 	}
 	return text
 }

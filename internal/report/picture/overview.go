@@ -27,7 +27,7 @@ func overview(d postmortem.Draft) *Panel {
 		}
 	}
 	p := newPanel(happened, open)
-	p.Title = "All of it"
+	p.Title = "Overview"
 	for _, r := range noticed {
 		p.marks(Row{Kind: r.kind, Full: r.name, Note: plural(len(r.moments), r.one, r.many)}, r.moments)
 	}

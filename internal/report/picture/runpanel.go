@@ -151,7 +151,7 @@ func became(spans []postmortem.Span) (Tone, string) {
 	case tone == Open:
 		note = "no outcome recorded"
 	case last.Later != "":
-		note = "not known, later " + string(last.Later)
+		note = "not known, later " + said(toneOfResult(last.Later))
 	case tone == Unknown:
 		note = "not known, " + Lasting(last.Took())
 	default:
