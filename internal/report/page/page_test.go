@@ -204,12 +204,14 @@ func TestAddressesAreLinks(t *testing.T) {
 		text string
 		want []string
 	}{
-		"in a sentence":         {"see https://example.com/a?b=1&c=2. Then", []string{"https://example.com/a?b=1&c=2"}},
-		"in brackets":           {"(https://example.com/a) [http://b.example/x]", []string{"https://example.com/a", "http://b.example/x"}},
+		"in a sentence": {"see https://example.com/a?b=1&c=2. Then", []string{"https://example.com/a?b=1&c=2"}},
+		"in brackets": {"(https://example.com/a) [http://b.example/x]",
+			[]string{"https://example.com/a", "http://b.example/x"}},
 		"with brackets in it":   {"https://example.com/a_(b)", []string{"https://example.com/a_%28b%29"}},
 		"none":                  {"javascript:alert(1) data:text/html,x ftp://a.example vbscript:x //b.example", nil},
 		"a script behind a tab": {"java\tscript:alert(1)", nil},
-		"that hides another":    {"https://a.example/javascript:alert(1)", []string{"https://a.example/javascript:alert%281%29"}},
+		"that hides another": {"https://a.example/javascript:alert(1)",
+			[]string{"https://a.example/javascript:alert%281%29"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"}).
