@@ -17,7 +17,8 @@ import (
 
 // allowed are the elements of a page, with their attributes besides class and id.
 var allowed = map[string]string{
-	"html": "lang", "head": "", "meta": "charset content http-equiv name", "title": "", "style": "", "body": "", "main": "",
+	"html": "lang", "head": "", "meta": "charset content http-equiv name", "title": "", "style": "", "body": "",
+	"main":   "",
 	"header": "", "nav": "aria-label", "section": "aria-labelledby", "div": "aria-label aria-labelledby role tabindex",
 	"h1": "", "h2": "", "h3": "", "p": "", "b": "", "span": "aria-hidden", "code": "", "a": "href rel", "time": "datetime",
 	"ul": "aria-label", "li": "", "dl": "", "dt": "", "dd": "", "details": "", "summary": "", "figure": "",
