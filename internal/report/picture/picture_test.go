@@ -111,6 +111,7 @@ func TestBarsOfAttempts(t *testing.T) {
 		"found out":      {later, "unknown ? 186 586 false false", "not known, later done", "later seen to be done"},
 		"skipped":        {span("s", 5, 5, journal.Skipped), "skipped  479 2 false false", "skipped, 0s", "s: skipped"},
 		"no length":      {span("s", 5, 5, journal.Done), "done  479 2 false false", "0s", "12:05:00 to 12:05:00 UTC, 0s"},
+		"failed at once": {span("s", 5, 5, journal.Failure), "failed  479 2 false false", "failed, 0s", "s: failed"},
 		"at the end":     {span("s", 10, 10, journal.Done), "done  770 2 false false", "0s", ""},
 		"over budget":    {over, "done  186 586 true false", "10m, budget 5m", "over its budget of 5m"},
 		"no such budget": {odd, "done  186 586 false false", "10m", ""},
@@ -159,6 +160,19 @@ func TestStepsHaveARowEachInOrder(t *testing.T) {
 		if !strings.Contains(p.Text, want) {
 			t.Errorf("the description lacks %q: %s", want, p.Text)
 		}
+	}
+}
+
+// TestWaitsAloneAreNoAttempts, and bars that stand on another of the same look are drawn once.
+func TestWaitsAloneAreNoAttempts(t *testing.T) {
+	wait := postmortem.Span{Kind: postmortem.Retry, Run: run, Step: "a", Attempt: 2, Began: minute(0), Ended: minute(10)}
+	p := drawn(t, 10, postmortem.Chart{Spans: []postmortem.Span{wait, wait, span("b", 5, 5, journal.Done),
+		span("b", 5, 5, journal.Done), span("b", 5, 5, journal.Failure)}})
+	if r := row(t, p, "a"); len(r.Bars) != 1 || r.Note != "waited" || r.Tone != Waiting || r.Bars[0].Sign != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := row(t, p, "b"); len(r.Bars) != 2 || r.Note != "failed, 0s, try 3" {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -96,15 +97,7 @@ func telling(order []string, byStep map[string][]postmortem.Span) map[string]boo
 		}
 		return weight
 	}
-	slices.SortStableFunc(ranked, func(a, b string) int {
-		switch x, y := weight(a), weight(b); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(ranked, func(a, b string) int { return cmp.Compare(weight(b), weight(a)) })
 	shown := map[string]bool{}
 	for _, step := range ranked[:min(len(ranked), mostRows)] {
 		shown[step] = true

@@ -81,6 +81,11 @@ func expectSound(t *testing.T, s Scale, happened []Interval) {
 	}
 	for _, ticks := range [][]Tick{s.Ticks(), s.Days()} {
 		for i, tick := range ticks {
+			for _, b := range s.Breaks() {
+				if tick.X > b.X+0.1 && tick.X < b.X+b.Width-0.1 {
+					t.Errorf("%+v stands in the break at %v", tick, b.X)
+				}
+			}
 			if tick.X < 100 || tick.X > 700 || i > 0 && tick.X-ticks[i-1].X < tickGap-1 {
 				t.Errorf("tick %d of %+v", i, ticks)
 			}
@@ -92,7 +97,7 @@ func expectSound(t *testing.T, s Scale, happened []Interval) {
 }
 
 func TestHalfOfTheTimeStandsInTheMiddle(t *testing.T) {
-	s := newScale([]Interval{stretchOf(0, time.Hour)}, 100, 700)
+	s := newScale([]Interval{stretchOf(0, time.Hour), stretchOf(time.Minute, 2*time.Minute)}, 100, 700)
 	for share, want := range map[float64]float64{0: 100, 0.25: 250, 0.5: 400, 1: 700} {
 		if got := s.At(noon.Add(time.Duration(share * float64(time.Hour)))); got != want {
 			t.Errorf("%v of the time stands at %v, want %v", share, got, want)
@@ -114,6 +119,7 @@ func TestTicksAreRound(t *testing.T) {
 		"a day":     {[]Interval{stretchOf(0, d)}, "12:00 18:00 00:00 06:00 12:00"},
 		"five days": {[]Interval{stretchOf(0, 5*d)}, "6 Feb 7 Feb 8 Feb 9 Feb 10 Feb"},
 		"a month":   {[]Interval{stretchOf(0, 31*d)}, "8 Feb 13 Feb 18 Feb 23 Feb 28 Feb 5 Mar"},
+		"years":     {[]Interval{stretchOf(0, 1500*d)}, "Apr 2019 Oct 2019 May 2020 Dec 2020 Jun 2021 Jan 2022 Jul 2022 Feb 2023"},
 		"beyond a pause": {[]Interval{stretchOf(0, 10*m), stretchOf(9*h, 9*h+10*m)},
 			"12:00 12:05 12:10 21:05 21:10"},
 	} {
@@ -149,5 +155,41 @@ func TestDaysAreNamedOnce(t *testing.T) {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
+	}
+}
+
+// TestAxesHaveAFewTicks whatever they reach over: no step from one to the next round time is too long.
+func TestAxesHaveAFewTicks(t *testing.T) {
+	for length := time.Second; length < 90_000*24*time.Hour; length += length / 20 {
+		s := newScale([]Interval{stretchOf(0, length)}, 100, 700)
+		if n := len(s.Ticks()); n < 3 || n > 8 {
+			t.Errorf("%s has %d ticks: %+v", Lasting(length), n, s.Ticks())
+		}
+	}
+}
+
+// TestBreaksStandInOrder of time, not of their lengths.
+func TestBreaksStandInOrder(t *testing.T) {
+	const h = time.Hour
+	s := newScale([]Interval{stretchOf(0, h/10), stretchOf(20*h, 20*h+h/10), stretchOf(42*h, 42*h+h/10)}, 100, 700)
+	breaks := s.Breaks()
+	if len(breaks) != 2 || breaks[0].Left > breaks[1].Left || breaks[0].X > breaks[1].X {
+		t.Fatalf("%+v", breaks)
+	}
+	if got := fmt.Sprint(s.Days()[0].Text, s.Days()[1].Text); got != "5 Feb 20196 Feb 2019" {
+		t.Errorf("days %s", got)
+	}
+}
+
+func TestSecondsOfAnyNumber(t *testing.T) {
+	for given, want := range map[float64]time.Duration{
+		1.5: 1500 * time.Millisecond, -1: 0, 1e300: math.MaxInt64, math.Inf(1): math.MaxInt64, 0: 0,
+	} {
+		if got := seconds(given); got != want {
+			t.Errorf("%v is %v, want %v", given, got, want)
+		}
+	}
+	if got := seconds(math.NaN()); got != 0 {
+		t.Errorf("no number is %v", got)
 	}
 }

@@ -1,8 +1,6 @@
 package picture
 
 import (
-	"cmp"
-	"slices"
 	"time"
 )
 
@@ -27,7 +25,7 @@ func steps() []time.Duration {
 	return []time.Duration{
 		s / 10, s / 5, s / 2, s, 2 * s, 5 * s, 10 * s, 15 * s, 30 * s, m, 2 * m, 5 * m, 10 * m, 15 * m, 30 * m,
 		h, 2 * h, 3 * h, 6 * h, 12 * h, aDay, 2 * aDay, 5 * aDay, 10 * aDay, 20 * aDay, 50 * aDay, 100 * aDay,
-		200 * aDay, 500 * aDay, 1000 * aDay, 5000 * aDay, 20000 * aDay,
+		200 * aDay, 500 * aDay, 1000 * aDay, 2000 * aDay, 5000 * aDay, 10000 * aDay, 20000 * aDay,
 	}
 }
 
@@ -84,8 +82,10 @@ func layoutOf(step time.Duration) string {
 		return "15:04:05"
 	case step < aDay:
 		return "15:04"
-	default:
+	case step < 100*aDay:
 		return "2 Jan"
+	default:
+		return "Jan 2006"
 	}
 }
 
@@ -118,9 +118,8 @@ func (s Scale) Days() []Tick {
 
 func sameDay(a, b time.Time) bool { return a.Truncate(aDay).Equal(b.Truncate(aDay)) }
 
-// apart leaves out labels that would stand on the one before them.
+// apart leaves out, of labels in order, those that would stand on the one before.
 func apart(all []Tick, gap float64) []Tick {
-	slices.SortStableFunc(all, func(a, b Tick) int { return cmp.Compare(a.X, b.X) })
 	var kept []Tick
 	for _, tick := range all {
 		if n := len(kept); n > 0 && tick.X-kept[n-1].X < gap-0.5 {
