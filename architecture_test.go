@@ -83,6 +83,10 @@ var rooms = map[string][]string{
 	"internal/report/chat":                {},
 	"internal/report/consistency":         {"journal", "runbook"},
 	"internal/report/postmortem":          {"internal/diagnostic", "internal/prow/finding", "internal/redact", "internal/report", "internal/triage", "journal", "runbook"},
+	"internal/report/reporttest":          {"internal/report/postmortem", "internal/triage", "journal", "runbook"},
+	"internal/report/page":                {"internal/diagnostic", "internal/onepage", "internal/report", "internal/report/picture", "internal/report/postmortem", "runbook"},
+	"internal/report/picture":             {"internal/diagnostic", "internal/report", "internal/report/postmortem", "journal", "runbook"},
+	"internal/onepage":                    {},
 	"internal/console":                    {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},
 	"internal/pipeline/changedfiles":      {"internal/pipeline"},
@@ -105,7 +109,7 @@ var rooms = map[string][]string{
 	"internal/triage/replay":              {"internal/diagnostic", "internal/triage", "internal/triage/decision", "internal/triage/record"},
 	"internal/triage/decision":            {"internal/recordable", "internal/triage", "internal/triage/alternative", "internal/triage/cause", "internal/triage/history", "internal/triage/verdict"},
 	"internal/triage/verdict":             {"internal/triage", "internal/triage/alternative", "internal/triage/cause"},
-	"internal/triage/show":                {"internal/redact", "internal/triage"},
+	"internal/triage/show":                {"internal/onepage", "internal/redact", "internal/triage"},
 	"internal/triage/grouping":            {},
 	"internal/triage/triagetest":          {"internal/triage", "internal/triage/cause", "internal/triage/decision", "internal/triage/statistics"},
 	"internal/triage/literal":             {},
@@ -185,7 +189,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
 		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
-		"internal/triage/triagetest",
+		"internal/triage/triagetest", "internal/report/reporttest",
 	}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {

@@ -2,11 +2,7 @@ package cli
 
 import (
 	"crypto/rand"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones are told by name, also where the machine knows none
@@ -33,19 +29,21 @@ type reportRequest struct {
 
 func newReport(a *app) *cobra.Command {
 	asked, from := &reportRequest{}, &journalFlags{}
-	forms := []string{"markdown", "json"}
 	command := &cobra.Command{
 		Use: "report RUN…", Short: "Draft a post-mortem from journals, or check one",
 		Long: `Report drafts the post-mortem of an incident from what was recorded: journals of runs and of
 pipelines, what salve prow watch printed, triage documents, and chat notes. Each fact names its
 source. What only people know is a question, and what the record suggests is a candidate.
 
-With --write it goes into a file. Made again, only the blocks between the markers are replaced;
-text outside of them stays byte for byte, and a block that was edited by hand is kept.
+With --write it goes into a file, as HTML if that ends in .html: one page, with a picture of steps,
+requests and nodes, that needs no network. Made again, only the blocks between the markers are
+replaced; text outside of them stays byte for byte, and a block that was edited by hand is kept.
 
 Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is broken.`,
 		Example: `  # The story of a run
   salve report 20261122-021300-4f1a2b --write postmortem.md
+  # The same as a page for a browser
+  salve report 20261122-021300-4f1a2b --write postmortem.html
   # Of an incident: two runs, what the watch found, and the chat of the day
   salve report 20261122-021300-4f1a2b 20261122-031500-77aa01 --watch watch.jsonl \
     --notes chat.md --notes-date 2026-11-22 --notes-zone America/Los_Angeles --write postmortem.md
@@ -64,10 +62,7 @@ Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is bro
 			return nil
 		},
 		RunE: func(command *cobra.Command, runs []string) error {
-			if a.json() && !command.Flags().Changed("output") {
-				asked.form = "json"
-			}
-			if err := checkForm(asked.form, forms...); err != nil {
+			if err := asked.settleForm(command.Flags().Changed("output"), a.json()); err != nil {
 				return err
 			}
 			return a.report(command, asked, from, runs)
@@ -75,7 +70,8 @@ Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is bro
 	}
 	from.addFlags(command.Flags())
 	asked.addFlags(command.Flags())
-	command.Flags().StringVarP(&asked.form, "output", "o", forms[0], "how to print the draft: "+orList(forms))
+	command.Flags().StringVarP(&asked.form, "output", "o", asMarkdown,
+		"how to print the draft: "+orList(reportForms())+"; with --write, its ending says so too")
 	command.AddCommand(newReportCheck(a))
 	return command
 }
@@ -121,13 +117,17 @@ func (a *app) report(command *cobra.Command, asked *reportRequest, from *journal
 	if asked.redact {
 		draft = postmortem.Mask(draft, sources, key)
 	}
-	switch {
-	case asked.write != "":
-		return a.writeReport(asked, draft)
-	case asked.form == "json":
+	if asked.form == asJSON {
 		return a.document(draft)
 	}
-	_, err = a.stdout.Write(postmortem.Document(postmortem.Blocks(draft)))
+	blocks, err := blocksOf(asked.form, draft)
+	if err != nil {
+		return err
+	}
+	if asked.write != "" {
+		return a.writeReport(asked, blocks)
+	}
+	_, err = a.stdout.Write(postmortem.Document(blocks))
 	return err
 }
 
@@ -168,8 +168,8 @@ func (r *reportRequest) options() (postmortem.Options, error) {
 	switch {
 	case r.since != "" && r.until != "" && options.Until.Before(options.Since):
 		return options, usage("--until %s is before --since %s", r.until, r.since)
-	case r.write != "" && r.form == "json":
-		return options, usage("--write writes Markdown: --output json can't be written into a file that people edit")
+	case r.write != "" && r.form == asJSON:
+		return options, usage("--write writes Markdown or HTML: --output json can't be written into a file that people edit")
 	case r.write == "" && (r.merging.ReplaceEdited || r.merging.RestoreDeleted):
 		return options, usage("--replace-edited and --restore-deleted require --write")
 	}
@@ -222,46 +222,4 @@ func (r *reportRequest) key() ([]byte, error) {
 			r.redactKey, len(key), least, r.redactKey)
 	}
 	return key, nil
-}
-
-// writeReport writes a new document, or the blocks of one that there is.
-func (a *app) writeReport(asked *reportRequest, draft postmortem.Draft) error {
-	path, blocks := asked.write, postmortem.Blocks(draft)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
-	text := postmortem.Document(blocks)
-	written, err := readBounded(path, largestDocument)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return usage("--write: %v", err)
-	default:
-		merged, err := postmortem.Merge(written, blocks, asked.merging)
-		if err != nil {
-			return usage("%s: %v. Nothing was written", asked.write, err)
-		}
-		a.sayMerged(asked.write, merged)
-		text = merged.Text
-	}
-	err = writeWhole(path, func(file *os.File) error {
-		_, err := file.Write(text)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("--write: %w", err)
-	}
-	fmt.Fprintf(a.stderr, "Written to %s.\n", asked.write)
-	return nil
-}
-
-func (a *app) sayMerged(path string, merged postmortem.Merged) {
-	say := func(ids []postmortem.SectionID, what string) {
-		for _, id := range ids {
-			fmt.Fprintf(a.stderr, "%s: block %q %s\n", path, id, what)
-		}
-	}
-	say(merged.Kept, "was edited by hand and is kept; --replace-edited makes it again")
-	say(merged.Deleted, "is not there and stays away; --restore-deleted brings it back")
-	say(merged.Unknown, "is not one of this report and is kept")
 }

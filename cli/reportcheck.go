@@ -9,6 +9,7 @@ import (
 
 	"salve/internal/report"
 	"salve/internal/report/consistency"
+	"salve/internal/report/page"
 	"salve/journal"
 )
 
@@ -69,6 +70,9 @@ func (a *app) reportCheck(asked *reportCheckRequest, path string, options consis
 	raw, err := readPostMortem(path)
 	if err != nil {
 		return err
+	}
+	if page.Is(raw) {
+		return usage("%s is an HTML page; check reads Markdown. hint: salve report RUN --write postmortem.md", path)
 	}
 	found, err := consistency.Check(raw, options)
 	if err != nil {

@@ -3,7 +3,6 @@ package browser
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"os"
@@ -20,13 +19,10 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-
-	"salve/internal/triage/show"
-	"salve/internal/triage/triagetest"
 )
 
-// patience is how long the browser has for one page: long, for a machine that is busy with other things.
-const patience = 2 * time.Minute
+// patience is how long the browser has for the pages of one test: long, for a machine that is busy with other things.
+const patience = 8 * time.Minute
 
 // start runs the browser for a test, or skips it.
 func start(t *testing.T) context.Context {
@@ -82,15 +78,11 @@ func (w *watch) hear(event any) {
 	}
 }
 
-// open shows a document, in a window of a width, light or dark.
-func open(t *testing.T, ctx context.Context, sample triagetest.Sample, width int64, scheme string) *watch {
+// open shows a page, in a window of a width, light or dark.
+func open(t *testing.T, ctx context.Context, html []byte, width int64, scheme string) *watch {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
-	var out bytes.Buffer
-	if err := show.HTML(&out, sample.Document, show.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+	if err := os.WriteFile(path, html, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &watch{}
@@ -131,40 +123,6 @@ func picture(t *testing.T, ctx context.Context, name string) {
 	}
 }
 
-func samples() []triagetest.Sample {
-	return append(triagetest.Samples(), triagetest.Sample{Name: "large", Document: triagetest.Large(20, 40)})
-}
-
-// TestPagesAreQuietAndFit: no page loads anything, runs anything, or makes the browser complain; none has to be moved
-// sideways, on a telephone or on a screen.
-func TestPagesAreQuietAndFit(t *testing.T) {
-	ctx := start(t)
-	for _, sample := range samples() {
-		for _, window := range []struct {
-			width  int64
-			scheme string
-		}{{400, "light"}, {1280, "light"}, {1280, "dark"}} {
-			name := fmt.Sprintf("%s-%d-%s", sample.Name, window.width, window.scheme)
-			t.Run(name, func(t *testing.T) {
-				tab, cancel := chromedp.NewContext(ctx)
-				defer cancel()
-				w := open(t, tab, sample, window.width, window.scheme)
-				if got := ask[int64](t, tab, `document.documentElement.scrollWidth`); got > window.width {
-					t.Errorf("%d pixels wide", got)
-				}
-				if got := ask[int64](t, tab, active); got != 0 {
-					t.Errorf("%d elements that load or run something", got)
-				}
-				if got := ask[[]string](t, tab, pale); len(got) > 0 {
-					t.Errorf("hard to read: %v", got)
-				}
-				picture(t, tab, name)
-				w.expectQuiet(t)
-			})
-		}
-	}
-}
-
 func (w *watch) expectQuiet(t *testing.T) {
 	t.Helper()
 	w.mutex.Lock()
@@ -176,6 +134,83 @@ func (w *watch) expectQuiet(t *testing.T) {
 		t.Errorf("requests: %q", w.requests)
 	}
 }
+
+// windows are what pages are looked at in.
+var windows = []struct {
+	width  int64
+	scheme string
+}{{400, "light"}, {1280, "light"}, {1280, "dark"}}
+
+// expectFit opens a page in a window: it loads nothing, runs nothing, makes the browser complain of nothing, can be
+// read, and need not be moved sideways. The tab is left to look further.
+func expectFit(t *testing.T, tab context.Context, html []byte, width int64, scheme string) *watch {
+	t.Helper()
+	w := open(t, tab, html, width, scheme)
+	if got := ask[int64](t, tab, `document.documentElement.scrollWidth`); got > width {
+		t.Errorf("%d pixels wide", got)
+	}
+	if got := ask[int64](t, tab, active); got != 0 {
+		t.Errorf("%d elements that load or run something", got)
+	}
+	if got := ask[[]string](t, tab, pale); len(got) > 0 {
+		t.Errorf("hard to read: %v", got)
+	}
+	return w
+}
+
+// printed prints a page to PDF, and leaves the tab as it is on paper.
+func printed(t *testing.T, tab context.Context, name string) []byte {
+	t.Helper()
+	var sheet []byte
+	run(t, tab, chromedp.ActionFunc(func(ctx context.Context) error {
+		var err error
+		sheet, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
+		return err
+	}))
+	if !bytes.HasPrefix(sheet, []byte("%PDF-")) {
+		t.Errorf("%.20q", sheet)
+	}
+	if folder := os.Getenv("SALVE_SCREENSHOTS"); folder != "" {
+		if err := os.WriteFile(filepath.Join(folder, name+".pdf"), sheet, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, tab, emulation.SetEmulatedMedia().WithMedia("print"))
+	picture(t, tab, name+"-print")
+	return sheet
+}
+
+// expectStructured: one main heading, no level left out, and every picture named.
+func expectStructured(t *testing.T, tab context.Context) {
+	t.Helper()
+	levels := ask[[]int](t, tab, `[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))`)
+	if len(levels) < 4 || levels[0] != 1 {
+		t.Fatalf("headings: %v", levels)
+	}
+	for i, level := range levels[1:] {
+		if level == 1 || level > levels[i]+1 {
+			t.Errorf("headings: %v", levels)
+		}
+	}
+	if got := ask[[]string](t, tab, `[...document.querySelectorAll('svg')].filter(s =>
+		s.getAttribute('aria-hidden') !== 'true' && !(s.getAttribute('aria-label') || s.getAttribute('aria-labelledby')))
+		.map(s => s.outerHTML.slice(0, 80))`); len(got) > 0 {
+		t.Errorf("pictures without a name: %q", got)
+	}
+	if got := ask[[]string](t, tab, `[...document.querySelectorAll('[id]')].map(e => e.id).filter((id, i, all) =>
+		all.indexOf(id) !== i)`); len(got) > 0 {
+		t.Errorf("IDs of several elements: %q", got)
+	}
+	if got := ask[[]string](t, tab, `[...document.querySelectorAll('[aria-labelledby]')].flatMap(e =>
+		e.getAttribute('aria-labelledby').split(' ')).concat([...document.querySelectorAll('a[href^="#"]')].map(a =>
+		a.getAttribute('href').slice(1))).filter(id => !document.getElementById(id))`); len(got) > 0 {
+		t.Errorf("IDs of no element: %q", got)
+	}
+}
+
+// folded are the texts that stand in a closed fold and are not to be seen.
+const folded = `[...document.querySelectorAll('details:not(.long) > :not(summary)')]
+  .filter(e => e.textContent.trim() && e.getBoundingClientRect().height < 5).map(e => e.textContent.slice(0, 40))`
 
 const active = `document.querySelectorAll(
   'script, img, iframe, object, embed, link, form, base, video, audio, [onerror], [onclick], [style]').length`
@@ -194,65 +229,19 @@ const pale = `(() => {
     return [255, 255, 255];
   };
   const found = new Set();
+  const compare = (element, color, back) => {
+    const [a, b] = [light(rgb(color)), light(back)].sort((x, y) => y - x);
+    const contrast = (a + .05) / (b + .05);
+    if (contrast < 4.5) found.add(element.tagName + '.' + element.getAttribute('class') + ' ' + contrast.toFixed(2));
+  };
   for (const element of document.querySelectorAll('body *:not(svg *)')) {
     if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim())) continue;
-    const [a, b] = [light(rgb(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x);
-    const contrast = (a + .05) / (b + .05);
-    if (contrast < 4.5) found.add(element.tagName + '.' + element.className + ' ' + contrast.toFixed(2));
+    compare(element, getComputedStyle(element).color, behind(element));
+  }
+  for (const element of document.querySelectorAll('svg text')) {
+    compare(element, getComputedStyle(element).fill, behind(element));
+    const ready = element.classList.contains('level') && document.querySelector('rect.n-ready');
+    if (ready) compare(element, getComputedStyle(element).fill, rgb(getComputedStyle(ready).fill));
   }
   return [...found];
 })()`
-
-// TestPagesPrintWhole: what is folded on a screen is on paper.
-func TestPagesPrintWhole(t *testing.T) {
-	ctx := start(t)
-	for _, sample := range samples() {
-		t.Run(sample.Name, func(t *testing.T) {
-			tab, cancel := chromedp.NewContext(ctx)
-			defer cancel()
-			open(t, tab, sample, 1280, "light")
-			var sheet []byte
-			run(t, tab, chromedp.ActionFunc(func(ctx context.Context) error {
-				var err error
-				sheet, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
-				return err
-			}))
-			if !bytes.HasPrefix(sheet, []byte("%PDF-")) {
-				t.Errorf("%.20q", sheet)
-			}
-			if folder := os.Getenv("SALVE_SCREENSHOTS"); folder != "" {
-				if err := os.WriteFile(filepath.Join(folder, sample.Name+".pdf"), sheet, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			run(t, tab, emulation.SetEmulatedMedia().WithMedia("print"))
-			folded := ask[[]string](t, tab, `[...document.querySelectorAll('details > :not(summary)')]
-				.filter(e => e.textContent.trim() && e.getBoundingClientRect().height < 5).map(e => e.textContent.slice(0, 40))`)
-			if len(folded) > 0 {
-				t.Errorf("not on paper: %q", folded)
-			}
-			picture(t, tab, sample.Name+"-print")
-		})
-	}
-}
-
-// TestPageIsStructured: one main heading, no level left out, and every picture named.
-func TestPageIsStructured(t *testing.T) {
-	ctx := start(t)
-	open(t, ctx, triagetest.Sample{Document: triagetest.SuspectedChange()}, 1280, "light")
-	levels := ask[[]int](t, ctx, `[...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))`)
-	if len(levels) < 4 || levels[0] != 1 {
-		t.Fatalf("headings: %v", levels)
-	}
-	for i, level := range levels[1:] {
-		if level == 1 || level > levels[i]+1 {
-			t.Errorf("headings: %v", levels)
-		}
-	}
-	nameless := ask[json.RawMessage](t, ctx, `[...document.querySelectorAll('svg')].filter(s =>
-		s.getAttribute('aria-hidden') !== 'true' && !(s.getAttribute('aria-label') || s.getAttribute('aria-labelledby')))
-		.map(s => s.outerHTML.slice(0, 80))`)
-	if string(nameless) != "[]" {
-		t.Errorf("pictures without a name: %s", nameless)
-	}
-}

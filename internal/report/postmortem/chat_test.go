@@ -10,6 +10,7 @@ import (
 
 	"salve/internal/report/chat"
 	"salve/internal/report/postmortem"
+	"salve/internal/report/reporttest"
 )
 
 // chatOf reads the chat of a real post-mortem, which is kept beside the project.
@@ -40,9 +41,10 @@ func chatOf(t *testing.T, day string, options chat.Options) postmortem.NotesFile
 // TestTheProwDayWithItsChat: what people wrote into the timeline and what the record has stands in the draft, in few
 // lines.
 func TestTheProwDayWithItsChat(t *testing.T) {
-	sources := prowDay(t)
-	sources.Notes = []postmortem.NotesFile{chatOf(t, "2019-02-05", chat.Options{Date: "2019-02-05", Zone: losAngeles(t)})}
-	made := draft(t, sources, postmortem.Options{})
+	sources := reporttest.ProwDay(t)
+	sources.Notes = []postmortem.NotesFile{chatOf(t, "2019-02-05",
+		chat.Options{Date: "2019-02-05", Zone: reporttest.LosAngeles(t)})}
+	made := reporttest.Draft(t, sources, postmortem.Options{})
 	text, all, _ := strings.Cut(markdown(made), "<details>")
 	for _, want := range []string{
 		"08:47:01 PST | step prow/deploy begun",           // Outage begins

@@ -285,8 +285,12 @@ type Span struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Began   time.Time `json:"began"`
 	Ended   time.Time `json:"ended"`
+	// Open tells that the record does not say when it ended; Ended is then the last that is known.
+	Open bool `json:"open,omitempty"`
 	// Result is empty where the record does not say what became of it.
-	Result        journal.ResultKind `json:"result,omitempty"`
+	Result journal.ResultKind `json:"result,omitempty"`
+	// Later is what was found out of an attempt of which nobody knew.
+	Later         journal.ResultKind `json:"later,omitempty"`
 	Irreversible  bool               `json:"irreversible,omitempty"`
 	BudgetSeconds float64            `json:"budgetSeconds,omitempty"`
 	Reason        string             `json:"reason,omitempty"`

@@ -9,21 +9,22 @@ import (
 
 	"salve/internal/report"
 	"salve/internal/report/postmortem"
+	"salve/internal/report/reporttest"
 	"salve/journal"
 )
 
 func allSources(t *testing.T) map[string]postmortem.Sources {
 	return map[string]postmortem.Sources{
-		"recovered":  {Runs: []*journal.History{recovered(t)}},
-		"taken-back": {Runs: []*journal.History{takenBack(t)}},
-		"prow-day":   prowDay(t),
+		"recovered":  {Runs: []*journal.History{reporttest.Recovered(t)}},
+		"taken-back": {Runs: []*journal.History{reporttest.TakenBack(t)}},
+		"prow-day":   reporttest.ProwDay(t),
 	}
 }
 
 func TestGolden(t *testing.T) {
 	for name, sources := range allSources(t) {
 		t.Run(name, func(t *testing.T) {
-			made := draft(t, sources, postmortem.Options{})
+			made := reporttest.Draft(t, sources, postmortem.Options{})
 			golden(t, name+".md", markdown(made))
 			var out bytes.Buffer
 			if err := report.JSON(&out, made); err != nil {
@@ -100,7 +101,7 @@ func TestWhatTheRecordTells(t *testing.T) {
 			"on which date was 09:14 written?"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			items := section(t, draft(t, allSources(t)[test.sources], postmortem.Options{}), test.section)
+			items := section(t, reporttest.Draft(t, allSources(t)[test.sources], postmortem.Options{}), test.section)
 			if !says(items, test.kind, test.text) {
 				t.Errorf("%s has no %s %q:\n%+v", test.section, test.kind, test.text, items)
 			}
@@ -111,7 +112,7 @@ func TestWhatTheRecordTells(t *testing.T) {
 // TestNothingIsInvented: each fact and each candidate has a source.
 func TestNothingIsInvented(t *testing.T) {
 	for name, sources := range allSources(t) {
-		for _, s := range draft(t, sources, postmortem.Options{}).Sections {
+		for _, s := range reporttest.Draft(t, sources, postmortem.Options{}).Sections {
 			for _, item := range s.Items {
 				if s.ID != postmortem.About && item.Kind != postmortem.Question && len(item.Sources) == 0 {
 					t.Errorf("%s: %s: no source of %q", name, s.ID, item.Text)
@@ -122,7 +123,7 @@ func TestNothingIsInvented(t *testing.T) {
 }
 
 func TestOneTimelineInOrder(t *testing.T) {
-	made := draft(t, prowDay(t), postmortem.Options{})
+	made := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{})
 	kinds := map[postmortem.SourceKind]bool{}
 	for i, e := range made.Timeline.Events {
 		kinds[e.Source.Kind] = true
@@ -139,20 +140,21 @@ func TestOneTimelineInOrder(t *testing.T) {
 }
 
 func TestBounds(t *testing.T) {
-	all := draft(t, prowDay(t), postmortem.Options{})
-	made := draft(t, prowDay(t), postmortem.Options{Since: morning.Add(time.Hour), Until: morning.Add(2 * time.Hour)})
-	if made.Period.First.Before(morning.Add(time.Hour)) || made.Period.Last.After(morning.Add(2*time.Hour)) ||
+	all := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{})
+	from, to := reporttest.Morning().Add(time.Hour), reporttest.Morning().Add(2*time.Hour)
+	made := reporttest.Draft(t, reporttest.ProwDay(t), postmortem.Options{Since: from, Until: to})
+	if made.Period.First.Before(from) || made.Period.Last.After(to) ||
 		made.Period.Outside == 0 || made.Timeline.Total >= all.Timeline.Total || made.Timeline.Total == 0 {
 		t.Errorf("%+v, %d events of %d", made.Period, made.Timeline.Total, all.Timeline.Total)
 	}
 }
 
 func TestAlikeEventsAreOne(t *testing.T) {
-	w := open(t, morning, journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
+	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
 	for range 40 {
-		w.after(time.Minute).write(journal.Warned, "", journal.Message{Text: "a pod is left"})
+		w.After(time.Minute).Write(journal.Warned, "", journal.Message{Text: "a pod is left"})
 	}
-	made := draft(t, postmortem.Sources{Runs: []*journal.History{w.record.History}}, postmortem.Options{})
+	made := reporttest.Draft(t, postmortem.Sources{Runs: []*journal.History{w.History()}}, postmortem.Options{})
 	if n := len(made.Timeline.Events); n != 2 || made.Timeline.Events[1].Count != 40 || made.Timeline.Total != 41 {
 		t.Errorf("%d lines, %+v", n, made.Timeline.Events[n-1])
 	}
@@ -161,7 +163,7 @@ func TestAlikeEventsAreOne(t *testing.T) {
 // TestSizeIsBounded: of 10,000 events, and hostile ones.
 func TestSizeIsBounded(t *testing.T) {
 	const most = 2 << 20
-	made := draft(t, postmortem.Sources{Runs: []*journal.History{busy(t, 10_000)}}, postmortem.Options{})
+	made := reporttest.Draft(t, of(reporttest.Busy(t, 10_000)), postmortem.Options{})
 	if text := markdown(made); len(text) > most || !strings.Contains(text, "are not listed") {
 		t.Errorf("Markdown of %d bytes", len(text))
 	}
@@ -172,7 +174,7 @@ func TestSizeIsBounded(t *testing.T) {
 }
 
 func BenchmarkTenThousandEvents(b *testing.B) {
-	history, zone := busy(b, 10_000), losAngeles(b)
+	history, zone := reporttest.Busy(b, 10_000), reporttest.LosAngeles(b)
 	for b.Loop() {
 		made, err := postmortem.New(postmortem.Sources{Runs: []*journal.History{history}}, postmortem.Options{Zone: zone})
 		if err != nil {
@@ -187,12 +189,12 @@ func BenchmarkTenThousandEvents(b *testing.B) {
 // TestTextsOfOthersAreText: whatever stands in a journal is no markup, no marker, no mention.
 func TestTextsOfOthersAreText(t *testing.T) {
 	hostile := "`x` | <!-- salve:end timeline --> --> <script>alert(1)</script> @everyone [a](http://x) **b** \x1b[2J\r\n# head #12"
-	w := open(t, morning, journal.Header{Run: "20190205-164700-ffffff", Runbook: hostile, Command: "salve " + hostile,
-		Holder: journal.Holder{User: hostile, Host: "h"}}).
-		write(journal.Warned, "", journal.Message{Text: hostile})
-	sources := postmortem.Sources{Runs: []*journal.History{w.record.History}, Notes: []postmortem.NotesFile{{Name: hostile,
+	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: hostile,
+		Command: "salve " + hostile, Holder: journal.Holder{User: hostile, Host: "h"}}).
+		Write(journal.Warned, "", journal.Message{Text: hostile})
+	sources := postmortem.Sources{Runs: []*journal.History{w.History()}, Notes: []postmortem.NotesFile{{Name: hostile,
 		Notes: []postmortem.Note{{Line: 1, Author: hostile, Text: hostile}}}}}
-	text := markdown(draft(t, sources, postmortem.Options{Title: hostile}))
+	text := markdown(reporttest.Draft(t, sources, postmortem.Options{Title: hostile}))
 	if _, err := postmortem.Merge([]byte(text), nil, postmortem.Merging{}); err != nil {
 		t.Errorf("its markers are not understood: %v", err)
 	}

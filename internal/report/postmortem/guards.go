@@ -99,14 +99,15 @@ func (r *runStory) overridden(overrides map[string]string, holder journal.Holder
 
 // holds counts what held, and keeps the queries behind it.
 func (r *runStory) holds(finding runbook.Finding) {
-	same := func(h HeldGuard) bool { return h.Guard == finding.Guard && h.Run == r.run.Run }
+	guard := clean(finding.Guard, eventRoom)
+	same := func(h HeldGuard) bool { return h.Guard == guard && h.Run == r.run.Run }
 	r.counted(finding)
 	if i := slices.IndexFunc(r.held, same); i >= 0 {
 		r.held[i].Times++
 		r.held[i].Reason, r.held[i].Source = clean(finding.Reason, eventRoom), r.source()
 		return
 	}
-	r.held = append(r.held, HeldGuard{Guard: finding.Guard, Run: r.run.Run, Times: 1,
+	r.held = append(r.held, HeldGuard{Guard: guard, Run: r.run.Run, Times: 1,
 		Reason: clean(finding.Reason, eventRoom), Queries: queries(finding.Evidence), Source: r.source()})
 }
 
@@ -174,10 +175,13 @@ func appendMention(all []mention, next mention) []mention {
 	return append(all, next)
 }
 
+// nodesOfPool is how the source of evidence on a pool's nodes begins; the pool's name follows.
+const nodesOfPool = "nodes of pool "
+
 // readiness reads how many nodes of a pool serve.
 func (r *runStory) readiness(finding runbook.Finding) {
 	for _, one := range finding.Evidence {
-		pool, found := strings.CutPrefix(one.Source, "nodes of pool ")
+		pool, found := strings.CutPrefix(one.Source, nodesOfPool)
 		var seen struct{ Nodes, Serving *int }
 		if !found || json.Unmarshal(one.Value, &seen) != nil || seen.Serving == nil {
 			continue

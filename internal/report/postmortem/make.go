@@ -1,7 +1,6 @@
 package postmortem
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -17,7 +16,6 @@ const (
 	guardRoom   = 100
 	heldRoom    = 100
 	listRoom    = 20 // lines of one kind in a section
-	chartRoom   = 600
 	longStep    = time.Minute
 	// nearby is how close the lines of two machines may be before their order says nothing.
 	nearby = 5 * time.Second
@@ -166,22 +164,4 @@ func (s *story) appendix() Appendix {
 	a.Held = a.Held[:min(len(a.Held), heldRoom)]
 	slices.SortStableFunc(a.Guards, func(x, y GuardFinding) int { return x.At.Compare(y.At) })
 	return a
-}
-
-// bounded is the chart with as many marks as fit; those that are left out are counted.
-func (s *story) bounded() Chart {
-	c := s.chart
-	inside := func(at time.Time) bool { return s.options.within(at) }
-	c.Spans = slices.DeleteFunc(slices.Clone(c.Spans), func(x Span) bool { return !inside(x.Began) && !inside(x.Ended) })
-	c.Readiness = slices.DeleteFunc(slices.Clone(c.Readiness), func(x Readiness) bool { return !inside(x.At) })
-	slices.SortStableFunc(c.Readiness, func(x, y Readiness) int {
-		return cmp.Or(x.At.Compare(y.At),
-			cmp.Compare(x.Pool, y.Pool))
-	})
-	total := len(c.Spans) + len(c.Requests) + len(c.Readiness)
-	c.Spans = c.Spans[:min(len(c.Spans), chartRoom)]
-	c.Requests = c.Requests[:min(len(c.Requests), chartRoom)]
-	c.Readiness = c.Readiness[:min(len(c.Readiness), chartRoom)]
-	c.Omitted = total - len(c.Spans) - len(c.Requests) - len(c.Readiness)
-	return c
 }

@@ -8,14 +8,6 @@ import (
 	"salve/internal/report"
 )
 
-// Block is a part of a written draft that is made again, and the heading that it stood below at first.
-type Block struct {
-	ID      SectionID
-	Heading string
-	// Body is what stands between the markers: whole lines.
-	Body string
-}
-
 // Blocks writes a draft's sections as Markdown.
 func Blocks(d Draft) []Block {
 	var blocks []Block
@@ -33,7 +25,7 @@ func Blocks(d Draft) []Block {
 		default:
 			w.items(section.Items)
 		}
-		blocks = append(blocks, Block{section.ID, heading(d, section), w.text.String()})
+		blocks = append(blocks, Block{ID: section.ID, Heading: heading(d, section), Body: w.text.String()})
 	}
 	return blocks
 }

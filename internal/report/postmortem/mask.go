@@ -123,6 +123,9 @@ func (m *mask) namesOf(history *journal.History) {
 				for _, finding := range evaluation.Findings {
 					for _, evidence := range finding.Evidence {
 						m.leaves(evidence.Value)
+						if pool, found := strings.CutPrefix(evidence.Source, nodesOfPool); found {
+							m.target(pool)
+						}
 					}
 				}
 			}

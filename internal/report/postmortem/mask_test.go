@@ -8,12 +8,13 @@ import (
 
 	"salve/internal/report"
 	"salve/internal/report/postmortem"
+	"salve/internal/report/reporttest"
 )
 
 func masked(t *testing.T, name, key string) (text, document string) {
 	t.Helper()
 	sources := allSources(t)[name]
-	d := postmortem.Mask(draft(t, sources, postmortem.Options{}), sources, []byte(key))
+	d := postmortem.Mask(reporttest.Draft(t, sources, postmortem.Options{}), sources, []byte(key))
 	var out bytes.Buffer
 	if err := report.JSON(&out, d); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // MarkerError says which line of a written draft has a marker that can't be.
@@ -57,31 +56,6 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Document writes a new document of blocks.
-func Document(blocks []Block) []byte {
-	var out bytes.Buffer
-	for i, block := range blocks {
-		if i > 0 {
-			out.WriteString("\n")
-		}
-		out.WriteString(block.Heading + "\n")
-		if block.Body != "" {
-			out.WriteString("\n")
-			out.Write(block.marked(false))
-		}
-	}
-	return out.Bytes()
-}
-
-func (b Block) marked(crlf bool) []byte {
-	text := fmt.Sprintf("<!-- salve:begin %s sha256=%s -->\n%s<!-- salve:end %s -->\n", b.ID,
-		digest([]byte(b.Body)), b.Body, b.ID)
-	if crlf {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
-	}
-	return []byte(text)
-}
-
 // Merge makes the blocks of a written document again. All that stands outside of the markers stays byte for byte, and
 // so does a block that was edited by hand, unless that is to be replaced.
 func Merge(written []byte, blocks []Block, how Merging) (Merged, error) {
@@ -113,19 +87,15 @@ func Merge(written []byte, blocks []Block, how Merging) (Merged, error) {
 
 // again is a block in the place of an older one: with its ends of lines, and without a last one where it had none.
 func (p piece) again(b Block) []byte {
-	text := b.marked(p.crlf)
+	text := ended(b.marked(), p.crlf)
 	if !bytes.HasSuffix(p.text, []byte("\n")) {
 		text = bytes.TrimRight(text, "\r\n")
 	}
 	return text
 }
 
-// restore adds blocks that are not there at the end, or names them.
+// restore puts back blocks that are not there, or names them.
 func (m *Merged) restore(blocks []Block, seen map[SectionID]bool, how Merging, crlf bool) {
-	end := "\n"
-	if crlf {
-		end = "\r\n"
-	}
 	for _, block := range blocks {
 		if seen[block.ID] || block.Body == "" {
 			continue
@@ -134,12 +104,38 @@ func (m *Merged) restore(blocks []Block, seen map[SectionID]bool, how Merging, c
 			m.Deleted = append(m.Deleted, block.ID)
 			continue
 		}
-		if len(m.Text) > 0 && !bytes.HasSuffix(m.Text, []byte("\n")) {
-			m.Text = append(m.Text, end...)
-		}
-		m.Text = append(m.Text, end+block.Heading+end+end...)
-		m.Text = append(m.Text, block.marked(crlf)...)
+		m.put(block, crlf)
 	}
+}
+
+// put adds a block before its home, or at the end.
+func (m *Merged) put(block Block, crlf bool) {
+	text := ended("\n"+block.whole(), crlf)
+	if at := m.home(block.Home); at >= 0 {
+		m.Text = slices.Insert(m.Text, at, text[bytes.IndexByte(text, '\n')+1:]...)
+		return
+	}
+	if len(m.Text) > 0 && !bytes.HasSuffix(m.Text, []byte("\n")) {
+		m.Text = append(m.Text, ended("\n", crlf)...)
+	}
+	m.Text = append(m.Text, text...)
+}
+
+// home is where the last line begins that begins with a text and stands in no block; -1 if there is none.
+func (m *Merged) home(text string) int {
+	found, at, inside := -1, 0, false
+	for line := range bytes.Lines(m.Text) {
+		switch {
+		case begins.Match(line):
+			inside = true
+		case ends.Match(line):
+			inside = false
+		case !inside && text != "" && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte(text)):
+			found = at
+		}
+		at += len(line)
+	}
+	return found
 }
 
 // split finds the blocks of a document. A marker that has no partner, stands in another block, twice, or is not

@@ -2,7 +2,6 @@ package postmortem
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	"salve/internal/prow/finding"
@@ -247,7 +246,7 @@ func (s *story) sent() []Item {
 				continue
 			}
 			sent += one.Count
-			if one.Status == 0 || one.Status >= http.StatusBadRequest {
+			if one.Refused() {
 				refused += one.Count
 			}
 		}

@@ -57,6 +57,8 @@ func (r *runStory) outcome(result journal.Result) {
 		if span.OverBudget() {
 			took += fmt.Sprintf(", over its budget of %s", budget(*span))
 		}
+	} else if i, ended := r.ended[step]; ended && r.chart.Spans[i].Result == journal.Unknown {
+		r.chart.Spans[i].Later = result.Result
 	}
 	reason := ""
 	if result.Reason != "" {
@@ -121,9 +123,11 @@ func (r *runStory) requested(sent journal.Requests) {
 func (r *runStory) endOpen() {
 	for _, i := range r.open {
 		s := &r.chart.Spans[i]
-		s.Ended, s.Reason = r.run.Last, "what became of it is not in the journal"
+		s.Ended, s.Open, s.Reason = r.run.Last, true, "what became of it is not in the journal"
 	}
 	if !r.parked.IsZero() {
+		r.chart.Spans = append(r.chart.Spans, Span{Kind: Person, Run: r.run.Run, Began: r.parked.UTC(), Ended: r.run.Last,
+			Open: true, Reason: "waits to be resumed", Source: r.source()})
 		r.facts.questions = append(r.facts.questions, mention{at: r.run.Last, run: r.run.Run, source: r.source(),
 			text: line("Run %s still waits for a person (%s). What became of it?", r.run.Run, r.run.Reason)})
 	}

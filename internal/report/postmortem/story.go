@@ -106,7 +106,8 @@ func headline(history *journal.History) Run {
 	header, entries := history.Header, history.Entries
 	first, last := entries[0].At.UTC(), entries[len(entries)-1].At.UTC()
 	run := Run{
-		Run: header.Run, Pipeline: header.Target.Kind == rolloutKind, Runbook: clean(header.Runbook, eventRoom),
+		Run: clean(header.Run, eventRoom), Pipeline: header.Target.Kind == rolloutKind,
+		Runbook: clean(header.Runbook, eventRoom),
 		Version: clean(header.Version, eventRoom), Program: clean(header.Program, eventRoom),
 		Target: clean(header.Target.Name, eventRoom), Actor: clean(report.Person(header.Holder), eventRoom),
 		Command: clean(header.Command, itemRoom), State: "open",

@@ -2,13 +2,12 @@ package show
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 
+	"salve/internal/onepage"
 	"salve/internal/triage"
 )
 
@@ -18,7 +17,7 @@ var pageFiles embed.FS
 // HTML writes the document as one page that needs nothing else: no network, no script, no fonts. Its policy forbids
 // the browser to load or run anything. Limit is of no account.
 func HTML(w io.Writer, doc triage.Document, options Options) error {
-	styles, err := pageFiles.ReadFile("page/page.css")
+	own, err := pageFiles.ReadFile("page/page.css")
 	if err != nil {
 		return fmt.Errorf("reading the page's styles: %w", err)
 	}
@@ -27,7 +26,7 @@ func HTML(w io.Writer, doc triage.Document, options Options) error {
 		return fmt.Errorf("reading the page's template: %w", err)
 	}
 	var out bytes.Buffer
-	if err := made.Execute(&out, newPage(masked(doc, options.KeepSecrets), string(styles))); err != nil {
+	if err := made.Execute(&out, newPage(masked(doc, options.KeepSecrets), onepage.Styles(string(own)))); err != nil {
 		return fmt.Errorf("making the page: %w", err)
 	}
 	if _, err := w.Write(out.Bytes()); err != nil {
@@ -74,11 +73,9 @@ type groupView struct {
 }
 
 func newPage(doc triage.Document, styles string) page {
-	hash := sha256.Sum256([]byte(styles))
 	return page{
 		Doc: doc, Styles: template.CSS(styles), //nolint:gosec // our own file, in which nothing is the document's
-		Policy: "default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-" +
-			base64.StdEncoding.EncodeToString(hash[:]) + "'",
+		Policy:  onepage.Policy(styles),
 		Verdict: verdict(doc), Change: change(doc.Change), Aborted: aborted(doc.Aborted),
 		Run: run(doc.Counts), Groups: groupViews(doc), Heat: newHeat(doc), Timeline: newTimeline(doc),
 	}

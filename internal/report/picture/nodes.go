@@ -1,0 +1,102 @@
+package picture
+
+import (
+	"fmt"
+	"slices"
+
+	"salve/internal/report/postmortem"
+)
+
+// Level is how many nodes of a pool served for a while: as high as their share, and what is missing above it.
+type Level struct {
+	X, W         float64
+	Y, H         float64 // of those that serve
+	MissY        float64
+	MissH        float64
+	Label        string
+	LabelX       float64
+	Title        string
+	Held         bool // until the next reading; nobody looked in between
+	whole, ready int
+}
+
+const (
+	bandHeight = 30.0 // of the row
+	bandRoom   = 22.0 // of the band
+	lastLevel  = 12.0 // how far the last reading reaches
+)
+
+// nodes draws how many nodes of each pool served, as a band.
+func (p *Panel) nodes(readings []postmortem.Readiness) {
+	byPool := map[string][]postmortem.Readiness{}
+	var order []string
+	for _, r := range readings {
+		if byPool[r.Pool] == nil {
+			order = append(order, r.Pool)
+		}
+		byPool[r.Pool] = append(byPool[r.Pool], r)
+	}
+	for i, pool := range order {
+		if i == mostPools {
+			p.MorePools = len(order) - mostPools
+			break
+		}
+		all := byPool[pool]
+		slices.SortStableFunc(all, func(a, b postmortem.Readiness) int { return a.At.Compare(b.At) })
+		last := all[len(all)-1]
+		tone := Good
+		if last.Ready < last.Nodes {
+			tone = Unknown
+		}
+		row := p.add(Row{Kind: Nodes, Full: "pool " + pool, Height: bandHeight, Tone: tone,
+			Note: fmt.Sprintf("%s of %s at last", ofNodes(last.Ready), plural(max(0, last.Nodes), "node", "nodes"))})
+		p.band(row, all)
+	}
+}
+
+func ofNodes(n int) string { return fmt.Sprint(max(0, n)) }
+
+// band draws the readings of one pool, in order of time. Readings that say the same are one.
+func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
+	most := 1
+	for _, r := range readings {
+		most = max(most, r.Nodes, r.Ready)
+	}
+	perNode := bandRoom / float64(most)
+	foot := row.Top + bandHeight - (bandHeight-bandRoom)/2
+	for i, r := range readings {
+		whole := max(0, r.Nodes, r.Ready)
+		ready := min(max(0, r.Ready), whole)
+		from := min(p.scale.At(r.At), plotRight-leastBar)
+		to := min(from+lastLevel, plotRight)
+		if i+1 < len(readings) {
+			to = p.scale.At(readings[i+1].At)
+		}
+		if n := len(row.Levels); n > 0 && row.Levels[n-1].whole == whole && row.Levels[n-1].ready == ready {
+			row.Levels[n-1].W = rounded(to - row.Levels[n-1].X)
+			continue
+		}
+		l := Level{X: from, W: rounded(max(to-from, leastBar)), whole: whole, ready: ready, Held: i+1 < len(readings),
+			H: rounded(float64(ready) * perNode), MissH: rounded(float64(whole-ready) * perNode),
+			Label: fmt.Sprintf("%d/%d", ready, whole),
+			Title: titled("%d of %d nodes of pool %s ready, seen at %s", r.Ready, r.Nodes, r.Pool,
+				r.At.UTC().Format("2 Jan 2006 15:04:05 UTC"))}
+		l.Y = rounded(foot - l.H)
+		l.MissY = rounded(l.Y - l.MissH)
+		row.Levels = append(row.Levels, l)
+	}
+	labelLevels(row.Levels)
+}
+
+// labelLevels leaves out labels for which there is no room.
+func labelLevels(levels []Level) {
+	for i := range levels {
+		l := &levels[i]
+		width := float64(cells(l.Label)) * letter
+		if l.W < width+4 {
+			l.Label = ""
+			continue
+		}
+		l.LabelX = rounded(l.X + min(l.W/2, width/2+6))
+	}
+}
