@@ -45,8 +45,8 @@ func (a *app) replayFolder(asked *replayFlags, arguments []string) error {
 	case err != nil:
 		return usage("--expect: %v", err)
 	case len(items) == 0:
-		return usage("--expect %s: no incident file there. hint: salve replay --record RUN FILE, or salve triage PATH --evidence FILE",
-			asked.expect)
+		return usage("--expect %s: no incident file there. "+
+			"hint: salve replay --record RUN FILE, or salve triage PATH --evidence FILE", asked.expect)
 	}
 	return a.answerSuite(replay.RunSuite(items), asked.junit)
 }

@@ -24,7 +24,7 @@ func kept(t *testing.T, e decision.Evidence) *record.Record {
 		t.Fatal(err, d.Lacks)
 	}
 	raw, leftOut, err := record.Write(record.Triage{
-		Program: program, Architecture: architecture, Build: "17", Created: triagetest.Noon, Thresholds: triage.Default(),
+		Program: program, Architecture: architecture, Build: "17", Created: triagetest.Noon(), Thresholds: triage.Default(),
 		Evidence: e, Examined: e.Examined, Decision: d,
 	})
 	if err != nil || len(leftOut) > 0 {
@@ -192,7 +192,7 @@ func first(g replay.Group) string {
 
 // apart is an outage of which the history was not asked: its groups may be parted.
 func apart(e decision.Evidence) decision.Evidence {
-	e.Past = decision.Past{Now: triagetest.Noon, History: decision.NoHistory, Hours: 24}
+	e.Past = decision.Past{Now: triagetest.Noon(), History: decision.NoHistory, Hours: 24}
 	e.Observed.Baselines = nil
 	return e
 }
@@ -217,8 +217,9 @@ func TestWithoutEvidenceAllIsUnreplayable(t *testing.T) {
 	r := kept(t, triagetest.OutageEvidence())
 	r.Evidence, r.Lacks = nil, "the evidence (left out)"
 	result := again(t, r, set(t))
-	if result.Verdict != replay.Unreplayable || result.Reason != "unreplayable(the evidence (left out))" || result.Checked ||
-		len(result.Groups) != 1 || result.Groups[0].State != replay.Unreplayable || result.Groups[0].Recorded == nil {
+	if result.Verdict != replay.Unreplayable || result.Reason != "unreplayable(the evidence (left out))" ||
+		result.Checked || len(result.Groups) != 1 || result.Groups[0].State != replay.Unreplayable ||
+		result.Groups[0].Recorded == nil {
 		t.Errorf("%+v", result)
 	}
 	if err := replay.Verify(r); err == nil {
@@ -257,8 +258,9 @@ func TestSettingsAreNumbersOfThresholdsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestRecordsOfEachFormatAreReplayed: one file of each version of the format is kept for ever, with the verdicts that it
-// has. That today's program decides as it did is not promised: then the expectation is changed here, and the file isn't.
+// TestRecordsOfEachFormatAreReplayed: one file of each version of the format is kept for ever, with the verdicts that
+// it has. That today's program decides as it did is not promised: where it doesn't, the expectation is changed here,
+// and the file isn't.
 func TestRecordsOfEachFormatAreReplayed(t *testing.T) {
 	for name, want := range map[string]triage.Verdict{
 		"v1-outage.triage": triage.KnownInfrastructure, "v1-regression.triage.gz": triage.SuspectedChange,

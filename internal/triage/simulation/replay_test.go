@@ -113,7 +113,8 @@ func TestOtherThresholdsSayWhatATriageWithThemSays(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d groups compared, of which %d are not as with the usual thresholds; %d lacking", compared, different, lacking)
+	t.Logf("%d groups compared, of which %d are not as with the usual thresholds; %d lacking", compared, different,
+		lacking)
 	if compared < 10*lacking || different == 0 {
 		t.Errorf("%d groups compared, %d different, %d lacking", compared, different, lacking)
 	}
