@@ -168,3 +168,38 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 		})
 	}
 }
+
+// TestFewOfManyScenariosThatFailedOtherwiseInABaselineAreNoReason: as in a history, it takes half of them.
+func TestFewOfManyScenariosThatFailedOtherwiseInABaselineAreNoReason(t *testing.T) {
+	texts := func(other int) []string {
+		var list []string
+		for i := range 6 {
+			text := "no such pod"
+			if i < other {
+				text = "disk is full"
+			}
+			list = append(list, text)
+		}
+		return list
+	}
+	for other, want := range map[int]triage.Baseline{2: triage.NotEnoughHistory, 3: triage.PreExistingElse} {
+		folder := t.TempDir()
+		// In the baseline some of the scenarios fail otherwise, and the rest pass.
+		before := strings.ReplaceAll(failing(texts(other)...), "no such pod", "fine")
+		for i := other; i < 6; i++ {
+			before = strings.Replace(before, fmt.Sprintf(`"Test":"TestA%d","Action":"fail"`, i),
+				fmt.Sprintf(`"Test":"TestA%d","Action":"pass"`, i), 1)
+		}
+		result, err := analysis.Analyze(t.Context(), analysis.Request{
+			Paths:    []string{write(t, filepath.Join(folder, "run.json"), failing(texts(0)...))},
+			Baseline: []string{write(t, filepath.Join(folder, "before.json"), before)},
+			Now:      time.Unix(1e9, 0), Thresholds: triage.Default(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Document.Groups[0].Baseline; got.Answer != want {
+			t.Errorf("%d of 6 failed otherwise: %s: %s", other, got.Answer, got.Text)
+		}
+	}
+}
