@@ -152,7 +152,7 @@ bench-triage:
 	cd tools/grouping-oracle && $(GO) test -count=1 -v . | grep -vE '^=== '
 	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/grouping | grep -E '^Benchmark|FAIL|panic'
 	$(GO) test -count=1 -timeout 30m -run 'TestNothingIsFound|TestAPlanted' -v ./internal/triage/cause -nulls 10000 | grep -vE '^=== '
-	$(GO) test -count=1 -timeout 60m -run '^TestVerdicts$$' -v ./internal/triage/simulation -seeds 2000
+	$(GO) test -count=1 -timeout 60m -run '^TestVerdicts$$|^TestOtherThresholds' -v ./internal/triage/simulation -seeds 2000
 	$(GO) test -count=1 -timeout 30m -run '^$$' -bench . -benchtime 1x ./internal/triage/simulation | grep -E '^Benchmark|bench_test|FAIL|panic'
 
 # A thousand incident files of a recovered pool, replayed as salve replay --expect does. Half a minute, once it is built.

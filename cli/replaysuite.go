@@ -49,8 +49,8 @@ func (a *app) replayFolder(asked *replayFlags, arguments []string) error {
 	case err != nil:
 		return usage("--expect: %v", err)
 	case len(items) == 0:
-		return usage("--expect %s: no incident file there. hint: salve replay --record RUN FILE, or salve triage PATH --evidence FILE",
-			asked.expect)
+		return usage("--expect %s: no incident file there. "+
+			"hint: salve replay --record RUN FILE, or salve triage PATH --evidence FILE", asked.expect)
 	}
 	// Records are decoded and thrown away: with the default, collecting them takes half of the time.
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))

@@ -235,8 +235,8 @@ func (a *app) triage(ctx context.Context, asked *triageRequest, paths []string) 
 	return nil
 }
 
-// keep writes the page, the evidence, the history and the comment, after the answer was printed: that one of them can't be written
-// takes nothing away from it, and is no verdict.
+// keep writes the page, the evidence, the history and the comment, after the answer was printed: that one of them can't
+// be written takes nothing away from it, and is no verdict.
 func (r *triageRequest) keep(ctx context.Context, a *app, past *past, result *analysis.Result) error {
 	document := *result.Document
 	var failed []error

@@ -44,7 +44,8 @@ func TriageReplayed(out io.Writer, width int, result replay.Result) error {
 func (s *textWriter) triageRun(run replay.Run) {
 	switch run.State {
 	case replay.Unreplayable:
-		s.hang("  ? the run  ", fmt.Sprintf("%s → unreplayable: the record does not have %s", run.Recorded.Verdict, run.Lacks))
+		s.hang("  ? the run  ",
+			fmt.Sprintf("%s → unreplayable: the record does not have %s", run.Recorded.Verdict, run.Lacks))
 	case replay.Diverged:
 		s.hang("  ≠ the run  ", fmt.Sprintf("%s → %s", run.Recorded.Verdict, run.Now.Verdict))
 	default:

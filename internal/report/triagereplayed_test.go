@@ -22,7 +22,7 @@ func replayedTriage(t *testing.T, e decision.Evidence, program string, set ...re
 		t.Fatal(err)
 	}
 	raw, _, err := record.Write(record.Triage{
-		Program: "v1.4.0 4f1a2b3", Architecture: "amd64", Build: "rollout-4711", Created: triagetest.Noon,
+		Program: "v1.4.0 4f1a2b3", Architecture: "amd64", Build: "rollout-4711", Created: triagetest.Noon(),
 		Thresholds: triage.Default(), Evidence: e, Examined: e.Examined, Decision: decided,
 	})
 	if err != nil {
@@ -34,7 +34,8 @@ func replayedTriage(t *testing.T, e decision.Evidence, program string, set ...re
 	}
 	if program == "void" {
 		program = "v1.4.0 4f1a2b3"
-		back.Said.Groups[0] = bytes.Replace(back.Said.Groups[0], []byte(`"confidence":"high"`), []byte(`"confidence":"low"`), 1)
+		back.Said.Groups[0] = bytes.Replace(back.Said.Groups[0], []byte(`"confidence":"high"`),
+			[]byte(`"confidence":"low"`), 1)
 	}
 	result, err := replay.Replay(back, replay.Options{Program: program, Architecture: "amd64", Set: set})
 	if err != nil {
@@ -47,11 +48,12 @@ func replayedTriage(t *testing.T, e decision.Evidence, program string, set ...re
 func TestReplayedTriageReadsAsItsGoldenFiles(t *testing.T) {
 	const same = "v1.4.0 4f1a2b3"
 	alone := triagetest.OutageEvidence()
-	alone.Past = decision.Past{Now: triagetest.Noon, History: decision.NoHistory, Hours: 24}
+	alone.Past = decision.Past{Now: triagetest.Noon(), History: decision.NoHistory, Hours: 24}
 	alone.Observed.Baselines = nil
 	for name, result := range map[string]replay.Result{
-		"same":     replayedTriage(t, triagetest.OutageEvidence(), same),
-		"diverged": replayedTriage(t, triagetest.RegressionEvidence(), "v1.5.0 77c0ffee", replay.Setting{Name: "risk-ratio", Value: "100"}),
+		"same": replayedTriage(t, triagetest.OutageEvidence(), same),
+		"diverged": replayedTriage(t, triagetest.RegressionEvidence(), "v1.5.0 77c0ffee",
+			replay.Setting{Name: "risk-ratio", Value: "100"}),
 		"parted": replayedTriage(t, alone, same, replay.Setting{Name: "known-coverage", Value: "97 %"},
 			replay.Setting{Name: "producers", Value: "4"}),
 		"lacking": replayedTriage(t, triagetest.WithoutScenarios(triagetest.SuspectEvidence()), same,

@@ -101,7 +101,8 @@ func (t *Thresholds) named() []named {
 		count("baseline-unseen", &t.BaselineUnseen, "runs of other changes without it support the change"),
 		share("other-reason", &t.OtherReason,
 			"of its scenarios failed in another way in a run of another change: it was there for another reason"),
-		in(Minutes, count("order", &t.OrderMarginMinutes, "a failure this much before the change refutes it").bounded(0, many)),
+		in(Minutes, count("order", &t.OrderMarginMinutes, "a failure this much before the change refutes it").
+			bounded(0, many)),
 		share("known-coverage", &t.KnownCoverage, "of failures in the causes, or a signature, for a known verdict"),
 		count("attempts", &t.Attempts, "attempts from which a failure is called deterministic"),
 		count("producers", &t.HighProducers, "producers of evidence for high confidence"),

@@ -35,8 +35,8 @@ type (
 	}
 )
 
-// JUnit writes a suite: a test suite for each runbook and one for triage, a test case for each record. What diverged is a failure, what
-// could not be replayed an error.
+// JUnit writes a suite: a test suite for each runbook and one for triage, a test case for each record. What diverged is
+// a failure, what could not be replayed an error.
 func (s *Suite) JUnit(w io.Writer) error {
 	all := &junit{Name: "salve replay"}
 	groups := map[string]*group{}

@@ -21,7 +21,8 @@ func TestASuiteHasTriagesBesideRuns(t *testing.T) {
 		item("lacking.triage", triage.Result{Verdict: triage.Unreplayable, Reason: "the scenarios"}, nil),
 		item("spoiled.triage", triage.Result{}, errors.New("invalid triage record: it was cut")),
 	})
-	if suite.Failed() != 3 || !suite.Cases[0].Passed() || suite.Cases[1].Verdict() != replay.Diverged || len(suite.NeverRefused) > 0 {
+	if suite.Failed() != 3 || !suite.Cases[0].Passed() || suite.Cases[1].Verdict() != replay.Diverged ||
+		len(suite.NeverRefused) > 0 {
 		t.Errorf("%d failed: %+v, never refused %v", suite.Failed(), suite.Cases, suite.NeverRefused)
 	}
 	var out bytes.Buffer

@@ -103,11 +103,7 @@ func (a *analysis) result() (*Result, error) {
 			return nil, err
 		}
 	}
-	past, err := a.ask(r.Evidence.Observed, r.Examined)
-	if err != nil {
-		return nil, err
-	}
-	if r.Evidence.Past, _, err = decision.ReadBack(past); err != nil {
+	if r.Evidence.Past, _, err = decision.ReadBack(a.ask(r.Evidence.Observed, r.Examined)); err != nil {
 		return nil, err
 	}
 	r.Decision = decision.DecideExamined(r.Evidence, r.Examined, a.Thresholds)

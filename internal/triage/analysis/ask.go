@@ -13,9 +13,9 @@ import (
 // outcome is a group's number in the rows.
 func outcome(group int) cause.Outcome { return cause.Outcome(group + 1) }
 
-// ask asks the history and the baseline what the groups' verdicts take. Some more is asked, so that verdicts can be made
-// again with other thresholds: what would be asked if no signature decided, and if no place was a cause.
-func (a *analysis) ask(o decision.Observed, x *decision.Examined) (decision.Past, error) {
+// ask asks the history and the baseline what the groups' verdicts take. Some more is asked, so that verdicts can be
+// made again with other thresholds: what would be asked if no signature decided, and if no place was a cause.
+func (a *analysis) ask(o decision.Observed, x *decision.Examined) decision.Past {
 	past := decision.Past{
 		Now: a.Now.UTC(), History: decision.NoHistory, Hours: a.Thresholds.BaselineHours, Runs: []decision.Answer{},
 		Occurrences: []decision.Occurrences{},
@@ -28,21 +28,19 @@ func (a *analysis) ask(o decision.Observed, x *decision.Examined) (decision.Past
 		past.Sizes = a.Past.sizes(a.Thresholds)
 	}
 	for i := range x.Groups {
-		if err := a.askOf(&past, o, x, i); err != nil {
-			return past, err
-		}
+		a.askOf(&past, o, x, i)
 	}
-	return past, nil
+	return past
 }
 
 // askOf asks about one group.
-func (a *analysis) askOf(past *decision.Past, o decision.Observed, x *decision.Examined, number int) error {
+func (a *analysis) askOf(past *decision.Past, o decision.Observed, x *decision.Examined, number int) {
 	of := &x.Groups[number]
 	if a.Past != nil {
 		past.Occurrences = append(past.Occurrences, a.occurrences(o, of)...)
 	}
 	if past.History != decision.Asked && !slices.ContainsFunc(o.Baselines, func(n *int) bool { return n != nil }) {
-		return nil
+		return
 	}
 	questions := []decision.Question{decision.Ask(o, of, a.Thresholds)}
 	if questions[0].Signature != "" {
@@ -51,10 +49,7 @@ func (a *analysis) askOf(past *decision.Past, o decision.Observed, x *decision.E
 		questions = append(questions, without)
 	}
 	for _, q := range questions {
-		answer, err := a.answer(q, number)
-		if err != nil {
-			return err
-		}
+		answer := a.answer(q, number)
 		past.Runs = append(past.Runs, answer)
 		seen := slices.ContainsFunc(answer.Spans, func(s decision.Span) bool { return s.Failed > 0 })
 		if !seen || a.Change == nil {
@@ -67,18 +62,13 @@ func (a *analysis) askOf(past *decision.Past, o decision.Observed, x *decision.E
 			reaching = append(reaching, everywhere)
 		}
 		for _, q := range reaching {
-			answer, err := a.answer(q, number)
-			if err != nil {
-				return err
-			}
-			past.Runs = append(past.Runs, answer)
+			past.Runs = append(past.Runs, a.answer(q, number))
 		}
 	}
-	return nil
 }
 
 // answer asks one question about a group.
-func (a *analysis) answer(q decision.Question, number int) (decision.Answer, error) {
+func (a *analysis) answer(q decision.Question, number int) decision.Answer {
 	group := &a.run.Groups[number]
 	rows := group.Rows
 	if q.MayReach {
@@ -112,7 +102,7 @@ func (a *analysis) answer(q decision.Question, number int) (decision.Answer, err
 			runs[i].Failed, runs[i].Of, runs[i].FailedOtherwise = before.Failed, before.Of, before.Otherwise
 		}
 	}
-	return decision.Answer{Question: q, Spans: decision.Spans(runs, a.Now)}, nil
+	return decision.Answer{Question: q, Spans: decision.Spans(runs, a.Now)}
 }
 
 // mayReach are the scenarios that passed, or failed in a group, and may run what the change touches, but for those that
@@ -130,7 +120,7 @@ func (a *analysis) mayReach(number int, without []string) []int {
 				label = "an unknown " + attribute.Name
 			}
 			if slices.Contains(without, label) {
-				taken = append(taken, value{i, uint32(v)}) //nolint:gosec // no more than scenarios
+				taken = append(taken, value{i, uint32(v)})
 			}
 		}
 	}

@@ -46,7 +46,8 @@ func TestEvidenceHoldsNoCredential(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	components, err := change.ParseMap("map.yaml", []byte(`components: [{name: "`+secret+`", paths: ["pkg/**"], scenarios: ["TestA1*/**"]}]`))
+	components, err := change.ParseMap("map.yaml",
+		[]byte(`components: [{name: "`+secret+`", paths: ["pkg/**"], scenarios: ["TestA1*/**"]}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func TestEvidenceHoldsNoCredential(t *testing.T) {
 	}
 	for i := range 3 {
 		entry := history.Entry{
-			Build: fmt.Sprint("b", i), Change: secret, Time: now.Add(-time.Hour), Ran: history.SetOf([]string{"TestA0/" + secret}),
+			Build: fmt.Sprint("b", i), Change: secret, Time: now.Add(-time.Hour),
+			Ran:    history.SetOf([]string{"TestA0/" + secret}),
 			Totals: history.Totals{Scenarios: 60, Failed: 9},
 			Groups: []history.Group{{Key: "g1-0123456789abcdef", Signatures: []string{"refused"}, Failures: 9}},
 		}
@@ -117,7 +119,8 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 		edit(&r)
 		return r
 	}
-	components, err := change.ParseMap("map.yaml", []byte(`components: [{name: a, paths: ["pkg/**"], scenarios: ["TestB*"]}]`))
+	components, err := change.ParseMap("map.yaml",
+		[]byte(`components: [{name: a, paths: ["pkg/**"], scenarios: ["TestB*"]}]`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +137,8 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 			[]string{`"change":null`, `"reach":null`, `"history":"none"`, `"baselines":[]`, `"sizes":null`}},
 		"a change without a map": {func(r *analysis.Request) { r.Change = touched },
 			[]string{`"change":{"files":1`, `"at":null`, `"reach":null`}},
-		"a change with a map": {func(r *analysis.Request) { r.Change, r.Map = touched, components }, []string{`"reach":[2,1]`}},
+		"a change with a map": {func(r *analysis.Request) { r.Change, r.Map = touched, components },
+			[]string{`"reach":[2,1]`}},
 		"an empty history": {func(r *analysis.Request) {
 			r.Past = analysis.Record(past, analysis.Identity{Build: "1", Change: "pr-1"}, r.Now)
 		}, []string{`"history":"asked"`, `"spans":[]`, `"sizes":{"days":30,"runs":0,"fewest":0}`}},
@@ -150,7 +154,9 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			raw, _, err := record.Write(record.Triage{Evidence: result.Evidence, Examined: result.Examined, Decision: result.Decision})
+			raw, _, err := record.Write(record.Triage{
+				Evidence: result.Evidence, Examined: result.Examined, Decision: result.Decision,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -160,5 +166,40 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestFewOfManyScenariosThatFailedOtherwiseInABaselineAreNoReason: as in a history, it takes half of them.
+func TestFewOfManyScenariosThatFailedOtherwiseInABaselineAreNoReason(t *testing.T) {
+	texts := func(other int) []string {
+		var list []string
+		for i := range 6 {
+			text := "no such pod"
+			if i < other {
+				text = "disk is full"
+			}
+			list = append(list, text)
+		}
+		return list
+	}
+	for other, want := range map[int]triage.Baseline{2: triage.NotEnoughHistory, 3: triage.PreExistingElse} {
+		folder := t.TempDir()
+		// In the baseline some of the scenarios fail otherwise, and the rest pass.
+		before := strings.ReplaceAll(failing(texts(other)...), "no such pod", "fine")
+		for i := other; i < 6; i++ {
+			before = strings.Replace(before, fmt.Sprintf(`"Test":"TestA%d","Action":"fail"`, i),
+				fmt.Sprintf(`"Test":"TestA%d","Action":"pass"`, i), 1)
+		}
+		result, err := analysis.Analyze(t.Context(), analysis.Request{
+			Paths:    []string{write(t, filepath.Join(folder, "run.json"), failing(texts(0)...))},
+			Baseline: []string{write(t, filepath.Join(folder, "before.json"), before)},
+			Now:      time.Unix(1e9, 0), Thresholds: triage.Default(),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Document.Groups[0].Baseline; got.Answer != want {
+			t.Errorf("%d of 6 failed otherwise: %s: %s", other, got.Answer, got.Text)
+		}
 	}
 }

@@ -134,10 +134,3 @@ func each(hits []catalogue.Hit) []catalogue.Hit {
 	}
 	return out
 }
-
-func until(s *catalogue.Signature) string {
-	if s.ValidUntil.IsZero() {
-		return ""
-	}
-	return s.ValidUntil.Format("2006-01-02")
-}

@@ -145,7 +145,8 @@ func (a *analysis) passing() map[*catalogue.Signature]int {
 func (a *analysis) way(group *scenario.Group, number map[*catalogue.Signature]int) decision.Way {
 	w := decision.Way{
 		Key: string(group.Key), Message: maskedPart(group.Message, group), Failures: len(group.Rows),
-		Scenario: masked(group.Example.Scenario), Place: maskedPart(group.Place, group), First: whenever(a.firstFailure(group)),
+		Scenario: masked(group.Example.Scenario), Place: maskedPart(group.Place, group),
+		First:     whenever(a.firstFailure(group)),
 		Recovered: group.Recovered, Insisted: group.Insisted,
 		Producers: []string{catalogue.DefaultProducer}, Shows: []decision.Shows{},
 	}

@@ -12,7 +12,9 @@ import (
 // Count makes the scenarios of rows, whose outcomes are ways of failing. Reach is nil if there is no map. The same rows
 // in another order give the same. Nothing is left out that these thresholds could take.
 func Count(rows *cause.Rows, reach []Reach, t triage.Thresholds) *Scenarios {
-	s := &Scenarios{RareBelow: rareBelow, Attributes: []Attribute{}, Outcomes: []int{}, Values: [][]int{}, Tests: [][]int{}}
+	s := &Scenarios{
+		RareBelow: rareBelow, Attributes: []Attribute{}, Outcomes: []int{}, Values: [][]int{}, Tests: [][]int{},
+	}
 	if s.takesRare(t) {
 		s.RareBelow = 0
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,7 +43,9 @@ func someRows(random *rand.Rand, scenarios int) *cause.Rows {
 
 // shuffled are the same scenarios in another order, of which the values are numbered in another order.
 func shuffled(random *rand.Rand, rows *cause.Rows) *cause.Rows {
-	other := &cause.Rows{Attributes: make([]cause.Attribute, len(rows.Attributes)), Values: make([][]uint32, len(rows.Values))}
+	other := &cause.Rows{
+		Attributes: make([]cause.Attribute, len(rows.Attributes)), Values: make([][]uint32, len(rows.Values)),
+	}
 	order := random.Perm(len(rows.Outcomes))
 	columns := random.Perm(len(rows.Attributes))
 	for _, row := range order {
@@ -150,27 +153,28 @@ func TestAValueOfFewScenariosIsToldApartIfOneFails(t *testing.T) {
 func TestScenariosThatContradictThemselvesAreRefused(t *testing.T) {
 	good := `{"attributes":[{"name":"a","values":["x"]}],"rareBelow":3,"outcomes":[0,1],"reach":[1,2],"values":[[1,-1]],` +
 		`"tests":[[2,0,1]]}`
+	replaced := func(old, by string) string { return strings.Replace(good, old, by, 1) }
 	for name, row := range map[string]struct{ raw, want string }{
 		"as it was written":           {good, ""},
-		"no reach, for nobody knows":  {replaced(good, `[1,2]`, `null`), ""},
-		"a column less":               {replaced(good, `[[1,-1]]`, `[]`), "0 columns of 1 attributes"},
-		"reach of one kind only":      {replaced(good, `[1,2]`, `[1]`), "1 of reach"},
-		"another way of failing":      {replaced(good, `"outcomes":[0,1]`, `"outcomes":[0,2]`), "failed in way 2 of 1"},
-		"a value that there is not":   {replaced(good, `[[1,-1]]`, `[[2,0]]`), "value 2 of 1"},
-		"a value for each kind":       {replaced(good, `[[1,-1]]`, `[[1]]`), "1 values for 2 kinds"},
-		"a test of no kind":           {replaced(good, `[2,0,1]`, `[2,0,9]`), "of no kind"},
-		"a test without scenarios":    {replaced(good, `[2,0,1]`, `[2]`), "of no kind"},
-		"no tests of a kind":          {replaced(good, `[2,0,1]`, `[0,0,1]`), "of no kind"},
-		"more scenarios than fit":     {replaced(good, `[2,0,1]`, `[9000000000000000000,0,1]`), "are more than"},
-		"more scenarios in several":   {replaced(good, `[2,0,1]`, `[8388000,0,1],[8388000,0,1]`), "are more than"},
-		"other failures than the way": {replaced(good, `[2,0,1]`, `[3,0,1]`), "has 2 failures, and 3 scenarios"},
+		"no reach, for nobody knows":  {replaced(`[1,2]`, `null`), ""},
+		"a column less":               {replaced(`[[1,-1]]`, `[]`), "0 columns of 1 attributes"},
+		"reach of one kind only":      {replaced(`[1,2]`, `[1]`), "1 of reach"},
+		"another way of failing":      {replaced(`"outcomes":[0,1]`, `"outcomes":[0,2]`), "failed in way 2 of 1"},
+		"a value that there is not":   {replaced(`[[1,-1]]`, `[[2,0]]`), "value 2 of 1"},
+		"a value for each kind":       {replaced(`[[1,-1]]`, `[[1]]`), "1 values for 2 kinds"},
+		"a test of no kind":           {replaced(`[2,0,1]`, `[2,0,9]`), "of no kind"},
+		"a test without scenarios":    {replaced(`[2,0,1]`, `[2]`), "of no kind"},
+		"no tests of a kind":          {replaced(`[2,0,1]`, `[0,0,1]`), "of no kind"},
+		"more scenarios than fit":     {replaced(`[2,0,1]`, `[9000000000000000000,0,1]`), "are more than"},
+		"more scenarios in several":   {replaced(`[2,0,1]`, `[8388000,0,1],[8388000,0,1]`), "are more than"},
+		"other failures than the way": {replaced(`[2,0,1]`, `[3,0,1]`), "has 2 failures, and 3 scenarios"},
 	} {
 		var s Scenarios
 		if err := json.Unmarshal([]byte(row.raw), &s); err != nil {
 			t.Fatal(err)
 		}
 		err := Observed{Scenarios: &s, Ways: []Way{{Failures: 2}}}.Validate()
-		if row.want == "" && err != nil || row.want != "" && (err == nil || !contains(err.Error(), row.want)) {
+		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: %v, want %q", name, err, row.want)
 		}
 	}

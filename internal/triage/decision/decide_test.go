@@ -12,6 +12,10 @@ import (
 	"salve/internal/triage/triagetest"
 )
 
+func outage() decision.Evidence                     { return triagetest.OutageEvidence() }
+func regression() decision.Evidence                 { return triagetest.RegressionEvidence() }
+func tooMany(e decision.Evidence) decision.Evidence { return triagetest.WithoutScenarios(e) }
+
 // with are the usual thresholds with others by name.
 func with(t *testing.T, values map[string]float64) triage.Thresholds {
 	t.Helper()
@@ -34,38 +38,38 @@ func TestWhatWasNotAskedIsLacking(t *testing.T) {
 		thresholds map[string]float64
 		lacks      string // of the first group that lacks anything; empty for nothing
 	}{
-		"as asked":              {triagetest.OutageEvidence(), none, nil, ""},
-		"a shorter time back":   {triagetest.OutageEvidence(), none, map[string]float64{"baseline": 6}, ""},
-		"a longer time back":    {triagetest.OutageEvidence(), none, map[string]float64{"baseline": 25}, "more than 24 h before"},
-		"without the signature": {triagetest.OutageEvidence(), none, map[string]float64{"signature-passing": 0}, "group g1-a"},
-		"without a bad cluster": {triagetest.OutageEvidence(), none, map[string]float64{"causes": 0},
+		"as asked":              {outage(), none, nil, ""},
+		"a shorter time back":   {outage(), none, map[string]float64{"baseline": 6}, ""},
+		"a longer time back":    {outage(), none, map[string]float64{"baseline": 25}, "more than 24 h before"},
+		"without the signature": {outage(), none, map[string]float64{"signature-passing": 0}, "group g1-a"},
+		"without a bad cluster": {outage(), none, map[string]float64{"causes": 0},
 			"group g1-a together with others by signature pod-timeout, on scenarios that may run the change"},
-		"answers were left out": {triagetest.OutageEvidence(), func(e *decision.Evidence) {
+		"answers were left out": {outage(), func(e *decision.Evidence) {
 			e.Past.Runs, e.Past.Omitted = nil, "left out: they take too much"
 		}, nil, "(left out: they take too much)"},
-		"no history is an answer": {triagetest.OutageEvidence(), func(e *decision.Evidence) {
-			e.Past = decision.Past{Now: triagetest.Noon, History: decision.NoHistory}
+		"no history is an answer": {outage(), func(e *decision.Evidence) {
+			e.Past = decision.Past{Now: triagetest.Noon(), History: decision.NoHistory}
 			e.Observed.Baselines = nil
 		}, nil, ""},
-		"a baseline was asked beside no history": {triagetest.OutageEvidence(), func(e *decision.Evidence) {
-			e.Past = decision.Past{Now: triagetest.Noon, History: decision.NoHistory}
+		"a baseline was asked beside no history": {outage(), func(e *decision.Evidence) {
+			e.Past = decision.Past{Now: triagetest.Noon(), History: decision.NoHistory}
 		}, nil, "what runs of other changes show of group g1-a"},
-		"a history that can't know other changes": {triagetest.OutageEvidence(), func(e *decision.Evidence) {
+		"a history that can't know other changes": {outage(), func(e *decision.Evidence) {
 			e.Past.History, e.Past.Runs, e.Observed.Baselines = decision.ChangeUnknown, nil, nil
 		}, nil, ""},
-		"occurrences by another rule": {triagetest.RegressionEvidence(), func(e *decision.Evidence) {
-			e.Past.Occurrences[0].Times = []time.Time{triagetest.Noon}
+		"occurrences by another rule": {regression(), func(e *decision.Evidence) {
+			e.Past.Occurrences[0].Times = []time.Time{triagetest.Noon()}
 		}, map[string]float64{"escalate": 4}, ""},
-		"too many occurrences for another rule": {triagetest.RegressionEvidence(), none, map[string]float64{"escalate": 4},
+		"too many occurrences for another rule": {regression(), none, map[string]float64{"escalate": 4},
 			"when g1-c was seen: it was more than 50 times"},
-		"occurrences that nobody counted": {triagetest.RegressionEvidence(), func(e *decision.Evidence) { e.Past.Occurrences = nil }, nil,
+		"occurrences that nobody counted": {regression(), func(e *decision.Evidence) { e.Past.Occurrences = nil }, nil,
 			"in how many runs g1-c was seen"},
-		"the scenarios": {triagetest.RegressionEvidence(), func(e *decision.Evidence) {
+		"the scenarios": {regression(), func(e *decision.Evidence) {
 			e.Observed.Scenarios, e.Observed.Omitted = nil, "left out: they take too much"
 		}, nil, "the scenarios (left out: they take too much)"},
-		"scenarios that were counted with these thresholds": {triagetest.WithoutScenarios(triagetest.RegressionEvidence()), none,
+		"scenarios that were counted with these thresholds": {tooMany(regression()), none,
 			map[string]float64{"change-difference": 0.5}, ""},
-		"scenarios that were counted with others": {triagetest.WithoutScenarios(triagetest.RegressionEvidence()), none, map[string]float64{"risk-ratio": 3},
+		"scenarios that were counted with others": {tooMany(regression()), none, map[string]float64{"risk-ratio": 3},
 			"the scenarios, which threshold risk-ratio takes"},
 	} {
 		t.Run(rule, func(t *testing.T) {
@@ -99,9 +103,10 @@ func TestHowManyScenariosTheJobHadIsLackingForOtherDays(t *testing.T) {
 	if d := mustDecide(t, e); d.Aborted == nil || d.Aborted.Expected != 100 {
 		t.Errorf("%+v", d.Aborted)
 	}
-	e.Past.Occurrences[0].Times = []time.Time{triagetest.Noon}
+	e.Past.Occurrences[0].Times = []time.Time{triagetest.Noon()}
 	d, err := decision.Decide(e, with(t, map[string]float64{"escalate-days": 31}))
-	if err != nil || d.Lacks != "how many scenarios the job had in 31 days" || d.Verdict != "" || d.Groups[0].Verdict == "" {
+	if err != nil || d.Lacks != "how many scenarios the job had in 31 days" || d.Verdict != "" ||
+		d.Groups[0].Verdict == "" {
 		t.Errorf("%v: lacks %q, %q", err, d.Lacks, d.Verdict)
 	}
 }
@@ -109,7 +114,7 @@ func TestHowManyScenariosTheJobHadIsLackingForOtherDays(t *testing.T) {
 // TestOccurrencesByTheirTimesAreThoseThatWereCounted: the answer and the times say the same of the rule that was asked,
 // and the times say more.
 func TestOccurrencesByTheirTimesAreThoseThatWereCounted(t *testing.T) {
-	e := triagetest.OutageEvidence()
+	e := outage()
 	counted := mustDecide(t, e).Groups[0].Occurrences
 	e.Past.Occurrences[0].Rule.Calm = 2 // another rule: the times have to tell
 	timed := mustDecide(t, e).Groups[0].Occurrences
@@ -126,9 +131,10 @@ func TestOccurrencesByTheirTimesAreThoseThatWereCounted(t *testing.T) {
 // that are not said to take part in examining.
 func TestNothingButItsOwnThresholdsTakesTheScenarios(t *testing.T) {
 	for name, whole := range map[string]decision.Evidence{
-		"outage": triagetest.OutageEvidence(), "regression": triagetest.RegressionEvidence(), "fresh": triagetest.FreshEvidence(), "suspect": triagetest.SuspectEvidence(), "broken": triagetest.BrokenEvidence(),
+		"outage": outage(), "regression": regression(), "fresh": triagetest.FreshEvidence(),
+		"suspect": triagetest.SuspectEvidence(), "broken": triagetest.BrokenEvidence(),
 	} {
-		left := triagetest.WithoutScenarios(whole)
+		left := tooMany(whole)
 		whole.Observed.Omitted = left.Observed.Omitted
 		for _, n := range triage.Default().Named() {
 			for _, value := range []float64{n.Least, n.Value * 2, n.Value / 2, n.Most} {

@@ -92,8 +92,8 @@ func (e *LackingError) Error() string { return "unreplayable: the record does no
 
 func lacks(format string, values ...any) error { return &LackingError{fmt.Sprintf(format, values...)} }
 
-// ReadBack gives evidence, or a part of it, as it is read back from JSON, with the JSON: what a decision is made from is
-// what a record can hold.
+// ReadBack gives evidence, or a part of it, as it is read back from JSON, with the JSON: what a decision is made from
+// is what a record can hold.
 func ReadBack[T any](part T) (T, json.RawMessage, error) {
 	var back T
 	raw, err := json.Marshal(part)

@@ -169,7 +169,9 @@ func (e Evidence) about(q Question) string {
 }
 
 // occurrences are of the signature that decides, or else of the group.
-func (e Evidence) occurrences(key string, decisive *triage.Signature, t triage.Thresholds) (*triage.Occurrences, error) {
+func (e Evidence) occurrences(
+	key string, decisive *triage.Signature, t triage.Thresholds,
+) (*triage.Occurrences, error) {
 	if e.Past.History == NoHistory {
 		return nil, nil //nolint:nilnil // without a history nothing was counted
 	}

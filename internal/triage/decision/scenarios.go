@@ -16,7 +16,8 @@ type Scenarios struct {
 	// RareBelow: values of fewer scenarios, all of which pass, are not told apart from each other. They can be no causes.
 	RareBelow int `json:"rareBelow"`
 	// Of each kind of scenario: 0 if it passed or its way of failing, from 1; whether it runs what the change touches,
-	// null if nobody knows of any scenario; and of each attribute its value, from 1, 0 for not known, or -1 for a rare one.
+	// null if nobody knows of any scenario; and of each attribute its value, from 1, 0 for not known, or -1 for a rare
+	// one.
 	Outcomes []int   `json:"outcomes"`
 	Reach    []Reach `json:"reach"`
 	Values   [][]int `json:"values"`
@@ -73,7 +74,8 @@ func (s *Scenarios) validate(ways int) error {
 	}
 	total := 0
 	for i, test := range s.Tests {
-		if len(test) < 2 || test[0] < 1 || slices.ContainsFunc(test[1:], func(kind int) bool { return kind < 0 || kind >= kinds }) {
+		strange := func(kind int) bool { return kind < 0 || kind >= kinds }
+		if len(test) < 2 || test[0] < 1 || slices.ContainsFunc(test[1:], strange) {
 			return fmt.Errorf("tests %d are of no kind", i)
 		}
 		cells := (len(test) - 1) * (len(s.Attributes) + 1)
@@ -109,7 +111,7 @@ func (s *Scenarios) expand(groupOf []cause.Outcome) expanded {
 	e.rows.Outcomes = make([]cause.Outcome, len(kinds))
 	for row, kind := range kinds {
 		if way := s.Outcomes[kind]; way > 0 {
-			e.rows.Outcomes[row] = groupOf[way-1]
+			e.rows.Outcomes[row] = groupOf[way-1] //nolint:gosec // checked by validate
 		}
 		if s.Reach != nil {
 			e.reach[row] = s.Reach[kind]
@@ -124,7 +126,7 @@ func (s *Scenarios) expand(groupOf []cause.Outcome) expanded {
 				value = len(values)
 				values = append(values, "a rare value")
 			}
-			column[row] = uint32(value) //nolint:gosec // checked by Validate
+			column[row] = uint32(value) //nolint:gosec // checked by validate
 		}
 		e.rows.Attributes = append(e.rows.Attributes, cause.Attribute{Name: attribute.Name, Values: values})
 		e.rows.Values = append(e.rows.Values, column)
@@ -132,8 +134,8 @@ func (s *Scenarios) expand(groupOf []cause.Outcome) expanded {
 	return e
 }
 
-// takesRare says whether thresholds could tell values of too few scenarios apart: as causes, or, with little overlap, as
-// values that can't be told apart from a cause or hold several.
+// takesRare says whether thresholds could tell values of too few scenarios apart: as causes, or, with little overlap,
+// as values that can't be told apart from a cause or hold several.
 func (s *Scenarios) takesRare(t triage.Thresholds) bool {
 	return t.EligibleRows < s.RareBelow || 3*t.Alias <= 2 || 3*t.Coarser <= 1
 }

@@ -3,7 +3,6 @@ package decision
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,10 +10,6 @@ import (
 
 	"salve/internal/triage"
 )
-
-func replaced(text, old, by string) string { return strings.Replace(text, old, by, 1) }
-
-func contains(text, part string) bool { return strings.Contains(text, part) }
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 

@@ -83,7 +83,8 @@ func (o Observed) together(ways []int) together {
 		return cmp.Or(cmp.Compare(y.Failures, x.Failures), cmp.Compare(x.ID, y.ID))
 	})
 	for _, s := range o.Signatures {
-		if len(s.Producers) > 0 && slices.ContainsFunc(sum.signatures, func(has triage.Signature) bool { return has.ID == s.ID }) {
+		shown := func(has triage.Signature) bool { return has.ID == s.ID }
+		if len(s.Producers) > 0 && slices.ContainsFunc(sum.signatures, shown) {
 			sum.producers = union(sum.producers, s.Producers)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Validate says what in evidence contradicts itself, or can't have been recorded. What is decided from evidence that was
-// made here is valid; what comes from a file may be anything.
+// Validate says what in evidence contradicts itself, or can't have been recorded. Evidence that was made here is valid;
+// what comes from a file may be anything.
 func (e Evidence) Validate() error {
 	if err := e.Observed.Validate(); err != nil {
 		return err

@@ -114,7 +114,8 @@ func TestFewOfManyScenariosThatFailedOtherwiseAreNoBaseline(t *testing.T) {
 		names = append(names, fmt.Sprint("TestA/", i))
 	}
 	got := with(t, many(20, "g1-z")...).Baseline(history.Question{
-		Subject: history.Subject{Key: "g1-a"}, Scenarios: names, Change: "pr-1", Since: 24 * time.Hour, Enough: 20, Otherwise: 0.5,
+		Subject: history.Subject{Key: "g1-a"}, Scenarios: names, Change: "pr-1", Since: 24 * time.Hour, Enough: 20,
+		Otherwise: 0.5,
 	}, noon)
 	if got.Answer != history.New || got.OtherRuns != 0 {
 		t.Errorf("%+v", got)

@@ -50,7 +50,9 @@ func Pack(raw []byte) ([]byte, error) {
 
 // fit leaves out of the evidence what a record has no room for. Without the scenarios it has what was counted in them.
 // It gives the reasons; all is "" unless nothing is left.
-func fit(e decision.Evidence, x *decision.Examined) (fitting decision.Evidence, all string, reasons []string, err error) {
+func fit(
+	e decision.Evidence, x *decision.Examined,
+) (fitting decision.Evidence, all string, reasons []string, err error) {
 	if e.Observed.Scenarios != nil {
 		size, err := sizeOf(e.Observed.Scenarios)
 		if err != nil {

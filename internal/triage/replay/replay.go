@@ -72,8 +72,8 @@ type Brief struct {
 	Confidence triage.Confidence `json:"confidence"`
 }
 
-// Run replays a record. It is first made with the recorded thresholds: where this is the program that recorded it, each
-// group must come out equal to the byte. An error is that of a setting.
+// Replay makes the verdicts of a record again. They are first made with the recorded thresholds: where this is the
+// program that recorded them, each group must come out equal to the byte. An error is that of a setting.
 func Replay(r *record.Record, options Options) (Result, error) {
 	result := Result{
 		Build: r.Recorded.Build, Created: r.Recorded.Created, Recorded: r.Recorded.Program, Now: options.Program,

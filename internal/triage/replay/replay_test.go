@@ -2,12 +2,14 @@ package replay_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"salve/internal/triage"
+	"salve/internal/triage/cause"
 	"salve/internal/triage/decision"
 	"salve/internal/triage/record"
 	"salve/internal/triage/replay"
@@ -24,7 +26,7 @@ func kept(t *testing.T, e decision.Evidence) *record.Record {
 		t.Fatal(err, d.Lacks)
 	}
 	raw, leftOut, err := record.Write(record.Triage{
-		Program: program, Architecture: architecture, Build: "17", Created: triagetest.Noon, Thresholds: triage.Default(),
+		Program: program, Architecture: architecture, Build: "17", Created: triagetest.Noon(), Thresholds: triage.Default(),
 		Evidence: e, Examined: e.Examined, Decision: d,
 	})
 	if err != nil || len(leftOut) > 0 {
@@ -192,7 +194,7 @@ func first(g replay.Group) string {
 
 // apart is an outage of which the history was not asked: its groups may be parted.
 func apart(e decision.Evidence) decision.Evidence {
-	e.Past = decision.Past{Now: triagetest.Noon, History: decision.NoHistory, Hours: 24}
+	e.Past = decision.Past{Now: triagetest.Noon(), History: decision.NoHistory, Hours: 24}
 	e.Observed.Baselines = nil
 	return e
 }
@@ -217,8 +219,9 @@ func TestWithoutEvidenceAllIsUnreplayable(t *testing.T) {
 	r := kept(t, triagetest.OutageEvidence())
 	r.Evidence, r.Lacks = nil, "the evidence (left out)"
 	result := again(t, r, set(t))
-	if result.Verdict != replay.Unreplayable || result.Reason != "unreplayable(the evidence (left out))" || result.Checked ||
-		len(result.Groups) != 1 || result.Groups[0].State != replay.Unreplayable || result.Groups[0].Recorded == nil {
+	if result.Verdict != replay.Unreplayable || result.Reason != "unreplayable(the evidence (left out))" ||
+		result.Checked || len(result.Groups) != 1 || result.Groups[0].State != replay.Unreplayable ||
+		result.Groups[0].Recorded == nil {
 		t.Errorf("%+v", result)
 	}
 	if err := replay.Verify(r); err == nil {
@@ -257,8 +260,9 @@ func TestSettingsAreNumbersOfThresholdsThatThereAre(t *testing.T) {
 	}
 }
 
-// TestRecordsOfEachFormatAreReplayed: one file of each version of the format is kept for ever, with the verdicts that it
-// has. That today's program decides as it did is not promised: then the expectation is changed here, and the file isn't.
+// TestRecordsOfEachFormatAreReplayed: one file of each version of the format is kept for ever, with the verdicts that
+// it has. That today's program decides as it did is not promised: where it doesn't, the expectation is changed here,
+// and the file isn't.
 func TestRecordsOfEachFormatAreReplayed(t *testing.T) {
 	for name, want := range map[string]triage.Verdict{
 		"v1-outage.triage": triage.KnownInfrastructure, "v1-regression.triage.gz": triage.SuspectedChange,
@@ -275,5 +279,112 @@ func TestRecordsOfEachFormatAreReplayed(t *testing.T) {
 		if result.Verdict != replay.Same || result.Run.Recorded.Verdict != want || result.Run.Now.Verdict != want {
 			t.Errorf("%s: %s %s: %+v", name, result.Verdict, result.Reason, result.Run)
 		}
+	}
+}
+
+// TestTheRunHasAVerdictOfItsOwn, which may diverge, or be lacking, where no group does.
+func TestTheRunHasAVerdictOfItsOwn(t *testing.T) {
+	expected := 10
+	short := decision.Evidence{Observed: decision.Observed{
+		Counts: triage.Counts{Scenarios: 5, Passed: 5}, Baselines: []*int{&expected}, Omitted: "no scenario failed",
+	}}
+	result := again(t, kept(t, short), set(t, "alias=0.9", "aborted=40 %"))
+	want := "the run: undecided → passed, because of aborted: 90 % → 40 %"
+	if result.Verdict != replay.Diverged || result.Reason != want || len(result.LeftOut) > 0 {
+		t.Errorf("%s: %q, want %q; left out %q", result.Verdict, result.Reason, want, result.LeftOut)
+	}
+	fresh := triagetest.FreshEvidence()
+	fresh.Past.Occurrences[0].Times = append(fresh.Past.Occurrences[0].Times, triagetest.Noon())
+	result = again(t, kept(t, fresh), set(t, "escalate-days=31"))
+	want = "the run: unreplayable(how many scenarios the job had in 31 days)"
+	if result.Verdict != replay.Unreplayable || result.Reason != want || result.Groups[0].State == replay.Unreplayable {
+		t.Errorf("%s: %q, want %q; %+v", result.Verdict, result.Reason, want, result.Groups)
+	}
+}
+
+// many is a run with more groups than are kept whole, all of them new.
+func many() decision.Evidence {
+	e := decision.Evidence{
+		Observed: decision.Observed{Counts: triage.Counts{Scenarios: 230, Tests: 230, Passed: 20, Failed: 210}},
+		Past:     decision.Past{Now: triagetest.Noon(), History: decision.Asked, Hours: 24},
+	}
+	rows := &cause.Rows{}
+	for i := range 230 {
+		way := 0
+		if i < 210 {
+			way = i + 1
+			key := fmt.Sprintf("g1-%03d", i)
+			e.Observed.Ways = append(e.Observed.Ways, decision.Way{Key: key, Failures: 1, Finished: 1})
+			e.Past.Runs = append(e.Past.Runs, decision.Answer{
+				Question: decision.Question{Ways: []int{i}}, Spans: []decision.Span{{Runs: 25, Of: 900}},
+			})
+			e.Past.Occurrences = append(e.Past.Occurrences, decision.Occurrences{
+				Key: key, Rule: decision.Rule{Count: 6, Days: 30, Calm: 3},
+			})
+		}
+		rows.Outcomes, rows.Tests = append(rows.Outcomes, cause.Outcome(way)), append(rows.Tests, i)
+	}
+	e.Observed.Scenarios = decision.Count(rows, nil, triage.Default())
+	return e
+}
+
+// TestOfVeryManyGroupsTheLastAreComparedByTheirVerdicts.
+func TestOfVeryManyGroupsTheLastAreComparedByTheirVerdicts(t *testing.T) {
+	r := kept(t, many())
+	if result := again(t, r, set(t)); result.Verdict != replay.Same || len(result.Groups) != 210 || !result.Checked {
+		t.Errorf("%s %s, %d groups", result.Verdict, result.Reason, len(result.Groups))
+	}
+	result := again(t, r, set(t, "baseline-unseen=30"))
+	for _, g := range result.Groups {
+		if g.State != replay.Diverged || g.Because == nil || g.First == nil {
+			t.Fatalf("%+v", g)
+		}
+	}
+	if last := first(result.Groups[209]); last != "verdict: new → undecided" {
+		t.Errorf("the last one: %s", last)
+	}
+	r.Said.Rest[9].Verdict = triage.Undecided
+	if result = again(t, r, set(t)); result.Verdict != replay.Void || !strings.Contains(result.Reason, "recorded undecided, decided new") {
+		t.Errorf("%s %s", result.Verdict, result.Reason)
+	}
+}
+
+// TestVerifyTakesAWholeRecord: what is lacking in it is not verified.
+func TestVerifyTakesAWholeRecord(t *testing.T) {
+	for name, row := range map[string]struct {
+		edit func(*record.Record)
+		want string
+	}{
+		"other thresholds":      {func(r *record.Record) { delete(r.Recorded.Thresholds, "alias") }, "other thresholds: [alias]"},
+		"answers were left out": {func(r *record.Record) { r.Evidence.Past.Runs = nil }, "what runs of other changes show"},
+		"a threshold of no sense": {func(r *record.Record) { r.Recorded.Thresholds["alias"] = 7 },
+			"other thresholds: [alias]"},
+	} {
+		r := kept(t, triagetest.OutageEvidence())
+		row.edit(r)
+		if err := replay.Verify(r); err == nil || !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q", name, err, row.want)
+		}
+	}
+}
+
+// TestWhatIsSaidInNoFormIsAnError and evidence of which nothing can be worked out.
+func TestWhatIsSaidInNoFormIsAnError(t *testing.T) {
+	r := kept(t, triagetest.OutageEvidence())
+	r.Said.Run = []byte("7")
+	if _, err := replay.Replay(r, set(t)); err == nil || !strings.Contains(err.Error(), "what was decided of the run") {
+		t.Errorf("%v", err)
+	}
+	r = kept(t, triagetest.OutageEvidence())
+	r.Evidence.Observed.Scenarios.Attributes[0].Values = nil // values without names
+	if result, err := replay.Replay(r, set(t)); err != nil || result.Verdict != replay.Void {
+		t.Errorf("by its own program: %s, %v", result.Verdict, err)
+	}
+	if _, err := replay.Replay(r, replay.Options{Program: "v2"}); err == nil ||
+		!strings.Contains(err.Error(), "deciding again: looking for causes") {
+		t.Errorf("by another: %v", err)
+	}
+	if err := replay.Verify(r); err == nil || !strings.Contains(err.Error(), "looking for causes") {
+		t.Errorf("verified: %v", err)
 	}
 }

@@ -134,8 +134,9 @@ func TestAttemptsTellWhatRecoveredAndWhatInsisted(t *testing.T) {
 	}{
 		"once":        {events("fail TestA: no"), 0, 1},
 		"three times": {strings.Repeat(events("fail TestA: no"), 3), 0, 3},
-		"in different ways insists on none": {events("fail TestA: no") + events("fail TestA: else") + events("fail TestA: no"),
-			0, 0},
+		"in different ways insists on none": {
+			events("fail TestA: no") + events("fail TestA: else") + events("fail TestA: no"), 0, 0,
+		},
 		"the most of several scenarios": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no"), 0, 3},
 		"one scenario that recovers":    {events("fail TestA: no", "fail TestB: no") + events("pass TestA"), 1, 1},
 		"recovered and insisted": {strings.Repeat(events("fail TestA: no"), 3) + events("fail TestB: no") +

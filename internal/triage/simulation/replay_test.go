@@ -63,7 +63,7 @@ func replaysEqually(t *testing.T, result *analysis.Result) {
 func TestOtherThresholdsSayWhatATriageWithThemSays(t *testing.T) {
 	kinds := simulation.Kinds()
 	compared, lacking, different := 0, 0, 0
-	for seed := range uint64(max(12, *seeds/4)) {
+	for seed := range uint64(max(12, *seeds/10)) {
 		folder, err := os.MkdirTemp(scratch(), "salve-triage-")
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +113,8 @@ func TestOtherThresholdsSayWhatATriageWithThemSays(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	t.Logf("%d groups compared, of which %d are not as with the usual thresholds; %d lacking", compared, different, lacking)
+	t.Logf("%d groups compared, of which %d are not as with the usual thresholds; %d lacking", compared, different,
+		lacking)
 	if compared < 10*lacking || different == 0 {
 		t.Errorf("%d groups compared, %d different, %d lacking", compared, different, lacking)
 	}

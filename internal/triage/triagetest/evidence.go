@@ -9,10 +9,10 @@ import (
 )
 
 // Noon is when all of it was asked.
-var Noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+func Noon() time.Time { return time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) }
 
 func at(before time.Duration) *time.Time {
-	t := Noon.Add(-before)
+	t := Noon().Add(-before)
 	return &t
 }
 
@@ -42,7 +42,7 @@ func counted(lists ...[]scenario) *decision.Scenarios {
 	for _, list := range lists {
 		for _, s := range list {
 			if _, known := numbers[s.cluster]; !known {
-				numbers[s.cluster] = uint32(len(numbers))
+				numbers[s.cluster] = uint32(len(numbers)) //nolint:gosec // a handful
 				rows.Attributes[0].Values = append(rows.Attributes[0].Values, s.cluster)
 			}
 			rows.Tests = append(rows.Tests, len(rows.Tests)/2)
@@ -54,8 +54,8 @@ func counted(lists ...[]scenario) *decision.Scenarios {
 	return decision.Count(rows, reach, triage.Default())
 }
 
-// OutageEvidence is a bad cluster: 30 of its 34 scenarios fail, and 2 elsewhere, in two ways that one signature knows; 60 others
-// pass. The change is innocent, and other changes have the failure as well.
+// OutageEvidence is a bad cluster: 30 of its 34 scenarios fail, and 2 elsewhere, in two ways that one signature knows;
+// 60 others pass. The change is innocent, and other changes have the failure as well.
 func OutageEvidence() decision.Evidence {
 	return decision.Evidence{
 		Observed: decision.Observed{
@@ -83,14 +83,16 @@ func OutageEvidence() decision.Evidence {
 				{ID: "noise", Title: "Noise", Class: "product", Links: []string{}, Expired: true, Producers: []string{}},
 			},
 			Scenarios: counted(
-				of(2, scenario{"b", decision.Yes, 1}), of(9, scenario{"a", decision.Yes, 1}), of(9, scenario{"a", decision.No, 1}), of(6, scenario{"a", decision.No, 2}),
+				of(2, scenario{"b", decision.Yes, 1}), of(9, scenario{"a", decision.Yes, 1}),
+				of(9, scenario{"a", decision.No, 1}), of(6, scenario{"a", decision.No, 2}),
 				of(5, scenario{"a", decision.Yes, 2}), of(1, scenario{"a", decision.Unknown, 2}),
 				of(2, scenario{"a", decision.Yes, 0}), of(2, scenario{"a", decision.No, 0}), of(20, scenario{"b", decision.Yes, 0}),
-				of(20, scenario{"c", decision.No, 0}), of(18, scenario{"", decision.No, 0}), of(2, scenario{"rare", decision.No, 0}),
+				of(20, scenario{"c", decision.No, 0}), of(18, scenario{"", decision.No, 0}),
+				of(2, scenario{"rare", decision.No, 0}),
 			),
 		},
 		Past: decision.Past{
-			Now: Noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30, Runs: 9, Fewest: 92},
+			Now: Noon(), History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30, Runs: 9, Fewest: 92},
 			Runs: []decision.Answer{
 				{Question: decision.Question{Ways: []int{0, 1}, Signature: "pod-timeout"}, Spans: []decision.Span{
 					{Hours: 20, Runs: 3, Of: 270, Otherwise: []int{2}},
@@ -107,7 +109,7 @@ func OutageEvidence() decision.Evidence {
 			},
 			Occurrences: []decision.Occurrences{{
 				Key: "g1-a", Signature: "pod-timeout", Rule: decision.Rule{Count: 4, Days: 10, Calm: 3}, Count: 3,
-				First: Noon.AddDate(0, 0, -8), Times: []time.Time{Noon.AddDate(0, 0, -8), Noon.AddDate(0, 0, -1), Noon},
+				First: Noon().AddDate(0, 0, -8), Times: []time.Time{Noon().AddDate(0, 0, -8), Noon().AddDate(0, 0, -1), Noon()},
 			}},
 		},
 	}
@@ -129,7 +131,7 @@ func RegressionEvidence() decision.Evidence {
 			),
 		},
 		Past: decision.Past{
-			Now: Noon, History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30},
+			Now: Noon(), History: decision.Asked, Hours: 24, Sizes: &decision.Sizes{Days: 30},
 			Runs: []decision.Answer{
 				{Question: decision.Question{Ways: []int{0}}, Spans: []decision.Span{
 					{Hours: 5, Runs: 20, Of: 1600}, {Hours: 4, Runs: 1, Change: "pr-9", At: at(4 * time.Hour), Failed: 1, Of: 80},
@@ -139,14 +141,15 @@ func RegressionEvidence() decision.Evidence {
 				}},
 			},
 			Occurrences: []decision.Occurrences{{
-				Key: "g1-c", Rule: decision.Rule{Count: 6, Days: 30, Calm: 3}, Count: 7, Escalated: true, First: Noon.AddDate(0, 0, -9),
+				Key: "g1-c", Rule: decision.Rule{Count: 6, Days: 30, Calm: 3}, Count: 7, Escalated: true,
+				First: Noon().AddDate(0, 0, -9),
 			}},
 		},
 	}
 }
 
-// FreshEvidence is a failure that no other change had: its scenarios failed in another way. Nobody knows what runs the change,
-// and the run has fewer scenarios than usual.
+// FreshEvidence is a failure that no other change had: its scenarios failed in another way. Nobody knows what runs the
+// change, and the run has fewer scenarios than usual.
 func FreshEvidence() decision.Evidence {
 	e := RegressionEvidence()
 	e.Observed.Ways[0].Place, e.Observed.Ways[0].Touched, e.Observed.Ways[0].TouchedAt = "", 0, ""
@@ -179,7 +182,7 @@ func BrokenEvidence() decision.Evidence {
 			Scenarios: counted(of(2, scenario{"a", decision.Unknown, 1}), of(1, scenario{"a", decision.Unknown, 2}),
 				of(9, scenario{"b", decision.Unknown, 0})),
 		},
-		Past: decision.Past{Now: Noon, History: decision.NoHistory, Hours: 24},
+		Past: decision.Past{Now: Noon(), History: decision.NoHistory, Hours: 24},
 	}
 }
 
@@ -199,9 +202,13 @@ func Evidence() map[string]decision.Evidence {
 	zoneless := WithoutScenarios(SuspectEvidence())
 	zoneless.Examined.Groups[0].Unknown = []string{"zone"}
 	return map[string]decision.Evidence{
-		"outage": OutageEvidence(), "regression": RegressionEvidence(), "broken": BrokenEvidence(), "too many, of an outage": WithoutScenarios(OutageEvidence()),
-		"too many, of a regression": WithoutScenarios(RegressionEvidence()), "too many, of a suspect": zoneless, "fresh": FreshEvidence(),
-		"suspect": SuspectEvidence(),
-		"passed":  {Observed: decision.Observed{Counts: triage.Counts{Scenarios: 5, Passed: 5}, Omitted: "no scenario failed"}},
+		"outage": OutageEvidence(), "regression": RegressionEvidence(), "fresh": FreshEvidence(),
+		"suspect": SuspectEvidence(), "broken": BrokenEvidence(),
+		"too many, of an outage":    WithoutScenarios(OutageEvidence()),
+		"too many, of a regression": WithoutScenarios(RegressionEvidence()),
+		"too many, of a suspect":    zoneless,
+		"passed": {Observed: decision.Observed{
+			Counts: triage.Counts{Scenarios: 5, Passed: 5}, Omitted: "no scenario failed",
+		}},
 	}
 }

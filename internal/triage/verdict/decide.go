@@ -104,7 +104,8 @@ func explained(f Facts, t triage.Thresholds) bool {
 		float64(f.Failures-f.Cause.Unexplained) >= t.KnownCoverage*float64(f.Failures)
 }
 
-// Overall is the worst verdict of the groups, and whether there are others. A run that was aborted is never better than undecided.
+// Overall is the worst verdict of the groups, and whether there are others. A run that was aborted is never better than
+// undecided.
 func Overall(groups []triage.Verdict, aborted bool) (worst triage.Verdict, mixed bool) {
 	worst = triage.Passed
 	for _, verdict := range groups {
