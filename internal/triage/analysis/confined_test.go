@@ -56,7 +56,7 @@ func TestABadClusterIsNotTheChange(t *testing.T) {
 				event(fmt.Sprintf(`"Action":%q`, action))
 			}
 			out.WriteString(`{"Package":"e2e","Action":"fail"}` + "\n")
-			result, err := analysis.Analyze(t.Context(), analysis.Request{
+			result, err := analyzed(t, analysis.Request{
 				Paths: []string{write(t, filepath.Join(t.TempDir(), "run.json"), out.String())}, Map: components,
 				Change: &change.Change{Files: []change.File{{Path: "pkg/gpu/install.go", Status: change.Modified}}},
 				Now:    time.Unix(1e9, 0), Thresholds: triage.Default(),

@@ -19,6 +19,29 @@ import (
 // secret has the shape of a credential wherever it stands.
 const secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 
+// analyzed is a triage whose record decides as it did, to the byte: each triage of these tests has one.
+func analyzed(t *testing.T, r analysis.Request) (*analysis.Result, error) {
+	t.Helper()
+	result, err := analysis.Analyze(t.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	raw, leftOut, err := record.Write(record.Triage{
+		Thresholds: result.Thresholds, Evidence: result.Evidence, Examined: result.Examined, Decision: result.Decision,
+	})
+	if err != nil || len(leftOut) > 0 {
+		t.Error(err, leftOut)
+	}
+	back, err := record.Read(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := replay.Verify(back); err != nil {
+		t.Error(err)
+	}
+	return result, nil
+}
+
 // TestEvidenceHoldsNoCredential wherever one stood in what was read, and decides all the same: what is masked stays
 // different from each other.
 func TestEvidenceHoldsNoCredential(t *testing.T) {
@@ -66,7 +89,7 @@ func TestEvidenceHoldsNoCredential(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	result, err := analysis.Analyze(t.Context(), analysis.Request{
+	result, err := analyzed(t, analysis.Request{
 		Paths:  []string{write(t, filepath.Join(t.TempDir(), "run.json"), out.String())},
 		Change: &change.Change{Files: []change.File{{Path: "pkg/a.go", Status: change.Modified}}}, Map: components,
 		Catalogue: known, Past: analysis.Record(past, analysis.Identity{Build: secret, Change: "pr-1"}, now),
@@ -150,7 +173,7 @@ func TestWhatNobodyWasAskedIsNoEmptyAnswer(t *testing.T) {
 		}, []string{`"baselines":[null,23]`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, err := analysis.Analyze(t.Context(), request(row.edit))
+			result, err := analyzed(t, request(row.edit))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +213,7 @@ func TestFewOfManyScenariosThatFailedOtherwiseInABaselineAreNoReason(t *testing.
 			before = strings.Replace(before, fmt.Sprintf(`"Test":"TestA%d","Action":"fail"`, i),
 				fmt.Sprintf(`"Test":"TestA%d","Action":"pass"`, i), 1)
 		}
-		result, err := analysis.Analyze(t.Context(), analysis.Request{
+		result, err := analyzed(t, analysis.Request{
 			Paths:    []string{write(t, filepath.Join(folder, "run.json"), failing(texts(0)...))},
 			Baseline: []string{write(t, filepath.Join(folder, "before.json"), before)},
 			Now:      time.Unix(1e9, 0), Thresholds: triage.Default(),

@@ -32,7 +32,7 @@ func TestAFewStrayFailuresDontHideAnOutage(t *testing.T) {
 	lines.WriteString(`{"Action":"fail","Package":"e2e"}` + "\n")
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "run.json"), lines.String())
-	result, err := analysis.Analyze(t.Context(), analysis.Request{
+	result, err := analyzed(t, analysis.Request{
 		Paths: []string{folder}, Now: time.Unix(1e9, 0), Thresholds: triage.Default(),
 	})
 	if err != nil {

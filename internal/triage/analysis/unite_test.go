@@ -54,7 +54,7 @@ signatures: [{id: not-running, class: test, all: "to be running: gave up"}, {id:
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, err := analysis.Analyze(t.Context(), analysis.Request{
+			result, err := analyzed(t, analysis.Request{
 				Paths: []string{folder}, Catalogue: c, Now: time.Unix(1e9, 0), Thresholds: triage.Default(),
 			})
 			if err != nil {

@@ -158,7 +158,7 @@ func worked(t *testing.T, folder string, now time.Time) *triage.Document {
 		t.Fatal(err)
 	}
 	recorded := analysis.Record(past, analysis.Identity{Build: "build-4", Change: "pr-4", Time: now.Add(-time.Hour)}, now)
-	result, err := analysis.Analyze(t.Context(), analysis.Request{
+	result, err := analyzed(t, analysis.Request{
 		Paths:  []string{write(t, filepath.Join(t.TempDir(), "run.json"), goTest(workedExample(), now.Add(-time.Hour)))},
 		Change: diff, Map: components, Catalogue: known, Past: recorded, Build: "build-4", Now: now,
 		Thresholds: triage.Default(),

@@ -157,7 +157,7 @@ func TestARecordThatWasSpoiledIsRefused(t *testing.T) {
 		"a line less":                  {resealed(1, "{}\n"), "lines"},
 		"a line more":                  {resealed(1, body+"{}\n"), "lines"},
 		"no line feed at the end":      {resealed(1, strings.TrimSuffix(body, "\n")), "lines"},
-		"its second line is no JSON":   {resealed(1, "x\n{}\n"), "its second line"},
+		"its second line is no JSON":   {resealed(1, "x\n{}\n"), "its second line: invalid character"},
 		"nothing was decided":          {resealed(1, "{}\n{}\n"), "does not have what was decided"},
 		"a group that is none":         {inBody(`"groups":[{`, `"groups":["x",{`), "of group 1"},
 		"its third line is no JSON":    {inBody(`{"evidence":`, `{"evidence":}`), "its third line"},

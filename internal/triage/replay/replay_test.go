@@ -368,9 +368,12 @@ func TestVerifyTakesAWholeRecord(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidInNoFormIsAnError and evidence of which nothing can be worked out.
+// TestWhatIsSaidInNoFormIsAnError, and so are a threshold that there is not, and evidence of which nothing can be worked out.
 func TestWhatIsSaidInNoFormIsAnError(t *testing.T) {
 	r := kept(t, triagetest.OutageEvidence())
+	if _, err := replay.Replay(r, set(t, "watts=3")); err == nil || !strings.Contains(err.Error(), `unknown threshold "watts"`) {
+		t.Errorf("%v", err)
+	}
 	r.Said.Run = []byte("7")
 	if _, err := replay.Replay(r, set(t)); err == nil || !strings.Contains(err.Error(), "what was decided of the run") {
 		t.Errorf("%v", err)
