@@ -51,7 +51,8 @@ func TestHosts(t *testing.T) {
 	for text, want := range map[string]string{
 		"example.com": "example.com:443", "Example.com:8443": "example.com:8443", "192.0.2.1": "192.0.2.1:443",
 		"[2001:db8::1]:8443": "2001:db8::1:8443",
-		"":                   "", "*.example.com": "", "https://example.com": "", "example.com/path": "", "user@example.com": "",
+		"":                   "", "*.example.com": "", "https://example.com": "", "example.com/path": "",
+		"user@example.com": "",
 		"example.com:port": "", "example.com?x": "", "exa mple.com": "", ":443": "", "%65xample.com": "",
 	} {
 		got, err := hotfix.ParseHost(text)
@@ -96,7 +97,8 @@ func TestDecidingBySignedPointersAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			pointer, err := hotfix.ParsePointer([]byte("{" + row.pointer + "}"))
 			check(t, err)
-			decision := hotfix.DecideSigned("202604.01.0", pointer.By(hotfix.Provenance{Signed: !row.unsigned, Counter: 7}), "amd64")
+			pointer = pointer.By(hotfix.Provenance{Signed: !row.unsigned, Counter: 7})
+			decision := hotfix.DecideSigned("202604.01.0", pointer, "amd64")
 			scripts := ""
 			if decision.Scripts.Target != nil {
 				scripts = *decision.Scripts.Target

@@ -219,7 +219,7 @@ func (f *Folder) TryLock() (release func(), locked bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	switch err := syscall.Flock(int(self.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); { //nolint:gosec // G115: a descriptor
+	switch err := syscall.Flock(int(self.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return nil, false, self.Close()
 	case err != nil:

@@ -25,7 +25,8 @@ func TestAttacks(t *testing.T) {
 		"nothing is attacked": {attack: func(*testing.T, *world) {}},
 
 		// Replay, freeze, counters.
-		"replay: an older document than one that was seen": {reason: hotfix.ReasonReplayed, says: "document 7 is older than document 8, which was seen on this node. hint: sign it again with a counter above 8",
+		"replay: an older document than one that was seen": {reason: hotfix.ReasonReplayed,
+			says: "document 7 is older than document 8, which was seen on this node. hint: sign it again with a counter above 8",
 			attack: func(t *testing.T, w *world) {
 				older := w.bundle
 				w.deliver(t, signedPointer(t, document(8), "ci"))
@@ -36,10 +37,12 @@ func TestAttacks(t *testing.T) {
 				w.deliver(t, signedPointer(t, document(8), "backup"))
 				w.bundle.Pointer = signedPointer(t, document(7), "ci")
 			}},
-		"replay after a root that changes nothing about pointers": {reason: hotfix.ReasonReplayed, says: "document 7 is older",
+		"replay after a root that changes nothing about pointers": {reason: hotfix.ReasonReplayed,
+			says: "document 7 is older",
 			attack: func(t *testing.T, w *world) {
 				w.deliver(t, signedPointer(t, document(8), "ci"))
-				w.bundle = trust.Bundle{Pointer: signedPointer(t, document(7), "ci"), Roots: []trust.Envelope{second(t, "alice", "bob")}}
+				w.bundle = trust.Bundle{Pointer: signedPointer(t, document(7), "ci"),
+					Roots: roots{second(t, "alice", "bob")}}
 			}},
 		"two documents of one number": {reason: hotfix.ReasonReplayed, says: "there are two different documents 7",
 			attack: func(t *testing.T, w *world) {
@@ -49,10 +52,14 @@ func TestAttacks(t *testing.T) {
 				w.bundle.Pointer = signedPointer(t, other, "ci")
 			}},
 		"the same document again is none": {attack: func(t *testing.T, w *world) { w.deliver(t, w.bundle.Pointer) }},
-		"freeze: the newest document for ever": {reason: hotfix.ReasonExpired, says: "document 7 expired at 2026-05-01T12:00:00Z. hint: sign the pointer again",
-			attack: func(t *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0) }},
-		"the last second of a document is none": {attack: func(t *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0).Add(-time.Second) }},
-		"the highest counter":                   {attack: func(t *testing.T, w *world) { w.bundle.Pointer = signedPointer(t, document(1<<53-1), "ci") }},
+		"freeze: the newest document for ever": {reason: hotfix.ReasonExpired,
+			says:   "document 7 expired at 2026-05-01T12:00:00Z. hint: sign the pointer again",
+			attack: func(_ *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0) }},
+		"the last second of a document is none": {
+			attack: func(_ *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0).Add(-time.Second) }},
+		"the highest counter": {attack: func(t *testing.T, w *world) {
+			w.bundle.Pointer = signedPointer(t, document(1<<53-1), "ci")
+		}},
 		"a counter beyond": {reason: hotfix.ReasonMalformedPointer, says: "whole number from 1 to 9007199254740991",
 			attack: withPayload(`"counter":7`, `"counter":9007199254740992`)},
 		"a counter that overflows":   {reason: hotfix.ReasonMalformedPointer, says: "whole number", attack: withPayload(`"counter":7`, `"counter":18446744073709551623`)},
@@ -63,11 +70,14 @@ func TestAttacks(t *testing.T) {
 		"no counter":                 {reason: hotfix.ReasonMalformedPointer, says: `"counter" is missing`, attack: withPayload(`"counter":7,`, ``)},
 
 		// The clock.
-		"the clock shows 1970": {reason: hotfix.ReasonClockBeforeIssue, says: "issued at 2026-04-01T12:00:00Z, and the clock shows 1970-01-01T00:00:00Z. hint: set the clock",
-			attack: func(t *testing.T, w *world) { w.now = time.Unix(0, 0) }},
-		"the clock shows 2106":           {reason: hotfix.ReasonExpired, says: "expired", attack: func(t *testing.T, w *world) { w.now = time.Unix(1<<32, 0) }},
-		"a second before it was issued":  {reason: hotfix.ReasonClockBeforeIssue, attack: func(t *testing.T, w *world) { w.now = issued.Add(-time.Second) }},
-		"the second when it was is none": {attack: func(t *testing.T, w *world) { w.now = issued }},
+		"the clock shows 1970": {reason: hotfix.ReasonClockBeforeIssue,
+			says:   "issued at 2026-04-01T12:00:00Z, and the clock shows 1970-01-01T00:00:00Z. hint: set the clock",
+			attack: func(_ *testing.T, w *world) { w.now = time.Unix(0, 0) }},
+		"the clock shows 2106": {reason: hotfix.ReasonExpired, says: "expired",
+			attack: func(_ *testing.T, w *world) { w.now = time.Unix(1<<32, 0) }},
+		"a second before it was issued": {reason: hotfix.ReasonClockBeforeIssue,
+			attack: func(_ *testing.T, w *world) { w.now = issued.Add(-time.Second) }},
+		"the second when it was is none": {attack: func(_ *testing.T, w *world) { w.now = issued }},
 		"it expires before it was issued": {reason: hotfix.ReasonMalformedPointer, says: "it expires before it was issued",
 			attack: withPayload(`"expires":"2026-05-01T12:00:00Z"`, `"expires":"2026-04-01T12:00:00Z"`)},
 		"a time that is none": {reason: hotfix.ReasonMalformedPointer, says: "is not a time such as", attack: withPayload(`2026-05-01`, `2026-02-30`)},
@@ -75,8 +85,11 @@ func TestAttacks(t *testing.T) {
 			attack: withPayload(`2026-05-01T12:00:00Z`, `2026-05-01T12:00:00+01:00`)},
 
 		// Signatures.
-		"nobody signed":   {reason: hotfix.ReasonUntrusted, says: "0 of the 1 keys that are needed have signed: nobody (of 0 signatures)", attack: func(t *testing.T, w *world) { w.bundle.Pointer.Signatures = nil }},
-		"somebody signed": {reason: hotfix.ReasonUntrusted, says: "nobody (of 1 signatures)", attack: func(t *testing.T, w *world) { w.bundle.Pointer = signedPointer(t, document(7), "mallory") }},
+		"nobody signed": {reason: hotfix.ReasonUntrusted,
+			says:   "0 of the 1 keys that are needed have signed: nobody (of 0 signatures)",
+			attack: func(_ *testing.T, w *world) { w.bundle.Pointer.Signatures = nil }},
+		"somebody signed": {reason: hotfix.ReasonUntrusted, says: "nobody (of 1 signatures)",
+			attack: func(t *testing.T, w *world) { w.bundle.Pointer = signedPointer(t, document(7), "mallory") }},
 		"a root key signed": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
 			w.bundle.Pointer = signedPointer(t, document(7), "alice", "bob", "carol")
 		}},
@@ -87,26 +100,31 @@ func TestAttacks(t *testing.T) {
 			attack: func(t *testing.T, w *world) {
 				w.bundle.Pointer.Signatures = signedPointer(t, document(8), "ci").Signatures
 			}},
-		"one byte of the payload": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
+		"one byte of the payload": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(_ *testing.T, w *world) {
 			w.bundle.Pointer.Payload[20] ^= 1
 		}},
-		"white space around the payload": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
-			w.bundle.Pointer.Payload = append(w.bundle.Pointer.Payload, '\n')
-		}},
-		"one bit of the signature": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
+		"white space around the payload": {reason: hotfix.ReasonUntrusted, says: "nobody",
+			attack: func(_ *testing.T, w *world) {
+				w.bundle.Pointer.Payload = append(w.bundle.Pointer.Payload, '\n')
+			}},
+		"one bit of the signature": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(_ *testing.T, w *world) {
 			w.bundle.Pointer.Signatures[0].Sig[40] ^= 1
 		}},
-		"a signature of another length": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
-			w.bundle.Pointer.Signatures[0].Sig = append(w.bundle.Pointer.Signatures[0].Sig, 0)
-		}},
-		"an empty signature": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
+		"a signature of another length": {reason: hotfix.ReasonUntrusted, says: "nobody",
+			attack: func(_ *testing.T, w *world) {
+				w.bundle.Pointer.Signatures[0].Sig = append(w.bundle.Pointer.Signatures[0].Sig, 0)
+			}},
+		"an empty signature": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(_ *testing.T, w *world) {
 			w.bundle.Pointer.Signatures[0].Sig = nil
 		}},
-		"a signature under another key's ID": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
-			w.bundle.Pointer.Signatures[0].KeyID = key("backup").ID
-		}},
-		"a signature without ID is none": {attack: func(t *testing.T, w *world) { w.bundle.Pointer.Signatures[0].KeyID = "" }},
-		"one signature where two are needed": {reason: hotfix.ReasonUntrusted, says: "1 of the 2 keys that are needed have signed: ci ",
+		"a signature under another key's ID": {reason: hotfix.ReasonUntrusted, says: "nobody",
+			attack: func(_ *testing.T, w *world) {
+				w.bundle.Pointer.Signatures[0].KeyID = key("backup").ID
+			}},
+		"a signature without ID is none": {
+			attack: func(_ *testing.T, w *world) { w.bundle.Pointer.Signatures[0].KeyID = "" }},
+		"one signature where two are needed": {reason: hotfix.ReasonUntrusted,
+			says:   "1 of the 2 keys that are needed have signed: ci ",
 			attack: func(t *testing.T, w *world) { twoOfPointers(t, w, signedPointer(t, document(7), "ci")) }},
 		"one key's signature twice": {reason: hotfix.ReasonUntrusted, says: "1 of the 2 keys",
 			attack: func(t *testing.T, w *world) { twoOfPointers(t, w, signedPointer(t, document(7), "ci", "ci")) }},
@@ -126,16 +144,17 @@ func TestAttacks(t *testing.T) {
 			attack: func(t *testing.T, w *world) { twoOfPointers(t, w, signedPointer(t, document(7), "backup", "ci")) }},
 
 		// Kinds of documents, and mix-and-match.
-		"a root as a pointer": {reason: hotfix.ReasonUntrusted, says: "it holds " + trust.RootType + ", and " + trust.PointerType + " is wanted here",
+		"a root as a pointer": {reason: hotfix.ReasonUntrusted,
+			says:   "it holds " + trust.RootType + ", and " + trust.PointerType + " is wanted here",
 			attack: func(t *testing.T, w *world) { w.bundle.Pointer = second(t, "alice", "bob") }},
 		"a pointer as a root": {reason: hotfix.ReasonUntrusted, says: "it holds \"" + trust.PointerType,
-			attack: func(t *testing.T, w *world) { w.bundle.Roots = []trust.Envelope{w.bundle.Pointer} }},
-		"a signature for another type": {reason: hotfix.ReasonUntrusted, says: "nobody", attack: func(t *testing.T, w *world) {
-			other := w.bundle.Pointer
-			other.PayloadType = "application/vnd.salve.node-pointer.v2+json"
-			w.bundle.Pointer.Signatures = signed(trust.Envelope{PayloadType: other.PayloadType, Payload: other.Payload}, "ci").Signatures
-		}},
-		"lengths moved between type and payload": {reason: hotfix.ReasonUntrusted, attack: func(t *testing.T, w *world) {
+			attack: func(_ *testing.T, w *world) { w.bundle.Roots = roots{w.bundle.Pointer} }},
+		"a signature for another type": {reason: hotfix.ReasonUntrusted, says: "nobody",
+			attack: func(_ *testing.T, w *world) {
+				other := trust.Envelope{PayloadType: "application/vnd.salve.node-pointer.v2+json", Payload: w.bundle.Pointer.Payload}
+				w.bundle.Pointer.Signatures = signed(other, "ci").Signatures
+			}},
+		"lengths moved between type and payload": {reason: hotfix.ReasonUntrusted, attack: func(_ *testing.T, w *world) {
 			// What is signed says the lengths: a type that eats into the payload is another message.
 			e := w.bundle.Pointer
 			e.PayloadType, e.Payload = e.PayloadType+" "+string(e.Payload[:1]), e.Payload[1:]
@@ -147,13 +166,16 @@ func TestAttacks(t *testing.T) {
 				withdrawn.Pointer = json.RawMessage(`{"hotfixes":{}}`)
 				w.bundle.Pointer.Signatures = signedPointer(t, withdrawn, "ci").Signatures
 			}},
-		"the pointer of the next root beside the roots of today": {reason: hotfix.ReasonUntrusted, says: "the pointer by root 1: 0 of the 1 keys",
+		"the pointer of the next root beside the roots of today": {reason: hotfix.ReasonUntrusted,
+			says:   "the pointer by root 1: 0 of the 1 keys",
 			attack: func(t *testing.T, w *world) { w.bundle.Pointer = signedPointer(t, document(8), "new-ci") }},
-		"another fleet's roots and pointer": {reason: hotfix.ReasonUntrusted, says: "roots: root 2 by the keys of root 1: 0 of the 2 keys",
+		"another fleet's roots and pointer": {reason: hotfix.ReasonUntrusted,
+			says: "roots: root 2 by the keys of root 1: 0 of the 2 keys",
 			attack: func(t *testing.T, w *world) {
 				theirs := rootOf(2)
 				theirs.Root, theirs.Pointer = role(1, "mallory"), role(1, "mallory")
-				w.bundle = trust.Bundle{Pointer: signedPointer(t, document(8), "mallory"), Roots: []trust.Envelope{signedRoot(t, theirs, "mallory")}}
+				w.bundle = trust.Bundle{Pointer: signedPointer(t, document(8), "mallory"),
+					Roots: roots{signedRoot(t, theirs, "mallory")}}
 			}},
 
 		// What documents look like.
@@ -161,28 +183,34 @@ func TestAttacks(t *testing.T) {
 		"names in another case": {reason: hotfix.ReasonMalformedPointer, says: `field "Payload" is not known here`, attack: withRaw(`"payload"`, `"Payload": "", "payload"`)},
 		"a name written with an escape is that name": {reason: hotfix.ReasonMalformedPointer, says: `"payload" is given twice`,
 			attack: withRaw(`"payload"`, `"p\u0061yload": "", "payload"`)},
-		"unknown fields":           {reason: hotfix.ReasonMalformedPointer, says: `field "also" is not known here`, attack: withRaw(`"payload"`, `"also": 1, "payload"`)},
-		"null":                     {reason: hotfix.ReasonMalformedPointer, says: `"roots": it has to be a list`, attack: withRaw(`"roots": []`, `"roots": null`)},
-		"a later form":             {reason: hotfix.ReasonMalformedPointer, says: "schemaVersion 2 is not one that this program reads", attack: withRaw(`"schemaVersion": 1`, `"schemaVersion": 2`)},
-		"something behind it":      {reason: hotfix.ReasonMalformedPointer, says: "not one JSON document", attack: withRaw("\n}\n", "\n} {}\n")},
-		"a list instead":           {reason: hotfix.ReasonMalformedPointer, says: "it has to be an object", attack: func(_ *testing.T, w *world) { w.raw = func(string) string { return "[]" } }},
+		"unknown fields": {reason: hotfix.ReasonMalformedPointer, says: `field "also" is not known here`, attack: withRaw(`"payload"`, `"also": 1, "payload"`)},
+		"null":           {reason: hotfix.ReasonMalformedPointer, says: `"roots": it has to be a list`, attack: withRaw(`"roots": []`, `"roots": null`)},
+		"a later form":   {reason: hotfix.ReasonMalformedPointer, says: "schemaVersion 2 is not one that this program reads", attack: withRaw(`"schemaVersion": 1`, `"schemaVersion": 2`)},
+		"something behind it": {reason: hotfix.ReasonMalformedPointer, says: "not one JSON document",
+			attack: withRaw("\n}\n", "\n} {}\n")},
+		"a list instead": {reason: hotfix.ReasonMalformedPointer, says: "it has to be an object",
+			attack: func(_ *testing.T, w *world) { w.raw = func(string) string { return "[]" } }},
 		"no base64":                {reason: hotfix.ReasonMalformedPointer, says: "it is not base64", attack: withRaw(`"sig": "`, `"sig": "*`)},
 		"base64 with a line break": {reason: hotfix.ReasonMalformedPointer, says: "can't be printed", attack: withRaw(`"sig": "`, `"sig": "\n`)},
-		"more signatures than a node looks at": {reason: hotfix.ReasonMalformedPointer, says: "more than 16 signatures", attack: func(t *testing.T, w *world) {
-			for range 16 {
-				w.bundle.Pointer.Signatures = append(w.bundle.Pointer.Signatures, trust.Signature{Sig: make([]byte, 64)})
-			}
-		}},
+		"more signatures than a node looks at": {reason: hotfix.ReasonMalformedPointer, says: "more than 16 signatures",
+			attack: func(_ *testing.T, w *world) {
+				for range 16 {
+					w.bundle.Pointer.Signatures = append(w.bundle.Pointer.Signatures, trust.Signature{Sig: make([]byte, 64)})
+				}
+			}},
 		"members given twice inside of the payload": {reason: hotfix.ReasonMalformedPointer, says: `"counter" is given twice`, attack: withPayload(`"counter":7`, `"counter":7,"counter":8`)},
 		"a case of its own inside of the payload":   {reason: hotfix.ReasonMalformedPointer, says: `field "Counter" is not known here`, attack: withPayload(`"counter":7`, `"counter":7,"Counter":8`)},
 		"a pointer that is none":                    {reason: hotfix.ReasonMalformedPointer, says: "it is not a JSON object", attack: withPayload(string(pointerJSON()), `[]`)},
-		"deep nesting": {reason: hotfix.ReasonMalformedPointer, says: "nested more than 40 deep", attack: func(_ *testing.T, w *world) {
-			w.raw = func(string) string { return strings.Repeat("[", 100_000) }
-		}},
-		"a huge document": {reason: hotfix.ReasonMalformedPointer, says: "larger than 524288 bytes", attack: func(_ *testing.T, w *world) {
-			w.raw = func(raw string) string { return raw + strings.Repeat(" ", trust.MaxBundle) }
-		}},
-		"bytes that are no UTF-8": {reason: hotfix.ReasonMalformedPointer, says: "not UTF-8", attack: withRaw("schemaVersion", "schema\xffVersion")},
+		"deep nesting": {reason: hotfix.ReasonMalformedPointer, says: "nested more than 40 deep",
+			attack: func(_ *testing.T, w *world) {
+				w.raw = func(string) string { return strings.Repeat("[", 100_000) }
+			}},
+		"a huge document": {reason: hotfix.ReasonMalformedPointer, says: "larger than 524288 bytes",
+			attack: func(_ *testing.T, w *world) {
+				w.raw = func(raw string) string { return raw + strings.Repeat(" ", trust.MaxBundle) }
+			}},
+		"bytes that are no UTF-8": {reason: hotfix.ReasonMalformedPointer, says: "not UTF-8",
+			attack: withRaw("schemaVersion", "schema\xffVersion")},
 		"a huge pointer": {reason: hotfix.ReasonMalformedPointer, says: "larger than 65536 bytes",
 			attack: withPayload(`"hotfixes"`, strings.Repeat(" ", hotfix.MaxPointerSize)+`"hotfixes"`)},
 	} {
@@ -263,7 +291,8 @@ func TestWhoVouches(t *testing.T) {
 	accepted, err := w.follow(t)
 	check(t, err)
 	got := accepted.Pointer.Provenance()
-	if got.Counter != 7 || got.Root != 1 || !got.Expires.Equal(issued.AddDate(0, 1, 0)) || strings.Join(got.Hosts, " ") != "packages.example.com" {
+	if got.Counter != 7 || got.Root != 1 || !got.Expires.Equal(issued.AddDate(0, 1, 0)) ||
+		strings.Join(got.Hosts, " ") != "packages.example.com" {
 		t.Errorf("%+v", got)
 	}
 	want := fmt.Sprintf("ci %.12s, backup %.12s", key("ci").ID, key("backup").ID)

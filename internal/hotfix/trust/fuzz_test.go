@@ -64,7 +64,8 @@ func colons(raw []byte) int {
 func spoilt(good []byte) [][]byte {
 	text := string(good)
 	return [][]byte{
-		good, good[:len(good)/2], nil, []byte("{}"), []byte("[]"), []byte("null"), []byte("\xef\xbb\xbf" + text), []byte(text + text),
+		good, good[:len(good)/2], nil, []byte("{}"), []byte("[]"), []byte("null"), []byte("\xef\xbb\xbf" + text),
+		[]byte(text + text),
 		[]byte(strings.Replace(text, `":`, `": null, "x":`, 1)), []byte(strings.Repeat("[", 1000)), []byte(strings.Repeat(`{"a":`, 1000)),
 		[]byte(strings.ReplaceAll(text, "s", "S")), []byte(strings.Replace(text, "{", `{"schemaVersion":1,`, 1)),
 		[]byte(strings.ReplaceAll(text, "a", `\u0061`)), []byte(strings.ReplaceAll(text, "1", "1e400")), []byte(strings.ReplaceAll(text, "A", "\x00")),
@@ -140,7 +141,7 @@ func FuzzRoot(f *testing.F) {
 // FuzzBundle: whatever is delivered, it is followed only with the signatures that are needed.
 func FuzzBundle(f *testing.F) {
 	w := newWorld(f)
-	w.bundle.Roots = []trust.Envelope{signedRoot(f, withPointerKeys(2, "new-ci"), "alice", "bob")}
+	w.bundle.Roots = roots{signedRoot(f, withPointerKeys(2, "new-ci"), "alice", "bob")}
 	seed(f, encoded(f, w.bundle), encoded(f, newWorld(f).bundle))
 	root, err := trust.ParseTrusted(encoded(f, w.configured))
 	check(f, err)

@@ -31,6 +31,9 @@ func role(threshold int, names ...string) trust.Role {
 	return r
 }
 
+// roots are some in a row.
+type roots = []trust.Envelope
+
 // issued is when all documents of the tests were; now is an hour later.
 var (
 	issued = time.Date(2026, 4, 1, 12, 0, 0, 0, time.UTC)
@@ -56,7 +59,8 @@ func signedRoot(t testing.TB, root trust.Root, names ...string) trust.Envelope {
 func signed(e trust.Envelope, names ...string) trust.Envelope {
 	e.Signatures = append([]trust.Signature{}, e.Signatures...)
 	for _, name := range names {
-		e.Signatures = append(e.Signatures, trust.Signature{KeyID: key(name).ID, Sig: ed25519.Sign(private(name), e.Signed())})
+		sig := ed25519.Sign(private(name), e.Signed())
+		e.Signatures = append(e.Signatures, trust.Signature{KeyID: key(name).ID, Sig: sig})
 	}
 	return e
 }
@@ -69,7 +73,8 @@ func pointerJSON() []byte {
 }
 
 func document(counter int64) trust.Document {
-	return trust.Document{Counter: counter, Issued: trust.At(issued), Expires: trust.At(issued.AddDate(0, 1, 0)), Pointer: pointerJSON()}
+	return trust.Document{Counter: counter, Issued: trust.At(issued), Expires: trust.At(issued.AddDate(0, 1, 0)),
+		Pointer: pointerJSON()}
 }
 
 func signedPointer(t testing.TB, d trust.Document, names ...string) trust.Envelope {

@@ -12,19 +12,21 @@ import (
 func TestRootsThatCantBeUsed(t *testing.T) {
 	payload, err := rootOf(1).Payload()
 	check(t, err)
-	if root, err := trust.ParseRoot(payload); err != nil || root.Pointer.Threshold != 1 || len(root.Root.Keys) != 3 || root.Root.Keys[1].Name != "bob" {
+	root, err := trust.ParseRoot(payload)
+	if err != nil || root.Pointer.Threshold != 1 || len(root.Root.Keys) != 3 || root.Root.Keys[1].Name != "bob" {
 		t.Fatalf("%+v, %v", root, err)
 	}
 	alice, ci := key("alice").ID, key("ci").ID
 	for name, row := range map[string]struct{ old, other, says string }{
-		"no version":                     {`"version": 1,`, ``, `"version" is missing`},
-		"version 0":                      {`"version": 1`, `"version": 0`, "whole number"},
-		"a threshold of 0":               {`"threshold": 2`, `"threshold": 0`, "whole number"},
-		"a threshold that overflows":     {`"threshold": 2`, `"threshold": 4294967297`, "the threshold is 4294967297, and there are 3 keys"},
-		"more keys needed than there":    {`"threshold": 2`, `"threshold": 4`, "role root: the threshold is 4, and there are 3 keys"},
-		"a role with a key twice":        {`"keys": [` + "\n        " + quoted(alice), `"keys": [` + quoted(alice) + "," + quoted(alice), "is given twice"},
-		"one key under two IDs":          {`"keys": {`, `"keys": {"` + strings.Repeat("0", 64) + `": {"scheme": "ed25519", "public": "` + public("ci") + `"},`, "the ID is not the SHA-256 of the public key"},
-		"the ID in capitals":             {quoted(ci) + ": {", quoted(strings.ToUpper(ci)) + ": {", "the ID is not the SHA-256"},
+		"no version":                  {`"version": 1,`, ``, `"version" is missing`},
+		"version 0":                   {`"version": 1`, `"version": 0`, "whole number"},
+		"a threshold of 0":            {`"threshold": 2`, `"threshold": 0`, "whole number"},
+		"a threshold that overflows":  {`"threshold": 2`, `"threshold": 4294967297`, "the threshold is 4294967297, and there are 3 keys"},
+		"more keys needed than there": {`"threshold": 2`, `"threshold": 4`, "role root: the threshold is 4, and there are 3 keys"},
+		"a role with a key twice":     {`"keys": [` + "\n        " + quoted(alice), `"keys": [` + quoted(alice) + "," + quoted(alice), "is given twice"},
+		"one key under two IDs":       {`"keys": {`, `"keys": {"` + strings.Repeat("0", 64) + `": {"scheme": "ed25519", "public": "` + public("ci") + `"},`, "the ID is not the SHA-256 of the public key"},
+		"the ID in capitals": {quoted(ci) + ": {", quoted(strings.ToUpper(ci)) + ": {",
+			"the ID is not the SHA-256"},
 		"a key given twice":              {quoted(ci) + ": {", quoted(ci) + `: {"scheme": "ed25519", "public": "` + public("ci") + `"},` + quoted(ci) + ": {", "is given twice"},
 		"a role with an unknown key":     {`"keys": [` + "\n        " + quoted(alice), `"keys": [` + quoted(strings.Repeat("0", 64)), "is not among the keys"},
 		"a key without role":             {`"keys": {`, `"keys": {` + quoted(key("dave").ID) + `: {"scheme": "ed25519", "name": "dave", "public": "` + public("dave") + `"},`, "key dave " + key("dave").ID[:12] + " has no role"},
@@ -57,11 +59,12 @@ func TestRootsThatCantBeUsed(t *testing.T) {
 // TestNothingIsWrittenThatWouldNotBeRead: publishers are refused what nodes would refuse.
 func TestNothingIsWrittenThatWouldNotBeRead(t *testing.T) {
 	for name, root := range map[string]trust.Root{
-		"no root key":      {Version: 1, Expires: now, Root: role(1), Pointer: role(1, "ci")},
-		"no pointer key":   {Version: 1, Expires: now, Root: role(1, "alice"), Pointer: role(1)},
-		"no threshold":     {Version: 1, Expires: now, Root: role(0, "alice"), Pointer: role(1, "ci")},
-		"no version":       {Expires: now, Root: role(1, "alice"), Pointer: role(1, "ci")},
-		"a host with path": {Version: 1, Expires: now, Root: role(1, "alice"), Pointer: role(1, "ci"), Hosts: []string{"a/b"}},
+		"no root key":    {Version: 1, Expires: now, Root: role(1), Pointer: role(1, "ci")},
+		"no pointer key": {Version: 1, Expires: now, Root: role(1, "alice"), Pointer: role(1)},
+		"no threshold":   {Version: 1, Expires: now, Root: role(0, "alice"), Pointer: role(1, "ci")},
+		"no version":     {Expires: now, Root: role(1, "alice"), Pointer: role(1, "ci")},
+		"a host with path": {Version: 1, Expires: now, Root: role(1, "alice"), Pointer: role(1, "ci"),
+			Hosts: []string{"a/b"}},
 	} {
 		if _, err := root.Payload(); err == nil {
 			t.Errorf("%s: it is written", name)
@@ -71,8 +74,8 @@ func TestNothingIsWrittenThatWouldNotBeRead(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("key-", i)
 	}
-	if _, err := (trust.Root{Version: 1, Expires: now, Root: role(1, many...), Pointer: role(1, "ci")}).Payload(); err == nil ||
-		!strings.Contains(err.Error(), "more than 16 keys") {
+	crowd := trust.Root{Version: 1, Expires: now, Root: role(1, many...), Pointer: role(1, "ci")}
+	if _, err := crowd.Payload(); err == nil || !strings.Contains(err.Error(), "more than 16 keys") {
 		t.Errorf("a role of 17 keys: %v", err)
 	}
 	d := document(1)

@@ -53,7 +53,9 @@ func TestWhatWasSeenIsRemembered(t *testing.T) {
 	}
 	check(t, accept(t.Context(), t, s, 8))
 	expectCounter(t, s, 8)
-	for path, mode := range map[string]fs.FileMode{"": fs.ModeDir | 0o755, "/trust": fs.ModeDir | 0o700, "/trust/memory.json": 0o600} {
+	for path, mode := range map[string]fs.FileMode{
+		"": fs.ModeDir | 0o755, "/trust": fs.ModeDir | 0o700, "/trust/memory.json": 0o600,
+	} {
 		info, err := os.Stat(filepath.Dir(s.Path) + path)
 		if err != nil || info.Mode() != mode {
 			t.Errorf("%s has mode %v, %v", path, info.Mode(), err)
@@ -83,7 +85,8 @@ func TestAMemoryThatCantBeUsed(t *testing.T) {
 		spoil func(t *testing.T, s trust.Store)
 		says  string
 	}{
-		"it is torn":            {spoil: changeMemory(func(raw string) string { return raw[:len(raw)/2] }), says: "memory.json: it is not one JSON document"},
+		"it is torn": {spoil: changeMemory(func(raw string) string { return raw[:len(raw)/2] }),
+			says: "memory.json: it is not one JSON document"},
 		"it is empty":           {spoil: changeMemory(func(string) string { return "" }), says: "memory.json"},
 		"it is of a later form": {spoil: changeMemory(func(raw string) string { return strings.Replace(raw, `"schemaVersion": 1`, `"schemaVersion": 2`, 1) }), says: "use a newer one"},
 		"the counter is gone":   {spoil: changeMemory(func(raw string) string { return strings.Replace(raw, `"counter": 7,`, ``, 1) }), says: "one of counter and digest"},
@@ -91,17 +94,20 @@ func TestAMemoryThatCantBeUsed(t *testing.T) {
 			check(t, os.Rename(s.Path+"/memory.json", s.Path+"/other"))
 			check(t, os.Symlink("other", s.Path+"/memory.json"))
 		}},
-		"others can write to its folder": {says: "/trust can be written by others (mode 0777). hint: chmod go-w", spoil: func(t *testing.T, s trust.Store) {
-			check(t, os.Chmod(s.Path, 0o777))
-		}},
-		"others can write to the folder above": {says: "/state can be written by others", spoil: func(t *testing.T, s trust.Store) {
-			check(t, os.Chmod(filepath.Dir(s.Path), 0o777))
-		}},
+		"others can write to its folder": {says: "/trust can be written by others (mode 0777). hint: chmod go-w",
+			spoil: func(t *testing.T, s trust.Store) {
+				check(t, os.Chmod(s.Path, 0o777))
+			}},
+		"others can write to the folder above": {says: "/state can be written by others",
+			spoil: func(t *testing.T, s trust.Store) {
+				check(t, os.Chmod(filepath.Dir(s.Path), 0o777))
+			}},
 		"a file is in the folder's place": {says: "not a directory", spoil: func(t *testing.T, s trust.Store) {
 			check(t, os.RemoveAll(s.Path))
 			check(t, os.WriteFile(s.Path, nil, 0o600))
 		}},
-		"it is too large": {says: "larger than", spoil: changeMemory(func(raw string) string { return raw + strings.Repeat(" ", 1<<20) })},
+		"it is too large": {says: "larger than",
+			spoil: changeMemory(func(raw string) string { return raw + strings.Repeat(" ", 1<<20) })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t)
@@ -198,7 +204,8 @@ func TestABusyStoreIsNotWaitedForLong(t *testing.T) {
 	defer release()
 	synctest.Test(t, func(t *testing.T) {
 		err := accept(t.Context(), t, s, 8)
-		if trust.ReasonOf(err) != hotfix.ReasonStateUnusable || !strings.Contains(err.Error(), "another process holds its lock") {
+		if trust.ReasonOf(err) != hotfix.ReasonStateUnusable ||
+			!strings.Contains(err.Error(), "another process holds its lock") {
 			t.Errorf("%v", err)
 		}
 	})
