@@ -109,7 +109,8 @@ func signOfScript(ts *testscript.TestScript, _ bool, arguments []string) {
 		Expires: trust.At(fromNow(ts, given["expires"])), Pointer: []byte(strings.TrimSpace(ts.ReadFile(arguments[0])))}
 	payload, err := document.Payload()
 	ts.Check(err)
-	bundle := trust.Bundle{Pointer: signedBy(trust.Envelope{PayloadType: trust.PointerType, Payload: payload}, given["by"])}
+	envelope := trust.Envelope{PayloadType: trust.PointerType, Payload: payload}
+	bundle := trust.Bundle{Pointer: signedBy(envelope, given["by"])}
 	for file := range strings.SplitSeq(given["roots"], ",") {
 		if file != "" {
 			envelope, err := trust.ParseEnvelope([]byte(ts.ReadFile(file)))

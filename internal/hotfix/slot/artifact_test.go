@@ -8,7 +8,8 @@ import (
 	"salve/internal/hotfix/slot"
 )
 
-// TestWhatIsStagedIsUnderTheSignature: a program that came from an artifact is chosen as long as that very one is signed.
+// TestWhatIsStagedIsUnderTheSignature: a program that came from an artifact is chosen as long as that very one is
+// signed.
 func TestWhatIsStagedIsUnderTheSignature(t *testing.T) {
 	signed, other := strings.Repeat("ab", 32), strings.Repeat("cd", 32)
 	for name, row := range map[string]struct {

@@ -78,11 +78,11 @@ func (e Envelope) Signed() []byte {
 	return append([]byte("DSSEv1"), out.Bytes()...)
 }
 
-// signedBy gives those of the keys that have signed, each once however many signatures are its.
-func (e Envelope) signedBy(keys []Key) []Key {
+// SignedBy gives those of a role's keys that have signed, each once however many signatures are its.
+func (e Envelope) SignedBy(role Role) []Key {
 	message := e.Signed()
 	var signed []Key
-	for _, key := range keys {
+	for _, key := range role.Keys {
 		if e.hasSignatureOf(key, message) {
 			signed = append(signed, key)
 		}
@@ -106,7 +106,7 @@ func (e Envelope) open(payloadType string, role Role) (signers []Key, err error)
 	if e.PayloadType != payloadType {
 		return nil, fmt.Errorf("it holds %s, and %s is wanted here", e.PayloadType, payloadType)
 	}
-	signers = e.signedBy(role.Keys)
+	signers = e.SignedBy(role)
 	if len(signers) < role.Threshold {
 		return nil, &ThresholdError{Signed: signers, Role: role, Signatures: len(e.Signatures)}
 	}
