@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
 //	tear FILE               cuts the last bytes off a file
+//	salve-node ARGS...      runs salve-node, which is built when it is first asked for
+//	agent FILE...           serves an ssh-agent at $SSH_AUTH_SOCK with these private keys, their names as comments
+//	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -57,6 +60,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
+			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely,
 		},
 	})
 }
