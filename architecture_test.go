@@ -85,7 +85,7 @@ var rooms = map[string][]string{
 	"internal/report/chat":                {},
 	"internal/report/consistency":         {"journal", "runbook"},
 	"internal/report/postmortem":          {"internal/diagnostic", "internal/prow/finding", "internal/redact", "internal/report", "internal/triage", "journal", "runbook"},
-	"internal/report/reporttest":          {"internal/report/postmortem", "internal/triage", "journal", "runbook"},
+	"internal/report/reporttest":          {"internal/apierr", "internal/prow/finding", "internal/report/postmortem", "internal/triage", "journal", "runbook"},
 	"internal/report/page":                {"internal/diagnostic", "internal/onepage", "internal/report", "internal/report/picture", "internal/report/postmortem", "runbook"},
 	"internal/report/picture":             {"internal/diagnostic", "internal/report", "internal/report/postmortem", "journal", "runbook"},
 	"internal/onepage":                    {},

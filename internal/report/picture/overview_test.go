@@ -32,8 +32,8 @@ func TestOverviewShowsHowRunsEnded(t *testing.T) {
 		}
 		got += "\n"
 	}
-	want := "a done: remediated, 10m; done waiting\nb failed: failed, 10m; failed✕\nc unknown: undecided, 10m; unknown?\n" +
-		"d open: needs-attention, 10m; open?\ne done: nothing-to-do, 10m; done\ne done: nothing-to-do, 10m; done\n"
+	want := "a done: remediated, 10m; done waiting\nb failed: failed, 10m; failed✕\n" +
+		"c unknown: undecided, 10m; unknown?\nd open: needs-attention, 10m; open?\ne done: nothing-to-do, 10m; done\ne done: nothing-to-do, 10m; done\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -57,8 +57,8 @@ func TestAlarmsAreInOrder(t *testing.T) {
 			Kind: postmortem.FromWatch}}
 	}
 	d := postmortem.Draft{Runs: []postmortem.Run{runOf("a", "remediated", 0, 10)},
-		Timeline: postmortem.Timeline{Events: []postmortem.Event{event(9, postmortem.Found, "A2"), event(1, postmortem.Found, "A1"),
-			event(1.01, postmortem.Blinded, "A3"), event(10, postmortem.Cleared, "A1")}}}
+		Timeline: postmortem.Timeline{Events: []postmortem.Event{event(9, postmortem.Found, "A2"),
+			event(1, postmortem.Found, "A1"), event(1.01, postmortem.Blinded, "A3"), event(10, postmortem.Cleared, "A1")}}}
 	got := ""
 	for _, m := range New(d).Overview.Rows[0].Marks {
 		got += fmt.Sprintf("%s %s %d %t; ", m.Shape, m.Label, m.Count, m.End)

@@ -119,7 +119,8 @@ func TestTicksAreRound(t *testing.T) {
 		"a day":     {[]Interval{stretchOf(0, d)}, "12:00 18:00 00:00 06:00 12:00"},
 		"five days": {[]Interval{stretchOf(0, 5*d)}, "6 Feb 7 Feb 8 Feb 9 Feb 10 Feb"},
 		"a month":   {[]Interval{stretchOf(0, 31*d)}, "8 Feb 13 Feb 18 Feb 23 Feb 28 Feb 5 Mar"},
-		"years":     {[]Interval{stretchOf(0, 1500*d)}, "Apr 2019 Oct 2019 May 2020 Dec 2020 Jun 2021 Jan 2022 Jul 2022 Feb 2023"},
+		"years": {[]Interval{stretchOf(0, 1500*d)},
+			"Apr 2019 Oct 2019 May 2020 Dec 2020 Jun 2021 Jan 2022 Jul 2022 Feb 2023"},
 		"beyond a pause": {[]Interval{stretchOf(0, 10*m), stretchOf(9*h, 9*h+10*m)},
 			"12:00 12:05 12:10 21:05 21:10"},
 	} {
