@@ -94,7 +94,7 @@ func pack(guard string, reading runbook.Reading) (Reading, []Part) {
 	one.Masked = !bytes.Equal(value, reading.Value)
 	members := map[string]json.RawMessage{}
 	err := json.Unmarshal(value, &members)
-	if _, nameless := members[""]; err != nil || members == nil || nameless {
+	if _, nameless := members[""]; err != nil || nameless {
 		members = map[string]json.RawMessage{"": value}
 	}
 	var parts []Part
