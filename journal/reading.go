@@ -23,6 +23,10 @@ const (
 	// readingsRoom is the most that the readings of one evaluation take of its line, and recordRoom of a whole record.
 	readingsRoom = 256 << 10
 	recordRoom   = 32 << 20
+	// unpackedReading is the most that a reading has when it is put together again: masks may be longer than what they
+	// hide. unpackedRoom is how much of a record is kept unpacked.
+	unpackedReading = 2 * runbook.MaxReading
+	unpackedRoom    = 32 << 20
 )
 
 // Reading is what a guard decided from, as a record keeps it: masked, and each long member once for all guards and
@@ -89,7 +93,8 @@ func pack(guard string, reading runbook.Reading) (Reading, []Part) {
 	value := redact.JSON(reading.Value)
 	one.Masked = !bytes.Equal(value, reading.Value)
 	members := map[string]json.RawMessage{}
-	if json.Unmarshal(value, &members) != nil || members == nil {
+	err := json.Unmarshal(value, &members)
+	if _, nameless := members[""]; err != nil || nameless {
 		members = map[string]json.RawMessage{"": value}
 	}
 	var parts []Part
@@ -108,7 +113,6 @@ func pack(guard string, reading runbook.Reading) (Reading, []Part) {
 		parts = append(parts, part)
 		delete(members, name)
 	}
-	var err error
 	if one.Value, err = json.Marshal(members); err != nil {
 		return Reading{Guard: guard, Omitted: err.Error()}, nil
 	}
@@ -134,17 +138,20 @@ func packPart(value json.RawMessage) (Part, error) {
 	return part, nil
 }
 
-// Readings gives the readings of a record back. It remembers what it has unpacked; it is for one goroutine.
+// Readings gives the readings of a record back. It is for one goroutine.
 type Readings struct {
 	history *History
-	// parts are those of the entries that were looked at.
-	parts map[string]json.RawMessage
+	// parts are those of the entries that were looked at, which known names, as they stand there.
+	parts map[string]Part
 	known map[int]bool
+	// unpacked are those that were asked for of late: who wrote the record decides how much comes out of it.
+	unpacked map[string]json.RawMessage
+	bytes    int
 }
 
 // Readings are those of this record.
 func (h *History) Readings() *Readings {
-	return &Readings{history: h, parts: map[string]json.RawMessage{}, known: map[int]bool{}}
+	return &Readings{history: h, parts: map[string]Part{}, known: map[int]bool{}, unpacked: map[string]json.RawMessage{}}
 }
 
 // Unpack gives a reading back as the guard had it, but for what was masked. A part that is not what its digest says is
@@ -162,8 +169,12 @@ func (r *Readings) Unpack(one Reading) (runbook.Reading, error) {
 	if err := json.Unmarshal(one.Value, &members); err != nil {
 		return reading, r.unreadable(one, "", err)
 	}
+	size := len(one.Value)
 	for name, sum := range one.Parts {
 		value, err := r.part(sum)
+		if size += len(value); err == nil && size > unpackedReading {
+			err = fmt.Errorf("it is longer than %d bytes", unpackedReading)
+		}
 		if err != nil {
 			return reading, r.unreadable(one, sum, err)
 		}
@@ -204,18 +215,27 @@ func (r *Readings) part(sum string) (json.RawMessage, error) {
 			return nil, err
 		}
 		for _, one := range evaluation.Parts {
-			value, err := one.unpack()
-			if err != nil {
-				return nil, err
-			}
-			r.parts[one.Sum] = value
+			r.parts[one.Sum] = one
 		}
 		r.known[seq] = true
 	}
-	if value, found := r.parts[sum]; found {
+	if value, found := r.unpacked[sum]; found {
 		return value, nil
 	}
-	return nil, errors.New("a part of it is not in the record")
+	part, found := r.parts[sum]
+	if !found {
+		return nil, errors.New("a part of it is not in the record")
+	}
+	value, err := part.unpack()
+	if err != nil {
+		return nil, err
+	}
+	if r.bytes += len(value); r.bytes > unpackedRoom {
+		clear(r.unpacked)
+		r.bytes = len(value)
+	}
+	r.unpacked[sum] = value
+	return value, nil
 }
 
 func (p Part) unpack() (json.RawMessage, error) {

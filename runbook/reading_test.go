@@ -26,6 +26,7 @@ type room struct {
 	Key   []byte            `json:"key"`
 	At    time.Time         `json:"at"`
 	Moved metav1.Time       `json:"moved,omitempty"`
+	Wired *bulb             `json:"wired,omitzero"`
 }
 
 type bulb struct {

@@ -27,6 +27,10 @@ type dim struct {
 type lamp struct {
 	Threshold int    `json:"threshold"`
 	Room      string `json:"room"`
+	// Attended and Later put a run off where it is bright; Grid bounds what a room may have, where it is not nil.
+	Attended bool  `json:"attended"`
+	Later    bool  `json:"later"`
+	Grid     *grid `json:"grid"`
 	// world is what is read; broken is why it can't be.
 	world  dim
 	broken error
@@ -35,14 +39,24 @@ type lamp struct {
 	decide  func(dim) runbook.Finding
 }
 
+type grid struct {
+	Most int    `json:"most"`
+	Name string `json:"name"`
+}
+
 func (l lamp) dark(seen dim) runbook.Finding {
+	bright := runbook.No("%s has %d watts, of %d", l.Room, seen.Watts, l.Threshold)
 	switch {
 	case l.decide != nil:
 		return l.decide(seen)
 	case seen.Fuse != nil:
 		return runbook.Unknown(seen.Fuse)
+	case l.Grid != nil && seen.Watts > l.Grid.Most:
+		return runbook.Unknownf("overload")
+	case seen.Watts >= l.Threshold && (l.Later || l.Attended):
+		return bright.WithOutcome(runbook.Deferred)
 	case seen.Watts >= l.Threshold:
-		return runbook.No("%s has %d watts, of %d", l.Room, seen.Watts, l.Threshold)
+		return bright
 	}
 	return runbook.Yes("%s has %d watts, of %d", l.Room, seen.Watts, l.Threshold)
 }
@@ -81,9 +95,18 @@ func (l lamp) book() runbook.Runbook {
 // recorded runs a lamp and gives the record.
 func recorded(t *testing.T, l lamp) *journal.History {
 	t.Helper()
-	store := journal.NewMemory()
+	return recordedBook(t, l.book())
+}
+
+// recordedBook runs a runbook, whatever some of its guards say.
+func recordedBook(t *testing.T, book runbook.Runbook, overridden ...string) *journal.History {
+	t.Helper()
+	store, overrides := journal.NewMemory(), map[string]string{}
+	for _, guard := range overridden {
+		overrides[guard] = "the test says so"
+	}
 	machine := &engine.Engine{Journal: store, Clock: clock.RealClock{}, Program: "v1 abc"}
-	result, err := machine.Run(t.Context(), l.book(), engine.Options{})
+	result, err := machine.Run(t.Context(), book, engine.Options{Overrides: overrides})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +156,8 @@ func dark() lamp {
 func TestReplay(t *testing.T) {
 	bright, noSwitch, blown, denied := dark(), dark(), dark(), dark()
 	bright.world.Watts, noSwitch.world.Switch = 60, false
+	wired := dark()
+	wired.Grid = &grid{Most: 50, Name: "street"}
 	blown.world.Fuse = runbook.FailureOf(apierr.New(apierr.Throttled, "too many requests"))
 	denied.broken = apierr.New(apierr.Denied, "forbidden")
 	other := func(decide func(dim) runbook.Finding) lamp { return lamp{decide: decide, version: "2"} }
@@ -164,7 +189,22 @@ func TestReplay(t *testing.T) {
 		"the same program that decides otherwise": {dark(), lamp{decide: never}, nil, replay.Void, "this very program"},
 		"the same program with other words": {dark(), lamp{decide: always}, nil, replay.Void,
 			"reason: study has 10 watts, of 40 → dark"},
-		"another program with other words": {dark(), other(always), nil, replay.Same, ""},
+		"another program with other words":            {dark(), other(always), nil, replay.Same, ""},
+		"another program that refuses in other words": {bright, other(never), nil, replay.Same, ""},
+		"the same program that lets nobody pass over it": {bright, lamp{decide: func(dim) runbook.Finding {
+			return runbook.No("study has 60 watts, of 40").NotOverridable()
+		}}, nil, replay.Void, "notOverridable: false → true"},
+		"a setting of any case": {dark(), lamp{}, []string{"THRESHOLD=5"}, replay.Diverged, "threshold: 40 → 5"},
+		"a setting below another": {wired, lamp{}, []string{"grid.most=5"}, replay.Diverged,
+			"guard dark, grid.most: 50 → 5"},
+		"a text that is a number": {dark(), lamp{}, []string{"room=7"}, replay.Same, ""},
+		"a text in quotes":        {dark(), lamp{}, []string{`room="the attic"`}, replay.Same, ""},
+		"the first of two that would each be enough": {bright, lamp{}, []string{"later=true", "attended=true"},
+			replay.Diverged, "guard dark, attended: false → true"},
+		"not the one that changes nothing": {bright, lamp{}, []string{`grid={"most":100}`, "later=true"},
+			replay.Diverged, "guard dark, later: false → true"},
+		"not the one that changes something else": {bright, lamp{}, []string{"later=true", "threshold=70"},
+			replay.Unreplayable, "switchable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := replayed(t, recorded(t, row.recorded), row.now, row.set...)
@@ -183,6 +223,9 @@ func TestAfterADivergenceAllIsConditional(t *testing.T) {
 	result := replayed(t, recorded(t, dark()), lamp{}, "threshold=5")
 	if len(result.Decisions) < 3 {
 		t.Fatalf("%d decisions", len(result.Decisions))
+	}
+	if !strings.HasPrefix(result.Reason, "entry 2, start: ") {
+		t.Errorf("the first is not the reason: %s", result.Reason)
 	}
 	for i, decision := range result.Decisions {
 		if decision.Conditional != (i > 0) {
@@ -267,103 +310,13 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// evaluated adds to a record what an engine would: findings, and what is decided on them.
-func evaluated(t *testing.T, history *journal.History, evaluation journal.Evaluation) {
-	t.Helper()
-	evaluation.Decision = engine.Decide(runbook.FailClosed, evaluation.Findings)
-	raw, err := json.Marshal(evaluation)
-	if err != nil {
-		t.Fatal(err)
-	}
-	history.Entries = append(history.Entries, journal.Entry{Seq: len(history.Entries) + 1, Kind: journal.Evaluated, Data: raw})
-}
-
-// TestGuardThatIsNotAskedAnyMore is shown, and no program that still calls itself the same one may have dropped it.
-func TestGuardThatIsNotAskedAnyMore(t *testing.T) {
-	for name, row := range map[string]struct {
-		recorded lamp
-		version  string
-		want     replay.Verdict
-		reason   string
-	}{
-		"it held, in another program": {dark(), "2", replay.Same, ""},
-		"it held, in the same program": {dark(), "1", replay.Void,
-			"guard switchable, finding: holds → not asked"},
-		"it refused, in another program": {lamp{Threshold: 40, Room: "study", world: dim{Watts: 10}}, "2", replay.Diverged,
-			"guard switchable, finding: does-not-hold → not asked; recorded: nothing-to-do; now: go on"},
-	} {
-		history := recorded(t, row.recorded)
-		options := replay.Options{Program: "v1 abc", Make: func(inputs json.RawMessage) (runbook.Runbook, error) {
-			book, err := lamp{}.from(inputs)
-			book.Version, book.Guards = row.version, book.Guards[:1]
-			return book, err
-		}}
-		result, err := replay.Run(history, options)
-		if err != nil || result.Verdict != row.want || !strings.Contains(result.Reason, row.reason) {
-			t.Errorf("%s: %v: %s: %s", name, err, result.Verdict, result.Reason)
-			continue
-		}
-		first := result.Decisions[0].Guards
-		if last := first[len(first)-1]; last.Name != "switchable" || last.Now != nil || last.Recorded == nil {
-			t.Errorf("%s: %+v", name, first)
-		}
-	}
-}
-
-// TestGuardsAfterARefusalAreNotMissed: where an earlier one refuses now, the later ones are no difference of their own.
-func TestGuardsAfterARefusalAreNotMissed(t *testing.T) {
-	result := replayed(t, recorded(t, dark()), lamp{}, "threshold=5")
-	if guards := result.Decisions[0].Guards; len(guards) != 1 || guards[0].Name != "dark" {
-		t.Errorf("%+v", guards)
-	}
-}
-
-// TestFreshnessIsTheEnginesOwn finding: it stands alone, or after others, and is taken as it is recorded.
-func TestFreshnessIsTheEnginesOwn(t *testing.T) {
-	stale := runbook.Unknownf("evidence is stale").NotOverridable()
-	stale.Guard = engine.Freshness
-	history := recorded(t, dark())
-	evaluated(t, history, journal.Evaluation{For: "step switch-on", Findings: []runbook.Finding{stale}})
-	if err := replay.Verify(history, dark().book()); err != nil {
-		t.Error(err)
-	}
-	result := replayed(t, history, lamp{version: "2"})
-	last := result.Decisions[len(result.Decisions)-1]
-	if last.Verdict != replay.Same || last.Now == nil || last.Now.Outcome != runbook.Undecided || len(last.Guards) != 1 {
-		t.Errorf("%+v", last)
-	}
-}
-
-// TestEvaluationWithoutFindings is nothing that an engine writes: its guards were not asked.
-func TestEvaluationWithoutFindings(t *testing.T) {
-	history := recorded(t, dark())
-	evaluated(t, history, journal.Evaluation{For: "start"})
-	if err := replay.Verify(history, dark().book()); err == nil || !strings.Contains(err.Error(), "it was not asked then") {
-		t.Errorf("%v", err)
-	}
-}
-
-// TestStepsAskedByTheirPreconditionsAlone: a preflight step is looked at before its guards are asked.
-func TestStepsAskedByTheirPreconditionsAlone(t *testing.T) {
-	book := func(l lamp) runbook.Runbook {
-		made := l.book()
-		first := made.Steps[0]
-		first.Name, first.Preconditions = "dust", []runbook.Guard{made.Guards[1]}
-		first.Observe = func(context.Context, runbook.Run) runbook.Observation { return runbook.Done("it is clean") }
-		made.Preflight = []runbook.Step{first}
-		return made
-	}
-	store := journal.NewMemory()
-	machine := &engine.Engine{Journal: store, Clock: clock.RealClock{}}
-	result, err := machine.Run(t.Context(), book(dark()), engine.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	record, err := journal.Load(t.Context(), store, result.Run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := replay.Verify(record.History, book(lamp{Threshold: 40, Room: "study"})); err != nil {
-		t.Error(err)
+// TestInputThatMakesAnotherDifferenceIsNotTheReason: alone it would have put the run off, and the guard holds now.
+func TestInputThatMakesAnotherDifferenceIsNotTheReason(t *testing.T) {
+	bright := dark()
+	bright.world.Watts = 60
+	result := replayed(t, recorded(t, bright), lamp{}, "later=true", "threshold=70")
+	guard := result.Decisions[0].Guards[0]
+	if guard.State != replay.Different || guard.Because == nil || guard.Because.Field != "threshold" {
+		t.Errorf("%+v", guard.Because)
 	}
 }
