@@ -2,6 +2,7 @@ package page_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math/rand"
 	"slices"
@@ -105,7 +106,11 @@ func TestMadeAgainFromTheSameIsTheSame(t *testing.T) {
 func TestDeletedBlocksComeBackIntoThePage(t *testing.T) {
 	made := blocks(t, reporttest.Draft(t, of(reporttest.Recovered(t)), postmortem.Options{}))
 	whole := postmortem.Document(made)
-	for _, id := range []postmortem.SectionID{page.Style, page.Picture, postmortem.Impact, postmortem.AppendixID} {
+	for _, block := range made {
+		id := block.ID
+		if block.Body == "" {
+			continue
+		}
 		left := slices.DeleteFunc(slices.Clone(made), func(b postmortem.Block) bool { return b.ID == id && b.Body != "" })
 		text := postmortem.Document(left)
 		merged, err := postmortem.Merge(text, made, postmortem.Merging{})
@@ -116,14 +121,17 @@ func TestDeletedBlocksComeBackIntoThePage(t *testing.T) {
 		if err != nil || len(outside(merged.Text)) != len(outside(whole)) {
 			t.Errorf("%s: %v, %d parts", id, err, len(outside(merged.Text)))
 		}
-		home := "</main>"
-		if id == page.Style {
-			home = "</head>"
-		}
+		home := map[postmortem.SectionID]string{page.Style: "</head>", postmortem.About: "</header>"}[id]
 		_, behind, _ := bytes.Cut(merged.Text, fmt.Appendf(nil, "<!-- salve:end %s -->\n", id))
-		behind = bytes.TrimPrefix(behind, []byte("</section>\n"))
-		if !bytes.HasPrefix(behind, []byte(home+"\n")) {
+		behind = bytes.TrimPrefix(bytes.TrimPrefix(behind, []byte("</div>\n")), []byte("</section>\n"))
+		if home = cmp.Or(home, "</main>"); !bytes.HasPrefix(behind, []byte(home+"\n")) {
 			t.Errorf("%s is before %.40q, and not before %s", id, behind, home)
+		}
+		for _, tag := range []string{"section", "header", "div", "main"} {
+			opened, closed := bytes.Count(merged.Text, []byte("<"+tag)), bytes.Count(merged.Text, []byte("</"+tag+">"))
+			if opened != closed {
+				t.Errorf("%s: %d times <%s>, %d times </%s>", id, opened, tag, closed, tag)
+			}
 		}
 	}
 }

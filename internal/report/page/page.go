@@ -41,13 +41,18 @@ func Blocks(d postmortem.Draft) ([]postmortem.Block, error) {
 			return nil, fmt.Errorf("writing section %q as HTML: %w", section.ID, err)
 		}
 		blocks = append(blocks, block)
-		if section.ID != postmortem.Summary {
-			continue
+		switch section.ID {
+		case postmortem.About:
+			blocks = append(blocks, postmortem.Block{Heading: "</header>\n" + contents})
+		case postmortem.Summary:
+			if block, err = w.picture(); err != nil {
+				return nil, fmt.Errorf("drawing the picture: %w", err)
+			}
+			blocks = append(blocks, block)
+		case postmortem.GotLucky:
+			blocks = append(blocks, postmortem.Block{Heading: "</section>"}) // of the lessons, whose parts these are
+		default:
 		}
-		if block, err = w.picture(); err != nil {
-			return nil, fmt.Errorf("drawing the picture: %w", err)
-		}
-		blocks = append(blocks, block)
 	}
 	return append(blocks, postmortem.Block{Heading: "</main>\n</body>\n</html>"}), nil
 }
@@ -140,7 +145,11 @@ func (w *writer) block(s postmortem.Section, name string, view any) (postmortem.
 		return postmortem.Block{}, err
 	}
 	body := strings.TrimSpace(out.String()) + "\n"
-	return postmortem.Block{ID: s.ID, Heading: open(s), Body: body, Foot: closed(s), Home: "</main>"}, nil
+	home := "</main>"
+	if s.ID == postmortem.About {
+		home = "</header>"
+	}
+	return postmortem.Block{ID: s.ID, Heading: open(s), Body: body, Foot: closed(s), Home: home}, nil
 }
 
 // level is how deep the heading of a section is.
@@ -175,17 +184,13 @@ const contents = `<nav class="contents" aria-label="Sections">
 <a href="#appendix">Appendix</a>
 </nav>`
 
-// closed is what stands behind it. The section of the lessons has the three that follow it.
+// closed is what stands behind it. The section of the lessons goes on: it has the three that follow it.
 func closed(s postmortem.Section) string {
-	switch s.ID {
-	case postmortem.About:
-		return "</header>\n" + contents
-	case postmortem.Lessons:
+	switch {
+	case s.ID == postmortem.About, s.ID == postmortem.Lessons:
 		return ""
-	case postmortem.WentWell, postmortem.WentPoorly:
+	case level(s.ID) > 2:
 		return "</div>"
-	case postmortem.GotLucky:
-		return "</div>\n</section>"
 	default:
 		return "</section>"
 	}
