@@ -57,11 +57,8 @@ func sameForm(asked *reportRequest, written []byte) error {
 // writeReport writes a new document, or the blocks of one that there is.
 func (a *app) writeReport(asked *reportRequest, blocks []postmortem.Block) error {
 	path := asked.write
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
 	text := postmortem.Document(blocks)
-	written, err := readBounded(path, largestDocument)
+	written, err := readRegular(path, largestDocument)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(written) == 0:
 	case err != nil:
@@ -73,6 +70,10 @@ func (a *app) writeReport(asked *reportRequest, blocks []postmortem.Block) error
 		merged, err := postmortem.Merge(written, blocks, asked.merging)
 		if err != nil {
 			return usage("%s: %v. Nothing was written", asked.write, err)
+		}
+		if len(merged.Deleted) == len(blocks) {
+			return usage("--write %s: the file has none of the report's blocks, so that nothing of it can be made again. "+
+				"Nothing was written. hint: another file, or --restore-deleted to add them at its end", asked.write)
 		}
 		a.sayMerged(asked.write, merged)
 		text = merged.Text

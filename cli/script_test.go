@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,8 +51,10 @@ func TestScript(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("HOME", env.Getenv("WORK")+"/home")
 			env.Setenv("XDG_STATE_HOME", env.Getenv("WORK")+"/state")
+			damaged := &atomic.Bool{}
+			env.Values[damage{}] = damaged
 			env.Defer(func() {
-				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, strings.HasSuffix(env.WorkDir, "script-damage")) {
+				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, damaged.Load()) {
 					t.Errorf("%s: %v", filepath.Base(env.WorkDir), problem)
 				}
 			})
@@ -157,8 +160,18 @@ func until(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Fatalf("no journal in %s holds %q", arguments[0], arguments[1])
 }
 
+// damage is the name of the value that says that a script has damaged a journal: its decisions can't be made again.
+type damage struct{}
+
+func harmed(ts *testscript.TestScript, path string) {
+	if filepath.Base(path) == "journal.jsonl" {
+		ts.Value(damage{}).(*atomic.Bool).Store(true)
+	}
+}
+
 func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
 	path := ts.MkAbs(arguments[0])
+	harmed(ts, path)
 	raw := ts.ReadFile(path)
 	if !strings.Contains(raw, arguments[1]) {
 		ts.Fatalf("%s does not hold %q", path, arguments[1])
@@ -168,6 +181,7 @@ func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
 
 func tear(ts *testscript.TestScript, _ bool, arguments []string) {
 	path := ts.MkAbs(arguments[0])
+	harmed(ts, path)
 	raw := ts.ReadFile(path)
 	ts.Check(os.WriteFile(path, []byte(raw[:len(raw)-20]), 0o600))
 }
