@@ -17,6 +17,7 @@ type (
 		Other string `json:"Name"`
 	}
 	pointed struct{ *embedded }
+	shared  struct{ *Shared }
 	named   struct {
 		*Shared `json:"shared"`
 	}
@@ -51,6 +52,7 @@ func TestWhatIsReadHasToBeAValue(t *testing.T) {
 		"one within lists and maps":     {asking[nested](), "field Lamps.watts of runbook_test.hidden"},
 		"a name that is there twice":    {asking[twice](), `has the name "Name" twice`},
 		"an embedded pointer":           {asking[pointed](), "embedded without a JSON name"},
+		"one to an exported type":       {asking[shared](), "embedded without a JSON name"},
 		"an embedded pointer by a name": {asking[named](), ""},
 		"an interface":                  {asking[open](), "is not a value"},
 		"a function":                    {asking[acting](), "is not a value"},

@@ -239,6 +239,18 @@ func TestOverrideIsOfARefusalThatMayBePassed(t *testing.T) {
 	}
 }
 
+// TestGuardThatNobodyMayPassAnyMoreIsDifferent, and shown, though nobody passed it.
+func TestGuardThatNobodyMayPassAnyMoreIsDifferent(t *testing.T) {
+	bright := dark()
+	bright.world.Watts = 60
+	result := replayed(t, recorded(t, bright), lamp{version: "2", decide: func(dim) runbook.Finding {
+		return runbook.No("study has 60 watts, of 40").NotOverridable()
+	}})
+	if guard := result.Decisions[0].Guards[0]; guard.State != replay.Different || result.Verdict != replay.Same {
+		t.Errorf("%s: %+v", result.Verdict, guard)
+	}
+}
+
 // TestReadingThatCannotBePutTogetherIsNoReplay.
 func TestReadingThatCannotBePutTogetherIsNoReplay(t *testing.T) {
 	history := recorded(t, dark())

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -39,6 +40,42 @@ func TestInputsThatDiffer(t *testing.T) {
 		if err != nil || !slices.Equal(got, row.want) || result.Verdict != replay.Same {
 			t.Errorf("%s: %v: %q", name, err, got)
 		}
+	}
+}
+
+// TestSettingIsReadInTheFormOfWhatItReplaces: a text needs no quotes where a text stood, and may have them.
+func TestSettingIsReadInTheFormOfWhatItReplaces(t *testing.T) {
+	for setting, want := range map[string]string{
+		"room=attic": `"attic"`, `room="the attic"`: `"the attic"`, "room=7": `"7"`, `room="a`: `"\"a"`,
+		"threshold=41": "41", `grid={"most":100,"name":"a"}`: `{"most":100,"name":"a"}`,
+	} {
+		result := replayed(t, recorded(t, dark()), lamp{}, setting)
+		if len(result.Inputs) != 1 || result.Inputs[0].New != want {
+			t.Errorf("%s: %+v", setting, result.Inputs)
+		}
+	}
+}
+
+// TestInputThatMakesNoSenseAloneIsNotTheReason, nor the end of the search for it.
+func TestInputThatMakesNoSenseAloneIsNotTheReason(t *testing.T) {
+	bright := dark()
+	bright.world.Watts = 60
+	options := replay.Options{
+		Set: []replay.Setting{{Field: "attended", Value: "true"}, {Field: "later", Value: "true"}},
+		Make: func(inputs json.RawMessage) (runbook.Runbook, error) {
+			var in lamp
+			if err := json.Unmarshal(inputs, &in); err != nil {
+				return runbook.Runbook{}, err
+			}
+			if in.Attended && !in.Later {
+				return runbook.Runbook{}, errors.New("attended now")
+			}
+			return lamp{}.from(inputs)
+		},
+	}
+	result, err := replay.Run(recorded(t, bright), options)
+	if err != nil || !strings.Contains(result.Reason, "guard dark, later: false → true") {
+		t.Errorf("%v: %s", err, result.Reason)
 	}
 }
 

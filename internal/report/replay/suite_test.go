@@ -69,6 +69,14 @@ func TestSuite(t *testing.T) {
 	}
 }
 
+// TestCaseThatFailedHasNotPassed, whatever its replay came to before.
+func TestCaseThatFailedHasNotPassed(t *testing.T) {
+	same := replay.Result{Verdict: replay.Same}
+	if one := (replay.Case{Result: same, Err: "it was cut"}); one.Passed() || !(replay.Case{Result: same}).Passed() {
+		t.Error("it has")
+	}
+}
+
 // TestSuiteOfNothing has no cases, and fails nothing.
 func TestSuiteOfNothing(t *testing.T) {
 	if made := replay.RunSuite(nil); len(made.Cases)+made.Failed()+len(made.NeverRefused) != 0 {
