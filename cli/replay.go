@@ -43,7 +43,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 		Example: `  # Would today's guards decide as they did?
   salve replay 20261122-021300-4f1a2b
   # And with another threshold?
-  salve replay 20261122-021300-4f1a2b --set threshold=5
+  salve replay 20261122-021300-4f1a2b --set failureThreshold=5
   # Write an incident file, for the ticket and for the tests of the runbook
   salve replay --record 20261122-021300-4f1a2b wedged.incident.gz
   # Replay each file of a folder
@@ -66,7 +66,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 	}
 	asked.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.set, "set", nil,
-		"`INPUT=VALUE`: ask what the guards would say with another input, such as threshold=5, or what a triage would with "+
+		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage would with "+
 			"another threshold (repeatable)")
 	command.Flags().StringVar(&asked.expect, "expect", "",
 		"replay every incident file and triage record in this `DIR` and below; each must decide as recorded")

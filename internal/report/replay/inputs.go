@@ -24,7 +24,7 @@ type Setting struct {
 func ParseSetting(text string) (Setting, error) {
 	field, value, found := strings.Cut(text, "=")
 	if !found || field == "" {
-		return Setting{}, fmt.Errorf("invalid setting %q: want INPUT=VALUE, for example threshold=5", text)
+		return Setting{}, fmt.Errorf("invalid setting %q: want INPUT=VALUE, for example failureThreshold=5", text)
 	}
 	return Setting{field, value}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"salve/engine"
@@ -50,7 +51,9 @@ type Result struct {
 	// Checked tells whether the record could be checked against the program that wrote it.
 	Checked bool `json:"selfChecked"`
 	// Inputs are those that differ from the recorded ones.
-	Inputs    []Change   `json:"inputs,omitempty"`
+	Inputs []Change `json:"inputs,omitempty"`
+	// Untaken are inputs that were set and that no decision takes: what another value would have changed can't be told.
+	Untaken   []string   `json:"untaken,omitempty"`
 	Decisions []Decision `json:"decisions"`
 	// book is the runbook with the recorded inputs.
 	book runbook.Runbook
@@ -126,6 +129,14 @@ func Run(history *journal.History, options Options) (Result, error) {
 	conclude(&result)
 	if err := explain(&result, history, options); err != nil {
 		return Result{}, err
+	}
+	if result.Untaken, err = untaken(history, options); err != nil {
+		return Result{}, err
+	}
+	if result.Verdict == Same && len(result.Untaken) > 0 {
+		result.Verdict = Unreplayable
+		result.Reason = fmt.Sprintf("unreplayable(input %s): no decision takes it. It may choose what is read, and what would "+
+			"have been read then the record does not tell", strings.Join(result.Untaken, ", "))
 	}
 	return result, nil
 }

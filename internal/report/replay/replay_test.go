@@ -27,6 +27,8 @@ type dim struct {
 type lamp struct {
 	Threshold int    `json:"threshold"`
 	Room      string `json:"room"`
+	// Window chooses what is read; no decision takes it.
+	Window string `json:"window"`
 	// Attended and Later put a run off where it is bright; Grid bounds what a room may have, where it is not nil.
 	Attended bool  `json:"attended"`
 	Later    bool  `json:"later"`
@@ -180,7 +182,14 @@ func TestReplay(t *testing.T) {
 		"an input that makes no difference":    {dark(), lamp{}, []string{"room=attic"}, replay.Same, ""},
 		"of two inputs the one that matters": {dark(), lamp{}, []string{"room=attic", "threshold=5"},
 			replay.Diverged, "threshold: 40 → 5"},
-		"an override of unknown takes no default": {denied, lamp{}, []string{"threshold=70"}, replay.Same, ""},
+		"what nothing was read for is no default": {denied, lamp{}, []string{"threshold=70"}, replay.Unreplayable,
+			"unreplayable(input threshold): no decision takes it"},
+		"an input that chooses what is read": {dark(), lamp{}, []string{"window=1m"}, replay.Unreplayable,
+			"unreplayable(input window): no decision takes it"},
+		"one that does beside one that is taken": {dark(), lamp{}, []string{"window=1m", "room=attic"},
+			replay.Unreplayable, "unreplayable(input window)"},
+		"a divergence is told all the same": {dark(), lamp{}, []string{"window=1m", "threshold=5"}, replay.Diverged,
+			"threshold: 40 → 5"},
 		"another program refuses": {dark(), other(never), nil, replay.Diverged,
 			"guard dark, answer: holds (study has 10 watts, of 40) → does-not-hold (never)"},
 		"another program ends otherwise": {bright, other(func(dim) runbook.Finding {
