@@ -304,6 +304,25 @@ func TestReadinessIsABand(t *testing.T) {
 	}
 }
 
+// TestLevelsAreLabelledBeforeABreak or not at all.
+func TestLevelsAreLabelledBeforeABreak(t *testing.T) {
+	seen := func(at float64, ready int) postmortem.Readiness {
+		return postmortem.Readiness{At: minute(at), Run: run, Pool: "web", Ready: ready, Nodes: 5}
+	}
+	p := drawn(t, 6000, postmortem.Chart{Spans: []postmortem.Span{span("s", 0, 20, journal.Done)},
+		Readiness: []postmortem.Readiness{seen(0, 5), seen(10, 3), seen(19.9, 4), seen(6000, 5)}})
+	got := ""
+	for _, l := range row(t, p, "pool web").Levels {
+		got += l.Label + ";"
+		if l.Label != "" && l.LabelX+float64(cells(l.Label))*letter/2 > p.Breaks[0].X {
+			t.Errorf("%s at %v reaches into the break at %v", l.Label, l.LabelX, p.Breaks[0].X)
+		}
+	}
+	if got != "5/5;3/5;;;" || len(p.Breaks) != 1 {
+		t.Errorf("labels %s, breaks %+v", got, p.Breaks)
+	}
+}
+
 func TestTooMuchSharesARowAndIsCounted(t *testing.T) {
 	d := reporttest.Draft(t, postmortem.Sources{Runs: []*journal.History{reporttest.Wide(t)}}, postmortem.Options{})
 	p := New(d).Runs[0]
