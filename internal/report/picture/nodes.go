@@ -85,18 +85,23 @@ func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
 		l.MissY = rounded(l.Y - l.MissH)
 		row.Levels = append(row.Levels, l)
 	}
-	labelLevels(row.Levels)
+	p.labelLevels(row.Levels)
 }
 
-// labelLevels leaves out labels for which there is no room.
-func labelLevels(levels []Level) {
+// labelLevels leaves out labels for which there is no room before the next level or break.
+func (p *Panel) labelLevels(levels []Level) {
 	for i := range levels {
 		l := &levels[i]
-		width := float64(cells(l.Label)) * letter
-		if l.W < width+4 {
+		space, width := l.W, float64(cells(l.Label))*letter
+		for _, b := range p.Breaks {
+			if b.X >= l.X {
+				space = min(space, b.X-l.X)
+			}
+		}
+		if space < width+4 {
 			l.Label = ""
 			continue
 		}
-		l.LabelX = rounded(l.X + min(l.W/2, width/2+6))
+		l.LabelX = rounded(l.X + min(space/2, width/2+6))
 	}
 }

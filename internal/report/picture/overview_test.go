@@ -33,7 +33,8 @@ func TestOverviewShowsHowRunsEnded(t *testing.T) {
 		got += "\n"
 	}
 	want := "a done: remediated, 10m; done waiting\nb failed: failed, 10m; failed✕\n" +
-		"c unknown: undecided, 10m; unknown?\nd open: needs-attention, 10m; open?\ne done: nothing-to-do, 10m; done\ne done: nothing-to-do, 10m; done\n"
+		"c unknown: undecided, 10m; unknown?\nd open: needs-attention, 10m; open?\ne done: nothing-to-do, 10m; done\n" +
+		"e done: nothing-to-do, 10m; done\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
