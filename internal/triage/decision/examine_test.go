@@ -85,6 +85,17 @@ func TestAPlaceConfinesWhatHardlyAnythingElseRanOn(t *testing.T) {
 	}
 }
 
+// TestScenariosThatAreNotThereAreLacking, but for a run in which none failed.
+func TestScenariosThatAreNotThereAreLacking(t *testing.T) {
+	_, err := Examine(Observed{Ways: []Way{{Failures: 1}}, Omitted: "left out"}, triage.Default())
+	if err == nil || err.Error() != "unreplayable: the record does not have the scenarios (left out)" {
+		t.Errorf("%v", err)
+	}
+	if got := examined(t, Observed{}); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestPlacesAreKnownByTheLastWordOfTheirName.
 func TestPlacesAreKnownByTheLastWordOfTheirName(t *testing.T) {
 	for _, place := range strings.Fields("cluster region zone location datacenter pool nodepool node host hostname runner " +
@@ -142,7 +153,7 @@ func TestWhatMayRunTheChangeIsCountedWithoutABadPlace(t *testing.T) {
 		}
 	}
 	two := ExaminedGroup{Cause: triage.Cause{Candidates: []triage.Candidate{
-		{Attribute: "zone"}, {Attribute: "cluster", Value: "b"},
+		{Attribute: "cluster", Value: "b"}, {Attribute: "zone"},
 	}}}
 	if q := AskReaching(Question{}, &two); !slices.Equal(q.Without, []string{"an unknown zone", "cluster=b"}) {
 		t.Errorf("%q", q.Without)

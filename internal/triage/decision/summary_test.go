@@ -53,6 +53,8 @@ func TestTheSummarySaysWhatAReaderTakesAway(t *testing.T) {
 			[]Group{open, found(1, 1, triage.Undecided, "undecided")},
 			"29 of 90 scenarios failed, in 2 ways. Of 20 failures: 17 of 20 go with cluster=a, which is too little to call it " +
 				"the cause; whether the change did it is open."},
+		"failures of no group, as a file may say": {triage.Counts{Scenarios: 9, Failed: 3}, nil, nil,
+			"3 of 9 scenarios failed, in 0 ways."},
 		"one failure first": {triage.Counts{Scenarios: 90, Failed: 3}, nil,
 			[]Group{found(1, 1, triage.New, "undecided"), found(1, 1, triage.New, "undecided")},
 			"3 of 90 scenarios failed, in 2 ways. Of 1 failure: no change was given to compare with."},

@@ -25,7 +25,11 @@ func TestEvidenceThatContradictsItselfIsRefused(t *testing.T) {
 		"a signature twice": {func(e *decision.Evidence) {
 			e.Observed.Ways[0].Shows = append(e.Observed.Ways[0].Shows, e.Observed.Ways[0].Shows[0])
 		}, "way 0 shows signature 0 of 2"},
-		"a way without failures":   {func(e *decision.Evidence) { e.Observed.Ways[1].Failures = 0 }, "way 1 has 0 failures"},
+		"a way without failures": {func(e *decision.Evidence) { e.Observed.Ways[1].Failures = 0 }, "way 1 has 0 failures"},
+		"a way without failures, and the scenarios aren't there": {func(e *decision.Evidence) {
+			*e = tooMany(*e)
+			e.Observed.Ways[1].Failures = 0
+		}, "way 1 has 0 failures"},
 		"other failures":           {func(e *decision.Evidence) { e.Observed.Ways[1].Failures = 9 }, "way 1 has 9 failures, and 12"},
 		"scenarios of another way": {func(e *decision.Evidence) { e.Observed.Ways = e.Observed.Ways[:1] }, "failed in way 2 of 1"},
 		"a group of no way": {func(e *decision.Evidence) {
@@ -65,8 +69,9 @@ func TestWhatCantBeWorkedOutIsAnError(t *testing.T) {
 	if d, err := decision.Decide(e, triage.Default()); err == nil || len(d.Groups) > 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if _, _, err := decision.ReadBack(decision.Examined{With: map[string]float64{"alias": math.NaN()}}); err == nil {
-		t.Error("a number that is none was recorded")
+	_, _, err := decision.ReadBack(decision.Examined{With: map[string]float64{"alias": math.NaN()}})
+	if err == nil || !strings.Contains(err.Error(), "recording what was seen") {
+		t.Errorf("a number that is none was recorded: %v", err)
 	}
 	if _, err := decision.Read[decision.Past]([]byte(`{"now":7,"history":"none","hours":1,"runs":[],"occurrences":[],"sizes":null}`)); err == nil ||
 		!strings.Contains(err.Error(), "reading back what was seen") {
