@@ -149,6 +149,14 @@ func TestAValueOfFewScenariosIsToldApartIfOneFails(t *testing.T) {
 	}
 }
 
+// TestTestsThatAreAlikeAreCounted and not listed.
+func TestTestsThatAreAlikeAreCounted(t *testing.T) {
+	rows := &cause.Rows{Outcomes: []cause.Outcome{0, 1, 0, 1, 0, 0}, Tests: []int{0, 0, 1, 1, 2, 3}}
+	if got := Count(rows, nil, triage.Default()).Tests; !cmp.Equal(got, [][]int{{2, 0}, {2, 0, 1}}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestScenariosThatContradictThemselvesAreRefused before anything is worked out from them.
 func TestScenariosThatContradictThemselvesAreRefused(t *testing.T) {
 	good := `{"attributes":[{"name":"a","values":["x"]}],"rareBelow":3,"outcomes":[0,1],"reach":[1,2],"values":[[1,-1]],` +

@@ -211,12 +211,8 @@ func (o Observed) question(x *ExaminedGroup, has together, others prior, t triag
 		Changed: o.changed(), Subject: o.subject(), Classes: x.Classes, Outside: x.Outside, Confined: x.Confined,
 		Environment: environment(x.Cause) && mostly(has.failures-x.Cause.Unexplained, has.failures, t),
 		Unfinished:  has.finished == 0, Runs: others.runs, Seen: others.seen,
-		FirstFailure: has.began, FirstElsewhere: others.first,
+		FirstFailure: has.began, FirstElsewhere: others.first, InPaths: has.touched, Place: has.touchedAt,
 	}
-	if !q.Changed {
-		return q
-	}
-	q.InPaths, q.Place = has.touched, has.touchedAt
 	q.Whole = alternative.Comparison{
 		Here:   alternative.Rate{Failed: has.failures, Of: o.Counts.Scenarios - o.Counts.Skipped},
 		Others: others.rates,

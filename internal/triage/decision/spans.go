@@ -1,10 +1,6 @@
 package decision
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // Run is one run of another change, and what it shows.
 type Run struct {
@@ -42,9 +38,6 @@ func Spans(runs []Run, now time.Time) []Span {
 			continue
 		}
 		spans = append(spans, span)
-	}
-	for i := range spans {
-		slices.SortFunc(spans[i].Otherwise, func(x, y int) int { return cmp.Compare(y, x) })
 	}
 	return spans
 }

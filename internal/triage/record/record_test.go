@@ -160,6 +160,7 @@ func TestARecordThatWasSpoiledIsRefused(t *testing.T) {
 		"its second line is no JSON":   {resealed(1, "x\n{}\n"), "its second line: invalid character"},
 		"nothing was decided":          {resealed(1, "{}\n{}\n"), "does not have what was decided"},
 		"a group that is none":         {inBody(`"groups":[{`, `"groups":["x",{`), "of group 1"},
+		"a run that is none":           {inBody(`"said":{"run":{`, `"said":{"run":7,"x":{`), "what was decided of the run"},
 		"its third line is no JSON":    {inBody(`{"evidence":`, `{"evidence":}`), "its third line"},
 		"evidence of another form":     {inBody(`"counts":{`, `"counts":7,"other":{`), "its third line"},
 		"it contradicts itself":        {inBody(`"failures":30,"scenario"`, `"failures":31,"scenario"`), "31 failures, and 30 scenarios"},
