@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"time"
@@ -115,8 +116,20 @@ func (c claim) against(d *document, b bounds) (Finding, bool) {
 		c.text, says, shown(begin.at), shown(end.at), inWords(length)), true
 }
 
+// inWords is a length as people write it: 1h20m, 30m, and seconds only where there is no minute.
 func inWords(length time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(length.Round(time.Minute).String(), "0s"), "0m")
+	if length < time.Minute {
+		return length.Round(time.Second).String()
+	}
+	minutes := int(length.Round(time.Minute) / time.Minute)
+	switch hours := minutes / 60; {
+	case hours == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes%60 == 0:
+		return fmt.Sprintf("%dh", hours)
+	default:
+		return fmt.Sprintf("%dh%dm", hours, minutes%60)
+	}
 }
 
 var (
