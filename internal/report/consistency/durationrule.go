@@ -1,7 +1,9 @@
 package consistency
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,6 +19,9 @@ var (
 		`see(?:s|ing)?\b|saw\b|complain\w*|page(?:s|d)\b)`)
 	acted = regexp.MustCompile(`(?i)\b(?:merged|deploy\w*|upload\w*|roll\w* out|rollout|push\w*|applied|releas\w*|` +
 		`upgrad\w*|chang\w*|enabled|migrat\w*|updated)\b`)
+	// mitigated: users may be served again, and the outage may be said to end here or later.
+	mitigated = regexp.MustCompile(`(?i)\b(?:outage|incident|impact|disruption|degradation|downtime)\b[^.]{0,20}` +
+		`\bmitigated\b|^\W*mitigated\b`)
 	bad    = regexp.MustCompile(`(?i)\b(?:bad|broken|faulty|trigger\w*|fail\w*|error\w*|start\w*|begin\w*|began)\b`)
 	healed = regexp.MustCompile(`(?i)\b(?:confirm\w*|verif\w*|declar\w*)\b.*\b(?:healthy|functional|resol\w+|` +
 		`complete\w*|recover\w*|normal)\b|\b(?:resolved|restored|back to normal|fully recovered|all clear|recovery ` +
@@ -28,6 +33,10 @@ var (
 type bounds struct {
 	begin, end             []event
 	markedBegin, markedEnd bool
+	// lengths are those from each begin to each end, and to where it was mitigated; longest is from the first to the last.
+	lengths, longest []time.Duration
+	// mitigated are the events at which users may have been served again.
+	mitigated []event
 }
 
 func (t *timeline) bounds() bounds {
@@ -42,6 +51,8 @@ func (t *timeline) bounds() bounds {
 		}
 		if ends.MatchString(e.text) {
 			b.end, b.markedEnd = append(b.end, e), true
+		} else if mitigated.MatchString(e.text) {
+			b.mitigated = append(b.mitigated, e)
 		}
 		if firstNoted < 0 && noted.MatchString(e.text) {
 			firstNoted = i
@@ -63,8 +74,29 @@ func (t *timeline) bounds() bounds {
 	}
 	// The last end is what a bound is compared with: of many, the first are left out.
 	b.begin = b.begin[:min(len(b.begin), maxClaims)]
+	if len(b.end) == 0 {
+		b.end = b.mitigated
+	}
 	b.end = b.end[max(0, len(b.end)-maxClaims):]
+	b.mitigated = b.mitigated[max(0, len(b.mitigated)-maxClaims):]
+	b.measure(t)
 	return b
+}
+
+func (b *bounds) measure(t *timeline) {
+	if len(b.begin) == 0 || len(b.end) == 0 {
+		return
+	}
+	for _, from := range b.begin {
+		for _, to := range slices.Concat(b.end, b.mitigated) {
+			if to.at.After(from.at) {
+				b.lengths = append(b.lengths, t.lengths(from.at, to.at)...)
+			}
+		}
+	}
+	slices.Sort(b.lengths)
+	b.lengths = slices.Compact(b.lengths)
+	b.longest = t.lengths(b.begin[0].at, b.end[len(b.end)-1].at)
 }
 
 // checkDurations holds how long the outage is said to have been against the timeline, and against itself.
@@ -96,15 +128,11 @@ func (c claim) against(d *document, b bounds) (Finding, bool) {
 		return Finding{}, false
 	}
 	begin, end := b.begin[0], b.end[len(b.end)-1]
-	for _, from := range b.begin {
-		for _, to := range b.end {
-			if !c.most && to.at.After(from.at) && c.agrees(to.at.Sub(from.at)) {
-				return Finding{}, false
-			}
-		}
+	lengths := slices.Clone(b.longest)
+	if !c.most || b.markedEnd {
+		lengths = append(lengths, b.lengths...)
 	}
-	length := end.at.Sub(begin.at)
-	if length <= 0 || c.agrees(length) {
+	if b.longest[0] <= 0 || slices.ContainsFunc(lengths, c.agrees) {
 		return Finding{}, false
 	}
 	says := "the timeline marks"
@@ -112,11 +140,23 @@ func (c claim) against(d *document, b bounds) (Finding, bool) {
 		says = "the timeline implies"
 	}
 	return d.finding(DurationContradictsTimes, []int{c.line, begin.line, end.line}, "%q, and %s %s to %s, which is %s",
-		c.text, says, shown(begin.at), shown(end.at), inWords(length)), true
+		c.text, says, shown(begin.at), shown(end.at), inWords(b.longest[0])), true
 }
 
+// inWords is a length as people write it: 1h20m, 30m, and seconds only where there is no minute.
 func inWords(length time.Duration) string {
-	return strings.TrimSuffix(strings.TrimSuffix(length.Round(time.Minute).String(), "0s"), "0m")
+	if length < time.Minute {
+		return length.Round(time.Second).String()
+	}
+	minutes := int(length.Round(time.Minute) / time.Minute)
+	switch hours := minutes / 60; {
+	case hours == 0:
+		return fmt.Sprintf("%dm", minutes)
+	case minutes%60 == 0:
+		return fmt.Sprintf("%dh", hours)
+	default:
+		return fmt.Sprintf("%dh%dm", hours, minutes%60)
+	}
 }
 
 var (
@@ -154,7 +194,7 @@ func checkRanges(d *document, t *timeline, b bounds) []Finding {
 				continue
 			}
 			strict := outage.MatchString(sentence)
-			late, early := t.offOf(from, b.begin, strict && b.markedBegin), t.offOf(to, b.end, strict && b.markedEnd)
+			late, early := t.offOf(from, b.begin, strict && b.markedBegin), t.offOf(to, slices.Concat(b.end, b.mitigated), strict && b.markedEnd)
 			if !late && !early {
 				continue
 			}

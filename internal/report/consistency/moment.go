@@ -144,18 +144,13 @@ func offsetOf(zone string) (time.Duration, bool) {
 var families = map[string]string{ //nolint:gochecknoglobals // a table
 	"PST": "Pacific", "PDT": "Pacific", "PT": "Pacific", "MST": "Mountain", "MDT": "Mountain", "MT": "Mountain",
 	"EST": "Eastern", "EDT": "Eastern", "ET": "Eastern", "CST": "Central", "CDT": "Central", "CT": "Central",
-	"CET": "CentralEurope", "CEST": "CentralEurope", "GMT": "UTC", "Z": "UTC",
+	"CET": "CentralEurope", "CEST": "CentralEurope", "GMT": "UTC", "Z": "UTC", "AEST": "Sydney", "AEDT": "Sydney",
+	"NZST": "Auckland", "NZDT": "Auckland",
 }
 
 // between is what to add to a time in zone from to get it in zone to.
 func between(from, to string) (time.Duration, bool) {
-	family := func(zone string) string {
-		if f, known := families[zone]; known {
-			return f
-		}
-		return zone
-	}
-	if family(from) == family(to) || from == "" {
+	if familyOf(from) == familyOf(to) || from == "" {
 		return 0, true
 	}
 	a, known := offsetOf(from)

@@ -2,6 +2,7 @@ package consistency
 
 import (
 	"regexp"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func checkOrder(d *document, t *timeline) []Finding {
 			t.mixed && (before.zone == "") != (e.zone == ""):
 		case e.at.After(before.at):
 			up++
-		case e.at.Before(before.at):
+		case e.at.Before(before.at) && slices.Max(t.lengths(before.at, e.at)) < 0:
 			down++
 			found = append(found, d.finding(EventsOutOfOrder, []int{before.line, e.line},
 				"%s stands after %s: events are out of order, or a date is missing", shown(e.at), shown(before.at)))

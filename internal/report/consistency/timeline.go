@@ -32,6 +32,10 @@ type timeline struct {
 	dated bool
 	last  time.Time
 	track int
+	// places are the regions that it may go by, of zone placesOf; exact when it goes by that one.
+	places   []*time.Location
+	placesOf string
+	exact    bool
 }
 
 var (
@@ -74,7 +78,7 @@ func newTimeline(d *document) *timeline {
 func zoneOf(d *document) string {
 	for _, b := range d.blocks {
 		if b.shape == heading && d.kind(b) == events {
-			if zone := zoneText.FindString(b.text); zone != "" {
+			if zone := zoneIn(b.text); zone != "" {
 				return zone
 			}
 		}
@@ -82,7 +86,7 @@ func zoneOf(d *document) string {
 			continue
 		}
 		for _, says := range allTimes.FindAllString(b.text, -1) {
-			if zone := zoneText.FindString(says); zone != "" && len(zone) > 1 {
+			if zone := zoneIn(says); zone != "" && len(zone) > 1 {
 				return zone
 			}
 		}
