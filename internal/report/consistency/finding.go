@@ -19,6 +19,7 @@ const (
 	ActionWithoutOwnerOrLink    = "action-without-owner-or-link"
 	PlaceholderLeft             = "placeholder-left"
 	ContradictsJournal          = "contradicts-journal"
+	NoSuchTime                  = "no-such-time"
 	// NotCompared is no contradiction: what can't be held against a journal.
 	NotCompared = "not-compared"
 )
@@ -28,7 +29,7 @@ func Rules() []string {
 	return []string{
 		DurationContradictsTimes, DurationContradictsDuration, CountContradictsCount, EventsOutOfOrder, DateOutsideIncident,
 		PoorlyWithoutAction, ActionWithoutOwnerOrLink, PlaceholderLeft, ContradictsJournal,
-		NotCompared,
+		NoSuchTime, NotCompared,
 	}
 }
 
@@ -85,6 +86,9 @@ func Check(raw []byte, options Options) ([]Finding, error) {
 	t := newTimeline(d)
 	var found []Finding
 	found = append(found, checkDurations(d, t)...)
+	found = append(found, checkBeside(d, t, found)...)
+	found = append(found, checkDetection(d, t, t.bounds())...)
+	found = append(found, checkImpossible(d, t)...)
 	found = append(found, checkCounts(d)...)
 	found = append(found, checkOrder(d, t)...)
 	found = append(found, checkDates(d, t)...)

@@ -38,6 +38,8 @@ type timeline struct {
 	places   []*time.Location
 	placesOf string
 	exact    bool
+	// refused are what stands for the time of an event, and is none.
+	refused []refused
 }
 
 var (
@@ -160,6 +162,7 @@ func (t *timeline) event(line string, number int) bool {
 	}
 	when, ok := readTime(rest, at)
 	if !ok {
+		t.refuse(rest, at, number)
 		return false
 	}
 	e.text, e.zone, e.precise = strings.TrimSpace(rest[at[1]:]), when.zone, when.precise
