@@ -172,7 +172,7 @@ func TestWhatALineOfTheTimelineMeans(t *testing.T) {
 		"- 12:00 we looked at aks-recreate-pool":                     "",
 		"- 12:00 we drain the cluster by hand":                       "",
 		"- 12:00 step drain of run B is begun":                       "run 20190205-164700-aaaaaa has it",
-		"- 12:00 step drain is begun":                                "run 20190205-164700-0abc0a has it at 2019-02-05 16:50:35",
+		"- 12:00 step drain is begun":                                "0abc0a has it at 2019-02-05 16:50:35",
 		"- 12:00 delete-pool":                                        "has it at",
 		"- 17:11 delete-pool":                                        "",
 		"- 17:11 run A, delete-pool":                                 "run 20190205-164700-0abc0a has it at",

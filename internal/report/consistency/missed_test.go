@@ -88,7 +88,8 @@ func TestTimesAndDatesThatThereAreNot(t *testing.T) {
 			t.Errorf("%s: %s", name, rulesOf(found))
 		}
 	}
-	if found := rulesOf(checked(t, []byte("# Outage of 2026-02-30\n"))); !strings.Contains(found, "there is no 2026-02-30") {
+	found := rulesOf(checked(t, []byte("# Outage of 2026-02-30\n")))
+	if !strings.Contains(found, "there is no 2026-02-30") {
 		t.Errorf("in the title: %q", found)
 	}
 }
