@@ -25,9 +25,10 @@ func newReportCheck(a *app) *cobra.Command {
 	command := &cobra.Command{
 		Use: "check FILE [RUN…]", Short: "Find where a post-mortem contradicts itself or its journals",
 		Long: `Check reads a post-mortem in Markdown and finds where it contradicts itself: durations against
-times, counts in two places, events out of order, dates outside of the incident, what went poorly
-without an action item, action items without an owner or a link, and placeholders. With runs it
-also finds where the timeline contradicts their journals. It changes nothing.
+times, counts in two places, events out of order, times that there are not, dates outside of the
+incident, what went poorly without an action item, action items without an owner or a link, and
+placeholders. With runs it also finds where times, sources, outcomes and figures contradict their
+journals. It changes nothing.
 
 Exit codes: 0 nothing was found; 1 something was; 2 wrong usage, or FILE can't be read.`,
 		Example: `  salve report check postmortem.md

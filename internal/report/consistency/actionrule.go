@@ -9,6 +9,8 @@ var (
 	nothing = regexp.MustCompile(`(?i)^\W*(?:none|n/?a|nothing|nil)?\W*$|^\W*(?:none|nothing) (?:yet|so far|to ` +
 		`report|identified)\W*$`)
 	mention   = regexp.MustCompile(`(?:^|[\s(\[,/])@[\w-]+`)
+	everybody = regexp.MustCompile(`(?i)@(?:here|channel|everyone|everybody|all|room|anyone|someone|somebody|nobody|tbd|` +
+		`todo|owner|name|assignee)$`)
 	ownerText = regexp.MustCompile(`(?i)\b(?:owners?|assignees?|assigned to|dri|responsible|` +
 		`lead)\b\s*[:=–-]?\s*([^\s,;.)]+)`)
 	named    = regexp.MustCompile(`\(([^()]{2,40})\)`)
@@ -107,12 +109,22 @@ func owned(d *document, b *block) bool {
 		}
 	}
 	h := d.sections[b.section].heading
-	return h != nil && (mention.MatchString(h.text) || sectionOwner.MatchString(h.text))
+	return h != nil && (mentioned(h.text) || sectionOwner.MatchString(h.text))
+}
+
+// mentioned tells whether a text mentions somebody: a group that is everybody has taken nothing on.
+func mentioned(text string) bool {
+	for _, name := range mention.FindAllString(text, -1) {
+		if !everybody.MatchString(name) {
+			return true
+		}
+	}
+	return false
 }
 
 func hasOwner(b *block) bool {
 	text := strings.TrimSpace(b.text)
-	if b.linked || mention.MatchString(text) || lastName.MatchString(text) {
+	if b.linked || mentioned(text) || lastName.MatchString(text) {
 		return true
 	}
 	if leadName.MatchString(text) && !notNames.MatchString(text) {

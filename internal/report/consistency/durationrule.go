@@ -194,7 +194,8 @@ func checkRanges(d *document, t *timeline, b bounds) []Finding {
 				continue
 			}
 			strict := outage.MatchString(sentence)
-			late, early := t.offOf(from, b.begin, strict && b.markedBegin), t.offOf(to, slices.Concat(b.end, b.mitigated), strict && b.markedEnd)
+			late := t.offOf(from, b.begin, strict && b.markedBegin)
+			early := t.offOf(to, slices.Concat(b.end, b.mitigated), strict && b.markedEnd)
 			if !late && !early {
 				continue
 			}

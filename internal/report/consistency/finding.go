@@ -2,7 +2,6 @@ package consistency
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
@@ -20,6 +19,9 @@ const (
 	ActionWithoutOwnerOrLink    = "action-without-owner-or-link"
 	PlaceholderLeft             = "placeholder-left"
 	ContradictsJournal          = "contradicts-journal"
+	NoSuchTime                  = "no-such-time"
+	// NotCompared is no contradiction: what can't be held against a journal.
+	NotCompared = "not-compared"
 )
 
 // Rules names all rules.
@@ -27,6 +29,7 @@ func Rules() []string {
 	return []string{
 		DurationContradictsTimes, DurationContradictsDuration, CountContradictsCount, EventsOutOfOrder, DateOutsideIncident,
 		PoorlyWithoutAction, ActionWithoutOwnerOrLink, PlaceholderLeft, ContradictsJournal,
+		NoSuchTime, NotCompared,
 	}
 }
 
@@ -83,18 +86,19 @@ func Check(raw []byte, options Options) ([]Finding, error) {
 	t := newTimeline(d)
 	var found []Finding
 	found = append(found, checkDurations(d, t)...)
+	found = append(found, checkBeside(d, t, found)...)
+	found = append(found, checkDetection(d, t, t.bounds())...)
+	found = append(found, checkImpossible(d, t)...)
 	found = append(found, checkCounts(d)...)
 	found = append(found, checkOrder(d, t)...)
 	found = append(found, checkDates(d, t)...)
 	found = append(found, checkActions(d, options.Strict)...)
 	found = append(found, checkPlaceholders(d)...)
-	for _, run := range options.Runs {
-		against, err := checkJournal(d, t, run)
-		if err != nil {
-			return nil, fmt.Errorf("reading the journal of run %q: %w", run.Header.Run, err)
-		}
-		found = append(found, against...)
+	against, err := checkJournals(d, t, options.Runs)
+	if err != nil {
+		return nil, err
 	}
+	found = append(found, against...)
 	slices.SortStableFunc(found, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message))
 	})

@@ -3,6 +3,7 @@ package consistency
 import (
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,7 @@ var (
 	codeMark   = regexp.MustCompile("\x01[^\x02\n]*\x02")
 	address    = regexp.MustCompile(`<?\b[a-z][a-z0-9+.-]{1,20}://[^\s<>)\]]+>?|\bwww\.[^\s<>)\]]+`)
 	mail       = regexp.MustCompile(`<?[\w.+-]+@[\w-]+\.[\w.-]+>?`)
-	inlineLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)?\)`)
+	inlineLink = regexp.MustCompile(`!?\[([^\[\]]*)\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)?)\)`)
 	fullRef    = regexp.MustCompile(`!?\[([^\[\]]+)\]\[([^\[\]\n]*)\]`)
 	anyRef     = regexp.MustCompile(`\[[^\[\]]*[^\[\]\sxX][^\[\]]*\]`)
 	definition = regexp.MustCompile(`(?m)^[ ]{0,3}\[[^\[\]]+\]:\s*\S*.*$`)
@@ -29,6 +30,17 @@ var (
 // blot stands for code and addresses, which claim nothing.
 const blot = "·"
 
+// Addresses of a host alone, and of an encyclopedia, are no place where work is tracked.
+var (
+	hostAlone    = regexp.MustCompile(`(?i)^<?(?:[a-z][a-z0-9+.-]*://|www\.)[^/?#]*/?>?[.,;:!]*$`)
+	encyclopedia = regexp.MustCompile(`(?i)^<?[a-z]*:?(?://)?(?:[\w-]+\.)*(?:wikipedia|wiktionary)\.org(?:/|$)`)
+)
+
+func leadsToWork(target string) bool {
+	target = strings.TrimSpace(target)
+	return target != "" && !hostAlone.MatchString(target) && !encyclopedia.MatchString(target)
+}
+
 // plainText takes the marks of Markdown off. It takes time in the size of the text alone, and keeps lines as they are.
 func plainText(raw string) (text, claims string, linked bool) {
 	raw = strings.Map(func(r rune) rune {
@@ -45,11 +57,15 @@ func plainText(raw string) (text, claims string, linked bool) {
 		return "\x01" + strings.Trim(code, "`") + "\x02"
 	})
 	text = struck.ReplaceAllString(commented.ReplaceAllString(text, ""), "")
-	linked = inlineLink.MatchString(text) || fullRef.MatchString(text)
+	for _, link := range inlineLink.FindAllStringSubmatch(text, -1) {
+		linked = linked || leadsToWork(link[2])
+	}
+	linked = linked || fullRef.MatchString(text)
 	text = inlineLink.ReplaceAllString(text, "$1")
 	text = fullRef.ReplaceAllString(text, "$1")
 	withoutCode := codeMark.ReplaceAllString(text, "")
-	linked = linked || address.MatchString(withoutCode) || number.MatchString(withoutCode) ||
+	linked = linked || slices.ContainsFunc(address.FindAllString(withoutCode, -1), leadsToWork) ||
+		number.MatchString(withoutCode) ||
 		ticket.MatchString(withoutCode)
 	for _, ref := range anyRef.FindAllString(withoutCode, -1) {
 		linked = linked || !emptyMark.MatchString(ref)

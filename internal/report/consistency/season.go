@@ -72,6 +72,15 @@ func seasonal(zone string) (places []*time.Location, exact bool) {
 	return places, false
 }
 
+// seasons is seasonal of the timeline's zone, read once.
+func (t *timeline) seasons() (places []*time.Location, exact bool) {
+	if t.places == nil || t.placesOf != t.zone {
+		t.places, t.exact = seasonal(t.zone)
+		t.placesOf = t.zone
+	}
+	return t.places, t.exact
+}
+
 // lengths are how long it may have been from one time of the timeline to another. It is more than one where the clocks
 // may have been set forward or back in between.
 func (t *timeline) lengths(from, to time.Time) []time.Duration {
@@ -79,15 +88,12 @@ func (t *timeline) lengths(from, to time.Time) []time.Duration {
 	if from.Year() < 1970 || to.Year() < 1970 {
 		return []time.Duration{plain}
 	}
-	if t.places == nil || t.placesOf != t.zone {
-		t.places, t.exact = seasonal(t.zone)
-		t.placesOf = t.zone
-	}
+	places, exact := t.seasons()
 	var all []time.Duration
-	if !t.exact {
+	if !exact {
 		all = append(all, plain)
 	}
-	for _, place := range t.places {
+	for _, place := range places {
 		for _, begin := range instants(from, place) {
 			for _, end := range instants(to, place) {
 				if length := end.Sub(begin); !slices.Contains(all, length) {

@@ -15,6 +15,8 @@ type event struct {
 	dated bool
 	track int
 	zone  string
+	// precise: seconds are written.
+	precise bool
 	// comparable: the zone can be compared with that of the timeline.
 	comparable bool
 }
@@ -36,11 +38,14 @@ type timeline struct {
 	places   []*time.Location
 	placesOf string
 	exact    bool
+	// refused are what stands for the time of an event, and is none.
+	refused []refused
 }
 
 var (
-	dateLabel  = regexp.MustCompile(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
-	allTimes   = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$`)
+	dateLabel = regexp.MustCompile(`(?im)^[ \t]*(?:incident date|date of incident|date)[ \t]*:[ \t]*["']?(.+)$`)
+	allTimes  = regexp.MustCompile(`(?i)\btimes?(?:tamps?)?\b[^.\n]{0,40}|^\W*(?:UTC|GMT)\W*$|` +
+		`(?m:^\W*all (?:(?:are|is|in|events|entries) ){0,3}(?:` + zones + `|[a-z]+/[\w/-]+)\W*$)`)
 	leading    = regexp.MustCompile(`(?i)^[\s\[("'~≈]*(?:(?:at|around|about|approx\.?|circa|c\.)\s+)?`)
 	separators = regexp.MustCompile(`^[\s,;|)\]–—-]*(?:at\s+|T)?[\s\[("']*`)
 	nextDay    = regexp.MustCompile(`(?i)\bnext (?:day|morning)\b|\bfollowing (?:day|morning)\b|\(\+1(?:d| day)?\)`)
@@ -157,9 +162,10 @@ func (t *timeline) event(line string, number int) bool {
 	}
 	when, ok := readTime(rest, at)
 	if !ok {
+		t.refuse(rest, at, number)
 		return false
 	}
-	e.text, e.zone = strings.TrimSpace(rest[at[1]:]), when.zone
+	e.text, e.zone, e.precise = strings.TrimSpace(rest[at[1]:]), when.zone, when.precise
 	t.place(&e, when)
 	t.events = append(t.events, e)
 	return true
