@@ -121,7 +121,7 @@ func TestAttacks(t *testing.T) {
 			attack: func(_ *testing.T, w *world) {
 				w.bundle.Pointer.Signatures[0].KeyID = key("backup").ID
 			}},
-		"a signature without ID is none": {
+		"a signature without ID": {reason: hotfix.ReasonUntrusted, says: "nobody (of 1 signatures)",
 			attack: func(_ *testing.T, w *world) { w.bundle.Pointer.Signatures[0].KeyID = "" }},
 		"one signature where two are needed": {reason: hotfix.ReasonUntrusted,
 			says:   "1 of the 2 keys that are needed have signed: ci ",
