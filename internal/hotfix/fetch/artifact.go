@@ -40,7 +40,7 @@ func (o *Fetcher) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e 
 		return "", err
 	}
 	if artifact.Format != hotfix.Binary {
-		if err := unpack(downloaded, e.inside, to); err != nil {
+		if err := unpack(ctx, downloaded, e.inside, to); err != nil {
 			return "", err
 		}
 	}
@@ -163,7 +163,7 @@ func refused(answer *http.Response) error {
 }
 
 // unpack takes the one file out of a package.
-func unpack(from, inside, to string) error {
+func unpack(ctx context.Context, from, inside, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -179,8 +179,10 @@ func unpack(from, inside, to string) error {
 		open = archive.RPM
 	}
 	var full *os.PathError
-	err = open(in, archive.Wanted{Name: inside, Limit: hotfix.MaxArtifactSize}, out)
+	err = open(ctx, in, archive.Wanted{Name: inside, Limit: hotfix.MaxArtifactSize}, out)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return &Error{Outcome: Timeout, Err: fmt.Errorf("unpacking: %w", context.Cause(ctx))}
 	case errors.As(err, &full):
 		return fmt.Errorf("unpacking: %w", err)
 	case err != nil:

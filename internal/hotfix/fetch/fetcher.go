@@ -106,6 +106,8 @@ func (o *Fetcher) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotf
 // An artifact that can't be used is final: whoever wrote it did not mean the
 // repository.
 func (o *Fetcher) bring(ctx context.Context, pointer hotfix.Pointer, e request) (File, error) {
+	ctx, cancel := clock.WithTimeout(ctx, o.settings.Clock, o.settings.Budget)
+	defer cancel()
 	file := File{Path: filepath.Join(e.folder, "fetched-"+filepath.Base(e.inside))}
 	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
 	switch {

@@ -34,7 +34,7 @@ func (o *Fetcher) fromPackage(ctx context.Context, e request, to string) (source
 	if err != nil {
 		return "", err
 	}
-	return "package " + filepath.Base(file), unpack(file, e.inside, to)
+	return "package " + filepath.Base(file), unpack(ctx, file, e.inside, to)
 }
 
 // sign is a text by which a package manager is known to say something.
