@@ -121,7 +121,8 @@ func TestAPackageThatIsCutOff(t *testing.T) {
 			open = archive.RPM
 		}
 		for length := 0; length < len(whole); length += 997 {
-			if err := open(t.Context(), bytes.NewReader(whole[:length]), archive.Wanted{Name: name, Limit: 1 << 20}, io.Discard); err == nil {
+			wanted := archive.Wanted{Name: name, Limit: 1 << 20}
+			if err := open(t.Context(), bytes.NewReader(whole[:length]), wanted, io.Discard); err == nil {
 				t.Errorf("%s cut off at %d of %d bytes is taken for whole", title, length, len(whole))
 			}
 		}
@@ -177,7 +178,8 @@ func TestOneFileIsTakenOutOfAnRPMPackage(t *testing.T) {
 			if !errors.Is(err, archive.ErrTooLarge) {
 				t.Errorf("beyond its size: %v", err)
 			}
-			err = archive.RPM(t.Context(), bytes.NewReader(raw), archive.Wanted{Name: "/usr/bin/alias", Limit: 1 << 20}, io.Discard)
+			alias := archive.Wanted{Name: "/usr/bin/alias", Limit: 1 << 20}
+			err = archive.RPM(t.Context(), bytes.NewReader(raw), alias, io.Discard)
 			if !errors.Is(err, archive.ErrNotInside) {
 				t.Errorf("a link: %v", err)
 			}

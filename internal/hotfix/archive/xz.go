@@ -144,7 +144,7 @@ func (x *xzReader) next() error {
 		return early(err)
 	}
 	if size > 0 {
-		x.block, err = x.openBlock(began, 4*(int(size)+1))
+		x.block, err = x.openBlock(began, size)
 		return err
 	}
 	if err := x.index(began); err != nil {
@@ -167,9 +167,10 @@ func (x *xzReader) next() error {
 }
 
 // openBlock reads a block's header, behind its first byte.
-func (x *xzReader) openBlock(began int64, size int) (*xzBlock, error) {
+func (x *xzReader) openBlock(began int64, first byte) (*xzBlock, error) {
+	size := 4 * (int(first) + 1)
 	header := make([]byte, size)
-	header[0] = byte(size/4 - 1)
+	header[0] = first
 	if err := x.whole(header[1:]); err != nil {
 		return nil, err
 	}
