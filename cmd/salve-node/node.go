@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 
 	"salve/internal/clock"
-	"salve/internal/hotfix"
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
 	"salve/internal/hotfix/payload"
@@ -28,10 +26,12 @@ type node struct {
 	clock    clock.Clock
 	// launched: a program was started that is not to be started again.
 	launched bool
+	// artifact is the SHA-256 that is signed for the program that today's decision wants; empty in unsigned mode.
+	artifact string
 }
 
 func (n *node) slot() slot.Slot {
-	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged}
+	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged, Artifact: n.artifact}
 }
 
 func (n *node) tree() payload.Tree {
@@ -46,28 +46,6 @@ func (n *node) fetcher() *fetch.Fetcher {
 	from := n.settings.fetch
 	from.Budget, from.Clock = n.settings.budget, n.clock
 	return fetch.New(from)
-}
-
-// decide reads the pointer and decides. Only where there is something to decide is
-// the baked program asked for its version.
-func (n *node) decide(ctx context.Context) (hotfix.Pointer, hotfix.Decision) {
-	pointer, err := hotfix.ReadPointer(n.settings.pointer)
-	if err == nil {
-		n.learnCurrent(ctx)
-	}
-	return pointer, hotfix.DecideRead(n.settings.current, pointer, err)
-}
-
-func (n *node) learnCurrent(ctx context.Context) {
-	if n.settings.current != "" {
-		return
-	}
-	version, err := slot.Ask(ctx, n.settings.baked)
-	if err != nil {
-		n.warn(fmt.Sprintf("the version of %s is not known, so no hotfix is taken: %v", n.settings.baked, err))
-		return
-	}
-	n.settings.current = version.String()
 }
 
 // event begins the event of a command.

@@ -22,6 +22,7 @@ const (
 	outcomeChosen         = "chosen"
 	outcomeRan            = "ran"
 	outcomeFellBack       = "fell-back"
+	outcomeNotAsked       = "not-asked" // the live service, in signed mode
 
 	outcomeMarkedBad  = "marked-bad"
 	outcomeUnfit      = "unfit"

@@ -15,12 +15,15 @@ const (
 	defaultStaged  = "/opt/azure/containers/aks-node-controller-hotfix"
 	defaultPointer = "/opt/azure/containers/aks-node-controller-hotfix.json"
 	defaultState   = "/var/lib/salve-node"
+	defaultSigned  = "/opt/azure/containers/aks-node-controller-hotfix.signed.json"
+	defaultTrust   = "/etc/salve-node/root.json"
 	defaultBudget  = time.Minute
 )
 
 // settings are what flags and variables say.
 type settings struct {
 	pointer, baked, staged, state string
+	trustRoot, signedPointer      string
 	current                       string
 	budget                        time.Duration
 	strict, check                 bool
@@ -36,10 +39,13 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags := pflag.NewFlagSet("salve-node", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.StringVar(&s.pointer, "pointer", defaultPointer, "the pointer file")
+	flags.StringVar(&s.trustRoot, "trust-root", defaultTrust,
+		"the root of trust; where it is there, the signed pointer alone is followed")
+	flags.StringVar(&s.signedPointer, "signed-pointer", defaultSigned, "the signed pointer")
 	flags.StringVar(&s.baked, "baked", defaultBaked, "the program that is part of the image")
 	flags.StringVar(&s.staged, "staged", defaultStaged,
 		"where the hotfix of it is put; its manifest, lock and marks lie beside it")
-	flags.StringVar(&s.state, "state", defaultState, "folder for events and for the record of scripts")
+	flags.StringVar(&s.state, "state", defaultState, "folder for events, and for the records of scripts and of trust")
 	flags.StringVar(&s.current, "current", "", "version of the baked program; by default it is asked")
 	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long fetching may take, all in all")
 	flags.BoolVar(&s.check, "check", false, "launch: read the pointer from the live service first")

@@ -28,6 +28,8 @@ const (
 // Artifact is where a hotfix can be had directly, instead of from a package
 // repository. The digest and the size are of the file at the URL.
 type Artifact struct {
+	// URL is empty where a signed pointer leaves it out: the package then comes from the image's repository, and its
+	// file has the digest and the size.
 	URL    string `json:"url"`
 	SHA256 string `json:"sha256"` // 64 hexadecimal digits
 	Size   int64  `json:"size"`   // bytes
@@ -50,8 +52,8 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 			return Artifact{}, false, nil
 		}
 	}
-	if artifact, err = readArtifact(value); err == nil {
-		err = artifact.check()
+	if artifact, err = p.readArtifact(value); err == nil {
+		err = artifact.check(p.provenance)
 	}
 	if err != nil {
 		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
@@ -61,16 +63,20 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 
 // readArtifact takes the fields by their exact names, each given once. The package
 // encoding/json would take «URL» for «url», and the last of two.
-func readArtifact(object json.RawMessage) (a Artifact, err error) {
+func (p Pointer) readArtifact(object json.RawMessage) (a Artifact, err error) {
 	for _, field := range []struct {
-		name string
-		into any
-	}{{"url", &a.URL}, {"sha256", &a.SHA256}, {"size", &a.Size}, {"format", &a.Format}} {
+		name     string
+		into     any
+		optional bool
+	}{{"url", &a.URL, p.provenance.Signed}, {"sha256", &a.SHA256, false}, {"size", &a.Size, false},
+		{"format", &a.Format, false}} {
 		value, found, err := lookUp(object, field.name)
-		if err != nil {
+		switch {
+		case err != nil:
 			return Artifact{}, err
-		}
-		if !found {
+		case !found && field.optional:
+			continue
+		case !found:
 			return Artifact{}, fmt.Errorf("%s is missing", field.name)
 		}
 		if err := json.Unmarshal(value, field.into); err != nil {
@@ -100,20 +106,37 @@ func lookUp(object json.RawMessage, key string) (json.RawMessage, bool, error) {
 	return nil, false, nil
 }
 
-func (a Artifact) check() error {
-	at, err := url.Parse(a.URL)
+func (a Artifact) check(by Provenance) error {
+	if err := a.checkURL(by); err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
 	digest, decodeErr := hex.DecodeString(a.SHA256)
 	switch {
-	case err != nil:
-		return fmt.Errorf("url: %w", err)
-	case (at.Scheme != "https" && at.Scheme != "http") || at.Host == "":
-		return fmt.Errorf("url: %s is not an address of HTTP or HTTPS", quote(a.URL))
 	case decodeErr != nil || len(digest) != 32:
 		return fmt.Errorf("sha256: %s is not 64 hexadecimal digits", quote(a.SHA256))
 	case a.Size < 1 || a.Size > MaxArtifactSize:
 		return fmt.Errorf("size: %d is not between 1 and %d bytes", a.Size, int64(MaxArtifactSize))
 	case !slices.Contains([]Format{Binary, Deb, RPM}, a.Format):
 		return fmt.Errorf("format: %s is not one of binary, deb, rpm", quote(string(a.Format)))
+	}
+	return nil
+}
+
+func (a Artifact) checkURL(by Provenance) error {
+	if a.URL == "" && by.Signed {
+		if a.Format == Binary {
+			return fmt.Errorf("it is missing, and no package repository has a file of format %s", Binary)
+		}
+		return nil
+	}
+	at, err := url.Parse(a.URL)
+	switch {
+	case err != nil:
+		return err
+	case by.Signed:
+		return by.Allows(at)
+	case (at.Scheme != "https" && at.Scheme != "http") || at.Host == "":
+		return fmt.Errorf("%s is not an address of HTTP or HTTPS", quote(a.URL))
 	}
 	return nil
 }

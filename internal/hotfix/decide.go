@@ -29,6 +29,19 @@ const (
 	ReasonInstall           Reason = "install"
 )
 
+// The reasons of trust. A node that has no root of trust gives only the first, one that has gives only the others;
+// all but the last are given before anything of a pointer is looked at.
+const (
+	ReasonUnsafePointer     Reason = "unsafe-pointer"      // somebody else could have written the unsigned pointer
+	ReasonUnusableRoot      Reason = "unusable-root"       // the root of trust is there and can't be used
+	ReasonStateUnusable     Reason = "state-unusable"      // what was seen before can't be read, or kept
+	ReasonUntrusted         Reason = "untrusted"           // not signed by enough of the keys that are trusted
+	ReasonReplayed          Reason = "replayed"            // an older document than one that was seen here
+	ReasonClockBeforeIssue  Reason = "clock-before-issue"  // the clock is wrong, so nobody knows what has expired
+	ReasonExpired           Reason = "expired"             // the document, or the root of trust
+	ReasonNotUnderSignature Reason = "not-under-signature" // no digest is signed for this base and architecture
+)
+
 // Decision is what a node does, and why. It is the document that is printed and
 // logged.
 type Decision struct {
@@ -39,6 +52,8 @@ type Decision struct {
 	Scripts       Scripts   `json:"scripts"`
 	Reason        Reason    `json:"reason"`
 	Warnings      []Warning `json:"warnings"`
+	// Trust says who vouches for the pointer; nil where nobody signed it.
+	Trust *Provenance `json:"trust,omitempty"`
 }
 
 // Scripts is the decision about the program's scripts, by the same gate.
@@ -53,6 +68,10 @@ const maxWarnings = 100
 func Decide(current string, pointer Pointer) Decision {
 	decision := none(current, "")
 	decision.Warnings = pointer.reported()
+	if pointer.provenance.Signed {
+		trust := pointer.Provenance()
+		decision.Trust = &trust
+	}
 	target, reason := pointer.forNode(current)
 	if decision.Reason = reason; reason == ReasonInstall {
 		decision.Action, decision.Target = Install, &target

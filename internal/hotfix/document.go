@@ -26,7 +26,7 @@ func checkDocument(raw []byte) error {
 		return errors.New("it begins with a byte order mark; save it without")
 	case !utf8.Valid(raw):
 		return errors.New("it is not UTF-8")
-	case depth(raw) > maxNesting:
+	case Depth(raw) > maxNesting:
 		return fmt.Errorf("it is nested more than %d deep", maxNesting)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -43,8 +43,8 @@ func checkDocument(raw []byte) error {
 	return nil
 }
 
-// depth is how deep a document's brackets nest, whether or not they match.
-func depth(raw []byte) int {
+// Depth is how deep a document's brackets nest, whether or not they match.
+func Depth(raw []byte) int {
 	open, deepest, quoted := 0, 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {

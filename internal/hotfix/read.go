@@ -23,6 +23,11 @@ func (e *UnusableError) Unwrap() error { return e.Err }
 // ReadPointer reads a pointer file. Its errors are all *UnusableError.
 func ReadPointer(path string) (Pointer, error) {
 	raw, err := Contents(path)
+	return PointerOf(path, raw, err)
+}
+
+// PointerOf makes a pointer of what reading its file gave. Its errors are all *UnusableError.
+func PointerOf(path string, raw []byte, err error) (Pointer, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Pointer{}, &UnusableError{ReasonNoPointer, err}

@@ -112,12 +112,14 @@ func digits(text string) bool {
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }
 
-// quote shows a value that came from outside, short and without control
+// Quote shows a value that came from outside, short and without control
 // characters.
-func quote(text string) string {
+func Quote(text string) string {
 	const enough = 60
 	if len(text) > enough {
 		return fmt.Sprintf("%.*q…", enough, text)
 	}
 	return fmt.Sprintf("%q", text)
 }
+
+func quote(text string) string { return Quote(text) }

@@ -211,3 +211,19 @@ func (f *Folder) sync(changed string) error {
 	defer self.Close()
 	return f.trace.Sync(self)
 }
+
+// TryLock keeps other processes that lock this folder out until release is called or this process ends. It does not
+// wait: locked tells whether the lock was to be had. It writes nothing, so a read-only disk has locks too.
+func (f *Folder) TryLock() (release func(), locked bool, err error) {
+	self, err := f.root.Open(".")
+	if err != nil {
+		return nil, false, err
+	}
+	switch err := syscall.Flock(int(self.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, false, self.Close()
+	case err != nil:
+		return nil, false, errors.Join(&fs.PathError{Op: "lock", Path: self.Name(), Err: err}, self.Close())
+	}
+	return func() { _ = self.Close() }, true, nil
+}

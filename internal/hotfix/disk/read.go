@@ -44,6 +44,10 @@ func (f *Folder) Read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
+	return readAll(file, name, limit)
+}
+
+func readAll(file *os.File, name string, limit int64) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(file, limit+1))
 	switch {
 	case err != nil:

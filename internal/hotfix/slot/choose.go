@@ -17,6 +17,7 @@ const (
 	NoHotfix      Reason = "no-hotfix"      // today's decision installs none
 	NotStaged     Reason = "not-staged"     // nothing is staged
 	OtherTarget   Reason = "other-target"   // what is staged is not what today's decision names
+	OtherArtifact Reason = "other-artifact" // it does not come from the artifact that is signed today
 	Unreadable    Reason = "unreadable"     // the manifest or the program can't be read
 	NotExecutable Reason = "not-executable" // not a regular, executable file
 	NotAProgram   Reason = "not-a-program"  // no ELF executable for this machine
@@ -64,6 +65,9 @@ func (s Slot) inspect(target string) Choice {
 	}
 	if manifest.Target != target {
 		return Choice{Reason: OtherTarget, Err: fmt.Errorf("%s is staged", manifest.Target)}
+	}
+	if manifest.Artifact != s.Artifact {
+		return Choice{Reason: OtherArtifact}
 	}
 	info, err := folder.Lstat(name)
 	switch {

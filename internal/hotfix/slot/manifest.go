@@ -20,6 +20,8 @@ type Manifest struct {
 	SHA256        string    `json:"sha256"`
 	Staged        time.Time `json:"staged"`
 	Source        string    `json:"source"`
+	// Artifact is the SHA-256 of the signed artifact that it came from; empty for one that nobody signed.
+	Artifact string `json:"artifact,omitempty"`
 }
 
 const (

@@ -19,6 +19,9 @@ type Slot struct {
 	Baked  string     // the path of the program that is part of the image
 	Staged string     // the path of the one to run instead
 	Trace  disk.Trace // watches what is done to the disk
+	// Artifact is the SHA-256 of the signed artifact that the staged program has to come from; empty where nothing is
+	// signed. What came from another one, or from none, is not chosen.
+	Artifact string
 }
 
 // ErrBusy means that another process is staging, and went on for too long.

@@ -57,7 +57,7 @@ func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) 
 	defer folder.Close()
 	manifest := Manifest{
 		SchemaVersion: manifestVersion, Target: candidate.Target.String(),
-		Staged: candidate.Time.UTC(), Source: candidate.Source,
+		Staged: candidate.Time.UTC(), Source: candidate.Source, Artifact: s.Artifact,
 	}
 	if err := s.copyIn(folder, candidate.Path); err != nil {
 		return Manifest{}, err
