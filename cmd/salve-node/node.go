@@ -39,7 +39,7 @@ func (n *node) tree() payload.Tree {
 }
 
 func (n *node) events() event.Folder {
-	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents}
+	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents, Now: n.clock.Now}
 }
 
 func (n *node) fetcher() *fetch.Fetcher {
