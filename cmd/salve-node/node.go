@@ -35,7 +35,9 @@ func (n *node) slot() slot.Slot {
 }
 
 func (n *node) tree() payload.Tree {
-	return payload.Tree{Root: n.settings.root, State: filepath.Join(n.settings.state, "scripts")}
+	return payload.Tree{
+		Root: n.settings.root, State: filepath.Join(n.settings.state, "scripts"), Protected: n.protected(),
+	}
 }
 
 func (n *node) events() event.Folder {
