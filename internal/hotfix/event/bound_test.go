@@ -59,9 +59,10 @@ func TestAnOrdinaryEventIsWhole(t *testing.T) {
 	folder := event.Folder{Path: t.TempDir(), Keep: 3}
 	problem := strings.Repeat("it says that it is another version; ", 20)
 	target := "202604.01.2"
-	e := event.Event{SchemaVersion: 1, Time: noon, Command: "fetch", Level: event.Warning, Outcome: "unfit", Problem: problem,
-		Decision: &hotfix.Decision{Target: &target, Warnings: []hotfix.Warning{{Field: "a", Problem: "b"}}},
-		Scripts:  &event.Scripts{Outcome: "applied", Target: target}, Milliseconds: map[string]float64{"all": 1, "program": 1}}
+	e := event.Event{SchemaVersion: 1, Time: noon, Command: "fetch", Level: event.Warning, Outcome: "unfit",
+		Problem: problem, Decision: &hotfix.Decision{Target: &target, Warnings: []hotfix.Warning{{Field: "a", Problem: "b"}}},
+		Scripts:      &event.Scripts{Outcome: "applied", Target: target},
+		Milliseconds: map[string]float64{"all": 1, "program": 1}}
 	check(t, folder.Write(e, noon))
 	events, _, err := folder.Last(1)
 	check(t, err)

@@ -127,8 +127,9 @@ func (m *Map) addPath(path string, place Place) error {
 		return m.addMembers(path, place.Path)
 	case Family:
 		return m.addFamily(path, place.Path)
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (m *Map) note(at identity, one point) { m.points[at] = append(m.points[at], one) }
@@ -136,7 +137,7 @@ func (m *Map) note(at identity, one point) { m.points[at] = append(m.points[at],
 // addMembers notes all that is in a folder now: parts of it may be mounted or linked
 // elsewhere.
 func (m *Map) addMembers(folder, place string) error {
-	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	return filepath.WalkDir(folder, func(_ string, entry fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}

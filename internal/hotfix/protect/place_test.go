@@ -63,47 +63,68 @@ func TestPlacesAreRefused(t *testing.T) {
 		prepare func(t *testing.T, n node)
 		path    string
 	}{
-		"the file itself":                           {path: "opt/node"},
-		"the staged program":                        {path: "opt/node-hotfix"},
-		"its manifest":                              {path: "opt/node-hotfix.manifest"},
-		"its lock, which isn't there":               {path: "opt/node-hotfix.lock"},
-		"its trial, which isn't there":              {path: "opt/node-hotfix.trial"},
-		"a mark of it":                              {path: "opt/node-hotfix.bad/4567"},
-		"what is written of it first":               {path: "opt/.node-hotfix.part"},
-		"what was brought for it":                   {path: "opt/.node-hotfix.scratch/fetched"},
-		"the pointer":                               {path: "opt/node-hotfix.json"},
-		"the pointer's lock":                        {path: "opt/node-hotfix.json.lock"},
-		"the pointer while it is rewritten":         {path: "opt/.node-hotfix.json.123"},
-		"the folder of the state":                   {path: "var/state"},
-		"a file of the state":                       {path: "var/state/scripts/applied.json"},
-		"a new file of the state":                   {path: "var/state/scripts/swap.json"},
-		"a new folder of the state":                 {path: "var/state/a/b/c"},
-		"a root of trust that isn't there":          {path: "etc/salve/root.json"},
-		"a folder on its way that isn't there":      {path: "etc/salve"},
-		"a folder on the way":                       {path: "opt"},
-		"a file below a file":                       {path: "opt/node/x"},
-		"a path that is not clean":                  {path: "opt/../opt/./node"},
-		"a copy of the program":                     {path: "usr/bin/copy", prepare: copyOf("usr/bin/copy", "salve-node itself")},
-		"a hard link to the baked program":          {path: "usr/a", prepare: hardLink("opt/node", "usr/a")},
-		"a hard link to a manifest":                 {path: "usr/a", prepare: hardLink("opt/node-hotfix.manifest", "usr/a")},
-		"a hard link to a file of the state":        {path: "usr/a", prepare: hardLink("var/state/trust/root.json", "usr/a")},
-		"through a link to the folder":              {path: "usr/a/node", prepare: link("../opt", "usr/a")},
-		"through links that lead up":                {path: "usr/a/node", prepare: link("b/../../opt", "usr/a", "../var/state/../x", "usr/b")},
-		"a link to the program":                     {path: "usr/a", prepare: link("../opt/node", "usr/a")},
-		"the state through a link":                  {path: "usr/a/new", prepare: link("../var/state/events", "usr/a")},
-		"the place behind the pointer, a link":      {path: "usr/real.json", prepare: moved("opt/node-hotfix.json", "usr/real.json")},
-		"the place behind a link to nowhere":        {path: "usr/none.json", prepare: link("../usr/none.json", "opt/node-hotfix.json")},
-		"the place behind a folder that is a link":  {path: "real/node", prepare: moved("opt", "real")},
-		"a folder behind a link that isn't there":   {path: "gone/root.json", prepare: link("../gone", "etc/salve")},
-		"the folder's part of a bind mount":         {path: "mnt/node", prepare: bind("opt", "mnt")},
-		"a part of the state on a bind mount":       {path: "mnt/new", prepare: bind("var/state/scripts", "mnt")},
-		"a folder above on a bind mount":            {path: "mnt/opt/node-hotfix.lock", prepare: bind("", "mnt")},
-		"the program's own bind mount":              {path: "mnt/file", prepare: bindFile("opt/node", "mnt/file")},
-		"the place below a bind mount of elsewhere": {path: "usr/new/root.json", prepare: bind("usr/new", "etc/salve")},
-		"the upper layer of an overlay":             {path: "upper/node", prepare: overlay("lower", "upper", "opt")},
-		"the lower layer of an overlay":             {path: "lower/node", prepare: overlay("lower", "upper", "opt")},
-		"a new file in an upper layer":              {path: "upper/node-hotfix.lock", prepare: overlay("lower", "upper", "opt")},
-		"an overlay of the protected folder":        {path: "mnt/node", prepare: overlay("opt", "upper", "mnt")},
+		"the file itself":                      {path: "opt/node"},
+		"the staged program":                   {path: "opt/node-hotfix"},
+		"its manifest":                         {path: "opt/node-hotfix.manifest"},
+		"its lock, which isn't there":          {path: "opt/node-hotfix.lock"},
+		"its trial, which isn't there":         {path: "opt/node-hotfix.trial"},
+		"a mark of it":                         {path: "opt/node-hotfix.bad/4567"},
+		"what is written of it first":          {path: "opt/.node-hotfix.part"},
+		"what was brought for it":              {path: "opt/.node-hotfix.scratch/fetched"},
+		"the pointer":                          {path: "opt/node-hotfix.json"},
+		"the pointer's lock":                   {path: "opt/node-hotfix.json.lock"},
+		"the pointer while it is rewritten":    {path: "opt/.node-hotfix.json.123"},
+		"the folder of the state":              {path: "var/state"},
+		"a file of the state":                  {path: "var/state/scripts/applied.json"},
+		"a new file of the state":              {path: "var/state/scripts/swap.json"},
+		"a new folder of the state":            {path: "var/state/a/b/c"},
+		"a root of trust that isn't there":     {path: "etc/salve/root.json"},
+		"a folder on its way that isn't there": {path: "etc/salve"},
+		"a folder on the way":                  {path: "opt"},
+		"a file below a file":                  {path: "opt/node/x"},
+		"a path that is not clean":             {path: "opt/../opt/./node"},
+		"a copy of the program": {path: "usr/bin/copy",
+			prepare: copyOf("usr/bin/copy", "salve-node itself")},
+		"a hard link to the baked program": {path: "usr/a",
+			prepare: hardLink("opt/node", "usr/a")},
+		"a hard link to a manifest": {path: "usr/a",
+			prepare: hardLink("opt/node-hotfix.manifest", "usr/a")},
+		"a hard link to a file of the state": {path: "usr/a",
+			prepare: hardLink("var/state/trust/root.json", "usr/a")},
+		"through a link to the folder": {path: "usr/a/node",
+			prepare: link("../opt", "usr/a")},
+		"through links that lead up": {path: "usr/a/node",
+			prepare: link("b/../../opt", "usr/a", "../var/state/../x", "usr/b")},
+		"a link to the program": {path: "usr/a",
+			prepare: link("../opt/node", "usr/a")},
+		"the state through a link": {path: "usr/a/new",
+			prepare: link("../var/state/events", "usr/a")},
+		"the place behind the pointer, a link": {path: "usr/real.json",
+			prepare: moved("opt/node-hotfix.json", "usr/real.json")},
+		"the place behind a link to nowhere": {path: "usr/none.json",
+			prepare: link("../usr/none.json", "opt/node-hotfix.json")},
+		"the place behind a folder that is a link": {path: "real/node",
+			prepare: moved("opt", "real")},
+		"a folder behind a link that isn't there": {path: "gone/root.json",
+			prepare: link("../gone", "etc/salve")},
+		"the folder's part of a bind mount": {path: "mnt/node",
+			prepare: bind("opt", "mnt")},
+		"a part of the state on a bind mount": {path: "mnt/new",
+			prepare: bind("var/state/scripts", "mnt")},
+		"a folder above on a bind mount": {path: "mnt/opt/node-hotfix.lock",
+			prepare: bind("", "mnt")},
+		"the program's own bind mount": {path: "mnt/file",
+			prepare: bindFile("opt/node", "mnt/file")},
+		"the place below a bind mount of elsewhere": {path: "usr/new/root.json",
+			prepare: bind("usr/new", "etc/salve")},
+		"the upper layer of an overlay": {path: "upper/node",
+			prepare: overlay("lower", "opt")},
+		"the lower layer of an overlay": {path: "lower/node",
+			prepare: overlay("lower", "opt")},
+		"a new file in an upper layer": {path: "upper/node-hotfix.lock",
+			prepare: overlay("lower", "opt")},
+		"an overlay of the protected folder": {path: "mnt/node",
+			prepare: overlay("opt", "mnt")},
 	} {
 		t.Run(title, func(t *testing.T) {
 			n := newNode(t)
@@ -122,8 +143,8 @@ func TestOtherPlacesAreFree(t *testing.T) {
 	check(t, os.MkdirAll(n.at("usr"), 0o755))
 	check(t, os.Symlink("../etc", n.at("usr/link")))
 	for _, path := range []string{"opt/script.sh", "opt/new.sh", "opt/node2", "opt/node-wrapper.sh", "opt/node.service",
-		"opt/node-hotfix2", "opt/node-hotfix-x", "opt/.node.part", "opt/a/node", "etc/unit.service", "etc/salve2", "var/state2",
-		"var/x", "new/a/b", "usr/link/new"} {
+		"opt/node-hotfix2", "opt/node-hotfix-x", "opt/.node.part", "opt/a/node", "etc/unit.service", "etc/salve2",
+		"var/state2", "var/x", "new/a/b", "usr/link/new"} {
 		if err := n.refuses(t, path); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -195,16 +216,16 @@ func bindFile(from, to string) func(*testing.T, node) {
 
 // overlay mounts one of two folders at a third; what is protected there is in the
 // lower one.
-func overlay(lower, upper, at string) func(*testing.T, node) {
+func overlay(lower, at string) func(*testing.T, node) {
 	return func(t *testing.T, n node) {
-		for _, folder := range []string{lower, upper, "work", at} {
+		for _, folder := range []string{lower, "upper", "work", at} {
 			check(t, os.MkdirAll(n.at(folder), 0o755))
 		}
 		if lower != at && at == "opt" {
 			check(t, os.CopyFS(n.at(lower), os.DirFS(n.at("opt"))))
 		}
 		mount(t, "overlay", n.at(at), "overlay", 0,
-			"lowerdir="+n.at(lower)+",upperdir="+n.at(upper)+",workdir="+n.at("work"))
+			"lowerdir="+n.at(lower)+",upperdir="+n.at("upper")+",workdir="+n.at("work"))
 	}
 }
 
