@@ -27,7 +27,7 @@ func (o *Fetcher) patiently(ctx context.Context, try func(context.Context) error
 		if ctx.Err() != nil && OutcomeOf(err) == Timeout && before != nil {
 			return before // why it had to be tried again says more than that time ran out
 		}
-		if !OutcomeOf(err).clears() {
+		if !clears(err) || n == o.settings.Tries {
 			return err
 		}
 		pause := jittered(pauses().Pause(n, 0))
