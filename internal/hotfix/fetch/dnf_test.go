@@ -17,10 +17,12 @@ import (
 // repository is written down.
 func rpmNode(t *testing.T, budget time.Duration) (*fetch.Fetcher, *repository) {
 	t.Helper()
-	return rpmNodeWith(t, budget, "gpgcheck=1\ngpgkey=file://"+keyring(t).public+"\n")
+	return rpmNodeWith(t, budget, "gpgcheck=1\ngpgkey=file://"+keyring(t).public+"\n", "")
 }
 
-func rpmNodeWith(t *testing.T, budget time.Duration, settings string) (*fetch.Fetcher, *repository) {
+// rpmNodeWith is rpmNode by other settings of the repository's; behind the call of
+// dnf may be more.
+func rpmNodeWith(t *testing.T, budget time.Duration, settings, more string) (*fetch.Fetcher, *repository) {
 	t.Helper()
 	needs(t, "dnf", "rpmbuild", "rpmsign", "rpmkeys", "createrepo_c")
 	r := &repository{folder: filepath.Join(built.folder, "rpm")}
@@ -41,7 +43,7 @@ func rpmNodeWith(t *testing.T, budget time.Duration, settings string) (*fetch.Fe
 	configuration := filepath.Join(folder, "dnf.conf")
 	write(t, configuration, "[main]\nreposdir="+folder+"\n")
 	searchPath := t.TempDir()
-	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\nexec dnf --config="+configuration+" --releasever=3 \"$@\"\n")
+	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\ndnf --config="+configuration+" --releasever=3 \"$@\" "+more+"\n")
 	write(t, filepath.Join(searchPath, "rpmkeys"), "#!/bin/sh\nexec rpmkeys \"$@\"\n")
 	return fetch.New(fetch.Settings{
 		Source: "hotfix", OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: budget,

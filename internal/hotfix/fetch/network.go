@@ -43,7 +43,7 @@ func badCertificate(err error) bool {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var noTLS tls.RecordHeaderError
-	return errors.As(err, &certificate) || errors.As(err, &authority) || errors.As(err, &host) ||
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &certificate) || errors.As(err, &authority) || errors.As(err, &host) ||
 		errors.As(err, &invalid) || errors.As(err, &noTLS)
 }
 

@@ -17,7 +17,7 @@ type rpm struct {
 	configuration string // of dnf or tdnf
 	repository    string // its ID
 	searchPath    string
-	options       func(work string) []string
+	more          []string // options of dnf's that tdnf does not have
 	// both says that a check that is off in the configuration is off in every repository.
 	both bool
 }
@@ -58,16 +58,11 @@ func (o *Fetcher) dnf(path, repository string) manager {
 	return rpm{
 		path: path, repository: repository, searchPath: o.settings.SearchPath,
 		configuration: either(o.settings.Configuration, "/etc/dnf/dnf.conf"),
-		options: func(work string) []string {
-			return append(oneRepository(repository, work),
-				"--setopt=logdir="+work,
-				"--setopt=skip_if_unavailable=False",
-				"--setopt="+repository+".skip_if_unavailable=False",
-				"--setopt=gpgcheck=1",
-				"--setopt="+repository+".gpgcheck=1",
-				"--setopt=timeout=15",
-				"--setopt=retries=1", // trying again is ours, within the budget
-			)
+		more: []string{
+			"--setopt=skip_if_unavailable=False",
+			"--setopt=" + repository + ".skip_if_unavailable=False",
+			"--setopt=timeout=15",
+			"--setopt=retries=1", // trying again is ours, within the budget
 		},
 	}
 }
@@ -76,9 +71,6 @@ func (o *Fetcher) tdnf(path, repository string) manager {
 	return rpm{
 		path: path, repository: repository, searchPath: o.settings.SearchPath, both: true,
 		configuration: either(o.settings.Configuration, "/etc/tdnf/tdnf.conf"),
-		options: func(work string) []string {
-			return append(oneRepository(repository, work), "--setopt=gpgcheck=1", "--setopt="+repository+".gpgcheck=1")
-		},
 	}
 }
 
@@ -89,11 +81,32 @@ func either(a, b string) string {
 	return b
 }
 
-func oneRepository(repository, work string) []string {
-	return []string{
-		"-y", "--refresh", "--disablerepo=*", "--enablerepo=" + repository,
-		"--setopt=cachedir=" + filepath.Join(work, "cache"),
+// options are those of every call. The repository's check is in force, whatever the
+// node's settings say; with a digest under a signature it is not needed, and could only
+// ask for keys.
+func (r rpm) options(work string, signed bool) []string {
+	check := "1"
+	if signed {
+		check = "0"
 	}
+	return append([]string{
+		"-y", "--refresh", "--disablerepo=*", "--enablerepo=" + r.repository,
+		"--setopt=cachedir=" + filepath.Join(work, "cache"),
+		"--setopt=logdir=" + work,
+		"--setopt=gpgcheck=" + check,
+		"--setopt=" + r.repository + ".gpgcheck=" + check,
+	}, r.more...)
+}
+
+// ownKeyring has librpm put the keys that it imports, and look for keys, in a folder of
+// ours: the node's own database of packages is read, and stays as it is.
+func ownKeyring(work string) error {
+	folder := filepath.Join(work, "imported")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	macros := "%_keyring fs\n%_keyringpath " + folder + "/\n"
+	return os.WriteFile(filepath.Join(work, ".rpmmacros"), []byte(macros), 0o600)
 }
 
 func (r rpm) download(ctx context.Context, e request, work string) (string, error) {
@@ -101,8 +114,11 @@ func (r rpm) download(ctx context.Context, e request, work string) (string, erro
 	if err := emptied(got); err != nil {
 		return "", err
 	}
+	if err := ownKeyring(work); err != nil {
+		return "", err
+	}
 	wanted := e.packageName + "-" + e.want.String()
-	arguments := append(r.options(work), "--downloadonly", "--downloaddir="+got, "install", wanted)
+	arguments := append(r.options(work, e.by.Signed), "--downloadonly", "--downloaddir="+got, "install", wanted)
 	output, err := run(ctx, program{r.path, arguments, work})
 	if err != nil {
 		return "", read(output, err, rpmSigns())

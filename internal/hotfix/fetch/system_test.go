@@ -117,7 +117,8 @@ func TestTdnfIsAskedForOneRepositoryAndOneVersion(t *testing.T) {
 	}
 	work := filepath.Join(folder, "packages")
 	want := strings.Join([]string{"tdnf", "-y", "--refresh", "--disablerepo=*", "--enablerepo=azurelinux-official-ms-oss",
-		"--setopt=cachedir=" + work + "/cache", "--setopt=gpgcheck=1", "--setopt=azurelinux-official-ms-oss.gpgcheck=1",
+		"--setopt=cachedir=" + work + "/cache", "--setopt=logdir=" + work,
+		"--setopt=gpgcheck=1", "--setopt=azurelinux-official-ms-oss.gpgcheck=1",
 		"--downloadonly", "--downloaddir=" + work + "/got",
 		"install", packageName + "-" + base + ".2"}, "\n  ")
 	if !strings.HasPrefix(string(called), want+"\n") {
