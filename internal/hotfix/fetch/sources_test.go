@@ -193,7 +193,8 @@ func TestARepositoryOfTwoFilesIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 	packages := rpm{configuration: configuration, repository: "a"}
-	if err := packages.trusted(); OutcomeOf(err) != UnsignedRepository || !strings.Contains(err.Error(), "not configured") {
+	err := packages.trusted()
+	if OutcomeOf(err) != UnsignedRepository || !strings.Contains(err.Error(), "not configured") {
 		t.Errorf("it says %v", err)
 	}
 	for _, name := range []string{"1.repo", "2.repo"} {

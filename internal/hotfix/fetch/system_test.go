@@ -37,7 +37,8 @@ func configuredSource(t *testing.T, manager string) fetch.Settings {
 		return fetch.Settings{Source: sources}
 	}
 	for _, id := range []string{"azurelinux-official-ms-oss", "mariner-official-microsoft"} {
-		write(t, filepath.Join(folder, id+".repo"), "["+id+"]\nbaseurl=http://127.0.0.1:1/\ngpgcheck=1\ngpgkey=file://"+key+"\n")
+		write(t, filepath.Join(folder, id+".repo"),
+			"["+id+"]\nbaseurl=http://127.0.0.1:1/\ngpgcheck=1\ngpgkey=file://"+key+"\n")
 	}
 	configuration := filepath.Join(folder, "dnf.conf")
 	write(t, configuration, "[main]\ngpgcheck=1\nreposdir="+folder+"\n")

@@ -200,8 +200,8 @@ func TestABombIsRefused(t *testing.T) {
 	folder := t.TempDir()
 	path := buildDeb(t, folder, packageName, base+".2", "xz", "usr/bin/"+packageName, contentOf(base+".2"))
 	needs(t, "xz", "ar")
-	execute(t, folder, "sh", "-c", "ar x "+path+" && xz -dc data.tar.xz >data.tar && truncate -s +64M data.tar && rm data.tar.xz"+
-		" && xz -1 data.tar && rm "+path+" && ar rc bomb.deb debian-binary control.tar.xz data.tar.xz")
+	execute(t, folder, "sh", "-c", "ar x "+path+" && xz -dc data.tar.xz >data.tar && truncate -s +64M data.tar"+
+		" && rm data.tar.xz && xz -1 data.tar && rm "+path+" && ar rc bomb.deb debian-binary control.tar.xz data.tar.xz")
 	raw, err := os.ReadFile(filepath.Join(folder, "bomb.deb"))
 	if err != nil {
 		t.Fatal(err)
