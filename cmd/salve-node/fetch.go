@@ -221,7 +221,7 @@ func (r *update) bringScripts(ctx context.Context) error {
 		return err
 	}
 	r.scripts.Source = file.Source
-	files, err := payload.Read(file.Path, r.node.settings.allow)
+	files, err := payload.Read(ctx, file.Path, r.node.settings.allow)
 	if err != nil {
 		return &badPayload{err}
 	}

@@ -35,11 +35,13 @@ func (n *node) slot() slot.Slot {
 }
 
 func (n *node) tree() payload.Tree {
-	return payload.Tree{Root: n.settings.root, State: filepath.Join(n.settings.state, "scripts")}
+	return payload.Tree{
+		Root: n.settings.root, State: filepath.Join(n.settings.state, "scripts"), Protected: n.protected(),
+	}
 }
 
 func (n *node) events() event.Folder {
-	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents}
+	return event.Folder{Path: filepath.Join(n.settings.state, "events"), Keep: keptEvents, Now: n.clock.Now}
 }
 
 func (n *node) fetcher() *fetch.Fetcher {

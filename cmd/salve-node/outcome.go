@@ -7,6 +7,7 @@ import (
 
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
+	"salve/internal/hotfix/protect"
 	"salve/internal/hotfix/slot"
 )
 
@@ -38,8 +39,9 @@ func outcomeOf(err error) string {
 	var unfit *slot.UnfitError
 	var brought *fetch.Error
 	var wrong *badPayload
+	var kept *protect.Error
 	switch {
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &kept):
 		return outcomeBadPayload
 	case errors.Is(err, syscall.EROFS):
 		return outcomeReadOnly
