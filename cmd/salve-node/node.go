@@ -26,12 +26,12 @@ type node struct {
 	settings settings
 	program  []string // the arguments of the program to launch
 	clock    clock.Clock
-	// launched: a program was started that is not to be started again.
-	launched bool
+	// signed: today's decision comes from a signed pointer.
+	signed bool
 }
 
 func (n *node) slot() slot.Slot {
-	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged}
+	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged, Trials: n.settings.trials, Signed: n.signed}
 }
 
 func (n *node) tree() payload.Tree {
