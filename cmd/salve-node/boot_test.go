@@ -25,6 +25,7 @@ type machine struct {
 	baked  string
 	staged string
 	shell  []string // instead of the unit's /bin/sh
+	around []string // a command before it, as unshare
 	before string   // a line of sh before the command: limits, signals that are ignored
 	flags  map[string]string
 	words  []string // on top of the unit's
@@ -51,6 +52,7 @@ func newMachine(t testing.TB) *machine {
 		flags: map[string]string{
 			"state": filepath.Join(folder, "state"), "pointer": filepath.Join(folder, "pointer.json"),
 			"current": bakedVersion, "budget": "30s", "deadline": "2m", "root": filepath.Join(folder, "root"),
+			"os-release": "/dev/null", // no package manager that is known
 		},
 	}
 	m.flags["staged"] = m.staged
@@ -118,7 +120,8 @@ func (m *machine) command() *exec.Cmd {
 	words := wrapper(m.t)
 	words = append(append(append([]string{}, m.shell...), words[1:4]...), m.folder)
 	words = append(words, m.words...)
-	command := exec.Command("/bin/sh", append([]string{"-c", m.before + "\nexec \"$@\"", "before"}, words...)...)
+	words = append(append(append([]string{}, m.around...), "/bin/sh", "-c", m.before+"\nexec \"$@\"", "before"), words...)
+	command := exec.Command(words[0], words[1:]...)
 	command.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GORACE=atexit_sleep_ms=0", "FOLDER=" + m.folder}
 	for flag, value := range m.flags {
 		command.Env = append(command.Env, variable(flag)+"="+value)
@@ -171,10 +174,7 @@ func (m *machine) end(command *exec.Cmd) (code int) {
 // "staged …".
 func (m *machine) programs() (ran []string) {
 	m.t.Helper()
-	raw, err := os.ReadFile(m.ran.Name())
-	check(m.t, err)
-	for line := range strings.Lines(string(raw)) {
-		line = strings.TrimSpace(line)
+	for _, line := range m.lines() {
 		for prefix, name := range map[string]string{m.baked + " ": "baked ", "ran " + bakedVersion + " ": "baked ",
 			m.staged + " ": "staged ", "ran " + stagedVersion + " ": "staged "} {
 			if words, is := strings.CutPrefix(line, prefix); is {
@@ -183,6 +183,17 @@ func (m *machine) programs() (ran []string) {
 		}
 	}
 	return ran
+}
+
+// lines are what the programs have printed.
+func (m *machine) lines() (lines []string) {
+	m.t.Helper()
+	raw, err := os.ReadFile(m.ran.Name())
+	check(m.t, err)
+	for line := range strings.Lines(string(raw)) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines
 }
 
 func (m *machine) log() string {
@@ -238,23 +249,4 @@ func shells(t testing.TB) map[string][]string {
 		t.Fatal("there is no shell")
 	}
 	return found
-}
-
-func TestSmoke(t *testing.T) {
-	for name, shell := range shells(t) {
-		t.Run(name, func(t *testing.T) {
-			m := newMachine(t)
-			m.shell = shell
-			code := m.boot()
-			t.Log(code, m.programs(), m.log())
-			m.stage(hotfixtest.Behaviour{Exit: 0})
-			code = m.boot()
-			t.Log(code, m.programs(), m.log())
-			m.stage(hotfixtest.Behaviour{Exit: 3})
-			code = m.boot()
-			t.Logf("%v %v %v %+v", code, m.programs(), m.log(), m.launched())
-			code = m.boot()
-			t.Logf("%v %v %v %+v", code, m.programs(), m.log(), m.launched())
-		})
-	}
 }

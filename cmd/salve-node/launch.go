@@ -254,9 +254,7 @@ func (n *node) launchBaked() int {
 	if n.settings.wrapped {
 		return exitDone
 	}
-	if n.flush != nil {
-		n.flush()
-	}
+	n.flushed()
 	baked := launch.Program{Path: n.settings.baked, Arguments: n.program, Clock: n.clock}
 	err := baked.Replace()
 	n.warn(fmt.Sprintf("the baked program can't be run: %v", err))

@@ -45,6 +45,12 @@ type process struct {
 	flush          func() // waits for what was written to stderr
 }
 
+func (p process) flushed() {
+	if p.flush != nil {
+		p.flush()
+	}
+}
+
 // command is one of salve-node's.
 type command struct {
 	name, does string

@@ -145,6 +145,7 @@ func (n *node) runPrepare() int {
 	}
 	e.Outcome = outcomeChosen
 	n.record(e)
+	n.flushed() // with the line the parent has what it wants, and ends this process
 	fmt.Fprintln(n.stdout, chosen)
 	return exitDone
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -156,6 +157,10 @@ func (m tests) Run() int {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	programs = folder
+	// Situations of a boot wait more than they work.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
 	return m.M.Run()
 }
 

@@ -67,20 +67,26 @@ func (w *Wrapper) ignoreTheSame() {
 
 // Finish tells the shell that the program has run to its end, and that this process's
 // exit code is its own. It answers with SIGCONT: without waiting for that, bash loses
-// the exit code of a child that ends while it is at the signal.
+// the exit code of a child that ends while it is at the signal. It is told again until it
+// answers: bash may lose a signal that comes together with another.
 func (w *Wrapper) Finish(signals *Signals, clk clock.Clock) {
-	if os.Getppid() != w.process || syscall.Kill(w.process, syscall.SIGURG) != nil {
-		return // it is gone
-	}
 	late := clk.After(answerTime)
 	for {
-		select {
-		case one := <-signals.passed:
-			if signals.note(one) == syscall.SIGCONT {
+		if os.Getppid() != w.process || syscall.Kill(w.process, syscall.SIGURG) != nil {
+			return // it is gone
+		}
+		again := clk.After(answerTime / 20)
+		for waiting := true; waiting; {
+			select {
+			case one := <-signals.passed:
+				if signals.note(one) == syscall.SIGCONT {
+					return
+				}
+			case <-again:
+				waiting = false
+			case <-late:
 				return
 			}
-		case <-late:
-			return
 		}
 	}
 }

@@ -147,7 +147,7 @@ func (s Slot) experience(folder *disk.Folder, name string, manifest Manifest) Ch
 	case err != nil:
 		return Choice{Reason: Unreadable, Err: err}
 	case trial.used(s.Trials):
-		return Choice{Reason: TrialsUsed, Err: fmt.Errorf("%d", trial.Trials)}
+		return Choice{Reason: TrialsUsed, Err: fmt.Errorf("%d of %d", trial.Trials, max(s.Trials, 1))}
 	}
 	return Choice{Reason: Staged, Manifest: manifest}
 }
