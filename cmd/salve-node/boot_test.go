@@ -175,11 +175,16 @@ func (m *machine) end(command *exec.Cmd) (code int) {
 func (m *machine) programs() (ran []string) {
 	m.t.Helper()
 	for _, line := range m.lines() {
-		for prefix, name := range map[string]string{m.baked + " ": "baked ", "ran " + bakedVersion + " ": "baked ",
-			m.staged + " ": "staged ", "ran " + stagedVersion + " ": "staged "} {
-			if words, is := strings.CutPrefix(line, prefix); is {
-				ran = append(ran, name+strings.ReplaceAll(words, m.folder+"/aks-node-controller-", ""))
-			}
+		ran = append(ran, programsOf(m, line)...)
+	}
+	return ran
+}
+
+func programsOf(m *machine, line string) (ran []string) {
+	for prefix, name := range map[string]string{m.baked + " ": "baked ", "ran " + bakedVersion + " ": "baked ",
+		m.staged + " ": "staged ", "ran " + stagedVersion + " ": "staged "} {
+		if words, is := strings.CutPrefix(line, prefix); is {
+			ran = append(ran, name+strings.ReplaceAll(words, m.folder+"/aks-node-controller-", ""))
 		}
 	}
 	return ran

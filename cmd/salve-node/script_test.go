@@ -30,7 +30,8 @@ func TestMain(m *testing.M) {
 // by the environment: $BAKED, $STAGED and $POINTER in the folder node, the state in
 // the folder state. Besides testscript's own commands there are:
 //
-//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails
+//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails,
+//	                                   confirms (before it ends)
 //	spoil PATH KIND                    makes it one of hotfixtest.Unfit
 //	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
 //	                                   makes it that of scripts_version
@@ -61,7 +62,7 @@ func TestScript(t *testing.T) {
 }
 
 func program(ts *testscript.TestScript, _ bool, arguments []string) {
-	behaviour := hotfixtest.Behaviour{Version: arguments[1]}
+	behaviour, confirms := hotfixtest.Behaviour{Version: arguments[1]}, false
 	for _, word := range arguments[2:] {
 		name, value, _ := strings.Cut(word, "=")
 		var err error
@@ -76,12 +77,18 @@ func program(ts *testscript.TestScript, _ bool, arguments []string) {
 			behaviour.For, err = time.ParseDuration(value)
 		case "lingers":
 			behaviour.AnswersAfter, err = time.ParseDuration(value)
+		case "confirms":
+			confirms = true
 		case "fails":
 			behaviour.AnswerExit = 1
 		default:
 			ts.Fatalf("%s?", name)
 		}
 		ts.Check(err)
+	}
+	if confirms {
+		behaviour.Becomes = fmt.Sprintf("salve-node confirm; [ %d = 0 ] || kill -%[1]d $$; exit %d", behaviour.DiesFrom,
+			behaviour.Exit)
 	}
 	image, err := hotfixtest.Build(behaviour)
 	ts.Check(err)

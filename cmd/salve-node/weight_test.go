@@ -178,7 +178,8 @@ func releasedNode(t testing.TB) string {
 }
 
 func build(path, what string) error {
-	command := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, what)
+	// As the Makefile does. Without inlining the program is 6 % smaller and no slower at what it does: reading, waiting.
+	command := exec.Command("go", "build", "-trimpath", "-gcflags=all=-l", "-ldflags", "-s -w", "-o", path, what)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
