@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ func unit(t testing.TB) map[string][]string {
 	raw, err := os.ReadFile(unitPath)
 	check(t, err)
 	settings := map[string][]string{}
-	joined := regexp.MustCompile(`\\\n\s*`).ReplaceAllString(string(raw), " ")
+	joined := strings.ReplaceAll(string(raw), "\\\n", " ") // and the indentation of the next line stays
 	for line := range strings.Lines(joined) {
 		name, value, is := strings.Cut(strings.TrimSpace(line), "=")
 		if is && !strings.HasPrefix(name, "#") {
