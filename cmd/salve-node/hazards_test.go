@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"salve/internal/hotfix/hotfixtest"
 )
@@ -140,4 +141,20 @@ func processes(most int) preparing {
 func asNobody(m *machine) {
 	m.around = []string{"setpriv", "--reuid", "65534", "--clear-groups", "prlimit", "--nproc=1"}
 	check(m.t, os.Chmod(filepath.Dir(m.folder), 0o755))
+}
+
+// timeIs makes salve-node this test program, at another time.
+func timeIs(at string) preparing {
+	return func(m *machine) {
+		path := filepath.Join(m.folder, "salve-node")
+		own, err := os.Executable()
+		check(m.t, err)
+		check(m.t, errors.Join(os.Remove(path), os.Symlink(own, path)))
+		m.before = "export " + itsTime + "=" + at
+		m.t.Cleanup(func() {
+			if year := m.launched().Time.UTC().Format(time.RFC3339)[:4]; year != at[:4] {
+				m.t.Errorf("the event is of %s", year)
+			}
+		})
+	}
 }

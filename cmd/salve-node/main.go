@@ -10,7 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
-	"k8s.io/utils/clock"
+
+	"salve/internal/clock"
 )
 
 // The exit codes of salve-node itself. Those of launch are the program's.
@@ -20,14 +21,15 @@ const (
 	exitUsage  = 2 // confirm, rollback, status and version; commands that there aren't
 )
 
-func main() {
+func main() { os.Exit(run(clock.Real{})) }
+
+func run(clk clock.Clock) (code int) {
 	outliveReaders()
 	said := newLog(os.Stderr)
-	code := execute(process{
-		arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: said, flush: said.flush,
+	defer said.flush()
+	return execute(process{
+		arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: said, flush: said.flush, clock: clk,
 	})
-	said.flush()
-	os.Exit(code)
 }
 
 // outliveReaders makes writing to a pipe that nobody reads an error like any other:
@@ -43,6 +45,7 @@ type process struct {
 	lookup         func(name string) (string, bool)
 	stdout, stderr io.Writer
 	flush          func() // waits for what was written to stderr
+	clock          clock.Clock
 }
 
 func (p process) flushed() {
@@ -99,7 +102,7 @@ func execute(p process) int {
 }
 
 func (p process) start(chosen command) int {
-	n := &node{process: p, clock: clock.RealClock{}}
+	n := &node{process: p}
 	flags := n.settings.flags()
 	if chosen.failsOpen() {
 		return n.openly(chosen, flags)

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"salve/internal/clock"
 	"salve/internal/hotfix"
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
@@ -25,7 +24,6 @@ type node struct {
 	process
 	settings settings
 	program  []string // the arguments of the program to launch
-	clock    clock.Clock
 	// signed: today's decision comes from a signed pointer.
 	signed bool
 }

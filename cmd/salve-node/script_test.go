@@ -19,12 +19,35 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"salve/internal/clock"
 	"salve/internal/hotfix/hotfixtest"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"salve-node": main})
+	testscript.Main(tests{m}, map[string]func(){"salve-node": mainAtItsTime})
 }
+
+// itsTime is a variable that gives the test program, as salve-node, another time than the machine's: no test may set
+// the clock of a machine, and no library lies to a static program.
+const itsTime = "SALVE_NODE_TEST_TIME"
+
+func mainAtItsTime() {
+	at, err := time.Parse(time.RFC3339, os.Getenv(itsTime))
+	if err != nil {
+		main()
+		return
+	}
+	os.Exit(run(shifted{by: time.Until(at)}))
+}
+
+// shifted is a clock that runs as the real one, at another time.
+type shifted struct {
+	clock.Real
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time                      { return s.Real.Now().Add(s.by) }
+func (s shifted) Since(began time.Time) time.Duration { return s.Now().Sub(began) }
 
 // TestScript runs testdata/script: what a boot types and sees. The paths are set
 // by the environment: $BAKED, $STAGED and $POINTER in the folder node, the state in

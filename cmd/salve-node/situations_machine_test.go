@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -91,6 +92,12 @@ func TestWhateverTheMachineLacks(t *testing.T) {
 		"no place for another process":                        {with: []preparing{processes(1)}, root: true, ran: baked, code: bakedCode},
 		"no place for threads":                                {with: []preparing{processes(2)}, root: true, ran: baked, code: bakedCode},
 		"no processes for nobody":                             {with: []preparing{asNobody}, root: true, ran: baked, code: bakedCode},
+	}
+	for name, at := range map[string]string{"1970": "1970-01-01T00:00:07Z", "2038": "2038-01-19T03:14:08Z",
+		"2106": "2106-02-07T06:28:16Z"} {
+		all["the clock is at "+name] = situation{with: []preparing{timeIs(at)}, ran: staged, reason: slot.Staged}
+		all["the clock is at "+name+", and it fails"] = situation{does: hotfixtest.Behaviour{Exit: 1}, with: []preparing{timeIs(at), bootedBefore},
+			ran: append(slices.Clone(both), baked...), code: bakedCode}
 	}
 	for _, few := range []int{4, 5, 6, 7, 8, 9, 10, 11, 12} {
 		all[fmt.Sprintf("%d descriptors", few)] = situation{with: []preparing{tiny, before(fmt.Sprintf("ulimit -n %d", few))}, either: true,
