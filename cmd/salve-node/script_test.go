@@ -19,19 +19,43 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"salve/internal/clock"
 	"salve/internal/hotfix/hotfixtest"
 )
 
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // a pointer that a group may write to is nobody's
-	testscript.Main(tests{m}, map[string]func(){"salve-node": main})
+	testscript.Main(tests{m}, map[string]func(){"salve-node": mainAtItsTime})
 }
+
+// itsTime is a variable that gives the test program, as salve-node, another time than the machine's: no test may set
+// the clock of a machine, and no library lies to a static program.
+const itsTime = "SALVE_NODE_TEST_TIME"
+
+func mainAtItsTime() {
+	at, err := time.Parse(time.RFC3339, os.Getenv(itsTime))
+	if err != nil {
+		main()
+		return
+	}
+	os.Exit(run(shifted{by: time.Until(at)}))
+}
+
+// shifted is a clock that runs as the real one, at another time.
+type shifted struct {
+	clock.Real
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time                      { return s.Real.Now().Add(s.by) }
+func (s shifted) Since(began time.Time) time.Duration { return s.Now().Sub(began) }
 
 // TestScript runs testdata/script: what a boot types and sees. The paths are set
 // by the environment: $BAKED, $STAGED and $POINTER in the folder node, the state in
 // the folder state. Besides testscript's own commands there are:
 //
-//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails
+//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails,
+//	                                   confirms (before it ends)
 //	spoil PATH KIND                    makes it one of hotfixtest.Unfit
 //	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
 //	                                   makes it that of scripts_version
@@ -71,7 +95,7 @@ func TestScript(t *testing.T) {
 }
 
 func program(ts *testscript.TestScript, _ bool, arguments []string) {
-	behaviour := hotfixtest.Behaviour{Version: arguments[1]}
+	behaviour, confirms := hotfixtest.Behaviour{Version: arguments[1]}, false
 	for _, word := range arguments[2:] {
 		name, value, _ := strings.Cut(word, "=")
 		var err error
@@ -86,12 +110,18 @@ func program(ts *testscript.TestScript, _ bool, arguments []string) {
 			behaviour.For, err = time.ParseDuration(value)
 		case "lingers":
 			behaviour.AnswersAfter, err = time.ParseDuration(value)
+		case "confirms":
+			confirms = true
 		case "fails":
 			behaviour.AnswerExit = 1
 		default:
 			ts.Fatalf("%s?", name)
 		}
 		ts.Check(err)
+	}
+	if confirms {
+		behaviour.Becomes = fmt.Sprintf("salve-node confirm; [ %d = 0 ] || kill -%[1]d $$; exit %d", behaviour.DiesFrom,
+			behaviour.Exit)
 	}
 	image, err := hotfixtest.Build(behaviour)
 	ts.Check(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -156,6 +157,10 @@ func (m tests) Run() int {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	programs = folder
+	// Situations of a boot wait more than they work.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
+	}
 	return m.M.Run()
 }
 
@@ -173,7 +178,8 @@ func releasedNode(t testing.TB) string {
 }
 
 func build(path, what string) error {
-	command := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, what)
+	// As the Makefile does. Without inlining the program is 6 % smaller and no slower at what it does: reading, waiting.
+	command := exec.Command("go", "build", "-trimpath", "-gcflags=all=-l", "-ldflags", "-s -w", "-o", path, what)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
