@@ -33,6 +33,7 @@ type machine struct {
 	stdout *os.File // nil for one that is read afterwards
 	stderr *os.File
 	said   *os.File
+	pid    int // of the last boot
 	ran    *os.File
 }
 
@@ -146,6 +147,7 @@ func (m *machine) start() *exec.Cmd {
 	command := m.command()
 	check(m.t, command.Start())
 	m.t.Cleanup(func() { _ = command.Process.Kill() })
+	m.pid = command.Process.Pid
 	return command
 }
 
@@ -219,19 +221,30 @@ func (m *machine) launched() event.Event {
 	return event.Event{}
 }
 
-// left are the processes that name this machine's folder, in their command line or in
-// their environment.
-func (m *machine) left() (found []string) {
-	folders, err := filepath.Glob("/proc/[0-9]*")
-	check(m.t, err)
-	for _, folder := range folders {
-		words, _ := os.ReadFile(folder + "/cmdline") // it may be gone
-		environment, _ := os.ReadFile(folder + "/environ")
-		if bytes.Contains(append(words, environment...), []byte(m.folder)) {
-			found = append(found, filepath.Base(folder)+" "+string(bytes.ReplaceAll(words, []byte{0}, []byte{' '})))
+// left are the processes of machines below a folder: all have its name in their environment.
+func left(t testing.TB, folder string) (found map[string][]int) {
+	t.Helper()
+	found = map[string][]int{}
+	paths, err := filepath.Glob("/proc/[0-9]*/environ")
+	check(t, err)
+	for _, path := range paths {
+		raw, _ := os.ReadFile(path) // it may be gone
+		for variable := range bytes.SplitSeq(raw, []byte{0}) {
+			if machine, is := bytes.CutPrefix(variable, []byte("FOLDER=")); is && bytes.HasPrefix(machine, []byte(folder)) {
+				var pid int
+				if _, err := fmt.Sscanf(path, "/proc/%d/", &pid); err == nil {
+					found[string(machine)] = append(found[string(machine)], pid)
+				}
+			}
 		}
 	}
 	return found
+}
+
+func signalAll(processes []int, signal syscall.Signal) {
+	for _, pid := range processes {
+		_ = syscall.Kill(pid, signal) // it may be gone
+	}
 }
 
 const (

@@ -77,7 +77,7 @@ func TestWhateverTheMachineLacks(t *testing.T) {
 		"prepare gets the budget of a moment":  {with: []preparing{func(m *machine) { m.flags["budget"] = "1ns" }}, ran: baked, code: bakedCode, reason: reasonUnprepared},
 		"prepare does not end":                 {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "6s" }}, during: stopsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "the budget ended"},
 		"prepare is killed":                    {with: []preparing{locked}, during: killsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "killed"},
-		"another process fetches all the time": {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "1s" }}, ran: baked, code: bakedCode, reason: slot.NotStaged},
+		"another process fetches all the time": {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "8s" }}, ran: baked, code: bakedCode, reason: slot.NotStaged},
 		"the baked program does not say its version": {with: []preparing{func(m *machine) { m.flags["current"] = "" }}, ran: baked, code: bakedCode,
 			reason: slot.NoHotfix},
 		"the file system is read-only":                        {with: []preparing{onDisk("size=8m"), isConfirmed, readOnly}, root: true, ran: staged},

@@ -120,8 +120,9 @@ func TestARebootLoopEndsByItself(t *testing.T) {
 		starts int
 	}{
 		"the machine crashes": {func(m *machine, _ *exec.Cmd) {
-			m.signalLeft(syscall.SIGSTOP) // at once: nobody sees another die
-			m.endLeft()
+			for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} { // at once: nobody sees another die
+				signalAll(left(m.t, m.folder)[m.folder], signal)
+			}
 		}, 1},
 		// It is given back three times, and counts then.
 		"the machine goes down in order": {func(m *machine, boot *exec.Cmd) { check(m.t, boot.Process.Signal(syscall.SIGTERM)) }, 4},

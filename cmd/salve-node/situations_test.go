@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -60,6 +61,8 @@ const confirms = `"$FOLDER/salve-node" confirm >&2; `
 // runSituations runs them all at once, under each shell that a node may have.
 func runSituations(t *testing.T, all map[string]situation) {
 	t.Helper()
+	var leaves sync.Map // the folders of machines on which processes may be left
+	t.Cleanup(func() { expectNobodyLeft(t, &leaves) })
 	for name, one := range all {
 		for shell, words := range shells(t) {
 			if shell == "busybox" && !one.busybox {
@@ -72,9 +75,35 @@ func runSituations(t *testing.T, all map[string]situation) {
 				}
 				m := newMachine(t)
 				m.shell = words
+				leaves.Store(m.folder, one.leaves)
 				one.run(t, m)
 			})
 		}
+	}
+}
+
+// expectNobodyLeft looks once for all machines: it takes a look at each process there is. Who was just killed may take
+// a moment to go.
+func expectNobodyLeft(t *testing.T, leaves *sync.Map) {
+	t.Helper()
+	for tries := 100; ; tries-- {
+		bad := 0
+		for folder, processes := range left(t, filepath.Join(os.TempDir(), "Test")) {
+			may, ours := leaves.Load(folder)
+			switch {
+			case ours && may == true:
+				signalAll(processes, syscall.SIGKILL)
+			case ours && tries == 0:
+				t.Errorf("left on %s: %v", folder, processes)
+				signalAll(processes, syscall.SIGKILL)
+			case ours:
+				bad++
+			}
+		}
+		if bad == 0 {
+			return
+		}
+		<-time.After(20 * time.Millisecond)
 	}
 }
 
@@ -101,10 +130,6 @@ func (s situation) run(t *testing.T, m *machine) {
 	if marks, _ := filepath.Glob(m.staged + ".bad/*"); (len(marks) > 0) != s.bad { // no folder, no marks
 		t.Errorf("marked bad: %v, want %t", marks, s.bad)
 	}
-	if left := m.left(); len(left) > 0 && !s.leaves {
-		t.Errorf("left: %q", left)
-	}
-	m.endLeft()
 }
 
 func (s situation) expectEvent(t *testing.T, m *machine) {
@@ -118,18 +143,6 @@ func (s situation) expectEvent(t *testing.T, m *machine) {
 	}
 	if !strings.Contains(e.Problem, s.problem) {
 		t.Errorf("the problem is %q, want %q", e.Problem, s.problem)
-	}
-}
-
-// endLeft ends the test's own leftovers.
-func (m *machine) endLeft() { m.signalLeft(syscall.SIGKILL) }
-
-func (m *machine) signalLeft(signal syscall.Signal) {
-	for _, one := range m.left() {
-		var pid int
-		if _, err := fmt.Sscan(one, &pid); err == nil {
-			_ = syscall.Kill(pid, signal) // it may be gone
-		}
 	}
 }
 
@@ -155,19 +168,14 @@ func (m *machine) runs(program string) {
 	m.eventually(program, func() bool { return slices.Contains(m.programs(), program) })
 }
 
-// find gives the process of salve-node that runs a command below a boot.
+// find gives the process of salve-node that runs a command of the last boot.
 func (m *machine) find(command string) (pid int) {
 	m.t.Helper()
 	m.eventually("salve-node "+command, func() bool {
-		folders, err := filepath.Glob("/proc/[0-9]*")
-		check(m.t, err)
-		for _, folder := range folders {
-			words, _ := os.ReadFile(folder + "/cmdline") // it may be gone
-			environment, _ := os.ReadFile(folder + "/environ")
-			if bytes.Contains(words, []byte("salve-node\x00"+command+"\x00")) &&
-				bytes.Contains(environment, []byte("FOLDER="+m.folder+"\x00")) {
-				_, err := fmt.Sscan(filepath.Base(folder), &pid)
-				return err == nil
+		for pid = childOf(m.pid); pid != 0; pid = childOf(pid) {
+			words, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may be gone
+			if bytes.Contains(words, []byte("salve-node\x00"+command+"\x00")) {
+				return true
 			}
 		}
 		return false

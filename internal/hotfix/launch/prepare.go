@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -57,14 +56,10 @@ func (p Preparation) Run(ctx context.Context, signals *Signals) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	said := make(chan string, 1)
+	said := make(chan answer, 1)
 	go func() { said <- firstLine(read) }()
 	line, err := p.await(tree, signals, said)
-	ending := p.end(ctx, tree)
-	if err == nil && line == "" { // it has ended, and with it everybody who held the pipe open
-		line, err = p.last(tree, said)
-	}
-	return line, errors.Join(err, ending)
+	return line, errors.Join(err, p.end(ctx, tree))
 }
 
 func (p Preparation) end(ctx context.Context, tree *process.Tree) error {
@@ -73,21 +68,32 @@ func (p Preparation) end(ctx context.Context, tree *process.Tree) error {
 	return tree.End(limited)
 }
 
-// await waits for the line, whose writer may live on, or for the child's end.
-func (p Preparation) await(tree *process.Tree, signals *Signals, said <-chan string) (string, error) {
+// answer is what a child has said: a line, or why there is none.
+type answer struct {
+	line string
+	err  error
+}
+
+// await waits for the line, whose writer may live on. The end of the pipe is none: how
+// the child ends tells more. Nor is the child's end that of the pipe, which others may
+// hold open.
+func (p Preparation) await(tree *process.Tree, signals *Signals, said <-chan answer) (string, error) {
 	over := p.Clock.NewTimer(p.Budget)
 	defer over.Stop()
 	for {
 		select {
-		case line := <-said:
-			return checked(line, tree)
+		case answer := <-said:
+			if !errors.Is(answer.err, io.EOF) {
+				return answer.line, answer.err
+			}
+			said = nil
 		case one := <-signals.passed:
 			if signals.note(one); signals.asked != 0 {
 				return "", &AskedError{signals.asked}
 			}
 		case <-signals.children:
-			if _, ended := tree.Ended(); ended {
-				return "", nil
+			if status, ended := tree.Ended(); ended {
+				return p.last(status, said)
 			}
 		case <-over.C():
 			return "", ErrOverdue
@@ -95,37 +101,30 @@ func (p Preparation) await(tree *process.Tree, signals *Signals, said <-chan str
 	}
 }
 
-// last gives what a child has said that has ended.
-func (p Preparation) last(tree *process.Tree, said <-chan string) (string, error) {
-	select {
-	case line := <-said:
-		return checked(line, tree)
-	case <-p.Clock.After(time.Second):
-		return "", errors.New("the child's pipe is held open")
+// last gives the line of a child that has ended. Others may hold its pipe open, who are
+// not waited for.
+func (p Preparation) last(status syscall.WaitStatus, said <-chan answer) (string, error) {
+	const hold = 100 * time.Millisecond // what is in the pipe is there to be read
+	if said != nil {
+		select {
+		case answer := <-said:
+			if !errors.Is(answer.err, io.EOF) {
+				return answer.line, answer.err
+			}
+		case <-p.Clock.After(hold):
+		}
 	}
-}
-
-// checked gives the line if it is whole.
-func checked(line string, tree *process.Tree) (string, error) {
-	if whole, is := strings.CutSuffix(line, "\n"); is {
-		return whole, nil
-	}
-	switch status, ended := tree.Ended(); {
-	case len(line) > 0:
-		return "", errors.New("the child said what is no line")
-	case ended && status.Signaled():
+	if status.Signaled() {
 		return "", fmt.Errorf("the child died from the signal %q", status.Signal())
-	case ended:
-		return "", fmt.Errorf("the child ended with exit code %d and said nothing", status.ExitStatus())
 	}
-	return "", errors.New("the child said nothing")
+	return "", fmt.Errorf("the child ended with exit code %d and said no line", status.ExitStatus())
 }
 
-// firstLine reads one line with its end, or what there is of it.
-func firstLine(from io.Reader) string {
+// firstLine reads one line, without its end.
+func firstLine(from io.Reader) answer {
 	line, err := bufio.NewReaderSize(from, maxLine).ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		return string(line[:1])
+		err = errors.New("the child said more than a line")
 	}
-	return string(slices.Clone(line))
+	return answer{strings.TrimSuffix(string(line), "\n"), err}
 }

@@ -13,21 +13,21 @@ import (
 // TestTheLineOfAPreparation: whatever the child does, there is a line or an error, within the budget, and nobody is left.
 func TestTheLineOfAPreparation(t *testing.T) {
 	for name, row := range map[string]struct{ script, budget, says string }{
-		"it says a line":                         {"echo chosen", "1m", `line: "chosen", error: <nil>`},
-		"it says a line and fails":               {"echo chosen; exit 3", "1m", `line: "chosen", error: <nil>`},
-		"it says a line and hangs":               {"echo chosen; sleep 3600", "1m", `line: "chosen", error: <nil>`},
-		"it says two":                            {"echo chosen; echo other", "1m", `line: "chosen", error: <nil>`},
-		"it says nothing":                        {"exit 0", "1m", `the child ended with exit code 0 and said nothing`},
-		"it panics":                              {"exit 2", "1m", `the child ended with exit code 2 and said nothing`},
-		"it dies":                                {"kill -9 $$", "1m", `the child died from the signal "killed"`},
-		"it says half a line":                    {"printf chos", "1m", `the child said what is no line`},
-		"it says half a line and hangs":          {"printf chos; sleep 3600", "500ms", "the budget ended"},
-		"it says too much":                       {"yes | tr -d '\\n'", "1m", `the child said what is no line`},
-		"it hangs":                               {"sleep 3600", "500ms", "the budget ended"},
-		"it hangs and ignores SIGTERM":           {`trap "" TERM; sleep 3600; sleep 3600`, "500ms", "the budget ended"},
-		"its daemon holds the pipe":              {"setsid sleep 3600 & exit 1", "1m", "exit code 1 and said nothing"},
-		"its daemon says something":              {"setsid sh -c 'echo late; sleep 3600' & exit 0", "1m", ""},
-		"a line of nothing is no answer of ours": {"echo", "1m", `line: "", error: `},
+		"it says a line":                 {"echo chosen", "1m", `line: "chosen", error: <nil>`},
+		"it says a line and fails":       {"echo chosen; exit 3", "1m", `line: "chosen", error: <nil>`},
+		"it says a line and hangs":       {"echo chosen; sleep 3600", "1m", `line: "chosen", error: <nil>`},
+		"it says two":                    {"echo chosen; echo other", "1m", `line: "chosen", error: <nil>`},
+		"it says nothing":                {"exit 0", "1m", `the child ended with exit code 0 and said no line`},
+		"it panics":                      {"exit 2", "1m", `the child ended with exit code 2 and said no line`},
+		"it dies":                        {"kill -9 $$", "1m", `the child died from the signal "killed"`},
+		"it says half a line":            {"printf chos", "1m", `the child ended with exit code 0 and said no line`},
+		"it says half a line and hangs":  {"printf chos; sleep 3600", "500ms", "the budget ended"},
+		"it says too much":               {"yes | tr -d '\\n'", "1m", `the child said more than a line`},
+		"it hangs":                       {"sleep 3600", "500ms", "the budget ended"},
+		"it hangs and ignores SIGTERM":   {`trap "" TERM; sleep 3600; sleep 3600`, "500ms", "the budget ended"},
+		"its daemon holds the pipe":      {"setsid sleep 3600 & exit 1", "1m", "exit code 1 and said no line"},
+		"its daemon would say something": {"setsid sh -c 'sleep 3600; echo late' & exit 0", "1m", "exit code 0 and said no line"},
+		"it says an empty line":          {"echo", "1m", `line: "", error: <nil>`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

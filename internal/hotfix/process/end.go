@@ -19,11 +19,17 @@ func (t *Tree) Leave() { t.cgroup.remove() }
 // End kills the program and all its descendants, and takes in their ends. What the
 // kernel has not let go of when ctx ends is left, with ErrLeft.
 func (t *Tree) End(ctx context.Context) error {
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		t.kill()
-		if _, ended := t.Ended(); ended && t.nobody() {
-			t.cgroup.remove()
-			return nil
+	const shortest, longest = 100 * time.Microsecond, 50 * time.Millisecond
+	for pause := shortest; ; pause = min(2*pause, longest) {
+		t.cgroup.kill()
+		t.SignalGroup(syscall.SIGKILL)
+		t.Signal(syscall.SIGKILL)
+		if _, ended := t.Ended(); ended {
+			if t.nobody() {
+				t.cgroup.remove()
+				return nil
+			}
+			t.killStrays()
 		}
 		if clock.Sleep(ctx, clock.Real{}, pause) != nil {
 			return ErrLeft
@@ -31,12 +37,9 @@ func (t *Tree) End(ctx context.Context) error {
 	}
 }
 
-// kill reaches them on each way that there is: some systems have no control groups,
-// some processes leave their group, and /proc may be missing.
-func (t *Tree) kill() {
-	t.cgroup.kill()
-	t.SignalGroup(syscall.SIGKILL)
-	t.Signal(syscall.SIGKILL)
+// killStrays kills those who have left the group, where there is no control group: by
+// /proc, which takes a look at each process there is.
+func (t *Tree) killStrays() {
 	for _, pid := range t.descendants() {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
