@@ -51,7 +51,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/writefiles":          {},
 	"internal/hotfix/slot":                {"internal/hotfix", "internal/hotfix/disk", "internal/backoff", "internal/clock"},
 	"internal/hotfix/trust":               {"internal/clock", "internal/hotfix", "internal/hotfix/disk"},
-	"internal/hotfix/signing":             {"internal/hotfix/trust"},
+	"internal/hotfix/signing":             {"internal/hotfix", "internal/hotfix/trust"},
 	"internal/hotfix/liveconfig":          {"internal/hotfix", "internal/backoff", "internal/clock"},
 	"internal/hotfix/fetch":               {"internal/hotfix", "internal/hotfix/archive", "internal/hotfix/disk", "internal/backoff", "internal/clock"},
 	"internal/hotfix/prepublish":          {"internal/apierr", "internal/hotfix", "internal/hotfix/archive", "internal/hotfix/fetch", "internal/backoff", "internal/clock"},

@@ -6,18 +6,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/hotfix"
 	"salve/internal/hotfix/prepublish"
+	"salve/internal/hotfix/signing"
 	"salve/internal/report"
 )
 
 func newHotfixLint(a *app) *cobra.Command {
-	base := ""
+	base, root := "", ""
 	command := &cobra.Command{
 		Use:   "lint FILE…",
 		Short: "Say what is wrong with pointer files",
 		Long: `Say what is wrong with pointer files: fields that are malformed or given twice,
 entries that no node could take, artifacts that can't be used. With --base, also
-versions that are lower than in that git revision.
+versions that are lower than in that git revision; with --root, as nodes read them that
+have this root of trust, once they are signed.
 
 Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.`,
 		Args: cobra.MatchAll(func(command *cobra.Command, arguments []string) error {
@@ -27,10 +30,11 @@ Exit codes: 0 nothing is wrong, 1 something is, 2 wrong usage.`,
 			return nil
 		}),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			return a.lintHotfixes(command.Context(), arguments, base)
+			return a.lintHotfixes(command.Context(), arguments, base, root)
 		},
 	}
 	command.Flags().StringVar(&base, "base", "", "a git revision; versions that are lower than there are wrong")
+	command.Flags().StringVar(&root, "root", "", "a `ROOT` document; what its keys sign is read by other rules")
 	return command
 }
 
@@ -40,7 +44,15 @@ type hotfixFindings struct {
 	Findings []prepublish.Finding `json:"findings"`
 }
 
-func (a *app) lintHotfixes(ctx context.Context, files []string, base string) error {
+func (a *app) lintHotfixes(ctx context.Context, files []string, base, root string) error {
+	by := hotfix.Provenance{}
+	if root != "" {
+		roots, err := readRoots([]string{root}, nil)
+		if err != nil {
+			return err
+		}
+		by = signing.Provenance(roots.Newest())
+	}
 	found := hotfixFindings{Document: report.NewDocument("hotfix-findings"), Findings: []prepublish.Finding{}}
 	for _, file := range files {
 		raw, err := readBounded(file, largestDocument)
@@ -53,7 +65,7 @@ func (a *app) lintHotfixes(ctx context.Context, files []string, base string) err
 				return usage("--base: %v", err)
 			}
 		}
-		found.Findings = append(found.Findings, prepublish.Lint(file, raw, before)...)
+		found.Findings = append(found.Findings, prepublish.LintBy(by, file, raw, before)...)
 	}
 	if a.json() {
 		if err := a.document(found); err != nil {

@@ -6,14 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/clock"
 	"salve/internal/hotfix"
 	"salve/internal/hotfix/prepublish"
+	"salve/internal/hotfix/signing"
+	"salve/internal/hotfix/trust"
 	"salve/internal/report"
 )
 
 // publishRequest is what the user asked of salve hotfix publish-check.
 type publishRequest struct {
-	pointer       string
+	pointer, root string
 	repositories  []string
 	architectures []string
 	names         prepublish.Names
@@ -31,6 +34,9 @@ artifact, at its address with the digest and the size that it says.
 Repositories are written as "deb URL SUITE COMPONENT" or "rpm URL"; $basearch in the
 address stands for RPM's name of the architecture.
 
+A signed pointer is verified first, as nodes verify it that have the root of trust
+--root. Then the files have to have the digests that are signed, in repositories too.
+
 Exit codes: 0 all is there, 1 something is not, 2 wrong usage, 3 something could not
 be looked at.`,
 		Args: noArguments,
@@ -43,6 +49,7 @@ be looked at.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&asked.pointer, "pointer", "", "the pointer `FILE`")
+	flags.StringVar(&asked.root, "root", "", "the `ROOT` of trust as nodes have it, for a signed pointer")
 	flags.StringArrayVar(&asked.repositories, "repository", nil,
 		"a `REPOSITORY` that has to have the packages; may be given again")
 	flags.StringSliceVar(&asked.architectures, "arch", []string{"amd64", "arm64"},
@@ -71,14 +78,7 @@ func (a *app) checkPublished(ctx context.Context, asked *publishRequest) error {
 	if asked.names.Scripts == "" {
 		asked.names.Scripts = asked.names.Program + "-scripts"
 	}
-	raw, err := hotfix.Contents(asked.pointer)
-	if err != nil {
-		return usage("%v", err)
-	}
-	if found := prepublish.Lint(asked.pointer, raw, nil); len(found) > 0 {
-		return fmt.Errorf("%s; mend what salve hotfix lint names first", found[0])
-	}
-	pointer, err := hotfix.ParsePointer(raw)
+	pointer, err := asked.read()
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,43 @@ func (a *app) checkPublished(ctx context.Context, asked *publishRequest) error {
 		return err
 	}
 	return refusal(answer)
+}
+
+// read gives the pointer as nodes would follow it.
+func (r *publishRequest) read() (hotfix.Pointer, error) {
+	raw, err := readBounded(r.pointer, trust.MaxBundle)
+	if err != nil {
+		return hotfix.Pointer{}, usage("%v", err)
+	}
+	by := hotfix.Provenance{}
+	switch isSigned := signing.KindOf(raw) == signing.Signed; {
+	case isSigned && r.root == "":
+		return hotfix.Pointer{}, usage("--root is needed: %s is a signed pointer", r.pointer)
+	case !isSigned && r.root != "":
+		return hotfix.Pointer{}, unsignedPointer(r.pointer)
+	case isSigned:
+		accepted, err := r.verify()
+		if err != nil {
+			return hotfix.Pointer{}, err
+		}
+		raw, by = accepted.Document.Pointer, accepted.Pointer.Provenance()
+	}
+	if found := prepublish.LintBy(by, r.pointer, raw, nil); len(found) > 0 {
+		return hotfix.Pointer{}, fmt.Errorf("%s; mend what salve hotfix lint names first", found[0])
+	}
+	pointer, err := hotfix.ParsePointer(raw)
+	if err != nil {
+		return hotfix.Pointer{}, err
+	}
+	return pointer.By(by), nil
+}
+
+func (r *publishRequest) verify() (trust.Accepted, error) {
+	root, err := readTrusted(r.root)
+	if err != nil {
+		return trust.Accepted{}, err
+	}
+	return acceptAsNodes(r.pointer, "", root, clock.Real{}.Now())
 }
 
 func (a *app) printPublished(answer published) error {

@@ -61,6 +61,7 @@ func (n *node) settleLocked(ctx context.Context) (version string, err error) {
 // what came of it into the event.
 func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, e *event.Event) {
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
+	e.Level = worse(e.Level, levelOfDecision(decision))
 	if !decision.Installs() {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"salve/internal/hotfix"
 	"salve/internal/hotfix/disk"
+	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/slot"
 	"salve/internal/hotfix/trust"
 )
@@ -142,6 +143,17 @@ func (n *node) ignored(from authority) (path, why string) {
 		return "", ""
 	}
 	return path, why
+}
+
+// levelOfDecision: that a pointer was there which nobody may follow is for somebody to look at.
+func levelOfDecision(decision hotfix.Decision) event.Level {
+	switch decision.Reason {
+	case hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot, hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted,
+		hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired, hotfix.ReasonNotUnderSignature:
+		return event.Warning
+	default:
+		return event.Information
+	}
 }
 
 func (n *node) learnCurrent(ctx context.Context) {

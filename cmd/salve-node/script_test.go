@@ -23,6 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	syscall.Umask(0o022) // a pointer that a group may write to is nobody's
 	testscript.Main(tests{m}, map[string]func(){"salve-node": main})
 }
 
@@ -35,6 +36,9 @@ func TestMain(m *testing.M) {
 //	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
 //	                                   makes it that of scripts_version
 //	exits CODE PROGRAM…                the program ends with this exit code
+//	root VERSION [WORD…]               makes the root of trust; see rootOfScript
+//	sign POINTER COUNTER [WORD…]       makes the signed pointer of a pointer file; see signOfScript
+//	artifact FILE TO PATH              writes a pointer TO for version 202604.01.2, PATH on $SITE as its artifact
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -42,20 +46,26 @@ func TestScript(t *testing.T) {
 			server := httptest.NewServer(http.FileServer(http.Dir(env.Getenv("WORK"))))
 			env.Defer(server.Close)
 			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix",
-				"POINTER": "node/pointer.json", "STATE": "state"} {
+				"POINTER": "node/pointer.json", "STATE": "state", "TRUST_ROOT": "trust/root.json",
+				"SIGNED_POINTER": "node/signed.json"} {
 				path := filepath.Join(env.Getenv("WORK"), value)
 				env.Setenv(name, path)
 				env.Setenv(variable(strings.ToLower(name)), path)
 			}
 			env.Setenv("URL", server.URL)
+			if err := serveSecurely(env); err != nil {
+				return err
+			}
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("SALVE_NODE_ROOT", filepath.Join(env.Getenv("WORK"), "root"))
 			env.Setenv("SALVE_NODE_BUDGET", "20s")
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			return os.MkdirAll(filepath.Join(env.Getenv("WORK"), "node"), 0o755)
+			return errors.Join(os.MkdirAll(filepath.Join(env.Getenv("WORK"), "node"), 0o755),
+				os.MkdirAll(filepath.Join(env.Getenv("WORK"), "trust"), 0o755))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"program": program, "spoil": spoil, "publish": publish, "exits": exits,
+			"root": rootOfScript, "sign": signOfScript, "artifact": artifactOfScript,
 		},
 	})
 }

@@ -25,6 +25,7 @@ func (n *node) runSelect() int {
 func (n *node) choose(decision hotfix.Decision, e *event.Event) slot.Choice {
 	choice := n.slot().Choose(decision)
 	e.Reason, e.Target, e.Path, e.Decision = string(choice.Reason), decision.Wanted(), choice.Path, &decision
+	e.Level = worse(e.Level, levelOfDecision(decision))
 	why := fmt.Sprintf("%s: %s", choice.Path, choice.Reason)
 	switch {
 	case choice.Reason == slot.NoHotfix:

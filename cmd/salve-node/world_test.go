@@ -64,7 +64,7 @@ func TestDisksThatRefuse(t *testing.T) {
 	for outcome, options := range map[string]string{"disk-full": "size=512k", "read-only": "ro"} {
 		t.Run(outcome, func(t *testing.T) {
 			disk := t.TempDir()
-			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, strings.TrimPrefix(options, "ro")); err != nil {
+			if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "mode=755,"+strings.TrimPrefix(options, "ro")); err != nil {
 				t.Skipf("no disk can be mounted here: %v", err)
 			}
 			defer func() { check(t, syscall.Unmount(disk, 0)) }()

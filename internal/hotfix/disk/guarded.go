@@ -134,7 +134,7 @@ func (w *way) step(rest []string) ([]string, error) {
 		return w.follow(name, info, rest[1:])
 	case len(rest) == 1:
 		w.last, w.info = name, info
-		return nil, w.checkSticky(name)
+		return nil, w.checkSticky()
 	}
 	inner, err := w.enter(name, true)
 	if err != nil {
@@ -173,14 +173,11 @@ func (w *way) checkTop() error {
 
 // checkSticky refuses a file in a folder such as /tmp, which is safe as a way to a folder alone: a file of root's may
 // be put there by others as a hard link.
-func (w *way) checkSticky(name string) error {
+func (w *way) checkSticky() error {
 	if w.info.IsDir() {
 		return nil
 	}
-	if err := w.checkTop(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return w.checkTop()
 }
 
 func (w *way) follow(name string, info fs.FileInfo, rest []string) ([]string, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"salve/internal/apierr"
@@ -15,7 +16,7 @@ import (
 type aptRepository struct{ url, suite, component string }
 
 func (a aptRepository) String() string {
-	return strings.TrimSpace("deb " + shown(a.url) + " " + a.suite + " " + a.component)
+	return strings.TrimSpace("deb " + Shown(a.url) + " " + a.suite + " " + a.component)
 }
 
 // versions reads the index of an architecture: Release names it and gives its
@@ -67,12 +68,12 @@ func releaseDigests(release string) map[string]string {
 func (i index) addPackages(content io.Reader, architecture string) error {
 	lines := bufio.NewScanner(content)
 	lines.Buffer(nil, 4<<20)
-	name, version, of := "", "", ""
+	name, of, one := "", "", packaged{}
 	end := func() {
-		if name != "" && version != "" && (of == architecture || of == "all") {
-			i[name] = append(i[name], version)
+		if name != "" && one.version != "" && (of == architecture || of == "all") {
+			i[name] = append(i[name], one)
 		}
-		name, version, of = "", "", ""
+		name, of, one = "", "", packaged{}
 	}
 	for lines.Scan() {
 		field, value, _ := strings.Cut(lines.Text(), ":")
@@ -83,7 +84,11 @@ func (i index) addPackages(content io.Reader, architecture string) error {
 		case "Package":
 			name = value
 		case "Version":
-			version = value
+			one.version = value
+		case "SHA256":
+			one.sha256 = value
+		case "Size":
+			one.size, _ = strconv.ParseInt(value, 10, 64) // no size is another one than that of any artifact
 		case "Architecture":
 			of = value
 		}

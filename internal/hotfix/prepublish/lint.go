@@ -10,11 +10,19 @@ import (
 // Lint lists what is wrong with a pointer file, in the file's order. before is what
 // the file held before the change, or nil: then nothing can go backwards.
 func Lint(file string, raw, before []byte) []Finding {
+	return LintBy(hotfix.Provenance{}, file, raw, before)
+}
+
+// LintBy is Lint for a pointer that will be vouched for: what a signed one may name is another matter.
+func LintBy(by hotfix.Provenance, file string, raw, before []byte) []Finding {
 	d := &document{file: file, raw: raw}
 	pointer, err := hotfix.ParsePointer(raw)
 	if err != nil {
 		d.addWhole(err)
 		return d.findings
+	}
+	if pointer = pointer.By(by); by.Signed {
+		d.notUnderSignature(pointer)
 	}
 	for _, warning := range pointer.Warnings() {
 		d.add(warning.Field, warning.Offset, "%s", warning.Problem)

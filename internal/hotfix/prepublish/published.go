@@ -47,29 +47,64 @@ type Repository interface {
 	String() string
 }
 
-// index is the versions of each package.
-type index map[string][]string
+// index is what there is of each package.
+type index map[string][]packaged
 
-func (i index) has(name string, version hotfix.Version) bool {
-	for _, published := range i[name] {
-		if version.PackagedAs(published) {
-			return true
+// packaged is one version of a package, and the file that has it.
+type packaged struct {
+	version string
+	sha256  string // empty where the index doesn't say
+	size    int64
+}
+
+// find looks for a version of a package; where an artifact is given, for the very file.
+func (i index) find(t target, signed *hotfix.Artifact) error {
+	var others []packaged
+	for _, published := range i[t.packageName] {
+		switch {
+		case !t.version.PackagedAs(published.version):
+			continue
+		case signed == nil, strings.EqualFold(published.sha256, signed.SHA256) && published.size == signed.Size:
+			return nil
 		}
+		others = append(others, published)
 	}
-	return false
+	if len(others) > 0 {
+		return apierr.New(apierr.Missing, "its file of %s has %d bytes with the SHA-256 %s, the pointer says %d and %s",
+			others[0].version, others[0].size, others[0].sha256, signed.Size, signed.SHA256)
+	}
+	return apierr.New(apierr.Missing, "it has %s", listed(i[t.packageName]))
 }
 
 // Reader reads over HTTP, and repeats what clears by itself.
 type Reader struct {
 	client *http.Client
 	clock  clock.Clock
+	// by says which addresses a node goes to.
+	by hotfix.Provenance
 }
 
 // NewReader makes a reader that goes through the environment's proxy.
 func NewReader() *Reader {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true,
 		TLSHandshakeTimeout: 10 * time.Second}
-	return &Reader{client: &http.Client{Transport: transport, CheckRedirect: fetch.Follow}, clock: clock.Real{}}
+	r := &Reader{client: &http.Client{Transport: transport}, clock: clock.Real{}}
+	r.client.CheckRedirect = r.follow
+	return r
+}
+
+// follow is the rule by which nodes follow redirections: for a signed pointer they lead to hosts of the list alone.
+func (r *Reader) follow(next *http.Request, before []*http.Request) error {
+	if err := fetch.Follow(next, before); err != nil {
+		return err
+	}
+	if !r.by.Signed {
+		return nil
+	}
+	if err := r.by.Allows(next.URL); err != nil {
+		return fmt.Errorf("%w: %w", fetch.ErrNotFollowed, err)
+	}
+	return nil
 }
 
 // Close gives up the reader's connections.
@@ -81,19 +116,29 @@ func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Na
 	repositories []Repository) []Presence {
 	var found []Presence
 	search := &search{reader: r, indexes: map[string]looked{}}
+	by := pointer.Provenance()
 	for _, target := range targets(pointer, names, architectures) {
 		artifact, named, err := pointer.Artifact(target.version.Base(), target.artifactKey)
 		switch {
 		case err != nil:
 			found = append(found, target.presence("artifacts", apierr.New(apierr.Missing, "%w", err)))
-		case named:
-			found = append(found, target.presence(shown(artifact.URL), search.artifact(ctx, artifact)))
+		case named && artifact.URL != "":
+			r.by = by
+			found = append(found, target.presence(Shown(artifact.URL), search.artifact(ctx, artifact)))
+		case !named && by.Signed:
+			found = append(found, target.presence("artifacts",
+				apierr.New(apierr.Missing, "no artifact for it is under the signature: no node installs it")))
 		case len(repositories) == 0:
 			found = append(found, target.presence("no repository",
-				apierr.New(apierr.Missing, "the pointer names no artifact, and no --repository was given to look in")))
+				apierr.New(apierr.Missing, "the pointer names no address, and no --repository was given to look in")))
 		default:
+			var signed *hotfix.Artifact
+			if named {
+				signed = &artifact
+			}
+			r.by = hotfix.Provenance{} // repositories are the package managers' affair
 			for _, repository := range repositories {
-				found = append(found, target.presence(repository.String(), search.repository(ctx, repository, target)))
+				found = append(found, target.presence(repository.String(), search.repository(ctx, repository, target, signed)))
 			}
 		}
 	}
@@ -125,26 +170,27 @@ type looked struct {
 	err   error
 }
 
-func (s *search) repository(ctx context.Context, repository Repository, t target) error {
+func (s *search) repository(ctx context.Context, repository Repository, t target, signed *hotfix.Artifact) error {
 	key := repository.String() + " " + t.architecture
 	seen, known := s.indexes[key]
 	if !known {
 		seen.index, seen.err = repository.versions(ctx, s.reader, t.architecture)
 		s.indexes[key] = seen
 	}
-	switch {
-	case seen.err != nil:
+	if seen.err != nil {
 		// A repository that isn't there says nothing about its packages.
 		return apierr.New(apierr.Transient, "%w", seen.err)
-	case !seen.index.has(t.packageName, t.version):
-		return apierr.New(apierr.Missing, "it has %s", listed(seen.index[t.packageName]))
 	}
-	return nil
+	return seen.index.find(t, signed)
 }
 
 // listed names some of the versions that are there.
-func listed(versions []string) string {
+func listed(there []packaged) string {
 	const enough = 5
+	var versions []string
+	for _, one := range there {
+		versions = append(versions, one.version)
+	}
 	switch {
 	case len(versions) == 0:
 		return "no version of this package"
@@ -179,8 +225,8 @@ func (s *search) artifact(ctx context.Context, artifact hotfix.Artifact) error {
 	return err
 }
 
-// shown is an address without what may be a secret: user and query.
-func shown(address string) string {
+// Shown is an address without what may be a secret: user and query.
+func Shown(address string) string {
 	at, err := url.Parse(address)
 	if err != nil {
 		return "an address that can't be read"

@@ -30,18 +30,18 @@ func (r *Reader) read(ctx context.Context, address string, limit int64, use func
 		answer, err := r.client.Do(get)
 		switch {
 		case errors.Is(err, fetch.ErrNotFollowed):
-			return apierr.New(apierr.Terminal, "%s: %w", shown(address), withoutURL(err))
+			return apierr.New(apierr.Terminal, "%s: %w", Shown(address), withoutURL(err))
 		case err != nil:
-			return apierr.New(apierr.Transient, "%s: %w", shown(address), withoutURL(err))
+			return apierr.New(apierr.Transient, "%s: %w", Shown(address), withoutURL(err))
 		}
 		defer answer.Body.Close()
 		if class := classOf(answer.StatusCode); class != "" {
-			return apierr.New(class, "%s answers %s", shown(address), answer.Status)
+			return apierr.New(class, "%s answers %s", Shown(address), answer.Status)
 		}
 		content := &content{from: answer.Body, left: limit}
 		if err := use(content); err != nil {
 			if content.lost != nil {
-				return apierr.New(apierr.Transient, "%s: %w", shown(address), content.lost)
+				return apierr.New(apierr.Transient, "%s: %w", Shown(address), content.lost)
 			}
 			return err
 		}
@@ -107,7 +107,7 @@ func (r *Reader) verified(ctx context.Context, address, sha256Of string, use fun
 	}
 	digest := sha256.Sum256(raw.Bytes())
 	if got := hex.EncodeToString(digest[:]); got != sha256Of {
-		return fmt.Errorf("%s: its SHA-256 is %s, the repository says %s", shown(address), got, sha256Of)
+		return fmt.Errorf("%s: its SHA-256 is %s, the repository says %s", Shown(address), got, sha256Of)
 	}
 	opened, err := archive.Decompress(ctx, &raw, maxIndex)
 	if err != nil {

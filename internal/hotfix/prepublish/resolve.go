@@ -42,13 +42,16 @@ type Rule func(version string) Effect
 func RuleOf(path string) Rule {
 	pointer, err := hotfix.ReadPointer(path)
 	return func(version string) Effect {
-		decision := hotfix.DecideRead(version, pointer, err)
-		effect := Effect{Target: decision.Wanted(), Reason: decision.Reason}
-		if decision.Scripts.Target != nil {
-			effect.Scripts = *decision.Scripts.Target
-		}
-		return effect
+		return effectOf(hotfix.DecideRead(version, pointer, err))
 	}
+}
+
+func effectOf(decision hotfix.Decision) Effect {
+	effect := Effect{Target: decision.Wanted(), Reason: decision.Reason}
+	if decision.Scripts.Target != nil {
+		effect.Scripts = *decision.Scripts.Target
+	}
+	return effect
 }
 
 // Resolve tells who gets what.

@@ -14,7 +14,7 @@ import (
 // for the architecture.
 type rpmRepository struct{ url string }
 
-func (r rpmRepository) String() string { return "rpm " + shown(r.url) }
+func (r rpmRepository) String() string { return "rpm " + Shown(r.url) }
 
 // rpmNames are what RPM calls architectures.
 func rpmNames() map[string]string {
@@ -44,7 +44,7 @@ func (r rpmRepository) versions(ctx context.Context, from *Reader, architecture 
 		} `xml:"data"`
 	}
 	if err := xml.NewDecoder(bytes.NewReader(raw)).Decode(&metadata); err != nil {
-		return nil, fmt.Errorf("%srepodata/repomd.xml: %w", shown(root), err)
+		return nil, fmt.Errorf("%srepodata/repomd.xml: %w", Shown(root), err)
 	}
 	for _, data := range metadata.Data {
 		if data.Type != "primary" || data.Checksum.Type != "sha256" {
@@ -81,12 +81,24 @@ func (i index) addPrimary(content io.Reader, architecture string) error {
 				Version string `xml:"ver,attr"`
 				Release string `xml:"rel,attr"`
 			} `xml:"version"`
+			Checksum struct {
+				Type  string `xml:"type,attr"`
+				Value string `xml:",chardata"`
+			} `xml:"checksum"`
+			Size struct {
+				Package int64 `xml:"package,attr"`
+			} `xml:"size"`
 		}
 		if err := decoder.DecodeElement(&item, &start); err != nil {
 			return fmt.Errorf("the list of packages: %w", err)
 		}
-		if item.Architecture == architecture || item.Architecture == "noarch" {
-			i[item.Name] = append(i[item.Name], item.Version.Version+"-"+item.Version.Release)
+		if item.Architecture != architecture && item.Architecture != "noarch" {
+			continue
 		}
+		one := packaged{version: item.Version.Version + "-" + item.Version.Release, size: item.Size.Package}
+		if item.Checksum.Type == "sha256" {
+			one.sha256 = item.Checksum.Value
+		}
+		i[item.Name] = append(i[item.Name], one)
 	}
 }

@@ -121,7 +121,7 @@ func TestAttacks(t *testing.T) {
 			attack: func(_ *testing.T, w *world) {
 				w.bundle.Pointer.Signatures[0].KeyID = key("backup").ID
 			}},
-		"a signature without ID is none": {
+		"a signature without ID": {reason: hotfix.ReasonUntrusted, says: "nobody (of 1 signatures)",
 			attack: func(_ *testing.T, w *world) { w.bundle.Pointer.Signatures[0].KeyID = "" }},
 		"one signature where two are needed": {reason: hotfix.ReasonUntrusted,
 			says:   "1 of the 2 keys that are needed have signed: ci ",
@@ -151,8 +151,9 @@ func TestAttacks(t *testing.T) {
 			attack: func(_ *testing.T, w *world) { w.bundle.Roots = roots{w.bundle.Pointer} }},
 		"a signature for another type": {reason: hotfix.ReasonUntrusted, says: "nobody",
 			attack: func(_ *testing.T, w *world) {
-				other := trust.Envelope{PayloadType: "application/vnd.salve.node-pointer.v2+json", Payload: w.bundle.Pointer.Payload}
-				w.bundle.Pointer.Signatures = signed(other, "ci").Signatures
+				e := w.bundle.Pointer
+				e.PayloadType = "application/vnd.salve.node-pointer.v2+json"
+				w.bundle.Pointer.Signatures = signed(e, "ci").Signatures[1:]
 			}},
 		"lengths moved between type and payload": {reason: hotfix.ReasonUntrusted, attack: func(_ *testing.T, w *world) {
 			// What is signed says the lengths: a type that eats into the payload is another message.

@@ -27,7 +27,7 @@ type Envelope struct {
 
 // Signature is one of an envelope.
 type Signature struct {
-	KeyID string `json:"keyid,omitempty"` // a hint: it says which key to try
+	KeyID string `json:"keyid,omitempty"` // which key to try
 	Sig   Bytes  `json:"sig"`
 }
 
@@ -78,11 +78,11 @@ func (e Envelope) Signed() []byte {
 	return append([]byte("DSSEv1"), out.Bytes()...)
 }
 
-// signedBy gives those of the keys that have signed, each once however many signatures are its.
-func (e Envelope) signedBy(keys []Key) []Key {
+// SignedBy gives those of a role's keys that have signed, each once however many signatures are its.
+func (e Envelope) SignedBy(role Role) []Key {
 	message := e.Signed()
 	var signed []Key
-	for _, key := range keys {
+	for _, key := range role.Keys {
 		if e.hasSignatureOf(key, message) {
 			signed = append(signed, key)
 		}
@@ -90,10 +90,11 @@ func (e Envelope) signedBy(keys []Key) []Key {
 	return signed
 }
 
-// hasSignatureOf tries the signatures that claim to be the key's, and those that claim nothing.
+// hasSignatureOf tries the signatures that claim to be the key's. Those that claim nothing are not tried with every key:
+// whoever writes the file could make a boot calculate for long.
 func (e Envelope) hasSignatureOf(key Key, message []byte) bool {
 	for _, s := range e.Signatures {
-		if (s.KeyID == key.ID || s.KeyID == "") && len(s.Sig) == ed25519.SignatureSize &&
+		if s.KeyID == key.ID && len(s.Sig) == ed25519.SignatureSize &&
 			ed25519.Verify(key.Public, message, s.Sig) {
 			return true
 		}
@@ -106,7 +107,7 @@ func (e Envelope) open(payloadType string, role Role) (signers []Key, err error)
 	if e.PayloadType != payloadType {
 		return nil, fmt.Errorf("it holds %s, and %s is wanted here", e.PayloadType, payloadType)
 	}
-	signers = e.signedBy(role.Keys)
+	signers = e.SignedBy(role)
 	if len(signers) < role.Threshold {
 		return nil, &ThresholdError{Signed: signers, Role: role, Signatures: len(e.Signatures)}
 	}

@@ -136,7 +136,11 @@ func (r Role) write(keys map[string]writtenKey) writtenRole {
 	w := writtenRole{Keys: []string{}, Threshold: int64(r.Threshold)}
 	for _, key := range r.Keys {
 		w.Keys = append(w.Keys, key.ID)
-		keys[key.ID] = writtenKey{Scheme: scheme, Name: key.Name, Public: Bytes(key.Public)}
+		name := key.Name
+		if name == "" {
+			name = keys[key.ID].Name // that of the other role
+		}
+		keys[key.ID] = writtenKey{Scheme: scheme, Name: name, Public: Bytes(key.Public)}
 	}
 	return w
 }
