@@ -48,6 +48,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/launch":              {"internal/backoff", "internal/clock", "internal/hotfix/process"},
 	"internal/hotfix/payload":             {"internal/hotfix/disk", "internal/hotfix/protect", "internal/hotfix/writefiles"},
 	"internal/hotfix/protect":             {},
+	"internal/hotfix/postpone":            {"internal/backoff", "internal/clock", "internal/hotfix/disk"},
 	"internal/hotfix/writefiles":          {},
 	"internal/hotfix/process":             {"internal/backoff", "internal/clock"},
 	"internal/hotfix/slot":                {"internal/hotfix", "internal/hotfix/disk", "internal/hotfix/process", "internal/backoff", "internal/clock"},

@@ -19,6 +19,7 @@ const (
 	outcomeApplied        = "applied"
 	outcomeAlreadyApplied = "already-applied"
 	outcomeRolledBack     = "rolled-back"
+	outcomePostponed      = "postponed" // it has failed before, and is not tried at this boot
 	outcomeDecided        = "decided"
 	outcomeChosen         = "chosen"
 	outcomeRan            = "ran"

@@ -1,6 +1,8 @@
 package hotfix
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -87,6 +89,12 @@ func ParsePointer(raw []byte) (Pointer, error) {
 	}
 	p.watchNames(fields)
 	return p, nil
+}
+
+// Digest tells a pointer from any other, byte for byte.
+func (p Pointer) Digest() string {
+	digest := sha256.Sum256(p.raw)
+	return hex.EncodeToString(digest[:])
 }
 
 // Warnings is what the pointer's author should mend, in the file's order.

@@ -43,7 +43,8 @@ func rpmNodeWith(t *testing.T, budget time.Duration, settings, more string) (*fe
 	configuration := filepath.Join(folder, "dnf.conf")
 	write(t, configuration, "[main]\nreposdir="+folder+"\n")
 	searchPath := t.TempDir()
-	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\ndnf --config="+configuration+" --releasever=3 \"$@\" "+more+"\n")
+	write(t, filepath.Join(searchPath, "dnf"),
+		"#!/bin/sh\ndnf --config="+configuration+" --releasever=3 \"$@\" "+more+"\n")
 	write(t, filepath.Join(searchPath, "rpmkeys"), "#!/bin/sh\nexec rpmkeys \"$@\"\n")
 	return fetch.New(fetch.Settings{
 		Source: "hotfix", OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: budget,

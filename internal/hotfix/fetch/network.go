@@ -43,8 +43,8 @@ func badCertificate(err error) bool {
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var noTLS tls.RecordHeaderError
-	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &certificate) || errors.As(err, &authority) || errors.As(err, &host) ||
-		errors.As(err, &invalid) || errors.As(err, &noTLS)
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &noTLS) || errors.As(err, &certificate) ||
+		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
 }
 
 // refused classifies an answer that doesn't carry the file.

@@ -167,5 +167,6 @@ func unverified(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &Error{Outcome: Timeout, Err: errors.New("the package could not be verified in time")}
 	}
-	return &Error{Outcome: Untrusted, Err: fmt.Errorf("the package is not what the repository's keys have signed: %w", err)}
+	return &Error{Outcome: Untrusted,
+		Err: fmt.Errorf("the package is not what the repository's keys have signed: %w", err)}
 }

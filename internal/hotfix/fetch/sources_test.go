@@ -25,7 +25,8 @@ func TestSourcesThatCheckSignatures(t *testing.T) {
 		"a stanza that is off": {
 			stanzas: "Types: deb\nURIs: x\nEnabled: no\n\nTypes: deb\nURIs: https://a\nSigned-By: @KEY\n"},
 		"a key in the stanza": {
-			stanzas: "Types: deb\nURIs: https://a\nSigned-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mQ==\n -----END PGP PUBLIC KEY BLOCK-----\n"},
+			stanzas: "Types: deb\nSigned-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n mQ==\n" +
+				" -----END PGP PUBLIC KEY BLOCK-----\n"},
 		"names of fields in any case": {stanzas: "types: deb\nURIS: https://a\nsigned-BY: @KEY\nX-Note: trusted\n"},
 
 		"no signed-by":                  {lines: "deb [arch=amd64] https://a b c", says: "no signed-by"},

@@ -62,8 +62,8 @@ func (s Slot) Scratch() (path string, remove func(), err error) {
 		return "", nil, err
 	}
 	defer folder.Close()
-	scratch := "." + name + scratchSuffix
-	if err := folder.Clear(scratch); err != nil {
+	scratch := scratchOf(name)
+	if err := clearScratch(folder, name); err != nil {
 		return "", nil, err
 	}
 	if _, err := folder.Make(scratch, 0o700); err != nil {
@@ -81,7 +81,7 @@ func (s Slot) Tidy() error {
 	}
 	defer folder.Close()
 	return errors.Join(
-		folder.Clear("."+name+scratchSuffix),
+		clearScratch(folder, name),
 		folder.Remove(disk.Part(name)),
 		folder.Remove(disk.Part(name+manifestSuffix)))
 }
