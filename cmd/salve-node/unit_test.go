@@ -11,8 +11,8 @@ import (
 
 const unitPath = "../../deploy/salve-node.service"
 
-// unit is what systemd reads of a unit file: the values of each setting, by their order.
-func unit(t testing.TB) map[string][]string {
+// unitSettingsOf is what systemd reads of a unit file: the values of each setting, by their order.
+func unitSettingsOf(t testing.TB) map[string][]string {
 	t.Helper()
 	raw, err := os.ReadFile(unitPath)
 	check(t, err)
@@ -31,7 +31,7 @@ func unit(t testing.TB) map[string][]string {
 // script, its name and the folder. TestSystemdBoots compares them with systemd's own.
 func wrapper(t testing.TB) []string {
 	t.Helper()
-	start := unit(t)["ExecStart"]
+	start := unitSettingsOf(t)["ExecStart"]
 	if len(start) != 1 {
 		t.Fatalf("%d commands", len(start))
 	}
@@ -84,7 +84,7 @@ func splitLikeSystemd(line string) (words []string, err error) {
 
 // TestTheUnitKeepsItsPromises: each setting is one of the contract, docs/node-hotfix.md.
 func TestTheUnitKeepsItsPromises(t *testing.T) {
-	settings := unit(t)
+	settings := unitSettingsOf(t)
 	for name, want := range map[string][]string{
 		"ConditionPathExists": {"|" + containers + "aks-node-controller-config.json",
 			"|" + containers + "aks-node-controller-nbc-cmd.sh"},
