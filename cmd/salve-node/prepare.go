@@ -123,9 +123,9 @@ const recoverBudget = 10 * time.Second
 // inProcess runs another command of this very program, with the same flags.
 func (b *boot) inProcess(budget time.Duration, command ...string) (line string, err error) {
 	own, _ := split(b.arguments[1:])
-	return launch.Preparation{
-		Path: "/proc/self/exe", Arguments: slices.Concat([]string{"salve-node"}, command, own), Budget: budget, Clock: b.clock,
-	}.Run(context.Background(), b.signals)
+	words := slices.Concat([]string{"salve-node"}, command, own)
+	return launch.Preparation{Path: "/proc/self/exe", Arguments: words, Budget: budget, Clock: b.clock}.
+		Run(context.Background(), b.signals)
 }
 
 // runPrepare does all that comes before the program, and prints the choice.

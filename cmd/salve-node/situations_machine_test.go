@@ -17,10 +17,10 @@ func TestWhateverTheStagedFileIs(t *testing.T) {
 	file := func(suffix string, content []byte) []preparing {
 		return spoiled(func(m *machine) { check(m.t, os.WriteFile(m.staged+suffix, content, 0o755)) })
 	}
-	instead := func(make func(path string) error) []preparing {
+	instead := func(put func(path string) error) []preparing {
 		return spoiled(func(m *machine) {
 			check(m.t, os.Rename(m.staged, m.staged+".moved"))
-			check(m.t, make(m.staged))
+			check(m.t, put(m.staged))
 		})
 	}
 	all := map[string]situation{

@@ -70,7 +70,7 @@ func TestSignalsAtEachStage(t *testing.T) {
 		"salve-node is killed while the staged program runs": {does: becomes(`echo >$FOLDER/ready; sleep 3600; sleep 3600`),
 			during: kills("launch", stagedFirst), ran: both, code: bakedCode},
 		"salve-node is killed while it prepares": {with: []preparing{locked}, during: kills("launch", preparesFirst), ran: baked, code: bakedCode},
-		"salve-node stops and is killed": {does: sleeps, during: func(m *machine, boot *exec.Cmd) {
+		"salve-node stops and is killed": {does: sleeps, during: func(m *machine, _ *exec.Cmd) {
 			stagedFirst(m)
 			check(m.t, syscall.Kill(m.find("launch"), syscall.SIGSTOP))
 			check(m.t, syscall.Kill(m.find("launch"), syscall.SIGKILL))
