@@ -59,6 +59,8 @@ func parseChoice(line string) (choice, error) {
 	c := choice{reason: words[1], target: words[2], digest: words[3]}
 	version, err := hotfix.ParseVersion(c.target)
 	switch {
+	case c.String() != line:
+		return choice{}, errors.New("the prepare process did not say its choice in its form")
 	case !slices.Contains(choosable(), slot.Reason(c.reason)):
 		return choice{}, fmt.Errorf("the prepare process gave the reason %.40q, which is not known", c.reason)
 	case c.target != "" && (err != nil || version.String() != c.target):
