@@ -78,8 +78,12 @@ func (b *boot) hotfixed() (code int, over bool) {
 // mustPrepare tells whether there is anything to do before the program runs. It costs a
 // few looks at the disk.
 func (b *boot) mustPrepare() bool {
-	_, err := os.Lstat(b.settings.pointer)
-	return b.settings.check || !errors.Is(err, fs.ErrNotExist) || b.tree().Unfinished()
+	for _, path := range []string{b.settings.pointer, b.settings.signedPointer} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return b.settings.check || b.tree().Unfinished() || b.slot().Leftover()
 }
 
 // listen takes the signals from here on: none is to end this process while it has

@@ -73,8 +73,8 @@ func parseChoice(line string) (choice, error) {
 
 // choosable are the reasons that the prepare process may give.
 func choosable() []slot.Reason {
-	return []slot.Reason{slot.NoHotfix, slot.NotStaged, slot.Unreadable, slot.Older, slot.OtherTarget, slot.NotExecutable,
-		slot.NotAProgram, slot.DigestDiffers, slot.MarkedBad, slot.TrialsUsed, slot.Staged}
+	return []slot.Reason{slot.NoHotfix, slot.NotStaged, slot.Unreadable, slot.Older, slot.OtherTarget, slot.OtherArtifact,
+		slot.NotExecutable, slot.NotAProgram, slot.DigestDiffers, slot.MarkedBad, slot.TrialsUsed, slot.Staged}
 }
 
 func levelOfChoice(reason string) event.Level {
@@ -171,6 +171,8 @@ func (n *node) prepare(ctx context.Context, e *event.Event) choice {
 			n.fetch(limited, pointer, decision, &fetched)
 			n.record(fetched)
 		})
+	} else {
+		n.safely("fetch", n.clearLeftovers)
 	}
 	found := n.choose(decision, n.slot().Find(decision), e)
 	return choice{reason: string(found.Reason), target: decision.Wanted(), digest: found.Manifest.SHA256}

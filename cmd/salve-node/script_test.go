@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,8 +55,8 @@ func (s shifted) Since(began time.Time) time.Duration { return s.Now().Sub(began
 //	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails,
 //	                                   confirms (before it ends)
 //	spoil PATH KIND                    makes it one of hotfixtest.Unfit
-//	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
-//	                                   makes it that of scripts_version
+//	publish PATH VERSION [FORMAT]      serves a file as the artifact of the signed pointer's version; «scripts» as a
+//	                                   format makes it that of scripts_version
 //	exits CODE PROGRAM…                the program ends with this exit code
 //	root VERSION [WORD…]               makes the root of trust; see rootOfScript
 //	sign POINTER COUNTER [WORD…]       makes the signed pointer of a pointer file; see signOfScript
@@ -67,8 +65,6 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			server := httptest.NewServer(http.FileServer(http.Dir(env.Getenv("WORK"))))
-			env.Defer(server.Close)
 			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix",
 				"POINTER": "node/pointer.json", "STATE": "state", "TRUST_ROOT": "trust/root.json",
 				"SIGNED_POINTER": "node/signed.json"} {
@@ -76,7 +72,7 @@ func TestScript(t *testing.T) {
 				env.Setenv(name, path)
 				env.Setenv(variable(strings.ToLower(name)), path)
 			}
-			env.Setenv("URL", server.URL)
+			env.Setenv("COUNTER", "0")
 			if err := serveSecurely(env); err != nil {
 				return err
 			}
@@ -138,7 +134,8 @@ func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(hotfixtest.Put(ts.MkAbs(arguments[0]), image))
 }
 
-// publish writes the pointer anew, but for the other one of program and scripts.
+// publish writes the pointer anew, but for the other one of program and scripts, and
+// signs it: only so may it name what is to be fetched.
 func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 	path, version, format := arguments[0], arguments[1], "binary"
 	if len(arguments) > 2 {
@@ -146,8 +143,9 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 	raw, err := os.ReadFile(ts.MkAbs(path))
 	ts.Check(err)
+	const published = "published.json"
 	pointer := map[string]any{}
-	if before, err := os.ReadFile(ts.Getenv("POINTER")); err == nil {
+	if before, err := os.ReadFile(ts.MkAbs(published)); err == nil {
 		ts.Check(json.Unmarshal(before, &pointer))
 	}
 	artifacts, _ := pointer["artifacts"].(map[string]any)
@@ -167,14 +165,20 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 		pointer["hotfixes"] = map[string]any{base: version}
 	}
 	files[architecture] = map[string]any{
-		"url": ts.Getenv("URL") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw),
+		"url": ts.Getenv("SITE") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw),
 		"format": format,
 	}
 	artifacts[base] = files
 	pointer["artifacts"] = artifacts
 	written, err := json.Marshal(pointer)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.Getenv("POINTER"), written, 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(published), written, 0o644))
+	if _, err := os.Stat(ts.Getenv("TRUST_ROOT")); err != nil {
+		rootOfScript(ts, false, []string{"1"})
+	}
+	counter := number(ts, ts.Getenv("COUNTER")) + 1
+	ts.Setenv("COUNTER", strconv.FormatInt(counter, 10))
+	signOfScript(ts, false, []string{published, ts.Getenv("COUNTER")})
 }
 
 func exits(ts *testscript.TestScript, _ bool, arguments []string) {
