@@ -109,7 +109,12 @@ func onDisk(options string) preparing {
 }
 
 func readOnly(m *machine) {
-	check(m.t, syscall.Mount("", filepath.Dir(m.staged), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
+	var err error
+	m.eventually("nobody writes to the disk", func() bool { // a process that another test is starting may hold a file
+		err = syscall.Mount("", filepath.Dir(m.staged), "", syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
+		return !errors.Is(err, syscall.EBUSY)
+	})
+	check(m.t, err)
 }
 
 // fill writes until the disk is full, to the last byte.
