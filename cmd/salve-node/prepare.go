@@ -132,10 +132,10 @@ func (b *boot) inProcess(budget time.Duration, command ...string) (line string, 
 
 // runPrepare does all that comes before the program, and prints the choice.
 func (n *node) runPrepare() int {
+	e := n.event("prepare")
 	if err := limit(n.settings.budget); err != nil {
 		n.warn(fmt.Sprintf("prepare: running without a limit: %v", err))
 	}
-	e := n.event("prepare")
 	if n.settings.onlyRecover {
 		n.safely("prepare", func() { n.recoverScripts(context.Background(), &e) })
 		fmt.Fprintln(n.stdout, choice{reason: string(slot.NoHotfix)})
