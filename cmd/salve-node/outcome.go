@@ -50,6 +50,8 @@ func outcomeOf(err error) string {
 		return outcomeDiskFull
 	case errors.Is(err, slot.ErrMarkedBad):
 		return outcomeMarkedBad
+	case errors.Is(err, slot.ErrOlder):
+		return string(slot.Older)
 	case errors.Is(err, slot.ErrBusy):
 		return string(fetch.Busy)
 	case errors.As(err, &unfit):

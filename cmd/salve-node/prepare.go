@@ -164,7 +164,6 @@ func (n *node) prepare(ctx context.Context, e *event.Event) choice {
 		n.safely("check", func() { n.check(limited) })
 	}
 	pointer, decision := n.decide(ctx)
-	n.signed = pointer.Provenance().Signed
 	if decision.Installs() {
 		n.safely("fetch", func() {
 			fetched := n.event("fetch")

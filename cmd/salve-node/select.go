@@ -13,8 +13,7 @@ import (
 // error.
 func (n *node) runSelect() int {
 	e := n.event("select")
-	pointer, decision := n.decide(context.Background())
-	n.signed = pointer.Provenance().Signed
+	_, decision := n.decide(context.Background())
 	choice := n.choose(decision, n.slot().Choose(decision), &e)
 	fmt.Fprintln(n.stdout, choice.Path)
 	e.Outcome = outcomeChosen
