@@ -217,7 +217,7 @@ func TestWhateverTheStagedProgramDoes(t *testing.T) {
 		"its daemon holds everything open":            {does: becomes("setsid sleep 3600 &"), ran: staged, leaves: true},
 		"it forks and forks": {does: becomes(`f() { for i in 1 2 3 4 5 6; do (setsid sh -c "sleep 3600; :" &); done; }; f & f & f & wait; exit 1`),
 			ran: both, code: bakedCode},
-		"it forks and hangs":    {does: becomes(`while sleep 0.05; do setsid sleep 3600 & done`), with: []preparing{soon}, ran: both, code: bakedCode},
+		"it forks and hangs":    {does: becomes(`n=0; while [ $n -lt 400 ] && sleep 0.05; do n=$((n+1)); setsid sleep 60 & done; sleep 3600`), with: []preparing{soon}, ran: both, code: bakedCode},
 		"it kills salve-node":   {busybox: true, does: becomes(`setsid sleep 3600 >/dev/null 2>&1 & kill -9 $PPID; sleep 3600`), ran: both, code: bakedCode, leaves: true},
 		"it closes everything":  {does: becomes("exec <&- >&- 2>&-; exit 0"), ran: staged},
 		"it prints without end": {does: becomes("exec yes >/dev/null"), with: []preparing{soon}, ran: both, code: bakedCode},
