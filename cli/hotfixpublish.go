@@ -103,8 +103,7 @@ func (r *publishRequest) read() (hotfix.Pointer, error) {
 	case isSigned && r.root == "":
 		return hotfix.Pointer{}, usage("--root is needed: %s is a signed pointer", r.pointer)
 	case !isSigned && r.root != "":
-		return hotfix.Pointer{}, fmt.Errorf("%s is not signed: nodes with a root of trust don't look at it. hint: salve "+
-			"hotfix sign", r.pointer)
+		return hotfix.Pointer{}, unsignedPointer(r.pointer)
 	case isSigned:
 		accepted, err := r.verify()
 		if err != nil {

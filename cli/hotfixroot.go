@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -53,7 +52,7 @@ Those of the role "pointer" say what is installed.`,
 	flags.IntVar(&asked.rootNeed, "root-threshold", 1, "how many of these have to sign the next root")
 	flags.StringArrayVar(&asked.pointerKeys, "pointer-key", nil, "a public key of the role pointer, in the same way")
 	flags.IntVar(&asked.pointerNeed, "pointer-threshold", 1, "how many of these have to sign a pointer")
-	flags.StringSliceVar(&asked.hosts, "host", nil, "a `HOST` or HOST:PORT that artifacts may come from; may be given again")
+	flags.StringSliceVar(&asked.hosts, "host", nil, "a `HOST` or HOST:PORT that artifacts come from; may be given again")
 	return command
 }
 
@@ -118,15 +117,16 @@ func (r *rootRequest) change(root *trust.Root, given func(string) bool) error {
 	return nil
 }
 
-// keyName is what may stand before the «=» of a public key; base64 has no such beginning.
-var keyName = regexp.MustCompile(`^([A-Za-z0-9._@+-]{1,64})=(.+)$`) //nolint:gochecknoglobals // it is a constant
-
+// readRoleKeys reads public keys, each with a name before it or without. What is before the «=» of a word's base64 has
+// a colon.
 func readRoleKeys(texts []string) ([]trust.Key, error) {
 	var keys []trust.Key
 	for _, text := range texts {
-		name := ""
-		if parts := keyName.FindStringSubmatch(text); parts != nil {
-			name, text = parts[1], parts[2]
+		name, rest, named := strings.Cut(text, "=")
+		if named && !strings.ContainsAny(name, ":/") {
+			text = rest
+		} else {
+			name = ""
 		}
 		public, err := signing.ReadPublic(text)
 		if err != nil {
@@ -177,6 +177,11 @@ func (r shownRole) String() string {
 	return fmt.Sprintf("%d of %s", r.Needed, strings.Join(r.Keys, ", "))
 }
 
+func (a *app) printRoles(made madeRoot) {
+	fmt.Fprintf(a.stdout, "root %d, until %s\nroots     signed by %s\npointers  signed by %s\nhosts     %s\n",
+		made.Version, made.Expires, made.Root, made.Pointer, orDash(strings.Join(made.Hosts, ", ")))
+}
+
 func (a *app) printRoot(file string, root trust.Root) error {
 	made := madeRoot{report.NewDocument("hotfix-root"), file, root.Version, trust.At(root.Expires),
 		newShownRole(root.Root), newShownRole(root.Pointer), append([]string{}, root.Hosts...)}
@@ -187,9 +192,9 @@ func (a *app) printRoot(file string, root trust.Root) error {
 	if root.Version > 1 {
 		next += fmt.Sprintf(", and those of root %d", root.Version-1)
 	}
-	_, err := fmt.Fprintf(a.stdout, "root %d in %s, until %s\nroots     signed by %s\npointers  signed by %s\nhosts     %s\n"+
-		"Next: %s (salve hotfix sign %s --key KEY).\n", root.Version, file, made.Expires, made.Root, made.Pointer,
-		orDash(strings.Join(root.Hosts, ", ")), next, file)
+	fmt.Fprintf(a.stdout, "%s: ", file)
+	a.printRoles(made)
+	_, err := fmt.Fprintf(a.stdout, "Next: %s (salve hotfix sign %s --key KEY).\n", next, file)
 	return err
 }
 
@@ -209,5 +214,6 @@ func parseWhen(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%.40q is not a time to come, such as 30d, 12h, 2027-04-01 or 2027-04-01T12:00:00Z", text)
+	return time.Time{}, fmt.Errorf("%.40q is not a time to come, such as 30d, 12h, 2027-04-01 or 2027-04-01T12:00:00Z",
+		text)
 }

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -72,13 +73,27 @@ func serveAgent(ts *testscript.TestScript, _ bool, files []string) {
 }
 
 func serveSecurely(ts *testscript.TestScript, _ bool, arguments []string) {
-	server := httptest.NewTLSServer(http.FileServer(http.Dir(ts.MkAbs(arguments[0]))))
+	files := http.NewServeMux()
+	server := httptest.NewTLSServer(files)
 	ts.Defer(server.Close)
+	files.Handle("/", http.FileServer(http.Dir(ts.MkAbs(arguments[0]))))
+	for path, to := range map[string]string{
+		"/here/": server.URL, "/elsewhere/": strings.Replace(server.URL, "127.0.0.1", "localhost", 1),
+		"/plain/": strings.Replace(server.URL, "https", "http", 1),
+	} {
+		files.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, to+"/"+strings.TrimPrefix(r.URL.Path, path), http.StatusFound)
+		})
+	}
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs("authority.pem"), authority, 0o600))
 	ts.Setenv("SECURE", server.URL)
 	ts.Setenv("HOST", strings.TrimPrefix(server.URL, "https://"))
 	ts.Setenv("SSL_CERT_FILE", ts.MkAbs("authority.pem"))
+}
+
+func digest(ts *testscript.TestScript, _ bool, arguments []string) {
+	ts.Setenv(arguments[1], fmt.Sprintf("%x", sha256.Sum256([]byte(ts.ReadFile(arguments[0])))))
 }
 
 // TestTheWalkThroughIsRun: every command of the page's walk-through stands in the script that is run.

@@ -76,8 +76,12 @@ func (a *app) verifyHotfix(asked *verifyRequest) error {
 	case signing.Signed:
 		return a.verifyPointer(asked, root, now)
 	default:
-		return fmt.Errorf("%s is not signed: nodes with a root of trust don't look at it. hint: salve hotfix sign", asked.file)
+		return unsignedPointer(asked.file)
 	}
+}
+
+func unsignedPointer(file string) error {
+	return fmt.Errorf("%s is not signed: nodes with a root of trust don't look at it. hint: salve hotfix sign", file)
 }
 
 // verifiedRoot is the document of salve hotfix verify for a root.
@@ -123,8 +127,7 @@ func (a *app) verifyRoot(asked *verifyRequest, before trust.Trusted, now time.Ti
 	if a.json() {
 		return a.document(answer)
 	}
-	fmt.Fprintf(a.stdout, "root %d, until %s\nroots     signed by %s\npointers  signed by %s\nhosts     %s\n", root.Version,
-		answer.Expires, answer.Root, answer.Pointer, orDash(strings.Join(root.Hosts, ", ")))
+	a.printRoles(answer.madeRoot)
 	for _, one := range answer.By {
 		fmt.Fprintf(a.stdout, "signed by %s\n", one)
 	}

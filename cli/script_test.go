@@ -43,7 +43,9 @@ func TestMain(m *testing.M) {
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
 //	agent FILE...           serves an ssh-agent at $SSH_AUTH_SOCK with these private keys, their names as comments
-//	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted
+//	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted;
+//	                        below here/, elsewhere/ and plain/ it redirects to itself, to another host and to HTTP
+//	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -63,7 +65,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
-			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely,
+			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
 		},
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"salve/internal/clock"
 	"salve/internal/hotfix"
 	"salve/internal/hotfix/event"
-	"salve/internal/hotfix/payload"
-	"salve/internal/hotfix/slot"
 )
 
 // runFetch fetches what today's decision names, and prints the event.
@@ -19,7 +17,7 @@ func (n *node) runFetch() int {
 	e := n.event("fetch")
 	n.recoverScripts(limited, &e)
 	pointer, decision := n.decide(ctx)
-	n.fetch(limited, pointer, decision, &e)
+	n.fetchNow(limited, pointer, decision, &e)
 	n.record(e)
 	n.answer(e)
 	return n.strictly(e)
@@ -57,177 +55,53 @@ func (n *node) settleLocked(ctx context.Context) (version string, err error) {
 	return n.tree().Recover()
 }
 
-// fetch brings and stages until ctx ends, which is the budget's end, and writes
-// what came of it into the event.
+// fetch brings and stages until ctx ends, which is the budget's end, and writes what
+// came of it into the event. What has failed before is put off.
 func (n *node) fetch(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, e *event.Event) {
+	n.update(ctx, pointer, decision, &update{node: n, event: e, waits: true})
+}
+
+// fetchNow is fetch for somebody who waits for it: nothing is put off.
+func (n *node) fetchNow(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, e *event.Event) {
+	n.update(ctx, pointer, decision, &update{node: n, event: e})
+}
+
+func (n *node) update(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, u *update) {
+	e := u.event
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
 	e.Level = worse(e.Level, levelOfDecision(decision))
-	if !decision.Installs() {
-		return
-	}
-	update := update{node: n, pointer: pointer, program: e, scripts: &event.Scripts{Outcome: outcomeNothingToDo}}
-	if decision.Scripts.Target != nil {
-		update.scripts.Target = *decision.Scripts.Target
-		e.Scripts = update.scripts
-	}
-	if update.alreadyDone() {
+	u.plan(pointer, decision)
+	if u.settled() {
+		n.clearLeftovers()
 		return
 	}
 	release, err := n.slot().Lock(ctx)
 	if err != nil {
-		update.failed(err)
+		u.failed(err)
 		return
 	}
 	defer release()
 	if err := n.slot().Tidy(); err != nil {
 		n.warn("what an earlier fetch left is still there: " + err.Error())
 	}
-	update.fetchProgram(ctx)
-	update.fetchScripts(ctx)
-}
-
-// update is one fetch: the program, the scripts, or both. Neither waits for the
-// other's success.
-type update struct {
-	node    *node
-	pointer hotfix.Pointer
-	program *event.Event // its target is empty when no program is wanted
-	scripts *event.Scripts
-}
-
-// alreadyDone tells whether all is in place, without taking the lock.
-func (r *update) alreadyDone() bool {
-	return r.programInPlace() && r.scriptsInPlace()
-}
-
-// programInPlace tells whether nothing is to be done about the program.
-func (r *update) programInPlace() bool {
-	if r.program.Target == "" {
-		return true
-	}
-	target, err := hotfix.ParseVersion(r.program.Target)
-	if err != nil {
-		return r.programFailed(err)
-	}
-	staged, err := r.node.slot().Current(target)
-	switch {
-	case err != nil:
-		return r.programFailed(err)
-	case staged:
-		r.program.Outcome = outcomeAlreadyStaged
-	}
-	return staged
-}
-
-// programFailed notes an error; it is always true, for nothing is left to do.
-func (r *update) programFailed(err error) bool {
-	r.program.Outcome, r.program.Problem = outcomeOf(err), oneLine(err)
-	r.program.Level = worse(r.program.Level, levelOf(r.program.Outcome))
-	return true
-}
-
-// scriptsInPlace tells whether nothing is to be done about the scripts.
-func (r *update) scriptsInPlace() bool {
-	if r.scripts.Target == "" {
-		return true
-	}
-	status, err := r.node.tree().Status(r.scripts.Target)
-	switch {
-	case err != nil:
-		return r.scriptsFailed(err)
-	case status == payload.Applied:
-		r.scripts.Outcome = outcomeAlreadyApplied
-	case status == payload.RolledBack:
-		r.scripts.Outcome = outcomeRolledBack
-	}
-	return status != payload.Absent
-}
-
-func (r *update) scriptsFailed(err error) bool {
-	r.scripts.Outcome, r.scripts.Problem = outcomeOf(err), oneLine(err)
-	r.program.Level = worse(r.program.Level, levelOf(r.scripts.Outcome))
-	return true
-}
-
-// failed notes an error that concerns all that is wanted.
-func (r *update) failed(err error) {
-	if r.program.Target != "" {
-		r.programFailed(err)
-	}
-	if r.scripts.Target != "" {
-		r.scriptsFailed(err)
+	for _, one := range u.parts {
+		u.bring(ctx, one)
 	}
 }
 
-func (r *update) fetchProgram(ctx context.Context) {
-	if r.programInPlace() {
+// clearLeftovers removes what a killed fetch has left, unless another one is at it.
+func (n *node) clearLeftovers() {
+	if !n.slot().Leftover() {
 		return
 	}
-	began := r.node.clock.Now()
-	if err := r.bringProgram(ctx); err != nil {
-		r.programFailed(err)
-	} else {
-		r.program.Outcome = outcomeStaged
+	release, locked, err := n.slot().TryLock()
+	if err == nil && locked {
+		defer release()
+		err = n.slot().Tidy()
 	}
-	r.program.Measure("program", r.node.clock.Since(began))
-}
-
-func (r *update) bringProgram(ctx context.Context) error {
-	target, err := hotfix.ParseVersion(r.program.Target)
 	if err != nil {
-		return err
+		n.warn("what an earlier fetch left is still there: " + err.Error())
 	}
-	folder, remove, err := r.node.slot().Scratch()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	file, err := r.node.fetcher().Program(ctx, r.pointer, target, folder)
-	if err != nil {
-		return err
-	}
-	r.program.Source = file.Source
-	_, err = r.node.slot().Stage(ctx, slot.Candidate{
-		Path: file.Path, Target: target, Source: file.Source, Time: r.node.clock.Now(),
-	})
-	return err
-}
-
-func (r *update) fetchScripts(ctx context.Context) {
-	if r.scriptsInPlace() {
-		return
-	}
-	began := r.node.clock.Now()
-	if err := r.bringScripts(ctx); err != nil {
-		r.scriptsFailed(err)
-	} else {
-		r.scripts.Outcome = outcomeApplied
-	}
-	r.program.Measure("scripts", r.node.clock.Since(began))
-}
-
-func (r *update) bringScripts(ctx context.Context) error {
-	target, err := hotfix.ParseVersion(r.scripts.Target)
-	if err != nil {
-		return err
-	}
-	folder, remove, err := r.node.slot().Scratch()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	file, err := r.node.fetcher().Scripts(ctx, r.pointer, target, folder)
-	if err != nil {
-		return err
-	}
-	r.scripts.Source = file.Source
-	files, err := payload.Read(file.Path, r.node.settings.allow)
-	if err != nil {
-		return &badPayload{err}
-	}
-	return r.node.tree().Apply(ctx, payload.Release{
-		Version: r.scripts.Target, Source: file.Source, Time: r.node.clock.Now(),
-	}, files)
 }
 
 // badPayload is a payload that is invalid.

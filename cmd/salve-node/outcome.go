@@ -7,6 +7,7 @@ import (
 
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
+	"salve/internal/hotfix/protect"
 	"salve/internal/hotfix/slot"
 )
 
@@ -18,6 +19,7 @@ const (
 	outcomeApplied        = "applied"
 	outcomeAlreadyApplied = "already-applied"
 	outcomeRolledBack     = "rolled-back"
+	outcomePostponed      = "postponed" // it has failed before, and is not tried at this boot
 	outcomeDecided        = "decided"
 	outcomeChosen         = "chosen"
 	outcomeRan            = "ran"
@@ -38,8 +40,9 @@ func outcomeOf(err error) string {
 	var unfit *slot.UnfitError
 	var brought *fetch.Error
 	var wrong *badPayload
+	var kept *protect.Error
 	switch {
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &kept):
 		return outcomeBadPayload
 	case errors.Is(err, syscall.EROFS):
 		return outcomeReadOnly
@@ -47,6 +50,8 @@ func outcomeOf(err error) string {
 		return outcomeDiskFull
 	case errors.Is(err, slot.ErrMarkedBad):
 		return outcomeMarkedBad
+	case errors.Is(err, slot.ErrOlder):
+		return string(slot.Older)
 	case errors.Is(err, slot.ErrBusy):
 		return string(fetch.Busy)
 	case errors.As(err, &unfit):

@@ -28,7 +28,7 @@ func (b *broken) Now() time.Time {
 }
 
 // TestAPanicIsAnEvent makes each command fail at its beginning: it still answers,
-// and its exit code is 0.
+// and its exit code is 0. Prepare fails before it limits the process that it is in, which is this one.
 func TestAPanicIsAnEvent(t *testing.T) {
 	for _, one := range commands() {
 		if !one.failsOpen() || one.name == "launch" { // which would take this process's place
@@ -89,7 +89,7 @@ func TestNobodyReads(t *testing.T) {
 func newNode(t *testing.T, out, said *bytes.Buffer, time clock.Clock) *node {
 	t.Helper()
 	state := t.TempDir()
-	n := &node{clock: time}
+	n := &node{process: process{clock: time}}
 	n.stdout, n.stderr = out, said
 	n.lookup = func(name string) (string, bool) { return state, name == variable("state") }
 	n.settings.state = state

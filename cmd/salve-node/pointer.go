@@ -59,7 +59,7 @@ func (n *node) decide(ctx context.Context) (hotfix.Pointer, hotfix.Decision) {
 	default:
 		decision = hotfix.Decide(n.settings.current, pointer)
 	}
-	n.artifact = signedFor(pointer, decision)
+	n.signed, n.artifact = pointer.Provenance().Signed, signedFor(pointer, decision)
 	if ignored, why := n.ignored(from); ignored != "" {
 		decision.Warnings = append(decision.Warnings, hotfix.Warning{Problem: ignored + " is not looked at: " + why})
 	}

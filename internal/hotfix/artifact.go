@@ -43,9 +43,16 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 	if p.artifacts.name != "" && p.artifacts.value == nil {
 		return Artifact{}, false, fmt.Errorf("%s is given twice", fieldArtifacts)
 	}
+	if name, misspelt := p.misspelt[fieldArtifacts]; misspelt {
+		return Artifact{}, false, fmt.Errorf("%s may be meant to be %s: names are literal", quote(name), fieldArtifacts)
+	}
 	value := p.artifacts.value
-	for _, key := range []string{base, architecture} {
-		if value, found, err = lookUp(value, key); err != nil {
+	isArchitecture := func(name string) bool { return slices.Contains(architectures(), name) }
+	for _, step := range []struct {
+		key   string
+		known func(string) bool
+	}{{base, ValidBase}, {architecture, isArchitecture}} {
+		if value, found, err = lookUp(value, step.key, step.known); err != nil {
 			return Artifact{}, false, fmt.Errorf("%s: %w", fieldArtifacts, err)
 		}
 		if !found {
@@ -64,13 +71,14 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 // readArtifact takes the fields by their exact names, each given once. The package
 // encoding/json would take «URL» for «url», and the last of two.
 func (p Pointer) readArtifact(object json.RawMessage) (a Artifact, err error) {
+	isField := func(name string) bool { return slices.Contains(artifactFields(), name) }
 	for _, field := range []struct {
 		name     string
 		into     any
 		optional bool
 	}{{"url", &a.URL, p.provenance.Signed}, {"sha256", &a.SHA256, false}, {"size", &a.Size, false},
 		{"format", &a.Format, false}} {
-		value, found, err := lookUp(object, field.name)
+		value, found, err := lookUp(object, field.name, isField)
 		switch {
 		case err != nil:
 			return Artifact{}, err
@@ -86,8 +94,9 @@ func (p Pointer) readArtifact(object json.RawMessage) (a Artifact, err error) {
 	return a, nil
 }
 
-// lookUp finds a key of an object; null and absent are the same.
-func lookUp(object json.RawMessage, key string) (json.RawMessage, bool, error) {
+// lookUp finds a key of an object; null and absent are the same. A name that is nearly
+// the key, and none of the known ones, may be meant for it.
+func lookUp(object json.RawMessage, key string, known func(string) bool) (json.RawMessage, bool, error) {
 	if len(object) == 0 || string(object) == "null" {
 		return nil, false, nil
 	}
@@ -97,6 +106,9 @@ func lookUp(object json.RawMessage, key string) (json.RawMessage, bool, error) {
 	members, twice := byName(membersOf(object, 0))
 	if twice[key] {
 		return nil, false, fmt.Errorf("%s is given twice", quote(key))
+	}
+	if name, found := nearMember(members, key, known); found {
+		return nil, false, fmt.Errorf("%s may be meant to be %s: names are literal", quote(name), quote(key))
 	}
 	for _, m := range members {
 		if m.name == key && string(m.value) != "null" {

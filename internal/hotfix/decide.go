@@ -19,6 +19,7 @@ const (
 	ReasonUnreadablePointer Reason = "unreadable-pointer" // not a regular file, too large, or it can't be read
 	ReasonEmptyPointer      Reason = "empty-pointer"      // nothing but white space
 	ReasonMalformedPointer  Reason = "malformed-pointer"  // not one JSON object, or «hotfixes» can't be used
+	ReasonMisspelt          Reason = "misspelt-name"      // a name in the file is nearly one that counts
 	ReasonNoVersion         Reason = "no-version"         // neither «hotfixes» nor «version» names anything
 	ReasonBaseNotListed     Reason = "base-not-listed"    // «hotfixes» names other bases only
 	ReasonExplicitlyNone    Reason = "explicitly-none"    // «hotfixes» has "" or null for this base
@@ -99,9 +100,13 @@ func (d Decision) Wanted() string {
 // gate. «hotfixes» with any entry replaces «version» completely, so that a pointer
 // written for some bases can never reach the others.
 func (p Pointer) forNode(current string) (target string, reason Reason) {
+	_, misspeltMap := p.misspelt[fieldHotfixes]
+	_, misspeltVersion := p.misspelt[fieldVersion]
 	switch {
 	case p.invalid != "":
 		return "", ReasonMalformedPointer
+	case misspeltMap, misspeltVersion && len(p.hotfixes) == 0:
+		return "", ReasonMisspelt
 	case len(p.hotfixes) == 0:
 		if p.version.Text == "" && p.version.Problem == "" {
 			return "", ReasonNoVersion
@@ -111,6 +116,9 @@ func (p Pointer) forNode(current string) (target string, reason Reason) {
 	node, err := ParseVersion(current)
 	if err != nil {
 		return "", ReasonCurrentMalformed
+	}
+	if _, misspelt := p.misspeltBase(node.Base()); misspelt {
+		return "", ReasonMisspelt
 	}
 	at, listed := p.byBase[node.Base()]
 	if !listed {

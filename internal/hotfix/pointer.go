@@ -1,6 +1,8 @@
 package hotfix
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,6 +31,7 @@ type Pointer struct {
 	byBase    map[string]int // the place in hotfixes
 	invalid   string         // what is wrong with the field «hotfixes» as a whole
 	artifacts member
+	misspelt  nearMisses // of the fields above
 	warnings  []Warning
 	// provenance is what By said; nobody signed the pointer before that.
 	provenance Provenance
@@ -81,9 +84,17 @@ func ParsePointer(raw []byte) (Pointer, error) {
 			if repeated != "" {
 				p.artifacts.value = nil
 			}
+			p.watchArtifacts()
 		}
 	}
+	p.watchNames(fields)
 	return p, nil
+}
+
+// Digest tells a pointer from any other, byte for byte.
+func (p Pointer) Digest() string {
+	digest := sha256.Sum256(p.raw)
+	return hex.EncodeToString(digest[:])
 }
 
 // Warnings is what the pointer's author should mend, in the file's order.
@@ -119,7 +130,8 @@ func (p *Pointer) readHotfixes(field member, problem string) {
 			entry.Problem = "the base is given twice; nobody can tell which is meant"
 		}
 		if !ValidBase(given.name) {
-			p.warn(entry.Field, "the key is not a base of the form YYYYMM.DD: no node has it", given.nameStart)
+			p.warn(entry.Field, "the key is not a base of the form YYYYMM.DD: no node has it"+nearBases(given.name),
+				given.nameStart)
 		}
 		p.evaluate(entry)
 		p.byBase[given.name] = len(p.hotfixes)

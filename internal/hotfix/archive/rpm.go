@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,7 +19,8 @@ const (
 // RPM writes the wanted file of an RPM package to out: a lead, a signature, a
 // header and then a compressed cpio archive with the files. Signatures are the
 // package manager's business, as the digest is its caller's.
-func RPM(in io.Reader, wanted Wanted, out io.Writer) error {
+func RPM(ctx context.Context, in io.Reader, wanted Wanted, out io.Writer) error {
+	in = &source{ctx: ctx, from: in}
 	lead := make([]byte, rpmLeadSize)
 	if _, err := io.ReadFull(in, lead); err != nil || !bytes.HasPrefix(lead, []byte("\xed\xab\xee\xdb")) {
 		return errors.New("it is not an RPM package")
@@ -34,12 +36,16 @@ func RPM(in io.Reader, wanted Wanted, out io.Writer) error {
 	if _, err := skipHeader(in); err != nil {
 		return fmt.Errorf("the RPM package's header: %w", err)
 	}
-	content, err := Decompress(in, unpackedFactor*wanted.Limit)
+	content, err := Decompress(ctx, in, unpackedFactor*wanted.Limit)
 	if err != nil {
 		return err
 	}
 	defer content.Close()
-	return fromCpio(content, wanted, out)
+	search := &taking{Wanted: wanted, out: out}
+	if err := fromCpio(content, search); err != nil {
+		return err
+	}
+	return search.finish()
 }
 
 // skipHeader reads over one header structure and gives its length: 16 bytes, an
@@ -60,62 +66,56 @@ func skipHeader(in io.Reader) (int64, error) {
 	return int64(len(intro)) + size, nil
 }
 
-// cpioEntry is what matters of a «newc» header: 110 characters, numbers in
-// hexadecimal.
-type cpioEntry struct {
-	name    string
-	size    int64
-	regular bool
-}
+// lastEntry ends a cpio archive.
+const lastEntry = "TRAILER!!!"
 
-func fromCpio(in io.Reader, wanted Wanted, out io.Writer) error {
-	search := &taking{Wanted: wanted, out: out}
+func fromCpio(in io.Reader, search *taking) error {
 	for {
 		entry, err := nextEntry(in)
 		if err != nil {
 			return fmt.Errorf("reading the package's files: %w", err)
 		}
-		if entry.name == "TRAILER!!!" {
+		if entry.name == lastEntry {
 			break
 		}
 		content := &io.LimitedReader{R: in, N: entry.size}
-		if entry.regular {
-			if err := search.accept(entry.name, entry.size, content); err != nil {
-				return err
-			}
+		if err := search.accept(entry, content); err != nil {
+			return err
 		}
 		if _, err := io.CopyN(io.Discard, in, content.N+padding(entry.size)); err != nil {
-			return fmt.Errorf("the package ends within %s: %w", entry.name, err)
+			return fmt.Errorf("the package ends within %.200q: %w", entry.name, err)
 		}
 	}
 	if _, err := io.Copy(io.Discard, in); err != nil {
 		return fmt.Errorf("reading the package to its end: %w", err)
 	}
-	return search.finish()
+	return nil
 }
 
-func nextEntry(in io.Reader) (cpioEntry, error) {
+// nextEntry reads a header of the «newc» form: 110 characters, numbers in
+// hexadecimal.
+func nextEntry(in io.Reader) (member, error) {
 	header := make([]byte, 110)
 	if _, err := io.ReadFull(in, header); err != nil {
-		return cpioEntry{}, err
+		return member{}, err
 	}
 	if magic := string(header[:6]); magic != "070701" && magic != "070702" {
-		return cpioEntry{}, errors.New("an entry has no header of the «newc» form")
+		return member{}, errors.New("an entry has no header of the «newc» form")
 	}
 	mode, modeErr := hexadecimal(header[14:22])
 	size, sizeErr := hexadecimal(header[54:62])
 	length, lengthErr := hexadecimal(header[94:102])
 	if err := errors.Join(modeErr, sizeErr, lengthErr); err != nil {
-		return cpioEntry{}, err
+		return member{}, err
 	}
 	if length < 1 || length > maxEntryName {
-		return cpioEntry{}, fmt.Errorf("an entry's name has %d bytes", length)
+		return member{}, fmt.Errorf("an entry's name has %d bytes", length)
 	}
 	name := make([]byte, length+padding(110+length))
 	if _, err := io.ReadFull(in, name); err != nil {
-		return cpioEntry{}, err
+		return member{}, err
 	}
-	return cpioEntry{
+	return member{
 		name: string(bytes.TrimRight(name[:length], "\x00")), size: size,
 		regular: mode&0o170000 == 0o100000,
 	}, nil

@@ -2,7 +2,10 @@ package event
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,20 +19,35 @@ import (
 type Folder struct {
 	Path string
 	Keep int // how many are kept; the oldest go first
+	// Now is the time; with nil nothing lies in the future.
+	Now func() time.Time
 }
 
 const (
 	nameTime = "20060102T150405.000000000Z"
 	ending   = ".json"
 	partial  = ".part"
-	largest  = 256 << 10 // bytes of an event that is read
+	// largestFolder bounds all events together, in bytes.
+	largestFolder = 1 << 20
+	// atOnce is how many names of a folder are held at once, beside those that are kept.
+	atOnce = 512
+	// mostSeen is how many names are looked at, and mostRemoved how many files are removed
+	// at once: a folder that somebody has filled shall not hold up a boot.
+	mostSeen    = 50_000
+	mostRemoved = 2000
+	// mostRead is how many events are given at once.
+	mostRead = 10_000
+	// ahead is how far in the future a name may lie. What lies further was written by a
+	// clock that was wrong, and would never be the oldest.
+	ahead = 24 * time.Hour
 )
 
-// Write adds an event and removes what is more than Keep. It does not wait for
-// the disk: the last events before a power cut may be lost.
+// Write adds an event of at most Largest bytes, and removes what is more than Keep or
+// than a megabyte. It does not wait for the disk: the last events before a power cut
+// may be lost.
 func (f Folder) Write(e Event, now time.Time) error {
 	e.SchemaVersion = SchemaVersion
-	raw, err := json.Marshal(e)
+	raw, err := encode(e)
 	if err != nil {
 		return err
 	}
@@ -38,52 +56,120 @@ func (f Folder) Write(e Event, now time.Time) error {
 	}
 	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
 	path := filepath.Join(f.Path, name)
-	if err := os.WriteFile(path+partial, append(raw, '\n'), 0o644); err != nil { //nolint:gosec // G306: as above
+	if err := os.WriteFile(path+partial, raw, 0o644); err != nil { //nolint:gosec // G306: as above
 		_ = os.Remove(path + partial) // the error that is given back matters more
 		return err
 	}
 	if err := os.Rename(path+partial, path); err != nil {
 		return err
 	}
-	return f.trim()
+	return f.trim(name)
 }
 
-// trim removes the oldest events, and what was left half-written.
-func (f Folder) trim() error {
-	names, err := f.names()
+// trim removes the oldest events but the one of this name, what is too large to be
+// one, and what was left half-written.
+func (f Folder) trim(written string) error {
+	removed := 0
+	remove := func(name string) error {
+		if name == written || removed == mostRemoved {
+			return nil
+		}
+		removed++
+		if err := os.Remove(filepath.Join(f.Path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	names, err := f.newest(f.Keep, remove)
 	if err != nil {
 		return err
 	}
-	for len(names) > f.Keep {
-		if err := os.Remove(filepath.Join(f.Path, names[0])); err != nil && !os.IsNotExist(err) {
+	size := int64(0)
+	for _, name := range slices.Backward(names) {
+		info, err := os.Lstat(filepath.Join(f.Path, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // another process has removed it
+		}
+		if err != nil {
 			return err
 		}
-		names = names[1:]
+		if info.Size() <= Largest && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+		if info.Size() > Largest || size > largestFolder {
+			if err := remove(name); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// names lists the files of events, the oldest first. What is half-written counts:
-// it is removed in its turn.
-func (f Folder) names() ([]string, error) {
-	entries, err := os.ReadDir(f.Path)
+// newest lists the names of the n newest events, the oldest first, whatever the folder
+// holds; each of the others is given to rest. What is half-written counts: it is
+// removed in its turn.
+func (f Folder) newest(n int, rest func(string) error) ([]string, error) {
+	folder, err := os.Open(f.Path)
 	if err != nil {
 		return nil, err
 	}
+	defer folder.Close()
+	order := f.order()
 	var names []string
-	for _, entry := range entries {
-		if name := entry.Name(); strings.HasSuffix(name, ending) || strings.HasSuffix(name, ending+partial) {
-			names = append(names, name)
+	for seen := 0; ; {
+		some, err := folder.Readdirnames(atOnce)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		for _, name := range some {
+			if strings.HasSuffix(name, ending) || strings.HasSuffix(name, ending+partial) {
+				names = append(names, name)
+			}
+		}
+		seen += len(some)
+		ended := err != nil || seen >= mostSeen
+		if len(names) < n+atOnce && !ended {
+			continue
+		}
+		slices.SortFunc(names, order)
+		older := max(0, len(names)-n)
+		for _, name := range names[:older] {
+			if err := rest(name); err != nil {
+				return nil, err
+			}
+		}
+		if names = slices.Clone(names[older:]); ended {
+			return names, nil
 		}
 	}
-	return names, nil
+}
+
+// order compares names of events by their time. Those from the future come first, as
+// if they were the oldest.
+func (f Folder) order() func(a, b string) int {
+	if f.Now == nil {
+		return strings.Compare
+	}
+	latest := f.Now().Add(ahead).UTC().Format(nameTime)
+	return func(a, b string) int {
+		wrong := strings.Compare(b, latest) > 0
+		switch {
+		case strings.Compare(a, latest) > 0 == wrong:
+			return strings.Compare(a, b)
+		case wrong:
+			return 1
+		}
+		return -1
+	}
 }
 
 // Last gives the last n events, the oldest first. A folder that isn't there has
 // none; a file that can't be read as an event is left out and counted.
 func (f Folder) Last(n int) (events []Event, unreadable int, err error) {
-	names, err := f.names()
-	if os.IsNotExist(err) {
+	leave := func(string) error { return nil }
+	n = min(n, mostRead)
+	names, err := f.newest(max(n, f.Keep), leave)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
 	if err != nil {
@@ -102,7 +188,7 @@ func (f Folder) Last(n int) (events []Event, unreadable int, err error) {
 }
 
 func read(path string) (Event, error) {
-	raw, err := hotfix.ReadRegular(path, largest)
+	raw, err := hotfix.ReadRegular(path, Largest)
 	if err != nil {
 		return Event{}, err
 	}

@@ -192,16 +192,3 @@ func TestAServerThatRefuses(t *testing.T) {
 		t.Errorf("outcome %s: %v", fetch.OutcomeOf(err), err)
 	}
 }
-
-func TestAnUnsignedRepositoryIsNotTrusted(t *testing.T) {
-	r := aptRepository(t)
-	raw, err := os.ReadFile(r.sources)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, r.sources, strings.Replace(string(raw), "[trusted=yes] ", "", 1))
-	_, err = debian(t, r, nil).Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
-	if fetch.OutcomeOf(err) != fetch.Untrusted {
-		t.Errorf("outcome %s: %v", fetch.OutcomeOf(err), err)
-	}
-}

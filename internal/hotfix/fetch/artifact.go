@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +23,7 @@ const (
 	dialTimeout   = 10 * time.Second
 	headerTimeout = 15 * time.Second
 	maxRedirects  = 5
+	maxHeader     = 64 << 10 // bytes of an answer's header
 )
 
 // fromArtifact downloads from the pointer's address. The digest and the size are
@@ -33,32 +34,39 @@ func (o *Fetcher) fromArtifact(ctx context.Context, artifact hotfix.Artifact, e 
 		downloaded = to + "." + string(artifact.Format)
 		defer func() { _ = os.Remove(downloaded) }() // the whole folder is removed in the end
 	}
-	client := newClient()
+	client := o.newClient(e.by)
 	defer client.CloseIdleConnections()
 	err := o.patiently(ctx, func(ctx context.Context) error { return download(ctx, client, artifact, downloaded) })
 	if err != nil {
 		return "", err
 	}
 	if artifact.Format != hotfix.Binary {
-		if err := unpack(downloaded, e.inside, to); err != nil {
+		if err := unpack(ctx, downloaded, e.inside, to); err != nil {
 			return "", err
 		}
 	}
 	return shown(artifact.URL), nil
 }
 
-// newClient makes a client that goes through the environment's proxy and never
-// from an encrypted connection to a plain one.
-func newClient() *http.Client {
+// newClient makes a client that goes through the environment's proxy, and nowhere
+// but where a signed pointer leads.
+func (o *Fetcher) newClient(by hotfix.Provenance) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			TLSHandshakeTimeout:   dialTimeout,
-			ResponseHeaderTimeout: headerTimeout,
-			DisableCompression:    true, // the digest is of the bytes as they are published
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			TLSHandshakeTimeout:    dialTimeout,
+			ResponseHeaderTimeout:  headerTimeout,
+			MaxResponseHeaderBytes: maxHeader,
+			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.settings.Authorities},
+			DisableCompression:     true, // the digest is of the bytes as they are published
 		},
-		CheckRedirect: Follow,
+		CheckRedirect: func(next *http.Request, before []*http.Request) error {
+			if err := by.Allows(next.URL); err != nil {
+				return fmt.Errorf("%w: %w", ErrNotFollowed, err)
+			}
+			return Follow(next, before)
+		},
 	}
 }
 
@@ -136,34 +144,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// lost is a connection that was not to be had, or that broke.
-func lost(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &Error{Outcome: Timeout, Err: fmt.Errorf("downloading: %w", context.Cause(ctx))}
-	}
-	return &Error{Outcome: Unreachable, Err: fmt.Errorf("downloading: %w", withoutURL(err))}
-}
-
-// refused classifies an answer that doesn't carry the file.
-func refused(answer *http.Response) error {
-	outcome := Failed
-	switch code := answer.StatusCode; {
-	case code == http.StatusOK:
-		return nil
-	case code == http.StatusNotFound, code == http.StatusGone:
-		outcome = VersionNotFound
-	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		outcome = Denied
-	case code == http.StatusTooManyRequests, code == http.StatusRequestTimeout, code >= 500:
-		outcome = Unreachable
-	}
-	seconds, _ := strconv.Atoi(answer.Header.Get("Retry-After"))
-	return &Error{Outcome: outcome, RetryAfter: time.Duration(seconds) * time.Second,
-		Err: fmt.Errorf("the server answers %s", answer.Status)}
-}
-
 // unpack takes the one file out of a package.
-func unpack(from, inside, to string) error {
+func unpack(ctx context.Context, from, inside, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -179,8 +161,10 @@ func unpack(from, inside, to string) error {
 		open = archive.RPM
 	}
 	var full *os.PathError
-	err = open(in, archive.Wanted{Name: inside, Limit: hotfix.MaxArtifactSize}, out)
+	err = open(ctx, in, archive.Wanted{Name: inside, Limit: hotfix.MaxArtifactSize}, out)
 	switch {
+	case err != nil && ctx.Err() != nil:
+		return &Error{Outcome: Timeout, Err: fmt.Errorf("unpacking: %w", context.Cause(ctx))}
 	case errors.As(err, &full):
 		return fmt.Errorf("unpacking: %w", err)
 	case err != nil:
@@ -196,13 +180,4 @@ func shown(address string) string {
 		return "an address that can't be read"
 	}
 	return (&url.URL{Scheme: at.Scheme, Host: at.Host, Path: at.Path}).String()
-}
-
-// withoutURL takes the address out of an error: its query may be a signature.
-func withoutURL(err error) error {
-	var of *url.Error
-	if errors.As(err, &of) {
-		return of.Err
-	}
-	return err
 }

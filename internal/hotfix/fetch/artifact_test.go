@@ -2,11 +2,15 @@ package fetch_test
 
 import (
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -19,14 +23,37 @@ import (
 	"salve/internal/hotfix/fetch"
 )
 
-// naming is a pointer that names one artifact.
+// naming is a signed pointer that names one artifact.
 func naming(t *testing.T, architecture string, artifact hotfix.Artifact) hotfix.Pointer {
 	t.Helper()
-	raw, err := json.Marshal(map[string]any{"artifacts": map[string]any{base: map[string]any{architecture: artifact}}})
+	return signed(t, unsignedNaming(t, architecture, artifact), artifact.URL)
+}
+
+func unsignedNaming(t *testing.T, architecture string, artifact hotfix.Artifact) hotfix.Pointer {
+	t.Helper()
+	fields := map[string]any{"sha256": artifact.SHA256, "size": artifact.Size, "format": artifact.Format}
+	if artifact.URL != "" {
+		fields["url"] = artifact.URL
+	}
+	raw, err := json.Marshal(map[string]any{"artifacts": map[string]any{base: map[string]any{architecture: fields}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return pointer(t, string(raw))
+}
+
+// signed vouches for a pointer, and for the hosts of addresses.
+func signed(t *testing.T, p hotfix.Pointer, addresses ...string) hotfix.Pointer {
+	t.Helper()
+	by := hotfix.Provenance{Signed: true}
+	for _, address := range addresses {
+		at, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by.Hosts = append(by.Hosts, at.Host)
+	}
+	return p.By(by)
 }
 
 func artifactOf(address string, content []byte, format hotfix.Format) hotfix.Artifact {
@@ -35,14 +62,31 @@ func artifactOf(address string, content []byte, format hotfix.Format) hotfix.Art
 }
 
 // anywhere has no package manager: artifacts need none.
-func anywhere(t *testing.T) *fetch.Fetcher {
+func anywhere(t *testing.T) *fetch.Fetcher { return anywhereWith(t, nil) }
+
+func anywhereWith(t *testing.T, change func(*fetch.Settings)) *fetch.Fetcher {
 	t.Helper()
-	return fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=plan9\n"), Budget: 10 * time.Second})
+	settings := fetch.Settings{OSRelease: osRelease(t, "ID=plan9\n"), Budget: 10 * time.Second, Authorities: authorities()}
+	if change != nil {
+		change(&settings)
+	}
+	return fetch.New(settings)
+}
+
+// authorities are those of the servers of these tests.
+func authorities() *x509.CertPool {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	return pool
 }
 
 func serving(t *testing.T, handle http.HandlerFunc) string {
 	t.Helper()
-	server := httptest.NewServer(handle)
+	server := httptest.NewUnstartedServer(handle)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are to fail
+	server.StartTLS()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
@@ -188,7 +232,7 @@ func once(fail http.HandlerFunc, content []byte) http.HandlerFunc {
 }
 
 func TestABrokenArtifactDoesNotFallBackToThePackage(t *testing.T) {
-	broken := pointer(t, `{"artifacts":{"`+base+`":{"`+runtime.GOARCH+`":{"url":"ftp://example.com/x"}}}}`)
+	broken := signed(t, pointer(t, `{"artifacts":{"`+base+`":{"`+runtime.GOARCH+`":{"url":"ftp://example.com/x"}}}}`))
 	_, err := anywhere(t).Program(t.Context(), broken, version(t, base+".2"), t.TempDir())
 	if fetch.OutcomeOf(err) != fetch.BadArtifact {
 		t.Errorf("outcome %s: %v", fetch.OutcomeOf(err), err)
@@ -196,8 +240,8 @@ func TestABrokenArtifactDoesNotFallBackToThePackage(t *testing.T) {
 }
 
 func TestAnAddressThatHoldsASecretIsNotPrinted(t *testing.T) {
-	artifact := artifactOf("http://127.0.0.1:1/x?sig=secret", []byte("x"), hotfix.Binary)
-	node := fetch.New(fetch.Settings{Budget: time.Millisecond})
+	artifact := artifactOf("https://127.0.0.1:1/x?sig=secret", []byte("x"), hotfix.Binary)
+	node := anywhere(t)
 	_, err := node.Program(t.Context(), naming(t, runtime.GOARCH, artifact), version(t, base+".2"), t.TempDir())
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("it says %v", err)
@@ -206,7 +250,7 @@ func TestAnAddressThatHoldsASecretIsNotPrinted(t *testing.T) {
 
 func TestAServerThatHangsCostsTheBudgetAndNoMore(t *testing.T) {
 	address := serving(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	node := fetch.New(fetch.Settings{Budget: 200 * time.Millisecond})
+	node := anywhereWith(t, func(s *fetch.Settings) { s.Budget = 500 * time.Millisecond })
 	_, err := node.Program(t.Context(), naming(t, runtime.GOARCH, artifactOf(address, []byte("x"), hotfix.Binary)),
 		version(t, base+".2"), t.TempDir())
 	var known *fetch.Error

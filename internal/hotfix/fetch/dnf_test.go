@@ -12,29 +12,55 @@ import (
 	"salve/internal/hotfix/fetch"
 )
 
-// rpmNode is a node with the real dnf and a real repository over loopback HTTP. The
-// program «dnf» that it finds only adds where the repository is written down.
+// rpmNode is a node with the real dnf and a real repository over loopback HTTP, whose
+// packages are signed. The program «dnf» that it finds only adds where the
+// repository is written down.
 func rpmNode(t *testing.T, budget time.Duration) (*fetch.Fetcher, *repository) {
 	t.Helper()
-	needs(t, "dnf", "rpmbuild", "createrepo_c")
+	return rpmNodeWith(t, budget, "gpgcheck=1\ngpgkey=file://"+keyring(t).public+"\n", "")
+}
+
+// rpmNodeWith is rpmNode by other settings of the repository's; behind the call of
+// dnf may be more.
+func rpmNodeWith(t *testing.T, budget time.Duration, settings, more string) (*fetch.Fetcher, *repository) {
+	t.Helper()
+	needs(t, "dnf", "rpmbuild", "rpmsign", "rpmkeys", "createrepo_c")
 	r := &repository{folder: filepath.Join(built.folder, "rpm")}
 	built.rpm.Do(func() {
 		write(t, filepath.Join(r.folder, "README"), "packages of a test\n")
 		for patch, payload := range map[string]string{"1": "w6.gzdio", "2": "w2.xzdio", "10": "w3.zstdio", "19": "w6.gzdio"} {
 			buildRPM(t, r.folder, base+"."+patch, payload)
 		}
+		signRPMs(t, r.folder, keyring(t))
+		buildRPM(t, r.folder, base+".20", "w6.gzdio") // that nobody signs
+		buildRPM(t, filepath.Join(r.folder, "strange"), base+".21", "w6.gzdio")
+		signRPMs(t, filepath.Join(r.folder, "strange"), stranger(t))
 		execute(t, r.folder, "createrepo_c", "-q", ".")
 	})
-	repositories := t.TempDir()
-	write(t, filepath.Join(repositories, "test.repo"), "[hotfix]\nname=hotfix\nbaseurl="+r.serve(t)+
-		"\nenabled=1\ngpgcheck=0\n"+
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "test.repo"), "[hotfix]\nname=hotfix\nbaseurl="+r.serve(t)+"\nenabled=1\n"+settings+
 		"[other]\nname=other\nbaseurl=http://127.0.0.1:1/\nenabled=1\ngpgcheck=0\n")
+	configuration := filepath.Join(folder, "dnf.conf")
+	write(t, configuration, "[main]\nreposdir="+folder+"\n")
 	searchPath := t.TempDir()
-	write(t, filepath.Join(searchPath, "dnf"), "#!/bin/sh\nexec dnf --setopt=reposdir="+repositories+
-		" --releasever=3 \"$@\"\n")
+	write(t, filepath.Join(searchPath, "dnf"),
+		"#!/bin/sh\ndnf --config="+configuration+" --releasever=3 \"$@\" "+more+"\n")
+	write(t, filepath.Join(searchPath, "rpmkeys"), "#!/bin/sh\nexec rpmkeys \"$@\"\n")
 	return fetch.New(fetch.Settings{
 		Source: "hotfix", OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath, Budget: budget,
+		Configuration: configuration,
 	}), r
+}
+
+// signRPMs signs all packages of a folder.
+func signRPMs(t *testing.T, folder string, by keys) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(folder, "*/*.rpm"))
+	if err != nil || len(found) == 0 {
+		t.Fatal(found, err)
+	}
+	execute(t, folder, "rpmsign", append([]string{"--addsign", "--define", "_gpg_name " + by.name, "--define",
+		"_gpg_path " + by.home, "--define", "__gpg /usr/bin/gpg"}, found...)...)
 }
 
 func buildRPM(t *testing.T, folder, version, payload string) {

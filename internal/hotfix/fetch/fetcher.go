@@ -3,7 +3,9 @@ package fetch
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +37,13 @@ type Settings struct {
 	OSRelease string
 	// SearchPath is where package managers are looked for, as in PATH.
 	SearchPath string
+	// Configuration is dnf's or tdnf's own, which says where repositories are written
+	// down; default /etc/dnf/dnf.conf or /etc/tdnf/tdnf.conf.
+	Configuration string
+	// Authorities are those that servers of artifacts are known by; default the system's.
+	Authorities *x509.CertPool
+	// Tries bounds how often is tried; 0 leaves it to the budget.
+	Tries int
 	// Clock is the real one by default.
 	Clock clock.Clock
 }
@@ -86,35 +95,45 @@ type request struct {
 	inside       string // the file inside the package
 	architecture string // the artifact's key in the pointer
 	folder       string
+	by           hotfix.Provenance
 }
 
 // Program brings the program of a version into folder. The errors are *Error.
 func (o *Fetcher) Program(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
 	error) {
-	return o.bring(ctx, pointer, request{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder})
+	return o.bring(ctx, pointer, o.program(pointer, want, folder))
 }
 
 // Scripts brings the payload of scripts of a version into folder. The errors are
 // *Error.
 func (o *Fetcher) Scripts(ctx context.Context, pointer hotfix.Pointer, want hotfix.Version, folder string) (File,
 	error) {
-	return o.bring(ctx, pointer, request{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture,
-		folder})
+	return o.bring(ctx, pointer, o.scripts(pointer, want, folder))
+}
+
+func (o *Fetcher) program(pointer hotfix.Pointer, want hotfix.Version, folder string) request {
+	return request{want, o.settings.Package, o.settings.Program, runtime.GOARCH, folder, pointer.Provenance()}
+}
+
+func (o *Fetcher) scripts(pointer hotfix.Pointer, want hotfix.Version, folder string) request {
+	return request{want, o.settings.ScriptsPackage, o.settings.Scripts, hotfix.AnyArchitecture, folder,
+		pointer.Provenance()}
 }
 
 // bring takes the artifact when the pointer names one, and the package otherwise.
 // An artifact that can't be used is final: whoever wrote it did not mean the
 // repository.
 func (o *Fetcher) bring(ctx context.Context, pointer hotfix.Pointer, e request) (File, error) {
+	ctx, cancel := clock.WithTimeout(ctx, o.settings.Clock, o.settings.Budget)
+	defer cancel()
 	file := File{Path: filepath.Join(e.folder, "fetched-"+filepath.Base(e.inside))}
-	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
-	switch {
-	case err != nil:
-		return File{}, &Error{Outcome: BadArtifact, Err: err}
-	case found:
-		file.Source, err = o.fromArtifact(ctx, artifact, e, file.Path)
-	default:
-		file.Source, err = o.fromPackage(ctx, e, file.Path)
+	artifact, err := vouched(pointer, e)
+	if err == nil {
+		if artifact != nil && artifact.URL != "" {
+			file.Source, err = o.fromArtifact(ctx, *artifact, e, file.Path)
+		} else {
+			file.Source, err = o.fromPackage(ctx, e, artifact, file.Path)
+		}
 	}
 	if err == nil {
 		file.SHA256, err = digestOf(file.Path)
@@ -124,6 +143,26 @@ func (o *Fetcher) bring(ctx context.Context, pointer hotfix.Pointer, e request) 
 		return File{}, &Error{Outcome: OutcomeOf(err), Err: fmt.Errorf("fetching %s %s: %w", e.packageName, e.want, err)}
 	}
 	return file, nil
+}
+
+// vouched gives what a pointer may make a node fetch: by a signed one, what has its
+// digest under the signature; by one that nobody signed, a package of the image's own
+// repositories, which is nil here.
+func vouched(pointer hotfix.Pointer, e request) (*hotfix.Artifact, error) {
+	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
+	switch {
+	case !e.by.Signed && (found || err != nil):
+		return nil, &Error{Outcome: UnsignedArtifact,
+			Err: errors.New("the pointer names an artifact, and nobody signed it: without a signature packages alone are taken")}
+	case err != nil:
+		return nil, &Error{Outcome: BadArtifact, Err: err}
+	case e.by.Signed && !found:
+		return nil, &Error{Outcome: NotUnderSignature,
+			Err: fmt.Errorf("the signed pointer has no artifact for base %s and architecture %s", e.want.Base(), e.architecture)}
+	case !found:
+		return nil, nil
+	}
+	return &artifact, nil
 }
 
 // create opens the file that the fetch brings, anew at every try.

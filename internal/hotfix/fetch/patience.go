@@ -20,16 +20,14 @@ func pauses() backoff.Exponential {
 // clears. A pause that would outlast the budget is not begun: the node boots on.
 func (o *Fetcher) patiently(ctx context.Context, try func(context.Context) error) error {
 	clk := o.settings.Clock
-	limited, cancel := clock.WithTimeout(ctx, clk, o.settings.Budget)
-	defer cancel()
 	deadline := clk.Now().Add(o.settings.Budget)
 	var before error
 	for n := 1; ; n++ {
-		err := try(limited)
-		if limited.Err() != nil && OutcomeOf(err) == Timeout && before != nil {
+		err := try(ctx)
+		if ctx.Err() != nil && OutcomeOf(err) == Timeout && before != nil {
 			return before // why it had to be tried again says more than that time ran out
 		}
-		if !OutcomeOf(err).clears() {
+		if !clears(err) || n == o.settings.Tries {
 			return err
 		}
 		pause := jittered(pauses().Pause(n, 0))
@@ -37,7 +35,7 @@ func (o *Fetcher) patiently(ctx context.Context, try func(context.Context) error
 		if errors.As(err, &known) {
 			pause = max(pause, known.RetryAfter)
 		}
-		if !clk.Now().Add(pause).Before(deadline) || clock.Sleep(limited, clk, pause) != nil {
+		if !clk.Now().Add(pause).Before(deadline) || clock.Sleep(ctx, clk, pause) != nil {
 			return err
 		}
 		before = err

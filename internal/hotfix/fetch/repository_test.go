@@ -93,8 +93,8 @@ func (r *repository) handle(answer instead) { r.first.Store(&answer) }
 
 // built holds the packages, which are built once for all tests.
 var built struct {
-	folder   string
-	deb, rpm sync.Once
+	folder                  string
+	deb, rpm, key, stranger sync.Once
 }
 
 func TestMain(m *testing.M) {
@@ -104,6 +104,9 @@ func TestMain(m *testing.M) {
 	}
 	built.folder = folder
 	code := m.Run()
+	for _, home := range []string{"hotfix", "stranger"} {
+		_ = exec.Command("gpgconf", "--homedir", filepath.Join(folder, home), "--kill", "all").Run() // its agents
+	}
 	_ = os.RemoveAll(folder)
 	os.Exit(code)
 }
@@ -121,11 +124,40 @@ func aptRepository(t *testing.T) *repository {
 			"write_files: []\n")
 		write(t, filepath.Join(r.folder, "Packages"), execute(t, r.folder, "apt-ftparchive", "packages", "."))
 		write(t, filepath.Join(r.folder, "Release"), execute(t, r.folder, "apt-ftparchive", "release", "."))
+		execute(t, r.folder, "gpg", append(keyring(t).flags(), "--clearsign", "-o", "InRelease", "Release")...)
 	})
 	address := r.serve(t)
 	r.sources = filepath.Join(t.TempDir(), "hotfix.list")
-	write(t, r.sources, "deb [trusted=yes] "+address+" ./\n")
+	write(t, r.sources, "deb [signed-by="+keyring(t).public+"] "+address+" ./\n")
 	return r
+}
+
+// keys sign repositories and packages.
+type keys struct{ home, public, name string }
+
+func (k keys) flags() []string {
+	return []string{"--homedir", k.home, "--batch", "--yes", "--quiet", "--local-user", k.name}
+}
+
+// keyring makes a key of this test's own, once.
+func keyring(t *testing.T) keys { return newKey(t, "hotfix", &built.key) }
+
+// stranger is another key, which no repository names.
+func stranger(t *testing.T) keys { return newKey(t, "stranger", &built.stranger) }
+
+func newKey(t *testing.T, name string, once *sync.Once) keys {
+	t.Helper()
+	needs(t, "gpg", "gpgv")
+	k := keys{filepath.Join(built.folder, name), filepath.Join(built.folder, name+".asc"), name + "@example.com"}
+	once.Do(func() {
+		if err := os.Mkdir(k.home, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, k.home, "gpg", "--homedir", k.home, "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", k.name,
+			"rsa3072", "sign", "never")
+		write(t, k.public, execute(t, k.home, "gpg", "--homedir", k.home, "--armor", "--export"))
+	})
+	return k
 }
 
 func (r *repository) serve(t *testing.T) (address string) {

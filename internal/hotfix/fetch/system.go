@@ -88,10 +88,10 @@ func (o *Fetcher) rpm(repository string) (manager, error) {
 		repository = o.settings.Source
 	}
 	if path, has := lookPath(o.settings.SearchPath, "dnf"); has {
-		return dnf(path, repository), nil
+		return o.dnf(path, repository), nil
 	}
 	if path, has := lookPath(o.settings.SearchPath, "tdnf"); has {
-		return tdnf(path, repository), nil
+		return o.tdnf(path, repository), nil
 	}
 	return nil, unsupported("neither dnf nor tdnf is in %s", o.settings.SearchPath)
 }

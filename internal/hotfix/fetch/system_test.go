@@ -24,6 +24,35 @@ func recording(t *testing.T, script string, names ...string) (searchPath, record
 	return searchPath, record
 }
 
+// configuredSource are settings by which a package manager's repository checks
+// signatures.
+func configuredSource(t *testing.T, manager string) fetch.Settings {
+	t.Helper()
+	folder := t.TempDir()
+	key := filepath.Join(folder, "key.asc")
+	write(t, key, "a key")
+	if manager == "apt-get" {
+		sources := filepath.Join(folder, "hotfix.list")
+		write(t, sources, "deb [signed-by="+key+"] http://127.0.0.1:1/ ./\n")
+		return fetch.Settings{Source: sources}
+	}
+	for _, id := range []string{"azurelinux-official-ms-oss", "mariner-official-microsoft"} {
+		write(t, filepath.Join(folder, id+".repo"),
+			"["+id+"]\nbaseurl=http://127.0.0.1:1/\ngpgcheck=1\ngpgkey=file://"+key+"\n")
+	}
+	configuration := filepath.Join(folder, "dnf.conf")
+	write(t, configuration, "[main]\ngpgcheck=1\nreposdir="+folder+"\n")
+	return fetch.Settings{Configuration: configuration}
+}
+
+// withTdnf is a node whose package manager is what is in the search path.
+func withTdnf(t *testing.T, searchPath string, budget time.Duration) *fetch.Fetcher {
+	t.Helper()
+	settings := configuredSource(t, "tdnf")
+	settings.OSRelease, settings.SearchPath, settings.Budget = osRelease(t, "ID=azurelinux\n"), searchPath, budget
+	return fetch.New(settings)
+}
+
 func TestThePackageManagerIsToldByTheSystem(t *testing.T) {
 	for name, row := range map[string]struct {
 		release   string
@@ -44,9 +73,9 @@ func TestThePackageManagerIsToldByTheSystem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			searchPath, record := recording(t, "exit 1", row.installed...)
-			sources := filepath.Join(t.TempDir(), "hotfix.list")
-			write(t, sources, "")
-			node := fetch.New(fetch.Settings{OSRelease: osRelease(t, row.release), SearchPath: searchPath, Source: sources})
+			source := configuredSource(t, row.want)
+			source.OSRelease, source.SearchPath = osRelease(t, row.release), searchPath
+			node := fetch.New(source)
 			_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 			if row.want == "unsupported-os" {
 				if fetch.OutcomeOf(err) != fetch.UnsupportedOS {
@@ -79,7 +108,7 @@ func TestNoReleaseFileIsAnUnsupportedSystem(t *testing.T) {
 func TestTdnfIsAskedForOneRepositoryAndOneVersion(t *testing.T) {
 	searchPath, record := recording(t, "exit 0", "tdnf")
 	folder := t.TempDir()
-	node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath})
+	node := withTdnf(t, searchPath, time.Minute)
 	if _, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), folder); err == nil {
 		t.Error("nothing came, and it is a success")
 	}
@@ -89,7 +118,9 @@ func TestTdnfIsAskedForOneRepositoryAndOneVersion(t *testing.T) {
 	}
 	work := filepath.Join(folder, "packages")
 	want := strings.Join([]string{"tdnf", "-y", "--refresh", "--disablerepo=*", "--enablerepo=azurelinux-official-ms-oss",
-		"--setopt=cachedir=" + work + "/cache", "--downloadonly", "--downloaddir=" + work + "/got",
+		"--setopt=cachedir=" + work + "/cache", "--setopt=logdir=" + work,
+		"--setopt=gpgcheck=1", "--setopt=azurelinux-official-ms-oss.gpgcheck=1",
+		"--downloadonly", "--downloaddir=" + work + "/got",
 		"install", packageName + "-" + base + ".2"}, "\n  ")
 	if !strings.HasPrefix(string(called), want+"\n") {
 		t.Errorf("called\n%s\nwant\n%s", called, want)
@@ -103,7 +134,7 @@ func TestThePackageManagersEnvironmentIsClean(t *testing.T) {
 	t.Setenv("APT_CONFIG", "/somewhere")
 	t.Setenv("https_proxy", "http://proxy.example.com:3128")
 	searchPath, record := recording(t, "exit 0", "tdnf")
-	node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath})
+	node := withTdnf(t, searchPath, time.Minute)
 	_, _ = node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 	called, err := os.ReadFile(record)
 	if err != nil {
@@ -137,8 +168,7 @@ func TestWhatTdnfSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			searchPath, _ := recording(t, row.script, "tdnf")
-			node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath,
-				Budget: 5 * time.Second})
+			node := withTdnf(t, searchPath, 5*time.Second)
 			_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 			if fetch.OutcomeOf(err) != row.want {
 				t.Errorf("outcome %s, want %s: %v", fetch.OutcomeOf(err), row.want, err)
@@ -155,8 +185,7 @@ func TestTheWholeProcessGroupIsEnded(t *testing.T) {
 sh -c 'trap "" TERM; echo $$ >>`+pids+`; while :; do sleep 1; done' &
 echo $$ >>`+pids+`
 while :; do sleep 1; done`, "tdnf")
-	node := fetch.New(fetch.Settings{OSRelease: osRelease(t, "ID=azurelinux\n"), SearchPath: searchPath,
-		Budget: 3 * time.Second})
+	node := withTdnf(t, searchPath, 3*time.Second)
 	_, err := node.Program(t.Context(), hotfix.Pointer{}, version(t, base+".2"), t.TempDir())
 	if fetch.OutcomeOf(err) != fetch.Timeout {
 		t.Errorf("outcome %s: %v", fetch.OutcomeOf(err), err)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"salve/internal/hotfix/disk"
+	"salve/internal/hotfix/protect"
 )
 
 // Status is where a version of the scripts stands on this node.
@@ -66,7 +67,11 @@ func (t Tree) Apply(ctx context.Context, release Release, payload Payload) error
 	if _, err := t.recover(state); err != nil {
 		return err
 	}
-	swap, standing, err := t.plan(release, payload)
+	protected, err := t.survey()
+	if err != nil {
+		return err
+	}
+	swap, standing, err := t.plan(release, payload, protected)
 	if err != nil {
 		return err
 	}
@@ -81,17 +86,20 @@ func (t Tree) Apply(ctx context.Context, release Release, payload Payload) error
 		swap.Stage = preparing
 		return errors.Join(err, t.drop(state, swap))
 	}
-	return t.finishOrTakeBack(state, swap)
+	return t.finishOrTakeBack(state, swap, protected)
 }
 
 // plan looks at what is there and says what is to change. It changes nothing.
-func (t Tree) plan(release Release, payload Payload) (*record, []*standing, error) {
+func (t Tree) plan(release Release, payload Payload, protected *protect.Map) (*record, []*standing, error) {
 	swap := &record{
 		SchemaVersion: recordVersion, Version: release.Version, Source: release.Source,
 		Time: release.Time.UTC(), Kept: keptIn(release.Version), Folders: []string{},
 	}
 	found := make([]*standing, len(payload.Files))
 	for i, file := range payload.Files {
+		if err := t.check(protected, file.Path); err != nil {
+			return nil, nil, err
+		}
 		folders, err := t.missing(file.Path)
 		if err != nil {
 			return nil, nil, err

@@ -1,7 +1,7 @@
 package payload
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"salve/internal/hotfix/writefiles"
 )
 
 // The bounds of a payload.
@@ -37,23 +37,8 @@ type File struct {
 // Payload is a set of files that belong together.
 type Payload struct{ Files []File }
 
-// The document is the module write_files of cloud-init's, and nothing more of it:
-// what isn't known here can't be left out silently.
-// https://cloudinit.readthedocs.io/en/latest/reference/modules.html#write-files
-type document struct {
-	WriteFiles []entry `yaml:"write_files"`
-}
-
-type entry struct {
-	Path        string    `yaml:"path"`
-	Permissions yaml.Node `yaml:"permissions"`
-	Owner       string    `yaml:"owner"`
-	Encoding    string    `yaml:"encoding"`
-	Content     string    `yaml:"content"`
-}
-
 // Read is Parse on a file, of which it reads no more than a payload may have.
-func Read(path string, allowed []string) (Payload, error) {
+func Read(ctx context.Context, path string, allowed []string) (Payload, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return Payload{}, err
@@ -63,36 +48,33 @@ func Read(path string, allowed []string) (Payload, error) {
 	if err != nil {
 		return Payload{}, err
 	}
-	return Parse(raw, allowed)
+	return Parse(ctx, raw, allowed)
 }
 
 // Parse reads a payload, which may go below the allowed folders only. An error
-// names the entry; nothing of a payload with an error is to be used.
-func Parse(raw []byte, allowed []string) (Payload, error) {
+// names the entry; nothing of a payload with an error is to be used. The document is
+// that of cloud-init's module write_files, and nothing more of it.
+// https://cloudinit.readthedocs.io/en/latest/reference/modules.html#write-files
+func Parse(ctx context.Context, raw []byte, allowed []string) (Payload, error) {
 	if len(raw) > MaxDocument {
 		return Payload{}, fmt.Errorf("the document is larger than %d bytes", MaxDocument)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(raw))
-	decoder.KnownFields(true)
-	var given document
-	if err := decoder.Decode(&given); err != nil {
+	entries, err := writefiles.Read(raw, MaxFiles)
+	if err != nil {
 		return Payload{}, fmt.Errorf("not a write_files document: %w", err)
 	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return Payload{}, errors.New("something follows the first YAML document")
-	}
-	switch {
-	case len(given.WriteFiles) == 0:
+	if len(entries) == 0 {
 		return Payload{}, errors.New("write_files names no file")
-	case len(given.WriteFiles) > MaxFiles:
-		return Payload{}, fmt.Errorf("write_files names %d files, more than %d", len(given.WriteFiles), MaxFiles)
 	}
-	var payload Payload
+	payload := Payload{Files: make([]File, 0, len(entries))}
 	total := 0
-	for i, one := range given.WriteFiles {
-		file, err := one.file(allowed)
+	for i, one := range entries {
+		if ctx.Err() != nil {
+			return Payload{}, fmt.Errorf("reading the payload: %w", context.Cause(ctx))
+		}
+		file, err := fileOf(one, allowed)
 		if err != nil {
-			return Payload{}, fmt.Errorf("write_files[%d] (%.100q): %w", i, one.Path, err)
+			return Payload{}, fmt.Errorf("write_files[%d] (%.100q): %w", i, one.Path.Value, err)
 		}
 		if total += len(file.Content); total > MaxTotal {
 			return Payload{}, fmt.Errorf("the files have more than %d bytes together", MaxTotal)
@@ -102,36 +84,33 @@ func Parse(raw []byte, allowed []string) (Payload, error) {
 	return payload, payload.checkPaths()
 }
 
-func (e entry) file(allowed []string) (File, error) {
-	if err := checkPath(e.Path, allowed); err != nil {
+func fileOf(e writefiles.Entry, allowed []string) (File, error) {
+	if err := checkPath(e.Path.Value, allowed); err != nil {
 		return File{}, err
 	}
-	if e.Owner != "" && e.Owner != "root" && e.Owner != "root:root" {
-		return File{}, fmt.Errorf("owner %.60q: it has to be root", e.Owner)
+	if owner := e.Owner.Value; owner != "" && owner != "root" && owner != "root:root" {
+		return File{}, fmt.Errorf("owner %.60q: it has to be root", owner)
 	}
-	mode, err := e.mode()
+	mode, err := modeOf(e.Permissions)
 	if err != nil {
 		return File{}, err
 	}
-	content, err := decode(e.Content, e.Encoding)
+	content, err := decode(e.Content.Value, e.Encoding.Value)
 	if err != nil {
 		return File{}, err
 	}
-	return File{Path: e.Path, Mode: mode, Content: content}, nil
+	return File{Path: e.Path.Value, Mode: mode, Content: content}, nil
 }
 
-// mode insists on a text: YAML reads 0644 without quotes as a number, and which
-// one depends on the reader.
-func (e entry) mode() (fs.FileMode, error) {
-	if e.Permissions.IsZero() {
+// modeOf reads permissions. They come as a text: YAML reads 0644 without quotes as a
+// number, and which one depends on the reader.
+func modeOf(permissions writefiles.Text) (fs.FileMode, error) {
+	if !permissions.Given() {
 		return defaultMode, nil
 	}
-	if e.Permissions.Kind != yaml.ScalarNode || e.Permissions.Tag != "!!str" {
-		return 0, fmt.Errorf("line %d: permissions have to be a text such as '0755', in quotes", e.Permissions.Line)
-	}
-	bits, err := strconv.ParseUint(e.Permissions.Value, 8, 16)
-	if err != nil || bits > 0o777 || len(e.Permissions.Value) > 4 {
-		return 0, fmt.Errorf("permissions %.20q: they have to be octal, at most 0777", e.Permissions.Value)
+	bits, err := strconv.ParseUint(permissions.Value, 8, 16)
+	if err != nil || bits > 0o777 || len(permissions.Value) > 4 {
+		return 0, fmt.Errorf("permissions %.20q: they have to be octal, at most 0777", permissions.Value)
 	}
 	return fs.FileMode(bits), nil
 }

@@ -51,7 +51,7 @@ func TestOneFile(t *testing.T) {
 			"echo hello\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := payload.Parse([]byte("#cloud-config\nwrite_files:\n- "+row.entry+"\n"), allowed)
+			got, err := payload.Parse(t.Context(), []byte("#cloud-config\nwrite_files:\n- "+row.entry+"\n"), allowed)
 			check(t, err)
 			if file := got.Files[0]; file.Mode != row.mode || string(file.Content) != row.content {
 				t.Errorf("mode %s, content %q", file.Mode, file.Content)
@@ -78,8 +78,8 @@ func TestWhatIsRefused(t *testing.T) {
 		"a long name":                     {files(`path: /opt/azure/` + strings.Repeat("a", 201)), "too long"},
 		"another owner":                   {files(`path: /opt/azure/a, owner: daemon`), "has to be root"},
 		"another group":                   {files(`path: /opt/azure/a, owner: "root:daemon"`), "has to be root"},
-		"permissions as a number":         {files(`path: /opt/azure/a, permissions: 0644`), "in quotes"},
-		"permissions as a decimal number": {files(`path: /opt/azure/a, permissions: 644`), "in quotes"},
+		"permissions as a number":         {files(`path: /opt/azure/a, permissions: 0644`), "into quotes"},
+		"permissions as a decimal number": {files(`path: /opt/azure/a, permissions: 644`), "into quotes"},
 		"permissions in words":            {files(`path: /opt/azure/a, permissions: rwx`), "octal"},
 		"permissions that aren't octal":   {files(`path: /opt/azure/a, permissions: "0888"`), "octal"},
 		"permissions with special bits":   {files(`path: /opt/azure/a, permissions: "4755"`), "octal"},
@@ -111,7 +111,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"an alias bomb":        {aliasBomb(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := payload.Parse([]byte(row.document), allowed)
+			_, err := payload.Parse(t.Context(), []byte(row.document), allowed)
 			if err == nil || !strings.Contains(err.Error(), row.says) {
 				t.Errorf("it says %v, want %q", err, row.says)
 			}
@@ -126,8 +126,8 @@ func TestTheWholeIsBounded(t *testing.T) {
 	for i := range payload.MaxTotal/payload.MaxFile + 1 {
 		fmt.Fprintf(&document, "- {path: /opt/azure/%d, encoding: gz+b64, content: %s}\n", i, half)
 	}
-	if _, err := payload.Parse([]byte(document.String()), allowed); err == nil || !strings.Contains(err.Error(),
-		"together") {
+	_, err := payload.Parse(t.Context(), []byte(document.String()), allowed)
+	if err == nil || !strings.Contains(err.Error(), "together") {
 		t.Error(err)
 	}
 }
@@ -136,7 +136,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(files(`path: /opt/azure/a, permissions: '0755', content: x`)))
 	f.Add([]byte(files(`path: /opt/azure/../a`)))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := payload.Parse(raw, allowed)
+		got, err := payload.Parse(t.Context(), raw, allowed)
 		if err != nil {
 			return
 		}

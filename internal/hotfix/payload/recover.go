@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"salve/internal/hotfix/disk"
+	"salve/internal/hotfix/protect"
 )
 
 // Unfinished tells whether a swap is open: one that was cut off, or one that
@@ -36,15 +37,19 @@ func (t Tree) recover(state *disk.Folder) (version string, err error) {
 	if err != nil || swap == nil {
 		return "", err
 	}
+	protected, err := t.survey()
+	if err != nil {
+		return swap.Version, err
+	}
 	switch swap.Stage {
 	case preparing:
 		err = t.drop(state, swap)
 	case ready:
-		err = t.finishOrTakeBack(state, swap)
+		err = t.finishOrTakeBack(state, swap, protected)
 	case takingBack:
-		err = t.takeBack(state, swap)
+		err = t.takeBack(state, swap, protected)
 	case rollingBack:
-		_, err = t.rollBack(state, swap)
+		_, err = t.rollBack(state, swap, protected)
 	default:
 		err = fmt.Errorf("%s: the stage %q is not known here", openRecord, swap.Stage)
 	}
@@ -53,20 +58,25 @@ func (t Tree) recover(state *disk.Folder) (version string, err error) {
 
 // finishOrTakeBack changes the names; if one can't be changed, all are changed
 // back. The error says why it was taken back.
-func (t Tree) finishOrTakeBack(state *disk.Folder, swap *record) error {
-	err := t.finish(state, swap)
+func (t Tree) finishOrTakeBack(state *disk.Folder, swap *record, protected *protect.Map) error {
+	err := t.finish(state, swap, protected)
 	if err == nil {
 		return nil
 	}
 	if backErr := swap.advance(state, takingBack); backErr != nil {
 		return errors.Join(err, backErr) // the record says ready: the next one tries again
 	}
-	return errors.Join(err, t.takeBack(state, swap))
+	return errors.Join(err, t.takeBack(state, swap, protected))
 }
 
-// finish makes the new files count. It may be repeated from any point.
-func (t Tree) finish(state *disk.Folder, swap *record) error {
+// finish makes the new files count. It may be repeated from any point. What a place is
+// may have changed since it was planned: something was mounted, or this is a record
+// that another version of salve-node has made.
+func (t Tree) finish(state *disk.Folder, swap *record, protected *protect.Map) error {
 	for _, one := range swap.Files {
+		if err := t.check(protected, one.Path); err != nil {
+			return err
+		}
 		if err := t.exchange(one); err != nil {
 			return fmt.Errorf("%s: %w", one.Path, err)
 		}
@@ -122,11 +132,11 @@ func (t Tree) drop(state *disk.Folder, swap *record) error {
 }
 
 // takeBack puts the previous files back.
-func (t Tree) takeBack(state *disk.Folder, swap *record) error {
+func (t Tree) takeBack(state *disk.Folder, swap *record, protected *protect.Map) error {
 	if err := t.removeNew(swap); err != nil {
 		return err
 	}
-	if _, err := t.restore(state, swap); err != nil {
+	if _, err := t.restore(state, swap, protected); err != nil {
 		return err
 	}
 	return errors.Join(t.removeFolders(swap), t.close(state, swap))
@@ -177,10 +187,14 @@ func (t Tree) removeFolders(swap *record) error {
 
 // restore puts back the previous files, the last first; one that resists keeps no
 // other from it. It may be repeated from any point. A file that somebody else has
-// changed since is left as it is and named.
-func (t Tree) restore(state *disk.Folder, swap *record) (left []string, err error) {
+// changed since is left as it is and named, and so is one that is protected.
+func (t Tree) restore(state *disk.Folder, swap *record, protected *protect.Map) (left []string, err error) {
 	var problems []error
 	for _, one := range slices.Backward(swap.Files) {
+		if t.check(protected, one.Path) != nil {
+			left = append(left, one.Path)
+			continue
+		}
 		found, err := t.inspect(one.Path)
 		old := one.Previous
 		switch {

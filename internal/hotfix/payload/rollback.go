@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"salve/internal/hotfix/disk"
+	"salve/internal/hotfix/protect"
 )
 
 // ErrNothingApplied means that there is no payload to take back.
@@ -33,19 +34,23 @@ func (t Tree) Rollback() (RolledBackTo, error) {
 	case last == nil || last.Stage == rolledBack:
 		return RolledBackTo{}, ErrNothingApplied
 	}
+	protected, err := t.survey()
+	if err != nil {
+		return RolledBackTo{}, err
+	}
 	if err := last.advance(state, rollingBack); err != nil {
 		return RolledBackTo{}, err
 	}
-	left, err := t.rollBack(state, last)
+	left, err := t.rollBack(state, last, protected)
 	return RolledBackTo{Version: last.Version, Left: left}, err
 }
 
 // rollBack may be repeated from any point.
-func (t Tree) rollBack(state *disk.Folder, swap *record) (left []string, err error) {
+func (t Tree) rollBack(state *disk.Folder, swap *record, protected *protect.Map) (left []string, err error) {
 	if err := t.removeNew(swap); err != nil {
 		return nil, err
 	}
-	if left, err = t.restore(state, swap); err != nil {
+	if left, err = t.restore(state, swap, protected); err != nil {
 		return nil, err
 	}
 	if err := t.removeFolders(swap); err != nil {

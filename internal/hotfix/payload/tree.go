@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"salve/internal/hotfix/disk"
+	"salve/internal/hotfix/protect"
 )
 
 // Tree is the file system that payloads go to, and what was done to it. A caller
@@ -22,10 +23,27 @@ type Tree struct {
 	Root  string     // what the paths of a payload are below; / on a node
 	State string     // the folder of the records and of the previous files
 	Trace disk.Trace // watches what is done to the disk
+	// Protected are never written to, whatever the root is and whatever is allowed.
+	Protected []protect.Place
 }
 
 // unfinished is the name of a file before it counts.
 func unfinished(name string) string { return disk.Part(name) }
+
+// survey looks where the protected places are.
+func (t Tree) survey() (*protect.Map, error) { return protect.Survey(t.Protected) }
+
+// check refuses a file of a payload that leads to a protected place, itself or by the
+// name under which it is written first.
+func (t Tree) check(protected *protect.Map, file string) error {
+	folder, name := path.Split(file)
+	for _, one := range []string{file, folder + unfinished(name)} {
+		if err := protected.Check(filepath.Join(t.Root, one)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // openState opens the state folder, and makes it when it isn't there.
 func (t Tree) openState() (*disk.Folder, error) { return disk.MakeAll(t.State, 0o700, t.Trace) }

@@ -51,9 +51,6 @@ func (d *document) neverTaken(pointer hotfix.Pointer) {
 
 func (d *document) artifacts(pointer hotfix.Pointer) {
 	for _, key := range pointer.ArtifactKeys() {
-		if !hotfix.ValidBase(key.Base) {
-			d.add(key.Field(), key.Offset, "the key %q is not a base of the form YYYYMM.DD: no node has it", key.Base)
-		}
 		if _, _, err := pointer.Artifact(key.Base, key.Architecture); err != nil {
 			d.add("", key.Offset, "%v", err)
 		}

@@ -38,7 +38,28 @@ func TestLint(t *testing.T) {
 		},
 		"a key that is no base": {
 			file: `{"hotfixes":{"202604.1":"202604.01.3"}}`,
-			want: []string{`p:1:14: hotfixes["202604.1"]: the key is not a base of the form YYYYMM.DD: no node has it`},
+			want: []string{`p:1:14: hotfixes["202604.1"]: the key is not a base of the form YYYYMM.DD: no node has it; ` +
+				`nodes whose base differs from it in one character take nothing by it or beside it`},
+		},
+		"names that are nearly known ones": {
+			file: "{\"Hotfixes\":{},\n\"vversion\":\"\",\n\"scripts-version\":\"\",\n\"artifact\":{},\n\"comment\":1}",
+			want: []string{
+				`p:1:2: "Hotfixes": it is not "hotfixes": names are literal, and no node takes a program while it stands there`,
+				`p:2:1: "vversion": it is not "version": names are literal, and no node takes a program by "version" while it stands there`,
+				`p:3:1: "scripts-version": it is not "scripts_version": names are literal, and no node takes scripts while it stands there`,
+				`p:4:1: "artifact": it is not "artifacts": names are literal, and no node fetches anything while it stands there`,
+			},
+		},
+		"names of artifacts that are nearly known ones": {
+			file: "{\"artifacts\":{\"202604.01\":{\n\"AMD64\":{},\n\"arm64\":{\n\"URL\":\"\"}},\n\"2026050x\":{}}}",
+			want: []string{
+				`p:2:1: artifacts["202604.01"]["AMD64"]: it is not "amd64": names are literal, and what it belongs to is not fetched`,
+				`p:2:9: artifacts["202604.01"]["AMD64"]: url is missing`,
+				`p:3:9: artifacts["202604.01"]["arm64"]: "URL" may be meant to be "url": names are literal`,
+				`p:4:1: artifacts["202604.01"]["arm64"]["URL"]: it is not "url": names are literal, and what it belongs to is not fetched`,
+				`p:5:1: artifacts["2026050x"]: the key is not a base of the form YYYYMM.DD: no node has it; ` +
+					`nodes whose base differs from it in one character take nothing by it or beside it`,
+			},
 		},
 		"an entry of another base": {
 			file: "{\"hotfixes\":{\n  \"202604.01\": \"202604.02.3\"}}",
@@ -64,7 +85,7 @@ func TestLint(t *testing.T) {
 				"\",\"size\":1,\"format\":\"deb\"}},\n \"x\":7}}",
 			want: []string{
 				`p:2:23: artifacts["202604.01"]["amd64"]: url: "ftp://x" is not an address of HTTP or HTTPS`,
-				`p:3:6: artifacts["x"][""]: the key "x" is not a base of the form YYYYMM.DD: no node has it`,
+				`p:3:2: artifacts["x"]: the key is not a base of the form YYYYMM.DD: no node has it`,
 				`p:3:6: artifacts: what should hold "" is not an object`,
 			},
 		},

@@ -109,7 +109,7 @@ func (r *Reader) verified(ctx context.Context, address, sha256Of string, use fun
 	if got := hex.EncodeToString(digest[:]); got != sha256Of {
 		return fmt.Errorf("%s: its SHA-256 is %s, the repository says %s", Shown(address), got, sha256Of)
 	}
-	opened, err := archive.Decompress(&raw, maxIndex)
+	opened, err := archive.Decompress(ctx, &raw, maxIndex)
 	if err != nil {
 		return err
 	}

@@ -31,16 +31,18 @@ func TestRootsAreOneLine(t *testing.T) {
 		following int
 		says      string
 	}{
-		"one":                         {roots: []trust.Envelope{first}, newest: 1},
-		"in any order":                {roots: []trust.Envelope{third, first, second}, newest: 3, following: 2},
-		"given twice":                 {roots: []trust.Envelope{first, second, first}, newest: 2, following: 1},
-		"from a later one on":         {roots: []trust.Envelope{second, third}, newest: 3, following: 1},
-		"none":                        {says: "there is no root document"},
-		"one is missing":              {roots: []trust.Envelope{first, third}, says: "root 3 can't follow root 1"},
-		"another of the same version": {roots: []trust.Envelope{first, rootBy(t, alice, 1, year.AddDate(1, 0, 0))}, says: "two different roots 1"},
-		"of other people":             {roots: []trust.Envelope{first, rootBy(t, bob, 2, year)}, says: "root 2 by the keys of root 1"},
-		"the first is not signed":     {roots: []trust.Envelope{unsigned}, says: "it is not signed by its own keys yet"},
-		"something else":              {roots: []trust.Envelope{envelope()}, says: "is wanted here"},
+		"one":                 {roots: []trust.Envelope{first}, newest: 1},
+		"in any order":        {roots: []trust.Envelope{third, first, second}, newest: 3, following: 2},
+		"given twice":         {roots: []trust.Envelope{first, second, first}, newest: 2, following: 1},
+		"from a later one on": {roots: []trust.Envelope{second, third}, newest: 3, following: 1},
+		"none":                {says: "there is no root document"},
+		"one is missing":      {roots: []trust.Envelope{first, third}, says: "root 3 can't follow root 1"},
+		"another of the same version": {roots: []trust.Envelope{first, rootBy(t, alice, 1, year.AddDate(1, 0, 0))},
+			says: "two different roots 1"},
+		"of other people": {roots: []trust.Envelope{first, rootBy(t, bob, 2, year)},
+			says: "root 2 by the keys of root 1"},
+		"the first is not signed": {roots: []trust.Envelope{unsigned}, says: "it is not signed by its own keys yet"},
+		"something else":          {roots: []trust.Envelope{envelope()}, says: "is wanted here"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			roots, err := signing.ReadRoots(row.roots)
@@ -58,9 +60,11 @@ func TestRootsAreOneLine(t *testing.T) {
 
 func TestReleases(t *testing.T) {
 	alice := generated(t)
-	roots, err := signing.ReadRoots([]trust.Envelope{rootBy(t, alice, 1, now.AddDate(0, 1, 0)), rootBy(t, alice, 2, now.AddDate(0, 2, 0))})
+	roots, err := signing.ReadRoots([]trust.Envelope{rootBy(t, alice, 1, now.AddDate(0, 1, 0)),
+		rootBy(t, alice, 2, now.AddDate(0, 2, 0))})
 	check(t, err)
-	release := signing.Release{Pointer: []byte(`{"version": "202604.01.2"}`), Counter: 7, Issued: now, Expires: now.AddDate(0, 2, 0), Roots: roots}
+	release := signing.Release{Pointer: []byte(`{"version": "202604.01.2"}`), Counter: 7, Issued: now,
+		Expires: now.AddDate(0, 2, 0), Roots: roots}
 	bundle, err := release.Bundle()
 	check(t, err)
 	if _, err := roots.Verify(bundle.Pointer, now); trust.ReasonOf(err) != "untrusted" {
@@ -70,7 +74,8 @@ func TestReleases(t *testing.T) {
 	check(t, err)
 	accepted, err := roots.Verify(bundle.Pointer, now)
 	check(t, err)
-	if string(accepted.Document.Pointer) != string(release.Pointer) || accepted.Root.Version != 2 || len(bundle.Roots) != 1 {
+	if string(accepted.Document.Pointer) != string(release.Pointer) || accepted.Root.Version != 2 ||
+		len(bundle.Roots) != 1 {
 		t.Errorf("%+v", accepted)
 	}
 	release.Expires = release.Expires.Add(time.Second)

@@ -121,7 +121,7 @@ func TestAttacks(t *testing.T) {
 			attack: func(_ *testing.T, w *world) {
 				w.bundle.Pointer.Signatures[0].KeyID = key("backup").ID
 			}},
-		"a signature without ID is none": {
+		"a signature without ID": {reason: hotfix.ReasonUntrusted, says: "nobody (of 1 signatures)",
 			attack: func(_ *testing.T, w *world) { w.bundle.Pointer.Signatures[0].KeyID = "" }},
 		"one signature where two are needed": {reason: hotfix.ReasonUntrusted,
 			says:   "1 of the 2 keys that are needed have signed: ci ",
@@ -198,6 +198,25 @@ func TestAttacks(t *testing.T) {
 				for range 16 {
 					w.bundle.Pointer.Signatures = append(w.bundle.Pointer.Signatures, trust.Signature{Sig: make([]byte, 64)})
 				}
+			}},
+		"more signatures of a root than a node looks at": {reason: hotfix.ReasonMalformedPointer,
+			says: "more than 16 signatures",
+			attack: func(t *testing.T, w *world) {
+				root := second(t, "alice", "bob")
+				for range 15 {
+					root.Signatures = append(root.Signatures, trust.Signature{Sig: make([]byte, 64)})
+				}
+				w.bundle.Roots = roots{root}
+			}},
+		"more roots than a node looks at": {reason: hotfix.ReasonMalformedPointer, says: "more than 64 elements",
+			attack: func(_ *testing.T, w *world) {
+				for range 65 {
+					w.bundle.Roots = append(w.bundle.Roots, trust.Envelope{PayloadType: trust.RootType})
+				}
+			}},
+		"a huge payload": {reason: hotfix.ReasonMalformedPointer, says: "its payload is larger than 131072 bytes",
+			attack: func(_ *testing.T, w *world) {
+				w.bundle.Pointer = signed(trust.Envelope{PayloadType: trust.PointerType, Payload: make([]byte, 200<<10)}, "ci")
 			}},
 		"members given twice inside of the payload": {reason: hotfix.ReasonMalformedPointer, says: `"counter" is given twice`, attack: withPayload(`"counter":7`, `"counter":7,"counter":8`)},
 		"a case of its own inside of the payload":   {reason: hotfix.ReasonMalformedPointer, says: `field "Counter" is not known here`, attack: withPayload(`"counter":7`, `"counter":7,"Counter":8`)},

@@ -1,6 +1,6 @@
 // Package trust tells whether the owner of a fleet signed what a node is asked to do: envelopes of DSSE with signatures
 // of Ed25519, root documents that say whose signatures count, their rotation, and pointers that expire and never go
-// back. The ideas are those of The Update Framework; docs/decisions/0017 says why this is not one of its libraries.
+// back. The ideas are those of The Update Framework; docs/decisions/0018 says why this is not one of its libraries.
 //
 // Verifying is pure: the same bytes, memory and time give the same answer. Store keeps on disk what has to be
 // remembered.

@@ -27,7 +27,7 @@ type Envelope struct {
 
 // Signature is one of an envelope.
 type Signature struct {
-	KeyID string `json:"keyid,omitempty"` // a hint: it says which key to try
+	KeyID string `json:"keyid,omitempty"` // which key to try
 	Sig   Bytes  `json:"sig"`
 }
 
@@ -90,10 +90,11 @@ func (e Envelope) SignedBy(role Role) []Key {
 	return signed
 }
 
-// hasSignatureOf tries the signatures that claim to be the key's, and those that claim nothing.
+// hasSignatureOf tries the signatures that claim to be the key's. Those that claim nothing are not tried with every
+// key: whoever writes the file could make a boot calculate for long.
 func (e Envelope) hasSignatureOf(key Key, message []byte) bool {
 	for _, s := range e.Signatures {
-		if (s.KeyID == key.ID || s.KeyID == "") && len(s.Sig) == ed25519.SignatureSize &&
+		if s.KeyID == key.ID && len(s.Sig) == ed25519.SignatureSize &&
 			ed25519.Verify(key.Public, message, s.Sig) {
 			return true
 		}
