@@ -149,6 +149,40 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestBoundsBoundTheFacts: no section tells how a run ended that was open at the end of the bounds, and a run outside of
+// them is not told.
+func TestBoundsBoundTheFacts(t *testing.T) {
+	history := reporttest.Recovered(t)
+	middle := history.Entries[len(history.Entries)/2].At
+	made := reporttest.Draft(t, of(history), postmortem.Options{Until: middle})
+	text := markdown(made)
+	if strings.Contains(text, "remediated") || !strings.Contains(text, "the bounds; its record goes on") {
+		t.Errorf("the end of the run is told:\n%s", text)
+	}
+	if made.Runs[0].State != "open" || made.Runs[0].Last.After(middle) {
+		t.Errorf("%+v", made.Runs[0])
+	}
+	for _, span := range made.Chart.Spans {
+		if span.Began.After(middle) || span.Ended.After(middle) {
+			t.Errorf("drawn after the bounds: %+v", span)
+		}
+	}
+	all := reporttest.Draft(t, of(history), postmortem.Options{})
+	if made.Period.Outside+made.Timeline.Total != all.Timeline.Total {
+		t.Errorf("%d outside and %d told, of %d", made.Period.Outside, made.Timeline.Total, all.Timeline.Total)
+	}
+	late := reporttest.Draft(t, of(history), postmortem.Options{Since: middle})
+	for _, span := range late.Chart.Spans {
+		if span.Ended.Before(middle) {
+			t.Errorf("drawn before the bounds: %+v", span)
+		}
+	}
+	before := reporttest.Draft(t, of(history), postmortem.Options{Until: history.Entries[0].At.Add(-time.Second)})
+	if len(before.Runs) != 0 || before.Period.Outside != all.Timeline.Total {
+		t.Errorf("a run after the bounds is told: %+v", before.Runs)
+	}
+}
+
 func TestAlikeEventsAreOne(t *testing.T) {
 	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
 	for range 40 {
