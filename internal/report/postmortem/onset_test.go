@@ -20,7 +20,7 @@ func TestDetectionKeepsTheTimeFromTheFirstFailure(t *testing.T) {
 		postmortem.Options{})
 	items := section(t, made, postmortem.Detection)
 	if !says(items, postmortem.Fact, "to the first notice after it (triage of a run without a name") ||
-		!says(items, postmortem.Fact, "120h0m0s") && !says(items, postmortem.Fact, "5d") {
+		!says(items, postmortem.Fact, ": 120h.") {
 		t.Errorf("%+v", items)
 	}
 	if says(items, postmortem.Fact, "is what noticed it") {
