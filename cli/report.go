@@ -2,6 +2,7 @@ package cli
 
 import (
 	"crypto/rand"
+	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -30,10 +31,11 @@ type reportRequest struct {
 func newReport(a *app) *cobra.Command {
 	asked, from := &reportRequest{}, &journalFlags{}
 	command := &cobra.Command{
-		Use: "report RUN…", Short: "Draft a post-mortem from journals, or check one",
+		Use: "report RUN|FILE…", Short: "Draft a post-mortem from journals, or check one",
 		Long: `Report drafts the post-mortem of an incident from what was recorded: journals of runs and of
 pipelines, what salve prow watch printed, triage documents, and chat notes. Each fact names its
-source. What only people know is a question, and what the record suggests is a candidate.
+source. What only people know is a question, and what the record suggests is a candidate. A FILE is
+an incident file, as salve replay --record writes them.
 
 With --write it goes into a file, as HTML if that ends in .html: one page, with a picture of steps,
 requests and nodes, that needs no network. Made again, only the blocks between the markers are
@@ -55,6 +57,9 @@ Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is bro
 					command.CommandPath())
 			}
 			for _, run := range runs {
+				if isFile(run) {
+					continue
+				}
 				if err := journal.CheckRunName(run); err != nil {
 					return usage("%v. hint: salve runs list", err)
 				}
@@ -105,6 +110,7 @@ func (a *app) report(command *cobra.Command, asked *reportRequest, from *journal
 	if err != nil {
 		return err
 	}
+	a.sayEmpty(sources)
 	if len(runs) > 0 {
 		if sources.Runs, err = a.histories(command, from, runs); err != nil {
 			return err
@@ -131,26 +137,60 @@ func (a *app) report(command *cobra.Command, asked *reportRequest, from *journal
 	return err
 }
 
-// histories reads the runs, each once.
+// histories reads the runs and the incident files, each run once.
 func (a *app) histories(command *cobra.Command, from *journalFlags, runs []string) ([]*journal.History, error) {
-	kept, err := a.openJournal(command, from)
-	if err != nil {
-		return nil, err
-	}
+	var kept *journal.Location
 	var histories []*journal.History
 	seen := map[string]bool{}
 	for _, run := range runs {
-		if seen[run] {
-			continue
+		history, err := (*journal.History)(nil), error(nil)
+		if isFile(run) {
+			history, err = incidentFile(run)
+		} else {
+			if kept == nil {
+				if kept, err = a.openJournal(command, from); err != nil {
+					return nil, err
+				}
+			}
+			history, err = historyOf(command, kept, run)
 		}
-		seen[run] = true
-		record, err := loadRecord(command.Context(), kept, run)
 		if err != nil {
 			return nil, err
 		}
-		histories = append(histories, record.History)
+		if !seen[history.Header.Run] {
+			seen[history.Header.Run] = true
+			histories = append(histories, history)
+		}
 	}
 	return histories, nil
+}
+
+func historyOf(command *cobra.Command, kept *journal.Location, run string) (*journal.History, error) {
+	record, err := loadRecord(command.Context(), kept, run)
+	if err != nil {
+		return nil, err
+	}
+	return record.History, nil
+}
+
+func incidentFile(path string) (*journal.History, error) {
+	raw, err := readRegular(path, journal.MaxIncident)
+	if err != nil {
+		return nil, usage("%v", err)
+	}
+	if isTriage(raw) {
+		return nil, usage("%s is of a triage. hint: --triage takes what salve triage --output json prints", path)
+	}
+	return incidentOf(path, raw)
+}
+
+// sayEmpty names the files of notes in which no message was found: that is hardly what their giver expects.
+func (a *app) sayEmpty(sources postmortem.Sources) {
+	for _, file := range sources.Notes {
+		if len(file.Notes) == 0 {
+			fmt.Fprintf(a.stderr, "--notes %s: 0 messages found. hint: docs/reports.md has the forms that are read\n", file.Name)
+		}
+	}
 }
 
 func (r *reportRequest) options() (postmortem.Options, error) {

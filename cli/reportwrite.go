@@ -67,6 +67,10 @@ func (a *app) writeReport(asked *reportRequest, blocks []postmortem.Block) error
 		if err := sameForm(asked, written); err != nil {
 			return err
 		}
+		if postmortem.Redacted(written) && !asked.redact {
+			return usage("--write %s: the file is redacted, and without --redact the names would be in it again. Nothing was "+
+				"written. hint: --redact with the --redact-key of before, or another file", asked.write)
+		}
 		merged, err := postmortem.Merge(written, blocks, asked.merging)
 		if err != nil {
 			return usage("%s: %v. Nothing was written", asked.write, err)

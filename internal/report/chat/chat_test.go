@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"salve/internal/report/chat"
 )
@@ -13,7 +14,23 @@ const dated = "# February 5th, 2019 outage\n\nAll times in PST\n\n## Appendix\n\
 
 // TestTraps: each row is a trap; what is wanted is one line for each message and the beginning of each question.
 func TestTraps(t *testing.T) {
+	before := dated + "Ann [8:05 AM]\na\n\n"
+	ann := "Ann 2019-02-05 08:05 -08:00 a"
 	cases := []struct{ name, input, want string }{
+		{"a title and a comma in a name", before + "Dr. No, PhD [8:09 AM]\nhi\n", ann +
+			"|Dr. No, PhD 2019-02-05 08:09 -08:00 hi"},
+		{"brackets in a name", before + "Bob [SRE] [8:11 AM]\nhi\n", ann + "|Bob [SRE] 2019-02-05 08:11 -08:00 hi"},
+		{"a back quote in a name", before + "O`Neil [8:12 AM]\nhi\n", ann + "|O`Neil 2019-02-05 08:12 -08:00 hi"},
+		{"a name of digits", before + "123 [8:13 AM]\nhi\n", ann + "|123 2019-02-05 08:13 -08:00 hi"},
+		{"a time that is none", before + "C [25:10]\nhi\n", ann + "\n\nC [25:10]\nhi|?is \"C [25:10]\" the first line"},
+		{"a name that isn't understood", before + "<Bob!> [8:14 AM]\nhi\n", ann +
+			"\n\n<Bob!> [8:14 AM]\nhi|?is \"<Bob!> [8:14 AM]\" the first line"},
+		{"an IRC time that is none", dated + "[14:05] <ann> a\n[25:06] <bob> b\n",
+			"ann 2019-02-05 14:05 -08:00 a\n[25:06] <bob> b|?is \"[25:06] <bob> b\" the first line"},
+		{"a title above Slack's time", dated + "Ann\n  8:05 AM\na\n\nDr. No, PhD\n  8:09 AM\nhi\n", ann +
+			"|Dr. No, PhD 2019-02-05 08:09 -08:00 hi"},
+		{"Discord, contiguous", "Alice — Today at 2:03 PM\na\nBob — Today at 2:04 PM\nb\n",
+			"Alice ? 14:03 ? a|Bob ? 14:04 ? b|?which date is \"today\"|?which time zone|?which date is \"today\""},
 		{"a quoted header", dated + ">Ann [8:27 AM]  \nhello  \n", "Ann 2019-02-05 08:27 -08:00 hello"},
 		{"blanks and a padded hour", dated + "Ann   [07:16 AM]\nhello\n", "Ann 2019-02-05 07:16 -08:00 hello"},
 		{"a 24-hour clock", dated + "Ann [14:05]\nhello\n", "Ann 2019-02-05 14:05 -08:00 hello"},
@@ -71,6 +88,44 @@ func TestTraps(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", strings.Join(got, "|"), c.want)
 			}
 		})
+	}
+}
+
+// TestWordsForDaysAreDates where the date of the first message is told, and else stay questions.
+func TestWordsForDaysAreDates(t *testing.T) {
+	for _, c := range []struct{ name, first, second, want string }{
+		{"today", "Today at", "Today at", "2019-02-05 2019-02-05 0"},
+		{"yesterday and today", "Yesterday at", "Today at", "2019-02-05 2019-02-06 0"},
+		{"weekdays", "Tuesday at", "Thursday at", "2019-02-05 2019-02-07 0"},
+		{"another weekday than the told date", "Monday at", "Monday at", "  2"},
+		{"today after a weekday", "Tuesday at", "Today at", "2019-02-05  1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			export, err := chat.Parse(fmt.Appendf(nil, "Alice — %s 2:03 PM\na\nBob — %s 2:04 PM\nb\n", c.first, c.second),
+				chat.Options{Date: "2019-02-05", Zone: time.UTC})
+			if err != nil || len(export.Messages) != 2 {
+				t.Fatal(err, export.Messages)
+			}
+			got := fmt.Sprintf("%s %s %d", export.Messages[0].Date, export.Messages[1].Date, len(export.Questions))
+			if got != c.want {
+				t.Errorf("got %q, want %q: %v", got, c.want, export.Questions)
+			}
+		})
+	}
+}
+
+// TestOneOddMessageDoesNotStopAnImport: a time that is a number is read, and a field of another type is asked about.
+func TestOneOddMessageDoesNotStopAnImport(t *testing.T) {
+	export, err := chat.Parse([]byte(`[{"user":"ann","ts":1549384020.0001,"text":"a"},`+
+		`{"user":"bob","ts":"1549384080.0","text":7},{"user":"cy","ts":"1549384140.0","text":"c"}]`), chat.Options{})
+	if err != nil || len(export.Messages) != 3 {
+		t.Fatal(err, export.Messages)
+	}
+	if got := shown(export.Messages[0]); got != "ann 2019-02-05 16:27 +00:00 a" {
+		t.Error(got)
+	}
+	if len(export.Questions) != 1 || !strings.Contains(export.Questions[0].Text, "text") {
+		t.Errorf("questions %v", export.Questions)
 	}
 }
 

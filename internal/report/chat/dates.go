@@ -14,8 +14,10 @@ type dater struct {
 	order slashOrder
 	// reference gives a year to a date without one.
 	reference day
-	asked     *questions
-	rolled    bool
+	// today is the day on which the chat was copied; zero: not known.
+	today  day
+	asked  *questions
+	rolled bool
 }
 
 // slashOrder is how 2/5/2019 is meant in this document.
@@ -31,6 +33,7 @@ const (
 func setDates(chats []*transcript, doc prose, told day, asked *questions) {
 	order := orderOf(chats, doc, told)
 	rolled := false
+	today := copiedOn(chats[0].entries[0], told)
 	for i, chat := range chats {
 		start, soft := day{}, false
 		switch {
@@ -61,7 +64,7 @@ func setDates(chats []*transcript, doc prose, told day, asked *questions) {
 		} else if !start.known() && needsDate(chat.entries) {
 			asked.ask(chat.entries[0].message.Line, "which date is this message's? %s", doc.why())
 		}
-		d := dater{now: start, last: -1, order: order, reference: reference, asked: asked}
+		d := dater{now: start, last: -1, order: order, reference: reference, today: today, asked: asked}
 		d.run(chat.entries)
 		rolled = rolled || d.rolled
 	}
@@ -155,7 +158,11 @@ func (d *dater) divide(line *divider) {
 // written is a date as it stands in the chat, made whole; zero, and asked, if that can't be.
 func (d *dater) written(w day, line int) day {
 	if w.relative != "" {
-		d.asked.ask(line, "which date is %q? Only who copied the chat knows", w.relative)
+		if found := d.relative(w.relative); found.known() {
+			return found
+		}
+		d.asked.ask(line, "which date is %q? Only who copied the chat knows: give the date of the first message, if that "+
+			"has such a word, or write the dates into the file", w.relative)
 		return day{}
 	}
 	if w.swapped {

@@ -111,8 +111,7 @@ func (d day) time() time.Time {
 }
 
 func (d day) next() day {
-	t := d.time().AddDate(0, 0, 1)
-	return day{year: t.Year(), month: int(t.Month()), day: t.Day()}
+	return dayOf(d.time().AddDate(0, 0, 1))
 }
 
 // daysIn finds the dates in a line of prose. A date that goes on ("February 5th-6th", "2019-02-05/06") is none.

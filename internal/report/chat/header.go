@@ -29,6 +29,8 @@ type header struct {
 	text   string
 	edited bool
 	wide   bool // two blanks or a tab are between name and time
+	// certain is whether prose has no such line: a dash and a date are before the time, as Discord copies it.
+	certain bool
 }
 
 // stamp is a time as written.
@@ -203,7 +205,8 @@ func headerAfter(text string) *header {
 	if !ok {
 		return nil
 	}
-	return &header{form: formTimeAfter, stamp: s, name: m[1], wide: m[2] != " "}
+	return &header{form: formTimeAfter, stamp: s, name: m[1], wide: m[2] != " ",
+		certain: strings.ContainsAny(m[2], "—–") && s.day != (day{})}
 }
 
 // withoutEdited takes the mark of an edited message off the end of a line.

@@ -3,6 +3,7 @@ package chat
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"regexp"
@@ -14,14 +15,14 @@ import (
 
 // slackMessage is one message of Slack's JSON export.
 type slackMessage struct {
-	Type     string `json:"type"`
-	Subtype  string `json:"subtype"`
-	User     string `json:"user"`
-	Username string `json:"username"`
-	BotID    string `json:"bot_id"`
-	TS       string `json:"ts"`
-	Text     string `json:"text"`
-	Edited   any    `json:"edited"`
+	Type     string          `json:"type"`
+	Subtype  string          `json:"subtype"`
+	User     string          `json:"user"`
+	Username string          `json:"username"`
+	BotID    string          `json:"bot_id"`
+	TS       json.RawMessage `json:"ts"`
+	Text     string          `json:"text"`
+	Edited   any             `json:"edited"`
 	Profile  struct {
 		Display string `json:"display_name"`
 		Real    string `json:"real_name"`
@@ -54,7 +55,11 @@ func parseSlack(raw []byte, options Options) (Export, error) {
 		line += bytes.Count(raw[counted:start], []byte("\n"))
 		counted = start
 		var m slackMessage
-		if err := decoder.Decode(&m); err != nil {
+		err := decoder.Decode(&m)
+		if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) && other.Field != "" {
+			// One field of one message is not as Slack writes it: the others are worth reading.
+			asked.ask(line, "what is %q of this message? It is a %s, not as Slack exports it", cleanLine(other.Field), other.Value)
+		} else if err != nil {
 			return Export{}, fmt.Errorf("line %d: reading a message of the JSON export: %w", line, err)
 		}
 		if strings.HasSuffix(m.Subtype, "_join") || strings.HasSuffix(m.Subtype, "_leave") {
@@ -115,7 +120,8 @@ func (m slackMessage) message(line int, asked *questions) Message {
 			break
 		}
 	}
-	whole, _, _ := strings.Cut(m.TS, ".")
+	// Slack writes it as a text; programs that handled the export may have made it a number.
+	whole, _, _ := strings.Cut(strings.Trim(string(m.TS), `"`), ".")
 	seconds, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || seconds < 946684800 || seconds > 4102444800 { // the years 2000 to 2100
 		asked.ask(line, "when was this message? Its ts is no time")

@@ -33,6 +33,8 @@ type candidate struct {
 	index int // of its line in the block; of the name's, if that stands above the time
 	next  int // the first line of its text
 	firm  bool
+	// loose is whether only the place of the line, not the name, says that it is a header.
+	loose bool
 }
 
 // readTranscript reads the chat of a block; nil if there is none.
@@ -49,6 +51,7 @@ func readTranscript(b block, asked *questions) *transcript {
 	if len(found) == 0 {
 		return nil
 	}
+	askAboutDoubtful(b.lines, found, chosen, asked)
 	chat := &transcript{block: b, before: found[0].index, channel: channelPattern.FindString(b.title)}
 	author, bot := "", false
 	var pending *divider
@@ -79,13 +82,18 @@ func candidates(lines []line) (found []candidate, misfits int) {
 	for i := range lines {
 		l := &lines[i]
 		h := headerOf(l)
+		firm := i == 0 || lines[i-1].blank() || lines[i-1].code
+		if loose := looseHeaderOf(l); h == nil && loose != nil && firm {
+			found = append(found, candidate{header: loose, index: i, next: i + 1, firm: true, loose: true})
+			continue
+		}
 		if h == nil {
 			if strings.HasPrefix(l.text, "[") && !l.code && clockLike.MatchString(l.text[:min(len(l.text), 8)]) {
 				misfits++
 			}
 			continue
 		}
-		c := candidate{header: h, index: i, next: i + 1, firm: i == 0 || lines[i-1].blank() || lines[i-1].code}
+		c := candidate{header: h, index: i, next: i + 1, firm: firm || h.certain}
 		nameless := h.form == formTimeAfter && h.name == ""
 		if (h.form == formLone && !h.wide || nameless) && i > 0 && !lines[i-1].code && lines[i-1].text != "" {
 			c = belowName(lines, i, c)
@@ -107,6 +115,9 @@ func belowName(lines []line, i int, c candidate) candidate {
 		name, _, ok = personName(lines[above].text)
 	}
 	apart := above == 0 || lines[above-1].blank()
+	if !ok && apart && lines[i].indent() > 0 {
+		name, ok = looseName(lines[above].text)
+	}
 	if !ok || lines[i].indent() == 0 && !(apart && (c.marked || c.form == formTimeAfter)) {
 		return c
 	}
@@ -120,7 +131,9 @@ func belowName(lines []line, i int, c candidate) candidate {
 func chooseForm(found []candidate, misfits int) form {
 	counts := map[form]int{}
 	for _, c := range found {
-		counts[c.form]++
+		if !c.loose {
+			counts[c.form]++
+		}
 	}
 	if counts[formTimeBefore] <= misfits {
 		delete(counts, formTimeBefore)

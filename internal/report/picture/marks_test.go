@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"salve/internal/report/postmortem"
@@ -105,7 +106,7 @@ func TestReadinessIsABand(t *testing.T) {
 			"186 586 0 0 0/0; ", "0 of 0 nodes at last"},
 		"one reading": {[]postmortem.Readiness{seen(0, 1, 2)}, "186 12 11 11 ; ", "1 of 2 nodes at last"},
 		"what can't be": {[]postmortem.Readiness{seen(0, -3, 4), seen(5, 9, 4), seen(10, 4, -1)},
-			"186 293 0 9.8 0/4; 479 293 22 0 9/9; 770 2 9.8 0 ; ",
+			"186 293 0 22 0/4; 479 293 22 0 9/9; 770 2 22 0 ; ",
 			"4 of 0 nodes at last"},
 		"in any order of time": {[]postmortem.Readiness{seen(5, 2, 4), seen(0, 4, 4)},
 			"186 293 22 0 4/4; 479 12 11 11 ; ", "2 of 4 nodes at last"},
@@ -139,5 +140,24 @@ func TestLevelsAreLabelledBeforeABreak(t *testing.T) {
 	}
 	if got != "5/5;3/5;;;" || len(p.Breaks) != 1 {
 		t.Errorf("labels %s, breaks %+v", got, p.Breaks)
+	}
+}
+
+// TestABandIsAsHighAsTheShareThatWasReady, also where the pool has more nodes later.
+func TestABandIsAsHighAsTheShareThatWasReady(t *testing.T) {
+	reading := func(at float64, ready, nodes int) postmortem.Readiness {
+		return postmortem.Readiness{At: minute(at), Run: run, Pool: "web", Ready: ready, Nodes: nodes}
+	}
+	p := drawn(t, 10, postmortem.Chart{Spans: []postmortem.Span{span("s", 0, 10, journal.Done)},
+		Readiness: []postmortem.Readiness{reading(1, 3, 3), reading(4, 1, 4), reading(6, 0, 4), reading(8, 5, 5)}})
+	var shares []float64
+	for _, l := range row(t, p, "pool web").Levels {
+		shares = append(shares, l.H/bandRoom)
+		if l.H+l.MissH != bandRoom {
+			t.Errorf("%s: the whole is %v high", l.Label, l.H+l.MissH)
+		}
+	}
+	if !slices.Equal(shares, []float64{1, 0.25, 0, 1}) {
+		t.Errorf("shares %v", shares)
 	}
 }

@@ -58,15 +58,11 @@ func ofNodes(n int) string { return fmt.Sprint(max(0, n)) }
 
 // band draws the readings of one pool, in order of time. Readings that say the same are one.
 func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
-	most := 1
-	for _, r := range readings {
-		most = max(most, r.Nodes, r.Ready)
-	}
-	perNode := bandRoom / float64(most)
 	foot := row.Top + bandHeight - (bandHeight-bandRoom)/2
 	for i, r := range readings {
 		whole := max(0, r.Nodes, r.Ready)
 		ready := min(max(0, r.Ready), whole)
+		perNode := bandRoom / float64(max(1, whole))
 		from := min(p.scale.At(r.At), plotRight-leastBar)
 		to := min(from+lastLevel, plotRight)
 		if i+1 < len(readings) {

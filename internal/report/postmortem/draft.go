@@ -57,6 +57,8 @@ type Run struct {
 	Opened   time.Time `json:"opened"`
 	Last     time.Time `json:"last"`
 	Seconds  float64   `json:"seconds"`
+	// cut tells that the record goes on after the bounds.
+	cut bool
 }
 
 // SectionID names a section, and the block of a written draft that is made of it.
@@ -195,6 +197,8 @@ type Event struct {
 	// clock names the machine that read the time.
 	clock string
 	step  string
+	// noticed tells whether somebody says that there is trouble.
+	noticed bool
 }
 
 // Timeline is what happened, in order.

@@ -90,7 +90,7 @@ func TestWhatTheRecordTells(t *testing.T) {
 		"the cause is asked": {"recovered", postmortem.RootCause, postmortem.Question, "No source tells it"},
 		"the verdict tells a cause": {"prow-day", postmortem.RootCause, postmortem.Fact,
 			"suspected-change (confidence medium)"},
-		"the change before": {"prow-day", postmortem.RootCause, postmortem.Fact, "step prow/deploy"},
+		"the change before": {"prow-day", postmortem.RootCause, postmortem.Candidate, "step prow/deploy"},
 		"detection by the watch": {"prow-day", postmortem.Detection, postmortem.Fact,
 			"49s after the change before it"},
 		"the alarm is gone": {"prow-day", postmortem.Resolution, postmortem.Question, "who confirmed it"},
@@ -146,6 +146,39 @@ func TestBounds(t *testing.T) {
 	if made.Period.First.Before(from) || made.Period.Last.After(to) ||
 		made.Period.Outside == 0 || made.Timeline.Total >= all.Timeline.Total || made.Timeline.Total == 0 {
 		t.Errorf("%+v, %d events of %d", made.Period, made.Timeline.Total, all.Timeline.Total)
+	}
+}
+
+// TestBoundsBoundTheFacts: no section tells how a run ended that was open at the end of the bounds, and a run outside of
+// them is not told.
+func TestBoundsBoundTheFacts(t *testing.T) {
+	history := reporttest.Recovered(t)
+	middle := history.Entries[len(history.Entries)/2].At
+	made := reporttest.Draft(t, of(history), postmortem.Options{Until: middle})
+	text := markdown(made)
+	if strings.Contains(text, "remediated") || !strings.Contains(text, "the bounds; its record goes on") {
+		t.Errorf("the end of the run is told:\n%s", text)
+	}
+	if !strings.HasPrefix(made.Runs[0].State, "open") || made.Runs[0].Last.After(middle) {
+		t.Errorf("%+v", made.Runs[0])
+	}
+	for _, span := range made.Chart.Spans {
+		if span.Began.After(middle) || span.Ended.After(middle) {
+			t.Errorf("drawn after the bounds: %+v", span)
+		}
+	}
+	if made.Period.Outside == 0 {
+		t.Error("what is left out is not counted")
+	}
+	late := reporttest.Draft(t, of(history), postmortem.Options{Since: middle})
+	for _, span := range late.Chart.Spans {
+		if span.Ended.Before(middle) {
+			t.Errorf("drawn before the bounds: %+v", span)
+		}
+	}
+	before := reporttest.Draft(t, of(history), postmortem.Options{Until: history.Entries[0].At.Add(-time.Second)})
+	if len(before.Runs) != 0 || before.Period.Outside == 0 {
+		t.Errorf("a run after the bounds is told: %+v", before.Runs)
 	}
 }
 

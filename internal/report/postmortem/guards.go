@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -111,12 +110,10 @@ func (r *runStory) holds(finding runbook.Finding) {
 		Reason: clean(finding.Reason, eventRoom), Queries: queries(finding.Evidence), Source: r.source()})
 }
 
-var hasCount = regexp.MustCompile(`\b[0-9]+\b`)
-
-// counted keeps a finding that counts something, with the query that counted; the newest of each guard.
+// counted keeps a finding that counts harm, with the query that counted; the newest of each guard.
 func (r *runStory) counted(finding runbook.Finding) {
 	by := queries(finding.Evidence)
-	if len(by) == 0 || !hasCount.MatchString(finding.Reason) {
+	if len(by) == 0 || !harms(finding.Reason) {
 		return
 	}
 	one := r.mention("%s: %s (counted by: %s)", finding.Guard, finding.Reason, strings.Join(by, "; "))

@@ -1,6 +1,7 @@
 package postmortem
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -58,13 +59,27 @@ type markdown struct {
 
 func (w *markdown) line(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
 
+// redactedMark begins the line by which a draft says that it is redacted.
+const redactedMark = "**Redacted:**"
+
+// Redacted tells whether a document that was written, in Markdown or as a page, has a line that says that it is redacted.
+func Redacted(written []byte) bool {
+	for text := range bytes.Lines(written) {
+		text = bytes.TrimSpace(text)
+		if bytes.HasPrefix(text, []byte(redactedMark+" names")) || bytes.Contains(text, []byte("<b>Redacted:</b>")) {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *markdown) about(d Draft) {
 	w.line("_Draft by `salve report`. Text between the markers is made again from the record; what you write " +
 		"outside of them stays. Lines that begin with_ Candidate: _are for you to judge, and each_ **Question** _is " +
 		"for you to answer._")
 	w.line("")
 	if d.Redacted {
-		w.line("**Redacted:** names, IDs, addresses and tokens are replaced by pseudonyms; " +
+		w.line(redactedMark + " names, IDs, addresses and tokens are replaced by pseudonyms; " +
 			"the same pseudonym is the same value.")
 		w.line("")
 	}

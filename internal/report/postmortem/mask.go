@@ -39,6 +39,8 @@ type mask struct {
 	plain map[string]bool
 	given map[string]string
 	taken map[string]string
+	// files are the names of the sources' files, long ones first: a path tells who keeps what where.
+	files []string
 }
 
 func newMask(sources Sources, key []byte) *mask {
@@ -68,6 +70,7 @@ func newMask(sources Sources, key []byte) *mask {
 			m.person(note.Author)
 		}
 	}
+	m.filesOf(sources)
 	for _, names := range m.byWord {
 		slices.SortFunc(names, func(a, b string) int { return len(b) - len(a) })
 	}
@@ -76,7 +79,8 @@ func newMask(sources Sources, key []byte) *mask {
 
 // vocabulary are values that stand in evidence and name nobody.
 const vocabulary = `true false null none default system succeeded failed running updating creating deleting canceled ` +
-	`unknown ready master main user prow bot app linux windows regular spot get put post patch delete holds`
+	`unknown ready master main user prow bot app linux windows regular spot get put post patch delete holds ` +
+	`write read action list watch create update start stop restart`
 
 func (m *mask) vocabularyOf(history *journal.History) {
 	plain := func(text string) { m.plain[strings.ToLower(text)] = true }
@@ -265,7 +269,7 @@ func (m *mask) text(text string) string {
 	if m.plain[strings.ToLower(text)] {
 		return text
 	}
-	text = redact.String(text)
+	text = m.addresses(m.paths(redact.String(text)))
 	for _, shape := range shaped {
 		text = shape.pattern.ReplaceAllStringFunc(text, func(found string) string {
 			before, value, mention := strings.Cut(found, "@")

@@ -9,6 +9,8 @@ import (
 	"salve/internal/report"
 	"salve/internal/report/postmortem"
 	"salve/internal/report/reporttest"
+	"salve/journal"
+	"salve/runbook"
 )
 
 func masked(t *testing.T, name, key string) (text, document string) {
@@ -64,5 +66,33 @@ func TestEqualityIsKept(t *testing.T) {
 	said := regexp.MustCompile(`\| (person-[0-9a-f]{6}): rolling back`).FindStringSubmatch(first)
 	if said == nil || !strings.Contains(first, "Warning: "+said[1]) || !strings.Contains(first, said[1]+"@") {
 		t.Errorf("%v is not the same person everywhere", said)
+	}
+}
+
+// TestAddressesAndFilesAreMasked: those of IPv6, and the paths of the files that the draft cites.
+func TestAddressesAndFilesAreMasked(t *testing.T) {
+	const path = "home-alice-jones/Acme incident.md"
+	w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"}).
+		Evaluated("start", journal.Verdict{}, reporttest.Named("others", runbook.Yes("fine").
+			WithEvidence(reporttest.Saw("log", map[string]string{"operation": "Microsoft.Compute/virtualMachines/write"})))).
+		Write(journal.Warned, "", journal.Message{Text: "fe80::1 and 2001:db8::1 at 16:47:02, of 0:0, write-storm; " +
+			"see /home/alice/x.log"})
+	sources := postmortem.Sources{Runs: []*journal.History{w.History()}, Notes: []postmortem.NotesFile{{Name: path,
+		Notes: []postmortem.Note{{Line: 1, Author: "Ann", At: reporttest.Morning(), Text: "prow is down"}}}}}
+	d := postmortem.Mask(reporttest.Draft(t, sources, postmortem.Options{}), sources, []byte("0123456789abcdef"))
+	text := markdown(d)
+	for _, word := range []string{"fe80::1", "2001:db8::1", "alice", "Acme", "incident.md"} {
+		if strings.Contains(text, word) {
+			t.Errorf("%q is shown", word)
+		}
+	}
+	for _, word := range []string{"16:47:02", "write-storm"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("%q is masked", word)
+		}
+	}
+	if !postmortem.Redacted([]byte(text)) || postmortem.Redacted([]byte(markdown(reporttest.Draft(t, sources,
+		postmortem.Options{})))) {
+		t.Error("whether a written draft is redacted is not seen")
 	}
 }

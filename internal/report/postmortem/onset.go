@@ -28,11 +28,14 @@ func notices(e Event) bool {
 	case Opened:
 		return e.Source.Kind == FromJournal // a runbook is opened because something is wrong; a pipeline is not
 	case Said:
-		return e.Telling
+		return e.noticed
 	default:
 		return false
 	}
 }
+
+// same tells whether two events are one. A source may tell of several: a triage of the first failure and of its verdict.
+func same(a, b Event) bool { return a.Source == b.Source && a.Kind == b.Kind && a.At.Equal(b.At) }
 
 func first(events []Event, is func(Event) bool) (Event, bool) {
 	for _, e := range events {
@@ -43,7 +46,7 @@ func first(events []Event, is func(Event) bool) (Event, bool) {
 	return Event{}, false
 }
 
-// changeBefore is the newest step that was begun before the first sign of trouble, of a pipeline or of a run.
+// changeBefore is the newest step of a pipeline before the first sign of trouble. The steps of a runbook are the repair.
 func (s *story) changeBefore() (change, trouble Event, found bool) {
 	trouble, found = first(s.events, sign)
 	if !found {
@@ -54,7 +57,7 @@ func (s *story) changeBefore() (change, trouble Event, found bool) {
 		if !e.At.Before(trouble.At) {
 			break
 		}
-		if e.Kind == Begun || e.Kind == Done {
+		if e.Source.Kind == FromPipeline && (e.Kind == Begun || e.Kind == Done) {
 			change, found = e, true
 		}
 	}
@@ -83,7 +86,7 @@ func (s *story) detection() []Item {
 	}
 	onset, next, gap, found := s.gap()
 	switch {
-	case found && onset.Source != next.Source:
+	case found && !same(onset, next):
 		list = append(list, Item{Kind: Fact, Sources: []Source{onset.Source, next.Source},
 			Text: line("From the first sign of trouble in the record (%s, at %s) to the first notice after it (%s, at %s): %s.",
 				onset.Text, instant(onset.At), next.told(), instant(next.At), span(gap))})

@@ -192,7 +192,7 @@ func (s *story) rootCause() []Item {
 		}
 	}
 	if change, sign, found := s.changeBefore(); found {
-		list = append(list, Item{Kind: Fact, Sources: []Source{change.Source, sign.Source},
+		list = append(list, Item{Kind: Candidate, Sources: []Source{change.Source, sign.Source},
 			Text: line("The last change in the record before the first sign of trouble: %s, at %s, %s before it. That "+
 				"it is the cause is not in the record.", change.Text, instant(change.At), span(sign.At.Sub(change.At)))})
 	}
@@ -210,6 +210,9 @@ func (s *story) resolution() []Item {
 		case runbook.Outcome(run.State).Successful():
 			list = append(list, fact(run.source(), "Run %s ended %s at %s, %s after it was opened: %s.", run.Run, run.State,
 				instant(run.Last), span(run.Last.Sub(run.Opened)), run.Reason))
+		case run.cut:
+			list = append(list, fact(run.source(), "Run %s was %s at %s, %s.", run.Run, run.State, instant(run.Last),
+				run.Reason))
 		default:
 			list = append(list, fact(run.source(), "Run %s did not resolve it: %s.", run.Run, run.State))
 		}

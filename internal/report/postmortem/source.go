@@ -59,3 +59,6 @@ type Options struct {
 func (o Options) within(at time.Time) bool {
 	return (o.Since.IsZero() || !at.Before(o.Since)) && (o.Until.IsZero() || !at.After(o.Until))
 }
+
+// before tells whether a bar ended before what the draft tells of.
+func (o Options) before(span Span) bool { return !o.Since.IsZero() && span.Ended.Before(o.Since) }

@@ -2,6 +2,7 @@ package postmortem
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"salve/internal/report"
@@ -86,24 +87,58 @@ type runStory struct {
 // pipelines have targets of this kind.
 const rolloutKind = "rollout"
 
+// readRun tells of a run as far as the bounds reach: what came after them is counted and makes no difference.
 func (s *story) readRun(history *journal.History) error {
-	r := &runStory{
-		story: s, history: history, run: headline(history), host: history.Header.Holder.Host,
+	whole := len(history.Entries)
+	from, to := whole, 0
+	for i, entry := range history.Entries {
+		if s.options.within(entry.At) {
+			from, to = min(from, i), i+1
+		}
+	}
+	if from < to {
+		r := s.reader(history, history.Entries[:to])
+		s.runs = append(s.runs, r.run)
+		spans := len(s.chart.Spans)
+		if err := r.read(history.Entries[:to]); err != nil {
+			return err
+		}
+		r.endOpen()
+		s.chart.Spans = append(s.chart.Spans[:spans], slices.DeleteFunc(s.chart.Spans[spans:], s.options.before)...)
+		if to == whole {
+			return nil
+		}
+	} else {
+		to = 0
+	}
+	rest := &story{options: s.options}
+	if err := rest.reader(history, history.Entries).read(history.Entries[to:]); err != nil {
+		return err
+	}
+	s.outside += rest.outside
+	return nil
+}
+
+func (s *story) reader(history *journal.History, entries []journal.Entry) *runStory {
+	return &runStory{
+		story: s, history: history, run: headline(history, entries), host: history.Header.Holder.Host,
 		open: map[string]int{}, ended: map[string]int{},
 	}
-	s.runs = append(s.runs, r.run)
-	for _, entry := range history.Entries {
+}
+
+func (r *runStory) read(entries []journal.Entry) error {
+	for _, entry := range entries {
 		r.entry = entry
 		if err := r.take(entry); err != nil {
 			return fmt.Errorf("run %s: %w", r.run.Run, err)
 		}
 	}
-	r.endOpen()
 	return nil
 }
 
-func headline(history *journal.History) Run {
-	header, entries := history.Header, history.Entries
+// headline is a run as it stood after the entries.
+func headline(history *journal.History, entries []journal.Entry) Run {
+	header := history.Header
 	first, last := entries[0].At.UTC(), entries[len(entries)-1].At.UTC()
 	run := Run{
 		Run: clean(header.Run, eventRoom), Pipeline: header.Target.Kind == rolloutKind,
@@ -114,6 +149,11 @@ func headline(history *journal.History) Run {
 		Opened: first, Last: last, Seconds: last.Sub(first).Seconds(),
 	}
 	switch {
+	case len(entries) < len(history.Entries):
+		run.cut, run.Reason = true, "at the end of the bounds; its record goes on"
+		if last := entries[len(entries)-1]; last.Kind == journal.Parked {
+			run.State = "open: waits for a person"
+		}
 	case history.Closed != nil:
 		run.State, run.Reason = string(history.Closed.Outcome), clean(history.Closed.Reason, eventRoom)
 	case history.Parked != nil:
