@@ -12,7 +12,7 @@ SEEDS ?= 1000
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve-sim ./cmd/salve-sim
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o $(BIN)/salve-node ./cmd/salve-node
+	CGO_ENABLED=0 $(GO) build -trimpath -gcflags=all=-l -ldflags "-s -w" -o $(BIN)/salve-node ./cmd/salve-node
 
 # The main job, in front of your eyes, on the embedded Azure.
 demo: build

@@ -9,7 +9,8 @@ import (
 )
 
 // split parts the arguments of launch into its own flags and the program's
-// arguments. Without «--» the first word that is no flag begins the latter.
+// arguments, which are nil when neither «--» nor a word is there to begin them. Without
+// «--» the first word that is no flag does.
 func split(arguments []string) (own, program []string) {
 	if at := slices.Index(arguments, "--"); at >= 0 {
 		return arguments[:at], arguments[at+1:]
@@ -37,7 +38,8 @@ func parseLeniently(flags *pflag.FlagSet, arguments []string) (help bool, warnin
 		known := flags.Lookup(name)
 		switch {
 		case word == "--help" || word == "-h":
-			return true, nil
+			help = true
+			continue
 		case !strings.HasPrefix(word, "-"):
 			warnings = append(warnings, fmt.Sprintf("argument %.60q is left out: none is expected", word))
 			continue
@@ -59,7 +61,7 @@ func parseLeniently(flags *pflag.FlagSet, arguments []string) (help bool, warnin
 			warnings = append(warnings, err.Error()+"; it keeps its default")
 		}
 	}
-	return false, warnings
+	return help, warnings
 }
 
 // fromEnvironment sets the flags that were not given from the variables that belong

@@ -10,19 +10,26 @@ import (
 	"syscall"
 
 	"github.com/spf13/pflag"
-	"k8s.io/utils/clock"
+
+	"salve/internal/clock"
 )
 
 // The exit codes of salve-node itself. Those of launch are the program's.
 const (
 	exitDone   = 0
-	exitFailed = 1 // rollback and status; fetch and check with --strict
-	exitUsage  = 2 // rollback, status and version; commands that there aren't
+	exitFailed = 1 // confirm, rollback and status; fetch and check with --strict
+	exitUsage  = 2 // confirm, rollback, status and version; commands that there aren't
 )
 
-func main() {
+func main() { os.Exit(run(clock.Real{})) }
+
+func run(clk clock.Clock) (code int) {
 	outliveReaders()
-	os.Exit(execute(process{arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: os.Stderr}))
+	said := newLog(os.Stderr)
+	defer said.flush()
+	return execute(process{
+		arguments: os.Args[1:], lookup: os.LookupEnv, stdout: os.Stdout, stderr: said, flush: said.flush, clock: clk,
+	})
 }
 
 // outliveReaders makes writing to a pipe that nobody reads an error like any other:
@@ -37,6 +44,14 @@ type process struct {
 	arguments      []string
 	lookup         func(name string) (string, bool)
 	stdout, stderr io.Writer
+	flush          func() // waits for what was written to stderr
+	clock          clock.Clock
+}
+
+func (p process) flushed() {
+	if p.flush != nil {
+		p.flush()
+	}
 }
 
 // command is one of salve-node's.
@@ -58,6 +73,8 @@ func commands() []command {
 		{"fetch", "fetch and stage what the pointer names for this node", (*node).runFetch, (*node).doNothing},
 		{"select", "print the path of the program to run", (*node).runSelect, (*node).printBaked},
 		{"launch", "check, fetch, select and run: launch [flags] -- ARGS…", (*node).runLaunch, (*node).launchBaked},
+		{"prepare", "what launch does in a process of its own before it runs a program", (*node).runPrepare, (*node).doNothing},
+		{"confirm", "say that the hotfix that is running does what it has to", (*node).runConfirm, nil},
 		{"rollback", "put back the files that the last scripts replaced", (*node).runRollback, nil},
 		{"status", "show what salve-node did last", (*node).runStatus, nil},
 		{"version", "print which program this is", (*node).runVersion, nil},
@@ -85,7 +102,7 @@ func execute(p process) int {
 }
 
 func (p process) start(chosen command) int {
-	n := &node{process: p, clock: clock.RealClock{}}
+	n := &node{process: p}
 	flags := n.settings.flags()
 	if chosen.failsOpen() {
 		return n.openly(chosen, flags)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"salve/internal/clock"
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
 	"salve/internal/hotfix/payload"
@@ -23,15 +22,15 @@ type node struct {
 	process
 	settings settings
 	program  []string // the arguments of the program to launch
-	clock    clock.Clock
-	// launched: a program was started that is not to be started again.
-	launched bool
+	// signed: today's decision comes from a signed pointer.
+	signed bool
 	// artifact is the SHA-256 that is signed for the program that today's decision wants; empty in unsigned mode.
 	artifact string
 }
 
 func (n *node) slot() slot.Slot {
-	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged, Artifact: n.artifact}
+	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged, Trials: n.settings.trials, Signed: n.signed,
+		Artifact: n.artifact}
 }
 
 func (n *node) tree() payload.Tree {

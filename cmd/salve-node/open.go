@@ -24,19 +24,22 @@ func (n *node) openly(chosen command, flags *pflag.FlagSet) (code int) {
 }
 
 // understand takes what it can from the environment and the arguments; false means
-// that help was all that was asked for.
+// that help was all that was asked for. Of launch with a program it never is.
 func (n *node) understand(chosen command, flags *pflag.FlagSet) bool {
 	own := n.arguments[1:]
 	if chosen.name == "launch" {
 		own, n.program = split(own)
 	}
 	help, warnings := parseLeniently(flags, own)
-	if help {
+	if help && n.program == nil {
 		n.help(n.stdout)
 		return false
 	}
-	n.warn(warnings...)
-	n.warn(fromEnvironment(flags, n.lookup)...)
+	warnings = append(warnings, fromEnvironment(flags, n.lookup)...)
+	warnings = append(warnings, n.settings.correct()...)
+	if chosen.name != "prepare" { // launch, whose flags it gets, has said so
+		n.warn(warnings...)
+	}
 	return true
 }
 
@@ -59,12 +62,4 @@ func (n *node) doNothing() int { return exitDone }
 func (n *node) printBaked() int {
 	fmt.Fprintln(n.stdout, n.settings.baked)
 	return exitDone
-}
-
-// launchBaked runs the baked program, unless a program has run already.
-func (n *node) launchBaked() int {
-	if n.launched {
-		return exitDone
-	}
-	return n.replace()
 }

@@ -89,7 +89,7 @@ func TestNobodyReads(t *testing.T) {
 func newNode(t *testing.T, out, said *bytes.Buffer, time clock.Clock) *node {
 	t.Helper()
 	state := t.TempDir()
-	n := &node{clock: time}
+	n := &node{process: process{clock: time}}
 	n.stdout, n.stderr = out, said
 	n.lookup = func(name string) (string, bool) { return state, name == variable("state") }
 	n.settings.state = state

@@ -14,7 +14,7 @@ import (
 const (
 	installedAs    = "/opt/azure/containers/salve-node"
 	unitSettings   = "/etc/default/salve-node"
-	unit           = "salve-node.service"
+	ownUnit        = "salve-node.service"
 	unitsByPrefix  = "salve-.service.d"
 	unitsOfAllKind = "service.d"
 	runningProgram = "/proc/self/exe"
@@ -38,7 +38,7 @@ func (n *node) protected() []protect.Place {
 	for _, folder := range []string{"/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
 		"/usr/lib/systemd/system", "/lib/systemd/system"} {
 		places = append(places,
-			protect.Place{Path: filepath.Join(folder, unit), Kind: protect.Family},
+			protect.Place{Path: filepath.Join(folder, ownUnit), Kind: protect.Family},
 			protect.Place{Path: filepath.Join(folder, unitsByPrefix), Kind: protect.Tree},
 			protect.Place{Path: filepath.Join(folder, unitsOfAllKind), Kind: protect.Tree})
 	}

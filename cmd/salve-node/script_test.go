@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,22 +17,46 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"salve/internal/clock"
 	"salve/internal/hotfix/hotfixtest"
 )
 
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // a pointer that a group may write to is nobody's
-	testscript.Main(tests{m}, map[string]func(){"salve-node": main})
+	testscript.Main(tests{m}, map[string]func(){"salve-node": mainAtItsTime})
 }
+
+// itsTime is a variable that gives the test program, as salve-node, another time than the machine's: no test may set
+// the clock of a machine, and no library lies to a static program.
+const itsTime = "SALVE_NODE_TEST_TIME"
+
+func mainAtItsTime() {
+	at, err := time.Parse(time.RFC3339, os.Getenv(itsTime))
+	if err != nil {
+		main()
+		return
+	}
+	os.Exit(run(shifted{by: time.Until(at)}))
+}
+
+// shifted is a clock that runs as the real one, at another time.
+type shifted struct {
+	clock.Real
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time                      { return s.Real.Now().Add(s.by) }
+func (s shifted) Since(began time.Time) time.Duration { return s.Now().Sub(began) }
 
 // TestScript runs testdata/script: what a boot types and sees. The paths are set
 // by the environment: $BAKED, $STAGED and $POINTER in the folder node, the state in
 // the folder state. Besides testscript's own commands there are:
 //
-//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails
+//	program PATH VERSION [BEHAVIOUR…]  makes a program: exit=N, dies=SIGNAL, for=TIME, lingers=TIME, fails,
+//	                                   confirms (before it ends)
 //	spoil PATH KIND                    makes it one of hotfixtest.Unfit
-//	publish PATH VERSION [FORMAT]      serves a file as the artifact of the pointer's version; «scripts» as a format
-//	                                   makes it that of scripts_version
+//	publish PATH VERSION [FORMAT]      serves a file as the artifact of the signed pointer's version; «scripts» as a
+//	                                   format makes it that of scripts_version
 //	exits CODE PROGRAM…                the program ends with this exit code
 //	root VERSION [WORD…]               makes the root of trust; see rootOfScript
 //	sign POINTER COUNTER [WORD…]       makes the signed pointer of a pointer file; see signOfScript
@@ -43,8 +65,6 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			server := httptest.NewServer(http.FileServer(http.Dir(env.Getenv("WORK"))))
-			env.Defer(server.Close)
 			for name, value := range map[string]string{"BAKED": "node/node", "STAGED": "node/node-hotfix",
 				"POINTER": "node/pointer.json", "STATE": "state", "TRUST_ROOT": "trust/root.json",
 				"SIGNED_POINTER": "node/signed.json"} {
@@ -52,7 +72,7 @@ func TestScript(t *testing.T) {
 				env.Setenv(name, path)
 				env.Setenv(variable(strings.ToLower(name)), path)
 			}
-			env.Setenv("URL", server.URL)
+			env.Setenv("COUNTER", "0")
 			if err := serveSecurely(env); err != nil {
 				return err
 			}
@@ -71,7 +91,7 @@ func TestScript(t *testing.T) {
 }
 
 func program(ts *testscript.TestScript, _ bool, arguments []string) {
-	behaviour := hotfixtest.Behaviour{Version: arguments[1]}
+	behaviour, confirms := hotfixtest.Behaviour{Version: arguments[1]}, false
 	for _, word := range arguments[2:] {
 		name, value, _ := strings.Cut(word, "=")
 		var err error
@@ -86,12 +106,18 @@ func program(ts *testscript.TestScript, _ bool, arguments []string) {
 			behaviour.For, err = time.ParseDuration(value)
 		case "lingers":
 			behaviour.AnswersAfter, err = time.ParseDuration(value)
+		case "confirms":
+			confirms = true
 		case "fails":
 			behaviour.AnswerExit = 1
 		default:
 			ts.Fatalf("%s?", name)
 		}
 		ts.Check(err)
+	}
+	if confirms {
+		behaviour.Becomes = fmt.Sprintf("salve-node confirm; [ %d = 0 ] || kill -%[1]d $$; exit %d", behaviour.DiesFrom,
+			behaviour.Exit)
 	}
 	image, err := hotfixtest.Build(behaviour)
 	ts.Check(err)
@@ -108,7 +134,8 @@ func spoil(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Check(hotfixtest.Put(ts.MkAbs(arguments[0]), image))
 }
 
-// publish writes the pointer anew, but for the other one of program and scripts.
+// publish writes the pointer anew, but for the other one of program and scripts, and
+// signs it: only so may it name what is to be fetched.
 func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 	path, version, format := arguments[0], arguments[1], "binary"
 	if len(arguments) > 2 {
@@ -116,8 +143,9 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 	}
 	raw, err := os.ReadFile(ts.MkAbs(path))
 	ts.Check(err)
+	const published = "published.json"
 	pointer := map[string]any{}
-	if before, err := os.ReadFile(ts.Getenv("POINTER")); err == nil {
+	if before, err := os.ReadFile(ts.MkAbs(published)); err == nil {
 		ts.Check(json.Unmarshal(before, &pointer))
 	}
 	artifacts, _ := pointer["artifacts"].(map[string]any)
@@ -137,14 +165,20 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 		pointer["hotfixes"] = map[string]any{base: version}
 	}
 	files[architecture] = map[string]any{
-		"url": ts.Getenv("URL") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw),
+		"url": ts.Getenv("SITE") + "/" + path, "sha256": fmt.Sprintf("%x", sha256.Sum256(raw)), "size": len(raw),
 		"format": format,
 	}
 	artifacts[base] = files
 	pointer["artifacts"] = artifacts
 	written, err := json.Marshal(pointer)
 	ts.Check(err)
-	ts.Check(os.WriteFile(ts.Getenv("POINTER"), written, 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(published), written, 0o644))
+	if _, err := os.Stat(ts.Getenv("TRUST_ROOT")); err != nil {
+		rootOfScript(ts, false, []string{"1"})
+	}
+	counter := number(ts, ts.Getenv("COUNTER")) + 1
+	ts.Setenv("COUNTER", strconv.FormatInt(counter, 10))
+	signOfScript(ts, false, []string{published, ts.Getenv("COUNTER")})
 }
 
 func exits(ts *testscript.TestScript, _ bool, arguments []string) {

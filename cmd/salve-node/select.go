@@ -13,17 +13,17 @@ import (
 // error.
 func (n *node) runSelect() int {
 	e := n.event("select")
-	_, decision := n.decide(context.Background())
-	choice := n.choose(decision, &e)
+	pointer, decision := n.decide(context.Background())
+	n.signed = pointer.Provenance().Signed
+	choice := n.choose(decision, n.slot().Choose(decision), &e)
 	fmt.Fprintln(n.stdout, choice.Path)
 	e.Outcome = outcomeChosen
 	n.record(e)
 	return exitDone
 }
 
-// choose selects the program, says why, and writes it into the event.
-func (n *node) choose(decision hotfix.Decision, e *event.Event) slot.Choice {
-	choice := n.slot().Choose(decision)
+// choose says why a program is chosen, and writes it into the event.
+func (n *node) choose(decision hotfix.Decision, choice slot.Choice, e *event.Event) slot.Choice {
 	e.Reason, e.Target, e.Path, e.Decision = string(choice.Reason), decision.Wanted(), choice.Path, &decision
 	e.Level = worse(e.Level, levelOfDecision(decision))
 	why := fmt.Sprintf("%s: %s", choice.Path, choice.Reason)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -18,6 +19,10 @@ const (
 	defaultSigned  = "/opt/azure/containers/aks-node-controller-hotfix.signed.json"
 	defaultTrust   = "/etc/salve-node/root.json"
 	defaultBudget  = time.Minute
+	defaultTrials  = 1
+	// defaultDeadline is AKS's own time for provisioning, by its scripts' «timeout -k5s 15m»:
+	// https://github.com/Azure/AgentBaker/blob/dev/parts/linux/cloud-init/artifacts/cse_start.sh
+	defaultDeadline = 15 * time.Minute
 )
 
 // settings are what flags and variables say.
@@ -25,7 +30,9 @@ type settings struct {
 	pointer, baked, staged, state string
 	trustRoot, signedPointer      string
 	current                       string
-	budget                        time.Duration
+	budget, deadline              time.Duration
+	trials                        int
+	wrapped, onlyRecover          bool
 	strict, check                 bool
 	root                          string
 	allow                         []string
@@ -47,7 +54,10 @@ func (s *settings) flags() *pflag.FlagSet {
 		"where the hotfix of it is put; its manifest, lock and marks lie beside it")
 	flags.StringVar(&s.state, "state", defaultState, "folder for events, and for the records of scripts and of trust")
 	flags.StringVar(&s.current, "current", "", "version of the baked program; by default it is asked")
-	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long fetching may take, all in all")
+	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long all that comes before the program may take")
+	flags.IntVar(&s.trials, "trials", defaultTrials,
+		"launch: how often a hotfix is started that has not been confirmed; 1 at least")
+	flags.DurationVar(&s.deadline, "deadline", defaultDeadline, "launch: how long a hotfix may run")
 	flags.BoolVar(&s.check, "check", false, "launch: read the pointer from the live service first")
 	flags.BoolVar(&s.strict, "strict", false, "fetch, check: exit 1 when what was wanted did not happen")
 	flags.StringVar(&s.root, "root", "/", "scripts: the folder that their paths are below")
@@ -70,7 +80,23 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags.StringVar(&s.live.Component, "component", "",
 		"check: the component that is asked about (default aksNodeController)")
 	flags.StringVar(&s.live.Metadata, "metadata", "", "check: address of the attested document (default Azure's)")
+	flags.BoolVar(&s.wrapped, "wrapped", false, "launch: the shell that started this runs the baked program")
+	flags.BoolVar(&s.onlyRecover, "recover", false, "prepare: settle an unfinished change of scripts, no more")
 	flags.IntVar(&s.last, "last", 10, "status: how many events are shown")
 	flags.StringVar(&s.output, "output", "table", "status: table or json")
 	return flags
+}
+
+// correct replaces values that would keep a node from what it boots for. No time at all
+// is not a time.
+func (s *settings) correct() (warnings []string) {
+	if s.budget <= 0 {
+		warnings = append(warnings, fmt.Sprintf("--budget %s: it keeps its default", s.budget))
+		s.budget = defaultBudget
+	}
+	if s.deadline <= 0 {
+		warnings = append(warnings, fmt.Sprintf("--deadline %s: it keeps its default", s.deadline))
+		s.deadline = defaultDeadline
+	}
+	return warnings
 }

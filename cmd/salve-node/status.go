@@ -2,11 +2,14 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"text/tabwriter"
 	"time"
 
 	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/slot"
 )
 
 // report is the JSON document of status.
@@ -14,6 +17,7 @@ type report struct {
 	SchemaVersion int           `json:"schemaVersion"`
 	Events        []event.Event `json:"events"`
 	Unreadable    int           `json:"unreadable"`
+	Trial         *slot.Trial   `json:"trial,omitempty"` // of the last hotfix that was started
 }
 
 // runStatus shows the last events, the newest at the end.
@@ -31,10 +35,14 @@ func (n *node) runStatus() int {
 		n.warn("status: " + err.Error())
 		return exitFailed
 	}
+	trial := n.lastTrial()
 	if n.settings.output == "json" {
 		n.answer(report{SchemaVersion: event.SchemaVersion, Events: append([]event.Event{}, events...),
-			Unreadable: unreadable})
+			Unreadable: unreadable, Trial: trial})
 		return exitDone
+	}
+	if trial != nil {
+		fmt.Fprintf(n.stdout, "Hotfix %s: %s.\n\n", trial.Target, describe(*trial, n.settings.trials))
 	}
 	if unreadable > 0 {
 		n.warn(fmt.Sprintf("%d events can't be read and are left out", unreadable))
@@ -55,4 +63,27 @@ func (n *node) runStatus() int {
 		return exitFailed
 	}
 	return exitDone
+}
+
+// lastTrial is that of the last hotfix that was started here, if there was any.
+func (n *node) lastTrial() *slot.Trial {
+	trial, err := n.slot().ReadTrial()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		n.warn("status: " + err.Error())
+		return nil
+	}
+	return &trial
+}
+
+func describe(trial slot.Trial, limit int) string {
+	switch {
+	case trial.Confirmed:
+		return "confirmed"
+	case trial.Running():
+		return fmt.Sprintf("on trial, for the %d. of %d times", trial.Trials, max(limit, 1))
+	}
+	return fmt.Sprintf("not confirmed, %d of %d trials used", trial.Trials, max(limit, 1))
 }

@@ -58,6 +58,9 @@ func readAll(file *os.File, name string, limit int64) ([]byte, error) {
 	return raw, nil
 }
 
+// Self opens the folder itself, as it can be locked.
+func (f *Folder) Self() (*os.File, error) { return f.root.Open(".") }
+
 // Names lists what is in the folder, sorted.
 func (f *Folder) Names() ([]string, error) {
 	entries, err := fs.ReadDir(f.root.FS(), ".")

@@ -22,6 +22,8 @@ type Behaviour struct {
 	Exit         int
 	DiesFrom     syscall.Signal // the signal that it ends itself with
 	Signals      bool           // it prints the signals that it gets, and ends at SIGTERM
+	Becomes      string         // a shell script that it becomes, with its own path as $0 and its arguments
+	Panics       bool           // it ends as a mistake in Go does
 }
 
 // Trailer stands before the behaviour at the program's end. The program itself

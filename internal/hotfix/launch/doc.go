@@ -1,6 +1,7 @@
-// Package launch runs a program in this one's stead: it takes its place, or stays
-// as its parent, passes signals to it and gives back how it ended.
+// Package launch runs the programs of a boot: a child that prepares it, for a budget
+// at most, and a program in this one's stead, whose place it takes, or whose parent it
+// stays, passing signals to it and giving back how it ended.
 //
-// It decides whether an ending was the program's own fault. It never ends a
-// program by itself: how long one may take is its supervisor's affair.
+// It never judges what an ending means, never waits without bound for a process, and
+// never tells the shell that wraps it that all is done before that is so.
 package launch

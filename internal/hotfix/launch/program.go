@@ -4,16 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"syscall"
 	"time"
 
 	"salve/internal/clock"
 )
-
-// Trial is how long after its start a program that dies is to blame for it.
-const Trial = 10 * time.Second
 
 // The exit codes of what could not be run, as shells have them.
 const (
@@ -26,27 +22,20 @@ const (
 type Program struct {
 	Path      string
 	Arguments []string
-	Trial     time.Duration
-	Clock     clock.Clock
-}
-
-// Exit is how a program ended.
-type Exit struct {
-	Code int // the exit code to pass on
-	// Fault says what the program itself did wrong; empty when it just ended. After
-	// a fault another program may be run instead.
-	Fault string
-	// Blameless: the program did not run for want of memory or the like. It is a
-	// fault, and no reason to avoid this program next time.
-	Blameless bool
+	// File is the program itself, and Path its name only: another file may have taken
+	// the path since. Replace does not look at it.
+	File        *os.File
+	Environment []string // on top of this process's own
+	Clock       clock.Clock
 }
 
 // Replace makes this process the program. It comes back only with an error.
 func (p Program) Replace() error {
-	words := slices.Concat([]string{p.Path}, p.Arguments)
-	err := p.unlessBusy(func() error { return syscall.Exec(p.Path, words, os.Environ()) })
+	err := p.unlessBusy(func() error { return syscall.Exec(p.Path, p.words(), os.Environ()) })
 	return fmt.Errorf("%s: %w", p.Path, err)
 }
+
+func (p Program) words() []string { return slices.Concat([]string{p.Path}, p.Arguments) }
 
 // ExitOf is the exit code for a program that Replace could not run.
 func ExitOf(err error) int {
@@ -56,15 +45,8 @@ func ExitOf(err error) int {
 	return ExitNotExecutable
 }
 
-// start begins the program.
-func (p Program) start() (command *exec.Cmd, err error) {
-	err = p.unlessBusy(func() error {
-		command = exec.Command(p.Path, p.Arguments...) //nolint:noctx // it outlives whoever launched it
-		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
-		return command.Start()
-	})
-	return command, err
-}
+// ExitAfter is the exit code after a signal, as shells have it.
+func ExitAfter(signal syscall.Signal) int { return exitSignal + int(signal) }
 
 // unlessBusy repeats while the program's file is «busy», half a second at most: a
 // process holds it open for writing, and is about to let go of it.
@@ -76,15 +58,5 @@ func (p Program) unlessBusy(begin func() error) error {
 			return err
 		}
 		p.Clock.Sleep(pause)
-	}
-}
-
-// notStarted checks why a program could not be started.
-func notStarted(err error) Exit {
-	scarce := []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY}
-	return Exit{
-		Code:      ExitOf(err),
-		Fault:     fmt.Sprintf("it could not be started: %v", err),
-		Blameless: slices.ContainsFunc(scarce, func(one error) bool { return errors.Is(err, one) }),
 	}
 }

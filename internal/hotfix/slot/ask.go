@@ -5,26 +5,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
+	"io"
+	"os"
 	"strings"
 	"syscall"
 	"time"
 
 	"salve/internal/clock"
 	"salve/internal/hotfix"
+	"salve/internal/hotfix/process"
 )
 
 // AnswerTime is how long a program may take to say its version.
 const AnswerTime = 5 * time.Second
 
 const (
-	answerLimit  = 4 << 10 // bytes
-	answerLinger = time.Second
+	answerLimit  = 4 << 10         // bytes
+	answerLinger = 2 * time.Second // how long the kernel may take to let go of them
 )
 
 // Ask runs a program's version command and gives the first word it prints that is
-// a version. The program is killed when it takes longer than AnswerTime; what it has
-// started, and is in its process group, is killed in any case.
+// a version. The program is killed when it takes longer than AnswerTime; whom it has
+// started, wherever they went, is killed in any case.
 func Ask(ctx context.Context, program string) (hotfix.Version, error) {
 	limited, cancel := context.WithTimeout(ctx, AnswerTime)
 	defer cancel()
@@ -56,24 +58,62 @@ func run(ctx context.Context, program string) (string, error) {
 }
 
 func runOnce(ctx context.Context, program string) (string, error) {
-	command := exec.CommandContext(ctx, program, "version")
-	var answer bounded
-	command.Stdout = &answer
-	command.Dir = "/"
-	command.Env = []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"}
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.WaitDelay = answerLinger
-	err := command.Run()
-	if command.Process != nil {
-		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // whom it left behind, if there is anybody
+	read, write, err := os.Pipe()
+	if err != nil {
+		return "", err
 	}
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil // it ended well; somebody else kept its output open
+	defer read.Close()
+	nothing, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return "", errors.Join(err, write.Close())
 	}
-	return answer.String(), err
+	defer nothing.Close()
+	tree, err := process.Start(process.Program{
+		Path: program, Arguments: []string{program, "version"}, Folder: "/",
+		Environment: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"},
+		Files:       []*os.File{nothing, write, nothing},
+	})
+	_ = write.Close() // the program has its own
+	if err != nil {
+		return "", err
+	}
+	answers := make(chan string, 1)
+	go func() {
+		var answer bounded
+		_, _ = io.Copy(&answer, read) // it ends with the pipe; what came until then is the answer
+		answers <- answer.String()
+	}()
+	return await(ctx, tree, answers)
 }
 
-// bounded keeps the beginning of an answer. The buffer is not embedded: os/exec would fill it by its ReadFrom.
+// await waits for the end of the program, and of all whom it has started: they are killed.
+func await(ctx context.Context, tree *process.Tree, answers <-chan string) (string, error) {
+	ended := make(chan struct{})
+	go func() {
+		tree.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerLinger)
+	defer cancel()
+	if err := tree.End(patience); err != nil {
+		return "", err
+	}
+	status, _ := tree.Ended()
+	switch answer := <-answers; { // nobody is left to hold the pipe open
+	case status.Signaled():
+		return answer, fmt.Errorf("signal: %s", status.Signal())
+	case status.ExitStatus() != 0:
+		return answer, fmt.Errorf("exit status %d", status.ExitStatus())
+	default:
+		return answer, nil
+	}
+}
+
+// bounded keeps the beginning of an answer. The buffer is not embedded: io.Copy would fill it by its ReadFrom.
 type bounded struct {
 	kept bytes.Buffer
 	cut  bool

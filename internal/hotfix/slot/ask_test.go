@@ -110,23 +110,43 @@ func TestNobodyIsLeftBehind(t *testing.T) {
 	}
 }
 
-// TestADaemonDoesNotSpoilTheAnswer: what left the program's process group can't be killed with it, and is no fault
-// of the answer.
-func TestADaemonDoesNotSpoilTheAnswer(t *testing.T) {
-	program := script(t, `setsid sh -c 'echo begun >"$0.begun"; cat "$0.end"' "$0" & read begun <"$0.begun"; echo `+
-		target)
-	check(t, errors.Join(syscall.Mkfifo(program+".begun", 0o600), syscall.Mkfifo(program+".end", 0o600)))
-	ends := make(chan error)
-	go func() {
-		end, err := os.OpenFile(program+".end", os.O_WRONLY, 0) // waits for the daemon, which ends when it is closed
-		ends <- errors.Join(<-ends, err, end.Close())
-	}()
-	said, err := slot.Ask(t.Context(), program)
-	if err != nil || said.String() != target {
-		t.Errorf("it says %s, %v", said, err)
+// TestADaemonIsLeftBehindByNobody: neither a session of its own nor the death of all its parents hides a process that
+// a version command has started; and it is no fault of the answer.
+func TestADaemonIsLeftBehindByNobody(t *testing.T) {
+	const stay = `sleep 3600; echo`
+	for name, daemon := range map[string]string{
+		"in a session of its own":                 `setsid sh -c 'echo begun >"$0.begun"; ` + stay + `' "$0" >&2 &`,
+		"in a session of its own, without parent": `(setsid sh -c 'echo begun >"$0.begun"; ` + stay + `' "$0" >&2 &);`,
+		"that holds the answer open":              `setsid sh -c 'echo begun >"$0.begun"; ` + stay + `' "$0" &`,
+		"that has a daemon": `setsid sh -c 'setsid sh -c "echo begun >$0.begun; ` + stay + `" "$0" & ` + stay +
+			`' "$0" &`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := script(t, daemon+` read begun <"$0.begun"; echo `+target)
+			check(t, syscall.Mkfifo(program+".begun", 0o600))
+			said, err := slot.Ask(t.Context(), program)
+			if err != nil || said.String() != target {
+				t.Errorf("it says %s, %v", said, err)
+			}
+			if left := processesOf(t, program); len(left) > 0 {
+				t.Errorf("it left %q", left)
+			}
+		})
 	}
-	ends <- nil
-	check(t, <-ends)
+}
+
+// processesOf lists the command lines that name a program.
+func processesOf(t *testing.T, program string) (found []string) {
+	t.Helper()
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	check(t, err)
+	for _, folder := range folders {
+		words, _ := os.ReadFile(folder + "/cmdline") // it may be gone
+		if strings.Contains(string(words), program) {
+			found = append(found, string(words))
+		}
+	}
+	return found
 }
 
 // script is a program that is a shell script.

@@ -26,7 +26,8 @@ func TestWhatIsChosen(t *testing.T) {
 	}{
 		"all is well":                         {nothing, target, slot.Staged},
 		"the pointer was withdrawn":           {nothing, "", slot.NoHotfix},
-		"the pointer was lowered":             {nothing, "202604.01.1", slot.OtherTarget},
+		"the pointer was lowered":             {nothing, "202604.01.1", slot.Older},
+		"the pointer was lowered to another":  {nothing, "202604.01.1-u1", slot.Older},
 		"the pointer was raised":              {nothing, "202604.01.3", slot.OtherTarget},
 		"the pointer names another suffix":    {nothing, target + "-u1", slot.OtherTarget},
 		"the pointer names the baked version": {nothing, current, slot.NoHotfix},

@@ -60,3 +60,9 @@ func digestOf(content io.Reader) (string, error) {
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
+
+// ValidDigest tells whether a text is a digest as manifests have it.
+func ValidDigest(text string) bool {
+	digest, err := hex.DecodeString(text)
+	return err == nil && len(digest) == sha256.Size && hex.EncodeToString(digest) == text
+}

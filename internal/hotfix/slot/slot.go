@@ -18,6 +18,8 @@ import (
 type Slot struct {
 	Baked  string     // the path of the program that is part of the image
 	Staged string     // the path of the one to run instead
+	Trials int        // how often a program is started that was not confirmed; at least 1
+	Signed bool       // today's decision comes from a signed pointer, which may lower a target too
 	Trace  disk.Trace // watches what is done to the disk
 	// Artifact is the SHA-256 of the signed artifact that the staged program has to come from; empty where nothing is
 	// signed. What came from another one, or from none, is not chosen.
@@ -31,6 +33,7 @@ var ErrBusy = errors.New("another process is fetching a hotfix")
 const (
 	manifestSuffix = ".manifest"
 	badSuffix      = ".bad"
+	trialSuffix    = ".trial"
 	lockSuffix     = ".lock"
 	scratchSuffix  = ".scratch"
 )

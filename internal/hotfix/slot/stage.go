@@ -18,6 +18,9 @@ import (
 // ErrMarkedBad means that this very program has failed on this node before.
 var ErrMarkedBad = errors.New("this program is marked bad: it was started here and died")
 
+// ErrOlder means that a higher patch of the same base is staged. Nobody has signed the way back.
+var ErrOlder = errors.New("a higher patch is staged, and only a signed pointer takes it back")
+
 // UnfitError says why a candidate can't be staged: nothing of it is in place.
 type UnfitError struct{ Err error }
 
@@ -33,18 +36,22 @@ type Candidate struct {
 }
 
 // Current tells whether the slot holds target already, unharmed. A program of that
-// target that is marked bad gives ErrMarkedBad: to fetch it again would be in vain.
+// target that is marked bad gives ErrMarkedBad, and a lower target than that of what is
+// staged ErrOlder: to fetch it would be in vain.
 func (s Slot) Current(target hotfix.Version) (bool, error) {
 	choice := s.inspect(target.String())
-	if choice.Reason == MarkedBad {
+	switch choice.Reason {
+	case MarkedBad:
 		return false, ErrMarkedBad
+	case Older:
+		return false, ErrOlder
 	}
-	return choice.Reason == Staged, nil
+	return choice.Reason == Staged || choice.Reason == TrialsUsed, nil
 }
 
 // Stage copies a candidate beside the slot, verifies the copy, and puts it in
 // place with its manifest. The lock must be held. Errors: *UnfitError,
-// ErrMarkedBad, and those of the file system; after any of them Choose still
+// ErrMarkedBad, ErrOlder, and those of the file system; after any of them Choose still
 // answers with a program that runs.
 func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) {
 	if err := s.checkApart(); err != nil {
@@ -55,6 +62,9 @@ func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) 
 		return Manifest{}, err
 	}
 	defer folder.Close()
+	if there, err := readManifest(folder, name); err == nil && s.wayBack(there, candidate.Target.String()) {
+		return Manifest{}, ErrOlder
+	}
 	manifest := Manifest{
 		SchemaVersion: manifestVersion, Target: candidate.Target.String(),
 		Staged: candidate.Time.UTC(), Source: candidate.Source, Artifact: s.Artifact,
@@ -70,7 +80,20 @@ func (s Slot) Stage(ctx context.Context, candidate Candidate) (Manifest, error) 
 	if err := folder.Rename(part, name); err != nil {
 		return Manifest{}, err
 	}
-	return manifest, manifest.write(folder, name)
+	if err := manifest.write(folder, name); err != nil {
+		return manifest, err
+	}
+	return manifest, dropSpoiltTrial(folder, name)
+}
+
+// dropSpoiltTrial removes a record of trials that can't be read. It would keep every
+// program from being started, and was of another one.
+func dropSpoiltTrial(folder *disk.Folder, name string) error {
+	_, err := readTrial(folder, name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return folder.Remove(name + trialSuffix)
 }
 
 // checkApart refuses a slot whose staged program would take the place of the baked

@@ -53,6 +53,13 @@ func run(b hotfixtest.Behaviour) {
 		}
 	}
 	time.Sleep(b.For)
+	if b.Panics {
+		panic("a mistake")
+	}
+	if b.Becomes != "" {
+		words := append([]string{"sh", "-c", b.Becomes, os.Args[0]}, os.Args[1:]...)
+		panic(syscall.Exec("/bin/sh", words, os.Environ()))
+	}
 	if b.DiesFrom != 0 {
 		// Go makes an exit code of some signals; a shell dies from all of them.
 		panic(syscall.Exec("/bin/sh", []string{"sh", "-c", fmt.Sprintf("kill -%d $$", b.DiesFrom)}, os.Environ()))
