@@ -3,10 +3,8 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,21 +20,18 @@ func TestManyFetchAtOnce(t *testing.T) {
 	folder := t.TempDir()
 	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
 	var downloads atomic.Int32
-	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+	server := newSite(t, func(response http.ResponseWriter, _ *http.Request) {
 		downloads.Add(1)
 		_, _ = response.Write(image) // the digest tells
-	}))
-	defer server.Close()
-	pointer := fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": %s}`,
-		artifacts(server.URL+"/node", image))
-	check(t, os.WriteFile(filepath.Join(folder, "pointer.json"), []byte(pointer), 0o600))
+	})
+	flags := append(server.vouch(t, fmt.Sprintf(`{"hotfixes": {"202604.01": "202604.01.2"}, "artifacts": %s}`,
+		artifacts(server.URL+"/node", image))), "--current", "202604.01.0", "--baked", "/bin/true",
+		"--staged", folder+"/node-hotfix", "--state", folder+"/state")
 	node := releasedNode(t)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			fetch := exec.Command(node, "fetch", "--strict", "--current", "202604.01.0", "--pointer", folder+"/pointer.json",
-				"--baked", "/bin/true", "--staged", folder+"/node-hotfix", "--state", folder+"/state")
-			out, err := fetch.CombinedOutput()
+			out, err := server.command(node, append([]string{"fetch", "--strict"}, flags...)...).CombinedOutput()
 			if err != nil || !strings.Contains(string(out), `staged","reason":"install"`) {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -46,8 +41,7 @@ func TestManyFetchAtOnce(t *testing.T) {
 	if downloads.Load() != 1 {
 		t.Errorf("%d downloads", downloads.Load())
 	}
-	selected, err := exec.Command(node, "select", "--current", "202604.01.0", "--pointer", folder+"/pointer.json",
-		"--baked", "/bin/true", "--staged", folder+"/node-hotfix", "--state", folder+"/state").Output()
+	selected, err := exec.Command(node, append([]string{"select"}, flags...)...).Output()
 	if err != nil || string(selected) != folder+"/node-hotfix\n" {
 		t.Errorf("%q, %v", selected, err)
 	}
@@ -60,19 +54,20 @@ func TestFetchKilledAtAnyTime(t *testing.T) {
 	node := releasedNode(t)
 	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
 	scripts := []byte("write_files:\n- {path: /opt/azure/a, content: new}\n- {path: /opt/azure/b, content: new}\n")
-	all := fmt.Sprintf(`{"202604.01": {%q: %s, "all": %s}}`, runtime.GOARCH,
-		artifact(serveFile(t, image), image), artifact(serveFile(t, scripts), scripts))
+	server := newSite(t, func(response http.ResponseWriter, request *http.Request) {
+		_, _ = response.Write(map[string][]byte{"/node": image, "/scripts": scripts}[request.URL.Path]) // the digest tells
+	})
+	trusted := server.vouch(t, fmt.Sprintf(
+		`{"version": "202604.01.2", "scripts_version": "202604.01.2", "artifacts": {"202604.01": {%q: %s, "all": %s}}}`,
+		runtime.GOARCH, artifact(server.URL+"/node", image), artifact(server.URL+"/scripts", scripts)))
 	for round := range 25 {
 		folder := t.TempDir()
 		check(t, os.MkdirAll(folder+"/root/opt/azure", 0o755))
 		check(t, os.WriteFile(folder+"/root/opt/azure/a", []byte("old"), 0o644))
 		hotfixtest.Write(t, folder+"/node", hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.0"}))
-		pointer := `{"version": "202604.01.2", "scripts_version": "202604.01.2", "artifacts": ` + all + `}`
-		check(t, os.WriteFile(folder+"/pointer.json", []byte(pointer), 0o600))
-		flags := []string{"--pointer", folder + "/pointer.json", "--baked", folder + "/node", "--staged",
-			folder + "/node-hotfix",
-			"--state", folder + "/state", "--root", folder + "/root"}
-		fetch := exec.Command(node, append([]string{"fetch"}, flags...)...)
+		flags := append([]string{"--baked", folder + "/node", "--staged", folder + "/node-hotfix",
+			"--state", folder + "/state", "--root", folder + "/root"}, trusted...)
+		fetch := server.command(node, append([]string{"fetch"}, flags...)...)
 		check(t, fetch.Start())
 		killer := time.AfterFunc(time.Duration(round*round)*time.Millisecond/2, func() { _ = fetch.Process.Kill() })
 		_ = fetch.Wait() // it was killed, or it was quicker
@@ -84,7 +79,7 @@ func TestFetchKilledAtAnyTime(t *testing.T) {
 			!strings.HasPrefix(string(said), "202604.01.") {
 			t.Errorf("round %d: %s says %q, %v", round, selected, said, err)
 		}
-		ran, err := exec.Command(node, append(append([]string{"launch"}, flags...), "--", "go")...).Output()
+		ran, err := server.command(node, append(append([]string{"launch"}, flags...), "--", "go")...).Output()
 		if err != nil || string(ran) != "ran 202604.01.2 go\n" {
 			t.Errorf("round %d: it %q, %v", round, ran, err)
 		}

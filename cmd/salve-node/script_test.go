@@ -57,6 +57,8 @@ func (s shifted) Since(began time.Time) time.Duration { return s.Now().Sub(began
 //	spoil PATH KIND                    makes it one of hotfixtest.Unfit
 //	publish PATH VERSION [FORMAT]      serves a file as the artifact of the signed pointer's version; «scripts» as a
 //	                                   format makes it that of scripts_version
+//	payload VERSION PATH               publishes scripts that go to a path; fetching them is to change nothing
+//	allowed VERSION PATH               the same; they are to be applied
 //	exits CODE PROGRAM…                the program ends with this exit code
 //	root VERSION [WORD…]               makes the root of trust; see rootOfScript
 //	sign POINTER COUNTER [WORD…]       makes the signed pointer of a pointer file; see signOfScript
@@ -73,6 +75,7 @@ func TestScript(t *testing.T) {
 				env.Setenv(variable(strings.ToLower(name)), path)
 			}
 			env.Setenv("COUNTER", "0")
+			env.Setenv("TOMORROW", time.Now().Add(40*time.Hour).Format(time.RFC3339))
 			if err := serveSecurely(env); err != nil {
 				return err
 			}
@@ -85,6 +88,7 @@ func TestScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"program": program, "spoil": spoil, "publish": publish, "exits": exits,
+			"payload": refusedPayload, "allowed": allowedPayload,
 			"root": rootOfScript, "sign": signOfScript, "artifact": artifactOfScript,
 		},
 	})
@@ -179,6 +183,40 @@ func publish(ts *testscript.TestScript, _ bool, arguments []string) {
 	counter := number(ts, ts.Getenv("COUNTER")) + 1
 	ts.Setenv("COUNTER", strconv.FormatInt(counter, 10))
 	signOfScript(ts, false, []string{published, ts.Getenv("COUNTER")})
+}
+
+func refusedPayload(ts *testscript.TestScript, _ bool, arguments []string) {
+	scriptsTo(ts, arguments[0], arguments[1], "bad-payload")
+}
+
+func allowedPayload(ts *testscript.TestScript, _ bool, arguments []string) {
+	scriptsTo(ts, arguments[0], arguments[1], "applied")
+}
+
+func scriptsTo(ts *testscript.TestScript, version, path, outcome string) {
+	const file = "payload.yaml"
+	before, beforeErr := os.ReadFile(path)
+	payload := fmt.Sprintf("write_files:\n- {path: %s.sh, content: worse}\n- {path: %s, content: worse}\n",
+		ts.MkAbs("first"), path)
+	ts.Check(os.WriteFile(ts.MkAbs(file), []byte(payload), 0o644))
+	publish(ts, false, []string{file, version, "scripts"})
+	if path == ts.Getenv("SIGNED_POINTER") { // it was just signed
+		before, beforeErr = os.ReadFile(path)
+	}
+	ts.Check(ts.Exec("salve-node", "fetch"))
+	if said := ts.ReadFile("stdout"); !strings.Contains(said, `"scripts":{"outcome":"`+outcome+`"`) {
+		ts.Fatalf("%s: %s", path, said)
+	}
+	if outcome == "applied" {
+		return
+	}
+	after, err := os.ReadFile(path)
+	if string(after) != string(before) || (err == nil) != (beforeErr == nil) {
+		ts.Fatalf("%s has changed: %v", path, err)
+	}
+	if _, err := os.Stat(ts.MkAbs("first.sh")); err == nil {
+		ts.Fatalf("%s: another file of the payload was written", path)
+	}
 }
 
 func exits(ts *testscript.TestScript, _ bool, arguments []string) {

@@ -10,8 +10,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,24 +20,24 @@ import (
 )
 
 // TestCheckThenRun is a boot with everything: the live service serves a map, which
-// names a hotfix that an address has, which runs.
+// names a hotfix that the node's package repository has, which runs.
 func TestCheckThenRun(t *testing.T) {
 	folder := t.TempDir()
 	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
-	files := serveFile(t, image)
 	metadata := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(response, `{"encoding":"pkcs7","signature":"c2lnbmF0dXJl"}`) // its reader checks
 	}))
 	defer metadata.Close()
 	service, authority := serveLive(t, `{"hotfixes":{"202604.01":"202604.01.2"}}`)
 	hotfixtest.Write(t, folder+"/node", hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.0"}))
-	check(t, os.WriteFile(folder+"/pointer.json", fmt.Appendf(nil, `{"artifacts":%s}`, artifacts(files, image)), 0o640))
+	check(t, os.WriteFile(folder+"/pointer.json", []byte(`{"comment":"kept"}`), 0o640))
 	check(t, os.WriteFile(folder+"/authority.pem", authority, 0o600))
 
-	launch := exec.Command(releasedNode(t), "launch", "--check", "--api-server", service, "--authority",
-		folder+"/authority.pem",
-		"--server-name", "example.com", "--metadata", metadata.URL, "--pointer", folder+"/pointer.json",
-		"--baked", folder+"/node", "--staged", folder+"/node-hotfix", "--state", folder+"/state", "--", "provision")
+	launch := exec.Command(releasedNode(t), slices.Concat([]string{"launch", "--check", "--api-server", service,
+		"--authority", folder + "/authority.pem", "--server-name", "example.com", "--metadata", metadata.URL,
+		"--pointer", folder + "/pointer.json", "--trust-root", folder + "/none", "--signed-pointer", folder + "/none",
+		"--baked", folder + "/node", "--staged", folder + "/node-hotfix", "--state", folder + "/state"},
+		packageRepository(t, image, "202604.01.2"), []string{"--", "provision"})...)
 	out, err := launch.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "ran 202604.01.2 provision") {
 		t.Errorf("%v\n%s", err, out)
@@ -60,7 +60,12 @@ func TestDisksThatRefuse(t *testing.T) {
 		t.Skip("mounting a disk takes root")
 	}
 	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2"})
-	files, node := serveFile(t, image), releasedNode(t)
+	node := releasedNode(t)
+	server := newSite(t, func(response http.ResponseWriter, _ *http.Request) {
+		_, _ = response.Write(image) // the digest tells
+	})
+	trusted := server.vouch(t, fmt.Sprintf(`{"version":"202604.01.2","artifacts":%s}`,
+		artifacts(server.URL+"/node", image)))
 	for outcome, options := range map[string]string{"disk-full": "size=512k", "read-only": "ro"} {
 		t.Run(outcome, func(t *testing.T) {
 			disk := t.TempDir()
@@ -68,34 +73,21 @@ func TestDisksThatRefuse(t *testing.T) {
 				t.Skipf("no disk can be mounted here: %v", err)
 			}
 			defer func() { check(t, syscall.Unmount(disk, 0)) }()
-			pointer := filepath.Join(disk, "pointer.json")
-			check(t, os.WriteFile(pointer, fmt.Appendf(nil, `{"version":"202604.01.2","artifacts":%s}`, artifacts(files, image)),
-				0o600))
-			check(t, os.Mkdir(filepath.Join(disk, "state"), 0o700))
 			if options == "ro" {
 				check(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 			}
-			flags := []string{"--current", "202604.01.0", "--pointer", pointer, "--baked", "/bin/echo", "--staged",
-				disk + "/node-hotfix", "--state", disk + "/state"}
-			fetched, err := exec.Command(node, append([]string{"fetch"}, flags...)...).Output()
+			flags := append([]string{"--current", "202604.01.0", "--baked", "/bin/echo", "--staged",
+				disk + "/node-hotfix", "--state", t.TempDir() + "/state"}, trusted...)
+			fetched, err := server.command(node, append([]string{"fetch"}, flags...)...).Output()
 			if err != nil || !strings.Contains(string(fetched), `"outcome":"`+outcome+`"`) {
 				t.Errorf("fetch: %v\n%s", err, fetched)
 			}
-			ran, err := exec.Command(node, append(append([]string{"launch"}, flags...), "--", "provision")...).Output()
+			ran, err := server.command(node, append(append([]string{"launch"}, flags...), "--", "provision")...).Output()
 			if err != nil || string(ran) != "provision\n" {
 				t.Errorf("launch: %v\n%s", err, ran)
 			}
 		})
 	}
-}
-
-func serveFile(t *testing.T, content []byte) (address string) {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
-		_, _ = response.Write(content) // the digest tells
-	}))
-	t.Cleanup(server.Close)
-	return server.URL + "/node"
 }
 
 // artifacts are those of a pointer that names one program, for this machine.
