@@ -72,6 +72,8 @@ func (s *settings) flags() *pflag.FlagSet {
 		"the one source that is asked: a file of apt's, or the ID of a repository (default Microsoft's)")
 	flags.StringVar(&s.fetch.OSRelease, "os-release", "/etc/os-release", "the file that names the operating system")
 	flags.StringVar(&s.live.Configuration, "configuration", "", "check: the node's configuration (default AKS's)")
+	flags.StringVar(&s.live.Command, "nbc-cmd", "",
+		"check: the command that provisions the node, read where the configuration has no API server (default AKS's)")
 	flags.StringVar(&s.live.Server, "api-server", "", "check: the API server, instead of the configuration's")
 	flags.StringVar(&s.live.Authority, "authority", "",
 		"check: file of the authority's certificates, instead of the configuration's")

@@ -39,9 +39,9 @@ func (c *Client) Check(ctx context.Context, current, pointer string) Result {
 	if _, err := hotfix.ParseVersion(current); err != nil {
 		return Result{Outcome: Failed, Err: fmt.Errorf("the node's own version: %w", err)}
 	}
-	node, err := readConfiguration(c.settings.Configuration)
-	if err != nil && (c.settings.Server == "" || c.settings.Authority == "") {
-		return Result{Outcome: Failed, Err: err}
+	node, err := c.node()
+	if err != nil {
+		return c.fallBack(ctx, current, pointer, node, err)
 	}
 	served, err := c.ask(ctx, node)
 	var status *StatusError

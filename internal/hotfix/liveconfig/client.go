@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"salve/internal/clock"
@@ -17,6 +18,10 @@ type Settings struct {
 	// may hold a map for when the service is out of reach. The default is
 	// /opt/azure/containers/aks-node-controller-config.json.
 	Configuration string
+	// Command is the command that provisions the node. Where the configuration does not
+	// name both, the API server and its authority are taken from it. The default is
+	// /opt/azure/containers/aks-node-controller-nbc-cmd.sh.
+	Command string
 	// Server is the API server instead of the configuration's, as host or host:port.
 	Server string
 	// Authority is a file with the authority's certificates, instead of those of the
@@ -47,6 +52,7 @@ func New(settings Settings) *Client {
 		otherwise string
 	}{
 		{&settings.Configuration, "/opt/azure/containers/aks-node-controller-config.json"},
+		{&settings.Command, "/opt/azure/containers/aks-node-controller-nbc-cmd.sh"},
 		{&settings.ServerName, "aks-security-patch.data.mcr.microsoft.com"},
 		{&settings.Component, "aksNodeController"},
 		{&settings.Metadata, "http://169.254.169.254/metadata/attested/document?api-version=2025-04-07"},
@@ -67,12 +73,15 @@ func New(settings Settings) *Client {
 	return &Client{settings}
 }
 
+// hostCharacters are what a name or an address, and a port, are written in.
+const hostCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:[]%_"
+
 // service says where to call, by the settings and the node's configuration.
 func (c *Client) service(node configuration) (service, error) {
 	found := service{name: c.settings.ServerName, authorities: x509.NewCertPool()}
 	server := either(c.settings.Server, node.server)
-	if server == "" {
-		return service{}, errors.New("the node's configuration names no API server")
+	if strings.Trim(server, hostCharacters) != "" {
+		return service{}, fmt.Errorf("the API server %.60q is no name of a host", server)
 	}
 	if _, _, err := net.SplitHostPort(server); err != nil {
 		server = net.JoinHostPort(server, "443")

@@ -3,6 +3,7 @@ package liveconfig
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"salve/internal/hotfix"
@@ -18,6 +19,36 @@ type configuration struct {
 	server    string
 	authority []byte          // PEM
 	hotfixes  json.RawMessage // the map for when the service is out of reach
+}
+
+// node reads what the node knows about the service. Where the configuration does not
+// say it all, the command is asked for both: a server of the one is not trusted by an
+// authority of the other. With an error the configuration's map still counts.
+func (c *Client) node() (configuration, error) {
+	found, err := readConfiguration(c.settings.Configuration)
+	if c.enough(found) {
+		return found, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("the node's configuration %s does not have both the API server and its authority's certificate",
+			c.settings.Configuration)
+	}
+	instead, second := readCommand(c.settings.Command)
+	if second == nil && !c.enough(instead) {
+		second = fmt.Errorf("the node's command %s does not have both %s and %s", c.settings.Command, serverVariable,
+			authorityVariable)
+	}
+	if second != nil {
+		return found, errors.Join(err, second)
+	}
+	instead.hotfixes = found.hotfixes
+	return instead, nil
+}
+
+// enough tells whether the service is known by it and by the settings.
+func (c *Client) enough(found configuration) bool {
+	return either(c.settings.Server, found.server) != "" &&
+		(c.settings.Authority != "" || len(found.authority) > 0)
 }
 
 func readConfiguration(path string) (configuration, error) {
