@@ -178,8 +178,8 @@ func (r shownRole) String() string {
 }
 
 func (a *app) printRoles(made madeRoot) {
-	fmt.Fprintf(a.stdout, "root %d, until %s\nroots     signed by %s\npointers  signed by %s\nhosts     %s\n", made.Version,
-		made.Expires, made.Root, made.Pointer, orDash(strings.Join(made.Hosts, ", ")))
+	fmt.Fprintf(a.stdout, "root %d, until %s\nroots     signed by %s\npointers  signed by %s\nhosts     %s\n",
+		made.Version, made.Expires, made.Root, made.Pointer, orDash(strings.Join(made.Hosts, ", ")))
 }
 
 func (a *app) printRoot(file string, root trust.Root) error {

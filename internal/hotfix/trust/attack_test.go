@@ -199,6 +199,25 @@ func TestAttacks(t *testing.T) {
 					w.bundle.Pointer.Signatures = append(w.bundle.Pointer.Signatures, trust.Signature{Sig: make([]byte, 64)})
 				}
 			}},
+		"more signatures of a root than a node looks at": {reason: hotfix.ReasonMalformedPointer,
+			says: "more than 16 signatures",
+			attack: func(t *testing.T, w *world) {
+				root := second(t, "alice", "bob")
+				for range 15 {
+					root.Signatures = append(root.Signatures, trust.Signature{Sig: make([]byte, 64)})
+				}
+				w.bundle.Roots = roots{root}
+			}},
+		"more roots than a node looks at": {reason: hotfix.ReasonMalformedPointer, says: "more than 64 elements",
+			attack: func(_ *testing.T, w *world) {
+				for range 65 {
+					w.bundle.Roots = append(w.bundle.Roots, trust.Envelope{PayloadType: trust.RootType})
+				}
+			}},
+		"a huge payload": {reason: hotfix.ReasonMalformedPointer, says: "its payload is larger than 131072 bytes",
+			attack: func(_ *testing.T, w *world) {
+				w.bundle.Pointer = signed(trust.Envelope{PayloadType: trust.PointerType, Payload: make([]byte, 200<<10)}, "ci")
+			}},
 		"members given twice inside of the payload": {reason: hotfix.ReasonMalformedPointer, says: `"counter" is given twice`, attack: withPayload(`"counter":7`, `"counter":7,"counter":8`)},
 		"a case of its own inside of the payload":   {reason: hotfix.ReasonMalformedPointer, says: `field "Counter" is not known here`, attack: withPayload(`"counter":7`, `"counter":7,"Counter":8`)},
 		"a pointer that is none":                    {reason: hotfix.ReasonMalformedPointer, says: "it is not a JSON object", attack: withPayload(string(pointerJSON()), `[]`)},

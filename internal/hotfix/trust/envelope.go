@@ -90,8 +90,8 @@ func (e Envelope) SignedBy(role Role) []Key {
 	return signed
 }
 
-// hasSignatureOf tries the signatures that claim to be the key's. Those that claim nothing are not tried with every key:
-// whoever writes the file could make a boot calculate for long.
+// hasSignatureOf tries the signatures that claim to be the key's. Those that claim nothing are not tried with every
+// key: whoever writes the file could make a boot calculate for long.
 func (e Envelope) hasSignatureOf(key Key, message []byte) bool {
 	for _, s := range e.Signatures {
 		if s.KeyID == key.ID && len(s.Sig) == ed25519.SignatureSize &&

@@ -74,6 +74,16 @@ func TestNothingIsWrittenThatWouldNotBeRead(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint("key-", i)
 	}
+	named, unnamed := role(1, "alice"), role(1, "alice")
+	unnamed.Keys[0].Name = ""
+	for _, both := range []trust.Root{{Root: named, Pointer: unnamed}, {Root: unnamed, Pointer: named}} {
+		both.Version, both.Expires = 1, now
+		payload, err := both.Payload()
+		check(t, err)
+		if read, err := trust.ParseRoot(payload); err != nil || read.Pointer.Keys[0].Name != "alice" {
+			t.Errorf("a key that has a name in one role: %+v, %v", read, err)
+		}
+	}
 	crowd := trust.Root{Version: 1, Expires: now, Root: role(1, many...), Pointer: role(1, "ci")}
 	if _, err := crowd.Payload(); err == nil || !strings.Contains(err.Error(), "more than 16 keys") {
 		t.Errorf("a role of 17 keys: %v", err)

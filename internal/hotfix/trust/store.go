@@ -64,14 +64,10 @@ func (s Store) unusable(err error) error {
 	return refused(hotfix.ReasonStateUnusable, "%s: what was seen can't be remembered: %w", s.Path, err)
 }
 
-// open makes the folder where it isn't there. What is above it may be read by all, as the events that lie there.
+// open makes the folder where it isn't there, and opens it where nobody else could have put it. What is above it may
+// be read by all, as the events that lie there.
 func (s Store) open() (*disk.Folder, error) {
 	above, err := disk.MakeAll(filepath.Dir(s.Path), 0o755, s.Trace)
-	if err != nil {
-		return nil, err
-	}
-	above.Close()
-	above, err = disk.OpenGuarded(filepath.Dir(s.Path), s.Trace)
 	if err != nil {
 		return nil, err
 	}

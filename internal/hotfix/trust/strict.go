@@ -32,7 +32,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		encoding = base64.URLEncoding
 	}
 	decoded, err := encoding.Strict().DecodeString(string(text))
-	if err != nil || bytes.ContainsAny(text, "\r\n") {
+	if err != nil {
 		return errors.New("it is not base64")
 	}
 	*b = decoded
