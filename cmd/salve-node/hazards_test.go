@@ -73,13 +73,16 @@ func fullStandardError(m *machine) {
 	m.stderr = write
 }
 
-// locked: somebody else is fetching, for as long as the test runs, and nothing is staged.
-func locked(m *machine) {
+// isLocked: somebody else is fetching, for as long as the test runs, and nothing is staged.
+func isLocked(m *machine) { locked(m) }
+
+func locked(m *machine) *os.File {
 	check(m.t, os.Remove(m.staged+".manifest"))
 	lock, err := os.OpenFile(m.staged+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	check(m.t, err)
 	m.t.Cleanup(func() { _ = lock.Close() })
 	check(m.t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
+	return lock
 }
 
 func stopsPrepare(m *machine, _ *exec.Cmd) {

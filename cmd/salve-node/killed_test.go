@@ -27,7 +27,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	hit, ends, machines := map[string]int{}, map[string]int{}, map[string]bool{}
 	free := make(chan struct{}, atOnce)
 	for seed := range uint64(boots) {
-		random := rand.New(rand.NewPCG(seed, 15)) //nolint:gosec // G404: the same each time
+		random := rand.New(rand.NewPCG(seed, 15)) // the same each time
 		m := newMachine(t)
 		machines[m.folder] = true
 		if m.shell = kinds[seed%2]; m.shell == nil {

@@ -43,7 +43,7 @@ func (n *node) runLaunch() int {
 	if over {
 		return code
 	}
-	b.endRun() // only after a mistake of ours is there anything
+	b.endRun()
 	return b.runBaked()
 }
 
@@ -190,13 +190,13 @@ func (b *boot) markBad(digest string) {
 	}
 }
 
-// fallBack: the staged program has failed, and the baked one runs in the same boot, alone.
+// fallBack: the staged program has failed, and the baked one runs in the same boot.
 func (b *boot) fallBack(why string) {
 	b.event.Outcome, b.event.Level, b.event.Problem = outcomeFellBack, event.Warning, why
 	b.warn(fmt.Sprintf("%s: %s; the baked program runs instead", b.settings.staged, why))
-	b.endRun()
 }
 
+// endRun: the baked program runs alone.
 func (b *boot) endRun() {
 	if b.run == nil {
 		return

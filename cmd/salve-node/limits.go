@@ -17,6 +17,7 @@ const (
 	maxData  = 1 << 30   // bytes of memory of its own
 	maxFile  = 512 << 20 // bytes of a file; a program has at most half of that
 	maxFiles = 1024      // open at once
+	spare    = 5         // seconds of processor time on top of the budget
 	// likelyVictim makes it the first to go when memory is short, of 1000 at most.
 	likelyVictim = "800"
 )
@@ -27,7 +28,7 @@ func limit(budget time.Duration) error {
 	debug.SetMemoryLimit(maxData / 4) // the collector tries; the limit below is firm
 	signal.Ignore(syscall.SIGXFSZ)    // then a file that is too large is an error
 	// As much as all processors can do within the budget: the parent ends it before that.
-	seconds := uint64(max(budget, time.Second)/time.Second+5) * uint64(runtime.NumCPU()) //nolint:gosec // G115: not negative
+	seconds := uint64(budget.Seconds()+spare) * uint64(runtime.NumCPU()) //nolint:gosec // G115: not negative
 	var problems error
 	for name, one := range map[string]struct {
 		resource int
@@ -41,7 +42,7 @@ func limit(budget time.Duration) error {
 			problems = errors.Join(problems, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return errors.Join(problems, os.WriteFile("/proc/self/oom_score_adj", []byte(likelyVictim), 0)) //nolint:gosec // G306: it is there
+	return errors.Join(problems, os.WriteFile("/proc/self/oom_score_adj", []byte(likelyVictim), 0o600))
 }
 
 // lower lowers a limit, and leaves one that is lower already.

@@ -59,6 +59,8 @@ func parseChoice(line string) (choice, error) {
 	c := choice{reason: words[1], target: words[2], digest: words[3]}
 	version, err := hotfix.ParseVersion(c.target)
 	switch {
+	case c.String() != line:
+		return choice{}, errors.New("the prepare process did not say its choice in its form")
 	case !slices.Contains(choosable(), slot.Reason(c.reason)):
 		return choice{}, fmt.Errorf("the prepare process gave the reason %.40q, which is not known", c.reason)
 	case c.target != "" && (err != nil || version.String() != c.target):
@@ -123,9 +125,9 @@ const recoverBudget = 10 * time.Second
 // inProcess runs another command of this very program, with the same flags.
 func (b *boot) inProcess(budget time.Duration, command ...string) (line string, err error) {
 	own, _ := split(b.arguments[1:])
-	return launch.Preparation{
-		Path: "/proc/self/exe", Arguments: slices.Concat([]string{"salve-node"}, command, own), Budget: budget, Clock: b.clock,
-	}.Run(context.Background(), b.signals)
+	words := slices.Concat([]string{"salve-node"}, command, own)
+	return launch.Preparation{Path: "/proc/self/exe", Arguments: words, Budget: budget, Clock: b.clock}.
+		Run(context.Background(), b.signals)
 }
 
 // runPrepare does all that comes before the program, and prints the choice.

@@ -17,10 +17,10 @@ func TestWhateverTheStagedFileIs(t *testing.T) {
 	file := func(suffix string, content []byte) []preparing {
 		return spoiled(func(m *machine) { check(m.t, os.WriteFile(m.staged+suffix, content, 0o755)) })
 	}
-	instead := func(make func(path string) error) []preparing {
+	instead := func(put func(path string) error) []preparing {
 		return spoiled(func(m *machine) {
 			check(m.t, os.Rename(m.staged, m.staged+".moved"))
-			check(m.t, make(m.staged))
+			check(m.t, put(m.staged))
 		})
 	}
 	all := map[string]situation{
@@ -75,9 +75,9 @@ func TestWhateverTheMachineLacks(t *testing.T) {
 		"standard error is a full pipe":        {with: []preparing{fullStandardError}, ran: staged},
 		"no folder for events":                 {with: []preparing{func(m *machine) { m.write("state", "a file") }}, ran: staged},
 		"prepare gets the budget of a moment":  {with: []preparing{func(m *machine) { m.flags["budget"] = "1ns" }}, ran: baked, code: bakedCode, reason: reasonUnprepared},
-		"prepare does not end":                 {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "6s" }}, during: stopsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "the budget ended"},
-		"prepare is killed":                    {with: []preparing{locked}, during: killsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "killed"},
-		"another process fetches all the time": {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "8s" }}, ran: baked, code: bakedCode, reason: slot.NotStaged},
+		"prepare does not end":                 {with: []preparing{isLocked, func(m *machine) { m.flags["budget"] = "6s" }}, during: stopsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "the budget ended"},
+		"prepare is killed":                    {with: []preparing{isLocked}, during: killsPrepare, ran: baked, code: bakedCode, reason: reasonUnprepared, problem: "killed"},
+		"another process fetches all the time": {with: []preparing{isLocked, func(m *machine) { m.flags["budget"] = "8s" }}, ran: baked, code: bakedCode, reason: slot.NotStaged},
 		"the baked program does not say its version": {with: []preparing{func(m *machine) { m.flags["current"] = "" }}, ran: baked, code: bakedCode,
 			reason: slot.NoHotfix},
 		"the file system is read-only":                        {with: []preparing{onDisk("size=8m"), isConfirmed, readOnly}, root: true, ran: staged},

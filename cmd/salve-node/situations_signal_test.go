@@ -50,7 +50,7 @@ func TestSignalsAtEachStage(t *testing.T) {
 	for name, one := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT,
 		"SIGQUIT": syscall.SIGQUIT} {
 		code := 128 + int(one)
-		all[name+" while it prepares"] = situation{with: []preparing{locked}, during: sends(preparesFirst, one), code: code}
+		all[name+" while it prepares"] = situation{with: []preparing{isLocked}, during: sends(preparesFirst, one), code: code}
 		all[name+" while the staged program runs"] = situation{does: sleeps, during: sends(stagedFirst, one), ran: staged, code: code}
 		all[name+" while a confirmed one runs"] = situation{does: sleeps, with: []preparing{isConfirmed}, during: sends(stagedFirst, one),
 			ran: staged, code: code}
@@ -59,7 +59,7 @@ func TestSignalsAtEachStage(t *testing.T) {
 			with: []preparing{soon}, during: sends(stagedFirst, one), ran: staged, code: code}
 	}
 	for name, one := range map[string]situation{
-		"SIGHUP while it prepares":             {with: []preparing{locked, func(m *machine) { m.flags["budget"] = "4s" }}, during: sends(preparesFirst, syscall.SIGHUP), ran: baked, code: bakedCode},
+		"SIGHUP while it prepares":             {with: []preparing{isLocked, func(m *machine) { m.flags["budget"] = "4s" }}, during: sends(preparesFirst, syscall.SIGHUP), ran: baked, code: bakedCode},
 		"SIGHUP while the staged program runs": {does: sleeps, during: sends(stagedFirst, syscall.SIGHUP), ran: staged, code: 129},
 		"SIGTERM and SIGCONT, as systemd sends them": {does: sleeps, during: sends(stagedFirst, syscall.SIGTERM, syscall.SIGCONT),
 			ran: staged, code: 143},
@@ -69,8 +69,8 @@ func TestSignalsAtEachStage(t *testing.T) {
 		}, ran: staged, code: 143},
 		"salve-node is killed while the staged program runs": {does: becomes(`echo >$FOLDER/ready; sleep 3600; sleep 3600`),
 			during: kills("launch", stagedFirst), ran: both, code: bakedCode},
-		"salve-node is killed while it prepares": {with: []preparing{locked}, during: kills("launch", preparesFirst), ran: baked, code: bakedCode},
-		"salve-node stops and is killed": {does: sleeps, during: func(m *machine, boot *exec.Cmd) {
+		"salve-node is killed while it prepares": {with: []preparing{isLocked}, during: kills("launch", preparesFirst), ran: baked, code: bakedCode},
+		"salve-node stops and is killed": {does: sleeps, during: func(m *machine, _ *exec.Cmd) {
 			stagedFirst(m)
 			check(m.t, syscall.Kill(m.find("launch"), syscall.SIGSTOP))
 			check(m.t, syscall.Kill(m.find("launch"), syscall.SIGKILL))

@@ -183,7 +183,8 @@ func TestSystemdBoots(t *testing.T) {
 			t.Errorf("the unit ended with %s, ran %q", status, s.programs())
 		}
 	})
-	daemon := "setsid setsid sleep 3600 >/dev/null 2>&1 & echo >/opt/azure/containers/ready; "
+	daemon := "setsid sh -c 'echo >/opt/azure/containers/ready; sleep 3600; sleep 3600' >/dev/null 2>&1 & " +
+		"until [ -e /opt/azure/containers/ready ]; do :; done; "
 	t.Run("a daemon goes with the program", func(t *testing.T) {
 		s.t = t
 		s.bake(0)

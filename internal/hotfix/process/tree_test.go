@@ -59,16 +59,19 @@ const ready = "echo ready >$READY; "
 // TestEndReachesEverybody, wherever they went, and takes in their ends.
 func TestEndReachesEverybody(t *testing.T) {
 	for name, script := range map[string]string{
-		"the program":                        ready + "sleep 3600; sleep 3600",
-		"one that has ended":                 ready,
-		"one that ignores all signals":       `trap "" HUP INT QUIT TERM USR1; ` + ready + "sleep 3600; sleep 3600",
-		"one that has stopped":               ready + "kill -STOP $$",
-		"its children":                       "sleep 3600 & sleep 3600 & " + ready + "wait",
-		"children without parents":           "(sleep 3600 & sleep 3600 &); " + ready,
-		"children of another session":        "setsid sh -c '" + ready + "sleep 3600; sleep 3600' & exit 3",
-		"children of children of another":    "setsid sh -c 'setsid sh -c \"(setsid sleep 3600 &) ; " + ready + "sleep 3600; sleep 3600\" & sleep 3600' & wait",
-		"those who go on forking":            "f() { while :; do (sleep 3600 &); sleep 0.01; done; }; f & f & " + ready + "wait",
-		"those who fork into other sessions": "setsid sh -c 'while :; do setsid sleep 3600 & sleep 0.01; done' & " + ready + "wait",
+		"the program":                  ready + "sleep 3600; sleep 3600",
+		"one that has ended":           ready,
+		"one that ignores all signals": `trap "" HUP INT QUIT TERM USR1; ` + ready + "sleep 3600; sleep 3600",
+		"one that has stopped":         ready + "kill -STOP $$",
+		"its children":                 "sleep 3600 & sleep 3600 & " + ready + "wait",
+		"children without parents":     "(sleep 3600 & sleep 3600 &); " + ready,
+		"children of another session":  "setsid sh -c '" + ready + "sleep 3600; sleep 3600' & exit 3",
+		"children of children of another": "setsid sh -c 'setsid sh -c \"(setsid sleep 3600 &) ; " + ready +
+			"sleep 3600; sleep 3600\" & sleep 3600' & wait",
+		"those who go on forking": "f() { while :; do (sleep 3600 &); sleep 0.01; done; }; f & f & " +
+			ready + "wait",
+		"those who fork into other sessions": "setsid sh -c 'while :; do setsid sleep 3600 & sleep 0.01; done' & " +
+			ready + "wait",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,7 +115,7 @@ func TestLeaveLeavesThem(t *testing.T) {
 	}
 }
 
-// TestAGroupOfItsOwn: where systemd has delegated ours the program begins in a group below it, which is gone afterwards.
+// TestAGroupOfItsOwn: where systemd has delegated ours the program begins in a group below it, which is gone then.
 func TestAGroupOfItsOwn(t *testing.T) {
 	for name, delegated := range map[string]bool{"delegated": true, "not delegated": false} {
 		t.Run(name, func(t *testing.T) {
@@ -170,7 +173,9 @@ func TestStartedNamesOneProcess(t *testing.T) {
 
 // TestWhatCannotBeStarted: the error says what it is, and nobody is left.
 func TestWhatCannotBeStarted(t *testing.T) {
-	for path, want := range map[string]error{"/nowhere": syscall.ENOENT, "/etc/passwd": syscall.EACCES, "/": syscall.EACCES} {
+	for path, want := range map[string]error{
+		"/nowhere": syscall.ENOENT, "/etc/passwd": syscall.EACCES, "/": syscall.EACCES,
+	} {
 		_, err := process.Start(process.Program{Path: path, Arguments: []string{path}})
 		var which *os.PathError
 		if !errors.Is(err, want) || !errors.As(err, &which) || which.Path != path {

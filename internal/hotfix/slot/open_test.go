@@ -37,12 +37,13 @@ func TestInAnyDoubtNothingIsOpened(t *testing.T) {
 		digest string
 		want   error
 	}{
-		"another digest is asked for":       {nothing, other, slot.ErrOtherProgram},
-		"the manifest has another digest":   {otherDigest, "", slot.ErrOtherProgram},
-		"another good program has its name": {write("", hotfixtest.Image(t, hotfixtest.Behaviour{Version: target, Exit: 1})), "", slot.ErrOtherProgram},
-		"one byte differs":                  {appendByte, "", slot.ErrOtherProgram},
-		"it is gone":                        {remove(""), "", fs.ErrNotExist},
-		"the manifest is gone":              {remove(".manifest"), "", fs.ErrNotExist},
+		"another digest is asked for":     {nothing, other, slot.ErrOtherProgram},
+		"the manifest has another digest": {otherDigest, "", slot.ErrOtherProgram},
+		"another good program has its name": {write("", hotfixtest.Image(t, hotfixtest.Behaviour{Exit: 1})), "",
+			slot.ErrOtherProgram},
+		"one byte differs":     {appendByte, "", slot.ErrOtherProgram},
+		"it is gone":           {remove(""), "", fs.ErrNotExist},
+		"the manifest is gone": {remove(".manifest"), "", fs.ErrNotExist},
 		"it is a pipe": {func(t *testing.T, s slot.Slot) {
 			check(t, os.Remove(s.Staged))
 			check(t, syscall.Mkfifo(s.Staged, 0o755))
@@ -50,7 +51,7 @@ func TestInAnyDoubtNothingIsOpened(t *testing.T) {
 		"it is a folder":             {folder(""), "", nil},
 		"it is a link to a good one": {link, "", nil},
 		"it can't be executed":       {mode(0o644), "", nil},
-		"it is cut off":              {write("", hotfixtest.Spoilt(hotfixtest.Image(t, hotfixtest.Behaviour{}))["truncated"]), "", nil},
+		"it is cut off":              {write("", hotfixtest.Unfit(t, target)["truncated"]), "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, manifest := onTrial(t)
@@ -116,7 +117,8 @@ func TestReadingEndsWithTheTime(t *testing.T) {
 func TestFindingReadsLess(t *testing.T) {
 	s, manifest := onTrial(t)
 	appendByte(t, s)
-	if found := s.Find(decide(target)); found.Reason != slot.Staged || found.Manifest != manifest || found.Path != s.Staged {
+	found := s.Find(decide(target))
+	if found.Reason != slot.Staged || found.Manifest != manifest || found.Path != s.Staged {
 		t.Errorf("found %+v", found)
 	}
 	expectChoice(t, s, target, slot.DigestDiffers)

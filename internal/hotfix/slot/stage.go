@@ -45,6 +45,7 @@ func (s Slot) Current(target hotfix.Version) (bool, error) {
 		return false, ErrMarkedBad
 	case Older:
 		return false, ErrOlder
+	default: // it is in place, or can be fetched
 	}
 	return choice.Reason == Staged || choice.Reason == TrialsUsed, nil
 }
