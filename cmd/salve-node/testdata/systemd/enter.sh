@@ -7,7 +7,7 @@ shift 2
 mount --make-rprivate /
 root=$machine/systemd
 mkdir "$root"
-mount -t tmpfs none "$root"
+mount -t tmpfs -o mode=755 none "$root"
 cd "$root"
 mkdir -p usr etc proc sys dev run tmp var/log opt/azure/containers old etc/units/salve-node.service.d
 mount --bind /usr usr
