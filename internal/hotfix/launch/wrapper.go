@@ -52,7 +52,8 @@ func signalSet(status []byte, name string) uint64 {
 
 func has(set uint64, one syscall.Signal) bool { return set&(1<<(one-1)) != 0 }
 
-func (w *Wrapper) ignores(one syscall.Signal) bool { return has(w.ignored, one) }
+// ignores tells which signals a program is to ignore too. SIGCONT is the shell's answer to Finish.
+func (w *Wrapper) ignores(one syscall.Signal) bool { return one != syscall.SIGCONT && has(w.ignored, one) }
 
 // ignoreTheSame ignores what the shell does, so that a program inherits it from this
 // process as it would from the shell.
