@@ -42,28 +42,40 @@ const (
 	ahead = 24 * time.Hour
 )
 
-// Write adds an event of at most Largest bytes, and removes what is more than Keep or
-// than a megabyte. It does not wait for the disk: the last events before a power cut
-// may be lost.
+// Write adds an event, and removes what is more than Keep or than a megabyte.
 func (f Folder) Write(e Event, now time.Time) error {
-	e.SchemaVersion = SchemaVersion
-	raw, err := encode(e)
+	name, err := f.add(e, now)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.Path, 0o755); err != nil { //nolint:gosec // G301: other users' agents collect events
-		return err
+	return f.trim(name)
+}
+
+// Add is Write without looking at the others, for an event that another of the same boot
+// follows or was before: the look is most of the time that an event costs.
+func (f Folder) Add(e Event, now time.Time) error {
+	_, err := f.add(e, now)
+	return err
+}
+
+// add writes an event of at most Largest bytes. It does not wait for the disk: the last
+// events before a power cut may be lost.
+func (f Folder) add(e Event, now time.Time) (name string, err error) {
+	e.SchemaVersion = SchemaVersion
+	raw, err := encode(e)
+	if err != nil {
+		return "", err
 	}
-	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
+	if err := os.MkdirAll(f.Path, 0o755); err != nil { //nolint:gosec // G301: other users' agents collect events
+		return "", err
+	}
+	name = fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
 	path := filepath.Join(f.Path, name)
 	if err := os.WriteFile(path+partial, raw, 0o644); err != nil { //nolint:gosec // G306: as above
 		_ = os.Remove(path + partial) // the error that is given back matters more
-		return err
+		return "", err
 	}
-	if err := os.Rename(path+partial, path); err != nil {
-		return err
-	}
-	return f.trim(name)
+	return name, os.Rename(path+partial, path)
 }
 
 // trim removes the oldest events but the one of this name, what is too large to be
