@@ -68,6 +68,7 @@ func (b *boot) hotfixed() (code int, over bool) {
 		return 0, false
 	}
 	b.event.Reason, b.event.Target = choice.reason, choice.target
+	b.tidied = true // by prepare
 	if choice.digest == "" {
 		b.event.Level = levelOfChoice(choice.reason)
 		return 0, false

@@ -26,13 +26,13 @@ type node struct {
 	signed bool
 	// artifact is the SHA-256 that is signed for the program that today's decision wants; empty in unsigned mode.
 	artifact string
+	// tidied: another event of this boot makes room for the rest.
+	tidied bool
 }
 
 func (n *node) slot() slot.Slot {
-	return slot.Slot{
-		Baked: n.settings.baked, Staged: n.settings.staged, Trials: n.settings.trials,
-		Signed: n.signed, Artifact: n.artifact,
-	}
+	return slot.Slot{Baked: n.settings.baked, Staged: n.settings.staged, Trials: n.settings.trials, Signed: n.signed,
+		Artifact: n.artifact}
 }
 
 func (n *node) tree() payload.Tree {
@@ -54,7 +54,7 @@ func (n *node) fetcher() *fetch.Fetcher {
 // event begins the event of a command.
 func (n *node) event(command string) event.Event {
 	return event.Event{
-		SchemaVersion: event.SchemaVersion, Time: n.clock.Now(), Command: command,
+		SchemaVersion: event.SchemaVersion, Time: n.clock.Now().UTC(), Command: command,
 		Level: event.Information, Milliseconds: map[string]float64{},
 	}
 }
@@ -64,7 +64,11 @@ func (n *node) event(command string) event.Event {
 func (n *node) record(e event.Event) {
 	now := n.clock.Now()
 	e.Measure("all", now.Sub(e.Time))
-	if err := n.events().Write(e, now); err != nil && !errors.Is(err, fs.ErrPermission) {
+	write := n.events().Write
+	if n.tidied {
+		write = n.events().Add
+	}
+	if err := write(e, now); err != nil && !errors.Is(err, fs.ErrPermission) {
 		n.warn(fmt.Sprintf("the event is not kept: %v", err))
 	}
 }

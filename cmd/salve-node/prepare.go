@@ -142,10 +142,12 @@ func (n *node) runPrepare() int {
 		return exitDone
 	}
 	var chosen choice
+	n.tidied = true // by the event of it all
 	if !n.safely("prepare", func() { chosen = n.prepare(context.Background(), &e) }) {
 		return exitFailed
 	}
 	e.Outcome = outcomeChosen
+	n.tidied = false
 	n.record(e)
 	n.flushed() // with the line the parent has what it wants, and ends this process
 	fmt.Fprintln(n.stdout, chosen)

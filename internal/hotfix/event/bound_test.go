@@ -160,3 +160,19 @@ func size(t *testing.T, path string) (total int64, files int) {
 	}
 	return total, len(entries)
 }
+
+// TestAnAddedEventLeavesTheOthers to the next one that is written.
+func TestAnAddedEventLeavesTheOthers(t *testing.T) {
+	folder := event.Folder{Path: t.TempDir(), Keep: 3}
+	for i := range 5 {
+		check(t, folder.Add(event.Event{Time: noon, Command: "fetch"}, noon.Add(time.Duration(i))))
+	}
+	if _, files := size(t, folder.Path); files != 5 {
+		t.Errorf("%d files", files)
+	}
+	check(t, folder.Write(event.Event{Time: noon, Command: "prepare"}, noon.Add(time.Hour)))
+	events, _, err := folder.Last(9)
+	if _, files := size(t, folder.Path); files != 3 || len(events) != 3 || events[2].Command != "prepare" || err != nil {
+		t.Errorf("%d files, %v, %v", files, events, err)
+	}
+}

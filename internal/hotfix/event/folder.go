@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,28 +43,40 @@ const (
 	ahead = 24 * time.Hour
 )
 
-// Write adds an event of at most Largest bytes, and removes what is more than Keep or
-// than a megabyte. It does not wait for the disk: the last events before a power cut
-// may be lost.
+// Write adds an event, and removes what is more than Keep or than a megabyte.
 func (f Folder) Write(e Event, now time.Time) error {
-	e.SchemaVersion = SchemaVersion
-	raw, err := encode(e)
+	name, err := f.add(e, now)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.Path, 0o755); err != nil { //nolint:gosec // G301: other users' agents collect events
-		return err
+	return f.trim(name)
+}
+
+// Add is Write without looking at the others, for an event that another of the same boot
+// follows or was before: the look is most of the time that an event costs.
+func (f Folder) Add(e Event, now time.Time) error {
+	_, err := f.add(e, now)
+	return err
+}
+
+// add writes an event of at most Largest bytes. It does not wait for the disk: the last
+// events before a power cut may be lost.
+func (f Folder) add(e Event, now time.Time) (name string, err error) {
+	e.SchemaVersion = SchemaVersion
+	raw, err := encode(e)
+	if err != nil {
+		return "", err
 	}
-	name := fmt.Sprintf("%s-%s-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), ending)
+	if err := os.MkdirAll(f.Path, 0o755); err != nil { //nolint:gosec // G301: other users' agents collect events
+		return "", err
+	}
+	name = fmt.Sprintf("%s-%s-%d-%d%s", now.UTC().Format(nameTime), e.Command, os.Getpid(), len(raw), ending)
 	path := filepath.Join(f.Path, name)
 	if err := os.WriteFile(path+partial, raw, 0o644); err != nil { //nolint:gosec // G306: as above
 		_ = os.Remove(path + partial) // the error that is given back matters more
-		return err
+		return "", err
 	}
-	if err := os.Rename(path+partial, path); err != nil {
-		return err
-	}
-	return f.trim(name)
+	return name, os.Rename(path+partial, path)
 }
 
 // trim removes the oldest events but the one of this name, what is too large to be
@@ -86,23 +99,41 @@ func (f Folder) trim(written string) error {
 	}
 	size := int64(0)
 	for _, name := range slices.Backward(names) {
-		info, err := os.Lstat(filepath.Join(f.Path, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // another process has removed it
-		}
+		own, err := f.size(name)
 		if err != nil {
 			return err
 		}
-		if info.Size() <= Largest && info.Mode().IsRegular() {
-			size += info.Size()
+		if own <= Largest {
+			size += own
 		}
-		if info.Size() > Largest || size > largestFolder {
+		if own > Largest || size > largestFolder {
 			if err := remove(name); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// size gives the size of an event: it is in the name, because to look at all files is most
+// of what an event would cost. Those that an earlier version has written, and half-written
+// ones, don't have it there.
+func (f Folder) size(name string) (int64, error) {
+	if parts := strings.Split(strings.TrimSuffix(name, ending), "-"); len(parts) == 4 {
+		if size, err := strconv.ParseInt(parts[3], 10, 64); err == nil && size >= 0 {
+			return size, nil
+		}
+	}
+	info, err := os.Lstat(filepath.Join(f.Path, name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil // another process has removed it
+	case err != nil:
+		return 0, err
+	case !info.Mode().IsRegular():
+		return 0, nil
+	}
+	return info.Size(), nil
 }
 
 // newest lists the names of the n newest events, the oldest first, whatever the folder
