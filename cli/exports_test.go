@@ -35,6 +35,7 @@ func exported(t *testing.T, store journal.Store) *journal.Record {
 // TestExportsArePrintedAsTheyWereKept: listed by name, size and digest; printed byte by byte, in the order asked for.
 func TestExportsArePrintedAsTheyWereKept(t *testing.T) {
 	b := newBench(t, "healthy")
+	b.byHand = true
 	record := exported(t, journal.NewFile(b.journal))
 	show := []string{"runs", "show", "run-1", "--journal", b.journal}
 	out, _ := b.types(0, append(show, "--exports")...)

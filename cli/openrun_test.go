@@ -87,6 +87,7 @@ func TestOpenRunIsTheOneOfTheLease(t *testing.T) {
 // TestRoleIsNotBlockedByOthersRecords: what is in the journal besides, and no lease names, is in nobody's way.
 func TestRoleIsNotBlockedByOthersRecords(t *testing.T) {
 	b := newBench(t, "two-pools")
+	b.byHand = true
 	b.interruptAfter(http.MethodDelete, "/agentpools/system")
 	byRole := b.onCluster("run", recreatepool.Name, "--role", "system")
 	b.types(exitNeedsAttention, byRole...)

@@ -61,6 +61,7 @@ func TestOldRunsAreDeletedAtTheEndOfARun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "healthy")
+			b.byHand = true
 			oldest := oldRuns(t, journal.NewFile(b.journal))
 			b.variables = map[string]string{retentionVariable: test.variable}
 			b.types(test.want, append(run(b), test.arguments...)...)
@@ -71,6 +72,7 @@ func TestOldRunsAreDeletedAtTheEndOfARun(t *testing.T) {
 	}
 	t.Run("pipeline", func(t *testing.T) {
 		b := newBench(t, "healthy")
+		b.byHand = true
 		oldest := oldRuns(t, journal.NewFile(b.journal))
 		const text = `$schema: pipeline.schema.v1
 serviceGroup: Example

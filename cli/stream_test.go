@@ -67,6 +67,7 @@ func TestRunGoesOnWithoutReaders(t *testing.T) {
 // TestForgedTextsAreNotObeyed: what others wrote into a lease is shown as text, in the answer and in the error.
 func TestForgedTextsAreNotObeyed(t *testing.T) {
 	b := newBench(t, "healthy")
+	b.byHand = true
 	b.types(exitDecided, b.onCluster("run", "aks-recreate-pool", "--pool", "system")...)
 	run := b.runs()[0]
 	path := filepath.Join(b.journal, "runs", run, "journal.jsonl")
