@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs testdata/script: what a person types and sees. At the end of a script each decision in its journals is
-// made again from the record. Besides testscript's own commands there are:
+// TestScript runs testdata/script: what a person types and sees. At the end of a script each decision in its journals
+// is made again from the record. Besides testscript's own commands there are:
 //
 //	exits CODE PROGRAM...   the program ends with this exit code
 //	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it

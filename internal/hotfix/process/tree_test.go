@@ -70,8 +70,8 @@ func TestEndReachesEverybody(t *testing.T) {
 			"sleep 3600; sleep 3600\" & sleep 3600' & wait",
 		"those who go on forking": "f() { while :; do (sleep 3600 &); sleep 0.01; done; }; f & f & " +
 			ready + "wait",
-		"those who fork into other sessions": "setsid sh -c 'n=0; while [ $n -lt 1000 ]; do n=$((n+1)); setsid sleep 60 & sleep 0.01; done' & " +
-			ready + "wait",
+		"those who fork into other sessions": "setsid sh -c 'n=0; while [ $n -lt 1000 ]; do n=$((n+1)); " +
+			"setsid sleep 60 & sleep 0.01; done' & " + ready + "wait",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
