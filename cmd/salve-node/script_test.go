@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -23,6 +24,8 @@ import (
 
 func TestMain(m *testing.M) {
 	syscall.Umask(0o022) // a pointer that a group may write to is nobody's
+	// What is ignored when a shell starts it can't trap: under nohup no boot would hear of SIGHUP.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	testscript.Main(tests{m}, map[string]func(){"salve-node": mainAtItsTime})
 }
 
