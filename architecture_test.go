@@ -84,6 +84,7 @@ var rooms = map[string][]string{
 	"internal/pipeline/revision":          {},
 	"internal/pipeline/rollout":           {"engine", "internal/apierr", "journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "runbook", "internal/redact"},
 	"internal/pipeline/command":           {"journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
+	"internal/pipeline/actionprogram":     {"journal", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
 	"internal/report/replay":              {"engine", "journal", "runbook", "internal/diagnostic", "internal/redact", "internal/triage/replay"},
 	"internal/report":                     {"engine", "journal", "runbook", "internal/prow/finding", "internal/redact", "internal/report/replay", "internal/triage/replay"},
 	"internal/report/chat":                {},
