@@ -87,7 +87,8 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 // a record names no program to execute.
 func (r *pipelineRequest) addPrograms(command *cobra.Command) {
 	command.Flags().StringArrayVar(&r.programs, "action", nil,
-		"`NAME=PROGRAM` that runs an action (default: "+actionprogram.Prefix+"NAME in the pipeline's folder or on PATH; repeatable)")
+		"`NAME=PROGRAM` that runs an action (repeatable; default: "+actionprogram.Prefix+
+			"NAME in the pipeline's folder or on PATH)")
 }
 
 // addReports are the flags for what is written at the end.

@@ -58,7 +58,7 @@ func mark(run string, step pipeline.StepID) string { return run + "/" + step.Str
 
 // Run applies what is observed to be lacking, and observes again.
 func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	before, err := ask[observation](a, ctx, observe, attempt)
+	before, err := ask[observation](ctx, a, observe, attempt)
 	switch {
 	case err != nil:
 		return refused(fmt.Sprintf("what is there could not be observed, and nothing was begun: %v", err))
@@ -67,17 +67,18 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 	case before.State == stateDone:
 		return done(attempt, "it was done already", before, applied{})
 	}
-	made, err := ask[applied](a, ctx, apply, attempt)
+	made, err := ask[applied](ctx, a, apply, attempt)
 	if err != nil {
 		return cutOff(err)
 	}
-	switch made.Result {
-	case resultFailed:
-		return rollout.Outcome{Result: journal.Failure, Reason: attempt.Mask(made.Reason), Said: made.Reason}
-	case resultUnknown:
-		return rollout.Outcome{Result: journal.Unknown, Reason: attempt.Mask(made.Reason), Said: made.Reason}
+	if made.Result != resultDone {
+		became := journal.Unknown
+		if made.Result == resultFailed {
+			became = journal.Failure
+		}
+		return rollout.Outcome{Result: became, Reason: attempt.Mask(made.Reason), Said: made.Reason}
 	}
-	after, err := ask[observation](a, ctx, observe, attempt)
+	after, err := ask[observation](ctx, a, observe, attempt)
 	switch {
 	case err != nil:
 		return rollout.Outcome{Result: journal.Unknown, Reason: fmt.Sprintf(
@@ -89,12 +90,12 @@ func (a *Action) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outc
 	return done(attempt, "done, and observed", after, made)
 }
 
-// Observes: each program can tell.
+// Observes is true of all steps: each program can tell.
 func (a *Action) Observes(*pipeline.Step) bool { return true }
 
 // Observe asks the program what became of an attempt.
 func (a *Action) Observe(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
-	seen, err := ask[observation](a, ctx, observe, attempt)
+	seen, err := ask[observation](ctx, a, observe, attempt)
 	switch {
 	case err != nil:
 		return rollout.Outcome{Result: journal.Unknown, Reason: err.Error()}
@@ -108,7 +109,7 @@ func (a *Action) Observe(ctx context.Context, attempt *rollout.Attempt) rollout.
 
 // Preview says what apply would change.
 func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
-	seen, err := ask[observation](a, ctx, observe, attempt)
+	seen, err := ask[observation](ctx, a, observe, attempt)
 	switch {
 	case err != nil:
 		return "", err
@@ -117,7 +118,7 @@ func (a *Action) Preview(ctx context.Context, attempt *rollout.Attempt) (string,
 	case seen.State == stateDone:
 		return "done already: nothing would be changed", nil
 	}
-	would, err := ask[planned](a, ctx, plan, attempt)
+	would, err := ask[planned](ctx, a, plan, attempt)
 	if err != nil {
 		return "", err
 	}

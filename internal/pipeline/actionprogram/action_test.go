@@ -23,10 +23,15 @@ type situation struct {
 	timeout              time.Duration
 }
 
-const (
-	isDone  = `echo '{"schema":"salve.action/v1","state":"done","outputs":{"id":7}}'`
-	notDone = `test -e made && { ` + isDone + `; exit; }; echo '{"schema":"salve.action/v1","state":"not-done","reason":"no lamp"}'`
-	makes   = `touch made; echo '{"schema":"salve.action/v1","result":"done","secretOutputs":{"key":"k-1"}}'`
+// says is an answer with these fields.
+func says(fields string) string { return `echo '{"schema":"salve.action/v1",` + fields + `}'` }
+
+var (
+	isDone  = says(`"state":"done","outputs":{"id":7}`)
+	absent  = says(`"state":"not-done","reason":"no lamp"`)
+	blind   = says(`"state":"unknown","reason":"403"`)
+	notDone = "test -e made && { " + isDone + "; exit; }; " + absent
+	makes   = "touch made; " + says(`"result":"done","secretOutputs":{"key":"k-1"}`)
 )
 
 // bench is a step with a program.
@@ -41,8 +46,8 @@ func newBench(t *testing.T, s situation) *bench {
 	t.Helper()
 	b := &bench{folder: t.TempDir()}
 	path := filepath.Join(b.folder, actionprogram.Prefix+"Lamp")
-	text := "#!/bin/sh\ncat >asked-$1\necho $1 >>verbs\ncase $1 in\nobserve) " + s.observe + ";;\nplan) " + s.plan + ";;\napply) " +
-		s.apply + ";;\nesac\n"
+	text := "#!/bin/sh\necho $1 >>verbs\ncase $1 in\nobserve) " + s.observe + ";;\nplan) " + s.plan + ";;\napply) " + s.apply +
+		";;\nesac\n"
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +81,6 @@ func (b *bench) verbs(t *testing.T) string {
 }
 
 func TestRun(t *testing.T) {
-	const answers = `echo '{"schema":"salve.action/v1",`
 	for rule, test := range map[string]struct {
 		situation
 		result  journal.ResultKind
@@ -84,52 +88,98 @@ func TestRun(t *testing.T) {
 		reason  string
 		verbs   string
 	}{
-		"what lacks is applied, and observed again": {situation{observe: notDone, apply: makes}, journal.Done, false,
-			"done, and observed", "observe apply observe"},
-		"what is done is not applied": {situation{observe: isDone, apply: makes}, journal.Done, false, "it was done already",
-			"observe"},
-		"what can't be seen is not changed": {situation{observe: answers + `"state":"unknown","reason":"403"}'`, apply: makes},
-			journal.Failure, true, "can't be seen, and nothing was begun: 403", "observe"},
-		"a blind program may fail": {situation{observe: answers + `"state":"unknown","reason":"403"}'; exit 3`, apply: makes},
-			journal.Failure, true, "nothing was begun: 403", "observe"},
-		"an observation that fails says nothing": {situation{observe: isDone + "; exit 1", apply: makes}, journal.Failure, true,
-			"exit code 1, and its answer says that all went well", "observe"},
-		"an empty answer is no answer": {situation{observe: "true", apply: makes}, journal.Failure, true, "it answers nothing",
-			"observe"},
-		"an observation that hangs is ended": {situation{observe: "sleep 3600", apply: makes}, journal.Failure, true,
-			"it was ended after an interrupt", "observe"},
-		"what failed has failed": {situation{observe: notDone, apply: answers + `"result":"failed","reason":"quota of hunter2"}'; exit 1`},
-			journal.Failure, false, "quota of ***", "observe apply"},
-		"an apply without an answer may have happened": {situation{observe: notDone, apply: "exit 1"}, journal.Unknown, false,
-			"exit code 1; it answers nothing", "observe apply"},
-		"an apply that is killed may have happened": {situation{observe: notDone, apply: "kill -9 $$"}, journal.Unknown, false,
-			"it was cut off: killed by signal 9", "observe apply"},
-		"an apply beyond its timeout may have happened": {situation{observe: notDone, apply: "sleep 3600",
-			timeout: 300 * time.Millisecond}, journal.Unknown, false, "it was ended after 300ms", "observe apply"},
-		"an apply that says it doesn't know": {situation{observe: notDone, apply: answers + `"result":"unknown","reason":"504"}'`},
-			journal.Unknown, false, "504", "observe apply"},
-		"done is what is observed": {situation{observe: notDone, apply: answers + `"result":"done"}'`}, journal.Unknown, false,
-			"is observed as not-done: no lamp", "observe apply observe"},
-		"an answer with more behind it is none": {situation{observe: isDone + "; echo also this", apply: makes}, journal.Failure,
-			true, "more than one JSON object", "observe"},
-		"an unknown field is not passed over": {situation{observe: answers + `"state":"done","stat":"x"}'`}, journal.Failure, true,
-			`unknown field "stat"`, "observe"},
-		"a field that is given twice is not read": {situation{observe: answers + `"state":"done","State":"unknown"}'`},
-			journal.Failure, true, `"State" is given twice`, "observe"},
-		"another schema is not understood": {situation{observe: `echo '{"schema":"salve.action/v2","state":"done"}'`},
-			journal.Failure, true, `the schema is "salve.action/v2"`, "observe"},
-		"an unknown state is none": {situation{observe: answers + `"state":"fine"}'`}, journal.Failure, true,
-			`the state is "fine"`, "observe"},
-		"not done without a reason is not understood": {situation{observe: answers + `"state":"not-done"}'`}, journal.Failure, true,
-			"no reason is given", "observe"},
-		"an endless answer is cut": {situation{observe: "head -c 3000000 /dev/zero | tr '\\0' x"}, journal.Failure, true,
-			"more than 1048576 bytes", "observe"},
-		"outputs are bounded": {situation{observe: answers + `"state":"done","outputs":{"a":"'$(head -c 300000 /dev/zero | tr '\0' x)'"}}'`},
-			journal.Failure, true, "at most 262144 are kept", "observe"},
-		"an output's name is one": {situation{observe: answers + `"state":"done","outputs":{"a b":1}}'`}, journal.Failure, true,
-			`"a b" has a name that is none`, "observe"},
-		"a secret is not given openly as well": {situation{observe: answers + `"state":"done","outputs":{"a":1},"secretOutputs":{"a":1}}'`},
-			journal.Failure, true, "given as a secret and not as one", "observe"},
+		"what lacks is applied, and observed again": {
+			situation: situation{observe: notDone, apply: makes},
+			result:    journal.Done, reason: "done, and observed", verbs: "observe apply observe",
+		},
+		"what is done is not applied": {
+			situation: situation{observe: isDone, apply: makes},
+			result:    journal.Done, reason: "it was done already", verbs: "observe",
+		},
+		"what can't be seen is not changed": {
+			situation: situation{observe: blind, apply: makes},
+			result:    journal.Failure, refused: true, reason: "can't be seen, and nothing was begun: 403", verbs: "observe",
+		},
+		"a blind program may fail": {
+			situation: situation{observe: blind + "; exit 3", apply: makes},
+			result:    journal.Failure, refused: true, reason: "nothing was begun: 403", verbs: "observe",
+		},
+		"an observation that fails says nothing": {
+			situation: situation{observe: isDone + "; exit 1", apply: makes},
+			result:    journal.Failure, refused: true, reason: "exit code 1, and its answer says that all went well", verbs: "observe",
+		},
+		"an empty answer is no answer": {
+			situation: situation{observe: "true", apply: makes},
+			result:    journal.Failure, refused: true, reason: "it answers nothing", verbs: "observe",
+		},
+		"an observation that hangs is ended": {
+			situation: situation{observe: "sleep 3600", apply: makes},
+			result:    journal.Failure, refused: true, reason: "it was ended after an interrupt", verbs: "observe",
+		},
+		"what failed has failed": {
+			situation: situation{observe: notDone, apply: says(`"result":"failed","reason":"quota of hunter2"`) + "; exit 1"},
+			result:    journal.Failure, reason: "quota of ***", verbs: "observe apply",
+		},
+		"an apply without an answer may have happened": {
+			situation: situation{observe: notDone, apply: "exit 1"},
+			result:    journal.Unknown, reason: "exit code 1; it answers nothing", verbs: "observe apply",
+		},
+		"an apply that is killed may have happened": {
+			situation: situation{observe: notDone, apply: "kill -9 $$"},
+			result:    journal.Unknown, reason: "it was cut off: killed by signal 9", verbs: "observe apply",
+		},
+		"an apply beyond its timeout may have happened": {
+			situation: situation{observe: notDone, apply: "sleep 3600", timeout: 300 * time.Millisecond},
+			result:    journal.Unknown, reason: "it was ended after 300ms", verbs: "observe apply",
+		},
+		"an apply that says it doesn't know": {
+			situation: situation{observe: notDone, apply: says(`"result":"unknown","reason":"504"`)},
+			result:    journal.Unknown, reason: "504", verbs: "observe apply",
+		},
+		"done is what is observed": {
+			situation: situation{observe: notDone, apply: says(`"result":"done"`)},
+			result:    journal.Unknown, reason: "is observed as not-done: no lamp", verbs: "observe apply observe",
+		},
+		"an answer with more behind it is none": {
+			situation: situation{observe: isDone + "; echo also this", apply: makes},
+			result:    journal.Failure, refused: true, reason: "more than one JSON object", verbs: "observe",
+		},
+		"an unknown field is not passed over": {
+			situation: situation{observe: says(`"state":"done","stat":"x"`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "unknown field \"stat\"", verbs: "observe",
+		},
+		"a field that is given twice is not read": {
+			situation: situation{observe: says(`"state":"done","State":"unknown"`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "\"State\" is given twice", verbs: "observe",
+		},
+		"another schema is not understood": {
+			situation: situation{observe: `echo '{"schema":"salve.action/v2","state":"done"}'`, apply: makes},
+			result:    journal.Failure, refused: true, reason: "the schema is \"salve.action/v2\"", verbs: "observe",
+		},
+		"an unknown state is none": {
+			situation: situation{observe: says(`"state":"fine"`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "the state is \"fine\"", verbs: "observe",
+		},
+		"not done without a reason is not understood": {
+			situation: situation{observe: says(`"state":"not-done"`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "no reason is given", verbs: "observe",
+		},
+		"an endless answer is cut": {
+			situation: situation{observe: `head -c 3000000 /dev/zero | tr '\0' x`, apply: makes},
+			result:    journal.Failure, refused: true, reason: "more than 1048576 bytes", verbs: "observe",
+		},
+		"outputs are bounded": {
+			situation: situation{observe: says(`"state":"done","outputs":{"a":"'$(head -c 300000 /dev/zero | tr '\0' x)'"}`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "at most 262144 are kept", verbs: "observe",
+		},
+		"an output's name is one": {
+			situation: situation{observe: says(`"state":"done","outputs":{"a b":1}`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "\"a b\" has a name that is none", verbs: "observe",
+		},
+		"a secret is not given openly as well": {
+			situation: situation{observe: says(`"state":"done","outputs":{"a":1},"secretOutputs":{"a":1}`), apply: makes},
+			result:    journal.Failure, refused: true, reason: "given as a secret and not as one", verbs: "observe",
+		},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +192,8 @@ func TestRun(t *testing.T) {
 				ctx = limited
 			}
 			outcome := b.action.Run(ctx, b.attempt)
-			if outcome.Result != test.result || outcome.Refused != test.refused || !strings.Contains(outcome.Reason, test.reason) {
+			if outcome.Result != test.result || outcome.Refused != test.refused ||
+				!strings.Contains(outcome.Reason, test.reason) {
 				t.Errorf("%s (refused: %v): %s", outcome.Result, outcome.Refused, outcome.Reason)
 			}
 			if verbs := b.verbs(t); verbs != test.verbs {
@@ -164,14 +215,13 @@ func TestOutputsAreThoseObservedAndWhatApplyAloneCanTell(t *testing.T) {
 }
 
 func TestObserve(t *testing.T) {
-	const unknown = `echo '{"schema":"salve.action/v1","state":"unknown","reason":"504"}'`
 	for rule, test := range map[string]struct {
 		observe string
 		want    journal.ResultKind
 	}{
 		"done is done":                      {isDone, journal.Done},
 		"not done has failed":               {notDone, journal.Failure},
-		"unknown is unknown":                {unknown, journal.Unknown},
+		"unknown is unknown":                {blind, journal.Unknown},
 		"no answer is unknown":              {"exit 0", journal.Unknown},
 		"a program that fails says nothing": {notDone + "; exit 1", journal.Unknown},
 	} {
@@ -186,7 +236,7 @@ func TestObserve(t *testing.T) {
 
 func TestPreviewAppliesNothing(t *testing.T) {
 	b := newBench(t, situation{observe: notDone, apply: makes,
-		plan: `echo '{"schema":"salve.action/v1","changes":[{"kind":"create","resource":"lamp","summary":"of glass"}]}'`})
+		plan: says(`"changes":[{"kind":"create","resource":"lamp","summary":"of glass"}]`)})
 	says, err := b.action.Preview(t.Context(), b.attempt)
 	if err != nil || says != "not done: no lamp\nwould create lamp: of glass" {
 		t.Errorf("%q, %v", says, err)
@@ -249,7 +299,8 @@ func TestFind(t *testing.T) {
 			if program != nil {
 				found = program.Path
 			}
-			if found != test.want || (err != nil) != (test.wrong != "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+			if found != test.want || (err != nil) != (test.wrong != "") ||
+				err != nil && !strings.Contains(err.Error(), test.wrong) {
 				t.Errorf("found %q, %v", found, err)
 			}
 		})

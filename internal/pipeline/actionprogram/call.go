@@ -24,7 +24,7 @@ func (e *notStartedError) Unwrap() error { return e.err }
 
 // ask runs the program once, and reads its answer. The answer decides together with the exit code: one that says
 // done, of a program that failed, is believed by nobody.
-func ask[A answer](a *Action, ctx context.Context, verb verb, attempt *rollout.Attempt) (A, error) {
+func ask[A answer](ctx context.Context, a *Action, verb verb, attempt *rollout.Attempt) (A, error) {
 	var none A
 	wrap := func(err error) error { return fmt.Errorf("%s%s %s: %w", Prefix, attempt.Step.Action.Value, verb, err) }
 	limit := looking
@@ -87,7 +87,7 @@ func (a *Action) run(ctx context.Context, verb verb, attempt *rollout.Attempt) (
 	if err != nil {
 		return said, process.Exit{}, fmt.Errorf("making a home folder for it: %w", err)
 	}
-	defer os.RemoveAll(home)
+	defer func() { _ = os.RemoveAll(home) }() // what is left of an empty home is nobody's loss
 	asked, secrets, err := requestOf(verb, attempt)
 	if err != nil {
 		return said, process.Exit{}, err

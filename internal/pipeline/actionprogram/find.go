@@ -71,8 +71,8 @@ func (p Program) unchanged() error {
 		return err
 	}
 	if sum != p.SHA256 {
-		return fmt.Errorf("%s is not the program any more that it was when the pipeline was planned: its SHA-256 was %.12s… "+
-			"and is %.12s…", p.Path, p.SHA256, sum)
+		return fmt.Errorf("%s is not the program any more that it was when the pipeline was planned: its SHA-256 was "+
+			"%.12s… and is %.12s…", p.Path, p.SHA256, sum)
 	}
 	return nil
 }
