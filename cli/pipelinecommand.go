@@ -188,6 +188,7 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     j.deployAction(),
 		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
+		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 	})
 	return actions
 }

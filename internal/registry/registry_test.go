@@ -137,7 +137,7 @@ func TestARegistryThatSendsAnotherImageIsNotBelieved(t *testing.T) {
 	here := registrytest.Serve(t, nil)
 	first := registrytest.Push(t, here, "fleet/controller", false)
 	second := registrytest.Push(t, here, "fleet/controller", false)
-	liar := registrytest.Serve(t, func(next http.Handler) http.Handler {
+	liar := registrytest.Serve(t, func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+here+strings.ReplaceAll(r.URL.Path, first.Digest, second.Digest),
 				http.StatusTemporaryRedirect)

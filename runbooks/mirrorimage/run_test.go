@@ -58,7 +58,7 @@ func decides(history *journal.History) (runbook.Runbook, error) {
 	return mirrorimage.Replayed(in, history.Header.Target)
 }
 
-func (s *scene) ends(want runbook.Outcome, says string) engine.Result {
+func (s *scene) ends(want runbook.Outcome, says string) {
 	s.t.Helper()
 	clk := clock.NewScaled(patience)
 	book, err := mirrorimage.New(mirrorimage.World{Registries: registry.New(nil, nil), Clock: clk}, s.in)
@@ -72,7 +72,6 @@ func (s *scene) ends(want runbook.Outcome, says string) engine.Result {
 	if result.Outcome != want || !strings.Contains(result.Reason, says) {
 		s.t.Fatalf("ended %s: %s, want %s: %s", result.Outcome, result.Reason, want, says)
 	}
-	return result
 }
 
 func TestMirrorsAnImageWithAllThatIsAttached(t *testing.T) {
