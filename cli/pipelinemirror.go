@@ -49,7 +49,9 @@ type mirrored struct {
 }
 
 // Capabilities say that the runbook looks by itself what is there: an image has one digest.
-func (*mirrorAction) Capabilities() rollout.Capabilities { return rollout.Capabilities{Repeatable: true} }
+func (*mirrorAction) Capabilities() rollout.Capabilities {
+	return rollout.Capabilities{Repeatable: true}
+}
 
 // Check refuses what is not mirrored from a registry.
 func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
