@@ -57,6 +57,8 @@ var rooms = map[string][]string{
 	"internal/hotfix/liveconfig":          {"internal/hotfix", "internal/backoff", "internal/clock"},
 	"internal/hotfix/fetch":               {"internal/hotfix", "internal/hotfix/archive", "internal/hotfix/disk", "internal/backoff", "internal/clock"},
 	"internal/hotfix/prepublish":          {"internal/apierr", "internal/hotfix", "internal/hotfix/archive", "internal/hotfix/fetch", "internal/backoff", "internal/clock"},
+	"internal/registry":                   {"internal/apierr", "internal/permit"},
+	"internal/registry/registrytest":      {"internal/registry"},
 	"internal/simcli":                     {"azure", "cli", "internal/azuresim", "internal/azuresim/served", "internal/clock", "internal/console", "internal/report", "kube", "runbooks/recreatepool"},
 	"internal/endtoend":                   {},
 	"internal/kubetest/cluster":           {"internal/kubetest"},
@@ -84,6 +86,7 @@ var rooms = map[string][]string{
 	"internal/pipeline/revision":          {},
 	"internal/pipeline/rollout":           {"engine", "internal/apierr", "journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/diagnostic", "internal/pipeline/graph", "internal/pipeline/revision", "runbook", "internal/redact"},
 	"internal/pipeline/command":           {"journal", "internal/backoff", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
+	"internal/pipeline/actionprogram":     {"journal", "internal/clock", "internal/pipeline", "internal/pipeline/process", "internal/pipeline/rollout"},
 	"internal/report/replay":              {"engine", "journal", "runbook", "internal/diagnostic", "internal/redact", "internal/triage/replay"},
 	"internal/report":                     {"engine", "journal", "runbook", "internal/prow/finding", "internal/redact", "internal/report/replay", "internal/triage/replay"},
 	"internal/report/chat":                {},
@@ -131,7 +134,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
+var roomsOfARunbook = []string{"internal/redact", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
@@ -157,7 +160,8 @@ func TestImportsRunOneWay(t *testing.T) {
 func TestOnlyTheEngineMints(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
 		// The worlds put the transport that asks for a permit under their clients.
-		knows := []string{"engine", "runbook", "azure", "kube", "cli", "internal/prow/github", "internal/triage/comment"}
+		knows := []string{"engine", "runbook", "azure", "kube", "cli", "internal/prow/github", "internal/registry",
+			"internal/triage/comment"}
 		if slices.Contains(imports, "internal/permit") && !slices.Contains(knows, room) {
 			t.Errorf("%s could mint permits", room)
 		}
@@ -194,7 +198,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 // TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
-		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
+		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest", "internal/registry/registrytest",
 		"internal/triage/triagetest", "internal/report/reporttest",
 	}
 	for room, imports := range importsOfRooms(t) {

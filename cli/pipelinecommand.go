@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path/filepath"
 
 	"k8s.io/utils/clock"
 
 	"salve/engine"
 	"salve/internal/pipeline"
+	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/build"
 	"salve/internal/pipeline/changedfiles"
 	"salve/internal/pipeline/command"
@@ -26,50 +28,57 @@ type pipelineRun struct {
 	*pipelineRequest
 	app  *app
 	plan *rollout.Plan
-	kept *journal.Location
+	// programs run the actions that Salve does not have itself, by their names.
+	programs map[string]actionprogram.Program
+	kept     *journal.Location
 	// leased is kept with the leases that are taken besides.
 	leased *journal.Location
 }
 
-// readPlan reads and validates a pipeline. There is none, and what is wrong has been
-// said, when it can't be used as it is.
-func (a *app) readPlan(ctx context.Context, path string, inputs rollout.Inputs) (*rollout.Plan, error) {
+// read reads and validates a pipeline. There is no plan, and what is wrong has been said, when it can't be used as it
+// is.
+func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inputs) error {
+	a := j.app
 	config, found, err := readConfig(inputs.Config)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	content, err := pipeline.ReadContent(path)
 	if err != nil {
-		return nil, usage("%v", err)
+		return usage("%v", err)
 	}
 	file, wrong := pipeline.Parse(path, content)
 	if found = append(found, wrong...); found.Errors() > 0 {
-		return nil, a.mend(found)
+		return a.mend(found)
 	}
 	if err := a.restoreBuild(ctx, file); err != nil {
-		return nil, err
+		return err
 	}
 	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
-		return nil, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
+		return usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
 	file, found = pipeline.Validate(file, a.environmentOf(config, false))
 	if found.Errors() > 0 {
-		return nil, a.mend(found)
+		return a.mend(found)
 	}
 	named, err := changedfiles.Content(ctx, file)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	inputs.Digest = digest(content, named, file, config)
+	if j.programs, err = j.findPrograms(file, inputs.Skip); err != nil {
+		return err
+	}
+	inputs.Digest = digest(content, named+digests(j.programs), file, config)
 	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
-		return nil, fmt.Errorf("finding %s: %w", path, err)
+		return fmt.Errorf("finding %s: %w", path, err)
 	}
 	if inputs.Config != "" {
 		if inputs.Config, err = filepath.Abs(inputs.Config); err != nil {
-			return nil, fmt.Errorf("finding the configuration: %w", err)
+			return fmt.Errorf("finding the configuration: %w", err)
 		}
 	}
-	return rollout.NewPlan(file, inputs)
+	j.plan, err = rollout.NewPlan(file, inputs)
+	return err
 }
 
 // restoreBuild brings back what was there before a build that was killed: half of a
@@ -170,7 +179,8 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 // actions are those that this program runs.
 func (j *pipelineRun) actions() map[string]rollout.Action {
 	clock := clock.RealClock{}
-	return map[string]rollout.Action{
+	actions := j.programActions()
+	maps.Copy(actions, map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
 			Grace: j.plan.Inputs.Grace, Clock: clock,
@@ -178,7 +188,9 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     j.deployAction(),
 		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
-	}
+		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+	})
+	return actions
 }
 
 // programsFit is the guard that lets no pipeline begin whose programs this machine can't

@@ -51,13 +51,12 @@ func (a *app) resumePipeline(
 		return err
 	}
 	fmt.Fprintln(a.stderr, announce(inputs))
-	plan, err := a.readPlan(command.Context(), inputs.Pipeline, inputs)
-	if err != nil || plan == nil {
+	j := &pipelineRun{app: a, pipelineRequest: asked, kept: kept, leased: kept}
+	if err := j.read(command.Context(), inputs.Pipeline, inputs); err != nil || j.plan == nil {
 		return err
 	}
 	asked.inputs = inputs
-	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept, leased: kept}
 	return j.execute(command.Context(), func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
-		return runner.Resume(ctx, plan, record.Run, asked.options)
+		return runner.Resume(ctx, j.plan, record.Run, asked.options)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
+	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/schema"
 )
@@ -28,6 +29,8 @@ type pipelineRequest struct {
 	skip    string
 	// junit and timeline are files to write at the end.
 	junit, timeline string
+	// programs are those that run actions, as NAME=PROGRAM.
+	programs []string
 	// paths are those that a resumed run is confirmed with.
 	paths pipelinePaths
 }
@@ -76,7 +79,16 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: print the plan with all that is known")
 	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0,
 		"how long to wait while another runner is at work on the target")
+	r.addPrograms(command)
 	r.addReports(command)
+}
+
+// addPrograms is the flag for what runs the actions that Salve does not have itself. A resumed run is given them anew:
+// a record names no program to execute.
+func (r *pipelineRequest) addPrograms(command *cobra.Command) {
+	command.Flags().StringArrayVar(&r.programs, "action", nil,
+		"`NAME=PROGRAM` that runs an action (repeatable; default: "+actionprogram.Prefix+
+			"NAME in the pipeline's folder or on PATH)")
 }
 
 // addReports are the flags for what is written at the end.
@@ -131,15 +143,14 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 			return err
 		}
 	}
-	plan, err := a.readPlan(ctx, path, asked.inputs)
-	if err != nil || plan == nil {
+	j := &pipelineRun{app: a, pipelineRequest: asked, kept: kept, leased: kept}
+	if err := j.read(ctx, path, asked.inputs); err != nil || j.plan == nil {
 		return err
 	}
-	j := &pipelineRun{app: a, pipelineRequest: asked, plan: plan, kept: kept, leased: kept}
 	if asked.dryRun {
 		return j.preview(ctx)
 	}
 	return j.execute(ctx, func(ctx context.Context, runner *rollout.Runner) (engine.Result, error) {
-		return runner.Run(ctx, plan, asked.options)
+		return runner.Run(ctx, j.plan, asked.options)
 	})
 }

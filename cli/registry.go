@@ -19,6 +19,7 @@ import (
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/mirrorimage"
 )
 
 // factory makes the runbooks of an invocation: those of one name, on the world that
@@ -120,8 +121,8 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 			return definition, nil
 		}
 	}
-	if header.Runbook == armdeployment.Name {
-		return nil, usage("run %q deploys for a step of a pipeline; "+
+	if header.Runbook == armdeployment.Name || header.Runbook == mirrorimage.Name {
+		return nil, usage("run %q does the work of a step of a pipeline; "+
 			"the run of that pipeline resumes it when it is resumed", header.Run)
 	}
 	return nil, usage("run %q is of runbook %q, which this program does not have; "+

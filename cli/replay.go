@@ -14,6 +14,7 @@ import (
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/mirrorimage"
 )
 
 // replayFlags are what is asked of a replay.
@@ -187,6 +188,13 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 			return runbook.Runbook{}, err
 		}
 		return armdeployment.Replayed(in, header.Target)
+	case mirrorimage.Name:
+		header.Inputs = inputs
+		in, err := inputsOf[mirrorimage.Inputs](header)
+		if err != nil {
+			return runbook.Runbook{}, err
+		}
+		return mirrorimage.Replayed(in, header.Target)
 	}
 	for _, definition := range a.entries() {
 		if definition.name() == header.Runbook {

@@ -48,6 +48,7 @@ files outside of the working folder have to be named again, and must be the same
 		"`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.logs, "logs", "",
 		"`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
+	asked.addPrograms(command)
 	asked.addReports(command)
 	return command
 }
@@ -67,9 +68,9 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 		return a.resumePipeline(command, asked, kept, record)
 	}
 	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" ||
-		asked.paths != (pipelinePaths{}) {
-		return usage("run %q is of runbook %s; --answer, --allow-older, --junit, --timeline, --pipeline, --config and "+
-			"--logs are for runs of pipelines", run, record.Header.Runbook)
+		asked.paths != (pipelinePaths{}) || len(asked.programs) > 0 {
+		return usage("run %q is of runbook %s; --answer, --allow-older, --action, --junit, --timeline, --pipeline, "+
+			"--config and --logs are for runs of pipelines", run, record.Header.Runbook)
 	}
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }

@@ -20,6 +20,7 @@ import (
 	"salve/cli"
 	"salve/internal/azuresim"
 	"salve/internal/prow/githubsim"
+	"salve/internal/registry/registrytest"
 	"salve/internal/simcli"
 )
 
@@ -46,6 +47,8 @@ func TestMain(m *testing.M) {
 //	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted;
 //	                        below here/, elsewhere/ and plain/ it redirects to itself, to another host and to HTTP
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
+//	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
+//	                        with a signature, and $DIGEST is its digest
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -66,8 +69,19 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
+			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
+}
+
+func serveRegistry(t *testing.T, ts *testscript.TestScript, arguments []string) {
+	host := registrytest.Serve(t, nil)
+	ts.Setenv(arguments[0], host)
+	if len(arguments) > 1 {
+		image := registrytest.Push(t, host, arguments[1], true)
+		registrytest.Attach(t, image, "")
+		ts.Setenv("DIGEST", image.Digest)
+	}
 }
 
 func exits(ts *testscript.TestScript, _ bool, arguments []string) {

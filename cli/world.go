@@ -18,19 +18,13 @@ import (
 
 // connect reaches real Azure and the cluster in it. It makes no call.
 func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, error) {
-	transport, err := flags.transport()
+	credential, options, err := flags.credential()
 	if err != nil {
 		return recreatepool.World{}, err
 	}
-	options := policy.ClientOptions{Cloud: flags.configuration()}
-	if transport != nil {
-		options.Transport = &http.Client{Transport: transport}
-	}
-	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
-		ClientOptions: options, DisableInstanceDiscovery: flags.endpoint != "",
-	})
+	transport, err := flags.transport()
 	if err != nil {
-		return recreatepool.World{}, fmt.Errorf("finding credentials for Azure: %w", err)
+		return recreatepool.World{}, err
 	}
 	client, err := azure.New(azure.Options{
 		Subscription: in.Subscription, Credential: credential, Cloud: options.Cloud,
@@ -43,6 +37,25 @@ func connect(flags cloudFlags, in recreatepool.Inputs) (recreatepool.World, erro
 		client: client, credential: credential, clock: clock.Real{}, in: in, own: flags.kubernetesFlags,
 	}
 	return recreatepool.World{Azure: client, Kubernetes: cluster.get, Clock: clock.Real{}}, nil
+}
+
+// credential is whoever runs this, as the Azure SDK finds that out, and how the cloud is reached. It makes no call.
+func (c cloudFlags) credential() (azcore.TokenCredential, policy.ClientOptions, error) {
+	options := policy.ClientOptions{Cloud: c.configuration()}
+	transport, err := c.transport()
+	if err != nil {
+		return nil, options, err
+	}
+	if transport != nil {
+		options.Transport = &http.Client{Transport: transport}
+	}
+	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
+		ClientOptions: options, DisableInstanceDiscovery: c.endpoint != "",
+	})
+	if err != nil {
+		return nil, options, fmt.Errorf("finding credentials for Azure: %w", err)
+	}
+	return credential, options, nil
 }
 
 // lazyCluster connects to the cluster's API when it is first asked for, and once.

@@ -77,6 +77,8 @@ func stepOf(from object, group *ResourceGroup) *Step {
 		step.Runbook = runbookOf(from)
 	case ActionSoak:
 		step.Soak = soakOf(from)
+	default:
+		step.Fields = fieldsOf(from)
 	}
 	return step
 }

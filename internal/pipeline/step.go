@@ -45,6 +45,8 @@ type Step struct {
 	ARM     *ARM
 	Runbook *Runbook
 	Soak    *Soak
+	// Fields are what any other action adds to the step.
+	Fields []Field
 }
 
 // ID names the step within its file.

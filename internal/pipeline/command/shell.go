@@ -196,24 +196,12 @@ func firstLine(text string) string {
 	return first
 }
 
-// everyone are the variables that any program needs, and that say nothing of who
-// runs it.
-func everyone() []string {
-	return []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-		"http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
-}
-
 // environment is all that a step gets. Its own variables come last, and win.
 func (a *Action) environment(attempt *rollout.Attempt, variables []rollout.Variable, workspace *workspace) []string {
 	environment := []string{"HOME=" + workspace.home(), "SALVE_RUN=" + attempt.Run,
 		"SALVE_STEP=" + attempt.Step.ID().String()}
 	environment = append(environment, workspace.variables()...)
-	for _, variable := range a.Environment {
-		name, _, _ := strings.Cut(variable, "=")
-		if slices.Contains(everyone(), name) || slices.Contains(a.Pass, name) {
-			environment = append(environment, variable)
-		}
-	}
+	environment = append(environment, process.Inherited(a.Environment, a.Pass)...)
 	for _, one := range variables {
 		environment = append(environment, one.Name+"="+one.Text())
 	}

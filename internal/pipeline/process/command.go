@@ -15,10 +15,12 @@ import (
 	"salve/internal/clock"
 )
 
-// Command is a command to run. It reads nothing from its standard input.
+// Command is a command to run.
 type Command struct {
 	Path      string
 	Arguments []string
+	// Stdin is all that it reads from its standard input. What it leaves unread is nobody's loss.
+	Stdin []byte
 	// Folder is where it runs.
 	Folder string
 	// Environment is all that it gets, as NAME=value.
@@ -92,6 +94,14 @@ func (c Command) Run(ctx context.Context) (Exit, error) {
 	if c.Mark != "" {
 		command.Env = append(command.Env, markVariable+"="+c.Mark)
 	}
+	input, err := c.input()
+	if err != nil {
+		return Exit{}, err
+	}
+	if input != nil {
+		command.Stdin = input
+		defer input.Close()
+	}
 	out, err := c.outputs(command)
 	if err != nil {
 		return Exit{}, err
@@ -112,6 +122,29 @@ func (c Command) Run(ctx context.Context) (Exit, error) {
 	exit := exitOf(command.ProcessState)
 	exit.Stopped, exit.Left, exit.Unheard = stopped, left, out.end()
 	return exit, nil
+}
+
+// input is a file without a name that holds what the command reads: nobody has to write on while it runs, and nothing
+// waits for somebody who never reads it. It is nil where there is nothing to read.
+func (c Command) input() (*os.File, error) {
+	if len(c.Stdin) == 0 {
+		return nil, nil
+	}
+	file, err := os.CreateTemp("", "salve-input-")
+	if err != nil {
+		return nil, fmt.Errorf("writing what %s reads: %w", c.Path, err)
+	}
+	_, err = file.Write(c.Stdin)
+	if _, sought := file.Seek(0, io.SeekStart); err == nil {
+		err = sought
+	}
+	if removed := os.Remove(file.Name()); err == nil {
+		err = removed
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("writing what %s reads: %w", c.Path, err), file.Close())
+	}
+	return file, nil
 }
 
 func exitOf(state *os.ProcessState) Exit {

@@ -113,8 +113,9 @@ func TestUnknownActionsAreRefusedBeforeAnythingBegins(t *testing.T) {
 		_, err := b.runner().Run(t.Context(), b.plan("", "a", registration, "b < r"), rollout.Options{})
 		var wrong *engine.InvalidError
 		if !errors.As(err, &wrong) || !strings.Contains(err.Error(),
-			"step g/r has the action Ev2Registration, which Salve does not run; --skip-actions Ev2Registration skips "+
-				"such steps") {
+			"step g/r has the action Ev2Registration, which Salve runs by a program salve-action-Ev2Registration, in the "+
+				"pipeline's folder, on PATH or by --action Ev2Registration=PROGRAM, and there is none; --skip-actions "+
+				"Ev2Registration skips such steps") {
 			t.Errorf("got %v", err)
 		}
 		if len(b.calls) > 0 {

@@ -163,8 +163,10 @@ func (r *Runner) known(plan *Plan) error {
 		if _, known := r.Actions[step.Action.Value]; known {
 			return ""
 		}
-		return fmt.Sprintf("%s: step %s has the action %s, which Salve does not run; --skip-actions %s skips such steps",
-			step.Action.At, step.ID(), step.Action.Value, step.Action.Value)
+		action := step.Action.Value
+		return fmt.Sprintf("%s: step %s has the action %s, which Salve runs by a program salve-action-%s, in the pipeline's "+
+			"folder, on PATH or by --action %s=PROGRAM, and there is none; --skip-actions %s skips such steps",
+			step.Action.At, step.ID(), action, action, action, action)
 	})
 }
 

@@ -49,8 +49,8 @@ func masked(variables []Variable) map[string]any {
 	return shown
 }
 
-// variables are those of a step, whatever its action. Inputs of actions that this
-// program does not run are left out.
+// variables are those of a step, whatever its action. Of an action that has no type of its own they are all its
+// fields, in their order.
 func variables(step *pipeline.Step) []pipeline.Variable {
 	switch {
 	case step.Shell != nil:
@@ -60,7 +60,11 @@ func variables(step *pipeline.Step) []pipeline.Variable {
 	case step.ARM != nil:
 		return step.ARM.Variables
 	}
-	return nil
+	all := make([]pipeline.Variable, 0, len(step.Fields))
+	for _, field := range step.Fields {
+		all = append(all, field.Variable)
+	}
+	return all
 }
 
 // outputs are what the steps that are done have handed on.

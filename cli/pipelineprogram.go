@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/utils/clock"
+
+	"salve/internal/diagnostic"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/actionprogram"
+	"salve/internal/pipeline/rollout"
+)
+
+// ownActions are those that Salve has itself.
+func ownActions() []string {
+	return []string{pipeline.ActionShell, pipeline.ActionARM, pipeline.ActionRunbook, pipeline.ActionSoak, actionImageMirror}
+}
+
+// findPrograms finds what runs the actions of a pipeline that Salve does not have itself. An action without a program
+// is not among them.
+func (j *pipelineRun) findPrograms(file *pipeline.File, skip []string) (map[string]actionprogram.Program, error) {
+	named, err := actionprogram.ParseNamed(j.pipelineRequest.programs)
+	if err != nil {
+		return nil, usage("invalid --action: %v", err)
+	}
+	found, used := map[string]actionprogram.Program{}, map[string]bool{}
+	for _, step := range file.Steps() {
+		action := step.Action.Value
+		used[action] = true
+		if _, known := found[action]; known || slices.Contains(ownActions(), action) || slices.Contains(skip, action) {
+			continue
+		}
+		program, err := actionprogram.Find(action, named[action], file.Folder())
+		if err != nil {
+			return nil, usage("%v", err)
+		}
+		if program != nil {
+			found[action] = *program
+		}
+	}
+	for _, action := range slices.Sorted(maps.Keys(named)) {
+		switch {
+		case slices.Contains(ownActions(), action):
+			return nil, usage("invalid --action %s: Salve runs this action itself", action)
+		case !used[action]:
+			return nil, usage("invalid --action %s: no step of %s has this action%s", action, file.Path,
+				suggestion(diagnostic.DidYouMean(action, slices.Sorted(maps.Keys(used)))))
+		}
+	}
+	return found, nil
+}
+
+func suggestion(advice string) string {
+	if advice == "" {
+		return ""
+	}
+	return "; " + advice
+}
+
+// digests stand for the programs in the digest of a run: it is resumed with the same ones, or not at all.
+func digests(programs map[string]actionprogram.Program) string {
+	var all strings.Builder
+	for _, action := range slices.Sorted(maps.Keys(programs)) {
+		fmt.Fprintf(&all, "\naction %s %s", action, programs[action].SHA256)
+	}
+	return all.String()
+}
+
+// programActions are the actions that programs run.
+func (j *pipelineRun) programActions() map[string]rollout.Action {
+	actions := map[string]rollout.Action{}
+	for action, program := range j.programs {
+		actions[action] = &actionprogram.Action{
+			Program: program, Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
+			Grace: j.plan.Inputs.Grace, Clock: clock.RealClock{},
+		}
+	}
+	return actions
+}

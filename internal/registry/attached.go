@@ -1,0 +1,79 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"salve/internal/apierr"
+)
+
+// maxAttached bounds how much may be attached to one image: a list is a stranger's.
+const maxAttached = 1000
+
+// Attachment is something that belongs to an image: a signature, an attestation, a list of what is in it.
+type Attachment struct {
+	Digest string `json:"digest"`
+	// Kind is the artifact's media type; empty for one that is found by its tag.
+	Kind string `json:"kind"`
+	// Tag is the name by which it is found, in the way of cosign; empty for one that names the image as its subject.
+	Tag string `json:"tag"`
+}
+
+// suffixes are those of the tags under which cosign keeps what belongs to an image:
+// https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md
+func suffixes() []string { return []string{"sig", "att", "sbom"} }
+
+// Attached lists what is attached to an image, by subject and by tag, sorted.
+func (c *Client) Attached(ctx context.Context, image Image) ([]Attachment, error) {
+	reference, err := image.reference()
+	if err != nil {
+		return nil, apierr.New(apierr.Terminal, "%w", err)
+	}
+	options, err := c.options(ctx, image.Registry)
+	if err != nil {
+		return nil, err
+	}
+	index, err := remote.Referrers(reference, options...)
+	if err != nil {
+		return nil, classified(fmt.Errorf("listing what refers to %s: %w", image, err))
+	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		return nil, classified(fmt.Errorf("listing what refers to %s: %w", image, err))
+	}
+	all := []Attachment{}
+	for _, one := range manifest.Manifests {
+		all = append(all, Attachment{Digest: one.Digest.String(), Kind: one.ArtifactType})
+	}
+	for _, suffix := range suffixes() {
+		tag := strings.Replace(image.Digest, ":", "-", 1) + "." + suffix
+		digest, err := c.tagged(ctx, image.Registry, image.Repository, tag)
+		if err != nil {
+			return nil, err
+		}
+		if digest != "" {
+			all = append(all, Attachment{Digest: digest, Tag: tag})
+		}
+	}
+	if len(all) > maxAttached {
+		return nil, apierr.New(apierr.Terminal, "%d things are attached to image %s, and at most %d are read", len(all), image,
+			maxAttached)
+	}
+	slices.SortFunc(all, func(a, b Attachment) int {
+		return strings.Compare(a.Tag+" "+a.Digest, b.Tag+" "+b.Digest)
+	})
+	return slices.CompactFunc(all, func(a, b Attachment) bool { return a.Digest == b.Digest && a.Tag == b.Tag }), nil
+}
+
+// Lacking are the attachments of a first list that a second one has not.
+func Lacking(wanted, there []Attachment) []Attachment {
+	return slices.DeleteFunc(slices.Clone(wanted), func(one Attachment) bool {
+		return slices.ContainsFunc(there, func(other Attachment) bool {
+			return other.Digest == one.Digest && other.Tag == one.Tag
+		})
+	})
+}

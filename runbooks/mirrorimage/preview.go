@@ -1,0 +1,31 @@
+package mirrorimage
+
+import (
+	"context"
+	"fmt"
+
+	"salve/internal/registry"
+)
+
+// Preview says what a run would copy, and changes nothing.
+func Preview(ctx context.Context, world World, in Inputs) (string, error) {
+	if err := in.validate(); err != nil {
+		return "", err
+	}
+	seen, err := (&mirror{World: world, Inputs: in}).both(ctx)
+	if err != nil {
+		return "", err
+	}
+	lacking := registry.Lacking(seen.Source.Attached, seen.Target.Attached)
+	switch {
+	case !seen.Source.Found:
+		return "", fmt.Errorf("registry %s has no image %s@%s, or the caller may not see it", in.Source.Registry,
+			in.Source.Repository, in.Source.Digest)
+	case !seen.Target.Found:
+		return fmt.Sprintf("copies %s to %s, with %s attached", in.Source, in.Target.Registry, things(len(lacking))), nil
+	case len(lacking) > 0:
+		return fmt.Sprintf("copies %s attached to %s to %s, which has the image", things(len(lacking)), in.Source,
+			in.Target.Registry), nil
+	}
+	return fmt.Sprintf("registry %s has it already: nothing would be copied", in.Target.Registry), nil
+}
