@@ -66,8 +66,8 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 	}
 	asked.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.set, "set", nil,
-		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage would with "+
-			"another threshold (repeatable)")
+		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage "+
+			"would with another threshold (repeatable)")
 	command.Flags().StringVar(&asked.expect, "expect", "",
 		"replay every incident file and triage record in this `DIR` and below; each must decide as recorded")
 	command.Flags().StringVar(&asked.junit, "junit", "", "write the results of --expect to this `FILE` as JUnit")

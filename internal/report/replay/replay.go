@@ -135,8 +135,8 @@ func Run(history *journal.History, options Options) (Result, error) {
 	}
 	if result.Verdict == Same && len(result.Untaken) > 0 {
 		result.Verdict = Unreplayable
-		result.Reason = fmt.Sprintf("unreplayable(input %s): no decision takes it. It may choose what is read, and what would "+
-			"have been read then the record does not tell", strings.Join(result.Untaken, ", "))
+		result.Reason = fmt.Sprintf("unreplayable(input %s): no decision takes it. It may choose what is read, and what "+
+			"would have been read then the record does not tell", strings.Join(result.Untaken, ", "))
 	}
 	return result, nil
 }
