@@ -46,7 +46,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
   salve replay 20261122-021300-4f1a2b --set failureThreshold=5
   # Write an incident file, for the ticket and for the tests of the runbook
   salve replay --record 20261122-021300-4f1a2b wedged.incident.gz
-  # Replay each file of a folder
+  # Replay each file and each journal of a folder
   salve replay --expect testdata/incidents --junit replay.xml
   # Would the verdicts of a triage be others with another threshold?
   salve replay rollout.triage.gz --set risk-ratio=3`,
@@ -55,7 +55,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 			case asked.record:
 				return a.recordIncident(command, asked, arguments)
 			case asked.expect != "":
-				return a.replayFolder(asked, arguments)
+				return a.replayFolder(command.Context(), asked, arguments)
 			case asked.junit != "":
 				return usage("--junit is for --expect")
 			case len(arguments) == 0:
@@ -69,7 +69,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage "+
 			"would with another threshold (repeatable)")
 	command.Flags().StringVar(&asked.expect, "expect", "",
-		"replay every incident file and triage record in this `DIR` and below; each must decide as recorded")
+		"replay every incident file, triage record and journal in this `DIR` and below; each must decide as recorded")
 	command.Flags().StringVar(&asked.junit, "junit", "", "write the results of --expect to this `FILE` as JUnit")
 	command.Flags().BoolVar(&asked.record, "record", false,
 		"write the run RUN to the incident file FILE, compressed when its name ends in .gz")
@@ -118,6 +118,7 @@ func (a *app) replayOne(
 ) (replay.Case, error) {
 	one := replay.Case{Name: argument}
 	var history *journal.History
+	var unseen string
 	var err error
 	if isFile(argument) {
 		raw, err := readRegular(argument, journal.MaxIncident)
@@ -132,10 +133,14 @@ func (a *app) replayOne(
 		if history, err = incidentOf(argument, raw); err != nil {
 			return one, err
 		}
-	} else if history, err = a.recordedRun(command, asked, argument); err != nil {
+	} else if history, unseen, err = a.recordedRun(command, asked, argument); err != nil {
 		return one, err
 	}
-	if one.Result, err = replay.Run(history, a.replayOptions(history, settings)); err != nil {
+	options := a.replayOptions(history, settings)
+	if unseen != "" {
+		options.Remarks = []string{unseen}
+	}
+	if one.Result, err = replay.Run(history, options); err != nil {
 		return one, usage("%v", err)
 	}
 	return one, nil
@@ -197,13 +202,15 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 		"replay it with the program that has it", header.Run, header.Runbook)
 }
 
-// recordedRun reads a run of the journal.
-func (a *app) recordedRun(command *cobra.Command, asked *replayFlags, run string) (*journal.History, error) {
-	_, record, err := a.load(command, &asked.journalFlags, run)
+// recordedRun reads a run of the journal, whole.
+func (a *app) recordedRun(
+	command *cobra.Command, asked *replayFlags, run string,
+) (history *journal.History, unseen string, err error) {
+	kept, err := a.openJournal(command, &asked.journalFlags)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return record.History, nil
+	return wholeHistory(command.Context(), kept, run)
 }
 
 // isFile tells whether an argument is a file and not a run: no run's name has an ending or a separator.
@@ -228,6 +235,9 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder. hint: salve replay --expect %s", path, shell([]string{path}))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)

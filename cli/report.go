@@ -152,7 +152,10 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 					return nil, err
 				}
 			}
-			history, err = historyOf(command, kept, run)
+			var unseen string
+			if history, unseen, err = wholeHistory(command.Context(), kept, run); unseen != "" {
+				fmt.Fprintf(a.stderr, "Run %s: %s.\n", run, unseen)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -163,14 +166,6 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 		}
 	}
 	return histories, nil
-}
-
-func historyOf(command *cobra.Command, kept *journal.Location, run string) (*journal.History, error) {
-	record, err := loadRecord(command.Context(), kept, run)
-	if err != nil {
-		return nil, err
-	}
-	return record.History, nil
 }
 
 func incidentFile(path string) (*journal.History, error) {

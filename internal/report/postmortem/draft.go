@@ -201,6 +201,14 @@ type Event struct {
 	noticed bool
 }
 
+// end is when the last of events that were alike happened.
+func (e Event) end() time.Time {
+	if e.Until.IsZero() {
+		return e.At
+	}
+	return e.Until
+}
+
 // Timeline is what happened, in order.
 type Timeline struct {
 	Events []Event `json:"events"`
