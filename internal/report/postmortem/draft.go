@@ -331,12 +331,14 @@ type Operation struct {
 
 // Readiness is how many nodes served at one time.
 type Readiness struct {
-	At     time.Time `json:"at"`
-	Run    string    `json:"run"`
-	Pool   string    `json:"pool"`
-	Ready  int       `json:"ready"`
-	Nodes  int       `json:"nodes"`
-	Source Source    `json:"source"`
+	At    time.Time `json:"at"`
+	Run   string    `json:"run"`
+	Pool  string    `json:"pool"`
+	Ready int       `json:"ready"`
+	Nodes int       `json:"nodes"`
+	// Gone says that it is no reading: the run had deleted the pool by then.
+	Gone   bool   `json:"gone,omitempty"`
+	Source Source `json:"source"`
 }
 
 func decode[T any](entry journal.Entry) (T, error) {

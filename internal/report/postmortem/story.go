@@ -82,6 +82,8 @@ type runStory struct {
 	// open are the attempts without an outcome; ended the newest one of each step.
 	open  map[string]int
 	ended map[string]int
+	// deleting are the pools whose deletion a step has sent, and which it has not finished yet.
+	deleting map[string][]string
 	// parked is when the run began to wait for a person.
 	parked  time.Time
 	undoing bool
@@ -139,7 +141,7 @@ func (s *story) readTorn(history *journal.History, run Run) {
 func (s *story) reader(history *journal.History, entries []journal.Entry) *runStory {
 	return &runStory{
 		story: s, history: history, run: headline(history, entries), host: history.Header.Holder.Host,
-		open: map[string]int{}, ended: map[string]int{},
+		open: map[string]int{}, ended: map[string]int{}, deleting: map[string][]string{},
 	}
 }
 
