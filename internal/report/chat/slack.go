@@ -37,7 +37,6 @@ var slackMarkup = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 
 // parseSlack reads Slack's JSON export: an array of messages, or an answer of its API with one. Its times are UTC.
 func parseSlack(raw []byte, options Options) (Export, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if err := toArray(decoder); err != nil {
 		return Export{}, fmt.Errorf("reading the chat export as JSON: %w", err)
