@@ -120,6 +120,9 @@ func (a *app) replayOne(
 	var history *journal.History
 	var unseen string
 	var err error
+	if info, err := os.Stat(argument); err == nil && info.IsDir() {
+		return one, usage("%s is a folder. hint: salve replay --expect %s", argument, shell([]string{argument}))
+	}
 	if isFile(argument) {
 		raw, err := readRegular(argument, journal.MaxIncident)
 		if err != nil {
@@ -235,9 +238,6 @@ func readRegular(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
-	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a folder. hint: salve replay --expect %s", path, shell([]string{path}))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)

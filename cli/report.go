@@ -169,6 +169,9 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 }
 
 func incidentFile(path string) (*journal.History, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usage("%s is a folder. hint: salve report RUN --journal %s", path, shell([]string{path}))
+	}
 	raw, err := readRegular(path, journal.MaxIncident)
 	if err != nil {
 		return nil, usage("%v", err)

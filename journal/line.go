@@ -145,6 +145,11 @@ func decode(run string, lines [][]byte) (*chained, error) {
 	if len(lines) > MaxLines {
 		return c, c.broken(MaxLines+1, "the record is longer than any")
 	}
+	if len(lines) > 0 {
+		if err := ofNewerFormat(run, lines[0]); err != nil {
+			return c, err
+		}
+	}
 	prev := ""
 	for i, raw := range lines {
 		var stored line
@@ -176,6 +181,21 @@ func decode(run string, lines [][]byte) (*chained, error) {
 		c.marks, prev = append(c.marks, mark{stored.Sum, stored.Seal}), stored.Sum
 	}
 	return c, nil
+}
+
+// ofNewerFormat tells by its first line whether a newer version wrote a record. Of such a record nothing more is known,
+// not even which fields its lines have.
+func ofNewerFormat(run string, first []byte) error {
+	var seen struct {
+		Format int
+		Entry  struct {
+			Data struct{ Target struct{ ID string } }
+		}
+	}
+	if json.Unmarshal(first, &seen) != nil || seen.Format <= Format {
+		return nil
+	}
+	return &UnsealedError{Run: run, Format: seen.Format, Target: seen.Entry.Data.Target.ID}
 }
 
 // storedLine reads a line. What it may hold depends on whether it is the first.

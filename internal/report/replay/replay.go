@@ -122,7 +122,7 @@ func Run(history *journal.History, options Options) (Result, error) {
 	}
 	if len(options.Set) > 0 {
 		if book, err = options.Make(now); err != nil {
-			return Result{}, fmt.Errorf("making runbook %q with other inputs: %w", header.Runbook, err)
+			return Result{}, fmt.Errorf("making runbook %q with other inputs: %w", header.Runbook, ofAnotherForm(err))
 		}
 		if result.Decisions, err = decisions(history, book); err != nil {
 			return Result{}, err
