@@ -15,8 +15,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// TestEveryGuardIsSwept: each guard, precondition and check that this program can ask has a row in a sweep, in the tests
-// of its package; and each runbook that a replay makes is swept.
+// TestEveryGuardIsSwept: each guard, precondition and check that this program can ask has a row in a sweep, in the
+// tests of its package; and each runbook that a replay makes is swept.
 func TestEveryGuardIsSwept(t *testing.T) {
 	house := salveHouse(t)
 	guards, replayed := 0, 0

@@ -78,7 +78,7 @@ func (a *app) forget(ctx context.Context, kept *journal.Location, run, target st
 	switch err := journal.Forget(ctx, kept, lease, run); {
 	case err != nil && apierr.ClassOf(err) == apierr.Missing:
 		fmt.Fprintf(a.stdout, "The lease on %s does not name run %s: it is in nobody's way. "+
-			"salve runs prune --broken removes its record.\n", target, run)
+			"Keep a copy of its record before salve runs prune --broken deletes it.\n", target, run)
 	case err != nil:
 		return fmt.Errorf("abandoning run %q: %w", run, err)
 	default:

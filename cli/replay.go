@@ -47,7 +47,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
   salve replay 20261122-021300-4f1a2b --set failureThreshold=5
   # Write an incident file, for the ticket and for the tests of the runbook
   salve replay --record 20261122-021300-4f1a2b wedged.incident.gz
-  # Replay each file of a folder
+  # Replay each file and each journal of a folder
   salve replay --expect testdata/incidents --junit replay.xml
   # Would the verdicts of a triage be others with another threshold?
   salve replay rollout.triage.gz --set risk-ratio=3`,
@@ -56,7 +56,7 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 			case asked.record:
 				return a.recordIncident(command, asked, arguments)
 			case asked.expect != "":
-				return a.replayFolder(asked, arguments)
+				return a.replayFolder(command.Context(), asked, arguments)
 			case asked.junit != "":
 				return usage("--junit is for --expect")
 			case len(arguments) == 0:
@@ -67,10 +67,10 @@ Exit codes: 0 the same; 1 a decision or verdict diverges; 3 the record lacks wha
 	}
 	asked.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.set, "set", nil,
-		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage would with "+
-			"another threshold (repeatable)")
+		"`INPUT=VALUE`: ask what the guards would say with another input, such as failureThreshold=5, or what a triage "+
+			"would with another threshold (repeatable)")
 	command.Flags().StringVar(&asked.expect, "expect", "",
-		"replay every incident file and triage record in this `DIR` and below; each must decide as recorded")
+		"replay every incident file, triage record and journal in this `DIR` and below; each must decide as recorded")
 	command.Flags().StringVar(&asked.junit, "junit", "", "write the results of --expect to this `FILE` as JUnit")
 	command.Flags().BoolVar(&asked.record, "record", false,
 		"write the run RUN to the incident file FILE, compressed when its name ends in .gz")
@@ -119,7 +119,11 @@ func (a *app) replayOne(
 ) (replay.Case, error) {
 	one := replay.Case{Name: argument}
 	var history *journal.History
+	var unseen string
 	var err error
+	if info, err := os.Stat(argument); err == nil && info.IsDir() {
+		return one, usage("%s is a folder. hint: salve replay --expect %s", argument, shell([]string{argument}))
+	}
 	if isFile(argument) {
 		raw, err := readRegular(argument, journal.MaxIncident)
 		if err != nil {
@@ -133,10 +137,14 @@ func (a *app) replayOne(
 		if history, err = incidentOf(argument, raw); err != nil {
 			return one, err
 		}
-	} else if history, err = a.recordedRun(command, asked, argument); err != nil {
+	} else if history, unseen, err = a.recordedRun(command, asked, argument); err != nil {
 		return one, err
 	}
-	if one.Result, err = replay.Run(history, a.replayOptions(history, settings)); err != nil {
+	options := a.replayOptions(history, settings)
+	if unseen != "" {
+		options.Remarks = []string{unseen}
+	}
+	if one.Result, err = replay.Run(history, options); err != nil {
 		return one, usage("%v", err)
 	}
 	return one, nil
@@ -205,13 +213,15 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 		"replay it with the program that has it", header.Run, header.Runbook)
 }
 
-// recordedRun reads a run of the journal.
-func (a *app) recordedRun(command *cobra.Command, asked *replayFlags, run string) (*journal.History, error) {
-	_, record, err := a.load(command, &asked.journalFlags, run)
+// recordedRun reads a run of the journal, whole.
+func (a *app) recordedRun(
+	command *cobra.Command, asked *replayFlags, run string,
+) (history *journal.History, unseen string, err error) {
+	kept, err := a.openJournal(command, &asked.journalFlags)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return record.History, nil
+	return wholeHistory(command.Context(), kept, run)
 }
 
 // isFile tells whether an argument is a file and not a run: no run's name has an ending or a separator.

@@ -152,7 +152,10 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 					return nil, err
 				}
 			}
-			history, err = historyOf(command, kept, run)
+			var unseen string
+			if history, unseen, err = wholeHistory(command.Context(), kept, run); unseen != "" {
+				fmt.Fprintf(a.stderr, "Run %s: %s.\n", run, unseen)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -165,15 +168,10 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 	return histories, nil
 }
 
-func historyOf(command *cobra.Command, kept *journal.Location, run string) (*journal.History, error) {
-	record, err := loadRecord(command.Context(), kept, run)
-	if err != nil {
-		return nil, err
-	}
-	return record.History, nil
-}
-
 func incidentFile(path string) (*journal.History, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, usage("%s is a folder. hint: salve report RUN --journal %s", path, shell([]string{path}))
+	}
 	raw, err := readRegular(path, journal.MaxIncident)
 	if err != nil {
 		return nil, usage("%v", err)

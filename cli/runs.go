@@ -55,6 +55,26 @@ func loadRecord(ctx context.Context, kept *journal.Location, run string) (*journ
 	return record, nil
 }
 
+// wholeHistory reads a run that is only looked at, and refuses it when its lease knows that it was cut. unseen says
+// why that could not be asked.
+func wholeHistory(
+	ctx context.Context, kept *journal.Location, run string,
+) (history *journal.History, unseen string, err error) {
+	record, err := loadRecord(ctx, kept, run)
+	if err != nil {
+		return nil, "", err
+	}
+	var broken *journal.BrokenError
+	err = record.VerifyWhole(ctx, kept)
+	switch {
+	case errors.As(err, &broken):
+		return nil, "", err
+	case err != nil:
+		unseen = fmt.Sprintf("whether the record was cut can't be seen: %v", err)
+	}
+	return record.History, unseen, nil
+}
+
 // lostOr is what is wrong with a run that has no record: a lease may still know of it.
 func lostOr(ctx context.Context, kept *journal.Location, run string, missing error) error {
 	open, err := kept.OpenRuns(ctx)

@@ -56,6 +56,6 @@ kept.`, journal.DefaultKeep),
 	command.Flags().IntVar(&keep, "keep", 0, "keep the newest `N` closed runs of each target")
 	command.Flags().DurationVar(&older, "older-than", 0, "delete closed runs that ended longer ago, such as 720h")
 	command.Flags().BoolVar(&broken, "broken", false,
-		"delete also records that are broken or unsealed and that no lease names")
+		"delete also records that are broken or unsealed and that no lease names; they may be evidence: copy them first")
 	return command
 }

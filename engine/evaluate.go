@@ -197,8 +197,8 @@ func named(guard string, finding runbook.Finding) runbook.Finding {
 	return finding
 }
 
-// GuardsFor are the guards that a runbook asks for an evaluation, in their order; the answer is false for a purpose that
-// it does not have, such as a step of an older version.
+// GuardsFor are the guards that a runbook asks for an evaluation, in their order; the answer is false for a purpose
+// that it does not have, such as a step of an older version.
 func GuardsFor(book runbook.Runbook, evaluation journal.Evaluation) ([]runbook.Guard, bool) {
 	x := &execution{book: book}
 	switch evaluation.For {

@@ -70,6 +70,22 @@ func appendLines(ctx context.Context, backend Backend, run string, seq int, line
 	return nil
 }
 
+// Tearable is a backend whose last line a crash can tear.
+type Tearable interface {
+	// Torn tells whether something stands behind the last complete line of a record: an entry that was being written
+	// when its process died, or is being written now.
+	Torn(ctx context.Context, run string) (bool, error)
+}
+
+// lastLineTorn tells whether the last line of a record is torn, where that can happen.
+func lastLineTorn(ctx context.Context, backend Backend, run string) (bool, error) {
+	tearable, can := backend.(Tearable)
+	if !can {
+		return false, nil
+	}
+	return tearable.Torn(ctx, run)
+}
+
 // Location is where records are kept, and who hands out the leases on their
 // targets: the world itself whenever it can be reached, wherever the records are.
 type Location struct {
@@ -90,6 +106,11 @@ func LocationOf(store Store, where string) *Location {
 // AppendLines adds several lines, at once where the backend can.
 func (l *Location) AppendLines(ctx context.Context, run string, seq int, lines [][]byte) error {
 	return appendLines(ctx, l.Backend, run, seq, lines)
+}
+
+// Torn tells whether the last line of a record is torn, where that can happen.
+func (l *Location) Torn(ctx context.Context, run string) (bool, error) {
+	return lastLineTorn(ctx, l.Backend, run)
 }
 
 // MissingError says that there is no record of a run.

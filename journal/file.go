@@ -220,6 +220,28 @@ func (f *File) Read(_ context.Context, run string) ([][]byte, error) {
 	return lines, nil
 }
 
+// Torn tells whether something stands behind the last line feed of a record.
+func (f *File) Torn(_ context.Context, run string) (bool, error) {
+	folder, err := f.folder(run)
+	if err != nil {
+		return false, err
+	}
+	file, err := f.disk.Open(filepath.Join(folder, recordName), reading)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return false, err
+	}
+	end, err := completeLength(file)
+	return end < size, err
+}
+
 // ReadLine reads one line where it was seen to be. What is there may be another by
 // now: that is for the caller to verify.
 func (f *File) ReadLine(ctx context.Context, run string, seq int) ([]byte, error) {

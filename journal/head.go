@@ -17,7 +17,7 @@ type HeadError struct {
 
 func (e *HeadError) Error() string {
 	return fmt.Sprintf("head missing: the lease on %s does not vouch for run %q: %s. "+
-		"hint: salve runs show %s, then salve runs abandon %s --reason TEXT",
+		"hint: keep a copy of the record, look at it with salve runs show %s, then salve runs abandon %s --reason TEXT",
 		e.Target, e.Run, e.Reason, e.Run, e.Run)
 }
 
@@ -75,6 +75,29 @@ func (r *Record) matches(known *OpenRun) error {
 		return broken(fmt.Sprintf("entry %d is not the one that the lease knows", known.Seq))
 	}
 	return nil
+}
+
+// VerifyWhole compares a record that is only read with what its target's lease knows of it. It fails with *BrokenError
+// when the record is shorter than the lease knows. It is no proof where it doesn't: the lease may name another run
+// since, or a copy of the record is looked at.
+func (r *Record) VerifyWhole(ctx context.Context, locker Locker) error {
+	peeked, err := locker.Peek(ctx, r.Header.Target.ID)
+	switch known := peeked.Open; {
+	case apierr.ClassOf(err) == apierr.Missing:
+		return nil
+	case err != nil:
+		return err
+	case known == nil || known.Run != r.Run || known.Location != r.backend.Location() || !known.sealedBy(r.key):
+		return nil
+	case r.matches(known) == nil:
+		return nil
+	}
+	// The run may have gone on between both readings.
+	again, err := Load(ctx, r.backend, r.Run)
+	if err != nil {
+		return err
+	}
+	return again.matches(peeked.Open)
 }
 
 // Forget makes a target's lease name a run as closed whose record is lost or can't be

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"salve/journal"
@@ -359,5 +360,49 @@ func editLease(t *testing.T, store *journal.File, edit func(string) string) {
 	}
 	if err := os.WriteFile(leases[0], []byte(edited), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLeaseKnowsThatARecordWasCut, also where it is only read: but not of a copy, nor of a run that it does not name.
+func TestLeaseKnowsThatARecordWasCut(t *testing.T) {
+	store, file := underLease(t)
+	whole := mustLoad(t, store)
+	if err := whole.VerifyWhole(ctx, store); err != nil {
+		t.Errorf("whole: %v", err)
+	}
+	cut(t, file)
+	shorter := mustLoad(t, store)
+	var broken *journal.BrokenError
+	if err := shorter.VerifyWhole(ctx, store); !errors.As(err, &broken) ||
+		!strings.Contains(err.Error(), "the lease knows 3 entries: the record was cut, or an older copy was put back") {
+		t.Errorf("cut: %v", err)
+	}
+	if err := shorter.VerifyWhole(ctx, journal.NewMemory()); err != nil {
+		t.Errorf("without a lease that knows it: %v", err)
+	}
+	copied := journal.NewFile(t.TempDir())
+	if err := os.CopyFS(copied.Dir(), os.DirFS(store.Dir())); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(copied.Dir(), "key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := mustLoad(t, copied).VerifyWhole(ctx, copied); err != nil {
+		t.Errorf("a copy: %v", err)
+	}
+}
+
+// TestRunThatGoesOnIsNotCalledCut: its lease knows of entries that were added since the record was read.
+func TestRunThatGoesOnIsNotCalledCut(t *testing.T) {
+	store, _ := underLease(t)
+	seen, record := mustLoad(t, store), mustLoad(t, store)
+	if err := record.Reopen(locked(t, store), now); err != nil {
+		t.Fatal(err)
+	}
+	if err := record.Append(ctx, journal.Resumed, "", journal.Resumption{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := seen.VerifyWhole(ctx, store); err != nil {
+		t.Error(err)
 	}
 }

@@ -21,9 +21,11 @@ type History struct {
 	// MigratedTo is where the record was migrated to: the run is open there, and
 	// closed here. Nil when it is here.
 	MigratedTo *Destination
-	steps      map[string]*StepHistory
-	order      []string
-	notes      map[string]json.RawMessage
+	// Torn says that something stood behind the last complete line: an entry whose writer died, or is at work.
+	Torn  bool
+	steps map[string]*StepHistory
+	order []string
+	notes map[string]json.RawMessage
 	// noted is the position of the newest note of each name.
 	noted   map[string]int
 	exports map[string]Export

@@ -29,6 +29,8 @@ type incident struct {
 	// Lines is how many follow, and Sum the SHA-256 of all of them.
 	Lines int    `json:"lines"`
 	Sum   string `json:"sha256"`
+	// Torn says that the record's last line was torn: it is not among those that follow.
+	Torn bool `json:"torn,omitempty"`
 }
 
 // Incident makes the incident file of a run: its record as it is kept, secrets masked, what guards decided from in it.
@@ -50,7 +52,7 @@ func Incident(ctx context.Context, backend Backend, run string) ([]byte, error) 
 	body := append(bytes.Join(trimmed(lines), []byte("\n")), '\n')
 	first, err := json.Marshal(incident{
 		Kind: incidentKind, Version: IncidentVersion, Run: run, Runbook: record.Header.Runbook, Lines: len(lines),
-		Sum: hash(body),
+		Sum: hash(body), Torn: record.Torn,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the incident file of run %q: %w", run, err)
@@ -107,14 +109,24 @@ func ReadIncident(raw []byte) (*History, error) {
 	case first.Version < 1:
 		return nil, &IncidentError{fmt.Sprintf("version %d", first.Version)}
 	case hash(body) != first.Sum:
-		return nil, &IncidentError{"it does not match its hash: it was cut or edited"}
+		return nil, &IncidentError{"it does not match its hash: it was cut or edited. hint: " + fileHint}
 	}
 	lines := bytes.SplitAfter(body, []byte("\n"))
 	lines = lines[:len(lines)-1] // behind the last line feed there is nothing
 	if len(lines) != first.Lines {
 		return nil, &IncidentError{fmt.Sprintf("it has %d lines, and says %d", len(lines), first.Lines)}
 	}
-	chain, err := decode(first.Run, lines)
+	history, err := carried(first.Run, lines)
+	if err != nil {
+		return nil, inFile(err)
+	}
+	history.Torn = first.Torn
+	return history, nil
+}
+
+// carried is the history that the lines of an incident file add up to.
+func carried(run string, lines [][]byte) (*History, error) {
+	chain, err := decode(run, lines)
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +138,19 @@ func ReadIncident(raw []byte) (*History, error) {
 		return nil, chain.broken(len(chain.entries), err.Error())
 	}
 	return history, nil
+}
+
+// inFile marks an error of a record as one of an incident file: what is to be done about it is another thing.
+func inFile(err error) error {
+	var broken *BrokenError
+	if errors.As(err, &broken) {
+		broken.InFile = true
+	}
+	var unsealed *UnsealedError
+	if errors.As(err, &unsealed) {
+		unsealed.InFile = true
+	}
+	return err
 }
 
 func unpackedIncident(raw []byte) ([]byte, error) {

@@ -102,8 +102,32 @@ func TestIncidentFileThatWasRehashedIsRefused(t *testing.T) {
 	if line, err = json.Marshal(first); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.ReadIncident(append(append(line, '\n'), body...)); !errors.As(err, &broken) {
+	_, err = journal.ReadIncident(append(append(line, '\n'), body...))
+	if !errors.As(err, &broken) || !broken.InFile || strings.Contains(err.Error(), "abandon") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestIncidentFileTellsOfATornLine: the line itself is no entry, and no part of the file.
+func TestIncidentFileTellsOfATornLine(t *testing.T) {
+	backend, file := written(t)
+	for _, torn := range []bool{false, true} {
+		if torn {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, raw[:len(raw)-1], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		raw, err := journal.Incident(ctx, backend, "run-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if history, err := journal.ReadIncident(raw); err != nil || history.Torn != torn {
+			t.Errorf("torn: %t, want %t, %v", history.Torn, torn, err)
+		}
 	}
 }
 

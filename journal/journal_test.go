@@ -95,6 +95,9 @@ func TestDamage(t *testing.T) {
 			func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n") + " x\n"; return l }, 3, noLine, 0,
 		},
 		"an unknown field in the line": {replace(2, `{"sum"`, `{"x":1,"sum"`), 3, noLine, 0},
+		"a format in a later line":     {replace(2, `{"sum"`, `{"format":3,"sum"`), 3, `unknown field "format"`, 0},
+		"no format in a later line":    {replace(2, `{"sum"`, `{"format":0,"sum"`), 3, `unknown field "format"`, 0},
+		"a key in a later line":        {replace(3, `{"sum"`, `{"key":"k","sum"`), 4, `unknown field "key"`, 0},
 		"another field in the entry":   {chainedLine(`{"seq":5,"x":1}`), 5, "not a journal entry", 0},
 		"another number in the entry":  {chainedLine(`{"seq":6,"kind":"warning"}`), 5, noFollower, 0},
 		"another line before it":       {chainedLine(`{"seq":5,"prev":"00","kind":"warning"}`), 5, noFollower, 0},
@@ -123,11 +126,13 @@ func TestDamage(t *testing.T) {
 			switch {
 			case row.line == 0 && err != nil:
 				t.Fatal(err)
-			case row.line == 0 && len(record.Entries) != row.entries:
-				t.Errorf("%d entries, want %d", len(record.Entries), row.entries)
+			case row.line == 0 && (len(record.Entries) != row.entries || !record.Torn):
+				t.Errorf("%d entries, want %d; torn %t", len(record.Entries), row.entries, record.Torn)
 			case row.line > 0 && (!errors.As(err, &broken) || broken.Line != row.line ||
 				!strings.Contains(broken.Reason, row.why)):
 				t.Errorf("got %v, want it broken at line %d: %s", err, row.line, row.why)
+			case row.line > 0 && strings.Contains(err.Error(), "prune --broken") != (row.line == 1 && row.why == noLine):
+				t.Errorf("it advises to delete what may be evidence, or does not where nothing can be read: %v", err)
 			}
 		})
 	}
@@ -164,7 +169,7 @@ func TestAppendAfterATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := journal.Load(ctx, backend, "run-1")
-	if err != nil || len(again.Entries) != 4 || again.Epoch != 8 {
+	if err != nil || len(again.Entries) != 4 || again.Epoch != 8 || record.Torn || again.Torn {
 		t.Errorf("%v, %+v", err, again)
 	}
 }

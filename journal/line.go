@@ -23,11 +23,16 @@ const firstSealed = 2
 // without the key. The seal covers the entry and the seal before it.
 type line struct {
 	// Format and Key, the ID of the key, stand in the first line alone.
-	Format int             `json:"format,omitempty"`
-	Key    string          `json:"key,omitempty"`
-	Sum    string          `json:"sum"`
-	Seal   string          `json:"seal,omitempty"`
-	Entry  json.RawMessage `json:"entry"`
+	Format int    `json:"format,omitempty"`
+	Key    string `json:"key,omitempty"`
+	follower
+}
+
+// follower is a line that is not the first.
+type follower struct {
+	Sum   string          `json:"sum"`
+	Seal  string          `json:"seal,omitempty"`
+	Entry json.RawMessage `json:"entry"`
 }
 
 // mark is what is remembered of a stored line, to know it again.
@@ -45,12 +50,26 @@ type BrokenError struct {
 	// Ours says that the header carries the seal of our key: what is broken is a
 	// record of ours, and not something that was put there.
 	Ours bool
+	// Junk says that not even the first line is one of a record: there is nothing in it to be looked into.
+	Junk bool
+	// InFile says that the record came in an incident file: no journal here holds it.
+	InFile bool
 }
 
 func (e *BrokenError) Error() string {
-	return fmt.Sprintf("broken record: run %q, line %d: %s. hint: salve runs abandon %s --reason TEXT",
-		e.Run, e.Line, e.Reason, e.Run)
+	text := fmt.Sprintf("broken record: run %q, line %d: %s. hint: ", e.Run, e.Line, e.Reason)
+	switch {
+	case e.InFile:
+		return text + fileHint
+	case e.Junk:
+		return text + fmt.Sprintf("salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", e.Run)
+	}
+	return text + fmt.Sprintf("keep a copy of the record, find out who wrote to it, then salve runs abandon %s --reason TEXT",
+		e.Run)
 }
+
+// fileHint is what to do about an incident file that can't be believed. It is evidence too.
+const fileHint = "keep the file, and ask for another from the journal: salve replay --record RUN FILE"
 
 // UnsealedError says that a record does not carry the seal of the key that its
 // runbook's records are sealed with: it is nobody's, and never adopted.
@@ -63,6 +82,8 @@ type UnsealedError struct {
 	Key, Want string
 	// Target is what the record says of its target.
 	Target string
+	// InFile says that the record came in an incident file: no journal here holds it.
+	InFile bool
 }
 
 func (e *UnsealedError) Error() string {
@@ -74,8 +95,12 @@ func (e *UnsealedError) Error() string {
 		return fmt.Sprintf("unsealed record: run %q is sealed with key %q, the key here is %q. "+
 			"hint: set SALVE_JOURNAL_KEY_FILE to the key file it was written with", e.Run, e.Key, e.Want)
 	}
-	return fmt.Sprintf("unsealed record: run %q is of format %d, without a seal: who wrote it can't be told. "+
-		"hint: salve runs prune --broken removes it", e.Run, max(e.Format, 1))
+	text := fmt.Sprintf("unsealed record: run %q is of format %d, without a seal: who wrote it can't be told. hint: ",
+		e.Run, max(e.Format, 1))
+	if e.InFile {
+		return text + fileHint
+	}
+	return text + "keep a copy of it and find out who wrote it, then salve runs prune --broken deletes it"
 }
 
 // encode makes a stored line of an entry that follows one of a seal.
@@ -92,7 +117,9 @@ func encode(key Key, entry Entry, before mark) (raw []byte, at mark, err error) 
 }
 
 func sealLine(key Key, body []byte, seq int, before mark) ([]byte, mark, error) {
-	stored := line{Sum: hash(body), Seal: key.seal(linePurpose, []byte(before.seal), body), Entry: body}
+	stored := line{follower: follower{
+		Sum: hash(body), Seal: key.seal(linePurpose, []byte(before.seal), body), Entry: body,
+	}}
 	if seq == 1 {
 		stored.Format, stored.Key = Format, key.ID()
 	}
@@ -118,6 +145,11 @@ func decode(run string, lines [][]byte) (*chained, error) {
 	if len(lines) > MaxLines {
 		return c, c.broken(MaxLines+1, "the record is longer than any")
 	}
+	if len(lines) > 0 {
+		if err := ofNewerFormat(run, lines[0]); err != nil {
+			return c, err
+		}
+	}
 	prev := ""
 	for i, raw := range lines {
 		var stored line
@@ -125,8 +157,10 @@ func decode(run string, lines [][]byte) (*chained, error) {
 		if len(raw) > MaxLine {
 			return c, c.broken(i+1, "the line is longer than any")
 		}
-		if err := strict(raw, &stored); err != nil {
-			return c, c.broken(i+1, "not a journal line: "+err.Error())
+		if err := storedLine(raw, i == 0, &stored); err != nil {
+			return c, &BrokenError{
+				Run: c.run, Line: i + 1, Reason: "not a journal line: " + err.Error(), Target: c.header.Target.ID, Junk: i == 0,
+			}
 		}
 		if hash(stored.Entry) != stored.Sum {
 			return c, c.broken(i+1, "the entry does not match its hash")
@@ -147,6 +181,29 @@ func decode(run string, lines [][]byte) (*chained, error) {
 		c.marks, prev = append(c.marks, mark{stored.Sum, stored.Seal}), stored.Sum
 	}
 	return c, nil
+}
+
+// ofNewerFormat tells by its first line whether a newer version wrote a record. Of such a record nothing more is known,
+// not even which fields its lines have.
+func ofNewerFormat(run string, first []byte) error {
+	var seen struct {
+		Format int
+		Entry  struct {
+			Data struct{ Target struct{ ID string } }
+		}
+	}
+	if json.Unmarshal(first, &seen) != nil || seen.Format <= Format {
+		return nil
+	}
+	return &UnsealedError{Run: run, Format: seen.Format, Target: seen.Entry.Data.Target.ID}
+}
+
+// storedLine reads a line. What it may hold depends on whether it is the first.
+func storedLine(raw []byte, first bool, into *line) error {
+	if first {
+		return strict(raw, into)
+	}
+	return strict(raw, &into.follower)
 }
 
 // open reads the header.

@@ -57,6 +57,8 @@ func (r Retention) applies(ctx context.Context, store Store, run string, kept ma
 	switch {
 	case errors.As(err, &broken):
 		target, disbelieved = broken.Target, true
+	case errors.As(err, &unsealed) && unsealed.Format > Format:
+		return false, nil // a newer version believes it
 	case errors.As(err, &unsealed):
 		target, disbelieved = unsealed.Target, true
 	case err != nil:

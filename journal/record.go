@@ -75,6 +75,9 @@ func Load(ctx context.Context, backend Backend, run string) (*Record, error) {
 	if err := record.unreadInputs(); err != nil {
 		return nil, err
 	}
+	if record.Torn, err = lastLineTorn(ctx, backend, run); err != nil {
+		return nil, fmt.Errorf("looking for a torn line of run %q: %w", run, err)
+	}
 	return record, nil
 }
 
@@ -202,6 +205,7 @@ func (r *Record) learn(entries []Entry, marks []mark) error {
 	r.memory.Lock()
 	defer r.memory.Unlock()
 	r.marks = append(r.marks, marks...)
+	r.Torn = false // what was torn is cut off before anything is added
 	for _, entry := range entries {
 		if err := r.add(entry); err != nil {
 			return err

@@ -171,20 +171,24 @@ func TestLeaseThatNamesAnotherRunVouchesForNone(t *testing.T) {
 func TestErrorsOfARecordSayWhatToDo(t *testing.T) {
 	open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Runbook: "mend", Location: "here", Epoch: 7, Seq: 3}
 	for want, err := range map[string]error{
-		`broken record: run "run-1", line 3: forged. hint: salve runs abandon run-1 --reason TEXT`: &journal.BrokenError{
-			Run: "run-1", Line: 3, Reason: "forged",
-		},
-		`head missing: the lease on lamp/1 does not vouch for run "run-1": it names no run. hint: salve runs show run-1, then ` +
-			`salve runs abandon run-1 --reason TEXT`: &journal.HeadError{Run: "run-1", Target: "lamp/1",
-			Reason: "it names no run"},
+		`broken record: run "run-1", line 3: forged. hint: keep a copy of the record, find out who wrote to it, then ` +
+			`salve runs abandon run-1 --reason TEXT`: &journal.BrokenError{Run: "run-1", Line: 3, Reason: "forged"},
+		`broken record: run "run-1", line 1: not a journal line. hint: salve runs abandon run-1 --target ID --reason TEXT, ` +
+			`then salve runs prune --broken`: &journal.BrokenError{Run: "run-1", Line: 1, Reason: "not a journal line", Junk: true},
+		`broken record: run "run-1", line 3: cut. hint: keep the file, and ask for another from the journal: ` +
+			`salve replay --record RUN FILE`: &journal.BrokenError{Run: "run-1", Line: 3, Reason: "cut", InFile: true},
+		`head missing: the lease on lamp/1 does not vouch for run "run-1": it names no run. hint: keep a copy of the record, ` +
+			`look at it with salve runs show run-1, then salve runs abandon run-1 --reason TEXT`: &journal.HeadError{
+			Run: "run-1", Target: "lamp/1", Reason: "it names no run"},
 		`unsealed record: run "run-1" is of format 4, which this version does not know. hint: use the version of salve that wrote it`: &journal.UnsealedError{
 			Run: "run-1", Format: 4, Key: "a", Want: "b",
 		},
 		`unsealed record: run "run-1" is sealed with key "a", the key here is "b". hint: set SALVE_JOURNAL_KEY_FILE to the key file ` +
 			`it was written with`: &journal.UnsealedError{Run: "run-1", Format: 2, Key: "a", Want: "b"},
-		`unsealed record: run "run-1" is of format 1, without a seal: who wrote it can't be told. hint: salve runs prune --broken removes it`: &journal.UnsealedError{
-			Run: "run-1",
-		},
+		`unsealed record: run "run-1" is of format 1, without a seal: who wrote it can't be told. hint: keep a copy of it and ` +
+			`find out who wrote it, then salve runs prune --broken deletes it`: &journal.UnsealedError{Run: "run-1"},
+		`unsealed record: run "run-1" is of format 1, without a seal: who wrote it can't be told. hint: keep the file, and ` +
+			`ask for another from the journal: salve replay --record RUN FILE`: &journal.UnsealedError{Run: "run-1", InFile: true},
 		`conflict: run "run-1" of runbook "mend" is open on lamp/1 and recorded in here`: &journal.ElsewhereError{Open: open},
 		`record lost: run "run-1" of runbook "mend" was at work on lamp/1; its lease knows 3 entries, written until epoch 7 in here, and the ` +
 			`record is not found. hint: salve runs abandon run-1 --target lamp/1 --reason TEXT`: &journal.LostRecordError{Open: open},

@@ -49,7 +49,8 @@ func Ask[T any](
 				return unread(fmt.Errorf("recording what was read: %w", err))
 			}
 			if len(raw) > MaxReading {
-				return answered(decide(seen)).read(Reading{Omitted: fmt.Sprintf("%d bytes, above the limit of %d", len(raw), MaxReading)})
+				omitted := fmt.Sprintf("%d bytes, above the limit of %d", len(raw), MaxReading)
+				return answered(decide(seen)).read(Reading{Omitted: omitted})
 			}
 			finding, err := again(raw)
 			if err != nil {

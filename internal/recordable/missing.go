@@ -53,6 +53,9 @@ func missingIn(t reflect.Type, value any) (place string, lacks bool) {
 				return fmt.Sprintf("[%d]%s", i, place), true
 			}
 		}
+		if t.Kind() == reflect.Array && len(of) < t.Len() {
+			return fmt.Sprintf("[%d]", len(of)), true
+		}
 	}
 	return "", false
 }

@@ -12,9 +12,49 @@ import (
 
 // opaque tells whether a type writes and reads its own JSON, as time.Time does.
 func opaque(t reflect.Type) bool {
-	of := reflect.PointerTo(t)
-	return of.Implements(reflect.TypeFor[json.Marshaler]()) && of.Implements(reflect.TypeFor[json.Unmarshaler]()) ||
-		of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+	return implements[json.Marshaler](t) && implements[json.Unmarshaler](t) || readsText(t)
+}
+
+// readsText tells whether a type writes and reads its own text.
+func readsText(t reflect.Type) bool {
+	return implements[encoding.TextMarshaler](t) && implements[encoding.TextUnmarshaler](t)
+}
+
+func implements[T any](t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[T]())
+}
+
+// oneWay says of a type that is not opaque whether it writes its own form alone, or reads it alone: encoding/json does
+// not look at its fields then.
+func oneWay(t reflect.Type) string {
+	if t.Kind() == reflect.Interface {
+		return ""
+	}
+	writes := implements[json.Marshaler](t) || implements[encoding.TextMarshaler](t)
+	reads := implements[json.Unmarshaler](t) || implements[encoding.TextUnmarshaler](t)
+	switch {
+	case writes && reads:
+		return "writes its own JSON or text, and reads the other"
+	case writes:
+		return "writes its own JSON, and does not read it"
+	case reads:
+		return "reads its own JSON, and does not write it"
+	}
+	return ""
+}
+
+// isKey tells whether values of a type come back as they were when they are the names in an object of JSON.
+func isKey(t reflect.Type) bool {
+	if implements[encoding.TextMarshaler](t) || implements[encoding.TextUnmarshaler](t) {
+		return readsText(t)
+	}
+	switch t.Kind() {
+	case reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return true
+	default:
+		return false
+	}
 }
 
 // Problem is the first part of a type that would not be the same when it is read back from JSON; empty when there is
@@ -26,6 +66,12 @@ func problem(t reflect.Type, path string, above []reflect.Type) string {
 		return ""
 	}
 	above = append(above, t)
+	if wrong := oneWay(t); wrong != "" {
+		return inField(path) + t.String() + " " + wrong
+	}
+	if t.Kind() == reflect.Map && !isKey(t.Key()) {
+		return inField(path) + t.String() + " has keys that JSON does not have, or that are not read back"
+	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return problem(t.Elem(), path, above)
@@ -46,10 +92,18 @@ func problem(t reflect.Type, path string, above []reflect.Type) string {
 		}
 		return ""
 	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
-		return fmt.Sprintf("%s %s is not a value", strings.TrimSpace("field "+path), t)
+		return inField(path) + t.String() + " is not a value"
 	default:
 		return ""
 	}
+}
+
+// inField is the place of a type, as the beginning of a sentence; empty for the whole.
+func inField(path string) string {
+	if path == "" {
+		return ""
+	}
+	return "field " + path + " "
 }
 
 // field is one field of a struct as encoding/json sees it.

@@ -30,6 +30,9 @@ func Replayed(out io.Writer, width int, result replay.Result) error {
 	default:
 		s.hang("  ", "self-check: not possible, the record is of another program")
 	}
+	for _, remark := range result.Remarks {
+		s.hang("  remark: ", remark)
+	}
 	for _, change := range result.Inputs {
 		s.hang("  input ", fmt.Sprintf("%s: %s → %s", change.Field, change.Old, change.New))
 	}
@@ -108,6 +111,9 @@ func ReplayVerdict(result replay.Result) string {
 	decisions := Count(len(result.Decisions), "decision", "decisions")
 	switch result.Verdict {
 	case replay.Same:
+		if len(result.Remarks) > 0 {
+			return fmt.Sprintf("Same: %s, each as recorded, as far as the record goes: see the remarks.", decisions)
+		}
 		return fmt.Sprintf("Same: %s, each as recorded.", decisions)
 	case replay.Diverged:
 		return fmt.Sprintf("Diverged: %s. What is recorded after it belongs to another history.", result.Reason)
@@ -116,6 +122,21 @@ func ReplayVerdict(result replay.Result) string {
 	default:
 		return fmt.Sprintf("Void: %s.", result.Reason)
 	}
+}
+
+// mostPassedOver is how many files are named that were passed over.
+const mostPassedOver = 10
+
+// PassedOver names the files of a folder that are no records; empty without any.
+func PassedOver(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("passed over, as no record: %s", strings.Join(names[:min(len(names), mostPassedOver)], ", "))
+	if more := len(names) - mostPassedOver; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // ReplaySuite writes a line for each record of a suite, and which guards none of them saw refuse.
@@ -139,6 +160,12 @@ func ReplaySuite(out io.Writer, width int, suite *replay.Suite) error {
 			text = "✗ " + ReplayVerdict(one.Result)
 		}
 		s.hang("  "+pad(one.Name, column)+"  ", text)
+		for _, remark := range one.Result.Remarks {
+			s.hang("  "+pad("", column)+"    remark: ", remark)
+		}
+	}
+	if passed := PassedOver(suite.PassedOver); passed != "" {
+		s.hang("  ", passed)
 	}
 	for _, one := range suite.Cases {
 		name := one.Result.Runbook

@@ -53,8 +53,10 @@ func TestThresholdsArePrintedWithTheirUnit(t *testing.T) {
 		printed = append(printed, one.Name+" "+one.Value)
 	}
 	got := strings.Join(printed, " · ")
-	for _, want := range []string{"eligible 3 ·", "unknown 7 % ·", "all-reach 0.0001 ·", "baseline 24 h ·", "order 10 min ·",
-		"other-reason 50 % ·", "escalate 6 · escalate-days 30 days · calm 3"} {
+	for _, want := range []string{
+		"eligible 3 ·", "unknown 7 % ·", "all-reach 0.0001 ·", "baseline 24 h ·", "order 10 min ·",
+		"other-reason 50 % ·", "escalate 6 · escalate-days 30 days · calm 3",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}

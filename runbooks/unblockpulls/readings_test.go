@@ -69,7 +69,9 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 			Readings: []string{outlook(true, "merged"), outlook(false, "a review"), outlook(false, "")},
 			Said:     []string{"[].repository", "[].number"},
 			Unused: map[string]string{
-				"[].head": "it was read by it", "[].waits": "repair-branch-protection's", "[].Missing": "repair-branch-protection's",
+				"[].head":    "it was read by it",
+				"[].waits":   "repair-branch-protection's",
+				"[].Missing": "repair-branch-protection's",
 			},
 		},
 	}, book)

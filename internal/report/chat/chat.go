@@ -73,7 +73,8 @@ type Export struct {
 	Zone string
 }
 
-// Parse reads a chat export, or the chat in a post-mortem. No chat gives no messages.
+// Parse reads a chat export, or the chat in a post-mortem, in UTF-8, or in UTF-16 with a byte order mark. No chat gives
+// no messages.
 func Parse(raw []byte, options Options) (Export, error) {
 	if len(raw) > maxBytes {
 		return Export{}, fmt.Errorf("%w: %d bytes, at most %d are read", ErrTooLarge, len(raw), maxBytes)
@@ -86,6 +87,10 @@ func Parse(raw []byte, options Options) (Export, error) {
 		}
 	}
 	options.Channel = cleanLine(options.Channel)
+	raw, err := decoded(raw)
+	if err != nil {
+		return Export{}, err
+	}
 	if isJSON(raw) {
 		return parseSlack(raw, options)
 	}
@@ -128,7 +133,7 @@ func Parse(raw []byte, options Options) (Export, error) {
 
 // isJSON is whether the input is an array or an object of JSON; "[8:27 AM] Name" is not.
 func isJSON(raw []byte) bool {
-	raw = bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\ufeff")), " \t\r\n")
+	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 {
 		return false
 	}

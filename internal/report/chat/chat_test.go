@@ -61,7 +61,7 @@ func TestTraps(t *testing.T) {
 		{"a timeline", "# 2019-02-05\n\n## Timeline\n\n* [08:47] Bump is merged\n\nAnn [08:50]\nx\n", ""},
 		{"prose that ends with a time", dated + "Ann [14:05]\na\nwe rolled back [14:06]\n",
 			"Ann 2019-02-05 14:05 -08:00 a\nwe rolled back [14:06]"},
-		{"escapes", dated + "\x1b[31mAnn\x1b[0m [14:05]\n\x1b]0;t\x07a\x00b\xff\n", "Ann 2019-02-05 14:05 -08:00 ab\ufffd"},
+		{"escapes", dated + "\x1b[31mAnn\x1b[0m [14:05]\n\x1b]0;t\x07a\x00b\n", "Ann 2019-02-05 14:05 -08:00 ab"},
 		{"Slack JSON", `[{"user":"U1","user_profile":{"display_name":"Ann"},"ts":"1549384020.0001","text":"a &lt; ` +
 			`<@U1>","edited":{}}]`,
 			"Ann 2019-02-05 16:27 +00:00 a < @Ann edited"},

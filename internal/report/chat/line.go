@@ -40,7 +40,6 @@ func (l *line) indent() int {
 }
 
 func splitLines(raw []byte) ([]line, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if count := bytes.Count(raw, []byte("\n")); count > maxLines {
 		return nil, fmt.Errorf("%w: %d lines, at most %d are read", ErrTooLarge, count, maxLines)
 	}

@@ -37,7 +37,6 @@ var slackMarkup = regexp.MustCompile(`<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>`)
 
 // parseSlack reads Slack's JSON export: an array of messages, or an answer of its API with one. Its times are UTC.
 func parseSlack(raw []byte, options Options) (Export, error) {
-	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	if err := toArray(decoder); err != nil {
 		return Export{}, fmt.Errorf("reading the chat export as JSON: %w", err)
@@ -58,7 +57,8 @@ func parseSlack(raw []byte, options Options) (Export, error) {
 		err := decoder.Decode(&m)
 		if other := (*json.UnmarshalTypeError)(nil); errors.As(err, &other) && other.Field != "" {
 			// One field of one message is not as Slack writes it: the others are worth reading.
-			asked.ask(line, "what is %q of this message? It is a %s, not as Slack exports it", cleanLine(other.Field), other.Value)
+			asked.ask(line, "what is %q of this message? It is a %s, not as Slack exports it",
+				cleanLine(other.Field), other.Value)
 		} else if err != nil {
 			return Export{}, fmt.Errorf("line %d: reading a message of the JSON export: %w", line, err)
 		}

@@ -32,6 +32,7 @@ type requestView struct {
 type readinessView struct {
 	Stamp, At, Run, Pool string
 	Ready, Nodes         int
+	Gone                 bool
 }
 
 func (w *writer) figures() *figuresView {
@@ -59,7 +60,8 @@ func (w *writer) figures() *figuresView {
 		}
 	}
 	for _, r := range c.Readiness {
-		row := readinessView{stamp(r.At), r.At.UTC().Format("2 Jan 15:04:05"), one(r.Run), one(r.Pool), r.Ready, r.Nodes}
+		row := readinessView{stamp(r.At), r.At.UTC().Format("2 Jan 15:04:05"), one(r.Run), one(r.Pool), r.Ready, r.Nodes,
+			r.Gone}
 		if space.takes(rowOverhead, row.Run, row.Pool) {
 			view.Readiness = append(view.Readiness, row)
 		} else {

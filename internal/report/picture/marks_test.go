@@ -89,9 +89,25 @@ func patched(at float64) postmortem.Operation {
 	return postmortem.Operation{At: minute(at), Run: run, Method: "PATCH", Status: 200, Count: 1}
 }
 
+// TestPoolThatWasOnlyDeletedHasNoBand: nobody looked at it.
+func TestPoolThatWasOnlyDeletedHasNoBand(t *testing.T) {
+	p := drawn(t, 10, postmortem.Chart{
+		Spans:     []postmortem.Span{span("retire", 0, 5, journal.Done)},
+		Readiness: []postmortem.Readiness{{At: minute(5), Run: run, Pool: "web", Gone: true}},
+	})
+	for _, r := range p.Rows {
+		if r.Kind == Nodes {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestReadinessIsABand(t *testing.T) {
 	seen := func(at float64, ready, nodes int) postmortem.Readiness {
 		return postmortem.Readiness{At: minute(at), Run: run, Pool: "web", Ready: ready, Nodes: nodes}
+	}
+	gone := func(at float64) postmortem.Readiness {
+		return postmortem.Readiness{At: minute(at), Run: run, Pool: "web", Gone: true}
 	}
 	for name, test := range map[string]struct {
 		seen []postmortem.Readiness
@@ -110,6 +126,10 @@ func TestReadinessIsABand(t *testing.T) {
 			"4 of 0 nodes at last"},
 		"in any order of time": {[]postmortem.Readiness{seen(5, 2, 4), seen(0, 4, 4)},
 			"186 293 22 0 4/4; 479 12 11 11 ; ", "2 of 4 nodes at last"},
+		"until the pool is deleted": {[]postmortem.Readiness{seen(0, 5, 5), gone(5)},
+			"186 293 22 0 5/5; ", "5 of 5 nodes, then gone"},
+		"nothing from then until it is seen again": {[]postmortem.Readiness{seen(0, 4, 4), gone(2.5), seen(5, 4, 4), gone(7.5)},
+			"186 146.5 22 0 4/4; 479 146.5 22 0 4/4; ", "4 of 4 nodes, then gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := row(t, drawn(t, 10, postmortem.Chart{Readiness: test.seen}), "pool web")

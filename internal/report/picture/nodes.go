@@ -32,6 +32,9 @@ func (p *Panel) nodes(readings []postmortem.Readiness) {
 	var order []string
 	for _, r := range readings {
 		if byPool[r.Pool] == nil {
+			if r.Gone { // nobody had looked at it
+				continue
+			}
 			order = append(order, r.Pool)
 		}
 		byPool[r.Pool] = append(byPool[r.Pool], r)
@@ -43,23 +46,37 @@ func (p *Panel) nodes(readings []postmortem.Readiness) {
 		}
 		all := byPool[pool]
 		slices.SortStableFunc(all, func(a, b postmortem.Readiness) int { return a.At.Compare(b.At) })
-		last := all[len(all)-1]
-		tone := Good
-		if last.Ready < last.Nodes {
-			tone = Unknown
-		}
-		row := p.add(Row{Kind: Nodes, Full: "pool " + pool, Height: bandHeight, Tone: tone,
-			Note: fmt.Sprintf("%s of %s at last", ofNodes(last.Ready), plural(max(0, last.Nodes), "node", "nodes"))})
+		tone, note := atLast(all)
+		row := p.add(Row{Kind: Nodes, Full: "pool " + pool, Height: bandHeight, Tone: tone, Note: note})
 		p.band(row, all)
 	}
 }
 
+// atLast is what was last seen of a pool, and whether it is there no more.
+func atLast(readings []postmortem.Readiness) (Tone, string) {
+	last, when := readings[len(readings)-1], " at last"
+	for i := len(readings) - 1; last.Gone; i-- { // the first one is a reading
+		last, when = readings[i], ", then gone"
+	}
+	note := fmt.Sprintf("%s of %s%s", ofNodes(last.Ready), plural(max(0, last.Nodes), "node", "nodes"), when)
+	if last.Ready < last.Nodes {
+		return Unknown, note
+	}
+	return Good, note
+}
+
 func ofNodes(n int) string { return fmt.Sprint(max(0, n)) }
 
-// band draws the readings of one pool, in order of time. Readings that say the same are one.
+// band draws the readings of one pool, in order of time. Readings that say the same are one. A reading reaches to the
+// next, or until the pool was deleted; nothing is drawn from then on until the pool is seen again.
 func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
 	foot := row.Top + bandHeight - (bandHeight-bandRoom)/2
+	gone := false
 	for i, r := range readings {
+		if r.Gone {
+			gone = true
+			continue
+		}
 		whole := max(0, r.Nodes, r.Ready)
 		ready := min(max(0, r.Ready), whole)
 		perNode := bandRoom / float64(max(1, whole))
@@ -68,7 +85,9 @@ func (p *Panel) band(row *Row, readings []postmortem.Readiness) {
 		if i+1 < len(readings) {
 			to = p.scale.At(readings[i+1].At)
 		}
-		if n := len(row.Levels); n > 0 && row.Levels[n-1].whole == whole && row.Levels[n-1].ready == ready {
+		again := gone // the pool was made anew
+		gone = false
+		if n := len(row.Levels); n > 0 && !again && row.Levels[n-1].whole == whole && row.Levels[n-1].ready == ready {
 			row.Levels[n-1].W = rounded(to - row.Levels[n-1].X)
 			continue
 		}

@@ -123,7 +123,7 @@ func shared(a, b string) string {
 // changesOf are the readings that differ from the one before or the one after them of the same pool.
 func changesOf(all []Readiness) []Readiness {
 	type pool struct{ run, name string }
-	same := func(x, y Readiness) bool { return x.Ready == y.Ready && x.Nodes == y.Nodes }
+	same := func(x, y Readiness) bool { return x.Ready == y.Ready && x.Nodes == y.Nodes && x.Gone == y.Gone }
 	kept := make([]bool, len(all))
 	before := map[pool]int{}
 	for i, one := range all {

@@ -2,6 +2,7 @@ package postmortem_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,41 @@ func TestWhatWentWrongStaysInTheChart(t *testing.T) {
 	}
 	if chart.Omitted != 400+400+996 {
 		t.Errorf("%d left out", chart.Omitted)
+	}
+}
+
+// TestBandOfAPoolEndsWhenItWasDeleted: not when a guard last had a reason to look at it.
+func TestBandOfAPoolEndsWhenItWasDeleted(t *testing.T) {
+	const path = "/subscriptions/s/managedClusters/c/agentPools/s4f0"
+	for name, row := range map[string]struct {
+		sent   journal.Request
+		became journal.ResultKind
+		gone   bool
+	}{
+		"deleted":                 {journal.Request{Method: "DELETE", Path: path, Status: 202}, journal.Done, true},
+		"deleted in other words":  {journal.Request{Method: "DELETE", Path: strings.ToLower(path), Status: 204}, journal.Done, true},
+		"only sent":               {journal.Request{Method: "DELETE", Path: path, Status: 202}, journal.Unknown, false},
+		"refused":                 {journal.Request{Method: "DELETE", Path: path, Status: 409}, journal.Done, false},
+		"not answered":            {journal.Request{Method: "DELETE", Path: path}, journal.Done, false},
+		"changed":                 {journal.Request{Method: "PUT", Path: path, Status: 200}, journal.Done, false},
+		"a node of it is deleted": {journal.Request{Method: "DELETE", Path: path + "/nodes/n", Status: 200}, journal.Done, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
+			w.Evaluated("start", journal.Verdict{}, reporttest.Named("g", runbook.Yes("ready").
+				WithEvidence(w.SawNodes("s4f0", 5, 5))))
+			row.sent.Count = 1
+			w.After(5*time.Minute).Begin("retire", 1).Sent("retire", 1, row.sent).After(2*time.Minute).
+				Write(journal.Outcome, "retire", journal.Result{Attempt: 1, Result: row.became})
+			readings := reporttest.Draft(t, of(w.History()), postmortem.Options{}).Chart.Readiness
+			last := readings[len(readings)-1]
+			if last.Gone != row.gone || last.Pool != "s4f0" {
+				t.Errorf("%+v", readings)
+			}
+			if row.gone && !last.At.Equal(reporttest.Morning().Add(7*time.Minute)) {
+				t.Errorf("gone at %s", last.At)
+			}
+		})
 	}
 }
 

@@ -201,6 +201,14 @@ type Event struct {
 	noticed bool
 }
 
+// end is when the last of events that were alike happened.
+func (e Event) end() time.Time {
+	if e.Until.IsZero() {
+		return e.At
+	}
+	return e.Until
+}
+
 // Timeline is what happened, in order.
 type Timeline struct {
 	Events []Event `json:"events"`
@@ -323,12 +331,14 @@ type Operation struct {
 
 // Readiness is how many nodes served at one time.
 type Readiness struct {
-	At     time.Time `json:"at"`
-	Run    string    `json:"run"`
-	Pool   string    `json:"pool"`
-	Ready  int       `json:"ready"`
-	Nodes  int       `json:"nodes"`
-	Source Source    `json:"source"`
+	At    time.Time `json:"at"`
+	Run   string    `json:"run"`
+	Pool  string    `json:"pool"`
+	Ready int       `json:"ready"`
+	Nodes int       `json:"nodes"`
+	// Gone says that it is no reading: the run had deleted the pool by then.
+	Gone   bool   `json:"gone,omitempty"`
+	Source Source `json:"source"`
 }
 
 func decode[T any](entry journal.Entry) (T, error) {

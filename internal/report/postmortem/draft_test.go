@@ -149,8 +149,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestBoundsBoundTheFacts: no section tells how a run ended that was open at the end of the bounds, and a run outside of
-// them is not told.
+// TestBoundsBoundTheFacts: no section tells how a run ended that was open at the end of the bounds, and a run outside
+// of them is not told.
 func TestBoundsBoundTheFacts(t *testing.T) {
 	history := reporttest.Recovered(t)
 	middle := history.Entries[len(history.Entries)/2].At

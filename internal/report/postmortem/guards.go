@@ -1,7 +1,6 @@
 package postmortem
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -170,24 +169,4 @@ func appendMention(all []mention, next mention) []mention {
 		}
 	}
 	return append(all, next)
-}
-
-// nodesOfPool is how the source of evidence on a pool's nodes begins; the pool's name follows.
-const nodesOfPool = "nodes of pool "
-
-// readiness reads how many nodes of a pool serve.
-func (r *runStory) readiness(finding runbook.Finding) {
-	for _, one := range finding.Evidence {
-		pool, found := strings.CutPrefix(one.Source, nodesOfPool)
-		var seen struct{ Nodes, Serving *int }
-		if !found || json.Unmarshal(one.Value, &seen) != nil || seen.Serving == nil {
-			continue
-		}
-		nodes := *seen.Serving
-		if seen.Nodes != nil {
-			nodes = *seen.Nodes
-		}
-		r.chart.Readiness = append(r.chart.Readiness, Readiness{At: one.Seen.UTC(), Run: r.run.Run,
-			Pool: clean(pool, eventRoom), Ready: *seen.Serving, Nodes: nodes, Source: r.source()})
-	}
 }

@@ -7,7 +7,8 @@ import (
 
 var (
 	// share is "3 of 5 nodes are Ready".
-	share = regexp.MustCompile(`(?i)\b([0-9]+) of (?:the )?([0-9]+)\b[^.;]*\b(?:ready|serv\w+|running|healthy|available|joined)\b`)
+	share = regexp.MustCompile(`(?i)\b([0-9]+) of (?:the )?([0-9]+)\b[^.;]*` +
+		`\b(?:ready|serv\w+|running|healthy|available|joined)\b`)
 	// harm is "18 writes failed".
 	harm = regexp.MustCompile(`(?i)\b[1-9][0-9]*\b[^.;]*\b(?:fail\w*|strand\w*|stuck|lost|missing|not ready|evict\w*|` +
 		`unschedulable|pending|block\w*|wedg\w*|errors?|refus\w*|orphan\w*|unhealthy|down|broken|empty|crash\w*|` +

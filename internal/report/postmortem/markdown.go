@@ -62,7 +62,8 @@ func (w *markdown) line(format string, args ...any) { fmt.Fprintf(&w.text, forma
 // redactedMark begins the line by which a draft says that it is redacted.
 const redactedMark = "**Redacted:**"
 
-// Redacted tells whether a document that was written, in Markdown or as a page, has a line that says that it is redacted.
+// Redacted tells whether a document that was written, in Markdown or as a page, has a line that says that it is
+// redacted.
 func Redacted(written []byte) bool {
 	for text := range bytes.Lines(written) {
 		text = bytes.TrimSpace(text)

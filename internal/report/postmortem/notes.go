@@ -12,12 +12,13 @@ var decisive = regexp.MustCompile(`(?i)\b(roll(ed|ing|s)? ?back|rollback|revert(
 	`alert(s|ed|ing)?|root cause|recover(ed|ing)?|clean(ed)? up|scal(ed|ing)|on ?call|oncall)\b`)
 
 // noticing are words with which people tell that they see trouble, or ask whether others do.
-var noticing = regexp.MustCompile(`(?i)\b(roll(ed|ing|s)? ?back|rollback|revert(ed|ing|s)?|outage|(is|are|was|were) down|` +
-	`broken|stuck|wrong|fail(s|ed|ing|ures?)|alert(s|ed|ing)?|paged|` +
+var noticing = regexp.MustCompile(`(?i)\b(roll(ed|ing|s)? ?back|rollback|revert(ed|ing|s)?|outage|` +
+	`(is|are|was|were) down|broken|stuck|wrong|fail(s|ed|ing|ures?)|alert(s|ed|ing)?|paged|` +
 	`(any|every)(one|body)( else)? (is )?(see(s|ing)?|having|getting|notic(es|ing))|` +
 	`(see(ing)?|having|getting|webhook|network|more|some|are) (\w+ )?(issues?|problems?|errors?|trouble)|` +
 	`(issues?|problems?|trouble) (with|accessing|reaching|connecting)|(not|isn't|aren't) (working|responding)|` +
-	`can(not|'t|t) (reach|access|connect|log in|open)|time(s|d)? ?outs?|unavailable|unreachable|very slow|crash(es|ed|ing))\b`)
+	`can(not|'t|t) (reach|access|connect|log in|open)|time(s|d)? ?outs?|unavailable|unreachable|very slow|` +
+	`crash(es|ed|ing))\b`)
 
 // unsure are words with which people say that they do not know: such a line decides nothing.
 var unsure = regexp.MustCompile(`(?i)\b(unsure|not sure|may be wrong|might be wrong|could be wrong|no idea)\b`)

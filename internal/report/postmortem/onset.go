@@ -34,7 +34,8 @@ func notices(e Event) bool {
 	}
 }
 
-// same tells whether two events are one. A source may tell of several: a triage of the first failure and of its verdict.
+// same tells whether two events are one. A source may tell of several: a triage of the first failure and of its
+// verdict.
 func same(a, b Event) bool { return a.Source == b.Source && a.Kind == b.Kind && a.At.Equal(b.At) }
 
 func first(events []Event, is func(Event) bool) (Event, bool) {
@@ -46,7 +47,8 @@ func first(events []Event, is func(Event) bool) (Event, bool) {
 	return Event{}, false
 }
 
-// changeBefore is the newest step of a pipeline before the first sign of trouble. The steps of a runbook are the repair.
+// changeBefore is the newest step of a pipeline before the first sign of trouble. The steps of a runbook are the
+// repair.
 func (s *story) changeBefore() (change, trouble Event, found bool) {
 	trouble, found = first(s.events, sign)
 	if !found {

@@ -82,7 +82,8 @@ func (s *story) about() []Item {
 		list = append(list, Item{Kind: Fact, Text: line("%s of the sources are outside of the bounds and not told.",
 			report.Count(p.Outside, "event", "events"))})
 	}
-	return list
+	list = append(list, s.turnsInShort()...)
+	return append(list, items(Fact, "", s.facts.torn)...)
 }
 
 func (s *story) summary() []Item {
@@ -274,7 +275,7 @@ func (s *story) lastCleared() (Event, bool) {
 
 // timelineNotes are what has to be known to read the timeline.
 func (s *story) timelineNotes() []Item {
-	var list []Item
+	list := s.turnNotes()
 	if n, first := s.near(); n > 0 {
 		list = append(list, Item{Kind: Fact, Sources: []Source{first[0].Source, first[1].Source},
 			Text: line("%s of different machines are within %s of each other: their clocks are not compared, so the order "+
@@ -282,7 +283,7 @@ func (s *story) timelineNotes() []Item {
 				instant(first[0].At))})
 	}
 	for _, m := range s.facts.questions {
-		if m.source.Kind == FromNote && len(list) < 2*listRoom {
+		if m.source.Kind == FromNote && len(list) < 3*listRoom {
 			list = append(list, m.item(Question))
 		}
 	}

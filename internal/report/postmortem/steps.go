@@ -66,6 +66,7 @@ func (r *runStory) outcome(result journal.Result) {
 	}
 	switch result.Result {
 	case journal.Done:
+		r.poolsGone(step)
 		text := "step " + step + " done" + took
 		switch {
 		case result.Answered:
@@ -96,6 +97,7 @@ func seconds(s Span) string { return span(s.Took()) }
 
 func (r *runStory) requested(sent journal.Requests) {
 	for _, one := range sent.Made {
+		r.deletes(one)
 		answer := fmt.Sprintf("%d", one.Status)
 		if one.Status == 0 {
 			answer = fmt.Sprintf("no answer (%s)", one.Class)

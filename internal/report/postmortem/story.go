@@ -21,6 +21,8 @@ type story struct {
 	runs    []Run
 	// resumptions, overrides and the like count what the lessons are made of.
 	facts facts
+	// turns are where clocks run backwards within a record.
+	turns []turn
 	// outside counts events that the bounds leave out.
 	outside int
 }
@@ -34,6 +36,7 @@ type facts struct {
 	triage                                                                        []TriageFile
 	irreversible                                                                  []mention
 	questions                                                                     []mention
+	torn                                                                          []mention
 }
 
 // mention is something that a source says.
@@ -58,7 +61,7 @@ func (s *story) add(e Event) bool {
 	if n := len(s.events); n > 0 {
 		last := &s.events[n-1]
 		if last.Kind == e.Kind && last.Text == e.Text && last.Source.Of == e.Source.Of &&
-			last.Source.Detail == e.Source.Detail {
+			last.Source.Detail == e.Source.Detail && !e.At.Before(last.end()) {
 			last.Count = max(last.Count, 1) + 1
 			last.Until = e.At
 			return true
@@ -79,6 +82,8 @@ type runStory struct {
 	// open are the attempts without an outcome; ended the newest one of each step.
 	open  map[string]int
 	ended map[string]int
+	// deleting are the pools whose deletion a step has sent, and which it has not finished yet.
+	deleting map[string][]string
 	// parked is when the run began to wait for a person.
 	parked  time.Time
 	undoing bool
@@ -99,6 +104,8 @@ func (s *story) readRun(history *journal.History) error {
 	if from < to {
 		r := s.reader(history, history.Entries[:to])
 		s.runs = append(s.runs, r.run)
+		s.readTurns(history, r.run)
+		s.readTorn(history, r.run)
 		spans := len(s.chart.Spans)
 		if err := r.read(history.Entries[:to]); err != nil {
 			return err
@@ -119,10 +126,22 @@ func (s *story) readRun(history *journal.History) error {
 	return nil
 }
 
+// readTorn tells of a record whose last line was torn.
+func (s *story) readTorn(history *journal.History, run Run) {
+	if !history.Torn {
+		return
+	}
+	source := run.source()
+	source.At = len(history.Entries)
+	s.facts.torn = append(s.facts.torn, mention{run: run.Run, source: source, text: line(
+		"Behind entry %d the record of run %s has a torn line: an entry whose writing was cut short, or is under way. What it "+
+			"said is not known.", len(history.Entries), run.Run)})
+}
+
 func (s *story) reader(history *journal.History, entries []journal.Entry) *runStory {
 	return &runStory{
 		story: s, history: history, run: headline(history, entries), host: history.Header.Holder.Host,
-		open: map[string]int{}, ended: map[string]int{},
+		open: map[string]int{}, ended: map[string]int{}, deleting: map[string][]string{},
 	}
 }
 

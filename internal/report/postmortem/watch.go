@@ -86,6 +86,7 @@ type watchFact struct {
 }
 
 func (s *story) readWatch(file WatchFile) {
+	s.readWatchTurns(file)
 	for _, change := range file.Changes {
 		source := Source{Kind: FromWatch, Of: file.Name, At: change.Line, Detail: clean(change.Rule, 32)}
 		event := Event{At: change.Time, Source: source, clock: "watch " + file.Name}

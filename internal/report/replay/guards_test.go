@@ -21,7 +21,8 @@ func evaluated(t *testing.T, history *journal.History, evaluation journal.Evalua
 	if err != nil {
 		t.Fatal(err)
 	}
-	history.Entries = append(history.Entries, journal.Entry{Seq: len(history.Entries) + 1, Kind: journal.Evaluated, Data: raw})
+	entry := journal.Entry{Seq: len(history.Entries) + 1, Kind: journal.Evaluated, Data: raw}
+	history.Entries = append(history.Entries, entry)
 }
 
 // TestGuardThatIsNotAskedAnyMore is shown, and no program that still calls itself the same one may have dropped it.
@@ -84,7 +85,8 @@ func TestFreshnessIsTheEnginesOwn(t *testing.T) {
 func TestEvaluationWithoutFindings(t *testing.T) {
 	history := recorded(t, dark())
 	evaluated(t, history, journal.Evaluation{For: "start"})
-	if err := replay.Verify(history, dark().book()); err == nil || !strings.Contains(err.Error(), "it was not asked then") {
+	err := replay.Verify(history, dark().book())
+	if err == nil || !strings.Contains(err.Error(), "it was not asked then") {
 		t.Errorf("%v", err)
 	}
 }
@@ -265,7 +267,8 @@ func TestReadingThatCannotBePutTogetherIsNoReplay(t *testing.T) {
 	}
 	history = recorded(t, dark())
 	history.Entries = append(history.Entries, journal.Entry{Seq: 9, Kind: journal.Evaluated, Data: json.RawMessage(`7`)})
-	if err := replay.Verify(history, dark().book()); err == nil || !strings.Contains(err.Error(), "entry 9 of the journal") {
+	err := replay.Verify(history, dark().book())
+	if err == nil || !strings.Contains(err.Error(), "entry 9 of the journal") {
 		t.Errorf("%v", err)
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,6 +64,16 @@ func set(raw json.RawMessage, path []string, setting Setting) (json.RawMessage, 
 		fields[names[i]] = valueLike(old, setting.Value)
 	}
 	return json.Marshal(fields)
+}
+
+// ofAnotherForm says of an input that was set which form it has, in place of where a decoder stood.
+func ofAnotherForm(err error) error {
+	var form *json.UnmarshalTypeError
+	if !errors.As(err, &form) {
+		return err
+	}
+	name := form.Field[strings.LastIndexByte(form.Field, '.')+1:]
+	return fmt.Errorf("input %s is a %s: want %s", name, form.Value, form.Type)
 }
 
 // valueLike reads a value in the form of the one whose place it takes: a text needs no quotes where a text stood.

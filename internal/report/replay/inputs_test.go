@@ -17,8 +17,10 @@ func TestInputsThatDiffer(t *testing.T) {
 		now  any
 		want []string
 	}{
-		"none":         {json.RawMessage(`{"b":1,"a":[{"y":2,"x":1.0}],"c":{"d":true}}`), nil},
-		"a value":      {map[string]any{"a": []any{map[string]int{"x": 1, "y": 2}}, "b": 2, "c": map[string]bool{"d": true}}, []string{"b: 1 → 2"}},
+		"none": {json.RawMessage(`{"b":1,"a":[{"y":2,"x":1.0}],"c":{"d":true}}`), nil},
+		"a value": {map[string]any{
+			"a": []any{map[string]int{"x": 1, "y": 2}}, "b": 2, "c": map[string]bool{"d": true},
+		}, []string{"b: 1 → 2"}},
 		"below one":    {json.RawMessage(`{"a":[{"x":1,"y":2}],"b":1,"c":{"d":false}}`), []string{"c.d: true → false"}},
 		"in a list":    {json.RawMessage(`{"a":[],"b":1,"c":{"d":true}}`), []string{`a: [{"x":1,"y":2}] → []`}},
 		"a new one":    {json.RawMessage(`{"a":[{"x":1,"y":2}],"b":1,"c":{"d":true},"e":5}`), []string{"e: absent → 5"}},

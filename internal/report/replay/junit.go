@@ -29,6 +29,7 @@ type (
 		Name    string   `xml:"name,attr"`
 		Failure *message `xml:"failure,omitempty"`
 		Error   *message `xml:"error,omitempty"`
+		Out     string   `xml:"system-out,omitempty"`
 	}
 	message struct {
 		Text string `xml:"message,attr"`
@@ -77,6 +78,9 @@ func (s *Suite) JUnit(w io.Writer) error {
 func (g *group) add(one Case) {
 	g.Tests++
 	row := testcase{Class: g.Name, Name: one.Name}
+	for _, remark := range one.Result.Remarks {
+		row.Out += "remark: " + remark + "\n"
+	}
 	switch {
 	case one.Err != "":
 		g.Errors++

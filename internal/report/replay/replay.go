@@ -35,6 +35,8 @@ type Options struct {
 	Program string
 	// Set are inputs that the run is asked about instead of its own; nil for those that it had.
 	Set []Setting
+	// Remarks are what the caller knows of the record, besides what it says itself.
+	Remarks []string
 }
 
 // Result is a run replayed.
@@ -48,6 +50,8 @@ type Result struct {
 	Verdict  Verdict  `json:"verdict"`
 	// Reason says in a sentence why the verdict is not Same.
 	Reason string `json:"reason,omitempty"`
+	// Remarks say what the record may lack at its end, whatever the verdict on the rest of it.
+	Remarks []string `json:"remarks,omitempty"`
 	// Checked tells whether the record could be checked against the program that wrote it.
 	Checked bool `json:"selfChecked"`
 	// Inputs are those that differ from the recorded ones.
@@ -102,6 +106,7 @@ func Run(history *journal.History, options Options) (Result, error) {
 	result := Result{
 		Run: header.Run, Runbook: header.Runbook, Target: header.Target,
 		Recorded: Versions{header.Version, header.Program}, Now: Versions{book.Version, options.Program}, book: book,
+		Remarks: append(remarks(history), options.Remarks...),
 	}
 	result.Decisions, err = decisions(history, book)
 	if err != nil {
@@ -117,7 +122,7 @@ func Run(history *journal.History, options Options) (Result, error) {
 	}
 	if len(options.Set) > 0 {
 		if book, err = options.Make(now); err != nil {
-			return Result{}, fmt.Errorf("making runbook %q with other inputs: %w", header.Runbook, err)
+			return Result{}, fmt.Errorf("making runbook %q with other inputs: %w", header.Runbook, ofAnotherForm(err))
 		}
 		if result.Decisions, err = decisions(history, book); err != nil {
 			return Result{}, err
@@ -135,8 +140,8 @@ func Run(history *journal.History, options Options) (Result, error) {
 	}
 	if result.Verdict == Same && len(result.Untaken) > 0 {
 		result.Verdict = Unreplayable
-		result.Reason = fmt.Sprintf("unreplayable(input %s): no decision takes it. It may choose what is read, and what would "+
-			"have been read then the record does not tell", strings.Join(result.Untaken, ", "))
+		result.Reason = fmt.Sprintf("unreplayable(input %s): no decision takes it. It may choose what is read, and what "+
+			"would have been read then the record does not tell", strings.Join(result.Untaken, ", "))
 	}
 	return result, nil
 }

@@ -48,7 +48,9 @@ type Suite struct {
 	Cases []Case `json:"cases"`
 	// NeverRefused are guards that no record of the suite saw refuse, by runbook: that they would, nothing shows.
 	NeverRefused map[string][]string `json:"neverRefused,omitempty"`
-	refused      map[string]map[string]bool
+	// PassedOver names what was found beside the records and is none.
+	PassedOver []string `json:"passedOver,omitempty"`
+	refused    map[string]map[string]bool
 }
 
 // Item is a record of a suite before it is replayed. Read reads it, if it is of a run; it is called once.

@@ -20,7 +20,10 @@ type row struct {
 
 // ran is evidence of scenarios of one attribute, with a change.
 func ran(attribute string, lists ...row) Observed {
-	rows := &cause.Rows{Attributes: []cause.Attribute{{Name: attribute, Values: []string{""}}}, Values: make([][]uint32, 1)}
+	rows := &cause.Rows{
+		Attributes: []cause.Attribute{{Name: attribute, Values: []string{""}}},
+		Values:     make([][]uint32, 1),
+	}
 	var reach []Reach
 	o := Observed{Change: &Change{Files: 1}}
 	for _, list := range lists {
@@ -69,10 +72,10 @@ func TestAPlaceConfinesWhatHardlyAnythingElseRanOn(t *testing.T) {
 		"of none it is known":           {"cluster", []row{{8, 1, Yes, ""}, elsewhere}, ""},
 		"two that don't run the change passed there": {"cluster", []row{{8, 1, Yes, "a"}, {2, 0, No, "a"}, elsewhere},
 			"cluster=a"},
-		"three did":                        {"cluster", []row{{8, 1, Yes, "a"}, {3, 0, No, "a"}, elsewhere}, ""},
-		"three of which nobody knows":      {"cluster", []row{{8, 1, Yes, "a"}, {3, 0, Unknown, "a"}, elsewhere}, "cluster=a"},
-		"three that failed in another way": {"cluster", []row{{8, 1, Yes, "a"}, {3, 2, No, "a"}, elsewhere}, "cluster=a"},
-		"it is no place":                   {"os", []row{{8, 1, Yes, "a"}, elsewhere}, ""},
+		"three did":                     {"cluster", []row{{8, 1, Yes, "a"}, {3, 0, No, "a"}, elsewhere}, ""},
+		"three of which nobody knows":   {"cluster", []row{{8, 1, Yes, "a"}, {3, 0, Unknown, "a"}, elsewhere}, "cluster=a"},
+		"three that failed another way": {"cluster", []row{{8, 1, Yes, "a"}, {3, 2, No, "a"}, elsewhere}, "cluster=a"},
+		"it is no place":                {"os", []row{{8, 1, Yes, "a"}, elsewhere}, ""},
 	} {
 		if got := examined(t, ran(test.attribute, test.rows...))[0].Confined; got != test.want {
 			t.Errorf("%s: %q, want %q", rule, got, test.want)
@@ -98,8 +101,8 @@ func TestScenariosThatAreNotThereAreLacking(t *testing.T) {
 
 // TestPlacesAreKnownByTheLastWordOfTheirName.
 func TestPlacesAreKnownByTheLastWordOfTheirName(t *testing.T) {
-	for _, place := range strings.Fields("cluster region zone location datacenter pool nodepool node host hostname runner " +
-		"agent machine subscription account network shard site") {
+	for _, place := range strings.Fields("cluster region zone location datacenter pool nodepool node host hostname " +
+		"runner agent machine subscription account network shard site") {
 		for _, name := range []string{place, strings.ToUpper(place), "e2e." + place, "azure/" + place, "test " + place} {
 			if !surroundings(name) {
 				t.Errorf("%q is no place", name)
@@ -137,7 +140,10 @@ func TestCausesAreAPlaceIfAllTheirNamesAre(t *testing.T) {
 
 // TestWhatMayRunTheChangeIsCountedWithoutABadPlace, but with a bad image: that is of what is tested.
 func TestWhatMayRunTheChangeIsCountedWithoutABadPlace(t *testing.T) {
-	rows := []row{{20, 1, Yes, "a"}, {2, 0, No, "a"}, {3, 1, Unknown, "b"}, {40, 0, No, "b"}, {7, 0, Yes, "b"}, {5, 2, Yes, "b"}}
+	rows := []row{
+		{20, 1, Yes, "a"}, {2, 0, No, "a"}, {3, 1, Unknown, "b"},
+		{40, 0, No, "b"}, {7, 0, Yes, "b"}, {5, 2, Yes, "b"},
+	}
 	for attribute, want := range map[string]Share{"cluster": {3, 10}, "image": {23, 30}} {
 		g := examined(t, ran(attribute, rows...))[0]
 		if g.MayReach != want || len(g.Classes) != 1 || g.Classes[0].Label != attribute+"=a" {

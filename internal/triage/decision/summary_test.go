@@ -21,7 +21,9 @@ func TestTheSummarySaysWhatAReaderTakesAway(t *testing.T) {
 	share := 0.07
 	refuted := found(9, 1, triage.KnownInfrastructure, "found", a, unknown)
 	refuted.Alternative = triage.Alternative{State: "refuted", MaxShare: &share}
-	refuted.Signatures = []triage.Signature{{ID: "old", Failures: 9, Expired: true}, {ID: "timeout", Failures: 8}, {ID: "noise"}}
+	refuted.Signatures = []triage.Signature{
+		{ID: "old", Failures: 9, Expired: true}, {ID: "timeout", Failures: 8}, {ID: "noise"},
+	}
 	supported := found(2, 2, triage.SuspectedChange, "undecided")
 	supported.Alternative.State = "supported"
 	open := found(20, 3, triage.Undecided, "undecided", a)

@@ -30,8 +30,12 @@ func TestEvidenceThatContradictsItselfIsRefused(t *testing.T) {
 			*e = tooMany(*e)
 			e.Observed.Ways[1].Failures = 0
 		}, "way 1 has 0 failures"},
-		"other failures":           {func(e *decision.Evidence) { e.Observed.Ways[1].Failures = 9 }, "way 1 has 9 failures, and 12"},
-		"scenarios of another way": {func(e *decision.Evidence) { e.Observed.Ways = e.Observed.Ways[:1] }, "failed in way 2 of 1"},
+		"other failures": {func(e *decision.Evidence) {
+			e.Observed.Ways[1].Failures = 9
+		}, "way 1 has 9 failures, and 12"},
+		"scenarios of another way": {func(e *decision.Evidence) {
+			e.Observed.Ways = e.Observed.Ways[:1]
+		}, "failed in way 2 of 1"},
 		"a group of no way": {func(e *decision.Evidence) {
 			*e = tooMany(*e)
 			e.Examined.Groups[0].Ways = nil

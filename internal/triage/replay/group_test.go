@@ -35,7 +35,9 @@ func TestTheFirstRuleThatDiffersIsTold(t *testing.T) {
 		{"baseline: pre-existing-same-reason → new", func(g *decision.Group) { g.Baseline.Answer = triage.NewFailure }},
 		{"this change?: refuted → open", func(g *decision.Group) { g.Alternative.State = "open" }},
 		{"this change? dose: open → supports", func(g *decision.Group) { g.Alternative.Checks[1].Stance = triage.Supports }},
-		{"this change? unreachable: refutes → open", func(g *decision.Group) { g.Alternative.Checks[0].Stance = triage.Open }},
+		{"this change? unreachable: refutes → open", func(g *decision.Group) {
+			g.Alternative.Checks[0].Stance = triage.Open
+		}},
 		{"cause state: found → undecided", func(g *decision.Group) { g.Cause.State = "undecided" }},
 		{"cause: cluster=a → cluster=a and zone=(unknown)", func(g *decision.Group) {
 			g.Cause.Candidates = append(g.Cause.Candidates, triage.Candidate{Attribute: "zone"})
@@ -104,7 +106,10 @@ func TestAGroupOfAnotherRecordHasNoPlace(t *testing.T) {
 			t.Errorf("ways %v: %+v: %s", ways, g, g.reason())
 		}
 	}
-	c := comparison{said: decision.Decision{Groups: []decision.Group{strange(0)}}, ways: []decision.Way{{Message: "no pod"}}}
+	c := comparison{
+		said: decision.Decision{Groups: []decision.Group{strange(0)}},
+		ways: []decision.Way{{Message: "no pod"}},
+	}
 	if g := c.groups()[0]; g.Message != "no pod" {
 		t.Errorf("%+v", g)
 	}

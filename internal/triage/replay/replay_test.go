@@ -344,7 +344,8 @@ func TestOfVeryManyGroupsTheLastAreComparedByTheirVerdicts(t *testing.T) {
 		t.Errorf("the last one: %s", last)
 	}
 	r.Said.Rest[9].Verdict = triage.Undecided
-	if result = again(t, r, set(t)); result.Verdict != replay.Void || !strings.Contains(result.Reason, "recorded undecided, decided new") {
+	result = again(t, r, set(t))
+	if result.Verdict != replay.Void || !strings.Contains(result.Reason, "recorded undecided, decided new") {
 		t.Errorf("%s %s", result.Verdict, result.Reason)
 	}
 }
@@ -355,7 +356,9 @@ func TestVerifyTakesAWholeRecord(t *testing.T) {
 		edit func(*record.Record)
 		want string
 	}{
-		"other thresholds":      {func(r *record.Record) { delete(r.Recorded.Thresholds, "alias") }, "other thresholds: [alias]"},
+		"other thresholds": {func(r *record.Record) {
+			delete(r.Recorded.Thresholds, "alias")
+		}, "other thresholds: [alias]"},
 		"answers were left out": {func(r *record.Record) { r.Evidence.Past.Runs = nil }, "what runs of other changes show"},
 		"a threshold of no sense": {func(r *record.Record) { r.Recorded.Thresholds["alias"] = 7 },
 			"other thresholds: [alias]"},
@@ -368,7 +371,8 @@ func TestVerifyTakesAWholeRecord(t *testing.T) {
 	}
 }
 
-// TestWhatIsSaidInNoFormIsAnError, and so are a threshold that there is not, and evidence of which nothing can be worked out.
+// TestWhatIsSaidInNoFormIsAnError, and so are a threshold that there is not, and evidence of which nothing can be
+// worked out.
 func TestWhatIsSaidInNoFormIsAnError(t *testing.T) {
 	r := kept(t, triagetest.OutageEvidence())
 	if _, err := replay.Replay(r, set(t, "watts=3")); err == nil || !strings.Contains(err.Error(), `unknown threshold "watts"`) {
