@@ -70,7 +70,10 @@ func (b *boot) hotfixed() (code int, over bool) {
 	b.event.Reason, b.event.Target = choice.reason, choice.target
 	b.tidied = true // by prepare
 	if choice.digest == "" {
-		b.event.Level = levelOfChoice(choice.reason)
+		b.event.Level = levelOfChoice(choice)
+		if levelOfDecision(choice.decided) != event.Information {
+			b.event.Problem = "the pointer is not followed: " + string(choice.decided)
+		}
 		return 0, false
 	}
 	return b.runStaged(choice)

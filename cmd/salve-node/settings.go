@@ -29,7 +29,7 @@ const (
 type settings struct {
 	pointer, baked, staged, state string
 	trustRoot, signedPointer      string
-	current                       string
+	current, nodeID               string
 	budget, deadline              time.Duration
 	trials                        int
 	wrapped, onlyRecover          bool
@@ -54,6 +54,8 @@ func (s *settings) flags() *pflag.FlagSet {
 		"where the hotfix of it is put; its manifest, lock and marks lie beside it")
 	flags.StringVar(&s.state, "state", defaultState, "folder for events, and for the records of scripts and of trust")
 	flags.StringVar(&s.current, "current", "", "version of the baked program; by default it is asked")
+	flags.StringVar(&s.nodeID, "node-id", "",
+		"what this node is drawn by for canaries (default the UUID of the machine, from its firmware)")
 	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long all that comes before the program may take")
 	flags.IntVar(&s.trials, "trials", defaultTrials,
 		"launch: how often a hotfix is started that has not been confirmed; 1 at least")

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,8 +190,9 @@ func TestDrawsAreForEver(t *testing.T) {
 		"node-0": 7084, "node-11": 251, "aks-pool-12345678-vmss000000": 906, "aks-pool-12345678-vmss000001": 7827,
 		" Node-21\n": 5667,
 	} {
-		if got := draw(t, id, "202604.01.3", 50); *got.Number != want {
-			t.Errorf("%q draws %d, want %d", id, *got.Number, want)
+		decision := hotfix.DecideFor(hotfix.Node{Version: early.Version, ID: id}, canaryOf(t, "202604.01.3", 50))
+		if got := *decision.Canary.Number; got != want {
+			t.Errorf("%q draws %d, want %d", id, got, want)
 		}
 	}
 }
@@ -205,7 +209,7 @@ func TestTheShareIsWhatWasAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			numbers := make([]int, fleet)
 			for n := range numbers {
-				numbers[n] = *draw(t, id(n), "202604.01.3", 50).Number
+				numbers[n] = hotfix.Drawn(id(n), "202604.01.3")
 			}
 			for _, percent := range []float64{0, 0.01, 0.5, 1, 5, 12.5, 33.33, 50, 75, 99, 99.99, 100} {
 				takes := 0
@@ -250,7 +254,7 @@ func TestAnotherTargetDrawsAnew(t *testing.T) {
 	both, one, other := 0, 0, 0
 	for n := range fleet {
 		id := fmt.Sprintf("node-%d", n)
-		first, second := *draw(t, id, "202604.01.3", 50).Number < 1000, *draw(t, id, "202604.01.4", 50).Number < 1000
+		first, second := hotfix.Drawn(id, "202604.01.3") < 1000, hotfix.Drawn(id, "202604.01.4") < 1000
 		if first {
 			one++
 		}
@@ -347,18 +351,17 @@ func canaryOf(t *testing.T, version string, percent float64) hotfix.Pointer {
 	return parse(t, fmt.Sprintf(`{"canaries": {"202604.01": {"version": %q, "percent": %g}}}`, version, percent))
 }
 
-var halves = map[string]hotfix.Pointer{}
-
-func draw(t *testing.T, id, version string, percent float64) hotfix.Draw {
-	t.Helper()
-	pointer, made := halves[version]
-	if !made {
-		pointer = canaryOf(t, version, percent)
-		halves[version] = pointer
+// TestReasonsAreAllListed: what is not on the list is refused between salve-node's processes.
+func TestReasonsAreAllListed(t *testing.T) {
+	source, err := os.ReadFile("decide.go")
+	check(t, err)
+	declared := regexp.MustCompile(`(?m)^\tReason\w+ +Reason = "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	for _, one := range declared {
+		if !slices.Contains(hotfix.Reasons(), hotfix.Reason(one[1])) {
+			t.Errorf("%s is not on the list", one[1])
+		}
 	}
-	decision := hotfix.DecideFor(hotfix.Node{Version: "202604.01.1", ID: id}, pointer)
-	if decision.Canary == nil || decision.Canary.Number == nil {
-		t.Fatalf("%q draws nothing: %+v", id, decision)
+	if len(declared) != len(hotfix.Reasons()) {
+		t.Errorf("%d are declared, and %d listed", len(declared), len(hotfix.Reasons()))
 	}
-	return *decision.Canary
 }

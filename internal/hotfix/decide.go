@@ -46,6 +46,15 @@ const (
 	ReasonNotUnderSignature Reason = "not-under-signature" // no digest is signed for this base and architecture
 )
 
+// Reasons lists all there are.
+func Reasons() []Reason {
+	return []Reason{ReasonNoPointer, ReasonUnreadablePointer, ReasonEmptyPointer, ReasonMalformedPointer, ReasonMisspelt,
+		ReasonNoVersion, ReasonBaseNotListed, ReasonExplicitlyNone, ReasonCurrentMalformed, ReasonTargetMalformed,
+		ReasonBaseMismatch, ReasonNotHigher, ReasonCanaryMalformed, ReasonNoNodeID, ReasonNotInCanary, ReasonInstall,
+		ReasonUnsafePointer, ReasonUnusableRoot, ReasonStateUnusable, ReasonUntrusted, ReasonReplayed,
+		ReasonClockBeforeIssue, ReasonExpired, ReasonNotUnderSignature}
+}
+
 // Decision is what a node does, and why. It is the document that is printed and
 // logged.
 type Decision struct {
