@@ -45,6 +45,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/event":               {"internal/hotfix"},
 	"internal/hotfix/hotfixtest":          {"internal/hotfix/disk"},
 	"internal/hotfix/hotfixtest/node":     {"internal/hotfix/hotfixtest"},
+	"internal/hotfix/metrics":             {"internal/hotfix", "internal/hotfix/event", "internal/hotfix/slot"},
 	"internal/hotfix/launch":              {"internal/backoff", "internal/clock", "internal/hotfix/process"},
 	"internal/hotfix/payload":             {"internal/hotfix/disk", "internal/hotfix/protect", "internal/hotfix/writefiles"},
 	"internal/hotfix/postpone":            {"internal/backoff", "internal/clock", "internal/hotfix/disk"},

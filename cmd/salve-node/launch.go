@@ -234,6 +234,7 @@ func (b *boot) stopped(code int, why string) int {
 func (b *boot) over(code int, outcome string) int {
 	b.event.Outcome = outcome
 	b.safely("launch", func() { b.record(b.event) })
+	b.exportMetrics(b.event)
 	b.finish()
 	return code
 }
@@ -254,6 +255,7 @@ func (b *boot) runBaked() int {
 	}
 	b.event.Path = b.settings.baked
 	b.safely("launch", func() { b.record(b.event) })
+	b.exportMetrics(b.event)
 	return b.launchBaked()
 }
 

@@ -37,7 +37,7 @@ type settings struct {
 	root                          string
 	allow                         []string
 	last                          int
-	output                        string
+	output, prometheus            string
 	fetch                         fetch.Settings
 	live                          liveconfig.Settings
 }
@@ -86,6 +86,8 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags.StringVar(&s.live.Metadata, "metadata", "", "check: address of the attested document (default Azure's)")
 	flags.BoolVar(&s.wrapped, "wrapped", false, "launch: the shell that started this runs the baked program")
 	flags.BoolVar(&s.onlyRecover, "recover", false, "prepare: settle an unfinished change of scripts, no more")
+	flags.StringVar(&s.prometheus, "prometheus", "",
+		"launch, status: the file, *.prom, that metrics are written to for node_exporter; status: - prints them")
 	flags.IntVar(&s.last, "last", 10, "status: how many events are shown")
 	flags.StringVar(&s.output, "output", "table", "status: table or json")
 	return flags
