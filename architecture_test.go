@@ -43,6 +43,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/archive":             {},
 	"internal/hotfix/disk":                {},
 	"internal/hotfix/event":               {"internal/hotfix"},
+	"internal/hotfix/fleetstatus":         {"internal/hotfix", "internal/hotfix/event"},
 	"internal/hotfix/hotfixtest":          {"internal/hotfix/disk"},
 	"internal/hotfix/hotfixtest/node":     {"internal/hotfix/hotfixtest"},
 	"internal/hotfix/metrics":             {"internal/hotfix", "internal/hotfix/event", "internal/hotfix/slot"},
