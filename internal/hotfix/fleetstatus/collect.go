@@ -31,7 +31,6 @@ func collect(ctx context.Context, dir string, r *reader, visit func(node)) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	slices.Sort(names)
 	if isDir(root, eventsFolder) || slices.ContainsFunc(names, eventName.MatchString) {
 		return one(dir, root, r, visit)
 	}

@@ -137,6 +137,7 @@ func namesOf(folder *os.Root) ([]string, error) {
 	case len(names) > maxNames:
 		return nil, fmt.Errorf("more than %d names", maxNames)
 	}
+	slices.Sort(names)
 	return names, nil
 }
 

@@ -77,6 +77,7 @@ func Read(ctx context.Context, dirs []string, asked Asked) (Status, error) {
 		status.Groups = append(status.Groups, groups[key].sum())
 	}
 	status.Files = from.Files
+	slices.SortFunc(status.Files.Named, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(status.Problems, func(a, b Problem) int { return cmp.Compare(a.Node, b.Node) })
 	return status, nil
 }
