@@ -8,25 +8,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/hotfix"
 	"salve/internal/hotfix/prepublish"
 	"salve/internal/report"
 )
 
 // resolveRequest is what the user asked of salve hotfix resolve.
-type resolveRequest struct{ pointer, versions, before string }
+type resolveRequest struct {
+	pointer, versions, before string
+	nodes, current            string
+	each                      bool
+}
 
 func newHotfixResolve(a *app) *cobra.Command {
 	asked := &resolveRequest{}
 	command := &cobra.Command{
-		Use:   "resolve --pointer FILE --versions FILE",
+		Use:   "resolve --pointer FILE (--versions FILE | --nodes FILE)",
 		Short: "Say which nodes of a fleet get what by a pointer",
 		Long: `Say which nodes get what by a pointer, decided as nodes decide. The versions are
 those that nodes have now, one a line and node. With --diff OLD only what changes
-from that pointer is shown: review a change by its effect.`,
+from that pointer is shown: review a change by its effect.
+
+Who is drawn for a canary is decided by the ID of the node. A file of --nodes has
+that, and the version behind it, one node a line:
+
+  kubectl get nodes -o jsonpath='{range .items[*]}{.status.nodeInfo.systemUUID}{"\n"}{end}' |
+    salve hotfix resolve --pointer pointer.json --current 202604.01.0 --nodes -`,
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			if asked.pointer == "" || asked.versions == "" {
-				return usage("--pointer and --versions are needed")
+			switch {
+			case asked.pointer == "" || asked.versions == "" && asked.nodes == "":
+				return usage("--pointer and --versions are needed, or --nodes instead of the latter")
+			case asked.versions != "" && asked.nodes != "":
+				return usage("--versions and --nodes are two lists of one fleet: give one of them")
+			case asked.nodes == "" && (asked.current != "" || asked.each):
+				return usage("--current and --each belong to --nodes")
+			case asked.each && asked.before != "":
+				return usage("--each shows what each node gets, and not what changes: leave out --diff")
 			}
 			return a.resolveHotfixes(asked)
 		},
@@ -34,6 +52,10 @@ from that pointer is shown: review a change by its effect.`,
 	flags := command.Flags()
 	flags.StringVar(&asked.pointer, "pointer", "", "the pointer `FILE`")
 	flags.StringVar(&asked.versions, "versions", "", "a `FILE` of versions, one a line; - reads them from the input")
+	flags.StringVar(&asked.nodes, "nodes", "",
+		"a `FILE` of nodes, one a line: the ID and the version; - reads them from the input")
+	flags.StringVar(&asked.current, "current", "", "the `VERSION` of nodes that have none in the list")
+	flags.BoolVar(&asked.each, "each", false, "show what each node gets, by its ID")
 	flags.StringVar(&asked.before, "diff", "", "the pointer `FILE` before the change")
 	return command
 }
@@ -45,12 +67,15 @@ type resolved struct {
 	Groups  []prepublish.Group  `json:"groups,omitempty"`
 	Changed *int                `json:"changedNodes,omitempty"`
 	Changes []prepublish.Change `json:"changes,omitempty"`
+	// Canaries and Each are given where nodes are known by their IDs.
+	Canaries []prepublish.Share     `json:"canaries,omitempty"`
+	Each     []prepublish.Placement `json:"each,omitempty"`
 }
 
 func (a *app) resolveHotfixes(asked *resolveRequest) error {
-	fleet, err := readFleet(asked.versions)
+	fleet, err := asked.fleet()
 	if err != nil {
-		return usage("--versions: %v", err)
+		return err
 	}
 	for _, file := range []string{asked.pointer, asked.before} {
 		if _, err := os.Stat(file); file != "" && err != nil {
@@ -59,6 +84,12 @@ func (a *app) resolveHotfixes(asked *resolveRequest) error {
 	}
 	answer := resolved{Document: report.NewDocument("hotfix-resolution"), Nodes: fleet.Nodes()}
 	rule := prepublish.RuleOf(asked.pointer)
+	if pointer, err := hotfix.ReadPointer(asked.pointer); err == nil {
+		answer.Canaries = prepublish.Shares(fleet, pointer)
+	}
+	if asked.each {
+		answer.Each = prepublish.Place(fleet, rule)
+	}
 	if asked.before == "" {
 		answer.Groups = prepublish.Resolve(fleet, rule)
 	} else {
@@ -72,7 +103,56 @@ func (a *app) resolveHotfixes(asked *resolveRequest) error {
 	if a.json() {
 		return a.document(answer)
 	}
+	if asked.each {
+		return a.printEach(answer)
+	}
 	return a.printResolved(answer)
+}
+
+func (r *resolveRequest) fleet() (prepublish.Fleet, error) {
+	name, path, read := "--versions", r.versions, prepublish.ReadFleet
+	if r.nodes != "" {
+		name, path = "--nodes", r.nodes
+		read = func(in io.Reader) (prepublish.Fleet, error) { return prepublish.ReadNodes(in, r.current) }
+	}
+	fleet, err := readList(path, read)
+	if err != nil {
+		return prepublish.Fleet{}, usage("%s: %v", name, err)
+	}
+	return fleet, nil
+}
+
+func (a *app) printEach(answer resolved) error {
+	rows := make([][]string, 0, len(answer.Each))
+	for _, one := range answer.Each {
+		rows = append(rows, []string{one.Node, clipped(one.Current), orDash(one.Target), orDash(one.Scripts),
+			reasonOf(one.Effect)})
+	}
+	if err := report.Table(a.stdout, a.width(), []string{"NODE", "CURRENT", "PROGRAM", "SCRIPTS", "REASON"}, rows); err != nil {
+		return err
+	}
+	return a.printShares(answer, "\n"+report.Count(answer.Nodes, "node", "nodes"))
+}
+
+// printShares is the last line, and what canaries reach.
+func (a *app) printShares(answer resolved, last string) error {
+	fmt.Fprintf(a.stdout, "%s.\n", last)
+	for _, share := range answer.Canaries {
+		fmt.Fprintf(a.stdout, "The canary %s takes %s percent: %d of %s of base %s.\n", share.Target, share.Percent,
+			share.Takes, report.Count(share.Nodes, "node", "nodes"), share.Base)
+		if share.Unknown > 0 {
+			fmt.Fprintf(a.stdout, "%s without an ID can't be drawn for it. hint: give --nodes instead of --versions\n",
+				report.Count(share.Unknown, "node", "nodes"))
+		}
+	}
+	return nil
+}
+
+func reasonOf(effect prepublish.Effect) string {
+	if effect.Canary {
+		return string(effect.Reason) + " (canary)"
+	}
+	return string(effect.Reason)
 }
 
 func (a *app) printResolved(answer resolved) error {
@@ -80,7 +160,7 @@ func (a *app) printResolved(answer resolved) error {
 	var rows [][]string
 	for _, group := range answer.Groups {
 		rows = append(rows, []string{orDash(group.Base), strconv.Itoa(group.Nodes), strconv.Itoa(group.Versions),
-			clipped(group.Example), orDash(group.Target), orDash(group.Scripts), string(group.Reason)})
+			clipped(group.Example), orDash(group.Target), orDash(group.Scripts), reasonOf(group.Effect)})
 	}
 	last := report.Count(answer.Nodes, "node", "nodes")
 	if answer.Changed != nil {
@@ -97,14 +177,16 @@ func (a *app) printResolved(answer resolved) error {
 		}
 		fmt.Fprintln(a.stdout)
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s.\n", last)
-	return err
+	return a.printShares(answer, last)
 }
 
 func inWords(effect prepublish.Effect) string {
 	words := string(effect.Reason)
 	if effect.Target != "" {
 		words = effect.Target
+	}
+	if effect.Canary {
+		words += " (canary)"
 	}
 	if effect.Scripts != "" {
 		words += ", scripts " + effect.Scripts
@@ -128,7 +210,9 @@ func clipped(text string) string {
 	return text
 }
 
-func readFleet(path string) (prepublish.Fleet, error) {
+func readFleet(path string) (prepublish.Fleet, error) { return readList(path, prepublish.ReadFleet) }
+
+func readList(path string, read func(io.Reader) (prepublish.Fleet, error)) (prepublish.Fleet, error) {
 	var in io.Reader = os.Stdin
 	if path != "-" {
 		file, err := os.Open(path)
@@ -138,5 +222,5 @@ func readFleet(path string) (prepublish.Fleet, error) {
 		defer file.Close()
 		in = file
 	}
-	return prepublish.ReadFleet(in)
+	return read(in)
 }

@@ -19,6 +19,7 @@ import (
 // verifyRequest is what the user asked of salve hotfix verify.
 type verifyRequest struct {
 	file, root, previous, versions, at string
+	nodes, current                     string
 	architectures                      []string
 }
 
@@ -49,6 +50,9 @@ Exit codes: 0 nodes follow it, 1 they don't, 2 wrong usage.`,
 	flags.StringVar(&asked.at, "at", "", "the `TIME` that nodes' clocks show (default now)")
 	flags.StringVar(&asked.versions, "versions", "",
 		"a `FILE` of the versions that nodes have, one a line; - reads them from the input (default: one node of each base)")
+	flags.StringVar(&asked.nodes, "nodes", "",
+		"a `FILE` of nodes instead, one a line: the ID, by which canaries are drawn, and the version")
+	flags.StringVar(&asked.current, "current", "", "the `VERSION` of nodes that have none in the list")
 	flags.StringSliceVar(&asked.architectures, "arch", []string{"amd64", "arm64"}, "the architectures that nodes have")
 	return command
 }
@@ -146,6 +150,8 @@ type verifiedPointer struct {
 	By      tally          `json:"by"`
 	Hosts   []string       `json:"hosts"`
 	Nodes   []verifiedNode `json:"nodes"`
+	// Canaries are who is drawn of the nodes, if their IDs are known.
+	Canaries []prepublish.Share `json:"canaries,omitempty"`
 }
 
 // verifiedNode is what nodes of one base and architecture get.
@@ -161,9 +167,10 @@ func (a *app) verifyPointer(asked *verifyRequest, root trust.Trusted, now time.T
 		return err
 	}
 	fleet := prepublish.FleetOf(accepted.Pointer)
-	if asked.versions != "" {
-		if fleet, err = readFleet(asked.versions); err != nil {
-			return usage("--versions: %v", err)
+	if list := (&resolveRequest{versions: asked.versions, nodes: asked.nodes, current: asked.current}); list.versions != "" ||
+		list.nodes != "" {
+		if fleet, err = list.fleet(); err != nil {
+			return err
 		}
 	}
 	answer := verifiedPointer{
@@ -172,12 +179,13 @@ func (a *app) verifyPointer(asked *verifyRequest, root trust.Trusted, now time.T
 		By: tally{fmt.Sprintf("the pointer keys of root %d", accepted.Root.Version),
 			newShownRole(trust.Role{Keys: accepted.Signers}).Keys, accepted.Root.Pointer.Threshold},
 		Hosts: append([]string{}, accepted.Root.Hosts...), Nodes: []verifiedNode{},
+		Canaries: prepublish.Shares(fleet, accepted.Pointer),
 	}
 	for _, architecture := range asked.architectures {
 		for _, group := range prepublish.Resolve(fleet, prepublish.RuleSigned(accepted.Pointer, architecture)) {
 			node := verifiedNode{Group: group, Architecture: architecture}
 			if group.Target != "" {
-				artifact, _, err := accepted.Pointer.Artifact(group.Base, architecture)
+				artifact, err := artifactOf(accepted.Pointer, group.Target, architecture)
 				if err != nil {
 					return err
 				}
@@ -187,6 +195,15 @@ func (a *app) verifyPointer(asked *verifyRequest, root trust.Trusted, now time.T
 		}
 	}
 	return a.printVerified(answer)
+}
+
+func artifactOf(pointer hotfix.Pointer, target, architecture string) (hotfix.Artifact, error) {
+	version, err := hotfix.ParseVersion(target)
+	if err != nil {
+		return hotfix.Artifact{}, err
+	}
+	artifact, _, err := pointer.ArtifactOf(version, architecture)
+	return artifact, err
 }
 
 // acceptAsNodes does what a node does with a signed pointer, that has seen another one before, or none.
@@ -243,12 +260,20 @@ func (a *app) printVerified(answer verifiedPointer) error {
 			}
 		}
 		rows = append(rows, []string{orDash(node.Base), node.Architecture, strconv.Itoa(node.Nodes), clipped(node.Example),
-			orDash(node.Target), orDash(node.Scripts), string(node.Reason), from})
+			orDash(node.Target), orDash(node.Scripts), reasonOf(node.Effect), from})
 	}
 	heading := []string{"BASE", "ARCH", "NODES", "SUCH AS", "PROGRAM", "SCRIPTS", "REASON", "FROM"}
 	if err := report.Table(a.stdout, a.width(), heading, rows); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(a.stdout, "\nNodes follow it.")
+	fmt.Fprintln(a.stdout)
+	for _, share := range answer.Canaries {
+		fmt.Fprintf(a.stdout, "canary    %s for %s percent of base %s", share.Target, share.Percent, share.Base)
+		if share.Nodes > 0 {
+			fmt.Fprintf(a.stdout, ": %d of %s", share.Takes, report.Count(share.Nodes, "node", "nodes"))
+		}
+		fmt.Fprintln(a.stdout)
+	}
+	_, err := fmt.Fprintln(a.stdout, "Nodes follow it.")
 	return err
 }

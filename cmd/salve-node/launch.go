@@ -70,7 +70,10 @@ func (b *boot) hotfixed() (code int, over bool) {
 	b.event.Reason, b.event.Target = choice.reason, choice.target
 	b.tidied = true // by prepare
 	if choice.digest == "" {
-		b.event.Level = levelOfChoice(choice.reason)
+		b.event.Level = levelOfChoice(choice)
+		if levelOfDecision(choice.decided) != event.Information {
+			b.event.Problem = "the pointer is not followed: " + string(choice.decided)
+		}
 		return 0, false
 	}
 	return b.runStaged(choice)
@@ -231,6 +234,7 @@ func (b *boot) stopped(code int, why string) int {
 func (b *boot) over(code int, outcome string) int {
 	b.event.Outcome = outcome
 	b.safely("launch", func() { b.record(b.event) })
+	b.exportMetrics(b.event)
 	b.finish()
 	return code
 }
@@ -251,6 +255,7 @@ func (b *boot) runBaked() int {
 	}
 	b.event.Path = b.settings.baked
 	b.safely("launch", func() { b.record(b.event) })
+	b.exportMetrics(b.event)
 	return b.launchBaked()
 }
 

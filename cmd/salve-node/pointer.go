@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"salve/internal/hotfix"
@@ -50,14 +51,22 @@ func (n *node) decide(ctx context.Context) (hotfix.Pointer, hotfix.Decision) {
 	if err == nil {
 		n.learnCurrent(ctx)
 	}
+	self := hotfix.Node{Version: n.settings.current}
+	var unknown error
+	if len(pointer.Canaries()) > 0 {
+		self.ID, unknown = nodeID(n.settings.nodeID, machineUUID)
+	}
 	var decision hotfix.Decision
 	switch {
 	case err != nil:
-		decision = hotfix.DecideRead(n.settings.current, pointer, err)
+		decision = hotfix.DecideRead(self, pointer, err)
 	case from.signed:
-		decision = hotfix.DecideSigned(n.settings.current, pointer, runtime.GOARCH)
+		decision = hotfix.DecideSigned(self, pointer, runtime.GOARCH)
 	default:
-		decision = hotfix.Decide(n.settings.current, pointer)
+		decision = hotfix.DecideFor(self, pointer)
+	}
+	if unknown != nil && decision.Canary != nil {
+		decision.Warnings = append(slices.Clone(decision.Warnings), hotfix.Warning{Problem: oneLine(unknown)})
 	}
 	n.signed, n.artifact = pointer.Provenance().Signed, signedFor(pointer, decision)
 	if ignored, why := n.ignored(from); ignored != "" {
@@ -126,7 +135,7 @@ func signedFor(pointer hotfix.Pointer, decision hotfix.Decision) string {
 	if err != nil || !pointer.Provenance().Signed {
 		return ""
 	}
-	artifact, _, err := pointer.Artifact(target.Base(), runtime.GOARCH)
+	artifact, _, err := pointer.ArtifactOf(target, runtime.GOARCH)
 	if err != nil {
 		return ""
 	}
@@ -145,11 +154,13 @@ func (n *node) ignored(from authority) (path, why string) {
 	return path, why
 }
 
-// levelOfDecision: that a pointer was there which nobody may follow is for somebody to look at.
-func levelOfDecision(decision hotfix.Decision) event.Level {
-	switch decision.Reason {
+// levelOfDecision: that a pointer was there which nobody may follow is for somebody to look at, and so is a canary that
+// reaches nobody.
+func levelOfDecision(reason hotfix.Reason) event.Level {
+	switch reason {
 	case hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot, hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted,
-		hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired, hotfix.ReasonNotUnderSignature:
+		hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired, hotfix.ReasonNotUnderSignature,
+		hotfix.ReasonCanaryMalformed, hotfix.ReasonNoNodeID:
 		return event.Warning
 	default:
 		return event.Information

@@ -24,19 +24,20 @@ const (
 
 // choice is what the prepare process says: one line of words.
 type choice struct {
-	reason string
-	target string // of the decision, if it names one
-	digest string // of the staged program, if it was chosen
+	reason  string
+	decided hotfix.Reason
+	target  string // of the decision, if it names one
+	digest  string // of the staged program, if it was chosen
 }
 
 // The first word of the line, and what stands for a word that is empty.
 const (
-	choiceFormat = "salve-node-choice-1"
+	choiceFormat = "salve-node-choice-2"
 	noWord       = "-"
 )
 
 func (c choice) String() string {
-	words := []string{choiceFormat, c.reason, c.target, c.digest}
+	words := []string{choiceFormat, c.reason, string(c.decided), c.target, c.digest}
 	for i, word := range words {
 		if word == "" {
 			words[i] = noWord
@@ -48,7 +49,7 @@ func (c choice) String() string {
 // parseChoice takes nothing but what String writes: in any doubt the baked program runs.
 func parseChoice(line string) (choice, error) {
 	words := strings.Split(line, " ")
-	if len(words) != 4 || words[0] != choiceFormat {
+	if len(words) != 5 || words[0] != choiceFormat {
 		return choice{}, errors.New("the prepare process did not say its choice")
 	}
 	for i, word := range words {
@@ -56,13 +57,15 @@ func parseChoice(line string) (choice, error) {
 			words[i] = ""
 		}
 	}
-	c := choice{reason: words[1], target: words[2], digest: words[3]}
+	c := choice{reason: words[1], decided: hotfix.Reason(words[2]), target: words[3], digest: words[4]}
 	version, err := hotfix.ParseVersion(c.target)
 	switch {
 	case c.String() != line:
 		return choice{}, errors.New("the prepare process did not say its choice in its form")
 	case !slices.Contains(choosable(), slot.Reason(c.reason)):
 		return choice{}, fmt.Errorf("the prepare process gave the reason %.40q, which is not known", c.reason)
+	case c.decided != "" && !slices.Contains(hotfix.Reasons(), c.decided):
+		return choice{}, fmt.Errorf("the prepare process decided by %.40q, which is not known", string(c.decided))
 	case c.target != "" && (err != nil || version.String() != c.target):
 		return choice{}, fmt.Errorf("the prepare process named %.40q, which is no version", c.target)
 	case (c.reason == string(slot.Staged)) != slot.ValidDigest(c.digest):
@@ -77,9 +80,9 @@ func choosable() []slot.Reason {
 		slot.NotExecutable, slot.NotAProgram, slot.DigestDiffers, slot.MarkedBad, slot.TrialsUsed, slot.Staged}
 }
 
-func levelOfChoice(reason string) event.Level {
-	if reason == string(slot.NoHotfix) || reason == string(slot.Staged) {
-		return event.Information
+func levelOfChoice(c choice) event.Level {
+	if c.reason == string(slot.NoHotfix) || c.reason == string(slot.Staged) {
+		return levelOfDecision(c.decided)
 	}
 	return event.Warning
 }
@@ -176,5 +179,6 @@ func (n *node) prepare(ctx context.Context, e *event.Event) choice {
 		n.safely("fetch", n.clearLeftovers)
 	}
 	found := n.choose(decision, n.slot().Find(decision), e)
-	return choice{reason: string(found.Reason), target: decision.Wanted(), digest: found.Manifest.SHA256}
+	return choice{reason: string(found.Reason), decided: decision.Reason, target: decision.Wanted(),
+		digest: found.Manifest.SHA256}
 }

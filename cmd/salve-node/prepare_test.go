@@ -18,8 +18,10 @@ import (
 func TestTheLineOfTheChoice(t *testing.T) {
 	digest := strings.Repeat("0a", 32)
 	for _, good := range []choice{
-		{reason: "no-hotfix"}, {reason: "trials-used", target: "202604.01.2"}, {reason: "older", target: "202604.01.2-u1"},
-		{reason: "staged", target: "202604.01.2", digest: digest},
+		{reason: "no-hotfix"}, {reason: "no-hotfix", decided: "untrusted"},
+		{reason: "trials-used", decided: "install", target: "202604.01.2"},
+		{reason: "older", decided: "install", target: "202604.01.2-u1"},
+		{reason: "staged", decided: "install", target: "202604.01.2", digest: digest},
 	} {
 		if read, err := parseChoice(good.String()); err != nil || read != good {
 			t.Errorf("%q is read as %+v, %v", good, read, err)
@@ -27,20 +29,21 @@ func TestTheLineOfTheChoice(t *testing.T) {
 	}
 	for name, line := range map[string]string{
 		"nothing":                     "",
-		"another format":              "salve-node-choice-2 no-hotfix - -",
-		"a word too few":              "salve-node-choice-1 no-hotfix -",
-		"a word too many":             "salve-node-choice-1 no-hotfix - - -",
-		"an empty word":               "salve-node-choice-1 no-hotfix  -",
-		"two blanks":                  "salve-node-choice-1  no-hotfix - -",
-		"a reason that is none":       "salve-node-choice-1 because - -",
-		"a reason of the parent's":    "salve-node-choice-1 not-counted - -",
-		"a target that is none":       "salve-node-choice-1 trials-used 1.2.3 -",
-		"a target with more to it":    "salve-node-choice-1 trials-used 202604.01.2;reboot -",
-		"staged without a digest":     "salve-node-choice-1 staged 202604.01.2 -",
-		"a digest without staged":     "salve-node-choice-1 no-hotfix 202604.01.2 " + digest,
-		"half a digest":               "salve-node-choice-1 staged 202604.01.2 " + digest[:32],
-		"a digest in capital letters": "salve-node-choice-1 staged 202604.01.2 " + strings.ToUpper(digest),
-		"a digest that is a path":     "salve-node-choice-1 staged 202604.01.2 ../../etc/passwd",
+		"another format":              "salve-node-choice-1 no-hotfix - - -",
+		"a word too few":              "salve-node-choice-2 no-hotfix - -",
+		"a word too many":             "salve-node-choice-2 no-hotfix - - - -",
+		"an empty word":               "salve-node-choice-2 no-hotfix -  -",
+		"two blanks":                  "salve-node-choice-2  no-hotfix - - -",
+		"a reason that is none":       "salve-node-choice-2 because - - -",
+		"a reason of the parent's":    "salve-node-choice-2 not-counted - - -",
+		"a decision that is none":     "salve-node-choice-2 no-hotfix because - -",
+		"a target that is none":       "salve-node-choice-2 trials-used install 1.2.3 -",
+		"a target with more to it":    "salve-node-choice-2 trials-used install 202604.01.2;reboot -",
+		"staged without a digest":     "salve-node-choice-2 staged install 202604.01.2 -",
+		"a digest without staged":     "salve-node-choice-2 no-hotfix install 202604.01.2 " + digest,
+		"half a digest":               "salve-node-choice-2 staged install 202604.01.2 " + digest[:32],
+		"a digest in capital letters": "salve-node-choice-2 staged install 202604.01.2 " + strings.ToUpper(digest),
+		"a digest that is a path":     "salve-node-choice-2 staged install 202604.01.2 ../../etc/passwd",
 	} {
 		if read, err := parseChoice(line); err == nil {
 			t.Errorf("%s is read as %+v", name, read)

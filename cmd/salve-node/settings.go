@@ -29,7 +29,7 @@ const (
 type settings struct {
 	pointer, baked, staged, state string
 	trustRoot, signedPointer      string
-	current                       string
+	current, nodeID               string
 	budget, deadline              time.Duration
 	trials                        int
 	wrapped, onlyRecover          bool
@@ -37,7 +37,7 @@ type settings struct {
 	root                          string
 	allow                         []string
 	last                          int
-	output                        string
+	output, prometheus            string
 	fetch                         fetch.Settings
 	live                          liveconfig.Settings
 }
@@ -54,6 +54,8 @@ func (s *settings) flags() *pflag.FlagSet {
 		"where the hotfix of it is put; its manifest, lock and marks lie beside it")
 	flags.StringVar(&s.state, "state", defaultState, "folder for events, and for the records of scripts and of trust")
 	flags.StringVar(&s.current, "current", "", "version of the baked program; by default it is asked")
+	flags.StringVar(&s.nodeID, "node-id", "",
+		"what this node is drawn by for canaries (default the UUID of the machine, from its firmware)")
 	flags.DurationVar(&s.budget, "budget", defaultBudget, "how long all that comes before the program may take")
 	flags.IntVar(&s.trials, "trials", defaultTrials,
 		"launch: how often a hotfix is started that has not been confirmed; 1 at least")
@@ -84,6 +86,8 @@ func (s *settings) flags() *pflag.FlagSet {
 	flags.StringVar(&s.live.Metadata, "metadata", "", "check: address of the attested document (default Azure's)")
 	flags.BoolVar(&s.wrapped, "wrapped", false, "launch: the shell that started this runs the baked program")
 	flags.BoolVar(&s.onlyRecover, "recover", false, "prepare: settle an unfinished change of scripts, no more")
+	flags.StringVar(&s.prometheus, "prometheus", "",
+		"launch, status: the file, *.prom, that metrics are written to for node_exporter; status: - prints them")
 	flags.IntVar(&s.last, "last", 10, "status: how many events are shown")
 	flags.StringVar(&s.output, "output", "table", "status: table or json")
 	return flags

@@ -100,8 +100,8 @@ func TestWhateverTheMachineLacks(t *testing.T) {
 			ran: append(slices.Clone(both), baked...), code: bakedCode}
 	}
 	for _, few := range []int{4, 5, 6, 7, 8, 9, 10, 11, 12} {
-		all[fmt.Sprintf("%d descriptors", few)] = situation{with: []preparing{tiny, before(fmt.Sprintf("ulimit -n %d", few))}, either: true,
-			code: bakedCode}
+		all[fmt.Sprintf("%d descriptors", few)] = situation{busybox: true, with: []preparing{tiny, before(fmt.Sprintf("ulimit -n %d", few))},
+			either: true, code: bakedCode}
 	}
 	for _, megabytes := range []int{64, 128, 256, 512, 700, 1000, 1500, 2500} {
 		all[fmt.Sprintf("%d MB of address space", megabytes)] = situation{

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"salve/internal/hotfix/event"
+	"salve/internal/hotfix/metrics"
 	"salve/internal/hotfix/slot"
 )
 
@@ -29,6 +30,9 @@ func (n *node) runStatus() int {
 	if n.settings.last < 1 {
 		n.warn(fmt.Sprintf("--last %d: it is 1 or more", n.settings.last))
 		return exitUsage
+	}
+	if over, code := n.statusMetrics(); over {
+		return code
 	}
 	events, unreadable, err := n.events().Last(n.settings.last)
 	if err != nil {
@@ -63,6 +67,26 @@ func (n *node) runStatus() int {
 		return exitFailed
 	}
 	return exitDone
+}
+
+// statusMetrics writes the metrics, where that is asked for. Printed, they are all that is.
+func (n *node) statusMetrics() (over bool, code int) {
+	if n.settings.prometheus == "" {
+		return false, exitDone
+	}
+	text, err := n.metricsOf(nil)
+	switch {
+	case err == nil && n.settings.prometheus == "-":
+		_, err = n.stdout.Write(text)
+		over = true
+	case err == nil:
+		err = metrics.Write(n.settings.prometheus, text)
+	}
+	if err != nil {
+		n.warn("status: the metrics are not written: " + err.Error())
+		return true, exitFailed
+	}
+	return over, exitDone
 }
 
 // lastTrial is that of the last hotfix that was started here, if there was any.

@@ -77,6 +77,8 @@ func BenchmarkProcess(b *testing.B) {
 		{"launch-no-pointer-true", append(append([]string{node, "launch"}, paths...), filepath.Join(folder, "none"),
 			"--", "x")},
 		{"unit-no-pointer-true", nil},
+		{"launch-no-pointer-metrics-true", append(append([]string{node, "launch", "--prometheus", filepath.Join(folder,
+			"node.prom")}, paths...), filepath.Join(folder, "none"), "--", "x")},
 		{"unit-nothing-to-do-true", []string{`{"hotfixes":{"202604.01":""}}`}},
 	} {
 		b.Run(row.name, func(b *testing.B) {

@@ -36,9 +36,25 @@ type Artifact struct {
 	Format Format `json:"format"`
 }
 
-// Artifact gives the artifact for nodes of a base and an architecture (as Go names
-// it). found is false where the pointer names none; an error says what is wrong
-// with the one that it names.
+// ArtifactOf gives the artifact of a target for an architecture (as Go names it): that of its canary, if that has some
+// of its own, else that of its base. found is false where the pointer names none; an error says what is wrong with the
+// one that it names.
+func (p Pointer) ArtifactOf(target Version, architecture string) (artifact Artifact, found bool, err error) {
+	field, own, is := p.canaryArtifacts(target)
+	if !is || architecture == AnyArchitecture {
+		return p.Artifact(target.Base(), architecture)
+	}
+	value, found, err := lookUp(own, architecture, isArchitecture)
+	if err != nil {
+		return Artifact{}, false, fmt.Errorf("%s: %w", field, err)
+	}
+	if !found {
+		return Artifact{}, false, nil
+	}
+	return p.checkedArtifact(value, fmt.Sprintf("%s[%s]", field, quote(architecture)))
+}
+
+// Artifact gives the artifact for nodes of a base and an architecture that take what is for all.
 func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found bool, err error) {
 	if p.artifacts.name != "" && p.artifacts.value == nil {
 		return Artifact{}, false, fmt.Errorf("%s is given twice", fieldArtifacts)
@@ -47,7 +63,6 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 		return Artifact{}, false, fmt.Errorf("%s may be meant to be %s: names are literal", quote(name), fieldArtifacts)
 	}
 	value := p.artifacts.value
-	isArchitecture := func(name string) bool { return slices.Contains(architectures(), name) }
 	for _, step := range []struct {
 		key   string
 		known func(string) bool
@@ -59,11 +74,18 @@ func (p Pointer) Artifact(base, architecture string) (artifact Artifact, found b
 			return Artifact{}, false, nil
 		}
 	}
-	if artifact, err = p.readArtifact(value); err == nil {
+	return p.checkedArtifact(value, fmt.Sprintf("%s[%s][%s]", fieldArtifacts, quote(base), quote(architecture)))
+}
+
+func isArchitecture(name string) bool { return slices.Contains(architectures(), name) }
+
+func (p Pointer) checkedArtifact(object json.RawMessage, field string) (Artifact, bool, error) {
+	artifact, err := p.readArtifact(object)
+	if err == nil {
 		err = artifact.check(p.provenance)
 	}
 	if err != nil {
-		return Artifact{}, true, fmt.Errorf("%s[%s][%s]: %w", fieldArtifacts, quote(base), quote(architecture), err)
+		return Artifact{}, true, fmt.Errorf("%s: %w", field, err)
 	}
 	return artifact, true, nil
 }

@@ -27,6 +27,9 @@ const (
 	ReasonTargetMalformed   Reason = "target-malformed"   // the version that was named is none
 	ReasonBaseMismatch      Reason = "base-mismatch"      // it belongs to another base
 	ReasonNotHigher         Reason = "not-higher"         // it is the same patch, or an earlier one
+	ReasonCanaryMalformed   Reason = "canary-malformed"   // nobody knows what the canary of this base limits, or to whom
+	ReasonNoNodeID          Reason = "no-node-id"         // there is a canary, and nothing to draw this node by
+	ReasonNotInCanary       Reason = "not-in-canary"      // there is one, and this node is none of it
 	ReasonInstall           Reason = "install"
 )
 
@@ -43,6 +46,15 @@ const (
 	ReasonNotUnderSignature Reason = "not-under-signature" // no digest is signed for this base and architecture
 )
 
+// Reasons lists all there are.
+func Reasons() []Reason {
+	return []Reason{ReasonNoPointer, ReasonUnreadablePointer, ReasonEmptyPointer, ReasonMalformedPointer, ReasonMisspelt,
+		ReasonNoVersion, ReasonBaseNotListed, ReasonExplicitlyNone, ReasonCurrentMalformed, ReasonTargetMalformed,
+		ReasonBaseMismatch, ReasonNotHigher, ReasonCanaryMalformed, ReasonNoNodeID, ReasonNotInCanary, ReasonInstall,
+		ReasonUnsafePointer, ReasonUnusableRoot, ReasonStateUnusable, ReasonUntrusted, ReasonReplayed,
+		ReasonClockBeforeIssue, ReasonExpired, ReasonNotUnderSignature}
+}
+
 // Decision is what a node does, and why. It is the document that is printed and
 // logged.
 type Decision struct {
@@ -53,6 +65,8 @@ type Decision struct {
 	Scripts       Scripts   `json:"scripts"`
 	Reason        Reason    `json:"reason"`
 	Warnings      []Warning `json:"warnings"`
+	// Canary says what came of the canary of this base; nil where there is none that matters to the node.
+	Canary *Draw `json:"canary,omitempty"`
 	// Trust says who vouches for the pointer; nil where nobody signed it.
 	Trust *Provenance `json:"trust,omitempty"`
 }
@@ -65,15 +79,22 @@ type Scripts struct {
 
 const maxWarnings = 100
 
-// Decide tells what a node of version current does about a pointer.
+// Decide is DecideFor a node whose ID is not known.
 func Decide(current string, pointer Pointer) Decision {
+	return DecideFor(Node{Version: current}, pointer)
+}
+
+// DecideFor tells what a node does about a pointer.
+func DecideFor(node Node, pointer Pointer) Decision {
+	current := node.Version
 	decision := none(current, "")
 	decision.Warnings = pointer.reported()
 	if pointer.provenance.Signed {
 		trust := pointer.Provenance()
 		decision.Trust = &trust
 	}
-	target, reason := pointer.forNode(current)
+	target, reason, draw := pointer.forNode(node)
+	decision.Canary = draw
 	if decision.Reason = reason; reason == ReasonInstall {
 		decision.Action, decision.Target = Install, &target
 	}
@@ -96,16 +117,28 @@ func (d Decision) Wanted() string {
 	return *d.Target
 }
 
-// forNode selects the entry that counts for a node, and passes it through the
+// forNode gives what a node takes: of what is for all, and of the canary of its base. Where what is for all says none,
+// or something that can't be meant, there is no canary either.
+func (p Pointer) forNode(node Node) (target string, reason Reason, draw *Draw) {
+	switch target, reason = p.forAll(node.Version); reason {
+	case ReasonInstall, ReasonNotHigher, ReasonNoVersion, ReasonBaseNotListed, ReasonBaseMismatch:
+		return p.throughCanary(node, target, reason)
+	default:
+		return target, reason, nil
+	}
+}
+
+// forAll selects the entry that counts for all nodes like this one, and passes it through the
 // gate. «hotfixes» with any entry replaces «version» completely, so that a pointer
 // written for some bases can never reach the others.
-func (p Pointer) forNode(current string) (target string, reason Reason) {
+func (p Pointer) forAll(current string) (target string, reason Reason) {
 	_, misspeltMap := p.misspelt[fieldHotfixes]
+	_, misspeltCanaries := p.misspelt[fieldCanaries]
 	_, misspeltVersion := p.misspelt[fieldVersion]
 	switch {
 	case p.invalid != "":
 		return "", ReasonMalformedPointer
-	case misspeltMap, misspeltVersion && len(p.hotfixes) == 0:
+	case misspeltMap, misspeltCanaries, misspeltVersion && len(p.hotfixes) == 0:
 		return "", ReasonMisspelt
 	case len(p.hotfixes) == 0:
 		if p.version.Text == "" && p.version.Problem == "" {

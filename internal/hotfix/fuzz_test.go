@@ -60,6 +60,9 @@ func FuzzDecide(f *testing.F) {
 	for _, row := range pointers {
 		f.Add(row.node(), []byte(row.pointer))
 	}
+	for _, row := range canaryRules {
+		f.Add(early.Version, []byte(row.pointer))
+	}
 	for _, row := range twoVersions {
 		f.Add(row.current, []byte(`{"version":`+quoted(row.target)+`}`))
 		f.Add(row.current, []byte(`{"hotfixes":{"202604.01":`+quoted(row.target)+`}}`))
@@ -69,7 +72,8 @@ func FuzzDecide(f *testing.F) {
 		if err != nil {
 			return
 		}
-		decision := hotfix.Decide(current, pointer)
+		node := hotfix.Node{Version: current, ID: early.ID}
+		decision := hotfix.DecideFor(node, pointer)
 		if _, err := json.Marshal(decision); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +86,7 @@ func FuzzDecide(f *testing.F) {
 				mayInstall(t, current, *target, raw)
 			}
 		}
-		if again := hotfix.Decide(current, pointer); again.Reason != decision.Reason || again.Wanted() != decision.Wanted() {
+		if again := hotfix.DecideFor(node, pointer); again.Reason != decision.Reason || again.Wanted() != decision.Wanted() {
 			t.Errorf("first %+v, then %+v", decision, again)
 		}
 	})

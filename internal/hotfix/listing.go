@@ -19,11 +19,15 @@ func (p Pointer) Invalid() string { return p.invalid }
 // ArtifactKey is where a pointer names an artifact, or tries to.
 type ArtifactKey struct {
 	Base, Architecture string
-	Offset             int // where the value stands in the file
+	Canary             bool // it is the canary's own
+	Offset             int  // where the value stands in the file
 }
 
 // Field names the key as warnings do.
 func (k ArtifactKey) Field() string {
+	if k.Canary {
+		return fmt.Sprintf("%s[%s].%s[%s]", fieldCanaries, quote(k.Base), fieldArtifacts, quote(k.Architecture))
+	}
 	return fmt.Sprintf("%s[%s][%s]", fieldArtifacts, quote(k.Base), quote(k.Architecture))
 }
 
@@ -32,13 +36,22 @@ func (k ArtifactKey) Field() string {
 func (p Pointer) ArtifactKeys() []ArtifactKey {
 	var keys []ArtifactKey
 	for _, base := range membersOf(p.artifacts.value, p.artifacts.start) {
-		named := membersOf(base.value, base.start)
-		if len(base.value) > 0 && base.value[0] != '{' {
-			keys = append(keys, ArtifactKey{Base: base.name, Offset: base.start})
-		}
-		for _, architecture := range named {
-			keys = append(keys, ArtifactKey{base.name, architecture.name, architecture.start})
-		}
+		keys = append(keys, keysBelow(ArtifactKey{Base: base.name}, base)...)
+	}
+	for _, canary := range p.canaries.entries {
+		keys = append(keys, keysBelow(ArtifactKey{Base: canary.Base, Canary: true}, canary.artifacts)...)
+	}
+	return keys
+}
+
+func keysBelow(key ArtifactKey, of member) (keys []ArtifactKey) {
+	if len(of.value) > 0 && of.value[0] != '{' {
+		key.Offset = of.start
+		return []ArtifactKey{key}
+	}
+	for _, architecture := range membersOf(of.value, of.start) {
+		key.Architecture, key.Offset = architecture.name, architecture.start
+		keys = append(keys, key)
 	}
 	return keys
 }

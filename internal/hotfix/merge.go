@@ -18,6 +18,9 @@ type Merged struct {
 // Merge replaces «hotfixes» in a pointer file with that of a served pointer, and
 // keeps every other byte. Nothing but the served map counts of what was served.
 //
+// The canaries of the file stay too, and still keep a version from who is none of
+// theirs.
+//
 // For this node the decision afterwards is the served one, if it was served an
 // entry that it can follow: a version to install, or that there is none. In every
 // other case the file stays as it is, and so does the decision: a map for other
@@ -35,7 +38,7 @@ func Merge(current string, file, served []byte) (Merged, error) {
 		decision.Warnings = []Warning{{Problem: "served: " + err.Error()}}
 		return Merged{Served: decision}, nil
 	}
-	serving.version, serving.scripts = Entry{}, Entry{}
+	serving.version, serving.scripts, serving.canaries = Entry{}, Entry{}, canaries{}
 	decision := Decide(current, serving)
 	if decision.Reason != ReasonInstall && decision.Reason != ReasonExplicitlyNone {
 		return Merged{Served: decision}, nil
@@ -100,6 +103,7 @@ func confirm(current string, file, document []byte, served Decision) error {
 		return err
 	}
 	before, _ := ParsePointer(file) // what can't be read decides nothing, as the zero value
+	after.canaries = canaries{}     // what the file says of them stays, and is another matter
 	got, had := Decide(current, after), Decide(current, before)
 	if got.Reason != served.Reason || got.Wanted() != served.Wanted() || !sameTarget(got.Scripts, had.Scripts) {
 		return fmt.Errorf("the file would mean %s, and not %s", got.Reason, served.Reason)

@@ -197,3 +197,31 @@ func fieldsBut(raw []byte, but string) ([]byte, bool) {
 	}
 	return out.Bytes(), true
 }
+
+// TestMergeNeverWidensACanary: the live service replaces what is for all, and nothing of the canaries. The version that
+// a canary is for stays with its nodes, whatever is served; what is taken back is taken back from them too.
+func TestMergeNeverWidensACanary(t *testing.T) {
+	const file = `{"hotfixes": {"202604.01": "202604.01.2"}, "canaries": {"202604.01": {"version": "202604.01.3", "percent": 10}}}`
+	for name, row := range map[string]struct{ served, early, late string }{
+		"another version for all":           {`{"hotfixes": {"202604.01": "202604.01.2-u2"}}`, "202604.01.3", "202604.01.2-u2"},
+		"the canary's version for all":      {`{"hotfixes": {"202604.01": "202604.01.3"}}`, "202604.01.3", "not-in-canary"},
+		"a later version for all":           {`{"hotfixes": {"202604.01": "202604.01.4"}}`, "202604.01.4", "202604.01.4"},
+		"none":                              {`{"hotfixes": {"202604.01": ""}}`, "explicitly-none", "explicitly-none"},
+		"another base":                      {`{"hotfixes": {"202605.01": "202605.01.3"}}`, "202604.01.3", "202604.01.2"},
+		"a canary of the service's own":     {`{"canaries": {"202604.01": {"version": "202604.01.4", "percent": 100}}}`, "202604.01.3", "202604.01.2"},
+		"canaries beside what is for all":   {`{"hotfixes": {"202604.01": "202604.01.2"}, "canaries": {}}`, "202604.01.3", "202604.01.2"},
+		"a broken canary beside it":         {`{"hotfixes": {"202604.01": "202604.01.2"}, "canaries": 7}`, "202604.01.3", "202604.01.2"},
+		"a canary in the place of versions": {`{"hotfixes": {"202604.01": {"version": "202604.01.4", "percent": 100}}}`, "202604.01.3", "202604.01.2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			merged, err := hotfix.Merge(early.Version, []byte(file), []byte(row.served))
+			check(t, err)
+			after := string(merged.Document)
+			if merged.Document == nil {
+				after = file
+			}
+			expectFor(t, early, after, row.early)
+			expectFor(t, late, after, row.late)
+		})
+	}
+}

@@ -15,14 +15,19 @@ type nearMisses map[string]string
 
 // knownField is a field that counts, and what a name that is nearly its own keeps nodes
 // from.
-type knownField struct{ name, consequence string }
+type knownField struct {
+	name, consequence string
+	also              []string // what else is meant for it
+}
 
 func knownFields() []knownField {
 	return []knownField{
-		{fieldHotfixes, "no node takes a program while it stands there"},
-		{fieldVersion, "no node takes a program by " + quote(fieldVersion) + " while it stands there"},
-		{fieldScripts, "no node takes scripts while it stands there"},
-		{fieldArtifacts, "no node fetches anything while it stands there"},
+		{name: fieldHotfixes, consequence: "no node takes a program while it stands there"},
+		{name: fieldCanaries, consequence: "no node takes a program while it stands there",
+			also: []string{"canary", fieldPercent}},
+		{name: fieldVersion, consequence: "no node takes a program by " + quote(fieldVersion) + " while it stands there"},
+		{name: fieldScripts, consequence: "no node takes scripts while it stands there"},
+		{name: fieldArtifacts, consequence: "no node fetches anything while it stands there"},
 	}
 }
 
@@ -34,7 +39,7 @@ func (p *Pointer) watchNames(fields []member) {
 			continue
 		}
 		for _, one := range known {
-			if !near(field.name, one.name) {
+			if !one.meant(field.name) {
 				continue
 			}
 			if p.misspelt == nil {
@@ -50,10 +55,28 @@ func (p *Pointer) watchNames(fields []member) {
 	}
 }
 
+func (k knownField) meant(name string) bool {
+	return near(name, k.name) || slices.ContainsFunc(k.also, func(other string) bool { return near(name, other) })
+}
+
 // misspeltBase gives a key of hotfixes that may be meant for a base and isn't one. An
 // entry whose version belongs to another base is meant for that.
 func (p Pointer) misspeltBase(base string) (key string, found bool) {
-	for _, entry := range p.hotfixes {
+	return misspeltAmong(p.hotfixes, base)
+}
+
+// misspeltCanary tells whether a key of canaries may be meant for a base and isn't one.
+func (p Pointer) misspeltCanary(base string) bool {
+	entries := make([]Entry, 0, len(p.canaries.entries))
+	for _, canary := range p.canaries.entries {
+		entries = append(entries, canary.Entry)
+	}
+	_, found := misspeltAmong(entries, base)
+	return found
+}
+
+func misspeltAmong(entries []Entry, base string) (key string, found bool) {
+	for _, entry := range entries {
 		if ValidBase(entry.Base) || !near(entry.Base, base) {
 			continue
 		}
@@ -79,12 +102,19 @@ func (p *Pointer) watchArtifacts() {
 			p.warn(fmt.Sprintf("%s[%s]", fieldArtifacts, quote(base.name)),
 				"the key is not a base of the form YYYYMM.DD: no node has it"+nearBases(base.name), base.nameStart)
 		}
-		for _, architecture := range membersOf(base.value, base.start) {
-			field := ArtifactKey{Base: base.name, Architecture: architecture.name}.Field()
-			p.watchNear(field, architecture, architectures())
-			for _, of := range membersOf(architecture.value, architecture.start) {
-				p.watchNear(fmt.Sprintf("%s[%s]", field, quote(of.name)), of, artifactFields())
-			}
+		p.watchArchitectures(ArtifactKey{Base: base.name}, base)
+	}
+	for _, canary := range p.canaries.entries {
+		p.watchArchitectures(ArtifactKey{Base: canary.Base, Canary: true}, canary.artifacts)
+	}
+}
+
+func (p *Pointer) watchArchitectures(key ArtifactKey, of member) {
+	for _, architecture := range membersOf(of.value, of.start) {
+		key.Architecture = architecture.name
+		p.watchNear(key.Field(), architecture, architectures())
+		for _, of := range membersOf(architecture.value, architecture.start) {
+			p.watchNear(fmt.Sprintf("%s[%s]", key.Field(), quote(of.name)), of, artifactFields())
 		}
 	}
 }

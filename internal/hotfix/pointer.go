@@ -19,6 +19,7 @@ const (
 	fieldVersion   = "version"
 	fieldScripts   = "scripts_version"
 	fieldHotfixes  = "hotfixes"
+	fieldCanaries  = "canaries"
 	fieldArtifacts = "artifacts"
 )
 
@@ -30,6 +31,7 @@ type Pointer struct {
 	hotfixes  []Entry
 	byBase    map[string]int // the place in hotfixes
 	invalid   string         // what is wrong with the field «hotfixes» as a whole
+	canaries  canaries
 	artifacts member
 	misspelt  nearMisses // of the fields above
 	warnings  []Warning
@@ -79,14 +81,16 @@ func ParsePointer(raw []byte) (Pointer, error) {
 			p.scripts = p.single(field, repeated)
 		case fieldHotfixes:
 			p.readHotfixes(field, repeated)
+		case fieldCanaries:
+			p.readCanaries(field, repeated)
 		case fieldArtifacts:
 			p.artifacts = field
 			if repeated != "" {
 				p.artifacts.value = nil
 			}
-			p.watchArtifacts()
 		}
 	}
+	p.watchArtifacts()
 	p.watchNames(fields)
 	return p, nil
 }

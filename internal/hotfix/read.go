@@ -46,20 +46,20 @@ func PointerOf(path string, raw []byte, err error) (Pointer, error) {
 // DecideByFile is Decide on a pointer file, whatever the state it is in.
 func DecideByFile(current, path string) Decision {
 	pointer, err := ReadPointer(path)
-	return DecideRead(current, pointer, err)
+	return DecideRead(Node{Version: current}, pointer, err)
 }
 
-// DecideRead is Decide on what ReadPointer gave.
-func DecideRead(current string, pointer Pointer, err error) Decision {
+// DecideRead is DecideFor on what ReadPointer gave.
+func DecideRead(node Node, pointer Pointer, err error) Decision {
 	if err == nil {
-		return Decide(current, pointer)
+		return DecideFor(node, pointer)
 	}
 	reason := ReasonUnreadablePointer
 	var unusable *UnusableError
 	if errors.As(err, &unusable) {
 		reason = unusable.Reason
 	}
-	decision := none(current, reason)
+	decision := none(node.Version, reason)
 	if reason != ReasonNoPointer {
 		decision.Warnings = []Warning{{Field: "", Problem: err.Error()}}
 	}

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// DecideSigned is Decide for nodes of an architecture, as Go names it, that follow signed pointers alone: whatever is
+// DecideSigned is DecideFor, for nodes of an architecture, as Go names it, that follow signed pointers alone: whatever is
 // installed has its digest under the signature.
-func DecideSigned(current string, pointer Pointer, architecture string) Decision {
-	decision := Decide(current, pointer)
+func DecideSigned(node Node, pointer Pointer, architecture string) Decision {
+	decision := DecideFor(node, pointer)
 	decision.Warnings = slices.Clone(decision.Warnings) // the pointer's own
 	if decision.Target != nil {
 		if problem := pointer.lacks(*decision.Target, architecture); problem != "" {
@@ -35,7 +35,7 @@ func (p Pointer) lacks(target, architecture string) string {
 	if err != nil {
 		return err.Error()
 	}
-	switch _, found, err := p.Artifact(version.Base(), architecture); {
+	switch _, found, err := p.ArtifactOf(version, architecture); {
 	case err != nil:
 		return err.Error()
 	case !found:

@@ -98,7 +98,7 @@ func TestDecidingBySignedPointersAlone(t *testing.T) {
 			pointer, err := hotfix.ParsePointer([]byte("{" + row.pointer + "}"))
 			check(t, err)
 			pointer = pointer.By(hotfix.Provenance{Signed: !row.unsigned, Counter: 7})
-			decision := hotfix.DecideSigned("202604.01.0", pointer, "amd64")
+			decision := hotfix.DecideSigned(hotfix.Node{Version: "202604.01.0"}, pointer, "amd64")
 			scripts := ""
 			if decision.Scripts.Target != nil {
 				scripts = *decision.Scripts.Target

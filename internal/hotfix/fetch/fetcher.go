@@ -149,7 +149,7 @@ func (o *Fetcher) bring(ctx context.Context, pointer hotfix.Pointer, e request) 
 // digest under the signature; by one that nobody signed, a package of the image's own
 // repositories, which is nil here.
 func vouched(pointer hotfix.Pointer, e request) (*hotfix.Artifact, error) {
-	artifact, found, err := pointer.Artifact(e.want.Base(), e.architecture)
+	artifact, found, err := pointer.ArtifactOf(e.want, e.architecture)
 	switch {
 	case !e.by.Signed && (found || err != nil):
 		return nil, &Error{Outcome: UnsignedArtifact,

@@ -27,6 +27,12 @@ const (
 	Failed             Outcome = "failed"              // anything else, such as a full disk
 )
 
+// Outcomes lists all there are.
+func Outcomes() []Outcome {
+	return []Outcome{Fetched, UnsupportedOS, UnsignedArtifact, UnsignedRepository, NotUnderSignature, VersionNotFound, Busy,
+		Unreachable, Denied, Untrusted, BadArtifact, Timeout, Failed}
+}
+
 // Error is a fetch that brought nothing.
 type Error struct {
 	Outcome Outcome

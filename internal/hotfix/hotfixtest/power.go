@@ -26,6 +26,7 @@ type Power struct {
 	durable map[string]name
 	cuts    []Cut
 	writes  int
+	mark    int
 }
 
 type object struct {
@@ -42,7 +43,9 @@ type name struct {
 // Cut is the disk after a power cut.
 type Cut struct {
 	// At is the effect before which the power was cut, and how the disk took it.
-	At    string
+	At string
+	// Mark is the last that was set before it.
+	Mark  int
 	names map[string]name
 	data  map[string][]byte
 }
@@ -73,6 +76,12 @@ func (p *Power) Cuts() []Cut {
 	return p.cuts
 }
 
+// Mark sets down that something has happened that the disk does not show. The power is cut there, too.
+func (p *Power) Mark(mark int, what string) {
+	p.mark = mark
+	p.before(what, "")
+}
+
 func (p *Power) before(effect, file string) {
 	if effect == "write" {
 		if p.writes++; p.writes%16 != 2 {
@@ -94,7 +103,7 @@ func (o *object) torn() []byte {
 }
 
 func (p *Power) cut(at string, names map[string]name, left func(*object) []byte) Cut {
-	c := Cut{At: at, names: map[string]name{}, data: map[string][]byte{}}
+	c := Cut{At: at, Mark: p.mark, names: map[string]name{}, data: map[string][]byte{}}
 	for path, one := range names {
 		c.names[path] = one
 		if !one.mode.IsDir() {

@@ -17,11 +17,12 @@ import (
 type Fleet struct {
 	patches map[string][]int // of each base, one for each node, sorted
 	others  map[string]int   // the nodes of a version with a suffix, and of what is none
+	known   []hotfix.Node    // the nodes whose IDs are known, a lower version before a higher one
 }
 
 // ReadFleet reads versions, one a line; empty lines don't count.
 func ReadFleet(in io.Reader) (Fleet, error) {
-	fleet := Fleet{map[string][]int{}, map[string]int{}}
+	fleet := Fleet{patches: map[string][]int{}, others: map[string]int{}}
 	lines := bufio.NewScanner(in)
 	n := 0
 	for lines.Scan() {
@@ -50,7 +51,7 @@ func (f Fleet) add(text string) {
 
 // Nodes is how many nodes the fleet has.
 func (f Fleet) Nodes() int {
-	nodes := 0
+	nodes := len(f.known)
 	for _, patches := range f.patches {
 		nodes += len(patches)
 	}
@@ -62,22 +63,30 @@ func (f Fleet) Nodes() int {
 
 // each visits every version once, a lower patch before a higher one, with the number
 // of its nodes. What is no version has no base.
-func (f Fleet) each(visit func(version, base string, nodes int)) {
+func (f Fleet) each(visit func(node hotfix.Node, base string, nodes int)) {
+	for _, node := range f.known {
+		visit(node, baseOf(node.Version), 1)
+	}
 	for base, patches := range f.patches {
 		for len(patches) > 0 {
 			same := 1
 			for same < len(patches) && patches[same] == patches[0] {
 				same++
 			}
-			visit(base+"."+strconv.Itoa(patches[0]), base, same)
+			visit(hotfix.Node{Version: base + "." + strconv.Itoa(patches[0])}, base, same)
 			patches = patches[same:]
 		}
 	}
 	for _, text := range slices.Sorted(maps.Keys(f.others)) {
-		base := ""
-		if version, err := hotfix.ParseVersion(text); err == nil {
-			base = version.Base()
-		}
-		visit(text, base, f.others[text])
+		visit(hotfix.Node{Version: text}, baseOf(text), f.others[text])
 	}
+}
+
+// baseOf gives the base of a version; what is none has none.
+func baseOf(text string) string {
+	version, err := hotfix.ParseVersion(text)
+	if err != nil {
+		return ""
+	}
+	return version.Base()
 }

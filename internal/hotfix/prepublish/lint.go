@@ -29,6 +29,7 @@ func LintBy(by hotfix.Provenance, file string, raw, before []byte) []Finding {
 	}
 	d.neverTaken(pointer)
 	d.artifacts(pointer)
+	d.canaries(pointer)
 	if was, err := hotfix.ParsePointer(before); err == nil {
 		d.backwards(pointer, was)
 	}
@@ -51,7 +52,7 @@ func (d *document) neverTaken(pointer hotfix.Pointer) {
 
 func (d *document) artifacts(pointer hotfix.Pointer) {
 	for _, key := range pointer.ArtifactKeys() {
-		if _, _, err := pointer.Artifact(key.Base, key.Architecture); err != nil {
+		if _, _, err := artifactAt(pointer, key); err != nil {
 			d.add("", key.Offset, "%v", err)
 		}
 	}
@@ -76,7 +77,11 @@ func (d *document) backwards(pointer, before hotfix.Pointer) {
 }
 
 func all(pointer hotfix.Pointer) []hotfix.Entry {
-	return append(slices.Clone(pointer.Entries()), pointer.Legacy(), pointer.Scripts())
+	entries := append(slices.Clone(pointer.Entries()), pointer.Legacy(), pointer.Scripts())
+	for _, canary := range pointer.Canaries() {
+		entries = append(entries, canary.Entry)
+	}
+	return entries
 }
 
 // usable gives the version of an entry that names one.

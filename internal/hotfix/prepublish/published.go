@@ -118,7 +118,7 @@ func (r *Reader) Published(ctx context.Context, pointer hotfix.Pointer, names Na
 	search := &search{reader: r, indexes: map[string]looked{}}
 	by := pointer.Provenance()
 	for _, target := range targets(pointer, names, architectures) {
-		artifact, named, err := pointer.Artifact(target.version.Base(), target.artifactKey)
+		artifact, named, err := pointer.ArtifactOf(target.version, target.artifactKey)
 		switch {
 		case err != nil:
 			found = append(found, target.presence("artifacts", apierr.New(apierr.Missing, "%w", err)))

@@ -12,6 +12,7 @@ type Effect struct {
 	Target  string        `json:"target"`  // the program's version to install, or empty
 	Scripts string        `json:"scripts"` // that of the scripts, or empty
 	Reason  hotfix.Reason `json:"reason"`
+	Canary  bool          `json:"canary,omitempty"` // the target is for the canary of its base
 }
 
 // Group is the nodes of one base for which a pointer means the same.
@@ -34,20 +35,21 @@ type Change struct {
 	After    Effect `json:"after"`
 }
 
-// Rule gives the effect of a pointer on a node by its version.
-type Rule func(version string) Effect
+// Rule gives the effect of a pointer on a node.
+type Rule func(hotfix.Node) Effect
 
 // RuleOf is the rule of a pointer file, in whatever state it is: it is what nodes
 // would decide.
 func RuleOf(path string) Rule {
 	pointer, err := hotfix.ReadPointer(path)
-	return func(version string) Effect {
-		return effectOf(hotfix.DecideRead(version, pointer, err))
+	return func(node hotfix.Node) Effect {
+		return effectOf(hotfix.DecideRead(node, pointer, err))
 	}
 }
 
 func effectOf(decision hotfix.Decision) Effect {
 	effect := Effect{Target: decision.Wanted(), Reason: decision.Reason}
+	effect.Canary = effect.Target != "" && decision.Canary != nil && decision.Canary.Takes
 	if decision.Scripts.Target != nil {
 		effect.Scripts = *decision.Scripts.Target
 	}
@@ -60,7 +62,7 @@ func Resolve(fleet Fleet, rule Rule) []Group {
 		base   string
 		effect Effect
 	}
-	groups := gather(fleet, func(version, base string) (key, bool) { return key{base, rule(version)}, true })
+	groups := gather(fleet, func(node hotfix.Node, base string) (key, bool) { return key{base, rule(node)}, true })
 	resolved := make([]Group, 0, len(groups))
 	for of, sum := range groups {
 		resolved = append(resolved, Group{of.base, sum.nodes, sum.versions, sum.example, of.effect})
@@ -78,8 +80,8 @@ func Differ(fleet Fleet, before, after Rule) []Change {
 		base          string
 		before, after Effect
 	}
-	groups := gather(fleet, func(version, base string) (key, bool) {
-		of := key{base, before(version), after(version)}
+	groups := gather(fleet, func(node hotfix.Node, base string) (key, bool) {
+		of := key{base, before(node), after(node)}
 		return of, of.before != of.after
 	})
 	changes := make([]Change, 0, len(groups))
@@ -95,24 +97,27 @@ func Differ(fleet Fleet, before, after Rule) []Change {
 // sum adds up the versions that belong together.
 type sum struct {
 	nodes, versions int
-	example         string
+	example, last   string
 }
 
 // gather groups a fleet by a key; what has none is left out.
-func gather[K comparable](fleet Fleet, keyOf func(version, base string) (K, bool)) map[K]*sum {
+func gather[K comparable](fleet Fleet, keyOf func(node hotfix.Node, base string) (K, bool)) map[K]*sum {
 	groups := map[K]*sum{}
-	fleet.each(func(version, base string, nodes int) {
-		key, counts := keyOf(version, base)
+	fleet.each(func(node hotfix.Node, base string, nodes int) {
+		key, counts := keyOf(node, base)
 		if !counts {
 			return
 		}
 		group := groups[key]
 		if group == nil {
-			group = &sum{example: version}
+			group = &sum{example: node.Version}
 			groups[key] = group
 		}
 		group.nodes += nodes
-		group.versions++
+		if group.versions == 0 || group.last != node.Version {
+			group.versions++
+		}
+		group.last = node.Version
 	})
 	return groups
 }

@@ -1,6 +1,8 @@
 package prepublish
 
 import (
+	"slices"
+
 	"salve/internal/hotfix"
 )
 
@@ -22,6 +24,9 @@ func targets(pointer hotfix.Pointer, names Names, architectures []string) []targ
 	programs := pointer.Entries()
 	if len(programs) == 0 {
 		programs = []hotfix.Entry{pointer.Legacy()}
+	}
+	for _, canary := range pointer.Canaries() {
+		programs = append(slices.Clone(programs), canary.Entry)
 	}
 	var found []target
 	for _, architecture := range architectures {
