@@ -19,9 +19,9 @@ import (
 	"salve/journal"
 )
 
-// recordFolder collects what is to be replayed in a folder: incident files, records of triages, and folders of journals.
-// A file that is clearly none of these is passed over, and named. One that may be a damaged one is replayed, which says
-// what is wrong with it.
+// recordFolder collects what is to be replayed in a folder: incident files, records of triages, and journals. A file
+// that is clearly none of these is passed over, and named. One that may be a damaged one is replayed, which says what
+// is wrong with it.
 type recordFolder struct {
 	app        *app
 	root       string
@@ -49,7 +49,7 @@ func (f *recordFolder) read(ctx context.Context) error {
 		case entry.IsDir() && hidden:
 			f.passedOver = append(f.passedOver, name+string(filepath.Separator))
 			return fs.SkipDir
-		case entry.IsDir() && name != "." && (entry.Name() == "runs" || entry.Name() == "leases") && isJournal(filepath.Dir(path)):
+		case entry.IsDir() && name != "." && ofJournal(path):
 			return fs.SkipDir
 		case entry.IsDir():
 			return f.addJournal(ctx, name, path)
@@ -60,6 +60,12 @@ func (f *recordFolder) read(ctx context.Context) error {
 		f.addFile(name, path)
 		return nil
 	})
+}
+
+// ofJournal tells whether a folder is one that a journal has in it.
+func ofJournal(path string) bool {
+	base := filepath.Base(path)
+	return (base == "runs" || base == "leases") && isJournal(filepath.Dir(path))
 }
 
 // isJournal tells whether a folder is a journal: at least one run of it has a record.
@@ -165,7 +171,8 @@ func isRecord(name string, head []byte) bool {
 }
 
 // ofRecords are the first line of our files, and the lines of a record, whatever else is wrong with them.
-var ofRecords = regexp.MustCompile(`(?m)^.{0,4}"kind":\s*"salve\.(incident|triage)|^.{0,200}"sum":\s*"[0-9a-f]{8}.{0,200}"entry":`)
+var ofRecords = regexp.MustCompile(`(?m)^.{0,4}"kind":\s*"salve\.(incident|triage)|` +
+	`^.{0,200}"sum":\s*"[0-9a-f]{8}.{0,200}"entry":`)
 
 // namedAs tells whether a file's name says what it is, compressed or not.
 func namedAs(name, ending string) bool {

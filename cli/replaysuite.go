@@ -13,8 +13,8 @@ import (
 // garbagePercent lets a folder of records have five times the memory that it holds: some 100 MiB.
 const garbagePercent = 400
 
-// replayFolder replays every incident file, record of a triage and journal of a folder: the regression suite of runbooks
-// and triage.
+// replayFolder replays every incident file, record of a triage and journal of a folder: the regression suite of
+// runbooks and triage.
 func (a *app) replayFolder(ctx context.Context, asked *replayFlags, arguments []string) error {
 	settings, err := parseSettings(asked.set)
 	switch {
@@ -29,8 +29,8 @@ func (a *app) replayFolder(ctx context.Context, asked *replayFlags, arguments []
 	case err != nil:
 		return usage("--expect: %v", err)
 	case len(folder.items) == 0:
-		return usage("--expect %s: no incident file, triage record or journal there%s. hint: salve replay --record RUN FILE, "+
-			"or salve triage PATH --evidence FILE, or a folder with runs/RUN/journal.jsonl", asked.expect,
+		return usage("--expect %s: no incident file, triage record or journal there%s. hint: salve replay --record RUN "+
+			"FILE, or salve triage PATH --evidence FILE, or a folder with runs/RUN/journal.jsonl", asked.expect,
 			inBrackets(report.PassedOver(folder.passedOver)))
 	}
 	// Records are decoded and thrown away: with the default, collecting them takes half of the time.

@@ -56,15 +56,7 @@ Exit codes: 0 drafted; 2 wrong usage, or a file can't be read; 4 a record is bro
 				return usage("%s requires a RUN, or a file with --watch, --triage or --notes. hint: salve runs list",
 					command.CommandPath())
 			}
-			for _, run := range runs {
-				if isFile(run) {
-					continue
-				}
-				if err := journal.CheckRunName(run); err != nil {
-					return usage("%v. hint: salve runs list", err)
-				}
-			}
-			return nil
+			return checkRuns(runs)
 		},
 		RunE: func(command *cobra.Command, runs []string) error {
 			if err := asked.settleForm(command.Flags().Changed("output"), a.json()); err != nil {
@@ -135,6 +127,19 @@ func (a *app) report(command *cobra.Command, asked *reportRequest, from *journal
 	}
 	_, err = a.stdout.Write(postmortem.Document(blocks))
 	return err
+}
+
+// checkRuns refuses what is neither a file nor can be the name of a run.
+func checkRuns(runs []string) error {
+	for _, run := range runs {
+		if isFile(run) {
+			continue
+		}
+		if err := journal.CheckRunName(run); err != nil {
+			return usage("%v. hint: salve runs list", err)
+		}
+	}
+	return nil
 }
 
 // histories reads the runs and the incident files, each run once.

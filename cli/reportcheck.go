@@ -10,7 +10,6 @@ import (
 	"salve/internal/report"
 	"salve/internal/report/consistency"
 	"salve/internal/report/page"
-	"salve/journal"
 )
 
 // reportCheckRequest is what the user asked of salve report check.
@@ -23,14 +22,15 @@ func newReportCheck(a *app) *cobra.Command {
 	asked, from := &reportCheckRequest{}, &journalFlags{}
 	forms := []string{"text", "json"}
 	command := &cobra.Command{
-		Use: "check FILE [RUN…]", Short: "Find where a post-mortem contradicts itself or its journals",
+		Use: "check FILE [RUN|INCIDENT-FILE…]", Short: "Find where a post-mortem contradicts itself or its journals",
 		Long: `Check reads a post-mortem in Markdown and finds where it contradicts itself: durations against
 times, counts in two places, events out of order, times that there are not, dates outside of the
 incident, what went poorly without an action item, action items without an owner or a link, and
-placeholders. With runs it also finds where times, sources, outcomes and figures contradict their
-journals. It changes nothing.
+placeholders. With runs, of a journal or in incident files, it also finds where times, sources,
+outcomes and figures contradict their records. It changes nothing.
 
-Exit codes: 0 nothing was found; 1 something was; 2 wrong usage, or FILE can't be read.`,
+Exit codes: 0 nothing was found; 1 something was; 2 wrong usage, or FILE can't be read; 4 a record
+is broken.`,
 		Example: `  salve report check postmortem.md
   # Against the journal of the run that it tells of
   salve report check postmortem.md 20261122-021300-4f1a2b`,
@@ -38,24 +38,16 @@ Exit codes: 0 nothing was found; 1 something was; 2 wrong usage, or FILE can't b
 			if len(arguments) == 0 {
 				return usage("%s requires a FILE, the post-mortem in Markdown", command.CommandPath())
 			}
-			for _, run := range arguments[1:] {
-				if err := journal.CheckRunName(run); err != nil {
-					return usage("%v. hint: salve runs list", err)
-				}
-			}
-			return nil
+			return checkRuns(arguments[1:])
 		},
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if err := checkForm(asked.form, forms...); err != nil {
 				return err
 			}
 			options := consistency.Options{Strict: asked.strict}
-			for _, run := range arguments[1:] {
-				_, record, err := a.load(command, from, run)
-				if err != nil {
-					return err
-				}
-				options.Runs = append(options.Runs, record.History)
+			var err error
+			if options.Runs, err = a.histories(command, from, arguments[1:]); err != nil {
+				return err
 			}
 			return a.reportCheck(asked, arguments[0], options)
 		},

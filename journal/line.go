@@ -64,8 +64,8 @@ func (e *BrokenError) Error() string {
 	case e.Junk:
 		return text + fmt.Sprintf("salve runs abandon %s --target ID --reason TEXT, then salve runs prune --broken", e.Run)
 	}
-	return text + fmt.Sprintf("keep a copy of the record, find out who wrote to it, then salve runs abandon %s --reason TEXT",
-		e.Run)
+	return text + fmt.Sprintf("keep a copy of the record, find out who wrote to it, then salve runs abandon %s "+
+		"--reason TEXT", e.Run)
 }
 
 // fileHint is what to do about an incident file that can't be believed. It is evidence too.

@@ -79,14 +79,16 @@ func TestTypesThatComeBackFromARecord(t *testing.T) {
 			plain
 			Name string
 		}{}, `has the name "Name" twice`},
-		"an interface: of which type it was the JSON does not say": {struct{ Of any }{}, "field Of interface {} is not a value"},
-		"a function":                            {struct{ Of func() }{}, "field Of func() is not a value"},
-		"a channel in a list":                   {[]chan int{}, "chan int is not a value"},
-		"a complex number":                      {struct{ Of complex128 }{}, "field Of complex128 is not a value"},
-		"a type that writes its own JSON alone": {struct{ Of boiling }{}, "field Of recordable_test.boiling writes its own JSON, and does not read it"},
-		"a type that reads its own JSON alone":  {struct{ Of thawing }{}, "field Of recordable_test.thawing reads its own JSON, and does not write it"},
-		"a key that JSON does not have":         {struct{ Of map[bool]int }{}, "field Of map[bool]int has keys"},
-		"a key that writes its text alone":      {map[written]int{}, "map[recordable_test.written]int has keys"},
+		"an interface: of which type, JSON does not say": {struct{ Of any }{}, "field Of interface {} is not a value"},
+		"a function":          {struct{ Of func() }{}, "field Of func() is not a value"},
+		"a channel in a list": {[]chan int{}, "chan int is not a value"},
+		"a complex number":    {struct{ Of complex128 }{}, "field Of complex128 is not a value"},
+		"a type that writes its own JSON alone": {struct{ Of boiling }{},
+			"field Of recordable_test.boiling writes its own JSON, and does not read it"},
+		"a type that reads its own JSON alone": {struct{ Of thawing }{},
+			"field Of recordable_test.thawing reads its own JSON, and does not write it"},
+		"a key that JSON does not have":    {struct{ Of map[bool]int }{}, "field Of map[bool]int has keys"},
+		"a key that writes its text alone": {map[written]int{}, "map[recordable_test.written]int has keys"},
 	} {
 		got := recordable.Problem(reflect.TypeOf(row.of))
 		if row.want == "" && got != "" || !strings.Contains(got, row.want) {

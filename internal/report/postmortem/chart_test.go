@@ -100,24 +100,26 @@ func TestWhatWentWrongStaysInTheChart(t *testing.T) {
 // TestBandOfAPoolEndsWhenItWasDeleted: not when a guard last had a reason to look at it.
 func TestBandOfAPoolEndsWhenItWasDeleted(t *testing.T) {
 	const path = "/subscriptions/s/managedClusters/c/agentPools/s4f0"
+	sent := func(method, path string, status int) journal.Request {
+		return journal.Request{Method: method, Path: path, Status: status, Count: 1}
+	}
 	for name, row := range map[string]struct {
 		sent   journal.Request
 		became journal.ResultKind
 		gone   bool
 	}{
-		"deleted":                 {journal.Request{Method: "DELETE", Path: path, Status: 202}, journal.Done, true},
-		"deleted in other words":  {journal.Request{Method: "DELETE", Path: strings.ToLower(path), Status: 204}, journal.Done, true},
-		"only sent":               {journal.Request{Method: "DELETE", Path: path, Status: 202}, journal.Unknown, false},
-		"refused":                 {journal.Request{Method: "DELETE", Path: path, Status: 409}, journal.Done, false},
-		"not answered":            {journal.Request{Method: "DELETE", Path: path}, journal.Done, false},
-		"changed":                 {journal.Request{Method: "PUT", Path: path, Status: 200}, journal.Done, false},
-		"a node of it is deleted": {journal.Request{Method: "DELETE", Path: path + "/nodes/n", Status: 200}, journal.Done, false},
+		"deleted":                 {sent("DELETE", path, 202), journal.Done, true},
+		"deleted in other words":  {sent("DELETE", strings.ToLower(path), 204), journal.Done, true},
+		"only sent":               {sent("DELETE", path, 202), journal.Unknown, false},
+		"refused":                 {sent("DELETE", path, 409), journal.Done, false},
+		"not answered":            {sent("DELETE", path, 0), journal.Done, false},
+		"changed":                 {sent("PUT", path, 200), journal.Done, false},
+		"a node of it is deleted": {sent("DELETE", path+"/nodes/n", 200), journal.Done, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := reporttest.Open(t, reporttest.Morning(), journal.Header{Run: "20190205-164700-ffffff", Runbook: "b"})
 			w.Evaluated("start", journal.Verdict{}, reporttest.Named("g", runbook.Yes("ready").
 				WithEvidence(w.SawNodes("s4f0", 5, 5))))
-			row.sent.Count = 1
 			w.After(5*time.Minute).Begin("retire", 1).Sent("retire", 1, row.sent).After(2*time.Minute).
 				Write(journal.Outcome, "retire", journal.Result{Attempt: 1, Result: row.became})
 			readings := reporttest.Draft(t, of(w.History()), postmortem.Options{}).Chart.Readiness

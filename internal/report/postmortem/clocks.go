@@ -104,6 +104,6 @@ func (s *story) turnsInShort() []Item {
 	if len(s.turns) == 0 {
 		return nil
 	}
-	return []Item{fact(s.turns[0].source, "The clock of a record runs backwards in %s: the timeline says where. Durations in "+
-		"this draft are only as good as these clocks.", report.Count(len(s.turns), "place", "places"))}
+	return []Item{fact(s.turns[0].source, "The clock of a record runs backwards in %s: the timeline says where. "+
+		"Durations in this draft are only as good as these clocks.", report.Count(len(s.turns), "place", "places"))}
 }

@@ -134,8 +134,8 @@ func (s *story) readTorn(history *journal.History, run Run) {
 	source := run.source()
 	source.At = len(history.Entries)
 	s.facts.torn = append(s.facts.torn, mention{run: run.Run, source: source, text: line(
-		"Behind entry %d the record of run %s has a torn line: an entry whose writing was cut short, or is under way. What it "+
-			"said is not known.", len(history.Entries), run.Run)})
+		"Behind entry %d the record of run %s has a torn line: an entry whose writing was cut short, or is under way. What "+
+			"it said is not known.", len(history.Entries), run.Run)})
 }
 
 func (s *story) reader(history *journal.History, entries []journal.Entry) *runStory {
