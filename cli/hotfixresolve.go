@@ -211,8 +211,6 @@ func clipped(text string) string {
 	return text
 }
 
-func readFleet(path string) (prepublish.Fleet, error) { return readList(path, prepublish.ReadFleet) }
-
 func readList(path string, read func(io.Reader) (prepublish.Fleet, error)) (prepublish.Fleet, error) {
 	var in io.Reader = os.Stdin
 	if path != "-" {

@@ -116,7 +116,8 @@ func verdictOfRollout(status fleetstatus.Status) error {
 	switch unread := status.Files.Unread; {
 	case len(troubled) > 0:
 		return fmt.Errorf(
-			"%s of %d has problems that stop the rollout. hint: salve-node status on that node shows its events", report.Count(len(troubled), "node", "nodes"), status.Nodes)
+			"%s of %d has problems that stop the rollout. hint: salve-node status on that node shows its events",
+			report.Count(len(troubled), "node", "nodes"), status.Nodes)
 	case status.Nodes == 0:
 		return &unseenError{fmt.Errorf("no node was found: a folder for each is expected, with its events in it")}
 	case len(status.Unseen) > 0:
