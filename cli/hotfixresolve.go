@@ -128,7 +128,8 @@ func (a *app) printEach(answer resolved) error {
 		rows = append(rows, []string{one.Node, clipped(one.Current), orDash(one.Target), orDash(one.Scripts),
 			reasonOf(one.Effect)})
 	}
-	if err := report.Table(a.stdout, a.width(), []string{"NODE", "CURRENT", "PROGRAM", "SCRIPTS", "REASON"}, rows); err != nil {
+	heading := []string{"NODE", "CURRENT", "PROGRAM", "SCRIPTS", "REASON"}
+	if err := report.Table(a.stdout, a.width(), heading, rows); err != nil {
 		return err
 	}
 	return a.printShares(answer, "\n"+report.Count(answer.Nodes, "node", "nodes"))
@@ -209,8 +210,6 @@ func clipped(text string) string {
 	}
 	return text
 }
-
-func readFleet(path string) (prepublish.Fleet, error) { return readList(path, prepublish.ReadFleet) }
 
 func readList(path string, read func(io.Reader) (prepublish.Fleet, error)) (prepublish.Fleet, error) {
 	var in io.Reader = os.Stdin

@@ -80,8 +80,8 @@ func (r *statusRequest) asked(now time.Time) (fleetstatus.Asked, error) {
 	case notAt == nil:
 		asked.Since = at
 	default:
-		return fleetstatus.Asked{}, usage("--since: %.40q is neither a time such as 2027-04-01T12:00:00Z nor a duration such as 24h",
-			r.since)
+		return fleetstatus.Asked{}, usage(
+			"--since: %.40q is neither a time such as 2027-04-01T12:00:00Z nor a duration such as 24h", r.since)
 	}
 	return asked, nil
 }
@@ -115,7 +115,8 @@ func verdictOfRollout(status fleetstatus.Status) error {
 	}
 	switch unread := status.Files.Unread; {
 	case len(troubled) > 0:
-		return fmt.Errorf("%s of %d has problems that stop the rollout. hint: salve-node status on that node shows its events",
+		return fmt.Errorf(
+			"%s of %d has problems that stop the rollout. hint: salve-node status on that node shows its events",
 			report.Count(len(troubled), "node", "nodes"), status.Nodes)
 	case status.Nodes == 0:
 		return &unseenError{fmt.Errorf("no node was found: a folder for each is expected, with its events in it")}
@@ -148,7 +149,8 @@ func (a *app) printStatus(status fleetstatus.Status) error {
 	if files.Torn+files.Foreign+files.Unread == 0 {
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "Left out: %d torn, %d foreign, %d that can't be read.\n", files.Torn, files.Foreign, files.Unread)
+	fmt.Fprintf(a.stdout, "Left out: %d torn, %d foreign, %d that can't be read.\n", files.Torn, files.Foreign,
+		files.Unread)
 	for _, file := range files.Named[:min(len(files.Named), most)] {
 		fmt.Fprintf(a.stdout, "  %s: %s\n", plain(file.Path), plain(file.Problem))
 	}

@@ -167,8 +167,8 @@ func (a *app) verifyPointer(asked *verifyRequest, root trust.Trusted, now time.T
 		return err
 	}
 	fleet := prepublish.FleetOf(accepted.Pointer)
-	if list := (&resolveRequest{versions: asked.versions, nodes: asked.nodes, current: asked.current}); list.versions != "" ||
-		list.nodes != "" {
+	list := &resolveRequest{versions: asked.versions, nodes: asked.nodes, current: asked.current}
+	if list.versions != "" || list.nodes != "" {
 		if fleet, err = list.fleet(); err != nil {
 			return err
 		}

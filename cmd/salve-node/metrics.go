@@ -21,7 +21,8 @@ func (n *node) metricsOf(launched *event.Event) ([]byte, error) {
 	}
 	events, _, err := n.events().Last(most)
 	if launched != nil {
-		if last := len(events) - 1; last < 0 || !events[last].Time.Equal(launched.Time) || events[last].Command != launched.Command {
+		last := len(events) - 1
+		if last < 0 || !events[last].Time.Equal(launched.Time) || events[last].Command != launched.Command {
 			events = append(events, *launched)
 		}
 		err = nil // the boot is known

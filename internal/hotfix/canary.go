@@ -145,8 +145,8 @@ type Draw struct {
 	Takes   bool    `json:"takes"`
 }
 
-// throughCanary changes what a node would take by what is for all, by the canary of its base. What a canary may be meant
-// to limit is never taken beside it: an earlier version is not.
+// throughCanary changes what a node would take of what is for all, by the canary of its base. What a canary may be
+// meant to limit is never taken beside it; an earlier version is not that.
 func (p Pointer) throughCanary(node Node, forAll string, reason Reason) (string, Reason, *Draw) {
 	if p.canaries.invalid == "" && len(p.canaries.entries) == 0 {
 		return forAll, reason, nil

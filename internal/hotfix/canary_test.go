@@ -13,7 +13,8 @@ import (
 	"salve/internal/hotfix"
 )
 
-// The nodes of the table: what they draw for 202604.01.3 is fixed for ever, or a new salve-node would draw a fleet anew.
+// The nodes of the table. What they draw for 202604.01.3 is fixed for ever, or a new salve-node would draw a fleet
+// anew.
 var (
 	early = hotfix.Node{Version: "202604.01.1", ID: "node-11"} // draws 251
 	late  = hotfix.Node{Version: "202604.01.1", ID: "node-0"}  // draws 7084

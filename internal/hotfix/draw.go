@@ -76,8 +76,8 @@ func (p *Percent) UnmarshalJSON(raw []byte) (err error) {
 	return err
 }
 
-// drawn is the number of a node for a target, 0 to 9999: always the same one, and another target's has nothing to do with
-// it. The lengths tell where a text ends, so no two pairs are one.
+// drawn is the number of a node for a target, 0 to 9999: always the same one, and another target's has nothing to do
+// with it. The lengths tell where a text ends, so no two pairs are one.
 func drawn(id, target string) int {
 	hash := sha256.New()
 	hash.Write([]byte("salve canary 1\n")) // a hash never fails
@@ -85,5 +85,5 @@ func drawn(id, target string) int {
 		hash.Write(binary.BigEndian.AppendUint32(nil, uint32(len(text)))) //nolint:gosec // G115: both are short
 		hash.Write([]byte(text))
 	}
-	return int(binary.BigEndian.Uint64(hash.Sum(nil)) % draws) //nolint:gosec // G115: below 10,000
+	return int(binary.BigEndian.Uint64(hash.Sum(nil)) % draws)
 }

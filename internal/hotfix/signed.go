@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DecideSigned is DecideFor, for nodes of an architecture, as Go names it, that follow signed pointers alone: whatever is
-// installed has its digest under the signature.
+// DecideSigned is DecideFor, for nodes of an architecture, as Go names it, that follow signed pointers alone: whatever
+// is installed has its digest under the signature.
 func DecideSigned(node Node, pointer Pointer, architecture string) Decision {
 	decision := DecideFor(node, pointer)
 	decision.Warnings = slices.Clone(decision.Warnings) // the pointer's own

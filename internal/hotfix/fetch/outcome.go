@@ -29,8 +29,8 @@ const (
 
 // Outcomes lists all there are.
 func Outcomes() []Outcome {
-	return []Outcome{Fetched, UnsupportedOS, UnsignedArtifact, UnsignedRepository, NotUnderSignature, VersionNotFound, Busy,
-		Unreachable, Denied, Untrusted, BadArtifact, Timeout, Failed}
+	return []Outcome{Fetched, UnsupportedOS, UnsignedArtifact, UnsignedRepository, NotUnderSignature, VersionNotFound,
+		Busy, Unreachable, Denied, Untrusted, BadArtifact, Timeout, Failed}
 }
 
 // Error is a fetch that brought nothing.

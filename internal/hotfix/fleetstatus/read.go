@@ -32,7 +32,9 @@ var eventName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{9}Z-[a-z]+-[0-9]+(
 var halfName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{9}Z-[a-z]+-[0-9]+(-[0-9]+)?\.json\.part$`)
 
 // commands are those that write events.
-var commands = []string{"decide", "check", "fetch", "select", "prepare", "launch", "confirm", "rollback"}
+func commands() []string {
+	return []string{"decide", "check", "fetch", "select", "prepare", "launch", "confirm", "rollback"}
+}
 
 // File is one that could not be used.
 type File struct {
@@ -177,7 +179,7 @@ func parse(raw []byte) (event.Event, kind, error) {
 		return event.Event{}, foreign, errors.New("not an event")
 	case one.SchemaVersion != event.SchemaVersion:
 		return event.Event{}, foreign, fmt.Errorf("version %d of events is not known", one.SchemaVersion)
-	case !slices.Contains(commands, one.Command) || one.Time.IsZero():
+	case !slices.Contains(commands(), one.Command) || one.Time.IsZero():
 		return event.Event{}, foreign, errors.New("not an event")
 	}
 	return one, 0, nil

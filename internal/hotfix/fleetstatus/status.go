@@ -73,7 +73,8 @@ func Read(ctx context.Context, dirs []string, asked Asked) (Status, error) {
 	if unique := slices.Compact(slices.Clone(names)); len(unique) < len(names) {
 		return Status{}, fmt.Errorf("node %q is in two of the folders: it would be counted twice", twice(names))
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(groups), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	byName := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+	for _, key := range slices.SortedFunc(maps.Keys(groups), byName) {
 		status.Groups = append(status.Groups, groups[key].sum())
 	}
 	status.Files = from.Files

@@ -61,8 +61,9 @@ func (n Node) boot() []family {
 func (n Node) hotfix() []family {
 	var families []family
 	if fetch := n.Boot.Fetch; fetch != nil {
-		families = append(families, family{"salve_node_fetch_info", "What came of fetching the hotfix at the last boot. Always 1.",
-			[]sample{{[]label{{"outcome", known(n.Words.Fetched, fetch.Outcome)}}, 1}}})
+		outcome := label{"outcome", known(n.Words.Fetched, fetch.Outcome)}
+		families = append(families, family{"salve_node_fetch_info",
+			"What came of fetching the hotfix at the last boot. Always 1.", []sample{{[]label{outcome}, 1}}})
 	}
 	if n.Boot.Prepare == nil || n.Boot.Prepare.Decision == nil {
 		return families

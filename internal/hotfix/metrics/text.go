@@ -52,8 +52,8 @@ func escaped(text string) string {
 	return strings.ReplaceAll(text, "\n", `\n`)
 }
 
-// Write puts a text in a file's place, whole or not at all. The collector reads what ends in .prom; what is half-written
-// has another name. It does not wait for the disk.
+// Write puts a text in a file's place, whole or not at all. The collector reads what ends in .prom; what is
+// half-written has another name. It does not wait for the disk.
 func Write(path string, text []byte) (err error) {
 	if filepath.Ext(path) != ".prom" {
 		return fmt.Errorf("%s: its name has to end in .prom, or no collector reads it", path)

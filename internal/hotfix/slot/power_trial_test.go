@@ -119,6 +119,7 @@ func endedBy(t *testing.T, cut hotfixtest.Cut, choice slot.Choice, starts int) s
 			t.Errorf("%s: its trials are used, and it was confirmed", cut.At)
 		}
 		return "tried"
+	default: // it was not whole yet
 	}
 	if starts > 0 {
 		t.Errorf("%s: it was started, and is not there any more: %s, %v", cut.At, choice.Reason, choice.Err)
