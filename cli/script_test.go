@@ -19,6 +19,8 @@ import (
 
 	"salve/cli"
 	"salve/internal/azuresim"
+	"salve/internal/azuresim/keyvault"
+	"salve/internal/clock"
 	"salve/internal/prow/githubsim"
 	"salve/internal/registry/registrytest"
 	"salve/internal/simcli"
@@ -56,6 +58,11 @@ func TestScript(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=10") // the detector lets each program linger for a second else
 			env.Setenv("HOME", env.Getenv("WORK")+"/home")
 			env.Setenv("XDG_STATE_HOME", env.Getenv("WORK")+"/state")
+			examples, err := filepath.Abs("../examples")
+			if err != nil {
+				return err
+			}
+			env.Setenv("EXAMPLES", examples)
 			damaged := &atomic.Bool{}
 			env.Values[damage{}] = damaged
 			env.Defer(func() {
@@ -110,7 +117,10 @@ func serve(ts *testscript.TestScript, _ bool, arguments []string) {
 	world, err := azuresim.New(scenario, azuresim.Options{})
 	ts.Check(err)
 	ts.Defer(world.Close)
-	server := httptest.NewTLSServer(world)
+	everything := http.NewServeMux()
+	everything.Handle("/", world)
+	everything.Handle(keyvault.Prefix, keyvault.New(clock.Real{}))
+	server := httptest.NewTLSServer(everything)
 	ts.Defer(server.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), authority, 0o600))

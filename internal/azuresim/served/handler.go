@@ -5,16 +5,23 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"salve/internal/azuresim/keyvault"
+	"salve/internal/clock"
 )
 
-// handler leads to the control endpoint and to the World, and logs each request.
+// handler leads to the control endpoint, to key vaults and to the World, and logs each request.
 func (s *Server) handler() http.Handler {
-	control := s.control()
+	control, vaults := s.control(), keyvault.New(clock.Real{})
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		seen := &statusSeen{ResponseWriter: response}
 		defer s.logRequest(request, seen, time.Now())
 		if strings.HasPrefix(request.URL.Path, controlPath) {
 			control.ServeHTTP(seen, request)
+			return
+		}
+		if strings.HasPrefix(request.URL.Path, keyvault.Prefix) {
+			vaults.ServeHTTP(seen, request)
 			return
 		}
 		s.world.ServeHTTP(seen, request)
