@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -79,6 +80,10 @@ func (c *Config) lookup(path string) (*yaml.Node, *absence) {
 	at, walked := c.root, "the configuration"
 	for _, key := range strings.Split(path, ".") {
 		next := c.mappings[at].fields[key]
+		if place, err := strconv.Atoi(key); err == nil && at.Kind == yaml.SequenceNode && place >= 0 &&
+			place < len(at.Content) {
+			next = at.Content[place]
+		}
 		if next == nil {
 			return nil, &absence{fmt.Sprintf("%s: %s has no %q in %s", path, walked, key, c.Path), key, c.mappings[at].names}
 		}

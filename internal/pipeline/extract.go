@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -165,9 +164,6 @@ func literal(node *yaml.Node) any {
 	}
 	return node.Value
 }
-
-// templated tells whether a text isn't final yet.
-func templated(text string) bool { return strings.Contains(text, "{{") }
 
 func (o object) variables(name string) []Variable {
 	var all []Variable

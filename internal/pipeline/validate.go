@@ -11,6 +11,9 @@ type Environment struct {
 	// Config is where templates and configRefs lead; nil leaves them as they are,
 	// and what depends on them is not validated.
 	Config *Config
+	// Root is the folder that steps may work in; empty leaves it to the repository that the pipeline is in, and to the
+	// pipeline's own folder where there is none.
+	Root string
 	// FileOnly: the folder of the pipeline is not at hand, so that the files which
 	// it names are not looked for.
 	FileOnly bool
