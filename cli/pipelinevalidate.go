@@ -144,12 +144,16 @@ func verdict(asked *validateRequest, given, validated int, found diagnostic.List
 		files = fmt.Sprintf("%d of %s changed since %s",
 			validated, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
 	}
-	errors := found.Errors()
-	if len(found) == 0 {
-		return files + ": nothing is wrong."
+	errors, notes := found.Errors(), found.Count(diagnostic.Note)
+	says := "nothing is wrong"
+	if errors+notes < len(found) || errors > 0 {
+		says = report.Count(errors, "error", "errors") + ", " +
+			report.Count(len(found)-errors-notes, "warning", "warnings")
 	}
-	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"),
-		report.Count(len(found)-errors, "warning", "warnings"))
+	if notes > 0 {
+		says += ", " + report.Count(notes, "note", "notes")
+	}
+	return files + ": " + says + "."
 }
 
 // found prints what is wrong. Code scanning sees paths from the root of the

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"strings"
 
 	"salve/internal/pipeline/graph"
@@ -129,9 +130,15 @@ func (v *validator) inputFrom(step *Step, cycle []int, at int) (Input, bool) {
 
 // path is a cycle as text, from one of its steps all the way round.
 func (v *validator) path(cycle []int, from int) string {
-	names := make([]string, 0, len(cycle)+1)
+	const shown = 6
+	names := make([]string, 0, 2*shown)
 	for at := range len(cycle) + 1 {
-		names = append(names, v.steps[cycle[(from+at)%len(cycle)]].ID().String())
+		switch {
+		case at < shown || at > len(cycle)-shown:
+			names = append(names, v.steps[cycle[(from+at)%len(cycle)]].ID().String())
+		case at == shown:
+			names = append(names, fmt.Sprintf("(%d more)", len(cycle)+1-2*shown))
+		}
 	}
 	return strings.Join(names, " → ")
 }

@@ -20,7 +20,9 @@ type object struct {
 
 // reading is what is known of the file besides its YAML.
 type reading struct {
-	path  string
+	path string
+	// text is the file's.
+	text  string
 	facts map[*yaml.Node]*schema.Facts
 	// config is where configRefs lead; nil where they lead nowhere yet.
 	config *Config

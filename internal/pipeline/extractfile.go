@@ -52,7 +52,7 @@ func groupOf(from object) *ResourceGroup {
 
 func stepOf(from object, group *ResourceGroup) *Step {
 	step := &Step{
-		At: from.at(), Group: group, Name: from.text("name"), Action: from.text("action"),
+		from: from, At: from.at(), Group: group, Name: from.text("name"), Action: from.text("action"),
 		Timeout: from.duration("timeout"), Idempotent: from.truth("idempotent"),
 	}
 	for _, ref := range from.objects("dependsOn") {

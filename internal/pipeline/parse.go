@@ -32,5 +32,5 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	if root.Kind != yaml.MappingNode {
 		return nil, found
 	}
-	return fileOf(&reading{path: path, facts: facts}, root), found
+	return fileOf(&reading{path: path, text: string(content), facts: facts}, root), found
 }

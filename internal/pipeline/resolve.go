@@ -23,7 +23,7 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 	}
 	root := r.node(f.root)
 	facts, wrong := schema.Check(f.Path, root, r.filled)
-	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
+	resolved := fileOf(&reading{path: f.Path, text: f.in.text, facts: facts, config: config}, root)
 	resolved.written = f
 	for _, step := range resolved.Steps() {
 		for _, ref := range step.ConfigRefs {

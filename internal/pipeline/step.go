@@ -48,6 +48,8 @@ type Step struct {
 	ARM     *ARM
 	Runbook *Runbook
 	Soak    *Soak
+
+	from object
 }
 
 // ID names the step within its file.

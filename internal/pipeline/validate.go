@@ -44,8 +44,10 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 		v.soaks(step)
 	}
 	v.runbooks()
+	v.effects()
 	v.folder()
 	v.parameters()
+	v.comments()
 	v.found.Sort()
 	return v.file, v.found
 }

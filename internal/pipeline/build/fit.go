@@ -1,8 +1,8 @@
 package build
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/program"
@@ -13,7 +13,17 @@ type MisfitError struct {
 	Problems []error
 }
 
-func (e *MisfitError) Error() string { return errors.Join(e.Problems...).Error() }
+func (e *MisfitError) Error() string {
+	const shown = 20
+	var problems []string
+	for _, problem := range e.Problems[:min(shown, len(e.Problems))] {
+		problems = append(problems, problem.Error())
+	}
+	if more := len(e.Problems) - shown; more > 0 {
+		problems = append(problems, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(problems, "; ")
+}
 
 // Examination is what is known of the programs that steps will execute.
 type Examination struct {

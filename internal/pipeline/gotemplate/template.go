@@ -104,6 +104,18 @@ func pathOf(pipe *parse.PipeNode) (string, bool) {
 	return strings.Join(field.Ident, "."), true
 }
 
+// Branches says where a template decides which of the text there is: a condition, a loop or another template. It is nil
+// where none does.
+func (t *Template) Branches() *Error {
+	for _, node := range t.root() {
+		switch node.(type) {
+		case *parse.IfNode, *parse.RangeNode, *parse.WithNode, *parse.TemplateNode:
+			return t.more(node)
+		}
+	}
+	return nil
+}
+
 // Execute fills the text in. What can't be is an *Error.
 func (t *Template) Execute(data any) (string, error) {
 	type result struct {
@@ -146,6 +158,7 @@ var _ io.Writer = (*bounded)(nil)
 // Go's words before its own: where it was, and what it was doing.
 var (
 	inParsing   = regexp.MustCompile(`^template: :(\d+):(?:(\d+):)? ?`)
+	startedAt   = regexp.MustCompile(` started at :(\d+)$`)
 	inExecution = regexp.MustCompile(`(?s)^template: [^:]*:(\d+):(\d+): executing "[^"]*" at <(.*)>: (.*)$`)
 	noEntry     = regexp.MustCompile(`map has no entry for key|nil data; no entry for key|can't evaluate field`)
 	dotted      = regexp.MustCompile(`^\$?((?:\.[A-Za-z0-9_]+)+)$`)
@@ -154,6 +167,9 @@ var (
 func syntax(err error) *Error {
 	said := inParsing.FindStringSubmatch(err.Error())
 	wrong := &Error{Line: 1, Reason: inParsing.ReplaceAllString(err.Error(), "")}
+	if began := startedAt.FindStringSubmatch(wrong.Reason); began != nil {
+		said, wrong.Reason = began, startedAt.ReplaceAllString(wrong.Reason, "")
+	}
 	if said != nil {
 		wrong.Line, _ = strconv.Atoi(said[1]) // it is digits
 	}
