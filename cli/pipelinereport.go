@@ -16,6 +16,7 @@ import (
 	"salve/internal/redact"
 	"salve/internal/report"
 	"salve/journal"
+	"salve/runbook"
 )
 
 // report writes what was asked to be written of a run.
@@ -78,6 +79,9 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 		return err
 	}
 	fits := j.programsFit().Evaluate(ctx, nil)
+	if fits.Answer != runbook.AnswerHolds {
+		j.app.exit = exitFailed
+	}
 	if j.app.json() {
 		return j.app.document(struct {
 			report.Document

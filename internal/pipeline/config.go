@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -38,6 +40,12 @@ func ReadConfig(path string) (*Config, diagnostic.List, error) {
 
 // ParseConfig reads a configuration. It is nil when nothing of it can be used.
 func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
+	if line := unrendered(content); line > 0 {
+		wrong := problem(diagnostic.Position{File: path, Line: line, Column: 1}, "unrendered-config",
+			"this configuration is not rendered: it holds the overlays of clouds, environments and regions")
+		wrong.Advice = "hint: salve pipeline config render " + path + " --cloud CLOUD --environment ENVIRONMENT --region REGION"
+		return nil, diagnostic.List{wrong}
+	}
 	root, found := document(path, content)
 	if root == nil {
 		return nil, found
@@ -48,6 +56,21 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 	config := &Config{Path: path, root: root, mappings: map[*yaml.Node]mapping{}}
 	config.index(root)
 	return config, found
+}
+
+// overlays and defaults are the fields by which a configuration is known that is not rendered yet. It needn't be YAML.
+var (
+	overlays = regexp.MustCompile(`(?m)^clouds:(?:\s|$)`)
+	defaults = regexp.MustCompile(`(?m)^defaults:(?:\s|$)`)
+)
+
+// unrendered is the line of a configuration in which its overlays begin; 0 where it has none.
+func unrendered(content []byte) int {
+	at := overlays.FindIndex(content)
+	if at == nil || !defaults.Match(content) {
+		return 0
+	}
+	return 1 + bytes.Count(content[:at[0]], []byte("\n"))
 }
 
 func (c *Config) index(node *yaml.Node) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline/graph"
 )
 
@@ -28,6 +29,21 @@ func (f *File) Graph() *graph.Graph {
 		}
 	}
 	return graph.New(nodesOf(steps), edges)
+}
+
+// Undrawable are those of a list that keep a graph from being drawn as it would be run: what is no YAML, steps that
+// can't be told apart or aren't there, and those that wait for each other.
+func Undrawable(found diagnostic.List) diagnostic.List {
+	var left diagnostic.List
+	for _, one := range found {
+		switch rule := one.Rule; {
+		case one.Severity != diagnostic.Error:
+		case strings.HasPrefix(rule, "yaml-"), rule == "duplicate-name", rule == "unknown-step", rule == "cycle",
+			rule == "input-not-upstream":
+			left = append(left, one)
+		}
+	}
+	return left
 }
 
 func nodesOf(steps []*Step) []graph.Node {

@@ -25,6 +25,11 @@ const (
 	maximumDepth = 32
 )
 
+// Document reads the YAML of a file that is no pipeline, such as that of a topology, as strictly as that of one.
+func Document(path string, content []byte) (*yaml.Node, diagnostic.List) {
+	return document(path, content)
+}
+
 // document reads the YAML of a file. What comes back is nil when there is none;
 // otherwise it holds no alias, no tag and no key twice, or the list says so.
 func document(path string, content []byte) (*yaml.Node, diagnostic.List) {

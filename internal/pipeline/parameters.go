@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"salve/internal/diagnostic"
+	"salve/internal/pipeline/gotemplate"
 )
 
 // Fill fills the templates of a file that a pipeline names, such as that of a
@@ -37,7 +38,7 @@ func (f *File) parameterFiles() map[string]*Step {
 
 // parameters validates the templates in the files with parameters.
 func (v *validator) parameters() {
-	if v.in.FileOnly || v.in.Config == nil {
+	if v.in.FileOnly {
 		return
 	}
 	for path, step := range v.file.parameterFiles() {
@@ -45,10 +46,32 @@ func (v *validator) parameters() {
 		if err != nil {
 			continue // that it isn't there has been said
 		}
+		if step.Deploys.BicepParameters() && !v.in.AnyTemplates {
+			v.onlyPaths(step, path, string(content))
+		}
+		if v.in.Config == nil {
+			continue
+		}
 		_, found := v.in.Config.Fill(path, string(content), asIs)
 		for _, wrong := range found {
 			wrong.Step = step.ID().String()
 			v.found = append(v.found, wrong)
 		}
+	}
+}
+
+// onlyPaths says where a file of parameters has a template that is more than a path. It works; tools that check for
+// that refuse it.
+func (v *validator) onlyPaths(step *Step, path, text string) {
+	if !templated(text) {
+		return
+	}
+	parsed, err := gotemplate.Parse(text)
+	if err != nil {
+		return // that is said where it is filled in
+	}
+	if _, more := parsed.Parts(); more != nil {
+		v.warn(step, diagnostic.Position{File: path, Line: more.Line, Column: 1}, "bicepparam-template",
+			"--skip-bicepparam-validation accepts it", "%s", more.Reason)
 	}
 }

@@ -14,6 +14,8 @@ type Environment struct {
 	// Root is the folder that steps may work in; empty leaves it to the repository that the pipeline is in, and to the
 	// pipeline's own folder where there is none.
 	Root string
+	// AnyTemplates: .bicepparam files may hold templates that are more than a path, without a warning.
+	AnyTemplates bool
 	// FileOnly: the folder of the pipeline is not at hand, so that the files which
 	// it names are not looked for.
 	FileOnly bool
