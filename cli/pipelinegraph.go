@@ -91,8 +91,8 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 		return diagnostic.Text(a.stderr, undrawable)
 	}
 	if errors := found.Errors(); errors > 0 {
-		fmt.Fprintf(a.stderr, "%s of the pipeline or its configuration left aside. To see more: %s\n",
-			report.Count(errors, "error is", "errors are"), shell(validating(a.name(), path, asked.config)))
+		fmt.Fprintf(a.stderr, "The pipeline has %s besides. To see more: %s\n",
+			report.Count(errors, "error", "errors"), shell(validating(a.name(), path, asked.config)))
 	}
 	took, err := a.recorded(command, asked, file)
 	if err != nil {

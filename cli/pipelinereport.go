@@ -110,6 +110,10 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
 		}
 	}
-	fmt.Fprintf(out, "\n%s.\nNothing was changed. To act: %s\n", fits.Reason, j.app.actCommand())
+	says := "Nothing was changed. To act: " + j.app.actCommand()
+	if fits.Answer != runbook.AnswerHolds {
+		says = "Nothing was changed, and a run would be refused."
+	}
+	fmt.Fprintf(out, "\n%s.\n%s\n", fits.Reason, says)
 	return nil
 }

@@ -89,16 +89,25 @@ func positionOr(text Text, otherwise diagnostic.Position) diagnostic.Position {
 
 // within tells whether a path leads into a folder, when all links are followed.
 func within(folder, path string) bool {
-	inside, err := filepath.EvalSymlinks(folder)
+	inside, err := realPath(folder)
 	if err != nil {
 		return false
 	}
-	target, err := filepath.EvalSymlinks(path)
+	target, err := realPath(path)
 	if err != nil {
 		return false
 	}
 	relative, err := filepath.Rel(inside, target)
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// realPath is a path from the root of the machine, with all links followed.
+func realPath(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(absolute)
 }
 
 // script looks for the programs that a script executes. Where look is false, it

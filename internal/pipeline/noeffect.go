@@ -40,7 +40,7 @@ func (v *validator) effects() {
 func (v *validator) none(step *Step, group Text, from object, names ...string) {
 	for _, name := range names {
 		field := from.field(name)
-		if field == nil || field.Kind == yaml.ScalarNode && (field.Value == "" || field.Value == "false") {
+		if field == nil || field.Kind == yaml.ScalarNode && field.Value == "" || name == "stamped" && field.Value != "true" {
 			continue
 		}
 		what := name

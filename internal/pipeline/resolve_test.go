@@ -49,7 +49,7 @@ resourceGroups:
     - {name: SHARE, configRef: fleet.share}
     - {name: BIG, configRef: fleet.big}
     - {name: SINCE, configRef: fleet.since}
-    - {name: ON, configRef: fleet.ready}
+    - {name: READY, configRef: fleet.ready}
     - {name: ZONES, configRef: fleet.zones}
     - {name: LABELS, configRef: fleet.labels}
     - {name: TEXT, value: 'on {{.fleet.cluster}}'}
@@ -74,7 +74,7 @@ resourceGroups:
 	want := map[string]string{
 		"group": "pre-fleet-rg-post", "command": "echo 3\n", "identity": "aks-1", "NODES": "3", "SHARE": "0.25",
 		"BIG":   "12345678901",
-		"SINCE": "2026-11-21", "ON": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"z"}`, "TEXT": "on aks-1",
+		"SINCE": "2026-11-21", "READY": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"z"}`, "TEXT": "on aks-1",
 		"LIST": `["a","fleet-rg"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

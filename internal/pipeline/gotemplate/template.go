@@ -11,6 +11,7 @@ import (
 	"text/template"
 	"text/template/parse"
 	"time"
+	"unicode/utf8"
 )
 
 const (
@@ -187,7 +188,12 @@ func (t *Template) failure(err error) *Error {
 	wrong := &Error{Reason: fmt.Sprintf("{{ %s }}: %s", said[3], said[4])}
 	wrong.Line, _ = strconv.Atoi(said[1])
 	wrong.Column, _ = strconv.Atoi(said[2])
-	wrong.Column++ // Go counts bytes from 0
+	wrong.Column++ // Go counts bytes from 0, and of a path names a part
+	if lines := strings.Split(t.text, "\n"); wrong.Line <= len(lines) {
+		if at := strings.Index(lines[wrong.Line-1], said[3]); at >= 0 {
+			wrong.Column = 1 + utf8.RuneCountInString(lines[wrong.Line-1][:at])
+		}
+	}
 	if path := dotted.FindStringSubmatch(said[3]); path != nil && noEntry.MatchString(said[4]) {
 		wrong.Missing = strings.TrimPrefix(path[1], ".")
 	}

@@ -41,12 +41,12 @@ func TestErrorsHaveTheirPlace(t *testing.T) {
 	for text, want := range map[string]gotemplate.Error{
 		"a\n{{ .a":         {Line: 2, Reason: "unclosed action"},
 		"\n{{ upper .a }}": {Line: 2, Reason: `function "upper" not defined`},
-		"\n  {{ .a.c }}":   {Line: 2, Column: 8, Missing: "a.c", Reason: `{{ .a.c }}: map has no entry for key "c"`},
-		"{{range .a.list}}{{$.x}}{{end}}": {Line: 1, Column: 21, Missing: "x",
+		"\n  {{ .a.c }}":   {Line: 2, Column: 6, Missing: "a.c", Reason: `{{ .a.c }}: map has no entry for key "c"`},
+		"{{range .a.list}}{{$.x}}{{end}}": {Line: 1, Column: 20, Missing: "x",
 			Reason: `{{ $.x }}: map has no entry for key "x"`},
-		"{{ .a.b.c }}":               {Line: 1, Column: 6, Missing: "a.b.c", Reason: "{{ .a.b.c }}: can't evaluate field c in type interface {}"},
-		"{{ range .a.on }}{{ end }}": {Line: 1, Column: 12, Reason: "{{ .a.on }}: range can't iterate over true"},
-		"{{define \"t\"}}{{template \"t\"}}{{end}}{{template \"t\"}}": {Line: 1, Column: 26,
+		"{{ .a.b.c }}":               {Line: 1, Column: 4, Missing: "a.b.c", Reason: "{{ .a.b.c }}: can't evaluate field c in type interface {}"},
+		"{{ range .a.on }}{{ end }}": {Line: 1, Column: 10, Reason: "{{ .a.on }}: range can't iterate over true"},
+		"{{define \"t\"}}{{template \"t\"}}{{end}}{{template \"t\"}}": {Line: 1, Column: 15,
 			Reason: `{{ {{template "t"}} }}: exceeded maximum template depth (100000)`},
 	} {
 		t.Run(text, func(t *testing.T) {
