@@ -95,6 +95,7 @@ var rooms = map[string][]string{
 	"internal/onepage":                    {},
 	"internal/console":                    {"engine", "journal", "internal/backoff", "internal/clock", "runbook", "internal/redact"},
 	"internal/pipeline/bicep":             {},
+	"internal/pipeline/configuration":     {"internal/diagnostic", "internal/pipeline", "internal/pipeline/gotemplate"},
 	"internal/pipeline/topology":          {"internal/diagnostic", "internal/pipeline"},
 	"internal/pipeline/gotemplate":        {},
 	"internal/pipeline":                   {"internal/diagnostic", "internal/pipeline/bicep", "internal/pipeline/gotemplate", "internal/pipeline/graph", "internal/pipeline/revision", "internal/pipeline/schema", "internal/pipeline/shell"},

@@ -58,6 +58,9 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 	return config, found
 }
 
+// Unrendered tells whether a configuration holds overlays that are not laid over each other yet.
+func Unrendered(content []byte) bool { return unrendered(content) > 0 }
+
 // overlays and defaults are the fields by which a configuration is known that is not rendered yet. It needn't be YAML.
 var (
 	overlays = regexp.MustCompile(`(?m)^clouds:(?:\s|$)`)
