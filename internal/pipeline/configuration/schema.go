@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/text/message"
 
 	"salve/internal/diagnostic"
+	"salve/internal/pipeline"
 )
 
 // shown is how much of what is wrong is said at most.
@@ -20,7 +20,7 @@ const shown = 50
 // Validate validates the configuration by a JSON schema. What is wrong names the path of the configuration. The error
 // says that the schema itself is none. Other rules than JSON schema has are not evaluated; unasked says whether there are.
 func (r *Rendered) Validate(path, schema string) (found diagnostic.List, unasked bool, err error) {
-	raw, err := os.ReadFile(schema)
+	raw, err := pipeline.ReadNamed(schema)
 	if err != nil {
 		return nil, false, fmt.Errorf("reading the schema: %w", err)
 	}
