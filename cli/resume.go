@@ -47,7 +47,7 @@ files outside of the working folder have to be named again, and must be the same
 	command.Flags().StringVar(&asked.paths.config, "config", "",
 		"`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.root, "root", "",
-		"`folder` that the pipeline's steps may work in, needed when the run was begun with one outside of the working folder")
+		"`folder` that the pipeline's steps may work in, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.logs, "logs", "",
 		"`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
 	asked.addReports(command)

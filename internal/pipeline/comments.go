@@ -33,7 +33,8 @@ func (v *validator) comments() {
 	}
 	line, column := placeIn(only, strings.Index(only, "{{"))
 	v.warn(nil, diagnostic.Position{File: v.file.Path, Line: line, Column: column}, "template-in-comment",
-		"write comments without braces", "templates in comments are filled in too, and stop a rollout where they lead nowhere")
+		"write comments without braces",
+		"templates in comments are filled in too, and stop a rollout where they lead nowhere")
 	if v.in.Config == nil {
 		return
 	}

@@ -9,16 +9,19 @@ import (
 
 // TestTemplatesInComments: rollout tools fill in the whole text of a file, its comments too.
 func TestTemplatesInComments(t *testing.T) {
-	const warning = "warning: templates in comments are filled in too, and stop a rollout where they lead nowhere; write " +
-		"comments without braces [template-in-comment]\n"
+	const warning = "warning: templates in comments are filled in too, and stop a rollout where they lead nowhere; " +
+		"write comments without braces [template-in-comment]\n"
 	for name, row := range map[string]struct{ text, want string }{
-		"one that leads somewhere":     {"# the group is {{ .a }}\n", "p.yaml:1:16: " + warning},
-		"one that leads nowhere":       {"#  {{ .b }}\n", "p.yaml:1:4: " + warning + `p.yaml:1:7: in a comment: b: the configuration has no "b" in config.yaml [missing-config]` + "\n"},
-		"behind a value":               {"rolloutName: 'x' # {{ .a }}\n", "p.yaml:1:20: " + warning},
-		"a function that there is not": {"\n# {{ upper .a }}\n", `p.yaml:2:1: in a comment: function "upper" not defined [template]` + "\n"},
-		"what is not closed":           {"# {{ .a\n", "p.yaml:1:1: in a comment: unclosed action [template]\n"},
-		"a condition over lines": {"# {{ if .a }}\nrevision: '1'\n# {{ end }}\n", "p.yaml:1:1: in a comment: a comment decides which " +
-			"lines the file has: {{if .a}} is more than a path {{ .a.b }}; write the file without it [template]\n"},
+		"one that leads somewhere": {"# the group is {{ .a }}\n", "p.yaml:1:16: " + warning},
+		"one that leads nowhere": {"#  {{ .b }}\n", "p.yaml:1:4: " + warning +
+			`p.yaml:1:7: in a comment: b: the configuration has no "b" in config.yaml [missing-config]` + "\n"},
+		"behind a value": {"rolloutName: 'x' # {{ .a }}\n", "p.yaml:1:20: " + warning},
+		"a function that there is not": {"\n# {{ upper .a }}\n",
+			`p.yaml:2:1: in a comment: function "upper" not defined [template]` + "\n"},
+		"what is not closed": {"# {{ .a\n", "p.yaml:1:1: in a comment: unclosed action [template]\n"},
+		"a condition over lines": {"# {{ if .a }}\nrevision: '1'\n# {{ end }}\n",
+			"p.yaml:1:1: in a comment: a comment decides which lines the file has: {{if .a}} is more than a path " +
+				"{{ .a.b }}; write the file without it [template]\n"},
 		"a text in quotes is no comment": {"rolloutName: 'a # {{ .a }}'\n", ""},
 		"a quote in quotes":              {`rolloutName: "a \" # {{ .a }}"` + "\n", ""},
 		"a quote in a word":              {"rolloutName: it's # {{ .a }}\n", "p.yaml:1:21: " + warning},

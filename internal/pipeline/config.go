@@ -43,7 +43,8 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 	if line := unrendered(content); line > 0 {
 		wrong := problem(diagnostic.Position{File: path, Line: line, Column: 1}, "unrendered-config",
 			"this configuration is not rendered: it holds the overlays of clouds, environments and regions")
-		wrong.Advice = "hint: salve pipeline config render " + path + " --cloud CLOUD --environment ENVIRONMENT --region REGION"
+		wrong.Advice = "hint: salve pipeline config render " + path +
+			" --cloud CLOUD --environment ENVIRONMENT --region REGION"
 		return nil, diagnostic.List{wrong}
 	}
 	root, found := document(path, content)

@@ -26,7 +26,7 @@ type source struct {
 	wrong string
 }
 
-// template finds what a step deploys.
+// template finds what a step deploys. Each file of parameters is read once.
 func (f *File) template(step *Step) source {
 	deploys := step.Deploys
 	if !deploys.BicepParameters() {
@@ -36,6 +36,19 @@ func (f *File) template(step *Step) source {
 		return source{}
 	}
 	path := f.seen(deploys.Parameters.Value)
+	f.in.mu.Lock()
+	defer f.in.mu.Unlock()
+	if f.in.used == nil {
+		f.in.used = map[string]source{}
+	}
+	if _, read := f.in.used[path]; !read {
+		f.in.used[path] = f.templateUsed(path)
+	}
+	return f.in.used[path]
+}
+
+// templateUsed finds what a file of Bicep's parameters is for.
+func (f *File) templateUsed(path string) source {
 	content, err := ReadNamed(path)
 	if err != nil {
 		return source{} // that it isn't there is said where it is looked for

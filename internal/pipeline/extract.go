@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -24,6 +25,9 @@ type reading struct {
 	// text is the file's.
 	text  string
 	facts map[*yaml.Node]*schema.Facts
+	// used are the templates that files of parameters are for, by the paths of those that were read.
+	mu   sync.Mutex
+	used map[string]source
 	// config is where configRefs lead; nil where they lead nowhere yet.
 	config *Config
 }

@@ -10,12 +10,14 @@ import (
 
 // withoutEffect are fields of the schema that mean something to other runners, and nothing to this one: what it does
 // instead.
-var withoutEffect = map[string]string{
-	"executionConstraints":     "the steps run wherever the pipeline is run",
-	"stamped":                  "the steps run once, and not for each stamp",
-	"subscriptionProvisioning": "the subscription must be there",
-	"adoArtifacts":             "nothing is downloaded",
-	"subnetName":               "the command runs on this machine, in its network",
+func withoutEffect() map[string]string {
+	return map[string]string{
+		"executionConstraints":     "the steps run wherever the pipeline is run",
+		"stamped":                  "the steps run once, and not for each stamp",
+		"subscriptionProvisioning": "the subscription must be there",
+		"adoArtifacts":             "nothing is downloaded",
+		"subnetName":               "the command runs on this machine, in its network",
+	}
 }
 
 // effects says which fields have none.
@@ -47,7 +49,7 @@ func (v *validator) none(step *Step, group Text, from object, names ...string) {
 		if group.Value != "" {
 			what = "resource group " + group.Value + ": " + name
 		}
-		v.add(step, position(v.file.Path, field), "no-effect", "", "%s has no effect here: %s", what, withoutEffect[name])
+		v.add(step, position(v.file.Path, field), "no-effect", "", "%s has no effect here: %s", what, withoutEffect()[name])
 		v.found[len(v.found)-1].Severity = diagnostic.Note
 	}
 }

@@ -39,7 +39,8 @@ func TestFill(t *testing.T) {
 			text: "{{ range .fleet.zones }}z{{ . }}{{ end }}{{ if eq .fleet.size 3.0 }}{{ index .fleet \"name\" }}{{ end }}",
 			want: `z1"a\"b"`},
 		"what is missing in a condition is named and placed": {text: "\n{{ if .fleet.nmae }}x{{ end }}",
-			wrong: []string{`p.json:2:7: fleet.nmae: fleet has no "nmae" in config.yaml; did you mean "name"? [missing-config]`}},
+			wrong: []string{
+				`p.json:2:7: fleet.nmae: fleet has no "nmae" in config.yaml; did you mean "name"? [missing-config]`}},
 		"a function that Go doesn't have": {text: "\n{{ upper .fleet.name }}",
 			wrong: []string{`p.json:2:1: function "upper" not defined [template]`}},
 		"what is no template": {text: "\n\n{{ .a", wrong: []string{"p.json:3:1: unclosed action [template]"}},

@@ -42,8 +42,11 @@ func TestPipesAreRead(t *testing.T) {
 	if _, err := writer.WriteString("a: b\n"); err != nil {
 		t.Fatal(err)
 	}
-	writer.Close()
-	if content, err := pipeline.ReadContent(fmt.Sprintf("/dev/fd/%d", reader.Fd())); err != nil || string(content) != "a: b\n" {
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	content, err := pipeline.ReadContent(fmt.Sprintf("/dev/fd/%d", reader.Fd()))
+	if err != nil || string(content) != "a: b\n" {
 		t.Errorf("%q, %v", content, err)
 	}
 }

@@ -24,13 +24,17 @@ func RepositoryOf(folder string) string {
 // root is the folder that steps may work in, and how messages call it: the one that was given, the repository's, or
 // else the pipeline's own.
 func (v *validator) root() (folder, called string) {
-	if v.in.Root != "" {
-		return v.in.Root, "the folder " + v.in.Root
+	switch {
+	case v.in.Root != "":
+		v.rootFolder, v.rootCalled = v.in.Root, "the folder "+v.in.Root
+	case v.rootFolder != "":
+	default:
+		v.rootFolder, v.rootCalled = RepositoryOf(v.file.Folder()), "the repository"
+		if v.rootFolder == "" {
+			v.rootFolder, v.rootCalled = v.file.Folder(), "the pipeline's folder"
+		}
 	}
-	if repository := RepositoryOf(v.file.Folder()); repository != "" {
-		return repository, "the repository"
-	}
-	return v.file.Folder(), "the pipeline's folder"
+	return v.rootFolder, v.rootCalled
 }
 
 // leaves tells whether a path from the pipeline's folder leads out of a folder, as it is written.

@@ -72,8 +72,10 @@ type validator struct {
 	// folders and files say what is wrong with those that were looked at; nothing is
 	// looked at twice.
 	folders, files map[string]string
-	spelling       diagnostic.Speller
-	found          diagnostic.List
+	// rootFolder and rootCalled are the folder that steps may work in, once it was asked for.
+	rootFolder, rootCalled string
+	spelling               diagnostic.Speller
+	found                  diagnostic.List
 }
 
 // add notes what is wrong; step is nil for what is outside of steps.

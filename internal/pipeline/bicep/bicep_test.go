@@ -14,13 +14,17 @@ func TestUsing(t *testing.T) {
 		none, isPath   bool
 		missing        bool
 	}{
-		"a template":                   {source: "using '../templates/a.bicep'\nparam b = 1\n", target: "../templates/a.bicep", isPath: true},
-		"behind comments":              {source: "// using 'no.bicep'\n/* using 'no.bicep'\n*/\n\nusing './a.bicep' // yes", target: "./a.bicep", isPath: true},
-		"behind a template of Go":      {source: "{{- /* it's */ -}}\nusing 'a.bicep'\n", target: "a.bicep", isPath: true},
-		"with a template of Go in it":  {source: "using '{{ .folder }}/a.bicep'", target: "{{ .folder }}/a.bicep", isPath: true},
-		"an ARM template":              {source: "using 'a.json'", target: "a.json", isPath: true},
-		"none":                         {source: "using none\nparam a = 1", none: true},
-		"a module of a registry":       {source: "using 'br:example.azurecr.io/bicep/a:v1'", target: "br:example.azurecr.io/bicep/a:v1"},
+		"a template": {source: "using '../templates/a.bicep'\nparam b = 1\n",
+			target: "../templates/a.bicep", isPath: true},
+		"behind comments": {source: "// using 'no.bicep'\n/* using 'no.bicep'\n*/\n\nusing './a.bicep' // yes",
+			target: "./a.bicep", isPath: true},
+		"behind a template of Go": {source: "{{- /* it's */ -}}\nusing 'a.bicep'\n", target: "a.bicep", isPath: true},
+		"with a template of Go in it": {source: "using '{{ .folder }}/a.bicep'",
+			target: "{{ .folder }}/a.bicep", isPath: true},
+		"an ARM template": {source: "using 'a.json'", target: "a.json", isPath: true},
+		"none":            {source: "using none\nparam a = 1", none: true},
+		"a module of a registry": {source: "using 'br:example.azurecr.io/bicep/a:v1'",
+			target: "br:example.azurecr.io/bicep/a:v1"},
 		"a module by an alias":         {source: "using 'br/public:avm/res/a:0.9.0'", target: "br/public:avm/res/a:0.9.0"},
 		"a template spec":              {source: "using 'ts:0000/group/spec:1.0'", target: "ts:0000/group/spec:1.0"},
 		"a quote in the name":          {source: `using 'it\'s.bicep'`, target: "it's.bicep", isPath: true},
@@ -93,7 +97,7 @@ func FuzzReadsAnything(f *testing.F) {
 }
 
 // TestBombsAreRead: what is nested a million times deep does not exhaust the stack.
-func TestBombsAreRead(t *testing.T) {
+func TestBombsAreRead(*testing.T) {
 	bicep.UsingOf(strings.Repeat("'${", 1_000_000))
 	bicep.Outputs(strings.Repeat("[{", 1_000_000))
 }

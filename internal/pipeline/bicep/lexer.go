@@ -103,7 +103,9 @@ func (l *lexer) token() token {
 		l.take(1)
 		found.kind, found.value = text, l.quoted()
 	case first == '_' || unicode.IsLetter(first):
-		length := strings.IndexFunc(l.rest, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+		length := strings.IndexFunc(l.rest, func(r rune) bool {
+			return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
 		if length < 0 {
 			length = len(l.rest)
 		}

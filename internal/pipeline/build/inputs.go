@@ -144,7 +144,8 @@ func add(sum hash.Hash, name, path string) error {
 	return err
 }
 
-// digest is the hash of a file's content. What is no regular file, such as a pipe, has none: reading it might never end.
+// digest is the hash of a file's content. What is no regular file, such as a pipe, has none: reading it might never
+// end.
 func digest(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -130,22 +130,31 @@ func fill(context Context, path, text string) (map[string]any, *diagnostic.Diagn
 	}
 	var wrong *gotemplate.Error
 	if errors.As(err, &wrong) {
-		found := problem(diagnostic.Position{File: path, Line: wrong.Line, Column: max(wrong.Column, 1)}, "template", wrong.Reason)
-		if wrong.Missing != "" {
-			found.Rule, found.Message = "missing-config", "nothing gives ."+wrong.Missing
-			found.Advice = "--values FILE gives what templates lead to, such as " + strings.Split(wrong.Missing, ".")[0] + ": {…}"
-		}
-		if wrong.Missing == "ctx.regionShort" {
-			found.Advice = "--region-short gives it"
-		}
-		return nil, &found
+		return nil, unfilled(path, wrong)
 	}
 	values, err := parse([]byte(filled))
 	if err != nil {
-		found := problem(diagnostic.Position{File: path}, "yaml-syntax", "this is not YAML once it is filled in: "+err.Error())
+		found := problem(diagnostic.Position{File: path}, "yaml-syntax",
+			"this is not YAML once it is filled in: "+err.Error())
 		return nil, &found
 	}
 	return values, nil
+}
+
+// unfilled says why a file can't be filled in, and who gives what is missing.
+func unfilled(path string, wrong *gotemplate.Error) *diagnostic.Diagnostic {
+	at := diagnostic.Position{File: path, Line: wrong.Line, Column: max(wrong.Column, 1)}
+	found := problem(at, "template", wrong.Reason)
+	switch first, _, _ := strings.Cut(wrong.Missing, "."); {
+	case wrong.Missing == "":
+		return &found
+	case wrong.Missing == "ctx.regionShort":
+		found.Advice = "--region-short gives it"
+	default:
+		found.Advice = "--values FILE gives what templates lead to, such as " + first + ": {…}"
+	}
+	found.Rule, found.Message = "missing-config", "nothing gives ."+wrong.Missing
+	return &found
 }
 
 func problem(at diagnostic.Position, rule, message string) diagnostic.Diagnostic {

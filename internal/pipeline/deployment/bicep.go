@@ -93,8 +93,8 @@ func compiler() (program string, first []string, err error) {
 	return "", nil, err
 }
 
-// bicep runs the compiler on a file and gives what it prints; what goes wrong is said of the path. The compiler works in
-// the file's folder, so that it gets the file's whole path.
+// bicep runs the compiler on a file and gives what it prints; what goes wrong is said of the path. The compiler works
+// in the file's folder, so that it gets the file's whole path.
 func (d *Renderer) bicep(ctx context.Context, path, command, file string) ([]byte, error) {
 	program, arguments, err := compiler()
 	if err != nil {

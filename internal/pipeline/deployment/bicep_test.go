@@ -28,7 +28,8 @@ build) echo "warning: a linter's" >&2; cat "$3" ;;
 build-params)
 	value=$(sed -n "s/^param a = '\(.*\)'$/\1/p" "$3")
 	template=$(sed 's/"/\\"/g' "$(dirname "$3")/$(sed -n "s/^using '\(.*\)'$/\1/p" "$3")")
-	printf '{"parametersJson": "{\\"parameters\\": {\\"a\\": {\\"value\\": \\"%s\\"}}}", "templateJson": "%s"}' "$value" "$template" ;;
+	parameters="{\\\"parameters\\\": {\\\"a\\\": {\\\"value\\\": \\\"$value\\\"}}}"
+	printf '{"parametersJson": "%s", "templateJson": "%s"}' "$parameters" "$template" ;;
 *) exit 9 ;;
 esac`
 
@@ -47,7 +48,8 @@ set -- "$2" "$3" "$5"` + asked
 			compiler(t, programs, script)
 			renderer, step := study{
 				templateName: "other.json", template: withParameters(`"wrong": {"type": "string"}`),
-				parametersName: "p.bicepparam", parameters: "using 'templates/t.bicep'\nparam a = '{{ .a }}-x'\n", config: "{a: blue}",
+				parametersName: "p.bicepparam", parameters: "using 'templates/t.bicep'\nparam a = '{{ .a }}-x'\n",
+				config: "{a: blue}",
 			}.step(t)
 			if err := os.Mkdir(filepath.Join(renderer.Folder, "templates"), 0o700); err != nil {
 				t.Fatal(err)
@@ -96,8 +98,9 @@ func TestBicepMistakes(t *testing.T) {
 		"a compiler that is killed":     {"kill -9 $$", "bicep build-params ended with killed by"},
 		"a template that isn't one": {`echo '{"parametersJson": "{\"parameters\": {}}", "templateJson": "[]"}'`,
 			"p.bicepparam: json: cannot unmarshal array"},
-		"a compiler too old for parameters": {`echo '{}'`, "the bicep program gave no parameters; a version of 0.18 or later does"},
-		"using none":                        {`echo '{"parametersJson": "{\"parameters\": {}}"}'`, "gave no template"},
+		"a compiler too old for parameters": {`echo '{}'`,
+			"the bicep program gave no parameters; a version of 0.18 or later does"},
+		"using none": {`echo '{"parametersJson": "{\"parameters\": {}}"}'`, "gave no template"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			compiler(t, "bicep", row.script)

@@ -46,7 +46,7 @@ func (d *Renderer) Check(ctx context.Context, step *pipeline.Step) error {
 	if err != nil {
 		return err
 	}
-	order := read.order(step)
+	order := read.order()
 	for _, variable := range step.ARM.Variables {
 		if variable.Input != nil {
 			err = errors.Join(err, read.promise(order, variable.Name.Value))
@@ -100,7 +100,7 @@ func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, variables []r
 	if err != nil {
 		return nil, err
 	}
-	order := read.order(step)
+	order := read.order()
 	for _, one := range variables {
 		err = errors.Join(err, read.set(order, one))
 	}
@@ -182,7 +182,7 @@ func (d *Renderer) path(named pipeline.Text) string {
 }
 
 // order is the draft's, before the step's variables are set.
-func (r *draft) order(step *pipeline.Step) *Order {
+func (r *draft) order() *Order {
 	order := &Order{
 		Template: r.template.text, Parameters: map[string]json.RawMessage{}, Secret: map[string]bool{},
 	}

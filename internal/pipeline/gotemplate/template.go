@@ -90,7 +90,8 @@ func (t *Template) Parts() ([]Part, *Error) {
 
 func (t *Template) more(node parse.Node) *Error {
 	what, _, _ := strings.Cut(node.String(), "}}")
-	return &Error{Line: 1 + strings.Count(t.text[:node.Position()], "\n"), Reason: what + "}} is more than a path {{ .a.b }}"}
+	line := 1 + strings.Count(t.text[:node.Position()], "\n")
+	return &Error{Line: line, Reason: what + "}} is more than a path {{ .a.b }}"}
 }
 
 // pathOf is the path that a pipeline of one field leads along.

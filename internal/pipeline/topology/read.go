@@ -15,8 +15,8 @@ import (
 // deepest bounds how deep service groups may be nested.
 const deepest = 16
 
-// Read reads the files of a topology. The error says that one could not be read at all; what is wrong with their content
-// is in the list, and the topology then holds what could be understood.
+// Read reads the files of a topology. The error says that one could not be read at all; what is wrong with their
+// content is in the list, and the topology then holds what could be understood.
 func Read(paths ...string) (*Topology, diagnostic.List, error) {
 	r := &reader{topology: &Topology{services: map[string]*Service{}}}
 	for _, path := range paths {
