@@ -50,6 +50,8 @@ func (v *validator) workingDir(step *Step) bool {
 		v.add(step, named.At, "working-dir", "write it as seen from the pipeline's folder", "workingDir %q is absolute",
 			named.Value)
 		return false
+	case v.in.FileOnly && v.in.Root == "" && root == v.file.Folder() && v.leaves(root, named.Value):
+		return false // the repository is not at hand, and may be larger than the folder
 	case v.leaves(root, named.Value):
 		v.add(step, named.At, "working-dir", "--root FOLDER names another folder that steps may work in",
 			"workingDir %q leaves %s", named.Value, called)

@@ -42,8 +42,11 @@ func (v *validator) effects() {
 func (v *validator) none(step *Step, group Text, from object, names ...string) {
 	for _, name := range names {
 		field := from.field(name)
-		if field == nil || field.Kind == yaml.ScalarNode && field.Value == "" || name == "stamped" && field.Value != "true" {
+		switch {
+		case field == nil, field.Kind == yaml.ScalarNode && field.Value == "":
 			continue
+		case name == "stamped" && field.Value != "true", name == "executionConstraints" && field.Kind != yaml.SequenceNode:
+			continue // false, or of another type, which has been said
 		}
 		what := name
 		if group.Value != "" {

@@ -10,11 +10,14 @@ import (
 )
 
 // pipePatience is how long is waited for what comes from a pipe, such as <(command) of a shell.
-const pipePatience = 5 * time.Second
+const pipePatience = 30 * time.Second
 
 // ReadContent reads a file that a user named without parsing it, and no more of it than is enough to say that it is too
 // large. It does not wait for whoever may once write to a pipe.
-func ReadContent(path string) ([]byte, error) {
+func ReadContent(path string) ([]byte, error) { return readWithin(path, pipePatience) }
+
+// readWithin reads a file, and from a pipe for no longer than some time.
+func readWithin(path string, patience time.Duration) ([]byte, error) {
 	opened, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -26,14 +29,14 @@ func ReadContent(path string) ([]byte, error) {
 	}
 	isPipe := info.Mode()&os.ModeNamedPipe != 0
 	if isPipe {
-		if err := opened.SetReadDeadline(time.Now().Add(pipePatience)); err != nil {
+		if err := opened.SetReadDeadline(time.Now().Add(patience)); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
 	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, fmt.Errorf("reading %s: timed out: it is a pipe whose writer did not end within %s", path, pipePatience)
+		return nil, fmt.Errorf("reading %s: timed out: it is a pipe whose writer did not end within %s", path, patience)
 	case err != nil:
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	case isPipe && len(content) == 0:

@@ -18,8 +18,8 @@ import (
 const shown = 50
 
 // Validate validates the configuration by a JSON schema. What is wrong names the path of the configuration. The error
-// says that the schema itself is none. Rules that JSON schema doesn't have are not evaluated; unasked says whether there
-// are any.
+// says that the schema itself is none. Rules that JSON schema doesn't have are not evaluated; unasked says whether
+// there are any.
 func (r *Rendered) Validate(path, schema string) (found diagnostic.List, unasked bool, err error) {
 	raw, err := pipeline.ReadNamed(schema)
 	if err != nil {
