@@ -17,7 +17,8 @@ import (
 
 func newPipeline(a *app) *cobra.Command {
 	command := parent("pipeline", "Validate, draw, build and run rollout pipelines")
-	command.AddCommand(newPipelineValidate(a), newPipelineGraph(a), newPipelineBuild(a), newPipelineRun(a))
+	command.AddCommand(newPipelineValidate(a), newPipelineGraph(a), newPipelineBuild(a), newPipelineRun(a),
+		newPipelineConfig(a))
 	return command
 }
 

@@ -64,13 +64,14 @@ func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path st
 		}
 		machine = program.There(order.Platform)
 	}
+	order.Machine = machine
 	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) })
 	defer done()
 	made, err := a.build(ctx, order)
 	if err != nil {
-		return err
+		return a.unfit(err)
 	}
-	found, err := build.Fit(file, machine, afterBuild(file))
+	found, err := build.Fit(file, machine, rebuild(file))
 	if err != nil {
 		return a.unfit(err)
 	}
@@ -157,15 +158,6 @@ func builtIn(made build.Report) string {
 	return fmt.Sprintf("Built in %.1fs", made.Took.Seconds())
 }
 
-// afterBuild is what mends a program that a build has just made: the build itself.
-func afterBuild(file *pipeline.File) string {
-	if file.BuildStep == nil {
-		return ""
-	}
-	return fmt.Sprintf("let the build step at %s build it for the platform that it is told, "+
-		"and take what forces another one out of it", file.BuildStep.At)
-}
-
 // rebuild is the command that mends programs of another platform.
 func rebuild(file *pipeline.File) string {
 	if file.BuildStep == nil {
@@ -185,6 +177,10 @@ func (a *app) unfit(err error) error {
 		if _, err := io.WriteString(a.stderr, "salve: "+problem.Error()+"\n"); err != nil {
 			return err
 		}
+	}
+	if misfit.Restored {
+		_, err = io.WriteString(a.stderr, "The programs are as they were before the build.\n")
+		return err
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"salve/engine"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/build"
@@ -57,9 +58,14 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
 		return usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
-	file, found = pipeline.Validate(file, a.environmentOf(config, false))
+	environment := a.environmentOf(config, false)
+	environment.Root = inputs.Root
+	file, found = pipeline.Validate(file, environment)
 	if found.Errors() > 0 {
 		return a.mend(found)
+	}
+	if err := a.sayWithoutEffect(found); err != nil {
+		return err
 	}
 	named, err := changedfiles.Content(ctx, file)
 	if err != nil {
@@ -72,13 +78,27 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
 		return fmt.Errorf("finding %s: %w", path, err)
 	}
-	if inputs.Config != "" {
-		if inputs.Config, err = filepath.Abs(inputs.Config); err != nil {
-			return fmt.Errorf("finding the configuration: %w", err)
+	for _, named := range []*string{&inputs.Config, &inputs.Root} {
+		if *named == "" {
+			continue
+		}
+		if *named, err = filepath.Abs(*named); err != nil {
+			return fmt.Errorf("finding what the command line names: %w", err)
 		}
 	}
 	j.plan, err = rollout.NewPlan(file, inputs)
 	return err
+}
+
+// sayWithoutEffect says which fields of a pipeline do nothing when it is run here.
+func (a *app) sayWithoutEffect(found diagnostic.List) error {
+	var none diagnostic.List
+	for _, one := range found {
+		if one.Rule == "no-effect" {
+			none = append(none, one)
+		}
+	}
+	return diagnostic.Text(a.stderr, none)
 }
 
 // restoreBuild brings back what was there before a build that was killed: half of a
@@ -158,7 +178,7 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 	}
 	lines := &lines{say: watch.say}
 	defer lines.end()
-	order.Output = lines
+	order.Output, order.Machine = lines, program.Here()
 	made, err := j.app.build(ctx, order)
 	return builtIn(made), err
 }
@@ -197,11 +217,11 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 // execute.
 func (j *pipelineRun) programsFit() runbook.Guard {
 	return programsFit(func(context.Context, runbook.Run) (examined, error) {
-		mending := afterBuild(j.plan.File)
-		if j.plan.Inputs.NoBuild || j.dryRun {
-			mending = rebuild(j.plan.File)
+		fit := build.Fit
+		if j.dryRun && !j.plan.Inputs.NoBuild {
+			fit = build.FitBefore
 		}
-		found, err := build.Fit(j.plan.File, program.Here(), mending)
+		found, err := fit(j.plan.File, program.Here(), rebuild(j.plan.File))
 		if err != nil {
 			return examined{Unfit: err.Error()}, nil
 		}

@@ -162,8 +162,7 @@ func (d *deployAction) order(
 		return world, in, order, err
 	}
 	order = armdeployment.Order{
-		Template: written.Template, Parameters: written.Parameters, Secret: written.Secret,
-		Complete: written.Complete, Budget: deploying,
+		Template: written.Template, Parameters: written.Parameters, Secret: written.Secret, Budget: deploying,
 	}
 	if step.Timeout != nil {
 		order.Budget = step.Timeout.Duration

@@ -144,7 +144,7 @@ func TestFleetIsGoneOnWith(t *testing.T) {
 // known, and changes nothing.
 func TestFleetPreview(t *testing.T) {
 	b, run := fleet(t, "healthy")
-	said := b.pipeline(exitDecided, append(run, "--dry-run", "--no-build")...)
+	said := b.pipeline(exitDecided, append(run, "--dry-run")...)
 	contains(t, said, "looks things up, and changes nothing",
 		"principal=<dashboardPrincipal of shared/lookup>", "Nothing was changed.")
 	for _, call := range b.world.Calls() {

@@ -14,6 +14,7 @@ import (
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/timeline"
+	"salve/internal/report"
 )
 
 // graphRequest is what the user asked of salve pipeline graph.
@@ -81,10 +82,17 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 		file, wrong = pipeline.Validate(file, pipeline.Environment{Config: config, FileOnly: true})
 		found = append(found, wrong...)
 	}
-	if found.Errors() > 0 {
+	if undrawable := pipeline.Undrawable(found); len(undrawable) > 0 || file == nil {
 		a.exit = exitFailed
 		fmt.Fprintln(a.stderr, "salve: the pipeline can't be drawn before it is mended:")
-		return diagnostic.Text(a.stderr, found)
+		if file == nil {
+			undrawable = found
+		}
+		return diagnostic.Text(a.stderr, undrawable)
+	}
+	if errors := found.Errors(); errors > 0 {
+		fmt.Fprintf(a.stderr, "The pipeline has %s besides. To see more: %s\n",
+			report.Count(errors, "error", "errors"), shell(validating(a.name(), path, asked.config)))
 	}
 	took, err := a.recorded(command, asked, file)
 	if err != nil {
@@ -99,6 +107,15 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 		return fmt.Errorf("printing the graph: %w", err)
 	}
 	return nil
+}
+
+// validating is the command that validates a pipeline.
+func validating(program, path, config string) []string {
+	words := []string{program, "pipeline", "validate", path}
+	if config != "" {
+		words = append(words, "--config", config)
+	}
+	return words
 }
 
 // recorded is how long steps took, by what the user names; nil where that is

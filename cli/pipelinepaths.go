@@ -9,7 +9,7 @@ import (
 )
 
 // pipelinePaths are the files that an operator names for a resumed pipeline.
-type pipelinePaths struct{ pipeline, config, logs string }
+type pipelinePaths struct{ pipeline, config, root, logs string }
 
 // confirm compares the paths that a record names with what the operator gave. The record is memory, never authority: a
 // file of the working tree is what the operator has before them, and any other has to be named once more. Nothing is
@@ -27,6 +27,7 @@ func (p pipelinePaths) confirm(a *app, from *journalFlags, run string, recorded 
 	for _, path := range []struct{ flag, given, recorded, usual string }{
 		{"--pipeline", p.pipeline, recorded.Pipeline, ""},
 		{"--config", p.config, recorded.Config, ""},
+		{"--root", p.root, recorded.Root, ""},
 		{"--logs", p.logs, recorded.Logs, usual},
 	} {
 		switch {

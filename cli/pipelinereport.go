@@ -16,6 +16,7 @@ import (
 	"salve/internal/redact"
 	"salve/internal/report"
 	"salve/journal"
+	"salve/runbook"
 )
 
 // report writes what was asked to be written of a run.
@@ -78,6 +79,9 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 		return err
 	}
 	fits := j.programsFit().Evaluate(ctx, nil)
+	if fits.Answer != runbook.AnswerHolds {
+		j.app.exit = exitFailed
+	}
 	if j.app.json() {
 		return j.app.document(struct {
 			report.Document
@@ -106,6 +110,10 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
 		}
 	}
-	fmt.Fprintf(out, "\n%s.\nNothing was changed. To act: %s\n", fits.Reason, j.app.actCommand())
+	says := "Nothing was changed. To act: " + j.app.actCommand()
+	if fits.Answer != runbook.AnswerHolds {
+		says = "Nothing was changed, and a run would be refused."
+	}
+	fmt.Fprintf(out, "\n%s.\n%s\n", fits.Reason, says)
 	return nil
 }

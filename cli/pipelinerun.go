@@ -65,6 +65,7 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	r.journalFlags.addFlags(flags)
 	r.retention.addFlag(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	rootFlag(flags, &r.inputs.Root)
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
 	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")

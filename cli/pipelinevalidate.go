@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
 
 	"salve/internal/diagnostic"
@@ -19,7 +20,10 @@ import (
 type validateRequest struct {
 	config       string
 	changedSince string
+	root         string
+	topologies   []string
 	fileOnly     bool
+	anyTemplates bool
 	form         string
 }
 
@@ -30,11 +34,12 @@ func newPipelineValidate(a *app) *cobra.Command {
 		Use: "validate FILE…", Short: "Say everything that is wrong with pipelines, and change nothing",
 		Long: `Validate checks pipelines against their schema and for what a schema cannot express: cycles,
 inputs that aren't there yet, programs that are missing, times that can't work.
+With --topology and no files, it checks all pipelines of the topology.
 
 Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
 		Args: func(command *cobra.Command, arguments []string) error {
-			if len(arguments) == 0 {
-				return usage("%s requires the files of pipelines", command.CommandPath())
+			if len(arguments) == 0 && len(asked.topologies) == 0 {
+				return usage("%s requires the files of pipelines, or --topology", command.CommandPath())
 			}
 			return nil
 		},
@@ -45,14 +50,25 @@ Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wro
 			return a.validate(command.Context(), asked, arguments)
 		},
 	}
-	outputFlag(command.Flags(), &asked.form, forms...)
-	command.Flags().StringVar(&asked.config, "config", "",
-		"`FILE` with the configuration that templates and configRefs lead to")
-	command.Flags().StringVar(&asked.changedSince, "changed-since", "",
+	flags := command.Flags()
+	outputFlag(flags, &asked.form, forms...)
+	flags.StringVar(&asked.config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	flags.StringVar(&asked.changedSince, "changed-since", "",
 		"validate only pipelines that changed since this `REF`, by what git says")
-	command.Flags().BoolVar(&asked.fileOnly, "file-only", false,
+	flags.StringArrayVar(&asked.topologies, "topology", nil,
+		"`FILE` with the service groups that pipelines may wait for (repeatable)")
+	rootFlag(flags, &asked.root)
+	flags.BoolVar(&asked.fileOnly, "file-only", false,
 		"don't look for the files and programs that pipelines name: their folder is not here")
+	flags.BoolVar(&asked.anyTemplates, "skip-bicepparam-validation", false,
+		"don't warn of templates in .bicepparam files that are more than a path")
 	return command
+}
+
+// rootFlag is the flag for the folder that steps may work in.
+func rootFlag(flags *pflag.FlagSet, root *string) {
+	flags.StringVar(root, "root", "",
+		"`folder` that steps may work in (default: the repository's, or else the pipeline's)")
 }
 
 func (a *app) validate(ctx context.Context, asked *validateRequest, paths []string) error {
@@ -60,38 +76,66 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 	if err != nil {
 		return err
 	}
-	changes := changes{ref: asked.changedSince, repositories: map[string]*changedfiles.Since{}}
-	var files []*pipeline.File
-	validated := 0
-	for _, path := range paths {
-		file, wrong, err := readPipeline(path)
-		if err != nil {
-			return err
-		}
-		changed, err := changes.of(ctx, file, config)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			continue
-		}
-		validated++
-		found = append(found, wrong...)
-		if file == nil {
-			continue
-		}
-		file, wrong = pipeline.Validate(file, a.environmentOf(config, asked.fileOnly))
-		files, found = append(files, file), append(found, wrong...)
-		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
-			found = append(found, deployable(ctx, file)...)
-		}
+	services, wrong, err := readTopology(asked.topologies)
+	if err != nil {
+		return err
 	}
-	found = append(found, pipeline.ValidateTogether(files)...)
+	found = append(found, wrong...)
+	if len(paths) == 0 {
+		paths = pipelinesOf(services.Services())
+	}
+	checked, err := a.validateEach(ctx, asked, paths, config)
+	if err != nil {
+		return err
+	}
+	found = append(found, checked.found...)
+	found = append(found, validateTogether(checked.files, services)...)
 	found.Sort()
 	if found.Errors() > 0 {
 		a.exit = exitFailed
 	}
-	return a.found(ctx, asked, found, verdict(asked, len(paths), validated, found))
+	return a.found(ctx, asked, found, verdict(asked, len(paths), checked.count, found))
+}
+
+// validated is what came of validating files.
+type validated struct {
+	files []*pipeline.File
+	found diagnostic.List
+	// count is how many were validated, those that are no pipelines among them.
+	count int
+}
+
+// validateEach validates files, each for itself.
+func (a *app) validateEach(
+	ctx context.Context, asked *validateRequest, paths []string, config *pipeline.Config,
+) (done validated, err error) {
+	changes := changes{ref: asked.changedSince, repositories: map[string]*changedfiles.Since{}}
+	environment := a.environmentOf(config, asked.fileOnly)
+	environment.Root, environment.AnyTemplates = asked.root, asked.anyTemplates
+	for _, path := range paths {
+		file, wrong, err := readPipeline(path)
+		if err != nil {
+			return done, err
+		}
+		changed, err := changes.of(ctx, file, config)
+		if err != nil {
+			return done, err
+		}
+		if !changed {
+			continue
+		}
+		done.count++
+		done.found = append(done.found, wrong...)
+		if file == nil {
+			continue
+		}
+		file, wrong = pipeline.Validate(file, environment)
+		done.files, done.found = append(done.files, file), append(done.found, wrong...)
+		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
+			done.found = append(done.found, deployable(ctx, file)...)
+		}
+	}
+	return done, nil
 }
 
 // deployable validates what the ARM steps of a pipeline deploy.
@@ -144,12 +188,16 @@ func verdict(asked *validateRequest, given, validated int, found diagnostic.List
 		files = fmt.Sprintf("%d of %s changed since %s",
 			validated, report.Count(given, "pipeline", "pipelines"), asked.changedSince)
 	}
-	errors := found.Errors()
-	if len(found) == 0 {
-		return files + ": nothing is wrong."
+	errors, notes := found.Errors(), found.Count(diagnostic.Note)
+	says := "nothing is wrong"
+	if errors+notes < len(found) || errors > 0 {
+		says = report.Count(errors, "error", "errors") + ", " +
+			report.Count(len(found)-errors-notes, "warning", "warnings")
 	}
-	return fmt.Sprintf("%s: %s, %s.", files, report.Count(errors, "error", "errors"),
-		report.Count(len(found)-errors, "warning", "warnings"))
+	if notes > 0 {
+		says += ", " + report.Count(notes, "note", "notes")
+	}
+	return files + ": " + says + "."
 }
 
 // found prints what is wrong. Code scanning sees paths from the root of the

@@ -46,6 +46,8 @@ files outside of the working folder have to be named again, and must be the same
 		"`FILE` of the pipeline, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.config, "config", "",
 		"`FILE` with the pipeline's configuration, needed when it is outside of the working folder")
+	command.Flags().StringVar(&asked.paths.root, "root", "",
+		"`folder` that the pipeline's steps may work in, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.logs, "logs", "",
 		"`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
 	asked.addPrograms(command)
@@ -70,7 +72,7 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" ||
 		asked.paths != (pipelinePaths{}) || len(asked.programs) > 0 {
 		return usage("run %q is of runbook %s; --answer, --allow-older, --action, --junit, --timeline, --pipeline, "+
-			"--config and --logs are for runs of pipelines", run, record.Header.Runbook)
+			"--config, --root and --logs are for runs of pipelines", run, record.Header.Runbook)
 	}
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }

@@ -64,10 +64,11 @@ func (d Diagnostic) String() string {
 
 // Says is the message with the step that it is about.
 func (d Diagnostic) Says() string {
+	message := Bounded(d.Message)
 	if d.Step == "" {
-		return d.Message
+		return message
 	}
-	return fmt.Sprintf("step %s: %s", d.Step, d.Message)
+	return fmt.Sprintf("step %s: %s", Bounded(d.Step), message)
 }
 
 // List is everything that is wrong.
@@ -81,10 +82,13 @@ func (l List) Sort() {
 }
 
 // Errors counts what stands in the way of using the file.
-func (l List) Errors() int {
+func (l List) Errors() int { return l.Count(Error) }
+
+// Count counts what is of a severity.
+func (l List) Count(severity Severity) int {
 	count := 0
 	for _, d := range l {
-		if d.Severity == Error {
+		if d.Severity == severity {
 			count++
 		}
 	}
@@ -95,5 +99,5 @@ func (d Diagnostic) sentence() string {
 	if d.Advice == "" {
 		return d.Says()
 	}
-	return d.Says() + "; " + d.Advice
+	return d.Says() + "; " + Bounded(d.Advice)
 }

@@ -165,3 +165,27 @@ func TestDidYouMean(t *testing.T) {
 		}
 	}
 }
+
+// TestMessagesAreBounded: a value of any length is not said whole, in no form of the list; its end is.
+func TestMessagesAreBounded(t *testing.T) {
+	long := strings.Repeat("ü", 120_000)
+	list := diagnostic.List{{Position: diagnostic.Position{File: "a.yaml", Line: 1, Column: 1}, Severity: diagnostic.Error,
+		Rule: "wrong-value", Step: long, Message: long + ": it must be short", Advice: long}}
+	var text, sarif bytes.Buffer
+	if err := diagnostic.Text(&text, list); err != nil {
+		t.Fatal(err)
+	}
+	if err := diagnostic.SARIF(&sarif, list, []diagnostic.Rule{{ID: "wrong-value"}}, diagnostic.Log{}); err != nil {
+		t.Fatal(err)
+	}
+	document, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, said := range map[string]string{"text": text.String(), "sarif": sarif.String(), "json": string(document)} {
+		if len(said) > 10_000 || !strings.Contains(said, "ü … (119018 characters are left out) … ü") ||
+			!strings.Contains(said, "ü: it must be short") {
+			t.Errorf("%s: %d bytes", form, len(said))
+		}
+	}
+}

@@ -1,7 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -37,6 +40,13 @@ func ReadConfig(path string) (*Config, diagnostic.List, error) {
 
 // ParseConfig reads a configuration. It is nil when nothing of it can be used.
 func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
+	if line := unrendered(content); line > 0 {
+		wrong := problem(diagnostic.Position{File: path, Line: line, Column: 1}, "unrendered-config",
+			"this configuration is not rendered: it holds the overlays of clouds, environments and regions")
+		wrong.Advice = "hint: salve pipeline config render " + path +
+			" --cloud CLOUD --environment ENVIRONMENT --region REGION"
+		return nil, diagnostic.List{wrong}
+	}
 	root, found := document(path, content)
 	if root == nil {
 		return nil, found
@@ -47,6 +57,24 @@ func ParseConfig(path string, content []byte) (*Config, diagnostic.List) {
 	config := &Config{Path: path, root: root, mappings: map[*yaml.Node]mapping{}}
 	config.index(root)
 	return config, found
+}
+
+// Unrendered tells whether a configuration holds overlays that are not laid over each other yet.
+func Unrendered(content []byte) bool { return unrendered(content) > 0 }
+
+// overlays and defaults are the fields by which a configuration is known that is not rendered yet. It needn't be YAML.
+var (
+	overlays = regexp.MustCompile(`(?m)^clouds:(?:\s|$)`)
+	defaults = regexp.MustCompile(`(?m)^defaults:(?:\s|$)`)
+)
+
+// unrendered is the line of a configuration in which its overlays begin; 0 where it has none.
+func unrendered(content []byte) int {
+	at := overlays.FindIndex(content)
+	if at == nil || !defaults.Match(content) {
+		return 0
+	}
+	return 1 + bytes.Count(content[:at[0]], []byte("\n"))
 }
 
 func (c *Config) index(node *yaml.Node) {
@@ -79,6 +107,10 @@ func (c *Config) lookup(path string) (*yaml.Node, *absence) {
 	at, walked := c.root, "the configuration"
 	for _, key := range strings.Split(path, ".") {
 		next := c.mappings[at].fields[key]
+		if place, err := strconv.Atoi(key); err == nil && at.Kind == yaml.SequenceNode && place >= 0 &&
+			place < len(at.Content) {
+			next = at.Content[place]
+		}
 		if next == nil {
 			return nil, &absence{fmt.Sprintf("%s: %s has no %q in %s", path, walked, key, c.Path), key, c.mappings[at].names}
 		}

@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
 	"strings"
 
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline/graph"
 )
 
@@ -27,6 +29,21 @@ func (f *File) Graph() *graph.Graph {
 		}
 	}
 	return graph.New(nodesOf(steps), edges)
+}
+
+// Undrawable are those of a list that keep a graph from being drawn as it would be run: what is no YAML, steps that
+// can't be told apart or aren't there, and those that wait for each other.
+func Undrawable(found diagnostic.List) diagnostic.List {
+	var left diagnostic.List
+	for _, one := range found {
+		switch rule := one.Rule; {
+		case one.Severity != diagnostic.Error:
+		case strings.HasPrefix(rule, "yaml-"), rule == "duplicate-name", rule == "unknown-step", rule == "cycle",
+			rule == "input-not-upstream":
+			left = append(left, one)
+		}
+	}
+	return left
 }
 
 func nodesOf(steps []*Step) []graph.Node {
@@ -129,9 +146,15 @@ func (v *validator) inputFrom(step *Step, cycle []int, at int) (Input, bool) {
 
 // path is a cycle as text, from one of its steps all the way round.
 func (v *validator) path(cycle []int, from int) string {
-	names := make([]string, 0, len(cycle)+1)
+	const shown = 6
+	names := make([]string, 0, 2*shown)
 	for at := range len(cycle) + 1 {
-		names = append(names, v.steps[cycle[(from+at)%len(cycle)]].ID().String())
+		switch {
+		case at < shown || at > len(cycle)-shown:
+			names = append(names, v.steps[cycle[(from+at)%len(cycle)]].ID().String())
+		case at == shown:
+			names = append(names, fmt.Sprintf("(%d more)", len(cycle)+1-2*shown))
+		}
 	}
 	return strings.Join(names, " → ")
 }

@@ -25,6 +25,11 @@ const (
 	maximumDepth = 32
 )
 
+// Document reads the YAML of a file that is no pipeline, such as that of a topology, as strictly as that of one.
+func Document(path string, content []byte) (*yaml.Node, diagnostic.List) {
+	return document(path, content)
+}
+
 // document reads the YAML of a file. What comes back is nil when there is none;
 // otherwise it holds no alias, no tag and no key twice, or the list says so.
 func document(path string, content []byte) (*yaml.Node, diagnostic.List) {
@@ -97,24 +102,55 @@ func unreadable(path string, content []byte) *diagnostic.Diagnostic {
 var lineOf = regexp.MustCompile(`^(?:yaml: )?(?:line (\d+): )?`)
 
 // syntax gives an error of the YAML library its place. The library says which
-// line; the column is that of the tab, when there is one where none may be, or of
-// the line's first character.
+// line; the column is that of the line's first character.
 func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
 	prefix := lineOf.FindStringSubmatch(err.Error())
 	line, _ := strconv.Atoi(prefix[1]) // none is 0
 	line = max(line, 1)
-	text := ""
-	if lines := bytes.SplitN(content, []byte("\n"), line+1); len(lines) >= line {
-		text = string(lines[line-1])
-	}
-	indent := len(text) - len(strings.TrimLeft(text, " "))
-	at := diagnostic.Position{File: path, Line: line, Column: indent + 1}
-	if strings.HasPrefix(text[indent:], "\t") {
+	says := strings.TrimPrefix(err.Error(), prefix[0])
+	lines := strings.Split(string(content), "\n")
+	if at, found := tab(lines, line, says); found {
+		at.File = path
 		wrong := problem(at, "yaml-tab", "a tab indents this line, and YAML allows only spaces there")
 		wrong.Advice = "replace it with spaces"
 		return wrong
 	}
-	return problem(at, "yaml-syntax", "this is not YAML: %s", strings.TrimPrefix(err.Error(), prefix[0]))
+	indent := 0
+	if len(lines) >= line {
+		indent = len(lines[line-1]) - len(strings.TrimLeft(lines[line-1], " "))
+	}
+	return problem(diagnostic.Position{File: path, Line: line, Column: indent + 1}, "yaml-syntax", "this is not YAML: %s",
+		says)
+}
+
+// tab finds the tab that indents a line. Of a block of text the YAML library names the line in which it begins; of what
+// else a tab ends, often the line before.
+func tab(lines []string, from int, says string) (at diagnostic.Position, found bool) {
+	last, deep := min(from+1, len(lines)), maximumSize
+	switch {
+	case strings.Contains(says, "indentation space is expected"):
+		last, deep = len(lines), blockIndent(lines[min(from, len(lines)):])
+	case !strings.Contains(says, "tab character") && !strings.Contains(says, "cannot start any token"):
+		return at, false
+	}
+	for line := from; line <= last; line++ {
+		text := lines[line-1]
+		indent := text[:len(text)-len(strings.TrimLeft(text, " \t"))]
+		if tab := strings.IndexByte(indent, '\t'); tab >= 0 && tab < max(deep, 1) {
+			return diagnostic.Position{Line: line, Column: tab + 1}, true
+		}
+	}
+	return at, false
+}
+
+// blockIndent is how deep the first line with text is indented.
+func blockIndent(lines []string) int {
+	for _, line := range lines {
+		if text := strings.TrimLeft(line, " "); text != "" {
+			return len(line) - len(text)
+		}
+	}
+	return 0
 }
 
 // walker finds what YAML allows and pipelines don't have.
@@ -151,12 +187,37 @@ func (w *walker) node(node *yaml.Node, depth int) {
 		w.add(node, "yaml-tag", "remove it", "%s is a tag, which is not allowed here", node.Tag)
 		node.Tag, node.Style = "", node.Style&^yaml.TaggedStyle
 	}
+	w.truth(node)
 	if node.Kind == yaml.MappingNode && !w.keys(node) {
 		return
 	}
 	for _, child := range node.Content {
 		w.node(child, depth+1)
 	}
+}
+
+// truths are the words that YAML 1.1 takes for true and false, besides those two. Rollout tools read YAML 1.1:
+// https://yaml.org/type/bool.html
+func truths(text string) (truth, is bool) {
+	switch text {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}
+
+// truth takes words for true and false, as rollout tools do.
+func (w *walker) truth(node *yaml.Node) {
+	truth, is := truths(node.Value)
+	if !is || node.Kind != yaml.ScalarNode || node.Style != 0 || node.ShortTag() != "!!str" {
+		return
+	}
+	w.add(node, "yaml-boolean", fmt.Sprintf("write %t, or, if the text is meant, %q", truth, node.Value),
+		"%s is %t in YAML 1.1, which rollout tools read", node.Value, truth)
+	w.found[len(w.found)-1].Severity = diagnostic.Warning
+	node.Value, node.Tag = strconv.FormatBool(truth), "!!bool"
 }
 
 // keys validates the keys of a mapping. It is false when the mapping is none: {{ .a }}

@@ -1,15 +1,26 @@
 package pipeline
 
 import (
+	"slices"
+
 	"salve/internal/diagnostic"
 )
 
+// Services are the service groups of a topology.
+type Services interface {
+	// ServiceGroups are the names of all.
+	ServiceGroups() []string
+	// After tells whether a service group is rolled out after another.
+	After(group, other string) bool
+}
+
 // ValidateTogether validates what pipelines say of each other: a step that one of
 // them waits for in another's service group must be there. Service groups that
-// none of the files has are not validated.
-func ValidateTogether(files []*File) diagnostic.List {
+// none of the files has are validated by a topology; nil has none. Others are files that
+// are only looked into.
+func ValidateTogether(files []*File, topology Services, others ...*File) diagnostic.List {
 	groups, steps := map[string][]string{}, map[string]map[StepID]bool{}
-	for _, file := range files {
+	for _, file := range slices.Concat(files, others) {
 		service := file.ServiceGroup.Value
 		if steps[service] == nil {
 			steps[service] = map[StepID]bool{}
@@ -19,7 +30,7 @@ func ValidateTogether(files []*File) diagnostic.List {
 			groups[service] = append(groups[service], step.ID().String())
 		}
 	}
-	var found diagnostic.List
+	found := services(files, topology)
 	var spelling diagnostic.Speller
 	for _, file := range files {
 		for _, step := range file.Steps() {
@@ -35,4 +46,38 @@ func ValidateTogether(files []*File) diagnostic.List {
 		}
 	}
 	return found
+}
+
+// services validates the service groups that pipelines are of and wait for.
+func services(files []*File, topology Services) diagnostic.List {
+	if topology == nil {
+		return nil
+	}
+	names := topology.ServiceGroups()
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	v := &validator{}
+	for _, file := range files {
+		own := file.ServiceGroup
+		if own.Value != "" && !known[own.Value] {
+			v.warn(nil, own.At, "unknown-service-group", v.spelling.DidYouMean(own.Value, names),
+				"the topology has no service group %s", own.Value)
+		}
+		for _, step := range file.Steps() {
+			for _, ref := range step.ExternalDependsOn {
+				switch named := ref.ServiceGroup; {
+				case named.Value == "" || templated(named.Value):
+				case !known[named.Value]:
+					v.add(step, named.At, "unknown-service-group", v.spelling.DidYouMean(named.Value, names),
+						"the topology has no service group %s", named.Value)
+				case topology.After(named.Value, own.Value):
+					v.add(step, named.At, "cycle", "remove the dependency",
+						"service group %s is rolled out after %s, so that neither could begin", named.Value, own.Value)
+				}
+			}
+		}
+	}
+	return v.found
 }

@@ -2,7 +2,7 @@ package pipeline
 
 import (
 	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -21,8 +21,13 @@ type object struct {
 
 // reading is what is known of the file besides its YAML.
 type reading struct {
-	path  string
+	path string
+	// text is the file's.
+	text  string
 	facts map[*yaml.Node]*schema.Facts
+	// used are the templates that files of parameters are for, by the paths of those that were read.
+	mu   sync.Mutex
+	used map[string]source
 	// config is where configRefs lead; nil where they lead nowhere yet.
 	config *Config
 }
@@ -165,9 +170,6 @@ func literal(node *yaml.Node) any {
 	}
 	return node.Value
 }
-
-// templated tells whether a text isn't final yet.
-func templated(text string) bool { return strings.Contains(text, "{{") }
 
 func (o object) variables(name string) []Variable {
 	var all []Variable

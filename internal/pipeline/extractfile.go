@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 
 	"salve/internal/pipeline/schema"
@@ -50,7 +52,7 @@ func groupOf(from object) *ResourceGroup {
 
 func stepOf(from object, group *ResourceGroup) *Step {
 	step := &Step{
-		At: from.at(), Group: group, Name: from.text("name"), Action: from.text("action"),
+		from: from, At: from.at(), Group: group, Name: from.text("name"), Action: from.text("action"),
 		Timeout: from.duration("timeout"), Idempotent: from.truth("idempotent"),
 	}
 	for _, ref := range from.objects("dependsOn") {
@@ -73,6 +75,9 @@ func stepOf(from object, group *ResourceGroup) *Step {
 		step.Shell = shellOf(from)
 	case ActionARM:
 		step.ARM = armOf(from)
+		step.deploys(from)
+	case armStack:
+		step.deploys(from)
 	case ActionRunbook:
 		step.Runbook = runbookOf(from)
 	case ActionSoak:
@@ -81,6 +86,17 @@ func stepOf(from object, group *ResourceGroup) *Step {
 		step.Fields = fieldsOf(from)
 	}
 	return step
+}
+
+// armStack is an action that deploys a template, and that Salve doesn't run.
+const armStack = "ARMStack"
+
+// deploys gives a step the files that it deploys. A template that nobody reads is not among its paths.
+func (s *Step) deploys(from object) {
+	s.Deploys = &Deploys{Template: from.text("template"), Parameters: from.text("parameters")}
+	if s.Deploys.BicepParameters() {
+		s.Paths = slices.DeleteFunc(s.Paths, func(path Text) bool { return path == s.Deploys.Template })
+	}
 }
 
 // refer gives a step what it refers to, wherever in it that stands.

@@ -29,6 +29,7 @@ func (v *validator) folder() {
 			v.named(step, path, made)
 		}
 	}
+	v.using(made)
 	if service := v.file.Service; service != nil && service.Rollback != nil {
 		// What the build step makes isn't there when nothing can be built.
 		v.files = map[string]string{}
@@ -36,23 +37,31 @@ func (v *validator) folder() {
 	}
 }
 
-// workingDir tells whether a step's folder is there and in that of the pipeline,
+// workingDir tells whether a step's folder is there and where steps may work,
 // wherever links lead. It says so when it isn't.
 func (v *validator) workingDir(step *Step) bool {
 	named := step.Shell.WorkingDir
 	if templated(named.Value) {
 		return false
 	}
-	if named.Value != "" && !filepath.IsLocal(named.Value) {
-		v.add(step, named.At, "working-dir", "", "workingDir %q leaves the pipeline's folder", named.Value)
+	root, called := v.root()
+	switch {
+	case filepath.IsAbs(named.Value):
+		v.add(step, named.At, "working-dir", "write it as seen from the pipeline's folder", "workingDir %q is absolute",
+			named.Value)
 		return false
-	}
-	if v.in.FileOnly {
+	case v.in.FileOnly && v.in.Root == "" && root == v.file.Folder() && v.leaves(root, named.Value):
+		return false // the repository is not at hand, and may be larger than the folder
+	case v.leaves(root, named.Value):
+		v.add(step, named.At, "working-dir", "--root FOLDER names another folder that steps may work in",
+			"workingDir %q leaves %s", named.Value, called)
+		return false
+	case v.in.FileOnly:
 		return false
 	}
 	wrong, seen := v.folders[named.Value]
 	if !seen {
-		wrong = v.folderWrong(named.Value)
+		wrong = v.folderWrong(named.Value, root, called)
 		v.folders[named.Value] = wrong
 	}
 	if wrong != "" {
@@ -61,14 +70,14 @@ func (v *validator) workingDir(step *Step) bool {
 	return wrong == ""
 }
 
-// folderWrong says what is wrong with a folder in that of the pipeline.
-func (v *validator) folderWrong(named string) string {
+// folderWrong says what is wrong with a folder that a step works in.
+func (v *validator) folderWrong(named, root, called string) string {
 	path := filepath.Join(v.file.Folder(), named)
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return "is no folder in that of the pipeline"
+		return "is no folder, seen from the pipeline's"
 	}
-	if !within(v.file.Folder(), path) {
-		return "leads through a link out of the pipeline's folder"
+	if !within(root, path) {
+		return "leads through a link out of " + called
 	}
 	return ""
 }
@@ -82,16 +91,25 @@ func positionOr(text Text, otherwise diagnostic.Position) diagnostic.Position {
 
 // within tells whether a path leads into a folder, when all links are followed.
 func within(folder, path string) bool {
-	inside, err := filepath.EvalSymlinks(folder)
+	inside, err := realPath(folder)
 	if err != nil {
 		return false
 	}
-	target, err := filepath.EvalSymlinks(path)
+	target, err := realPath(path)
 	if err != nil {
 		return false
 	}
 	relative, err := filepath.Rel(inside, target)
 	return err == nil && filepath.IsLocal(relative)
+}
+
+// realPath is a path from the root of the machine, with all links followed.
+func realPath(path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(absolute)
 }
 
 // script looks for the programs that a script executes. Where look is false, it
@@ -307,6 +325,7 @@ func (f *File) Names() []string {
 			names = append(names, f.namesOfShell(step.Shell)...)
 		}
 	}
+	names = append(names, f.used()...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -1,58 +1,24 @@
 package pipeline
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"strings"
-	"unicode/utf8"
-
 	"salve/internal/diagnostic"
+	"salve/internal/pipeline/gotemplate"
 )
 
 // Fill fills the templates of a file that a pipeline names, such as that of a
 // deployment's parameters. quote writes a value as the file's language has it. When
 // something can't be filled in, the text is empty and the list says what.
 func (c *Config) Fill(path, text string, quote func(value string) string) (string, diagnostic.List) {
-	if !templated(text) {
-		return text, nil
-	}
-	parts, err := segments(text)
-	var wrong *templateError
-	if errors.As(err, &wrong) {
-		return "", diagnostic.List{problem(diagnostic.Position{File: path, Line: wrong.line, Column: 1}, "template", "%s",
-			wrong.reason)}
-	}
-	var filled strings.Builder
+	filler := filler{config: c, quote: quote}
+	filled, flaws := filler.fill(text)
 	var found diagnostic.List
-	var spelling diagnostic.Speller
-	for _, part := range parts {
-		if part.path == "" {
-			filled.WriteString(part.literal)
-			continue
-		}
-		held, absent := c.text(part.path)
-		if absent != nil {
-			missing := problem(positionAt(path, text, part.at), "missing-config", "%s", absent.message)
-			missing.Advice = spelling.DidYouMean(absent.name, absent.instead)
-			found = append(found, missing)
-			continue
-		}
-		filled.WriteString(quote(held))
+	for _, wrong := range flaws {
+		one := problem(diagnostic.Position{File: path, Line: wrong.line, Column: wrong.column}, wrong.rule, "%s",
+			wrong.message)
+		one.Advice = wrong.advice
+		found = append(found, one)
 	}
-	if len(found) > 0 {
-		return "", found
-	}
-	return filled.String(), nil
-}
-
-// positionAt is the place of an offset in bytes.
-func positionAt(path, text string, offset int) diagnostic.Position {
-	before := text[:offset]
-	return diagnostic.Position{
-		File: path, Line: 1 + strings.Count(before, "\n"),
-		Column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
-	}
+	return filled, found
 }
 
 // parameterFiles are the files with parameters that steps name, each with the first
@@ -60,10 +26,10 @@ func positionAt(path, text string, offset int) diagnostic.Position {
 func (f *File) parameterFiles() map[string]*Step {
 	files := map[string]*Step{}
 	for _, step := range f.Steps() {
-		if step.ARM == nil || step.ARM.Parameters.Value == "" || templated(step.ARM.Parameters.Value) {
+		if step.Deploys == nil || step.Deploys.Parameters.Value == "" || templated(step.Deploys.Parameters.Value) {
 			continue
 		}
-		if path := f.seen(step.ARM.Parameters.Value); files[path] == nil {
+		if path := f.seen(step.Deploys.Parameters.Value); files[path] == nil {
 			files[path] = step
 		}
 	}
@@ -72,7 +38,7 @@ func (f *File) parameterFiles() map[string]*Step {
 
 // parameters validates the templates in the files with parameters.
 func (v *validator) parameters() {
-	if v.in.FileOnly || v.in.Config == nil {
+	if v.in.FileOnly {
 		return
 	}
 	for path, step := range v.file.parameterFiles() {
@@ -80,7 +46,13 @@ func (v *validator) parameters() {
 		if err != nil {
 			continue // that it isn't there has been said
 		}
-		_, found := v.in.Config.Fill(path, string(content), func(value string) string { return value })
+		if step.Deploys.BicepParameters() && !v.in.AnyTemplates {
+			v.onlyPaths(step, path, string(content))
+		}
+		if v.in.Config == nil {
+			continue
+		}
+		_, found := v.in.Config.Fill(path, string(content), asIs)
 		for _, wrong := range found {
 			wrong.Step = step.ID().String()
 			v.found = append(v.found, wrong)
@@ -88,15 +60,18 @@ func (v *validator) parameters() {
 	}
 }
 
-// ReadNamed reads a file that a pipeline names, if it is one: reading from anything
-// else might never end. Of more than 16 MiB it gives the beginning.
-func ReadNamed(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
+// onlyPaths says where a file of parameters has a template that is more than a path. It works; tools that check for
+// that refuse it.
+func (v *validator) onlyPaths(step *Step, path, text string) {
+	if !templated(text) {
+		return
 	}
-	return ReadContent(path)
+	parsed, err := gotemplate.Parse(text)
+	if err != nil {
+		return // that is said where it is filled in
+	}
+	if _, more := parsed.Parts(); more != nil {
+		v.warn(step, diagnostic.Position{File: path, Line: more.Line, Column: 1}, "bicepparam-template",
+			"--skip-bicepparam-validation accepts it", "%s", more.Reason)
+	}
 }

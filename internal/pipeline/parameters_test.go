@@ -35,8 +35,14 @@ func TestFill(t *testing.T) {
 			`p.json:1:4: a: the configuration has no "a" in config.yaml [missing-config]`,
 			`p.json:2:4: b: the configuration has no "b" in config.yaml [missing-config]`,
 		}},
-		"a condition is more than a path": {text: "\n{{ if .a }}x{{ end }}",
-			wrong: []string{"p.json:2:1: {{if .a}} is more than the path {{ .a.b }} that a template may be [template]"}},
+		"conditions, loops and functions are those of Go": {
+			text: "{{ range .fleet.zones }}z{{ . }}{{ end }}{{ if eq .fleet.size 3.0 }}{{ index .fleet \"name\" }}{{ end }}",
+			want: `z1"a\"b"`},
+		"what is missing in a condition is named and placed": {text: "\n{{ if .fleet.nmae }}x{{ end }}",
+			wrong: []string{
+				`p.json:2:7: fleet.nmae: fleet has no "nmae" in config.yaml; did you mean "name"? [missing-config]`}},
+		"a function that Go doesn't have": {text: "\n{{ upper .fleet.name }}",
+			wrong: []string{`p.json:2:1: function "upper" not defined [template]`}},
 		"what is no template": {text: "\n\n{{ .a", wrong: []string{"p.json:3:1: unclosed action [template]"}},
 	} {
 		t.Run(name, func(t *testing.T) {

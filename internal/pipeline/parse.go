@@ -1,10 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
-	"io"
-	"os"
-
 	"go.yaml.in/yaml/v3"
 
 	"salve/internal/diagnostic"
@@ -36,20 +32,5 @@ func Parse(path string, content []byte) (*File, diagnostic.List) {
 	if root.Kind != yaml.MappingNode {
 		return nil, found
 	}
-	return fileOf(&reading{path: path, facts: facts}, root), found
-}
-
-// ReadContent reads a file that a user named without parsing it, and no more of it than is enough to say that it is too
-// large.
-func ReadContent(path string) ([]byte, error) {
-	opened, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer opened.Close()
-	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return content, nil
+	return fileOf(&reading{path: path, text: string(content), facts: facts}, root), found
 }

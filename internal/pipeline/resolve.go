@@ -16,13 +16,14 @@ import (
 // the literals that they lead to. Templates that can't be filled in stay as they
 // are, and are in the list.
 func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
-	r := resolver{file: f, config: config, filled: map[*yaml.Node]bool{}, groups: map[*yaml.Node]string{}}
+	r := resolver{file: f, filler: filler{config: config, quote: asIs}, filled: map[*yaml.Node]bool{},
+		groups: map[*yaml.Node]string{}}
 	for _, group := range (object{f.in, f.root}).objects("resourceGroups") {
 		r.groups[group.node] = group.text("name").Value
 	}
 	root := r.node(f.root)
 	facts, wrong := schema.Check(f.Path, root, r.filled)
-	resolved := fileOf(&reading{path: f.Path, facts: facts, config: config}, root)
+	resolved := fileOf(&reading{path: f.Path, text: f.in.text, facts: facts, config: config}, root)
 	resolved.written = f
 	for _, step := range resolved.Steps() {
 		for _, ref := range step.ConfigRefs {
@@ -41,11 +42,9 @@ func (f *File) Config() *Config { return f.in.config }
 
 // resolver fills templates in.
 type resolver struct {
-	file   *File
-	config *Config
-	found  diagnostic.List
-	// spelling suggests keys of the configuration.
-	spelling diagnostic.Speller
+	filler
+	file  *File
+	found diagnostic.List
 	// filled are the nodes that came of templates.
 	filled map[*yaml.Node]bool
 	// step is the one at hand; empty outside of steps.
@@ -99,45 +98,17 @@ func (r *resolver) scalar(node *yaml.Node) *yaml.Node {
 	if !templated(node.Value) {
 		return node
 	}
-	at := position(r.file.Path, node)
-	parts, err := segments(node.Value)
-	if err != nil {
-		r.add(at, "template", r.step, err.Error(), "")
-		return node
+	text, flaws := r.fill(node.Value)
+	for _, wrong := range flaws {
+		r.add(position(r.file.Path, node), wrong.rule, r.step, wrong.message, wrong.advice)
 	}
-	text, complete := "", true
-	for _, part := range parts {
-		held, message, advice := r.fill(part)
-		if message != "" {
-			r.add(at, "missing-config", r.step, message, advice)
-			complete = false
-		}
-		text += held
-	}
-	if !complete {
+	if len(flaws) > 0 {
 		return node
 	}
 	filled := *node
 	filled.Value, filled.Tag = text, "!!str"
 	r.filled[&filled] = true
 	return &filled
-}
-
-// fill is the text of a part of a template, or why there is none.
-func (r *resolver) fill(part segment) (held, message, advice string) {
-	if part.path == "" {
-		return part.literal, "", ""
-	}
-	held, absent := r.config.text(part.path)
-	if absent != nil {
-		return "", absent.message, r.advise(absent)
-	}
-	return held, "", ""
-}
-
-// advise suggests what is there instead.
-func (r *resolver) advise(absent *absence) string {
-	return r.spelling.DidYouMean(absent.name, absent.instead)
 }
 
 // plain is a value as an environment variable or a template has it: strings as
@@ -183,28 +154,4 @@ func (f *File) ConfigPaths() []string {
 	}
 	slices.Sort(paths)
 	return slices.Compact(paths)
-}
-
-// pathsIn are the paths of a text's templates. What is no template leads nowhere.
-func pathsIn(text string) []string {
-	if !templated(text) {
-		return nil
-	}
-	var paths []string
-	parts, _ := segments(text)
-	for _, part := range parts {
-		if part.path != "" {
-			paths = append(paths, part.path)
-		}
-	}
-	return paths
-}
-
-func eachScalar(node *yaml.Node, visit func(*yaml.Node)) {
-	if node.Kind == yaml.ScalarNode {
-		visit(node)
-	}
-	for _, child := range node.Content {
-		eachScalar(child, visit)
-	}
 }

@@ -30,7 +30,7 @@ func lines(found diagnostic.List) string {
 
 func TestResolve(t *testing.T) {
 	config := parseConfig(t, `
-fleet: {rg: fleet-rg, cluster: aks-1, nodes: 3, share: 0.25, big: 12345678901, since: 2026-11-21, on: true, zones: [a, b], labels: {x: y}}
+fleet: {rg: fleet-rg, cluster: aks-1, nodes: 3, share: 0.25, big: 12345678901, since: 2026-11-21, ready: true, zones: [a, b], labels: {x: z}}
 `)
 	const file = `serviceGroup: S
 rolloutName: R
@@ -49,7 +49,7 @@ resourceGroups:
     - {name: SHARE, configRef: fleet.share}
     - {name: BIG, configRef: fleet.big}
     - {name: SINCE, configRef: fleet.since}
-    - {name: ON, configRef: fleet.on}
+    - {name: READY, configRef: fleet.ready}
     - {name: ZONES, configRef: fleet.zones}
     - {name: LABELS, configRef: fleet.labels}
     - {name: TEXT, value: 'on {{.fleet.cluster}}'}
@@ -74,7 +74,7 @@ resourceGroups:
 	want := map[string]string{
 		"group": "pre-fleet-rg-post", "command": "echo 3\n", "identity": "aks-1", "NODES": "3", "SHARE": "0.25",
 		"BIG":   "12345678901",
-		"SINCE": "2026-11-21", "ON": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"y"}`, "TEXT": "on aks-1",
+		"SINCE": "2026-11-21", "READY": "true", "ZONES": `["a","b"]`, "LABELS": `{"x":"z"}`, "TEXT": "on aks-1",
 		"LIST": `["a","fleet-rg"]`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -87,7 +87,7 @@ resourceGroups:
 		t.Error("resolving changed the file that was parsed")
 	}
 	paths := []string{
-		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.on", "fleet.rg", "fleet.share", "fleet.since",
+		"fleet.big", "fleet.cluster", "fleet.labels", "fleet.nodes", "fleet.ready", "fleet.rg", "fleet.share", "fleet.since",
 		"fleet.zones",
 	}
 	for _, file := range []*pipeline.File{parsed, resolved} {
@@ -106,17 +106,18 @@ func TestTemplates(t *testing.T) {
 		"{{ .a.empty }}":   "",
 		"{{ .a.list }}": "a.list leads to a mapping or a list in config.yaml, and a template needs a " +
 			"text [missing-config]",
-		"{{ .a.c }}":                       `a.c: a has no "c" in config.yaml`,
-		"{{ .c.b }}":                       `c.b: the configuration has no "c" in config.yaml`,
-		"{{ .a.b.c }}":                     `a.b.c: b has no "c" in config.yaml`,
-		"{{ . }}":                          "is more than the path",
-		"{{ $x := .a.b }}":                 "is more than the path",
-		"{{ range .a.list }}{{ end }}":     "is more than the path",
-		"{{ .a.b | printf \"%s\" }}":       "is more than the path",
-		`{{ define "t" }}x{{ end }}`:       "is more than the path",
-		"{{ .a.b-c }}":                     "bad character",
-		"{{ .a.b ":                         "unclosed action",
-		"{{/* said to nobody */}}{{.a.b}}": "text",
+		"{{ .a.c }}":                            `a.c: a has no "c" in config.yaml`,
+		"{{ .c.b }}":                            `c.b: the configuration has no "c" in config.yaml`,
+		"{{ .a.b.c }}":                          `a.b.c: b has no "c" in config.yaml`,
+		"{{ $x := .a.b }}{{ $x }}":              "text",
+		"{{ range .a.list }}<{{ . }}>{{ end }}": "<x>",
+		"{{ .a.b | printf \"%q\" }}":            `"text"`,
+		`{{ define "t" }}x{{ end }}`:            "",
+		"{{ if .a.c }}{{ end }}":                `a.c: a has no "c" in config.yaml`,
+		"{{ lower .a.b }}":                      `function "lower" not defined [template]`,
+		"{{ .a.b-c }}":                          "bad character",
+		"{{ .a.b ":                              "unclosed action",
+		"{{/* said to nobody */}}{{.a.b}}":      "text",
 	} {
 		t.Run(template, func(t *testing.T) {
 			text := "serviceGroup: S\nresourceGroups: []\nrolloutName: |-\n  >" + template

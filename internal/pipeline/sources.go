@@ -21,6 +21,7 @@ func (f *File) Sources() []string {
 			names = append(names, f.programsOf(step.Shell)...)
 		}
 	}
+	names = append(names, f.used()...)
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), f.made())
 }

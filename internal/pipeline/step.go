@@ -41,12 +41,17 @@ type Step struct {
 	ConfigRefs []Text
 	Paths      []Text
 
+	// Deploys are the files of an ARM or ARMStack step; nil for others.
+	Deploys *Deploys
+
 	Shell   *Shell
 	ARM     *ARM
 	Runbook *Runbook
 	Soak    *Soak
 	// Fields are what any other action adds to the step.
 	Fields []Field
+
+	from object
 }
 
 // ID names the step within its file.
@@ -104,7 +109,8 @@ type DryRun struct {
 
 // ARM is what the action ARM adds to a step.
 type ARM struct {
-	// Template and Parameters are paths from the pipeline's folder.
+	// Template and Parameters are paths from the pipeline's folder. Where the parameters are Bicep, the template is what
+	// these name, and Template is not read.
 	Template   Text
 	Parameters Text
 	Variables  []Variable

@@ -1,89 +1,151 @@
 package pipeline
 
 import (
-	"fmt"
-	"regexp"
-	"strconv"
+	"errors"
 	"strings"
-	"text/template/parse"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"salve/internal/diagnostic"
+	"salve/internal/pipeline/gotemplate"
 )
 
-// segment is a part of a text with templates: either as it is, or a dotted path
-// into the configuration.
-type segment struct {
-	literal, path string
-	// at is the offset in the text, in bytes.
-	at int
+// templated tells whether a text isn't final yet.
+func templated(text string) bool { return strings.Contains(text, "{{") }
+
+// flaw is why a text can't be filled in.
+type flaw struct {
+	rule, message, advice string
+	// line and column are those of the text, counted from 1.
+	line, column int
 }
 
-// segments takes a text apart. Of Go's templates it knows {{ .a.b }}, with or
-// without the hyphens that trim; everything else is an error.
-func segments(text string) ([]segment, error) {
-	tree := parse.New("")
-	tree.Mode = parse.SkipFuncCheck
-	defined := map[string]*parse.Tree{}
-	if _, err := tree.Parse(text, "", "", defined); err != nil {
-		return nil, syntaxError(err)
+// filler fills templates in with what a configuration holds.
+type filler struct {
+	config *Config
+	// quote writes a value as the language of the text has it.
+	quote    func(value string) string
+	spelling diagnostic.Speller
+	// data is what templates that are more than a path walk through; nil before there was one.
+	data any
+}
+
+// fill is a text with its templates filled in. Where there are flaws, the text is empty.
+func (f *filler) fill(text string) (string, []flaw) {
+	if !templated(text) {
+		return text, nil
 	}
-	for name, other := range defined {
-		if other != tree {
-			return nil, fmt.Errorf("{{define %q}} is more than the path {{ .a.b }} that a template may be", name)
+	parsed, err := gotemplate.Parse(text)
+	if err != nil {
+		return "", []flaw{f.flaw(err)}
+	}
+	parts, more := parsed.Parts()
+	if more != nil {
+		if f.data == nil {
+			f.data = f.config.data(f.quote)
 		}
-	}
-	var all []segment
-	for _, node := range tree.Root.Nodes {
-		switch node := node.(type) {
-		case *parse.TextNode:
-			all = append(all, segment{literal: string(node.Text), at: int(node.Pos)})
-		case *parse.ActionNode:
-			path, ok := pathOf(node.Pipe)
-			if !ok {
-				return nil, unsupported(text, node)
-			}
-			all = append(all, segment{path: path, at: int(node.Pos)})
-		default:
-			return nil, unsupported(text, node)
+		filled, err := parsed.Execute(f.data)
+		if err != nil {
+			return "", []flaw{f.flaw(err)}
 		}
+		return filled, nil
 	}
-	return all, nil
+	var filled strings.Builder
+	var flaws []flaw
+	for _, part := range parts {
+		if part.Path == "" {
+			filled.WriteString(part.Literal)
+			continue
+		}
+		held, absent := f.config.text(part.Path)
+		if absent != nil {
+			line, column := placeIn(text, part.At)
+			flaws = append(flaws, flaw{"missing-config", absent.message, f.advise(absent), line, column})
+			continue
+		}
+		filled.WriteString(f.quote(held))
+	}
+	if len(flaws) > 0 {
+		return "", flaws
+	}
+	return filled.String(), nil
 }
 
-// templateError says that a text is no template, or more than one may be.
-type templateError struct {
-	// line of the text, counted from 1.
-	line   int
-	reason string
+// flaw is what an error of a template comes to.
+func (f *filler) flaw(err error) flaw {
+	var wrong *gotemplate.Error
+	if !errors.As(err, &wrong) {
+		return flaw{rule: "template", message: err.Error(), line: 1, column: 1}
+	}
+	found := flaw{rule: "template", message: wrong.Reason, line: wrong.Line, column: max(wrong.Column, 1)}
+	if _, absent := f.config.lookup(wrong.Missing); wrong.Missing != "" && absent != nil {
+		found.rule, found.message, found.advice = "missing-config", absent.message, f.advise(absent)
+	}
+	return found
 }
 
-func (e *templateError) Error() string { return e.reason }
-
-// placeInTemplate is what Go puts before its message.
-var placeInTemplate = regexp.MustCompile(`^template: :(\d+): `)
-
-func syntaxError(err error) error {
-	wrong := &templateError{line: 1, reason: placeInTemplate.ReplaceAllString(err.Error(), "")}
-	if said := placeInTemplate.FindStringSubmatch(err.Error()); said != nil {
-		wrong.line, _ = strconv.Atoi(said[1]) // it is digits
-	}
-	return wrong
+// advise suggests what is there instead.
+func (f *filler) advise(absent *absence) string {
+	return f.spelling.DidYouMean(absent.name, absent.instead)
 }
 
-func unsupported(text string, node parse.Node) error {
-	what, _, _ := strings.Cut(node.String(), "}}")
-	return &templateError{
-		line:   1 + strings.Count(text[:node.Position()], "\n"),
-		reason: what + "}} is more than the path {{ .a.b }} that a template may be",
-	}
+// placeIn is the place of an offset in bytes.
+func placeIn(text string, offset int) (line, column int) {
+	before := text[:offset]
+	return 1 + strings.Count(before, "\n"), 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
 }
 
-// pathOf is the path that a pipeline of one field leads along.
-func pathOf(pipe *parse.PipeNode) (string, bool) {
-	if pipe == nil || len(pipe.Decl) > 0 || len(pipe.Cmds) != 1 || len(pipe.Cmds[0].Args) != 1 {
-		return "", false
+// number is one of the configuration: templates write it in decimals.
+type number float64
+
+func (n number) String() string { return plain(float64(n)) }
+
+// data is the configuration as templates walk through it. Texts are quoted.
+func (c *Config) data(quote func(string) string) any {
+	if c == nil {
+		return map[string]any{}
 	}
-	field, ok := pipe.Cmds[0].Args[0].(*parse.FieldNode)
-	if !ok {
-		return "", false
+	return dataOf(literal(c.root), quote)
+}
+
+func dataOf(held any, quote func(string) string) any {
+	switch held := held.(type) {
+	case map[string]any:
+		for name, value := range held {
+			held[name] = dataOf(value, quote)
+		}
+	case []any:
+		for i, value := range held {
+			held[i] = dataOf(value, quote)
+		}
+	case string:
+		return quote(held)
+	case int:
+		return number(held)
+	case float64:
+		return number(held)
 	}
-	return strings.Join(field.Ident, "."), true
+	return held
+}
+
+// pathsIn are the paths of a text's templates. What is no template leads nowhere.
+func pathsIn(text string) []string {
+	if !templated(text) {
+		return nil
+	}
+	parsed, err := gotemplate.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return parsed.Paths()
+}
+
+func eachScalar(node *yaml.Node, visit func(*yaml.Node)) {
+	if node.Kind == yaml.ScalarNode {
+		visit(node)
+	}
+	for _, child := range node.Content {
+		eachScalar(child, visit)
+	}
 }

@@ -11,6 +11,11 @@ type Environment struct {
 	// Config is where templates and configRefs lead; nil leaves them as they are,
 	// and what depends on them is not validated.
 	Config *Config
+	// Root is the folder that steps may work in; empty leaves it to the repository that the pipeline is in, and to the
+	// pipeline's own folder where there is none.
+	Root string
+	// AnyTemplates: .bicepparam files may hold templates that are more than a path, without a warning.
+	AnyTemplates bool
 	// FileOnly: the folder of the pipeline is not at hand, so that the files which
 	// it names are not looked for.
 	FileOnly bool
@@ -41,8 +46,10 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 		v.soaks(step)
 	}
 	v.runbooks()
+	v.effects()
 	v.folder()
 	v.parameters()
+	v.comments()
 	v.found.Sort()
 	return v.file, v.found
 }
@@ -65,8 +72,10 @@ type validator struct {
 	// folders and files say what is wrong with those that were looked at; nothing is
 	// looked at twice.
 	folders, files map[string]string
-	spelling       diagnostic.Speller
-	found          diagnostic.List
+	// rootFolder and rootCalled are the folder that steps may work in, once it was asked for.
+	rootFolder, rootCalled string
+	spelling               diagnostic.Speller
+	found                  diagnostic.List
 }
 
 // add notes what is wrong; step is nil for what is outside of steps.

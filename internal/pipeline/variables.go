@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"salve/internal/pipeline/bicep"
 	"salve/internal/pipeline/graph"
 	"salve/internal/pipeline/revision"
 )
 
 // outputs looks whether steps have the outputs that others take from them, where
-// that is known: for Shell steps that declare theirs, for ARM steps whose template
-// is JSON, and for Soak steps, which have none.
+// that is known: for Shell steps that declare theirs, for steps that deploy a template
+// of this machine, and for Soak steps, which have none.
 func (v *validator) outputs() {
 	known, has := map[StepID][]string{}, map[StepID]map[string]bool{}
 	for _, step := range v.steps {
@@ -52,21 +53,25 @@ func (v *validator) outputsOf(step *Step) (names []string, known bool) {
 			names = append(names, name.Value)
 		}
 		return append(names, stdout), true
-	case step.ARM != nil && !v.in.FileOnly:
-		return outputsOfTemplate(filepath.Join(v.file.Folder(), step.ARM.Template.Value))
+	case step.Deploys != nil && !v.in.FileOnly:
+		return outputsOfTemplate(v.file.TemplateOf(step))
 	}
 	return nil, false
 }
 
-// outputsOfTemplate reads the outputs of an ARM template. What is no JSON is not
+// outputsOfTemplate reads the outputs of a template, JSON or Bicep. What is neither is not
 // known.
 func outputsOfTemplate(path string) ([]string, bool) {
-	if filepath.Ext(path) != ".json" {
+	format := filepath.Ext(path)
+	if format != ".json" && format != ".bicep" {
 		return nil, false
 	}
-	content, err := ReadContent(path)
+	content, err := ReadNamed(path)
 	if err != nil {
 		return nil, false
+	}
+	if format == ".bicep" {
+		return bicep.Outputs(string(content)), true
 	}
 	var template struct {
 		Outputs map[string]json.RawMessage `json:"outputs"`

@@ -24,6 +24,9 @@ type Order struct {
 	File *pipeline.File
 	// Platform to build for; the zero one is this machine, with nothing forced.
 	Platform program.Platform
+	// Machine is the one that will execute what is built; programs that it can't execute do not replace those that were
+	// there. The zero one is not asked.
+	Machine program.Machine
 	// Anew builds also what did not change.
 	Anew bool
 	// Environment is the builder's own, as NAME=value. What forces a platform is
@@ -168,6 +171,9 @@ func (o Order) make(ctx context.Context, r workspace, programs []string, key str
 		if _, there := after[path]; there && !slices.Contains(outputs, path) {
 			outputs = append(outputs, path)
 		}
+	}
+	if err := o.fit(programs); err != nil {
+		return err
 	}
 	return r.keep(key, outputs)
 }

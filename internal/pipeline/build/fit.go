@@ -1,8 +1,10 @@
 package build
 
 import (
-	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/program"
@@ -11,9 +13,56 @@ import (
 // MisfitError lists the programs that the machine can't execute.
 type MisfitError struct {
 	Problems []error
+	// Restored: they came of a build, and the programs are as they were before it.
+	Restored bool
 }
 
-func (e *MisfitError) Error() string { return errors.Join(e.Problems...).Error() }
+func (e *MisfitError) Error() string {
+	const shown = 20
+	var problems []string
+	for _, problem := range e.Problems[:min(shown, len(e.Problems))] {
+		problems = append(problems, problem.Error())
+	}
+	if more := len(e.Problems) - shown; more > 0 {
+		problems = append(problems, fmt.Sprintf("and %d more", more))
+	}
+	says := strings.Join(problems, "; ")
+	if e.Restored {
+		says += restored
+	}
+	return says
+}
+
+// restored is said of a build whose programs don't fit.
+const restored = "; the programs are as they were before the build"
+
+// fit examines what was built, of the programs that steps execute for certain.
+func (o Order) fit(programs []string) error {
+	if o.Machine.Platform == (program.Platform{}) {
+		return nil
+	}
+	var problems []error
+	all, _ := ExecutedBy(o.File)
+	for _, executed := range all {
+		inside, err := filepath.Rel(o.File.Folder(), executed.Path)
+		if err != nil || !slices.Contains(programs, inside) || executed.Elsewhere && !isFile(executed.Path) {
+			continue
+		}
+		if err := fits(executed.Path, o.Machine, o.mending()); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", naming(executed.Steps), err))
+		}
+	}
+	if len(problems) > 0 {
+		return &MisfitError{problems, true}
+	}
+	return nil
+}
+
+// mending is what mends a program that the build has just made: the build itself.
+func (o Order) mending() string {
+	return fmt.Sprintf("let the build step at %s build it for the platform that it is told, "+
+		"and take what forces another one out of it", o.File.BuildStep.At)
+}
 
 // Examination is what is known of the programs that steps will execute.
 type Examination struct {
@@ -28,6 +77,15 @@ type Examination struct {
 // *MisfitError, or with what kept it from looking. rebuild is the command that
 // builds the programs for the machine.
 func Fit(file *pipeline.File, machine program.Machine, rebuild string) (found Examination, err error) {
+	return fit(file, machine, rebuild, false)
+}
+
+// FitBefore examines as Fit does before the build step runs: a program that isn't there yet may come of that.
+func FitBefore(file *pipeline.File, machine program.Machine, rebuild string) (found Examination, err error) {
+	return fit(file, machine, rebuild, file.BuildStep != nil)
+}
+
+func fit(file *pipeline.File, machine program.Machine, rebuild string, unbuilt bool) (found Examination, err error) {
 	var problems []error
 	all, untold := ExecutedBy(file)
 	found.Untold = untold
@@ -36,8 +94,13 @@ func Fit(file *pipeline.File, machine program.Machine, rebuild string) (found Ex
 		if !looked {
 			continue
 		}
-		if executed.Elsewhere && !isFile(path) {
+		switch {
+		case isFile(path):
+		case executed.Elsewhere:
 			found.Untold = append(found.Untold, fmt.Sprintf("%s: %s", naming(executed.Steps), path))
+			continue
+		case unbuilt:
+			found.Untold = append(found.Untold, fmt.Sprintf("%s: %s, which is not built yet", naming(executed.Steps), path))
 			continue
 		}
 		found.Examined++
@@ -46,7 +109,7 @@ func Fit(file *pipeline.File, machine program.Machine, rebuild string) (found Ex
 		}
 	}
 	if len(problems) > 0 {
-		return found, &MisfitError{problems}
+		return found, &MisfitError{problems, false}
 	}
 	return found, nil
 }

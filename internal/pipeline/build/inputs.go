@@ -144,8 +144,16 @@ func add(sum hash.Hash, name, path string) error {
 	return err
 }
 
-// digest is the hash of a file's content.
+// digest is the hash of a file's content. What is no regular file, such as a pipe, has none: reading it might never
+// end.
 func digest(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return info.Mode().Type().String(), nil
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return "", err

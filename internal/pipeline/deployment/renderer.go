@@ -37,8 +37,7 @@ type Order struct {
 	// Parameters are by name {"value": …} or {"reference": …}.
 	Parameters map[string]json.RawMessage
 	// Secret names the parameters that must not be written anywhere.
-	Secret   map[string]bool
-	Complete bool
+	Secret map[string]bool
 }
 
 // Check finds what keeps a step from being deployed, as far as its values are known.
@@ -47,7 +46,7 @@ func (d *Renderer) Check(ctx context.Context, step *pipeline.Step) error {
 	if err != nil {
 		return err
 	}
-	order := read.order(step)
+	order := read.order()
 	for _, variable := range step.ARM.Variables {
 		if variable.Input != nil {
 			err = errors.Join(err, read.promise(order, variable.Name.Value))
@@ -101,7 +100,7 @@ func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, variables []r
 	if err != nil {
 		return nil, err
 	}
-	order := read.order(step)
+	order := read.order()
 	for _, one := range variables {
 		err = errors.Join(err, read.set(order, one))
 	}
@@ -113,7 +112,9 @@ func (d *Renderer) Order(ctx context.Context, step *pipeline.Step, variables []r
 
 // draft is what a step's files say.
 type draft struct {
-	template   *template
+	template *template
+	// called is the file that names the template, as the step has it.
+	called     string
 	parameters map[string]json.RawMessage
 }
 
@@ -123,12 +124,12 @@ func (d *Renderer) draft(ctx context.Context, step *pipeline.Step) (*draft, erro
 	if read := d.drafts[step.ID()]; read != nil {
 		return read, nil
 	}
-	read, err := d.read(ctx, step.ARM)
+	read, err := d.read(ctx, step)
 	if err != nil {
 		return nil, err
 	}
 	if err := read.template.fits(step.ARM); err != nil {
-		return nil, fmt.Errorf("%s: %w", step.ARM.Template.Value, err)
+		return nil, fmt.Errorf("%s: %w", read.called, err)
 	}
 	if d.drafts == nil {
 		d.drafts = map[pipeline.StepID]*draft{}
@@ -137,28 +138,40 @@ func (d *Renderer) draft(ctx context.Context, step *pipeline.Step) (*draft, erro
 	return read, nil
 }
 
-// read reads both files.
-func (d *Renderer) read(ctx context.Context, arm *pipeline.ARM) (*draft, error) {
-	text, err := d.compiled(ctx, d.path(arm.Template))
+// read reads what a step names: both files, or Bicep's parameters with the template that they are for.
+func (d *Renderer) read(ctx context.Context, step *pipeline.Step) (*draft, error) {
+	template, parameters, err := d.texts(ctx, step)
 	if err != nil {
 		return nil, err
 	}
-	read := &draft{}
-	if read.template, err = parseTemplate(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", arm.Template.Value, err)
+	read := &draft{called: step.ARM.Template.Value}
+	if step.Deploys.BicepParameters() {
+		read.called = step.ARM.Parameters.Value
 	}
-	if text, err = d.filled(ctx, d.path(arm.Parameters)); err != nil {
-		return nil, err
+	if read.template, err = parseTemplate(template); err != nil {
+		return nil, fmt.Errorf("%s: %w", read.called, err)
 	}
-	if read.parameters, err = parseParameters(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+	if read.parameters, err = parseParameters(parameters); err != nil {
+		return nil, fmt.Errorf("%s: %w", step.ARM.Parameters.Value, err)
 	}
 	for name := range read.parameters {
 		if _, err := read.template.declared(name); err != nil {
-			return nil, fmt.Errorf("%s: %w", arm.Parameters.Value, err)
+			return nil, fmt.Errorf("%s: %w", step.ARM.Parameters.Value, err)
 		}
 	}
 	return read, nil
+}
+
+// texts are the JSON of the template and of the parameters.
+func (d *Renderer) texts(ctx context.Context, step *pipeline.Step) (template, parameters []byte, err error) {
+	if step.Deploys.BicepParameters() {
+		return d.compiled(ctx, d.path(step.ARM.Parameters))
+	}
+	if template, err = d.templateOf(ctx, d.path(step.ARM.Template)); err != nil {
+		return nil, nil, err
+	}
+	text, err := d.filled(d.path(step.ARM.Parameters), inJSON)
+	return template, []byte(text), err
 }
 
 func (d *Renderer) path(named pipeline.Text) string {
@@ -169,10 +182,9 @@ func (d *Renderer) path(named pipeline.Text) string {
 }
 
 // order is the draft's, before the step's variables are set.
-func (r *draft) order(step *pipeline.Step) *Order {
+func (r *draft) order() *Order {
 	order := &Order{
 		Template: r.template.text, Parameters: map[string]json.RawMessage{}, Secret: map[string]bool{},
-		Complete: strings.EqualFold(step.ARM.DeploymentMode.Value, "complete"),
 	}
 	for name, value := range r.parameters {
 		declared, _ := r.template.declared(name) // reading has validated it

@@ -148,10 +148,6 @@ func TestMistakes(t *testing.T) {
 				more: "    outputOnly: true"},
 			"the template deploys Microsoft.Resources/deployments",
 		},
-		"outputs only in complete mode": {study{template: withResources("[]"),
-			more: "    outputOnly: true\n    deploymentMode: complete"}, "would delete all that is in the resource group"},
-		"nothing in complete mode": {study{template: withResources("[]"), more: "    deploymentMode: complete"},
-			"would delete all that is in the resource group"},
 		"resources that are a text": {study{template: withResources(`"x"`)},
 			"its resources are neither a list nor a mapping"},
 		"Bicep without its compiler": {study{templateName: "t.bicep"},
@@ -182,7 +178,6 @@ func TestOrder(t *testing.T) {
 		parameters: values(
 			`"size": {"value": {{ .size }}}, "name": {"value": "__name__"}, "token": {"value": "{{ .said }}"}, "key": {"reference": {"keyVault": {}}}`),
 		config: "{size: 3, said: \"a\\\"b\"}",
-		more:   "    deploymentMode: complete",
 	}.step(t)
 	order, err := renderer.Order(t.Context(), step, []rollout.Variable{
 		{Name: "NAME", Value: json.Number("7")}, {Name: "old", Value: "true"}, {Name: "zones", Value: `["1"]`},
@@ -201,8 +196,8 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	if !order.Complete || !order.Secret["key"] || !order.Secret["token"] || order.Secret["name"] {
-		t.Errorf("complete %t, secrets %v", order.Complete, order.Secret)
+	if !order.Secret["key"] || !order.Secret["token"] || order.Secret["name"] {
+		t.Errorf("secrets %v", order.Secret)
 	}
 }
 

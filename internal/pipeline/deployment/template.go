@@ -99,18 +99,11 @@ func (t *template) fits(arm *pipeline.ARM) error {
 			level, want)
 	}
 	changed, err := changes(t.resources)
-	complete := strings.EqualFold(arm.DeploymentMode.Value, "complete")
 	switch {
 	case err != nil:
 		return err
-	case arm.OutputOnly && complete:
-		return errors.New("an outputOnly step in complete mode would delete all that is in the resource group")
 	case arm.OutputOnly && len(changed) > 0:
 		return fmt.Errorf("the step is outputOnly, and the template deploys %s", strings.Join(changed, ", "))
-	case complete && level != "ResourceGroup":
-		return errors.New("deploymentMode complete is for resource groups only")
-	case complete && len(changed) == 0:
-		return errors.New("a template without resources in complete mode would delete all that is in the resource group")
 	}
 	return nil
 }

@@ -46,6 +46,8 @@ type Inputs struct {
 	// Pipeline and Config are the files' absolute paths.
 	Pipeline string `json:"pipeline"`
 	Config   string `json:"config,omitempty"`
+	// Root is the folder that steps may work in; empty is the repository's.
+	Root string `json:"root,omitempty"`
 	// Digest stands for the pipeline's content and the values of the configuration
 	// that it uses.
 	Digest       string   `json:"digest"`

@@ -10,6 +10,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/clock"
+	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
 	"salve/journal"
 	"salve/runbook"
@@ -195,9 +196,21 @@ func refused(plan *Plan, wrong func(*pipeline.Step) string) error {
 		}
 	}
 	if len(problems) > 0 {
-		return invalid("%s", strings.Join(problems, "; "))
+		return invalid("%s", listed(problems))
 	}
 	return nil
+}
+
+// listed is a list of problems as a sentence, which is no longer than anybody reads.
+func listed(problems []string) string {
+	const shown = 20
+	if len(problems) > shown {
+		problems = append(problems[:shown:shown], fmt.Sprintf("and %d more", len(problems)-shown))
+	}
+	for i, problem := range problems {
+		problems[i] = diagnostic.Bounded(problem)
+	}
+	return strings.Join(problems, "; ")
 }
 
 func invalid(format string, arguments ...any) error {

@@ -56,7 +56,7 @@ func (r record) check(c *checker, what string, node *yaml.Node) {
 			continue
 		}
 		r.fields[known].shape.check(c, r.fields[known].called, held)
-		if held.Tag != "!!bool" || held.Value == "true" {
+		if _, isFlag := r.fields[known].shape.(flag); !isFlag || held.Tag != "!!bool" || held.Value == "true" {
 			have = append(have, key.Value)
 		}
 	}

@@ -122,7 +122,7 @@ func TestSteps(t *testing.T) {
 		"validation steps are Shell steps, and say what they validate": {
 			"  - {name: s, action: Soak, duration: 4h, since: {resourceGroup: g, step: s}}\n  validationSteps:\n  - {name: a, " +
 				"action: Soak}\n  - {name: b, action: Shell, command: x, shellIdentity: {value: i}}",
-			"p:10:23: step fleet/a: a validation step is a Shell step, and this is Soak [unknown-action]\n" +
+			"p:10:23: step fleet/a: a validation step is a Shell or a ProwJob step, and this is Soak [unknown-action]\n" +
 				`p:11:5: step fleet/b: a step with the action Shell needs "validation" [missing-field]`,
 		},
 	} {

@@ -120,10 +120,12 @@ func (s step) check(c *checker, _ string, node *yaml.Node) {
 	case !known:
 		c.add(action, "unknown-action", diagnostic.DidYouMean(action.Value, actionNames), "there is no action %q",
 			action.Value)
-	case s.validation && action.Value != "Shell":
-		c.add(action, "unknown-action", "", "a validation step is a Shell step, and this is %s", action.Value)
+	case s.validation && action.Value != "Shell" && action.Value != "ProwJob":
+		c.add(action, "unknown-action", "", "a validation step is a Shell or a ProwJob step, and this is %s", action.Value)
 	case s.validation:
-		shape.fields = slices.Concat(shape.fields, must(list{of: oneOf("Internal", "GA")}, "validation"))
+		gate := must(list{of: oneOf("Internal", "GA")}, "validation")
+		gate[0].required = action.Value == "Shell" // the schema says no more of other validation steps
+		shape.fields = slices.Concat(shape.fields, gate)
 		shape.check(c, "a step", node)
 	default:
 		shape.check(c, "a step", node)

@@ -1,0 +1,32 @@
+package diagnostic
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+)
+
+const (
+	// longest is how many characters of a message are said at most.
+	longest = 1000
+	// ending is how many of them are its last: what is wrong mostly stands behind a value.
+	ending = 200
+)
+
+// Bounded is a text of which the middle is left out where it is too long to be read.
+func Bounded(text string) string {
+	count := utf8.RuneCountInString(text)
+	if count <= longest {
+		return text
+	}
+	all := []rune(text)
+	return fmt.Sprintf("%s … (%d characters are left out) … %s", string(all[:longest-ending]), count-longest,
+		string(all[count-ending:]))
+}
+
+// MarshalJSON writes the diagnostic with texts that are bounded.
+func (d Diagnostic) MarshalJSON() ([]byte, error) {
+	type plain Diagnostic
+	d.Step, d.Message, d.Advice = Bounded(d.Step), Bounded(d.Message), Bounded(d.Advice)
+	return json.Marshal(plain(d))
+}

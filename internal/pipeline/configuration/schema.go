@@ -1,0 +1,65 @@
+package configuration
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+
+	"salve/internal/diagnostic"
+	"salve/internal/pipeline"
+)
+
+// shown is how much of what is wrong is said at most.
+const shown = 50
+
+// Validate validates the configuration by a JSON schema. What is wrong names the path of the configuration. The error
+// says that the schema itself is none. Rules that JSON schema doesn't have are not evaluated; unasked says whether
+// there are any.
+func (r *Rendered) Validate(path, schema string) (found diagnostic.List, unasked bool, err error) {
+	raw, err := pipeline.ReadNamed(schema)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the schema: %w", err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(jsonschema.SchemeURLLoader{"file": jsonschema.FileLoader{}})
+	compiled, err := compiler.Compile(schema)
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the schema %s: %w", schema, err)
+	}
+	var values any
+	if encoded, err := json.Marshal(r.Values); err != nil || json.Unmarshal(encoded, &values) != nil {
+		return nil, false, fmt.Errorf("reading %s: it holds what JSON does not have", path)
+	}
+	err = compiled.Validate(values)
+	var wrong *jsonschema.ValidationError
+	if errors.As(err, &wrong) {
+		found, err = leaves(path, wrong), nil
+	}
+	if more := len(found) - shown; more > 0 {
+		found = append(found[:shown], problem(diagnostic.Position{File: path}, "schema", fmt.Sprintf("and %d more", more)))
+	}
+	return found, strings.Contains(string(raw), `"x-cel-validations"`), err
+}
+
+// leaves are what is wrong in particular.
+func leaves(path string, wrong *jsonschema.ValidationError) diagnostic.List {
+	if len(wrong.Causes) == 0 {
+		says := wrong.ErrorKind.LocalizedString(message.NewPrinter(language.English))
+		at := strings.Join(wrong.InstanceLocation, ".")
+		if at == "" {
+			at = "the configuration"
+		}
+		return diagnostic.List{problem(diagnostic.Position{File: path}, "schema", at+": "+says)}
+	}
+	var found diagnostic.List
+	for _, cause := range wrong.Causes {
+		found = append(found, leaves(path, cause)...)
+	}
+	found.Sort()
+	return found
+}
