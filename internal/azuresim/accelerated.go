@@ -21,7 +21,7 @@ func (s Scenario) Accelerated(factor float64) (Scenario, error) {
 		}
 	}
 	quicken(&s.Durations.StandIn, &s.Durations.Delete, &s.Durations.Recreate, &s.Durations.RemoveStandIn,
-		&s.Durations.Update, &s.Durations.Abort, &s.Durations.Settle, &s.Durations.Retry, &s.Durations.Cluster,
+		&s.Durations.Drain, &s.Durations.Update, &s.Durations.Abort, &s.Durations.Settle, &s.Durations.Retry, &s.Durations.Cluster,
 		&s.Durations.Resource, &s.Log.Lag, &s.RetryAfter)
 	if s.Operation != nil {
 		operation := *s.Operation

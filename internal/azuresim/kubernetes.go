@@ -20,6 +20,10 @@ type Kubernetes interface {
 	Cordon(node string)
 	// Empty ends every pod of a node but those of DaemonSets, without asking budgets.
 	Empty(node string)
+	// Evict asks for the eviction of every pod of a node but those of DaemonSets, as budgets allow.
+	Evict(node string)
+	// Left tells what the last Evict of a node has left there; known is false while that is not known.
+	Left(node string) (pods []PodLeft, known bool)
 	// RemoveNode takes a node away, and with it what ran there.
 	RemoveNode(node string)
 	// Start begins what the scenario runs.

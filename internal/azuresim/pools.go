@@ -105,8 +105,9 @@ func (m *model) shrink(p *pool) {
 	}
 }
 
-// deletePool starts the removal of a pool: its nodes are cordoned at once, emptied soon, and gone at the end.
-func (m *model) deletePool(p *pool, by string) *operation {
+// deletePool starts the removal of a pool: its nodes are cordoned at once, drained soon, and gone at the end. A drain
+// that does not come to its end fails the removal, unless budgets are to be ignored.
+func (m *model) deletePool(p *pool, by string, ignoreBudgets bool) *operation {
 	duration := m.scenario.Durations.RemoveStandIn.span()
 	if m.original(p) {
 		duration = m.scenario.Durations.Delete.span()
@@ -114,8 +115,18 @@ func (m *model) deletePool(p *pool, by string) *operation {
 	op := m.begin(kindDelete, by, p)
 	m.setPoolState(p, stateDeleting)
 	m.eachNode(p, m.kube.Cordon)
-	m.step(op, duration/5, func() { m.eachNode(p, m.kube.Empty) })
-	m.step(op, duration, func() { m.end(op, stateSucceeded, nil) })
+	over := m.time.now.Add(duration)
+	remove := func() {
+		m.step(op, max(over.Sub(m.time.now), 0), func() { m.end(op, stateSucceeded, nil) })
+	}
+	m.step(op, duration/5, func() {
+		if !ignoreBudgets {
+			m.drainPool(op, p, remove)
+			return
+		}
+		m.eachNode(p, m.kube.Empty)
+		remove()
+	})
 	op.finished = func(result string) {
 		if result != stateSucceeded {
 			m.setPoolState(p, result)

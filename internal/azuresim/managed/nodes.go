@@ -66,13 +66,12 @@ func (c *Cluster) RemoveNode(node string) {
 func (c *Cluster) deletePods(
 	ctx context.Context, node string, options metav1.DeleteOptions, which func(*corev1.Pod) bool,
 ) error {
-	on := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: on})
+	pods, err := c.podsOn(ctx, node)
 	if err != nil {
-		return fmt.Errorf("listing its pods: %w", err)
+		return err
 	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+	for i := range pods {
+		pod := &pods[i]
 		if !which(pod) {
 			continue
 		}
@@ -83,6 +82,15 @@ func (c *Cluster) deletePods(
 		}
 	}
 	return nil
+}
+
+func (c *Cluster) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
+	on := fields.OneTermEqualSelector("spec.nodeName", node).String()
+	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: on})
+	if err != nil {
+		return nil, fmt.Errorf("listing its pods: %w", err)
+	}
+	return pods.Items, nil
 }
 
 func unlessMissing(err error) error {
