@@ -15,7 +15,7 @@ const drainPasses = 120
 
 // PodLeft is a pod that a drain has not got rid of.
 type PodLeft struct {
-	Namespace, Name string
+	Namespace, Name, Node string
 	// Budget is the PodDisruptionBudget that forbids its eviction; empty while the pod is ending.
 	Budget string
 }
@@ -24,70 +24,72 @@ type PodLeft struct {
 // left. When its time is over it ends the operation.
 // https://learn.microsoft.com/azure/aks/delete-node-pool, https://github.com/Azure/AKS/issues/2090
 func (m *model) drainPool(op *operation, p *pool, then func()) {
-	takes := m.scenario.Durations.Drain.span()
+	takes, nodes := m.scenario.Durations.Drain.span(), m.nodesOf(p)
 	deadline := m.time.now.Add(takes)
 	var look func()
 	look = func() {
-		node, left, known := m.leftOn(p)
+		left, known := m.kube.Left(nodes)
 		switch {
-		case known && left == nil:
+		case known && len(left) == 0:
 			then()
 			return
-		case !m.time.now.Before(deadline):
-			m.end(op, stateFailed, drainFailed(node, left, takes.String()))
+		case known && !m.time.now.Before(deadline):
+			m.end(op, stateFailed, drainFailed(left, takes.String()))
 			return
 		}
 		m.step(op, takes/drainPasses, func() {
 			if known {
-				m.eachNode(p, m.kube.Evict)
+				m.kube.Evict(nodes)
 			}
 			look()
 		})
 	}
-	m.eachNode(p, m.kube.Evict)
+	m.kube.Evict(nodes)
 	look()
-}
-
-// leftOn gives the first node of a pool on which pods are left, and these; known is false while some node has not been
-// looked at.
-func (m *model) leftOn(p *pool) (node string, left []PodLeft, known bool) {
-	known = true
-	m.eachNode(p, func(name string) {
-		pods, seen := m.kube.Left(name)
-		known = known && seen
-		if left == nil && len(pods) > 0 {
-			node, left = name, pods
-		}
-	})
-	return node, left, known
 }
 
 // drainFailed words the failure as AKS does.
 // https://learn.microsoft.com/troubleshoot/azure/azure-kubernetes/error-code-poddrainfailure
-func drainFailed(node string, left []PodLeft, within string) *failure {
-	var names []string
+func drainFailed(left []PodLeft, within string) *failure {
+	node, names := "", []string{}
 	for _, pod := range left {
 		if pod.Budget != "" {
 			return &failure{Code: "PodDrainFailure", Message: fmt.Sprintf("Drain node %s failed when evicting pod %s failed with "+
 				"Too Many Requests error. This is often caused by a restrictive Pod Disruption Budget (PDB) policy. See "+
 				"https://aka.ms/aks/debugdrainfailures. Original error: Cannot evict pod as it would violate the pod's disruption "+
 				"budget.. PDB debug info: %s/%[2]s blocked by pdb %[4]s with 0 unready pods.",
-				node, pod.Name, pod.Namespace, pod.Budget)}
+				pod.Node, pod.Name, pod.Namespace, pod.Budget)}
 		}
-		names = append(names, pod.Name)
+		node, names = pod.Node, append(names, pod.Name)
 	}
 	return &failure{Code: "PodDrainFailure", Message: fmt.Sprintf(
 		"Node '%s' failed to be drained with error: 'Drain did not complete pods [%s] within %s'", node,
 		strings.Join(names, " "), within)}
 }
 
-// Evict implements Kubernetes.
-func (c *controlPlane) Evict(node string) {
+// podsOn calls do for each pod of nodes that a drain is about: DaemonSets see to theirs themselves.
+func (c *controlPlane) podsOn(nodes []string, do func(*corev1.Pod)) {
+	chosen := map[string]bool{}
+	for _, node := range nodes {
+		chosen[node] = true
+	}
 	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
-		if pod.Spec.NodeName != node || pod.DeletionTimestamp != nil || ownedBy(pod, "DaemonSet") {
-			return
+		if chosen[pod.Spec.NodeName] && !ownedBy(pod, "DaemonSet") {
+			do(pod)
 		}
-		if pod.Status.Phase != corev1.PodRunning || c.askBudgets(pod) == nil {
+	})
+}
+
+// Empty implements Kubernetes.
+func (c *controlPlane) Empty(nodes []string) {
+	c.podsOn(nodes, func(pod *corev1.Pod) { c.terminate(pod, nil) })
+	c.settle()
+}
+
+// Evict implements Kubernetes.
+func (c *controlPlane) Evict(nodes []string) {
+	c.podsOn(nodes, func(pod *corev1.Pod) {
+		if pod.DeletionTimestamp == nil && (pod.Status.Phase != corev1.PodRunning || c.askBudgets(pod) == nil) {
 			c.terminate(pod, nil)
 			c.reconcile() // budgets are counted before the next
 		}
@@ -95,12 +97,9 @@ func (c *controlPlane) Evict(node string) {
 }
 
 // Left implements Kubernetes.
-func (c *controlPlane) Left(node string) (left []PodLeft, known bool) {
-	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
-		if pod.Spec.NodeName != node || ownedBy(pod, "DaemonSet") {
-			return
-		}
-		one := PodLeft{Namespace: pod.Namespace, Name: pod.Name}
+func (c *controlPlane) Left(nodes []string) (left []PodLeft, known bool) {
+	c.podsOn(nodes, func(pod *corev1.Pod) {
+		one := PodLeft{Namespace: pod.Namespace, Name: pod.Name, Node: pod.Spec.NodeName}
 		if pod.DeletionTimestamp == nil {
 			one.Budget = c.refusing(pod)
 		}

@@ -124,7 +124,7 @@ func (m *model) deletePool(p *pool, by string, ignoreBudgets bool) *operation {
 			m.drainPool(op, p, remove)
 			return
 		}
-		m.eachNode(p, m.kube.Empty)
+		m.kube.Empty(m.nodesOf(p))
 		remove()
 	})
 	op.finished = func(result string) {
@@ -142,12 +142,23 @@ func (m *model) deletePool(p *pool, by string, ignoreBudgets bool) *operation {
 }
 
 func (m *model) eachNode(p *pool, do func(node string)) {
-	for _, machine := range p.scaleSet.machines {
-		if machine.present {
-			do(machine.node)
-		}
+	for _, node := range m.nodesOf(p) {
+		do(node)
 	}
 }
+
+// nodesOf are a pool's machines that are nodes.
+func (m *model) nodesOf(p *pool) (nodes []string) {
+	for _, machine := range p.scaleSet.machines {
+		if machine.present {
+			nodes = append(nodes, machine.node)
+		}
+	}
+	return nodes
+}
+
+// crowd is from how many machines on those of a pool do not come one by one.
+const crowd = 50
 
 // boot starts machines that register as nodes at 60-80 % of the duration and become Ready soon after.
 func (m *model) boot(p *pool, count int, duration time.Duration) {
@@ -159,6 +170,9 @@ func (m *model) boot(p *pool, count int, duration time.Duration) {
 		}
 		joins := m.names.between(duration*6/10, duration*8/10, "joins", machine.node)
 		ready := joins + m.names.between(duration/50, duration/10, "ready", machine.node)
+		if count > crowd { // in batches: the controllers look once after each
+			joins, ready = joins.Round(duration/crowd), ready.Round(duration/crowd)
+		}
 		m.time.after(joins, func() { m.join(p, machine) })
 		m.time.after(ready, func() {
 			if machine.present && p.scaleSet.has(machine) {

@@ -3,12 +3,9 @@ package azuresim_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"salve/internal/azuresim"
 )
 
 // TestPoolsAreReadStrictly: AKS refuses what it does not know, where older api-versions drop it.
@@ -79,16 +76,19 @@ func TestPoolsTakeWhatAKSTakes(t *testing.T) {
 	})
 }
 
-// TestAPoolOfAThousandIsMadeWhileOthersAsk: the largest pool there may be keeps nobody waiting.
-func TestAPoolOfAThousandIsMadeWhileOthersAsk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
-	scenario := builtIn(t, "healthy")
-	world, err := azuresim.New(scenario, azuresim.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer world.Close()
-	_ = slices.Clone(scenario.Pools)
+// TestAPoolOfAThousandKeepsNobodyWaiting: what comes at one time is looked at once.
+func TestAPoolOfAThousandKeepsNobodyWaiting(t *testing.T) {
+	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+		if got := a.call(t, "PUT", "C/agentPools/big"+aksVersion, `{"properties": {"vmSize": "x", "count": 1000}}`); got.status != http.StatusCreated {
+			t.Fatalf("%d %s", got.status, got.text)
+		}
+		time.Sleep(10 * time.Minute)
+		if ready := a.readyNodes("big"); ready != 1000 {
+			t.Fatalf("%d nodes are ready", ready)
+		}
+		a.deletePool(t, "big")
+		if left := len(a.nodesOf(t, "big")); left != 0 {
+			t.Fatalf("%d nodes are left", left)
+		}
+	})
 }

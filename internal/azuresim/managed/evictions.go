@@ -45,21 +45,28 @@ func (e *evictions) of(node string) ([]azuresim.PodLeft, bool) {
 	return e.left[node], e.asked[node] == 0
 }
 
-// Evict asks the Eviction API about each pod of a node but those of DaemonSets.
-func (c *Cluster) Evict(node string) {
-	c.evictions.begin(node)
-	c.queue.add("evicting the pods of node "+node, func(ctx context.Context) error {
-		left, err := c.evictPods(ctx, node)
-		if err == nil {
-			c.evictions.over(node, left)
-		}
-		return err
-	})
+// Evict asks the Eviction API about each pod of nodes but those of DaemonSets.
+func (c *Cluster) Evict(nodes []string) {
+	for _, node := range nodes {
+		c.evictions.begin(node)
+		c.queue.add("evicting the pods of node "+node, func(ctx context.Context) error {
+			left, err := c.evictPods(ctx, node)
+			if err == nil {
+				c.evictions.over(node, left)
+			}
+			return err
+		})
+	}
 }
 
-// Left tells what the last pass over a node has left there.
-func (c *Cluster) Left(node string) (pods []azuresim.PodLeft, known bool) {
-	return c.evictions.of(node)
+// Left tells what the last pass over nodes has left there.
+func (c *Cluster) Left(nodes []string) (pods []azuresim.PodLeft, known bool) {
+	known = true
+	for _, node := range nodes {
+		left, seen := c.evictions.of(node)
+		pods, known = append(pods, left...), known && seen
+	}
+	return pods, known
 }
 
 func (c *Cluster) evictPods(ctx context.Context, node string) ([]azuresim.PodLeft, error) {
@@ -73,7 +80,7 @@ func (c *Cluster) evictPods(ctx context.Context, node string) ([]azuresim.PodLef
 		if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "DaemonSet" {
 			continue
 		}
-		one := azuresim.PodLeft{Namespace: pod.Namespace, Name: pod.Name}
+		one := azuresim.PodLeft{Namespace: pod.Namespace, Name: pod.Name, Node: node}
 		if pod.DeletionTimestamp == nil {
 			if one.Budget, err = c.evict(ctx, pod); err != nil {
 				return nil, err

@@ -42,8 +42,14 @@ func (c *Cluster) Cordon(node string) {
 	})
 }
 
-// Empty deletes the pods of a node but those of DaemonSets, which asks no budget and grants each its grace.
-func (c *Cluster) Empty(node string) {
+// Empty deletes the pods of nodes but those of DaemonSets, which asks no budget and grants each its grace.
+func (c *Cluster) Empty(nodes []string) {
+	for _, node := range nodes {
+		c.empty(node)
+	}
+}
+
+func (c *Cluster) empty(node string) {
 	c.queue.add("emptying node "+node, func(ctx context.Context) error {
 		return c.deletePods(ctx, node, metav1.DeleteOptions{}, func(pod *corev1.Pod) bool {
 			owner := metav1.GetControllerOf(pod)
