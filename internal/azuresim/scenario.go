@@ -29,6 +29,8 @@ type Scenario struct {
 	Seed          int64  `yaml:"seed"`
 	// Inputs are the runbook inputs that a rehearsal uses, such as pool: system or role: system.
 	Inputs map[string]string `yaml:"inputs"`
+	// Overrides are guards that a rehearsal goes on past, each with the reason.
+	Overrides map[string]string `yaml:"overrides"`
 	// Expect is the outcome that a run of the runbook should end in.
 	Expect string `yaml:"expect"`
 

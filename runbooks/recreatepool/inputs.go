@@ -1,8 +1,11 @@
 package recreatepool
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +29,9 @@ type Inputs struct {
 	Budget metav1.Duration `json:"budget"`
 	// DrainDeadline bounds each drain.
 	DrainDeadline metav1.Duration `json:"drainDeadline"`
+	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait, ask or force.
+	// Empty, as in older records, is ask.
+	OnBlockedDrain string `json:"onBlockedDrain,omitempty"`
 	// StandInSize is the stand-in's node count; 0 means as many as the source has.
 	StandInSize int `json:"standInSize"`
 }
@@ -35,7 +41,7 @@ func Defaults() Inputs {
 	minutes := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Minute} }
 	return Inputs{
 		Pool: "system", Threshold: 10, Window: minutes(15), SettleAge: minutes(30), Budget: minutes(60),
-		DrainDeadline: minutes(5),
+		DrainDeadline: minutes(5), OnBlockedDrain: AskOnBlockedDrain,
 	}
 }
 
@@ -76,11 +82,15 @@ func (in Inputs) Validate() error {
 	case in.Budget.Duration <= 0, in.DrainDeadline.Duration <= 0:
 		return fmt.Errorf("time budget %s and drain deadline %s must be above 0", in.Budget.Duration,
 			in.DrainDeadline.Duration)
+	case !slices.Contains(blockedDrains(), in.onBlockedDrain()):
+		return fmt.Errorf("on blocked drain %q: it must be one of %s", in.OnBlockedDrain, strings.Join(blockedDrains(), ", "))
 	case in.StandInSize < 0 || in.StandInSize > maxPoolNodes:
 		return fmt.Errorf("stand-in size %d: it must be from 0 to %d nodes", in.StandInSize, maxPoolNodes)
 	}
 	return nil
 }
+
+func (in Inputs) onBlockedDrain() string { return cmp.Or(in.OnBlockedDrain, AskOnBlockedDrain) }
 
 func (in Inputs) clusterID() string {
 	return azure.ClusterID(in.Subscription, in.ResourceGroup, in.Cluster)
