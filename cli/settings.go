@@ -81,8 +81,8 @@ func settings() []setting {
 		{flag: "on-blocked-drain", kind: "wait|ask|force",
 			about: "what happens when PodDisruptionBudgets keep pods on the nodes: wait for them, ask, or delete the pods all " +
 				"the same, which takes --override budgets-respected=REASON",
-			set:  text(func(in *inputs) *string { return &in.OnBlockedDrain }),
-			show: func(in inputs) string { return in.OnBlockedDrain }},
+			set:  func(in *inputs, value string) error { in.SetOnBlockedDrain(value); return nil },
+			show: func(in inputs) string { return in.BlockedDrain() }},
 		{flag: "stand-in-size", kind: "count", about: "nodes of the stand-in; 0 is as many as the pool has",
 			set:  number(func(in *inputs) *int { return &in.StandInSize }),
 			show: func(in inputs) string { return strconv.Itoa(in.StandInSize) }},

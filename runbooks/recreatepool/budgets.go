@@ -90,12 +90,12 @@ func (r *recreation) budgetsRespected() runbook.Guard {
 // budgetsRespected holds unless the run is to force a blocked drain, or the pool would be deleted with pods on it that
 // its drain could not evict. Only an override passes over it: it has the reason.
 func budgetsRespected(seen budgets) runbook.Finding {
-	finding := runbook.Yes("pods are evicted as their budgets allow, and a blocked drain: %s", seen.onBlockedDrain())
+	finding := runbook.Yes("pods are evicted as their budgets allow, and a blocked drain: %s", seen.BlockedDrain())
 	switch {
 	case seen.Blocked != nil:
 		finding = runbook.No("these pods would be deleted against their budgets: %s", seen.Blocked).
 			WithEvidence(runbook.NewEvidence("drain of pool "+seen.Pool, "", seen.Now, seen.Blocked))
-	case seen.onBlockedDrain() == ForceOnBlockedDrain:
+	case seen.BlockedDrain() == ForceOnBlockedDrain:
 		finding = runbook.No("pods that a drain can't evict would be deleted with their pool (--on-blocked-drain force). "+
 			"hint: --override %s=REASON", budgetsGuard)
 	}
@@ -111,7 +111,7 @@ func (r *recreation) forced(run runbook.Run) string { return run.Override(budget
 
 // drainDeadline bounds a drain.
 func (r *recreation) drainDeadline() time.Duration {
-	if r.onBlockedDrain() == WaitOnBlockedDrain {
+	if r.BlockedDrain() == WaitOnBlockedDrain {
 		return max(r.Budget.Duration, r.DrainDeadline.Duration)
 	}
 	return r.DrainDeadline.Duration

@@ -15,7 +15,7 @@ func (r *recreation) drain() runbook.Step {
 	return runbook.Step{
 		Name: "drain",
 		Changes: fmt.Sprintf("cordon all nodes of pool %s, then evict their pods as budgets allow, for at most %s in all; "+
-			"a blocked drain: %s", r.Pool, r.drainDeadline(), r.onBlockedDrain()),
+			"a blocked drain: %s", r.Pool, r.drainDeadline(), r.BlockedDrain()),
 		Guards: allGuards(), Preconditions: preconditions,
 		Budget: r.drainDeadline() + 5*time.Minute, PermitLasts: r.drainDeadline() + 2*time.Minute,
 		Observe: runbook.Observe(r.readDraining, drained),

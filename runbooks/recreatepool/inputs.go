@@ -29,8 +29,8 @@ type Inputs struct {
 	Budget metav1.Duration `json:"budget"`
 	// DrainDeadline bounds each drain.
 	DrainDeadline metav1.Duration `json:"drainDeadline"`
-	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait, ask or force.
-	// Empty, as in older records, is ask.
+	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait or force. Empty
+	// is to ask, as in records that are older than the choice.
 	OnBlockedDrain string `json:"onBlockedDrain,omitempty"`
 	// StandInSize is the stand-in's node count; 0 means as many as the source has.
 	StandInSize int `json:"standInSize"`
@@ -41,7 +41,7 @@ func Defaults() Inputs {
 	minutes := func(n time.Duration) metav1.Duration { return metav1.Duration{Duration: n * time.Minute} }
 	return Inputs{
 		Pool: "system", Threshold: 10, Window: minutes(15), SettleAge: minutes(30), Budget: minutes(60),
-		DrainDeadline: minutes(5), OnBlockedDrain: AskOnBlockedDrain,
+		DrainDeadline: minutes(5),
 	}
 }
 
@@ -82,7 +82,7 @@ func (in Inputs) Validate() error {
 	case in.Budget.Duration <= 0, in.DrainDeadline.Duration <= 0:
 		return fmt.Errorf("time budget %s and drain deadline %s must be above 0", in.Budget.Duration,
 			in.DrainDeadline.Duration)
-	case !slices.Contains(blockedDrains(), in.onBlockedDrain()):
+	case !slices.Contains(blockedDrains(), in.BlockedDrain()):
 		return fmt.Errorf("on blocked drain %q: it must be one of %s", in.OnBlockedDrain, strings.Join(blockedDrains(), ", "))
 	case in.StandInSize < 0 || in.StandInSize > maxPoolNodes:
 		return fmt.Errorf("stand-in size %d: it must be from 0 to %d nodes", in.StandInSize, maxPoolNodes)
@@ -90,7 +90,16 @@ func (in Inputs) Validate() error {
 	return nil
 }
 
-func (in Inputs) onBlockedDrain() string { return cmp.Or(in.OnBlockedDrain, AskOnBlockedDrain) }
+// BlockedDrain is what happens when a drain is blocked: wait, ask or force.
+func (in Inputs) BlockedDrain() string { return cmp.Or(in.OnBlockedDrain, AskOnBlockedDrain) }
+
+// SetOnBlockedDrain chooses what happens then.
+func (in *Inputs) SetOnBlockedDrain(choice string) {
+	if choice == AskOnBlockedDrain {
+		choice = "" // as it is written
+	}
+	in.OnBlockedDrain = choice
+}
 
 func (in Inputs) clusterID() string {
 	return azure.ClusterID(in.Subscription, in.ResourceGroup, in.Cluster)
