@@ -109,7 +109,7 @@ func TestAPIVersionsAreThoseOfTheRealServices(t *testing.T) {
 			"of a scale set": {"N/providers/Microsoft.Compute/virtualMachineScaleSets?api-version=2018-01-01",
 				"NoRegisteredProviderFound", []string{"for type 'virtualMachineScaleSets'"}},
 			"of ARM's own types": {"G?api-version=2021-03-01", "InvalidApiVersionParameter",
-				[]string{"The api-version '2021-03-01' is invalid. The supported versions are '2025-04-01,2025-03-01,"}},
+				[]string{"The api-version '2021-03-01' is invalid. The supported versions are '2026-06-01,2025-04-01,"}},
 			"of deployments": {"G/providers/Microsoft.Resources/deployments?api-version=2021-03-01",
 				"InvalidApiVersionParameter", []string{"The api-version '2021-03-01' is invalid."}},
 			"of tags": {"C/providers/Microsoft.Resources/tags/default?api-version=2021-03-01",

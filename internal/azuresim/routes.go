@@ -143,6 +143,7 @@ func loginRoutes() []route {
 		call("GET", "/metadata/endpoints", describeCloud),
 		call("GET", "/common/discovery/instance", discoverInstance),
 		call("GET", "/{tenant}/v2.0/.well-known/openid-configuration", openIDConfiguration),
+		call("GET", "/{tenant}/discovery/v2.0/keys", listKeys),
 		call("POST", "/{tenant}/oauth2/v2.0/token", issueToken),
 	}
 }
