@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -75,6 +75,12 @@ sweep: control-plane
 CONFIGURATIONS ?= 6000
 prow-oracle:
 	cd tools/prow-oracle && $(GO) vet . && $(GO) test -count=1 -timeout 60m -v -run . . -args -count $(CONFIGURATIONS)
+
+# Azure's SDK for JavaScript, as npm has it, against salve-sim serve: each call a row, works as real, refused as real
+# or 501. It takes node 20 and npm.
+client-azure-js: build control-plane
+	$(GO) build -o $(BIN)/cluster ./internal/kubetest/cluster
+	tools/client-azure-js/run.sh
 
 # salve prow check on what the Prow of Kubernetes was configured to do in three years, from the module proxy.
 prow-real:

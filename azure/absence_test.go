@@ -46,10 +46,13 @@ func listed(ids ...string) reply {
 // which callers take for "gone".
 func TestAbsenceIsTheResourcesOwnUnderAParentThatWasSeen(t *testing.T) {
 	reads := map[string]func(*azure.Client) error{
-		"cluster":  func(c *azure.Client) error { _, err := c.Cluster(context.Background(), "fleet", "aks-1"); return err },
-		"pool":     func(c *azure.Client) error { _, err := c.Definition(context.Background(), pool); return err },
-		"deletion": func(c *azure.Client) error { _, err := c.DeletePool(permitted(), pool, "etag"); return err },
-		"group":    func(c *azure.Client) error { _, err := c.GroupLocation(context.Background(), "fleet"); return err },
+		"cluster": func(c *azure.Client) error { _, err := c.Cluster(context.Background(), "fleet", "aks-1"); return err },
+		"pool":    func(c *azure.Client) error { _, err := c.Definition(context.Background(), pool); return err },
+		"deletion": func(c *azure.Client) error {
+			_, err := c.DeletePool(permitted(), pool, "etag", azure.DeletePoolOptions{})
+			return err
+		},
+		"group": func(c *azure.Client) error { _, err := c.GroupLocation(context.Background(), "fleet"); return err },
 		"deployment": func(c *azure.Client) error {
 			_, err := c.Deployment(context.Background(), azure.DeploymentName{ResourceGroup: "fleet", Name: "first"})
 			return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -60,6 +61,8 @@ func classOf(response *azcore.ResponseError) apierr.Class {
 		return apierr.Throttled
 	case status == http.StatusUnauthorized, status == http.StatusForbidden:
 		return apierr.Denied
+	case status == http.StatusNotImplemented:
+		return apierr.Terminal // asking again changes nothing
 	case status == http.StatusRequestTimeout, status >= 500:
 		return apierr.Transient
 	default:
@@ -116,6 +119,15 @@ func RefusedByQuota(err error) bool {
 		return true
 	}
 	return false
+}
+
+// DrainBlocked tells whether AKS failed to delete a pool because it could not drain it, as
+// when a PodDisruptionBudget does not let a pod go. The code is that of the operation, or
+// within its message: https://github.com/Azure/AKS/issues/2090,
+// https://github.com/hashicorp/terraform-provider-azurerm/issues/10411
+func DrainBlocked(err error) bool {
+	const code = "PodDrainFailure"
+	return err != nil && (Code(err) == code || Code(err) == "DeleteVMSSAgentPoolFailed" && strings.Contains(err.Error(), code))
 }
 
 // RefusedAccess tells the refusals that clear by themselves while a role

@@ -84,7 +84,7 @@ func TestNoPermitNoRequest(t *testing.T) {
 			Expires: time.Now(), Now: time.Now, Lease: func(context.Context) error { return nil },
 		})
 		for what, voided := range map[string]permit.Permit{"zero": {}, "expired": expired} {
-			_, err := client.DeletePool(permit.NewContext(context.Background(), voided), name, "etag")
+			_, err := client.DeletePool(permit.NewContext(context.Background(), voided), name, "etag", azure.DeletePoolOptions{})
 			if apierr.ClassOf(err) != apierr.Conflict || err == nil {
 				t.Errorf("%s permit: %v", what, err)
 			}
@@ -110,11 +110,11 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if _, err := client.CreatePool(permit.NewContext(ctx, allowed), name, body); apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("creating what exists: %v", err)
 		}
-		_, err = client.DeletePool(permit.NewContext(ctx, allowed), name, "another")
+		_, err = client.DeletePool(permit.NewContext(ctx, allowed), name, "another", azure.DeletePoolOptions{})
 		if apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("deleting what somebody changed: %v", err)
 		}
-		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag())
+		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag(), azure.DeletePoolOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

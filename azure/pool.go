@@ -127,9 +127,19 @@ func (c *Client) put(ctx context.Context, name PoolName, body Definition, condit
 	return operation, err
 }
 
+// DeletePoolOptions say how a pool is deleted.
+type DeletePoolOptions struct {
+	// IgnoreBudgets has AKS delete pods whose PodDisruptionBudget does not allow their
+	// eviction. Without it AKS drains the pool and fails when a budget blocks:
+	// https://learn.microsoft.com/azure/aks/delete-node-pool
+	IgnoreBudgets bool
+}
+
 // DeletePool deletes the agent pool that was read with an ETag. A pool that was
 // deleted since, as its cluster confirms, is class Missing.
-func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*Operation, error) {
+func (c *Client) DeletePool(
+	ctx context.Context, name PoolName, etag string, options DeletePoolOptions,
+) (*Operation, error) {
 	if etag == "" {
 		return nil, apierr.New(apierr.Terminal, "deleting pool %q: no ETag to match", name.Pool)
 	}
@@ -139,8 +149,11 @@ func (c *Client) DeletePool(ctx context.Context, name PoolName, etag string) (*O
 	}
 	var operation *Operation
 	err = c.change(ctx, fmt.Sprintf("deleting pool %q", name.Pool), func(ctx context.Context) error {
-		poller, err := pools.BeginDelete(ctx, name.ResourceGroup, name.Cluster, name.Pool,
-			&armcontainerservice.AgentPoolsClientBeginDeleteOptions{IfMatch: &etag})
+		asked := &armcontainerservice.AgentPoolsClientBeginDeleteOptions{IfMatch: &etag}
+		if options.IgnoreBudgets {
+			asked.IgnorePodDisruptionBudget = &options.IgnoreBudgets
+		}
+		poller, err := pools.BeginDelete(ctx, name.ResourceGroup, name.Cluster, name.Pool, asked)
 		if err != nil {
 			return err
 		}

@@ -142,7 +142,7 @@ func TestOperationThatLeadsElsewhereHasNoToken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			script := map[string]reply{"DELETE " + poolPath: {status: 202, header: row.header}}
 			scripted(t, script, func(t *testing.T, client *azure.Client) {
-				operation, err := client.DeletePool(permitted(), pool, "etag")
+				operation, err := client.DeletePool(permitted(), pool, "etag", azure.DeletePoolOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -108,7 +108,7 @@ func TestTokenGoesToARMOnly(t *testing.T) {
 	}))
 	defer evil.Close()
 	remove := func(client *azure.Client) error {
-		operation, err := client.DeletePool(permitted(), pool, "etag")
+		operation, err := client.DeletePool(permitted(), pool, "etag", azure.DeletePoolOptions{})
 		if err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func TestNoChangeLeavesWithoutPermit(t *testing.T) {
 	} {
 		for name, change := range map[string]func() error{
 			"PUT":        func() error { _, err := client.CreatePool(ctx, pool, azure.Definition(`{}`)); return err },
-			"DELETE":     func() error { _, err := client.DeletePool(ctx, pool, "etag"); return err },
+			"DELETE":     func() error { _, err := client.DeletePool(ctx, pool, "etag", azure.DeletePoolOptions{}); return err },
 			"POST abort": func() error { _, err := client.AbortCluster(ctx, "fleet", "aks-1"); return err },
 			"PATCH":      func() error { return client.MergeTag(ctx, clusterPath, "tag", "text") },
 			"deployment": func() error {

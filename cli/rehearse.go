@@ -21,6 +21,8 @@ type Rehearsal struct {
 	Subscription, ResourceGroup, Cluster string
 	// Inputs are named as the runbook's flags.
 	Inputs map[string]string
+	// Overrides are guards to go on past, each with the reason.
+	Overrides map[string]string
 	// Journal is a folder; empty is a new temporary one, which is kept.
 	Journal string
 	// DryRun only shows the guards and the plan.
@@ -67,7 +69,7 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 
 // request is the request that the inputs make, and the role of the pools if they name one.
 func (r Rehearsal) request() (asked *request, role string, err error) {
-	asked = &request{journalFlags: journalFlags{inputs: recreatepool.Defaults()}}
+	asked = &request{journalFlags: journalFlags{inputs: recreatepool.Defaults()}, overrides: r.Overrides}
 	in := &asked.inputs
 	in.Subscription, in.ResourceGroup, in.Cluster = r.Subscription, r.ResourceGroup, r.Cluster
 	known := settings()

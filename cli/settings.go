@@ -78,6 +78,11 @@ func settings() []setting {
 		{flag: "drain-deadline", kind: "duration", about: "the time that a drain may take",
 			set:  span(func(in *inputs) *metav1.Duration { return &in.DrainDeadline }),
 			show: func(in inputs) string { return in.DrainDeadline.Duration.String() }},
+		{flag: "on-blocked-drain", kind: "wait|ask|force",
+			about: "what happens when PodDisruptionBudgets keep pods on the nodes: wait for them, ask, or delete the pods all " +
+				"the same, which takes --override budgets-respected=REASON",
+			set:  func(in *inputs, value string) error { in.SetOnBlockedDrain(value); return nil },
+			show: func(in inputs) string { return in.BlockedDrain() }},
 		{flag: "stand-in-size", kind: "count", about: "nodes of the stand-in; 0 is as many as the pool has",
 			set:  number(func(in *inputs) *int { return &in.StandInSize }),
 			show: func(in inputs) string { return strconv.Itoa(in.StandInSize) }},

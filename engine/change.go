@@ -83,10 +83,19 @@ func (p *performance) change(ctx context.Context) error {
 // refused as well: the last of several may be, after the others were not. Work that has
 // been begun and sends no requests is never refused.
 func (t *trail) applied(err error) journal.Result {
+	if asks(err) {
+		return journal.Result{Result: journal.Failure}
+	}
 	if apierr.MayHaveHappened(err) || !t.allRefused() {
 		return journal.Result{Result: journal.Unknown}
 	}
 	return journal.Result{Result: journal.Failure, Refused: !ended(err)}
+}
+
+// asks tells errors of a step that came to its end, and whose operator has to say how to go on.
+func asks(err error) bool {
+	var question *runbook.QuestionError
+	return errors.As(err, &question)
 }
 
 // ended tells errors of work that was begun, and of which nothing is under way any longer.
@@ -98,6 +107,9 @@ func ended(err error) bool {
 // awaited says what a failed wait means. The change was accepted: unless its
 // operation ended, or was pushed aside, what becomes of it is not known.
 func awaited(err error) journal.Result {
+	if asks(err) {
+		return journal.Result{Result: journal.Failure}
+	}
 	switch apierr.ClassOf(err) {
 	case apierr.Terminal, apierr.Conflict, apierr.Missing:
 		return journal.Result{Result: journal.Failure}

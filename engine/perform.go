@@ -106,6 +106,10 @@ func (x *execution) perform(ctx context.Context, step runbook.Step) error {
 
 // again decides whether a failed attempt is followed by another one, and when.
 func (p *performance) again(ctx context.Context, err error) (retry bool, wait time.Duration, _ error) {
+	var question *runbook.QuestionError
+	if errors.As(err, &question) && !ends(err) {
+		return false, 0, &undecidable{p.step.Name, runbook.Undecidable(question.Question, "%s", question.Reason)}
+	}
 	if final(err) || p.doubtful != nil {
 		return false, 0, err
 	}

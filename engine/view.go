@@ -70,6 +70,9 @@ func (v view) Step(name string) runbook.StepStatus {
 	}
 }
 
+// Override is the reason for going on though a guard does not hold.
+func (v view) Override(guard string) string { return v.overrides()[guard] }
+
 // Warn journals and shows a problem.
 func (v view) Warn(ctx context.Context, format string, args ...any) error {
 	return v.warn(ctx, v.step, fmt.Sprintf(format, args...))

@@ -109,6 +109,9 @@ type Run interface {
 	ReadExport(ctx context.Context, name string) ([]byte, error)
 	// Step tells how far a step is by the journal; zero when it never began.
 	Step(name string) StepStatus
+	// Override is the reason that an operator gave for going on though a guard does not
+	// hold; empty when none was given.
+	Override(guard string) string
 	// Warn journals and shows a problem that doesn't stop the run.
 	Warn(ctx context.Context, format string, args ...any) error
 	// Summarize says what the step that asks did; it is kept as the reason of its

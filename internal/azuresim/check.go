@@ -115,6 +115,8 @@ func (s *Scenario) check() *problem {
 		return wrong([]any{"pageSize"}, "pageSize must be at least 1")
 	case s.Durations.Retry <= 0:
 		return wrong([]any{"durations", "retry"}, "retry must be above 0")
+	case s.Durations.Drain <= 0:
+		return wrong([]any{"durations", "drain"}, "drain must be above 0")
 	case s.Log.PageSize < 1:
 		return wrong([]any{"activityLog", "pageSize"}, "pageSize must be at least 1")
 	case s.Operation != nil && s.ClusterState != stateUpdating && s.ClusterState != stateUpgrading:

@@ -38,6 +38,18 @@ func (c *controlPlane) reconcile() {
 	apiserver.Each(c.store(), budgets, c.countBudget)
 }
 
+// settle lets the controllers look once, after everything that happens at this time.
+func (c *controlPlane) settle() {
+	if c.settling {
+		return
+	}
+	c.settling = true
+	c.time.after(0, func() {
+		c.settling = false
+		c.reconcile()
+	})
+}
+
 // remove ends a pod at once.
 func (c *controlPlane) remove(pod *corev1.Pod) {
 	_ = c.store().Delete(pods, pod.Namespace, pod.Name, nil) // 404: it ended before

@@ -30,6 +30,8 @@ type controlPlane struct {
 	time  *eventQueue
 	names *seeded
 	now   func() metav1.Time
+	// settling: the controllers are about to look.
+	settling bool
 	// denies tells whether calls like this one are refused at the moment, for access reviews.
 	denies func(Call) bool
 }
@@ -72,7 +74,7 @@ func (c *controlPlane) AddNode(node *corev1.Node) {
 		return
 	}
 	c.mustCreate(nodes, node, "")
-	c.reconcile()
+	c.settle()
 }
 
 func (c *controlPlane) node(name string) *corev1.Node {
@@ -90,7 +92,7 @@ func (c *controlPlane) SetReady(name string) {
 		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) {
 			n.Status.Conditions = []corev1.NodeCondition{readiness(true, c.now())}
 		})
-		c.reconcile()
+		c.settle()
 	}
 }
 
@@ -98,18 +100,8 @@ func (c *controlPlane) SetReady(name string) {
 func (c *controlPlane) Cordon(name string) {
 	if node := c.node(name); node != nil && !node.Spec.Unschedulable {
 		apiserver.Edit(c.store(), nodes, node, func(n *corev1.Node) { n.Spec.Unschedulable = true })
-		c.reconcile()
+		c.settle()
 	}
-}
-
-// Empty implements Kubernetes.
-func (c *controlPlane) Empty(node string) {
-	apiserver.Each(c.store(), pods, func(pod *corev1.Pod) {
-		if pod.Spec.NodeName == node && !ownedBy(pod, "DaemonSet") {
-			c.terminate(pod, nil)
-		}
-	})
-	c.reconcile()
 }
 
 // RemoveNode implements Kubernetes.
@@ -118,7 +110,7 @@ func (c *controlPlane) RemoveNode(name string) {
 		return
 	}
 	_ = c.store().Delete(nodes, "", name, nil) // it exists
-	c.reconcile()
+	c.settle()
 }
 
 // Start implements Kubernetes: the pods run at once where there is room.

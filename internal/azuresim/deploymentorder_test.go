@@ -173,7 +173,7 @@ func TestCompleteModeDeletesWhatTheTemplateDoesNotHave(t *testing.T) {
 			"fleet/providers/N.S/things/kept": 200, "fleet/providers/N.S/things/kept/parts/part": 200,
 			"fleet/providers/N.S/things/old": 404, "shared/providers/N.S/things/far": 200,
 		} {
-			status, _ := a.raw(t, "/subscriptions/"+a.scenario.Subscription+"/resourceGroups/"+id+"?api-version=1")
+			status, _ := a.raw(t, "/subscriptions/"+a.scenario.Subscription+"/resourceGroups/"+id+"?api-version=2024-01-01")
 			if status != want {
 				t.Errorf("%s: %d, want %d", id, status, want)
 			}

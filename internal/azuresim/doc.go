@@ -15,21 +15,9 @@
 // shared stream, so that concurrent callers do not change them.
 //
 // What it must never do: reach a network or a file other than a scenario, use any clock but the injected one,
-// know of the engine or the runbooks, or decide for its client. Where only experience with the real service
-// could tell, it assumes:
-//
-//   - Default durations sum to the 9-10 minutes seen for a whole recovery; how they split among the operations is an
-//     assumption (stand-in 2m30s, delete 2m, recreate 2m30s, stand-in removal 2m, abort 20s, tag merge 20s).
-//   - The cluster's own provisioningState is not touched by operations on its pools.
-//   - Preconditions (If-Match, If-None-Match) are checked before the one-operation-at-a-time rule.
-//   - A pool that is being aborted keeps its state until the abort ends, then is Canceled.
-//   - A write of the cluster takes three minutes, changes its tags, brings every pool into its definition and never
-//     changes the Kubernetes version. Only the scenario's own cluster can be made, where it is absent; none is deleted,
-//     complete mode included.
-//   - Any other resource takes five seconds; a deployment is Accepted for one.
-//   - What a deployment that was canceled had begun goes on to its end.
-//   - What is deployed does not show texts of secure parameters, in whatever field they are.
-//   - Deleting a pool evicts what runs on it without asking its PodDisruptionBudgets.
+// know of the engine or the runbooks, or decide for its client; or say that something is absent which it could not see:
+// 404 is for what is absent under a parent that is there, and what it does not know it answers with 501. What it takes
+// for true of the real service, with the source for each, is a table in docs/embedded-azure.md.
 //
 // A test injects hazards with hooks on the requests that it names (hooks.go), and acts as somebody else would
 // (others.go):

@@ -72,14 +72,19 @@ func readEviction(object runtime.Object) (options metav1.DeleteOptions, err erro
 	return options, nil
 }
 
-func (c *controlPlane) askBudgets(pod *corev1.Pod) error {
-	var matching []*policyv1.PodDisruptionBudget
+// budgetsOf are the budgets that select a pod.
+func (c *controlPlane) budgetsOf(pod *corev1.Pod) (matching []*policyv1.PodDisruptionBudget) {
 	apiserver.Each(c.store(), budgets, func(budget *policyv1.PodDisruptionBudget) {
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err == nil && budget.Namespace == pod.Namespace && selector.Matches(labels.Set(pod.Labels)) {
 			matching = append(matching, budget)
 		}
 	})
+	return matching
+}
+
+func (c *controlPlane) askBudgets(pod *corev1.Pod) error {
+	matching := c.budgetsOf(pod)
 	switch {
 	case len(matching) > 1:
 		return apierrors.NewInternalError(

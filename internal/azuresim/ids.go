@@ -3,9 +3,11 @@ package azuresim
 import "fmt"
 
 const (
-	clusterType  = "Microsoft.ContainerService/ManagedClusters"
-	poolType     = "Microsoft.ContainerService/managedClusters/agentPools"
-	scaleSetType = "Microsoft.Compute/virtualMachineScaleSets"
+	clusterType = "Microsoft.ContainerService/ManagedClusters"
+	// managedClusters is the cluster's type as ARM itself writes it.
+	managedClusters = "Microsoft.ContainerService/managedClusters"
+	poolType        = "Microsoft.ContainerService/managedClusters/agentPools"
+	scaleSetType    = "Microsoft.Compute/virtualMachineScaleSets"
 )
 
 // AKS writes resource IDs with /resourcegroups/ in lower case, and its types with a capital: clients have to compare

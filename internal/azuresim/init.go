@@ -13,7 +13,7 @@ func newModel(scenario Scenario, names *seeded, clock *eventQueue, kube Kubernet
 	m := &model{
 		scenario: scenario, names: names, time: clock, kube: kube, started: clock.now,
 		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, faults: &faultSet{},
-		results: map[string]result{},
+		results: map[string]result{}, typesSeen: map[string]bool{}, clusterGroupTags: map[string]map[string]any{},
 	}
 	if err := m.addResources(); err != nil {
 		return nil, fmt.Errorf("setting up resources: %w", err)

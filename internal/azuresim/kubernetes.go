@@ -18,8 +18,12 @@ type Kubernetes interface {
 	SetReady(node string)
 	// Cordon makes a node unschedulable.
 	Cordon(node string)
-	// Empty ends every pod of a node but those of DaemonSets, without asking budgets.
-	Empty(node string)
+	// Empty ends every pod of nodes but those of DaemonSets, without asking budgets.
+	Empty(nodes []string)
+	// Evict asks for the eviction of every pod of nodes but those of DaemonSets, as budgets allow.
+	Evict(nodes []string)
+	// Left tells what the last Evict has left on nodes; known is false while that is not known.
+	Left(nodes []string) (pods []PodLeft, known bool)
 	// RemoveNode takes a node away, and with it what ran there.
 	RemoveNode(node string)
 	// Start begins what the scenario runs.

@@ -219,7 +219,7 @@ func TestAWatchSeesANodeBecomeReady(t *testing.T) {
 }
 
 func TestAPoolThatGoesTakesItsNodesAndMovesItsPods(t *testing.T) {
-	inWorld(t, builtIn(t, "pdb-blocked"), func(t *testing.T, a *azure) {
+	inWorld(t, builtIn(t, "wedged"), func(t *testing.T, a *azure) {
 		a.createStandIn(t, 1)
 		poller, err := a.pools.BeginDelete(t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster, "system", nil)
 		if err != nil {

@@ -55,10 +55,13 @@ type model struct {
 	aborting   *operation
 	waiting    []func() // actors that wait until nothing runs
 
-	groups      []*group
-	resources   []*holding
-	deployments []*deployment
-	results     map[string]result // by what Location headers call them
+	groups []*group
+	// clusterGroupTags are those of the cluster's and its nodes' resource groups.
+	clusterGroupTags map[string]map[string]any
+	resources        []*holding
+	typesSeen        map[string]bool // in lower case: types that there is, or was, a resource of
+	deployments      []*deployment
+	results          map[string]result // by what Location headers call them
 }
 
 type cluster struct {

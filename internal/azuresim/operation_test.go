@@ -113,8 +113,10 @@ func TestAWriteToACorruptedScaleSetFailsAgainAndAgain(t *testing.T) {
 	})
 }
 
-func TestUnknownFieldsOfADefinitionSurvive(t *testing.T) {
-	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
+// TestFieldsOfTheFutureSurvive: what the scenario's pools have, its AKS knows, and keeps digit by digit.
+func TestFieldsOfTheFutureSurvive(t *testing.T) {
+	future := parsed(t, "pools:\n  - {name: system, mode: System, properties: {fromTheFuture: {depth: 1}}}\n  - {name: workers}\n")
+	inWorld(t, future, func(t *testing.T, a *azure) {
 		pipeline := runtime.NewPipeline("test", "1", runtime.PipelineOptions{},
 			&policy.ClientOptions{Transport: a.world.Transport()})
 		path := "https://management.azure.com" + *a.cluster(t).ID + "/agentPools/future?api-version=2025-02-01"
@@ -200,7 +202,7 @@ func TestRefusalsOfARM(t *testing.T) {
 			{path, "Bearer x", 400, "MissingApiVersionParameter"},
 			{path + "?api-version=latest", "Bearer x", 400, "InvalidApiVersionParameter"},
 			{path + "?api-version=1999-01-01", "Bearer x", 400, "NoRegisteredProviderFound"},
-			{path + "/unheardOf?api-version=2025-02-01", "Bearer x", 404, "InvalidResourceType"},
+			{path + "/unheardOf?api-version=2025-02-01", "Bearer x", 501, "NotImplemented"},
 			{strings.ToUpper(path) + "?api-version=2025-02-01", "Bearer x", 404, "SubscriptionNotFound"},
 		} {
 			row.path = strings.Replace(row.path, "HTTPS://", "https://", 1)

@@ -105,8 +105,9 @@ func (m *model) shrink(p *pool) {
 	}
 }
 
-// deletePool starts the removal of a pool: its nodes are cordoned at once, emptied soon, and gone at the end.
-func (m *model) deletePool(p *pool, by string) *operation {
+// deletePool starts the removal of a pool: its nodes are cordoned at once, drained soon, and gone at the end. A drain
+// that does not come to its end fails the removal, unless budgets are to be ignored.
+func (m *model) deletePool(p *pool, by string, ignoreBudgets bool) *operation {
 	duration := m.scenario.Durations.RemoveStandIn.span()
 	if m.original(p) {
 		duration = m.scenario.Durations.Delete.span()
@@ -114,8 +115,18 @@ func (m *model) deletePool(p *pool, by string) *operation {
 	op := m.begin(kindDelete, by, p)
 	m.setPoolState(p, stateDeleting)
 	m.eachNode(p, m.kube.Cordon)
-	m.step(op, duration/5, func() { m.eachNode(p, m.kube.Empty) })
-	m.step(op, duration, func() { m.end(op, stateSucceeded, nil) })
+	over := m.time.now.Add(duration)
+	remove := func() {
+		m.step(op, max(over.Sub(m.time.now), 0), func() { m.end(op, stateSucceeded, nil) })
+	}
+	m.step(op, duration/5, func() {
+		if !ignoreBudgets {
+			m.drainPool(op, p, remove)
+			return
+		}
+		m.kube.Empty(m.nodesOf(p))
+		remove()
+	})
 	op.finished = func(result string) {
 		if result != stateSucceeded {
 			m.setPoolState(p, result)
@@ -131,12 +142,23 @@ func (m *model) deletePool(p *pool, by string) *operation {
 }
 
 func (m *model) eachNode(p *pool, do func(node string)) {
-	for _, machine := range p.scaleSet.machines {
-		if machine.present {
-			do(machine.node)
-		}
+	for _, node := range m.nodesOf(p) {
+		do(node)
 	}
 }
+
+// nodesOf are a pool's machines that are nodes.
+func (m *model) nodesOf(p *pool) (nodes []string) {
+	for _, machine := range p.scaleSet.machines {
+		if machine.present {
+			nodes = append(nodes, machine.node)
+		}
+	}
+	return nodes
+}
+
+// crowd is from how many machines on those of a pool do not come one by one.
+const crowd = 50
 
 // boot starts machines that register as nodes at 60-80 % of the duration and become Ready soon after.
 func (m *model) boot(p *pool, count int, duration time.Duration) {
@@ -148,6 +170,9 @@ func (m *model) boot(p *pool, count int, duration time.Duration) {
 		}
 		joins := m.names.between(duration*6/10, duration*8/10, "joins", machine.node)
 		ready := joins + m.names.between(duration/50, duration/10, "ready", machine.node)
+		if count > crowd { // in batches: the controllers look once after each
+			joins, ready = joins.Round(duration/crowd), ready.Round(duration/crowd)
+		}
 		m.time.after(joins, func() { m.join(p, machine) })
 		m.time.after(ready, func() {
 			if machine.present && p.scaleSet.has(machine) {

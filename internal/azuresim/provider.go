@@ -65,7 +65,7 @@ func (d *deployment) about(asked *part, why *refusal) *failure {
 }
 
 func (m *model) deployCluster(asked *part, body map[string]any, done func(*failure)) *refusal {
-	op, why := m.writeCluster(asked.Group, asked.Name, body)
+	op, why := m.writeCluster(asked.Group, asked.Name, body, asked.APIVersion)
 	if why != nil {
 		return why
 	}
@@ -80,8 +80,7 @@ func (m *model) deployPool(asked *part, body map[string]any, done func(*failure)
 			"Failed to perform 'write' on resource(s) of type '%s', because the parent resource "+
 				"'Microsoft.ContainerService/managedClusters/%s' could not be found.", asked.Type, cluster)
 	}
-	properties, _ := body["properties"].(map[string]any)
-	_, op, why := m.writePool(name, properties)
+	_, op, why := m.writePool(name, body, asked.APIVersion)
 	if why != nil {
 		return why
 	}

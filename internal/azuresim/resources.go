@@ -62,6 +62,7 @@ func (m *model) keep(id, group, kind, name string, body map[string]any) {
 		return
 	}
 	m.resources = append(m.resources, &holding{id: id, group: group, body: kept})
+	m.typesSeen[strings.ToLower(kind)] = true
 }
 
 func (m *model) kept(id string) *holding {
@@ -172,15 +173,38 @@ func (m *model) groupBody(name string) map[string]any {
 	if name == m.nodeGroup() {
 		body["managedBy"] = m.clusterID()
 	}
-	for _, g := range m.groups {
-		if g.name == name {
-			body["location"] = g.location
-			if g.tags != nil {
-				body["tags"] = g.tags
-			}
-		}
+	if g := m.ownGroup(name); g != nil {
+		body["location"] = g.location
+	}
+	if tags := m.groupTags(name); tags != nil {
+		body["tags"] = tags
 	}
 	return body
+}
+
+// ownGroup is a resource group that is neither the cluster's nor that of its nodes; nil for these.
+func (m *model) ownGroup(name string) *group {
+	for _, g := range m.groups {
+		if strings.EqualFold(g.name, name) {
+			return g
+		}
+	}
+	return nil
+}
+
+func (m *model) groupTags(name string) map[string]any {
+	if g := m.ownGroup(name); g != nil {
+		return g.tags
+	}
+	return m.clusterGroupTags[name]
+}
+
+func (m *model) tagGroup(name string, tags map[string]any) {
+	if g := m.ownGroup(name); g != nil {
+		g.tags = tags
+		return
+	}
+	m.clusterGroupTags[name] = tags
 }
 
 // putGroup makes a resource group, or changes its tags.
@@ -199,12 +223,15 @@ func (m *model) putGroup(name string, body map[string]any) (created bool, _ *ref
 		return false, refuse(http.StatusConflict, "InvalidResourceGroupLocation", "Invalid resource group location '%s'. "+
 			"The Resource group already exists in location '%s'.", location, m.groupBody(known)["location"])
 	}
-	for _, g := range m.groups {
-		if g.name == known {
-			g.tags = tags
-		}
-	}
+	m.tagGroup(known, tags)
 	return false, nil
+}
+
+// patchGroup changes a resource group's tags; those that are not sent stay as they are.
+func (m *model) patchGroup(name string, body map[string]any) {
+	if tags, sent := body["tags"].(map[string]any); sent {
+		m.tagGroup(name, tags)
+	}
 }
 
 // resourceNotFound is ARM's answer about an ID that nothing has.

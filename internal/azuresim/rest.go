@@ -2,9 +2,12 @@ package azuresim
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +22,21 @@ type request struct {
 }
 
 func (r *request) parameter(name string) string { return r.parameters[name] }
+
+// ask is a parameter of the query; ARM takes its name in any case.
+func (r *request) ask(name string) string {
+	if values := r.query[name]; len(values) > 0 {
+		return values[0]
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.query)) {
+		if values := r.query[key]; strings.EqualFold(key, name) && len(values) > 0 {
+			return values[0]
+		}
+	}
+	return ""
+}
+
+func (r *request) version() string { return r.ask("api-version") }
 
 // answer is what a request comes to.
 type answer struct {
@@ -113,8 +131,14 @@ func (w *World) answer(found route, asked *request, injected effect) answer {
 		return armError(http.StatusUnauthorized, "AuthenticationFailed",
 			"Authentication failed. The 'Authorization' header is missing.")
 	}
-	if refusal, refused := w.frontDoor(found, asked); refused {
-		return refusal
+	if found.unknown {
+		return found.handle(w, asked)
+	}
+	if why := w.refuseVersion(found, asked); why != nil {
+		return why.ofARM()
+	}
+	if why := w.scopeMissing(asked); why != nil {
+		return why.ofARM()
 	}
 	return found.handle(w, asked)
 }

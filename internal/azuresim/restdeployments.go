@@ -46,7 +46,7 @@ func putDeployment(w *World, asked *request) answer {
 	}
 	return answer{status: status, body: d.body()}.
 		with("Azure-AsyncOperation",
-			asked.base+d.id+"/operationStatuses/"+d.statusID+"?api-version="+asked.query.Get("api-version")).
+			asked.base+d.id+"/operationStatuses/"+d.statusID+"?api-version="+asked.version()).
 		with("Retry-After", w.pollAgain())
 }
 
@@ -56,13 +56,6 @@ func getDeployment(w *World, asked *request) answer {
 		return why.ofARM()
 	}
 	return ok(d.body())
-}
-
-func headDeployment(w *World, asked *request) answer {
-	if _, why := w.deploymentFound(asked); why != nil {
-		return answer{status: http.StatusNotFound}
-	}
-	return answer{status: http.StatusNoContent}
 }
 
 func listDeployments(w *World, asked *request) answer {
@@ -186,7 +179,7 @@ func (w *World) resultLater(asked *request, later answer) answer {
 func (w *World) notYet(asked *request, id string) answer {
 	return answer{status: http.StatusAccepted}.with("Retry-After", w.pollAgain()).
 		with("Location", fmt.Sprintf("%s/subscriptions/%s/operationresults/%s?api-version=%s",
-			asked.base, w.scenario.Subscription, id, asked.query.Get("api-version")))
+			asked.base, w.scenario.Subscription, id, asked.version()))
 }
 
 func getResult(w *World, asked *request) answer {

@@ -72,8 +72,7 @@ func getGroup(w *World, asked *request) answer {
 func putGroup(w *World, asked *request) answer {
 	body, err := decodeObject(asked.body)
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidRequestContent",
-			"The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+		return invalidContent(err).ofARM()
 	}
 	created, why := w.model.putGroup(asked.parameter("newGroup"), body)
 	if why != nil {
@@ -87,21 +86,15 @@ func putGroup(w *World, asked *request) answer {
 	return a
 }
 
-// getResource shows what is kept without knowing what it does, at any api-version.
-func getResource(id string) func(*World, *request) answer {
-	return func(w *World, asked *request) answer {
-		if asked.query.Get("api-version") == "" {
-			return armError(http.StatusBadRequest, "MissingApiVersionParameter",
-				"The api-version query parameter (?api-version=) is required for all requests.")
-		}
-		if r := w.model.kept(strings.TrimSuffix(id, "/")); r != nil {
-			return ok(r.body)
-		}
-		return resourceNotFound(id).ofARM()
+func patchGroup(w *World, asked *request) answer {
+	body, err := decodeObject(asked.body)
+	if err != nil {
+		return invalidContent(err).ofARM()
 	}
+	name, _ := w.model.findGroup(asked.parameter("group")) // the front door has seen that it is there
+	w.model.patchGroup(name, body)
+	return ok(w.model.groupBody(name))
 }
-
-func headGroup(*World, *request) answer { return answer{status: http.StatusNoContent} }
 
 // providers are the namespaces that some route is of.
 func (w *World) providers() []any {
@@ -109,32 +102,36 @@ func (w *World) providers() []any {
 	var order []string
 	for _, kind := range []struct {
 		namespace, name string
-		versions        []string
+		versions        versionList
 	}{
 		{"Microsoft.ContainerService", "managedClusters", supported.aks},
 		{"Microsoft.ContainerService", "managedClusters/agentPools", supported.aks},
 		{"Microsoft.Compute", "virtualMachineScaleSets", supported.compute},
 		{"Microsoft.Insights", "eventtypes", supported.logs},
-		{"Microsoft.Resources", "tags", supported.tags},
-		{"Microsoft.Resources", "deployments", supported.deployments},
-		{"Microsoft.Resources", "resourceGroups", supported.groups},
+		{"Microsoft.Resources", "tags", supported.arm},
+		{"Microsoft.Resources", "deployments", supported.arm},
+		{"Microsoft.Resources", "resourceGroups", supported.arm},
 		{"Microsoft.Network", "networkInterfaces", supported.network},
 	} {
 		if types[kind.namespace] == nil {
 			order = append(order, kind.namespace)
 		}
 		types[kind.namespace] = append(types[kind.namespace], map[string]any{
-			"resourceType": kind.name, "locations": []string{w.scenario.Location}, "apiVersions": kind.versions,
+			"resourceType": kind.name, "locations": []string{w.scenario.Location}, "apiVersions": kind.versions.list,
 		})
 	}
 	var found []any
 	for _, namespace := range order {
-		found = append(found, map[string]any{
-			"id": "/subscriptions/" + w.scenario.Subscription + "/providers/" + namespace, "namespace": namespace,
-			"registrationState": "Registered", "registrationPolicy": "RegistrationRequired", "resourceTypes": types[namespace],
-		})
+		found = append(found, w.providerBody(namespace, types[namespace]))
 	}
 	return found
+}
+
+func (w *World) providerBody(namespace string, types []any) map[string]any {
+	return map[string]any{
+		"id": "/subscriptions/" + w.scenario.Subscription + "/providers/" + namespace, "namespace": namespace,
+		"registrationState": "Registered", "registrationPolicy": "RegistrationRequired", "resourceTypes": types,
+	}
 }
 
 func listProviders(w *World, _ *request) answer { return list(w.providers()...) }
@@ -146,6 +143,14 @@ func getProvider(w *World, asked *request) answer {
 			return ok(provider)
 		}
 	}
-	return armError(http.StatusNotFound, "InvalidResourceNamespace",
-		fmt.Sprintf("The resource namespace '%s' is invalid.", asked.parameter("namespace")))
+	if namespace, types := namespaceOf(asked.parameter("namespace")); namespace != "" {
+		var all []any
+		for _, name := range types {
+			all = append(all, map[string]any{
+				"resourceType": name, "locations": []string{w.scenario.Location}, "apiVersions": []string{},
+			})
+		}
+		return ok(w.providerBody(namespace, all))
+	}
+	return unknownCall(asked.method, "provider "+asked.parameter("namespace"))(w, asked)
 }

@@ -16,33 +16,44 @@ const skipToken = "$skipToken"
 func (w *World) nextLink(asked *request, path, token string) string {
 	query := url.Values{}
 	for key, values := range asked.query {
-		query[key] = values
+		if !strings.EqualFold(key, skipToken) {
+			query[key] = values
+		}
 	}
 	query.Set(skipToken, token)
 	return asked.base + path + "?" + query.Encode()
 }
 
+// listScaleSets lists those of a resource group, or of the subscription.
 func listScaleSets(w *World, asked *request) answer {
-	items := []any{}
-	if strings.EqualFold(asked.parameter("group"), w.model.nodeGroup()) {
+	items, group := []any{}, asked.parameter("group")
+	if group == "" || strings.EqualFold(group, w.model.nodeGroup()) {
 		for _, p := range w.model.pools {
 			items = append(items, w.scaleSetBody(p))
 		}
 	}
-	path := w.model.groupID(w.model.nodeGroup()) + "/providers/" + scaleSetType
-	return w.page(asked, path, items)
+	name, _ := w.model.findGroup(group) // empty: the subscription
+	return w.page(asked, w.model.groupID(name)+"/providers/"+scaleSetType, items)
 }
 
 // page cuts a list of resources.
 func (w *World) page(asked *request, path string, items []any) answer {
 	start := 0
-	if token := asked.query.Get(skipToken); token != "" {
+	if token := asked.ask(skipToken); token != "" {
 		var err error
 		if start, err = strconv.Atoi(token); err != nil || start < 0 || start > len(items) {
 			return armError(http.StatusBadRequest, "InvalidSkipToken", "The skip token '"+token+"' is invalid.")
 		}
 	}
-	end := min(start+w.scenario.PageSize, len(items))
+	size := w.scenario.PageSize
+	if top := asked.ask("$top"); top != "" {
+		n, err := strconv.Atoi(top)
+		if err != nil || n < 1 {
+			return armError(http.StatusBadRequest, "InvalidTop", "The value of $top '"+top+"' is invalid.")
+		}
+		size = min(size, n)
+	}
+	end := min(start+size, len(items))
 	body := map[string]any{"value": items[start:end]}
 	if end < len(items) {
 		body["nextLink"] = w.nextLink(asked, path, strconv.Itoa(end))
@@ -58,19 +69,22 @@ func (w *World) scaleSetBody(p *pool) map[string]any {
 	for key, value := range p.tags() {
 		tags[key] = value
 	}
-	state := stateSucceeded
-	if set.corrupted {
-		state = stateFailed
-	}
 	return map[string]any{
 		"id": w.model.scaleSetID(set.name), "name": set.name, "type": scaleSetType,
 		"location": w.scenario.Location, "tags": tags,
 		"sku": map[string]any{"name": p.text("vmSize"), "tier": "Standard", "capacity": len(set.machines)},
 		"properties": map[string]any{
-			"provisioningState": state, "uniqueId": set.uniqueID, "orchestrationMode": "Uniform",
+			"provisioningState": set.state(), "uniqueId": set.uniqueID, "orchestrationMode": "Uniform",
 			"timeCreated": set.created.UTC().Format(time.RFC3339Nano),
 		},
 	}
+}
+
+func (s *scaleSet) state() string {
+	if s.corrupted {
+		return stateFailed
+	}
+	return stateSucceeded
 }
 
 func (w *World) findScaleSet(asked *request) *pool {
@@ -118,14 +132,14 @@ func listInterfaces(w *World, asked *request) answer {
 func (w *World) interfaceBody(p *pool, machine *machine) map[string]any {
 	set := p.scaleSet
 	owner := w.model.machineID(set.name, machine.index)
-	id := owner + "/networkInterfaces/" + set.name
+	id := interfaceID(w.model, p, machine)
 	properties := map[string]any{
 		"provisioningState": stateSucceeded, "primary": true, "virtualMachine": map[string]string{"id": owner},
 		"ipConfigurations": []any{map[string]any{
 			"id": id + "/ipConfigurations/ipconfig1", "name": "ipconfig1",
 			"properties": map[string]any{
 				"provisioningState": stateSucceeded, "primary": true, "privateIPAddressVersion": "IPv4",
-				"privateIPAddress": fmt.Sprintf("10.224.%d.%d", machine.index/200, 4+machine.index%200),
+				"privateIPAddress": addressOf(machine),
 				"subnet":           map[string]string{"id": p.text("vnetSubnetID")},
 			},
 		}},

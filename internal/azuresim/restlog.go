@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,7 @@ const retention = 90 * 24 * time.Hour
 // listEvents answers a query of the Activity Log, newest first. The pages of one query show the log as it was readable
 // at the first of them.
 func listEvents(w *World, asked *request) answer {
-	filter, err := parseLogFilter(asked.query.Get("$filter"))
+	filter, err := parseLogFilter(asked.ask("$filter"))
 	if err != nil {
 		return armError(http.StatusBadRequest, "BadRequest", err.Error())
 	}
@@ -23,8 +24,12 @@ func listEvents(w *World, asked *request) answer {
 	if filter.from.Before(now.Add(-retention)) {
 		return armError(http.StatusBadRequest, "BadRequest", "The start time cannot be more than 90 days in the past.")
 	}
+	fields, err := parseSelect(asked.ask("$select"))
+	if err != nil {
+		return armError(http.StatusBadRequest, "BadRequest", err.Error())
+	}
 	asOf, start := now, -1
-	if token := asked.query.Get(skipToken); token != "" {
+	if token := asked.ask(skipToken); token != "" {
 		if asOf, start, err = readLogToken(token); err != nil {
 			return armError(http.StatusBadRequest, "BadRequest", err.Error())
 		}
@@ -32,7 +37,7 @@ func listEvents(w *World, asked *request) answer {
 	page, next := w.model.log.page(filter, asOf, start, w.scenario.Log.PageSize)
 	value := make([]any, 0, len(page))
 	for _, e := range page {
-		value = append(value, e.json(w.scenario.Subscription))
+		value = append(value, chosen(e.json(w.scenario.Subscription), fields))
 	}
 	body := map[string]any{"value": value}
 	if next >= 0 {
@@ -41,6 +46,46 @@ func listEvents(w *World, asked *request) answer {
 		body["nextLink"] = w.nextLink(asked, path, fmt.Sprintf("%d.%d", asOf.UnixNano(), next))
 	}
 	return ok(body)
+}
+
+// selectable are the properties that $select can name.
+// https://learn.microsoft.com/rest/api/monitor/activity-logs/list
+func selectable() []string {
+	return []string{
+		"authorization", "claims", "correlationId", "description", "eventDataId", "eventName", "eventTimestamp", "httpRequest",
+		"level", "operationId", "operationName", "properties", "resourceGroupName", "resourceProviderName", "resourceId",
+		"status", "submissionTimestamp", "subStatus", "subscriptionId",
+	}
+}
+
+// parseSelect gives the properties that are asked for; nil are all of them.
+func parseSelect(text string) ([]string, error) {
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	var fields []string
+	for _, name := range strings.Split(text, ",") {
+		name = strings.TrimSpace(name)
+		i := slices.IndexFunc(selectable(), func(known string) bool { return strings.EqualFold(known, name) })
+		if i < 0 {
+			return nil, fmt.Errorf("invalid $select: '%s' is not a property of events", name)
+		}
+		fields = append(fields, selectable()[i])
+	}
+	return fields, nil
+}
+
+func chosen(event map[string]any, fields []string) map[string]any {
+	if fields == nil {
+		return event
+	}
+	shown := map[string]any{}
+	for _, name := range fields {
+		if value, has := event[name]; has {
+			shown[name] = value
+		}
+	}
+	return shown
 }
 
 func readLogToken(token string) (asOf time.Time, start int, err error) {

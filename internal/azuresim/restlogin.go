@@ -26,9 +26,13 @@ func openIDConfiguration(_ *World, asked *request) answer {
 		"issuer":                                base + "/v2.0",
 		"token_endpoint":                        base + "/oauth2/v2.0/token",
 		"authorization_endpoint":                base + "/oauth2/v2.0/authorize",
+		"jwks_uri":                              base + "/discovery/v2.0/keys", // MSAL for JavaScript insists on one
 		"token_endpoint_auth_methods_supported": []string{"client_secret_post", "private_key_jwt"},
 	})
 }
+
+// listKeys: tokens are not signed, so that there is no key to check them with.
+func listKeys(*World, *request) answer { return ok(map[string]any{"keys": []any{}}) }
 
 func issueToken(_ *World, asked *request) answer {
 	form, err := url.ParseQuery(string(asked.body))

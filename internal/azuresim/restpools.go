@@ -13,10 +13,12 @@ func (m *model) poolProperties(p *pool) map[string]any {
 	properties["provisioningState"] = p.state
 	properties["eTag"] = p.etag
 	properties["powerState"] = map[string]string{"code": "Running"}
-	properties["currentOrchestratorVersion"] = m.scenario.KubernetesVersion
-	properties["nodeImageVersion"] = "AKS" + p.text("osSKU") + "-2204gen2containerd-202505.14.0"
+	properties["currentOrchestratorVersion"] = m.poolVersion(p.text("orchestratorVersion"))
+	properties["nodeImageVersion"] = nodeImage(p)
 	return properties
 }
+
+func nodeImage(p *pool) string { return "AKS" + p.text("osSKU") + "-2204gen2containerd-202505.14.0" }
 
 func (m *model) poolBody(p *pool) map[string]any {
 	return map[string]any{"id": m.poolID(p.name), "name": p.name, "type": poolType, "properties": m.poolProperties(p)}
@@ -52,15 +54,13 @@ func putPool(w *World, asked *request) answer {
 	}
 	document, err := decodeObject(asked.body)
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidRequestContent",
-			"The request content was invalid and could not be deserialized: '"+err.Error()+"'.")
+		return invalidContent(err).ofARM()
 	}
-	properties, _ := document["properties"].(map[string]any)
 	status := http.StatusOK
 	if p == nil {
 		status = http.StatusCreated
 	}
-	p, op, why := m.writePool(name, properties)
+	p, op, why := m.writePool(name, document, asked.version())
 	if why != nil {
 		return why.ofAKS()
 	}
@@ -72,6 +72,10 @@ func putPool(w *World, asked *request) answer {
 func deletePool(w *World, asked *request) answer {
 	m := w.model
 	p := m.pool(asked.parameter("pool"))
+	ignore, why := ignoresBudgets(asked)
+	if why != nil {
+		return why.ofAKS()
+	}
 	if refusal, refused := refusePrecondition(p, asked); refused {
 		return refusal
 	}
@@ -84,7 +88,7 @@ func deletePool(w *World, asked *request) answer {
 	if m.lastSystemPool(p) {
 		return aksError(http.StatusBadRequest, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool.")
 	}
-	op := m.deletePool(p, byClient)
+	op := m.deletePool(p, byClient, ignore)
 	return answer{status: http.StatusAccepted}.with("Location", w.operationURL(asked, "operationresults", op)).
 		with("Retry-After", w.pollAgain())
 }
@@ -109,65 +113,3 @@ func refusePrecondition(p *pool, asked *request) (answer, bool) {
 
 // ofAKS is a refusal as AKS writes it.
 func (r *refusal) ofAKS() answer { return aksError(r.status, r.Code, r.Message, r.Details...) }
-
-// writePool starts what a pool's PUT asks for, or says why not.
-func (m *model) writePool(name string, properties map[string]any) (*pool, *operation, *refusal) {
-	p := m.pool(name)
-	if why := checkPool(name, properties); why != nil {
-		return nil, nil, why
-	}
-	if p != nil && properties["vmSize"] != nil && p.text("vmSize") != properties["vmSize"] {
-		return nil, nil, refuse(http.StatusBadRequest, "PropertyChangeNotAllowed",
-			"Changing property 'properties.vmSize' is not allowed.")
-	}
-	if why := m.busy(); why != nil {
-		return nil, nil, &refusal{http.StatusConflict, *why}
-	}
-	if p != nil {
-		return p, m.updatePool(p, properties, byClient, m.scenario.Durations.Update.span()), nil
-	}
-	if quota := m.quotaFault(name, properties); quota != nil {
-		return nil, nil, refuse(http.StatusBadRequest, "ErrCode_InsufficientVCPUQuota",
-			"Insufficient vcpu quota requested %d, remaining %d for family %s for region %s.",
-			4*intIn(properties, "count"), 4*quota.Over, "standardDDSv5Family", m.scenario.Location)
-	}
-	p, op := m.createPool(name, properties, byClient)
-	return p, op, nil
-}
-
-// checkPool is what AKS refuses at once in a pool's properties.
-func checkPool(name string, properties map[string]any) *refusal {
-	invalid := func(parameter, reason string) *refusal {
-		return refuse(http.StatusBadRequest, "InvalidParameter",
-			"The value of parameter %s is invalid. Error details: %s. Please see https://aka.ms/aks-naming-rules "+
-				"for more details.", parameter, reason)
-	}
-	os, _ := properties["osType"].(string)
-	mode, _ := properties["mode"].(string)
-	scaling, _ := properties["enableAutoScaling"].(bool)
-	count, counted := intOf(properties["count"])
-	least, bounded := intOf(properties["minCount"])
-	most, limited := intOf(properties["maxCount"])
-	switch {
-	case !validPoolName(name, os):
-		return invalid("agentPoolProfile.name", "invalid agent pool name '"+name+"'")
-	case properties == nil:
-		return invalid("properties", "required parameter is missing (null)")
-	case properties["vmSize"] == nil || properties["vmSize"] == "":
-		return invalid("agentPoolProfile.vmSize", "required parameter is missing (null)")
-	case !counted && !(scaling && bounded):
-		return invalid("agentPoolProfile.count", "required parameter is missing (null)")
-	case mode != "" && mode != modeSystem && mode != modeUser:
-		return invalid("agentPoolProfile.mode", "mode '"+mode+"' is neither System nor User")
-	case !scaling && (bounded || limited):
-		return invalid("agentPoolProfile.minCount", "minCount and maxCount need enableAutoScaling")
-	case scaling && (!bounded || !limited || least > most):
-		return invalid("agentPoolProfile.minCount", "enableAutoScaling needs minCount <= maxCount")
-	case counted && (count < 0 || count == 0 && mode == modeSystem):
-		return invalid("agentPoolProfile.count", fmt.Sprintf("%d nodes in a pool of mode %s", count, mode))
-	case scaling && counted && (count < least || count > most):
-		return invalid("agentPoolProfile.count",
-			fmt.Sprintf("count %d is not between minCount %d and maxCount %d", count, least, most))
-	}
-	return nil
-}

@@ -29,6 +29,8 @@ type Scenario struct {
 	Seed          int64  `yaml:"seed"`
 	// Inputs are the runbook inputs that a rehearsal uses, such as pool: system or role: system.
 	Inputs map[string]string `yaml:"inputs"`
+	// Overrides are guards that a rehearsal goes on past, each with the reason.
+	Overrides map[string]string `yaml:"overrides"`
 	// Expect is the outcome that a run of the runbook should end in.
 	Expect string `yaml:"expect"`
 
@@ -138,6 +140,7 @@ type Durations struct {
 	Delete        Duration `yaml:"delete"`        // deleting a pool that was there at the start
 	Recreate      Duration `yaml:"recreate"`      // creating a pool of a name that was there at the start
 	RemoveStandIn Duration `yaml:"removeStandIn"` // deleting a pool that was not there, or a stand-in by its tags
+	Drain         Duration `yaml:"drain"`         // at most, of the nodes of a pool that is deleted
 	Update        Duration `yaml:"update"`        // any other write of a pool
 	Abort         Duration `yaml:"abort"`
 	Settle        Duration `yaml:"settle"`   // the tag merge that moves a Canceled or Failed cluster to Succeeded
@@ -225,6 +228,7 @@ func withDefaults() Scenario {
 			Delete:        Duration(2 * time.Minute),
 			Recreate:      Duration(150 * time.Second),
 			RemoveStandIn: Duration(2 * time.Minute),
+			Drain:         Duration(10 * time.Minute),
 			Update:        Duration(2 * time.Minute),
 			Abort:         Duration(20 * time.Second),
 			Settle:        Duration(20 * time.Second),

@@ -34,7 +34,7 @@ func TestEveryBuiltInScenarioLoadsStartsAndLivesAnHour(t *testing.T) {
 func TestTheAgreedScenariosAreThere(t *testing.T) {
 	for _, name := range []string{
 		"wedged", "healthy", "greenfield", "young-operation", "stuck-operation", "quota", "no-capacity", "throttled",
-		"rbac-lag", "rbac-denied", "pdb-blocked", "lost-response", "node-never-joins", "stand-in-never-joins", "leftover",
+		"rbac-lag", "rbac-denied", "pdb-blocked", "pdb-forced", "pdb-wait", "lost-response", "node-never-joins", "stand-in-never-joins", "leftover",
 		"leftover-healthy", "two-pools", "busy", "concurrent-writer", "recovers-by-itself",
 	} {
 		if !slices.Contains(azuresim.Names(), name) {

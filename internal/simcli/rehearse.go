@@ -81,6 +81,7 @@ func rehearse(command *cobra.Command, asked *rehearsal, name string) error {
 func rehearsalOf(scenario azuresim.Scenario) cli.Rehearsal {
 	return cli.Rehearsal{
 		Scenario: scenario.Name, Shows: scenario.Shows, Inputs: scenario.Inputs,
+		Overrides:    scenario.Overrides,
 		Subscription: scenario.Subscription, ResourceGroup: scenario.ResourceGroup, Cluster: scenario.Cluster,
 	}
 }

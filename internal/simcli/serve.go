@@ -173,5 +173,8 @@ func argumentsFor(server *served.Server, scenario azuresim.Scenario) []string {
 	for _, name := range slices.Sorted(maps.Keys(scenario.Inputs)) {
 		arguments = append(arguments, "--"+name, scenario.Inputs[name])
 	}
+	for _, guard := range slices.Sorted(maps.Keys(scenario.Overrides)) {
+		arguments = append(arguments, "--override", guard+"="+scenario.Overrides[guard])
+	}
 	return append(arguments, "--arm-endpoint", server.URL(), "--authority-host", server.URL(), "--arm-ca", server.CAFile())
 }

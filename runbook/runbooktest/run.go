@@ -22,6 +22,8 @@ type Run struct {
 	Rounds int
 	// Steps says how far steps are.
 	Steps map[string]runbook.StepStatus
+	// Overrides are the operator's reasons, by guard.
+	Overrides map[string]string
 	// Lost names notes and exports whose reading fails, as that of a record that can't be read any more.
 	Lost map[string]error
 
@@ -119,6 +121,9 @@ func (r *Run) ReadExport(ctx context.Context, name string) ([]byte, error) {
 
 // Step gives what Steps holds.
 func (r *Run) Step(name string) runbook.StepStatus { return r.Steps[name] }
+
+// Override gives what Overrides holds.
+func (r *Run) Override(guard string) string { return r.Overrides[guard] }
 
 // Warn keeps a warning for Warnings.
 func (r *Run) Warn(ctx context.Context, format string, args ...any) error {

@@ -14,18 +14,17 @@ func (r *recreation) drain() runbook.Step {
 	preconditions := []runbook.Guard{r.standInReady()}
 	return runbook.Step{
 		Name: "drain",
-		Changes: fmt.Sprintf("cordon all nodes of pool %s, then evict their pods, for at most %s in all", r.Pool,
-			r.DrainDeadline.Duration),
+		Changes: fmt.Sprintf("cordon all nodes of pool %s, then evict their pods as budgets allow, for at most %s in all; "+
+			"a blocked drain: %s", r.Pool, r.drainDeadline(), r.BlockedDrain()),
 		Guards: allGuards(), Preconditions: preconditions,
-		Budget: r.DrainDeadline.Duration + 5*time.Minute, PermitLasts: r.DrainDeadline.Duration + 2*time.Minute,
+		Budget: r.drainDeadline() + 5*time.Minute, PermitLasts: r.drainDeadline() + 2*time.Minute,
 		Observe: runbook.Observe(r.readDraining, drained),
 		Apply: runbook.Act(r.readSource, func(ctx context.Context, run runbook.Run, seen withNodes) error {
 			left, err := r.empty(ctx, run, seen, preconditions)
-			if err != nil || left.Complete() {
+			if err != nil {
 				return err
 			}
-			return run.Warn(ctx, "the drain's deadline of %s has passed with pods left; the deletion goes on without them: %s",
-				r.DrainDeadline.Duration, left.Blockers())
+			return r.drainEnded(ctx, run, left)
 		}),
 		Rollback: &runbook.Step{
 			Name: "uncordon", Changes: "take back the cordons of this run",
@@ -35,6 +34,22 @@ func (r *recreation) drain() runbook.Step {
 			}),
 		},
 	}
+}
+
+// drainEnded decides about a drain whose deadline may have passed with pods left. Those that are ending AKS waits for.
+func (r *recreation) drainEnded(ctx context.Context, run runbook.Run, left kube.DrainResult) error {
+	by := blockedBy(left)
+	if err := r.noteBlocked(ctx, run, by); err != nil {
+		return err
+	}
+	switch {
+	case by != nil:
+		return r.blocked(ctx, run, r.Pool, *by)
+	case !left.Complete():
+		return run.Warn(ctx, "the drain's deadline of %s has passed, and pods are still ending: %s", r.drainDeadline(),
+			left.Blockers())
+	}
+	return nil
 }
 
 // draining is what tells how far the drain is.
@@ -83,7 +98,7 @@ func (r *recreation) empty(
 		return kube.DrainResult{}, err
 	}
 	return seen.api.Drain(ctx, seen.Nodes, kube.DrainOptions{
-		Deadline: r.DrainDeadline.Duration, Expected: seen.expected, Progress: run.Report,
+		Deadline: r.drainDeadline(), Expected: seen.expected, Progress: run.Report,
 		Precondition: func(ctx context.Context) error { return hold(ctx, run, preconditions) },
 	})
 }

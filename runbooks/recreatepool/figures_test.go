@@ -7,7 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"salve/engine"
 	"salve/internal/azuresim"
 	"salve/journal"
 )
@@ -23,7 +22,7 @@ func TestSameStateGivesSameDigest(t *testing.T) {
 				var digests []string
 				for range 3 {
 					for _, book := range s.runbooks()[:1] {
-						result, err := s.engine().Plan(context.Background(), book, engine.Options{})
+						result, err := s.engine().Plan(context.Background(), book, s.options())
 						s.must(err)
 						if result.Plan == nil {
 							t.Fatalf("no plan: %s %s", result.Outcome, result.Reason)

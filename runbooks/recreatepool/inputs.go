@@ -1,8 +1,11 @@
 package recreatepool
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +29,9 @@ type Inputs struct {
 	Budget metav1.Duration `json:"budget"`
 	// DrainDeadline bounds each drain.
 	DrainDeadline metav1.Duration `json:"drainDeadline"`
+	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait or force. Empty
+	// is to ask, as in records that are older than the choice.
+	OnBlockedDrain string `json:"onBlockedDrain,omitempty"`
 	// StandInSize is the stand-in's node count; 0 means as many as the source has.
 	StandInSize int `json:"standInSize"`
 }
@@ -76,10 +82,23 @@ func (in Inputs) Validate() error {
 	case in.Budget.Duration <= 0, in.DrainDeadline.Duration <= 0:
 		return fmt.Errorf("time budget %s and drain deadline %s must be above 0", in.Budget.Duration,
 			in.DrainDeadline.Duration)
+	case !slices.Contains(blockedDrains(), in.BlockedDrain()):
+		return fmt.Errorf("on blocked drain %q: it must be one of %s", in.OnBlockedDrain, strings.Join(blockedDrains(), ", "))
 	case in.StandInSize < 0 || in.StandInSize > maxPoolNodes:
 		return fmt.Errorf("stand-in size %d: it must be from 0 to %d nodes", in.StandInSize, maxPoolNodes)
 	}
 	return nil
+}
+
+// BlockedDrain is what happens when a drain is blocked: wait, ask or force.
+func (in Inputs) BlockedDrain() string { return cmp.Or(in.OnBlockedDrain, AskOnBlockedDrain) }
+
+// SetOnBlockedDrain chooses what happens then.
+func (in *Inputs) SetOnBlockedDrain(choice string) {
+	if choice == AskOnBlockedDrain {
+		choice = "" // as it is written
+	}
+	in.OnBlockedDrain = choice
 }
 
 func (in Inputs) clusterID() string {

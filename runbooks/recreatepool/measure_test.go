@@ -178,7 +178,7 @@ func (n *naive) create(ctx context.Context, name azure.PoolName, body azure.Defi
 func (n *naive) delete(ctx context.Context, name azure.PoolName) {
 	definition, err := n.client.Definition(ctx, name)
 	n.must(err)
-	_, err = n.client.DeletePool(permit.NewContext(ctx, n.permit), name, definition.ETag())
+	_, err = n.client.DeletePool(permit.NewContext(ctx, n.permit), name, definition.ETag(), azure.DeletePoolOptions{})
 	n.must(err)
 	n.poll(func() bool {
 		_, err := n.client.Definition(ctx, name)

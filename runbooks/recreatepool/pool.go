@@ -60,6 +60,9 @@ func (r *recreation) awaitCreated(ctx context.Context, run runbook.Run, pool str
 
 func (r *recreation) awaitDeleted(ctx context.Context, run runbook.Run, pool string) error {
 	definition, err := r.awaitPool(ctx, run, pool, "deleting")
+	if azure.DrainBlocked(err) {
+		return r.blockedAtAKS(ctx, run, pool, err)
+	}
 	if err != nil || definition == nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"salve/azure"
 	"salve/internal/apierr"
 	"salve/kube"
 	"salve/runbook"
@@ -33,7 +34,7 @@ func (m removal) step(name, changes string) runbook.Step {
 		"does another system pool serve, so that the stand-in can go?", m.readSystem, standInDispensable))
 	return runbook.Step{
 		Name: name, Changes: changes, Preconditions: m.preconditions,
-		Budget: m.DrainDeadline.Duration + 15*time.Minute, PermitLasts: m.DrainDeadline.Duration + 2*time.Minute,
+		Budget: m.drainDeadline() + 15*time.Minute, PermitLasts: m.drainDeadline() + 2*time.Minute,
 		Inputs: func(run runbook.Run) (any, error) {
 			seen, err := m.recall(run)
 			pool, _ := m.which(seen)
@@ -81,14 +82,16 @@ func (m removal) remove(ctx context.Context, run runbook.Run, seen standInPool) 
 	if err := m.uncordon(ctx, seen); err != nil {
 		return err
 	}
-	if err := m.drain(ctx, run, seen); err != nil {
+	blocked, err := m.drain(ctx, run, seen)
+	if err != nil {
 		return err
 	}
-	seen, err := m.read(ctx, run)
+	seen, err = m.read(ctx, run)
 	if err != nil || seen.Definition == nil {
 		return err
 	}
-	operation, err := m.Azure.DeletePool(ctx, m.poolName(seen.Name), seen.Definition.ETag())
+	operation, err := m.Azure.DeletePool(ctx, m.poolName(seen.Name), seen.Definition.ETag(),
+		azure.DeletePoolOptions{IgnoreBudgets: blocked})
 	switch {
 	case apierr.ClassOf(err) == apierr.Missing:
 		return nil
@@ -113,23 +116,28 @@ func (m removal) uncordon(ctx context.Context, seen standInPool) error {
 	return nodes.api.Uncordon(ctx, seen.MadeBy, nodes.Nodes...)
 }
 
-// drain empties the stand-in's nodes, and tells whether what the removal depends on holds still.
-// Other problems are warnings: the deletion that follows drains too.
-func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) error {
+// drain empties the stand-in's nodes, and tells whether what the removal depends on holds still. It is blocked where an
+// override has the pods deleted that can't be evicted. Other problems are warnings: the deletion that follows drains
+// too.
+func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) (blocked bool, _ error) {
 	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(seen.Name), nil)
 	var left kube.DrainResult
 	if err == nil {
 		left, err = m.empty(ctx, run, nodes, m.preconditions)
 	}
+	by := blockedBy(left)
 	switch {
 	case context.Cause(ctx) != nil:
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	case err != nil:
 		err = run.Warn(ctx, "draining stand-in %s: %v", seen.Name, err)
+	case by != nil:
+		err = m.blocked(ctx, run, seen.Name, *by)
+		blocked = err == nil
 	case !left.Complete():
-		err = run.Warn(ctx, "stand-in %s could not be drained in time: %s", seen.Name, left.Blockers())
+		err = run.Warn(ctx, "pods of stand-in %s are still ending: %s", seen.Name, left.Blockers())
 	}
-	return errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), err, hold(ctx, run, m.preconditions))
+	return blocked, errors.Join(runbook.PermitFrom(ctx).Authorize(ctx), err, hold(ctx, run, m.preconditions))
 }
 
 // others is what tells whether the cluster keeps a system pool that serves when a stand-in goes.

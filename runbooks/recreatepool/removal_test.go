@@ -44,7 +44,7 @@ func (d *desk) deleteStandIn(ctx context.Context) {
 	name := d.poolName(standInName(d.poolID(), ""))
 	definition, err := d.Azure.Definition(ctx, name)
 	d.must(err)
-	operation, err := d.Azure.DeletePool(ctx, name, definition.ETag())
+	operation, err := d.Azure.DeletePool(ctx, name, definition.ETag(), azure.DeletePoolOptions{})
 	d.must(err)
 	d.must(operation.Wait(ctx))
 }

@@ -22,11 +22,21 @@ func (r *recreation) deletePool() runbook.Step {
 	return runbook.Step{
 		Name: "delete-pool", Irreversible: true, Budget: 25 * time.Minute,
 		Changes: fmt.Sprintf("delete pool %s, and its corrupted scale set with it", r.Pool),
-		Guards:  allGuards(), Preconditions: []runbook.Guard{kept, r.standInReady()},
+		Guards:  append(allGuards(), budgetsGuard), Preconditions: []runbook.Guard{kept, r.standInReady()},
+		Inputs:  r.deletionInputs,
 		Observe: runbook.Observe(r.readDeletion, deleted),
 		Apply:   runbook.Act(r.readKept, r.deleteAsCompared),
 		Await:   func(ctx context.Context, run runbook.Run) error { return r.awaitDeleted(ctx, run, r.Pool) },
 	}
+}
+
+// deletionInputs tell when pods are deleted that their budgets keep.
+func (r *recreation) deletionInputs(run runbook.Run) (any, error) {
+	var blocked *blockedDrain
+	if _, err := run.Recall(blockedNote, &blocked); blocked == nil || err != nil {
+		return nil, err
+	}
+	return map[string]bool{"ignorePodDisruptionBudget": true}, nil
 }
 
 // comparison is the snapshot beside the pool as it is now; nil when it is absent.
@@ -81,10 +91,16 @@ func (r *recreation) deleteAsCompared(ctx context.Context, run runbook.Run, seen
 	if finding := snapshotKept(seen); finding.Answer != runbook.AnswerHolds {
 		return apierr.New(apierr.Conflict, "precondition failed: snapshot-kept: %s", finding.Reason)
 	}
+	// With pods that their budgets keep on it, only an override of budgets-respected has let the run come here.
+	var blocked *blockedDrain
+	if _, err := run.Recall(blockedNote, &blocked); err != nil {
+		return err
+	}
 	if err := run.Note(ctx, deletingNote, true); err != nil {
 		return err
 	}
-	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), seen.Current.ETag())
+	operation, err := r.Azure.DeletePool(ctx, r.poolName(r.Pool), seen.Current.ETag(),
+		azure.DeletePoolOptions{IgnoreBudgets: blocked != nil})
 	switch {
 	case err == nil:
 		return operation.Note(ctx, run)

@@ -62,6 +62,7 @@ func (r *recreation) runbook() runbook.Runbook {
 			r.guard("pool-wedged", "has the pool's last operation failed, or does it not come to an end?", poolWedged),
 			ask(r.Inputs, "wedge-evidence", "is the pool's scale set corrupted: do its writes fail, or has a machine no IP "+
 				"configuration?", r.readWedge, wedgeEvidence),
+			r.budgetsRespected(),
 		},
 		Steps: []runbook.Step{
 			r.settleCluster(), r.takeSnapshot(), r.addStandIn(), r.drain(),

@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"salve/engine"
 	"salve/internal/azuresim"
 	"salve/internal/report"
 	"salve/journal"
@@ -53,7 +52,7 @@ func (s *stage) writePlan(out *bytes.Buffer) {
 	s.t.Helper()
 	fmt.Fprintf(out, "%s: %s\n", s.scenario.Name, s.scenario.Shows)
 	for _, book := range s.runbooks() {
-		result, err := s.engine().Plan(context.Background(), book, engine.Options{})
+		result, err := s.engine().Plan(context.Background(), book, s.options())
 		if err != nil {
 			s.t.Fatal(err)
 		}

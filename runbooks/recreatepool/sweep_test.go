@@ -1,6 +1,7 @@
 package recreatepool
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -65,7 +66,7 @@ func TestReplayedRunbookAsksTheSame(t *testing.T) {
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	rows := runbooktest.Rows{}
 	for _, some := range []runbooktest.Rows{
-		clusterSweep(), poolSweep(), operationSweep(), wedgeSweep(), standInSweep(t), nodeSweep(), snapshotSweep(t),
+		clusterSweep(), poolSweep(), operationSweep(), wedgeSweep(), standInSweep(t), nodeSweep(), snapshotSweep(t), budgetSweep(),
 	} {
 		maps.Copy(rows, some)
 	}
@@ -114,6 +115,19 @@ func clusterSweep() runbooktest.Rows {
 			evidence: ofTheCluster,
 		}.row(),
 	}
+}
+
+func budgetSweep() runbooktest.Rows {
+	blocked := &blockedDrain{More: 1, Left: []kube.RemainingPod{{Pod: "shop/web", Node: "n1", Blocker: "PodDisruptionBudget web"}}}
+	row := runbooktest.Row{
+		Answers: []runbook.Answer{yes, no}, Evidence: []string{"now", "blocked.left[].node"},
+		Said: []string{"blocked.left", "blocked.left[].pod", "blocked.left[].blocker", "blocked.more", "blocked.failure"},
+	}
+	for _, by := range []*blockedDrain{nil, blocked, {Left: []kube.RemainingPod{}, Failure: "AKS says"}} {
+		raw, _ := json.Marshal(budgets{Now: time.Unix(0, 0).UTC(), Blocked: by}) // it can always be encoded
+		row.Readings = append(row.Readings, string(raw))
+	}
+	return runbooktest.Rows{budgetsGuard: row}
 }
 
 func poolSweep() runbooktest.Rows {

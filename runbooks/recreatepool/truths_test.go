@@ -27,7 +27,7 @@ var conditions = map[string][]string{
 	"remove-stand-in":   {"source-present", "stand-in-dispensable"},
 	"drain":             append(slices.Clone(beforeDeletion), "stand-in-ready"),
 	"uncordon":          nil,
-	"delete-pool":       append(slices.Clone(beforeDeletion), "snapshot-kept", "stand-in-ready"),
+	"delete-pool":       append(slices.Clone(beforeDeletion), "budgets-respected", "snapshot-kept", "stand-in-ready"),
 	"recreate":          {"cluster-exists", "cluster-recoverable", "other-pools-serving"},
 	"retire-stand-in":   {"cluster-exists", "recreated-by-us", "nodes-ready", "stand-in-dispensable"},
 	"reconcile-cluster": {"cluster-exists"},
@@ -86,11 +86,14 @@ type worldSight struct {
 	operations []azuresim.Operation
 	target     azuresim.PoolState
 	found      bool
+	// forced: the operator has said that pods may be deleted against their budgets.
+	forced bool
 }
 
 func sightOf(s *stage, open *announced) worldSight {
 	seen := worldSight{State: s.world.Snapshot(), announced: open, operations: s.world.Operations()}
 	seen.target, seen.found = poolOf(seen.State, open.pool)
+	seen.forced = s.scenario.Overrides["budgets-respected"] != ""
 	return seen
 }
 
@@ -100,6 +103,20 @@ func (w worldSight) serving(pool, cordonsOf string) (count int) {
 	for _, node := range w.Nodes {
 		by := node.Annotations["salve-cordoned-by"]
 		if node.Pool == pool && node.Ready && (!node.Unschedulable || by != "" && by == cordonsOf) {
+			count++
+		}
+	}
+	return count
+}
+
+// workloads counts the pods on a pool's nodes that are not on every node.
+func (w worldSight) workloads(pool string) (count int) {
+	on := map[string]bool{}
+	for _, node := range w.Nodes {
+		on[node.Name] = node.Pool == pool
+	}
+	for _, pod := range w.Pods {
+		if on[pod.Node] && !strings.HasPrefix(pod.Name, "kube-proxy") && !strings.HasPrefix(pod.Name, "azure-cns") {
 			count++
 		}
 	}
@@ -131,6 +148,7 @@ var truths = map[string]func(worldSight) bool{
 		return slices.Contains([]string{"Failed", "Canceled", "Updating", "Upgrading"}, w.target.ProvisioningState)
 	},
 	"wedge-evidence": func(w worldSight) bool { return w.target.Corrupted },
+	"budgets-respected": func(w worldSight) bool { return w.forced || w.workloads(w.pool) == 0 },
 	"operation-stuck": func(w worldSight) bool {
 		young := func(o azuresim.Operation) bool {
 			ofCluster := !strings.Contains(strings.ToLower(o.Resource), "/agentpools/")

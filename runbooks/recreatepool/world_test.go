@@ -1,6 +1,7 @@
 package recreatepool_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,6 +90,7 @@ func (s *stage) runbooks() []runbook.Runbook {
 		if s.brief {
 			in.DrainDeadline, in.Threshold = metav1.Duration{Duration: time.Minute}, 3
 		}
+		in.OnBlockedDrain = cmp.Or(s.scenario.Inputs["on-blocked-drain"], in.OnBlockedDrain)
 		book, err := recreatepool.New(world, in)
 		if err != nil {
 			s.t.Fatal(err)
@@ -133,7 +135,7 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 	defer s.replay()
 	for _, book := range s.runbooks() {
 		var err error
-		if result, err = s.engine().Run(ctx, book, engine.Options{}); err != nil {
+		if result, err = s.engine().Run(ctx, book, s.options()); err != nil {
 			return result, err
 		}
 		switch result.Outcome {
@@ -144,6 +146,9 @@ func (s *stage) run(ctx context.Context) (engine.Result, error) {
 	}
 	return result, nil
 }
+
+// options are what an operator of the scenario says.
+func (s *stage) options() engine.Options { return engine.Options{Overrides: s.scenario.Overrides} }
 
 // replay makes the decisions of all runs again from their records alone.
 func (s *stage) replay() {

@@ -56,6 +56,8 @@ func (m memory) ReadExport(_ context.Context, name string) ([]byte, error) {
 
 func (memory) Step(string) runbook.StepStatus { return runbook.StepStatus{} }
 
+func (memory) Override(string) string { return "" }
+
 func (m memory) Warn(ctx context.Context, format string, args ...any) error {
 	return m.Note(ctx, "warning", fmt.Sprintf(format, args...))
 }

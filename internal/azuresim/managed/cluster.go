@@ -41,6 +41,8 @@ type Cluster struct {
 	objects metadata.Interface
 	clock   clock.Clock
 	queue   *queue
+	// evictions are those of pools that are deleted.
+	evictions *evictions
 
 	end  context.CancelFunc
 	gone sync.WaitGroup
@@ -62,7 +64,7 @@ func Attach(ctx context.Context, options Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		owner: options.Owner, client: client, objects: objects, clock: options.Clock,
-		queue: newQueue(options.Clock, options.Log),
+		queue: newQueue(options.Clock, options.Log), evictions: newEvictions(),
 	}
 	if err := c.remove(ctx, kinds()...); err != nil { // its namespaces serve again
 		return nil, err

@@ -42,8 +42,14 @@ func (c *Cluster) Cordon(node string) {
 	})
 }
 
-// Empty deletes the pods of a node but those of DaemonSets, which asks no budget and grants each its grace.
-func (c *Cluster) Empty(node string) {
+// Empty deletes the pods of nodes but those of DaemonSets, which asks no budget and grants each its grace.
+func (c *Cluster) Empty(nodes []string) {
+	for _, node := range nodes {
+		c.empty(node)
+	}
+}
+
+func (c *Cluster) empty(node string) {
 	c.queue.add("emptying node "+node, func(ctx context.Context) error {
 		return c.deletePods(ctx, node, metav1.DeleteOptions{}, func(pod *corev1.Pod) bool {
 			owner := metav1.GetControllerOf(pod)
@@ -66,13 +72,12 @@ func (c *Cluster) RemoveNode(node string) {
 func (c *Cluster) deletePods(
 	ctx context.Context, node string, options metav1.DeleteOptions, which func(*corev1.Pod) bool,
 ) error {
-	on := fields.OneTermEqualSelector("spec.nodeName", node).String()
-	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: on})
+	pods, err := c.podsOn(ctx, node)
 	if err != nil {
-		return fmt.Errorf("listing its pods: %w", err)
+		return err
 	}
-	for i := range pods.Items {
-		pod := &pods.Items[i]
+	for i := range pods {
+		pod := &pods[i]
 		if !which(pod) {
 			continue
 		}
@@ -83,6 +88,15 @@ func (c *Cluster) deletePods(
 		}
 	}
 	return nil
+}
+
+func (c *Cluster) podsOn(ctx context.Context, node string) ([]corev1.Pod, error) {
+	on := fields.OneTermEqualSelector("spec.nodeName", node).String()
+	pods, err := c.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{FieldSelector: on})
+	if err != nil {
+		return nil, fmt.Errorf("listing its pods: %w", err)
+	}
+	return pods.Items, nil
 }
 
 func unlessMissing(err error) error {

@@ -2,12 +2,15 @@ package served_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,10 +83,22 @@ func TestNodesComeAndGoWithTheirPool(t *testing.T) {
 	eventually(t, "its nodes are gone", func(ctx context.Context) bool { return len(nodesOf(ctx, plane, "blue")) == 0 })
 }
 
-func TestADeletedPoolsPodsMoveWhateverTheirBudgetSays(t *testing.T) {
+// TestADeletedPoolsPodsMoveAsTheirBudgetAllows: AKS asks the cluster's own Eviction API, and fails when a budget never
+// lets go; unless it is told to ask none.
+func TestADeletedPoolsPodsMoveAsTheirBudgetAllows(t *testing.T) {
 	plane := kubetest.Start(t)
-	server := serve(t, plane, "apps: [{namespace: default, name: frontend, replicas: 4, minAvailable: 4}]\n", nil)
-	deletePool(t, pools(t, server), "workers")
+	server := serve(t, plane, "apps: [{namespace: default, name: frontend, replicas: 4, minAvailable: 4}]\n"+
+		"durations: {drain: 5s}\n", nil)
+	pools := pools(t, server)
+	err := deletePoolWith(t, pools, "workers", nil)
+	var refused *azcore.ResponseError
+	if !errors.As(err, &refused) || refused.ErrorCode != "PodDrainFailure" ||
+		!strings.Contains(err.Error(), "blocked by pdb frontend") {
+		t.Fatalf("got %v, want the budget named", err)
+	}
+	if err := deletePoolWith(t, pools, "workers", to.Ptr(true)); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "all pods run on the nodes that are left", func(ctx context.Context) bool {
 		pods, err := plane.Client().CoreV1().Pods("default").List(ctx, metav1.ListOptions{LabelSelector: managed.OwnerLabel})
 		if err != nil {

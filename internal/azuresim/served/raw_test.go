@@ -218,10 +218,10 @@ func TestAnyClientCanTalkToIt(t *testing.T) {
 			"another cluster": {
 				"GET", strings.Replace(inCluster, cluster, "aks-2", 1) + version, 404, "ResourceNotFound",
 			},
-			"a path that nobody knows": {"GET", inSubscription + "/quantum" + version, 404, "InvalidResourceType"},
+			"a path that nobody knows": {"GET", inSubscription + "/quantum" + version, 501, "NotImplemented"},
 			"a provider that nobody has": {
 				"GET", inSubscription + "/providers/Contoso.Things?api-version=2021-04-01",
-				404, "InvalidResourceNamespace",
+				501, "NotImplemented",
 			},
 		} {
 			got := anybody.ask(t, row.method, row.path, "")

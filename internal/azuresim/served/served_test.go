@@ -130,13 +130,20 @@ func createPool(t *testing.T, pools *armcontainerservice.AgentPoolsClient, name 
 
 func deletePool(t *testing.T, pools *armcontainerservice.AgentPoolsClient, name string) {
 	t.Helper()
-	poller, err := pools.BeginDelete(t.Context(), group, cluster, name, nil)
+	if err := deletePoolWith(t, pools, name, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func deletePoolWith(t *testing.T, pools *armcontainerservice.AgentPoolsClient, name string, ignoreBudgets *bool) error {
+	t.Helper()
+	poller, err := pools.BeginDelete(t.Context(), group, cluster, name,
+		&armcontainerservice.AgentPoolsClientBeginDeleteOptions{IgnorePodDisruptionBudget: ignoreBudgets})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := poller.PollUntilDone(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	_, err = poller.PollUntilDone(t.Context(), nil)
+	return err
 }
 
 // control asks the control endpoint and reads its answer into what is given.
