@@ -48,8 +48,8 @@ func (s said) names() (names []string) {
 	return names
 }
 
-// call asks ARM. S, G, N and C in the path's beginning stand for the subscription, the cluster's resource group, that of
-// its nodes, and the cluster.
+// call asks ARM. S, G, N and C in the path's beginning stand for the subscription, the cluster's resource group, that
+// of its nodes, and the cluster.
 func (a *azure) call(t *testing.T, method, path, body string) said {
 	t.Helper()
 	subscription := "/subscriptions/" + a.scenario.Subscription

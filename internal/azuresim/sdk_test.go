@@ -12,7 +12,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/resources/armresources"
 )
 
-// TestClientsOfTheSDKForGo: the calls of its own samples, unaltered. Azure's SDK for JavaScript is make client-azure-js.
+// TestClientsOfTheSDKForGo: the calls of its own samples, unaltered. Azure's SDK for JavaScript is make
+// client-azure-js.
 func TestClientsOfTheSDKForGo(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		ctx, group, cluster := t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster

@@ -86,8 +86,8 @@ func typeOnly(kind string) string {
 	return name
 }
 
-// scopeMissing is ARM's answer about a subscription, a resource group or a cluster in a path that there is not; nil when
-// they are there. 404 is said here of what is absent under a parent that was seen.
+// scopeMissing is ARM's answer about a subscription, a resource group or a cluster in a path that there is not; nil
+// when they are there. 404 is said here of what is absent under a parent that was seen.
 func (w *World) scopeMissing(asked *request) *refusal {
 	m := w.model
 	subscription, inOne := asked.parameters["subscription"]
@@ -105,8 +105,8 @@ func (w *World) scopeMissing(asked *request) *refusal {
 	return nil
 }
 
-// unknownCall answers what the embedded Azure does not know: neither what the real one would say of it, nor whether what
-// it is about is there.
+// unknownCall answers what the embedded Azure does not know: neither what the real one would say of it, nor whether
+// what it is about is there.
 func unknownCall(method, path string) func(*World, *request) answer {
 	return func(*World, *request) answer {
 		return armError(http.StatusNotImplemented, "NotImplemented",

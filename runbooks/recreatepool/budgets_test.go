@@ -46,8 +46,8 @@ func (s *stage) resume(overrides map[string]string) end {
 	return s.runOnce()
 }
 
-// TestBlockedDrainAsks: with pods left that their budget protects, nothing is deleted; who blocks is told, and how to go
-// on.
+// TestBlockedDrainAsks: with pods left that their budget protects, nothing is deleted; who blocks is told, and how to
+// go on.
 func TestBlockedDrainAsks(t *testing.T) {
 	promise(t, blockedForGood, func(s *stage) {
 		var sent ignoring
@@ -119,7 +119,8 @@ func TestForceIsNotUsedWithoutNeed(t *testing.T) {
 	})
 }
 
-// TestWaitEndsWithTheRunsTime: a budget that never lets go ends the run as any lack of time does, and all is taken back.
+// TestWaitEndsWithTheRunsTime: a budget that never lets go ends the run as any lack of time does, and all is taken
+// back.
 func TestWaitEndsWithTheRunsTime(t *testing.T) {
 	promise(t, "faults: [{pdbBlocks: {app: coredns, until: 65m}}]\n", func(s *stage) {
 		s.scenario.Inputs = map[string]string{"pool": "system", "on-blocked-drain": recreatepool.WaitOnBlockedDrain}

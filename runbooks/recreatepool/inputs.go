@@ -29,8 +29,8 @@ type Inputs struct {
 	Budget metav1.Duration `json:"budget"`
 	// DrainDeadline bounds each drain.
 	DrainDeadline metav1.Duration `json:"drainDeadline"`
-	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait or force. Empty
-	// is to ask, as in records that are older than the choice.
+	// OnBlockedDrain says what becomes of pods that PodDisruptionBudgets keep on nodes that are to go: wait or force.
+	// Empty is to ask, as in records that are older than the choice.
 	OnBlockedDrain string `json:"onBlockedDrain,omitempty"`
 	// StandInSize is the stand-in's node count; 0 means as many as the source has.
 	StandInSize int `json:"standInSize"`

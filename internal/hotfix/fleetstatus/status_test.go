@@ -144,8 +144,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoEventIsCountedAndNamed: nodes are not to be believed, and collecting them is cut off now and then. The rest
-// counts as if the bad files were not there.
+// TestWhatIsNoEventIsCountedAndNamed: nodes are not to be believed, and collecting them is cut off now and then. The
+// rest counts as if the bad files were not there.
 func TestWhatIsNoEventIsCountedAndNamed(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	whole, err := json.Marshal(launch("ran", "staged"))
