@@ -205,7 +205,8 @@ func TestOnlyTheEngineMints(t *testing.T) {
 // TestOnlyTestCodeImportsTesting: what is for tests is in few rooms, and no program links one.
 func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
-		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest", "internal/registry/registrytest",
+		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
+		"internal/registry/registrytest",
 		"internal/triage/triagetest", "internal/report/reporttest",
 	}
 	for room, imports := range importsOfRooms(t) {

@@ -127,7 +127,8 @@ func RefusedByQuota(err error) bool {
 // https://github.com/hashicorp/terraform-provider-azurerm/issues/10411
 func DrainBlocked(err error) bool {
 	const code = "PodDrainFailure"
-	return err != nil && (Code(err) == code || Code(err) == "DeleteVMSSAgentPoolFailed" && strings.Contains(err.Error(), code))
+	return err != nil && (Code(err) == code || Code(err) == "DeleteVMSSAgentPoolFailed" && strings.Contains(err.Error(),
+		code))
 }
 
 // RefusedAccess tells the refusals that clear by themselves while a role

@@ -114,7 +114,8 @@ func TestChangesCarryThePermitAndTheirCondition(t *testing.T) {
 		if apierr.ClassOf(err) != apierr.Conflict {
 			t.Errorf("deleting what somebody changed: %v", err)
 		}
-		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag(), azure.DeletePoolOptions{})
+		operation, err := client.DeletePool(permit.NewContext(ctx, allowed), name, definition.ETag(),
+			azure.DeletePoolOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,8 @@ func TestStepThatAsksParksItsRun(t *testing.T) {
 		if last := b.record("run-1").Step("switch-off").Last; last.Result != journal.Failure || last.Refused {
 			t.Errorf("the attempt is recorded as %+v", last)
 		}
-		resumed, err := b.Resume(t.Context(), book, "run-1", engine.Options{Overrides: map[string]string{"lamp-in-sight": "it is late"}})
+		resumed, err := b.Resume(t.Context(), book, "run-1",
+			engine.Options{Overrides: map[string]string{"lamp-in-sight": "it is late"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,8 @@ func TestADrainOfADeletionGivesPodsTheirGrace(t *testing.T) {
 func TestADrainThatIsAbortedStops(t *testing.T) {
 	inWorld(t, builtIn(t, "pdb-blocked"), func(t *testing.T, a *azure) {
 		a.createStandIn(t, 3)
-		if got := a.call(t, "DELETE", "C/agentPools/system"+aksVersion+"&IGNORE-pod-disruption-budget=false", ""); got.status != http.StatusAccepted {
+		if got := a.call(t, "DELETE", "C/agentPools/system"+aksVersion+"&IGNORE-pod-disruption-budget=false",
+			""); got.status != http.StatusAccepted {
 			t.Fatalf("%d %s", got.status, got.text)
 		}
 		time.Sleep(3 * time.Minute)

@@ -115,7 +115,8 @@ func TestAWriteToACorruptedScaleSetFailsAgainAndAgain(t *testing.T) {
 
 // TestFieldsOfTheFutureSurvive: what the scenario's pools have, its AKS knows, and keeps digit by digit.
 func TestFieldsOfTheFutureSurvive(t *testing.T) {
-	future := parsed(t, "pools:\n  - {name: system, mode: System, properties: {fromTheFuture: {depth: 1}}}\n  - {name: workers}\n")
+	future := parsed(t, "pools:\n  - {name: system, mode: System, properties: {fromTheFuture: {depth: 1}}}\n  - {name: "+
+		"workers}\n")
 	inWorld(t, future, func(t *testing.T, a *azure) {
 		pipeline := runtime.NewPipeline("test", "1", runtime.PipelineOptions{},
 			&policy.ClientOptions{Transport: a.world.Transport()})
@@ -136,7 +137,8 @@ func TestFieldsOfTheFutureSurvive(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := runtime.Payload(response)
-		if err != nil || response.StatusCode != http.StatusCreated || !strings.Contains(string(text), `"fromTheFuture":{"depth":12345678901234567}`) {
+		if err != nil || response.StatusCode != http.StatusCreated || !strings.Contains(string(text),
+			`"fromTheFuture":{"depth":12345678901234567}`) {
 			t.Fatalf("%d %s %v", response.StatusCode, text, err)
 		}
 		last := a.world.Snapshot().Pools[2]

@@ -166,9 +166,11 @@ func clusterFields() []string {
 
 // unmarshalError is AKS's refusal of a body. https://github.com/Azure/azure-rest-api-specs/issues/40740
 func unmarshalError(err error) *refusal {
-	return refuse(http.StatusBadRequest, "UnmarshalError", "UnmarshalEntity encountered error: %v Check that the field is in "+
-		"the right location, is spelled correctly, and is supported in the API version. Visit aka.ms/aks/apiversions for more "+
-		"API version information..", err)
+	return refuse(http.StatusBadRequest, "UnmarshalError",
+		"UnmarshalEntity encountered error: %v Check that the field is in "+
+			"the right location, is spelled correctly, and is supported in the API version. Visit aka.ms/aks/apiversions for "+
+			"more "+
+			"API version information..", err)
 }
 
 // decodeStrictly reads a body as AKS does at an api-version.

@@ -99,7 +99,8 @@ func checkCounts(properties map[string]any, mode string) *refusal {
 			most, fewest, mostNodes)
 	case counted && (count < fewest || count > mostNodes):
 		return invalidParameter("agentPoolProfile.count", "agentPoolProfile.count was %d. It must be greater or equal to "+
-			"minCount:%d and less than or equal to maxCount:%d. If allowedMinCount was expected to be 0 but is 1: 1) The nodepool "+
+			"minCount:%d and less than or equal to maxCount:%d. If allowedMinCount was expected to be 0 but is 1: 1) The "+
+			"nodepool "+
 			"is a VMAS pool. 2) api Version is less than 2020-03-01. 3) The node is a system pool.", count, fewest, mostNodes)
 	case scaling && counted && (count < least || count > most):
 		return invalidParameter("agentPoolProfile.count", "count %d is not between minCount %d and maxCount %d", count, least,

@@ -19,19 +19,26 @@ func TestPoolsAreReadStrictly(t *testing.T) {
 				`json: unknown field "count"`},
 			"an unknown property of a property": {`{"properties": {"vmSize": "x", "count": 1, "upgradeSettings": {"surge": "1"}}}`,
 				unmarshal, `json: unknown field "surge"`},
-			"a text for a number":    {`{"properties": {"vmSize": "x", "count": "1"}}`, unmarshal, "cannot unmarshal string"},
-			"half a node":            {`{"properties": {"vmSize": "x", "count": 1.5}}`, unmarshal, "cannot unmarshal number 1.5"},
-			"no JSON":                {`{"properties": `, "InvalidRequestContent", "could not be deserialized"},
-			"too many nodes":         {`{"properties": {"vmSize": "x", "count": 5000}}`, parameter, "agentPoolProfile.count was 5000. It must be greater or equal to minCount:0 and less than or equal to maxCount:1000."},
-			"fewer than none":        {`{"properties": {"vmSize": "x", "count": -1}}`, parameter, "agentPoolProfile.count was -1"},
+			"a text for a number": {`{"properties": {"vmSize": "x", "count": "1"}}`, unmarshal, "cannot unmarshal string"},
+			"half a node": {`{"properties": {"vmSize": "x", "count": 1.5}}`, unmarshal,
+				"cannot unmarshal number 1.5"},
+			"no JSON": {`{"properties": `, "InvalidRequestContent", "could not be deserialized"},
+			"too many nodes": {`{"properties": {"vmSize": "x", "count": 5000}}`, parameter,
+				"agentPoolProfile.count was 5000. It must be greater or equal to minCount:0 and less than or equal to " +
+					"maxCount:1000."},
+			"fewer than none": {`{"properties": {"vmSize": "x", "count": -1}}`, parameter,
+				"agentPoolProfile.count was -1"},
 			"no node for the system": {`{"properties": {"vmSize": "x", "count": 0, "mode": "System"}}`, parameter, "minCount:1"},
 			"a range that is too wide": {`{"properties": {"vmSize": "x", "count": 1, "enableAutoScaling": true, "minCount": 0, "maxCount": 1001}}`,
 				parameter, "not between 0 and 1000"},
 			"a version above the control plane's": {versioned("1.99.0"), "NodePoolMcVersionIncompatible",
-				"Node pool version 1.99.0 and control plane version 1.33.4 are incompatible. Minor version of node pool version 99 is bigger than control plane version 33."},
+				"Node pool version 1.99.0 and control plane version 1.33.4 are incompatible. Minor version of node pool version " +
+					"99 is bigger than control plane version 33."},
 			"a patch above the control plane's": {versioned("1.33.5"), "NodePoolMcVersionIncompatible", "Patch version"},
-			"a version that is not offered":     {versioned("1.20.5"), "AgentPoolK8sVersionNotSupported", "Version 1.20.5 is not supported"},
-			"a version of no form":              {versioned("newest"), parameter, "orchestratorProfile.OrchestratorVersion is invalid"},
+			"a version that is not offered": {versioned("1.20.5"), "AgentPoolK8sVersionNotSupported",
+				"Version 1.20.5 is not supported"},
+			"a version of no form": {versioned("newest"), parameter,
+				"orchestratorProfile.OrchestratorVersion is invalid"},
 		} {
 			got := a.call(t, "PUT", "C/agentPools/extra"+aksVersion, row.body)
 			if got.status != http.StatusBadRequest || got.code() != row.code || !strings.Contains(got.message(), row.says) {
@@ -52,11 +59,13 @@ func TestPoolsTakeWhatAKSTakes(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		wait := func() { time.Sleep(5 * time.Minute) }
 		for name, row := range map[string]struct{ version, body, shows string }{
-			"minor":    {"2025-02-01", versioned("1.33"), `"currentOrchestratorVersion":"1.33.4"`},
-			"older":    {"2025-02-01", versioned("1.32.4"), `"currentOrchestratorVersion":"1.32.4"`},
-			"newest":   {"2026-04-01", `{"properties": {"vmSize": "x", "count": 1, "localDNSProfile": {"mode": "Disabled"}}}`, `"localDNSProfile"`},
-			"anycase":  {"2025-02-01", `{"properties": {"VMSIZE": "x", "Count": 1}}`, `"vmSize":"x"`},
-			"readonly": {"2025-02-01", `{"id": "x", "name": "y", "properties": {"vmSize": "x", "count": 1, "provisioningState": "Failed", "powerState": {"code": "Running"}}}`, `"Creating"`},
+			"minor": {"2025-02-01", versioned("1.33"), `"currentOrchestratorVersion":"1.33.4"`},
+			"older": {"2025-02-01", versioned("1.32.4"), `"currentOrchestratorVersion":"1.32.4"`},
+			"newest": {"2026-04-01", `{"properties": {"vmSize": "x", "count": 1, "localDNSProfile": {"mode": "Disabled"}}}`,
+				`"localDNSProfile"`},
+			"anycase": {"2025-02-01", `{"properties": {"VMSIZE": "x", "Count": 1}}`, `"vmSize":"x"`},
+			"readonly": {"2025-02-01",
+				`{"id": "x", "name": "y", "properties": {"vmSize": "x", "count": 1, "provisioningState": "Failed", "powerState": {"code": "Running"}}}`, `"Creating"`},
 		} {
 			got := a.call(t, "PUT", "C/agentPools/"+name+"?api-version="+row.version, row.body)
 			if got.status != http.StatusCreated || !strings.Contains(got.text, row.shows) {
@@ -64,12 +73,14 @@ func TestPoolsTakeWhatAKSTakes(t *testing.T) {
 			}
 			wait()
 		}
-		got := a.call(t, "PUT", "C/agentPools/old?api-version=2023-11-01", `{"properties": {"vmSize": "x", "count": 1, "vmSise": "y"}}`)
+		got := a.call(t, "PUT", "C/agentPools/old?api-version=2023-11-01",
+			`{"properties": {"vmSize": "x", "count": 1, "vmSise": "y"}}`)
 		if got.status != http.StatusCreated || strings.Contains(got.text, "vmSise") {
 			t.Errorf("an unknown property at an older version: %d %s, want it dropped", got.status, got.text)
 		}
 		wait()
-		got = a.call(t, "PUT", "C/agentPools/system"+aksVersion, `{"properties": {"vmSize": "Standard_D4ds_v5", "count": 3, "mode": "System", "orchestratorVersion": "1.32.4"}}`)
+		got = a.call(t, "PUT", "C/agentPools/system"+aksVersion,
+			`{"properties": {"vmSize": "Standard_D4ds_v5", "count": 3, "mode": "System", "orchestratorVersion": "1.32.4"}}`)
 		if got.status != http.StatusBadRequest || got.code() != "AgentPoolUpgradeVersionNotAllowed" {
 			t.Errorf("a downgrade: %d %s", got.status, got.text)
 		}
@@ -79,7 +90,8 @@ func TestPoolsTakeWhatAKSTakes(t *testing.T) {
 // TestAPoolOfAThousandKeepsNobodyWaiting: what comes at one time is looked at once.
 func TestAPoolOfAThousandKeepsNobodyWaiting(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		if got := a.call(t, "PUT", "C/agentPools/big"+aksVersion, `{"properties": {"vmSize": "x", "count": 1000}}`); got.status != http.StatusCreated {
+		if got := a.call(t, "PUT", "C/agentPools/big"+aksVersion,
+			`{"properties": {"vmSize": "x", "count": 1000}}`); got.status != http.StatusCreated {
 			t.Fatalf("%d %s", got.status, got.text)
 		}
 		time.Sleep(10 * time.Minute)

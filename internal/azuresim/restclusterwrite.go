@@ -83,12 +83,14 @@ func (m *model) refuseUpgrade(body map[string]any) *refusal {
 	case named == "" || named == m.scenario.KubernetesVersion || known && ok && version == own:
 		return nil
 	case !ok || len(m.upgradesFrom(own, version)) == 0:
-		return refuse(http.StatusBadRequest, "K8sVersionNotSupported", "Managed cluster %s: version %s is not supported in this "+
-			"region. Please use [az aks get-versions] command to get the supported version list in this region. For more "+
-			"information, please check https://aka.ms/supported-version-list", m.scenario.Cluster, named)
+		return refuse(http.StatusBadRequest, "K8sVersionNotSupported",
+			"Managed cluster %s: version %s is not supported in this "+
+				"region. Please use [az aks get-versions] command to get the supported version list in this region. For more "+
+				"information, please check https://aka.ms/supported-version-list", m.scenario.Cluster, named)
 	}
-	return refuse(http.StatusNotImplemented, "NotImplemented", "the embedded Azure does not know this call: an upgrade of the "+
-		"control plane from %s to %s", m.scenario.KubernetesVersion, named)
+	return refuse(http.StatusNotImplemented, "NotImplemented",
+		"the embedded Azure does not know this call: an upgrade of the "+
+			"control plane from %s to %s", m.scenario.KubernetesVersion, named)
 }
 
 // patchCluster changes the cluster's tags, all of them, and nothing else.

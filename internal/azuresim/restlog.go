@@ -52,7 +52,8 @@ func listEvents(w *World, asked *request) answer {
 // https://learn.microsoft.com/rest/api/monitor/activity-logs/list
 func selectable() []string {
 	return []string{
-		"authorization", "claims", "correlationId", "description", "eventDataId", "eventName", "eventTimestamp", "httpRequest",
+		"authorization", "claims", "correlationId", "description", "eventDataId", "eventName", "eventTimestamp",
+		"httpRequest",
 		"level", "operationId", "operationName", "properties", "resourceGroupName", "resourceProviderName", "resourceId",
 		"status", "submissionTimestamp", "subStatus", "subscriptionId",
 	}

@@ -17,7 +17,8 @@ import (
 func TestClientsOfTheSDKForGo(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
 		ctx, group, cluster := t.Context(), a.scenario.ResourceGroup, a.scenario.Cluster
-		factory, err := armcontainerservice.NewClientFactory(a.scenario.Subscription, a.world.Credential(), armOptions(a.world))
+		factory, err := armcontainerservice.NewClientFactory(a.scenario.Subscription, a.world.Credential(),
+			armOptions(a.world))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,11 +33,22 @@ func TestClientsOfTheSDKForGo(t *testing.T) {
 			call func() error
 		}{
 			{"clusters: list", func() error { return eachPage(t, a.clusters.NewListPager(nil)) }},
-			{"clusters: list by resource group", func() error { return eachPage(t, a.clusters.NewListByResourceGroupPager(group, nil)) }},
+			{"clusters: list by resource group", func() error {
+				return eachPage(t, a.clusters.NewListByResourceGroupPager(group, nil))
+			}},
 			{"clusters: get", func() error { _, err := a.clusters.Get(ctx, group, cluster, nil); return err }},
-			{"clusters: upgrade profile", func() error { _, err := a.clusters.GetUpgradeProfile(ctx, group, cluster, nil); return err }},
-			{"clusters: Kubernetes versions", func() error { _, err := a.clusters.ListKubernetesVersions(ctx, a.scenario.Location, nil); return err }},
-			{"clusters: user credentials", func() error { _, err := a.clusters.ListClusterUserCredentials(ctx, group, cluster, nil); return err }},
+			{"clusters: upgrade profile", func() error {
+				_, err := a.clusters.GetUpgradeProfile(ctx, group, cluster, nil)
+				return err
+			}},
+			{"clusters: Kubernetes versions", func() error {
+				_, err := a.clusters.ListKubernetesVersions(ctx, a.scenario.Location, nil)
+				return err
+			}},
+			{"clusters: user credentials", func() error {
+				_, err := a.clusters.ListClusterUserCredentials(ctx, group, cluster, nil)
+				return err
+			}},
 			{"clusters: monitoring credentials", func() error {
 				_, err := a.clusters.ListClusterMonitoringUserCredentials(ctx, group, cluster, nil)
 				return err
@@ -46,7 +58,8 @@ func TestClientsOfTheSDKForGo(t *testing.T) {
 				return err
 			}},
 			{"clusters: update tags", func() error {
-				poller, err := a.clusters.BeginUpdateTags(ctx, group, cluster, armcontainerservice.TagsObject{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
+				poller, err := a.clusters.BeginUpdateTags(ctx, group, cluster,
+					armcontainerservice.TagsObject{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
 				return ended(t, poller, err)
 			}},
 			{"clusters: create or update", func() error {
@@ -60,9 +73,18 @@ func TestClientsOfTheSDKForGo(t *testing.T) {
 				return ended(t, poller, err)
 			}},
 			{"pools: list", func() error { return eachPage(t, a.pools.NewListPager(group, cluster, nil)) }},
-			{"pools: available versions", func() error { _, err := a.pools.GetAvailableAgentPoolVersions(ctx, group, cluster, nil); return err }},
-			{"pools: upgrade profile", func() error { _, err := a.pools.GetUpgradeProfile(ctx, group, cluster, "system", nil); return err }},
-			{"pools: create", func() error { poller, err := a.put(ctx, "extra", systemPool(1), nil); return ended(t, poller, err) }},
+			{"pools: available versions", func() error {
+				_, err := a.pools.GetAvailableAgentPoolVersions(ctx, group, cluster, nil)
+				return err
+			}},
+			{"pools: upgrade profile", func() error {
+				_, err := a.pools.GetUpgradeProfile(ctx, group, cluster, "system", nil)
+				return err
+			}},
+			{"pools: create", func() error {
+				poller, err := a.put(ctx, "extra", systemPool(1), nil)
+				return ended(t, poller, err)
+			}},
 			{"pools: abort", func() error {
 				if _, err := a.put(ctx, "extra", systemPool(2), nil); err != nil {
 					return err
@@ -78,11 +100,15 @@ func TestClientsOfTheSDKForGo(t *testing.T) {
 				return err
 			}},
 			{"groups: update", func() error {
-				_, err := resources.NewResourceGroupsClient().Update(ctx, group, armresources.ResourceGroupPatchable{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
+				_, err := resources.NewResourceGroupsClient().Update(ctx, group,
+					armresources.ResourceGroupPatchable{Tags: map[string]*string{"a": to.Ptr("b")}}, nil)
 				return err
 			}},
 			{"resources: list", func() error { return eachPage(t, resources.NewClient().NewListPager(nil)) }},
-			{"resources: get by ID", func() error { _, err := resources.NewClient().GetByID(ctx, scope, "2025-02-01", nil); return err }},
+			{"resources: get by ID", func() error {
+				_, err := resources.NewClient().GetByID(ctx, scope, "2025-02-01", nil)
+				return err
+			}},
 			{"tags: put", func() error {
 				_, err := resources.NewTagsClient().CreateOrUpdateAtScope(ctx, scope, armresources.TagsResource{
 					Properties: &armresources.Tags{Tags: map[string]*string{"only": to.Ptr("this")}},
@@ -153,8 +179,10 @@ func TestKeptResourcesCanBeWrittenByAnybody(t *testing.T) {
 			{"PATCH", vault + version, `{"properties": {"y": 3}}`, 200, ""},
 			{"HEAD", vault + version, "", 204, ""},
 			{"GET", vault + version, "", 200, ""},
-			{"PATCH", vault + "/providers/Microsoft.Resources/tags/default" + armVersion, `{"operation": "Merge", "properties": {"tags": {"c": "d"}}}`, 200, ""},
-			{"PATCH", vault + "/providers/Microsoft.Resources/tags/default" + armVersion, `{"operation": "Add", "properties": {"tags": {}}}`, 400, "InvalidTagsOperation"},
+			{"PATCH", vault + "/providers/Microsoft.Resources/tags/default" + armVersion,
+				`{"operation": "Merge", "properties": {"tags": {"c": "d"}}}`, 200, ""},
+			{"PATCH", vault + "/providers/Microsoft.Resources/tags/default" + armVersion,
+				`{"operation": "Add", "properties": {"tags": {}}}`, 400, "InvalidTagsOperation"},
 			{"DELETE", vault + version, "", 200, ""},
 			{"DELETE", vault + version, "", 204, ""},
 			{"GET", vault + "/secrets/s" + version, "", 404, "ResourceNotFound"},

@@ -45,7 +45,8 @@ func supportedVersions() apiVersions {
 		network: versionList{list: []string{"2017-03-30", "2018-10-01"}},
 		logs:    versionList{list: []string{"2014-04-01", "2015-04-01", "2017-03-01-preview"}},
 		arm: versionList{armOwn: true, list: []string{
-			"2026-06-01", "2025-04-01", "2025-03-01", "2024-11-01", "2024-10-01-preview", "2024-08-01", "2024-07-01", "2024-06-01-preview",
+			"2026-06-01", "2025-04-01", "2025-03-01", "2024-11-01", "2024-10-01-preview", "2024-08-01", "2024-07-01",
+			"2024-06-01-preview",
 			"2024-03-01", "2023-07-01", "2023-07-01-preview", "2023-03-01-preview", "2022-12-01", "2022-11-01-preview",
 			"2022-09-01", "2022-06-01", "2022-05-01", "2022-03-01-preview", "2022-01-01", "2021-04-01", "2021-01-01",
 			"2020-10-01", "2020-09-01", "2020-08-01", "2020-07-01", "2020-06-01", "2020-05-01", "2020-01-01", "2019-11-01",
@@ -99,8 +100,9 @@ func (w *World) scopeMissing(asked *request) *refusal {
 	case group != "" && !groupExists:
 		return refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", group)
 	case name != "" && !m.isCluster(group, name):
-		return refuse(http.StatusNotFound, "ResourceNotFound", "The Resource '%s/%s' under resource group '%s' was not found. "+
-			"For more details please go to https://aka.ms/ARMResourceNotFoundFix", managedClusters, name, group)
+		return refuse(http.StatusNotFound, "ResourceNotFound",
+			"The Resource '%s/%s' under resource group '%s' was not found. "+
+				"For more details please go to https://aka.ms/ARMResourceNotFoundFix", managedClusters, name, group)
 	}
 	return nil
 }

@@ -169,9 +169,11 @@ func TestBrokenCanariesReachNobody(t *testing.T) {
 // TestANodeWithoutIDIsInNoCanary: not in one for all, either. What everybody has it keeps.
 func TestANodeWithoutIDIsInNoCanary(t *testing.T) {
 	for name, id := range map[string]string{
-		"none": "", "blanks": " \t\n", "too long": strings.Repeat("a", 254), "other letters": "knoten-ü", "a blank inside": "a b",
+		"none": "", "blanks": " \t\n", "too long": strings.Repeat("a", 254), "other letters": "knoten-ü",
+		"a blank inside":      "a b",
 		"a control character": "a\x00b", "all zeros": "00000000-0000-0000-0000-000000000000",
-		"all ones": "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", "a board that nobody has set": "03000200-0400-0500-0006-000700080009",
+		"all ones":                     "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+		"a board that nobody has set":  "03000200-0400-0500-0006-000700080009",
 		"a system that was not set up": "uninitialized",
 	} {
 		t.Run(name, func(t *testing.T) {

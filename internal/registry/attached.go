@@ -60,7 +60,8 @@ func (c *Client) Attached(ctx context.Context, image Image) ([]Attachment, error
 		}
 	}
 	if len(all) > maxAttached {
-		return nil, apierr.New(apierr.Terminal, "%d things are attached to image %s, and at most %d are read", len(all), image,
+		return nil, apierr.New(apierr.Terminal, "%d things are attached to image %s, and at most %d are read", len(all),
+			image,
 			maxAttached)
 	}
 	slices.SortFunc(all, func(a, b Attachment) int {

@@ -103,7 +103,8 @@ func (a Azure) PullSecret(ctx context.Context, vault, secret, host string) (auth
 	}
 	found, err := fromConfiguration(answer.Value, host)
 	if err != nil { // the cause may hold a part of the secret
-		return nil, apierr.New(apierr.Terminal, "secret %s of vault %s is no docker configuration, plain or in base64", secret, vault)
+		return nil, apierr.New(apierr.Terminal, "secret %s of vault %s is no docker configuration, plain or in base64",
+			secret, vault)
 	}
 	if found == nil {
 		return nil, apierr.New(apierr.Terminal, "secret %s of vault %s holds nothing for registry %s", secret, vault, host)

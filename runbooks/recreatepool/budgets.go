@@ -84,7 +84,8 @@ func (r *recreation) readBudgets(_ context.Context, run runbook.Run) (budgets, e
 }
 
 func (r *recreation) budgetsRespected() runbook.Guard {
-	return ask(r.Inputs, budgetsGuard, "is no pod deleted against its PodDisruptionBudget?", r.readBudgets, budgetsRespected)
+	return ask(r.Inputs, budgetsGuard, "is no pod deleted against its PodDisruptionBudget?", r.readBudgets,
+		budgetsRespected)
 }
 
 // budgetsRespected holds unless the run is to force a blocked drain, or the pool would be deleted with pods on it that

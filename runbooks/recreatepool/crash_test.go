@@ -21,7 +21,8 @@ import (
 
 // acting are the scenarios in which a run changes the world.
 var acting = []string{
-	"wedged", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "pdb-blocked", "pdb-forced", "lost-response",
+	"wedged", "stuck-operation", "quota", "no-capacity", "throttled", "rbac-lag", "pdb-blocked", "pdb-forced",
+	"lost-response",
 	"node-never-joins", "stand-in-never-joins", "leftover", "leftover-healthy", "two-pools", "busy", "concurrent-writer",
 	"recovers-by-itself",
 }

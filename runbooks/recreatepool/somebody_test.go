@@ -80,7 +80,8 @@ func (o somebody) deletes(pool string) {
 	ctx := permit.NewContext(context.Background(), o.permit)
 	definition, err := o.azure.Definition(ctx, o.name(pool))
 	o.must(err)
-	operation, err := o.azure.DeletePool(ctx, o.name(pool), definition.ETag(), azure.DeletePoolOptions{IgnoreBudgets: true})
+	operation, err := o.azure.DeletePool(ctx, o.name(pool), definition.ETag(),
+		azure.DeletePoolOptions{IgnoreBudgets: true})
 	o.must(err)
 	o.must(operation.Wait(ctx))
 }

@@ -66,7 +66,8 @@ func TestReplayedRunbookAsksTheSame(t *testing.T) {
 func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	rows := runbooktest.Rows{}
 	for _, some := range []runbooktest.Rows{
-		clusterSweep(), poolSweep(), operationSweep(), wedgeSweep(), standInSweep(t), nodeSweep(), snapshotSweep(t), budgetSweep(),
+		clusterSweep(), poolSweep(), operationSweep(), wedgeSweep(), standInSweep(t), nodeSweep(), snapshotSweep(t),
+		budgetSweep(),
 	} {
 		maps.Copy(rows, some)
 	}
@@ -118,7 +119,8 @@ func clusterSweep() runbooktest.Rows {
 }
 
 func budgetSweep() runbooktest.Rows {
-	blocked := &blockedDrain{More: 1, Left: []kube.RemainingPod{{Pod: "shop/web", Node: "n1", Blocker: "PodDisruptionBudget web"}}}
+	blocked := &blockedDrain{More: 1, Left: []kube.RemainingPod{{Pod: "shop/web", Node: "n1",
+		Blocker: "PodDisruptionBudget web"}}}
 	row := runbooktest.Row{
 		Answers: []runbook.Answer{yes, no}, Evidence: []string{"now", "blocked.left[].node"},
 		Said: []string{"blocked.left", "blocked.left[].pod", "blocked.left[].blocker", "blocked.more", "blocked.failure"},

@@ -170,6 +170,7 @@ func problemsOf(one event.Event, target string) (problems []Problem) {
 // refuses: a pointer is there, and nobody may follow it, or its canary reaches nobody.
 func refuses(reason hotfix.Reason) bool {
 	return slices.Contains([]hotfix.Reason{hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot,
-		hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted, hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired,
+		hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted, hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue,
+		hotfix.ReasonExpired,
 		hotfix.ReasonNotUnderSignature, hotfix.ReasonCanaryMalformed, hotfix.ReasonNoNodeID}, reason)
 }

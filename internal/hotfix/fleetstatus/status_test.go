@@ -28,25 +28,32 @@ var boots = map[string]struct {
 	state    fleetstatus.State
 	problems []string
 }{
-	"it runs":                        {[]event.Event{fetch("staged"), prepare("install"), launch("ran", "staged")}, fleetstatus.Staged, nil},
-	"it runs, and was there already": {[]event.Event{fetch("already-staged"), launch("ran", "staged")}, fleetstatus.Staged, nil},
+	"it runs": {[]event.Event{fetch("staged"), prepare("install"), launch("ran", "staged")},
+		fleetstatus.Staged, nil},
+	"it runs, and was there already": {[]event.Event{fetch("already-staged"), launch("ran", "staged")},
+		fleetstatus.Staged, nil},
 	"it failed": {[]event.Event{fetch("staged"), prepare("install"), launch("fell-back", "staged")}, fleetstatus.FellBack,
 		[]string{"fell-back"}},
 	"it failed before": {[]event.Event{fetch("already-staged"), launch("ran", "trials-used")}, fleetstatus.TrialsUsed,
 		[]string{"trials-used"}},
-	"it died after it was confirmed": {[]event.Event{launch("ran", "marked-bad")}, fleetstatus.MarkedBad, []string{"marked-bad"}},
-	"it is fetched again, and was bad": {[]event.Event{fetch("marked-bad"), launch("ran", "not-staged")}, fleetstatus.Baked,
+	"it died after it was confirmed": {[]event.Event{launch("ran", "marked-bad")}, fleetstatus.MarkedBad,
+		[]string{"marked-bad"}},
+	"it is fetched again, and was bad": {[]event.Event{fetch("marked-bad"), launch("ran", "not-staged")},
+		fleetstatus.Baked,
 		[]string{"marked-bad"}},
 	"it can't be had": {[]event.Event{fetch("unreachable"), launch("ran", "not-staged")}, fleetstatus.Baked, nil},
 	"it could not be had": {[]event.Event{fetch("postponed"), launch("ran", "not-staged")}, fleetstatus.Postponed,
 		[]string{"postponed"}},
-	"it is no good":            {[]event.Event{fetch("unfit"), launch("ran", "not-staged")}, fleetstatus.Unfit, []string{"unfit"}},
+	"it is no good": {[]event.Event{fetch("unfit"), launch("ran", "not-staged")}, fleetstatus.Unfit,
+		[]string{"unfit"}},
 	"the prepare process died": {[]event.Event{launch("ran", "unprepared")}, fleetstatus.Baked, []string{"unprepared"}},
 	"the disk is full":         {[]event.Event{launch("ran", "not-counted")}, fleetstatus.Baked, []string{"not-counted"}},
 	"somebody stopped it":      {[]event.Event{launch("stopped", "staged")}, fleetstatus.Stopped, nil},
 	"nothing can be run":       {[]event.Event{launch("failed", "no-hotfix")}, fleetstatus.Failed, []string{"failed"}},
-	"none is named":            {[]event.Event{prepare("base-not-listed"), launch("ran", "no-hotfix")}, fleetstatus.Baked, nil},
-	"it is none of the canary's": {[]event.Event{prepare("not-in-canary"), launch("ran", "no-hotfix")}, fleetstatus.NotInCanary,
+	"none is named": {[]event.Event{prepare("base-not-listed"), launch("ran", "no-hotfix")},
+		fleetstatus.Baked, nil},
+	"it is none of the canary's": {[]event.Event{prepare("not-in-canary"), launch("ran", "no-hotfix")},
+		fleetstatus.NotInCanary,
 		nil},
 	"nobody knows whether it is one": {[]event.Event{prepare("no-node-id"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"no-node-id"}},
@@ -54,7 +61,8 @@ var boots = map[string]struct {
 		[]string{"untrusted"}},
 	"the scripts are bad": {[]event.Event{scripts("bad-payload"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"scripts-bad-payload"}},
-	"it failed, and by hand it is no good": {[]event.Event{launch("fell-back", "staged"), fetch("unfit")}, fleetstatus.FellBack,
+	"it failed, and by hand it is no good": {[]event.Event{launch("fell-back", "staged"), fetch("unfit")},
+		fleetstatus.FellBack,
 		[]string{"fell-back", "unfit"}},
 	"it failed once, and runs": {[]event.Event{launch("fell-back", "staged"), launch("ran", "staged")}, fleetstatus.Staged,
 		[]string{"fell-back"}},
@@ -137,7 +145,8 @@ func TestWhatIsAskedFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := read(t, row.asked, dir)
-			if len(status.Groups) != row.groups || len(status.Problems) != row.problems || !slices.Equal(status.Unseen, row.unseen) {
+			if len(status.Groups) != row.groups || len(status.Problems) != row.problems || !slices.Equal(status.Unseen,
+				row.unseen) {
 				t.Errorf("%+v", status)
 			}
 		})
@@ -156,20 +165,28 @@ func TestWhatIsNoEventIsCountedAndNamed(t *testing.T) {
 		make                  func(path string) error
 		torn, foreign, unread int
 	}{
-		"cut":                            {file(name, string(whole[:40])), 1, 0, 0},
-		"empty":                          {file(name, ""), 1, 0, 0},
-		"zeros":                          {file(name, strings.Repeat("\x00", 400)), 1, 0, 0},
-		"half-written":                   {file(name+".part", string(whole)), 1, 0, 0},
-		"another program's":              {file("pods.json", "{}"), 0, 1, 0},
-		"no object":                      {file(name, "[]"), 0, 1, 0},
-		"another schema":                 {file(name, `{"schemaVersion": 2, "command": "launch", "time": "2026-04-03T10:40:00Z"}`), 0, 1, 0},
-		"another command":                {file(name, `{"schemaVersion": 1, "command": "rm", "time": "2026-04-03T10:40:00Z"}`), 0, 1, 0},
-		"no time":                        {file(name, `{"schemaVersion": 1, "command": "launch"}`), 0, 1, 0},
-		"another type":                   {file(name, `{"schemaVersion": 1, "command": ["launch"]}`), 0, 1, 0},
-		"too large":                      {file(name, `{"schemaVersion": 1`+strings.Repeat(" ", event.Largest)+"}"), 0, 1, 0},
-		"a folder":                       {func(dir string) error { return os.Mkdir(filepath.Join(dir, name), 0o755) }, 0, 1, 0},
-		"a pipe":                         {func(dir string) error { return syscall.Mkfifo(filepath.Join(dir, name), 0o644) }, 0, 1, 0},
-		"a link to an event elsewhere":   {func(dir string) error { return os.Symlink(secret, filepath.Join(dir, name)) }, 0, 1, 0},
+		"cut":               {file(name, string(whole[:40])), 1, 0, 0},
+		"empty":             {file(name, ""), 1, 0, 0},
+		"zeros":             {file(name, strings.Repeat("\x00", 400)), 1, 0, 0},
+		"half-written":      {file(name+".part", string(whole)), 1, 0, 0},
+		"another program's": {file("pods.json", "{}"), 0, 1, 0},
+		"no object":         {file(name, "[]"), 0, 1, 0},
+		"another schema": {file(name,
+			`{"schemaVersion": 2, "command": "launch", "time": "2026-04-03T10:40:00Z"}`), 0, 1, 0},
+		"another command": {file(name,
+			`{"schemaVersion": 1, "command": "rm", "time": "2026-04-03T10:40:00Z"}`), 0, 1, 0},
+		"no time":      {file(name, `{"schemaVersion": 1, "command": "launch"}`), 0, 1, 0},
+		"another type": {file(name, `{"schemaVersion": 1, "command": ["launch"]}`), 0, 1, 0},
+		"too large":    {file(name, `{"schemaVersion": 1`+strings.Repeat(" ", event.Largest)+"}"), 0, 1, 0},
+		"a folder": {func(dir string) error {
+			return os.Mkdir(filepath.Join(dir, name), 0o755)
+		}, 0, 1, 0},
+		"a pipe": {func(dir string) error {
+			return syscall.Mkfifo(filepath.Join(dir, name), 0o644)
+		}, 0, 1, 0},
+		"a link to an event elsewhere": {func(dir string) error {
+			return os.Symlink(secret, filepath.Join(dir, name))
+		}, 0, 1, 0},
 		"an event of a name that climbs": {file("..json", string(whole)), 0, 1, 0},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -226,7 +243,8 @@ func TestNoTextGrows(t *testing.T) {
 		write(t, filepath.Join(dir, fmt.Sprintf("node-%d", n)), evil)
 	}
 	status := read(t, fleetstatus.Asked{}, dir)
-	if causes := status.Groups[0].Causes; len(causes) != 21 || causes[20].Says != "40 other causes" || causes[20].Nodes != 40 {
+	if causes := status.Groups[0].Causes; len(causes) != 21 || causes[20].Says != "40 other causes" ||
+		causes[20].Nodes != 40 {
 		t.Errorf("%d causes, the last %+v", len(causes), causes[len(causes)-1])
 	}
 	for _, one := range status.Problems {
@@ -290,7 +308,8 @@ func prepare(reason hotfix.Reason) event.Event {
 }
 
 func begun(command, outcome string) event.Event {
-	return event.Event{SchemaVersion: 1, Time: now.Add(-time.Hour), Command: command, Outcome: outcome, Level: event.Information}
+	return event.Event{SchemaVersion: 1, Time: now.Add(-time.Hour), Command: command, Outcome: outcome,
+		Level: event.Information}
 }
 
 func of(target string, e event.Event) event.Event {

@@ -46,7 +46,8 @@ func newBench(t *testing.T, s situation) *bench {
 	t.Helper()
 	b := &bench{folder: t.TempDir()}
 	path := filepath.Join(b.folder, actionprogram.Prefix+"Lamp")
-	text := "#!/bin/sh\necho $1 >>verbs\ncase $1 in\nobserve) " + s.observe + ";;\nplan) " + s.plan + ";;\napply) " + s.apply +
+	text := "#!/bin/sh\necho $1 >>verbs\ncase $1 in\nobserve) " + s.observe + ";;\nplan) " + s.plan + ";;\napply) " +
+		s.apply +
 		";;\nesac\n"
 	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
 		t.Fatal(err)
@@ -106,7 +107,8 @@ func TestRun(t *testing.T) {
 		},
 		"an observation that fails says nothing": {
 			situation: situation{observe: isDone + "; exit 1", apply: makes},
-			result:    journal.Failure, refused: true, reason: "exit code 1, and its answer says that all went well", verbs: "observe",
+			result:    journal.Failure, refused: true, reason: "exit code 1, and its answer says that all went well",
+			verbs: "observe",
 		},
 		"an empty answer is no answer": {
 			situation: situation{observe: "true", apply: makes},
@@ -169,8 +171,9 @@ func TestRun(t *testing.T) {
 			result:    journal.Failure, refused: true, reason: "more than 1048576 bytes", verbs: "observe",
 		},
 		"outputs are bounded": {
-			situation: situation{observe: says(`"state":"done","outputs":{"a":"'$(head -c 300000 /dev/zero | tr '\0' x)'"}`), apply: makes},
-			result:    journal.Failure, refused: true, reason: "at most 262144 are kept", verbs: "observe",
+			situation: situation{observe: says(`"state":"done","outputs":{"a":"'$(head -c 300000 /dev/zero | tr '\0' x)'"}`),
+				apply: makes},
+			result: journal.Failure, refused: true, reason: "at most 262144 are kept", verbs: "observe",
 		},
 		"an output's name is one": {
 			situation: situation{observe: says(`"state":"done","outputs":{"a b":1}`), apply: makes},
