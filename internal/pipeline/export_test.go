@@ -1,4 +1,4 @@
 package pipeline
 
 // ReadWithin lets tests be less patient with pipes.
-var ReadWithin = readWithin //nolint:gochecknoglobals // for tests
+var ReadWithin = readWithin
