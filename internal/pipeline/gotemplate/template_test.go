@@ -45,7 +45,7 @@ func TestErrorsHaveTheirPlace(t *testing.T) {
 		"\n  {{ .a.c }}":   {Line: 2, Column: 6, Missing: "a.c", Reason: `{{ .a.c }}: map has no entry for key "c"`},
 		"{{range .a.list}}{{$.x}}{{end}}": {Line: 1, Column: 20, Missing: "x",
 			Reason: `{{ $.x }}: map has no entry for key "x"`},
-		"{{ .a.b.c }}":               {Line: 1, Column: 4, Missing: "a.b.c",
+		"{{ .a.b.c }}": {Line: 1, Column: 4, Missing: "a.b.c",
 			Reason: "{{ .a.b.c }}: can't evaluate field c in type interface {}"},
 		"{{ range .a.on }}{{ end }}": {Line: 1, Column: 10, Reason: "{{ .a.on }}: range can't iterate over true"},
 		"{{define \"t\"}}{{template \"t\"}}{{end}}{{template \"t\"}}": {Line: 1, Column: 15,
