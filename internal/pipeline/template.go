@@ -27,6 +27,8 @@ type filler struct {
 	// quote writes a value as the language of the text has it.
 	quote    func(value string) string
 	spelling diagnostic.Speller
+	// endless is why no more templates are filled in that are more than a path: one did not end. nil before that.
+	endless error
 	// data is what templates that are more than a path walk through; nil before there was one.
 	data any
 }
@@ -45,11 +47,18 @@ func (f *filler) fill(text string) (string, []flaw) {
 		if f.data == nil {
 			f.data = f.config.data(f.quote)
 		}
-		filled, err := parsed.Execute(f.data)
-		if err != nil {
-			return "", []flaw{f.flaw(err)}
+		if f.endless != nil {
+			return "", []flaw{f.flaw(f.endless)}
 		}
-		return filled, nil
+		filled, err := parsed.Execute(f.data)
+		if err == nil {
+			return filled, nil
+		}
+		var wrong *gotemplate.Error
+		if errors.As(err, &wrong) && wrong.Endless {
+			f.endless = err
+		}
+		return "", []flaw{f.flaw(err)}
 	}
 	var filled strings.Builder
 	var flaws []flaw

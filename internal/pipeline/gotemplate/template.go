@@ -28,6 +28,8 @@ type Error struct {
 	Reason       string
 	// Missing is the dotted path that leads nowhere; empty where something else is wrong.
 	Missing string
+	// Endless: it was given up, and still runs.
+	Endless bool
 }
 
 func (e *Error) Error() string { return e.Reason }
@@ -119,7 +121,9 @@ func (t *Template) Branches() *Error {
 }
 
 // Execute fills the text in. What can't be is an *Error.
-func (t *Template) Execute(data any) (string, error) {
+func (t *Template) Execute(data any) (string, error) { return t.executeWithin(data, patience) }
+
+func (t *Template) executeWithin(data any, patience time.Duration) (string, error) {
 	type result struct {
 		text string
 		err  error
@@ -139,7 +143,8 @@ func (t *Template) Execute(data any) (string, error) {
 		}
 		return made.text, nil
 	case <-timer.C: // what still runs ends with the process; it can write no more than the bound
-		return "", &Error{Line: 1, Reason: fmt.Sprintf("timed out: filling it in takes more than %s", patience)}
+		says := fmt.Sprintf("timed out: filling it in takes more than %s", patience)
+		return "", &Error{Line: 1, Reason: says, Endless: true}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -109,5 +110,18 @@ func TestPaths(t *testing.T) {
 		if diff := cmp.Diff(want, parsed.Paths()); diff != "" {
 			t.Errorf("%s\n%s", text, diff)
 		}
+	}
+}
+
+// TestEndlessTemplatesAreGivenUp: a loop that says nothing does not make a command hang.
+func TestEndlessTemplatesAreGivenUp(t *testing.T) {
+	parsed, err := gotemplate.Parse(`{{range 100000}}{{range 100000}}{{end}}{{end}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parsed.ExecuteWithin(data(), time.Millisecond)
+	var wrong *gotemplate.Error
+	if !errors.As(err, &wrong) || !wrong.Endless {
+		t.Error(err)
 	}
 }
