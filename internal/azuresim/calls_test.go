@@ -162,7 +162,7 @@ func TestQueryNamesAreReadInAnyCase(t *testing.T) {
 // there. Of all else the embedded Azure says that it does not know the call.
 func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		const any = "?api-version=2024-01-01"
+		const anyVersion = "?api-version=2024-01-01"
 		set := a.world.Snapshot().Pools[0].ScaleSet
 		for path, code := range map[string]string{
 			"C/agentPools/none" +
@@ -176,15 +176,15 @@ func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 			"G/providers/Microsoft.ContainerService/managedClusters/none" +
 				aksVersion: "ResourceNotFound",
 			"G/providers/Microsoft.KeyVault/vaults/none" +
-				any: "ResourceNotFound",
+				anyVersion: "ResourceNotFound",
 			"G/providers/Microsoft.KeyVault/vaults/none/secrets/none" +
-				any: "ResourceNotFound",
+				anyVersion: "ResourceNotFound",
 			"G/providers/Microsoft.Network/virtualNetworks/none/subnets" +
-				any: "ResourceNotFound",
+				anyVersion: "ResourceNotFound",
 			"S/resourceGroups/none" +
 				armVersion: "ResourceGroupNotFound",
 			"S/resourceGroups/none/providers/Microsoft.KeyVault/vaults/x" +
-				any: "ResourceGroupNotFound",
+				anyVersion: "ResourceGroupNotFound",
 			"/subscriptions/0/resourceGroups/fleet" +
 				armVersion: "SubscriptionNotFound",
 			"G/providers/Microsoft.Resources/deployments/none" +
@@ -195,17 +195,17 @@ func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 			"G/providers/Microsoft.KeyVault/vaults/none/providers/Microsoft.Resources/tags/default" +
 				armVersion: "ResourceNotFound",
 			"C/providers/Microsoft.Authorization/roleAssignments/none" +
-				any: "ResourceNotFound",
+				anyVersion: "ResourceNotFound",
 		} {
 			if got := a.call(t, "GET", path, ""); got.status != http.StatusNotFound || got.code() != code {
 				t.Errorf("%s: %d %s, want 404 %s", path, got.status, got.text, code)
 			}
 		}
 		for path, method := range map[string]string{
-			"G/providers/Microsoft.KeyVault/vautls/none" + any:         "GET",
-			"G/providers/Microsoft.KeyVault/vautls" + any:              "GET",
-			"G/providers/Contoso.Things/things/none" + any:             "GET",
-			"G/providers/Contoso.Things/things/some" + any:             "PUT",
+			"G/providers/Microsoft.KeyVault/vautls/none" + anyVersion:  "GET",
+			"G/providers/Microsoft.KeyVault/vautls" + anyVersion:       "GET",
+			"G/providers/Contoso.Things/things/none" + anyVersion:      "GET",
+			"G/providers/Contoso.Things/things/some" + anyVersion:      "PUT",
 			"S/providers/Contoso.Things" + armVersion:                  "GET",
 			"S/quantum" + armVersion:                                   "GET",
 			"C" + aksVersion:                                           "DELETE",

@@ -1,6 +1,7 @@
 package azuresim
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -258,14 +259,14 @@ func parseResourceFilter(text string) (resourceFilter, error) {
 	for _, clause := range logAnd.Split(strings.TrimSpace(text), -1) {
 		parts := logClause.FindStringSubmatch(strings.TrimSpace(clause))
 		if parts == nil || parts[2] != "eq" {
-			return filter, fmt.Errorf("Invalid $filter '%s' specified in the query string.", text) //nolint:staticcheck // ARM's own
+			return filter, invalidFilter(text)
 		}
 		place := map[string]*string{
 			"resourcetype": &filter.kind, "name": &filter.name, "location": &filter.location, "resourcegroup": &filter.group,
 			"tagname": &filter.tagName, "tagvalue": &filter.tagValue,
 		}[strings.ToLower(parts[1])]
 		if place == nil {
-			return filter, fmt.Errorf("Invalid $filter '%s' specified in the query string.", text) //nolint:staticcheck // ARM's own
+			return filter, invalidFilter(text)
 		}
 		*place = parts[3]
 	}
@@ -293,4 +294,9 @@ func tagsOf(body map[string]any) map[string]string {
 		return tags
 	}
 	return stringsIn(body["tags"])
+}
+
+// invalidFilter has ARM's own text.
+func invalidFilter(text string) error {
+	return errors.New("Invalid $filter '" + text + "' specified in the query string.") //nolint:revive,staticcheck // ARM's
 }
