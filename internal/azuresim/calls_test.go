@@ -161,7 +161,7 @@ func TestQueryNamesAreReadInAnyCase(t *testing.T) {
 // there. Of all else the embedded Azure says that it does not know the call.
 func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		const any = "?api-version=2024-01-01"
+		const someVersion = "?api-version=2024-01-01"
 		set := a.world.Snapshot().Pools[0].ScaleSet
 		for path, code := range map[string]string{
 			"C/agentPools/none" + aksVersion:                                                                              "NotFound",
@@ -169,34 +169,34 @@ func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 			"C/agentPools/none/machines" + aksVersion:                                                                     "NotFound",
 			"C/agentPools/system/machines/none" + aksVersion:                                                              "NotFound",
 			"G/providers/Microsoft.ContainerService/managedClusters/none" + aksVersion:                                    "ResourceNotFound",
-			"G/providers/Microsoft.KeyVault/vaults/none" + any:                                                            "ResourceNotFound",
-			"G/providers/Microsoft.KeyVault/vaults/none/secrets/none" + any:                                               "ResourceNotFound",
-			"G/providers/Microsoft.Network/virtualNetworks/none/subnets" + any:                                            "ResourceNotFound",
+			"G/providers/Microsoft.KeyVault/vaults/none" + someVersion:                                                    "ResourceNotFound",
+			"G/providers/Microsoft.KeyVault/vaults/none/secrets/none" + someVersion:                                       "ResourceNotFound",
+			"G/providers/Microsoft.Network/virtualNetworks/none/subnets" + someVersion:                                    "ResourceNotFound",
 			"S/resourceGroups/none" + armVersion:                                                                          "ResourceGroupNotFound",
-			"S/resourceGroups/none/providers/Microsoft.KeyVault/vaults/x" + any:                                           "ResourceGroupNotFound",
+			"S/resourceGroups/none/providers/Microsoft.KeyVault/vaults/x" + someVersion:                                   "ResourceGroupNotFound",
 			"/subscriptions/0/resourceGroups/fleet" + armVersion:                                                          "SubscriptionNotFound",
 			"G/providers/Microsoft.Resources/deployments/none" + armVersion:                                               "DeploymentNotFound",
 			"N/providers/Microsoft.Compute/virtualMachineScaleSets/none?api-version=2024-07-01":                           "ResourceNotFound",
 			"N/providers/Microsoft.Compute/virtualMachineScaleSets/" + set + "/virtualMachines/99?api-version=2024-07-01": "NotFound",
 			"G/providers/Microsoft.KeyVault/vaults/none/providers/Microsoft.Resources/tags/default" + armVersion:          "ResourceNotFound",
-			"C/providers/Microsoft.Authorization/roleAssignments/none" + any:                                              "ResourceNotFound",
+			"C/providers/Microsoft.Authorization/roleAssignments/none" + someVersion:                                      "ResourceNotFound",
 		} {
 			if got := a.call(t, "GET", path, ""); got.status != http.StatusNotFound || got.code() != code {
 				t.Errorf("%s: %d %s, want 404 %s", path, got.status, got.text, code)
 			}
 		}
 		for path, method := range map[string]string{
-			"G/providers/Microsoft.KeyVault/vautls/none" + any:         "GET",
-			"G/providers/Microsoft.KeyVault/vautls" + any:              "GET",
-			"G/providers/Contoso.Things/things/none" + any:             "GET",
-			"G/providers/Contoso.Things/things/some" + any:             "PUT",
-			"S/providers/Contoso.Things" + armVersion:                  "GET",
-			"S/quantum" + armVersion:                                   "GET",
-			"C" + aksVersion:                                           "DELETE",
-			"C/maintenanceConfigurations/default" + aksVersion:         "GET",
-			"C/agentPools/system/upgradeNodeImageVersion" + aksVersion: "POST",
-			"C/stop" + aksVersion:                                      "POST",
-			"G" + armVersion:                                           "DELETE",
+			"G/providers/Microsoft.KeyVault/vautls/none" + someVersion:                                       "GET",
+			"G/providers/Microsoft.KeyVault/vautls" + someVersion:                                            "GET",
+			"G/providers/Contoso.Things/things/none" + someVersion:                                           "GET",
+			"G/providers/Contoso.Things/things/some" + someVersion:                                           "PUT",
+			"S/providers/Contoso.Things" + armVersion:                                                        "GET",
+			"S/quantum" + armVersion:                                                                         "GET",
+			"C" + aksVersion:                                                                                 "DELETE",
+			"C/maintenanceConfigurations/default" + aksVersion:                                               "GET",
+			"C/agentPools/system/upgradeNodeImageVersion" + aksVersion:                                       "POST",
+			"C/stop" + aksVersion:                                                                            "POST",
+			"G" + armVersion:                                                                                 "DELETE",
 			"N/providers/Microsoft.Compute/virtualMachineScaleSets/" + set + "?api-version=2024-07-01":       "PUT",
 			"/providers/Microsoft.ContainerService/operations" + aksVersion:                                  "GET",
 			"G/providers/Contoso.Things/things/none/providers/Microsoft.Resources/tags/default" + armVersion: "GET",

@@ -205,7 +205,8 @@ func deleteKept(w *World, asked *request, at place) answer {
 func listResources(w *World, asked *request) answer {
 	filter, err := parseResourceFilter(asked.ask("$filter"))
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidFilterInQueryString", err.Error())
+		return armError(http.StatusBadRequest, "InvalidFilterInQueryString",
+			fmt.Sprintf("Invalid $filter '%s' specified in the query string.", asked.ask("$filter")))
 	}
 	m, group := w.model, asked.parameter("group")
 	items := []any{}
@@ -255,14 +256,14 @@ func parseResourceFilter(text string) (resourceFilter, error) {
 	for _, clause := range logAnd.Split(strings.TrimSpace(text), -1) {
 		parts := logClause.FindStringSubmatch(strings.TrimSpace(clause))
 		if parts == nil || parts[2] != "eq" {
-			return filter, fmt.Errorf("Invalid $filter '%s' specified in the query string.", text) //nolint:staticcheck // ARM's own
+			return filter, fmt.Errorf("invalid $filter: cannot read '%s'", clause)
 		}
 		place := map[string]*string{
 			"resourcetype": &filter.kind, "name": &filter.name, "location": &filter.location, "resourcegroup": &filter.group,
 			"tagname": &filter.tagName, "tagvalue": &filter.tagValue,
 		}[strings.ToLower(parts[1])]
 		if place == nil {
-			return filter, fmt.Errorf("Invalid $filter '%s' specified in the query string.", text) //nolint:staticcheck // ARM's own
+			return filter, fmt.Errorf("invalid $filter: cannot read '%s'", clause)
 		}
 		*place = parts[3]
 	}
