@@ -9,7 +9,8 @@ import (
 // fastest is where the machine's own time begins to count for more than the scenario's.
 const fastest = 10_000
 
-// shortestDrain is as short as a drain becomes: pods take the time to end that they are given, however fast the rest is.
+// shortestDrain is as short as a drain becomes: pods take the time to end that they are given, however fast the rest
+// is.
 const shortestDrain = Duration(time.Minute)
 
 // Accelerated is the scenario with everything that it does from its start on sped up by a factor from 1 to 10000, for a

@@ -59,7 +59,8 @@ func (m *model) offered() []kubernetesVersion {
 	return all
 }
 
-// poolVersion is a pool's version: of a definition that names the minor version alone, the newest patch that the control
+// poolVersion is a pool's version: of a definition that names the minor version alone, the newest patch that the
+// control
 // plane allows.
 func (m *model) poolVersion(named string) string {
 	version, ok := parseKubernetesVersion(named)
