@@ -103,7 +103,7 @@ func (w *World) scopeMissing(asked *request) *refusal {
 	case name != "" && !m.isCluster(group, name):
 		return refuse(http.StatusNotFound, "ResourceNotFound",
 			"The Resource '%s/%s' under resource group '%s' was not found. "+
-			"For more details please go to https://aka.ms/ARMResourceNotFoundFix", managedClusters, name, group)
+				"For more details please go to https://aka.ms/ARMResourceNotFoundFix", managedClusters, name, group)
 	}
 	return nil
 }

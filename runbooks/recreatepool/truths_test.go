@@ -147,7 +147,7 @@ var truths = map[string]func(worldSight) bool{
 	"pool-wedged": func(w worldSight) bool {
 		return slices.Contains([]string{"Failed", "Canceled", "Updating", "Upgrading"}, w.target.ProvisioningState)
 	},
-	"wedge-evidence": func(w worldSight) bool { return w.target.Corrupted },
+	"wedge-evidence":    func(w worldSight) bool { return w.target.Corrupted },
 	"budgets-respected": func(w worldSight) bool { return w.forced || w.workloads(w.pool) == 0 },
 	"operation-stuck": func(w worldSight) bool {
 		young := func(o azuresim.Operation) bool {
