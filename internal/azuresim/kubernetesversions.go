@@ -60,7 +60,8 @@ func (m *model) offered() []kubernetesVersion {
 }
 
 // poolVersion is a pool's version: of a definition that names the minor version alone, the newest patch that the
-// control plane allows.
+// control
+// plane allows.
 func (m *model) poolVersion(named string) string {
 	version, ok := parseKubernetesVersion(named)
 	own, known := m.controlPlaneVersion()

@@ -1,7 +1,6 @@
 package azuresim
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -42,8 +41,7 @@ func placeOf(parts []string) (place, bool) {
 		}
 		decoded[i] = text
 	}
-	p := place{id: "/" + strings.Join(decoded, "/"), within: "/" + strings.Join(decoded[:last], "/"),
-		kind: decoded[last+1]}
+	p := place{id: "/" + strings.Join(decoded, "/"), within: "/" + strings.Join(decoded[:last], "/"), kind: decoded[last+1]}
 	if first == 4 {
 		p.group = decoded[3]
 	}
@@ -154,9 +152,8 @@ func putKept(w *World, asked *request, at place) answer {
 		return invalidContent(err).ofARM()
 	}
 	if above, lacks := m.missingAbove(at); lacks {
-		return refuse(http.StatusNotFound, "ParentResourceNotFound",
-			"Failed to perform 'write' on resource(s) of type '%s', "+
-				"because the parent resource '%s' could not be found.", typeOnly(at.kind), above).ofARM()
+		return refuse(http.StatusNotFound, "ParentResourceNotFound", "Failed to perform 'write' on resource(s) of type '%s', "+
+			"because the parent resource '%s' could not be found.", typeOnly(at.kind), above).ofARM()
 	}
 	status := http.StatusOK
 	if m.kept(at.id) == nil {
@@ -208,7 +205,8 @@ func deleteKept(w *World, asked *request, at place) answer {
 func listResources(w *World, asked *request) answer {
 	filter, err := parseResourceFilter(asked.ask("$filter"))
 	if err != nil {
-		return armError(http.StatusBadRequest, "InvalidFilterInQueryString", err.Error())
+		return armError(http.StatusBadRequest, "InvalidFilterInQueryString",
+			fmt.Sprintf("Invalid $filter '%s' specified in the query string.", asked.ask("$filter")))
 	}
 	m, group := w.model, asked.parameter("group")
 	items := []any{}
@@ -238,8 +236,7 @@ func listResources(w *World, asked *request) answer {
 // summaryOf is a resource as a list of all resources shows it: without its properties.
 func summaryOf(body map[string]any) map[string]any {
 	summary := map[string]any{}
-	for _, field := range []string{"id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy",
-		"zones"} {
+	for _, field := range []string{"id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy", "zones"} {
 		if value := body[field]; value != nil {
 			summary[field] = value
 		}
@@ -259,14 +256,14 @@ func parseResourceFilter(text string) (resourceFilter, error) {
 	for _, clause := range logAnd.Split(strings.TrimSpace(text), -1) {
 		parts := logClause.FindStringSubmatch(strings.TrimSpace(clause))
 		if parts == nil || parts[2] != "eq" {
-			return filter, invalidFilter(text)
+			return filter, fmt.Errorf("invalid $filter: cannot read '%s'", clause)
 		}
 		place := map[string]*string{
 			"resourcetype": &filter.kind, "name": &filter.name, "location": &filter.location, "resourcegroup": &filter.group,
 			"tagname": &filter.tagName, "tagvalue": &filter.tagValue,
 		}[strings.ToLower(parts[1])]
 		if place == nil {
-			return filter, invalidFilter(text)
+			return filter, fmt.Errorf("invalid $filter: cannot read '%s'", clause)
 		}
 		*place = parts[3]
 	}
@@ -294,9 +291,4 @@ func tagsOf(body map[string]any) map[string]string {
 		return tags
 	}
 	return stringsIn(body["tags"])
-}
-
-// invalidFilter has ARM's own text.
-func invalidFilter(text string) error {
-	return errors.New("Invalid $filter '" + text + "' specified in the query string.") //nolint:revive,staticcheck // ARM's
 }

@@ -45,8 +45,8 @@ func supportedVersions() apiVersions {
 		network: versionList{list: []string{"2017-03-30", "2018-10-01"}},
 		logs:    versionList{list: []string{"2014-04-01", "2015-04-01", "2017-03-01-preview"}},
 		arm: versionList{armOwn: true, list: []string{
-			"2026-06-01", "2025-04-01", "2025-03-01", "2024-11-01", "2024-10-01-preview", "2024-08-01", "2024-07-01",
-			"2024-06-01-preview",
+			"2026-06-01", "2025-04-01", "2025-03-01", "2024-11-01", "2024-10-01-preview", "2024-08-01",
+			"2024-07-01", "2024-06-01-preview",
 			"2024-03-01", "2023-07-01", "2023-07-01-preview", "2023-03-01-preview", "2022-12-01", "2022-11-01-preview",
 			"2022-09-01", "2022-06-01", "2022-05-01", "2022-03-01-preview", "2022-01-01", "2021-04-01", "2021-01-01",
 			"2020-10-01", "2020-09-01", "2020-08-01", "2020-07-01", "2020-06-01", "2020-05-01", "2020-01-01", "2019-11-01",
@@ -88,7 +88,8 @@ func typeOnly(kind string) string {
 }
 
 // scopeMissing is ARM's answer about a subscription, a resource group or a cluster in a path that there is not; nil
-// when they are there. 404 is said here of what is absent under a parent that was seen.
+// when
+// they are there. 404 is said here of what is absent under a parent that was seen.
 func (w *World) scopeMissing(asked *request) *refusal {
 	m := w.model
 	subscription, inOne := asked.parameters["subscription"]
@@ -108,7 +109,8 @@ func (w *World) scopeMissing(asked *request) *refusal {
 }
 
 // unknownCall answers what the embedded Azure does not know: neither what the real one would say of it, nor whether
-// what it is about is there.
+// what
+// it is about is there.
 func unknownCall(method, path string) func(*World, *request) answer {
 	return func(*World, *request) answer {
 		return armError(http.StatusNotImplemented, "NotImplemented",

@@ -129,7 +129,7 @@ func budgetSweep() runbooktest.Rows {
 		raw, _ := json.Marshal(budgets{Now: time.Unix(0, 0).UTC(), Blocked: by}) // it can always be encoded
 		row.Readings = append(row.Readings, string(raw))
 	}
-	return runbooktest.Rows{budgetsGuard: row}
+	return runbooktest.Rows{"budgets-respected": row}
 }
 
 func poolSweep() runbooktest.Rows {
