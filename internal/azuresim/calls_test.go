@@ -48,8 +48,8 @@ func (s said) names() (names []string) {
 	return names
 }
 
-// call asks ARM. S, G, N and C in the path's beginning stand for the subscription, the cluster's resource group, that of
-// its nodes, and the cluster.
+// call asks ARM. S, G, N and C in the path's beginning stand for the subscription, the cluster's resource group, that
+// of its nodes, and the cluster.
 func (a *azure) call(t *testing.T, method, path, body string) said {
 	t.Helper()
 	subscription := "/subscriptions/" + a.scenario.Subscription
@@ -89,7 +89,8 @@ const (
 
 func TestAPIVersionsAreThoseOfTheRealServices(t *testing.T) {
 	inWorld(t, builtIn(t, "healthy"), func(t *testing.T, a *azure) {
-		for _, version := range []string{"2017-08-31", "2019-11-01", "2020-03-01", "2023-05-01", "2024-05-01", "2025-10-01", "2026-04-01"} {
+		for _, version := range []string{"2017-08-31", "2019-11-01", "2020-03-01", "2023-05-01", "2024-05-01",
+			"2025-10-01", "2026-04-01"} {
 			got := a.call(t, "GET", "C?api-version="+version, "")
 			if got.status != http.StatusOK || got.at("properties", "provisioningState") != "Succeeded" || got.at("eTag") == "" {
 				t.Errorf("%s: %d %s, want the shape of the newest version", version, got.status, got.text)
@@ -164,22 +165,37 @@ func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 		const someVersion = "?api-version=2024-01-01"
 		set := a.world.Snapshot().Pools[0].ScaleSet
 		for path, code := range map[string]string{
-			"C/agentPools/none" + aksVersion:                                                                              "NotFound",
-			"C/agentPools/none/upgradeProfiles/default" + aksVersion:                                                      "NotFound",
-			"C/agentPools/none/machines" + aksVersion:                                                                     "NotFound",
-			"C/agentPools/system/machines/none" + aksVersion:                                                              "NotFound",
-			"G/providers/Microsoft.ContainerService/managedClusters/none" + aksVersion:                                    "ResourceNotFound",
-			"G/providers/Microsoft.KeyVault/vaults/none" + someVersion:                                                    "ResourceNotFound",
-			"G/providers/Microsoft.KeyVault/vaults/none/secrets/none" + someVersion:                                       "ResourceNotFound",
-			"G/providers/Microsoft.Network/virtualNetworks/none/subnets" + someVersion:                                    "ResourceNotFound",
-			"S/resourceGroups/none" + armVersion:                                                                          "ResourceGroupNotFound",
-			"S/resourceGroups/none/providers/Microsoft.KeyVault/vaults/x" + someVersion:                                   "ResourceGroupNotFound",
-			"/subscriptions/0/resourceGroups/fleet" + armVersion:                                                          "SubscriptionNotFound",
-			"G/providers/Microsoft.Resources/deployments/none" + armVersion:                                               "DeploymentNotFound",
-			"N/providers/Microsoft.Compute/virtualMachineScaleSets/none?api-version=2024-07-01":                           "ResourceNotFound",
-			"N/providers/Microsoft.Compute/virtualMachineScaleSets/" + set + "/virtualMachines/99?api-version=2024-07-01": "NotFound",
-			"G/providers/Microsoft.KeyVault/vaults/none/providers/Microsoft.Resources/tags/default" + armVersion:          "ResourceNotFound",
-			"C/providers/Microsoft.Authorization/roleAssignments/none" + someVersion:                                      "ResourceNotFound",
+			"C/agentPools/none" +
+				aksVersion: "NotFound",
+			"C/agentPools/none/upgradeProfiles/default" +
+				aksVersion: "NotFound",
+			"C/agentPools/none/machines" +
+				aksVersion: "NotFound",
+			"C/agentPools/system/machines/none" +
+				aksVersion: "NotFound",
+			"G/providers/Microsoft.ContainerService/managedClusters/none" +
+				aksVersion: "ResourceNotFound",
+			"G/providers/Microsoft.KeyVault/vaults/none" +
+				someVersion: "ResourceNotFound",
+			"G/providers/Microsoft.KeyVault/vaults/none/secrets/none" +
+				someVersion: "ResourceNotFound",
+			"G/providers/Microsoft.Network/virtualNetworks/none/subnets" +
+				someVersion: "ResourceNotFound",
+			"S/resourceGroups/none" +
+				armVersion: "ResourceGroupNotFound",
+			"S/resourceGroups/none/providers/Microsoft.KeyVault/vaults/x" +
+				someVersion: "ResourceGroupNotFound",
+			"/subscriptions/0/resourceGroups/fleet" +
+				armVersion: "SubscriptionNotFound",
+			"G/providers/Microsoft.Resources/deployments/none" +
+				armVersion: "DeploymentNotFound",
+			"N/providers/Microsoft.Compute/virtualMachineScaleSets/none?api-version=2024-07-01": "ResourceNotFound",
+			"N/providers/Microsoft.Compute/virtualMachineScaleSets/" + set +
+				"/virtualMachines/99?api-version=2024-07-01": "NotFound",
+			"G/providers/Microsoft.KeyVault/vaults/none/providers/Microsoft.Resources/tags/default" +
+				armVersion: "ResourceNotFound",
+			"C/providers/Microsoft.Authorization/roleAssignments/none" +
+				someVersion: "ResourceNotFound",
 		} {
 			if got := a.call(t, "GET", path, ""); got.status != http.StatusNotFound || got.code() != code {
 				t.Errorf("%s: %d %s, want 404 %s", path, got.status, got.text, code)
@@ -202,7 +218,8 @@ func TestAbsentIsOnlySaidOfWhatCouldBeSeen(t *testing.T) {
 			"G/providers/Contoso.Things/things/none/providers/Microsoft.Resources/tags/default" + armVersion: "GET",
 		} {
 			got := a.call(t, method, path, "{}")
-			if got.status != http.StatusNotImplemented || !strings.HasPrefix(got.message(), "the embedded Azure does not know this call: "+method) {
+			if got.status != http.StatusNotImplemented || !strings.HasPrefix(got.message(),
+				"the embedded Azure does not know this call: "+method) {
 				t.Errorf("%s %s: %d %s, want 501", method, path, got.status, got.text)
 			}
 		}

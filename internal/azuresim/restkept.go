@@ -41,7 +41,8 @@ func placeOf(parts []string) (place, bool) {
 		}
 		decoded[i] = text
 	}
-	p := place{id: "/" + strings.Join(decoded, "/"), within: "/" + strings.Join(decoded[:last], "/"), kind: decoded[last+1]}
+	p := place{id: "/" + strings.Join(decoded, "/"), within: "/" + strings.Join(decoded[:last], "/"),
+		kind: decoded[last+1]}
 	if first == 4 {
 		p.group = decoded[3]
 	}
@@ -152,8 +153,9 @@ func putKept(w *World, asked *request, at place) answer {
 		return invalidContent(err).ofARM()
 	}
 	if above, lacks := m.missingAbove(at); lacks {
-		return refuse(http.StatusNotFound, "ParentResourceNotFound", "Failed to perform 'write' on resource(s) of type '%s', "+
-			"because the parent resource '%s' could not be found.", typeOnly(at.kind), above).ofARM()
+		return refuse(http.StatusNotFound, "ParentResourceNotFound",
+			"Failed to perform 'write' on resource(s) of type '%s', "+
+				"because the parent resource '%s' could not be found.", typeOnly(at.kind), above).ofARM()
 	}
 	status := http.StatusOK
 	if m.kept(at.id) == nil {
@@ -236,7 +238,8 @@ func listResources(w *World, asked *request) answer {
 // summaryOf is a resource as a list of all resources shows it: without its properties.
 func summaryOf(body map[string]any) map[string]any {
 	summary := map[string]any{}
-	for _, field := range []string{"id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy", "zones"} {
+	for _, field := range []string{"id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy",
+		"zones"} {
 		if value := body[field]; value != nil {
 			summary[field] = value
 		}
