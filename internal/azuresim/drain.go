@@ -54,7 +54,8 @@ func drainFailed(left []PodLeft, within string) *failure {
 	node, names := "", []string{}
 	for _, pod := range left {
 		if pod.Budget != "" {
-			return &failure{Code: "PodDrainFailure", Message: fmt.Sprintf("Drain node %s failed when evicting pod %s failed with "+
+			return &failure{Code: "PodDrainFailure", Message: fmt.Sprintf("Drain node %s failed when evicting pod %s failed "+
+				"with "+
 				"Too Many Requests error. This is often caused by a restrictive Pod Disruption Budget (PDB) policy. See "+
 				"https://aka.ms/aks/debugdrainfailures. Original error: Cannot evict pod as it would violate the pod's disruption "+
 				"budget.. PDB debug info: %s/%[2]s blocked by pdb %[4]s with 0 unready pods.",
