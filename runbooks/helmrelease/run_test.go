@@ -69,8 +69,9 @@ func TestAnUpgradeThatFails(t *testing.T) {
 func TestWhatIsLeftPending(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	s.through = cutAt(1, "/deployments/web")
-	if result := s.run(t.Context()); result.Outcome == runbook.Remediated {
+	ctx, cancel := context.WithCancel(t.Context())
+	s.through = cutAt("/deployments/web", cancel)
+	if result := s.run(ctx); result.Outcome == runbook.Remediated {
 		t.Fatal("it ended well without its connection")
 	}
 	s.through = nil

@@ -178,20 +178,19 @@ func (s *scene) deployment() *appsv1.Deployment {
 	return there
 }
 
-// cutAt has the connection break at the n-th change whose path ends in something, and never heal.
-func cutAt(n int32, suffix string) func(http.RoundTripper) http.RoundTripper {
-	var count atomic.Int32
+// cutAt ends the process at the first change whose path ends in something: it makes no request from then on.
+func cutAt(suffix string, end func()) func(http.RoundTripper) http.RoundTripper {
 	var cut atomic.Bool
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(request *http.Request) (*http.Response, error) {
-			if request.Method != http.MethodGet && strings.HasSuffix(request.URL.Path, suffix) && count.Add(1) == n {
-				cut.Store(true)
+			if request.Method != http.MethodGet && strings.HasSuffix(request.URL.Path, suffix) && !cut.Swap(true) {
+				end()
 			}
 			if cut.Load() {
 				if request.Body != nil {
 					_ = request.Body.Close()
 				}
-				return nil, context.DeadlineExceeded
+				return nil, context.Canceled
 			}
 			return next.RoundTrip(request)
 		})
