@@ -14,6 +14,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/kube"
+	"salve/runbook"
 )
 
 // Order is what a release is to become.
@@ -65,7 +66,7 @@ func (c *Client) Apply(ctx context.Context, order Order) error {
 	return outcome(ctx, c.upgrade(ctx, config, order, chart))
 }
 
-// outcome gives an error of Helm its class. A change may have happened, so that it is never one that says otherwise.
+// outcome gives an error of Helm its class. What Helm began has ended then, unless the end of ctx cut it off.
 func outcome(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -73,7 +74,7 @@ func outcome(ctx context.Context, err error) error {
 	case ctx.Err() != nil:
 		return apierr.New(apierr.Transient, "%w: %w", context.Cause(ctx), err)
 	}
-	return apierr.New(apierr.Terminal, "%w", err)
+	return &runbook.EndedError{Err: apierr.New(apierr.Terminal, "%w", err)}
 }
 
 func anyLasted(revisions []Revision) bool {

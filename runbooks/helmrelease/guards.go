@@ -54,6 +54,8 @@ type standing struct {
 	// SameContent: it has the chart and the values that are to be released.
 	SameContent bool   `json:"sameContent"`
 	Says        string `json:"says"`
+	// Tried: an earlier revision is this run's.
+	Tried bool `json:"tried"`
 	// Run is this run.
 	Run  string    `json:"run"`
 	Seen time.Time `json:"seen"`
@@ -67,6 +69,9 @@ func (r *release) readStanding(ctx context.Context, run runbook.Run) (standing, 
 	}
 	newest := revisions[0]
 	seen.Found, seen.Revision, seen.Status, seen.Pending = true, newest.Number, newest.Status, newest.Pending()
+	for _, earlier := range revisions[1:] {
+		seen.Tried = seen.Tried || earlier.Run == run.ID()
+	}
 	seen.Began, seen.Says, seen.StartedBy = newest.Began, newest.Description, helm.Starter(revisions)
 	// Values are compared themselves: of a short secret even a digest tells too much.
 	seen.SameContent = newest.Chart == r.order.Chart.Digest() && helm.SameValues(newest.Values, r.order.Values)

@@ -2,6 +2,7 @@ package helmrelease_test
 
 import (
 	"context"
+	"flag"
 	"net/http"
 	"strings"
 	"testing"
@@ -45,14 +46,14 @@ func TestAnUpgradeThatFails(t *testing.T) {
 		revisions []string
 	}{
 		"is taken back":                  {true, "rolled back", []string{"deployed", "failed", "superseded"}},
-		"stays where nobody asks for it": {false, "", []string{"failed", "deployed"}},
+		"stays where nobody asks for it": {false, "Deployment", []string{"failed", "deployed"}},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			s.ends(runbook.Remediated, "")
 			s.order.Values["nowhere"], s.order.Timeout, s.order.Rollback = true, 8*time.Second, test.rollback
-			s.ends(runbook.Failed, test.says)
+			s.ends(runbook.NeedsAttention, test.says)
 			s.revisions(test.revisions...)
 			if there := s.deployment(); (there.Spec.Template.Spec.NodeSelector == nil) != test.rollback {
 				t.Errorf("the deployment selects %v", there.Spec.Template.Spec.NodeSelector)
@@ -82,7 +83,7 @@ func TestWhatIsLeftPending(t *testing.T) {
 	other.ends(runbook.Deferred, "revision 1 of release web is pending-install since ")
 
 	s.ends(runbook.Remediated, "")
-	s.revisions("deployed", "superseded")
+	s.revisions("deployed", "failed")
 }
 
 func TestNothingIsChangedWithoutAPermit(t *testing.T) {
@@ -200,24 +201,41 @@ func TestInputs(t *testing.T) {
 	}
 }
 
+// every is the sample of cuts that are tried: an odd one tries both kinds.
+var every = flag.Int("every", 23, "kill runs at every n-th journal write and call")
+
 // TestCrashAnywhere: killed at a request or a write, and resumed, the release is deployed.
 func TestCrashAnywhere(t *testing.T) {
 	t.Parallel()
-	runbooktest.CrashAnywhere(t, func(t *testing.T) runbooktest.World {
-		s := newScene(t)
-		return runbooktest.World{
-			Start: func(process *runbooktest.Process) runbook.Runbook {
-				s.through = func(next http.RoundTripper) http.RoundTripper { return process.Transport(next) }
-				return s.book()
-			},
-			Verify: func() {
-				s.through = nil
-				if there := s.deployment(); there.Status.ReadyReplicas != 1 {
-					t.Errorf("%d are ready", there.Status.ReadyReplicas)
-				}
-			},
-			// Server-side apply of the same content changes nothing.
-			MayRepeat: func(change string) bool { return strings.HasPrefix(change, http.MethodPatch+" ") },
-		}
-	}, runbooktest.EveryNth(23))
+	for rule, before := range map[string]func(*scene){
+		"of an install": func(*scene) {},
+		"of an upgrade": func(s *scene) {
+			s.ends(runbook.Remediated, "")
+			s.order.Values["greeting"], s.order.Rollback = "good morning", true
+		},
+	} {
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			runbooktest.CrashAnywhere(t, func(t *testing.T) runbooktest.World { return killed(t, before) },
+				runbooktest.EveryNth(*every))
+		})
+	}
+}
+
+func killed(t *testing.T, before func(*scene)) runbooktest.World {
+	s := newScene(t)
+	before(s)
+	return runbooktest.World{
+		Start: func(process *runbooktest.Process) runbook.Runbook {
+			s.through = func(next http.RoundTripper) http.RoundTripper { return process.Transport(next) }
+			return s.book()
+		},
+		Verify: func() {
+			if there := s.deployment(); there.Status.ReadyReplicas != 1 {
+				t.Errorf("%d are ready", there.Status.ReadyReplicas)
+			}
+		},
+		// Server-side apply of the same content changes nothing.
+		MayRepeat: func(change string) bool { return strings.HasPrefix(change, http.MethodPatch+" ") },
+	}
 }

@@ -114,6 +114,9 @@ func (s standing) observed() runbook.Observation {
 	switch {
 	case !s.Found:
 		return runbook.NotStarted("there is no such release")
+	case !s.ours() && s.Tried:
+		return runbook.NotStarted("what this run made was replaced by revision %d, %s: %s", s.Revision, s.Status, s.Says).
+			Partially()
 	case !s.ours():
 		return runbook.NotStarted("revision %d is %s, made by %s", s.Revision, s.Status, s.starter())
 	case s.Pending:
