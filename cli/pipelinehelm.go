@@ -55,9 +55,10 @@ type released struct {
 	InputVariables    map[string]any `json:"inputVariables"`
 }
 
-// Capabilities say that the runbook looks by itself what became of a release that it began.
+// Capabilities say that the runbook looks by itself what became of a release that it began, and that a rollback begins
+// when the timeout has passed.
 func (*helmAction) Capabilities() rollout.Capabilities {
-	return rollout.Capabilities{Repeatable: true}
+	return rollout.Capabilities{Repeatable: true, OwnTimeout: true}
 }
 
 // Check reads the step's files.

@@ -91,11 +91,29 @@ func TestHelmStep(t *testing.T) {
 	if files != nil || strings.Contains(said+preview, "hunter2") {
 		t.Errorf("the secret is said, or not looked for: %v", files)
 	}
+	r.failsAndIsTakenBack(with)
 	if err := os.WriteFile(r.in("values.yaml"), []byte("greeting: '{{ .greetin }}'\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, said = r.runs("state", "", r.run(with...)...)
 	if code == exitDecided || !strings.Contains(said, `values.yaml:1`) || !strings.Contains(said, "greetin") {
 		t.Errorf("exit %d:\n%s", code, said)
+	}
+}
+
+// failsAndIsTakenBack: the step's timeout bounds the wait, and leaves time for the rollback.
+func (r *rollouts) failsAndIsTakenBack(with []string) {
+	r.Helper()
+	text := strings.Replace(helmPipeline, "    action: Helm\n", "    action: Helm\n    timeout: 3s\n", 1)
+	pod := "apiVersion: v1\nkind: Pod\nmetadata: {name: nowhere}\n" +
+		"spec: {nodeSelector: {nowhere: yes-or-no}, containers: [{name: a, image: registry.example/a}]}\n"
+	for name, text := range map[string]string{"pipeline.yaml": text, "chart/templates/pod.yaml": pod} {
+		if err := os.WriteFile(r.in(name), []byte(text), 0o600); err != nil {
+			r.Fatal(err)
+		}
+	}
+	code, said := r.runs("state", "", r.run(with...)...)
+	if code == exitDecided || !strings.Contains(said, "has been rolled back") {
+		r.Errorf("exit %d:\n%s", code, said)
 	}
 }
