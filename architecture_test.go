@@ -60,6 +60,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/liveconfig":          {"internal/hotfix", "internal/backoff", "internal/clock"},
 	"internal/hotfix/fetch":               {"internal/hotfix", "internal/hotfix/archive", "internal/hotfix/disk", "internal/backoff", "internal/clock"},
 	"internal/hotfix/prepublish":          {"internal/apierr", "internal/hotfix", "internal/hotfix/archive", "internal/hotfix/fetch", "internal/backoff", "internal/clock"},
+	"internal/helm":                       {"internal/apierr", "kube", "runbook"},
 	"internal/registry":                   {"internal/apierr", "internal/permit"},
 	"internal/registry/registrytest":      {"internal/registry"},
 	"internal/simcli":                     {"azure", "cli", "internal/azuresim", "internal/azuresim/served", "internal/clock", "internal/console", "internal/report", "kube", "runbooks/recreatepool"},
@@ -141,7 +142,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
+var roomsOfARunbook = []string{"internal/redact", "internal/helm", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {

@@ -199,16 +199,20 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 // actions are those that this program runs.
 func (j *pipelineRun) actions() map[string]rollout.Action {
 	clock := clock.RealClock{}
-	actions := j.programActions()
+	actions, deploy := j.programActions(), j.deployAction()
 	maps.Copy(actions, map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
 			Grace: j.plan.Inputs.Grace, Clock: clock,
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
-		pipeline.ActionARM:     j.deployAction(),
+		pipeline.ActionARM:     deploy,
 		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
 		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		actionHelm: &helmAction{
+			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
+			subscription: deploy.subscription,
+		},
 	})
 	return actions
 }

@@ -17,7 +17,7 @@ import (
 // ownActions are those that Salve has itself.
 func ownActions() []string {
 	return []string{pipeline.ActionShell, pipeline.ActionARM, pipeline.ActionRunbook, pipeline.ActionSoak,
-		actionImageMirror}
+		actionImageMirror, actionHelm}
 }
 
 // findPrograms finds what runs the actions of a pipeline that Salve does not have itself. An action without a program

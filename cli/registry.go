@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"regexp"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ import (
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/helmrelease"
 	"salve/runbooks/mirrorimage"
 )
 
@@ -76,7 +78,9 @@ var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
-	names := map[string]bool{rollout.Name: true, armdeployment.Name: true}
+	names := map[string]bool{
+		rollout.Name: true, armdeployment.Name: true, mirrorimage.Name: true, helmrelease.Name: true,
+	}
 	for i, provider := range a.program.Runbooks {
 		if provider == nil {
 			return fmt.Errorf("invalid program: runbook %d is nil", i+1)
@@ -121,7 +125,7 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 			return definition, nil
 		}
 	}
-	if header.Runbook == armdeployment.Name || header.Runbook == mirrorimage.Name {
+	if slices.Contains([]string{armdeployment.Name, mirrorimage.Name, helmrelease.Name}, header.Runbook) {
 		return nil, usage("run %q does the work of a step of a pipeline; "+
 			"the run of that pipeline resumes it when it is resumed", header.Run)
 	}

@@ -14,6 +14,7 @@ import (
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/helmrelease"
 	"salve/runbooks/mirrorimage"
 )
 
@@ -203,6 +204,13 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 			return runbook.Runbook{}, err
 		}
 		return mirrorimage.Replayed(in, header.Target)
+	case helmrelease.Name:
+		header.Inputs = inputs
+		in, err := inputsOf[helmrelease.Inputs](header)
+		if err != nil {
+			return runbook.Runbook{}, err
+		}
+		return helmrelease.Replayed(in, header.Target)
 	}
 	for _, definition := range a.entries() {
 		if definition.name() == header.Runbook {

@@ -27,6 +27,9 @@ type Capabilities struct {
 	Repeatable bool
 	// Idle: an attempt only waits, and takes nobody's place meanwhile.
 	Idle bool
+	// OwnTimeout: the action itself ends its attempts by the step's timeout, and needs time beyond it to take back what
+	// was not done within.
+	OwnTimeout bool
 }
 
 // Clearing is an action of which an attempt may leave something running when the

@@ -208,13 +208,13 @@ func (w *work) logged(ctx context.Context, attempt *Attempt,
 
 // try makes an attempt within the step's timeout.
 func (w *work) try(ctx context.Context, attempt *Attempt) Outcome {
-	limited := ctx
-	if timeout := attempt.Step.Timeout; timeout != nil {
+	limited, action := ctx, w.runner.Actions[attempt.Step.Action.Value]
+	if timeout := attempt.Step.Timeout; timeout != nil && !action.Capabilities().OwnTimeout {
 		var cancel context.CancelFunc
 		limited, cancel = clock.WithTimeout(ctx, w.runner.Clock, timeout.Duration)
 		defer cancel()
 	}
-	outcome := w.runner.Actions[attempt.Step.Action.Value].Run(limited, attempt)
+	outcome := action.Run(limited, attempt)
 	if outcome.Result != journal.Done && errors.Is(context.Cause(limited), context.DeadlineExceeded) &&
 		attempt.Step.Timeout != nil {
 		outcome.Reason = fmt.Sprintf("not done within its timeout of %s: %s", attempt.Step.Timeout.Duration, outcome.Reason)

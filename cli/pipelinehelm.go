@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"salve/engine"
+	"salve/internal/clock"
+	"salve/internal/helm"
+	"salve/internal/pipeline"
+	"salve/internal/pipeline/rollout"
+	"salve/journal"
+	"salve/kube"
+	"salve/runbook"
+	"salve/runbooks/helmrelease"
+	"salve/runbooks/recreatepool"
+)
+
+// actionHelm is run by a runbook: each step by a run of its own in the same journal.
+const actionHelm = "Helm"
+
+// releasing is how long a release may take to be ready in a step without a timeout.
+const releasing = 5 * time.Minute
+
+// helmAction installs and upgrades the releases of Helm steps.
+type helmAction struct {
+	app    *app
+	kept   *journal.Location
+	cloud  cloudFlags
+	folder string
+	// config is where templates of values files lead; nil where there is none.
+	config *pipeline.Config
+	// subscription is the ID of one that a pipeline names.
+	subscription func(ctx context.Context, named string) (string, error)
+}
+
+// released is what a Helm step says, with values in the place of references.
+type released struct {
+	AKSCluster        string         `json:"aksCluster"`
+	ReleaseName       string         `json:"releaseName"`
+	ReleaseNamespace  string         `json:"releaseNamespace"`
+	ChartDir          string         `json:"chartDir"`
+	ValuesFile        string         `json:"valuesFile"`
+	NamespaceFiles    []string       `json:"namespaceFiles"`
+	RollbackOnFailure bool           `json:"rollbackOnFailure"`
+	InputVariables    map[string]any `json:"inputVariables"`
+}
+
+// Capabilities say that the runbook looks by itself what became of a release that it began, and that a rollback begins
+// when the timeout has passed.
+func (*helmAction) Capabilities() rollout.Capabilities {
+	return rollout.Capabilities{Repeatable: true, OwnTimeout: true}
+}
+
+// Check reads the step's files.
+func (h *helmAction) Check(_ context.Context, step *pipeline.Step) error {
+	values := make([]any, 0, len(step.Fields))
+	for _, field := range step.Fields {
+		values = append(values, field.Literal)
+	}
+	said, err := saidBy(step, values)
+	if err != nil {
+		return err
+	}
+	given := map[string]string{}
+	for name := range said.InputVariables {
+		given[name] = "" // what another step will say
+	}
+	_, err = h.order(step, said, given)
+	return err
+}
+
+func saidBy(step *pipeline.Step, values []any) (said released, err error) {
+	nested, err := pipeline.Nest(step.Fields, values)
+	if err != nil {
+		return said, err
+	}
+	raw, err := json.Marshal(nested)
+	if err != nil {
+		return said, err
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return said, fmt.Errorf("the fields of step %s: %w", step.ID(), err)
+	}
+	return said, nil
+}
+
+// order is what a step releases, with values in the place of its input variables.
+func (h *helmAction) order(step *pipeline.Step, said released, given map[string]string) (helmrelease.Order, error) {
+	order := helmrelease.Order{Timeout: releasing, Rollback: said.RollbackOnFailure, Values: map[string]any{}}
+	if step.Timeout != nil {
+		order.Timeout = step.Timeout.Duration
+	}
+	if strings.HasPrefix(said.ChartDir, "oci://") {
+		return order, errors.New("chartDir: a chart in a registry is not supported: it must be in a folder")
+	}
+	var err error
+	if order.Chart, err = helm.ReadChart(h.path(said.ChartDir)); err != nil {
+		return order, err
+	}
+	if err := h.read(said.ValuesFile, given, &order.Values); err != nil {
+		return order, err
+	}
+	for _, file := range said.NamespaceFiles {
+		var namespace corev1.Namespace
+		if err := h.read(file, given, &namespace); err != nil {
+			return order, err
+		}
+		if namespace.Kind != "Namespace" || namespace.Name == "" {
+			return order, fmt.Errorf("%s: it is no Namespace with a name", file)
+		}
+		order.Namespaces = append(order.Namespaces, namespace)
+	}
+	return order, nil
+}
+
+func (h *helmAction) path(named string) string {
+	if filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(h.folder, named)
+}
+
+// read reads a YAML file: first its templates are filled from the configuration, then __NAME__ from input variables.
+func (h *helmAction) read(named string, given map[string]string, into any) error {
+	content, err := pipeline.ReadNamed(h.path(named))
+	if err != nil {
+		return err
+	}
+	text, found := h.config.Fill(named, string(content), func(value string) string { return value })
+	if found.Errors() > 0 {
+		return fmt.Errorf("%s:%d: %s", named, found[0].Position.Line, found[0].Message)
+	}
+	places := make([]string, 0, 2*len(given))
+	for name, value := range given {
+		places = append(places, "__"+name+"__", value)
+	}
+	text = strings.NewReplacer(places...).Replace(text)
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		return fmt.Errorf("%s: with its values filled in it is no YAML of the right form", named) // its words show values
+	}
+	return nil
+}
+
+// Run releases, or resumes what an earlier process began.
+func (h *helmAction) Run(ctx context.Context, attempt *rollout.Attempt) rollout.Outcome {
+	outcome, err := h.run(ctx, attempt)
+	if err != nil {
+		return rollout.Outcome{Result: journal.Failure, Reason: err.Error()}
+	}
+	return outcome
+}
+
+func (h *helmAction) run(ctx context.Context, attempt *rollout.Attempt) (rollout.Outcome, error) {
+	world, in, order, err := h.asked(ctx, attempt)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	book, err := helmrelease.New(world, in, order)
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	result, err := h.app.stepEngine(attempt, h.kept, world.Clock).Run(ctx, book, engine.Options{})
+	if err != nil {
+		return rollout.Outcome{}, err
+	}
+	if result.Outcome != runbook.Remediated {
+		return rollout.Outcome{
+			Result: journal.Failure, Reason: fmt.Sprintf("%s: %s (run %s)", result.Outcome, result.Reason, result.Run),
+		}, nil
+	}
+	return rollout.Outcome{
+		Result: journal.Done,
+		Reason: fmt.Sprintf("released %s in namespace %s (run %s)", in.Release, in.Namespace, result.Run),
+	}, nil
+}
+
+// Preview compares the release with what it would become.
+func (h *helmAction) Preview(ctx context.Context, attempt *rollout.Attempt) (string, error) {
+	world, in, order, err := h.asked(ctx, attempt)
+	if err != nil {
+		return "", err
+	}
+	return helmrelease.Preview(ctx, world, in, order)
+}
+
+// asked is what a step asks for, and where.
+func (h *helmAction) asked(
+	ctx context.Context, attempt *rollout.Attempt,
+) (world helmrelease.World, in helmrelease.Inputs, order helmrelease.Order, err error) {
+	values := make([]any, 0, len(attempt.Variables))
+	given, secrets := map[string]string{}, []string{}
+	for _, one := range attempt.Variables {
+		values = append(values, one.Value)
+		if name, input := strings.CutPrefix(one.Name, "inputVariables."); input {
+			given[name] = one.Text()
+		}
+		if one.Secret {
+			// A Secret's manifest has it encoded.
+			secrets = append(secrets, one.Text(), base64.StdEncoding.EncodeToString([]byte(one.Text())))
+		}
+	}
+	said, err := saidBy(attempt.Step, values)
+	if err != nil {
+		return world, in, order, err
+	}
+	if order, err = h.order(attempt.Step, said, given); err != nil {
+		return world, in, order, err
+	}
+	order.Mask = func(text string) string { return attempt.Mask(text, secrets...) }
+	world.Clock = clock.Real{}
+	if world.Kubernetes, err = h.cluster(ctx, attempt.Step, said.AKSCluster); err != nil {
+		return world, in, order, err
+	}
+	in = helmrelease.Inputs{ClusterName: said.AKSCluster, Namespace: said.ReleaseNamespace, Release: said.ReleaseName}
+	in.Cluster, err = world.Kubernetes.ID(ctx)
+	return world, in, order, err
+}
+
+// cluster is that of --kubeconfig, or the one in the step's resource group that the step names.
+func (h *helmAction) cluster(ctx context.Context, step *pipeline.Step, named string) (*kube.Cluster, error) {
+	if h.cloud.kubeconfig != "" {
+		return h.cloud.openCluster()
+	}
+	in := recreatepool.Inputs{ResourceGroup: step.Group.ResourceGroup.Value, Cluster: named}
+	var err error
+	if in.Subscription, err = h.subscription(ctx, step.Group.Subscription.Value); err != nil {
+		return nil, err
+	}
+	world, err := h.app.connect(h.cloud, in)
+	if err != nil {
+		return nil, err
+	}
+	return world.Kubernetes(ctx)
+}
