@@ -55,8 +55,8 @@ func TestHelmStep(t *testing.T) {
 		"values.yaml":      "greeting: '{{ .greeting }}'\ntoken: '__token__'\n",
 		"namespace.yaml":   "apiVersion: v1\nkind: Namespace\nmetadata: {name: '{{ .namespace }}', labels: {team: web}}\n",
 		"chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
-		"chart/templates/all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: {greeting: {{ .Values.greeting }}, " +
-			"token: {{ .Values.token }}}\n",
+		"chart/templates/all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n" +
+			"data: {greeting: {{ .Values.greeting }}, token: {{ .Values.token }}}\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(r.in(name)), 0o700); err != nil {
 			t.Fatal(err)

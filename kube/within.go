@@ -42,9 +42,10 @@ func (w *within) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 		return nil, fmt.Errorf("%s %s: %w", request.Method, bounded(request.URL.Path), context.Cause(w.ctx))
 	}
-	ctx, cancel := context.WithCancelCause(permit.NewContext(request.Context(), permit.FromContext(w.ctx)))
-	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) })
-	response, err := w.next.RoundTrip(request.WithContext(ctx))
+	permitted := permit.NewContext(request.Context(), permit.FromContext(w.ctx)) //nolint:contextcheck // two contexts meet
+	ctx, cancel := context.WithCancelCause(permitted)
+	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) }) //nolint:contextcheck // and either ends it
+	response, err := w.next.RoundTrip(request.WithContext(ctx))               //nolint:contextcheck // as said
 	if err != nil {
 		stop()
 		cancel(nil)

@@ -30,11 +30,11 @@ type Order struct {
 	Rollback bool
 }
 
-// ErrPending: somebody else's install, upgrade or rollback of the release is pending.
+// ErrPending says that somebody else's install, upgrade or rollback of the release is pending.
 var ErrPending = errors.New("another operation is pending on the release")
 
-// Apply installs the release, or upgrades it, and waits until all that the chart makes is ready. What an earlier process
-// of the same run has left pending is marked as failed first. It returns when nothing goes on any more.
+// Apply installs the release, or upgrades it, and waits until all that the chart makes is ready. What an earlier
+// process of the same run has left pending is marked as failed first. It returns when nothing goes on any more.
 func (c *Client) Apply(ctx context.Context, order Order) error {
 	config, err := c.configuration(ctx)
 	if err != nil {

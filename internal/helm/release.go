@@ -34,7 +34,7 @@ type Revision struct {
 	Manifest   string
 }
 
-// Pending: an install, an upgrade or a rollback goes on, or was cut off.
+// Pending tells whether an install, an upgrade or a rollback goes on, or was cut off.
 func (r Revision) Pending() bool { return rcommon.Status(r.Status).IsPending() }
 
 // Deployed is Helm's word for the revision that is in the cluster.

@@ -212,7 +212,8 @@ func (r *release) releaseDeployed() runbook.Guard {
 
 func (in Inputs) releaseDeployed(seen deployed) runbook.Finding {
 	there := seen.Release
-	finding := runbook.Yes("revision %d of release %s is deployed, and its %d objects are ready", there.Revision, in.Release,
+	finding := runbook.Yes("revision %d of release %s is deployed, and its %d objects are ready", there.Revision,
+		in.Release,
 		seen.Objects)
 	switch {
 	case !there.Found:

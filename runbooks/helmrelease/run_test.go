@@ -130,7 +130,8 @@ func TestGuards(t *testing.T) {
 		}, runbook.Failed, "no way"},
 		"a kind that the cluster doesn't have": {func(s *scene) {
 			s.chart(map[string]string{
-				"Chart.yaml": chart["Chart.yaml"], "templates/a.yaml": "apiVersion: none.example/v1\nkind: None\nmetadata: {name: a}",
+				"Chart.yaml":       chart["Chart.yaml"],
+				"templates/a.yaml": "apiVersion: none.example/v1\nkind: None\nmetadata: {name: a}",
 			})
 		}, runbook.Failed, `no matches for kind "None"`},
 		"another cluster": {func(s *scene) { s.in.Cluster = "other" }, runbook.Failed, "another cluster answers"},
