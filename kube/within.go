@@ -40,12 +40,13 @@ func (w *within) RoundTrip(request *http.Request) (*http.Response, error) {
 		if request.Body != nil {
 			_ = request.Body.Close()
 		}
-		return nil, fmt.Errorf("%s %s: %w", request.Method, bounded(request.URL.Path), context.Cause(w.ctx))
+		ended := context.Cause(w.ctx) //nolint:contextcheck // the step's, not the request's
+		return nil, fmt.Errorf("%s %s: %w", request.Method, bounded(request.URL.Path), ended)
 	}
 	permitted := permit.NewContext(request.Context(), permit.FromContext(w.ctx)) //nolint:contextcheck // two contexts meet
 	ctx, cancel := context.WithCancelCause(permitted)
 	stop := context.AfterFunc(w.ctx, func() { cancel(context.Cause(w.ctx)) }) //nolint:contextcheck // and either ends it
-	response, err := w.next.RoundTrip(request.WithContext(ctx))               //nolint:contextcheck // as said
+	response, err := w.next.RoundTrip(request.WithContext(ctx))
 	if err != nil {
 		stop()
 		cancel(nil)

@@ -49,7 +49,8 @@ func (in Inputs) validate() error {
 	case in.Cluster == "":
 		return fmt.Errorf("release %q: the cluster's identity is missing", in.Release)
 	case len(in.Release) > longestRelease || !releaseName.MatchString(in.Release):
-		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", in.Release, longestRelease)
+		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", in.Release,
+			longestRelease)
 	case len(in.Namespace) > 63 || !namespaceName.MatchString(in.Namespace):
 		return fmt.Errorf("namespace %q: a name has 1 to 63 lower-case letters, digits and -", in.Namespace)
 	}
