@@ -25,8 +25,8 @@ resourceGroups:
     secretKeyVault: {value: kv}
     secretName: {input: {resourceGroup: fleet, step: logs, name: secret}}
     monitoringAccountName: {configRef: a.b}
-    genevaConfigsArtifact: {adoProject: p, artifactName: n, buildId: "7", repository: r}
-    additionalScopeBindings: {first: {value: x}, second: {value: [y, z]}}
+    genevaConfigsArtifact: {adoProject: p, artifactName: health, buildId: "7", repository: r}
+    additionalScopeBindings: {first: {value: x}, second: {value: [one, two]}}
   - {name: logs, action: Shell, command: x, shellIdentity: {value: i}, outputs: [secret]}
 `))
 	if found.Errors() > 0 && len(found) > 3 {
@@ -58,8 +58,8 @@ resourceGroups:
 	}
 	if diff := cmp.Diff(map[string]any{
 		"secretKeyVault": "kv", "secretName": "s3", "monitoringAccountName": nil,
-		"genevaConfigsArtifact":   map[string]any{"adoProject": "p", "artifactName": "n", "buildId": "7", "repository": "r"},
-		"additionalScopeBindings": map[string]any{"first": "x", "second": []any{"y", "z"}},
+		"genevaConfigsArtifact":   map[string]any{"adoProject": "p", "artifactName": "health", "buildId": "7", "repository": "r"},
+		"additionalScopeBindings": map[string]any{"first": "x", "second": []any{"one", "two"}},
 	}, nested); diff != "" {
 		t.Error(diff)
 	}
