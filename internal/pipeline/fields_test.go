@@ -58,7 +58,9 @@ resourceGroups:
 	}
 	if diff := cmp.Diff(map[string]any{
 		"secretKeyVault": "kv", "secretName": "s3", "monitoringAccountName": nil,
-		"genevaConfigsArtifact":   map[string]any{"adoProject": "p", "artifactName": "health", "buildId": "7", "repository": "r"},
+		"genevaConfigsArtifact": map[string]any{
+			"adoProject": "p", "artifactName": "health", "buildId": "7", "repository": "r",
+		},
 		"additionalScopeBindings": map[string]any{"first": "x", "second": []any{"one", "two"}},
 	}, nested); diff != "" {
 		t.Error(diff)
