@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -67,31 +66,16 @@ func (h *helmAction) Check(_ context.Context, step *pipeline.Step) error {
 	for _, field := range step.Fields {
 		values = append(values, field.Literal)
 	}
-	said, err := saidBy(step, values)
-	if err != nil {
+	var said released
+	if err := step.Decode(values, &said); err != nil {
 		return err
 	}
 	given := map[string]string{}
 	for name := range said.InputVariables {
 		given[name] = "" // what another step will say
 	}
-	_, err = h.order(step, said, given)
+	_, err := h.order(step, said, given)
 	return err
-}
-
-func saidBy(step *pipeline.Step, values []any) (said released, err error) {
-	nested, err := pipeline.Nest(step.Fields, values)
-	if err != nil {
-		return said, err
-	}
-	raw, err := json.Marshal(nested)
-	if err != nil {
-		return said, err
-	}
-	if err := json.Unmarshal(raw, &said); err != nil {
-		return said, fmt.Errorf("the fields of step %s: %w", step.ID(), err)
-	}
-	return said, nil
 }
 
 // order is what a step releases, with values in the place of its input variables.
@@ -197,10 +181,8 @@ func (h *helmAction) Preview(ctx context.Context, attempt *rollout.Attempt) (str
 func (h *helmAction) asked(
 	ctx context.Context, attempt *rollout.Attempt,
 ) (world helmrelease.World, in helmrelease.Inputs, order helmrelease.Order, err error) {
-	values := make([]any, 0, len(attempt.Variables))
 	given, secrets := map[string]string{}, []string{}
 	for _, one := range attempt.Variables {
-		values = append(values, one.Value)
 		if name, input := strings.CutPrefix(one.Name, "inputVariables."); input {
 			given[name] = one.Text()
 		}
@@ -209,8 +191,8 @@ func (h *helmAction) asked(
 			secrets = append(secrets, one.Text(), base64.StdEncoding.EncodeToString([]byte(one.Text())))
 		}
 	}
-	said, err := saidBy(attempt.Step, values)
-	if err != nil {
+	var said released
+	if err := attempt.Decode(&said); err != nil {
 		return world, in, order, err
 	}
 	if order, err = h.order(attempt.Step, said, given); err != nil {

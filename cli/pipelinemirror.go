@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -111,21 +110,9 @@ func (m *mirrorAction) Preview(ctx context.Context, attempt *rollout.Attempt) (s
 
 // asked is what a step asks for.
 func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World, in mirrorimage.Inputs, err error) {
-	values := make([]any, 0, len(attempt.Variables))
-	for _, one := range attempt.Variables {
-		values = append(values, one.Value)
-	}
-	nested, err := pipeline.Nest(attempt.Step.Fields, values)
-	if err != nil {
-		return world, in, err
-	}
-	raw, err := json.Marshal(nested)
-	if err != nil {
-		return world, in, err
-	}
 	var step mirrored
-	if err := json.Unmarshal(raw, &step); err != nil {
-		return world, in, fmt.Errorf("the fields of step %s: %w", attempt.Step.ID(), err)
+	if err := attempt.Decode(&step); err != nil {
+		return world, in, err
 	}
 	azure, transport, err := m.azure()
 	if err != nil {

@@ -118,7 +118,7 @@ func canaryVersion(of member) (content, problem string) {
 	return content, problem
 }
 
-// canaryShare also looks at the names of the rest: one that can't be meant may be meant to limit it.
+// canaryShare also looks at the names of the rest: an invalid one may be meant to limit it.
 func canaryShare(of member) (share Percent, problem string) {
 	value, found, err := lookUp(of.value, fieldPercent, isCanaryField)
 	if err == nil && !found {

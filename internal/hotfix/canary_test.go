@@ -65,7 +65,7 @@ var canaryRules = []struct {
 	{"what is taken back is taken back from the canary too",
 		`{"hotfixes": {"202604.01": ""}, "canaries": {"202604.01": {"version": "202604.01.3", "percent": 100}}}`,
 		"explicitly-none", "explicitly-none"},
-	{"beside what can't be meant",
+	{"beside what is invalid",
 		`{"hotfixes": {"202604.01": 7}, "canaries": {"202604.01": {"version": "202604.01.3", "percent": 100}}}`,
 		"target-malformed", "target-malformed"},
 	{"another base's canary is no matter",

@@ -118,7 +118,7 @@ func (d Decision) Wanted() string {
 }
 
 // forNode gives what a node takes: of what is for all, and of the canary of its base. Where what is for all says none,
-// or something that can't be meant, there is no canary either.
+// or something invalid, there is no canary either.
 func (p Pointer) forNode(node Node) (target string, reason Reason, draw *Draw) {
 	switch target, reason = p.forAll(node.Version); reason {
 	case ReasonInstall, ReasonNotHigher, ReasonNoVersion, ReasonBaseNotListed, ReasonBaseMismatch:

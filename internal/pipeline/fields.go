@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -90,6 +91,22 @@ func Nest(fields []Field, values []any) (map[string]any, error) {
 		root = placed(root, field.Path, field.Listed, values[i]).(map[string]any)
 	}
 	return root, nil
+}
+
+// Decode reads the fields of a step, with these values in their places, into a value for encoding/json.
+func (s *Step) Decode(values []any, into any) error {
+	nested, err := Nest(s.Fields, values)
+	if err != nil {
+		return fmt.Errorf("the fields of step %s: %w", s.ID(), err)
+	}
+	raw, err := json.Marshal(nested)
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return fmt.Errorf("the fields of step %s: %w", s.ID(), err)
+	}
+	return nil
 }
 
 // placed puts a value where its path leads. Places of a list come in their order.

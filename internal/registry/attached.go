@@ -29,11 +29,7 @@ func suffixes() []string { return []string{"sig", "att", "sbom"} }
 
 // Attached lists what is attached to an image, by subject and by tag, sorted.
 func (c *Client) Attached(ctx context.Context, image Image) ([]Attachment, error) {
-	reference, err := image.reference()
-	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "%w", err)
-	}
-	options, err := c.options(ctx, image.Registry)
+	reference, options, err := c.at(ctx, image)
 	if err != nil {
 		return nil, err
 	}

@@ -66,13 +66,19 @@ func (c *Client) Manifest(ctx context.Context, image Image) (Manifest, error) {
 	return Manifest{MediaType: string(got.MediaType), Size: got.Size}, nil
 }
 
-// get reads a manifest, whose bytes have the digest.
-func (c *Client) get(ctx context.Context, image Image) (*remote.Descriptor, error) {
+// at is an image as the library names it, and what to ask its registry with.
+func (c *Client) at(ctx context.Context, image Image) (name.Digest, []remote.Option, error) {
 	reference, err := image.reference()
 	if err != nil {
-		return nil, apierr.New(apierr.Terminal, "%w", err)
+		return name.Digest{}, nil, apierr.New(apierr.Terminal, "%w", err)
 	}
 	options, err := c.options(ctx, image.Registry)
+	return reference, options, err
+}
+
+// get reads a manifest, whose bytes have the digest.
+func (c *Client) get(ctx context.Context, image Image) (*remote.Descriptor, error) {
+	reference, options, err := c.at(ctx, image)
 	if err != nil {
 		return nil, err
 	}

@@ -16,15 +16,11 @@ func (c *Client) Copy(ctx context.Context, from, to Image, tag string) error {
 	if from.Digest != to.Digest {
 		return apierr.New(apierr.Terminal, "copying %s to %s: they are two images", from, to)
 	}
-	target, err := to.reference()
-	if err != nil {
-		return apierr.New(apierr.Terminal, "%w", err)
-	}
 	got, err := c.get(ctx, from)
 	if err != nil {
 		return err
 	}
-	options, err := c.options(ctx, to.Registry)
+	target, options, err := c.at(ctx, to)
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,9 @@ func (r *release) rendered(ctx context.Context, run runbook.Run) (string, error)
 	return r.helm.Render(ctx, order, len(revisions) > 0)
 }
 
-// unseen tells whether rendering failed for what the API server said or did not say, rather than for the chart.
+// unseen tells whether rendering failed for what the API server said or did not say, rather than for the chart. Helm
+// tells some of that by its texts alone (pkg/action: install.go, action.go, validate.go). One that is taken for such
+// makes the finding unknown, and never blames the chart.
 func unseen(ctx context.Context, err error) bool {
 	var classed *apierr.Error
 	var status apierrors.APIStatus

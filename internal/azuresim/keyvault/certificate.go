@@ -49,11 +49,7 @@ func (v *Vaults) certificate(asked *call) (int, any, error) {
 	if len(asked.object) == 3 {
 		what = asked.object[2]
 	}
-	there, err := v.of(asked.vault, false)
-	if err != nil {
-		return 0, nil, err
-	}
-	held := there.certificates[name]
+	held := v.found(asked.vault).certificates[name]
 	switch {
 	case asked.Method == http.MethodPost && what == "create":
 		return v.issue(asked, name)
@@ -89,7 +85,7 @@ func (v *Vaults) issue(asked *call, name string) (int, any, error) {
 		return 0, nil, &refusal{http.StatusBadRequest, "BadParameter",
 			"Property policy has an invalid value: an issuer and a subject are required"}
 	}
-	there, err := v.of(asked.vault, true)
+	there, err := v.opened(asked.vault)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -21,7 +21,7 @@ const Prefix = "/keyvault/"
 // issuing is how long a certificate takes.
 const issuing = 5 * time.Second
 
-// maxBody bounds what a caller may send, in bytes; maxObjects what a vault keeps.
+// maxBody bounds what a caller may send, in bytes; maxObjects what all vaults keep.
 const (
 	maxBody    = 64 << 10
 	maxObjects = 1000
@@ -31,9 +31,8 @@ const (
 type Vaults struct {
 	clock clock.Clock
 
-	mu    sync.Mutex
-	held  map[string]*vault
-	count int
+	mu   sync.Mutex
+	held map[string]*vault
 }
 
 // vault is what one holds, by lower-case names: a vault's names know no case.
@@ -128,22 +127,28 @@ func unknown(asked *call) (int, any, error) {
 		"the embedded Azure does not know this call of a key vault: %s %s", asked.Method, strings.Join(asked.object, "/"))}
 }
 
-// of is a vault, made where it is written to for the first time.
-func (v *Vaults) of(name string, writing bool) (*vault, error) {
-	found := v.held[name]
-	if found == nil {
-		found = &vault{certificates: map[string]*certificate{}, secrets: map[string]*secret{}}
+// found is a vault; one that was never written to holds nothing.
+func (v *Vaults) found(name string) *vault {
+	if held := v.held[name]; held != nil {
+		return held
 	}
-	if writing {
-		if v.count++; v.count > maxObjects {
-			return nil, &refusal{http.StatusTooManyRequests, "Throttled", "the embedded Azure's key vaults are full"}
-		}
-		v.held[name] = found
-	}
-	return found, nil
+	return &vault{certificates: map[string]*certificate{}, secrets: map[string]*secret{}}
 }
 
-// body reads what was sent. A field that is not known is refused, as the service does with what it can't bind.
+// opened is a vault to write to, made at the first time, while there is room for more.
+func (v *Vaults) opened(name string) (*vault, error) {
+	kept := 0
+	for _, one := range v.held {
+		kept += len(one.certificates) + len(one.secrets)
+	}
+	if kept >= maxObjects {
+		return nil, &refusal{http.StatusTooManyRequests, "Throttled", "the embedded Azure's key vaults are full"}
+	}
+	v.held[name] = v.found(name)
+	return v.held[name], nil
+}
+
+// body reads what was sent. Fields that are not known here are passed over.
 func body(asked *call, into any) error {
 	raw, err := io.ReadAll(io.LimitReader(asked.Body, maxBody+1))
 	if err != nil {

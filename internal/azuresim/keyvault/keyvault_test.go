@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -88,6 +89,28 @@ func TestSecrets(t *testing.T) {
 	}
 	if code, said := b.asks("GET", "kv/secrets/pull?api-version=7.4", ""); code != 200 || said["value"] != "hush" {
 		t.Errorf("%d %v", code, said)
+	}
+}
+
+// TestVaultsAreFullAtLast, by what they keep and not by how often it was written.
+func TestVaultsAreFullAtLast(t *testing.T) {
+	b := bench{t, keyvault.New(clock.Real{})}
+	put := func(name string) int {
+		code, _ := b.asks("PUT", "kv/secrets/"+name+"?api-version=7.4", `{"value":"x"}`)
+		return code
+	}
+	for range 1100 {
+		if code := put("same"); code != 200 {
+			t.Fatalf("one secret, written often: %d", code)
+		}
+	}
+	for n := range 999 {
+		if code := put(fmt.Sprint("n", n)); code != 200 {
+			t.Fatalf("secret %d: %d", n, code)
+		}
+	}
+	if code := put("more"); code != 429 {
+		t.Errorf("one more: %d", code)
 	}
 }
 

@@ -25,7 +25,7 @@ func (v *Vaults) secret(asked *call) (int, any, error) {
 		if err := body(asked, &sent); err != nil {
 			return 0, nil, err
 		}
-		there, err := v.of(asked.vault, true)
+		there, err := v.opened(asked.vault)
 		if err != nil {
 			return 0, nil, err
 		}
@@ -37,11 +37,7 @@ func (v *Vaults) secret(asked *call) (int, any, error) {
 		there.secrets[name] = made
 		return http.StatusOK, made.bundle(asked), nil
 	case http.MethodGet:
-		there, err := v.of(asked.vault, false)
-		if err != nil {
-			return 0, nil, err
-		}
-		held := there.secrets[name]
+		held := v.found(asked.vault).secrets[name]
 		if held == nil || len(asked.object) == 3 && asked.object[2] != held.id() {
 			return 0, nil, &refusal{http.StatusNotFound, "SecretNotFound", fmt.Sprintf(
 				"A secret with (name/id) %s was not found in this key vault.", strings.Join(asked.object[1:], "/"))}

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	fastclock "salve/internal/clock"
 	"salve/internal/pipeline"
 	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/rollout"
@@ -203,6 +204,16 @@ func TestRun(t *testing.T) {
 				t.Errorf("it was asked to %q, want %q", verbs, test.verbs)
 			}
 		})
+	}
+}
+
+// TestAnObservationHasTwoMinutes, on a clock that runs as fast as a test can wait.
+func TestAnObservationHasTwoMinutes(t *testing.T) {
+	b := newBench(t, situation{observe: "sleep 3600"})
+	b.action.Clock = fastclock.NewScaled(240)
+	outcome := b.action.Run(t.Context(), b.attempt)
+	if !outcome.Refused || !strings.Contains(outcome.Reason, "it was ended after 2m0s, without an answer") {
+		t.Errorf("%s: %s", outcome.Result, outcome.Reason)
 	}
 }
 

@@ -63,13 +63,18 @@ const (
 	stateUnknown state = "unknown"
 )
 
-// observation is the answer to observe.
-type observation struct {
+// told is what the answers to observe and to apply have in common.
+type told struct {
 	Schema        string         `json:"schema"`
-	State         state          `json:"state"`
 	Reason        string         `json:"reason"`
 	Outputs       map[string]any `json:"outputs"`
 	SecretOutputs map[string]any `json:"secretOutputs"`
+}
+
+// observation is the answer to observe.
+type observation struct {
+	told
+	State state `json:"state"`
 }
 
 // change is one thing that apply would do.
@@ -98,27 +103,17 @@ const (
 
 // applied is the answer to apply.
 type applied struct {
-	Schema        string         `json:"schema"`
-	Result        result         `json:"result"`
-	Reason        string         `json:"reason"`
-	Outputs       map[string]any `json:"outputs"`
-	SecretOutputs map[string]any `json:"secretOutputs"`
+	told
+	Result result `json:"result"`
 }
 
 func (o observation) validate() error {
 	switch o.State {
-	case stateDone:
-	case stateNotDone, stateUnknown:
-		if o.Reason == "" {
-			return fmt.Errorf("the state is %q, and no reason is given", o.State)
-		}
-		if len(o.Outputs)+len(o.SecretOutputs) > 0 {
-			return fmt.Errorf("the state is %q, and there are outputs", o.State)
-		}
+	case stateDone, stateNotDone, stateUnknown:
 	default:
 		return fmt.Errorf("the state is %q; it must be done, not-done or unknown", o.State)
 	}
-	return errors.Join(said(o.Schema, o.Reason), handedOn(o.Outputs, o.SecretOutputs))
+	return o.told.validate(o.State == stateDone, fmt.Sprintf("the state is %q", o.State))
 }
 
 func (p planned) validate() error {
@@ -143,18 +138,22 @@ func (p planned) validate() error {
 
 func (a applied) validate() error {
 	switch a.Result {
-	case resultDone:
-	case resultFailed, resultUnknown:
-		if a.Reason == "" {
-			return fmt.Errorf("the result is %q, and no reason is given", a.Result)
-		}
-		if len(a.Outputs)+len(a.SecretOutputs) > 0 {
-			return fmt.Errorf("the result is %q, and there are outputs", a.Result)
-		}
+	case resultDone, resultFailed, resultUnknown:
 	default:
 		return fmt.Errorf("the result is %q; it must be done, failed or unknown", a.Result)
 	}
-	return errors.Join(said(a.Schema, a.Reason), handedOn(a.Outputs, a.SecretOutputs))
+	return a.told.validate(a.Result == resultDone, fmt.Sprintf("the result is %q", a.Result))
+}
+
+// validate refuses what is not done without a reason, and what hands something on all the same.
+func (t told) validate(done bool, ended string) error {
+	switch {
+	case !done && t.Reason == "":
+		return fmt.Errorf("%s, and no reason is given", ended)
+	case !done && len(t.Outputs)+len(t.SecretOutputs) > 0:
+		return fmt.Errorf("%s, and there are outputs", ended)
+	}
+	return errors.Join(said(t.Schema, t.Reason), handedOn(t.Outputs, t.SecretOutputs))
 }
 
 func said(schema, reason string) error {

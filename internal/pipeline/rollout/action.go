@@ -72,6 +72,15 @@ type Attempt struct {
 	Since time.Time
 }
 
+// Decode reads the fields of a step whose action has no type of its own, with all that was handed on filled in.
+func (a *Attempt) Decode(into any) error {
+	values := make([]any, 0, len(a.Variables))
+	for _, one := range a.Variables {
+		values = append(values, one.Value)
+	}
+	return a.Step.Decode(values, into)
+}
+
 // Outcome is what became of an attempt.
 type Outcome struct {
 	// Result is done, failed, unknown (cut off in the middle), or left out, which no
