@@ -25,7 +25,7 @@ var rooms = map[string][]string{
 	"internal/redact":                     {},
 	"internal/permit":                     {"internal/apierr"},
 	"internal/recordable":                 {},
-	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable"},
+	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable", "internal/redact"},
 	"runbook/runbooktest":                 {"internal/report/replay", "engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},

@@ -29,6 +29,9 @@ const (
 	Migrated    Kind = "migrated"     // Destination: where to; it goes on there
 	Arrived     Kind = "arrived"      // Destination: where from
 	Exported    Kind = "export"       // Export
+	Asked       Kind = "asked"        // Question: it waits for the approval of its plan
+	Approved    Kind = "approved"     // Approval
+	Denied      Kind = "denied"       // Statement
 )
 
 // Entry is one line of a record.
@@ -61,6 +64,10 @@ type Header struct {
 	// typed; empty where nobody said.
 	Program string `json:"program,omitempty"`
 	Command string `json:"command,omitempty"`
+	// Plan is the digest of the only plan that the run may execute; empty where any is.
+	Plan string `json:"plan,omitempty"`
+	// Approval makes the run wait until its plan is approved; nil where nobody has to.
+	Approval *ApprovalRule `json:"approval,omitempty"`
 }
 
 // Resumption says who goes on with a run.

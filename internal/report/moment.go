@@ -72,7 +72,7 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(evaluation journal.Evaluation) { t.evaluated(entry, evaluation) })
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
-			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Digest))
+			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Short()))
 		})
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {

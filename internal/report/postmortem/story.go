@@ -213,7 +213,7 @@ func (r *runStory) take(entry journal.Entry) error {
 		return with(entry, r.evaluated)
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
-			r.tell(Planned, false, "planned %s, digest %s", report.Count(len(plan.Steps), "step", "steps"), plan.Digest)
+			r.tell(Planned, false, "planned %s, digest %s", report.Count(len(plan.Steps), "step", "steps"), plan.Short())
 		})
 	case journal.Intended:
 		return with(entry, r.intended)
