@@ -95,35 +95,38 @@ func (x *execution) agree(ctx context.Context) error {
 		"the plan changed while its approval was waited for, %d times", mostAskings)}}
 }
 
-// useApproval journals that an approval is used, lowers what it lowers, and agrees.
+// useApproval journals that an approval is used, and agrees. Where it lowers limits, the
+// guards are asked once more with those.
 func (x *execution) useApproval(ctx context.Context, proposal agreement, answer approved) error {
-	proposal.approval = answer
-	used := journal.Approval{Statement: answer.statement}
-	if len(answer.statement.Limits) > 0 {
-		lowered, err := x.lowered(ctx, answer.statement.Limits)
-		if err != nil {
-			return err
-		}
-		if used.Inputs, err = encodeJSON(lowered.Inputs); err != nil {
-			return err
-		}
-		x.book = lowered
-		narrow, err := x.propose(ctx)
-		if err != nil {
-			return err
-		}
-		if err := within(proposal.plan, narrow.plan); err != nil {
-			return &decided{journal.Verdict{Outcome: runbook.Failed, Reason: err.Error()}}
-		}
-		narrow.approval, proposal = answer, narrow
-	}
 	if answer.expired(x.engine.Clock.Now()) {
 		return expired(answer.statement)
+	}
+	book, used := x.book, journal.Approval{Statement: answer.statement}
+	if len(answer.statement.Limits) > 0 {
+		var err error
+		if book, err = x.lowered(ctx, answer.statement.Limits); err != nil {
+			return err
+		}
+		if used.Inputs, err = encodeJSON(book.Inputs); err != nil {
+			return err
+		}
 	}
 	if err := x.append(ctx, journal.Approved, "", used); err != nil {
 		return err
 	}
 	x.emit(Event{Kind: ApprovalUsed, Text: fmt.Sprintf("by %s", answer.statement.By)})
+	if len(used.Inputs) > 0 {
+		x.book = book
+		narrow, err := x.propose(ctx)
+		if err != nil {
+			return err
+		}
+		if err := within(proposal.plan, narrow.plan); err != nil {
+			return changed(err.Error())
+		}
+		proposal = narrow
+	}
+	proposal.approval = answer
 	x.agreed = &proposal
 	return nil
 }
@@ -333,13 +336,16 @@ func (p *performance) withinAgreement(inputs json.RawMessage) error {
 	if p.agreed == nil || p.pastReturn() {
 		return nil
 	}
+	i := slices.IndexFunc(p.agreed.plan.Steps, func(step runbook.PlannedStep) bool { return step.Name == p.step.Name })
+	if i < 0 {
+		return nil // a rollback: it may always take back
+	}
 	if statement := p.agreed.approval.statement; statement.ID != "" &&
 		p.agreed.approval.expired(p.engine.Clock.Now()) {
 		return expired(statement)
 	}
-	i := slices.IndexFunc(p.agreed.plan.Steps, func(step runbook.PlannedStep) bool { return step.Name == p.step.Name })
-	if i < 0 || p.amended {
-		return nil // a rollback, or inputs that the step itself says it tries next
+	if p.amended {
+		return nil // inputs that the step itself says it tries next
 	}
 	planned := p.agreed.plan.Steps[i].Inputs
 	if runbook.Unplanned(planned, inputs) {

@@ -45,11 +45,13 @@ type waiting struct {
 	*execution
 	rule     journal.ApprovalRule
 	question journal.Question
-	// unseen is when it was last looked and a statement was not there, by this process's own clock: a statement is not
-	// older than that. Clocks of other machines are asked for nothing.
+	// unseen is when it was last looked, by this process's own clock: what is seen since then is not older. Clocks of
+	// other machines are asked for nothing.
 	unseen clockReading
-	told   map[string]bool
-	blind  string
+	// since is unseen of when a statement was first seen.
+	since map[string]clockReading
+	told  map[string]bool
+	blind string
 }
 
 // clockReading is a moment by both of a machine's clocks: one may stand still while the
@@ -73,7 +75,7 @@ func (x *execution) awaitApproval(ctx context.Context, rule journal.ApprovalRule
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails, by its documentation
-	w := &waiting{execution: x, rule: rule, told: map[string]bool{}, question: journal.Question{
+	w := &waiting{execution: x, rule: rule, told: map[string]bool{}, since: map[string]clockReading{}, question: journal.Question{
 		ID: hex.EncodeToString(id), Digest: plan.Digest, Limits: x.book.Limits, Requester: requester,
 	}}
 	// Before the question is known to anybody, nobody can have answered it.
@@ -135,12 +137,18 @@ func (w *waiting) look(ctx context.Context) (answer approved, found bool, _ erro
 		return approved{}, false, nil
 	}
 	w.blind = ""
+	for _, one := range said {
+		if _, known := w.since[one.ID]; !known {
+			w.since[one.ID] = w.unseen
+		}
+	}
+	w.unseen = looked
 	for _, denials := range []bool{true, false} {
 		for _, one := range said {
 			if one.Denied != denials {
 				continue
 			}
-			if err := w.admit(one, w.unseen); err != nil {
+			if err := w.admit(one); err != nil {
 				if err := w.refuse(ctx, one, err); err != nil {
 					return approved{}, false, err
 				}
@@ -149,15 +157,14 @@ func (w *waiting) look(ctx context.Context) (answer approved, found bool, _ erro
 			if one.Denied {
 				return approved{}, false, w.denied(ctx, one.Statement)
 			}
-			return approved{one.Statement, w.unseen}, true, nil
+			return approved{one.Statement, w.since[one.ID]}, true, nil
 		}
 	}
-	w.unseen = looked
 	return approved{}, false, nil
 }
 
 // admit tells why a statement doesn't answer the question.
-func (w *waiting) admit(said Said, unseen clockReading) error {
+func (w *waiting) admit(said Said) error {
 	used := false
 	w.log.read(func(record *journal.Record) { used = record.Used(said.ID) })
 	switch {
@@ -175,9 +182,9 @@ func (w *waiting) admit(said Said, unseen clockReading) error {
 		return fmt.Errorf("four eyes: %s asked for the approval, and can't give it", said.By)
 	case said.Denied:
 		return nil
-	case said.Expires < 0 || said.Expires == 0:
+	case said.Expires <= 0:
 		return errors.New("it does not say how long it is good for")
-	case (approved{said.Statement, unseen}).expired(w.engine.Clock.Now()):
+	case (approved{said.Statement, w.since[said.ID]}).expired(w.engine.Clock.Now()):
 		return fmt.Errorf("it was good for %s, and may be older than that", said.Lasts())
 	}
 	return narrows(w.question.Limits, said.Limits)
