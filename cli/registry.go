@@ -110,10 +110,12 @@ func (a *app) validateFlags(definition entry) (err error) {
 	}()
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
-		a.addFlags(command, verb, definition, &request{})
+		definition.addFlags(&request{}, command.Flags())
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
 			return errors.New("flag redefined: output and verbosity are flags of every command")
 		}
+		command = &cobra.Command{}
+		a.addFlags(command, verb, definition, &request{})
 	}
 	return nil
 }
