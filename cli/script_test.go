@@ -1,8 +1,10 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +23,7 @@ import (
 	"salve/internal/azuresim"
 	"salve/internal/azuresim/keyvault"
 	"salve/internal/clock"
+	"salve/internal/hotfix/signing"
 	"salve/internal/prow/githubsim"
 	"salve/internal/registry/registrytest"
 	"salve/internal/simcli"
@@ -48,6 +51,8 @@ func TestMain(m *testing.M) {
 //	agent FILE...           serves an ssh-agent at $SSH_AUTH_SOCK with these private keys, their names as comments
 //	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted;
 //	                        below here/, elsewhere/ and plain/ it redirects to itself, to another host and to HTTP
+//	plan VARIABLE FILE      gives the digest of a plan's file in a variable
+//	policy FILE KEY...      writes a policy of approvals with four eyes: people named after their public keys
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 //	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
 //	                        with a signature, and $DIGEST is its digest
@@ -76,9 +81,26 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
+			"plan": planDigest, "policy": writePolicy,
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
+}
+
+func planDigest(ts *testscript.TestScript, _ bool, arguments []string) {
+	var file struct{ Plan struct{ Digest string } }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(arguments[1])), &file))
+	ts.Setenv(arguments[0], file.Plan.Digest)
+}
+
+func writePolicy(ts *testscript.TestScript, _ bool, arguments []string) {
+	policy := "schemaVersion: 1\nfourEyes: true\nwait: 5m\npeople:\n"
+	for _, key := range arguments[1:] {
+		public, err := signing.ReadPublic(ts.MkAbs(key))
+		ts.Check(err)
+		policy += fmt.Sprintf("- {name: %s, key: %q}\n", strings.TrimSuffix(key, ".pem.pub"), signing.ShowPublic(public))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(policy), 0o600))
 }
 
 func serveRegistry(t *testing.T, ts *testscript.TestScript, arguments []string) {
