@@ -147,7 +147,29 @@ func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Ru
 	if err == nil && book.Name != d.Name {
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
+	if err == nil && len(d.Limits) > 0 {
+		d.limit(&book, world, in)
+	}
 	return book, err
+}
+
+// limit tells a runbook which of its inputs an approval may lower, and how.
+func (d Definition[World, Inputs]) limit(book *runbook.Runbook, world World, in Inputs) {
+	book.Limits = map[string]int{}
+	for name, field := range d.Limits {
+		book.Limits[name] = *field(&in)
+	}
+	book.Lowered = func(limits map[string]int) (runbook.Runbook, error) {
+		lowered := in
+		for name, number := range limits {
+			field, known := d.Limits[name]
+			if !known {
+				return runbook.Runbook{}, fmt.Errorf("unknown limit %q", name)
+			}
+			*field(&lowered) = number
+		}
+		return d.made(world, lowered)
+	}
 }
 
 // replayed makes a definition's runbook for its decisions alone.
