@@ -72,7 +72,7 @@ func TestScript(t *testing.T) {
 			damaged := &atomic.Bool{}
 			env.Values[damage{}] = damaged
 			env.Defer(func() {
-				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, damaged.Load()) {
+				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, damaged.Load(), siteLamp()) {
 					t.Errorf("%s: %v", filepath.Base(env.WorkDir), problem)
 				}
 			})

@@ -42,29 +42,35 @@ func siteLamp() cli.Provider {
 	return cli.OnAKS(definition)
 }
 
+// burning is what is read of the lamps.
+type burning struct {
+	Lamps string
+	Seen  time.Time
+}
+
 func lampOff(in lampInputs) runbook.Runbook {
-	burning := func(context.Context, runbook.Run) (string, error) {
+	read := func(context.Context, runbook.Run) (burning, error) {
 		raw, err := os.ReadFile(in.Lamp)
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", nil
+			err = nil
 		}
-		return string(raw), err
+		return burning{string(raw), time.Now().UTC()}, err
 	}
-	guard := runbook.Ask("burns", "do no more lamps burn than may?", burning, func(lamps string) runbook.Finding {
-		found := runbook.Yes("%d lamps", len(lamps))
-		if lamps == "" || len(lamps) > in.Max {
-			found = runbook.No("%d lamps; --max is %d", len(lamps), in.Max)
+	guard := runbook.Ask("burns", "do no more lamps burn than may?", read, func(seen burning) runbook.Finding {
+		found := runbook.Yes("%d lamps", len(seen.Lamps))
+		if seen.Lamps == "" || len(seen.Lamps) > in.Max {
+			found = runbook.No("%d lamps; --max is %d", len(seen.Lamps), in.Max)
 		}
-		return found.WithEvidence(runbook.NewEvidence("file "+in.Lamp, "", time.Now(), lamps))
+		return found.WithEvidence(runbook.NewEvidence("file "+in.Lamp, "", seen.Seen, seen.Lamps))
 	})
 	return runbook.Runbook{
 		Name: "lamp-off", Version: "1", Budget: time.Minute, Inputs: in,
 		Target: runbook.Target{Kind: "lamp", ID: "lamp/" + in.Lamp, Name: in.Lamp}, Guards: []runbook.Guard{guard},
 		Steps: []runbook.Step{lampStep("hang-sign", "hang a sign out", "sign", true),
 			lampStep("switch-off", "switch the lamps off", in.Lamp, false)},
-		Checks: []runbook.Guard{runbook.Ask("dark", "is it dark?", burning, func(lamps string) runbook.Finding {
-			if lamps != "" {
-				return runbook.No("%d lamps burn", len(lamps))
+		Checks: []runbook.Guard{runbook.Ask("dark", "is it dark?", read, func(seen burning) runbook.Finding {
+			if seen.Lamps != "" {
+				return runbook.No("%d lamps burn", len(seen.Lamps))
 			}
 			return runbook.Yes("it is dark")
 		})},
