@@ -66,7 +66,7 @@ names. Without --plan the plan is shown, and nothing is said of it.`,
 	flags.StringVar(&asked.digest, "plan", "", "the `DIGEST` of the plan that is approved")
 	flags.StringArrayVar(&asked.narrow, "narrow", nil, "`NAME=NUMBER`: lower a limit of the run (repeatable)")
 	flags.DurationVar(&asked.expires, "expires", time.Hour,
-		"how long it is good for, by the clock of the runner from when it sees it: until then the point of no return is passed")
+		"how long it is good for, by the runner's clock from when it sees it: by then the point of no return is passed")
 	flags.StringVar(&asked.reason, "reason", "", "why, for the record")
 	return command
 }
@@ -209,7 +209,8 @@ func (a *app) showQuestion(waiting journal.Waiting, asked *verdictRequest) error
 	if err := report.Plan(a.stdout, a.width(), waiting.Plan); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "\nTarget: %s\nAsked by: %s, run %s\n", waiting.Plan.Target.ID, waiting.Question.Requester, asked.run)
+	fmt.Fprintf(a.stdout, "\nTarget: %s\nAsked by: %s, run %s\n", waiting.Plan.Target.ID, waiting.Question.Requester,
+		asked.run)
 	for _, fact := range evidenceOf(waiting.Plan) {
 		fmt.Fprintln(a.stdout, fact)
 	}
@@ -305,7 +306,8 @@ func (a *app) sayInFolder(
 		}
 		by = said.By
 	}
-	if rule := waiting.Header.Approval; rule != nil && rule.FourEyes && !asked.denied && by.Same(waiting.Question.Requester) {
+	fourEyes := waiting.Header.Approval != nil && waiting.Header.Approval.FourEyes
+	if fourEyes && !asked.denied && by.Same(waiting.Question.Requester) {
 		return "", by, usage("four eyes: %s asked for the approval, and can't give it", by)
 	}
 	where, err := approval.Folder{Dir: beside.Dir()}.Leave(asked.run, waiting.Question.ID, raw)

@@ -33,8 +33,8 @@ const largestPlan = 32 << 20
 // addPlanOutput lets -o of a plan name a file. It takes the place of the flag that all commands have.
 func (a *app) addPlanOutput(command *cobra.Command, asked *request) {
 	command.Flags().StringVarP(&asked.output, "output", "o", "table",
-		"how to print the answer: table or json; or a `FILE`, with a dot or a slash in its name, to which the plan is written "+
-			"for run --plan")
+		"how to print the answer: table or json; or a `FILE`, with a dot or a slash in its name, to which the plan is "+
+			"written for run --plan")
 }
 
 // readPlanOutput tells formats from files.
@@ -129,7 +129,7 @@ func (r *request) readPlan(definition entry) error {
 }
 
 // fromPlan tells whether the inputs are those of the plan's file: no flag names any.
-func (r *request) fromPlan(a *app, flags *pflag.FlagSet) bool {
+func (r *request) fromPlan(flags *pflag.FlagSet) bool {
 	if r.expected == nil || r.expected.Plan == nil {
 		return false
 	}
@@ -148,7 +148,7 @@ func (r *request) fromPlan(a *app, flags *pflag.FlagSet) bool {
 
 // factoryFor makes the factory from flags, or from the inputs in the plan's file where no flag gives any.
 func (r *request) factoryFor(command *cobra.Command, a *app, definition entry) (factory, error) {
-	if !r.fromPlan(a, command.Flags()) {
+	if !r.fromPlan(command.Flags()) {
 		return definition.factory(a, r)
 	}
 	plan := r.expected.Plan

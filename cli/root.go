@@ -82,7 +82,8 @@ journaled before they are made, and checks on freshly observed state.
 		root.AddCommand(newVersion(a))
 		return root
 	}
-	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newApprove(a), newDeny(a), newRuns(a), newExplain(a), newReplay(a),
+	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newApprove(a), newDeny(a),
+		newRuns(a), newExplain(a), newReplay(a),
 		newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newProw(a), newTriage(a), newVersion(a))
 	root.AddCommand(newReport(a))
 	if undo := newUndo(a); undo != nil {

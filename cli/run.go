@@ -49,6 +49,7 @@ func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, aske
 		asked.addRunFlags(command.Flags())
 	case plan:
 		a.addPlanOutput(command, asked)
+	case check:
 	}
 	if verb == check && definition.watches() {
 		a.addWatch(command, definition, asked)
@@ -84,8 +85,9 @@ func (r *request) readBound(command *cobra.Command, a *app, verb verb, definitio
 		if err := r.approvalFlags.read(a, command.Flags()); err != nil {
 			return err
 		}
+	case check:
 	}
-	if r.fromPlan(a, command.Flags()) {
+	if r.fromPlan(command.Flags()) {
 		return nil
 	}
 	return definition.read(a, r, command.Flags())

@@ -13,7 +13,7 @@ import (
 	"salve/runbook"
 )
 
-// lampInputs are those of the runbook of the program site, which acts on files: a lamp that burns while its file is there.
+// lampInputs are those of the runbook of the program site, which acts on files: a lamp burns while its file is there.
 type lampInputs struct {
 	Subscription, ResourceGroup, Cluster string
 	Lamp                                 string

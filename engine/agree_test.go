@@ -120,7 +120,8 @@ func TestStepIsMadeWithWhatThePlanSays(t *testing.T) {
 		"the same":                {map[string]string{"uid": "1"}, map[string]string{"uid": "1"}, runbook.Remediated},
 		"what the plan left open": {map[string]string{"uid": ""}, map[string]string{"uid": "1"}, runbook.Remediated},
 		"another":                 {map[string]string{"uid": "1"}, map[string]string{"uid": "2"}, runbook.Failed},
-		"more":                    {map[string]string{"uid": "1"}, map[string]string{"uid": "1", "force": "yes"}, runbook.Failed},
+		"more": {map[string]string{"uid": "1"}, map[string]string{"uid": "1", "force": "yes"},
+			runbook.Failed},
 		"less":                    {map[string]string{"uid": "1"}, map[string]string{}, runbook.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +139,8 @@ func TestStepIsMadeWithWhatThePlanSays(t *testing.T) {
 			if changed := slices.Contains(b.calls, "switch-off"); changed != (row.ends == runbook.Remediated) {
 				t.Errorf("changes %v", b.calls)
 			}
-			if row.ends == runbook.Failed && !strings.Contains(result.Reason, "step switch-off is not as planned: step switch-off.inputs") {
+			want := "step switch-off is not as planned: step switch-off.inputs"
+			if row.ends == runbook.Failed && !strings.Contains(result.Reason, want) {
 				t.Errorf("reason %q", result.Reason)
 			}
 		})

@@ -63,9 +63,11 @@ func (c clockReading) since(now time.Time) time.Duration {
 	return max(now.Sub(c.at), now.Round(0).Sub(c.at.Round(0)))
 }
 
-// ask journals a question about the plan and waits for the answer. It fails with
+// awaitApproval journals a question about the plan and waits for the answer. It fails with
 // *decided when the answer is no, or did not come in time.
-func (x *execution) awaitApproval(ctx context.Context, rule journal.ApprovalRule, plan runbook.Plan) (approved, error) {
+func (x *execution) awaitApproval(
+	ctx context.Context, rule journal.ApprovalRule, plan runbook.Plan,
+) (approved, error) {
 	if x.engine.Approvals == nil {
 		return approved{}, &InvalidError{"this run waits for an approval, and there is nowhere to look for one"}
 	}
@@ -75,9 +77,10 @@ func (x *execution) awaitApproval(ctx context.Context, rule journal.ApprovalRule
 	}
 	id := make([]byte, 16)
 	_, _ = rand.Read(id) // never fails, by its documentation
-	w := &waiting{execution: x, rule: rule, told: map[string]bool{}, since: map[string]clockReading{}, question: journal.Question{
+	w := &waiting{execution: x, rule: rule, told: map[string]bool{}, since: map[string]clockReading{}}
+	w.question = journal.Question{
 		ID: hex.EncodeToString(id), Digest: plan.Digest, Limits: x.book.Limits, Requester: requester,
-	}}
+	}
 	// Before the question is known to anybody, nobody can have answered it.
 	w.unseen = clockReading{x.engine.Clock.Now()}
 	if err := x.append(ctx, journal.Asked, "", w.question); err != nil {

@@ -134,8 +134,8 @@ func TestStatementsThatAnswerNothing(t *testing.T) {
 		"of another run":          {func(s *engine.Said) { s.Run = "run-7" }, `it is about run "run-7"`},
 		"of another plan":         {func(s *engine.Said) { s.Digest = strings.Repeat("0", 64) }, "it is about plan"},
 		"of an earlier question":  {func(s *engine.Said) { s.Question = "older" }, "it answers an earlier question"},
-		"by who asked":            {func(s *engine.Said) { s.By.User = "bob" }, "four eyes: bob asked for the approval"},
-		"widened":                 {func(s *engine.Said) { s.Limits = map[string]int{"watts": 61} }, "it widens watts from 60 to 61"},
+		"by who asked":            {func(s *engine.Said) { s.By.User = "bob" }, "four eyes: bob asked"},
+		"widened":                 {func(s *engine.Said) { s.Limits = map[string]int{"watts": 61} }, "it widens watts from 60"},
 		"of an unknown limit":     {func(s *engine.Said) { s.Limits = map[string]int{"volts": 1} }, `it narrows "volts"`},
 		"below nothing":           {func(s *engine.Said) { s.Limits = map[string]int{"watts": -1} }, "it narrows watts to -1"},
 		"good for no time at all": {func(s *engine.Said) { s.Expires = 0 }, "it does not say how long"},
@@ -220,7 +220,8 @@ func TestReplanVoidsTheApproval(t *testing.T) {
 		if len(people.asked) != 2 || people.asked[0].Digest == people.asked[1].Digest {
 			t.Errorf("asked %+v", people.asked)
 		}
-		if want := "evidence lamp-in-sight eye.identity: was 1, now 2"; !strings.Contains(strings.Join(result.Warnings, "\n"), want) {
+		want := "evidence lamp-in-sight eye.identity: was 1, now 2"
+		if !strings.Contains(strings.Join(result.Warnings, "\n"), want) {
 			t.Errorf("warnings %q, want %q", result.Warnings, want)
 		}
 	})
@@ -275,7 +276,7 @@ func TestExpiredApprovalBeginsNothing(t *testing.T) {
 				return nil, nil
 			}
 		}, nil},
-		"before the point of no return": {func(b *bench, book *runbook.Runbook) {
+		"before the point of no return": {func(_ *bench, book *runbook.Runbook) {
 			book.Steps[0].Await = func(context.Context, runbook.Run) error { time.Sleep(2 * time.Minute); return nil }
 		}, []string{"hang-sign", "take-sign-in"}},
 	} {

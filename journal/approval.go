@@ -106,11 +106,11 @@ type Approval struct {
 
 // takeApproval keeps what is asked and what was answered.
 func (h *History) takeApproval(entry Entry) error {
-	switch entry.Kind {
-	case Asked:
+	if entry.Kind == Asked {
 		h.Asked = new(Question)
 		return json.Unmarshal(entry.Data, h.Asked)
-	case Denied:
+	}
+	if entry.Kind == Denied {
 		var statement Statement
 		h.Asked = nil
 		err := json.Unmarshal(entry.Data, &statement)

@@ -114,7 +114,8 @@ func kindsUntil(t *testing.T, format int) []string {
 func TestApprovalsOfFormat4AreRead(t *testing.T) {
 	record := mustLoad(t, fixture(t, 4))
 	rule := record.Header.Approval
-	if rule == nil || !rule.FourEyes || rule.WaitSeconds != 3600 || rule.By[0] != "group:sre" || record.Header.Plan != "d1" {
+	if rule == nil || !rule.FourEyes || rule.WaitSeconds != 3600 || rule.By[0] != "group:sre" ||
+		record.Header.Plan != "d1" {
 		t.Errorf("header %+v", record.Header)
 	}
 	if !record.Used("approval-1") || !record.Used("denial-1") || record.Asked != nil ||

@@ -13,8 +13,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -345,7 +345,8 @@ func TestApprovalClientCreatesRequestsAlone(t *testing.T) {
 		"one that is deleted":         requests.Delete(t.Context(), "a", metav1.DeleteOptions{}),
 	}
 	_, refused["one that is approved"] = requests.UpdateApproval(t.Context(), "a", request, metav1.UpdateOptions{})
-	_, refused["something else"] = approvals.CoreV1().Pods("any").Create(t.Context(), &corev1.Pod{}, metav1.CreateOptions{})
+	_, refused["something else"] = approvals.CoreV1().Pods("any").Create(t.Context(), &corev1.Pod{},
+		metav1.CreateOptions{})
 	for what, err := range refused {
 		if err == nil || apierr.ClassOf(Classify(err)) != apierr.Conflict {
 			t.Errorf("%s: %v", what, err)

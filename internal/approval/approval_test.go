@@ -87,7 +87,9 @@ func TestStatementIsBelievedFromItsKeyAlone(t *testing.T) {
 			raw, _ := base64.StdEncoding.DecodeString(s["statement"].(string))
 			s["statement"] = []byte(strings.Replace(string(raw), `"d1"`, `"d2"`, 1))
 		}), "forged: the signature is not that of alice"},
-		"with a field more":          {edited(t, signedBy(t, alice, says()), func(s map[string]any) { s["by"] = "alice" }), "unknown field"},
+		"with a field more": {edited(t, signedBy(t, alice, says()), func(s map[string]any) {
+			s["by"] = "alice"
+		}), "unknown field"},
 		"of something else entirely": {[]byte(`[]`), "not a signed statement"},
 		"too long to be one":         {make([]byte, 20<<10), "more than"},
 	} {
@@ -97,7 +99,8 @@ func TestStatementIsBelievedFromItsKeyAlone(t *testing.T) {
 	}
 	other := ruleOf(alice)
 	other.By = []string{"user:carol"}
-	if _, err := approval.Verify(other, signedBy(t, alice, says())); err == nil || !strings.Contains(err.Error(), "forbidden") {
+	_, err = approval.Verify(other, signedBy(t, alice, says()))
+	if err == nil || !strings.Contains(err.Error(), "forbidden") {
 		t.Errorf("who is not named: %v", err)
 	}
 }

@@ -3,6 +3,6 @@
 // which they lie beside a journal.
 //
 // It must never believe a statement whose signature it did not verify, never take a name from the statement itself,
-// never sign with the key that a record is sealed with, and never decide whether a statement answers a question: that is
-// the engine's.
+// never sign with the key that a record is sealed with, and never decide whether a statement answers a question: that
+// is the engine's.
 package approval

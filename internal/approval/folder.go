@@ -19,8 +19,8 @@ import (
 	"salve/journal"
 )
 
-// subfolder is where statements lie, beside the records of a journal. Whoever may write there can say what they like: what
-// is believed is what a key has signed.
+// subfolder is where statements lie, beside the records of a journal. Whoever may write there can say what they like:
+// what is believed is what a key has signed.
 const subfolder = "approvals"
 
 // mostStatements bounds what is read of the answers to one question.

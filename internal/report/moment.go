@@ -109,12 +109,12 @@ func (t *timeline) take(entry journal.Entry) error {
 
 // approval shows what was asked, and who answered from where.
 func (t *timeline) approval(entry journal.Entry) error {
-	switch entry.Kind {
-	case journal.Asked:
+	if entry.Kind == journal.Asked {
 		return with(entry, func(question journal.Question) {
 			t.add(entry, "approval", fmt.Sprintf("%s asked for it", question.Requester))
 		})
-	case journal.Denied:
+	}
+	if entry.Kind == journal.Denied {
 		return with(entry, func(statement journal.Statement) {
 			t.add(entry, "denied", fmt.Sprintf("by %s from %s: %s", statement.By, statement.From, statement.Reason))
 		})

@@ -154,8 +154,8 @@ func (a Approvals) attributes(run string) *authorizationv1.ResourceAttributes {
 }
 
 func (a Approvals) forbidden(user, run string) string {
-	return fmt.Sprintf("forbidden: identity %s lacks verb %s on %s.%s %s in namespace %s", user, Verb, Resource, Group, run,
-		a.Namespace)
+	return fmt.Sprintf("forbidden: identity %s lacks verb %s on %s.%s %s in namespace %s", user, Verb, Resource, Group,
+		run, a.Namespace)
 }
 
 // Say creates the request that carries a statement, and gives its name. Who may not approve is told so before.

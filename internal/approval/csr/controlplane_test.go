@@ -110,8 +110,8 @@ func (b *bench) as(user string) csr.Approvals {
 }
 
 func statement(run string) journal.Statement {
-	return journal.Statement{Run: run, Digest: "d1", Question: "q1", Expires: 3600, From: "alice@laptop", Reason: "go – on",
-		Limits: map[string]int{"max": 10}}
+	return journal.Statement{Run: run, Digest: "d1", Question: "q1", Expires: 3600, From: "alice@laptop",
+		Reason: "go – on", Limits: map[string]int{"max": 10}}
 }
 
 func (b *bench) statements(run string, rule journal.ApprovalRule) []engine.Said {
@@ -163,18 +163,21 @@ func TestWhoMayNotApproveIsRefused(t *testing.T) {
 	b := newBench(t)
 	b.remove("run-refused")
 	_, _, err := b.as("mallory").Say(t.Context(), statement("run-refused"))
-	if apierr.ClassOf(err) != apierr.Denied || !strings.Contains(err.Error(), "forbidden: identity mallory lacks verb approve") {
+	const lacks = "forbidden: identity mallory lacks verb approve"
+	if apierr.ClassOf(err) != apierr.Denied || !strings.Contains(err.Error(), lacks) {
 		t.Errorf("got %v", err)
 	}
-	b.make("mallory", statement("run-refused"), func(object *certificatesv1.CertificateSigningRequest) {})
+	b.make("mallory", statement("run-refused"), func(*certificatesv1.CertificateSigningRequest) {})
 	said := b.statements("run-refused", journal.ApprovalRule{})
-	if len(said) != 1 || said[0].Refused == nil || !strings.Contains(said[0].Refused.Error(), "identity mallory lacks verb approve") {
+	if len(said) != 1 || said[0].Refused == nil || !strings.Contains(said[0].Refused.Error(), lacks) {
 		t.Errorf("statements %+v", said)
 	}
 }
 
 // make creates a request as a user writes it.
-func (b *bench) make(user string, says journal.Statement, change func(*certificatesv1.CertificateSigningRequest)) string {
+func (b *bench) make(
+	user string, says journal.Statement, change func(*certificatesv1.CertificateSigningRequest),
+) string {
 	b.Helper()
 	object, err := csr.NewRequest(says)
 	b.must(err)
@@ -185,8 +188,8 @@ func (b *bench) make(user string, says journal.Statement, change func(*certifica
 	return made.Name
 }
 
-// TestNobodySpeaksForAnother: the API server writes who made a request, whatever the client wrote there, and neither who
-// made it nor what it says changes afterwards.
+// TestNobodySpeaksForAnother: the API server writes who made a request, whatever the client wrote there, and neither
+// who made it nor what it says changes afterwards.
 func TestNobodySpeaksForAnother(t *testing.T) {
 	b := newBench(t)
 	b.remove("run-forged")
@@ -239,7 +242,8 @@ func TestWhatCannotBeReviewedCountsForNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "test-lists"}, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{"certificates.k8s.io"}, Resources: []string{"certificatesigningrequests"}, Verbs: []string{"list"},
+		APIGroups: []string{"certificates.k8s.io"}, Resources: []string{"certificatesigningrequests"},
+		Verbs: []string{"list"},
 	}}}
 	_, err = b.plane.Client().RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{})
 	b.must(err)
