@@ -122,7 +122,7 @@ func TestStepIsMadeWithWhatThePlanSays(t *testing.T) {
 		"another":                 {map[string]string{"uid": "1"}, map[string]string{"uid": "2"}, runbook.Failed},
 		"more": {map[string]string{"uid": "1"}, map[string]string{"uid": "1", "force": "yes"},
 			runbook.Failed},
-		"less":                    {map[string]string{"uid": "1"}, map[string]string{}, runbook.Failed},
+		"less": {map[string]string{"uid": "1"}, map[string]string{}, runbook.Failed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
