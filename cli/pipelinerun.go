@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
-	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/schema"
 )
@@ -84,12 +83,9 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	r.addReports(command)
 }
 
-// addPrograms is the flag for what runs the actions that Salve does not have itself. A resumed run is given them anew:
-// a record names no program to execute.
+// addPrograms adds the programs of actions. A resumed run is given them anew: a record names no program to execute.
 func (r *pipelineRequest) addPrograms(command *cobra.Command) {
-	command.Flags().StringArrayVar(&r.programs, "action", nil,
-		"`NAME=PROGRAM` that runs an action (repeatable; default: "+actionprogram.Prefix+
-			"NAME in the pipeline's folder or on PATH)")
+	programFlag(command.Flags(), &r.programs)
 }
 
 // addReports are the flags for what is written at the end.
@@ -110,7 +106,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 		action = strings.TrimSpace(action)
 		switch {
 		case action == "":
-		case !slices.Contains(schema.Actions(), action):
+		case !schema.Known(action) && !slices.ContainsFunc(r.programs, func(one string) bool {
+			return strings.HasPrefix(one, action+"=")
+		}):
 			return usage("invalid --skip-actions: unknown action %q. Available: %s", action,
 				strings.Join(schema.Actions(), ", "))
 		default:
