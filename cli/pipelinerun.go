@@ -65,6 +65,8 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	r.retention.addFlag(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	rootFlag(flags, &r.inputs.Root)
+	flags.StringVar(&r.inputs.Region, "region", "",
+		"`region` in which missing resource groups are created (default: what region is in the configuration)")
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
 	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")
@@ -114,6 +116,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 		default:
 			r.inputs.Skip = append(r.inputs.Skip, action)
 		}
+	}
+	if region := r.inputs.Region; command.Flags().Changed("region") && !regionName.MatchString(region) {
+		return usage("invalid --region %q: it is a name such as westeurope. hint: az account list-locations", region)
 	}
 	if command.Flags().Changed("allow-older") && strings.TrimSpace(r.options.AllowOlder) == "" {
 		return usage("invalid --allow-older: requires a reason")

@@ -46,7 +46,7 @@ func keptTypes() map[string][]string {
 			"virtualNetworks/virtualNetworkPeerings", "virtualNetworkGateways",
 		},
 		"Microsoft.OperationalInsights": {"workspaces", "workspaces/tables"},
-		"Microsoft.Resources":           {"deploymentScripts", "deploymentStacks", "templateSpecs", "templateSpecs/versions"},
+		"Microsoft.Resources":           {"deploymentScripts", "templateSpecs", "templateSpecs/versions"},
 		"Microsoft.ServiceBus":          {"namespaces", "namespaces/queues", "namespaces/topics"},
 		"Microsoft.Sql":                 {"servers", "servers/databases", "servers/firewallRules"},
 		"Microsoft.Storage": {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"salve/azure"
+	"salve/runbooks/resourcegroup"
 )
 
 // Inputs name the deployment. They are journaled. What is deployed isn't among
@@ -33,6 +34,9 @@ type Order struct {
 	// Location is where the record of a deployment of a subscription is kept; not
 	// looked at for one of a resource group.
 	Location string
+	// Group is the resource group that the step belongs to, also where the deployment is of the subscription, and
+	// where it is made when it is missing.
+	Group resourcegroup.Wanted
 	// Budget bounds the run.
 	Budget time.Duration
 }
@@ -56,6 +60,14 @@ func (in Inputs) validate(order Order) error {
 		return fmt.Errorf("deployment %q: its budget must be above 0", in.Deployment)
 	}
 	return nil
+}
+
+// group is the resource group that has to be there.
+func (d *deployment) group() resourcegroup.Wanted {
+	if wanted := d.order.Group; wanted.Name != "" {
+		return wanted
+	}
+	return resourcegroup.Wanted{Name: d.ResourceGroup}
 }
 
 func (in Inputs) name() azure.DeploymentName {

@@ -54,6 +54,8 @@ type Inputs struct {
 	ServiceGroup string   `json:"serviceGroup"`
 	Revision     string   `json:"revision,omitempty"`
 	Targets      []string `json:"targets"`
+	// Region is where resource groups are made that are missing; empty leaves it to the configuration.
+	Region       string   `json:"region,omitempty"`
 	Skip         []string `json:"skipActions,omitempty"`
 	Pass         []string `json:"pass,omitempty"`
 	KeepGoing    bool     `json:"keepGoing,omitempty"`
