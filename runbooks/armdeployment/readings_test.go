@@ -35,7 +35,7 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 				`{"name":"new","found":true,"location":"westeurope","createIn":"westeurope"}`,
 				`{"name":"new","found":false,"location":"","createIn":"westeurope"}`,
 			},
-			Said:     []string{"name"}, Unused: map[string]string{"location": "for operators", "createIn": "for the guard before"},
+			Said: []string{"name"}, Unused: map[string]string{"location": "for operators", "createIn": "for the guard before"},
 		},
 		"nothing-active": {
 			Readings: []string{
