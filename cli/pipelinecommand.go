@@ -211,8 +211,13 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     deploy,
-		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
-		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionStack:   &stackAction{deploy},
+		actionRegisterFeatures: &registerAction{
+			deployAction: deploy, config: j.plan.File.Config(), read: registeredFeatures,
+		},
+		actionRegisterProviders: &registerAction{deployAction: deploy, read: registeredProviders},
+		pipeline.ActionSoak:     rollout.Soak{Clock: clock},
+		actionImageMirror:       &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		actionHelm: &helmAction{
 			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
 			subscription: deploy.subscription,

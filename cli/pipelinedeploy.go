@@ -198,7 +198,12 @@ func (d *deployAction) recordedIn(
 // name is the same for the same step each time: ARM lets one deployment of a name
 // be active.
 func (d *deployAction) name(step *pipeline.Step) string {
-	sum := sha256.Sum256([]byte(strings.ToLower(d.serviceGroup)))
+	return stepName(step, d.serviceGroup)
+}
+
+// stepName is a name of a step in Azure: its own, and a digest of what tells it from steps of the same name.
+func stepName(step *pipeline.Step, apart string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(apart)))
 	return fmt.Sprintf("%s-%s-%x", step.Group.Name.Value, step.Name.Value, sum[:4])
 }
 
@@ -239,8 +244,13 @@ func (d *deployAction) outputs(
 	if err != nil {
 		return nil, err
 	}
+	return handedOn(made.Outputs, "deployment "+in.Deployment)
+}
+
+// handedOn are the outputs of a template as steps hand them on.
+func handedOn(made map[string]azure.DeploymentOutput, of string) (map[string]rollout.Output, error) {
 	outputs := map[string]rollout.Output{}
-	for name, output := range made.Outputs {
+	for name, output := range made {
 		if output.Value == nil {
 			continue
 		}
@@ -248,7 +258,7 @@ func (d *deployAction) outputs(
 		decoder.UseNumber() // a number is handed on as ARM wrote it
 		var value any
 		if err := decoder.Decode(&value); err != nil {
-			return nil, fmt.Errorf("output %q of deployment %q: %w", name, in.Deployment, err)
+			return nil, fmt.Errorf("output %q of %s: %w", name, of, err)
 		}
 		outputs[name] = rollout.Output{Value: value}
 	}

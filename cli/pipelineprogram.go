@@ -19,7 +19,7 @@ import (
 // ownActions are those that Salve has itself.
 func ownActions() []string {
 	return []string{pipeline.ActionShell, pipeline.ActionARM, pipeline.ActionRunbook, pipeline.ActionSoak,
-		actionImageMirror, actionHelm}
+		actionImageMirror, actionHelm, pipeline.ActionStack, actionRegisterFeatures, actionRegisterProviders}
 }
 
 // programFlag is the flag for what runs the actions that Salve does not have itself.

@@ -33,7 +33,7 @@ func (d *deployment) deploy() runbook.Step {
 			}
 			operation, err := d.Azure.Deploy(ctx, d.name(), body)
 			if err != nil {
-				return d.order.maskError(err)
+				return d.order.MaskError(err)
 			}
 			return operation.Note(ctx, run)
 		},

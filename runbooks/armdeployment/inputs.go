@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -72,6 +73,17 @@ func (d *deployment) group() resourcegroup.Wanted {
 
 func (in Inputs) name() azure.DeploymentName {
 	return azure.DeploymentName{ResourceGroup: in.ResourceGroup, Name: in.Deployment}
+}
+
+// Validate finds what no deployment may be of.
+func (o Order) Validate() error {
+	switch {
+	case !json.Valid(o.Template):
+		return errors.New("the template is no JSON")
+	case o.Budget <= 0:
+		return errors.New("the budget must be above 0")
+	}
+	return nil
 }
 
 // body is the order as ARM takes it.

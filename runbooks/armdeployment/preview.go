@@ -28,7 +28,7 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 	}
 	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
 	if err != nil {
-		return "", order.maskError(err)
+		return "", order.MaskError(err)
 	}
 	return strings.TrimPrefix(seen.Preview()+"\n"+PreviewOf(changes), "\n"), nil
 }

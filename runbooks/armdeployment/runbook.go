@@ -95,7 +95,7 @@ func (d *deployment) now(ctx context.Context) (sight, error) {
 	case err != nil:
 		return sight{}, err
 	}
-	there.Failure = d.order.mask(there.Failure)
+	there.Failure = d.order.Mask(there.Failure)
 	return sight{&there}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Preview says what a run would register, and changes nothing.
 func Preview(ctx context.Context, world World, in Inputs, order Order) (string, error) {
-	if err := errors.Join(in.validate(), order.validate()); err != nil {
+	if err := errors.Join(in.validate(), order.Validate()); err != nil {
 		return "", err
 	}
 	seen, err := (&registration{World: world, Inputs: in, order: order}).now(ctx)

@@ -71,7 +71,8 @@ func (in Inputs) validate() error {
 	return nil
 }
 
-func (o Order) validate() error {
+// Validate finds what nobody could register.
+func (o Order) Validate() error {
 	if len(o.Providers) == 0 {
 		return errors.New("no resource provider is named")
 	}
@@ -107,7 +108,7 @@ func names(features []Feature) []string {
 
 // New makes the runbook for what is to be registered.
 func New(world World, in Inputs, order Order) (runbook.Runbook, error) {
-	if err := errors.Join(in.validate(), order.validate()); err != nil {
+	if err := errors.Join(in.validate(), order.Validate()); err != nil {
 		return runbook.Runbook{}, err
 	}
 	return (&registration{World: world, Inputs: in, order: order}).book(), nil

@@ -2,7 +2,6 @@ package registerproviders
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -110,10 +109,13 @@ func observed(items []item) runbook.Observation {
 	return runbook.Done("nothing lacks that the step waits for")
 }
 
+// patience is how long a step waits for registrations: one that somebody has to approve may never come.
+const patience = 30 * time.Minute
+
 // await asks until all is registered that is waited for.
 func (r *registration) await(ctx context.Context, run runbook.Run, of func(states) []item) error {
-	var waiting []item
-	err := backoff.Poll(ctx, r.Clock, func(ctx context.Context) (bool, error) {
+	began := r.Clock.Now()
+	return backoff.Poll(ctx, r.Clock, func(ctx context.Context) (bool, error) {
 		seen, err := r.now(ctx)
 		if err != nil {
 			return false, err
@@ -121,15 +123,16 @@ func (r *registration) await(ctx context.Context, run runbook.Run, of func(state
 		if gone := lacking(of(seen)); len(gone) > 0 {
 			return false, apierr.New(apierr.Conflict, "not registered any more: %s", list(gone))
 		}
-		if waiting = waitedFor(of(seen)); len(waiting) > 0 {
-			run.Report(runbook.Progress{Text: "waiting for " + list(waiting)})
+		waiting := waitedFor(of(seen))
+		if len(waiting) == 0 {
+			return true, nil
 		}
-		return len(waiting) == 0, nil
+		if r.Clock.Since(began) > patience {
+			return false, apierr.New(apierr.Terminal, "timed out: not registered after %s: %s", patience, list(waiting))
+		}
+		run.Report(runbook.Progress{Text: "waiting for " + list(waiting)})
+		return false, nil
 	})
-	if err != nil && len(waiting) > 0 {
-		return fmt.Errorf("waiting for %s: %w", list(waiting), err)
-	}
-	return err
 }
 
 // propagate registers again the providers of features that are new: before that they don't know of them
