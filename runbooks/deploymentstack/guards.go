@@ -68,7 +68,7 @@ func (in Inputs) nothingActive(there standing) runbook.Finding {
 		return runbook.No("the stack is %s, by %s", there.State, updater(there.UpdatedBy)).
 			WithEvidence(in.evidence(there)).WithOutcome(runbook.Deferred)
 	}
-	return runbook.Yes("the stack is %s, and manages %d resources", there.State, there.Resources).
+	return runbook.Yes("the stack is %s, and manages %s", there.State, counted(there.Resources)).
 		WithEvidence(in.evidence(there))
 }
 
@@ -78,7 +78,7 @@ func (u *update) updated() runbook.Guard {
 }
 
 func (in Inputs) updated(there standing) runbook.Finding {
-	finding := runbook.Yes("ARM's stack %s manages %d resources", in.Stack, there.Resources)
+	finding := runbook.Yes("ARM's stack %s manages %s", in.Stack, counted(there.Resources))
 	switch {
 	case !there.Found:
 		return runbook.No("ARM has no stack of this name").WithOutcome(runbook.NeedsAttention)

@@ -85,7 +85,7 @@ func (u *update) await(ctx context.Context, run runbook.Run) error {
 
 // summary says what an update came to.
 func (s sight) summary() string {
-	said := fmt.Sprintf("it manages %d resources", len(s.Resources))
+	said := "it manages " + counted(len(s.Resources))
 	if len(s.Deleted) > 0 {
 		said += "; deleted: " + listed(s.Deleted)
 	}
@@ -93,6 +93,13 @@ func (s sight) summary() string {
 		said += "; detached: " + listed(s.Detached)
 	}
 	return said
+}
+
+func counted(resources int) string {
+	if resources == 1 {
+		return "1 resource"
+	}
+	return fmt.Sprintf("%d resources", resources)
 }
 
 // listed names resources, and no more of them than anybody reads.
