@@ -21,6 +21,6 @@ func IsGroupName(name string) bool {
 func (c *Client) CreateGroup(ctx context.Context, name, location string, tags map[string]string) error {
 	body := map[string]any{"location": location, "tags": tags}
 	return c.change(ctx, fmt.Sprintf("creating resource group %q", name), func(ctx context.Context) error {
-		return c.send(ctx, http.MethodPut, c.address(GroupID(c.subscription, name), groupsVersion, nil), body, nil)
+		return c.send(ctx, http.MethodPut, c.address(GroupID(c.subscription, name), groupsVersion, nil), body)
 	})
 }

@@ -50,8 +50,8 @@ func (c *Client) get(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// send sends a change with a body, once, and reads what the answer says into a value; nil for none.
-func (c *Client) send(ctx context.Context, method, address string, body, into any) error {
+// send sends a change, once, with a body unless that is nil. What it came to is to be read.
+func (c *Client) send(ctx context.Context, method, address string, body any) error {
 	request, err := runtime.NewRequest(ctx, method, address)
 	if err != nil {
 		return &apierr.Error{Class: apierr.Terminal, Err: err}
@@ -69,15 +69,8 @@ func (c *Client) send(ctx context.Context, method, address string, body, into an
 	if !runtime.HasStatusCode(response, http.StatusOK, http.StatusCreated, http.StatusAccepted) {
 		return runtime.NewResponseError(response)
 	}
-	answer, err := runtime.Payload(response)
-	if err != nil || into == nil || len(answer) == 0 {
-		return err
-	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		// It was accepted: what it came to is to be read.
-		return apierr.New(apierr.Transient, "answer is not as documented: %w", err)
-	}
-	return nil
+	_, err = runtime.Payload(response)
+	return err
 }
 
 // list reads a list page by page until visit says to stop, or fails. A page that

@@ -66,7 +66,7 @@ func (c *Client) ProviderState(ctx context.Context, name string) (string, error)
 // its features.
 func (c *Client) RegisterProvider(ctx context.Context, name string) error {
 	return c.change(ctx, fmt.Sprintf("registering resource provider %q", name), func(ctx context.Context) error {
-		return c.send(ctx, http.MethodPost, c.address(c.providerID(name)+"/register", providersVersion, nil), nil, nil)
+		return c.send(ctx, http.MethodPost, c.address(c.providerID(name)+"/register", providersVersion, nil), nil)
 	})
 }
 
@@ -99,7 +99,6 @@ func (c *Client) FeatureState(ctx context.Context, provider, name string) (strin
 func (c *Client) RegisterFeature(ctx context.Context, provider, name string) error {
 	doing := fmt.Sprintf("registering feature %q of %q", name, provider)
 	return c.change(ctx, doing, func(ctx context.Context) error {
-		return c.send(ctx, http.MethodPost, c.address(c.featureID(provider, name)+"/register", featuresVersion, nil), nil,
-			nil)
+		return c.send(ctx, http.MethodPost, c.address(c.featureID(provider, name)+"/register", featuresVersion, nil), nil)
 	})
 }

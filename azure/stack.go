@@ -161,6 +161,6 @@ func (c *Client) PutStack(ctx context.Context, name StackName, body StackBody) e
 	}
 	return c.change(ctx, fmt.Sprintf("updating deployment stack %q", name.Name), func(ctx context.Context) error {
 		address := c.address(StackID(c.subscription, name), stacksVersion, nil)
-		return c.send(ctx, http.MethodPut, address, order, nil)
+		return c.send(ctx, http.MethodPut, address, order)
 	})
 }

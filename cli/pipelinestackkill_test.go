@@ -37,8 +37,9 @@ func TestKilledStacks(t *testing.T) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			text := stacks
 			for i := range 3 {
-				text += fmt.Sprintf("  - name: s%d\n    action: ARMStack\n    template: template.json\n    parameters: parameters.json\n"+
-					"    deploymentLevel: ResourceGroup\n    actionOnUnmanage: delete\n    variables: [{name: name, value: thing-%d}]\n"+
+				text += fmt.Sprintf("  - name: s%d\n    action: ARMStack\n    template: template.json\n"+
+					"    parameters: parameters.json\n    deploymentLevel: ResourceGroup\n    actionOnUnmanage: delete\n"+
+					"    variables: [{name: name, value: thing-%d}]\n"+
 					"    dependsOn: [{resourceGroup: g, step: register}]\n", i, i)
 			}
 			s := newSite(t, text)
@@ -51,7 +52,8 @@ func TestKilledStacks(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(s.folder, "config.yaml"), []byte(config), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s.killedUntilRolledOut(chance, append([]string{"pipeline", "run", "pipeline.yaml", "--config", "config.yaml"}, flags...))
+			command := []string{"pipeline", "run", "pipeline.yaml", "--config", "config.yaml"}
+			s.killedUntilRolledOut(chance, append(command, flags...))
 			times := map[string]int{}
 			for _, call := range world.Calls() {
 				switch {
@@ -65,7 +67,8 @@ func TestKilledStacks(t *testing.T) {
 				}
 			}
 			// Each stack's step makes the group where it sees none: at the same moment several may.
-			if times["deploymentStacks"] != 3 || times["feature"] != 1 || times["resourceGroups"] < 1 || times["resourceGroups"] > 3 {
+			if groups := times["resourceGroups"]; times["deploymentStacks"] != 3 || times["feature"] != 1 || groups < 1 ||
+				groups > 3 {
 				t.Errorf("%v", times)
 			}
 			vaults := 0

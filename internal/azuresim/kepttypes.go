@@ -69,16 +69,6 @@ func (m *model) keeps(kind string) bool {
 	return m.typesSeen[strings.ToLower(kind)]
 }
 
-// namespaceOf is a provider's namespace as it is written, with the types of it that are kept.
-func namespaceOf(name string) (namespace string, types []string) {
-	for known, types := range keptTypes() {
-		if strings.EqualFold(known, name) {
-			return known, types
-		}
-	}
-	return "", nil
-}
-
 func (r *holding) kind() string {
 	kind, _ := r.body["type"].(string)
 	return kind

@@ -44,8 +44,8 @@ func knownFeatures() []Feature {
 // providersByName are namespaces that can be registered, and of which the embedded Azure knows no types.
 func providersByName() []string {
 	return []string{
-		"Microsoft.Advisor", "Microsoft.AlertsManagement", "Microsoft.Cache", "Microsoft.Features", "Microsoft.GuestConfiguration",
-		"Microsoft.PolicyInsights", "Microsoft.Quota", "Microsoft.RedHatOpenShift", "Microsoft.Security",
+		"Microsoft.Advisor", "Microsoft.AlertsManagement", "Microsoft.Cache", "Microsoft.Features",
+		"Microsoft.GuestConfiguration", "Microsoft.PolicyInsights", "Microsoft.Quota", "Microsoft.RedHatOpenShift", "Microsoft.Security",
 		"Microsoft.Support",
 	}
 }

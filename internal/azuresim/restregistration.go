@@ -88,7 +88,8 @@ func (w *World) otherProvider(name string) map[string]any {
 func (w *World) providerBody(namespace string, types []any) map[string]any {
 	return map[string]any{
 		"id": "/subscriptions/" + w.scenario.Subscription + "/providers/" + namespace, "namespace": namespace,
-		"registrationState": w.model.registrations.provider(namespace), "registrationPolicy": "RegistrationRequired", "resourceTypes": types,
+		"registrationState": w.model.registrations.provider(namespace), "registrationPolicy": "RegistrationRequired",
+		"resourceTypes": types,
 	}
 }
 

@@ -39,7 +39,8 @@ func (w *World) stackFound(asked *request) (*stack, *refusal) {
 	if s := w.model.stackOf(w.model.stackID(group, name)); s != nil {
 		return s, nil
 	}
-	return nil, refuse(http.StatusNotFound, "DeploymentStackNotFound", "The Deployment stack '%s' could not be found.", name)
+	return nil, refuse(http.StatusNotFound, "DeploymentStackNotFound",
+		"The Deployment stack '%s' could not be found.", name)
 }
 
 func putStack(w *World, asked *request) answer {
@@ -164,7 +165,9 @@ func (s *stack) references() []any {
 		if one.failure != nil {
 			status = "deleteFailed"
 		}
-		all = append(all, map[string]any{"id": one.id, "status": status, "denyStatus": s.request.Properties.DenySettings.Mode})
+		all = append(all, map[string]any{
+			"id": one.id, "status": status, "denyStatus": s.request.Properties.DenySettings.Mode,
+		})
 	}
 	return all
 }

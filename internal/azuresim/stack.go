@@ -272,12 +272,15 @@ func (m *model) unmanage(s *stack, let []managedResource, how actionOnUnmanage) 
 			s.deleted = append(s.deleted, one.id)
 			continue
 		}
-		one.failure = &failure{Code: "DeletionFailed", Message: "Resource could not be deleted. Resource is still present in stack."}
+		one.failure = &failure{
+			Code: "DeletionFailed", Message: "Resource could not be deleted. Resource is still present in stack.",
+		}
 		s.failed, s.managed = append(s.failed, one), append(s.managed, one)
 	}
 }
 
-// deleteManaged deletes what a stack has let go. The cluster and its pools are not deleted so, nor the cluster's groups.
+// deleteManaged deletes what a stack has let go. The cluster and its pools are not deleted so, nor the groups of the
+// cluster.
 func (m *model) deleteManaged(id string) bool {
 	parts := partsOf(id)
 	if found, is := matchPath(inGroup, parts); is {

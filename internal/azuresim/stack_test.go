@@ -134,7 +134,9 @@ func TestStacksManageWhatTheirTemplatesSay(t *testing.T) {
 }
 
 func TestStacksDenyChangesOfWhatTheyManage(t *testing.T) {
-	for mode, want := range map[string][2]int{"none": {200, 200}, "denyDelete": {200, 403}, "denyWriteAndDelete": {403, 403}} {
+	for mode, want := range map[string][2]int{
+		"none": {200, 200}, "denyDelete": {200, 403}, "denyWriteAndDelete": {403, 403},
+	} {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newStacked(t, func(*azuresim.Scenario) {})
@@ -162,7 +164,8 @@ func TestStacksAreRefused(t *testing.T) {
 		}
 		s.refuses("PUT", strings.Replace(stackPath, "/resourceGroups/fleet", "", 1), order("delete", "none"), 400,
 			"InvalidDeploymentStack") // a subscription's needs a location
-		s.refuses("PUT", strings.Replace(stackPath, "fleet", "none", 1), order("delete", "none"), 404, "ResourceGroupNotFound")
+		s.refuses("PUT", strings.Replace(stackPath, "fleet", "none", 1), order("delete", "none"), 404,
+			"ResourceGroupNotFound")
 	})
 }
 
@@ -170,9 +173,14 @@ func TestProvidersAndFeaturesAreRegistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStacked(t, func(scenario *azuresim.Scenario) {
 			scenario.Unregistered = []string{"Microsoft.KeyVault"}
-			scenario.Features = []azuresim.Feature{{Provider: "Microsoft.Network", Name: "Slow", State: "NotRegistered", Approval: true}}
+			scenario.Features = []azuresim.Feature{
+				{Provider: "Microsoft.Network", Name: "Slow", State: "NotRegistered", Approval: true},
+			}
 		})
-		const vault, features = "/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/a", "/providers/Microsoft.Features/providers/"
+		const (
+			vault    = "/resourceGroups/fleet/providers/Microsoft.KeyVault/vaults/a"
+			features = "/providers/Microsoft.Features/providers/"
+		)
 		state := func(path string) any {
 			t.Helper()
 			_, said, _ := s.asks("GET", path, "")

@@ -53,8 +53,8 @@ func (s standing) ours() bool      { return s.UpdatedBy == s.Run }
 func (s standing) active() bool    { return azure.Stack{State: s.State}.Active() }
 func (s standing) succeeded() bool { return azure.Stack{State: s.State}.Succeeded() }
 
-// nothingActive asks whether the stack is at rest. An update that another run began is not waited for: nobody knows here
-// what it makes and what it deletes.
+// nothingActive asks whether the stack is at rest. An update that another run began is not waited for: nobody knows
+// here what it makes and what it deletes.
 func (u *update) nothingActive() runbook.Guard {
 	return runbook.Ask("nothing-active", "does nothing work on the stack that another run began?", u.readStanding,
 		u.Inputs.nothingActive)

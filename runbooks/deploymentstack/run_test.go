@@ -231,11 +231,13 @@ func TestEnds(t *testing.T) {
 			s.ends(runbook.Remediated, "")
 			s.world.Rewrite(azuresim.Requests{Method: "GET", Path: "*/deploymentStacks/*"}, func(body map[string]any) {
 				properties := body["properties"].(map[string]any)
-				if tags, _ := body["tags"].(map[string]any); properties["provisioningState"] == "succeeded" && tags != nil &&
+				if properties["provisioningState"] == "succeeded" &&
 					len(properties["resources"].([]any)) == 1 {
 					properties["provisioningState"] = "failed"
 					properties["error"] = map[string]any{"code": "DeploymentStackDeleteResourcesFailed", "message": "not deleted"}
-					properties["failedResources"] = []any{map[string]any{"id": "/x/b", "error": map[string]any{"code": "DeletionFailed"}}}
+					properties["failedResources"] = []any{
+						map[string]any{"id": "/x/b", "error": map[string]any{"code": "DeletionFailed"}},
+					}
 				}
 			})
 			s.order.Template = vaults("a")
@@ -270,7 +272,7 @@ func (s *scene) other() {
 	if err != nil || answer.StatusCode != http.StatusCreated {
 		s.t.Fatalf("%v, %v", answer, err)
 	}
-	answer.Body.Close()
+	_ = answer.Body.Close() // nothing of it is read
 }
 
 // TestCorrectedTemplateReplacesWhatFailed in the same run.
@@ -356,7 +358,8 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 		},
 		"nothing-active": {
 			Readings: []string{
-				reading("succeeded", "run-1"), reading("deploying", "run-1"), reading("deploying", "run-2"), reading("deploying", ""),
+				reading("succeeded", "run-1"), reading("deploying", "run-1"), reading("deploying", "run-2"),
+				reading("deploying", ""),
 			},
 			Evidence: []string{"correlationID", "content", "seen"}, Said: []string{"resources"},
 			Unused: map[string]string{"wanted": "for the check"},

@@ -131,7 +131,9 @@ func Failed(ctx context.Context, world World, in Inputs, order Order, run string
 }
 
 // Result says what the stack's last update came to, with the outputs of its template.
-func Result(ctx context.Context, world World, in Inputs) (said string, outputs map[string]azure.DeploymentOutput, _ error) {
+func Result(
+	ctx context.Context, world World, in Inputs,
+) (said string, outputs map[string]azure.DeploymentOutput, _ error) {
 	there, err := world.Azure.Stack(ctx, in.name())
 	if err != nil {
 		return "", nil, err

@@ -10,7 +10,8 @@ import (
 	"salve/runbook"
 )
 
-// updateStack is the step that counts. The run is past return once it was started: what the stack lets go may be deleted.
+// updateStack is the step that counts. The run is past return once it was started: what the stack lets go may be
+// deleted.
 func (u *update) updateStack() runbook.Step {
 	return runbook.Step{
 		Name: "update-stack", Changes: "what the template describes, and what the stack lets go", Irreversible: true,

@@ -55,7 +55,9 @@ func newSceneOf(t *testing.T, registering time.Duration) *scene {
 		in: registerproviders.Inputs{Subscription: scenario.Subscription, Registration: "fleet-features-0a"},
 		order: registerproviders.Order{Budget: time.Hour, Providers: []registerproviders.Provider{
 			{Namespace: "Microsoft.Cdn", Wait: true},
-			{Namespace: "Microsoft.Compute", Wait: true, Features: []registerproviders.Feature{{Name: "EncryptionAtHost", Wait: true}}},
+			{Namespace: "Microsoft.Compute", Wait: true, Features: []registerproviders.Feature{
+				{Name: "EncryptionAtHost", Wait: true},
+			}},
 			{Namespace: "Microsoft.Network", Wait: true, Features: []registerproviders.Feature{{Name: "Old", Wait: true}}},
 		}},
 	}
@@ -86,7 +88,7 @@ func (s *scene) acts() registerproviders.World {
 	return registerproviders.World{Azure: s.client(s.world.ARM()), Clock: clock.RealClock{}}
 }
 
-func (s *scene) ends(want runbook.Outcome, says string) engine.Result {
+func (s *scene) ends(want runbook.Outcome, says string) {
 	s.t.Helper()
 	book, err := registerproviders.New(s.acts(), s.in, s.order)
 	if err != nil {
@@ -97,7 +99,6 @@ func (s *scene) ends(want runbook.Outcome, says string) engine.Result {
 	if err != nil || result.Outcome != want || !strings.Contains(result.Reason, says) {
 		s.t.Fatalf("ended %s: %s, %v, want %s: %s", result.Outcome, result.Reason, err, want, says)
 	}
-	return result
 }
 
 // asked are what was asked to be registered, in order.
@@ -277,7 +278,8 @@ func TestOrderValidates(t *testing.T) {
 		"Microsoft.Cdn/A is named twice":                   {provider("Microsoft.Cdn", "a", "A")},
 		`"../register" is no name of a feature of Microso`: {provider("Microsoft.Cdn", "../register")},
 	} {
-		_, err := registerproviders.New(registerproviders.World{}, in, registerproviders.Order{Providers: providers, Budget: 1})
+		_, err := registerproviders.New(registerproviders.World{}, in,
+			registerproviders.Order{Providers: providers, Budget: 1})
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q: %v", says, err)
 		}
@@ -301,7 +303,9 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	}
 	runbooktest.SweepGuards(t, runbooktest.Rows{
 		"registrable": {
-			Readings: []string{reading(one("Registered", "c", true)), reading(one("", "", true)), reading(one("Unregistering", "", true))},
+			Readings: []string{
+				reading(one("Registered", "c", true)), reading(one("", "", true)), reading(one("Unregistering", "", true)),
+			},
 			Evidence: []string{"seen"}, Said: []string{"items[].provider", "items[].feature"},
 			Unused: map[string]string{"items[].wait": "for the check"},
 		},
