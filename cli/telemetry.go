@@ -3,15 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
 
 	"salve/engine"
-	"salve/internal/clock"
 	"salve/internal/permit"
 	"salve/internal/redact"
 	"salve/internal/telemetry"
