@@ -69,7 +69,7 @@ func (n *node) fetchNow(ctx context.Context, pointer hotfix.Pointer, decision ho
 func (n *node) update(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, u *update) {
 	e := u.event
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
-	e.Level = worse(e.Level, levelOfDecision(decision.Reason))
+	e.Level = worse(e.Level, levelOfDecision(decision))
 	u.plan(pointer, decision)
 	if u.settled() {
 		n.clearLeftovers()

@@ -154,9 +154,14 @@ func (n *node) ignored(from authority) (path, why string) {
 	return path, why
 }
 
-// levelOfDecision: that a pointer was there which nobody may follow is for somebody to look at, and so is a canary that
+// levelOfDecision: that a node keeps to what is for all, because its canary does not reach it, is for somebody to look at.
+func levelOfDecision(decision hotfix.Decision) event.Level {
+	return worse(levelOfReason(decision.Reason), levelOfReason(decision.Canary.Missed()))
+}
+
+// levelOfReason: that a pointer was there which nobody may follow is for somebody to look at, and so is a canary that
 // reaches nobody.
-func levelOfDecision(reason hotfix.Reason) event.Level {
+func levelOfReason(reason hotfix.Reason) event.Level {
 	switch reason {
 	case hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot, hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted,
 		hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired, hotfix.ReasonNotUnderSignature,

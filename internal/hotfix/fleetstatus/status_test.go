@@ -57,6 +57,12 @@ var boots = map[string]struct {
 		nil},
 	"nobody knows whether it is one": {[]event.Event{prepare("no-node-id"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"no-node-id"}},
+	"it is one, and nobody signed what the canary runs": {[]event.Event{missed("not-under-signature"),
+		of("202604.01.1", launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"not-under-signature"}},
+	"it may be one, and runs what is for all": {[]event.Event{missed("no-node-id"),
+		of("202604.01.1", launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"no-node-id"}},
+	"it is none, and runs what is for all": {[]event.Event{missed(""), of("202604.01.1", launch("ran", "staged"))},
+		fleetstatus.Staged, nil},
 	"nobody signed the pointer": {[]event.Event{prepare("untrusted"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"untrusted"}},
 	"the scripts are bad": {[]event.Event{scripts("bad-payload"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
@@ -302,9 +308,27 @@ func prepare(reason hotfix.Reason) event.Event {
 	e := begun("prepare", "chosen")
 	e.Decision = &hotfix.Decision{SchemaVersion: 1, Current: "202604.01.0", Reason: reason}
 	if reason == hotfix.ReasonNotInCanary || reason == hotfix.ReasonNoNodeID {
-		e.Decision.Canary = &hotfix.Draw{Target: target, Percent: 100}
+		e.Decision.Canary = drawn(reason)
 	}
 	return e
+}
+
+// missed is a node that takes what is for all beside a canary.
+func missed(why hotfix.Reason) event.Event {
+	e := prepare(hotfix.ReasonInstall)
+	e.Decision.Canary = drawn(why)
+	return e
+}
+
+func drawn(why hotfix.Reason) *hotfix.Draw {
+	draw := &hotfix.Draw{Target: target, Percent: 100}
+	if why != hotfix.ReasonNoNodeID {
+		draw.Number = new(int)
+	}
+	if why == hotfix.ReasonNotUnderSignature {
+		draw.Refused = why
+	}
+	return draw
 }
 
 func begun(command, outcome string) event.Event {
