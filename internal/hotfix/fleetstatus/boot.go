@@ -162,7 +162,7 @@ func problemsOf(one event.Event, target string) (problems []Problem) {
 		}
 	}
 	if one.Command == "prepare" && one.Decision != nil {
-		if reason := cmp.Or(one.Decision.Canary.Missed(), one.Decision.Reason); refuses(reason) {
+		if reason := cmp.Or(one.Decision.Canary.Missed(), one.Decision.Reason); reason.Refuses() {
 			add(string(reason), firstWarning(*one.Decision))
 		}
 	}
@@ -174,12 +174,4 @@ func firstWarning(decision hotfix.Decision) string {
 		return ""
 	}
 	return decision.Warnings[0].Problem
-}
-
-// refuses: a pointer is there, and nobody may follow it, or its canary reaches nobody.
-func refuses(reason hotfix.Reason) bool {
-	return slices.Contains([]hotfix.Reason{hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot,
-		hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted, hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue,
-		hotfix.ReasonExpired,
-		hotfix.ReasonNotUnderSignature, hotfix.ReasonCanaryMalformed, hotfix.ReasonNoNodeID}, reason)
 }
