@@ -4,13 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"salve/internal/clock"
+	"salve/internal/hotfix"
+	"salve/internal/hotfix/hotfixtest"
+	"salve/internal/hotfix/launch"
 	"salve/internal/hotfix/slot"
 )
 
@@ -50,5 +57,43 @@ func TestAHotfixThatCouldNotBeStarted(t *testing.T) {
 				t.Errorf("it may be started %d times, want %d", starts, row.starts)
 			}
 		})
+	}
+}
+
+// TestAStopBeforeTheStartStartsNothing: whoever stops the unit while the program is read stops it before it has begun,
+// and its trial does not count.
+func TestAStopBeforeTheStartStartsNothing(t *testing.T) {
+	folder := t.TempDir()
+	ran := filepath.Join(folder, "ran")
+	image := hotfixtest.Image(t, hotfixtest.Behaviour{Version: "202604.01.2", Becomes: "echo >" + ran})
+	n := &node{process: process{stderr: io.Discard, clock: clock.Real{}}, settings: settings{
+		staged: filepath.Join(folder, "hotfix"), state: filepath.Join(folder, "state"), budget: time.Minute,
+		deadline: time.Minute,
+	}}
+	target, err := hotfix.ParseVersion("202604.01.2")
+	check(t, err)
+	staged, err := n.slot().Stage(t.Context(), slot.Candidate{Path: hotfixtest.Write(t, filepath.Join(folder, "brought"), image),
+		Target: target, Time: time.Now()})
+	check(t, err)
+
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t.Cleanup(func() { signal.Reset() })
+	sent := make(chan os.Signal, 1)
+	signal.Notify(sent, syscall.SIGTERM)
+	b := &boot{node: n, event: n.event("launch"), began: time.Now(), signals: launch.Listen(nil)}
+	check(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	<-sent
+	signal.Stop(sent) // it comes back when whoever listens has the signal
+
+	code, over := b.runStaged(choice{reason: string(slot.Staged), target: staged.Target, digest: staged.SHA256})
+	if !over || code != launch.ExitAfter(syscall.SIGTERM) || b.event.Outcome != outcomeStopped {
+		t.Errorf("over: %v, exit code %d, %+v", over, code, b.event)
+	}
+	if _, err := os.Stat(ran); b.run != nil || !errors.Is(err, fs.ErrNotExist) {
+		t.Error("it was started")
+	}
+	if trial, err := n.slot().ReadTrial(); err != nil || trial.Trials != 0 || trial.Stops != 1 {
+		t.Errorf("the trial is %+v, %v", trial, err)
 	}
 }

@@ -186,6 +186,16 @@ func TestANodeWithoutIDIsInNoCanary(t *testing.T) {
 	}
 }
 
+// TestANodeThatDoesNotKnowItsVersion is in no canary, and says so: it is not the pointer that names nothing.
+func TestANodeThatDoesNotKnowItsVersion(t *testing.T) {
+	for _, version := range []string{"", "latest"} {
+		for _, pointer := range []string{`{"canaries": {"202604.01": {"version": "202604.01.3", "percent": 100}}}`,
+			`{"canaries": {"": {"version": "202604.01.3", "percent": 100}}}`, `{"canaries": 7}`} {
+			expectFor(t, hotfix.Node{Version: version, ID: early.ID}, pointer, "current-malformed")
+		}
+	}
+}
+
 // TestDrawsAreForEver: the draws of these nodes are written down, as another implementation of what docs/node-hotfix.md
 // says has them. A change of the hash would move every canary there is to other nodes.
 func TestDrawsAreForEver(t *testing.T) {
