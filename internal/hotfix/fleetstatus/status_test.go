@@ -216,6 +216,22 @@ func TestWhatIsNoEventIsCountedAndNamed(t *testing.T) {
 	}
 }
 
+// TestANodeThatCantBeReadIsUnseen: it is counted as a node, so that nobody takes the others for all there are.
+func TestANodeThatCantBeReadIsUnseen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), launch("ran", "staged"))
+	check(t, os.Mkdir(filepath.Join(dir, "b"), 0))
+	if os.Geteuid() == 0 { // who may read everything
+		check(t, os.Chmod(filepath.Dir(dir), 0o755))
+		check(t, syscall.Seteuid(65534))
+		t.Cleanup(func() { check(t, syscall.Seteuid(0)) })
+	}
+	status := read(t, fleetstatus.Asked{}, dir)
+	if status.Nodes != 2 || !slices.Equal(status.Unseen, []string{"b"}) || status.Files.Unread != 1 {
+		t.Errorf("%+v", status)
+	}
+}
+
 // TestFoldersAreNotLeft: a node's folder that leads elsewhere is none.
 func TestFoldersAreNotLeft(t *testing.T) {
 	elsewhere := t.TempDir()
@@ -353,7 +369,7 @@ func write(t *testing.T, folder string, events ...event.Event) {
 		one.Time = one.Time.Add(time.Duration(i) * time.Minute)
 		raw, err := json.Marshal(one)
 		check(t, err)
-		check(t, os.WriteFile(filepath.Join(folder, nameAt(one.Time, one.Command)), raw, 0o600))
+		check(t, os.WriteFile(filepath.Join(folder, nameAt(one.Time, one.Command)), raw, 0o644))
 	}
 }
 
