@@ -122,7 +122,8 @@ func (r *publishRequest) read() (hotfix.Pointer, error) {
 	if named := pointer.ArtifactKeys(); len(named) > 0 && !by.Signed {
 		line, column := hotfix.Position(raw, named[0].Offset)
 		return hotfix.Pointer{}, fmt.Errorf("%s:%d:%d: an artifact that nobody signed: no node fetches it, nor a package "+
-			"in its stead. hint: salve hotfix sign %s, and look at what is signed with --root", r.pointer, line, column, r.pointer)
+			"in its stead. hint: salve hotfix sign %s, and look at what is signed with --root",
+			r.pointer, line, column, r.pointer)
 	}
 	return pointer.By(by), nil
 }

@@ -113,7 +113,7 @@ func (e *badPayload) Unwrap() error { return e.err }
 
 func oneLine(err error) string { return plain(err.Error()) }
 
-// plain is a text on one line, and nothing that a terminal would obey: a server, or a package manager, may have said it.
+// plain is a text on one line, and nothing that a terminal would obey: a server or a package manager may have said it.
 func plain(text string) string {
 	return strings.Map(func(character rune) rune {
 		if !strconv.IsPrint(character) {

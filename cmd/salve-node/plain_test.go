@@ -27,7 +27,9 @@ func TestNothingThatATerminalObeys(t *testing.T) {
 	if code := n.runStatus(); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
-	for name, said := range map[string]string{"status": stdout.String(), "warning": stderr.String(), "event": told.Problem} {
+	for name, said := range map[string]string{
+		"status": stdout.String(), "warning": stderr.String(), "event": told.Problem,
+	} {
 		lines := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
 		if want := map[string]int{"status": 3, "warning": 1, "event": 1}[name]; len(lines) != want {
 			t.Errorf("%s has %d lines, want %d: %q", name, len(lines), want, said)

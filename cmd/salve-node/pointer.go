@@ -154,7 +154,7 @@ func (n *node) ignored(from authority) (path, why string) {
 	return path, why
 }
 
-// levelOfDecision: that a node keeps to what is for all, because its canary does not reach it, is for somebody to look at.
+// levelOfDecision: that a node keeps to what is for all, because no canary reaches it, is for somebody to look at.
 func levelOfDecision(decision hotfix.Decision) event.Level {
 	return worse(levelOfReason(decision.Reason), levelOfReason(decision.Canary.Missed()))
 }

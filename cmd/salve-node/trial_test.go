@@ -72,8 +72,8 @@ func TestAStopBeforeTheStartStartsNothing(t *testing.T) {
 	}}
 	target, err := hotfix.ParseVersion("202604.01.2")
 	check(t, err)
-	staged, err := n.slot().Stage(t.Context(), slot.Candidate{Path: hotfixtest.Write(t, filepath.Join(folder, "brought"), image),
-		Target: target, Time: time.Now()})
+	brought := hotfixtest.Write(t, filepath.Join(folder, "brought"), image)
+	staged, err := n.slot().Stage(t.Context(), slot.Candidate{Path: brought, Target: target, Time: time.Now()})
 	check(t, err)
 
 	runtime.LockOSThread()

@@ -55,8 +55,8 @@ func Reasons() []Reason {
 		ReasonClockBeforeIssue, ReasonExpired, ReasonNotUnderSignature}
 }
 
-// Refuses tells whether a reason is for somebody to look at: a pointer is there, and it can't be followed, or not by this
-// node. That it names nothing for this node is not that.
+// Refuses tells whether a reason is for somebody to look at: a pointer is there, and it can't be followed, or not by
+// this node. That it names nothing for this node is not that.
 func (r Reason) Refuses() bool {
 	switch r {
 	case ReasonUnreadablePointer, ReasonMalformedPointer, ReasonMisspelt, ReasonCurrentMalformed, ReasonTargetMalformed,

@@ -92,8 +92,8 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
-// FuzzDecideSigned: whatever a signed pointer says, what is installed has its digest under the signature. It is what the
-// node would take without a signature; or an earlier version than the canary's that has none.
+// FuzzDecideSigned: whatever a signed pointer says, what is installed has its digest under the signature. It is what
+// the node would take without a signature; or an earlier version than the canary's that has none.
 func FuzzDecideSigned(f *testing.F) {
 	const digest = `{"amd64":{"sha256":"abababababababababababababababababababababababababababababababab","size":7,"format":"deb"}}`
 	for _, row := range canaryRules {

@@ -120,8 +120,8 @@ func TestDecidingBySignedPointersAlone(t *testing.T) {
 	}
 }
 
-// TestACanaryWithoutItsDigest: a node of the canary then takes what the others take, as long as that has one in the same
-// document and is an earlier version. It never takes the canary's, and the decision says so.
+// TestACanaryWithoutItsDigest: a node of the canary then takes what the others take, as long as that has one in the
+// same document and is an earlier version. It never takes the canary's, and the decision says so.
 func TestACanaryWithoutItsDigest(t *testing.T) {
 	artifact := fmt.Sprintf(`{"sha256": %q, "size": 7, "format": "deb"}`, strings.Repeat("ab", 32))
 	const canary, others = `"canaries": {"202604.01": {"version": "202604.01.3", "percent": 10, "artifacts": %s}}`,
@@ -160,8 +160,8 @@ func TestACanaryWithoutItsDigest(t *testing.T) {
 				(row.target == "202604.01.2") {
 				t.Errorf("says %v", decision.Warnings)
 			}
-			if without := hotfix.DecideSigned(late, pointer.By(hotfix.Provenance{Signed: true}), "amd64"); without.Canary.Refused != "" ||
-				row.target == "202604.01.2" && without.Wanted() != row.target {
+			without := hotfix.DecideSigned(late, pointer.By(hotfix.Provenance{Signed: true}), "amd64")
+			if without.Canary.Refused != "" || row.target == "202604.01.2" && without.Wanted() != row.target {
 				t.Errorf("a node that is none of the canary's: %+v", without)
 			}
 		})

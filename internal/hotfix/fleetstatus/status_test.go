@@ -58,10 +58,10 @@ var boots = map[string]struct {
 	"nobody knows whether it is one": {[]event.Event{prepare("no-node-id"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"no-node-id"}},
 	"it is one, and nobody signed what the canary runs": {[]event.Event{missed("not-under-signature"),
-		of("202604.01.1", launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"not-under-signature"}},
+		earlier(launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"not-under-signature"}},
 	"it may be one, and runs what is for all": {[]event.Event{missed("no-node-id"),
-		of("202604.01.1", launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"no-node-id"}},
-	"it is none, and runs what is for all": {[]event.Event{missed(""), of("202604.01.1", launch("ran", "staged"))},
+		earlier(launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"no-node-id"}},
+	"it is none, and runs what is for all": {[]event.Event{missed(""), earlier(launch("ran", "staged"))},
 		fleetstatus.Staged, nil},
 	"nobody signed the pointer": {[]event.Event{prepare("untrusted"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"untrusted"}},
@@ -76,7 +76,7 @@ var boots = map[string]struct {
 		[]string{"fell-back", "unfit"}},
 	"it failed once, and runs": {[]event.Event{launch("fell-back", "staged"), launch("ran", "staged")}, fleetstatus.Staged,
 		[]string{"fell-back"}},
-	"an earlier one failed": {[]event.Event{of("202604.01.1", launch("fell-back", "staged")), launch("ran", "staged")},
+	"an earlier one failed": {[]event.Event{earlier(launch("fell-back", "staged")), launch("ran", "staged")},
 		fleetstatus.Staged, nil},
 }
 
@@ -139,8 +139,8 @@ func TestEveryNodeIsCountedOnce(t *testing.T) {
 // TestWhatIsAskedFor leaves out other targets and other times, and says of whom nothing is left.
 func TestWhatIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a"), of("202604.01.1", launch("fell-back", "staged")), launch("ran", "staged"))
-	write(t, filepath.Join(dir, "b"), of("202604.01.1", launch("ran", "staged")))
+	write(t, filepath.Join(dir, "a"), earlier(launch("fell-back", "staged")), launch("ran", "staged"))
+	write(t, filepath.Join(dir, "b"), earlier(launch("ran", "staged")))
 	check(t, os.Mkdir(filepath.Join(dir, "c"), 0o755))
 	for name, row := range map[string]struct {
 		asked            fleetstatus.Asked
@@ -356,8 +356,9 @@ func begun(command, outcome string) event.Event {
 		Level: event.Information}
 }
 
-func of(target string, e event.Event) event.Event {
-	e.Target = target
+// earlier is about the version before.
+func earlier(e event.Event) event.Event {
+	e.Target = "202604.01.1"
 	return e
 }
 

@@ -133,7 +133,7 @@ func TestAnOverdueProgramsGroupIsAsked(t *testing.T) {
 	}
 }
 
-// TestAStopOfAnOverdueProgram: what it makes of it is not its own exit code any more, and nothing else runs in its stead.
+// TestAStopOfAnOverdueProgram: the exit code that it makes of it says nothing any more, and nothing runs in its stead.
 func TestAStopOfAnOverdueProgram(t *testing.T) {
 	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{
 		Becomes: `n=0; trap 'echo asked; [ $n = 1 ] && exit 0; n=1' TERM; while :; do sleep 0.05; done`}))
