@@ -66,7 +66,7 @@ func (a *app) observe(ctx context.Context, flags telemetryFlags, namespace strin
 		o.unserve = stop
 	}
 	if flags.notify != "" {
-		notifier, err := a.notifier(flags.notify)
+		notifier, err := a.notifier(flags.notify) //nolint:contextcheck // it outlives the command, until it is closed
 		if err != nil {
 			return usage("--notify: %s: %v", flags.notify, err)
 		}
@@ -80,7 +80,7 @@ func (a *app) observe(ctx context.Context, flags telemetryFlags, namespace strin
 		o.tracer, o.sinks = tracer, append(o.sinks, tracer)
 	}
 	if flags.events {
-		o.sinks = append(o.sinks, eventsIn(namespace, open))
+		o.sinks = append(o.sinks, eventsIn(namespace, open)) //nolint:contextcheck // as above
 	}
 	return nil
 }

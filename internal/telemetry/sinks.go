@@ -8,7 +8,8 @@ import (
 	"salve/engine"
 )
 
-// Sink is told what happens in runs, by several goroutines when runs are executed at the same time. Tell must not block.
+// Sink is told what happens in runs, by several goroutines when runs are executed at the same time. Tell must not
+// block.
 type Sink interface {
 	Tell(engine.Event)
 	// Close delivers what is still to be delivered, for as long as ctx allows, and says what could not be. Nothing is told

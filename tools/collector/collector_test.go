@@ -19,7 +19,8 @@ func TestTheCollectorTakesTraces(t *testing.T) {
 	address := freeAddress(t)
 	factory, taken := otlpreceiver.NewFactory(), &consumertest.TracesSink{}
 	config := factory.CreateDefaultConfig()
-	given := confmap.NewFromStringMap(map[string]any{"protocols": map[string]any{"http": map[string]any{"endpoint": address}}})
+	type options = map[string]any
+	given := confmap.NewFromStringMap(options{"protocols": options{"http": options{"endpoint": address}}})
 	if err := given.Unmarshal(config); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,9 @@ func told(t *testing.T, client kubernetes.Interface, runs ...telemetrytest.Run) 
 	for _, run := range runs {
 		events := clusterevents.New(clusterevents.Options{
 			Open:      func(context.Context) (kubernetes.Interface, error) { return client, nil },
-			Namespace: "salve-system", Lease: func(target string) string { return "target-of-" + strings.ReplaceAll(target, "/", "-") },
-			Clock: clock.RealClock{},
+			Namespace: "salve-system",
+			Lease:     func(target string) string { return "target-of-" + strings.ReplaceAll(target, "/", "-") },
+			Clock:     clock.RealClock{},
 		})
 		run.Watch = events.Tell
 		run.Execute(t)
@@ -97,7 +98,8 @@ func TestPreviewsTellNothing(t *testing.T) {
 	client := fake.NewClientset()
 	blind := telemetrytest.Run{Blind: true}
 	events := clusterevents.New(clusterevents.Options{Namespace: "salve-system", Clock: clock.RealClock{},
-		Open: func(context.Context) (kubernetes.Interface, error) { return client, nil }, Lease: func(string) string { return "l" }})
+		Open:  func(context.Context) (kubernetes.Interface, error) { return client, nil },
+		Lease: func(string) string { return "l" }})
 	blind.Watch = func(event engine.Event) {
 		event.Run = ""
 		events.Tell(event)

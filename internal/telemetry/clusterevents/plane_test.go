@@ -22,7 +22,8 @@ import (
 	"salve/kube"
 )
 
-// TestTheRoleInDeployIsEnough: the API server takes the Events from who has the rights of deploy/events-role.yaml alone.
+// TestTheRoleInDeployIsEnough: the API server takes the Events from who has the rights of deploy/events-role.yaml
+// alone.
 func TestTheRoleInDeployIsEnough(t *testing.T) {
 	const user = "events-writer"
 	plane := kubetest.Start(t)

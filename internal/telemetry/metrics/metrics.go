@@ -14,7 +14,8 @@ import (
 	"salve/runbook"
 )
 
-// mostSteps bounds the names of steps that are labels: those of a runbook are few, those of a pipeline are its author's.
+// mostSteps bounds the names of steps that are labels: those of a runbook are few, those of a pipeline are its
+// author's.
 const mostSteps = 200
 
 // otherSteps stands for the names beyond.
@@ -50,18 +51,19 @@ type moment struct{ run, step string }
 func New(file string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), file: file, began: map[moment]time.Time{}, names: map[string]bool{},
-		started:  counters("runs_started_total", "Runs that this process opened or resumed.", "runbook", "how"),
-		ended:    counters("runs_total", "Runs that ended in this process, by outcome.", "runbook", "outcome"),
-		lastEnd:  lastEnd(),
-		runs:     histograms("run_duration_seconds", "How long runs took in this process.", minutes, "runbook", "outcome"),
-		steps:    histograms("step_duration_seconds", "How long attempts at steps took.", minutes, "runbook", "step", "result"),
-		guards:   histograms("guard_duration_seconds", "How long guards took to answer.", seconds, "runbook", "guard"),
+		started: counters("runs_started_total", "Runs that this process opened or resumed.", "runbook", "how"),
+		ended:   counters("runs_total", "Runs that ended in this process, by outcome.", "runbook", "outcome"),
+		lastEnd: lastEnd(),
+		runs:    histograms("run_duration_seconds", "How long runs took in this process.", minutes(), "runbook", "outcome"),
+		steps: histograms("step_duration_seconds", "How long attempts at steps took.", minutes(), "runbook", "step",
+			"result"),
+		guards:   histograms("guard_duration_seconds", "How long guards took to answer.", seconds(), "runbook", "guard"),
 		findings: counters("findings_total", "Findings of guards and checks.", "runbook", "guard", "answer"),
 		unknown:  counters("unknown_findings_total", "Guards that could not see, by cause.", "runbook", "guard", "cause"),
-		appends:  histograms("journal_append_duration_seconds", "How long writes to the journal took.", seconds, "result"),
+		appends:  histograms("journal_append_duration_seconds", "How long writes to the journal took.", seconds(), "result"),
 		entries: prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "journal_entries_total",
 			Help: "Entries added to journals."}),
-		leases: histograms("lease_wait_duration_seconds", "How long runs waited for a lease that others held.", minutes,
+		leases: histograms("lease_wait_duration_seconds", "How long runs waited for a lease that others held.", minutes(),
 			"result"),
 	}
 	m.registry.MustRegister(m.started, m.ended, m.lastEnd, m.runs, m.steps, m.guards, m.findings, m.unknown, m.appends,
@@ -71,11 +73,11 @@ func New(file string) *Metrics {
 
 const namespace = "salve"
 
-// Bounds of buckets, in seconds: of what waits for a cloud, and of what answers at once.
-var (
-	minutes = []float64{.1, 1, 5, 15, 60, 150, 300, 600, 1200, 3600, 3 * 3600}          //nolint:gochecknoglobals // constant
-	seconds = []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300} //nolint:gochecknoglobals // constant
-)
+// minutes and seconds are bounds of buckets, in seconds: of what waits for a cloud, and of what answers at once.
+func minutes() []float64 { return []float64{.1, 1, 5, 15, 60, 150, 300, 600, 1200, 3600, 10800} }
+func seconds() []float64 {
+	return []float64{.001, .005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300}
+}
 
 func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, labels)

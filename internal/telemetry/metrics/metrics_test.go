@@ -113,7 +113,8 @@ func TestNamesOfStepsAreBounded(t *testing.T) {
 	if series := strings.Count(got, "salve_step_duration_seconds_count{"); series != 201 {
 		t.Errorf("%d series", series)
 	}
-	if want := `salve_step_duration_seconds_count{result="done",runbook="pipeline",step="other"} 800`; !strings.Contains(got, want) {
+	want := `salve_step_duration_seconds_count{result="done",runbook="pipeline",step="other"} 800`
+	if !strings.Contains(got, want) {
 		t.Errorf("%s is not told", want)
 	}
 }

@@ -18,7 +18,8 @@ import (
 	"salve/internal/telemetry/telemetrytest"
 )
 
-// webhook takes messages, and answers with one code after the other; the last one is repeated. With away it is not there.
+// webhook takes messages, and answers with one code after the other; the last one is repeated. With away it is not
+// there.
 type webhook struct {
 	away    error
 	codes   []int

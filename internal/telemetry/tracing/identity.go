@@ -8,8 +8,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// TraceOf is the trace of a run: the same in each process that executes it, so that a run that was resumed elsewhere is one
-// trace.
+// TraceOf is the trace of a run: the same in each process that executes it, so that a run that was resumed elsewhere is
+// one trace.
 func TraceOf(run string) (id trace.TraceID) {
 	sum := sha256.Sum256([]byte("salve run " + run))
 	copy(id[:], sum[:])

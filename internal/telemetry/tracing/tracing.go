@@ -89,7 +89,7 @@ func New(ctx context.Context, version string, lookup func(string) string) (*Trac
 		runs: map[string]span{}, steps: map[attempt]span{}, parents: map[string]trace.SpanContext{},
 	}
 	t.tracer = t.provider.Tracer("salve")
-	t.caller = trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(),
+	t.caller = trace.SpanContextFromContext(propagation.TraceContext{}.Extract(ctx,
 		propagation.MapCarrier{"traceparent": lookup("TRACEPARENT"), "tracestate": lookup("TRACESTATE")}))
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(t.fail)) // the SDK has no other way to tell
 	return t, nil

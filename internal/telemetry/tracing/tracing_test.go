@@ -181,16 +181,18 @@ func TestSpansAreLinkedToWhatStartedThem(t *testing.T) {
 }
 
 func TestTheEnvironmentDecides(t *testing.T) {
+	type variables = map[string]string
+	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
 	for name, row := range map[string]struct {
-		variables map[string]string
+		variables variables
 		want      bool
 	}{
 		"nothing":              {nil, false},
-		"an endpoint":          {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c:4318"}, true},
-		"one of traces":        {map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c:4318/v1/traces"}, true},
-		"disabled":             {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_SDK_DISABLED": "true"}, false},
-		"another exporter":     {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_TRACES_EXPORTER": "none"}, false},
-		"the exporter is ours": {map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://c", "OTEL_TRACES_EXPORTER": "otlp"}, true},
+		"an endpoint":          {variables{endpoint: "http://c:4318"}, true},
+		"one of traces":        {variables{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://c:4318/v1/traces"}, true},
+		"disabled":             {variables{endpoint: "http://c", "OTEL_SDK_DISABLED": "true"}, false},
+		"another exporter":     {variables{endpoint: "http://c", "OTEL_TRACES_EXPORTER": "none"}, false},
+		"the exporter is ours": {variables{endpoint: "http://c", "OTEL_TRACES_EXPORTER": "otlp"}, true},
 	} {
 		if got := tracing.Enabled(func(name string) string { return row.variables[name] }); got != row.want {
 			t.Errorf("%s: %t", name, got)
