@@ -149,6 +149,9 @@ func (j *pipelineRun) execute(
 	parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error),
 ) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
+	if err := a.observe(parent, j.telemetry, j.namespace, j.rolloutCluster(a, j.kept)); err != nil {
+		return err
+	}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
@@ -190,7 +193,8 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 // runner is what runs the plan on this machine.
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
-		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), NewRun: j.app.newRun,
+		Watch: j.app.observation.watch(watch.event), Appended: j.app.observation.appended(),
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}

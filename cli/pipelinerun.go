@@ -63,6 +63,7 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	r.journalFlags.addFlags(flags)
 	r.retention.addFlag(flags)
+	r.telemetry.addFlags(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	rootFlag(flags, &r.inputs.Root)
 	flags.StringVar(&r.inputs.Region, "region", "",
