@@ -149,7 +149,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "internal/helm", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
+var roomsOfARunbook = []string{"internal/redact", "internal/helm", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/resourcegroup", "runbooks/armdeployment", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
