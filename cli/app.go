@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"salve/engine"
+	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbooks/recreatepool"
@@ -28,6 +31,9 @@ type app struct {
 	replace func(path string, arguments, environment []string) error
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
+
+	// notice says what is waited for; nil writes it to standard error.
+	notice func(text string)
 
 	output    string
 	verbosity int
@@ -79,6 +85,17 @@ func (a *app) name() string {
 		return "salve"
 	}
 	return a.program.Name
+}
+
+// waits tells of a read that is tried again.
+func (a *app) waits(notice backoff.Notice) {
+	text := fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
+		max(notice.Pause.Round(time.Second), time.Second), strings.Join(strings.Fields(notice.Err.Error()), " "))
+	if a.notice != nil {
+		a.notice(text)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
 }
 
 func (a *app) json() bool { return a.output == "json" }

@@ -131,6 +131,9 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if err := r.retention.read(a, command.Flags()); err != nil {
 		return err
 	}
+	if err := r.cloud.check(); err != nil {
+		return err
+	}
 	return r.journalFlags.read(a, command.Flags())
 }
 

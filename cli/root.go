@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"salve/internal/backoff"
 	"salve/internal/redact"
 	"salve/journal"
 )
@@ -33,7 +34,7 @@ func execute(a *app) (code int) {
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	if err := root.ExecuteContext(withApp(context.Background(), a)); err != nil {
+	if err := root.ExecuteContext(backoff.WithNotice(withApp(context.Background(), a), a.waits)); err != nil {
 		return a.fail(err)
 	}
 	return a.exit

@@ -20,7 +20,7 @@ func newRuns(a *app) *cobra.Command {
 
 // load opens the journal and reads a run from it.
 func (a *app) load(command *cobra.Command, from *journalFlags, run string) (*journal.Location, *journal.Record, error) {
-	kept, err := a.openJournal(command, from)
+	kept, err := a.locate(command, from, run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,12 +28,16 @@ func (a *app) load(command *cobra.Command, from *journalFlags, run string) (*jou
 	return kept, record, err
 }
 
-// openJournal opens the journal that flags and environment name.
+// openJournal opens the journal that flags and environment name first.
 func (a *app) openJournal(command *cobra.Command, from *journalFlags) (*journal.Location, error) {
 	if err := from.read(a, command.Flags()); err != nil {
 		return nil, err
 	}
-	return from.open(command.Context(), a)
+	places, err := from.places(a)
+	if err != nil {
+		return nil, err
+	}
+	return places[0].open(command.Context())
 }
 
 // loadRecord reads a run. A record without a header is half a journal: the
@@ -94,18 +98,32 @@ func newRunsList(a *app) *cobra.Command {
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			kept, err := a.openJournal(command, from)
-			if err != nil {
-				return err
-			}
-			return a.list(command.Context(), kept)
+			return a.listFrom(command, from)
 		},
 	}
 	from.addFlags(command.Flags())
 	return command
 }
 
-func (a *app) list(ctx context.Context, kept *journal.Location) error {
+// listFrom lists the runs in the first place, and says where there may be more.
+func (a *app) listFrom(command *cobra.Command, from *journalFlags) error {
+	if err := from.read(a, command.Flags()); err != nil {
+		return err
+	}
+	places, err := from.places(a)
+	if err != nil {
+		return err
+	}
+	kept, err := places[0].open(command.Context())
+	if err != nil {
+		return err
+	}
+	return a.list(command.Context(), kept, func(none bool) string {
+		return from.elsewhere(command.Context(), a, places, none)
+	})
+}
+
+func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(none bool) string) error {
 	names, err := kept.Runs(ctx)
 	if err != nil {
 		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
@@ -139,7 +157,7 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 		a.exit = exitNeedsAttention
 	}
 	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"),
-		kept.Where, open, broken)
+		kept.Where, open, broken) + elsewhere(len(listed) == 0)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(struct {
