@@ -32,6 +32,8 @@ type app struct {
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
 
+	// route are the flags that lead to the world of what is run.
+	route []string
 	// notice says what is waited for; nil writes it to standard error.
 	notice func(text string)
 
@@ -57,7 +59,7 @@ func newApp() *app {
 func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Event)) *engine.Engine {
 	return &engine.Engine{
 		Journal: kept, Clock: clk, Holder: a.holder(), Watch: watch, NewRun: a.newRun,
-		Program: builtFrom().String(), Command: a.command(),
+		Program: builtFrom().String(), Command: a.command(), Route: a.route,
 	}
 }
 

@@ -40,6 +40,7 @@ type invocation struct {
 func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
 	clk := factory.clock()
 	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
+	a.route = asked.cloud.typed()
 	asked.openRun, a.notice = e.namedOpen, e.watch.say
 	return e
 }

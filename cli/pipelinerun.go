@@ -138,6 +138,7 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 }
 
 func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path string) error {
+	a.route = asked.cloud.typed()
 	kept, err := asked.open(ctx, a)
 	if err != nil {
 		return err

@@ -305,5 +305,5 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 
 // resuming is the command that resumes a run.
 func resuming(history *journal.History, from *journalFlags) string {
-	return shell(append([]string{"salve", "resume", history.Header.Run}, from.back...))
+	return shell(append([]string{"salve", "resume", history.Header.Run}, withRoute(from.back, history.Header.Route)...))
 }
