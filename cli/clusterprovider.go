@@ -39,6 +39,9 @@ func (o *clusterEntry[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
 }
 
 func (o *clusterEntry[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) error {
+	if err := o.missing(o.inputs); err != nil {
+		return err
+	}
 	return asked.cloud.kubernetesFlags.orDefault(a)
 }
 

@@ -50,9 +50,9 @@ func (s *journalFlags) read(a *app, flags *pflag.FlagSet) error {
 			return err
 		}
 	}
-	for _, named := range clusterSettings() {
-		if s.given && named.show(s.inputs) == "" {
-			return usage("required flag --%s (or %s) not set: a cluster is named by all three", named.flag, named.variable)
+	if s.given {
+		if err := missingFlags(missingCluster(s.inputs)); err != nil {
+			return err
 		}
 	}
 	return s.cloud.checkARM()

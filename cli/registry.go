@@ -133,6 +133,14 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 		"resume it with the program that started it", header.Run, header.Runbook)
 }
 
+// missing is the error of the flags that the inputs still require.
+func (d Definition[World, Inputs]) missing(in Inputs) error {
+	if d.Missing == nil {
+		return nil
+	}
+	return missingFlags(d.Missing(in))
+}
+
 // made makes a definition's runbook and checks that it can be found again by its name.
 func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Runbook, err error) {
 	defer func() {

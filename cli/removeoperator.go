@@ -31,6 +31,15 @@ func removeOperator() Provider {
 				"how long deletions are waited for before a finalizer is removed")
 			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
 		},
+		Missing: func(in removeoperator.Inputs) (missing []Flag) {
+			if in.Group == "" {
+				missing = append(missing, Flag{Name: "group", Example: "example.com"})
+			}
+			if in.Namespace == "" {
+				missing = append(missing, Flag{Name: "namespace", Example: "operators"})
+			}
+			return missing
+		},
 		New: func(cluster Cluster, in removeoperator.Inputs) (runbook.Runbook, error) {
 			return removeoperator.New(removeoperator.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)
 		},

@@ -272,7 +272,7 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified ||
 			apierr.IsPermanent(err)
 		wait := backoff.Refusals().Pause(n, apierr.RetryAfter(err))
-		if !blind {
+		if !blind && limited.Err() == nil {
 			text := fmt.Sprintf("can't be observed: %v; next attempt in %s", err, wait.Round(time.Second))
 			x.emit(Event{Kind: Waiting, Step: step.Name, Text: text})
 		}
