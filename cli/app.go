@@ -37,6 +37,9 @@ type app struct {
 	// notice says what is waited for; nil writes it to standard error.
 	notice func(text string)
 
+	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
+	detailedExit bool
+
 	output    string
 	verbosity int
 	// understood: the command line was understood as far as the command and its flags.
@@ -99,8 +102,6 @@ func (a *app) waits(notice backoff.Notice) {
 	}
 	fmt.Fprintln(a.stderr, text)
 }
-
-func (a *app) json() bool { return a.output == "json" }
 
 // holder says who is at work, for leases and records.
 func (a *app) holder() journal.Holder {

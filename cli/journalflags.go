@@ -28,7 +28,7 @@ type journalFlags struct {
 
 // addFlags are those of commands about runs.
 func (s *journalFlags) addFlags(flags *pflag.FlagSet) {
-	s.locationFlags.addFlags(flags, "the cluster that is named, or else "+shownFolder())
+	s.locationFlags.addFlags(flags, "the cluster that is named, or else "+shownFolder(), "n")
 	s.inputs = recreatepool.Defaults()
 	for _, named := range clusterSettings() {
 		flags.Var(value{named, &s.inputs}, named.flag, named.about+", with the journal in it ("+named.variable+")")

@@ -16,7 +16,7 @@ func removeOperator() Provider {
 		Defaults: removeoperator.Defaults(),
 		Flags: func(in *removeoperator.Inputs, flags *pflag.FlagSet) {
 			flags.StringVar(&in.Group, "group", "", "the operator's API `group`, with all groups below it")
-			flags.StringVar(&in.Namespace, "namespace", "",
+			flags.StringVarP(&in.Namespace, "namespace", "n", "",
 				"the operator's own `namespace`, which is deleted with all that is in it")
 			flags.StringArrayVar(&in.Selectors, "selector", nil,
 				"label `selector` of what is the operator's own elsewhere (repeatable)")

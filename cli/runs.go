@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -97,6 +98,12 @@ func newRunsList(a *app) *cobra.Command {
 	from := &journalFlags{}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
+		Example: `  # The runs of the cluster that $KUBECONFIG leads to
+  salve runs list
+  # With runbook and beginning
+  salve runs list -o wide
+  # The names of those that are open
+  salve runs list -o jsonpath='{.runs[?(@.state=="open")].run}'`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return a.listFrom(command, from)
 		},
@@ -166,10 +173,28 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 		}{report.NewDocument("runs"), listed})
 	}
 	if len(listed) > 0 {
-		err = errors.Join(report.Runs(a.stdout, a.width(), listed), blank(a))
+		err = errors.Join(a.runsTable(listed), blank(a))
 	}
 	fmt.Fprintln(a.stdout, says)
 	return err
+}
+
+// runsTable writes the runs, with all columns where they are asked for.
+func (a *app) runsTable(listed []report.Listed) error {
+	if !a.wide() {
+		return report.Runs(a.stdout, a.width(), listed)
+	}
+	var rows [][]string
+	for _, run := range listed {
+		opened := ""
+		if !run.Opened.IsZero() {
+			opened = run.Opened.UTC().Format(time.DateTime)
+		}
+		took := time.Duration(run.Took * float64(time.Second)).Round(time.Second).String()
+		rows = append(rows, []string{run.Run, run.Runbook, run.Target, opened, took, run.State, run.Reason})
+	}
+	heading := []string{"RUN", "RUNBOOK", "TARGET", "OPENED (UTC)", "TOOK", "STATE", "REASON"}
+	return report.Table(a.stdout, a.width(), heading, rows)
 }
 
 // The states of open runs that leases name and the journal does not list.
