@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"salve/engine"
+	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbooks/recreatepool"
@@ -30,8 +33,20 @@ type app struct {
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
 
-	output    string
+	// route are the flags that lead to the world of what is run.
+	route []string
+	// notice says what is waited for; nil writes it to standard error.
+	notice func(text string)
+
+	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
+	detailedExit bool
+
+	output string
+	// planFile is where -o of a plan writes it; empty where it is printed alone.
+	planFile  string
 	verbosity int
+	// observation is who is told of the runs of this process.
+	observation observation
 	// understood: the command line was understood as far as the command and its flags.
 	understood bool
 	// began: a run may have changed something.
@@ -51,8 +66,9 @@ func newApp() *app {
 // engine is one that runs what was asked for, on a journal; its record says who, with which program and which command.
 func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Event)) *engine.Engine {
 	return &engine.Engine{
-		Journal: kept, Clock: clk, Holder: a.holder(), Watch: watch, NewRun: a.newRun,
-		Program: builtFrom().String(), Command: a.command(),
+		Journal: kept, Clock: clk, Holder: a.holder(), Watch: a.observation.watch(watch), NewRun: a.newRun,
+		Appended: a.observation.appended(), Program: builtFrom().String(), Command: a.command(),
+		Route: a.route,
 	}
 }
 
@@ -82,7 +98,16 @@ func (a *app) name() string {
 	return a.program.Name
 }
 
-func (a *app) json() bool { return a.output == "json" }
+// waits tells of a read that is tried again.
+func (a *app) waits(notice backoff.Notice) {
+	text := fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
+		max(notice.Pause.Round(time.Second), time.Second), strings.Join(strings.Fields(notice.Err.Error()), " "))
+	if a.notice != nil {
+		a.notice(text)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
+}
 
 // holder says who is at work, for leases and records.
 func (a *app) holder() journal.Holder {

@@ -42,7 +42,8 @@ type invocation struct {
 func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
 	clk := factory.clock()
 	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
-	asked.openRun = e.namedOpen
+	a.route = asked.cloud.typed()
+	asked.openRun, a.notice = e.namedOpen, e.watch.say
 	return e
 }
 
@@ -195,9 +196,11 @@ func retryWhileHeld(
 ) (engine.Result, error) {
 	began, told := watch.clock.Now(), false
 	for {
+		asked := watch.clock.Now()
 		result, err := call()
 		var held *journal.HeldError
 		if !errors.As(err, &held) || watch.clock.Since(began) >= patience {
+			watch.app.observation.leased(asked.Sub(began), err)
 			return result, err
 		}
 		if !told {

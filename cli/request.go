@@ -26,9 +26,8 @@ type request struct {
 	plan     string
 	expected *engine.ExpectedPlan
 	// yes answers the question whether to act.
-	yes bool
-	// output is how a plan is printed, and planFile where it is written to instead.
-	output, planFile string
+	yes       bool
+	telemetry telemetryFlags
 	// openRun names the run that the lease of a target says is open; set by who opens the journal.
 	openRun func(ctx context.Context, target string) (string, error)
 }
@@ -49,7 +48,7 @@ func (r *request) addRunFlags(flags *pflag.FlagSet) {
 func (r *request) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&r.given, "override", nil,
 		"guard=reason: continue although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
-	r.locationFlags.addFlags(flags, "in the cluster itself")
+	r.locationFlags.addFlags(flags, "in the cluster itself", "")
 }
 
 // read takes flags and environment together.

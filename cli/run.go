@@ -44,12 +44,13 @@ func newRunbookCommand(a *app, verb verb, definition entry) *cobra.Command {
 func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, asked *request) {
 	definition.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
-	switch verb {
-	case act:
+	asked.telemetry.addFlags(command.Flags())
+	if verb == act {
 		asked.addRunFlags(command.Flags())
-	case plan:
-		a.addPlanOutput(command, asked)
-	case check:
+	}
+	if verb != act {
+		command.Flags().BoolVar(&a.detailedExit, "detailed-exitcode", false,
+			"exit 2 when a run would act and 0 when there is nothing to do; wrong usage is 1 then")
 	}
 	if verb == check && definition.watches() {
 		a.addWatch(command, definition, asked)
@@ -63,6 +64,9 @@ func (a *app) perform(command *cobra.Command, definition entry, asked *request, 
 	if err != nil {
 		return err
 	}
+	if err := a.observe(command.Context(), asked.telemetry, asked.namespace, factory.cluster); err != nil {
+		return err
+	}
 	e := newInvocation(a, asked, factory, verb)
 	results, err := e.run(command.Context())
 	if err == nil {
@@ -73,19 +77,13 @@ func (a *app) perform(command *cobra.Command, definition entry, asked *request, 
 
 // readBound takes what binds a run to a plan, and the inputs of the runbook unless the plan's file holds them.
 func (r *request) readBound(command *cobra.Command, a *app, verb verb, definition entry) error {
-	switch verb {
-	case plan:
-		if err := a.readPlanOutput(command, r); err != nil {
-			return err
-		}
-	case act:
+	if verb == act {
 		if err := r.readPlan(definition); err != nil {
 			return err
 		}
 		if err := r.approvalFlags.read(a, command.Flags()); err != nil {
 			return err
 		}
-	case check:
 	}
 	if r.fromPlan(command.Flags()) {
 		return nil

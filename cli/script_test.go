@@ -1,11 +1,13 @@
 package cli_test
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,12 +45,14 @@ func TestMain(m *testing.M) {
 // is made again from the record. Besides testscript's own commands there are:
 //
 //	exits CODE PROGRAM...   the program ends with this exit code
-//	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
+//	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it, and its cluster, with the file
+//	                        kubeconfig and $KUBE to reach that
 //	site FOLDER             serves a folder over HTTP at $SITE
 //	github SEED [LEFT]      serves a GitHub with the contents of a file at $GITHUB; root has LEFT requests left
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
+//	webhook VARIABLE FOLDER serves HTTP at $VARIABLE, and writes the body of each request into FOLDER/1, FOLDER/2, …
 //	utf16 FILE              writes a file anew in UTF-16, as Windows does
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
@@ -86,7 +90,7 @@ func TestScript(t *testing.T) {
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
 			"plan": planDigest, "policy": writePolicy,
-			"utf16":    utf16File,
+			"utf16": utf16File, "webhook": serveWebhook,
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
@@ -106,6 +110,21 @@ func writePolicy(ts *testscript.TestScript, _ bool, arguments []string) {
 		policy += fmt.Sprintf("- {name: %s, key: %q}\n", strings.TrimSuffix(key, ".pem.pub"), signing.ShowPublic(public))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(policy), 0o600))
+}
+
+func serveWebhook(ts *testscript.TestScript, _ bool, arguments []string) {
+	folder := ts.MkAbs(arguments[1])
+	ts.Check(os.MkdirAll(folder, 0o700))
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		raw, err := io.ReadAll(request.Body)
+		path := filepath.Join(folder, strconv.FormatInt(count.Add(1), 10))
+		if errors.Join(err, os.WriteFile(path, raw, 0o600)) != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
 }
 
 // utf16File writes a file as PowerShell's > does.
@@ -160,13 +179,32 @@ func serve(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Defer(server.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), authority, 0o600))
+	cluster := httptest.NewTLSServer(world.KubernetesHandler())
+	ts.Defer(cluster.Close)
+	ts.Check(os.WriteFile(ts.MkAbs("kubeconfig"), kubeconfigOf(cluster), 0o600))
 	for name, value := range map[string]string{
-		"ARM": server.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup,
+		"ARM": server.URL, "KUBE": cluster.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup,
 		"CLUSTER": scenario.Cluster, "AZURE_TENANT_ID": "5a1e0000-0000-4000-8000-00000000000a",
 		"AZURE_CLIENT_ID": "5a1e0000-0000-4000-8000-00000000000b", "AZURE_CLIENT_SECRET": "any",
 	} {
 		ts.Setenv(name, value)
 	}
+}
+
+// kubeconfigOf leads to a server by context here, which is the current one, and by context nowhere to none.
+func kubeconfigOf(server *httptest.Server) []byte {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+current-context: here
+clusters:
+- {name: here, cluster: {server: %q, certificate-authority-data: %s}}
+- {name: nowhere, cluster: {server: "https://127.0.0.1:1"}}
+users: [{name: somebody, user: {token: any}}]
+contexts:
+- {name: here, context: {cluster: here, user: somebody}}
+- {name: nowhere, context: {cluster: nowhere, user: somebody}}
+`, server.URL, base64.StdEncoding.EncodeToString(authority))
 }
 
 func serveFolder(ts *testscript.TestScript, _ bool, arguments []string) {

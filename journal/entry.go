@@ -68,6 +68,8 @@ type Header struct {
 	Plan string `json:"plan,omitempty"`
 	// Approval makes the run wait until its plan is approved; nil where nobody has to.
 	Approval *ApprovalRule `json:"approval,omitempty"`
+	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
+	Route []string `json:"route,omitempty"`
 }
 
 // Resumption says who goes on with a run.
