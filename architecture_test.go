@@ -26,12 +26,14 @@ var rooms = map[string][]string{
 	"internal/redact":                     {},
 	"internal/permit":                     {"internal/apierr"},
 	"internal/recordable":                 {},
-	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable"},
+	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable", "internal/redact"},
 	"runbook/runbooktest":                 {"internal/report/replay", "engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                              {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
 	"azure":                               {"internal/apierr", "internal/permit", "internal/reach", "internal/backoff", "internal/clock", "runbook"},
+	"internal/approval":                   {"engine", "journal"},
+	"internal/approval/csr":               {"engine", "internal/apierr", "internal/approval", "internal/backoff", "internal/clock", "journal", "kube"},
 	"internal/azuresim":                   {"internal/azuresim/apiserver", "internal/azuresim/template"},
 	"internal/azuresim/apiserver":         {},
 	"internal/azuresim/managed":           {"internal/azuresim", "internal/backoff", "internal/clock"},
@@ -182,7 +184,7 @@ func TestOnlyTheEngineMints(t *testing.T) {
 			t.Errorf("%s could mint permits", room)
 		}
 	}
-	allowed := map[string]string{"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli", "ForComments": "cli"}
+	allowed := map[string]string{"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli", "ForComments": "cli", "ForApprovals": "cli"}
 	eachGoFile(t, func(path string) {
 		room := filepath.ToSlash(filepath.Dir(path))
 		if strings.HasSuffix(path, "_test.go") || room == "internal/permit" {

@@ -20,6 +20,7 @@ import (
 // app is what a process gives to its commands.
 type app struct {
 	stdout, stderr io.Writer
+	stdin          io.Reader
 	arguments      []string
 	environment    []string
 	lookup         func(name string) string
@@ -55,7 +56,7 @@ type app struct {
 
 func newApp() *app {
 	return &app{
-		stdout: os.Stdout, stderr: os.Stderr, arguments: os.Args[1:],
+		stdout: os.Stdout, stderr: os.Stderr, stdin: os.Stdin, arguments: os.Args[1:],
 		environment: os.Environ(), lookup: os.Getenv, connect: connect, replace: replaceProcess,
 	}
 }

@@ -118,13 +118,15 @@ func (a *app) validateFlags(definition entry) (err error) {
 	}()
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
-		a.addFlags(command, verb, definition, &request{})
-		if flag := command.Flags().ShorthandLookup("o"); flag != nil && flag.Name != "output" {
+		definition.addFlags(&request{}, command.Flags())
+		if command.Flags().ShorthandLookup("o") != nil {
 			return errors.New("flag redefined: -o is a flag of every command")
 		}
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
 			return errors.New("flag redefined: output and verbosity are flags of every command")
 		}
+		command = &cobra.Command{}
+		a.addFlags(command, verb, definition, &request{})
 	}
 	return nil
 }
@@ -164,7 +166,29 @@ func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Ru
 	if err == nil && book.Name != d.Name {
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
+	if err == nil && len(d.Limits) > 0 {
+		d.limit(&book, world, in)
+	}
 	return book, err
+}
+
+// limit tells a runbook which of its inputs an approval may lower, and how.
+func (d Definition[World, Inputs]) limit(book *runbook.Runbook, world World, in Inputs) {
+	book.Limits = map[string]int{}
+	for name, field := range d.Limits {
+		book.Limits[name] = *field(&in)
+	}
+	book.Lowered = func(limits map[string]int) (runbook.Runbook, error) {
+		lowered := in
+		for name, number := range limits {
+			field, known := d.Limits[name]
+			if !known {
+				return runbook.Runbook{}, fmt.Errorf("unknown limit %q", name)
+			}
+			*field(&lowered) = number
+		}
+		return d.made(world, lowered)
+	}
 }
 
 // replayed makes a definition's runbook for its decisions alone.

@@ -58,6 +58,9 @@ func (p *performance) change(ctx context.Context) error {
 			return fmt.Errorf("step %s: %w", p.step.Name, err)
 		}
 	}
+	if err := p.withinAgreement(intent.Inputs); err != nil {
+		return err
+	}
 	if err := p.append(ctx, journal.Intended, p.step.Name, intent); err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ const (
 	RunBegan      EventKind = "run-began"      // Text: opened or resumed
 	Found         EventKind = "finding"        // Finding, Took, Step: what it was asked for
 	PlanMade      EventKind = "plan"           // Plan
+	ApprovalAsked EventKind = "approval-asked" // Plan: the run waits until it is approved
+	ApprovalUsed  EventKind = "approved"       // Text: by whom
 	StepBegan     EventKind = "step-began"     // Step, Attempt, Irreversible
 	StepMoved     EventKind = "step-moved"     // Step, Progress
 	StepEnded     EventKind = "step-ended"     // Step, Attempt, Result

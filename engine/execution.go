@@ -27,6 +27,9 @@ type execution struct {
 	leases  leases
 	round   atomic.Int64
 
+	// agreed is the plan that was agreed to before this process changes anything; nil where nobody has to agree.
+	agreed *agreement
+
 	// mu guards what follows, and orders the events.
 	mu       sync.Mutex
 	warnings []string
@@ -108,9 +111,7 @@ func (e *Engine) execute(ctx context.Context, x *execution) (Result, error) {
 		began = "resumed"
 	}
 	x.emit(Event{Kind: RunBegan, Text: began})
-	limited, cancel := clock.WithTimeoutCause(ctx, e.Clock, x.book.Budget, errBudget)
-	defer cancel()
-	verdict, err := x.end(ctx, x.proceed(limited))
+	verdict, err := x.end(ctx, x.proceed(ctx))
 	if err != nil {
 		return x.unrecorded(err)
 	}
@@ -140,11 +141,16 @@ func (x *execution) proceed(ctx context.Context) ending {
 	if rollingBack != nil {
 		return ending{verdict: *rollingBack, next: rollBackRun}
 	}
-	err := x.runSteps(ctx)
-	if err == nil {
-		return x.check(ctx)
+	// Nobody's time to think is the run's.
+	if err := x.agree(ctx); err != nil {
+		return x.endingOf(ctx, err)
 	}
-	return x.endingOf(ctx, err)
+	limited, cancel := clock.WithTimeoutCause(ctx, x.engine.Clock, x.book.Budget, errBudget)
+	defer cancel()
+	if err := x.runSteps(limited); err != nil {
+		return x.endingOf(limited, err)
+	}
+	return x.check(limited)
 }
 
 // runSteps does what is left to do: preflight, guards and plan if no step began
@@ -177,8 +183,10 @@ func (x *execution) began() bool {
 
 // goOn asks the guards that a resumed run has to pass again.
 func (x *execution) goOn(ctx context.Context) error {
-	if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
-		return err
+	if x.agreed == nil { // they were asked for the plan that was agreed to
+		if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
+			return err
+		}
 	}
 	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
 		x.emit(Event{Kind: PlanMade, Plan: plan})
@@ -231,6 +239,9 @@ func (x *execution) askFirst(ctx context.Context) error {
 
 // start runs the preflight, asks the guards and makes the plan.
 func (x *execution) start(ctx context.Context) error {
+	if x.agreed != nil && !x.agreed.tidies {
+		return nil // the guards were asked and the plan was made right before
+	}
 	for _, step := range x.book.Preflight {
 		if err := x.preflight(ctx, step); err != nil {
 			return err
@@ -247,7 +258,7 @@ func (x *execution) start(ctx context.Context) error {
 		return err
 	}
 	x.emit(Event{Kind: PlanMade, Plan: &plan})
-	return nil
+	return x.asAgreed(plan)
 }
 
 // preflight performs a step that tidies up, unless nothing was left to tidy. Its
@@ -256,7 +267,7 @@ func (x *execution) preflight(ctx context.Context, step runbook.Step) error {
 	if !x.log.step(step.Name).Unsettled() {
 		run := x.view(step.Name)
 		look := journal.Evaluation{For: "step " + step.Name, Round: run.Round(), Preconditions: true}
-		if err := x.evaluateAs(ctx, look, run, notOverridable(step.Preconditions)); err != nil {
+		if _, err := x.evaluateAs(ctx, look, run, notOverridable(step.Preconditions)); err != nil {
 			return err
 		}
 		seen, err := x.observe(ctx, step)
