@@ -1,7 +1,6 @@
 package azure
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -9,8 +8,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"salve/internal/apierr"
 )
@@ -80,25 +77,6 @@ func classOfNotFound(response *azcore.ResponseError) apierr.Class {
 		}
 	}
 	return apierr.Denied
-}
-
-// tokens gives tokens, and classifies why there is none.
-type tokens struct{ credential azcore.TokenCredential }
-
-func (t tokens) GetToken(ctx context.Context, options policy.TokenRequestOptions) (azcore.AccessToken, error) {
-	token, err := t.credential.GetToken(ctx, options)
-	if err == nil || ctx.Err() != nil {
-		return token, err
-	}
-	var unauthenticated *azidentity.AuthenticationFailedError
-	var unavailable interface {
-		error
-		NonRetriable()
-	}
-	if errors.As(err, &unauthenticated) || errors.As(err, &unavailable) {
-		return token, &apierr.Error{Class: apierr.Denied, Err: err}
-	}
-	return token, err
 }
 
 // Code gives ARM's error code, or the empty string when ARM gave none.

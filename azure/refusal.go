@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -40,6 +39,9 @@ func (r *refusal) Error() string {
 	if r.response.StatusCode == http.StatusForbidden {
 		if worded := forbidden(message); worded != "" {
 			return worded
+		}
+		if RefusedAccess(r.response) {
+			return forbiddenRequest(r.response.RawResponse, code, message)
 		}
 		text = "forbidden: " + text
 	}
@@ -126,29 +128,6 @@ func (f *failure) causes(depth int) string {
 		return nested.Error.causes(depth + 1)
 	}
 	return strings.TrimSuffix(short(f.Code)+": "+line(f.Message), ": ")
-}
-
-// The forms of ARM's messages about missing rights
-// (https://learn.microsoft.com/azure/role-based-access-control/troubleshooting).
-var (
-	lacksAction = regexp.MustCompile(`with object id '([0-9a-fA-F-]{36})' does not have authorization to perform action ` +
-		`'([A-Za-z0-9./]+)' over scope '(/[A-Za-z0-9._()/-]*)'`)
-	lacksLinked = regexp.MustCompile(`with object id '([0-9a-fA-F-]{36})' has permission to perform action .* ` +
-		`does not have permission to perform action(?:\(s\))? '([A-Za-z0-9./]+)' ` +
-		`on the linked scope(?:\(s\))? '(/[A-Za-z0-9._()/-]*)'`)
-)
-
-// forbidden words a missing right with the command that gives it; empty where the
-// message doesn't have a known form. Nothing else of it is put into a command.
-func forbidden(message string) string {
-	for _, form := range []*regexp.Regexp{lacksAction, lacksLinked} {
-		if found := form.FindStringSubmatch(message); found != nil {
-			return fmt.Sprintf("forbidden: identity %[1]s lacks %[2]s on %[3]s. "+
-				"hint: az role assignment create --assignee %[1]s --role ROLE --scope '%[3]s' "+
-				"(a role with that action: deploy/azure-role.json)", found[1], found[2], found[3])
-		}
-	}
-	return ""
 }
 
 // line makes one bounded line of a text, without what a terminal would obey.

@@ -16,6 +16,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/permit"
+	"salve/internal/reach"
 )
 
 // answerLimit bounds the body of an answer. ARM's largest, a page of the Activity
@@ -31,6 +32,7 @@ const requestID = "X-Ms-Client-Request-Id"
 // an answer is bounded. It follows no redirect, because no RoundTripper does: the
 // token would go along.
 func newTransport(base http.RoundTripper, endpoint *url.URL) policy.Transporter {
+	base = &reach.Transport{Base: base, Server: &reach.Server{}}
 	permitted := &permit.Transport{Base: base, Exempt: exempt, Header: requestID}
 	return transporter{&pinned{endpoint: endpoint, base: &bounded{base: permitted, limit: answerLimit}}}
 }

@@ -32,7 +32,7 @@ lease in the cluster names the run too.`,
 			if reason == "" {
 				return usage("required flag --reason not set (for example --reason \"the cluster is going away\")")
 			}
-			kept, err := a.openJournal(command, from)
+			kept, err := a.locate(command, from, arguments[0])
 			if err == nil {
 				kept, err = from.withWorld(command.Context(), a, kept)
 			}

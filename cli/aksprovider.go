@@ -56,6 +56,9 @@ func (o *aksEntry[Inputs]) read(a *app, asked *request, flags *pflag.FlagSet) er
 			return usage("%v", err)
 		}
 	}
+	if err := o.missing(o.inputs); err != nil {
+		return err
+	}
 	return asked.cloud.check()
 }
 
@@ -66,7 +69,7 @@ func (o *aksEntry[Inputs]) factory(a *app, asked *request) (factory, error) {
 	in.Subscription, in.ResourceGroup, in.Cluster = named.Subscription, named.ResourceGroup, named.Cluster
 	world, err := a.connect(asked.cloud, asked.inputs)
 	world.OpenRun = func(ctx context.Context, target string) (string, error) { return asked.openRun(ctx, target) }
-	return &aksFactory[Inputs]{entry: o, world: AKS(world)}, err
+	return &aksFactory[Inputs]{entry: o, world: AKS(world), confirm: true}, err
 }
 
 func (o *aksEntry[Inputs]) resumed(_ context.Context, a *app, asked *request, header journal.Header) (factory, error) {
@@ -95,6 +98,8 @@ func (o *aksEntry[Inputs]) watch(
 type aksFactory[Inputs any] struct {
 	entry *aksEntry[Inputs]
 	world AKS
+	// confirm asks the definition's Confirm; who rehearses has a world of its own.
+	confirm bool
 }
 
 func (r *aksFactory[Inputs]) clock() clock.Clock { return r.world.Clock }
@@ -144,9 +149,31 @@ func (r *aksFactory[Inputs]) worldWith(kept *journal.Location) AKS {
 	return world
 }
 
+// worldBeside is worldWith, whose leases are those beside the records alone where the cluster's can't be seen.
+func (r *aksFactory[Inputs]) worldBeside(kept *journal.Location) AKS {
+	world := r.worldWith(kept)
+	everywhere := world.OpenRun
+	world.OpenRun = func(ctx context.Context, target string) (string, error) {
+		if name, err := everywhere(ctx, target); err == nil {
+			return name, nil
+		}
+		lease, err := kept.Peek(ctx, target)
+		if err != nil || lease.Open == nil || lease.Open.Closed {
+			return "", err
+		}
+		return lease.Open.Run, nil
+	}
+	return world
+}
+
 func (r *aksFactory[Inputs]) books(
 	ctx context.Context, kept *journal.Location,
 ) ([]runbook.Runbook, []engine.Result, error) {
+	if r.confirm && r.entry.Confirm != nil {
+		if err := r.entry.Confirm(ctx, r.worldBeside(kept), r.entry.inputs); err != nil {
+			return nil, nil, invalidInputs(err)
+		}
+	}
 	selected, ending, err := r.selected(ctx, kept)
 	if err != nil || ending != nil {
 		return nil, ending, err

@@ -21,7 +21,7 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 	}
 	results = e.app.ownHints(results)
 	for _, result := range results {
-		e.app.exit = max(e.app.exit, exitOf(result.Outcome))
+		e.app.exit = max(e.app.exit, e.app.exitOf(e.verb, result))
 		e.app.began = e.app.began || e.verb == act && result.Run != ""
 	}
 	if failure != nil && e.app.exit == exitNeedsAttention {

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/user"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
 
 	"salve/engine"
+	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
 	"salve/runbooks/recreatepool"
@@ -28,6 +31,14 @@ type app struct {
 	replace func(path string, arguments, environment []string) error
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
+
+	// route are the flags that lead to the world of what is run.
+	route []string
+	// notice says what is waited for; nil writes it to standard error.
+	notice func(text string)
+
+	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
+	detailedExit bool
 
 	output    string
 	verbosity int
@@ -54,6 +65,7 @@ func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Even
 	return &engine.Engine{
 		Journal: kept, Clock: clk, Holder: a.holder(), Watch: a.observation.watch(watch), NewRun: a.newRun,
 		Appended: a.observation.appended(), Program: builtFrom().String(), Command: a.command(),
+		Route: a.route,
 	}
 }
 
@@ -83,7 +95,16 @@ func (a *app) name() string {
 	return a.program.Name
 }
 
-func (a *app) json() bool { return a.output == "json" }
+// waits tells of a read that is tried again.
+func (a *app) waits(notice backoff.Notice) {
+	text := fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
+		max(notice.Pause.Round(time.Second), time.Second), strings.Join(strings.Fields(notice.Err.Error()), " "))
+	if a.notice != nil {
+		a.notice(text)
+		return
+	}
+	fmt.Fprintln(a.stderr, text)
+}
 
 // holder says who is at work, for leases and records.
 func (a *app) holder() journal.Holder {

@@ -31,6 +31,11 @@ func (c *cloudFlags) check() error {
 	if c.context != "" && c.kubeconfig == "" {
 		return usage("--context goes with --kubeconfig, which is missing")
 	}
+	return c.checkARM()
+}
+
+// checkARM finds invalid flags about ARM.
+func (c *cloudFlags) checkARM() error {
 	if _, known := clouds()[c.name]; !known {
 		return usage("invalid --cloud %q: it must be public, china or usgov", c.name)
 	}

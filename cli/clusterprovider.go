@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -41,6 +39,9 @@ func (o *clusterEntry[Inputs]) addFlags(asked *request, flags *pflag.FlagSet) {
 }
 
 func (o *clusterEntry[Inputs]) read(a *app, asked *request, _ *pflag.FlagSet) error {
+	if err := o.missing(o.inputs); err != nil {
+		return err
+	}
 	return asked.cloud.kubernetesFlags.orDefault(a)
 }
 
@@ -157,23 +158,4 @@ func (c *clusterFactory[Inputs]) without(outcome runbook.Outcome, reason string)
 		Runbook: c.entry.Name, Outcome: outcome, Reason: reason,
 		Target: runbook.Target{Kind: "cluster", ID: c.identity, Name: "the cluster"},
 	}}
-}
-
-// orDefault finds the kubeconfig that kubectl would take, if none was named.
-func (k *kubernetesFlags) orDefault(a *app) error {
-	if k.kubeconfig != "" {
-		return nil
-	}
-	k.kubeconfig = a.lookup("KUBECONFIG")
-	if len(filepath.SplitList(k.kubeconfig)) > 1 {
-		return usage("KUBECONFIG names several files. hint: --kubeconfig FILE")
-	}
-	if k.kubeconfig == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return usage("kubeconfig not found: no home folder. hint: --kubeconfig FILE")
-		}
-		k.kubeconfig = filepath.Join(home, ".kube", "config")
-	}
-	return nil
 }

@@ -21,6 +21,8 @@ const (
 	exitUsage          = 2
 	exitUndecided      = 3
 	exitNeedsAttention = 4
+	// exitWouldAct is that of check and plan with --detailed-exitcode, as terraform plan has it; no usage is wrong then.
+	exitWouldAct = 2
 )
 
 // exitOf is the exit code of an outcome; that of a plan or a check which would
@@ -36,6 +38,14 @@ func exitOf(outcome runbook.Outcome) int {
 	default:
 		return exitNeedsAttention
 	}
+}
+
+// exitOf is the exit code of a result. Where it was asked for, that of a check or a plan tells that a run would act.
+func (a *app) exitOf(asked verb, result engine.Result) int {
+	if a.detailedExit && asked != act && (result.Outcome == "" || result.Open) && exitOf(result.Outcome) == exitDecided {
+		return exitWouldAct
+	}
+	return exitOf(result.Outcome)
 }
 
 // usage makes the error of an invalid command.
@@ -55,15 +65,12 @@ type unseenError struct{ err error }
 func (e *unseenError) Error() string { return e.err.Error() }
 func (e *unseenError) Unwrap() error { return e.err }
 
-// document prints the JSON document that answers the command.
-func (a *app) document(document any) error {
-	a.answered = true
-	return report.JSON(a.stdout, document)
-}
-
 // fail prints an error as one line and gives its exit code.
 func (a *app) fail(err error) int {
 	code, advice := a.classify(err)
+	if a.detailedExit && code == exitUsage {
+		code = exitFailed
+	}
 	if a.began { // then it is no wrong usage, and what is known already stays known
 		if code == exitUsage {
 			code = exitFailed

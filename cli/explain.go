@@ -9,12 +9,18 @@ import (
 )
 
 func newExplain(a *app) *cobra.Command {
-	from := &journalFlags{}
+	from, all := &journalFlags{}, false
 	command := &cobra.Command{
 		Use:   "explain RUN",
 		Short: "Say why a run acted or not, from its journal alone",
 		Long: `Say why a run acted or not: what was asked, what was found on which evidence,
-and what was decided. Every decision is made again from the record and compared.`,
+and what was decided. Every decision is made again from the record and compared.
+What stopped the run is shown with its evidence, the rest in a line each; --all shows
+every finding.`,
+		Example: `  # Why did it not act?
+  salve explain 20261122-021300-4f1a2b
+  # All that was found, on which evidence
+  salve explain 20261122-021300-4f1a2b --all`,
 		Args: aRun(),
 		RunE: func(command *cobra.Command, arguments []string) error {
 			_, record, err := a.load(command, from, arguments[0])
@@ -25,10 +31,13 @@ and what was decided. Every decision is made again from the record and compared.
 			if err != nil {
 				return err
 			}
-			if a.json() {
+			switch {
+			case a.json():
 				err = a.document(document)
-			} else {
+			case all:
 				_, err = report.Explain(a.stdout, a.width(), record.History)
+			default:
+				err = report.Summarize(a.stdout, a.width(), record.History)
 			}
 			if err != nil {
 				return err
@@ -37,6 +46,7 @@ and what was decided. Every decision is made again from the record and compared.
 		},
 	}
 	from.addFlags(command.Flags())
+	command.Flags().BoolVar(&all, "all", false, "show every finding with all of its evidence")
 	return command
 }
 

@@ -18,7 +18,7 @@ func groupFlags(command *cobra.Command) { command.Annotations = map[string]strin
 func isSafety(name string) bool {
 	return slices.Contains([]string{
 		"dry-run", "override", "wait-for-lease", "journal", "journal-namespace", "lease-duration", "answer", "allow-older",
-		"logs", "retention",
+		"logs", "retention", "detailed-exitcode",
 	}, name)
 }
 
@@ -37,10 +37,13 @@ func help(command *cobra.Command, _ []string) {
 		fmt.Fprintf(&text, "\nUsage:\n  %s\n", command.UseLine())
 	}
 	if command.HasAvailableSubCommands() {
-		fmt.Fprint(&text, "\nCommands:\n")
-		for _, below := range command.Commands() {
-			if below.IsAvailableCommand() {
-				fmt.Fprintf(&text, "  %-*s  %s\n", command.NamePadding(), below.Name(), below.Short)
+		for _, group := range append(command.Groups(), &cobra.Group{Title: "Commands:"}) {
+			title := "\n" + group.Title + "\n"
+			for _, below := range command.Commands() {
+				if below.IsAvailableCommand() && below.GroupID == group.ID {
+					fmt.Fprintf(&text, "%s  %-*s  %s\n", title, command.NamePadding(), below.Name(), below.Short)
+					title = ""
+				}
 			}
 		}
 	}

@@ -40,7 +40,8 @@ type invocation struct {
 func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
 	clk := factory.clock()
 	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
-	asked.openRun = e.namedOpen
+	a.route = asked.cloud.typed()
+	asked.openRun, a.notice = e.namedOpen, e.watch.say
 	return e
 }
 

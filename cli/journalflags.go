@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"salve/internal/permit"
@@ -19,13 +20,15 @@ type journalFlags struct {
 	locationFlags
 	cloud  cloudFlags
 	inputs recreatepool.Inputs
+	// given: flags name the cluster, and not the environment alone.
+	given bool
 	// back are the flags that lead to the opened journal again.
 	back []string
 }
 
 // addFlags are those of commands about runs.
 func (s *journalFlags) addFlags(flags *pflag.FlagSet) {
-	s.locationFlags.addFlags(flags, "the cluster that is named, or else "+shownFolder())
+	s.locationFlags.addFlags(flags, "the cluster that is named, or else "+shownFolder(), "n")
 	s.inputs = recreatepool.Defaults()
 	for _, named := range clusterSettings() {
 		flags.Var(value{named, &s.inputs}, named.flag, named.about+", with the journal in it ("+named.variable+")")
@@ -41,19 +44,29 @@ func (s *journalFlags) read(a *app, flags *pflag.FlagSet) error {
 	if err := s.locationFlags.check(); err != nil {
 		return err
 	}
-	given := false
 	for _, named := range clusterSettings() {
-		given = given || flags.Changed(named.flag)
+		s.given = s.given || flags.Changed(named.flag)
 		if err := named.fromEnvironment(flags, &s.inputs, a.lookup); err != nil {
 			return err
 		}
 	}
-	for _, named := range clusterSettings() {
-		if given && named.show(s.inputs) == "" {
-			return usage("required flag --%s (or %s) not set: a cluster is named by all three", named.flag, named.variable)
+	if s.given {
+		if err := missingFlags(missingCluster(s.inputs)); err != nil {
+			return err
 		}
 	}
-	return s.cloud.check()
+	return s.cloud.checkARM()
+}
+
+// destination is where a record is to be brought: a folder is made when there is none.
+func (s *journalFlags) destination(command *cobra.Command, a *app) (*journal.Location, error) {
+	if err := s.read(a, command.Flags()); err != nil {
+		return nil, err
+	}
+	if s.folder != "" {
+		return s.open(command.Context(), a)
+	}
+	return a.openJournal(command, s)
 }
 
 // named tells whether flags or environment name a cluster.
@@ -105,7 +118,7 @@ func (s *journalFlags) inCluster(cluster *kube.Cluster) (*journal.Location, erro
 			"--subscription", s.inputs.Subscription, "--resource-group", s.inputs.ResourceGroup, "--cluster", s.inputs.Cluster,
 		}, s.back...)
 	}
-	return journal.LocationOf(kept, kept.Where()), nil
+	return journal.LocationOf(kept, kept.Where()+s.cloud.kubernetesFlags.shown(cluster)), nil
 }
 
 // configMaps are the records and leases in a cluster, through a client that may write nothing else.

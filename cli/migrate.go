@@ -21,7 +21,7 @@ func newExport(a *app) *cobra.Command {
 moved: it is closed where it was, and continues from the folder.`,
 		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			kept, err := a.openJournal(command, from)
+			kept, err := a.locate(command, from, arguments[0])
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ A closed run is copied. An open one is moved: it is closed in the folder, and go
 on where it is brought.`,
 		Args: aRun("the folder of a journal"),
 		RunE: func(command *cobra.Command, arguments []string) error {
-			kept, err := a.openJournal(command, to)
+			kept, err := to.destination(command, a)
 			if err != nil {
 				return err
 			}

@@ -41,12 +41,13 @@ func (f *contextFlags) addFlags(flags *pflag.FlagSet) {
 
 // complete refuses a place that isn't one, and reads the values.
 func (f *contextFlags) complete() error {
-	for _, flag := range []struct{ name, value string }{
-		{"cloud", f.context.Cloud}, {"environment", f.context.Environment}, {"region", f.context.Region},
-	} {
-		if flag.value == "" {
-			return usage("required flag --%s not set", flag.name)
-		}
+	err := required(
+		given{Flag{Name: "cloud", Example: "public"}, f.context.Cloud},
+		given{Flag{Name: "environment", Example: "int"}, f.context.Environment},
+		given{Flag{Name: "region", Example: "westeurope"}, f.context.Region},
+	)
+	if err != nil {
+		return err
 	}
 	if f.values == "" {
 		return nil

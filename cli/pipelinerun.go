@@ -135,10 +135,14 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if err := r.retention.read(a, command.Flags()); err != nil {
 		return err
 	}
+	if err := r.cloud.check(); err != nil {
+		return err
+	}
 	return r.journalFlags.read(a, command.Flags())
 }
 
 func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path string) error {
+	a.route = asked.cloud.typed()
 	kept, err := asked.open(ctx, a)
 	if err != nil {
 		return err

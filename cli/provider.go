@@ -33,6 +33,8 @@ type Definition[World, Inputs any] struct {
 	Defaults Inputs
 	// Flags makes a flag of each input, with its field's value as the default. May be nil.
 	Flags func(in *Inputs, flags *pflag.FlagSet)
+	// Missing are the flags that the inputs still require, all of them. May be nil.
+	Missing func(in Inputs) []Flag
 	// New makes the runbook, or refuses the inputs. It makes no call: it is also asked
 	// to find what is invalid, before the world has been identified. Required.
 	New func(world World, in Inputs) (runbook.Runbook, error)
@@ -76,6 +78,9 @@ type AKSDefinition[Inputs any] struct {
 	// Complete takes what no flag gave from the environment, and refuses what is
 	// missing. May be nil.
 	Complete func(in *Inputs, flags *pflag.FlagSet, lookup func(variable string) string) error
+	// Confirm finds inputs that the world shows to be wrong usage, such as the misspelt name of a pool, before a run
+	// begins. It gives no error where nothing can be seen: that is for the guards to say. May be nil.
+	Confirm func(ctx context.Context, world AKS, in Inputs) error
 	// Select makes several runs of one command: it gives the inputs of each, or says by
 	// a finding that does not hold or is unknown why there are none. Open reads the
 	// inputs of the runbook's open runs. Nil makes one run.

@@ -103,7 +103,7 @@ func TestSitesRunbookHasEveryCommand(t *testing.T) {
 		t.Fatal("the lamp burns")
 	}
 	run := strings.Fields(strings.Split(types(0, "lamp 7", "runs", "list"), "\n")[1])[0]
-	types(0, "is-on", "explain", run)
+	types(0, "is-on", "explain", run, "--all")
 	types(2, "closed", "resume", run)
 	types(2, "hint: site runs list", "resume", "20260101-000000-abcdef")
 	code, stdout, _ := runProgram(runbooks, lookup, "--help")

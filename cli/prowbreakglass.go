@@ -66,13 +66,13 @@ merge by hand. It reads files and git, and executes nothing.`,
 }
 
 func (r *prowBreakGlassRequest) validate(forms []string) error {
-	for _, required := range []struct{ flag, value, example string }{
-		{"config", r.config, "config/prow/config.yaml"}, {"manifests", r.manifests, "config/prow/cluster"},
-		{"revision", r.revision, "HEAD~1"},
-	} {
-		if required.value == "" {
-			return usage("required flag --%s not set (for example --%s %s)", required.flag, required.flag, required.example)
-		}
+	err := required(
+		given{Flag{Name: "config", Example: "config/prow/config.yaml"}, r.config},
+		given{Flag{Name: "manifests", Example: "config/prow/cluster"}, r.manifests},
+		given{Flag{Name: "revision", Example: "HEAD~1"}, r.revision},
+	)
+	if err != nil {
+		return err
 	}
 	if r.breakGlassDays < 1 {
 		return usage("--break-glass-days %d: it must be a whole number from 1", r.breakGlassDays)

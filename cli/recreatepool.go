@@ -3,12 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"salve/azure"
 	"salve/internal/apierr"
+	"salve/internal/clock"
 	"salve/runbook"
 	"salve/runbooks/recreatepool"
 )
@@ -34,6 +36,7 @@ func poolDefinition() AKSDefinition[poolInputs] {
 				flags.StringVar(&in.Role, "role", "", "all pools whose label or tag "+recreatepool.RoleKey+
 					" has this value, instead of --pool (NODEPOOL_TAG)")
 			},
+			Missing: func(in poolInputs) []Flag { return missingCluster(in.Inputs) },
 			New: func(world AKS, in poolInputs) (runbook.Runbook, error) {
 				return recreatepool.New(recreatepool.World(world), in.Inputs)
 			},
@@ -45,6 +48,7 @@ func poolDefinition() AKSDefinition[poolInputs] {
 			return AKSName{Subscription: in.Subscription, ResourceGroup: in.ResourceGroup, Cluster: in.Inputs.Cluster}
 		},
 		Complete: completePool,
+		Confirm:  confirmPool,
 		Select:   selectPools,
 	}
 }
@@ -62,6 +66,31 @@ func completePool(in *poolInputs, flags *pflag.FlagSet, lookup func(string) stri
 		in.Role = lookup("NODEPOOL_TAG")
 	}
 	return nil
+}
+
+// confirmPool refuses a pool that the cluster does not have, unless an open run has deleted it.
+func confirmPool(ctx context.Context, world AKS, in poolInputs) error {
+	if in.Role != "" {
+		return nil
+	}
+	ctx, cancel := clock.WithTimeout(ctx, world.Clock, probeToLook)
+	defer cancel()
+	cluster, err := world.Azure.Cluster(ctx, in.ResourceGroup, in.Inputs.Cluster)
+	if err != nil {
+		return nil //nolint:nilerr // the guards say what can't be seen
+	}
+	if _, there := cluster.Pool(in.Pool); there {
+		return nil
+	}
+	open, err := world.OpenRun(ctx, strings.ToLower(azure.PoolID(in.clusterID(), in.Pool)))
+	if err != nil || open != "" {
+		return nil //nolint:nilerr // the engine looks for it again
+	}
+	var names []string
+	for _, pool := range cluster.Pools {
+		names = append(names, pool.Name)
+	}
+	return fmt.Errorf("pool %q not found in cluster %q. %s", in.Pool, in.Inputs.Cluster, didYouMean(in.Pool, names))
 }
 
 // selectPools gives the inputs for each pool of a role. Pools that an open run has

@@ -119,6 +119,9 @@ func (a *app) validateFlags(definition entry) (err error) {
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
 		a.addFlags(command, verb, definition, &request{})
+		if flag := command.Flags().ShorthandLookup("o"); flag != nil && flag.Name != "output" {
+			return errors.New("flag redefined: -o is a flag of every command")
+		}
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
 			return errors.New("flag redefined: output and verbosity are flags of every command")
 		}
@@ -139,6 +142,14 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 	}
 	return nil, usage("run %q is of runbook %q, which this program does not have; "+
 		"resume it with the program that started it", header.Run, header.Runbook)
+}
+
+// missing is the error of the flags that the inputs still require.
+func (d Definition[World, Inputs]) missing(in Inputs) error {
+	if d.Missing == nil {
+		return nil
+	}
+	return missingFlags(d.Missing(in))
 }
 
 // made makes a definition's runbook and checks that it can be found again by its name.

@@ -16,7 +16,7 @@ func removeOperator() Provider {
 		Defaults: removeoperator.Defaults(),
 		Flags: func(in *removeoperator.Inputs, flags *pflag.FlagSet) {
 			flags.StringVar(&in.Group, "group", "", "the operator's API `group`, with all groups below it")
-			flags.StringVar(&in.Namespace, "namespace", "",
+			flags.StringVarP(&in.Namespace, "namespace", "n", "",
 				"the operator's own `namespace`, which is deleted with all that is in it")
 			flags.StringArrayVar(&in.Selectors, "selector", nil,
 				"label `selector` of what is the operator's own elsewhere (repeatable)")
@@ -30,6 +30,15 @@ func removeOperator() Provider {
 			flags.DurationVar(&in.CascadeWait.Duration, "cascade-wait", in.CascadeWait.Duration,
 				"how long deletions are waited for before a finalizer is removed")
 			flags.DurationVar(&in.Budget.Duration, "budget", in.Budget.Duration, "the time that a run may take in all")
+		},
+		Missing: func(in removeoperator.Inputs) (missing []Flag) {
+			if in.Group == "" {
+				missing = append(missing, Flag{Name: "group", Example: "example.com"})
+			}
+			if in.Namespace == "" {
+				missing = append(missing, Flag{Name: "namespace", Example: "operators"})
+			}
+			return missing
 		},
 		New: func(cluster Cluster, in removeoperator.Inputs) (runbook.Runbook, error) {
 			return removeoperator.New(removeoperator.World{Cluster: cluster.Cluster, ClusterID: cluster.ID}, in)

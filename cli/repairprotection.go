@@ -64,6 +64,12 @@ func protectionDefinition(github *githubFlags) Definition[Cluster, repairprotect
 			addProtectionFlags(in, flags)
 			github.addFlags(flags)
 		},
+		Missing: func(in repairprotection.Inputs) (missing []Flag) {
+			if in.Config == "" {
+				missing = append(missing, Flag{Name: "config", Example: "config.yaml"})
+			}
+			return missing
+		},
 		New: func(cluster Cluster, in repairprotection.Inputs) (runbook.Runbook, error) {
 			world, err := protectionWorld(cluster, github, in)
 			if err != nil {

@@ -80,7 +80,7 @@ func TestRepairBranchProtection(t *testing.T) {
 		t.Errorf("GitHub was asked for %+v", changes)
 	}
 	run := strings.Fields(strings.Split(types(exitDecided, "branch protection", "runs", "list"), "\n")[1])[0]
-	types(exitDecided, "protect kube/widgets=main", "explain", run)
+	types(exitDecided, "protect kube/widgets=main", "explain", run, "--all")
 	types(exitDecided, "nothing differs", with("run", "--revision", "2")...)
 	applied, err := plane.Client().CoreV1().ConfigMaps(records).Get(t.Context(), "salve-branch-protection",
 		metav1.GetOptions{})

@@ -241,7 +241,7 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 func (a *app) recordedRun(
 	command *cobra.Command, asked *replayFlags, run string,
 ) (history *journal.History, unseen string, err error) {
-	kept, err := a.openJournal(command, &asked.journalFlags)
+	kept, err := a.locate(command, &asked.journalFlags, run)
 	if err != nil {
 		return nil, "", err
 	}

@@ -144,7 +144,6 @@ func checkRuns(runs []string) error {
 
 // histories reads the runs and the incident files, each run once.
 func (a *app) histories(command *cobra.Command, from *journalFlags, runs []string) ([]*journal.History, error) {
-	var kept *journal.Location
 	var histories []*journal.History
 	seen := map[string]bool{}
 	for _, run := range runs {
@@ -152,10 +151,9 @@ func (a *app) histories(command *cobra.Command, from *journalFlags, runs []strin
 		if isFile(run) {
 			history, err = incidentFile(run)
 		} else {
-			if kept == nil {
-				if kept, err = a.openJournal(command, from); err != nil {
-					return nil, err
-				}
+			var kept *journal.Location
+			if kept, err = a.locate(command, from, run); err != nil {
+				return nil, err
 			}
 			var unseen string
 			if history, unseen, err = wholeHistory(command.Context(), kept, run); unseen != "" {

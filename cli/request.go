@@ -29,7 +29,7 @@ type request struct {
 func (r *request) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&r.given, "override", nil,
 		"guard=reason: continue although this guard does not hold (repeatable; SKIP_GUARDS=true for all)")
-	r.locationFlags.addFlags(flags, "in the cluster itself")
+	r.locationFlags.addFlags(flags, "in the cluster itself", "")
 }
 
 // read takes flags and environment together.

@@ -30,6 +30,15 @@ func rescuePods() Provider {
 				"how long the jobs' controller has to make new pods")
 			addProwPodFlags(&in.Prow, flags)
 		},
+		Missing: func(in rescuepods.Inputs) (missing []Flag) {
+			if in.Selector == "" && in.Prow.Config == "" {
+				missing = append(missing, Flag{Name: "selector", Example: "created-by-prow=true"})
+			}
+			if len(in.Expected) == 0 && in.Prow.Config == "" {
+				missing = append(missing, Flag{Name: "expected-namespace", Example: "test-pods"})
+			}
+			return missing
+		},
 		New: func(cluster Cluster, in rescuepods.Inputs) (runbook.Runbook, error) {
 			world, err := podsWorld(cluster, in)
 			if err != nil {

@@ -85,6 +85,9 @@ func (a *app) resumeRunbook(
 	if err != nil {
 		return err
 	}
+	if err := sameCloud(command, &asked.journalFlags, record.History); err != nil {
+		return err
+	}
 	a.logCalls()
 	factory, err := definition.resumed(command.Context(), a, asked, record.Header)
 	if err != nil {

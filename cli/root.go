@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"salve/internal/backoff"
 	"salve/internal/redact"
 	"salve/journal"
 )
@@ -34,7 +35,7 @@ func execute(a *app) (code int) {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	defer a.observation.close(func(line string) { fmt.Fprintln(a.stderr, line) })
-	if err := root.ExecuteContext(withApp(context.Background(), a)); err != nil {
+	if err := root.ExecuteContext(backoff.WithNotice(withApp(context.Background(), a), a.waits)); err != nil {
 		return a.fail(err)
 	}
 	return a.exit
@@ -74,8 +75,10 @@ journaled before they are made, and checks on freshly observed state.
 	if a.program.About != "" {
 		root.Short, root.Long, root.Example = a.program.About, a.program.About+".\n\n"+exitCodes, ""
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.PersistentFlags().StringVar(&a.output, "output", "table", "how to print the answer: table or json")
+	root.Version = builtFrom().String()
+	root.SetVersionTemplate(a.name() + " {{.Version}}\n")
+	root.PersistentFlags().StringVarP(&a.output, "output", "o", formTable,
+		"how to print the answer: table, wide, json, yaml or jsonpath=TEMPLATE")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0,
 		"0 logs what happens, more logs every call too (LOG_VERBOSITY)")
 	if a.program.Commands != nil {
@@ -83,21 +86,39 @@ journaled before they are made, and checks on freshly observed state.
 		root.AddCommand(newVersion(a))
 		return root
 	}
-	root.AddCommand(newRun(a), newPlan(a), newCheck(a), newResume(a), newRuns(a), newExplain(a), newReplay(a),
-		newRehearse(a), newPipeline(a), newSim(a), newHotfix(a), newProw(a), newTriage(a), newVersion(a))
-	root.AddCommand(newReport(a))
-	if undo := newUndo(a); undo != nil {
-		root.AddCommand(undo)
-	}
+	addGrouped(root, "Runbooks:", newCheck(a), newPlan(a), newRun(a), newUndo(a), newRunbooks(a))
+	addGrouped(root, "Runs:", newRuns(a), newResume(a), newExplain(a), newReplay(a), newReport(a))
+	addGrouped(root, "Pipelines, nodes and tests:", newPipeline(a), newHotfix(a), newProw(a), newTriage(a))
+	addGrouped(root, "Trying it out:", newRehearse(a), newSim(a))
+	addGrouped(root, otherGroup, newVersion(a), newDocs(root))
+	root.SetHelpCommandGroupID(otherGroup)
+	root.SetCompletionCommandGroupID(otherGroup)
+	a.complete(root)
 	return root
+}
+
+const otherGroup = "Other:"
+
+// addGrouped adds commands that help shows below a title; nil is none.
+func addGrouped(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, command := range commands {
+		if command != nil {
+			command.GroupID = title
+			root.AddCommand(command)
+		}
+	}
 }
 
 // checkGlobalFlags checks the flags that all commands have.
 func (a *app) checkGlobalFlags(command *cobra.Command) error {
-	if a.output != "table" && a.output != "json" {
-		return usage("invalid --output %q: it must be table or json", a.output)
+	if err := a.checkOutput(); err != nil {
+		return err
 	}
 	if err := checkEmptyFlags(command); err != nil {
+		return err
+	}
+	if err := a.readConfigFile(command); err != nil {
 		return err
 	}
 	if text := a.lookup("LOG_VERBOSITY"); text != "" {
@@ -192,11 +213,14 @@ func unknown(command *cobra.Command, word string) error {
 	if !command.HasSubCommands() {
 		return usage("unexpected argument %q. hint: %s --help", word, command.CommandPath())
 	}
-	if command.SuggestionsMinimumDistance == 0 {
-		command.SuggestionsMinimumDistance = 2
+	var names []string
+	for _, below := range command.Commands() {
+		if below.IsAvailableCommand() {
+			names = append(names, below.Name())
+		}
 	}
-	if near := command.SuggestionsFor(word); len(near) > 0 {
-		return usage("unknown command %q. Did you mean %q?", word, near[0])
+	if near := nearest(word, names); near != "" {
+		return usage("unknown command %q. Did you mean %q?", word, near)
 	}
 	return usage("unknown command %q. hint: %s --help", word, command.CommandPath())
 }

@@ -51,6 +51,10 @@ func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, aske
 		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
 			"how long to wait while another runner is at work on the target")
 	}
+	if verb != act {
+		command.Flags().BoolVar(&a.detailedExit, "detailed-exitcode", false,
+			"exit 2 when a run would act and 0 when there is nothing to do; wrong usage is 1 then")
+	}
 	if verb == check && definition.watches() {
 		a.addWatch(command, definition, asked)
 	}

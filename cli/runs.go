@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func newRuns(a *app) *cobra.Command {
 
 // load opens the journal and reads a run from it.
 func (a *app) load(command *cobra.Command, from *journalFlags, run string) (*journal.Location, *journal.Record, error) {
-	kept, err := a.openJournal(command, from)
+	kept, err := a.locate(command, from, run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -28,12 +29,16 @@ func (a *app) load(command *cobra.Command, from *journalFlags, run string) (*jou
 	return kept, record, err
 }
 
-// openJournal opens the journal that flags and environment name.
+// openJournal opens the journal that flags and environment name first.
 func (a *app) openJournal(command *cobra.Command, from *journalFlags) (*journal.Location, error) {
 	if err := from.read(a, command.Flags()); err != nil {
 		return nil, err
 	}
-	return from.open(command.Context(), a)
+	places, err := from.places(a)
+	if err != nil {
+		return nil, err
+	}
+	return places[0].open(command.Context())
 }
 
 // loadRecord reads a run. A record without a header is half a journal: the
@@ -93,19 +98,39 @@ func newRunsList(a *app) *cobra.Command {
 	from := &journalFlags{}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
+		Example: `  # The runs of the cluster that $KUBECONFIG leads to
+  salve runs list
+  # With runbook and beginning
+  salve runs list -o wide
+  # The names of those that are open
+  salve runs list -o jsonpath='{.runs[?(@.state=="open")].run}'`,
 		RunE: func(command *cobra.Command, _ []string) error {
-			kept, err := a.openJournal(command, from)
-			if err != nil {
-				return err
-			}
-			return a.list(command.Context(), kept)
+			return a.listFrom(command, from)
 		},
 	}
 	from.addFlags(command.Flags())
 	return command
 }
 
-func (a *app) list(ctx context.Context, kept *journal.Location) error {
+// listFrom lists the runs in the first place, and says where there may be more.
+func (a *app) listFrom(command *cobra.Command, from *journalFlags) error {
+	if err := from.read(a, command.Flags()); err != nil {
+		return err
+	}
+	places, err := from.places(a)
+	if err != nil {
+		return err
+	}
+	kept, err := places[0].open(command.Context())
+	if err != nil {
+		return err
+	}
+	return a.list(command.Context(), kept, func(none bool) string {
+		return from.elsewhere(command.Context(), a, places, none)
+	})
+}
+
+func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(none bool) string) error {
 	names, err := kept.Runs(ctx)
 	if err != nil {
 		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
@@ -139,7 +164,7 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 		a.exit = exitNeedsAttention
 	}
 	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"),
-		kept.Where, open, broken)
+		kept.Where, open, broken) + elsewhere(len(listed) == 0)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(struct {
@@ -148,10 +173,28 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 		}{report.NewDocument("runs"), listed})
 	}
 	if len(listed) > 0 {
-		err = errors.Join(report.Runs(a.stdout, a.width(), listed), blank(a))
+		err = errors.Join(a.runsTable(listed), blank(a))
 	}
 	fmt.Fprintln(a.stdout, says)
 	return err
+}
+
+// runsTable writes the runs, with all columns where they are asked for.
+func (a *app) runsTable(listed []report.Listed) error {
+	if !a.wide() {
+		return report.Runs(a.stdout, a.width(), listed)
+	}
+	var rows [][]string
+	for _, run := range listed {
+		opened := ""
+		if !run.Opened.IsZero() {
+			opened = run.Opened.UTC().Format(time.DateTime)
+		}
+		took := time.Duration(run.Took * float64(time.Second)).Round(time.Second).String()
+		rows = append(rows, []string{run.Run, run.Runbook, run.Target, opened, took, run.State, run.Reason})
+	}
+	heading := []string{"RUN", "RUNBOOK", "TARGET", "OPENED (UTC)", "TOOK", "STATE", "REASON"}
+	return report.Table(a.stdout, a.width(), heading, rows)
 }
 
 // The states of open runs that leases name and the journal does not list.
@@ -287,5 +330,5 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 
 // resuming is the command that resumes a run.
 func resuming(history *journal.History, from *journalFlags) string {
-	return shell(append([]string{"salve", "resume", history.Header.Run}, from.back...))
+	return shell(append([]string{"salve", "resume", history.Header.Run}, withRoute(from.back, history.Header.Route)...))
 }

@@ -1,9 +1,11 @@
 package cli_test
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -40,7 +42,8 @@ func TestMain(m *testing.M) {
 // is made again from the record. Besides testscript's own commands there are:
 //
 //	exits CODE PROGRAM...   the program ends with this exit code
-//	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it
+//	serve SCENARIO          serves an embedded Azure over HTTPS, with $ARM to reach it, and its cluster, with the file
+//	                        kubeconfig and $KUBE to reach that
 //	site FOLDER             serves a folder over HTTP at $SITE
 //	github SEED [LEFT]      serves a GitHub with the contents of a file at $GITHUB; root has LEFT requests left
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
@@ -154,13 +157,32 @@ func serve(ts *testscript.TestScript, _ bool, arguments []string) {
 	ts.Defer(server.Close)
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), authority, 0o600))
+	cluster := httptest.NewTLSServer(world.KubernetesHandler())
+	ts.Defer(cluster.Close)
+	ts.Check(os.WriteFile(ts.MkAbs("kubeconfig"), kubeconfigOf(cluster), 0o600))
 	for name, value := range map[string]string{
-		"ARM": server.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup,
+		"ARM": server.URL, "KUBE": cluster.URL, "SUBSCRIPTION": scenario.Subscription, "GROUP": scenario.ResourceGroup,
 		"CLUSTER": scenario.Cluster, "AZURE_TENANT_ID": "5a1e0000-0000-4000-8000-00000000000a",
 		"AZURE_CLIENT_ID": "5a1e0000-0000-4000-8000-00000000000b", "AZURE_CLIENT_SECRET": "any",
 	} {
 		ts.Setenv(name, value)
 	}
+}
+
+// kubeconfigOf leads to a server by context here, which is the current one, and by context nowhere to none.
+func kubeconfigOf(server *httptest.Server) []byte {
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	return fmt.Appendf(nil, `apiVersion: v1
+kind: Config
+current-context: here
+clusters:
+- {name: here, cluster: {server: %q, certificate-authority-data: %s}}
+- {name: nowhere, cluster: {server: "https://127.0.0.1:1"}}
+users: [{name: somebody, user: {token: any}}]
+contexts:
+- {name: here, context: {cluster: here, user: somebody}}
+- {name: nowhere, context: {cluster: nowhere, user: somebody}}
+`, server.URL, base64.StdEncoding.EncodeToString(authority))
 }
 
 func serveFolder(ts *testscript.TestScript, _ bool, arguments []string) {

@@ -176,10 +176,18 @@ func readEnvironment(flags *pflag.FlagSet, in *recreatepool.Inputs, lookup func(
 			return err
 		}
 	}
+	return nil
+}
+
+// missingCluster are the flags that name a cluster and were not given.
+func missingCluster(in recreatepool.Inputs) (missing []Flag) {
+	examples := map[string]string{
+		"subscription": "5a1e0000-0000-4000-8000-000000000001", "resource-group": "fleet", "cluster": "aks-1",
+	}
 	for _, needed := range clusterSettings() {
-		if needed.show(*in) == "" {
-			return usage("required flag --%s (or %s) not set", needed.flag, needed.variable)
+		if needed.show(in) == "" {
+			missing = append(missing, Flag{Name: needed.flag, Variable: needed.variable, Example: examples[needed.flag]})
 		}
 	}
-	return nil
+	return missing
 }

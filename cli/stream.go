@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"sync"
 	"syscall"
 	"unicode/utf8"
@@ -26,8 +27,10 @@ type stream struct {
 	closed  bool
 }
 
-// streams puts the two between the commands and where they write.
+// streams puts the two between the commands and where they write. The signal of a reader that goes away is ignored: it
+// would kill the process, and its exit code would be nobody's.
 func (a *app) streams() {
+	signal.Ignore(syscall.SIGPIPE)
 	for _, out := range []*io.Writer{&a.stdout, &a.stderr} {
 		if _, already := (*out).(*stream); !already {
 			*out = &stream{out: *out}

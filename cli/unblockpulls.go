@@ -55,6 +55,15 @@ func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inp
 			addUnblockFlags(in, flags)
 			github.addFlags(flags)
 		},
+		Missing: func(in unblockpulls.Inputs) (missing []Flag) {
+			if in.Config == "" {
+				missing = append(missing, Flag{Name: "config", Example: "config.yaml"})
+			}
+			if in.Bot == "" {
+				missing = append(missing, Flag{Name: "bot", Example: "k8s-ci-robot"})
+			}
+			return missing
+		},
 		New: func(cluster Cluster, in unblockpulls.Inputs) (runbook.Runbook, error) {
 			world, err := unblockWorld(cluster, github, in)
 			if err != nil {

@@ -82,7 +82,7 @@ func TestUnblockPullRequests(t *testing.T) {
 	types(exitDecided, "remediated", with("run", "robot")...)
 	listed, _, _ := strings.Cut(types(exitDecided, "pull requests", "runs", "list"), "remediated")
 	run := strings.Fields(listed[strings.LastIndex(listed, "\n")+1:])[0] // two runs may have begun in one second
-	types(exitDecided, "trigger kube/widgets#7 unit", "explain", run)
+	types(exitDecided, "trigger kube/widgets#7 unit", "explain", run, "--all")
 	types(exitDecided, "nothing to ask for", with("run", "robot")...)
 	if changes := sim.Changes(); len(changes) != 1 {
 		t.Errorf("GitHub was asked for %+v", changes)

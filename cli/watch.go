@@ -135,8 +135,6 @@ func (l *lines) end() {
 // returns must be called.
 func interruptible(parent context.Context, say func(string)) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	// A reader of our output that goes away must not end a run in mid-change.
-	signal.Ignore(syscall.SIGPIPE)
 	again := "Once more"
 	if signal.Ignored(os.Interrupt) {
 		again = "SIGTERM now"

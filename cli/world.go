@@ -55,7 +55,7 @@ func (c cloudFlags) credential() (azcore.TokenCredential, policy.ClientOptions, 
 	if err != nil {
 		return nil, options, fmt.Errorf("finding credentials for Azure: %w", err)
 	}
-	return credential, options, nil
+	return azure.Credential(credential), options, nil
 }
 
 // lazyCluster connects to the cluster's API when it is first asked for, and once.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
@@ -118,9 +117,6 @@ func (s *journalFlags) rolloutCluster(a *app, kept *journal.Location) clusterOpe
 		file := a.lookup("KUBECONFIG")
 		if file == "" {
 			return nil, nil
-		}
-		if len(filepath.SplitList(file)) > 1 {
-			return nil, apierr.New(apierr.Terminal, "KUBECONFIG names several files. hint: --kubeconfig FILE")
 		}
 		return kube.Open(file, "", clock.Real{})
 	}

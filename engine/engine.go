@@ -24,6 +24,8 @@ type Engine struct {
 	Holder journal.Holder
 	// Program is the version of the program, and Command what was typed: both are for the record, and may be empty.
 	Program, Command string
+	// Route are the flags that lead to the same world again, for the record.
+	Route []string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
 	// Appended is told of each write to the journal: how many entries, how long it took, and its error. May be nil; runs
@@ -261,7 +263,7 @@ func (e *Engine) header(book runbook.Runbook, run string, options Options) (jour
 	return journal.Header{
 		Schema: 1, Run: run, Runbook: book.Name, Version: book.Version, Target: book.Target,
 		Posture: book.Posture, Inputs: inputs, Overrides: options.Overrides, Holder: e.holder(run),
-		Program: e.Program, Command: e.Command,
+		Program: e.Program, Command: e.Command, Route: e.Route,
 	}, nil
 }
 

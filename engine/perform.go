@@ -116,6 +116,9 @@ func (p *performance) again(ctx context.Context, err error) (retry bool, wait ti
 	if lost := p.leases.Check(ctx); lost != nil {
 		return false, 0, lost
 	}
+	if apierr.IsPermanent(err) {
+		return false, 0, err
+	}
 	switch apierr.ClassOf(err) {
 	case apierr.Conflict, apierr.Transient, apierr.Throttled:
 		p.refused++
@@ -266,8 +269,13 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 			return runbook.Observation{}, err
 		}
 		class := apierr.ClassOf(err)
-		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified
+		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified ||
+			apierr.IsPermanent(err)
 		wait := backoff.Refusals().Pause(n, apierr.RetryAfter(err))
+		if !blind && limited.Err() == nil {
+			text := fmt.Sprintf("can't be observed: %v; next attempt in %s", err, wait.Round(time.Second))
+			x.emit(Event{Kind: Waiting, Step: step.Name, Text: text})
+		}
 		if !blind && clock.Sleep(limited, x.engine.Clock, wait) == nil {
 			continue
 		}

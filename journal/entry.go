@@ -61,6 +61,8 @@ type Header struct {
 	// typed; empty where nobody said.
 	Program string `json:"program,omitempty"`
 	Command string `json:"command,omitempty"`
+	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
+	Route []string `json:"route,omitempty"`
 }
 
 // Resumption says who goes on with a run.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"salve/internal/apierr"
 )
@@ -103,10 +104,18 @@ func (o OpenRun) bytes() []byte {
 type HeldError struct {
 	Target string
 	Holder Holder
+	// Silence is after how long without a sign of life the lease may be taken from its holder; zero when it ends with
+	// the holder's process.
+	Silence time.Duration
 }
 
+// Error has the target last: its ID is long, and whoever typed the command knows it.
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("target %s is held by %s", e.Target, e.Holder)
+	until := "until that process ends"
+	if e.Silence > 0 {
+		until = fmt.Sprintf("until it is released, or %s after that process's last sign of life", e.Silence)
+	}
+	return fmt.Sprintf("the lease is held by %s, %s; target %s", e.Holder, until, e.Target)
 }
 
 // String names the holder, for people.

@@ -30,7 +30,13 @@ func TestHolderIsNamed(t *testing.T) {
 		}
 	}
 	held := &journal.HeldError{Target: "lamp/1", Holder: journal.Holder{Run: "run-1", Host: "ci-7", PID: 42}}
-	if got := held.Error(); got != "target lamp/1 is held by run run-1 on host ci-7 (process 42)" {
+	if got := held.Error(); got !=
+		"the lease is held by run run-1 on host ci-7 (process 42), until that process ends; target lamp/1" {
+		t.Errorf("got %q", got)
+	}
+	held.Silence = 15 * time.Second
+	if got := held.Error(); got != "the lease is held by run run-1 on host ci-7 (process 42), until it is released, "+
+		"or 15s after that process's last sign of life; target lamp/1" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -75,7 +81,7 @@ func TestLeaseOfAStore(t *testing.T) {
 				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the second: %v", err)
 			}
-			if want := "target lamp/1 is held by " + holder.String(); err != nil && err.Error() != want {
+			if want := "the lease is held by " + holder.String() + ", until that process ends; target lamp/1"; err != nil && err.Error() != want {
 				t.Errorf("it says %q, want %q", err, want)
 			}
 			open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Seq: 3}

@@ -16,6 +16,9 @@ func Classify(err error) error {
 	if err == nil || errors.As(err, &classed) {
 		return err
 	}
+	if apierrors.IsForbidden(err) {
+		err = &forbiddenError{err}
+	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return &apierr.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}
 }

@@ -33,6 +33,14 @@ type Cluster struct {
 	config *rest.Config
 }
 
+// Server is the URL of the cluster's API; empty for an embedded one.
+func (c *Cluster) Server() string {
+	if c.config == nil {
+		return ""
+	}
+	return c.config.Host
+}
+
 // ID identifies the cluster by the UID of its namespace kube-system, which is made
 // with the cluster and can't be deleted.
 func (c *Cluster) ID(ctx context.Context) (string, error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -15,6 +16,7 @@ import (
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
+	"salve/internal/reach"
 )
 
 // serverScope is the scope of tokens for the API servers of AKS clusters with Entra
@@ -62,10 +64,14 @@ func Connect(kubeconfig []byte, credential azcore.TokenCredential, clk clock.Clo
 }
 
 // Open makes the clients of a cluster from the user's own kubeconfig file, and from a
-// context of it where one is named. Its plugins are run as kubectl runs them.
+// context of it where one is named. Its plugins are run as kubectl runs them. Several files, separated as in PATH, are
+// merged as kubectl merges those of $KUBECONFIG.
 func Open(file, context string, clk clock.Clock) (*Cluster, error) {
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(
-		&clientcmd.ClientConfigLoadingRules{ExplicitPath: file},
+	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: file}
+	if files := filepath.SplitList(file); len(files) > 1 {
+		rules = &clientcmd.ClientConfigLoadingRules{Precedence: files}
+	}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules,
 		&clientcmd.ConfigOverrides{CurrentContext: context}).ClientConfig()
 	if err != nil {
 		return nil, apierr.New(apierr.Terminal, "invalid kubeconfig %q: %w", file, err)
@@ -81,6 +87,10 @@ func ForConfig(config *rest.Config, clk clock.Clock) (*Cluster, error) {
 	config.QPS = unlimited
 	config.WarningHandler = rest.NoWarnings{} // they are for people who write manifests
 	config.ContentType, config.AcceptContentTypes = encoding, acceptedEncodings
+	server := &reach.Server{}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return &reach.Transport{Base: next, Server: server}
+	})
 	cluster := &Cluster{Clock: clk, config: rest.CopyConfig(config)}
 	guarded, err := guarded(config, nil)
 	if err != nil {

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,12 +27,46 @@ type Node struct {
 	// CordonedBy names the run that cordoned the node; empty when no run did.
 	CordonedBy string `json:"cordonedBy"`
 	Deleting   bool   `json:"deleting"`
+	// notReady is why the node says that it isn't Ready, for people; it decides nothing.
+	notReady string `json:"-"`
 	// version is for changes, and decides nothing.
 	version string `json:"-"`
 }
 
 // Serving tells whether pods can be scheduled to the node and run there.
 func (n Node) Serving() bool { return n.Ready && !n.Unschedulable && !n.Deleting }
+
+// Trouble says why a node does not serve; empty for one that does.
+func (n Node) Trouble() string {
+	switch {
+	case n.Deleting:
+		return "is being deleted"
+	case !n.Ready && n.notReady == "":
+		return "has no condition Ready yet"
+	case !n.Ready:
+		return n.notReady
+	case n.CordonedBy != "":
+		return "is cordoned by run " + bounded(n.CordonedBy)
+	case n.Unschedulable:
+		return "is cordoned"
+	}
+	return ""
+}
+
+// whyNot words a condition Ready that isn't true.
+func whyNot(ready corev1.NodeCondition) string {
+	text := "is not Ready"
+	if ready.Status == corev1.ConditionUnknown {
+		text = "is not heard of" // the node controller's word for a kubelet that is silent
+	}
+	if !ready.LastTransitionTime.IsZero() {
+		text += " since " + ready.LastTransitionTime.UTC().Format("15:04:05") + " UTC"
+	}
+	if said := strings.Trim(ready.Reason+": "+ready.Message, ": "); said != "" {
+		text += " (" + bounded(said) + ")"
+	}
+	return text
+}
 
 func nodeOf(node *corev1.Node) Node {
 	seen := Node{
@@ -41,6 +76,7 @@ func nodeOf(node *corev1.Node) Node {
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			seen.Ready = condition.Status == corev1.ConditionTrue
+			seen.notReady = whyNot(condition)
 		}
 	}
 	return seen

@@ -25,18 +25,27 @@ func Once(ctx context.Context, clk clock.Clock, call func(context.Context) error
 // Retry does a read, and repeats it while it fails with class Transient or
 // Throttled, for two minutes at most or until ctx ends. The last error is given
 // back. It is for reads only: a change is never repeated without being evaluated again.
+// What waiting does not help against is not repeated.
 func Retry(ctx context.Context, clk clock.Clock, call func(context.Context) error) error {
 	limited, cancel := clock.WithTimeout(ctx, clk, readPatience)
 	defer cancel()
+	started, notices := clk.Now(), noticesOf(ctx)
 	for n := 1; ; n++ {
 		err := Once(limited, clk, call)
 		if err == nil {
 			return nil
 		}
 		class := apierr.ClassOf(err)
-		clears := class == apierr.Transient || class == apierr.Throttled
-		if !clears || clock.Sleep(limited, clk, Refusals().Pause(n, apierr.RetryAfter(err))) != nil {
+		clears := (class == apierr.Transient || class == apierr.Throttled) && !apierr.IsPermanent(err)
+		if !clears || limited.Err() != nil {
 			return err
+		}
+		again := clk.Now().Add(Refusals().Pause(n, apierr.RetryAfter(err)))
+		for left := again.Sub(clk.Now()); left > 0; left = again.Sub(clk.Now()) {
+			due := notices.tell(Notice{Err: err, Waited: clk.Since(started), Pause: left})
+			if clock.Sleep(limited, clk, min(left, due)) != nil {
+				return err
+			}
 		}
 	}
 }

@@ -31,8 +31,9 @@ type rehearsal struct {
 func newRehearse() *cobra.Command {
 	asked := &rehearsal{}
 	command := &cobra.Command{
-		Use:   "rehearse [SCENARIO]",
-		Short: "Run a runbook on an embedded Azure, on a clock that runs faster",
+		Use:               "rehearse [SCENARIO]",
+		ValidArgsFunction: scenarioNames,
+		Short:             "Run a runbook on an embedded Azure, on a clock that runs faster",
 		Long: `Run a runbook on an embedded Azure: the same code, an accelerated clock, no
 subscription. SCENARIO is one of --list or a YAML file; the default is wedged.`,
 		RunE: func(command *cobra.Command, arguments []string) error {

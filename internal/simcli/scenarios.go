@@ -1,6 +1,8 @@
 package simcli
 
 import (
+	"github.com/spf13/cobra"
+
 	"salve/cli"
 	"salve/internal/azuresim"
 	"salve/internal/report"
@@ -33,4 +35,12 @@ func listScenarios(output cli.Output) error {
 		rows = append(rows, []string{scenario.Name, scenario.Expect, scenario.Shows})
 	}
 	return report.Table(output.Answer, output.Width, []string{"SCENARIO", "ENDS", "SHOWS"}, rows)
+}
+
+// scenarioNames completes the name of a scenario, or a file.
+func scenarioNames(_ *cobra.Command, given []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(given) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return azuresim.Names(), cobra.ShellCompDirectiveDefault
 }

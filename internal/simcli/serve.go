@@ -34,8 +34,9 @@ type serving struct {
 func newServe() *cobra.Command {
 	asked := &serving{}
 	command := &cobra.Command{
-		Use:   "serve SCENARIO",
-		Short: "Serve the embedded Azure over HTTPS, with a cluster of your own as the managed one",
+		Use:               "serve SCENARIO",
+		ValidArgsFunction: scenarioNames,
+		Short:             "Serve the embedded Azure over HTTPS, with a cluster of your own as the managed one",
 		Long: `Serve the embedded Azure over HTTPS on this machine, with a cluster of your own as
 the managed one: Node objects come and go there as machines boot and die, and kwok
 animates them. Any ARM client can talk to it, with any credentials, and gets the

@@ -52,6 +52,10 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 		}
 		late := elapsed(j.clock.Now(), began) > lockPatience && n > 1
 		if !passes(err) || late || clock.Sleep(ctx, j.clock, retryPause(n, err)) != nil {
+			var held *journal.HeldError
+			if errors.As(err, &held) {
+				return nil, err // it names the target
+			}
 			return nil, fmt.Errorf("locking %s in %s: %w", claim.Target, j.Where(), err)
 		}
 	}
@@ -100,7 +104,8 @@ func (j *Journal) awaitLapse(ctx context.Context, seen *coordinationv1.Lease) er
 			return &changedError{fmt.Errorf("the lease %s was released", seen.Name)}
 		}
 		return &apierr.Error{
-			Class: apierr.Conflict, Err: &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: *named(now)},
+			Class: apierr.Conflict,
+			Err:   &journal.HeldError{Target: now.Annotations[targetAnnotation], Holder: *named(now), Silence: j.span(now)},
 		}
 	}
 	return nil

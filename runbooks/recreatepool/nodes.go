@@ -117,16 +117,18 @@ func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, taken *sna
 	if err != nil {
 		return err
 	}
+	var fresh []kube.Node
 	ready := 0
 	err = api.AwaitNodes(ctx, nodeSelector(pool), func(nodes []kube.Node) bool {
-		ready = serving(taken.newSince(nodes))
+		fresh = taken.newSince(nodes)
+		ready = serving(fresh)
 		run.Report(runbook.Progress{Text: fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted)})
 		return ready >= wanted
 	})
 	seen := fmt.Sprintf("pool %q has %d of %d nodes Ready and schedulable", pool, ready, wanted)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return apierr.New(apierr.Transient, "timed out: %s", seen)
+		return apierr.New(apierr.Transient, "timed out: %s%s", seen, r.missingNodes(ctx, pool, fresh))
 	case err != nil:
 		return fmt.Errorf("%s: %w", seen, err)
 	}

@@ -1,0 +1,41 @@
+package kube
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"salve/internal/apierr"
+)
+
+func TestForbiddenNamesIdentityActionScopeAndRole(t *testing.T) {
+	leases := schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}
+	for said, want := range map[string][]string{
+		`User "ana@example.com" cannot list resource "leases" in API group "coordination.k8s.io" in the namespace "salve-system"`: {
+			"forbidden: ana@example.com cannot list leases.coordination.k8s.io in namespace salve-system",
+			"hint: kubectl auth can-i list leases.coordination.k8s.io -n salve-system --as ana@example.com;",
+			"--clusterrole salve --user ana@example.com grants it", "deploy/cluster-role.yaml",
+		},
+		`User "system:serviceaccount:ci:runner" cannot get resource "nodes" in API group "" at the cluster scope`: {
+			"forbidden: system:serviceaccount:ci:runner cannot get nodes in the whole cluster",
+			"--serviceaccount ci:runner grants it",
+		},
+		`User "x; rm -rf ~" cannot get resource "nodes" in API group "" at the cluster scope`: {"leases.coordination.k8s.io"},
+	} {
+		err := Classify(apierrors.NewForbidden(leases, "", errors.New(said)))
+		if apierr.ClassOf(err) != apierr.Denied || !apierrors.IsForbidden(err) {
+			t.Errorf("class %s of %v", apierr.ClassOf(err), err)
+		}
+		for _, part := range want {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q is not in %q", part, err)
+			}
+		}
+		if _, hint, _ := strings.Cut(err.Error(), "hint:"); strings.Contains(hint, "rm -rf") {
+			t.Errorf("a command holds what the server said: %q", hint)
+		}
+	}
+}
