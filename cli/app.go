@@ -41,9 +41,7 @@ type app struct {
 	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
 	detailedExit bool
 
-	output string
-	// planFile is where -o of a plan writes it; empty where it is printed alone.
-	planFile  string
+	output    string
 	verbosity int
 	// observation is who is told of the runs of this process.
 	observation observation

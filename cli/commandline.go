@@ -28,9 +28,9 @@ func (e *invocation) next(result engine.Result) report.Next {
 		next.Resume = e.typed("resume", result.Run)
 	}
 	next.Act = e.app.actCommand()
-	if e.app.planFile != "" {
-		next.Act = strings.NewReplacer("-o "+e.app.planFile, "--plan "+e.app.planFile, "--output "+e.app.planFile, "--plan "+e.app.planFile,
-			"--output="+e.app.planFile, "--plan "+e.app.planFile).Replace(next.Act)
+	if e.planFile != "" {
+		next.Act = strings.NewReplacer("-o "+e.planFile, "--plan "+e.planFile, "--output "+e.planFile, "--plan "+e.planFile,
+			"--output="+e.planFile, "--plan "+e.planFile).Replace(next.Act)
 	}
 	return next
 }

@@ -30,38 +30,49 @@ const planKind = "plan-file"
 // largestPlan bounds a plan that is read.
 const largestPlan = 32 << 20
 
-// takePlanFile takes what -o of a plan names that is a file, and no format.
-func (a *app) takePlanFile(command *cobra.Command) {
-	format := strings.HasPrefix(a.output, formJSONPath) || !strings.ContainsAny(a.output, "./\\")
-	if format || command.Parent() == nil || command.Parent().Name() != string(plan) {
-		return
+// addPlanOutput lets -o of a plan name a file. It takes the place of the flag that all commands have.
+func (a *app) addPlanOutput(command *cobra.Command, asked *request) {
+	command.Flags().StringVarP(&asked.output, "output", "o", "table",
+		"how to print the answer: table or json; or a `FILE`, with a dot or a slash in its name, to which the plan is "+
+			"written for run --plan")
+}
+
+// readPlanOutput tells formats from files.
+func (a *app) readPlanOutput(command *cobra.Command, asked *request) error {
+	if asked.output == "" {
+		return nil
 	}
-	a.planFile, a.output = a.output, formTable
+	if !strings.HasPrefix(asked.output, "jsonpath") && strings.ContainsAny(asked.output, "./\\") {
+		asked.planFile = asked.output
+		return nil
+	}
+	a.output = asked.output
+	return a.checkGlobalFlags(command)
 }
 
 // writePlan writes the plan of the only result.
 func (e *invocation) writePlan(results []engine.Result) error {
-	if e.app.planFile == "" {
+	if e.planFile == "" {
 		return nil
 	}
 	if len(results) != 1 {
-		return usage("--output %s takes one plan, and there are %d targets: name one", e.app.planFile, len(results))
+		return usage("--output %s takes one plan, and there are %d targets: name one", e.planFile, len(results))
 	}
 	plan := results[0].Plan
 	if plan == nil {
-		e.watch.say(fmt.Sprintf("No plan is written to %s: a run would not act.", e.app.planFile))
+		e.watch.say(fmt.Sprintf("No plan is written to %s: a run would not act.", e.planFile))
 		return nil
 	}
 	raw, err := json.MarshalIndent(planFile{report.NewDocument(planKind), *plan}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the plan: %w", err)
 	}
-	err = writeWhole(e.app.planFile, func(file *os.File) error {
+	err = writeWhole(e.planFile, func(file *os.File) error {
 		_, err := file.Write(append(raw, '\n'))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("writing the plan to %s: %w", e.app.planFile, err)
+		return fmt.Errorf("writing the plan to %s: %w", e.planFile, err)
 	}
 	return nil
 }

@@ -118,8 +118,8 @@ func (a *app) validateFlags(definition entry) (err error) {
 	}()
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
-		a.addFlags(command, verb, definition, &request{})
-		if flag := command.Flags().ShorthandLookup("o"); flag != nil && flag.Name != "output" {
+		definition.addFlags(&request{}, command.Flags())
+		if command.Flags().ShorthandLookup("o") != nil {
 			return errors.New("flag redefined: -o is a flag of every command")
 		}
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {

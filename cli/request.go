@@ -21,13 +21,15 @@ type request struct {
 	dryRun       bool
 	waitForLease time.Duration
 	retention    retention
+	telemetry    telemetryFlags
 	approvalFlags
 	// plan is the plan that is executed, by its file or its digest, and expected what it comes to.
 	plan     string
 	expected *engine.ExpectedPlan
 	// yes answers the question whether to act.
-	yes       bool
-	telemetry telemetryFlags
+	yes bool
+	// output is how a plan is printed, and planFile where it is written to instead.
+	output, planFile string
 	// openRun names the run that the lease of a target says is open; set by who opens the journal.
 	openRun func(ctx context.Context, target string) (string, error)
 }

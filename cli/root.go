@@ -112,7 +112,6 @@ func addGrouped(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // checkGlobalFlags checks the flags that all commands have.
 func (a *app) checkGlobalFlags(command *cobra.Command) error {
-	a.takePlanFile(command)
 	if err := a.checkOutput(); err != nil {
 		return err
 	}

@@ -45,8 +45,12 @@ func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, aske
 	definition.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
 	asked.telemetry.addFlags(command.Flags())
-	if verb == act {
+	switch verb {
+	case act:
 		asked.addRunFlags(command.Flags())
+	case plan:
+		a.addPlanOutput(command, asked)
+	case check:
 	}
 	if verb != act {
 		command.Flags().BoolVar(&a.detailedExit, "detailed-exitcode", false,
@@ -77,13 +81,19 @@ func (a *app) perform(command *cobra.Command, definition entry, asked *request, 
 
 // readBound takes what binds a run to a plan, and the inputs of the runbook unless the plan's file holds them.
 func (r *request) readBound(command *cobra.Command, a *app, verb verb, definition entry) error {
-	if verb == act {
+	switch verb {
+	case plan:
+		if err := a.readPlanOutput(command, r); err != nil {
+			return err
+		}
+	case act:
 		if err := r.readPlan(definition); err != nil {
 			return err
 		}
 		if err := r.approvalFlags.read(a, command.Flags()); err != nil {
 			return err
 		}
+	case check:
 	}
 	if r.fromPlan(command.Flags()) {
 		return nil

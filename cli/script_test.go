@@ -96,6 +96,21 @@ func TestScript(t *testing.T) {
 	})
 }
 
+func serveWebhook(ts *testscript.TestScript, _ bool, arguments []string) {
+	folder := ts.MkAbs(arguments[1])
+	ts.Check(os.MkdirAll(folder, 0o700))
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		raw, err := io.ReadAll(request.Body)
+		path := filepath.Join(folder, strconv.FormatInt(count.Add(1), 10))
+		if errors.Join(err, os.WriteFile(path, raw, 0o600)) != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
+}
+
 func planDigest(ts *testscript.TestScript, _ bool, arguments []string) {
 	var file struct{ Plan struct{ Digest string } }
 	ts.Check(json.Unmarshal([]byte(ts.ReadFile(arguments[1])), &file))
@@ -110,21 +125,6 @@ func writePolicy(ts *testscript.TestScript, _ bool, arguments []string) {
 		policy += fmt.Sprintf("- {name: %s, key: %q}\n", strings.TrimSuffix(key, ".pem.pub"), signing.ShowPublic(public))
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(policy), 0o600))
-}
-
-func serveWebhook(ts *testscript.TestScript, _ bool, arguments []string) {
-	folder := ts.MkAbs(arguments[1])
-	ts.Check(os.MkdirAll(folder, 0o700))
-	var count atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		raw, err := io.ReadAll(request.Body)
-		path := filepath.Join(folder, strconv.FormatInt(count.Add(1), 10))
-		if errors.Join(err, os.WriteFile(path, raw, 0o600)) != nil {
-			w.WriteHeader(http.StatusInternalServerError)
-		}
-	}))
-	ts.Defer(server.Close)
-	ts.Setenv(arguments[0], server.URL)
 }
 
 // utf16File writes a file as PowerShell's > does.

@@ -28,11 +28,11 @@ type Engine struct {
 	Route []string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
-	// Approvals is where it is looked for approvals; nil where no run waits for any.
-	Approvals Approvals
 	// Appended is told of each write to the journal: how many entries, how long it took, and its error. May be nil; runs
 	// that are executed at the same time call it at the same time.
 	Appended func(entries int, took time.Duration, err error)
+	// Approvals is where it is looked for approvals; nil where no run waits for any.
+	Approvals Approvals
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
 

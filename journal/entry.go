@@ -64,12 +64,12 @@ type Header struct {
 	// typed; empty where nobody said.
 	Program string `json:"program,omitempty"`
 	Command string `json:"command,omitempty"`
+	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
+	Route []string `json:"route,omitempty"`
 	// Plan is the digest of the only plan that the run may execute; empty where any is.
 	Plan string `json:"plan,omitempty"`
 	// Approval makes the run wait until its plan is approved; nil where nobody has to.
 	Approval *ApprovalRule `json:"approval,omitempty"`
-	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
-	Route []string `json:"route,omitempty"`
 }
 
 // Resumption says who goes on with a run.

@@ -45,8 +45,8 @@ func knownFeatures() []Feature {
 func providersByName() []string {
 	return []string{
 		"Microsoft.Advisor", "Microsoft.AlertsManagement", "Microsoft.Cache", "Microsoft.Features",
-		"Microsoft.GuestConfiguration", "Microsoft.PolicyInsights", "Microsoft.Quota", "Microsoft.RedHatOpenShift", "Microsoft.Security",
-		"Microsoft.Support",
+		"Microsoft.GuestConfiguration", "Microsoft.PolicyInsights", "Microsoft.Quota", "Microsoft.RedHatOpenShift",
+		"Microsoft.Security", "Microsoft.Support",
 	}
 }
 
