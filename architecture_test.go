@@ -31,15 +31,9 @@ var rooms = map[string][]string{
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},
 	"journal/configmap":                   {"internal/apierr", "journal", "kube", "internal/backoff", "internal/clock"},
 	"engine":                              {"internal/apierr", "internal/permit", "journal", "internal/backoff", "internal/clock", "runbook"},
-<<<<<<< HEAD
-	"internal/approval":                   {"engine", "journal"},
-	"internal/approval/csr":               {"engine", "internal/apierr", "internal/approval", "internal/backoff", "internal/clock", "journal", "kube"},
-	"azure":                               {"internal/apierr", "internal/permit", "internal/reach", "internal/backoff", "internal/clock", "runbook"},
-=======
 	"azure":                               {"internal/apierr", "internal/permit", "internal/reach", "internal/backoff", "internal/clock", "runbook"},
 	"internal/approval":                   {"engine", "journal"},
 	"internal/approval/csr":               {"engine", "internal/apierr", "internal/approval", "internal/backoff", "internal/clock", "journal", "kube"},
->>>>>>> main
 	"internal/azuresim":                   {"internal/azuresim/apiserver", "internal/azuresim/template"},
 	"internal/azuresim/apiserver":         {},
 	"internal/azuresim/managed":           {"internal/azuresim", "internal/backoff", "internal/clock"},
