@@ -115,11 +115,7 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 		return usage("invalid --plan %q: it must be the whole digest of a plan, 64 hexadecimal digits", asked.digest)
 	}
 	ctx := command.Context()
-	kept, err := a.openJournal(command, &asked.journalFlags)
-	if err != nil {
-		return err
-	}
-	waiting, err := journal.ReadWaiting(ctx, kept, asked.run)
+	kept, waiting, err := a.findWaiting(command, asked)
 	var idle *journal.NotWaitingError
 	switch {
 	case errors.As(err, &idle):
@@ -152,6 +148,27 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 		statement.Expires = asked.expires.Seconds()
 	}
 	return a.say(ctx, kept, asked, waiting, statement)
+}
+
+// findWaiting looks for a run that waits wherever runs may be.
+func (a *app) findWaiting(command *cobra.Command, asked *verdictRequest) (*journal.Location, journal.Waiting, error) {
+	if err := asked.read(a, command.Flags()); err != nil {
+		return nil, journal.Waiting{}, err
+	}
+	places, err := asked.places(a)
+	for i, place := range places {
+		var kept *journal.Location
+		if kept, err = place.open(command.Context()); err != nil {
+			return nil, journal.Waiting{}, err
+		}
+		var waiting journal.Waiting
+		waiting, err = journal.ReadWaiting(command.Context(), kept, asked.run)
+		var missing *journal.MissingError
+		if !errors.As(err, &missing) || i == len(places)-1 {
+			return kept, waiting, err
+		}
+	}
+	return nil, journal.Waiting{}, err
 }
 
 // from is where a statement is made, by the word of this machine.

@@ -137,6 +137,7 @@ func (r *request) fromPlan(flags *pflag.FlagSet) bool {
 	other := &request{}
 	other.cloud.addFlags(ways)
 	other.addFlags(ways)
+	other.telemetry.addFlags(ways)
 	other.addRunFlags(ways)
 	own := true
 	flags.Visit(func(flag *pflag.Flag) {
