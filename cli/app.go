@@ -20,6 +20,7 @@ import (
 // app is what a process gives to its commands.
 type app struct {
 	stdout, stderr io.Writer
+	stdin          io.Reader
 	arguments      []string
 	environment    []string
 	lookup         func(name string) string
@@ -42,6 +43,8 @@ type app struct {
 
 	output    string
 	verbosity int
+	// observation is who is told of the runs of this process.
+	observation observation
 	// understood: the command line was understood as far as the command and its flags.
 	understood bool
 	// began: a run may have changed something.
@@ -53,7 +56,7 @@ type app struct {
 
 func newApp() *app {
 	return &app{
-		stdout: os.Stdout, stderr: os.Stderr, arguments: os.Args[1:],
+		stdout: os.Stdout, stderr: os.Stderr, stdin: os.Stdin, arguments: os.Args[1:],
 		environment: os.Environ(), lookup: os.Getenv, connect: connect, replace: replaceProcess,
 	}
 }
@@ -61,8 +64,9 @@ func newApp() *app {
 // engine is one that runs what was asked for, on a journal; its record says who, with which program and which command.
 func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Event)) *engine.Engine {
 	return &engine.Engine{
-		Journal: kept, Clock: clk, Holder: a.holder(), Watch: watch, NewRun: a.newRun,
-		Program: builtFrom().String(), Command: a.command(), Route: a.route,
+		Journal: kept, Clock: clk, Holder: a.holder(), Watch: a.observation.watch(watch), NewRun: a.newRun,
+		Appended: a.observation.appended(), Program: builtFrom().String(), Command: a.command(),
+		Route: a.route,
 	}
 }
 

@@ -28,13 +28,18 @@ func (e *invocation) next(result engine.Result) report.Next {
 		next.Resume = e.typed("resume", result.Run)
 	}
 	next.Act = e.app.actCommand()
+	if e.planFile != "" {
+		next.Act = strings.NewReplacer("-o "+e.planFile, "--plan "+e.planFile, "--output "+e.planFile, "--plan "+e.planFile,
+			"--output="+e.planFile, "--plan "+e.planFile).Replace(next.Act)
+	}
 	return next
 }
 
 // typed is a command about a run, with the flags that lead back to its journal
 // and, for resume, to its cloud.
-func (e *invocation) typed(command, run string) string {
+func (e *invocation) typed(command, run string, more ...string) string {
 	words := append(append([]string{"salve"}, strings.Fields(command)...), run)
+	words = append(words, more...)
 	words = append(words, e.back...)
 	if command == "resume" && e.folder != "" {
 		words = append(words, e.cloud.typed()...)

@@ -33,6 +33,8 @@ type invocation struct {
 	// journal is opened by the invocation, unless it is there already.
 	journal *journal.Location
 	watch   *watch
+	// from is where approvals come from; nil where none can.
+	from engine.Approvals
 	// scenario is what is rehearsed; empty on a real cluster.
 	scenario string
 }
@@ -56,6 +58,11 @@ func (e *invocation) run(parent context.Context) ([]engine.Result, error) {
 	ending, err := e.open(ctx)
 	if err != nil || ending != nil {
 		return ending, err
+	}
+	if e.verb == act {
+		if e.from, err = e.app.approvals(ctx, e.journal, &e.approvalFlags, e.factory.cluster); err != nil {
+			return nil, err
+		}
 	}
 	books, ending, err := e.factory.books(ctx, e.journal)
 	if err != nil || ending != nil {
@@ -112,10 +119,15 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	if err != nil {
 		return engine.Result{}, err
 	}
+	machine := e.machine()
+	options := engine.Options{Overrides: e.overridesFor(book), Plan: e.expected, Approval: e.rule}
+	if e.verb == act {
+		if options.Plan, err = e.confirmed(ctx, machine, book, open, options); err != nil {
+			return engine.Result{}, err
+		}
+	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
 	defer e.watch.end()
-	machine := e.app.engine(e.journal, e.clock, e.watch.event)
-	options := engine.Options{Overrides: e.overridesFor(book)}
 	if e.verb != act {
 		return e.preview(ctx, machine, open, book, options)
 	}
@@ -127,6 +139,22 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	})
 	e.app.expire(ctx, e.retention, e.journal, e.clock, result.Run)
 	return e.undecidedIfUnreachable(book.Target, result, err)
+}
+
+// machine is the engine of the invocation.
+func (e *invocation) machine() *engine.Engine {
+	machine := e.app.engine(e.journal, e.clock, e.event)
+	machine.Approvals = e.from
+	return machine
+}
+
+// event shows what happens, and how a plan is approved that is waited for.
+func (e *invocation) event(event engine.Event) {
+	e.watch.event(event)
+	if event.Kind == engine.ApprovalAsked {
+		e.watch.say(fmt.Sprintf("Waiting for the approval of the plan: %s",
+			e.typed("approve", event.Run, "--plan", event.Plan.Digest)))
+	}
 }
 
 // openRun is the run that a run would resume, which the target's lease names; nil when
@@ -168,9 +196,11 @@ func retryWhileHeld(
 ) (engine.Result, error) {
 	began, told := watch.clock.Now(), false
 	for {
+		asked := watch.clock.Now()
 		result, err := call()
 		var held *journal.HeldError
 		if !errors.As(err, &held) || watch.clock.Since(began) >= patience {
+			watch.app.observation.leased(asked.Sub(began), err)
 			return result, err
 		}
 		if !told {

@@ -31,6 +31,9 @@ type Definition[World, Inputs any] struct {
 	Example string
 	// Defaults are the inputs before any flag.
 	Defaults Inputs
+	// Limits are the inputs that bound what a run may do, by the names of their flags: who
+	// approves the run's plan may lower them. May be nil.
+	Limits map[string]func(in *Inputs) *int
 	// Flags makes a flag of each input, with its field's value as the default. May be nil.
 	Flags func(in *Inputs, flags *pflag.FlagSet)
 	// Missing are the flags that the inputs still require, all of them. May be nil.

@@ -20,8 +20,10 @@ import (
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/deploymentstack"
 	"salve/runbooks/helmrelease"
 	"salve/runbooks/mirrorimage"
+	"salve/runbooks/registerproviders"
 )
 
 // factory makes the runbooks of an invocation: those of one name, on the world that
@@ -74,12 +76,18 @@ func (a *app) entries() []entry {
 	return all
 }
 
+// ofSteps are the runbooks that do the work of steps of pipelines.
+func ofSteps() []string {
+	return []string{armdeployment.Name, deploymentstack.Name, helmrelease.Name, mirrorimage.Name, registerproviders.Name}
+}
+
 var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
-	names := map[string]bool{
-		rollout.Name: true, armdeployment.Name: true, mirrorimage.Name: true, helmrelease.Name: true,
+	names := map[string]bool{rollout.Name: true}
+	for _, name := range ofSteps() {
+		names[name] = true
 	}
 	for i, provider := range a.program.Runbooks {
 		if provider == nil {
@@ -110,13 +118,15 @@ func (a *app) validateFlags(definition entry) (err error) {
 	}()
 	for _, verb := range []verb{act, plan, check} {
 		command := &cobra.Command{}
-		a.addFlags(command, verb, definition, &request{})
-		if flag := command.Flags().ShorthandLookup("o"); flag != nil && flag.Name != "output" {
+		definition.addFlags(&request{}, command.Flags())
+		if command.Flags().ShorthandLookup("o") != nil {
 			return errors.New("flag redefined: -o is a flag of every command")
 		}
 		if flag := command.Flags().Lookup("output"); flag != nil || command.Flags().Lookup("verbosity") != nil {
 			return errors.New("flag redefined: output and verbosity are flags of every command")
 		}
+		command = &cobra.Command{}
+		a.addFlags(command, verb, definition, &request{})
 	}
 	return nil
 }
@@ -128,7 +138,7 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 			return definition, nil
 		}
 	}
-	if slices.Contains([]string{armdeployment.Name, mirrorimage.Name, helmrelease.Name}, header.Runbook) {
+	if slices.Contains(ofSteps(), header.Runbook) {
 		return nil, usage("run %q does the work of a step of a pipeline; "+
 			"the run of that pipeline resumes it when it is resumed", header.Run)
 	}
@@ -156,7 +166,29 @@ func (d Definition[World, Inputs]) made(world World, in Inputs) (book runbook.Ru
 	if err == nil && book.Name != d.Name {
 		return runbook.Runbook{}, fmt.Errorf("invalid runbook %q: it is provided under the name %q", book.Name, d.Name)
 	}
+	if err == nil && len(d.Limits) > 0 {
+		d.limit(&book, world, in)
+	}
 	return book, err
+}
+
+// limit tells a runbook which of its inputs an approval may lower, and how.
+func (d Definition[World, Inputs]) limit(book *runbook.Runbook, world World, in Inputs) {
+	book.Limits = map[string]int{}
+	for name, field := range d.Limits {
+		book.Limits[name] = *field(&in)
+	}
+	book.Lowered = func(limits map[string]int) (runbook.Runbook, error) {
+		lowered := in
+		for name, number := range limits {
+			field, known := d.Limits[name]
+			if !known {
+				return runbook.Runbook{}, fmt.Errorf("unknown limit %q", name)
+			}
+			*field(&lowered) = number
+		}
+		return d.made(world, lowered)
+	}
 }
 
 // replayed makes a definition's runbook for its decisions alone.

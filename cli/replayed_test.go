@@ -17,13 +17,13 @@ import (
 // ReplayedBelow makes every decision of every journal below a folder again, by the records alone, and says what does
 // not come out equal to the byte. Keys are those that are found there too. A record that can't be read is an error,
 // unless it may be damaged.
-func ReplayedBelow(t testing.TB, folder string, damaged bool) (problems []error) {
+func ReplayedBelow(t testing.TB, folder string, damaged bool, more ...Provider) (problems []error) {
 	ctx := context.WithoutCancel(t.Context())
 	journals, keys, err := journalsBelow(folder)
 	if err != nil {
 		return []error{err}
 	}
-	a := &app{program: Options{Runbooks: BuiltIn()}}
+	a := &app{program: Options{Runbooks: append(BuiltIn(), more...)}}
 	for _, root := range journals {
 		runs, err := journal.NewFile(root).Runs(ctx)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"salve/engine"
 	"salve/runbook"
 )
 
@@ -20,8 +21,29 @@ type request struct {
 	dryRun       bool
 	waitForLease time.Duration
 	retention    retention
+	telemetry    telemetryFlags
+	approvalFlags
+	// plan is the plan that is executed, by its file or its digest, and expected what it comes to.
+	plan     string
+	expected *engine.ExpectedPlan
+	// yes answers the question whether to act.
+	yes bool
+	// output is how a plan is printed, and planFile where it is written to instead.
+	output, planFile string
 	// openRun names the run that the lease of a target says is open; set by who opens the journal.
 	openRun func(ctx context.Context, target string) (string, error)
+}
+
+// addRunFlags are those of run alone.
+func (r *request) addRunFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&r.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
+	r.retention.addFlag(flags)
+	flags.DurationVar(&r.waitForLease, "wait-for-lease", 0,
+		"how long to wait while another runner is at work on the target")
+	flags.StringVar(&r.plan, "plan", "",
+		"execute this plan and no other: the `FILE` that plan -o has written, which names the target too, or a digest")
+	flags.BoolVarP(&r.yes, "yes", "y", false, "don't ask on a terminal before a run that can't be undone")
+	r.approvalFlags.addFlags(flags)
 }
 
 // addFlags are those of run, plan and check, whatever the runbook.

@@ -19,6 +19,9 @@ func rescuePods() Provider {
 		Name: rescuepods.Name, Short: "Remove pods that were created in a namespace where they can't start",
 		Example:  "--selector created-by-prow=true --expected-namespace test-pods",
 		Defaults: rescuepods.Defaults(),
+		Limits: map[string]func(*rescuepods.Inputs) *int{
+			"max": func(in *rescuepods.Inputs) *int { return &in.Max },
+		},
 		Flags: func(in *rescuepods.Inputs, flags *pflag.FlagSet) {
 			flags.StringVar(&in.Selector, "selector", "", "label `selector` of the pods")
 			flags.StringArrayVar(&in.Expected, "expected-namespace", nil, "`namespace` where such pods belong (repeatable)")

@@ -34,10 +34,13 @@ files outside of the working folder have to be named again, and must be the same
 	groupFlags(command)
 	asked.journalFlags.addFlags(command.Flags())
 	asked.retention.addFlag(command.Flags())
+	asked.telemetry.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil,
 		"guard=reason: continue although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
 		"how long to wait while another runner is at work on the target")
+	command.Flags().BoolVarP(&asked.yes, "yes", "y", false, "don't ask on a terminal before a run that can't be undone")
+	asked.addKey(command.Flags())
 	command.Flags().StringArrayVar((*[]string)(&given), "answer", nil,
 		"GROUP/STEP=done or =again: what became of a pipeline's step that was cut off (repeatable)")
 	command.Flags().StringVar(&asked.options.AllowOlder, "allow-older", "",
@@ -96,6 +99,9 @@ func (a *app) resumeRunbook(
 	if err != nil {
 		return err
 	}
+	if err := a.observe(command.Context(), asked.telemetry, asked.namespace, factory.cluster); err != nil {
+		return err
+	}
 	e := newInvocation(a, asked, factory, act)
 	e.journal = kept
 	ctx, done := interruptible(command.Context(), e.watch.say)
@@ -103,11 +109,17 @@ func (a *app) resumeRunbook(
 	if err := e.leaseInWorld(ctx); err != nil {
 		return err
 	}
+	if e.from, err = a.approvals(ctx, kept, &asked.approvalFlags, factory.cluster); err != nil {
+		return err
+	}
+	machine, options := e.machine(), engine.Options{Overrides: asked.overridesFor(book)}
+	if options.Plan, err = e.confirmed(ctx, machine, book, record, options); err != nil {
+		return err
+	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
-	machine := a.engine(e.journal, e.clock, e.watch.event)
 	result, err := retryWhileHeld(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
-		return machine.Resume(ctx, book, record.Run, engine.Options{Overrides: asked.overridesFor(book)})
+		return machine.Resume(ctx, book, record.Run, options)
 	})
 	e.watch.end()
 	a.expire(ctx, asked.retention, e.journal, e.clock, result.Run)

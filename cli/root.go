@@ -34,6 +34,7 @@ func execute(a *app) (code int) {
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	defer a.observation.close(func(line string) { fmt.Fprintln(a.stderr, line) })
 	if err := root.ExecuteContext(backoff.WithNotice(withApp(context.Background(), a), a.waits)); err != nil {
 		return a.fail(err)
 	}
@@ -86,7 +87,7 @@ journaled before they are made, and checks on freshly observed state.
 		return root
 	}
 	addGrouped(root, "Runbooks:", newCheck(a), newPlan(a), newRun(a), newUndo(a), newRunbooks(a))
-	addGrouped(root, "Runs:", newRuns(a), newResume(a), newExplain(a), newReplay(a), newReport(a))
+	addGrouped(root, "Runs:", newRuns(a), newResume(a), newApprove(a), newDeny(a), newExplain(a), newReplay(a), newReport(a))
 	addGrouped(root, "Pipelines, nodes and tests:", newPipeline(a), newHotfix(a), newProw(a), newTriage(a))
 	addGrouped(root, "Trying it out:", newRehearse(a), newSim(a))
 	addGrouped(root, otherGroup, newVersion(a), newDocs(root))

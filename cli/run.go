@@ -23,7 +23,7 @@ func newRunbookCommand(a *app, verb verb, definition entry) *cobra.Command {
 		Use: definition.name(), Short: definition.short(), Long: definition.long(), Args: noArguments,
 		Example: a.examples(verb, definition),
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := definition.read(a, asked, command.Flags()); err != nil {
+			if err := asked.readBound(command, a, verb, definition); err != nil {
 				return err
 			}
 			if err := asked.read(a, command.Flags()); err != nil {
@@ -44,11 +44,13 @@ func newRunbookCommand(a *app, verb verb, definition entry) *cobra.Command {
 func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, asked *request) {
 	definition.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
-	if verb == act {
-		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
-		asked.retention.addFlag(command.Flags())
-		command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
-			"how long to wait while another runner is at work on the target")
+	asked.telemetry.addFlags(command.Flags())
+	switch verb {
+	case act:
+		asked.addRunFlags(command.Flags())
+	case plan:
+		a.addPlanOutput(command, asked)
+	case check:
 	}
 	if verb != act {
 		command.Flags().BoolVar(&a.detailedExit, "detailed-exitcode", false,
@@ -62,11 +64,39 @@ func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, aske
 // perform connects, executes the invocation and prints the answer.
 func (a *app) perform(command *cobra.Command, definition entry, asked *request, verb verb) error {
 	a.logCalls()
-	factory, err := definition.factory(a, asked)
+	factory, err := asked.factoryFor(command, a, definition)
 	if err != nil {
+		return err
+	}
+	if err := a.observe(command.Context(), asked.telemetry, asked.namespace, factory.cluster); err != nil {
 		return err
 	}
 	e := newInvocation(a, asked, factory, verb)
 	results, err := e.run(command.Context())
+	if err == nil {
+		err = e.writePlan(results)
+	}
 	return e.answer(command.Context(), results, err)
+}
+
+// readBound takes what binds a run to a plan, and the inputs of the runbook unless the plan's file holds them.
+func (r *request) readBound(command *cobra.Command, a *app, verb verb, definition entry) error {
+	switch verb {
+	case plan:
+		if err := a.readPlanOutput(command, r); err != nil {
+			return err
+		}
+	case act:
+		if err := r.readPlan(definition); err != nil {
+			return err
+		}
+		if err := r.approvalFlags.read(a, command.Flags()); err != nil {
+			return err
+		}
+	case check:
+	}
+	if r.fromPlan(command.Flags()) {
+		return nil
+	}
+	return definition.read(a, r, command.Flags())
 }

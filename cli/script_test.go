@@ -3,9 +3,11 @@ package cli_test
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,6 +27,7 @@ import (
 	"salve/internal/azuresim"
 	"salve/internal/azuresim/keyvault"
 	"salve/internal/clock"
+	"salve/internal/hotfix/signing"
 	"salve/internal/prow/githubsim"
 	"salve/internal/registry/registrytest"
 	"salve/internal/simcli"
@@ -33,6 +36,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
+		"site":      func() { os.Exit(cli.Main(cli.Options{Runbooks: []cli.Provider{siteLamp()}})) },
 		"salve-sim": func() { os.Exit(simcli.Main()) },
 	})
 }
@@ -48,12 +52,15 @@ func TestMain(m *testing.M) {
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
+//	webhook VARIABLE FOLDER serves HTTP at $VARIABLE, and writes the body of each request into FOLDER/1, FOLDER/2, …
 //	utf16 FILE              writes a file anew in UTF-16, as Windows does
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
 //	agent FILE...           serves an ssh-agent at $SSH_AUTH_SOCK with these private keys, their names as comments
 //	securely FOLDER         serves a folder over HTTPS at $SECURE, with the host in $HOST and the certificate trusted;
 //	                        below here/, elsewhere/ and plain/ it redirects to itself, to another host and to HTTP
+//	plan VARIABLE FILE      gives the digest of a plan's file in a variable
+//	policy FILE KEY...      writes a policy of approvals with four eyes: people named after their public keys
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
 //	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
 //	                        with a signature, and $DIGEST is its digest
@@ -72,7 +79,7 @@ func TestScript(t *testing.T) {
 			damaged := &atomic.Bool{}
 			env.Values[damage{}] = damaged
 			env.Defer(func() {
-				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, damaged.Load()) {
+				for _, problem := range cli.ReplayedBelow(t, env.WorkDir, damaged.Load(), siteLamp()) {
 					t.Errorf("%s: %v", filepath.Base(env.WorkDir), problem)
 				}
 			})
@@ -82,10 +89,42 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
-			"utf16":    utf16File,
+			"plan": planDigest, "policy": writePolicy,
+			"utf16": utf16File, "webhook": serveWebhook,
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
+}
+
+func serveWebhook(ts *testscript.TestScript, _ bool, arguments []string) {
+	folder := ts.MkAbs(arguments[1])
+	ts.Check(os.MkdirAll(folder, 0o700))
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		raw, err := io.ReadAll(request.Body)
+		path := filepath.Join(folder, strconv.FormatInt(count.Add(1), 10))
+		if errors.Join(err, os.WriteFile(path, raw, 0o600)) != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
+}
+
+func planDigest(ts *testscript.TestScript, _ bool, arguments []string) {
+	var file struct{ Plan struct{ Digest string } }
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(arguments[1])), &file))
+	ts.Setenv(arguments[0], file.Plan.Digest)
+}
+
+func writePolicy(ts *testscript.TestScript, _ bool, arguments []string) {
+	policy := "schemaVersion: 1\nfourEyes: true\nwait: 5m\npeople:\n"
+	for _, key := range arguments[1:] {
+		public, err := signing.ReadPublic(ts.MkAbs(key))
+		ts.Check(err)
+		policy += fmt.Sprintf("- {name: %s, key: %q}\n", strings.TrimSuffix(key, ".pem.pub"), signing.ShowPublic(public))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), []byte(policy), 0o600))
 }
 
 // utf16File writes a file as PowerShell's > does.

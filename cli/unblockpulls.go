@@ -51,6 +51,9 @@ func unblockDefinition(github *githubFlags) Definition[Cluster, unblockpulls.Inp
 		Short:    "Start jobs, or report results again, for pull requests that wait in vain for a required status",
 		Example:  "--config config.yaml --job-config jobs --bot k8s-ci-robot",
 		Defaults: unblockpulls.Defaults(),
+		Limits: map[string]func(*unblockpulls.Inputs) *int{
+			"cap": func(in *unblockpulls.Inputs) *int { return &in.Cap },
+		},
 		Flags: func(in *unblockpulls.Inputs, flags *pflag.FlagSet) {
 			addUnblockFlags(in, flags)
 			github.addFlags(flags)

@@ -58,10 +58,13 @@ func (p *performance) change(ctx context.Context) error {
 			return fmt.Errorf("step %s: %w", p.step.Name, err)
 		}
 	}
+	if err := p.withinAgreement(intent.Inputs); err != nil {
+		return err
+	}
 	if err := p.append(ctx, journal.Intended, p.step.Name, intent); err != nil {
 		return err
 	}
-	p.emit(Event{Kind: StepBegan, Step: p.step.Name, Attempt: attempt})
+	p.emit(Event{Kind: StepBegan, Step: p.step.Name, Attempt: attempt, Irreversible: p.step.Irreversible})
 	applying := permit.NewContext(ctx, granted)
 	err := call(applying, p.engine.Clock, p.step.Grace, func() error {
 		return p.step.Apply(applying, p.view(p.step.Name))

@@ -28,6 +28,11 @@ type Engine struct {
 	Route []string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
+	// Appended is told of each write to the journal: how many entries, how long it took, and its error. May be nil; runs
+	// that are executed at the same time call it at the same time.
+	Appended func(entries int, took time.Duration, err error)
+	// Approvals is where it is looked for approvals; nil where no run waits for any.
+	Approvals Approvals
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
 
@@ -51,6 +56,11 @@ type Options struct {
 	// Supersede is asked before an open run with other inputs is closed in favour of
 	// this one; its error keeps it. Nil keeps every open run.
 	Supersede func(open *journal.History) error
+	// Plan is the only plan that the run may execute. Nil leaves that to the guards.
+	Plan *ExpectedPlan
+	// Approval makes the run wait until its plan is approved. A run that was started with
+	// a rule keeps it. Nil asks for none.
+	Approval *journal.ApprovalRule
 }
 
 // Result is how a call of Run or Resume ended.
@@ -204,6 +214,9 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	if err := options.checkAnswers(record.History); err != nil {
 		return Result{}, err
 	}
+	if err := e.checkRule(record, options); err != nil {
+		return Result{}, err
+	}
 	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {
 		return Result{}, err
 	}
@@ -257,7 +270,12 @@ func (e *Engine) header(book runbook.Runbook, run string, options Options) (jour
 	if err != nil {
 		return journal.Header{}, fmt.Errorf("encoding the inputs of %s: %w", book.Name, err)
 	}
+	bound := ""
+	if options.Plan != nil && !options.Plan.StepsOnly {
+		bound = options.Plan.Digest
+	}
 	return journal.Header{
+		Plan: bound, Approval: options.Approval,
 		Schema: 1, Run: run, Runbook: book.Name, Version: book.Version, Target: book.Target,
 		Posture: book.Posture, Inputs: inputs, Overrides: options.Overrides, Holder: e.holder(run),
 		Program: e.Program, Command: e.Command, Route: e.Route,
@@ -279,7 +297,24 @@ func (e *Engine) validate(book runbook.Runbook, options Options) error {
 	if e.Clock == nil || e.Journal == nil {
 		return &InvalidError{"the engine requires a clock and a journal"}
 	}
+	if options.Approval != nil && e.Approvals == nil {
+		return &InvalidError{"the run is to wait for an approval, and there is nowhere to look for one"}
+	}
 	return Validate(book, options)
+}
+
+// checkRule refuses another rule of approval than the one that a run was started with.
+func (e *Engine) checkRule(record *journal.Record, options Options) error {
+	rule := record.Header.Approval
+	switch {
+	case rule == nil:
+		return nil
+	case options.Approval != nil && !rule.Equal(options.Approval):
+		return &InvalidError{fmt.Sprintf("run %s was started with another rule of approval, which it keeps", record.Run)}
+	case e.Approvals == nil && !record.PastReturn():
+		return &InvalidError{fmt.Sprintf("run %s waits for an approval, and there is nowhere to look for one", record.Run)}
+	}
+	return nil
 }
 
 // Validate tells what of a runbook and its options is invalid, without reading

@@ -36,21 +36,24 @@ func (e *decided) Error() string { return e.verdict.Reason }
 // evaluate asks guards in order, stops at the first that does not pass, journals
 // findings and decision, and fails with *decided when the run may not go on.
 func (x *execution) evaluate(ctx context.Context, purpose string, run view, guards []runbook.Guard) error {
-	return x.evaluateAs(ctx, journal.Evaluation{For: purpose, Round: run.Round()}, run, guards)
+	_, err := x.evaluateAs(ctx, journal.Evaluation{For: purpose, Round: run.Round()}, run, guards)
+	return err
 }
 
-// evaluateAs is evaluate for an evaluation that says more than what it is for.
+// evaluateAs is evaluate for an evaluation that says more than what it is for. It gives
+// what was found.
 func (x *execution) evaluateAs(
 	ctx context.Context, evaluation journal.Evaluation, run view, guards []runbook.Guard,
-) error {
+) ([]runbook.Finding, error) {
 	purpose := evaluation.For
 	for i, guard := range guards {
+		began := x.engine.Clock.Now()
 		finding, err := x.ask(ctx, run, x.prepared(ctx, run, guard))
 		if err != nil {
-			return err
+			return evaluation.Findings, err
 		}
 		evaluation.Findings = append(evaluation.Findings, finding)
-		x.emit(Event{Kind: Found, Step: purpose, Finding: &finding})
+		x.found(purpose, finding, began)
 		if !finding.Passes() {
 			for _, rest := range guards[i+1:] {
 				evaluation.Missing = append(evaluation.Missing, rest.Name)
@@ -63,7 +66,7 @@ func (x *execution) evaluateAs(
 		x.findings = evaluation.Findings
 	}
 	x.mu.Unlock()
-	return x.conclude(ctx, evaluation)
+	return evaluation.Findings, x.conclude(ctx, evaluation)
 }
 
 // conclude journals an evaluation, unless nothing was asked.

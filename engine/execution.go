@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
@@ -26,6 +27,9 @@ type execution struct {
 	leases  leases
 	round   atomic.Int64
 
+	// agreed is the plan that was agreed to before this process changes anything; nil where nobody has to agree.
+	agreed *agreement
+
 	// mu guards what follows, and orders the events.
 	mu       sync.Mutex
 	warnings []string
@@ -41,7 +45,7 @@ func (x *execution) summary(step string) string {
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	x := &execution{engine: e, book: book, log: newLog(record), leases: held, options: options,
+	x := &execution{engine: e, book: book, log: newLog(record, e.writer(record)), leases: held, options: options,
 		summaries: map[string]string{}}
 	x.nextRound()
 	return x
@@ -81,7 +85,13 @@ func (x *execution) emit(event Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	event.At, event.Run = x.engine.Clock.Now(), x.log.record.Run
+	event.Runbook, event.Target = x.book.Name, x.book.Target
 	x.engine.Watch(event)
+}
+
+// found tells of a finding for a purpose that was asked for since a time.
+func (x *execution) found(purpose string, finding runbook.Finding, since time.Time) {
+	x.emit(Event{Kind: Found, Step: purpose, Finding: &finding, Took: x.engine.Clock.Since(since)})
 }
 
 // keepStack journals where code panicked, if that is what an error tells of.
@@ -101,9 +111,7 @@ func (e *Engine) execute(ctx context.Context, x *execution) (Result, error) {
 		began = "resumed"
 	}
 	x.emit(Event{Kind: RunBegan, Text: began})
-	limited, cancel := clock.WithTimeoutCause(ctx, e.Clock, x.book.Budget, errBudget)
-	defer cancel()
-	verdict, err := x.end(ctx, x.proceed(limited))
+	verdict, err := x.end(ctx, x.proceed(ctx))
 	if err != nil {
 		return x.unrecorded(err)
 	}
@@ -133,11 +141,16 @@ func (x *execution) proceed(ctx context.Context) ending {
 	if rollingBack != nil {
 		return ending{verdict: *rollingBack, next: rollBackRun}
 	}
-	err := x.runSteps(ctx)
-	if err == nil {
-		return x.check(ctx)
+	// Nobody's time to think is the run's.
+	if err := x.agree(ctx); err != nil {
+		return x.endingOf(ctx, err)
 	}
-	return x.endingOf(ctx, err)
+	limited, cancel := clock.WithTimeoutCause(ctx, x.engine.Clock, x.book.Budget, errBudget)
+	defer cancel()
+	if err := x.runSteps(limited); err != nil {
+		return x.endingOf(limited, err)
+	}
+	return x.check(limited)
 }
 
 // runSteps does what is left to do: preflight, guards and plan if no step began
@@ -170,8 +183,10 @@ func (x *execution) began() bool {
 
 // goOn asks the guards that a resumed run has to pass again.
 func (x *execution) goOn(ctx context.Context) error {
-	if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
-		return err
+	if x.agreed == nil { // they were asked for the plan that was agreed to
+		if err := x.evaluate(ctx, "resume", x.view(""), x.onResume()); err != nil {
+			return err
+		}
 	}
 	if plan := x.log.record.Plan; plan != nil && x.book.Parallel > 0 {
 		x.emit(Event{Kind: PlanMade, Plan: plan})
@@ -224,6 +239,9 @@ func (x *execution) askFirst(ctx context.Context) error {
 
 // start runs the preflight, asks the guards and makes the plan.
 func (x *execution) start(ctx context.Context) error {
+	if x.agreed != nil && !x.agreed.tidies {
+		return nil // the guards were asked and the plan was made right before
+	}
 	for _, step := range x.book.Preflight {
 		if err := x.preflight(ctx, step); err != nil {
 			return err
@@ -240,7 +258,7 @@ func (x *execution) start(ctx context.Context) error {
 		return err
 	}
 	x.emit(Event{Kind: PlanMade, Plan: &plan})
-	return nil
+	return x.asAgreed(plan)
 }
 
 // preflight performs a step that tidies up, unless nothing was left to tidy. Its
@@ -249,7 +267,7 @@ func (x *execution) preflight(ctx context.Context, step runbook.Step) error {
 	if !x.log.step(step.Name).Unsettled() {
 		run := x.view(step.Name)
 		look := journal.Evaluation{For: "step " + step.Name, Round: run.Round(), Preconditions: true}
-		if err := x.evaluateAs(ctx, look, run, notOverridable(step.Preconditions)); err != nil {
+		if _, err := x.evaluateAs(ctx, look, run, notOverridable(step.Preconditions)); err != nil {
 			return err
 		}
 		seen, err := x.observe(ctx, step)

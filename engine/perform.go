@@ -73,6 +73,8 @@ type performance struct {
 	// "refused" after requests of it were not. It ends the step, unless the world
 	// shows that the change happened.
 	doubtful error
+	// amended: RetryWith has chosen other inputs than those that were planned.
+	amended bool
 }
 
 // perform takes a step to its end: attempts until one is done, one is refused
@@ -144,6 +146,7 @@ func (p *performance) again(ctx context.Context, err error) (retry bool, wait ti
 		return false, 0, err
 	}
 	amended, amendErr := p.retryWith(ctx, err)
+	p.amended = p.amended || amended
 	if amendErr != nil {
 		return false, 0, errors.Join(err, amendErr)
 	}

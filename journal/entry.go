@@ -29,6 +29,9 @@ const (
 	Migrated    Kind = "migrated"     // Destination: where to; it goes on there
 	Arrived     Kind = "arrived"      // Destination: where from
 	Exported    Kind = "export"       // Export
+	Asked       Kind = "asked"        // Question: it waits for the approval of its plan
+	Approved    Kind = "approved"     // Approval
+	Denied      Kind = "denied"       // Statement
 )
 
 // Entry is one line of a record.
@@ -63,6 +66,10 @@ type Header struct {
 	Command string `json:"command,omitempty"`
 	// Route are the flags that led to the world, such as --cloud, for hints: a run is never resumed by them alone.
 	Route []string `json:"route,omitempty"`
+	// Plan is the digest of the only plan that the run may execute; empty where any is.
+	Plan string `json:"plan,omitempty"`
+	// Approval makes the run wait until its plan is approved; nil where nobody has to.
+	Approval *ApprovalRule `json:"approval,omitempty"`
 }
 
 // Resumption says who goes on with a run.

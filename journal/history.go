@@ -21,6 +21,10 @@ type History struct {
 	// MigratedTo is where the record was migrated to: the run is open there, and
 	// closed here. Nil when it is here.
 	MigratedTo *Destination
+	// Asked is the question that the run waits with for an approval; nil when it does not wait.
+	Asked *Question
+	// used are the statements that were used.
+	used map[string]bool
 	// Torn says that something stood behind the last complete line: an entry whose writer died, or is at work.
 	Torn  bool
 	steps map[string]*StepHistory
@@ -191,8 +195,10 @@ func (h *History) take(entry Entry) error {
 		err := json.Unmarshal(entry.Data, &export)
 		h.exports[export.Name] = export
 		return err
+	case Asked, Approved, Denied:
+		return h.takeApproval(entry)
 	case Resumed:
-		h.Parked = nil
+		h.Parked, h.Asked = nil, nil
 		var resumption Resumption
 		err := json.Unmarshal(entry.Data, &resumption)
 		for guard, reason := range resumption.Overrides {
@@ -211,9 +217,10 @@ func (h *History) take(entry Entry) error {
 	case RollingBack:
 		return verdict(entry, &h.RollingBack)
 	case Parked:
+		h.Asked = nil
 		return verdict(entry, &h.Parked)
 	case Closed:
-		h.MigratedTo = nil
+		h.MigratedTo, h.Asked = nil, nil
 		return verdict(entry, &h.Closed)
 	case Migrated:
 		h.MigratedTo = new(Destination)

@@ -95,7 +95,7 @@ func TestDamage(t *testing.T) {
 			func(l []string) []string { l[2] = strings.TrimSuffix(l[2], "\n") + " x\n"; return l }, 3, noLine, 0,
 		},
 		"an unknown field in the line": {replace(2, `{"sum"`, `{"x":1,"sum"`), 3, noLine, 0},
-		"a format in a later line":     {replace(2, `{"sum"`, `{"format":3,"sum"`), 3, `unknown field "format"`, 0},
+		"a format in a later line":     {replace(2, `{"sum"`, `{"format":4,"sum"`), 3, `unknown field "format"`, 0},
 		"no format in a later line":    {replace(2, `{"sum"`, `{"format":0,"sum"`), 3, `unknown field "format"`, 0},
 		"a key in a later line":        {replace(3, `{"sum"`, `{"key":"k","sum"`), 4, `unknown field "key"`, 0},
 		"another field in the entry":   {chainedLine(`{"seq":5,"x":1}`), 5, "not a journal entry", 0},

@@ -12,8 +12,8 @@ import (
 
 // Format is the version of what is written. Records of format 1 were chained, and
 // not sealed: they can be recognized, and are never adopted. Those of format 2 do not
-// hold what guards decided from.
-const Format = 3
+// hold what guards decided from, and those of format 3 no approvals.
+const Format = 4
 
 // firstSealed is the oldest format that is believed.
 const firstSealed = 2

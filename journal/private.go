@@ -98,6 +98,10 @@ func (r *Record) masked(ctx context.Context, seq int, one Pending) (json.RawMess
 	case Note:
 		value.Private, value.Value, err = r.keepPrivate(ctx, seq, value.Value)
 		data = value
+	case Approval:
+		value.Private, value.Inputs, err = r.keepPrivate(ctx, seq, value.Inputs)
+		value.Reason, value.From = redact.String(value.Reason), redact.String(value.From)
+		data = value
 	case Header:
 		value.Private, value.Inputs, err = r.keepPrivate(ctx, seq, value.Inputs)
 		value.Overrides, value.Command = maskedReasons(value.Overrides), redact.String(value.Command)
@@ -115,7 +119,7 @@ func (r *Record) masked(ctx context.Context, seq int, one Pending) (json.RawMess
 		return nil, fmt.Errorf("encoding %s of step %q for the journal: %w", one.Kind, one.Step, err)
 	}
 	switch one.Kind {
-	case Opened, Resumed, Noted, Exported:
+	case Opened, Resumed, Noted, Exported, Approved:
 		return raw, nil // names, digests, and values that are masked by now
 	default:
 		return redact.JSON(raw), nil
@@ -194,6 +198,11 @@ func privateOf(entry Entry) (name string, export *Export) {
 		var resumption Resumption
 		if json.Unmarshal(entry.Data, &resumption) == nil && len(resumption.Inputs) > 0 {
 			return "inputs", resumption.Private
+		}
+	case Approved:
+		var approval Approval
+		if json.Unmarshal(entry.Data, &approval) == nil && len(approval.Inputs) > 0 {
+			return "inputs", approval.Private
 		}
 	default: // the others keep nothing apart
 	}

@@ -180,8 +180,8 @@ func TestErrorsOfARecordSayWhatToDo(t *testing.T) {
 		`head missing: the lease on lamp/1 does not vouch for run "run-1": it names no run. hint: keep a copy of the record, ` +
 			`look at it with salve runs show run-1, then salve runs abandon run-1 --reason TEXT`: &journal.HeadError{
 			Run: "run-1", Target: "lamp/1", Reason: "it names no run"},
-		`unsealed record: run "run-1" is of format 4, which this version does not know. hint: use the version of salve that wrote it`: &journal.UnsealedError{
-			Run: "run-1", Format: 4, Key: "a", Want: "b",
+		`unsealed record: run "run-1" is of format 5, which this version does not know. hint: use the version of salve that wrote it`: &journal.UnsealedError{
+			Run: "run-1", Format: 5, Key: "a", Want: "b",
 		},
 		`unsealed record: run "run-1" is sealed with key "a", the key here is "b". hint: set SALVE_JOURNAL_KEY_FILE to the key file ` +
 			`it was written with`: &journal.UnsealedError{Run: "run-1", Format: 2, Key: "a", Want: "b"},

@@ -79,11 +79,11 @@ func TestKeysAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = bytes.Replace(raw, []byte(`"format":3`), []byte(`"format":4`), 1)
+	raw = bytes.Replace(raw, []byte(`"format":4`), []byte(`"format":5`), 1)
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 4 {
+	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 5 {
 		t.Errorf("of a later format: %v", err)
 	}
 }
@@ -96,12 +96,12 @@ func TestRecordOfANewerFormatIsNotCalledBroken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = bytes.Replace(raw, []byte(`{"format":3`), []byte(`{"new":true,"format":4`), 1)
+	raw = bytes.Replace(raw, []byte(`{"format":4`), []byte(`{"new":true,"format":5`), 1)
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var unsealed *journal.UnsealedError
-	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 4 ||
+	if _, err := journal.Load(ctx, backend, "run-1"); !errors.As(err, &unsealed) || unsealed.Format != 5 ||
 		unsealed.Target != "lamp/1" || !strings.Contains(err.Error(), "use the version of salve that wrote it") {
 		t.Errorf("%v", err)
 	}

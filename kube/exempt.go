@@ -66,6 +66,14 @@ func exemptForEvents(namespace string) []exemption {
 	}}}
 }
 
+// exemptForApprovals is the creation of CertificateSigningRequests. None is approved, signed or deleted.
+func exemptForApprovals() []exemption {
+	return []exemption{{"approval", func(request *http.Request, segments []string) bool {
+		return request.Method == http.MethodPost &&
+			strings.Join(segments, "/") == "apis/certificates.k8s.io/v1/certificatesigningrequests"
+	}}}
+}
+
 var oneRun = regexp.MustCompile(`^salve-run=[a-z0-9]([a-z0-9.-]*[a-z0-9])?$`)
 
 // selectsOneRun tells whether a request is about the objects of one run alone.

@@ -55,6 +55,15 @@ func EventClient(c *Cluster, access permit.EventAccess) (kubernetes.Interface, e
 	return c.exempted("Events", exemptForEvents(access.Namespace()))
 }
 
+// ApprovalClient makes a client of a cluster that may create CertificateSigningRequests without
+// a permit, and change nothing else. What they ask for, nobody signs: they carry an approval.
+func ApprovalClient(c *Cluster, access permit.ApprovalAccess) (kubernetes.Interface, error) {
+	if !access.Granted() {
+		return nil, apierr.New(apierr.Terminal, "invalid access to approvals: not granted")
+	}
+	return c.exempted("approvals", exemptForApprovals())
+}
+
 // exempted makes a client with exemptions of its own. That of an embedded cluster, which
 // has no wire, needs none.
 func (c *Cluster) exempted(what string, own []exemption) (kubernetes.Interface, error) {

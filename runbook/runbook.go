@@ -19,6 +19,11 @@ type Runbook struct {
 	Inputs any
 	// Budget is the time that a run may take in all; required.
 	Budget time.Duration
+	// Limits are the numbers among the inputs that bound what a run may do, such as how
+	// many pods it deletes. Whoever approves its plan may lower them. May be nil.
+	Limits map[string]int
+	// Lowered makes the same runbook with limits lowered; required with Limits.
+	Lowered func(limits map[string]int) (Runbook, error)
 	// Locks are the IDs of further things that the run acts on. Their leases are
 	// taken together with the target's, in one order for all runs.
 	Locks []string

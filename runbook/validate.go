@@ -55,6 +55,8 @@ func (v *validation) runbook(r Runbook) {
 		v.add("success %q: want %q or %q", r.Success, Remediated, RolledOut)
 	case len(r.Steps) == 0:
 		v.add("at least one step is required")
+	case len(r.Limits) > 0 && r.Lowered == nil:
+		v.add("limits require the function Lowered")
 	case len(r.Checks) == 0:
 		v.add("at least one check is required: success is what was checked")
 	}

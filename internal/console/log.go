@@ -78,6 +78,10 @@ func (l *Log) Watch(event engine.Event) {
 	case engine.PlanMade:
 		l.write(event, slog.LevelInfo, "plan made", slog.Int("steps", len(event.Plan.Steps)),
 			slog.String("digest", event.Plan.Digest))
+	case engine.ApprovalAsked:
+		l.write(event, slog.LevelWarn, "waiting for approval", slog.String("digest", event.Plan.Digest))
+	case engine.ApprovalUsed:
+		l.write(event, slog.LevelInfo, joined("plan approved", event.Text))
 	case engine.StepBegan:
 		l.write(event, slog.LevelInfo, joined("step began", event.Text), attempt(event)...)
 	case engine.StepMoved:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 
 	"salve/engine"
@@ -96,6 +97,10 @@ func Stands(history *journal.History, resume string) string {
 		result.Outcome, result.Reason = history.Closed.Outcome, history.Closed.Reason
 	case history.Parked != nil:
 		result.Outcome, result.Reason = history.Parked.Outcome, history.Parked.Reason
+	case history.Asked != nil:
+		said := fmt.Sprintf("Open, %s: it waits for the approval of plan %s, or its process died waiting. To approve: "+
+			"salve approve %s --plan %s", result.Target.Name, history.Plan.Short(), result.Run, history.Asked.Digest)
+		return string(redact.Redact([]byte(said)))
 	default:
 		said := "Open, " + result.Target.Name + ": a process is still at work on it or died without a word. To go on: " +
 			resume

@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,8 +74,10 @@ func (t *timeline) take(entry journal.Entry) error {
 		return with(entry, func(evaluation journal.Evaluation) { t.evaluated(entry, evaluation) })
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
-			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Digest))
+			t.add(entry, "plan", fmt.Sprintf("%s, digest %s", Count(len(plan.Steps), "step", "steps"), plan.Short()))
 		})
+	case journal.Asked, journal.Approved, journal.Denied:
+		return t.approval(entry)
 	case journal.Intended:
 		return with(entry, func(intent journal.Intent) {
 			began := t.add(entry, entry.Step, pairs(intent.Inputs, valueRoom))
@@ -101,6 +105,33 @@ func (t *timeline) take(entry journal.Entry) error {
 	default:
 		return nil // notes are for the steps, not for people
 	}
+}
+
+// approval shows what was asked, and who answered from where.
+func (t *timeline) approval(entry journal.Entry) error {
+	if entry.Kind == journal.Asked {
+		return with(entry, func(question journal.Question) {
+			t.add(entry, "approval", fmt.Sprintf("%s asked for it", question.Requester))
+		})
+	}
+	if entry.Kind == journal.Denied {
+		return with(entry, func(statement journal.Statement) {
+			t.add(entry, "denied", fmt.Sprintf("by %s from %s: %s", statement.By, statement.From, statement.Reason))
+		})
+	}
+	return with(entry, func(approval journal.Approval) { t.add(entry, "approved", ApprovedBy(approval.Statement)) })
+}
+
+// ApprovedBy says who approved, from where, and within which bounds.
+func ApprovedBy(statement journal.Statement) string {
+	text := fmt.Sprintf("by %s from %s, for %s", statement.By, statement.From, statement.Lasts())
+	for _, name := range slices.Sorted(maps.Keys(statement.Limits)) {
+		text += fmt.Sprintf(", %s lowered to %d", name, statement.Limits[name])
+	}
+	if statement.Reason != "" {
+		text += ": " + statement.Reason
+	}
+	return text
 }
 
 // evaluated shows the guards at the start, the checks, and any other evaluation that

@@ -37,6 +37,9 @@ func List(history *journal.History) Listed {
 		listed.Reason = history.Closed.Reason
 	case history.Parked != nil:
 		listed.Reason = history.Parked.Reason
+	case history.Asked != nil:
+		listed.Reason = fmt.Sprintf("asked by %s. hint: salve approve %s --plan %s", history.Asked.Requester,
+			history.Header.Run, history.Asked.Digest)
 	}
 	return listed
 }

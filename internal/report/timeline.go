@@ -55,6 +55,8 @@ func standing(history *journal.History) string {
 		return string(history.Closed.Outcome)
 	case history.Parked != nil:
 		return "open: " + string(history.Parked.Outcome)
+	case history.Asked != nil:
+		return "open: waiting for approval"
 	default:
 		return "open"
 	}

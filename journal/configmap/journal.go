@@ -105,6 +105,9 @@ func New(options Options) (*Journal, error) {
 // Where names the location, for people.
 func (j *Journal) Where() string { return "namespace " + j.namespace + " of the cluster" }
 
+// Namespace is that of the records.
+func (j *Journal) Namespace() string { return j.namespace }
+
 // Location is Where: the leases that name it are in the same cluster.
 func (j *Journal) Location() string { return j.Where() }
 

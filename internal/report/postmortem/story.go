@@ -213,7 +213,19 @@ func (r *runStory) take(entry journal.Entry) error {
 		return with(entry, r.evaluated)
 	case journal.Planned:
 		return with(entry, func(plan runbook.Plan) {
-			r.tell(Planned, false, "planned %s, digest %s", report.Count(len(plan.Steps), "step", "steps"), plan.Digest)
+			r.tell(Planned, false, "planned %s, digest %s", report.Count(len(plan.Steps), "step", "steps"), plan.Short())
+		})
+	case journal.Asked:
+		return with(entry, func(question journal.Question) {
+			r.tell(Warned, true, "%s asked for the approval of the plan", question.Requester)
+		})
+	case journal.Approved:
+		return with(entry, func(approval journal.Approval) {
+			r.tell(Resumed, true, "plan approved %s", report.ApprovedBy(approval.Statement))
+		})
+	case journal.Denied:
+		return with(entry, func(statement journal.Statement) {
+			r.tell(Warned, true, "plan denied by %s from %s: %s", statement.By, statement.From, statement.Reason)
 		})
 	case journal.Intended:
 		return with(entry, r.intended)

@@ -14,6 +14,10 @@ func remarks(history *journal.History) []string {
 		said = append(said, "the record's last line is torn: an entry whose writing was cut short, or is under way. "+
 			"What it said is not replayed")
 	}
+	if at := narrowedAt(history); at > 0 {
+		said = append(said, fmt.Sprintf("an approval narrowed the run at entry %d: what was decided before, with other "+
+			"inputs, is not replayed", at))
+	}
 	switch n := len(history.Entries); {
 	case history.MigratedTo != nil:
 		said = append(said, fmt.Sprintf("the record was migrated to %s: what was decided there is not replayed",

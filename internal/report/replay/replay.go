@@ -228,9 +228,9 @@ func Verify(history *journal.History, book runbook.Runbook) error {
 // decisions makes those of a record again.
 func decisions(history *journal.History, book runbook.Runbook) ([]Decision, error) {
 	var made []Decision
-	readings := history.Readings()
+	readings, narrowed := history.Readings(), narrowedAt(history)
 	for _, entry := range history.Entries {
-		if entry.Kind != journal.Evaluated {
+		if entry.Kind != journal.Evaluated || entry.Seq < narrowed {
 			continue
 		}
 		var evaluation journal.Evaluation
@@ -244,6 +244,18 @@ func decisions(history *journal.History, book runbook.Runbook) ([]Decision, erro
 		made = append(made, decision)
 	}
 	return made, nil
+}
+
+// narrowedAt is the position of the approval that gave the run other inputs; zero where none did. All guards were asked
+// again after it, and nothing was changed before.
+func narrowedAt(history *journal.History) int {
+	for _, entry := range slices.Backward(history.Entries) {
+		var approval journal.Approval
+		if entry.Kind == journal.Approved && json.Unmarshal(entry.Data, &approval) == nil && len(approval.Inputs) > 0 {
+			return entry.Seq
+		}
+	}
+	return 0
 }
 
 // again makes a decision by what the runbook asks now.

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"salve/engine"
+	"salve/internal/report"
+	"salve/journal"
+	"salve/runbook"
+)
+
+// planFile is a plan as it is written to a file: whoever reads it can tell that it is whole by its digest.
+type planFile struct {
+	report.Document
+	Plan runbook.Plan `json:"plan"`
+}
+
+const planKind = "plan-file"
+
+// largestPlan bounds a plan that is read.
+const largestPlan = 32 << 20
+
+// addPlanOutput lets -o of a plan name a file. It takes the place of the flag that all commands have.
+func (a *app) addPlanOutput(command *cobra.Command, asked *request) {
+	command.Flags().StringVarP(&asked.output, "output", "o", "table",
+		"how to print the answer: table or json; or a `FILE`, with a dot or a slash in its name, to which the plan is "+
+			"written for run --plan")
+}
+
+// readPlanOutput tells formats from files.
+func (a *app) readPlanOutput(command *cobra.Command, asked *request) error {
+	if asked.output == "" {
+		return nil
+	}
+	if !strings.HasPrefix(asked.output, "jsonpath") && strings.ContainsAny(asked.output, "./\\") {
+		asked.planFile = asked.output
+		return nil
+	}
+	a.output = asked.output
+	return a.checkGlobalFlags(command)
+}
+
+// writePlan writes the plan of the only result.
+func (e *invocation) writePlan(results []engine.Result) error {
+	if e.planFile == "" {
+		return nil
+	}
+	if len(results) != 1 {
+		return usage("--output %s takes one plan, and there are %d targets: name one", e.planFile, len(results))
+	}
+	plan := results[0].Plan
+	if plan == nil {
+		e.watch.say(fmt.Sprintf("No plan is written to %s: a run would not act.", e.planFile))
+		return nil
+	}
+	raw, err := json.MarshalIndent(planFile{report.NewDocument(planKind), *plan}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encoding the plan: %w", err)
+	}
+	err = writeWhole(e.planFile, func(file *os.File) error {
+		_, err := file.Write(append(raw, '\n'))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("writing the plan to %s: %w", e.planFile, err)
+	}
+	return nil
+}
+
+// readPlanFile reads a plan, and believes it as far as its digest goes.
+func readPlanFile(path string) (*runbook.Plan, error) {
+	raw, err := readBounded(path, largestPlan)
+	if err != nil {
+		return nil, usage("--plan: %v", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	var read planFile
+	if err := decoder.Decode(&read); err != nil {
+		return nil, usage("--plan %s: not a plan: %v", path, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, usage("--plan %s: not a plan: something follows its end", path)
+	}
+	if read.SchemaVersion != 1 || read.Kind != planKind {
+		return nil, usage("--plan %s: schemaVersion %d, kind %q: want 1, %q", path, read.SchemaVersion, read.Kind, planKind)
+	}
+	if err := read.Plan.Verify(); err != nil {
+		return nil, usage("--plan %s: %v", path, err)
+	}
+	return &read.Plan, nil
+}
+
+// isDigest tells a plan's digest from the name of a file.
+func isDigest(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == 32 && strings.ToLower(text) == text
+}
+
+// readPlan takes --plan: a digest, or a file.
+func (r *request) readPlan(definition entry) error {
+	if r.plan == "" {
+		return nil
+	}
+	r.expected = &engine.ExpectedPlan{Digest: r.plan}
+	if isDigest(r.plan) {
+		return nil
+	}
+	plan, err := readPlanFile(r.plan)
+	if err != nil {
+		return err
+	}
+	if plan.Runbook != definition.name() {
+		return usage("--plan %s is a plan of runbook %q. hint: salve run %s --plan %s", r.plan, plan.Runbook, plan.Runbook,
+			r.plan)
+	}
+	r.expected = &engine.ExpectedPlan{Digest: plan.Digest, Plan: plan}
+	return nil
+}
+
+// fromPlan tells whether the inputs are those of the plan's file: no flag names any.
+func (r *request) fromPlan(flags *pflag.FlagSet) bool {
+	if r.expected == nil || r.expected.Plan == nil {
+		return false
+	}
+	ways := pflag.NewFlagSet("", pflag.ContinueOnError)
+	other := &request{}
+	other.cloud.addFlags(ways)
+	other.addFlags(ways)
+	other.addRunFlags(ways)
+	own := true
+	flags.Visit(func(flag *pflag.Flag) {
+		global := flag.Name == "output" || flag.Name == "verbosity"
+		own = own && (global || ways.Lookup(flag.Name) != nil)
+	})
+	return own
+}
+
+// factoryFor makes the factory from flags, or from the inputs in the plan's file where no flag gives any.
+func (r *request) factoryFor(command *cobra.Command, a *app, definition entry) (factory, error) {
+	if !r.fromPlan(command.Flags()) {
+		return definition.factory(a, r)
+	}
+	plan := r.expected.Plan
+	if bytes.Contains(plan.Inputs, []byte("[redacted]")) {
+		return nil, usage("--plan %s: its inputs hold what looks like a credential, which is masked there. "+
+			"hint: give the same flags again, with --plan %s", r.plan, plan.Digest)
+	}
+	if err := r.cloud.check(); err != nil {
+		return nil, err
+	}
+	return definition.resumed(command.Context(), a, r, journal.Header{
+		Run: "of the plan", Runbook: plan.Runbook, Version: plan.Version, Target: plan.Target, Inputs: plan.Inputs,
+	})
+}

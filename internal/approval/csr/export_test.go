@@ -1,0 +1,4 @@
+package csr
+
+// NewRequest is for tests that write what a client may write.
+var NewRequest = newRequest
