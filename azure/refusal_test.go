@@ -33,7 +33,8 @@ func TestErrorsAreOneBoundedLine(t *testing.T) {
 		"forbidden": {403, `{"error":{"code":"AuthorizationFailed","message":"The client 'me' with object id '` + somebody +
 			`' does not have authorization to perform action 'Microsoft.ContainerService/managedClusters/read' over scope '` + clusterPath + `' or the scope is invalid."}}`,
 			"forbidden: identity " + somebody + " lacks Microsoft.ContainerService/managedClusters/read on " + clusterPath +
-				". hint: az role assignment create --assignee " + somebody + " --role 'Salve aks-recreate-pool' --scope '" + clusterPath + "'",
+				". hint: az role assignment create --assignee " + somebody + " --role 'Salve aks-recreate-pool' --scope '" +
+				clusterPath + "'",
 			"authorization",
 		},
 		"forbidden on what is linked": {403, `{"error":{"code":"LinkedAuthorizationFailed","message":"The client 'me' with object id '` + somebody +

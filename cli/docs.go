@@ -17,7 +17,7 @@ func newDocs(root *cobra.Command) *cobra.Command {
 		Example: `  # Read one of them
   salve docs man ./man && man ./man/salve-run.1`,
 		RunE: func(_ *cobra.Command, arguments []string) error {
-			if err := os.MkdirAll(arguments[0], 0o755); err != nil {
+			if err := os.MkdirAll(arguments[0], 0o750); err != nil {
 				return fmt.Errorf("making the folder of the manual: %w", err)
 			}
 			root.DisableAutoGenTag = true // the same program writes the same pages

@@ -160,20 +160,25 @@ func (s *journalFlags) elsewhere(ctx context.Context, a *app, places []place, no
 	if s.folder != "" || s.cloud.kubeconfig != "" && s.cloud.from == "" || s.given {
 		return ""
 	}
-	for _, place := range places[1:] {
-		kept, err := a.inFolder(place.flags[1]) // the folder of the user is the only other place
-		if err != nil {
-			return ""
-		}
-		names, err := kept.Runs(ctx)
-		if err != nil || len(names) == 0 {
-			return ""
-		}
-		return fmt.Sprintf(" %s more in %s. hint: %s", report.Count(len(names), "run", "runs"), kept.Where,
-			shell(append([]string{a.name(), "runs", "list"}, place.flags...)))
+	if len(places) > 1 {
+		return a.moreIn(ctx, places[1]) // the folder of the user is the only other place
 	}
 	if none && s.cloud.from == "" && !s.named() {
 		return " No cluster was looked at: no kubeconfig was found. hint: " + a.name() + " runs list --kubeconfig FILE"
 	}
 	return ""
+}
+
+// moreIn says how many runs are in a folder; nothing when there are none.
+func (a *app) moreIn(ctx context.Context, folder place) string {
+	kept, err := folder.open(ctx)
+	if err != nil {
+		return ""
+	}
+	names, err := kept.Runs(ctx)
+	if err != nil || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s more in %s. hint: %s", report.Count(len(names), "run", "runs"), kept.Where,
+		shell(append([]string{a.name(), "runs", "list"}, folder.flags...)))
 }

@@ -23,7 +23,8 @@ type locationFlags struct {
 // says where it is without any. short is the letter of its namespace, for commands that have no other namespace.
 func (p *locationFlags) addFlags(flags *pflag.FlagSet, otherwise, short string) {
 	flags.StringVar(&p.folder, "journal", "", "`folder` of the journal (default: "+otherwise+")")
-	flags.StringVarP(&p.namespace, "journal-namespace", short, configmap.DefaultNamespace, "`namespace` of a journal in a cluster")
+	flags.StringVarP(&p.namespace, "journal-namespace", short, configmap.DefaultNamespace,
+		"`namespace` of a journal in a cluster")
 	flags.DurationVar(&p.lease, "lease-duration", configmap.DefaultLease,
 		"how long a target stays locked in a cluster after its runner's last sign of life")
 }

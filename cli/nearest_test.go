@@ -5,7 +5,7 @@ import "testing"
 func TestNearest(t *testing.T) {
 	words := []string{"system", "infra", "check", "plan", "aks-recreate-pool"}
 	for word, want := range map[string]string{
-		"sytem": "system", "systme": "system", "SYSTEM": "system", "infar": "infra", "chek": "check", "pan": "plan",
+		"systm": "system", "systme": "system", "SYSTEM": "system", "infar": "infra", "chek": "check", "pan": "plan",
 		"aks-recreat-pol": "aks-recreate-pool", "gpu": "", "x": "", "": "",
 	} {
 		if got := nearest(word, words); got != want {

@@ -81,7 +81,8 @@ func TestLeaseOfAStore(t *testing.T) {
 				apierr.ClassOf(err) != apierr.Conflict {
 				t.Errorf("the second: %v", err)
 			}
-			if want := "the lease is held by " + holder.String() + ", until that process ends; target lamp/1"; err != nil && err.Error() != want {
+			want := "the lease is held by " + holder.String() + ", until that process ends; target lamp/1"
+			if err != nil && err.Error() != want {
 				t.Errorf("it says %q, want %q", err, want)
 			}
 			open := journal.OpenRun{Target: "lamp/1", Run: "run-1", Seq: 3}

@@ -12,7 +12,7 @@ type forbiddenError struct{ err error }
 func (e *forbiddenError) Unwrap() error { return e.err }
 
 // lacksRight is the API server's sentence about a missing right
-// (https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiserver/pkg/endpoints/handlers/responsewriters/errors.go).
+// (https://github.com/kubernetes/apiserver/blob/master/pkg/endpoints/handlers/responsewriters/errors.go).
 // What is taken from it into a command is made of harmless characters.
 var lacksRight = regexp.MustCompile(`User "([A-Za-z0-9@._:/-]+)" cannot ([a-z]+) resource "([a-z0-9./-]+)" ` +
 	`in API group "([a-z0-9.-]*)"(?: in the namespace "([a-z0-9-]+)"| at the cluster scope)`)
@@ -38,6 +38,6 @@ func (e *forbiddenError) Error() string {
 	return fmt.Sprintf("forbidden: %s cannot %s %s %s (%v). hint: kubectl auth can-i %s %s%s --as %s; "+
 		"kubectl apply -f deploy/cluster-role.yaml has the ClusterRole, and "+
 		"kubectl create clusterrolebinding salve --clusterrole salve %s grants it "+
-		"(other runbooks: deploy/*-role.yaml)", user, verb, resource, scope, bounded(e.err.Error()), verb, resource, within, user,
-		subject)
+		"(other runbooks: deploy/*-role.yaml)", user, verb, resource, scope, bounded(e.err.Error()),
+		verb, resource, within, user, subject)
 }

@@ -16,7 +16,8 @@ func TestANodeThatDoesNotServeSaysWhy(t *testing.T) {
 	for want, node := range map[string]corev1.Node{
 		"": {Status: corev1.NodeStatus{Conditions: condition(corev1.ConditionTrue, "KubeletReady", "")}},
 		"is not Ready since 12:13:00 UTC (KubeletNotReady: cni plugin not initialized)": {
-			Status: corev1.NodeStatus{Conditions: condition(corev1.ConditionFalse, "KubeletNotReady", "cni plugin not initialized")}},
+			Status: corev1.NodeStatus{
+				Conditions: condition(corev1.ConditionFalse, "KubeletNotReady", "cni plugin not initialized")}},
 		"is not heard of since 12:13:00 UTC (NodeStatusUnknown)": {
 			Status: corev1.NodeStatus{Conditions: condition(corev1.ConditionUnknown, "NodeStatusUnknown", "")}},
 		"has no condition Ready yet": {},

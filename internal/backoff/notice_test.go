@@ -18,7 +18,8 @@ func TestAWaitIsSaid(t *testing.T) {
 		began, said := time.Now(), []time.Duration{}
 		ctx := backoff.WithNotice(t.Context(), func(backoff.Notice) { said = append(said, time.Since(began)) })
 		stumbles := apierr.New(apierr.Transient, "503")
-		if err := backoff.Retry(ctx, clock.Real{}, func(context.Context) error { return stumbles }); !errors.Is(err, stumbles) {
+		err := backoff.Retry(ctx, clock.Real{}, func(context.Context) error { return stumbles })
+		if !errors.Is(err, stumbles) {
 			t.Fatal(err)
 		}
 		if len(said) < 10 || said[0] != 0 {

@@ -24,13 +24,14 @@ func (a *answers) RoundTrip(*http.Request) (*http.Response, error) {
 
 func TestPermanent(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	untrusted := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
 	for name, row := range map[string]struct {
 		answers   answers
 		permanent bool
 	}{
 		"nothing listens there":             {answers{refused}, true},
 		"nobody knows the name":             {answers{&net.DNSError{IsNotFound: true}}, true},
-		"the certificate can't be trusted":  {answers{&tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, true},
+		"the certificate can't be trusted":  {answers{untrusted}, true},
 		"the server of names does not know": {answers{&net.DNSError{IsTemporary: true}}, false},
 		"the connection was cut":            {answers{&net.OpError{Op: "read", Err: syscall.ECONNRESET}}, false},
 		"a server that answered is away":    {answers{nil, refused}, false},

@@ -18,8 +18,8 @@ const (
 	shownReason = 300
 )
 
-// Summarize writes why a run acted or not on one screen: a line for each decision to go on, and what was found where the
-// decision was another one, or comes out different now. Explain has all of it.
+// Summarize writes why a run acted or not on one screen: a line for each decision to go on, and what was found where
+// the decision was another one, or comes out different now. Explain has all of it.
 func Summarize(out io.Writer, width int, history *journal.History) error {
 	decisions, err := Decisions(history)
 	if err != nil {

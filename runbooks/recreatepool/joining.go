@@ -95,7 +95,8 @@ func (r *recreation) machines(ctx context.Context, pool string) ([]machine, erro
 	return machines, nil
 }
 
-// nodeOf is the name of an instance's node: that of its scale set with the instance's number in base 36, six digits wide
+// nodeOf is the name of an instance's node: that of its scale set with the instance's number in base 36, six digits
+// wide
 // (https://learn.microsoft.com/azure/virtual-machine-scale-sets/virtual-machine-scale-sets-instance-ids).
 func nodeOf(set, instance string) (string, bool) {
 	number, err := strconv.ParseUint(instance, 10, 31)
