@@ -28,6 +28,17 @@ type contextFlags struct {
 
 func (f *contextFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.context.Cloud, "cloud", "", "`cloud` to render the configuration for")
+	f.addOthers(flags)
+}
+
+// addRunFlags are those of a run, whose --cloud says in which Azure it acts.
+func (f *contextFlags) addRunFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.context.Cloud, "config-cloud", "",
+		"`cloud` to render the configuration for (default: that of --cloud)")
+	f.addOthers(flags)
+}
+
+func (f *contextFlags) addOthers(flags *pflag.FlagSet) {
 	flags.StringVar(&f.context.Environment, "environment", "", "`environment` of the cloud")
 	flags.StringVar(&f.context.Region, "region", "", "`region` of the environment")
 	flags.StringVar(&f.context.RegionShort, "region-short", "",

@@ -15,6 +15,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/clock"
+	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
 	"salve/journal"
 	"salve/kube"
@@ -79,7 +80,7 @@ var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
 	names := map[string]bool{
-		rollout.Name: true, armdeployment.Name: true, mirrorimage.Name: true, helmrelease.Name: true,
+		rollout.Name: true, entrypoint.Name: true, armdeployment.Name: true, mirrorimage.Name: true, helmrelease.Name: true,
 	}
 	for i, provider := range a.program.Runbooks {
 		if provider == nil {
