@@ -178,6 +178,7 @@ func (e *entrypointRun) readPipelines(
 ) (map[string]runnable, error) {
 	var found diagnostic.List
 	var files []*pipeline.File
+	var outlines []*pipeline.Outline
 	read := map[string]runnable{}
 	for _, service := range first.Below() {
 		one, err := e.app.readForRun(ctx, service.Pipeline, config, root)
@@ -187,10 +188,11 @@ func (e *entrypointRun) readPipelines(
 		if found = append(found, one.found...); one.file == nil {
 			continue
 		}
-		found = append(found, service.Misnamed(one.file)...)
-		read[service.ServiceGroup], files = one, append(files, one.file)
+		read[service.ServiceGroup] = one
+		files, outlines = append(files, one.file), append(outlines, one.file.Outline())
 	}
-	found = append(found, validateTogether(files, services)...)
+	found = append(found, misnamed(outlines, services)...)
+	found = append(found, validateTogether(outlines, services)...)
 	if found.Errors() > 0 {
 		found.Sort()
 		return nil, e.app.mend(found)

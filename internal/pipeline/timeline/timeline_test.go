@@ -110,7 +110,7 @@ func TestBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, write := range []func(io.Writer, *journal.History) error{timeline.JUnit, timeline.Timeline} {
+	for _, write := range []func(io.Writer, *journal.History, ...timeline.Part) error{timeline.JUnit, timeline.Timeline} {
 		var out bytes.Buffer
 		if err := write(&out, record.History); err != nil || wellFormed(out.Bytes()) != nil {
 			t.Errorf("%v: %s", err, out.String())

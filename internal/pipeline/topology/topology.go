@@ -25,7 +25,7 @@ type Service struct {
 }
 
 // Misnamed says that the pipeline of a service group is another's.
-func (s *Service) Misnamed(file *pipeline.File) diagnostic.List {
+func (s *Service) Misnamed(file *pipeline.Outline) diagnostic.List {
 	own := file.ServiceGroup
 	if own.Value == s.ServiceGroup || own.Value == "" { // the file's own validation says what is missing
 		return nil
@@ -35,7 +35,9 @@ func (s *Service) Misnamed(file *pipeline.File) diagnostic.List {
 }
 
 // Problem is something that is wrong with a service group.
-func (s *Service) Problem(rule, message string) diagnostic.Diagnostic { return problem(s.At, rule, message, "") }
+func (s *Service) Problem(rule, message string) diagnostic.Diagnostic {
+	return problem(s.At, rule, message, "")
+}
 
 // Entrypoint names a part of a tree: a service group and all below it.
 type Entrypoint struct {
