@@ -28,7 +28,8 @@ type entrypointFlags struct {
 }
 
 func (f *entrypointFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.topology, "topology", nil, "`FILE` of the topology of which --entrypoint is rolled out (repeatable)")
+	flags.StringArrayVar(&f.topology, "topology", nil,
+		"`FILE` of the topology of which --entrypoint is rolled out (repeatable)")
 	flags.StringVar(&f.named, "entrypoint", "", "`NAME` of the entrypoint: its identifier, or what people call it")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
 		"after a service group has failed, begin no other; those that were begun run to their end")
@@ -74,7 +75,8 @@ func (a *app) runEntrypoint(ctx context.Context, asked *pipelineRequest) error {
 		}
 	}
 	inputs := entrypoint.Inputs{
-		Topology: asked.whole.topology, Config: asked.inputs.Config, Root: asked.inputs.Root, Entrypoint: asked.whole.named, Skip: asked.inputs.Skip, Pass: asked.inputs.Pass,
+		Topology: asked.whole.topology, Config: asked.inputs.Config, Root: asked.inputs.Root,
+		Entrypoint: asked.whole.named, Skip: asked.inputs.Skip, Pass: asked.inputs.Pass,
 		KeepGoing: asked.inputs.KeepGoing, FailFast: asked.whole.failFast, NoBuild: asked.inputs.NoBuild,
 		Logs: asked.inputs.Logs, Concurrency: asked.inputs.Concurrency, Grace: asked.inputs.Grace,
 	}

@@ -12,8 +12,8 @@ import (
 	"salve/journal"
 )
 
-// resumeEntrypoint resumes the open run of an entrypoint. Topology, configuration and flags come from its journal, files
-// outside of the working folder from the operator as well.
+// resumeEntrypoint resumes the open run of an entrypoint. Topology, configuration and flags come from its journal,
+// files outside of the working folder from the operator as well.
 func (a *app) resumeEntrypoint(
 	command *cobra.Command, asked *pipelineRequest, kept *journal.Location, record *journal.Record,
 ) error {

@@ -91,10 +91,18 @@ func (r *region) rollout(began func(step string), more ...string) *process {
 
 // stepWatch reads the log of salve as it is written.
 type stepWatch struct {
-	bytes.Buffer
-	mu    sync.Mutex
-	rest  []byte
 	began func(step string)
+
+	mu    sync.Mutex
+	whole bytes.Buffer
+	rest  []byte
+}
+
+// String is all that was written.
+func (w *stepWatch) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.whole.String()
 }
 
 func (w *stepWatch) Write(text []byte) (int, error) {
@@ -112,7 +120,7 @@ func (w *stepWatch) Write(text []byte) (int, error) {
 			w.began(said.ServiceGroup + "/" + said.Phase)
 		}
 	}
-	return w.Buffer.Write(text)
+	return w.whole.Write(text)
 }
 
 // runs are all records of the rollout.
@@ -139,7 +147,10 @@ func (r *region) rolledOut() {
 			continue
 		}
 		for _, entry := range record.Entries {
-			if result, err := entryOf[journal.Result](entry); entry.Kind == journal.Outcome && err == nil && result.Result == journal.Done {
+			if entry.Kind != journal.Outcome {
+				continue
+			}
+			if result, err := entryOf[journal.Result](entry); err == nil && result.Result == journal.Done {
 				done[record.Header.Target.Name+": "+entry.Step]++
 			}
 		}
@@ -170,7 +181,8 @@ func (r *region) rolledOut() {
 // releasedOnce: each Helm release has one revision.
 func (r *region) releasedOnce() {
 	r.Helper()
-	secrets, err := r.plane.Client().CoreV1().Secrets("").List(r.Context(), metav1.ListOptions{LabelSelector: "owner=helm"})
+	ofHelm := metav1.ListOptions{LabelSelector: "owner=helm"}
+	secrets, err := r.plane.Client().CoreV1().Secrets("").List(r.Context(), ofHelm)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -241,6 +253,9 @@ func TestTopologyIsKilledAtEachStep(t *testing.T) {
 				}
 			}
 			r.rolledOut()
+			if killed == 0 || len(seen) != topologySteps {
+				t.Errorf("killed %d times, and %d of %d steps were seen to begin", killed, len(seen), topologySteps)
+			}
 			t.Logf("killed %d times, %d of %d steps were seen to begin", killed, len(seen), topologySteps)
 			r.leave()
 		})

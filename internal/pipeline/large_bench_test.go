@@ -13,8 +13,8 @@ import (
 	"salve/internal/pipeline"
 )
 
-// BenchmarkValidateBesideYAML validates a pipeline of 10,000 steps, and parses the same text with the YAML library alone,
-// in turn: how many times as long validation takes does not depend on the machine.
+// BenchmarkValidateBesideYAML validates a pipeline of 10,000 steps, and parses the same text with the YAML library
+// alone, in turn: how many times as long validation takes does not depend on the machine.
 func BenchmarkValidateBesideYAML(b *testing.B) {
 	content := large(10_000)
 	config, _ := pipeline.ParseConfig("config.yaml", []byte("a: {b: text, d: 90m}\n"))

@@ -210,8 +210,8 @@ func InputsOf(header journal.Header) (Inputs, error) {
 func (p *Plan) same(open journal.Header) error {
 	inputs, err := InputsOf(open)
 	if err == nil && inputs.Digest != p.Inputs.Digest {
-		err = invalid("run %s was started with another content of the pipelines of %s, or of their configuration; bring that "+
-			"back, or start a new run with salve pipeline run, which closes this one", open.Run, p.Inputs.Entrypoint)
+		err = invalid("run %s was started with another content of the pipelines of %s, or of their configuration; bring "+
+			"that back, or start a new run with salve pipeline run, which closes this one", open.Run, p.Inputs.Entrypoint)
 	}
 	return err
 }

@@ -122,6 +122,14 @@ type standing struct {
 	Outcome string `json:"outcome"`
 }
 
+// String names the service group, and the run that was to roll it out.
+func (s standing) String() string {
+	if s.Run == "" {
+		return s.ServiceGroup
+	}
+	return fmt.Sprintf("%s (run %s)", s.ServiceGroup, s.Run)
+}
+
 // gone is the outcome of a run whose record is not kept any more.
 const gone = "gone"
 
@@ -155,7 +163,7 @@ func decideDone(all []standing) runbook.Finding {
 	var missing []string
 	for _, one := range all {
 		if !one.Done || one.Outcome != string(runbook.RolledOut) && one.Outcome != gone {
-			missing = append(missing, one.ServiceGroup)
+			missing = append(missing, one.String())
 		}
 	}
 	if len(missing) > 0 {

@@ -65,8 +65,9 @@ func history(t *testing.T) *journal.History {
 }
 
 func TestRenderings(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, *journal.History, ...timeline.Part) error{"junit.xml": timeline.JUnit,
-		"timeline.svg": timeline.Timeline} {
+	for name, write := range map[string]func(io.Writer, *journal.History, ...timeline.Part) error{
+		"junit.xml": timeline.JUnit, "timeline.svg": timeline.Timeline,
+	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			if err := write(&out, history(t)); err != nil {
