@@ -20,6 +20,7 @@ func (b *bench) beside(places *engine.Places, books ...runbook.Runbook) []engine
 		book.Target.ID, book.Target.Name = fmt.Sprint("site/", i), fmt.Sprint("site ", i)
 		machine := &engine.Engine{Journal: b.Journal, Clock: b.Clock, Places: places,
 			NewRun: func(time.Time) string { return fmt.Sprint("beside-", i) }}
+		book = b.taken(book)
 		running.Go(func() {
 			result, err := machine.Run(b.t.Context(), book, engine.Options{})
 			if err != nil {
@@ -80,10 +81,8 @@ func TestWaitingForAPlaceCanBeInterrupted(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, b *bench, s *site) {
 		b.Places = engine.NewPlaces(1)
 		s.takes = time.Hour
-		long := s.book(1, s.step("wall"))
-		long.Target.ID = "site/long"
 		var running sync.WaitGroup
-		running.Go(func() { b.run(long) })
+		running.Go(func() { b.beside(b.Places, s.book(1, s.step("wall"))) })
 		time.Sleep(time.Second) // the long one has the only place
 		result := b.interrupted(func(interrupt func()) runbook.Runbook {
 			time.AfterFunc(time.Minute, interrupt)
