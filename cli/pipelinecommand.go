@@ -43,7 +43,7 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 	if err != nil || config == nil && inputs.Place != nil {
 		return err
 	}
-	one, err := j.app.readForRun(ctx, path, config, inputs.Root)
+	one, err := j.readForRun(ctx, j.app, path, config, inputs.Root)
 	if err != nil {
 		return err
 	}
@@ -67,13 +67,19 @@ type runnable struct {
 }
 
 // readForRun reads and validates a pipeline.
-func (a *app) readForRun(ctx context.Context, path string, config *pipeline.Config, root string) (runnable, error) {
+func (r *pipelineRequest) readForRun(
+	ctx context.Context, a *app, path string, config *pipeline.Config, root string,
+) (runnable, error) {
 	one := runnable{path: path, config: config}
 	var err error
 	if one.content, err = pipeline.ReadContent(path); err != nil {
 		return one, usage("%v", err)
 	}
-	if one.file, one.found = pipeline.Parse(path, one.content); one.found.Errors() > 0 {
+	own, err := readSitesActions(r.programs, path)
+	if err != nil {
+		return one, err
+	}
+	if one.file, one.found = pipeline.ParseWith(path, one.content, own.has); one.found.Errors() > 0 {
 		return one, nil
 	}
 	if err := a.restoreBuild(ctx, one.file); err != nil {
@@ -83,7 +89,7 @@ func (a *app) readForRun(ctx context.Context, path string, config *pipeline.Conf
 		return one, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
 	environment := a.environmentOf(config, false)
-	environment.Root = root
+	environment.Root, environment.Programs = root, own.program
 	one.file, one.found = pipeline.Validate(one.file, environment)
 	return one, nil
 }
@@ -129,7 +135,7 @@ func absolute(path string) (string, error) {
 func (a *app) sayWithoutEffect(found diagnostic.List) error {
 	var none diagnostic.List
 	for _, one := range found {
-		if one.Rule == "no-effect" {
+		if one.Rule == "no-effect" || one.Rule == "own-action" {
 			none = append(none, one)
 		}
 	}
@@ -180,6 +186,9 @@ func (j *pipelineRun) execute(
 	parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error),
 ) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
+	if err := a.observe(parent, j.telemetry, j.namespace, j.rolloutCluster(a, j.kept)); err != nil {
+		return err
+	}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
@@ -221,7 +230,8 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 // runner is what runs the plan on this machine.
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
-		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), NewRun: j.app.newRun,
+		Watch: j.app.observation.watch(watch.event), Appended: j.app.observation.appended(),
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
@@ -242,8 +252,13 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     deploy,
-		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
-		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionStack:   &stackAction{deploy},
+		actionRegisterFeatures: &registerAction{
+			deployAction: deploy, config: j.plan.File.Config(), read: registeredFeatures,
+		},
+		actionRegisterProviders: &registerAction{deployAction: deploy, read: registeredProviders},
+		pipeline.ActionSoak:     rollout.Soak{Clock: clock},
+		actionImageMirror:       &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		actionHelm: &helmAction{
 			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
 			subscription: deploy.subscription,

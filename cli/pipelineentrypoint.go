@@ -86,6 +86,8 @@ func (a *app) runEntrypoint(ctx context.Context, asked *pipelineRequest) error {
 	}
 	if place != nil {
 		inputs.Place = *place
+	} else if err := asked.place.isRegionOf(inputs.Config); err != nil {
+		return err
 	}
 	inputs.Place.Region = asked.place.context.Region
 	e := &entrypointRun{pipelineRequest: asked, app: a, kept: kept, leased: kept}
@@ -183,7 +185,7 @@ func (e *entrypointRun) readPipelines(
 	var outlines []*pipeline.Outline
 	read := map[string]runnable{}
 	for _, service := range first.Below() {
-		one, err := e.app.readForRun(ctx, service.Pipeline, config, root)
+		one, err := e.readForRun(ctx, e.app, service.Pipeline, config, root)
 		if err != nil {
 			return nil, err
 		}
@@ -211,7 +213,7 @@ func (e *entrypointRun) planPipelines(
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		one := &pipelineRun{pipelineRequest: e.pipelineRequest, app: e.app, kept: e.kept, leased: e.leased}
 		err := one.planned(ctx, read[name], rollout.Inputs{
-			Config: whole.Config, Place: place, Root: whole.Root, Skip: whole.Skip, Pass: whole.Pass,
+			Config: whole.Config, Place: place, Region: whole.Place.Region, Root: whole.Root, Skip: whole.Skip, Pass: whole.Pass,
 			KeepGoing: whole.KeepGoing, NoBuild: whole.NoBuild, Logs: whole.Logs, Concurrency: whole.Concurrency,
 			Grace: whole.Grace,
 		})

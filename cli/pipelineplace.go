@@ -19,7 +19,7 @@ func (f *contextFlags) forConfig(path string) (*rollout.Place, error) {
 	case err != nil:
 		return nil, usage("--config: %v", err)
 	case !unrendered:
-		return nil, f.isRegionOf(path)
+		return nil, nil
 	}
 	place, err := f.recorded()
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *contextFlags) forConfig(path string) (*rollout.Place, error) {
 // isRegionOf refuses a configuration that was rendered for another region than is asked for.
 func (f *contextFlags) isRegionOf(path string) error {
 	asked := f.context.Region
-	if asked == "" {
+	if asked == "" || path == "" {
 		return nil
 	}
 	values, err := configuration.ReadValues(path)
