@@ -9,7 +9,7 @@ SEEDS ?= 1000
 EVERY ?= 1
 FROM ?= 0
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-pipeline-validate bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle oracle-pipelines prow-real client-azure-js clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -80,6 +80,11 @@ CONFIGURATIONS ?= 6000
 prow-oracle:
 	cd tools/prow-oracle && $(GO) vet . && $(GO) test -count=1 -timeout 60m -v -run . . -args -count $(CONFIGURATIONS)
 
+# Compare how Salve reads pipelines and topologies with what github.com/Azure/ARO-Tools recorded of the same files. Its
+# module is not to be had: make oracle-pipelines ARO_TOOLS=FOLDER, a checkout.
+oracle-pipelines:
+	cd tools/pipeline-oracle && $(GO) vet . && $(GO) test -count=1 -v . -args -aro-tools "$(abspath $(ARO_TOOLS))"
+
 # Azure's SDK for JavaScript, as npm has it, against salve-sim serve: each call a row, works as real, refused as real
 # or 501. It takes node 20 and npm.
 client-azure-js: build control-plane
@@ -148,6 +153,11 @@ bench-node:
 # parallel, where that is installed. About two minutes.
 bench-pipeline:
 	$(GO) test -run '^$$' -bench '^BenchmarkScheduler' -benchtime 1x ./internal/pipeline/command
+
+# Validating a pipeline of 10,000 steps, in times of what parsing its text as YAML takes, and the memory of validating
+# 100 pipelines with 100,000 steps together.
+bench-pipeline-validate:
+	$(GO) test -run '^$$' -bench 'BesideYAML|ValidateMany' -benchtime 2x ./internal/pipeline
 
 # salve prow check beside Prow's own checkconfig: whole processes over 3,000 jobs in 16,000 lines; and a process of
 # salve prow watch beside an API server with 50,000 pods and 20,000 ProwJobs. Three minutes, once make prow has built

@@ -39,59 +39,96 @@ type pipelineRun struct {
 // read reads and validates a pipeline. There is no plan, and what is wrong has been said, when it can't be used as it
 // is.
 func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inputs) error {
-	a := j.app
-	config, found, err := readConfig(inputs.Config)
+	config, found, err := j.app.configOf(inputs.Config, inputs.Place)
+	if err != nil || config == nil && inputs.Place != nil {
+		return err
+	}
+	one, err := j.readForRun(ctx, j.app, path, config, inputs.Root)
 	if err != nil {
 		return err
 	}
-	content, err := pipeline.ReadContent(path)
-	if err != nil {
-		return usage("%v", err)
+	if found = append(found, one.found...); found.Errors() > 0 {
+		return j.app.mend(found)
 	}
-	own, err := readSitesActions(j.pipelineRequest.programs, path)
-	if err != nil {
+	if err := j.checkPrograms(path, one.file); err != nil {
 		return err
 	}
-	file, wrong := pipeline.ParseWith(path, content, own.has)
-	if found = append(found, wrong...); found.Errors() > 0 {
-		return a.mend(found)
+	return j.planned(ctx, one, inputs)
+}
+
+// runnable is a pipeline that was read to be run, with what was found of it. Its file is resolved where that is without
+// errors.
+type runnable struct {
+	path    string
+	content []byte
+	file    *pipeline.File
+	config  *pipeline.Config
+	found   diagnostic.List
+}
+
+// readForRun reads and validates a pipeline.
+func (r *pipelineRequest) readForRun(
+	ctx context.Context, a *app, path string, config *pipeline.Config, root string,
+) (runnable, error) {
+	one := runnable{path: path, config: config}
+	var err error
+	if one.content, err = pipeline.ReadContent(path); err != nil {
+		return one, usage("%v", err)
 	}
-	if err := a.restoreBuild(ctx, file); err != nil {
-		return err
+	own, err := readSitesActions(r.programs, path)
+	if err != nil {
+		return one, err
 	}
-	if paths := file.ConfigPaths(); config == nil && len(paths) > 0 {
-		return usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
+	if one.file, one.found = pipeline.ParseWith(path, one.content, own.has); one.found.Errors() > 0 {
+		return one, nil
+	}
+	if err := a.restoreBuild(ctx, one.file); err != nil {
+		return one, err
+	}
+	if paths := one.file.ConfigPaths(); config == nil && len(paths) > 0 {
+		return one, usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
 	environment := a.environmentOf(config, false)
-	environment.Root, environment.Programs = inputs.Root, own.program
-	file, found = pipeline.Validate(file, environment)
-	if found.Errors() > 0 {
-		return a.mend(found)
-	}
-	if err := a.sayWithoutEffect(found); err != nil {
+	environment.Root, environment.Programs = root, own.program
+	one.file, one.found = pipeline.Validate(one.file, environment)
+	return one, nil
+}
+
+// planned plans a pipeline without errors.
+func (j *pipelineRun) planned(ctx context.Context, one runnable, inputs rollout.Inputs) error {
+	if err := j.app.sayWithoutEffect(one.found); err != nil {
 		return err
 	}
-	named, err := changedfiles.Content(ctx, file)
+	named, err := changedfiles.Content(ctx, one.file)
 	if err != nil {
 		return err
 	}
-	if j.programs, err = j.findPrograms(file, inputs.Skip); err != nil {
+	if j.programs, err = j.findPrograms(one.file, inputs.Skip); err != nil {
 		return err
 	}
-	inputs.Digest = digest(content, named+digests(j.programs), file, config)
-	if inputs.Pipeline, err = filepath.Abs(path); err != nil {
-		return fmt.Errorf("finding %s: %w", path, err)
+	inputs.Digest = digest(one.content, named+digests(j.programs), one.file, one.config)
+	if inputs.Pipeline, err = filepath.Abs(one.path); err != nil {
+		return fmt.Errorf("finding %s: %w", one.path, err)
 	}
 	for _, named := range []*string{&inputs.Config, &inputs.Root} {
-		if *named == "" {
-			continue
-		}
-		if *named, err = filepath.Abs(*named); err != nil {
-			return fmt.Errorf("finding what the command line names: %w", err)
+		if *named, err = absolute(*named); err != nil {
+			return err
 		}
 	}
-	j.plan, err = rollout.NewPlan(file, inputs)
+	j.plan, err = rollout.NewPlan(one.file, inputs)
 	return err
+}
+
+// absolute is the absolute path of a file that the command line names; empty where it names none.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("finding what the command line names: %w", err)
+	}
+	return whole, nil
 }
 
 // sayWithoutEffect says which fields of a pipeline do nothing when it is run here.
@@ -198,7 +235,7 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
-	if j.plan.File.BuildStep != nil && !j.inputs.NoBuild {
+	if j.plan.File.BuildStep != nil && !j.plan.Inputs.NoBuild {
 		runner.Prepare = func(ctx context.Context) (string, error) { return j.build(ctx, watch) }
 	}
 	return runner

@@ -28,8 +28,21 @@ type contextFlags struct {
 
 func (f *contextFlags) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.context.Cloud, "cloud", "", "`cloud` to render the configuration for")
-	flags.StringVar(&f.context.Environment, "environment", "", "`environment` of the cloud")
 	flags.StringVar(&f.context.Region, "region", "", "`region` of the environment")
+	f.addOthers(flags)
+}
+
+// addRunFlags are those of a run, whose --cloud says in which Azure it acts.
+func (f *contextFlags) addRunFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.context.Cloud, "config-cloud", "",
+		"`cloud` to render the configuration for (default: that of --cloud)")
+	flags.StringVar(&f.context.Region, "region", "", "`region` to render the configuration for, and in which missing "+
+		"resource groups are created (default of the latter: what region is in the configuration)")
+	f.addOthers(flags)
+}
+
+func (f *contextFlags) addOthers(flags *pflag.FlagSet) {
+	flags.StringVar(&f.context.Environment, "environment", "", "`environment` of the cloud")
 	flags.StringVar(&f.context.RegionShort, "region-short", "",
 		"what names have for the `region` (default: ev2.regionShortName of the values)")
 	flags.StringVar(&f.context.Stamp, "stamp", "1", "`number` of the stamp")

@@ -44,7 +44,7 @@ func TestRecordCannotMakeAResumeOpenAnotherFile(t *testing.T) {
 			from := &journalFlags{
 				locationFlags: locationFlags{folder: filepath.Join("..", "kept")}, back: []string{"--journal", "kept"},
 			}
-			err := test.given.confirm(&app{}, from, "run-1", test.recorded)
+			err := test.given.confirm(&app{}, from, "run-1", test.given.ofPipeline(test.recorded))
 			switch {
 			case test.refused == "" && err != nil:
 				t.Error(err)

@@ -67,10 +67,9 @@ func (j *pipelineRun) findPrograms(file *pipeline.File, skip []string) (map[stri
 	if err != nil {
 		return nil, usage("invalid --action: %v", err)
 	}
-	found, used := map[string]actionprogram.Program{}, map[string]bool{}
+	found := map[string]actionprogram.Program{}
 	for _, step := range file.Steps() {
 		action := step.Action.Value
-		used[action] = true
 		if _, known := found[action]; known || slices.Contains(ownActions(), action) || slices.Contains(skip, action) {
 			continue
 		}
@@ -82,16 +81,31 @@ func (j *pipelineRun) findPrograms(file *pipeline.File, skip []string) (map[stri
 			found[action] = *program
 		}
 	}
+	return found, nil
+}
+
+// checkPrograms refuses programs that no step of the pipelines could need.
+func (r *pipelineRequest) checkPrograms(what string, files ...*pipeline.File) error {
+	named, err := actionprogram.ParseNamed(r.programs)
+	if err != nil {
+		return usage("invalid --action: %v", err)
+	}
+	used := map[string]bool{}
+	for _, file := range files {
+		for _, step := range file.Steps() {
+			used[step.Action.Value] = true
+		}
+	}
 	for _, action := range slices.Sorted(maps.Keys(named)) {
 		switch {
 		case slices.Contains(ownActions(), action):
-			return nil, usage("invalid --action %s: Salve runs this action itself", action)
+			return usage("invalid --action %s: Salve runs this action itself", action)
 		case !used[action]:
-			return nil, usage("invalid --action %s: no step of %s has this action%s", action, file.Path,
+			return usage("invalid --action %s: no step of %s has this action%s", action, what,
 				suggestion(diagnostic.DidYouMean(action, slices.Sorted(maps.Keys(used)))))
 		}
 	}
-	return found, nil
+	return nil
 }
 
 func suggestion(advice string) string {

@@ -6,17 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
-
-	"k8s.io/utils/clock"
 
 	"salve/engine"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/timeline"
-	"salve/internal/redact"
-	"salve/internal/report"
 	"salve/journal"
-	"salve/runbook"
 )
 
 // report writes what was asked to be written of a run.
@@ -28,14 +22,19 @@ func (j *pipelineRun) report(ctx context.Context, run string) error {
 	if err != nil {
 		return err
 	}
+	return j.writeReports(record.History)
+}
+
+// writeReports writes what was asked to be written of a run, or of those that did its work.
+func (r *pipelineRequest) writeReports(whole *journal.History, parts ...timeline.Part) error {
 	for _, wanted := range []struct {
 		path  string
-		write func(io.Writer, *journal.History) error
-	}{{j.junit, timeline.JUnit}, {j.timeline, timeline.Timeline}} {
+		write func(io.Writer, *journal.History, ...timeline.Part) error
+	}{{r.junit, timeline.JUnit}, {r.timeline, timeline.Timeline}} {
 		if wanted.path == "" {
 			continue
 		}
-		if err := writeTo(wanted.path, func(w io.Writer) error { return wanted.write(w, record.History) }); err != nil {
+		if err := writeTo(wanted.path, func(w io.Writer) error { return wanted.write(w, whole, parts...) }); err != nil {
 			return fmt.Errorf("writing %s: %w", wanted.path, err)
 		}
 	}
@@ -69,51 +68,4 @@ func writeTo(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(file), file.Close())
-}
-
-// preview prints the plan with all that is known, and changes nothing.
-func (j *pipelineRun) preview(ctx context.Context) error {
-	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
-	previews, err := runner.Preview(ctx, j.plan)
-	if err != nil {
-		return err
-	}
-	fits := j.programsFit().Evaluate(ctx, nil)
-	if fits.Answer != runbook.AnswerHolds {
-		j.app.exit = exitFailed
-	}
-	if j.app.json() {
-		return j.app.document(struct {
-			report.Document
-			Target   string `json:"target"`
-			Revision string `json:"revision,omitempty"`
-			Programs string `json:"programs"`
-			Steps    any    `json:"steps"`
-		}{report.NewDocument("rollout-plan"), j.plan.Target().Name, j.plan.Inputs.Revision, fits.Reason, previews})
-	}
-	out := j.app.stdout
-	fmt.Fprintf(out, "%s, %s, digest %s\n", j.plan.Target().Name,
-		report.Count(len(previews), "step", "steps"), j.plan.Inputs.Digest)
-	if j.plan.Inputs.Revision != "" {
-		fmt.Fprintf(out, "revision %s\n", j.plan.Inputs.Revision)
-	}
-	for _, preview := range previews {
-		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
-		for _, variable := range preview.Variables {
-			line := fmt.Sprintf("%s=%s", variable.Name, redact.Redact([]byte(variable.Text)))
-			if variable.Run != "" {
-				line += fmt.Sprintf(" (as in run %s)", variable.Run)
-			}
-			fmt.Fprintf(out, "    %s\n", line)
-		}
-		if preview.Says != "" {
-			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
-		}
-	}
-	says := "Nothing was changed. To act: " + j.app.actCommand()
-	if fits.Answer != runbook.AnswerHolds {
-		says = "Nothing was changed, and a run would be refused."
-	}
-	fmt.Fprintf(out, "\n%s.\n%s\n", fits.Reason, says)
-	return nil
 }

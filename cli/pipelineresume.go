@@ -47,7 +47,7 @@ func (a *app) resumePipeline(
 	if err != nil {
 		return &attentionError{err}
 	}
-	if err := asked.paths.confirm(a, &asked.journalFlags, record.Run, inputs); err != nil {
+	if err := asked.paths.confirm(a, &asked.journalFlags, record.Run, asked.paths.ofPipeline(inputs)); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.stderr, announce(inputs))

@@ -32,12 +32,17 @@ type pipelineRequest struct {
 	programs []string
 	// paths are those that a resumed run is confirmed with.
 	paths pipelinePaths
+	// place is where the configuration is rendered for.
+	place contextFlags
+	// whole is what is rolled out of a topology; without one it is a single pipeline.
+	whole entrypointFlags
 }
 
 func newPipelineRun(a *app) *cobra.Command {
 	asked := &pipelineRequest{}
 	command := &cobra.Command{
-		Use: "run FILE", Short: "Run a pipeline, as parallel as its steps allow; or resume the open run",
+		Use:   "run FILE | run --topology FILE --entrypoint NAME --region REGION",
+		Short: "Run a pipeline, or those of an entrypoint, as parallel as they allow; or resume the open run",
 		Long: `Run takes the target, builds what the steps execute, sees to it that this machine
 can execute it, and runs the steps, each as soon as all that it waits for is done.
 Every step's output goes to a log file of its own. What was done is in the journal: the same command, or
@@ -45,12 +50,24 @@ salve resume, resumes a run that failed or was stopped.
 
 Steps see nothing of who runs them: --pass names what they get of the environment.
 
+With --topology it rolls out a service group and all below it, each after those that it waits for. Every pipeline has
+a run of its own, under one for the whole, which is the one to resume. A service group that fails stops those that wait
+for it, and no others unless --fail-fast is given.
+
 Exit codes: 0 all steps are done or skipped; 1 a step failed; 2 wrong usage; 3 undecided; 4 a
 person has to look, because nobody knows what became of a step.`,
-		Args: oneArgument("the file of a pipeline"),
+		Example: `  # Run a pipeline
+  salve pipeline run pipeline.yaml --config config.yaml
+  # Say what rolling out a region would do
+  salve pipeline run --topology topology.yaml --entrypoint Region --config config.yaml \
+    --environment int --region uksouth --dry-run`,
+		Args: asked.whole.arguments,
 		RunE: func(command *cobra.Command, arguments []string) error {
 			if err := asked.check(a, command); err != nil {
 				return err
+			}
+			if len(asked.whole.topology) > 0 {
+				return a.runEntrypoint(command.Context(), asked)
 			}
 			return a.runPipeline(command.Context(), asked, arguments[0])
 		},
@@ -65,9 +82,9 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	r.retention.addFlag(flags)
 	r.telemetry.addFlags(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
+	r.place.addRunFlags(flags)
+	r.whole.addFlags(flags)
 	rootFlag(flags, &r.inputs.Root)
-	flags.StringVar(&r.inputs.Region, "region", "",
-		"`region` in which missing resource groups are created (default: what region is in the configuration)")
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
 	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")
@@ -118,6 +135,7 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 			r.inputs.Skip = append(r.inputs.Skip, action)
 		}
 	}
+	r.inputs.Region = r.place.context.Region
 	if region := r.inputs.Region; command.Flags().Changed("region") && !regionName.MatchString(region) {
 		return usage("invalid --region %q: it is a name such as westeurope. hint: az account list-locations", region)
 	}
@@ -138,7 +156,13 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 	if err := r.cloud.check(); err != nil {
 		return err
 	}
-	return r.journalFlags.read(a, command.Flags())
+	if err := r.journalFlags.read(a, command.Flags()); err != nil {
+		return err
+	}
+	if r.place.context.Cloud == "" {
+		r.place.context.Cloud = r.cloud.name
+	}
+	return nil
 }
 
 func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path string) error {
@@ -151,6 +175,9 @@ func (a *app) runPipeline(ctx context.Context, asked *pipelineRequest, path stri
 		if asked.inputs.Logs, err = a.logs(&asked.journalFlags); err != nil {
 			return err
 		}
+	}
+	if asked.inputs.Place, err = asked.place.forConfig(asked.inputs.Config); err != nil {
+		return err
 	}
 	j := &pipelineRun{app: a, pipelineRequest: asked, kept: kept, leased: kept}
 	if err := j.read(ctx, path, asked.inputs); err != nil || j.plan == nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 
 	"salve/internal/diagnostic"
 	"salve/internal/pipeline"
@@ -32,7 +33,7 @@ func pipelinesOf(services []*topology.Service) []string {
 }
 
 // validateTogether validates what pipelines say of each other, with those that a topology knows.
-func validateTogether(files []*pipeline.File, services *topology.Topology) diagnostic.List {
+func validateTogether(files []*pipeline.Outline, services *topology.Topology) diagnostic.List {
 	if services == nil {
 		return pipeline.ValidateTogether(files, nil)
 	}
@@ -40,21 +41,37 @@ func validateTogether(files []*pipeline.File, services *topology.Topology) diagn
 	for _, file := range files {
 		given[file.ServiceGroup.Value] = true
 	}
-	var others []*pipeline.File
+	var others []*pipeline.Outline
 	for _, file := range files {
-		for _, step := range file.Steps() {
-			for _, ref := range step.ExternalDependsOn {
-				service, known := services.Lookup(ref.ServiceGroup.Value)
-				if !known || given[service.ServiceGroup] {
-					continue
-				}
-				given[service.ServiceGroup] = true
-				// One that can't be read says nothing of its steps; validating it says why.
-				if other, _, err := pipeline.Read(service.Pipeline); err == nil && other != nil {
-					others = append(others, other)
-				}
+		for _, one := range file.External {
+			service, known := services.Lookup(one.Ref.ServiceGroup.Value)
+			if !known || given[service.ServiceGroup] {
+				continue
+			}
+			given[service.ServiceGroup] = true
+			// One that can't be read says nothing of its steps; validating it says why.
+			if other, _, err := pipeline.Read(service.Pipeline); err == nil && other != nil {
+				others = append(others, other.Outline())
 			}
 		}
 	}
 	return pipeline.ValidateTogether(files, services, others...)
+}
+
+// misnamed finds pipelines that a topology has for another service group.
+func misnamed(files []*pipeline.Outline, services *topology.Topology) diagnostic.List {
+	if services == nil {
+		return nil
+	}
+	byPath := map[string]*pipeline.Outline{}
+	for _, file := range files {
+		byPath[filepath.Clean(file.ServiceGroup.At.File)] = file
+	}
+	var found diagnostic.List
+	for _, service := range services.Services() {
+		if file := byPath[filepath.Clean(service.Pipeline)]; file != nil {
+			found = append(found, service.Misnamed(file)...)
+		}
+	}
+	return found
 }

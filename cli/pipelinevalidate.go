@@ -92,7 +92,8 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 		return err
 	}
 	found = append(found, checked.found...)
-	found = append(found, validateTogether(checked.files, services)...)
+	found = append(found, misnamed(checked.outlines, services)...)
+	found = append(found, validateTogether(checked.outlines, services)...)
 	found.Sort()
 	if found.Errors() > 0 {
 		a.exit = exitFailed
@@ -102,8 +103,9 @@ func (a *app) validate(ctx context.Context, asked *validateRequest, paths []stri
 
 // validated is what came of validating files.
 type validated struct {
-	files []*pipeline.File
-	found diagnostic.List
+	// outlines are all that is kept of them: what one of them says is dropped before the next one is read.
+	outlines []*pipeline.Outline
+	found    diagnostic.List
 	// count is how many were validated, those that are no pipelines among them.
 	count int
 }
@@ -140,7 +142,7 @@ func (a *app) validateEach(
 			environment.Programs = own.program
 		}
 		file, wrong = pipeline.Validate(file, environment)
-		done.files, done.found = append(done.files, file), append(done.found, wrong...)
+		done.outlines, done.found = append(done.outlines, file.Outline()), append(done.found, wrong...)
 		if config != nil && !asked.fileOnly && wrong.Errors() == 0 {
 			done.found = append(done.found, deployable(ctx, file)...)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/clock"
+	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
 	"salve/journal"
 	"salve/kube"
@@ -85,7 +86,7 @@ var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
-	names := map[string]bool{rollout.Name: true}
+	names := map[string]bool{rollout.Name: true, entrypoint.Name: true}
 	for _, name := range ofSteps() {
 		names[name] = true
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/report"
 	"salve/internal/report/replay"
@@ -192,6 +193,8 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 	switch header.Runbook {
 	case rollout.Name:
 		return rollout.Replayed(history, inputs, programsFit(nil))
+	case entrypoint.Name:
+		return entrypoint.Replayed(history, inputs)
 	case armdeployment.Name:
 		header.Inputs = inputs
 		in, err := inputsOf[armdeployment.Inputs](header)

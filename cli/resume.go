@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
+	"salve/internal/pipeline/entrypoint"
 	"salve/internal/pipeline/rollout"
 	"salve/journal"
 )
@@ -53,6 +54,12 @@ files outside of the working folder have to be named again, and must be the same
 		"`folder` that the pipeline's steps may work in, needed when it is outside of the working folder")
 	command.Flags().StringVar(&asked.paths.logs, "logs", "",
 		"`folder` for the steps' logs, needed when it is neither the usual one nor in the working folder")
+	command.Flags().StringVar(&asked.paths.values, "values", "",
+		"`FILE` with what the configuration's templates lead to, needed when it is outside of the working folder")
+	command.Flags().StringArrayVar(&asked.paths.overlays, "overlay", nil,
+		"`FILE` that was laid over the configuration, needed when it is outside of the working folder (repeatable)")
+	command.Flags().StringArrayVar(&asked.paths.topology, "topology", nil,
+		"`FILE` of an entrypoint's topology, needed when it is outside of the working folder (repeatable)")
 	asked.addPrograms(command)
 	asked.addReports(command)
 	return command
@@ -72,10 +79,13 @@ func (a *app) resume(command *cobra.Command, asked *pipelineRequest, run string)
 	if record.Header.Runbook == rollout.Name {
 		return a.resumePipeline(command, asked, kept, record)
 	}
+	if record.Header.Runbook == entrypoint.Name {
+		return a.resumeEntrypoint(command, asked, kept, record)
+	}
 	if len(asked.options.Answers) > 0 || asked.options.AllowOlder != "" || asked.junit != "" || asked.timeline != "" ||
-		asked.paths != (pipelinePaths{}) || len(asked.programs) > 0 {
+		asked.paths.given() || len(asked.programs) > 0 {
 		return usage("run %q is of runbook %s; --answer, --allow-older, --action, --junit, --timeline, --pipeline, "+
-			"--config, --root and --logs are for runs of pipelines", run, record.Header.Runbook)
+			"--config, --values, --overlay, --topology, --root and --logs are for runs of pipelines", run, record.Header.Runbook)
 	}
 	return a.resumeRunbook(command, &asked.request, kept, record)
 }

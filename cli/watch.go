@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -87,6 +88,21 @@ func (w *watch) event(event engine.Event) {
 	defer w.mu.Unlock()
 	if w.now != nil {
 		w.now.Watch(event)
+	}
+}
+
+// below shows the run of a part beside that of the whole, where what happens is logged: drawn is the whole alone, and
+// how far its parts are.
+func (w *watch) below(part string) func(engine.Event) {
+	if w.app.drawable() && w.app.verbosity == 0 {
+		return nil
+	}
+	handler := console.NewHandler(w.app.stderr, w.app.verbosity)
+	log := console.NewLog(handler.WithAttrs([]slog.Attr{slog.String("serviceGroup", part)}))
+	return func(event engine.Event) {
+		w.mu.Lock() // one line at a time
+		defer w.mu.Unlock()
+		log.Watch(event)
 	}
 }
 

@@ -35,6 +35,9 @@ type Engine struct {
 	Approvals Approvals
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
+	// Places bound the steps of this engine's runs together with those of others; nil bounds each run by its runbook
+	// alone.
+	Places *Places
 
 	// rounds counts the rounds of all its runs.
 	rounds atomic.Int64

@@ -118,15 +118,17 @@ func (s *schedule) run(ctx context.Context) error {
 	attempts, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for {
+		freed := s.x.engine.Places.freed() // asked before a place is: none is missed that becomes free in between
 		for s.mayBegin(ctx) && !s.queue.empty() {
 			if !s.begin(attempts) {
 				break
 			}
 		}
-		if s.working == 0 && (s.paused == 0 || !s.mayBegin(ctx)) {
+		if s.working == 0 && !s.awaits(ctx) {
 			return s.result(ctx)
 		}
 		select {
+		case <-freed:
 		case i := <-s.ready:
 			s.paused--
 			s.queue.push(i)
@@ -135,6 +137,12 @@ func (s *schedule) run(ctx context.Context) error {
 		case <-s.stopped(ctx):
 		}
 	}
+}
+
+// awaits tells whether a step may begin later, though none is at work: after its pause, or when another run gives a
+// place back.
+func (s *schedule) awaits(ctx context.Context) bool {
+	return s.mayBegin(ctx) && (s.paused > 0 || !s.queue.empty())
 }
 
 // stopped is closed when the run was asked to stop while nothing is at work.
@@ -159,7 +167,7 @@ func (s *schedule) mayBegin(ctx context.Context) bool {
 func (s *schedule) begin(ctx context.Context) bool {
 	i := s.queue.first()
 	step := s.x.book.Steps[i]
-	if !step.Idle && s.busy >= max(1, s.x.book.Parallel) {
+	if !step.Idle && (s.busy >= max(1, s.x.book.Parallel) || !s.x.engine.Places.take()) {
 		return false
 	}
 	s.queue.pop()
@@ -177,6 +185,7 @@ func (s *schedule) take(ctx context.Context, end stepEnd, cancel context.CancelC
 	s.working--
 	if !step.Idle {
 		s.busy--
+		s.x.engine.Places.give()
 	}
 	switch {
 	case end.err == nil:

@@ -84,8 +84,20 @@ type stage struct {
 var stages atomic.Int64
 
 // serve starts a served Azure with the scenario wedged. handOut is the kubeconfig that clients get; empty is the
-// administrator's.
+// administrator's. The decisions in the journal in the cluster are made again at the end.
 func serve(t *testing.T, handOut string) *stage {
+	t.Helper()
+	var more []string
+	if handOut != "" {
+		more = []string{"--hand-out", handOut}
+	}
+	s := serveWorld(t, "wedged", more...)
+	t.Cleanup(s.replayed)
+	return s
+}
+
+// serveWorld starts a served Azure with a scenario, or one in a file.
+func serveWorld(t *testing.T, scenario string, more ...string) *stage {
 	t.Helper()
 	path, err := program()
 	if err != nil {
@@ -93,13 +105,10 @@ func serve(t *testing.T, handOut string) *stage {
 	}
 	s := &stage{T: t, plane: kubetest.Start(t), program: path, namespace: fmt.Sprintf("salve-journal-%d", stages.Add(1))}
 	arguments := []string{
-		"sim", "serve", "wedged", "--speed", speed, "--kubeconfig", s.plane.Kubeconfig(), "--output", "json",
+		"sim", "serve", scenario, "--speed", speed, "--kubeconfig", s.plane.Kubeconfig(), "--output", "json",
 		"--ca-file", filepath.Join(t.TempDir(), "ca.pem"),
 	}
-	if handOut != "" {
-		arguments = append(arguments, "--hand-out", handOut)
-	}
-	server := exec.Command(path, arguments...)
+	server := exec.Command(path, append(arguments, more...)...)
 	var log bytes.Buffer
 	server.Stderr = &log
 	output, err := server.StdoutPipe()
@@ -132,7 +141,6 @@ func serve(t *testing.T, handOut string) *stage {
 	s.control = &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
 	t.Cleanup(s.control.CloseIdleConnections)
 	s.ask("snapshot", &s.start)
-	t.Cleanup(s.replayed)
 	return s
 }
 
@@ -207,8 +215,15 @@ func (s *stage) records() []*journal.Record {
 // process is salve at work.
 type process struct {
 	*exec.Cmd
-	out, log bytes.Buffer
-	ended    chan struct{}
+	out   bytes.Buffer
+	log   logged
+	ended chan struct{}
+}
+
+// logged is where a process writes its log.
+type logged interface {
+	io.Writer
+	String() string
 }
 
 // run starts salve run as another machine would: all it knows is Azure.
@@ -221,9 +236,14 @@ func (s *stage) run(more ...string) *process {
 
 // salve starts the program with any arguments.
 func (s *stage) salve(arguments ...string) *process {
+	return s.salveWith(&bytes.Buffer{}, arguments...)
+}
+
+// salveWith starts the program with a place for its log.
+func (s *stage) salveWith(log logged, arguments ...string) *process {
 	s.Helper()
-	p := &process{Cmd: exec.Command(s.program, arguments...), ended: make(chan struct{})}
-	p.Stdout, p.Stderr = &p.out, &p.log
+	p := &process{Cmd: exec.Command(s.program, arguments...), log: log, ended: make(chan struct{})}
+	p.Stdout, p.Stderr = &p.out, p.log
 	p.Env = append(os.Environ(), "HOME="+s.TempDir(), "XDG_STATE_HOME=")
 	for name, value := range s.Environment {
 		p.Env = append(p.Env, name+"="+value)

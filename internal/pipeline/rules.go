@@ -44,6 +44,8 @@ var Rules = []diagnostic.Rule{
 		Why: "The second is of no use, and perhaps another was meant."},
 	{ID: "external-own-service", Says: "externalDependsOn names other service groups.",
 		Why: "Steps of this one belong into dependsOn."},
+	{ID: "wrong-service-group", Says: "A pipeline is that of the service group for which the topology has it.",
+		Why: "The service group's steps would not be run, and others twice."},
 	{ID: "unknown-service-group", Says: "Service groups are those of the topology, where one is given.",
 		Why: "Nothing would be waited for."},
 	{ID: "unknown-entrypoint", Says: "An entrypoint of a topology is one of its service groups.",

@@ -46,6 +46,10 @@ type Inputs struct {
 	// Pipeline and Config are the files' absolute paths.
 	Pipeline string `json:"pipeline"`
 	Config   string `json:"config,omitempty"`
+	// Place is where Config is rendered for; nil where it is rendered already.
+	Place *Place `json:"place,omitempty"`
+	// PartOf is the run of the entrypoint that rolls the pipeline out with others; empty where none does.
+	PartOf string `json:"partOf,omitempty"`
 	// Root is the folder that steps may work in; empty is the repository's.
 	Root string `json:"root,omitempty"`
 	// Digest stands for the pipeline's content and the values of the configuration
@@ -64,6 +68,19 @@ type Inputs struct {
 	Concurrency int      `json:"concurrency"`
 	// Grace is the time that a step has to end when it is told to.
 	Grace time.Duration `json:"grace"`
+}
+
+// Place is where a configuration is rendered for, and with what. The files are absolute paths.
+type Place struct {
+	Cloud       string   `json:"cloud,omitempty"`
+	Environment string   `json:"environment,omitempty"`
+	Region      string   `json:"region,omitempty"`
+	RegionShort string   `json:"regionShort,omitempty"`
+	Stamp       string   `json:"stamp,omitempty"`
+	Values      string   `json:"values,omitempty"`
+	Overlays    []string `json:"overlays,omitempty"`
+	// SkipSchema: the configuration is not validated by its schema.
+	SkipSchema bool `json:"skipSchema,omitempty"`
 }
 
 // NewPlan plans a resolved file. The inputs' ServiceGroup, Revision and Targets

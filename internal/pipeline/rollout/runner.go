@@ -32,6 +32,8 @@ type Runner struct {
 	NewRun func(now time.Time) string
 	// Actions are those that can be run, by their names.
 	Actions map[string]Action
+	// Places bound the steps of this rollout together with those of others; nil bounds them by the plan alone.
+	Places *engine.Places
 	// OpenLog opens the log of an attempt at a step of a run.
 	OpenLog func(run string, step pipeline.StepID, number int) (Log, error)
 	// Prepare makes what the steps need, and says that it did. It is called when the
@@ -63,7 +65,7 @@ type Options struct {
 // Run runs a plan. The open run of the same plan on the same target is resumed
 // instead; one of another content is closed. The errors are those of engine.Run.
 func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.Result, error) {
-	if err := r.check(ctx, plan); err != nil {
+	if err := r.Check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
 	return r.engine().Run(ctx, r.book(plan), r.options(plan, options))
@@ -71,7 +73,7 @@ func (r *Runner) Run(ctx context.Context, plan *Plan, options Options) (engine.R
 
 // Resume goes on with an open run of the plan.
 func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Options) (engine.Result, error) {
-	if err := r.check(ctx, plan); err != nil {
+	if err := r.Check(ctx, plan); err != nil {
 		return engine.Result{}, err
 	}
 	return r.engine().Resume(ctx, r.book(plan), run, r.options(plan, options))
@@ -80,7 +82,7 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 func (r *Runner) engine() *engine.Engine {
 	return &engine.Engine{
 		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun, Appended: r.Appended,
-		Program: r.Program, Command: r.Command,
+		Program: r.Program, Command: r.Command, Places: r.Places,
 	}
 }
 
@@ -151,9 +153,9 @@ func (r *Runner) observesAfter(plan *Plan, open *journal.History, name string) b
 	return false
 }
 
-// check finds, before anything is locked, what would keep steps from being run:
+// Check finds, before anything is locked, what would keep steps from being run:
 // all of it where nothing is to be made first.
-func (r *Runner) check(ctx context.Context, plan *Plan) error {
+func (r *Runner) Check(ctx context.Context, plan *Plan) error {
 	if err := r.known(plan); err != nil || r.Prepare != nil {
 		return err
 	}

@@ -45,9 +45,10 @@ type problem struct {
 
 // JUnit writes a run's steps as test cases, those of a resource group as a suite. A
 // step that failed is a failure, one of which nobody knows what became of it an
-// error, and one that was left out or never began is skipped.
-func JUnit(w io.Writer, history *journal.History) error {
-	c, err := read(history)
+// error, and one that was left out or never began is skipped. Where the work was done by other runs, the steps are
+// theirs.
+func JUnit(w io.Writer, history *journal.History, parts ...Part) error {
+	c, err := readWhole(history, parts)
 	if err != nil {
 		return err
 	}

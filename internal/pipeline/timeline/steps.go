@@ -43,6 +43,57 @@ type record struct {
 	open map[string]bool
 }
 
+// Part is a run that did a part of another's work, such as the run of one pipeline of several.
+type Part struct {
+	// Name stands before its steps.
+	Name string
+	// History is nil where the run did not begin; Steps are those that it would have had.
+	History *journal.History
+	Steps   []string
+}
+
+func (p Part) read() (*record, error) {
+	if p.History != nil {
+		one, err := read(p.History)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", p.History.Header.Run, err)
+		}
+		return one, nil
+	}
+	none := &record{byName: map[string]*step{}}
+	for _, name := range p.Steps {
+		none.step(name)
+	}
+	return none, nil
+}
+
+// readWhole puts the record of a run in order, or instead those of its parts, in their order. The time is that of the
+// whole.
+func readWhole(whole *journal.History, parts []Part) (*record, error) {
+	all, err := read(whole)
+	if err != nil || len(parts) == 0 {
+		return all, err
+	}
+	all.steps = nil
+	for _, part := range parts {
+		one, err := part.read()
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range one.steps {
+			at.group = part.Name + "/" + at.group
+			all.steps = append(all.steps, at)
+		}
+		if !one.began.IsZero() && one.began.Before(all.began) { // a run that was open before
+			all.began = one.began
+		}
+		if one.ended.After(all.ended) {
+			all.ended = one.ended
+		}
+	}
+	return all, nil
+}
+
 func read(history *journal.History) (*record, error) {
 	c := &record{byName: map[string]*step{}, open: map[string]bool{}}
 	if history.Plan != nil {

@@ -32,9 +32,9 @@ func colours() map[journal.ResultKind]string {
 
 // Timeline writes a picture of what ran when, as SVG: a row for each step in the
 // order in which they began, a bar for each attempt, and at the end the steps that
-// never began.
-func Timeline(w io.Writer, history *journal.History) error {
-	c, err := read(history)
+// never began. Where the work was done by other runs, the steps are theirs.
+func Timeline(w io.Writer, history *journal.History, parts ...Part) error {
+	c, err := readWhole(history, parts)
 	if err != nil {
 		return err
 	}

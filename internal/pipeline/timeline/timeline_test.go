@@ -65,8 +65,9 @@ func history(t *testing.T) *journal.History {
 }
 
 func TestRenderings(t *testing.T) {
-	for name, write := range map[string]func(io.Writer, *journal.History) error{"junit.xml": timeline.JUnit,
-		"timeline.svg": timeline.Timeline} {
+	for name, write := range map[string]func(io.Writer, *journal.History, ...timeline.Part) error{
+		"junit.xml": timeline.JUnit, "timeline.svg": timeline.Timeline,
+	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
 			if err := write(&out, history(t)); err != nil {
@@ -110,7 +111,7 @@ func TestBeginning(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, write := range []func(io.Writer, *journal.History) error{timeline.JUnit, timeline.Timeline} {
+	for _, write := range []func(io.Writer, *journal.History, ...timeline.Part) error{timeline.JUnit, timeline.Timeline} {
 		var out bytes.Buffer
 		if err := write(&out, record.History); err != nil || wellFormed(out.Bytes()) != nil {
 			t.Errorf("%v: %s", err, out.String())

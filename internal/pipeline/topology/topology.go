@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"fmt"
 	"slices"
 
 	"salve/internal/diagnostic"
@@ -21,6 +22,21 @@ type Service struct {
 	Children []*Service
 
 	externalParent pipeline.Text
+}
+
+// Misnamed says that the pipeline of a service group is another's.
+func (s *Service) Misnamed(file *pipeline.Outline) diagnostic.List {
+	own := file.ServiceGroup
+	if own.Value == s.ServiceGroup || own.Value == "" { // the file's own validation says what is missing
+		return nil
+	}
+	return diagnostic.List{problem(own.At, "wrong-service-group",
+		fmt.Sprintf("this is the pipeline of %s, and the topology has it for %s", own.Value, s.ServiceGroup), "")}
+}
+
+// Problem is something that is wrong with a service group.
+func (s *Service) Problem(rule, message string) diagnostic.Diagnostic {
+	return problem(s.At, rule, message, "")
 }
 
 // Entrypoint names a part of a tree: a service group and all below it.

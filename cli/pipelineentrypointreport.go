@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"salve/engine"
+	"salve/internal/pipeline/entrypoint"
+	"salve/internal/pipeline/timeline"
+	"salve/internal/report"
+	"salve/journal"
+)
+
+// records are those of an entrypoint's run and of its service groups' pipelines, in their order; nil of those that did
+// not begin.
+func (e *entrypointRun) records(ctx context.Context, run string) (*journal.Record, []*journal.Record, error) {
+	whole, err := journal.Load(ctx, e.kept, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	parts := make([]*journal.Record, len(e.plan.Groups))
+	for i, group := range e.plan.Groups {
+		name, err := entrypoint.RunOf(whole.History, group.Name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case name == "":
+			continue
+		}
+		record, err := journal.Load(ctx, e.kept, name)
+		var missing *journal.MissingError
+		if err != nil && !errors.As(err, &missing) {
+			return nil, nil, err
+		}
+		parts[i] = record
+	}
+	return whole, parts, nil
+}
+
+// report writes what was asked to be written of a run.
+func (e *entrypointRun) report(ctx context.Context, run string) error {
+	if e.junit == "" && e.timeline == "" {
+		return nil
+	}
+	whole, records, err := e.records(ctx, run)
+	if err != nil {
+		return err
+	}
+	var parts []timeline.Part
+	for i, group := range e.plan.Groups {
+		one := timeline.Part{Name: group.Name}
+		if records[i] != nil {
+			one.History = records[i].History
+		}
+		for _, step := range group.Plan.Steps {
+			one.Steps = append(one.Steps, step.ID().String())
+		}
+		parts = append(parts, one)
+	}
+	return e.writeReports(whole.History, parts...)
+}
+
+// nameLogs says where to read what the steps said that were not done.
+func (e *entrypointRun) nameLogs(ctx context.Context, result engine.Result) {
+	_, records, err := e.records(ctx, result.Run)
+	if err != nil {
+		return // whoever prints the answer reads them too, and says so
+	}
+	for i, group := range e.plan.Groups {
+		if records[i] != nil {
+			e.pipelines[group.Name].nameLogs(ctx, engine.Result{Run: records[i].Run})
+		}
+	}
+}
+
+// preview prints the plan with all that is known, and changes nothing.
+func (e *entrypointRun) preview(ctx context.Context) error {
+	all, unfit := make([]previewedGroup, 0, len(e.plan.Groups)), false
+	for _, group := range e.plan.Groups {
+		one := previewedGroup{ServiceGroup: group.Name, After: group.After}
+		seen, err := e.pipelines[group.Name].previewed(ctx)
+		switch {
+		case err != nil && len(group.After) == 0:
+			return fmt.Errorf("service group %s: %w", group.Name, err)
+		case err != nil:
+			one.Unknown = e.app.ownCommands(err.Error())
+		default:
+			one.Plan, unfit = &seen, unfit || seen.unfit
+		}
+		all = append(all, one)
+	}
+	if unfit {
+		e.app.exit = exitFailed
+	}
+	target := e.plan.Target()
+	if e.app.json() {
+		return e.app.document(struct {
+			report.Document
+			Target        string           `json:"target"`
+			Digest        string           `json:"digest"`
+			ServiceGroups []previewedGroup `json:"serviceGroups"`
+		}{report.NewDocument("entrypoint-plan"), target.Name, e.plan.Inputs.Digest, all})
+	}
+	out := e.app.stdout
+	fmt.Fprintf(out, "%s, %s, digest %s\n", target.Name,
+		report.Count(len(all), "service group", "service groups"), e.plan.Inputs.Digest)
+	for _, one := range all {
+		one.print(out)
+	}
+	fmt.Fprintf(out, "\n%s\n", e.app.unchanged(unfit))
+	return nil
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/utils/clock"
+
+	"salve/internal/pipeline/rollout"
+	"salve/internal/redact"
+	"salve/internal/report"
+	"salve/runbook"
+)
+
+// previewed is what a run of a pipeline would do.
+type previewed struct {
+	Target   string `json:"target"`
+	Revision string `json:"revision,omitempty"`
+	Programs string `json:"programs"`
+	Steps    any    `json:"steps"`
+
+	digest string
+	steps  []rollout.Preview
+	// unfit: a run would be refused.
+	unfit bool
+}
+
+// previewed asks what a run would do, and changes nothing.
+func (j *pipelineRun) previewed(ctx context.Context) (previewed, error) {
+	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
+	steps, err := runner.Preview(ctx, j.plan)
+	if err != nil {
+		return previewed{}, err
+	}
+	fits := j.programsFit().Evaluate(ctx, nil)
+	return previewed{
+		Target: j.plan.Target().Name, Revision: j.plan.Inputs.Revision, Programs: fits.Reason, Steps: steps,
+		digest: j.plan.Inputs.Digest, steps: steps, unfit: fits.Answer != runbook.AnswerHolds,
+	}, nil
+}
+
+// preview prints the plan with all that is known, and changes nothing.
+func (j *pipelineRun) preview(ctx context.Context) error {
+	seen, err := j.previewed(ctx)
+	if err != nil {
+		return err
+	}
+	if seen.unfit {
+		j.app.exit = exitFailed
+	}
+	if j.app.json() {
+		return j.app.document(struct {
+			report.Document
+			previewed
+		}{report.NewDocument("rollout-plan"), seen})
+	}
+	seen.print(j.app.stdout)
+	fmt.Fprintf(j.app.stdout, "\n%s.\n%s\n", seen.Programs, j.app.unchanged(seen.unfit))
+	return nil
+}
+
+// unchanged is the last line of a preview.
+func (a *app) unchanged(unfit bool) string {
+	if unfit {
+		return "Nothing was changed, and a run would be refused."
+	}
+	return "Nothing was changed. To act: " + a.actCommand()
+}
+
+// print prints the steps in an order in which they could be done.
+func (p previewed) print(out io.Writer) {
+	fmt.Fprintf(out, "%s, %s, digest %s\n", p.Target, report.Count(len(p.steps), "step", "steps"), p.digest)
+	if p.Revision != "" {
+		fmt.Fprintf(out, "revision %s\n", p.Revision)
+	}
+	for _, preview := range p.steps {
+		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
+		for _, variable := range preview.Variables {
+			line := fmt.Sprintf("%s=%s", variable.Name, redact.Redact([]byte(variable.Text)))
+			if variable.Run != "" {
+				line += fmt.Sprintf(" (as in run %s)", variable.Run)
+			}
+			fmt.Fprintf(out, "    %s\n", line)
+		}
+		if preview.Says != "" {
+			fmt.Fprintf(out, "    %s\n", strings.ReplaceAll(string(redact.Redact([]byte(preview.Says))), "\n", "\n    "))
+		}
+	}
+}
