@@ -230,6 +230,9 @@ func (e *entrypointRun) execute(
 	parent context.Context, run func(context.Context, *entrypoint.Runner) (engine.Result, error),
 ) error {
 	a, watch := e.app, &watch{app: e.app, clock: clock.RealClock{}}
+	if err := a.observe(parent, e.telemetry, e.namespace, e.rolloutCluster(a, e.kept)); err != nil {
+		return err
+	}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
 	watch.begin(e.plan.Target().Name, false)
@@ -261,11 +264,12 @@ func (e *entrypointRun) execute(
 // runner is what rolls the plan out on this machine.
 func (e *entrypointRun) runner(watch *watch) *entrypoint.Runner {
 	return &entrypoint.Runner{
-		Journal: e.leased, Clock: watch.clock, Holder: e.app.holder(), Watch: watch.event, NewRun: e.app.newRun,
+		Journal: e.leased, Clock: watch.clock, Holder: e.app.holder(), NewRun: e.app.newRun,
+		Watch: e.app.observation.watch(watch.event), Appended: e.app.observation.appended(),
 		Program: builtFrom().String(), Command: e.app.command(),
 		Pipeline: func(group entrypoint.Group) *rollout.Runner {
 			runner := e.pipelines[group.Name].runner(watch)
-			runner.Watch = watch.below(group.Name)
+			runner.Watch = e.app.observation.watch(watch.below(group.Name))
 			return runner
 		},
 		Retry: func(ctx context.Context, call func() (engine.Result, error)) (engine.Result, error) {

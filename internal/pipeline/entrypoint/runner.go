@@ -24,6 +24,8 @@ type Runner struct {
 	Program, Command string
 	// Watch is told what happens in the entrypoint's own run. May be nil.
 	Watch func(engine.Event)
+	// Appended is as that of engine.Engine; may be nil.
+	Appended func(entries int, took time.Duration, err error)
 	// NewRun names a new run, of the entrypoint and of a pipeline; nil means by time and chance.
 	NewRun func(now time.Time) string
 	// Pipeline makes what runs the pipeline of a service group. Its NewRun is not used.
@@ -57,7 +59,7 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 
 func (r *Runner) engine() *engine.Engine {
 	return &engine.Engine{
-		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun,
+		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun, Appended: r.Appended,
 		Program: r.Program, Command: r.Command,
 	}
 }
