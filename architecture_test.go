@@ -185,7 +185,9 @@ func TestOnlyTheEngineMints(t *testing.T) {
 			t.Errorf("%s could mint permits", room)
 		}
 	}
-	allowed := map[string]string{"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli", "ForComments": "cli", "ForApprovals": "cli"}
+	allowed := map[string]string{
+		"Mint": "engine", "ForJournal": "cli", "ForEvents": "cli", "ForComments": "cli", "ForApprovals": "cli",
+	}
 	eachGoFile(t, func(path string) {
 		room := filepath.ToSlash(filepath.Dir(path))
 		if strings.HasSuffix(path, "_test.go") || room == "internal/permit" {

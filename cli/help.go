@@ -18,7 +18,8 @@ func groupFlags(command *cobra.Command) { command.Annotations = map[string]strin
 func isSafety(name string) bool {
 	return slices.Contains([]string{
 		"dry-run", "override", "wait-for-lease", "journal", "journal-namespace", "lease-duration", "answer", "allow-older",
-		"logs", "retention", "detailed-exitcode", "plan", "yes", "approve-by", "approval-policy", "approval-wait", "four-eyes",
+		"logs", "retention", "detailed-exitcode", "plan", "yes", "approve-by", "approval-policy", "approval-wait",
+		"four-eyes",
 		"request-key", "expires", "narrow", "key", "public", "reason",
 	}, name)
 }

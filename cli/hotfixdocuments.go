@@ -9,7 +9,8 @@ import (
 
 // refuseSigned is for what looks at pointers before they are signed: of a signed one it would see nothing.
 func refuseSigned(path string, raw []byte) error {
-	what := map[signing.Kind]string{signing.Signed: "a signed pointer", signing.Root: "a root document"}[signing.KindOf(raw)]
+	signed := map[signing.Kind]string{signing.Signed: "a signed pointer", signing.Root: "a root document"}
+	what := signed[signing.KindOf(raw)]
 	if what == "" {
 		return nil
 	}

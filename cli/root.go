@@ -87,7 +87,8 @@ journaled before they are made, and checks on freshly observed state.
 		return root
 	}
 	addGrouped(root, "Runbooks:", newCheck(a), newPlan(a), newRun(a), newUndo(a), newRunbooks(a))
-	addGrouped(root, "Runs:", newRuns(a), newResume(a), newApprove(a), newDeny(a), newExplain(a), newReplay(a),
+	addGrouped(root, "Runs:", newRuns(a), newResume(a), newApprove(a), newDeny(a),
+		newExplain(a), newReplay(a),
 		newReport(a))
 	addGrouped(root, "Pipelines, nodes and tests:", newPipeline(a), newHotfix(a), newProw(a), newTriage(a))
 	addGrouped(root, "Trying it out:", newRehearse(a), newSim(a))

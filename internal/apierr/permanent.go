@@ -2,8 +2,8 @@ package apierr
 
 import "errors"
 
-// PermanentError says that waiting does not help: nobody is logged in, there is no such host, nothing listens there, its
-// certificate is not trusted. What it says of a change is said by its class.
+// PermanentError says that waiting does not help: nobody is logged in, there is no such host, nothing listens there,
+// its certificate is not trusted. What it says of a change is said by its class.
 type PermanentError struct{ Err error }
 
 func (e *PermanentError) Error() string { return e.Err.Error() }

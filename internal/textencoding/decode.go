@@ -12,8 +12,8 @@ import (
 // ErrUnknown is in the error of a text that is in no encoding that is read.
 var ErrUnknown = errors.New("only UTF-8, and UTF-16 with a byte order mark, are read")
 
-// UTF8 is a text in UTF-8, or in UTF-16 with a byte order mark, as UTF-8 without one. An encoding that would have to be guessed is refused: a
-// name or a word that is read in the wrong one is another.
+// UTF8 is a text in UTF-8, or in UTF-16 with a byte order mark, as UTF-8 without one. An encoding that would have to be
+// guessed is refused: a name or a word that is read in the wrong one is another.
 func UTF8(raw []byte) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(raw, []byte("\x00\x00\xfe\xff")):

@@ -74,11 +74,11 @@ type operationSpan struct {
 
 // endStatuses are those of an operation's last event
 // (https://learn.microsoft.com/azure/azure-monitor/platform/activity-log-schema).
-var endStatuses = []string{"Succeeded", "Failed", "Canceled"}
+func endStatuses() []string { return []string{"Succeeded", "Failed", "Canceled"} }
 
 func (l operationLog) add(event azure.Activity) {
 	span := l[event.OperationID]
-	span.ended = span.ended || slices.Contains(endStatuses, event.Status)
+	span.ended = span.ended || slices.Contains(endStatuses(), event.Status)
 	if event.Status == "Started" && event.At.After(span.start) {
 		span.start = event.At
 	}

@@ -129,8 +129,8 @@ func TestAnOperationThatEndedIsNotTheOneThatRuns(t *testing.T) {
 		"one that succeeded":            {log{event("a", "Started", 0), event("a", "Succeeded", 1)}, time.Time{}},
 		"one that failed, newest first": {log{event("a", "Failed", 1), event("a", "Started", 0)}, time.Time{}},
 		"one that was canceled":         {log{event("a", "Started", 0), event("a", "Canceled", 1)}, time.Time{}},
-		"a refused write during an old one": {log{event("b", "Failed", 9), event("b", "Started", 9), event("a", "Started", 0)},
-			began},
+		"a refused write during an old one": {
+			log{event("b", "Failed", 9), event("b", "Started", 9), event("a", "Started", 0)}, began},
 		"of two without an end the younger": {log{event("b", "Started", 9), event("a", "Started", 0)}, began.Add(9)},
 		"an end without a start":            {log{event("a", "Succeeded", 0)}, time.Time{}},
 		"events without an ID, one an end":  {log{event("", "Started", 0), event("", "Failed", 1)}, time.Time{}},
