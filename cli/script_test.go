@@ -36,7 +36,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
-		"site":      func() { os.Exit(cli.Main(cli.Options{Runbooks: []cli.Provider{siteLamp()}})) },
+		"lamps":     func() { os.Exit(cli.Main(cli.Options{Runbooks: []cli.Provider{siteLamp()}})) },
 		"salve-sim": func() { os.Exit(simcli.Main()) },
 	})
 }
