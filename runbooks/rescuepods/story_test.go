@@ -139,7 +139,7 @@ var passing = []struct {
 	as string
 }{
 	{regexp.MustCompile(`is 1\dm\d+s old`), "is 10m0s old"},
-	{regexp.MustCompile(`Digest [0-9a-f]{16}`), "Digest 0123456789abcdef"},
+	{regexp.MustCompile(`Digest [0-9a-f]{64}`), "Digest 0123456789abcdef"},
 	{regexp.MustCompile(`UIDs [0-9a-f]{16}`), "UIDs 0123456789abcdef"},
 	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "00000000-0000-0000-0000-000000000000"},
 	{regexp.MustCompile(`(the youngest, default|seen in pod default)/[-a-z]+`), "$1/the-youngest"},
