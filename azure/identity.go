@@ -33,6 +33,14 @@ func (i identity) check(wantedType, wantedID string) error {
 		short(i.ID), short(i.Type), short(i.Name), wantedID, wantedType)
 }
 
+// ShortID is an ARM resource ID from its resource group on, or as it is: for people.
+func ShortID(id string) string {
+	if _, rest, found := strings.Cut(id, "/resourceGroups/"); found {
+		return rest
+	}
+	return id
+}
+
 // SameID compares ARM resource IDs: without case, because AKS writes parts of
 // them in either.
 func SameID(a, b string) bool {

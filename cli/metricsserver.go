@@ -19,7 +19,7 @@ func serveMetrics(ctx context.Context, address string, metrics http.Handler) (st
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, usage("--metrics-address: %v", err)
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", metrics)

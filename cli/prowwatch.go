@@ -172,7 +172,7 @@ func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
 		options.Sinks = append(options.Sinks, metrics)
 		stop, err := serveMetrics(ctx, asked.metrics, metrics.Handler())
 		if err != nil {
-			return err
+			return usage("--metrics-address: %v", err)
 		}
 		defer stop()
 	}

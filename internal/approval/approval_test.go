@@ -241,7 +241,7 @@ func TestRulesThatFitNoJournal(t *testing.T) {
 		want string
 	}{
 		"a folder without keys":         {approval.CheckFolder(journal.ApprovalRule{}), "no key of anybody"},
-		"one key for two people":        {approval.CheckFolder(twice), "stands there twice"},
+		"one key for two people":        {approval.CheckFolder(twice), "is a duplicate"},
 		"a group in a folder":           {approval.CheckFolder(group), "groups are known in clusters alone"},
 		"a name without a key":          {approval.CheckFolder(nobody), "there is no key of that name"},
 		"keys in a cluster":             {approval.CheckCluster(ruleOf(alice)), "keys are for journals in folders"},

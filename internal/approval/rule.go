@@ -61,7 +61,7 @@ func CheckFolder(rule journal.ApprovalRule) error {
 			return fmt.Errorf("the key of %q: %w", person.Name, err)
 		}
 		if person.Name == "" || names[person.Name] || keys[person.Key] {
-			return fmt.Errorf("the name or the key of %q stands there twice, or is empty", person.Name)
+			return fmt.Errorf("the name or the key of %q is a duplicate, or empty", person.Name)
 		}
 		names[person.Name], keys[person.Key] = true, true
 	}

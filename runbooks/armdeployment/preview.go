@@ -61,19 +61,11 @@ func PreviewOf(changes []azure.Change) string {
 }
 
 func line(sign string, change azure.Change) string {
-	text := sign + " " + short(change.ResourceID)
+	text := sign + " " + azure.ShortID(change.ResourceID)
 	if len(change.Properties) > 0 {
 		properties := slices.Clone(change.Properties)
 		slices.Sort(properties)
 		text += ": " + strings.Join(slices.Compact(properties), ", ")
 	}
 	return text
-}
-
-// short is an ID from its resource group on, or as it is.
-func short(id string) string {
-	if _, rest, found := strings.Cut(id, "/resourceGroups/"); found {
-		return rest
-	}
-	return id
 }

@@ -69,7 +69,7 @@ func (u *update) letGo(there sight, changes []azure.Change) []string {
 	var lines []string
 	for _, id := range there.Resources {
 		if !stays(id) {
-			lines = append(lines, fmt.Sprintf("- %s: the template has it no more; it would be %sed", short(id),
+			lines = append(lines, fmt.Sprintf("- %s: the template has it no more; it would be %sed", azure.ShortID(id),
 				strings.TrimSuffix(u.order.OnUnmanage, "e")))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"salve/azure"
 	"salve/internal/apierr"
 	"salve/internal/backoff"
 	"salve/runbook"
@@ -108,18 +109,10 @@ func listed(ids []string) string {
 	const shown = 5
 	var all []string
 	for _, id := range ids[:min(shown, len(ids))] {
-		all = append(all, short(id))
+		all = append(all, azure.ShortID(id))
 	}
 	if more := len(ids) - shown; more > 0 {
 		all = append(all, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, ", ")
-}
-
-// short is an ID from its resource group on, or as it is.
-func short(id string) string {
-	if _, rest, found := strings.Cut(id, "/resourceGroups/"); found {
-		return rest
-	}
-	return id
 }

@@ -100,8 +100,8 @@ const crashShares = 4
 // crashAt cuts the scenario at every point of a share, which begins at first, and
 // gives the number of cuts.
 func crashAt(t *testing.T, scenario azuresim.Scenario, first int) (cuts int64) {
-	writes, stride := findPoints(t, scenario), *every*crashShares
-	first += *from % *every * crashShares
+	writes, stride := findPoints(t, scenario), max(1, *every)*crashShares
+	first += *from % max(1, *every) * crashShares
 	if !*whole {
 		stride = 101 * crashShares
 	}

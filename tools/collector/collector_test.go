@@ -1,4 +1,3 @@
-// Package collector holds Salve's traces against the receiver of OpenTelemetry's own collector.
 package collector
 
 import (

@@ -15,8 +15,7 @@ import (
 
 	"salve/engine"
 	"salve/internal/clock"
-	"salve/internal/diagnostic"
-	"salve/internal/redact"
+	"salve/internal/telemetry"
 	"salve/kube"
 	"salve/runbook"
 )
@@ -123,8 +122,7 @@ func (e *Events) add(of engine.Event, reason, kind, note string) {
 // event has a name that follows from what it says: who tells it again, in whichever process, finds it there.
 func (e *Events) event(of engine.Event, reason, kind, note string) *corev1.Event {
 	lease := e.Lease(of.Target.ID)
-	note = cut(diagnostic.Printable(redact.String(fmt.Sprintf("%s of %s, run %s: %s", of.Runbook, of.Target.Name, of.Run,
-		note))))
+	note = telemetry.Text(fmt.Sprintf("%s of %s, run %s: %s", of.Runbook, of.Target.Name, of.Run, note), maxNote)
 	sum := sha256.Sum256([]byte(reason + "\n" + note))
 	at := metav1.NewTime(of.At)
 	return &corev1.Event{
@@ -181,19 +179,4 @@ func (e *Events) Close(ctx context.Context) error {
 		return fmt.Errorf("kubernetes events: %d were not written", left)
 	}
 	return nil
-}
-
-// cut cuts a text to the length of a note, at the end of a character.
-func cut(text string) string {
-	if len(text) <= maxNote {
-		return text
-	}
-	end := 0
-	for at := range text {
-		if at > maxNote {
-			break
-		}
-		end = at
-	}
-	return text[:end]
 }

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"salve/engine"
-	"salve/internal/diagnostic"
-	"salve/internal/redact"
+	"salve/internal/telemetry"
 	"salve/runbook"
 )
 
@@ -35,7 +34,10 @@ func messageOf(event engine.Event, source string) Message {
 	}
 }
 
-func clean(text string) string { return diagnostic.Printable(redact.String(text)) }
+// mostText bounds a text in a message, in bytes.
+const mostText = 4 << 10
+
+func clean(text string) string { return telemetry.Text(text, mostText) }
 
 // Title is the message in one line.
 func (m Message) Title() string {

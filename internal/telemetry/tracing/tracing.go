@@ -17,6 +17,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"salve/engine"
+	"salve/internal/telemetry"
 	"salve/journal"
 	"salve/runbook"
 )
@@ -95,6 +96,9 @@ func New(ctx context.Context, version string, lookup func(string) string) (*Trac
 	return t, nil
 }
 
+// mostText bounds a text in an attribute, in bytes.
+const mostText = 1024
+
 // mostErrors bounds what is remembered of a collector that refuses everything.
 const mostErrors = 3
 
@@ -128,7 +132,7 @@ func (t *Tracer) Tell(event engine.Event) {
 		t.within(event).AddEvent("finding", trace.WithTimestamp(event.At), trace.WithAttributes(finding(event)...))
 	case engine.Waiting, engine.Warning, engine.RollbackBegan:
 		t.within(event).AddEvent(string(event.Kind), trace.WithTimestamp(event.At),
-			trace.WithAttributes(attribute.String("salve.text", bounded(event.Text))))
+			trace.WithAttributes(attribute.String("salve.text", telemetry.Text(event.Text, mostText))))
 	case engine.StepEnded:
 		t.endStep(event)
 	case engine.RunEnded:
@@ -191,7 +195,7 @@ func (t *Tracer) endStep(event engine.Event) {
 	delete(t.steps, key)
 	open.SetAttributes(attribute.String("cicd.pipeline.task.run.result", taskResult(event.Result.Result)))
 	if event.Result.Result != journal.Done {
-		open.SetStatus(codes.Error, bounded(event.Result.Reason))
+		open.SetStatus(codes.Error, telemetry.Text(event.Result.Reason, mostText))
 	}
 	open.End(trace.WithTimestamp(event.At))
 }
@@ -210,9 +214,10 @@ func (t *Tracer) endRun(event engine.Event) {
 	delete(t.runs, event.Run)
 	outcome := event.Verdict.Outcome
 	run.SetAttributes(attribute.String("cicd.pipeline.result", pipelineResult(outcome)),
-		attribute.String("salve.outcome", string(outcome)), attribute.String("salve.reason", bounded(event.Verdict.Reason)))
+		attribute.String("salve.outcome", string(outcome)),
+		attribute.String("salve.reason", telemetry.Text(event.Verdict.Reason, mostText)))
 	if result := pipelineResult(outcome); result == failure || result == errored {
-		run.SetStatus(codes.Error, bounded(event.Verdict.Reason))
+		run.SetStatus(codes.Error, telemetry.Text(event.Verdict.Reason, mostText))
 	}
 	run.End(trace.WithTimestamp(event.At))
 }
@@ -276,6 +281,7 @@ func finding(event engine.Event) []attribute.KeyValue {
 	f := event.Finding
 	return []attribute.KeyValue{
 		attribute.String("salve.guard", f.Guard), attribute.String("salve.answer", string(f.Answer)),
-		attribute.String("salve.reason", bounded(f.Reason)), attribute.Float64("salve.seconds", event.Took.Seconds()),
+		attribute.String("salve.reason", telemetry.Text(f.Reason, mostText)),
+		attribute.Float64("salve.seconds", event.Took.Seconds()),
 	}
 }

@@ -1,0 +1,2 @@
+// Package collector holds Salve's traces against the receiver of OpenTelemetry's own collector.
+package collector
