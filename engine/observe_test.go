@@ -134,6 +134,23 @@ func TestBlindnessAfterAnIntentIsAQuestion(t *testing.T) {
 	})
 }
 
+// TestWhatIsAskedIsWhyThereWasNoAnswer, not that the last attempt was cut off when the patience ended.
+func TestWhatIsAskedIsWhyThereWasNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book := b.book()
+		attempts := 0
+		book.Steps[0].Observe = func(ctx context.Context, _ runbook.Run) runbook.Observation {
+			if attempts++; attempts == 1 {
+				return runbook.NotObserved(apierr.New(apierr.Transient, "the list has no nails, and a nail is there"))
+			}
+			<-ctx.Done()
+			return runbook.NotObserved(ctx.Err())
+		}
+		expect(t, b.run(book), runbook.Undecided, "a nail is there; the last attempt: context canceled")
+	})
+}
+
 // TestChangeThatIsUnderWayIsOnlyWaitedFor: it was accepted already, by whomever.
 func TestChangeThatIsUnderWayIsOnlyWaitedFor(t *testing.T) {
 	b := newBench(t)

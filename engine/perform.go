@@ -258,6 +258,7 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 	limited, cancel := clock.WithTimeout(ctx, x.engine.Clock, denialPatience)
 	defer cancel()
 	run := x.view(step.Name)
+	var refusal error
 	for n := 1; ; n++ {
 		seen := call(limited, x.engine.Clock, step.Grace, func() runbook.Observation { return step.Observe(limited, run) },
 			runbook.NotObserved)
@@ -271,6 +272,11 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		if err := x.keepStack(ctx, step.Name, err); err != nil {
 			return runbook.Observation{}, err
 		}
+		// An attempt that the end of the patience cut off knows nothing; the one before knows why there was no answer.
+		if refusal != nil && limited.Err() != nil && cutOff(err) {
+			err = fmt.Errorf("%w; the last attempt: %w", refusal, err)
+		}
+		refusal = err
 		class := apierr.ClassOf(err)
 		blind := class == apierr.Terminal || class == apierr.Missing || class == apierr.Unclassified ||
 			apierr.IsPermanent(err)
@@ -288,4 +294,9 @@ func (x *execution) observe(ctx context.Context, step runbook.Step) (runbook.Obs
 		question := fmt.Sprintf("Has the change of step %q happened? It can't be observed: %v", step.Name, err)
 		return runbook.Undecidable(question, "it can't be observed: %v", err), nil
 	}
+}
+
+// cutOff tells the errors of an attempt that its context ended.
+func cutOff(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
