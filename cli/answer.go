@@ -47,7 +47,7 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 		e.watch.say(says)
 		return failure
 	}
-	if e.app.drawable() && e.verb == act {
+	if e.app.progress() != logged && terminal(e.app.stderr) != nil && e.verb == act {
 		fmt.Fprintln(e.app.stderr) // apart from what was drawn
 	}
 	for _, result := range results {
@@ -61,8 +61,7 @@ func (e *invocation) answer(ctx context.Context, results []engine.Result, failur
 	if e.scenario != "" && results[len(results)-1].Open {
 		fmt.Fprintln(e.app.stdout, "The rehearsal's Azure ended with it: this run can't be resumed, as a real one would be.")
 	}
-	fmt.Fprintln(e.app.stdout, says)
-	return failure
+	return errors.Join(report.Conclude(e.app.stdout, says, results[len(results)-1]), failure)
 }
 
 // ownHints has the hints of results name this program. Records keep them as they were written.

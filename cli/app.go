@@ -41,6 +41,9 @@ type app struct {
 	// detailedExit has check and plan tell by the exit code whether a run would act, as terraform plan does.
 	detailedExit bool
 
+	// plain and noColour are the flags of these names.
+	plain, noColour bool
+
 	output    string
 	verbosity int
 	// observation is who is told of the runs of this process.
@@ -81,11 +84,6 @@ func (a *app) width() int {
 		}
 	}
 	return 0
-}
-
-// drawable tells whether standard error is a terminal to draw on.
-func (a *app) drawable() bool {
-	return terminal(a.stderr) != nil && a.lookup("TERM") != "dumb"
 }
 
 // name is the program's.

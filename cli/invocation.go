@@ -37,6 +37,8 @@ type invocation struct {
 	from engine.Approvals
 	// scenario is what is rehearsed; empty on a real cluster.
 	scenario string
+	// usual is how long steps take, as far as that is known before any run.
+	usual map[string]time.Duration
 }
 
 func newInvocation(a *app, asked *request, factory factory, verb verb) *invocation {
@@ -50,7 +52,7 @@ func newInvocation(a *app, asked *request, factory factory, verb verb) *invocati
 // run executes the runbooks one after the other. It stops after a run that ends failed, undecided
 // or needing attention; what was done up to an error is given back with it.
 func (e *invocation) run(parent context.Context) ([]engine.Result, error) {
-	ctx, done := interruptible(parent, e.watch.say)
+	ctx, done := interruptible(parent, e.watch.say, e.watch.end)
 	defer done()
 	if err := e.validate(); err != nil {
 		return nil, err
@@ -128,6 +130,9 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, e.verb != act)
 	defer e.watch.end()
+	if e.verb == act {
+		e.watch.estimate(ctx, e.journal, e.usual, sameRunbook(book.Name))
+	}
 	if e.verb != act {
 		return e.preview(ctx, machine, open, book, options)
 	}

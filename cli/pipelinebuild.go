@@ -72,7 +72,7 @@ func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path st
 		machine = program.There(order.Platform)
 	}
 	order.Machine = machine
-	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) })
+	ctx, done := interruptible(parent, func(line string) { fmt.Fprintln(a.stderr, line) }, nil)
 	defer done()
 	made, err := a.build(ctx, order)
 	if err != nil {

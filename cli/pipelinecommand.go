@@ -189,11 +189,12 @@ func (j *pipelineRun) execute(
 	if err := a.observe(parent, j.telemetry, j.namespace, j.rolloutCluster(a, j.kept)); err != nil {
 		return err
 	}
-	ctx, done := interruptible(parent, watch.say)
+	ctx, done := interruptible(parent, watch.say, watch.end)
 	defer done()
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
 	defer watch.end()
 	watch.arrange(j.plan.Waves())
+	watch.estimate(ctx, j.kept, nil, sameTarget(rollout.Name, j.plan.Target()))
 	leased, err := a.withLeases(ctx, watch.clock, &j.journalFlags, j.kept, j.rolloutCluster(a, j.kept), watch.say)
 	if err != nil {
 		return err

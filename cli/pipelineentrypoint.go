@@ -233,11 +233,12 @@ func (e *entrypointRun) execute(
 	if err := a.observe(parent, e.telemetry, e.namespace, e.rolloutCluster(a, e.kept)); err != nil {
 		return err
 	}
-	ctx, done := interruptible(parent, watch.say)
+	ctx, done := interruptible(parent, watch.say, watch.end)
 	defer done()
 	watch.begin(e.plan.Target().Name, false)
 	defer watch.end()
 	watch.arrange(e.plan.Waves())
+	watch.estimate(ctx, e.kept, nil, sameTarget(entrypoint.Name, e.plan.Target()))
 	leased, err := a.withLeases(ctx, watch.clock, &e.journalFlags, e.kept, e.rolloutCluster(a, e.kept), watch.say)
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func (a *app) prowWatch(parent context.Context, asked *prowWatchRequest) error {
 	if err != nil {
 		return err
 	}
-	ctx, done := interruptible(parent, func(string) { fmt.Fprintln(a.stderr, "Interrupted: stopping.") })
+	ctx, done := interruptible(parent, func(string) { fmt.Fprintln(a.stderr, "Interrupted: stopping.") }, nil)
 	defer done()
 	if asked.duration > 0 {
 		limited, cancel := internalclock.WithTimeout(ctx, options.Clock, asked.duration)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,8 @@ type Rehearsal struct {
 	Overrides map[string]string
 	// Journal is a folder; empty is a new temporary one, which is kept.
 	Journal string
+	// Usual is how long steps take there, by their names; nothing is decided by it.
+	Usual map[string]time.Duration
 	// DryRun only shows the guards and the plan.
 	DryRun bool
 }
@@ -53,7 +56,7 @@ func (a *app) rehearse(ctx context.Context, asked Rehearsal) error {
 	inputs := poolInputs{Inputs: request.inputs, Role: role}
 	definition := &aksEntry[poolInputs]{AKSDefinition: poolDefinition(), inputs: inputs}
 	e := newInvocation(a, request, &aksFactory[poolInputs]{entry: definition, world: AKS(asked.World)}, act)
-	e.scenario = asked.Scenario
+	e.scenario, e.usual = asked.Scenario, asked.Usual
 	if asked.DryRun {
 		e.verb = plan
 	}

@@ -114,7 +114,7 @@ func (a *app) resumeRunbook(
 	}
 	e := newInvocation(a, asked, factory, act)
 	e.journal = kept
-	ctx, done := interruptible(command.Context(), e.watch.say)
+	ctx, done := interruptible(command.Context(), e.watch.say, e.watch.end)
 	defer done()
 	if err := e.leaseInWorld(ctx); err != nil {
 		return err
@@ -128,6 +128,7 @@ func (a *app) resumeRunbook(
 	}
 	e.watch.begin(book.Name+" on "+book.Target.Name, false)
 	e.watch.recall(record.History)
+	e.watch.estimate(ctx, kept, nil, sameRunbook(book.Name))
 	result, err := retryWhileHeld(ctx, e.watch, asked.waitForLease, func() (engine.Result, error) {
 		return machine.Resume(ctx, book, record.Run, options)
 	})

@@ -79,6 +79,9 @@ journaled before they are made, and checks on freshly observed state.
 	root.SetVersionTemplate(a.name() + " {{.Version}}\n")
 	root.PersistentFlags().StringVarP(&a.output, "output", "o", formTable,
 		"how to print the answer: table, wide, json, yaml or jsonpath=TEMPLATE")
+	root.PersistentFlags().BoolVar(&a.plain, "plain", false,
+		"show progress line by line, without colours; so it is away from a terminal anyway")
+	root.PersistentFlags().BoolVar(&a.noColour, "no-color", false, "use no colours (NO_COLOR)")
 	root.PersistentFlags().IntVar(&a.verbosity, "verbosity", 0,
 		"0 logs what happens, more logs every call too (LOG_VERBOSITY)")
 	if a.program.Commands != nil {
@@ -114,6 +117,7 @@ func addGrouped(root *cobra.Command, title string, commands ...*cobra.Command) {
 
 // checkGlobalFlags checks the flags that all commands have.
 func (a *app) checkGlobalFlags(command *cobra.Command) error {
+	a.restyle()
 	if err := a.checkOutput(); err != nil {
 		return err
 	}

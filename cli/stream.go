@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"unicode/utf8"
@@ -12,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"salve/internal/console"
+	"salve/internal/report"
 )
 
 // stream is the only way to standard output and standard error, but for the live view, which draws. What a terminal
@@ -25,6 +28,13 @@ type stream struct {
 	// partial is the beginning of a character whose other bytes come with the next write.
 	partial []byte
 	closed  bool
+	// style is what the terminal can show; the zero Style where there is none.
+	style console.Style
+	// commands takes out what the host of a pipeline would obey; nil where there is none.
+	commands *console.CommandFilter
+	// held is what waits while a view has the terminal.
+	held    bytes.Buffer
+	holding bool
 }
 
 // streams puts the two between the commands and where they write. The signal of a reader that goes away is ignored: it
@@ -32,35 +42,101 @@ type stream struct {
 func (a *app) streams() {
 	signal.Ignore(syscall.SIGPIPE)
 	for _, out := range []*io.Writer{&a.stdout, &a.stderr} {
-		if _, already := (*out).(*stream); !already {
-			*out = &stream{out: *out}
+		if _, already := (*out).(*stream); already {
+			continue
 		}
+		between := &stream{out: *out}
+		if a.host() != console.NoHost {
+			between.commands = &console.CommandFilter{}
+		}
+		if terminal(*out) != nil {
+			between.style = console.StyleOf(a.lookup)
+		}
+		*out = between
 	}
 }
+
+// host is what shows the output of this process, where that obeys commands in it.
+func (a *app) host() console.Host { return console.HostOf(a.lookup) }
 
 func (s *stream) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return len(text), nil
-	}
 	whole := append(s.partial, text...)
 	end := lastWhole(whole)
 	s.partial = append([]byte(nil), whole[end:]...)
-	return len(text), s.send([]byte(console.Visible(string(whole[:end]))))
+	return len(text), s.send([]byte(s.shown(console.Neutral, string(whole[:end]))))
 }
 
-// raw writes bytes as they are: for files that another program reads, and never to a
-// terminal.
+// Paint writes spans of a report, in colours where they are wanted.
+func (s *stream) Paint(spans []report.Span) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var text strings.Builder
+	for _, span := range spans {
+		text.WriteString(s.shown(tones()[span.Tone], span.Text))
+	}
+	return s.send([]byte(text.String()))
+}
+
+// tones are the colours of reports.
+func tones() map[report.Tone]console.Tone {
+	return map[report.Tone]console.Tone{
+		report.Good: console.Good, report.Bad: console.Bad, report.Doubtful: console.Doubtful,
+		report.Faint: console.Faint, report.Strong: console.Strong,
+	}
+}
+
+// shown is a text as it may be shown: nothing in it is obeyed, by a terminal or by the host of a pipeline.
+func (s *stream) shown(tone console.Tone, text string) string {
+	if s.commands != nil {
+		text = s.commands.Filter(text)
+	}
+	text = console.Visible(text)
+	switch {
+	case s.style.Colour:
+		text = console.Toned(tone, text)
+	case s.style == console.Style{}:
+		return text
+	}
+	return s.style.Apply(text)
+}
+
+// raw writes bytes as they are: for files that another program reads, and lines that a host is to obey. It is never
+// for a terminal.
 func (s *stream) raw(content []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.send(content)
 }
 
+// obeyed is a stream whose lines the host of a pipeline obeys.
+type obeyed struct{ *stream }
+
+func (o obeyed) Write(text []byte) (int, error) { return len(text), o.raw(text) }
+
+// hold keeps what is written while a view has the terminal, until release.
+func (s *stream) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = true
+}
+
+func (s *stream) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holding = false
+	_ = s.send(s.held.Bytes()) // as any text that can't be written
+	s.held.Reset()
+}
+
 func (s *stream) send(content []byte) error {
-	if s.closed {
+	if s.closed || len(content) == 0 {
 		return nil
+	}
+	if s.holding {
+		_, err := s.held.Write(content)
+		return err
 	}
 	_, err := s.out.Write(content)
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) {

@@ -290,6 +290,6 @@ func (a *app) showTriage(asked *triageRequest, document triage.Document) error {
 		_, err := fmt.Fprint(a.stdout, show.Markdown(document, options))
 		return err
 	}
-	color := a.width() > 0 && a.lookup("NO_COLOR") == "" && a.lookup("TERM") != "dumb"
+	color := a.width() > 0 && a.style().Colour
 	return show.Text(a.stdout, document, show.Style{Color: color, Width: a.width()})
 }

@@ -24,6 +24,7 @@ type viewer interface {
 	Say(at time.Time, text string)
 	Arrange(waves [][]string)
 	Recall(*journal.History)
+	Expect(usual map[string]time.Duration)
 	Close()
 }
 
@@ -41,17 +42,30 @@ type watch struct {
 func (w *watch) begin(title string, passing bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.drawn {
+	form := w.app.progress()
+	if w.drawn && form != logged {
 		fmt.Fprintln(w.app.stderr) // apart from the run before
 	}
-	switch {
-	case !w.app.drawable() || w.app.verbosity > 0:
+	w.drawn = w.drawn || !passing
+	switch form {
+	case logged:
 		w.now = console.NewLog(console.NewHandler(w.app.stderr, w.app.verbosity))
-	case passing:
-		w.now = console.NewPassing(terminal(w.app.stderr), title, w.clock.Now, w.app.environment)
-	default:
-		w.drawn = true
-		w.now = console.NewLive(terminal(w.app.stderr), title, w.clock.Now, w.app.environment)
+	case told:
+		w.now = console.NewLines(w.app.lines(), title, w.clock.Now, w.app.grouping())
+	case drawn:
+		w.app.hold()
+		w.now = console.NewLive(terminal(w.app.stderr), console.LiveOptions{
+			Title: title, Now: w.clock.Now, Style: w.app.style(), Passing: passing,
+		}, w.app.environment)
+	}
+}
+
+// expect shows how long steps usually take.
+func (w *watch) expect(usual map[string]time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now != nil && len(usual) > 0 {
+		w.now.Expect(usual)
 	}
 }
 
@@ -76,8 +90,14 @@ func (w *watch) recall(history *journal.History) {
 func (w *watch) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.leave()
+}
+
+// leave ends the view, and gives back the terminal.
+func (w *watch) leave() {
 	if w.now != nil {
 		w.now.Close()
+		w.app.release()
 	}
 	w.now = nil
 }
@@ -91,18 +111,27 @@ func (w *watch) event(event engine.Event) {
 	}
 }
 
-// below shows the run of a part beside that of the whole, where what happens is logged: drawn is the whole alone, and
+// below shows the run of a part beside that of the whole, where what happens is told: drawn is the whole alone, and
 // how far its parts are.
 func (w *watch) below(part string) func(engine.Event) {
-	if w.app.drawable() && w.app.verbosity == 0 {
+	var show func(engine.Event)
+	switch w.app.progress() {
+	case drawn:
 		return nil
+	case told:
+		show = func(event engine.Event) {
+			if lines, are := w.now.(*console.Lines); are {
+				lines.Part(part)(event)
+			}
+		}
+	case logged:
+		handler := console.NewHandler(w.app.stderr, w.app.verbosity)
+		show = console.NewLog(handler.WithAttrs([]slog.Attr{slog.String("serviceGroup", part)})).Watch
 	}
-	handler := console.NewHandler(w.app.stderr, w.app.verbosity)
-	log := console.NewLog(handler.WithAttrs([]slog.Attr{slog.String("serviceGroup", part)}))
 	return func(event engine.Event) {
 		w.mu.Lock() // one line at a time
 		defer w.mu.Unlock()
-		log.Watch(event)
+		show(event)
 	}
 }
 
@@ -113,7 +142,7 @@ func (w *watch) say(text string) {
 	switch {
 	case w.now != nil:
 		w.now.Say(w.clock.Now(), text)
-	case w.app.drawable():
+	case w.app.progress() != logged:
 		fmt.Fprintln(w.app.stderr, text)
 	default:
 		console.NewLog(console.NewHandler(w.app.stderr, w.app.verbosity)).Say(w.clock.Now(), text)
@@ -147,30 +176,68 @@ func (l *lines) end() {
 
 // interruptible gives a context that the first SIGINT or SIGTERM ends with
 // engine.ErrInterrupted. The second one kills the process, as by default, which for
-// what was started without an ear for SIGINT is SIGTERM alone. The function that it
-// returns must be called.
-func interruptible(parent context.Context, say func(string)) (context.Context, func()) {
+// what was started without an ear for SIGINT is SIGTERM alone; before it does, leave gives the terminal back. The
+// function that it returns must be called.
+func interruptible(parent context.Context, say func(string), leave func()) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
-	again := "Once more"
+	again, deadly := "Once more", []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if signal.Ignored(os.Interrupt) {
-		again = "SIGTERM now"
+		again, deadly = "SIGTERM now", deadly[1:]
 	}
-	signals := make(chan os.Signal, 1)
+	signals, second := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	over := make(chan struct{})
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
 		select {
 		case <-signals:
-			signal.Stop(signals)
-			cancel(engine.ErrInterrupted)
-			say("Interrupted: stopping where it is safe to. " + again +
-				" kills the process at once; the journal is kept either way.")
 		case <-ctx.Done():
+			return
+		}
+		if leave != nil {
+			signal.Notify(second, deadly...)
+		}
+		signal.Stop(signals)
+		cancel(engine.ErrInterrupted)
+		say("Interrupted: stopping where it is safe to. " + again +
+			" kills the process at once; the journal is kept either way.")
+		select {
+		case by := <-second:
+			atMost(leaving, leave)
+			die(by)
+		case <-over:
 		}
 	})
 	return ctx, func() {
+		close(over)
 		signal.Stop(signals)
+		signal.Stop(second)
 		cancel(nil)
 		waiting.Wait()
 	}
+}
+
+// leaving is how long a process that is killed waits for its terminal.
+const leaving = time.Second
+
+// atMost calls something, and goes on without it when it takes too long.
+func atMost(patience time.Duration, call func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		call()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+	}
+}
+
+// die ends the process as a signal does that nobody listens to.
+func die(by os.Signal) {
+	signal.Reset(by)
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(by) == nil {
+		select {} // it is on its way
+	}
+	os.Exit(exitFailed)
 }

@@ -29,7 +29,7 @@ func (a *app) addWatch(command *cobra.Command, definition entry, asked *request)
 func (a *app) watchWorld(parent context.Context, definition entry, asked *request) error {
 	watched, leave := context.WithCancel(parent)
 	defer leave()
-	ctx, done := interruptible(watched, func(line string) { fmt.Fprintln(a.stderr, line) })
+	ctx, done := interruptible(watched, func(line string) { fmt.Fprintln(a.stderr, line) }, nil)
 	defer done()
 	found, err := definition.watch(ctx, a, asked, func(line string) {
 		if fmt.Fprintln(a.stdout, line); a.unread() {

@@ -149,6 +149,20 @@ type Progress struct {
 	Text string `json:"text"`
 	// Details are lines below the text, such as one for each node.
 	Details []string `json:"details,omitempty"`
+	// Pools are pools of nodes as the step sees them. They are for the eye: nothing is decided by them.
+	Pools []PoolNodes `json:"pools,omitempty"`
+}
+
+// PoolNodes is how many nodes of a pool serve.
+type PoolNodes struct {
+	Pool string `json:"pool"`
+	// Role is what the pool is for, where that says more than its name.
+	Role string `json:"role,omitempty"`
+	// Serving of the Nodes that there are to be are Ready and schedulable.
+	Serving int `json:"serving"`
+	Nodes   int `json:"nodes"`
+	// Gone: the pool was deleted.
+	Gone bool `json:"gone,omitempty"`
 }
 
 // PermitFrom gives the permit that a step's context carries; outside of a step the

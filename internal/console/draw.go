@@ -5,33 +5,19 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"salve/internal/redact"
 	"salve/journal"
 	"salve/runbook"
 )
 
-// Limits of what is drawn, so that the picture fits a small terminal.
 const (
-	shownDetails  = 8
-	shownWarnings = 4
-	shownLines    = 3
 	// nameColumn is the width of names that leaves a text room at 80 columns.
 	nameColumn = 22
 	// tableWidth is how wide the picture gets on a wider terminal.
 	tableWidth = 110
-)
-
-// Colours, by what they mean; a terminal without colour shows none.
-const (
-	plain  = "\x1b[0m"
-	bold   = "\x1b[1m"
-	faint  = "\x1b[2m"
-	red    = "\x1b[31m"
-	green  = "\x1b[32m"
-	yellow = "\x1b[33m"
-	blue   = "\x1b[36m"
+	// narrowest is how narrow a text gets before it is cut by the terminal's edge.
+	narrowest = 8
 )
 
 func spinner() []string {
@@ -40,82 +26,106 @@ func spinner() []string {
 
 // drawing is one frame being made.
 type drawing struct {
-	text  strings.Builder
+	lines []string
 	width int
 	names int
 	frame int
 	now   time.Time
+	room  room
 	// over says that the run has ended: nothing goes on any more.
 	over bool
 }
 
-// draw makes a frame of the picture.
-func (p *picture) draw(now time.Time, width, frame int) string {
+// draw makes a frame of the picture that is at most height lines high; 0 is as high as it gets.
+func (p *picture) draw(now time.Time, width, height, frame int) string {
 	if !p.ended.IsZero() {
 		now = p.ended
 	}
 	if width <= 0 {
 		width = 80
 	}
-	d := &drawing{width: min(width, tableWidth), names: p.nameWidth(), frame: frame, now: now, over: p.verdict != nil}
+	var d *drawing
+	for _, room := range rooms() {
+		d = &drawing{width: min(width, tableWidth), frame: frame, now: now, over: p.verdict != nil, room: room}
+		d.names = min(p.nameWidth(), max(d.width/3, narrowest))
+		d.picture(p)
+		if height <= 0 || len(d.lines) <= height {
+			return strings.Join(d.lines, "\n") + "\n"
+		}
+	}
+	d.lines = d.lines[:height]
+	if height > 1 {
+		d.lines[height-1] = faint + clip("  … there is no room for more", d.width) + plain
+	}
+	return strings.Join(d.lines, "\n") + "\n"
+}
+
+func (d *drawing) picture(p *picture) {
 	d.heading(p)
+	d.strip(p)
 	d.guards(p)
 	passed := false
-	for _, step := range d.fold(p) {
-		if step.noReturn && !passed {
+	for _, line := range d.fold(p) {
+		if line.more != "" {
+			d.line(faint, "  "+line.more)
+			continue
+		}
+		if line.step.noReturn && !passed {
 			passed = true
 			d.line(faint, "  ── the point of no return ──")
 		}
-		if !step.undo {
-			d.step(step)
-		}
+		d.step(line.step, p.usual[line.step.name])
 	}
 	d.undo(p)
 	d.checks(p)
 	d.remarks(p)
-	return d.text.String()
 }
 
+// put adds a line that was made, cut to the width.
+func (d *drawing) put(line string) { d.lines = append(d.lines, clip(line, d.width)) }
+
 // line writes one line, cut to the width.
-func (d *drawing) line(colour, text string) {
-	d.text.WriteString(colour + cut(redacted(text), d.width) + plain + "\n")
-}
+func (d *drawing) line(colour, text string) { d.put(colour + cut(redacted(text), d.width) + plain) }
 
 // nameWidth is the width of the longest name that is drawn.
 func (p *picture) nameWidth() int {
 	width := len("guards")
 	for _, step := range p.steps {
-		width = max(width, len(step.name))
+		width = max(width, columns(step.name))
 	}
 	for _, finding := range append(slices.Clone(p.guards), p.checks...) {
-		width = max(width, len(finding.Guard))
+		width = max(width, columns(finding.Guard))
 	}
 	return min(width, nameColumn)
 }
 
 // row writes mark, name, text and, at the right edge, a time. A text that is too
 // long goes on below.
-func (d *drawing) row(colour, mark, name, text, elapsed string) {
-	room := d.width - d.names - len("  m   ") - utf8.RuneCountInString(elapsed) - 2
-	lines := fold(text, room, shownLines)
-	d.text.WriteString(fmt.Sprintf("  %s%s%s %s  %s  %s%s%s\n",
-		colour, mark, plain, pad(cut(name, d.names), d.names), pad(lines[0], room), faint, elapsed, plain))
+func (d *drawing) row(colour, mark, name, text, time string) {
+	lead := d.names + len("  m   ")
+	room := max(d.width-lead-columns(time)-2, narrowest)
+	lines := fold(text, room, d.room.lines)
+	if time != "" {
+		time = "  " + faint + time + plain
+	}
+	d.put(fmt.Sprintf("  %s%s%s %s  %s%s", colour, mark, plain, pad(cut(name, d.names), d.names),
+		pad(lines[0], room), time))
 	for _, line := range lines[1:] {
-		d.line("", strings.Repeat(" ", d.names+len("  m   "))+line)
+		d.line("", strings.Repeat(" ", lead)+line)
 	}
 }
 
 func (d *drawing) heading(p *picture) {
 	elapsed := ""
 	if !p.began.IsZero() {
-		elapsed = clock(d.now.Sub(p.began))
+		elapsed = span(d.now.Sub(p.began)) + d.left(p)
 	}
 	left := p.title
 	if p.run != "" {
 		left += "  run " + p.run
 	}
-	room := d.width - len(elapsed) - 2
-	d.text.WriteString(bold + pad(cut(left, room), room) + plain + "  " + elapsed + "\n")
+	room := max(d.width-columns(elapsed)-2, narrowest)
+	d.put(bold + pad(cut(redacted(left), room), room) + plain + "  " + elapsed)
 }
 
 // guards shows each finding while they are asked, and one line once all passed.
@@ -128,8 +138,16 @@ func (d *drawing) guards(p *picture) {
 		d.row(green, "✓", "guards", allHold(len(p.guards)), "")
 		return
 	}
+	holding := 0
 	for _, finding := range p.guards {
+		if d.room.steps == 0 && finding.Answer == runbook.AnswerHolds {
+			holding++
+			continue
+		}
 		d.finding(finding)
+	}
+	if holding > 0 {
+		d.row(green, "✓", "guards", fmt.Sprintf("%d hold", holding), "")
 	}
 	if len(p.steps) == 0 && p.verdict == nil {
 		at := "looking at the cluster"
@@ -159,14 +177,14 @@ func (d *drawing) finding(finding runbook.Finding) {
 
 func (d *drawing) spin() string { return spinner()[d.frame%len(spinner())] }
 
-func (d *drawing) step(step *row) {
+func (d *drawing) step(step *row, usual time.Duration) {
 	switch {
 	case !step.begun && step.result == nil:
-		d.row(faint, "·", step.name, "", "")
+		d.row(faint, "·", step.name, "", d.aboutTime(usual))
 	case step.result == nil && d.over:
 		d.row(yellow, "!", step.name, "not known to be complete", d.took(step))
 	case step.result == nil:
-		d.working(step)
+		d.working(step, usual)
 	case step.result.Result == journal.Done:
 		d.row(green, "✓", step.name, done(step), d.took(step))
 	case step.result.Result == journal.Skipped:
@@ -179,28 +197,31 @@ func (d *drawing) step(step *row) {
 }
 
 func (d *drawing) took(step *row) string {
-	end := step.ended
-	if end.IsZero() {
-		end = d.now
-	}
 	if step.began.IsZero() {
 		return ""
 	}
-	return clock(end.Sub(step.began))
+	return span(d.elapsed(step))
 }
 
-func (d *drawing) working(step *row) {
+func (d *drawing) elapsed(step *row) time.Duration {
+	if step.ended.IsZero() {
+		return d.now.Sub(step.began)
+	}
+	return step.ended.Sub(step.began)
+}
+
+func (d *drawing) working(step *row, usual time.Duration) {
 	text := step.progress.Text
 	if step.attempt > 1 {
 		text = fmt.Sprintf("attempt %d  %s", step.attempt, text)
 	}
-	d.row(blue, d.spin(), step.name, text, d.took(step))
+	d.row(blue, d.spin(), step.name, text, d.against(d.took(step), d.elapsed(step), usual))
 	for i, detail := range step.progress.Details {
-		if i == shownDetails {
-			d.line(faint, fmt.Sprintf("      … and %d more", len(step.progress.Details)-i))
+		if i == d.room.details {
+			d.line(faint, fmt.Sprintf("      … %d more", len(step.progress.Details)-i))
 			return
 		}
-		for n, line := range fold(detail, d.width-len("        "), shownLines) {
+		for n, line := range fold(detail, d.width-len("        "), d.room.lines) {
 			d.line(faint, strings.Repeat(" ", 6+2*min(n, 1))+line)
 		}
 	}
@@ -223,7 +244,7 @@ func (d *drawing) undo(p *picture) {
 	d.line(yellow, "  ── taking back what was done ──")
 	for _, step := range p.steps {
 		if step.undo {
-			d.step(step)
+			d.step(step, 0)
 		}
 	}
 }
@@ -252,23 +273,23 @@ func (d *drawing) checks(p *picture) {
 
 // remarks are warnings and what the command line says, the newest of them.
 func (d *drawing) remarks(p *picture) {
-	warnings := p.warnings
-	if hidden := len(warnings) - shownWarnings; hidden > 0 {
+	warnings, said := p.warnings, p.said
+	if hidden := len(warnings) - d.room.warnings; hidden > 0 {
 		d.line(yellow, fmt.Sprintf("  ! %d earlier warnings are in the journal", hidden))
 		warnings = warnings[hidden:]
 	}
 	for _, warning := range warnings {
 		d.paragraph(yellow, "  ! ", warning)
 	}
-	for _, said := range p.said {
-		d.paragraph(bold, "  ", said)
+	for _, text := range said[max(0, len(said)-d.room.said):] {
+		d.paragraph(bold, "  ", text)
 	}
 }
 
 // paragraph writes a text on as many lines as it takes.
 func (d *drawing) paragraph(colour, lead, text string) {
-	indent := utf8.RuneCountInString(lead)
-	for i, line := range fold(text, d.width-indent, len(text)+1) {
+	indent := columns(lead)
+	for i, line := range fold(text, d.width-indent, d.room.paragraph) {
 		if i > 0 {
 			lead = strings.Repeat(" ", indent)
 		}
@@ -280,13 +301,13 @@ func (d *drawing) paragraph(colour, lead, text string) {
 // cut. There is one line at least.
 func fold(text string, room, most int) []string {
 	lines := []string{""}
-	room = max(room, nameColumn)
+	room = max(room, narrowest)
 	for _, word := range strings.Fields(redacted(text)) {
 		last := lines[len(lines)-1]
 		switch {
 		case last == "":
 			lines[len(lines)-1] = word
-		case utf8.RuneCountInString(last)+1+utf8.RuneCountInString(word) <= room:
+		case columns(last)+1+columns(word) <= room:
 			lines[len(lines)-1] = last + " " + word
 		default:
 			lines = append(lines, word)
@@ -305,17 +326,22 @@ func fold(text string, room, most int) []string {
 // not known as one.
 func redacted(text string) string { return Visible(string(redact.Redact([]byte(text)))) }
 
-// cut is what every text of others goes through before it is drawn.
+// cut is what every text of others goes through before it is drawn: on one line, and no wider than that.
 func cut(text string, most int) string {
-	text = Visible(text)
-	if most < 1 || utf8.RuneCountInString(text) <= most {
+	text = strings.Map(func(char rune) rune {
+		if char == '\n' || char == '\t' {
+			return ' '
+		}
+		return char
+	}, Visible(text))
+	if most < 1 {
 		return text
 	}
-	return string([]rune(text)[:most-1]) + "…"
+	return clip(text, most)
 }
 
 func pad(text string, width int) string {
-	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+	return text + strings.Repeat(" ", max(0, width-columns(text)))
 }
 
 func allHold(findings int) string {

@@ -17,34 +17,37 @@ import (
 // person's eye is served, whatever time the run lives in.
 const frames = 100 * time.Millisecond
 
-// Live draws a run on a terminal, in place, below what is there. The last frame
-// stays on the screen.
+// Live draws a run on a terminal. While it lasts it has the terminal's other screen: there nothing scrolls away, and a
+// terminal that changes its size breaks no lines. Its last frame is printed, once, where the command was typed.
 type Live struct {
 	program *tea.Program
+	out     io.Writer
+	last    string
 	ended   chan struct{}
 	working sync.WaitGroup
 }
 
-// NewLive begins to draw. Elapsed times are those of now, which is the run's own
-// clock; environment is the process's, as "NAME=value". Close must be called.
-func NewLive(out io.Writer, title string, now func() time.Time, environment []string) *Live {
-	return begin(out, screen{picture: &picture{title: title}, now: now}, environment)
+// LiveOptions say what is drawn, and how.
+type LiveOptions struct {
+	Title string
+	// Now is the run's own clock, which elapsed times are of.
+	Now   func() time.Time
+	Style Style
+	// Passing views leave nothing behind: what was found is printed afterwards.
+	Passing bool
 }
 
-// NewPassing draws like NewLive, and leaves nothing on the screen: what was
-// found is printed afterwards.
-func NewPassing(out io.Writer, title string, now func() time.Time, environment []string) *Live {
-	return begin(out, screen{picture: &picture{title: title}, now: now, passing: true}, environment)
-}
-
-func begin(out io.Writer, screen screen, environment []string) *Live {
-	live := &Live{ended: make(chan struct{})}
-	live.program = tea.NewProgram(screen,
+// NewLive begins to draw. environment is the process's, as "NAME=value". Close must be called.
+func NewLive(out io.Writer, options LiveOptions, environment []string) *Live {
+	live := &Live{out: out, ended: make(chan struct{})}
+	live.program = tea.NewProgram(screen{LiveOptions: options, picture: &picture{title: options.Title}},
 		tea.WithOutput(out), tea.WithInput(nil), tea.WithoutSignalHandler(), tea.WithEnvironment(unasked(environment)))
 	live.working.Go(func() {
 		defer close(live.ended)
 		// A terminal that can't be drawn on stops no run: the journal is the record.
-		_, _ = live.program.Run()
+		if drawn, err := live.program.Run(); err == nil {
+			live.last = drawn.(screen).remains()
+		}
 	})
 	live.working.Go(live.tick)
 	return live
@@ -91,11 +94,15 @@ func (l *Live) Arrange(waves [][]string) { l.program.Send(arrangement(waves)) }
 // Say shows a sentence below the steps.
 func (l *Live) Say(_ time.Time, text string) { l.program.Send(remark(text)) }
 
-// Close draws the last frame and gives the terminal back.
+// Expect shows how long steps usually take, by their names.
+func (l *Live) Expect(usual map[string]time.Duration) { l.program.Send(expectation(usual)) }
+
+// Close gives the terminal back and prints the last frame.
 func (l *Live) Close() {
 	l.program.Send(closing{})
 	l.program.Quit()
 	l.working.Wait()
+	_, _ = io.WriteString(l.out, l.last) // a terminal that is gone shows nothing
 }
 
 // tick asks for a frame now and then, until the program has ended.
@@ -116,18 +123,19 @@ type remark string
 
 type arrangement [][]string
 
+type expectation map[string]time.Duration
+
 type closing struct{}
 
 type tick struct{}
 
 // screen is the drawing library's model of a picture.
 type screen struct {
-	picture *picture
-	now     func() time.Time
-	width   int
-	frame   int
-	// passing pictures are gone once closed.
-	passing, closed bool
+	LiveOptions
+	picture       *picture
+	width, height int
+	frame         int
+	closed        bool
 }
 
 // Init has nothing to begin with.
@@ -142,12 +150,14 @@ func (s screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		s.picture.recall(message)
 	case arrangement:
 		s.picture.waves = message
+	case expectation:
+		s.picture.usual = message
 	case remark:
 		s.picture.said = append(s.picture.said, string(message))
 	case closing:
 		s.closed = true
 	case tea.WindowSizeMsg:
-		s.width = message.Width
+		s.width, s.height = message.Width, message.Height
 	case tick:
 		s.frame++
 	}
@@ -157,13 +167,25 @@ func (s screen) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 // View draws the frame. The cursor stays visible, below it: a process that is
 // killed leaves the terminal as it should be.
 func (s screen) View() tea.View {
-	content := ""
-	if !s.closed || !s.passing {
-		content = s.picture.draw(s.now(), s.width, s.frame)
-	}
-	view := tea.NewView(content)
+	view := tea.NewView("")
 	view.DisableBracketedPasteMode = true
-	view.Cursor = tea.NewCursor(0, strings.Count(content, "\n"))
-	view.Cursor.Blink = false
+	if !s.closed {
+		height := s.height
+		if height <= 0 {
+			height = 24
+		}
+		view.AltScreen = true
+		view.Content = strings.TrimSuffix(s.Style.Apply(s.picture.draw(s.Now(), s.width, height, s.frame)), "\n")
+		view.Cursor = tea.NewCursor(0, min(strings.Count(view.Content, "\n")+1, height-1))
+		view.Cursor.Blink = false
+	}
 	return view
+}
+
+// remains is the last frame, of whatever height.
+func (s screen) remains() string {
+	if s.Passing {
+		return ""
+	}
+	return s.Style.Apply(s.picture.draw(s.Now(), s.width, 0, s.frame))
 }

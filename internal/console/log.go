@@ -61,6 +61,9 @@ func (l *Log) Say(at time.Time, text string) {
 // Arrange does nothing: a log has no picture.
 func (l *Log) Arrange([][]string) {}
 
+// Expect does nothing: a log says what happened.
+func (l *Log) Expect(map[string]time.Duration) {}
+
 // Recall does nothing: what was done before was logged then.
 func (l *Log) Recall(*journal.History) {}
 

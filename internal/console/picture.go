@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"time"
 
 	"salve/engine"
@@ -27,6 +26,10 @@ type picture struct {
 	said     []string
 	verdict  *journal.Verdict
 	ended    time.Time
+	// nodes are the pools of which something was seen, in the order in which they were.
+	nodes []runbook.PoolNodes
+	// usual is how long steps usually take; empty where that is not known.
+	usual map[string]time.Duration
 }
 
 // row is a step's line.
@@ -43,6 +46,7 @@ type row struct {
 }
 
 func (p *picture) take(event engine.Event) {
+	p.pools(event)
 	switch event.Kind {
 	case engine.RunBegan:
 		p.run, p.began = event.Run, event.At
@@ -144,13 +148,4 @@ func (p *picture) row(name string) *row {
 	step := &row{name: name, undo: p.undoing != ""}
 	p.steps, p.byName[name] = append(p.steps, step), step
 	return step
-}
-
-// clock writes a duration as 9:41.
-func clock(d time.Duration) string {
-	seconds := int(max(0, d.Round(time.Second)) / time.Second)
-	if seconds >= 3600 {
-		return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
-	}
-	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }

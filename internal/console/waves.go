@@ -3,13 +3,9 @@ package console
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"salve/journal"
 )
-
-// shownWaves is how many lines the graph of a pipeline may take.
-const shownWaves = 24
 
 // graph draws the steps of a pipeline wave by wave: on a line are those that can
 // run at once, each with its mark. One of too many lines is not drawn.
@@ -18,11 +14,11 @@ func (d *drawing) graph(p *picture) {
 	for number, wave := range p.waves {
 		lines = append(lines, d.wave(fmt.Sprintf("%5d  ", number+1), wave, p.byName)...)
 	}
-	if len(lines) > shownWaves {
+	if len(lines) > d.room.waves {
 		return
 	}
 	for _, line := range lines {
-		d.text.WriteString(line + "\n")
+		d.put(line)
 	}
 }
 
@@ -32,7 +28,7 @@ func (d *drawing) wave(head string, names []string, steps map[string]*row) []str
 	lines, line, used := []string(nil), head, len(head)
 	for _, name := range names {
 		shown := cut(redacted(name), d.width-len(head)-around)
-		room := utf8.RuneCountInString(shown) + around
+		room := columns(shown) + around
 		if used+room > d.width && used > len(head) {
 			lines = append(lines, line)
 			line, used = strings.Repeat(" ", len(head)), len(head)

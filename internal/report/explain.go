@@ -83,6 +83,7 @@ func (s *textWriter) decision(d Decision) {
 	}
 	s.hang("  decided: ", decided(d.Evaluation, d.Evaluation.Decision))
 	if !d.Same {
+		s.paint(Bad, differs)
 		s.line("  !! DIFFERENT when it is decided again from the record:")
 		s.hang("  !! ", decided(d.Evaluation, d.Again))
 	}
@@ -109,11 +110,16 @@ func decided(evaluation journal.Evaluation, verdict journal.Verdict) string {
 	return string(verdict.Outcome) + ", because " + verdict.Reason
 }
 
+// differs is what begins a line about a decision that comes out otherwise.
+const differs = "!! DIFFERENT"
+
 func (s *textWriter) verdicts(history *journal.History) {
 	switch {
 	case history.Closed != nil:
+		s.paint(verdictTone(history), string(history.Closed.Outcome))
 		s.hang("Closed ", verdictText(*history.Closed))
 	case history.Parked != nil:
+		s.paint(Doubtful, "Open, parked")
 		s.hang("Open, parked ", verdictText(*history.Parked))
 	default:
 		s.line("Open: the journal holds no verdict yet.")

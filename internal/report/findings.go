@@ -26,8 +26,10 @@ func (s *textWriter) findings(indent string, findings []runbook.Finding, shown i
 		names = append(names, finding.Guard)
 	}
 	guard, answer := widest(len("GUARD"), names...), len(runbook.AnswerDoesNotHold)
+	s.paint(Faint, "GUARD")
 	s.line("%s  %s  %s  REASON", indent, pad("GUARD", guard), pad("ANSWER", answer))
 	for _, finding := range findings {
+		s.paint(answerTone(finding), mark(finding))
 		s.hang(fmt.Sprintf("%s%s %s  %s  ", indent, mark(finding), pad(finding.Guard, guard),
 			pad(string(finding.Answer), answer)), finding.Reason)
 		if finding.Override != "" {

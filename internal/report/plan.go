@@ -15,6 +15,7 @@ import (
 // the point of no return, and the digest.
 func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	s := &textWriter{width: width}
+	s.paint(Strong, "Plan:")
 	s.hang("Plan: ", fmt.Sprintf("%s (version %s) on %s %s", plan.Runbook, plan.Version, plan.Target.Kind,
 		plan.Target.Name))
 	s.line("")
@@ -27,6 +28,7 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	for i, step := range plan.Steps {
 		if step.Irreversible && !passed {
 			passed = true
+			s.paint(Doubtful, noReturn)
 			s.line("  ── the point of no return: from here on nothing is undone ──")
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))
@@ -39,6 +41,9 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	s.line("Digest %s: the same state of the world gives the same digest.", plan.Digest)
 	return s.flush(out)
 }
+
+// noReturn is what stands in the line between what is undone and what isn't.
+const noReturn = "the point of no return"
 
 // pairs writes a JSON object as "key value, key value"; what isn't an object as
 // it is.

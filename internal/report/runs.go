@@ -52,9 +52,11 @@ func Runs(out io.Writer, width int, runs []Listed) error {
 		names, targets, states = append(names, run.Run), append(targets, run.Target), append(states, run.State)
 	}
 	name, target, state := widest(len("RUN"), names...), widest(len("TARGET"), targets...), widest(len("STATE"), states...)
+	s.paint(Faint, "RUN")
 	s.line("%s  %s  %s  %s", pad("RUN", name), pad("TARGET", target), pad("TOOK", 8), "STATE")
 	for _, run := range runs {
 		lead := fmt.Sprintf("%s  %s  %s  ", pad(run.Run, name), pad(run.Target, target), pad(span(seconds(run.Took)), 8))
+		s.paint(stateTone(run.State), "  "+run.State)
 		s.line("%s%s", lead, pad(run.State, state))
 		if run.Reason != "" {
 			s.hang("  ", run.Reason)

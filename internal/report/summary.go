@@ -60,6 +60,7 @@ func (s *textWriter) exception(d Decision) {
 		if finding.Passes() {
 			continue
 		}
+		s.paint(answerTone(finding), mark(finding))
 		s.hang(fmt.Sprintf("  %s %s %s  ", mark(finding), finding.Guard, finding.Answer),
 			shorten(resourceID.ReplaceAllString(finding.Reason, "$1"), shownReason))
 		for _, evidence := range finding.Evidence {
@@ -71,6 +72,7 @@ func (s *textWriter) exception(d Decision) {
 	}
 	s.hang("  decided: ", decided(d.Evaluation, d.Evaluation.Decision))
 	if !d.Same {
+		s.paint(Bad, differs)
 		s.line("  !! DIFFERENT when it is decided again from the record:")
 		s.hang("  !! ", decided(d.Evaluation, d.Again))
 	}

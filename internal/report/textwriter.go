@@ -19,11 +19,20 @@ const narrowest = 28
 type textWriter struct {
 	text  strings.Builder
 	width int
+	// count is how many lines were written, and tones which parts of them have one.
+	count int
+	tones []toned
+	// next is the tone of a sign in the line that comes.
+	next Tone
+	sign string
 }
 
 // line writes one line as it is.
 func (s *textWriter) line(format string, args ...any) {
-	s.text.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+	written := strings.TrimRight(fmt.Sprintf(format, args...), " ")
+	s.painted(written)
+	s.text.WriteString(written + "\n")
+	s.count += 1 + strings.Count(written, "\n")
 }
 
 // hang writes text after a lead; the lines after the first are indented so that
@@ -40,7 +49,11 @@ func (s *textWriter) hang(lead, text string) {
 
 // flush writes the text in one piece, credentials taken out.
 func (s *textWriter) flush(out io.Writer) error {
-	_, err := out.Write(redact.Redact([]byte(s.text.String())))
+	text := redact.Redact([]byte(s.text.String()))
+	if painter, can := out.(Painter); can {
+		return painter.Paint(s.spans(string(text)))
+	}
+	_, err := out.Write(text)
 	return err
 }
 

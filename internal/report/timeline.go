@@ -29,10 +29,12 @@ func Timeline(out io.Writer, width int, history *journal.History) error {
 	returned := false
 	for i, m := range moments {
 		if m.Irreversible && !returned {
+			s.paint(Doubtful, noReturn)
 			s.line("  ── the point of no return ──")
 			returned = true
 		}
 		lead := fmt.Sprintf("  %*s  %s %s  ", time, offsets[i], sign(m), pad(m.What, name))
+		s.paint(signTone(m), sign(m))
 		s.hang(lead, says(m, moments[:i]))
 	}
 	return s.flush(out)
@@ -42,9 +44,11 @@ func Timeline(out io.Writer, width int, history *journal.History) error {
 func (s *textWriter) heading(history *journal.History) {
 	header := history.Header
 	first, last := history.Entries[0].At, history.Entries[len(history.Entries)-1].At
+	s.paint(Strong, "Run "+header.Run)
 	s.line("Run %s", header.Run)
 	s.hang("  ", fmt.Sprintf("%s (version %s) on %s %s", header.Runbook, header.Version, header.Target.Kind,
 		header.Target.Name))
+	s.paint(verdictTone(history), standing(history))
 	s.hang("  ", fmt.Sprintf("%s, %s, %s", moment(first), span(last.Sub(first)), standing(history)))
 }
 

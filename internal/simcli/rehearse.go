@@ -2,6 +2,7 @@ package simcli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,8 +83,17 @@ func rehearse(command *cobra.Command, asked *rehearsal, name string) error {
 func rehearsalOf(scenario azuresim.Scenario) cli.Rehearsal {
 	return cli.Rehearsal{
 		Scenario: scenario.Name, Shows: scenario.Shows, Inputs: scenario.Inputs,
-		Overrides:    scenario.Overrides,
+		Overrides: scenario.Overrides, Usual: usual(scenario.Durations),
 		Subscription: scenario.Subscription, ResourceGroup: scenario.ResourceGroup, Cluster: scenario.Cluster,
+	}
+}
+
+// usual is how long the steps of the runbook take where ARM takes as long as a scenario says.
+func usual(of azuresim.Durations) map[string]time.Duration {
+	return map[string]time.Duration{
+		"add-stand-in": time.Duration(of.StandIn), "delete-pool": time.Duration(of.Delete),
+		"recreate": time.Duration(of.Recreate), "retire-stand-in": time.Duration(of.RemoveStandIn),
+		"reconcile-cluster": time.Duration(of.Settle),
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *recreation) drain() runbook.Step {
 		Budget: r.drainDeadline() + 5*time.Minute, PermitLasts: r.drainDeadline() + 2*time.Minute,
 		Observe: runbook.Observe(r.readDraining, drained),
 		Apply: runbook.Act(r.readSource, func(ctx context.Context, run runbook.Run, seen withNodes) error {
-			left, err := r.empty(ctx, run, seen, preconditions)
+			left, err := r.empty(ctx, run, r.Pool, seen, preconditions)
 			if err != nil {
 				return err
 			}
@@ -89,16 +89,16 @@ func uncordoned(seen withNodes) runbook.Observation {
 	return runbook.Done("no node is cordoned by this run")
 }
 
-// empty cordons nodes, all before the first eviction, and evicts their pods while the preconditions
+// empty cordons nodes of a pool, all before the first eviction, and evicts their pods while the preconditions
 // of the step hold: nodes are read afresh for them, ARM as it was at the step's beginning.
 func (r *recreation) empty(
-	ctx context.Context, run runbook.Run, seen withNodes, preconditions []runbook.Guard,
+	ctx context.Context, run runbook.Run, pool string, seen withNodes, preconditions []runbook.Guard,
 ) (kube.DrainResult, error) {
 	if err := seen.api.Cordon(ctx, seen.Nodes...); err != nil {
 		return kube.DrainResult{}, err
 	}
 	return seen.api.Drain(ctx, seen.Nodes, kube.DrainOptions{
-		Deadline: r.drainDeadline(), Expected: seen.expected, Progress: run.Report,
+		Deadline: r.drainDeadline(), Expected: seen.expected, Progress: r.reportDrain(run, pool, seen.Nodes),
 		Precondition: func(ctx context.Context) error { return hold(ctx, run, preconditions) },
 	})
 }

@@ -122,7 +122,10 @@ func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, taken *sna
 	err = api.AwaitNodes(ctx, nodeSelector(pool), func(nodes []kube.Node) bool {
 		fresh = taken.newSince(nodes)
 		ready = serving(fresh)
-		run.Report(runbook.Progress{Text: fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted)})
+		run.Report(runbook.Progress{
+			Text:  fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted),
+			Pools: r.poolNodes(pool, ready, max(wanted, len(fresh))),
+		})
 		return ready >= wanted
 	})
 	seen := fmt.Sprintf("pool %q has %d of %d nodes Ready and schedulable", pool, ready, wanted)

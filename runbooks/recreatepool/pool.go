@@ -63,6 +63,9 @@ func (r *recreation) awaitDeleted(ctx context.Context, run runbook.Run, pool str
 	if azure.DrainBlocked(err) {
 		return r.blockedAtAKS(ctx, run, pool, err)
 	}
+	if err == nil && definition == nil {
+		run.Report(runbook.Progress{Text: fmt.Sprintf("pool %s is gone", pool), Pools: r.poolGone(pool)})
+	}
 	if err != nil || definition == nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (m removal) drain(ctx context.Context, run runbook.Run, seen standInPool) (
 	nodes, err := m.withNodes(ctx, seen.reading, nodeSelector(seen.Name), nil)
 	var left kube.DrainResult
 	if err == nil {
-		left, err = m.empty(ctx, run, nodes, m.preconditions)
+		left, err = m.empty(ctx, run, seen.Name, nodes, m.preconditions)
 	}
 	by := blockedBy(left)
 	switch {

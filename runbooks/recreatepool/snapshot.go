@@ -43,6 +43,10 @@ func (r *recreation) takeSnapshot() runbook.Step {
 		Guards: allGuards(), Preconditions: []runbook.Guard{atRest},
 		Observe: runbook.Observe(r.read, snapshotTaken),
 		Apply: runbook.Act(r.newSnapshot, func(ctx context.Context, run runbook.Run, taken snapshot) error {
+			ready, nodes := serving(taken.PoolNodes), max(len(taken.PoolNodes), taken.pool().Count)
+			run.Report(runbook.Progress{
+				Text: fmt.Sprintf("pool %s: %d of %d nodes Ready", r.Pool, ready, nodes), Pools: r.poolNodes(r.Pool, ready, nodes),
+			})
 			if err := run.Note(ctx, snapshotNote, taken); err != nil {
 				return err
 			}

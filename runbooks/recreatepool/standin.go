@@ -108,6 +108,7 @@ func (r *recreation) createStandIn(ctx context.Context, run runbook.Run, seen st
 
 func (r *recreation) awaitStandIn(ctx context.Context, run runbook.Run, seen reading) error {
 	own := seen.standIn()
+	run.Report(runbook.Progress{Text: "ARM is creating pool " + own.Name, Pools: r.poolNodes(own.Name, 0, own.Count)})
 	if err := r.awaitCreated(ctx, run, own.Name); err != nil {
 		return err
 	}

@@ -1,0 +1,137 @@
+package console
+
+import (
+	"slices"
+	"strings"
+)
+
+// heldLines is how many lines are kept of a step that runs beside the one whose group is open.
+const heldLines = 200
+
+// groups writes lines in groups, one for each step. A host knows one open group at a time and no groups within groups:
+// of steps that run at once the first has its group open and written as it happens; the lines of the others are held
+// until that one is over.
+type groups struct {
+	host  Host
+	write func(line string)
+	// current is the key of the open group; empty when none is.
+	current string
+	waiting []*group
+}
+
+// group is one that waits.
+type group struct {
+	key, title string
+	lines      []string
+	dropped    bool
+	over       bool
+	// after are the lines that follow the group.
+	after []string
+}
+
+// begin opens a group, now or when the open one is over.
+func (g *groups) begin(key, title string) {
+	switch {
+	case g.current == key || g.of(key) != nil:
+	case g.current == "":
+		g.open(key, title)
+	default:
+		g.waiting = append(g.waiting, &group{key: key, title: title})
+	}
+}
+
+func (g *groups) open(key, title string) {
+	g.current = key
+	g.put(g.host.open(title))
+}
+
+// line writes a line into a group that was begun; any other stands where it is.
+func (g *groups) line(key, text string) {
+	held := g.of(key)
+	switch {
+	case held == nil:
+		g.put(text)
+	case len(held.lines) < heldLines:
+		held.lines = append(held.lines, text)
+	case !held.dropped:
+		held.dropped = true
+		held.lines = append(held.lines, "more lines are in the journal")
+	}
+}
+
+// end closes a group. after are lines that follow it.
+func (g *groups) end(key string, after ...string) {
+	if held := g.of(key); held != nil {
+		held.over, held.after = true, after
+		return
+	}
+	if g.current == key && key != "" {
+		g.put(g.host.end())
+		g.current = ""
+	}
+	for _, line := range after {
+		g.put(line)
+	}
+	if g.current == "" {
+		g.next()
+	}
+}
+
+// next writes the groups that are over, and then opens the one that has waited longest.
+func (g *groups) next() {
+	running := slices.DeleteFunc(slices.Clone(g.waiting), func(one *group) bool { return one.over })
+	for _, one := range g.waiting {
+		if one.over {
+			g.whole(one)
+		}
+	}
+	g.waiting = running
+	if len(running) == 0 {
+		return
+	}
+	first := running[0]
+	g.waiting = running[1:]
+	g.open(first.key, first.title)
+	for _, line := range first.lines {
+		g.put(line)
+	}
+}
+
+func (g *groups) whole(one *group) {
+	g.put(g.host.open(one.title))
+	for _, line := range one.lines {
+		g.put(line)
+	}
+	g.put(g.host.end())
+	for _, line := range one.after {
+		g.put(line)
+	}
+}
+
+// close closes what is open, so that what follows stands in no group.
+func (g *groups) close() {
+	if g.current != "" {
+		g.put(g.host.end())
+		g.current = ""
+	}
+	for _, one := range g.waiting {
+		g.whole(one)
+	}
+	g.waiting = nil
+}
+
+func (g *groups) of(key string) *group {
+	for _, one := range g.waiting {
+		if one.key == key {
+			return one
+		}
+	}
+	return nil
+}
+
+// put writes a line; an empty one is that of a host without groups.
+func (g *groups) put(line string) {
+	if line != "" {
+		g.write(strings.TrimRight(line, " ") + "\n")
+	}
+}
