@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -82,7 +81,7 @@ func TestOnePointOfNoReturn(t *testing.T) {
 	picture.take(engine.Event{Kind: engine.PlanMade, Plan: &runbook.Plan{Steps: []runbook.PlannedStep{
 		{Name: "export"}, {Name: "remove-hooks", Irreversible: true}, {Name: "delete-objects", Irreversible: true},
 	}}})
-	frame := uncoloured(picture.draw(midnight, 64, 0))
+	frame := uncoloured(picture.draw(midnight, 64, 0, 0))
 	if strings.Count(frame, "the point of no return") != 1 {
 		t.Errorf("drawn:\n%s", frame)
 	}
@@ -94,10 +93,10 @@ func TestFrames(t *testing.T) {
 		picture.take(event)
 	}
 	working := `
-aks-recreate-pool on prod-1/system  run run-1               0:10
+aks-recreate-pool on prod-1/system  run run-1                10s
   ✓ guards          the only one holds
-  ✓ snapshot                                                0:01
-  ⠋ drain           7 of 9 pods gone                        0:05
+  ✓ snapshot                                                  1s
+  ⠋ drain           7 of 9 pods gone                          5s
       node-0: 1 pod left, shop/frontend-0 blocked by
         PodDisruptionBudget frontend, which allows none
       node-1: 1 pod left
@@ -105,25 +104,25 @@ aks-recreate-pool on prod-1/system  run run-1               0:10
   · delete-pool
   ! the API server said: Bearer [redacted]
 `
-	if diff := cmp.Diff(working[1:], uncoloured(picture.draw(midnight.Add(10*time.Second), 64, 0))); diff != "" {
+	if diff := cmp.Diff(working[1:], uncoloured(picture.draw(midnight.Add(10*time.Second), 64, 0, 0))); diff != "" {
 		t.Errorf("at work (-want +got):\n%s", diff)
 	}
 	for _, event := range ended() {
 		picture.take(event)
 	}
 	over := `
-aks-recreate-pool on prod-1/system  run run-1               1:20
+aks-recreate-pool on prod-1/system  run run-1              1m20s
   ✓ guards          the only one holds
-  ✓ snapshot                                                0:01
-  ✗ drain           a node went away while its pods were    1:05
+  ✓ snapshot                                                  1s
+  ✗ drain           a node went away while its pods were    1m5s
                     being evicted, and came back
   ── the point of no return ──
   · delete-pool
   ── taking back what was done ──
-  ✓ uncordon                                                0:04
+  ✓ uncordon                                                  4s
   ! the API server said: Bearer [redacted]
 `
-	if diff := cmp.Diff(over[1:], uncoloured(picture.draw(midnight.Add(time.Hour), 64, 0))); diff != "" {
+	if diff := cmp.Diff(over[1:], uncoloured(picture.draw(midnight.Add(time.Hour), 64, 0, 0))); diff != "" {
 		t.Errorf("at the end, where time stands still (-want +got):\n%s", diff)
 	}
 }
@@ -159,12 +158,12 @@ func TestRecall(t *testing.T) {
 	picture.take(engine.Event{At: midnight.Add(time.Second), Run: "run-1", Kind: engine.RunEnded,
 		Verdict: &journal.Verdict{Outcome: runbook.NeedsAttention}})
 	want := `
-aks-recreate-pool on prod-1/system  run run-1               0:01
+aks-recreate-pool on prod-1/system  run run-1                 1s
   ✓ snapshot  done before
-  ! drain     not known to be complete                      0:01
+  ! drain     not known to be complete                        1s
   an open run of this target is resumed
 `
-	if diff := cmp.Diff(want[1:], uncoloured(picture.draw(midnight.Add(time.Hour), 64, 0))); diff != "" {
+	if diff := cmp.Diff(want[1:], uncoloured(picture.draw(midnight.Add(time.Hour), 64, 0, 0))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -172,27 +171,32 @@ aks-recreate-pool on prod-1/system  run run-1               0:01
 // TestLive: events come to the screen in the run's own time, nothing is asked of
 // the terminal, no credential is drawn, and a passing picture is taken away.
 func TestLive(t *testing.T) {
-	for name, begin := range map[string]func(io.Writer, string, func() time.Time, []string) *Live{"live": NewLive,
-		"passing": NewPassing} {
+	for name, passing := range map[string]bool{"live": false, "passing": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out bytes.Buffer
-				live := begin(&out, "title", func() time.Time { return midnight.Add(9 * time.Second) },
-					[]string{"TERM=xterm-kitty"})
+				live := NewLive(&out, LiveOptions{
+					Title: "title", Now: func() time.Time { return midnight.Add(9 * time.Second) }, Passing: passing,
+				}, []string{"TERM=xterm-kitty"})
 				synctest.Wait() // the program asks for its size once
 				live.program.Send(tea.WindowSizeMsg{Width: 80, Height: 24})
 				for _, event := range append(events(), ended()...) {
 					live.Watch(event)
 				}
 				live.Say(midnight, "stopping")
+				time.Sleep(time.Second) // some frames
 				live.Close()
 				live.Watch(events()[0])
 				drawn := out.String()
 				if strings.Contains(drawn, "\x1b[?2026$p") || strings.Contains(drawn, token) {
 					t.Errorf("the terminal is asked a question or shown a credential: %q", drawn)
 				}
-				if name == "live" && (!strings.Contains(drawn, "uncordon") || !strings.Contains(drawn, "stopping")) {
-					t.Errorf("the last frame is not drawn: %q", drawn)
+				_, after, left := strings.Cut(drawn, "\x1b[?1049l")
+				if !left {
+					t.Errorf("the terminal's own screen is not given back: %q", drawn)
+				}
+				if stays := strings.Contains(after, "uncordon") && strings.Contains(after, "stopping"); stays == passing {
+					t.Errorf("the last frame stays: %v: %q", stays, after)
 				}
 			})
 		})
@@ -202,7 +206,7 @@ func TestLive(t *testing.T) {
 // TestLiveBrokenTerminal: a screen that can't be written on stops nothing.
 func TestLiveBrokenTerminal(t *testing.T) {
 	terminal := &broken{}
-	live := NewLive(terminal, "title", time.Now, nil)
+	live := NewLive(terminal, LiveOptions{Title: "title", Now: time.Now}, nil)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -62,7 +62,9 @@ func (p *picture) draw(now time.Time, width, height, frame int) string {
 
 func (d *drawing) picture(p *picture) {
 	d.heading(p)
-	d.strip(p)
+	if !d.room.bare {
+		d.strip(p)
+	}
 	d.guards(p)
 	passed := false
 	for _, line := range d.fold(p) {
@@ -70,7 +72,7 @@ func (d *drawing) picture(p *picture) {
 			d.line(faint, "  "+line.more)
 			continue
 		}
-		if line.step.noReturn && !passed {
+		if line.step.noReturn && !passed && !d.room.bare {
 			passed = true
 			d.line(faint, "  ── the point of no return ──")
 		}
@@ -105,11 +107,12 @@ func (d *drawing) row(colour, mark, name, text, time string) {
 	lead := d.names + len("  m   ")
 	room := max(d.width-lead-columns(time)-2, narrowest)
 	lines := fold(text, room, d.room.lines)
+	first := lines[0]
 	if time != "" {
-		time = "  " + faint + time + plain
+		first = pad(first, room) + "  " + faint + time + plain
 	}
-	d.put(fmt.Sprintf("  %s%s%s %s  %s%s", colour, mark, plain, pad(cut(name, d.names), d.names),
-		pad(lines[0], room), time))
+	d.put(strings.TrimRight(fmt.Sprintf("  %s%s%s %s  %s", colour, mark, plain, pad(cut(name, d.names), d.names), first),
+		" "))
 	for _, line := range lines[1:] {
 		d.line("", strings.Repeat(" ", lead)+line)
 	}
@@ -135,6 +138,9 @@ func (d *drawing) guards(p *picture) {
 		passed = passed && finding.Answer == runbook.AnswerHolds
 	}
 	if passed && len(p.steps) > 0 {
+		if d.room.bare {
+			return
+		}
 		d.row(green, "✓", "guards", allHold(len(p.guards)), "")
 		return
 	}
@@ -216,6 +222,9 @@ func (d *drawing) working(step *row, usual time.Duration) {
 		text = fmt.Sprintf("attempt %d  %s", step.attempt, text)
 	}
 	d.row(blue, d.spin(), step.name, text, d.against(d.took(step), d.elapsed(step), usual))
+	if d.room.details == 0 {
+		return
+	}
 	for i, detail := range step.progress.Details {
 		if i == d.room.details {
 			d.line(faint, fmt.Sprintf("      … %d more", len(step.progress.Details)-i))

@@ -16,6 +16,8 @@ type room struct {
 	steps int
 	// near draws the last step that is over and the next one beside those that need an eye.
 	near bool
+	// bare leaves out what is no step at work: pools, guards that hold, the point of no return.
+	bare bool
 	// waves is how many lines the graph of a pipeline may take.
 	waves int
 }
@@ -29,6 +31,7 @@ func rooms() []room {
 		{details: 2, lines: 1, paragraph: 2, warnings: 2, said: 2, near: true},
 		{details: 0, lines: 1, paragraph: 1, warnings: 1, said: 1, near: true},
 		{details: 0, lines: 1, paragraph: 1, warnings: 1, said: 1},
+		{details: 0, lines: 1, paragraph: 1, warnings: 1, said: 1, bare: true},
 	}
 }
 

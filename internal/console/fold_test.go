@@ -27,7 +27,7 @@ func TestManySteps(t *testing.T) {
 				Result: &journal.Result{Result: result, Reason: "no"}})
 		}
 	}
-	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 100, 0))
+	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 100, 0, 0))
 	for _, want := range []string{"2 of 200 done, 1 at work, 195 to come, 1 skipped, 1 went wrong", "✗ g/step-2",
 		"⠋ g/step-3"} {
 		if !strings.Contains(frame, want) {

@@ -14,8 +14,9 @@ const heldLines = 200
 type groups struct {
 	host  Host
 	write func(line string)
-	// current is the key of the open group; empty when none is.
+	// current is the key of the group that is opened.
 	current string
+	opened  bool
 	waiting []*group
 }
 
@@ -32,8 +33,8 @@ type group struct {
 // begin opens a group, now or when the open one is over.
 func (g *groups) begin(key, title string) {
 	switch {
-	case g.current == key || g.of(key) != nil:
-	case g.current == "":
+	case g.isOpen(key) || g.of(key) != nil:
+	case !g.opened:
 		g.open(key, title)
 	default:
 		g.waiting = append(g.waiting, &group{key: key, title: title})
@@ -41,7 +42,7 @@ func (g *groups) begin(key, title string) {
 }
 
 func (g *groups) open(key, title string) {
-	g.current = key
+	g.current, g.opened = key, true
 	g.put(g.host.open(title))
 }
 
@@ -65,14 +66,14 @@ func (g *groups) end(key string, after ...string) {
 		held.over, held.after = true, after
 		return
 	}
-	if g.current == key && key != "" {
+	if g.isOpen(key) {
 		g.put(g.host.end())
-		g.current = ""
+		g.opened = false
 	}
 	for _, line := range after {
 		g.put(line)
 	}
-	if g.current == "" {
+	if !g.opened {
 		g.next()
 	}
 }
@@ -110,9 +111,9 @@ func (g *groups) whole(one *group) {
 
 // close closes what is open, so that what follows stands in no group.
 func (g *groups) close() {
-	if g.current != "" {
+	if g.opened {
 		g.put(g.host.end())
-		g.current = ""
+		g.opened = false
 	}
 	for _, one := range g.waiting {
 		g.whole(one)
@@ -120,6 +121,9 @@ func (g *groups) close() {
 	g.waiting = nil
 }
 
+func (g *groups) isOpen(key string) bool { return g.opened && g.current == key }
+
+// of gives the group of a key that waits.
 func (g *groups) of(key string) *group {
 	for _, one := range g.waiting {
 		if one.key == key {

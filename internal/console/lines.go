@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -206,6 +207,7 @@ func (l *Lines) over(key string, step *lineStep, event engine.Event) {
 
 // ended tells how a run ended, in no group.
 func (l *Lines) ended(of string, event engine.Event) {
+	maps.DeleteFunc(l.steps, func(key string, _ *lineStep) bool { return strings.HasPrefix(key, of) })
 	if of == "" {
 		l.groups.close()
 	} else {
@@ -231,7 +233,7 @@ func (l *Lines) ended(of string, event engine.Event) {
 		severity = warning
 	default: // failed, or nobody knows
 	}
-	title := strings.TrimSpace(event.Runbook + " " + event.Target.Name)
+	title := strings.TrimSpace("run " + event.Run)
 	l.groups.put(l.groups.host.mark(severity, l.clean(title), l.clean(text)))
 }
 

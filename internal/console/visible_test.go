@@ -78,7 +78,7 @@ func TestTheLivePictureObeysNobody(t *testing.T) {
 		} {
 			picture.take(event)
 		}
-		drawn := picture.draw(at, 80, 0)
+		drawn := picture.draw(at, 80, 0, 0)
 		for _, own := range []string{plain, bold, faint, red, green, yellow, blue} {
 			drawn = strings.ReplaceAll(drawn, own, "")
 		}

@@ -40,16 +40,16 @@ func TestGraph(t *testing.T) {
 		[]string{"g/four", "group/a-long-name", "group/another", "g/last"})
 	picture.take(engine.Event{At: midnight, Kind: engine.StepEnded, Step: "g/last",
 		Result: &journal.Result{Result: journal.Skipped}})
-	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0))
-	want := `rollout  run r1                                             1:00
-  ✓ steps              1 of 7 done, 1 at work, 3 to come, 1
+	frame := uncoloured(picture.draw(midnight.Add(time.Minute), 64, 0, 0))
+	want := `rollout  run r1                                             1m0s
+  ✗ steps              1 of 7 done, 1 at work, 3 to come, 1
                        skipped, 1 went wrong
     1  ✓ g/one  ✗ g/two
     2  ⠋ g/three
     3  · g/four  · group/a-long-name  · group/another
        – g/last
-  ✗ g/two              no                                   0:00
-  ⠋ g/three                                                 1:00
+  ✗ g/two              no                                     0s
+  ⠋ g/three                                                 1m0s
 `
 	if diff := cmp.Diff(want, trimmed(frame)); diff != "" {
 		t.Error(diff)
@@ -62,7 +62,7 @@ func TestGraphThatDoesNotFit(t *testing.T) {
 	for i := range 30 {
 		waves = append(waves, []string{fmt.Sprintf("g/step-%d", i)})
 	}
-	frame := uncoloured(rollout(waves...).draw(midnight, 80, 0))
+	frame := uncoloured(rollout(waves...).draw(midnight, 80, 0, 0))
 	if strings.Contains(frame, "step-0") || !strings.Contains(frame, "of 33 done") {
 		t.Errorf("drawn:\n%s", frame)
 	}
