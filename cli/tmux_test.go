@@ -38,7 +38,7 @@ func newPane(t *testing.T, width, height int, environment ...string) *pane {
 		"PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=tmux-256color", "LANG=C.UTF-8", "PS1=$ ",
 		strings.Join(environment, " "), "sh")
 	t.Cleanup(func() { p.tmux("kill-server") })
-	p.until(`(?m)^\$ $`, 0)
+	p.until(`(?m)^\$ ?$`, 0)
 	return p
 }
 
@@ -79,7 +79,7 @@ func (p *pane) resize(width, height int) {
 func (p *pane) until(pattern string, patience time.Duration) string {
 	p.t.Helper()
 	wanted := regexp.MustCompile(pattern)
-	deadline := time.After(max(patience, time.Minute))
+	deadline := time.After(max(patience, 20*time.Second))
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -119,7 +119,7 @@ func TestLiveViewInTmux(t *testing.T) {
 	for _, size := range []struct{ width, height int }{{40, 10}, {120, 40}, {60, 7}, {80, 24}} {
 		p.resize(size.width, size.height)
 		screen := p.until(`(?m)\A.*aks-recr`, 0)
-		if !regexp.MustCompile(`(?m)^  \S (delete-po|recreate)`).MatchString(screen) ||
+		if !regexp.MustCompile(`(?m)^  \S (delete-po|recreate|retire-st)`).MatchString(screen) ||
 			strings.Count(screen, "aks-recr") != 1 {
 			t.Errorf("at %d×%d:\n%s", size.width, size.height, screen)
 		}
@@ -170,7 +170,7 @@ func TestTerminalIsGivenBack(t *testing.T) {
 	}
 	p.tmux("send-keys", "C-c")
 	p.tmux("send-keys", "C-c")
-	if screen := p.until(`(?m)^(ended|\$ $)`, time.Minute); !strings.Contains(p.all(), "before\n") {
+	if screen := p.until(`(?m)^(ended|\$ ?$)`, time.Minute); !strings.Contains(p.all(), "before\n") {
 		t.Errorf("the terminal was not given back:\n%s", screen)
 	}
 }

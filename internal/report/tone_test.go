@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestTones(t *testing.T) {
 	findings := []runbook.Finding{
 		named("cluster-exists", runbook.Yes("the cluster is there ✓ ✗ ?")),
 		named("pool-wedged", runbook.No("the pool is Succeeded")),
-		named("wedge-evidence", runbook.Unknown("forbidden")),
+		named("wedge-evidence", runbook.Unknown(errors.New("forbidden"))),
 	}
 	for name, row := range map[string]struct {
 		write func(out io.Writer) error
