@@ -180,7 +180,8 @@ func TestGroupsAreWellFormed(t *testing.T) {
 // TestHostileLines: no text of others becomes a command of the host, wherever it stands.
 func TestHostileLines(t *testing.T) {
 	for _, text := range []string{"::error::owned", "x\n::add-mask::owned", "x\r\n::warning::owned%0A::error::",
-		"##vso[task.setvariable variable=PATH]/tmp", "##[error]owned", "\n##VSO[task.complete result=Succeeded]", "%0A%0D::"} {
+		"##vso[task.setvariable variable=PATH]/tmp", "##[error]owned", "\n##VSO[task.complete result=Succeeded]",
+		"%0A%0D::"} {
 		finding := &runbook.Finding{Guard: text, Answer: runbook.AnswerUnknown, Reason: text, Override: text}
 		events := []engine.Event{
 			{Kind: engine.RunBegan, Run: text, Text: text},
@@ -231,7 +232,8 @@ func TestLongHeldGroups(t *testing.T) {
 		events = append(events, engine.Event{At: midnight, Kind: engine.Waiting, Step: "two", Text: fmt.Sprint(i)})
 	}
 	told := toldOf(GitHubActions, events)
-	if lines := strings.Count(told, "\n"); lines > heldLines+10 || !strings.Contains(told, "more lines are in the journal") {
+	lines := strings.Count(told, "\n")
+	if lines > heldLines+10 || !strings.Contains(told, "more lines are in the journal") {
 		t.Errorf("%d lines:\n%s", lines, told)
 	}
 	wellFormed(t, told)

@@ -24,8 +24,8 @@ func TestStripOfNodes(t *testing.T) {
 		events []engine.Event
 		want   string
 	}{
-		{"from evidence of guards", []engine.Event{evidence("nodes of pool system", map[string]int{"nodes": 5, "serving": 3})},
-			"  system ●●●○○"},
+		{"from evidence of guards",
+			[]engine.Event{evidence("nodes of pool system", map[string]int{"nodes": 5, "serving": 3})}, "  system ●●●○○"},
 		{"from what a step reports", []engine.Event{moved(runbook.PoolNodes{Pool: "system", Serving: 3, Nodes: 5},
 			runbook.PoolNodes{Pool: "s4f0", Role: "stand-in", Serving: 5, Nodes: 5})}, "  system ●●●○○  stand-in ●●●●●"},
 		{"the role is remembered", []engine.Event{moved(runbook.PoolNodes{Pool: "s4f0", Role: "stand-in", Nodes: 2}),

@@ -2,6 +2,7 @@ package console
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -60,10 +61,14 @@ func (s Style) Apply(text string) string {
 	return text
 }
 
-// signs are what stands for each of our signs in ASCII, as wide as the sign.
-var signs = map[rune]rune{
-	'✓': '+', '✗': 'x', '–': '-', '·': '.', '─': '-', '…': '~', '●': '#', '○': '.', '×': 'x', '’': '\'',
-	'⠋': '|', '⠙': '/', '⠹': '-', '⠸': '\\', '⠼': '|', '⠴': '/', '⠦': '-', '⠧': '\\', '⠇': '|', '⠏': '/',
+// sign gives what stands for one of our signs in ASCII, as wide as the sign.
+func sign(ours rune) (ascii rune, found bool) {
+	const signs, others = "✓✗–·─…●○×’⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", "+x-.-~#.x'|/-\\|/-\\|/"
+	at := slices.Index([]rune(signs), ours)
+	if at < 0 {
+		return 0, false
+	}
+	return rune(others[at]), true
 }
 
 // ASCII writes a text with ASCII alone: our own signs as others, and a question mark for each column of what is left.
@@ -73,12 +78,12 @@ func ASCII(text string) string {
 	}
 	var made strings.Builder
 	for _, char := range text {
-		sign, ours := signs[char]
+		other, ours := sign(char)
 		switch {
 		case char <= unicode.MaxASCII:
 			made.WriteRune(char)
 		case ours:
-			made.WriteRune(sign)
+			made.WriteRune(other)
 		default:
 			made.WriteString(strings.Repeat("?", columns(string(char))))
 		}

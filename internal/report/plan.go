@@ -28,7 +28,7 @@ func Plan(out io.Writer, width int, plan runbook.Plan) error {
 	for i, step := range plan.Steps {
 		if step.Irreversible && !passed {
 			passed = true
-			s.paint(Doubtful, noReturn)
+			s.paint(Doubtful, noReturn+": from here on nothing is undone")
 			s.line("  ── the point of no return: from here on nothing is undone ──")
 		}
 		lead := fmt.Sprintf("%3d  %s  ", i+1, pad(step.Name, column))

@@ -115,6 +115,7 @@ func outcomeTone(outcome runbook.Outcome) Tone {
 		return Bad
 	case "":
 		return Strong
+	case runbook.Deferred, runbook.Undecided, runbook.NeedsAttention:
 	}
 	return Doubtful
 }
