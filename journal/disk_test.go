@@ -203,7 +203,7 @@ func TestLockThatCannotBeHadIsNobodys(t *testing.T) {
 	}
 	defer root.Close()
 	before := openFiles(t)
-	release, ours, err := lockIn(root, "lock", func(int, int) error { return syscall.ENOLCK })
+	release, ours, err := lockIn(root, "lock", func(*os.File) (bool, error) { return false, syscall.ENOLCK })
 	if release != nil || ours || !errors.Is(err, syscall.ENOLCK) {
 		t.Errorf("%v, %v", ours, err)
 	}
