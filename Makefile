@@ -181,12 +181,12 @@ cross:
 # commit gives the same bytes.
 release-snapshot: $(BIN)/goreleaser
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/goreleaser release --snapshot --clean --skip=sign
-	tools/release-image.sh dist
+	tools/release-image.sh
 
 # The same of a tag, signed where COSIGN_KEY names a key (docs/releasing.md).
 release: $(BIN)/goreleaser
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/goreleaser release --clean $(if $(COSIGN_KEY),,--skip=sign)
-	tools/release-image.sh dist
+	tools/release-image.sh
 
 clean:
 	rm -rf $(BIN) dist

@@ -57,7 +57,7 @@ func (r release) image(architecture string) (v1.Image, error) {
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	image, err := mutate.Append(base, mutate.Addendum{
-		Layer: layer, History: v1.History{CreatedBy: "tools/image", Created: v1.Time{Time: r.created}},
+		Layer: layer, History: v1.History{CreatedBy: "tools/release", Created: v1.Time{Time: r.created}},
 	})
 	if err != nil {
 		return nil, err
@@ -151,8 +151,8 @@ func roots() []byte {
 	return text.Bytes()
 }
 
-// write makes the layout anew, and gives the image's digest.
-func write(index v1.ImageIndex, into string) (digest string, err error) {
+// writeLayout makes the layout anew, and gives the image's digest.
+func writeLayout(index v1.ImageIndex, into string) (digest string, err error) {
 	if err := os.RemoveAll(into); err != nil {
 		return "", err
 	}

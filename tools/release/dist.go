@@ -3,46 +3,11 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 )
-
-func main() {
-	dist := flag.String("dist", "dist", "`folder` that GoReleaser wrote")
-	into := flag.String("into", "", "`folder` to write the image layout into (default: image, in -dist)")
-	created := flag.String("created", "", "`time` of the commit (RFC 3339), which all times in the image are")
-	source := flag.String("source", "", "`URL` of the repository, where it has a home")
-	flag.Parse()
-	if *into == "" {
-		*into = filepath.Join(*dist, "image")
-	}
-	digest, err := run(*dist, *into, *created, *source)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "image:", err)
-		os.Exit(1)
-	}
-	fmt.Println(digest)
-}
-
-func run(dist, into, created, source string) (digest string, err error) {
-	at, err := time.Parse(time.RFC3339, created)
-	if err != nil {
-		return "", fmt.Errorf("-created: %w", err)
-	}
-	made, err := readRelease(dist)
-	if err != nil {
-		return "", err
-	}
-	made.created, made.source = at.UTC(), source
-	index, err := made.index()
-	if err != nil {
-		return "", err
-	}
-	return write(index, into)
-}
 
 // release is what GoReleaser says of what it built.
 type release struct {
@@ -59,11 +24,12 @@ func readRelease(dist string) (release, error) {
 	if err := readJSON(filepath.Join(dist, "metadata.json"), &made); err != nil {
 		return release{}, err
 	}
+	list := filepath.Join(dist, "artifacts.json")
 	var artifacts []struct {
 		Path, Type, Goos, Goarch string
 		Extra                    struct{ ID string }
 	}
-	if err := readJSON(filepath.Join(dist, "artifacts.json"), &artifacts); err != nil {
+	if err := readJSON(list, &artifacts); err != nil {
 		return release{}, err
 	}
 	made.programs = map[string]string{}
@@ -74,7 +40,7 @@ func readRelease(dist string) (release, error) {
 		}
 	}
 	if len(made.programs) == 0 {
-		return release{}, fmt.Errorf("%s lists no salve for linux", filepath.Join(dist, "artifacts.json"))
+		return release{}, fmt.Errorf("%s lists no salve for linux", list)
 	}
 	return made, nil
 }
