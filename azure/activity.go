@@ -34,8 +34,10 @@ type Activity struct {
 	// Operation and Status are ARM's names, such as
 	// Microsoft.Compute/virtualMachineScaleSets/write and Failed.
 	Operation, Status string
-	ResourceID        string
-	At                time.Time
+	// OperationID is the same in all events of one operation: its start, its acceptance and its end.
+	OperationID string
+	ResourceID  string
+	At          time.Time
 	// ErrorCode is that of the event's status message; empty when it has none.
 	ErrorCode string
 }
@@ -44,7 +46,7 @@ type Activity struct {
 const activityVersion = "2015-04-01"
 
 // activityFields are the only ones that are asked for: the log is long.
-const activityFields = "eventDataId,eventTimestamp,operationName,properties,resourceId,status"
+const activityFields = "eventDataId,eventTimestamp,operationId,operationName,properties,resourceId,status"
 
 // ReadActivity streams events, page by page, until visit says to stop or the log
 // is at its end. The log lags by minutes: what is not there may still come.
@@ -60,6 +62,7 @@ type event struct {
 	EventDataID    string             `json:"eventDataId"`
 	ResourceID     string             `json:"resourceId"`
 	EventTimestamp time.Time          `json:"eventTimestamp"`
+	OperationID    string             `json:"operationId"`
 	OperationName  named              `json:"operationName"`
 	Status         named              `json:"status"`
 	Properties     map[string]*string `json:"properties"`
@@ -72,7 +75,7 @@ type named struct {
 func (e event) activity() Activity {
 	return Activity{
 		ID: e.EventDataID, Operation: e.OperationName.Value, Status: e.Status.Value, ResourceID: e.ResourceID,
-		At: e.EventTimestamp, ErrorCode: errorCode(value(e.Properties["statusMessage"])),
+		OperationID: e.OperationID, At: e.EventTimestamp, ErrorCode: errorCode(value(e.Properties["statusMessage"])),
 	}
 }
 

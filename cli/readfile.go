@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"salve/internal/textencoding"
 )
 
 // largestDocument bounds a file that a flag or an argument names, in bytes: a device without an end must not fill
@@ -25,4 +27,17 @@ func readBounded(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
 	}
 	return content, nil
+}
+
+// readText reads a file as readBounded does, as UTF-8: PowerShell's > writes UTF-16.
+func readText(path string, limit int64) ([]byte, error) {
+	raw, err := readBounded(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	text, err := textencoding.UTF8(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return text, nil
 }

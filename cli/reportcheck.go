@@ -100,7 +100,7 @@ func readPostMortem(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, usage("%s is not a regular file", path)
 	}
-	raw, err := readBounded(path, consistency.MaxSize)
+	raw, err := readText(path, consistency.MaxSize)
 	if err != nil {
 		return nil, usage("%v", err)
 	}

@@ -35,7 +35,7 @@ func (r *reportFiles) read() (postmortem.Sources, error) {
 		return sources, usage("--notes-date and --notes-zone require --notes")
 	}
 	for _, path := range r.watch {
-		raw, err := readBounded(path, largestDocument)
+		raw, err := readText(path, largestDocument)
 		if err != nil {
 			return sources, usage("--watch: %v", err)
 		}
@@ -46,7 +46,7 @@ func (r *reportFiles) read() (postmortem.Sources, error) {
 		sources.Watch = append(sources.Watch, file)
 	}
 	for _, path := range r.triage {
-		raw, err := readBounded(path, largestDocument)
+		raw, err := readText(path, largestDocument)
 		if err != nil {
 			return sources, usage("--triage: %v", err)
 		}

@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/binary"
 	"encoding/pem"
 	"errors"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -43,6 +45,7 @@ func TestMain(m *testing.M) {
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
+//	utf16 FILE              writes a file anew in UTF-16, as Windows does
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
 //	agent FILE...           serves an ssh-agent at $SSH_AUTH_SOCK with these private keys, their names as comments
@@ -76,9 +79,19 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
+			"utf16":    utf16File,
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
+}
+
+// utf16File writes a file as PowerShell's > does.
+func utf16File(ts *testscript.TestScript, _ bool, arguments []string) {
+	raw := []byte("\xff\xfe")
+	for _, unit := range utf16.Encode([]rune(ts.ReadFile(arguments[0]))) {
+		raw = binary.LittleEndian.AppendUint16(raw, unit)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), raw, 0o600))
 }
 
 func serveRegistry(t *testing.T, ts *testscript.TestScript, arguments []string) {

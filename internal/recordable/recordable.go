@@ -57,9 +57,19 @@ func isKey(t reflect.Type) bool {
 	}
 }
 
+// knownProblems remembers what Problem found, by reflect.Type: each runbook that is made asks for each of its guards.
+var knownProblems sync.Map //nolint:gochecknoglobals // a memo of what a type says of itself, as encoding/json keeps one
+
 // Problem is the first part of a type that would not be the same when it is read back from JSON; empty when there is
 // none.
-func Problem(t reflect.Type) string { return problem(t, "", nil) }
+func Problem(t reflect.Type) string {
+	if known, found := knownProblems.Load(t); found {
+		return known.(string) //nolint:forcetypeassert // nothing else is stored
+	}
+	found := problem(t, "", nil)
+	knownProblems.Store(t, found)
+	return found
+}
 
 func problem(t reflect.Type, path string, above []reflect.Type) string {
 	if opaque(t) || slices.Contains(above, t) {

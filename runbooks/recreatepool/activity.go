@@ -3,6 +3,7 @@ package recreatepool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,19 +49,50 @@ func (r *recreation) readActivity(
 	}
 }
 
-// operationStart finds the latest start of an operation on exactly one resource; zero when the log
-// has none. The log of its group would take too long to read.
-func (r *recreation) operationStart(ctx context.Context, operation, id string) (time.Time, error) {
-	var start time.Time
+// readOperationStart finds when the operation that is running on exactly one resource began; zero when the log
+// doesn't say. The log of its group would take too long to read.
+func (r *recreation) readOperationStart(ctx context.Context, operation, id string) (time.Time, error) {
+	seen := operationLog{}
 	since := r.Clock.Now().Add(-operationSearch)
 	err := r.readActivity(ctx, id, since, func(event azure.Activity) bool {
-		if strings.EqualFold(event.Operation, operation) && event.Status == "Started" &&
-			azure.SameID(event.ResourceID, id) && event.At.After(start) {
-			start = event.At
+		if strings.EqualFold(event.Operation, operation) && azure.SameID(event.ResourceID, id) {
+			seen.add(event)
 		}
 		return true
 	})
-	return start, err
+	return seen.running(), err
+}
+
+// operationLog holds the start and the end of each operation on one resource, by operation ID. The log lags by
+// minutes: while a younger operation runs already, the newest start may be that of one that has ended.
+type operationLog map[string]operationSpan
+
+type operationSpan struct {
+	start time.Time
+	ended bool
+}
+
+// endStatuses are those of an operation's last event
+// (https://learn.microsoft.com/azure/azure-monitor/platform/activity-log-schema).
+var endStatuses = []string{"Succeeded", "Failed", "Canceled"}
+
+func (l operationLog) add(event azure.Activity) {
+	span := l[event.OperationID]
+	span.ended = span.ended || slices.Contains(endStatuses, event.Status)
+	if event.Status == "Started" && event.At.After(span.start) {
+		span.start = event.At
+	}
+	l[event.OperationID] = span
+}
+
+// running is the latest start of an operation without an end; zero when there is none.
+func (l operationLog) running() (start time.Time) {
+	for _, span := range l {
+		if !span.ended && span.start.After(start) {
+			start = span.start
+		}
+	}
+	return start
 }
 
 // operation is what is known of the operation that a resource is in.
@@ -96,7 +128,7 @@ func (r *recreation) readOperation(of func(reading) operation) func(context.Cont
 		seen, err := r.read(ctx, run)
 		now := of(seen)
 		if err == nil && now.Running {
-			now.Start, err = r.operationStart(ctx, now.Kind, now.resource)
+			now.Start, err = r.readOperationStart(ctx, now.Kind, now.resource)
 		}
 		return now, err
 	}
@@ -128,7 +160,8 @@ func poolAtRest(seen operation) runbook.Finding {
 // old holds when the operation is too old to be healthy. Younger ones are not fought.
 func (o operation) old() runbook.Finding {
 	if o.Start.IsZero() {
-		return runbook.Unknownf("the Activity Log does not say when %s began (%s back)", o.What, operationSearch)
+		return runbook.Unknownf("the Activity Log does not say when %s began: in %s it has none without an end. "+
+			"hint: the log lags by minutes, run this again later", o.What, operationSearch)
 	}
 	age := o.Now.Sub(o.Start)
 	finding := runbook.Yes("%s began %s ago", o.What, age.Round(time.Second))

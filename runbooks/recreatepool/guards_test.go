@@ -114,6 +114,40 @@ func TestOtherPoolsServing(t *testing.T) {
 	}
 }
 
+// The log lags: an operation that has ended says nothing about the age of the one that runs now.
+func TestAnOperationThatEndedIsNotTheOneThatRuns(t *testing.T) {
+	type log = []azure.Activity
+	began := at().Add(-312 * time.Hour)
+	event := func(id, status string, after time.Duration) azure.Activity {
+		return azure.Activity{OperationID: id, Status: status, At: began.Add(after)}
+	}
+	for name, row := range map[string]struct {
+		events log
+		want   time.Time
+	}{
+		"one without an end":            {log{event("a", "Started", 0), event("a", "Accepted", 1)}, began},
+		"one that succeeded":            {log{event("a", "Started", 0), event("a", "Succeeded", 1)}, time.Time{}},
+		"one that failed, newest first": {log{event("a", "Failed", 1), event("a", "Started", 0)}, time.Time{}},
+		"one that was canceled":         {log{event("a", "Started", 0), event("a", "Canceled", 1)}, time.Time{}},
+		"a refused write during an old one": {log{event("b", "Failed", 9), event("b", "Started", 9), event("a", "Started", 0)},
+			began},
+		"of two without an end the younger": {log{event("b", "Started", 9), event("a", "Started", 0)}, began.Add(9)},
+		"an end without a start":            {log{event("a", "Succeeded", 0)}, time.Time{}},
+		"events without an ID, one an end":  {log{event("", "Started", 0), event("", "Failed", 1)}, time.Time{}},
+		"none":                              {nil, time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := operationLog{}
+			for _, event := range row.events {
+				seen.add(event)
+			}
+			if got := seen.running(); !got.Equal(row.want) {
+				t.Errorf("it began at %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
 func TestOperationAge(t *testing.T) {
 	cluster := readingOf(azure.Cluster{State: "Updating", Pools: []azure.Pool{{Name: "system", State: "Updating"}}})
 	for name, row := range map[string]struct {

@@ -3,6 +3,7 @@ package recreatepool_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -18,6 +19,10 @@ var (
 	seed  = flag.Int64("seed", 0, "the only seed to try")
 )
 
+// seedsThatFound are those whose stories once showed a mistake: 154 an abort of AKS's own operation of half a minute,
+// taken for one of days while the log lagged.
+var seedsThatFound = []int64{154}
+
 // TestRandomFaults tells stories in which processes die at random moments, calls
 // are lost at random, and the next process comes after a random time.
 func TestRandomFaults(t *testing.T) {
@@ -30,6 +35,9 @@ func TestRandomFaults(t *testing.T) {
 	}
 	var tried, deaths atomic.Int64
 	t.Cleanup(func() { t.Logf("%d seeds tried, %d processes died", tried.Load(), deaths.Load()) })
+	for _, seed := range seedsThatFound {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { tellRandom(t, seed) })
+	}
 	const shares = 4
 	for share := range int64(shares) {
 		t.Run("", func(t *testing.T) {

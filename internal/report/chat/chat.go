@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"salve/internal/textencoding"
 )
 
 // Bounds of what is read.
@@ -87,7 +89,7 @@ func Parse(raw []byte, options Options) (Export, error) {
 		}
 	}
 	options.Channel = cleanLine(options.Channel)
-	raw, err := decoded(raw)
+	raw, err := textencoding.UTF8(raw)
 	if err != nil {
 		return Export{}, err
 	}

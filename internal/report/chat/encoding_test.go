@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"salve/internal/report/chat"
+	"salve/internal/textencoding"
 )
 
 // inUTF16 is a text as Windows exports it.
@@ -65,7 +66,7 @@ func TestOtherEncodingsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			export, err := chat.Parse(row.raw, chat.Options{})
-			if !errors.Is(err, chat.ErrEncoding) || !strings.Contains(err.Error(), row.want) {
+			if !errors.Is(err, textencoding.ErrUnknown) || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("%v, %+v", err, export.Messages)
 			}
 		})

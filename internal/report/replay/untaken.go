@@ -14,6 +14,9 @@ import (
 // a guard answer or say something else. Such an input may choose what is read, and what would have been read then the
 // record does not tell: that the decisions come out the same would be a false assurance.
 func untaken(history *journal.History, options Options) ([]string, error) {
+	if len(options.Set) == 0 {
+		return nil, nil
+	}
 	before, err := found(history, history.Header.Inputs, options)
 	if err != nil {
 		return nil, err

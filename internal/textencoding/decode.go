@@ -1,4 +1,4 @@
-package chat
+package textencoding
 
 import (
 	"bytes"
@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// ErrEncoding is in the error of an export that is not in an encoding that is read.
-var ErrEncoding = errors.New("only UTF-8, and UTF-16 with a byte order mark, are read")
+// ErrUnknown is in the error of a text that is in no encoding that is read.
+var ErrUnknown = errors.New("only UTF-8, and UTF-16 with a byte order mark, are read")
 
-// decoded is an export in UTF-8, without a byte order mark. An encoding that would have to be guessed is refused: a
+// UTF8 is a text in UTF-8, or in UTF-16 with a byte order mark, as UTF-8 without one. An encoding that would have to be guessed is refused: a
 // name or a word that is read in the wrong one is another.
-func decoded(raw []byte) ([]byte, error) {
+func UTF8(raw []byte) ([]byte, error) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(raw, []byte("\x00\x00\xfe\xff")):
-		return nil, fmt.Errorf("its byte order mark says UTF-32: %w", ErrEncoding)
+		return nil, fmt.Errorf("its byte order mark says UTF-32: %w", ErrUnknown)
 	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
 		return fromUTF16(raw[2:], binary.LittleEndian)
 	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
@@ -27,11 +27,11 @@ func decoded(raw []byte) ([]byte, error) {
 	const most = 4 // of plain text in UTF-16 every second byte is zero
 	if zeros := bytes.Count(raw, []byte{0}); zeros > len(raw)/most {
 		return nil, fmt.Errorf("%d of its %d bytes are zero, as in UTF-16 without a byte order mark: %w", zeros, len(raw),
-			ErrEncoding)
+			ErrUnknown)
 	}
 	if at := notUTF8(raw); at >= 0 {
 		return nil, fmt.Errorf("line %d: byte 0x%02x is not UTF-8: %w. hint: convert it first, such as from Windows: "+
-			"iconv -f WINDOWS-1252 -t UTF-8", 1+bytes.Count(raw[:at], []byte("\n")), raw[at], ErrEncoding)
+			"iconv -f WINDOWS-1252 -t UTF-8", 1+bytes.Count(raw[:at], []byte("\n")), raw[at], ErrUnknown)
 	}
 	return raw, nil
 }
@@ -53,7 +53,7 @@ func fromUTF16(raw []byte, order binary.ByteOrder) ([]byte, error) {
 	const unit = 2
 	if len(raw)%unit != 0 {
 		return nil, fmt.Errorf("its byte order mark says UTF-16, and it has an odd number of bytes: it was cut, or is "+
-			"something else: %w", ErrEncoding)
+			"something else: %w", ErrUnknown)
 	}
 	units := make([]uint16, len(raw)/unit)
 	for i := range units {
