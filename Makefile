@@ -176,16 +176,20 @@ cross:
 		$(GO) build -ldflags "-s -w" -o $(BIN)/cross/$$GOOS-$$GOARCH/ ./cmd/salve ./cmd/salve-sim; \
 	done
 
+# GoReleaser takes the commit and its time from git only where git has a remote: one that can't exist will do.
+releaser = PATH="$(CURDIR)/$(BIN):$$PATH" $(if $(shell git remote),,GIT_CONFIG_COUNT=1 \
+	GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://home.invalid/salve) $(BIN)/goreleaser
+
 # What a release of this commit would hold, in dist/: archives, packages, SBOMs, checksums, manifests of Homebrew and
 # krew, the container image as an OCI layout, the Helm chart. Nothing is signed and nothing is sent anywhere. The same
 # commit gives the same bytes.
 release-snapshot: $(BIN)/goreleaser
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/goreleaser release --snapshot --clean --skip=sign
+	$(releaser) release --snapshot --clean --skip=sign
 	tools/release-image.sh
 
 # The same of a tag, signed where COSIGN_KEY names a key (docs/releasing.md).
 release: $(BIN)/goreleaser
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/goreleaser release --clean $(if $(COSIGN_KEY),,--skip=sign)
+	$(releaser) release --clean $(if $(COSIGN_KEY),,--skip=sign)
 	tools/release-image.sh
 
 clean:
