@@ -108,8 +108,13 @@ vulnerabilities: $(BIN)/govulncheck
 $(BIN)/govulncheck: tools/go.mod
 	cd tools && $(GO) build -o ../$(BIN)/ tool
 
-$(BIN)/golangci-lint $(BIN)/gremlins $(BIN)/goreleaser: $(BIN)/%: tools/%/go.mod
+$(BIN)/golangci-lint $(BIN)/gremlins: $(BIN)/%: tools/%/go.mod
 	cd tools/$* && $(GO) build -o ../../$(BIN)/ tool
+
+# An SBOM names the program that made it by its hash: without paths it is the same on every machine.
+$(BIN)/goreleaser: tools/goreleaser/go.mod
+	cd $(<D) && $(GO) build -trimpath -o ../../$(BIN)/ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	cd $(<D) && $(GO) build -o ../../$(BIN)/ github.com/goreleaser/goreleaser/v2
 
 $(BIN)/mutants: $(wildcard tools/mutants/*.go tools/mutants/switchboard/*.go)
 	cd tools && $(GO) build -o ../$(BIN)/ ./mutants
