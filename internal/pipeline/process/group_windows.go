@@ -1,8 +1,8 @@
 package process
 
 import (
-	"fmt"
 	"errors"
+	"fmt"
 	"syscall"
 )
 
