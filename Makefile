@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js reference pictures docs clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -85,6 +85,18 @@ client-azure-js: build control-plane
 # salve prow check on what the Prow of Kubernetes was configured to do in three years, from the module proxy.
 prow-real:
 	$(GO) test -count=1 -v -run '^TestQuietOnKubernetes$$' ./internal/prow/check -kubernetes
+
+# docs/reference from the program: a page for each command, a schema for each JSON document.
+reference:
+	$(GO) test -count=1 -run '^TestReferenceIsWhatTheProgramIs$$' ./cli -reference
+
+# The pictures of docs/ from their D2 sources.
+pictures:
+	cd tools/site && $(GO) run ./pictures ../../docs/pictures
+
+# The documentation as a site in bin/site: plain files that need no server and no script. Dead links end it.
+docs:
+	cd tools/site && $(GO) run . -out ../../$(BIN)/site ../..
 
 lint: $(BIN)/golangci-lint
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }

@@ -71,6 +71,15 @@ func writeTo(path string, write func(io.Writer) error) error {
 	return errors.Join(write(file), file.Close())
 }
 
+// rolloutPlanDocument is what salve pipeline run --dry-run would do.
+type rolloutPlanDocument struct {
+	report.Document
+	Target   string            `json:"target"`
+	Revision string            `json:"revision,omitempty"`
+	Programs string            `json:"programs"`
+	Steps    []rollout.Preview `json:"steps"`
+}
+
 // preview prints the plan with all that is known, and changes nothing.
 func (j *pipelineRun) preview(ctx context.Context) error {
 	runner := j.runner(&watch{app: j.app, clock: clock.RealClock{}})
@@ -83,13 +92,9 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 		j.app.exit = exitFailed
 	}
 	if j.app.json() {
-		return j.app.document(struct {
-			report.Document
-			Target   string `json:"target"`
-			Revision string `json:"revision,omitempty"`
-			Programs string `json:"programs"`
-			Steps    any    `json:"steps"`
-		}{report.NewDocument("rollout-plan"), j.plan.Target().Name, j.plan.Inputs.Revision, fits.Reason, previews})
+		return j.app.document(rolloutPlanDocument{
+			report.NewDocument("rollout-plan"), j.plan.Target().Name, j.plan.Inputs.Revision, fits.Reason, previews,
+		})
 	}
 	out := j.app.stdout
 	fmt.Fprintf(out, "%s, %s, digest %s\n", j.plan.Target().Name,

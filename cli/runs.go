@@ -105,6 +105,12 @@ func newRunsList(a *app) *cobra.Command {
 	return command
 }
 
+// runsDocument is the runs of a journal.
+type runsDocument struct {
+	report.Document
+	Runs []report.Listed `json:"runs"`
+}
+
 func (a *app) list(ctx context.Context, kept *journal.Location) error {
 	names, err := kept.Runs(ctx)
 	if err != nil {
@@ -142,10 +148,7 @@ func (a *app) list(ctx context.Context, kept *journal.Location) error {
 		kept.Where, open, broken)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Runs []report.Listed `json:"runs"`
-		}{report.NewDocument("runs"), listed})
+		return a.document(runsDocument{report.NewDocument("runs"), listed})
 	}
 	if len(listed) > 0 {
 		err = errors.Join(report.Runs(a.stdout, a.width(), listed), blank(a))

@@ -30,8 +30,10 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
-		"salve-sim": func() { os.Exit(simcli.Main()) },
+		"salve": func() {
+			os.Exit(cli.MainChecked(cli.Options{Runbooks: cli.BuiltIn()}, validDocument))
+		},
+		"salve-sim": func() { os.Exit(cli.MainChecked(simcli.Options(), validDocument)) },
 	})
 }
 
