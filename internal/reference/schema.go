@@ -150,8 +150,18 @@ func (g *generator) describe(t reflect.Type, schema *jsonschema.Schema) {
 				owner = owner.Elem()
 			}
 		}
-		property.Description = g.comments.Field(owner, field.Name)
+		property.Description = withoutName(g.comments.Field(owner, field.Name), field.Name)
 	}
+}
+
+// withoutName takes the field's Go name off its comment: readers of JSON know it by another one.
+func withoutName(comment, name string) string {
+	for _, verb := range []string{" is ", " are "} {
+		if rest, ok := strings.CutPrefix(comment, name+verb); ok {
+			return rest
+		}
+	}
+	return comment
 }
 
 // settle takes back what the library only supposes: a field that is left out when it is empty is never null, and a
