@@ -41,6 +41,19 @@ func TestReferenceIsWhatTheProgramIs(t *testing.T) {
 	}
 }
 
+// TestSchemasAreValid, by the rules of JSON Schema.
+func TestSchemasAreValid(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "docs", "reference", "schemas", "*.json"))
+	if err != nil || len(paths) < 30 {
+		t.Fatalf("only %q, %v", paths, err)
+	}
+	for _, path := range paths {
+		if _, err := strictSchema(strings.TrimSuffix(filepath.Base(path), ".json")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // commandPages are the pages of the commands. Those that salve-sim executes are described by its own.
 func commandPages(t *testing.T) map[string][]byte {
 	root := cli.RootCommand(cli.Options{Runbooks: cli.BuiltIn()})

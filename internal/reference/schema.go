@@ -174,7 +174,10 @@ func settle(schema *jsonschema.Schema) {
 	for name, property := range schema.Properties {
 		if !slices.Contains(schema.Required, name) {
 			property.Types = slices.DeleteFunc(property.Types, func(one string) bool { return one == "null" })
-			if len(property.Types) == 1 {
+			switch len(property.Types) {
+			case 0:
+				property.Types = nil
+			case 1:
 				property.Type, property.Types = property.Types[0], nil
 			}
 		}

@@ -76,6 +76,9 @@ func TestWhatEndsTheBuild(t *testing.T) {
 		"a picture on another host":              {"# A\n\n![x](https://example.com/a.png)", "is on another host"},
 		"HTML in a page":                         {"# A\n\n<script>alert(1)</script>\n", "raw HTML is not shown"},
 		"an angle bracket that is taken for one": {"# A\n\nsay <name> here", "&lt;"},
+		"HTML behind a comment":                  {"# A\n\n<!-- a --><img src=x>\n", "raw HTML is not shown"},
+		"a tag within what is folded":            {"# A\n\n<details><summary><b>x</b></summary>\n", "raw HTML is not shown"},
+		"a link that is a script":                {"# A\n\n[x](javascript:alert(1))", "neither https nor mailto"},
 		"a page without a title":                 {"words", "docs/a.md: the page has no title"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func (s *site) write(out string) error {
 	}
 	groups := s.navigation()
 	for source, p := range s.pages {
-		body := template.HTML(p.body) // rendered by goldmark, which lets no HTML of the page through
+		body := template.HTML(p.body) // of its own HTML checkHTML has let nothing through that loads or runs
 		if err := s.writePage(out, pattern, groups, source, shown{Title: p.title, Body: body, Headings: p.headings}); err != nil {
 			return err
 		}
