@@ -60,7 +60,7 @@ func section(page *strings.Builder, command *cobra.Command, level int) {
 
 // flags are a table, by name.
 func flags(page *strings.Builder, all *pflag.FlagSet) {
-	page.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
+	page.WriteString("| flag | meaning |\n| --- | --- |\n")
 	all.VisitAll(func(flag *pflag.Flag) {
 		if flag.Hidden || flag.Name == "help" {
 			return
@@ -73,18 +73,18 @@ func flags(page *strings.Builder, all *pflag.FlagSet) {
 		if value != "" {
 			name += " " + value
 		}
-		fmt.Fprintf(page, "| `%s` | %s | %s |\n", name, defaultOf(flag), cell(usage))
+		fmt.Fprintf(page, "| `%s` | %s%s |\n", name, cell(usage), defaultOf(flag))
 	})
 	page.WriteString("\n")
 }
 
-// defaultOf is what a flag is when nobody gives it; empty where that is nothing.
+// defaultOf says what a flag is when nobody gives it, where that is something.
 func defaultOf(flag *pflag.Flag) string {
 	switch flag.DefValue {
 	case "", "[]", "false", "0", "0s":
 		return ""
 	}
-	return "`" + cell(flag.DefValue) + "`"
+	return " (default `" + strings.ReplaceAll(flag.DefValue, "|", `\|`) + "`)"
 }
 
 // prose keeps the paragraphs of a help text. What is indented there stays as it is.

@@ -40,10 +40,11 @@ type heading struct {
 // link is one within the repository.
 type link struct{ text, path, fragment string }
 
-// group is a part of the navigation.
+// group is a part of the navigation: pages by their paths, each with what it is called there.
 type group struct {
 	Title string
 	Pages []string
+	Names map[string]string
 }
 
 func newMarkdown() goldmark.Markdown {
@@ -87,7 +88,7 @@ func (p *page) visit(node ast.Node, content []byte, s *site) error {
 	case *ast.Heading:
 		p.addHeading(node, content)
 	case *ast.Link:
-		address, err := p.follow(string(node.Destination), s)
+		address, err := p.follow(string(node.Destination), plain(node, content), s)
 		if err != nil {
 			return err
 		}
@@ -129,7 +130,7 @@ func checkHTML(raw string) error {
 }
 
 // follow gives the address that a link leads to on the site.
-func (p *page) follow(to string, s *site) (string, error) {
+func (p *page) follow(to, words string, s *site) (string, error) {
 	if remote(to) {
 		for _, scheme := range []string{"https://", "http://", "mailto:"} {
 			if strings.HasPrefix(to, scheme) {
@@ -146,6 +147,7 @@ func (p *page) follow(to string, s *site) (string, error) {
 	if len(p.index) > 0 {
 		last := &p.index[len(p.index)-1]
 		last.Pages = append(last.Pages, found.path)
+		last.Names[found.path] = words
 	}
 	return address, nil
 }
@@ -167,7 +169,7 @@ func (p *page) addHeading(node *ast.Heading, content []byte) {
 		p.headings = append(p.headings, heading{ID: string(name), Text: words, Level: node.Level})
 	}
 	if node.Level == 2 {
-		p.index = append(p.index, group{Title: words})
+		p.index = append(p.index, group{Title: words, Names: map[string]string{}})
 	}
 }
 

@@ -94,7 +94,7 @@ func TestLinksLeadToPagesOfTheSite(t *testing.T) {
 	root := folder(t, map[string]string{
 		"README.md": "# Salve\n\n[docs](docs/README.md) [use](docs/use.md#what-is-kept) [role](deploy/role.json) " +
 			"[decisions](docs/decisions)\n",
-		"docs/README.md":         "# Documentation\n\n## Use\n\n- [use](use.md)\n",
+		"docs/README.md":         "# Documentation\n\n## Use\n\n- [How to use it](use.md)\n",
 		"docs/use.md":            "# Using *it*\n\n## What is kept?\n\n### `a` | b\n\n### Third\n\n[up](../README.md) ![run](p/run.svg)\n\n| a |\n| --- |\n| b |\n",
 		"docs/p/run.svg":         "<svg/>",
 		"docs/decisions/0001.md": "# 1. First\n",
@@ -107,7 +107,7 @@ func TestLinksLeadToPagesOfTheSite(t *testing.T) {
 	}
 	for name, wants := range map[string][]string{
 		"index.html":                {`href="docs/index.html"`, `href="docs/use.html#what-is-kept"`, `href="deploy/role.json.html"`, `href="docs/decisions/index.html"`},
-		"docs/use.html":             {`<title>Using it · Salve`, `href="../index.html"`, `src="../docs/p/run.svg"`, `<div class="table" tabindex="0"><table>`, `id="what-is-kept"`, `href="../style.css"`, `aria-current="page">Using it`, `<h2>More</h2>`, `>Unlisted</a>`},
+		"docs/use.html":             {`<title>Using it · Salve`, `href="../index.html"`, `src="../docs/p/run.svg"`, `<div class="table" tabindex="0"><table>`, `id="what-is-kept"`, `href="../style.css"`, `aria-current="page">How to use it</a>`, `<h2>More</h2>`, `>Unlisted</a>`},
 		"docs/decisions/index.html": {`href="../../docs/decisions/0001.html">1. First`},
 		"deploy/role.json.html":     {"{&#34;a&#34;: &#34;&lt;b&gt;&#34;}"},
 		"docs/p/run.svg":            {"<svg/>"},

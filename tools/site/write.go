@@ -108,7 +108,11 @@ func (s *site) writePage(out string, pattern *template.Template, groups []group,
 		to := shownGroup{Title: group.Title}
 		for _, page := range group.Pages {
 			here := page == source
-			to.Items = append(to.Items, item{s.pages[page].title, relative(address, s.address(page)), here})
+			name := group.Names[page]
+			if name == "" {
+				name = s.pages[page].title
+			}
+			to.Items = append(to.Items, item{name, relative(address, s.address(page)), here})
 			to.Open = to.Open || here
 		}
 		of.Groups = append(of.Groups, to)
@@ -129,7 +133,7 @@ func (s *site) navigation() []group {
 	listed := map[string]bool{"README.md": true, "docs/README.md": true}
 	groups := []group{{Title: "Start", Pages: []string{"README.md", "docs/README.md"}}}
 	for _, one := range s.pages["docs/README.md"].index {
-		of := group{Title: one.Title}
+		of := group{Title: one.Title, Names: one.Names}
 		for _, page := range one.Pages {
 			if s.pages[page] != nil && !listed[page] {
 				listed[page] = true

@@ -14,6 +14,7 @@ import (
 	"oss.terrastruct.com/d2/d2layouts/d2elklayout"
 	"oss.terrastruct.com/d2/d2lib"
 	"oss.terrastruct.com/d2/d2renderers/d2svg"
+	"oss.terrastruct.com/d2/d2target"
 	"oss.terrastruct.com/d2/d2themes/d2themescatalog"
 	"oss.terrastruct.com/d2/lib/log"
 	"oss.terrastruct.com/d2/lib/textmeasure"
@@ -67,6 +68,16 @@ func renderFile(ctx context.Context, source string, check bool) error {
 	return err
 }
 
+// ofThePage are the colours of tools/site/style.css on a dark page.
+func ofThePage() *d2target.ThemeOverrides {
+	text, quiet, page, line := "#dde3ea", "#98a4b0", "#14181d", "#7db8f5"
+	outer, inner, shape := "#1a222b", "#212c38", "#293746"
+	return &d2target.ThemeOverrides{
+		N1: &text, N2: &quiet, N3: &quiet, N4: &quiet, N5: &shape, N6: &inner, N7: &page,
+		B1: &line, B2: &line, B3: &shape, B4: &outer, B5: &inner, B6: &shape,
+	}
+}
+
 // render draws a source. The colours of dark pages are in the same picture, chosen by the reader's browser.
 func render(ctx context.Context, source string) ([]byte, error) {
 	ruler, err := textmeasure.NewRuler()
@@ -74,7 +85,7 @@ func render(ctx context.Context, source string) ([]byte, error) {
 		return nil, err
 	}
 	pad, light, dark := int64(12), d2themescatalog.NeutralDefault.ID, d2themescatalog.DarkMauve.ID
-	options := &d2svg.RenderOpts{Pad: &pad, ThemeID: &light, DarkThemeID: &dark}
+	options := &d2svg.RenderOpts{Pad: &pad, ThemeID: &light, DarkThemeID: &dark, DarkThemeOverrides: ofThePage()}
 	elk := func(string) (d2graph.LayoutGraph, error) { return d2elklayout.DefaultLayout, nil }
 	diagram, _, err := d2lib.Compile(log.WithDefault(ctx), source,
 		&d2lib.CompileOptions{Ruler: ruler, LayoutResolver: elk}, options)
