@@ -73,7 +73,7 @@ func flags(page *strings.Builder, all *pflag.FlagSet) {
 		if value != "" {
 			name += " " + value
 		}
-		fmt.Fprintf(page, "| `%s` | %s%s |\n", name, cell(usage), defaultOf(flag))
+		fmt.Fprintf(page, "| `%s` | %s%s |\n", strings.ReplaceAll(name, "|", `\|`), cell(usage), defaultOf(flag))
 	})
 	page.WriteString("\n")
 }

@@ -21,6 +21,9 @@ func Schema(kind string, value any, overrides map[reflect.Type]*jsonschema.Schem
 	g.collect(root)
 	delete(g.names, root)
 	schema, err := g.schemaOf(root)
+	if err == nil {
+		err = complete(schema, value)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +44,26 @@ func Schema(kind string, value any, overrides map[reflect.Type]*jsonschema.Schem
 	g.prune(schema)
 	raw, err := json.MarshalIndent(schema, "", "  ")
 	return append(raw, '\n'), err
+}
+
+// complete finds fields that are written and that the schema lacks: the library goes by the names of Go, by which one
+// field may hide another that has another name in JSON.
+func complete(schema *jsonschema.Schema, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	var written map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &written); err != nil {
+		return err
+	}
+	for name := range written {
+		if schema.Properties[name] == nil {
+			return fmt.Errorf("schema of %T: field %q is written and not described: does another field of the same Go name "+
+				"hide it?", value, name)
+		}
+	}
+	return nil
 }
 
 type generator struct {
