@@ -85,7 +85,8 @@ func commandPages(t *testing.T) map[string][]byte {
 // TestStaleReferenceIsNamed: the command that refreshes it is said, and what would be there.
 func TestStaleReferenceIsNamed(t *testing.T) {
 	folder := t.TempDir()
-	if err := reference.Write(folder, map[string][]byte{"a.md": []byte("one\ntwo\n"), "schemas/gone.json": []byte("{}")}); err != nil {
+	before := map[string][]byte{"a.md": []byte("one\ntwo\n"), "schemas/gone.json": []byte("{}")}
+	if err := reference.Write(folder, before); err != nil {
 		t.Fatal(err)
 	}
 	err := reference.Stale(folder, map[string][]byte{"a.md": []byte("one\n2\n"), "b.md": nil})

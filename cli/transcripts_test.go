@@ -81,7 +81,8 @@ func (s *shell) run(t *testing.T, command string) (string, error) {
 	}
 	typed := exec.CommandContext(t.Context(), "sh", "-c", command)
 	typed.Dir = s.folder
-	typed.Env = append(os.Environ(), "XDG_STATE_HOME="+s.folder+"/state", "HOME="+s.folder+"/home", "GORACE=atexit_sleep_ms=10")
+	typed.Env = append(os.Environ(),
+		"XDG_STATE_HOME="+s.folder+"/state", "HOME="+s.folder+"/home", "GORACE=atexit_sleep_ms=10")
 	out, err := typed.CombinedOutput()
 	if typed.ProcessState == nil {
 		return "", err

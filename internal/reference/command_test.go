@@ -28,8 +28,9 @@ func TestCommandPage(t *testing.T) {
 	page := string(reference.Command(root))
 	for _, want := range []string{
 		"# salve\n", "## salve drain\n", "Drain a &lt;node> of \\*one\\* cluster.\n",
-		"```text\n  kept\n  as it is\n```", "```text\nsalve drain NODE [flags]\n```", "```sh\n# One node\nsalve drain aks-1\n```",
-		"| `--on-block wait\\|ask` | what to do: wait\\|ask or a\\_b \\| c (default `ask`) |\n", "| `--dry-run` | change nothing |\n",
+		"```text\n  kept\n  as it is\n```", "```text\nsalve drain NODE [flags]\n```",
+		"```sh\n# One node\nsalve drain aks-1\n```", "| `--dry-run` | change nothing |\n",
+		"| `--on-block wait\\|ask` | what to do: wait\\|ask or a\\_b \\| c (default `ask`) |\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)

@@ -15,15 +15,15 @@ func Documents(rows []Row) []byte {
 	var page strings.Builder
 	page.WriteString(generated + `# JSON documents
 
-With ` + "`--output json`" + ` a command prints one JSON document to standard output and everything else to standard
-error. Each document begins with ` + "`schemaVersion` and `kind`" + `. Within a schema version fields may be added, and none
-is removed or changes its meaning: a consumer ignores fields that it does not know.
+With ` + "`--output json`" + ` a command prints one JSON document to standard output, and everything else
+to standard error. Each document begins with ` + "`schemaVersion` and `kind`" + `. Within a schema version fields
+may be added, and none is removed or changes its meaning: a consumer ignores fields that it does not know.
 
-    salve runs list --output json | jq -r '.runs[] | select(.closed == null) | .run'
+    salve runs list --output json | jq -r '.runs[] | select(.state | startswith("open")) | .run'
 
 The schemas follow JSON Schema 2020-12. They are generated from the types that the program encodes, and the documents
-that Salve's own tests print are validated against them. The document of ` + "`salve triage`" + ` has a format of its own,
-` + "`salve.triage/v1`" + `: [triage.schema.json](../triage.schema.json).
+that Salve's own tests print are validated against them. The document of ` + "`salve triage`" + ` has a format of
+its own, ` + "`salve.triage/v1`" + `: [triage.schema.json](../triage.schema.json).
 
 | kind | printed by | schema |
 | --- | --- | --- |

@@ -26,7 +26,9 @@ func TestSiteIsQuietAndFits(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, page := range []string{"docs/3am.html", "docs/architecture.html", "docs/reference/run.html", "docs/node-hotfix.html"} {
+	for _, page := range []string{
+		"docs/3am.html", "docs/architecture.html", "docs/reference/run.html", "docs/node-hotfix.html",
+	} {
 		for _, window := range windows {
 			name := fmt.Sprintf("site-%s-%d-%s", strings.TrimSuffix(filepath.Base(page), ".html"), window.width, window.scheme)
 			t.Run(name, func(t *testing.T) {

@@ -18,7 +18,9 @@ func TestDocumentationBuilds(t *testing.T) {
 	if pages < 30 {
 		t.Errorf("only %d pages", pages)
 	}
-	for _, name := range []string{"index.html", "docs/index.html", "docs/3am.html", "docs/reference/run.html", "style.css"} {
+	for _, name := range []string{
+		"index.html", "docs/index.html", "docs/3am.html", "docs/reference/run.html", "style.css",
+	} {
 		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
 			t.Error(err)
 		}
@@ -26,7 +28,8 @@ func TestDocumentationBuilds(t *testing.T) {
 }
 
 // loads matches what a browser fetches without being asked.
-var loads = regexp.MustCompile(`(?i)<script|<iframe|<object|@import|url\(|src="(https?:)?//|<link [^>]*href="(https?:)?//`)
+var loads = regexp.MustCompile(`(?i)<script|<iframe|<object|@import|url\(|` +
+	`src="(https?:)?//|<link [^>]*href="(https?:)?//`)
 
 // TestPagesNeedNoScriptAndNoOtherHost, whatever a page says.
 func TestPagesNeedNoScriptAndNoOtherHost(t *testing.T) {
@@ -68,7 +71,7 @@ func folder(t *testing.T, files map[string]string) string {
 func TestWhatEndsTheBuild(t *testing.T) {
 	const heads = "# Index\n\n## Part\n\n- [a](a.md)\n"
 	for name, test := range map[string]struct{ page, want string }{
-		"a link to a file that is not there":     {"# A\n\n[x](gone.md)", `docs/a.md: dead link "gone.md": docs/gone.md not found`},
+		"a link to a file that is not there":     {"# A\n\n[x](gone.md)", `dead link "gone.md": docs/gone.md not found`},
 		"a link to a heading that is not there":  {"# A\n\n[x](README.md#nowhere)", "docs/README.md has no heading #nowhere"},
 		"a heading of the same page":             {"# A\n\n[x](#nowhere)", "docs/a.md has no heading #nowhere"},
 		"a link that leaves the repository":      {"# A\n\n[x](../../etc/passwd)", "leaves the repository"},
@@ -83,7 +86,8 @@ func TestWhatEndsTheBuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := folder(t, map[string]string{"README.md": "# Salve\n", "docs/README.md": heads, "docs/a.md": test.page})
-			if _, err := build(root, filepath.Join(t.TempDir(), "out")); err == nil || !strings.Contains(err.Error(), test.want) {
+			_, err := build(root, filepath.Join(t.TempDir(), "out"))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
@@ -94,8 +98,9 @@ func TestLinksLeadToPagesOfTheSite(t *testing.T) {
 	root := folder(t, map[string]string{
 		"README.md": "# Salve\n\n[docs](docs/README.md) [use](docs/use.md#what-is-kept) [role](deploy/role.json) " +
 			"[decisions](docs/decisions)\n",
-		"docs/README.md":         "# Documentation\n\n## Use\n\n- [How to use it](use.md)\n",
-		"docs/use.md":            "# Using *it*\n\n## What is kept?\n\n### `a` | b\n\n### Third\n\n[up](../README.md) ![run](p/run.svg)\n\n| a |\n| --- |\n| b |\n",
+		"docs/README.md": "# Documentation\n\n## Use\n\n- [How to use it](use.md)\n",
+		"docs/use.md": "# Using *it*\n\n## What is kept?\n\n### `a` | b\n\n### Third\n\n" +
+			"[up](../README.md) ![run](p/run.svg)\n\n| a |\n| --- |\n| b |\n",
 		"docs/p/run.svg":         "<svg/>",
 		"docs/decisions/0001.md": "# 1. First\n",
 		"deploy/role.json":       `{"a": "<b>"}`,
@@ -106,8 +111,11 @@ func TestLinksLeadToPagesOfTheSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, wants := range map[string][]string{
-		"index.html":                {`href="docs/index.html"`, `href="docs/use.html#what-is-kept"`, `href="deploy/role.json.html"`, `href="docs/decisions/index.html"`},
-		"docs/use.html":             {`<title>Using it · Salve`, `href="../index.html"`, `src="../docs/p/run.svg"`, `<div class="table" tabindex="0"><table>`, `id="what-is-kept"`, `href="../style.css"`, `aria-current="page">How to use it</a>`, `<h2>More</h2>`, `>Unlisted</a>`},
+		"index.html": {`href="docs/index.html"`, `href="docs/use.html#what-is-kept"`,
+			`href="deploy/role.json.html"`, `href="docs/decisions/index.html"`},
+		"docs/use.html": {`<title>Using it · Salve`, `href="../index.html"`, `src="../docs/p/run.svg"`,
+			`<div class="table" tabindex="0"><table>`, `id="what-is-kept"`, `href="../style.css"`,
+			`aria-current="page">How to use it</a>`, `<h2>More</h2>`, `>Unlisted</a>`},
 		"docs/decisions/index.html": {`href="../../docs/decisions/0001.html">1. First`},
 		"deploy/role.json.html":     {"{&#34;a&#34;: &#34;&lt;b&gt;&#34;}"},
 		"docs/p/run.svg":            {"<svg/>"},

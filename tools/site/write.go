@@ -53,7 +53,8 @@ func (s *site) write(out string) error {
 	groups := s.navigation()
 	for source, p := range s.pages {
 		body := template.HTML(p.body) // of its own HTML checkHTML has let nothing through that loads or runs
-		if err := s.writePage(out, pattern, groups, source, shown{Title: p.title, Body: body, Headings: p.headings}); err != nil {
+		of := shown{Title: p.title, Body: body, Headings: p.headings}
+		if err := s.writePage(out, pattern, groups, source, of); err != nil {
 			return err
 		}
 	}
@@ -146,8 +147,8 @@ func (s *site) navigation() []group {
 	}
 	more := group{Title: "More"}
 	for _, source := range s.order() {
-		deep := strings.HasPrefix(source, "docs/") && strings.Count(source, "/") > 1 || !strings.HasPrefix(source, "docs/") && strings.Contains(source, "/")
-		if !listed[source] && !deep {
+		folder := path.Dir(source)
+		if !listed[source] && (folder == "." || folder == "docs") {
 			more.Pages = append(more.Pages, source)
 		}
 	}
