@@ -88,7 +88,7 @@ prow-real:
 
 # docs/reference from the program: a page for each command, a schema for each JSON document.
 reference:
-	$(GO) test -count=1 -run '^TestReferenceIsWhatTheProgramIs$$' ./cli -reference
+	$(GO) test -count=1 -run '^TestReferenceIsWhatTheProgramIs$$' ./cli ./cmd/salve-node -reference
 
 # The pictures of docs/ from their D2 sources.
 pictures:

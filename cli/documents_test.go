@@ -107,9 +107,9 @@ func DocumentFiles(more map[string]any) (map[string][]byte, error) {
 			return nil, fmt.Errorf("document %q: %w", kind, err)
 		}
 		files["schemas/"+kind+".json"] = schema
-		rows = append(rows, reference.Row{Kind: kind, By: document.by})
+		rows = append(rows, reference.Row{Name: kind, Says: document.by})
 	}
-	files["json.md"] = reference.Documents(rows)
+	files["json.md"] = reference.Documents("salve", rows)
 	return files, nil
 }
 

@@ -32,11 +32,11 @@ func TestReferenceIsWhatTheProgramIs(t *testing.T) {
 	maps.Copy(files, commandPages(t))
 	folder := filepath.Join("..", "docs", "reference")
 	if *refresh {
-		if err := reference.Write(folder, files); err != nil {
+		if err := reference.Write(folder, "salve", files); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := reference.Stale(folder, files); err != nil {
+	if err := reference.Stale(folder, "salve", files); err != nil {
 		t.Error(err)
 	}
 }
@@ -86,10 +86,12 @@ func commandPages(t *testing.T) map[string][]byte {
 func TestStaleReferenceIsNamed(t *testing.T) {
 	folder := t.TempDir()
 	before := map[string][]byte{"a.md": []byte("one\ntwo\n"), "schemas/gone.json": []byte("{}")}
-	if err := reference.Write(folder, before); err != nil {
+	if err := reference.Write(folder, "salve", before); err != nil {
 		t.Fatal(err)
 	}
-	err := reference.Stale(folder, map[string][]byte{"a.md": []byte("one\n2\n"), "b.md": nil})
+	err := reference.Stale(folder, "salve", map[string][]byte{
+		"a.md": []byte("one\n2\n"), "b.md": nil, "schemas/new.json": nil,
+	})
 	for _, want := range []string{
 		`a.md is stale: line 2 would be "2". hint: make reference`, "b.md not found. hint: make reference",
 		"gone.json describes what the program does not have. hint: make reference",

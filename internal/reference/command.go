@@ -8,13 +8,31 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// generated stands at the top of each file that is written here.
-const generated = "<!-- Generated from the program by make reference. Do not edit. -->\n\n"
+// generated stands at the top of each page that describes a program.
+func generated(program string) string {
+	return "<!-- Generated from " + program + " by make reference. Do not edit. -->\n\n"
+}
+
+// Row is a line of a table: what it is about, and what is said of it.
+type Row struct{ Name, Says string }
+
+// Program is the page of a program that has commands without flags of their own.
+func Program(name, about string, commands []Row, all *pflag.FlagSet) []byte {
+	var page strings.Builder
+	page.WriteString(generated(name))
+	fmt.Fprintf(&page, "# %s\n\n%s\n\n| command | what it does |\n| --- | --- |\n", name, prose(about))
+	for _, row := range commands {
+		fmt.Fprintf(&page, "| `%s %s` | %s |\n", name, row.Name, cell(row.Says))
+	}
+	page.WriteString("\n")
+	flags(&page, all)
+	return []byte(page.String())
+}
 
 // Command is the page of a command and of all commands below it.
 func Command(command *cobra.Command) []byte {
 	var page strings.Builder
-	page.WriteString(generated)
+	page.WriteString(generated(command.Root().Name()))
 	section(&page, command, 1)
 	return []byte(page.String())
 }
@@ -22,7 +40,7 @@ func Command(command *cobra.Command) []byte {
 // Commands lists the commands of a program, each with its page, and the flags that all of them have.
 func Commands(root *cobra.Command) []byte {
 	var page strings.Builder
-	page.WriteString(generated)
+	page.WriteString(generated(root.Name()))
 	fmt.Fprintf(&page, "# Commands\n\n%s.\n\n| command | what it does |\n| --- | --- |\n", root.Short)
 	for _, command := range root.Commands() {
 		if command.IsAvailableCommand() {

@@ -6,14 +6,12 @@ import (
 	"strings"
 )
 
-// Row is a kind of document, and which command prints it.
-type Row struct{ Kind, By string }
-
-// Documents is the page that lists all documents with their schemas.
-func Documents(rows []Row) []byte {
-	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Kind, b.Kind) })
+// Documents is the page that lists all documents of a program with their schemas. Each row is a kind of document, and
+// says which command prints it.
+func Documents(program string, rows []Row) []byte {
+	slices.SortFunc(rows, func(a, b Row) int { return strings.Compare(a.Name, b.Name) })
 	var page strings.Builder
-	page.WriteString(generated + `# JSON documents
+	page.WriteString(generated(program) + `# JSON documents
 
 With ` + "`--output json`" + ` a command prints one JSON document to standard output, and everything else
 to standard error. Each document begins with ` + "`schemaVersion` and `kind`" + `. Within a schema version fields
@@ -29,7 +27,7 @@ its own, ` + "`salve.triage/v1`" + `: [triage.schema.json](../triage.schema.json
 | --- | --- | --- |
 `)
 	for _, row := range rows {
-		fmt.Fprintf(&page, "| `%[1]s` | %[2]s | [%[1]s.json](schemas/%[1]s.json) |\n", row.Kind, cell(row.By))
+		fmt.Fprintf(&page, "| `%[1]s` | %[2]s | [%[1]s.json](schemas/%[1]s.json) |\n", row.Name, cell(row.Says))
 	}
 	return []byte(page.String())
 }

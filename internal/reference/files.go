@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,9 +14,9 @@ import (
 // Refresh is the command that writes all files of the reference.
 const Refresh = "make reference"
 
-// Write puts files into a folder, and removes others of the same kinds that nothing would refresh any more.
-func Write(folder string, files map[string][]byte) error {
-	old, err := strays(folder, files)
+// Write puts the files that describe a program into a folder, and removes those that nothing would refresh any more.
+func Write(folder, program string, files map[string][]byte) error {
+	old, err := strays(folder, program, files)
 	if err != nil {
 		return err
 	}
@@ -36,8 +37,8 @@ func Write(folder string, files map[string][]byte) error {
 	return nil
 }
 
-// Stale says which files of a folder are not what they would be if they were written now.
-func Stale(folder string, files map[string][]byte) error {
+// Stale says which files of a program are not what they would be if they were written now.
+func Stale(folder, program string, files map[string][]byte) error {
 	var stale []error
 	for name, content := range files {
 		switch written, err := os.ReadFile(filepath.Join(folder, name)); {
@@ -50,7 +51,7 @@ func Stale(folder string, files map[string][]byte) error {
 				filepath.Join(folder, name), firstDifference(written, content), Refresh))
 		}
 	}
-	old, err := strays(folder, files)
+	old, err := strays(folder, program, files)
 	for _, path := range old {
 		stale = append(stale, fmt.Errorf("%s describes what the program does not have. hint: %s", path, Refresh))
 	}
@@ -58,9 +59,14 @@ func Stale(folder string, files map[string][]byte) error {
 	return errors.Join(append(stale, err)...)
 }
 
-// strays are generated files that are no longer among them. What a person wrote is not generated.
-func strays(folder string, files map[string][]byte) (old []string, err error) {
-	for _, pattern := range []string{"*.md", "schemas/*.json"} {
+// strays are generated files of a program that are no longer among them. What a person wrote is not generated; schemas
+// are of the program that has some.
+func strays(folder, program string, files map[string][]byte) (old []string, err error) {
+	patterns := []string{"*.md"}
+	if slices.ContainsFunc(slices.Collect(maps.Keys(files)), isSchema) {
+		patterns = append(patterns, "schemas/*.json")
+	}
+	for _, pattern := range patterns {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return nil, err
@@ -77,13 +83,15 @@ func strays(folder string, files map[string][]byte) (old []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if strings.HasSuffix(name, ".json") || bytes.HasPrefix(content, []byte(generated)) {
+			if isSchema(name) || bytes.HasPrefix(content, []byte(generated(program))) {
 				old = append(old, path)
 			}
 		}
 	}
 	return old, nil
 }
+
+func isSchema(name string) bool { return strings.HasSuffix(name, ".json") }
 
 // firstDifference names the first line that differs.
 func firstDifference(written, content []byte) string {
