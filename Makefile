@@ -7,7 +7,7 @@ GO ?= go
 BIN := bin
 SEEDS ?= 1000
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js reference pictures docs clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle prow-real client-azure-js clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -85,6 +85,8 @@ client-azure-js: build control-plane
 # salve prow check on what the Prow of Kubernetes was configured to do in three years, from the module proxy.
 prow-real:
 	$(GO) test -count=1 -v -run '^TestQuietOnKubernetes$$' ./internal/prow/check -kubernetes
+
+.PHONY: reference pictures docs
 
 # docs/reference from the program: a page for each command, a schema for each JSON document.
 reference:
