@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -197,7 +198,7 @@ func MainChecked(options Options, check func(document []byte) error) int {
 	for decoder := json.NewDecoder(&kept); ; {
 		var document json.RawMessage
 		err := decoder.Decode(&document)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return code
 		}
 		if err == nil {

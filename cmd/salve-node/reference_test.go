@@ -17,8 +17,8 @@ func TestReferenceIsWhatTheProgramIs(t *testing.T) {
 	for _, one := range commands() {
 		rows = append(rows, reference.Row{Name: one.name, Says: one.does})
 	}
-	const about = "salve-node runs a hotfix of the node program when there is one, and the baked program in any other case: " +
-		"see Node hotfixes.\n\nEvery flag has an environment variable: --api-server is SALVE_NODE_API_SERVER. " +
+	const about = "salve-node runs a hotfix of the node program when there is one, and the baked program in any other " +
+		"case: see Node hotfixes.\n\nEvery flag has an environment variable: --api-server is SALVE_NODE_API_SERVER. " +
 		"All commands take all flags."
 	files := map[string][]byte{
 		"salve-node.md": reference.Program("salve-node", about, rows, (&settings{}).flags()),

@@ -27,10 +27,10 @@ func Write(folder, program string, files map[string][]byte) error {
 	}
 	for name, content := range files {
 		path := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // documentation is for everybody
 			return err
 		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
+		if err := os.WriteFile(path, content, 0o644); err != nil { //nolint:gosec // documentation is for everybody
 			return err
 		}
 	}
@@ -41,7 +41,7 @@ func Write(folder, program string, files map[string][]byte) error {
 func Stale(folder, program string, files map[string][]byte) error {
 	var stale []error
 	for name, content := range files {
-		switch written, err := os.ReadFile(filepath.Join(folder, name)); {
+		switch written, err := os.ReadFile(filepath.Join(folder, name)); { //nolint:gosec // a page of this repository
 		case errors.Is(err, os.ErrNotExist):
 			stale = append(stale, fmt.Errorf("%s not found. hint: %s", filepath.Join(folder, name), Refresh))
 		case err != nil:
@@ -79,7 +79,7 @@ func strays(folder, program string, files map[string][]byte) (old []string, err 
 			if _, known := files[filepath.ToSlash(name)]; known {
 				continue
 			}
-			content, err := os.ReadFile(path)
+			content, err := os.ReadFile(path) //nolint:gosec // a page of this repository
 			if err != nil {
 				return nil, err
 			}
