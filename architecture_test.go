@@ -96,6 +96,12 @@ var rooms = map[string][]string{
 	"internal/report":                     {"engine", "journal", "runbook", "internal/prow/finding", "internal/redact", "internal/report/replay", "internal/triage/replay"},
 	"internal/report/chat":                {"internal/textencoding"},
 	"internal/textencoding":               {},
+	"internal/telemetry":                  {"engine"},
+	"internal/telemetry/metrics":          {"engine", "journal", "runbook"},
+	"internal/telemetry/tracing":          {"engine", "internal/redact", "journal", "runbook"},
+	"internal/telemetry/notify":           {"engine", "internal/clock", "internal/diagnostic", "internal/redact", "runbook"},
+	"internal/telemetry/clusterevents":    {"engine", "internal/clock", "internal/diagnostic", "internal/redact", "kube", "runbook"},
+	"internal/telemetry/telemetrytest":    {"engine", "internal/apierr", "internal/clock", "journal", "runbook"},
 	"internal/report/consistency":         {"journal", "runbook"},
 	"internal/report/postmortem":          {"internal/diagnostic", "internal/prow/finding", "internal/redact", "internal/report", "internal/triage", "journal", "runbook"},
 	"internal/report/reporttest":          {"internal/apierr", "internal/prow/finding", "internal/report/postmortem", "internal/triage", "journal", "runbook"},
@@ -144,7 +150,7 @@ var rooms = map[string][]string{
 }
 
 // roomsOfARunbook are what any room below runbooks/ may import.
-var roomsOfARunbook = []string{"internal/redact", "internal/helm", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
+var roomsOfARunbook = []string{"internal/redact", "internal/helm", "internal/registry", "azure", "internal/apierr", "kube", "runbooks/removeoperator/cleanup", "runbooks/repairprotection/branches", "runbooks/resourcegroup", "runbooks/armdeployment", "runbooks/rescuepods/stranded", "internal/backoff", "internal/clock", "internal/pipeline/revision", "internal/prow/config", "internal/prow/github", "internal/prow/protection", "internal/prow/protector", "runbook", "runbooks/rescuepods/instance", "internal/prow/cluster", "internal/prow/manifest", "internal/prow/blocked", "internal/prow/openpull", "internal/prow/brief", "internal/prow/ratelimit", "internal/prow/finding", "internal/prow/stray"}
 
 func TestImportsRunOneWay(t *testing.T) {
 	for room, imports := range importsOfRooms(t) {
@@ -210,7 +216,7 @@ func TestOnlyTestCodeImportsTesting(t *testing.T) {
 	forTests := []string{
 		"runbook/runbooktest", "internal/kubetest", "internal/hotfix/hotfixtest", "internal/prow/prowtest",
 		"internal/registry/registrytest",
-		"internal/triage/triagetest", "internal/report/reporttest",
+		"internal/triage/triagetest", "internal/report/reporttest", "internal/telemetry/telemetrytest",
 	}
 	for room, imports := range importsOfRooms(t) {
 		for _, imported := range imports {

@@ -31,6 +31,13 @@ var (
 	resourceNotFound   = []string{"ResourceNotFound", "NotFound"}
 	deploymentNotFound = []string{"DeploymentNotFound"}
 	groupNotFound      = []string{"ResourceGroupNotFound"}
+	// Those of stacks, of providers' namespaces and of features:
+	// https://github.com/Azure/azure-cli/blob/dev/src/azure-cli/azure/cli/command_modules/resource/custom.py,
+	// https://github.com/Azure/azure-cli/issues/6354,
+	// https://learn.microsoft.com/azure/azure-resource-manager/management/preview-features.
+	stackNotFound     = []string{"DeploymentStackNotFound", "ResourceNotFound", "NotFound"}
+	namespaceNotFound = []string{"InvalidResourceNamespace"}
+	featureNotFound   = []string{"FeatureNotFound"}
 	// operationNotFound are those of the operations of AKS and of deployments, whose
 	// status can answer DeploymentNotFound: https://github.com/Azure/azure-cli/issues/28834.
 	operationNotFound = []string{
@@ -76,15 +83,26 @@ func (c *Client) clusterAbsent(ctx context.Context, resourceGroup, name string, 
 	return absentUnless(id, cause, listed, err)
 }
 
-// deploymentAbsent asks for the scope of a deployment that answered 404.
-func (c *Client) deploymentAbsent(ctx context.Context, name DeploymentName, cause error) error {
+// absentInScope asks for the scope of a deployment or a stack that answered 404: its resource group, or without one the
+// subscription.
+func (c *Client) absentInScope(ctx context.Context, resourceGroup, id string, cause error) error {
 	var err error
-	if name.ResourceGroup != "" {
-		_, err = c.GroupLocation(ctx, name.ResourceGroup)
+	if resourceGroup != "" {
+		_, err = c.GroupLocation(ctx, resourceGroup)
 	} else {
 		err = c.subscriptionSeen(ctx)
 	}
-	return absentUnless(DeploymentID(c.subscription, name), cause, false, err)
+	return absentUnless(id, cause, false, err)
+}
+
+// absentWithGroup asks for the resource group of something that answered that its group is not there: what would be in
+// it is absent where the group is, in a subscription that was seen.
+func (c *Client) absentWithGroup(ctx context.Context, resourceGroup, id string, cause error) error {
+	_, err := c.GroupLocation(ctx, resourceGroup)
+	if apierr.ClassOf(err) == apierr.Missing {
+		return apierr.New(apierr.Missing, "not found: %q: %w", id, err)
+	}
+	return absentUnless(id, cause, err == nil, err)
 }
 
 // subscriptionSeen reads the client's subscription.

@@ -61,7 +61,24 @@ func TestAbsenceIsTheResourcesOwnUnderAParentThatWasSeen(t *testing.T) {
 			_, err := c.Deployment(context.Background(), azure.DeploymentName{Name: "first"})
 			return err
 		},
+		"stack": func(c *azure.Client) error {
+			_, err := c.Stack(context.Background(), azure.StackName{ResourceGroup: "fleet", Name: "first"})
+			return err
+		},
+		"provider": func(c *azure.Client) error {
+			_, err := c.ProviderState(context.Background(), "Microsoft.Cdn")
+			return err
+		},
+		"feature": func(c *azure.Client) error {
+			_, err := c.FeatureState(context.Background(), "Microsoft.Cdn", "first")
+			return err
+		},
 	}
+	const (
+		stackPath    = groupPath + "/providers/Microsoft.Resources/deploymentStacks/first"
+		providerPath = subPath + "/providers/Microsoft.Cdn"
+		featurePath  = subPath + "/providers/Microsoft.Features/providers/Microsoft.Cdn/features/first"
+	)
 	type script = map[string]reply
 	for _, row := range []struct {
 		read, name string
@@ -136,7 +153,37 @@ func TestAbsenceIsTheResourcesOwnUnderAParentThatWasSeen(t *testing.T) {
 			"GET " + deploymentPath: absent("DeploymentNotFound"), "GET " + groupPath: absent("ResourceGroupNotFound"),
 			"GET " + subPath: itself(subPath),
 		}},
-		{"deployment", "another group", apierr.Denied, script{"GET " + deploymentPath: absent("ResourceGroupNotFound")}},
+		{"deployment", "gone with its group", apierr.Missing, script{
+			"GET " + deploymentPath: absent("ResourceGroupNotFound"), "GET " + groupPath: absent("ResourceGroupNotFound"),
+			"GET " + subPath: itself(subPath),
+		}},
+		{"deployment", "its group is there all the same", apierr.Transient, script{
+			"GET " + deploymentPath: absent("ResourceGroupNotFound"), "GET " + groupPath: itself(groupPath),
+		}},
+		{"deployment", "its group not seen", apierr.Denied, script{
+			"GET " + deploymentPath: absent("ResourceGroupNotFound"), "GET " + groupPath: absent("SubscriptionNotFound"),
+		}},
+		{"stack", "gone", apierr.Missing, script{
+			"GET " + stackPath: absent("DeploymentStackNotFound"), "GET " + groupPath: itself(groupPath),
+		}},
+		{"stack", "gone with its group", apierr.Missing, script{
+			"GET " + stackPath: absent("ResourceGroupNotFound"), "GET " + groupPath: absent("ResourceGroupNotFound"),
+			"GET " + subPath: itself(subPath),
+		}},
+		{"stack", "group not seen", apierr.Denied, script{
+			"GET " + stackPath: absent("DeploymentStackNotFound"), "GET " + groupPath: absent("SubscriptionNotFound"),
+		}},
+		{"stack", "a proxy's page", apierr.Denied, script{"GET " + stackPath: {status: 404, body: "<html>"}}},
+		{"provider", "none", apierr.Missing, script{
+			"GET " + providerPath: absent("InvalidResourceNamespace"), "GET " + subPath: itself(subPath),
+		}},
+		{"provider", "another cloud", apierr.Denied, script{"GET " + providerPath: absent("SubscriptionNotFound")}},
+		{"feature", "none", apierr.Missing, script{
+			"GET " + featurePath: absent("FeatureNotFound"), "GET " + subPath: itself(subPath),
+		}},
+		{"feature", "subscription not seen", apierr.Denied, script{
+			"GET " + featurePath: absent("FeatureNotFound"), "GET " + subPath: absent("SubscriptionNotFound"),
+		}},
 		{"deployment of the subscription", "gone", apierr.Missing, script{
 			"GET " + ofSubscription: absent("DeploymentNotFound"), "GET " + subPath: itself(subPath),
 		}},

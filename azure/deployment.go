@@ -98,8 +98,11 @@ func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deploymen
 		body, err = runtime.Payload(raw)
 		return err
 	})
-	if isNotFound(err, deploymentNotFound) {
-		err = c.deploymentAbsent(ctx, name, err)
+	switch {
+	case isNotFound(err, deploymentNotFound):
+		err = c.absentInScope(ctx, name.ResourceGroup, DeploymentID(c.subscription, name), err)
+	case isNotFound(err, groupNotFound):
+		err = c.absentWithGroup(ctx, name.ResourceGroup, DeploymentID(c.subscription, name), err)
 	}
 	if err != nil {
 		return Deployment{}, err

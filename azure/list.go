@@ -50,6 +50,29 @@ func (c *Client) get(ctx context.Context, address string, into any) error {
 	return nil
 }
 
+// send sends a change, once, with a body unless that is nil. What it came to is to be read.
+func (c *Client) send(ctx context.Context, method, address string, body any) error {
+	request, err := runtime.NewRequest(ctx, method, address)
+	if err != nil {
+		return &apierr.Error{Class: apierr.Terminal, Err: err}
+	}
+	request.Raw().Header.Set("Accept", "application/json")
+	if body != nil {
+		if err := runtime.MarshalAsJSON(request, body); err != nil {
+			return apierr.New(apierr.Terminal, "encoding the request: %w", err)
+		}
+	}
+	response, err := c.arm.Pipeline().Do(request)
+	if err != nil {
+		return err
+	}
+	if !runtime.HasStatusCode(response, http.StatusOK, http.StatusCreated, http.StatusAccepted) {
+		return runtime.NewResponseError(response)
+	}
+	_, err = runtime.Payload(response)
+	return err
+}
+
 // list reads a list page by page until visit says to stop, or fails. A page that
 // can't be read is asked for again; those before it are not.
 func list[Item any](

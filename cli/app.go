@@ -31,6 +31,8 @@ type app struct {
 
 	output    string
 	verbosity int
+	// observation is who is told of the runs of this process.
+	observation observation
 	// understood: the command line was understood as far as the command and its flags.
 	understood bool
 	// began: a run may have changed something.
@@ -50,8 +52,8 @@ func newApp() *app {
 // engine is one that runs what was asked for, on a journal; its record says who, with which program and which command.
 func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Event)) *engine.Engine {
 	return &engine.Engine{
-		Journal: kept, Clock: clk, Holder: a.holder(), Watch: watch, NewRun: a.newRun,
-		Program: builtFrom().String(), Command: a.command(),
+		Journal: kept, Clock: clk, Holder: a.holder(), Watch: a.observation.watch(watch), NewRun: a.newRun,
+		Appended: a.observation.appended(), Program: builtFrom().String(), Command: a.command(),
 	}
 }
 

@@ -7,6 +7,15 @@ import (
 	"salve/internal/hotfix/trust"
 )
 
+// refuseSigned is for what looks at pointers before they are signed: of a signed one it would see nothing.
+func refuseSigned(path string, raw []byte) error {
+	what := map[signing.Kind]string{signing.Signed: "a signed pointer", signing.Root: "a root document"}[signing.KindOf(raw)]
+	if what == "" {
+		return nil
+	}
+	return usage("%s is %s. hint: salve hotfix verify %s --root ROOT", path, what, path)
+}
+
 func readEnvelope(path string) (trust.Envelope, error) {
 	raw, err := readBounded(path, trust.MaxEnvelope)
 	if err != nil {

@@ -59,6 +59,9 @@ func (a *app) lintHotfixes(ctx context.Context, files []string, base, root strin
 		if err != nil {
 			return usage("%v", err)
 		}
+		if err := refuseSigned(file, raw); err != nil {
+			return err
+		}
 		var before []byte
 		if base != "" {
 			if before, err = prepublish.Before(ctx, base, file); err != nil {

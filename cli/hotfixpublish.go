@@ -36,6 +36,7 @@ address stands for RPM's name of the architecture.
 
 A signed pointer is verified first, as nodes verify it that have the root of trust
 --root. Then the files have to have the digests that are signed, in repositories too.
+Of a pointer that nobody signed nodes take packages alone: one with artifacts is refused.
 
 Exit codes: 0 all is there, 1 something is not, 2 wrong usage, 3 something could not
 be looked at.`,
@@ -117,6 +118,12 @@ func (r *publishRequest) read() (hotfix.Pointer, error) {
 	pointer, err := hotfix.ParsePointer(raw)
 	if err != nil {
 		return hotfix.Pointer{}, err
+	}
+	if named := pointer.ArtifactKeys(); len(named) > 0 && !by.Signed {
+		line, column := hotfix.Position(raw, named[0].Offset)
+		return hotfix.Pointer{}, fmt.Errorf("%s:%d:%d: an artifact that nobody signed: no node fetches it, nor a package "+
+			"in its stead. hint: salve hotfix sign %s, and look at what is signed with --root",
+			r.pointer, line, column, r.pointer)
 	}
 	return pointer.By(by), nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"salve/internal/hotfix"
 	"salve/internal/hotfix/prepublish"
+	"salve/internal/hotfix/trust"
 	"salve/internal/report"
 )
 
@@ -78,8 +79,17 @@ func (a *app) resolveHotfixes(asked *resolveRequest) error {
 		return err
 	}
 	for _, file := range []string{asked.pointer, asked.before} {
-		if _, err := os.Stat(file); file != "" && err != nil {
+		if file == "" {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
 			return usage("%v", err)
+		}
+		// What can't be read is what nodes can't read either, and has its reason.
+		if raw, err := hotfix.ReadRegular(file, trust.MaxBundle); err == nil {
+			if err := refuseSigned(file, raw); err != nil {
+				return err
+			}
 		}
 	}
 	answer := resolved{Document: report.NewDocument("hotfix-resolution"), Nodes: fleet.Nodes()}
@@ -150,8 +160,11 @@ func (a *app) printShares(answer resolved, last string) error {
 }
 
 func reasonOf(effect prepublish.Effect) string {
-	if effect.Canary {
+	switch {
+	case effect.Canary:
 		return string(effect.Reason) + " (canary)"
+	case effect.Refused != "" && effect.Refused != effect.Reason:
+		return string(effect.Reason) + " (canary: " + string(effect.Refused) + ")"
 	}
 	return string(effect.Reason)
 }

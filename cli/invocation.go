@@ -167,9 +167,11 @@ func retryWhileHeld(
 ) (engine.Result, error) {
 	began, told := watch.clock.Now(), false
 	for {
+		asked := watch.clock.Now()
 		result, err := call()
 		var held *journal.HeldError
 		if !errors.As(err, &held) || watch.clock.Since(began) >= patience {
+			watch.app.observation.leased(asked.Sub(began), err)
 			return result, err
 		}
 		if !told {

@@ -111,8 +111,8 @@ func give(flags *pflag.FlagSet, input string, value any) error {
 }
 
 // readPipeline reads a pipeline that a command line names.
-func readPipeline(path string) (*pipeline.File, diagnostic.List, error) {
-	file, found, err := pipeline.Read(path)
+func readPipeline(path string, own sitesActions) (*pipeline.File, diagnostic.List, error) {
+	file, found, err := pipeline.ReadWith(path, own.has)
 	if err != nil {
 		return nil, nil, usage("%v", err)
 	}

@@ -21,6 +21,8 @@ import (
 type buildRequest struct {
 	platform string
 	anew     bool
+	// programs are those that run actions, as NAME=PROGRAM.
+	programs []string
 }
 
 func newPipelineBuild(a *app) *cobra.Command {
@@ -45,6 +47,7 @@ can't execute what came of it; 2 wrong usage.`,
 	command.Flags().StringVar(&asked.platform, "platform", "",
 		"build for this `OS/ARCH`, such as linux/amd64 (default: this machine)")
 	command.Flags().BoolVar(&asked.anew, "no-cache", false, "build also when nothing changed")
+	programFlag(command.Flags(), &asked.programs)
 	return command
 }
 
@@ -59,7 +62,11 @@ type buildDocument struct {
 }
 
 func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path string) error {
-	file, err := a.parsed(path)
+	own, err := readSitesActions(asked.programs, path)
+	if err != nil {
+		return err
+	}
+	file, err := a.parsed(path, own)
 	if err != nil || file == nil {
 		return err
 	}
@@ -112,8 +119,8 @@ func untold(found build.Examination) string {
 }
 
 // parsed reads a pipeline, and says what is wrong with it. The file is nil then.
-func (a *app) parsed(path string) (*pipeline.File, error) {
-	file, found, err := readPipeline(path)
+func (a *app) parsed(path string, own sitesActions) (*pipeline.File, error) {
+	file, found, err := readPipeline(path, own)
 	if err != nil || found.Errors() == 0 {
 		return file, err
 	}

@@ -48,7 +48,11 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 	if err != nil {
 		return usage("%v", err)
 	}
-	file, wrong := pipeline.Parse(path, content)
+	own, err := readSitesActions(j.pipelineRequest.programs, path)
+	if err != nil {
+		return err
+	}
+	file, wrong := pipeline.ParseWith(path, content, own.has)
 	if found = append(found, wrong...); found.Errors() > 0 {
 		return a.mend(found)
 	}
@@ -59,7 +63,7 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 		return usage("%s leads into a configuration, as by %s: --config FILE names it", path, paths[0])
 	}
 	environment := a.environmentOf(config, false)
-	environment.Root = inputs.Root
+	environment.Root, environment.Programs = inputs.Root, own.program
 	file, found = pipeline.Validate(file, environment)
 	if found.Errors() > 0 {
 		return a.mend(found)
@@ -94,7 +98,7 @@ func (j *pipelineRun) read(ctx context.Context, path string, inputs rollout.Inpu
 func (a *app) sayWithoutEffect(found diagnostic.List) error {
 	var none diagnostic.List
 	for _, one := range found {
-		if one.Rule == "no-effect" {
+		if one.Rule == "no-effect" || one.Rule == "own-action" {
 			none = append(none, one)
 		}
 	}
@@ -145,6 +149,9 @@ func (j *pipelineRun) execute(
 	parent context.Context, run func(context.Context, *rollout.Runner) (engine.Result, error),
 ) error {
 	a, watch := j.app, &watch{app: j.app, clock: clock.RealClock{}}
+	if err := a.observe(parent, j.telemetry, j.namespace, j.rolloutCluster(a, j.kept)); err != nil {
+		return err
+	}
 	ctx, done := interruptible(parent, watch.say)
 	defer done()
 	watch.begin(j.plan.File.RolloutName.Value+", "+j.plan.Target().Name, false)
@@ -186,7 +193,8 @@ func (j *pipelineRun) build(ctx context.Context, watch *watch) (string, error) {
 // runner is what runs the plan on this machine.
 func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 	runner := &rollout.Runner{
-		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), Watch: watch.event, NewRun: j.app.newRun,
+		Journal: j.leased, Clock: watch.clock, Holder: j.app.holder(), NewRun: j.app.newRun,
+		Watch: j.app.observation.watch(watch.event), Appended: j.app.observation.appended(),
 		Program: builtFrom().String(), Command: j.app.command(),
 		Actions: j.actions(), OpenLog: rollout.LogFolder(j.plan.Inputs.Logs).Open, Guards: []runbook.Guard{j.programsFit()},
 	}
@@ -207,8 +215,13 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     deploy,
-		pipeline.ActionSoak:    rollout.Soak{Clock: clock},
-		actionImageMirror:      &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		pipeline.ActionStack:   &stackAction{deploy},
+		actionRegisterFeatures: &registerAction{
+			deployAction: deploy, config: j.plan.File.Config(), read: registeredFeatures,
+		},
+		actionRegisterProviders: &registerAction{deployAction: deploy, read: registeredProviders},
+		pipeline.ActionSoak:     rollout.Soak{Clock: clock},
+		actionImageMirror:       &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		actionHelm: &helmAction{
 			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
 			subscription: deploy.subscription,

@@ -20,6 +20,7 @@ import (
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
 	"salve/runbooks/recreatepool"
+	"salve/runbooks/resourcegroup"
 )
 
 // deploying is how long a deployment may take in a step without a timeout. ARM's
@@ -34,6 +35,8 @@ type deployAction struct {
 	// cloud are the ways to Azure.
 	cloud    cloudFlags
 	renderer *deployment.Renderer
+	// region is where missing resource groups are created; empty when that is not known.
+	region string
 	// serviceGroup tells the steps of two pipelines apart in one resource group.
 	serviceGroup string
 
@@ -45,7 +48,7 @@ type deployAction struct {
 func (j *pipelineRun) deployAction() *deployAction {
 	return &deployAction{
 		app: j.app, kept: j.leased, cloud: j.cloud, serviceGroup: j.plan.Inputs.ServiceGroup,
-		subscriptions: map[string]string{},
+		subscriptions: map[string]string{}, region: j.region(),
 		renderer: &deployment.Renderer{
 			Folder: j.plan.File.Folder(), Config: j.plan.File.Config(), Environment: j.app.environment, Clock: clock.RealClock{},
 		},
@@ -167,18 +170,40 @@ func (d *deployAction) order(
 	if step.Timeout != nil {
 		order.Budget = step.Timeout.Duration
 	}
+	order.Group = d.group(step)
 	if in.ResourceGroup = step.Group.ResourceGroup.Value; step.ARM.DeploymentLevel.Value == "Subscription" {
-		// Its record is kept where the things are that the step belongs to.
-		order.Location, err = world.Azure.GroupLocation(ctx, in.ResourceGroup)
+		order.Location, err = d.recordedIn(ctx, world.Azure, order.Group)
 		in.ResourceGroup = ""
 	}
 	return world, in, order, err
 }
 
+// group is the resource group that a step works in.
+func (d *deployAction) group(step *pipeline.Step) resourcegroup.Wanted {
+	return resourcegroup.Wanted{Name: step.Group.ResourceGroup.Value, Location: d.region}
+}
+
+// recordedIn is where the record of what a step deploys to its subscription is kept: where the things are that it
+// belongs to, or will be.
+func (d *deployAction) recordedIn(
+	ctx context.Context, client *azure.Client, wanted resourcegroup.Wanted,
+) (string, error) {
+	seen, err := wanted.Read(ctx, client)
+	if err != nil || seen.Found {
+		return seen.Location, err
+	}
+	return seen.CreateIn, nil // without one the runbook's guard says so
+}
+
 // name is the same for the same step each time: ARM lets one deployment of a name
 // be active.
 func (d *deployAction) name(step *pipeline.Step) string {
-	sum := sha256.Sum256([]byte(strings.ToLower(d.serviceGroup)))
+	return stepName(step, d.serviceGroup)
+}
+
+// stepName is a name of a step in Azure: its own, and a digest of what tells it from steps of the same name.
+func stepName(step *pipeline.Step, apart string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(apart)))
 	return fmt.Sprintf("%s-%s-%x", step.Group.Name.Value, step.Name.Value, sum[:4])
 }
 
@@ -219,8 +244,13 @@ func (d *deployAction) outputs(
 	if err != nil {
 		return nil, err
 	}
+	return handedOn(made.Outputs, "deployment "+in.Deployment)
+}
+
+// handedOn are the outputs of a template as steps hand them on.
+func handedOn(made map[string]azure.DeploymentOutput, of string) (map[string]rollout.Output, error) {
 	outputs := map[string]rollout.Output{}
-	for name, output := range made.Outputs {
+	for name, output := range made {
 		if output.Value == nil {
 			continue
 		}
@@ -228,7 +258,7 @@ func (d *deployAction) outputs(
 		decoder.UseNumber() // a number is handed on as ARM wrote it
 		var value any
 		if err := decoder.Decode(&value); err != nil {
-			return nil, fmt.Errorf("output %q of deployment %q: %w", name, in.Deployment, err)
+			return nil, fmt.Errorf("output %q of %s: %w", name, of, err)
 		}
 		outputs[name] = rollout.Output{Value: value}
 	}

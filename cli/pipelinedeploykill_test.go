@@ -28,24 +28,7 @@ func TestKilledDeployments(t *testing.T) {
 			s := newSite(t, deployments(6))
 			world, flags := s.azure()
 			command := append([]string{"pipeline", "run", "pipeline.yaml"}, flags...)
-			processes := 0
-			for ; !s.rolledOut(); processes++ {
-				running := s.salve(t.Context(), command...)
-				if err := running.Start(); err != nil {
-					t.Fatal(err)
-				}
-				// Each process lives longer than the one before, also on a busy machine.
-				life := time.Duration(500+200*processes+chance.IntN(1500)) * time.Millisecond
-				moment := time.AfterFunc(life, func() { _ = running.Process.Kill() }) // one that has ended can't be killed
-				_ = running.Wait()                                                    // the record says what it came to
-				moment.Stop()
-				if processes > 40 {
-					t.Fatal("it doesn't come to its end")
-				}
-			}
-			if processes < 2 {
-				t.Error("it was never killed in the middle")
-			}
+			processes := s.killedUntilRolledOut(chance, command)
 			made := map[string]int{}
 			for _, call := range world.Calls() {
 				if call.Verb == http.MethodPut && call.Status/100 == 2 {
@@ -62,6 +45,30 @@ func TestKilledDeployments(t *testing.T) {
 			}
 		})
 	}
+}
+
+// killedUntilRolledOut kills the program at random moments until it has come to its end, and gives how often it was
+// started.
+func (s *site) killedUntilRolledOut(chance *rand.Rand, command []string) (processes int) {
+	s.Helper()
+	for ; !s.rolledOut(); processes++ {
+		running := s.salve(s.Context(), command...)
+		if err := running.Start(); err != nil {
+			s.Fatal(err)
+		}
+		// Each process lives longer than the one before, also on a busy machine.
+		life := time.Duration(500+200*processes+chance.IntN(1500)) * time.Millisecond
+		moment := time.AfterFunc(life, func() { _ = running.Process.Kill() }) // one that has ended can't be killed
+		_ = running.Wait()                                                    // the record says what it came to
+		moment.Stop()
+		if processes > 40 {
+			s.Fatal("it doesn't come to its end")
+		}
+	}
+	if processes < 2 {
+		s.Error("it was never killed in the middle")
+	}
+	return processes
 }
 
 // rolledOut tells whether the journal has a run of the pipeline that is closed:
@@ -97,6 +104,10 @@ func deployments(count int) string {
 // azure serves an embedded Azure to the programs of the site, and gives the flags
 // that lead there.
 func (s *site) azure() (*azuresim.World, []string) {
+	return s.azureOf(func(*azuresim.Scenario) {})
+}
+
+func (s *site) azureOf(change func(*azuresim.Scenario)) (*azuresim.World, []string) {
 	s.Helper()
 	scenario, err := azuresim.Load("healthy")
 	if err != nil {
@@ -104,6 +115,7 @@ func (s *site) azure() (*azuresim.World, []string) {
 	}
 	scenario.Durations.Resource = azuresim.Duration(300 * time.Millisecond)
 	scenario.RetryAfter = azuresim.Duration(time.Second)
+	change(&scenario)
 	world, err := azuresim.New(scenario, azuresim.Options{})
 	if err != nil {
 		s.Fatal(err)

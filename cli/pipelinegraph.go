@@ -25,6 +25,8 @@ type graphRequest struct {
 	// long steps take.
 	timings, run string
 	form         string
+	// programs are those that run actions, as NAME=PROGRAM.
+	programs []string
 }
 
 // printGraph writes a graph in one of the forms that --output has.
@@ -65,6 +67,7 @@ that they took; else by their timeouts, if each has one; else by their number.`,
 	command.Flags().StringVar(&asked.timings, "timings", "",
 		"`FILE` with how long steps took, in YAML: fleet/cluster: 12m30s")
 	command.Flags().StringVar(&asked.run, "run", "", "`RUN` in the journal that shows how long steps took")
+	programFlag(command.Flags(), &asked.programs)
 	asked.journalFlags.addFlags(command.Flags())
 	return command
 }
@@ -74,7 +77,11 @@ func (a *app) paint(command *cobra.Command, asked *graphRequest, path string) er
 	if err != nil {
 		return err
 	}
-	file, wrong, err := readPipeline(path)
+	own, err := readSitesActions(asked.programs, path)
+	if err != nil {
+		return err
+	}
+	file, wrong, err := readPipeline(path, own)
 	if err != nil {
 		return err
 	}

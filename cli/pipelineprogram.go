@@ -3,9 +3,11 @@ package cli
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
 
 	"salve/internal/diagnostic"
@@ -17,7 +19,45 @@ import (
 // ownActions are those that Salve has itself.
 func ownActions() []string {
 	return []string{pipeline.ActionShell, pipeline.ActionARM, pipeline.ActionRunbook, pipeline.ActionSoak,
-		actionImageMirror, actionHelm}
+		actionImageMirror, actionHelm, pipeline.ActionStack, actionRegisterFeatures, actionRegisterProviders}
+}
+
+// programFlag is the flag for what runs the actions that Salve does not have itself.
+func programFlag(flags *pflag.FlagSet, programs *[]string) {
+	flags.StringArrayVar(programs, "action", nil,
+		"`NAME=PROGRAM` that runs an action (repeatable; default: "+actionprogram.Prefix+
+			"NAME in the pipeline's folder or on PATH)")
+}
+
+// sitesActions are those that the schema does not have and that a site's own programs run.
+type sitesActions struct {
+	// named are the programs of --action, by the actions.
+	named map[string]string
+	// folder is the pipeline's.
+	folder string
+}
+
+func readSitesActions(programs []string, path string) (sitesActions, error) {
+	named, err := actionprogram.ParseNamed(programs)
+	if err != nil {
+		return sitesActions{}, usage("invalid --action: %v", err)
+	}
+	return sitesActions{named, filepath.Dir(path)}, nil
+}
+
+// has tells whether there is a program for an action, whether or not it can be executed.
+func (s sitesActions) has(action string) bool {
+	path, err := s.program(action)
+	return path != "" || err != nil
+}
+
+// program is what runs an action; empty for none.
+func (s sitesActions) program(action string) (string, error) {
+	found, err := actionprogram.Find(action, s.named[action], s.folder)
+	if found == nil {
+		return "", err
+	}
+	return found.Path, nil
 }
 
 // findPrograms finds what runs the actions of a pipeline that Salve does not have itself. An action without a program

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"salve/engine"
-	"salve/internal/pipeline/actionprogram"
 	"salve/internal/pipeline/rollout"
 	"salve/internal/pipeline/schema"
 )
@@ -64,8 +63,11 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	r.journalFlags.addFlags(flags)
 	r.retention.addFlag(flags)
+	r.telemetry.addFlags(flags)
 	flags.StringVar(&r.inputs.Config, "config", "", "`FILE` with the configuration that templates and configRefs lead to")
 	rootFlag(flags, &r.inputs.Root)
+	flags.StringVar(&r.inputs.Region, "region", "",
+		"`region` in which missing resource groups are created (default: what region is in the configuration)")
 	flags.IntVar(&r.inputs.Concurrency, "concurrency", defaultConcurrency, "how many steps may run at once")
 	flags.BoolVar(&r.inputs.KeepGoing, "keep-going", false, "after a failure, run the steps that do not depend on it")
 	flags.BoolVar(&r.inputs.NoBuild, "no-build", false, "don't build: the programs are there, and are examined")
@@ -84,12 +86,9 @@ func (r *pipelineRequest) addFlags(command *cobra.Command) {
 	r.addReports(command)
 }
 
-// addPrograms is the flag for what runs the actions that Salve does not have itself. A resumed run is given them anew:
-// a record names no program to execute.
+// addPrograms adds the programs of actions. A resumed run is given them anew: a record names no program to execute.
 func (r *pipelineRequest) addPrograms(command *cobra.Command) {
-	command.Flags().StringArrayVar(&r.programs, "action", nil,
-		"`NAME=PROGRAM` that runs an action (repeatable; default: "+actionprogram.Prefix+
-			"NAME in the pipeline's folder or on PATH)")
+	programFlag(command.Flags(), &r.programs)
 }
 
 // addReports are the flags for what is written at the end.
@@ -110,12 +109,17 @@ func (r *pipelineRequest) check(a *app, command *cobra.Command) error {
 		action = strings.TrimSpace(action)
 		switch {
 		case action == "":
-		case !slices.Contains(schema.Actions(), action):
+		case !schema.Known(action) && !slices.ContainsFunc(r.programs, func(one string) bool {
+			return strings.HasPrefix(one, action+"=")
+		}):
 			return usage("invalid --skip-actions: unknown action %q. Available: %s", action,
 				strings.Join(schema.Actions(), ", "))
 		default:
 			r.inputs.Skip = append(r.inputs.Skip, action)
 		}
+	}
+	if region := r.inputs.Region; command.Flags().Changed("region") && !regionName.MatchString(region) {
+		return usage("invalid --region %q: it is a name such as westeurope. hint: az account list-locations", region)
 	}
 	if command.Flags().Changed("allow-older") && strings.TrimSpace(r.options.AllowOlder) == "" {
 		return usage("invalid --allow-older: requires a reason")

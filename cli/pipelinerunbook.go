@@ -100,6 +100,7 @@ func (a *app) stepEngine(attempt *rollout.Attempt, kept *journal.Location, clk c
 		case engine.RunBegan:
 			// A run without this note is found by its target all the same.
 			_ = attempt.Begin(event.Run)
+			a.observation.within(event.Run, attempt.Run, attempt.Step.ID().String())
 			attempt.Report("run " + event.Run + " " + event.Text)
 		case engine.StepBegan:
 			attempt.Report("run " + event.Run + ": " + event.Step)

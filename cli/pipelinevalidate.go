@@ -25,6 +25,8 @@ type validateRequest struct {
 	fileOnly     bool
 	anyTemplates bool
 	form         string
+	// programs are those that run actions, as NAME=PROGRAM.
+	programs []string
 }
 
 func newPipelineValidate(a *app) *cobra.Command {
@@ -58,6 +60,7 @@ Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wro
 	flags.StringArrayVar(&asked.topologies, "topology", nil,
 		"`FILE` with the service groups that pipelines may wait for (repeatable)")
 	rootFlag(flags, &asked.root)
+	programFlag(flags, &asked.programs)
 	flags.BoolVar(&asked.fileOnly, "file-only", false,
 		"don't look for the files and programs that pipelines name: their folder is not here")
 	flags.BoolVar(&asked.anyTemplates, "skip-bicepparam-validation", false,
@@ -113,7 +116,11 @@ func (a *app) validateEach(
 	environment := a.environmentOf(config, asked.fileOnly)
 	environment.Root, environment.AnyTemplates = asked.root, asked.anyTemplates
 	for _, path := range paths {
-		file, wrong, err := readPipeline(path)
+		own, err := readSitesActions(asked.programs, path)
+		if err != nil {
+			return done, err
+		}
+		file, wrong, err := readPipeline(path, own)
 		if err != nil {
 			return done, err
 		}
@@ -128,6 +135,9 @@ func (a *app) validateEach(
 		done.found = append(done.found, wrong...)
 		if file == nil {
 			continue
+		}
+		if !asked.fileOnly {
+			environment.Programs = own.program
 		}
 		file, wrong = pipeline.Validate(file, environment)
 		done.files, done.found = append(done.files, file), append(done.found, wrong...)

@@ -20,8 +20,10 @@ import (
 	"salve/kube"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/deploymentstack"
 	"salve/runbooks/helmrelease"
 	"salve/runbooks/mirrorimage"
+	"salve/runbooks/registerproviders"
 )
 
 // factory makes the runbooks of an invocation: those of one name, on the world that
@@ -74,12 +76,18 @@ func (a *app) entries() []entry {
 	return all
 }
 
+// ofSteps are the runbooks that do the work of steps of pipelines.
+func ofSteps() []string {
+	return []string{armdeployment.Name, deploymentstack.Name, helmrelease.Name, mirrorimage.Name, registerproviders.Name}
+}
+
 var runbookName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // validateRunbooks refuses providers that a command line can't be made of.
 func (a *app) validateRunbooks() error {
-	names := map[string]bool{
-		rollout.Name: true, armdeployment.Name: true, mirrorimage.Name: true, helmrelease.Name: true,
+	names := map[string]bool{rollout.Name: true}
+	for _, name := range ofSteps() {
+		names[name] = true
 	}
 	for i, provider := range a.program.Runbooks {
 		if provider == nil {
@@ -125,7 +133,7 @@ func (a *app) entryOf(header journal.Header) (entry, error) {
 			return definition, nil
 		}
 	}
-	if slices.Contains([]string{armdeployment.Name, mirrorimage.Name, helmrelease.Name}, header.Runbook) {
+	if slices.Contains(ofSteps(), header.Runbook) {
 		return nil, usage("run %q does the work of a step of a pipeline; "+
 			"the run of that pipeline resumes it when it is resumed", header.Run)
 	}

@@ -14,8 +14,10 @@ import (
 	"salve/journal"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/deploymentstack"
 	"salve/runbooks/helmrelease"
 	"salve/runbooks/mirrorimage"
+	"salve/runbooks/registerproviders"
 )
 
 // replayFlags are what is asked of a replay.
@@ -197,6 +199,20 @@ func (a *app) replayedBook(history *journal.History, inputs json.RawMessage) (ru
 			return runbook.Runbook{}, err
 		}
 		return armdeployment.Replayed(in, header.Target)
+	case deploymentstack.Name:
+		header.Inputs = inputs
+		in, err := inputsOf[deploymentstack.Inputs](header)
+		if err != nil {
+			return runbook.Runbook{}, err
+		}
+		return deploymentstack.Replayed(in, header.Target)
+	case registerproviders.Name:
+		header.Inputs = inputs
+		in, err := inputsOf[registerproviders.Inputs](header)
+		if err != nil {
+			return runbook.Runbook{}, err
+		}
+		return registerproviders.Replayed(in, header.Target)
 	case mirrorimage.Name:
 		header.Inputs = inputs
 		in, err := inputsOf[mirrorimage.Inputs](header)

@@ -20,6 +20,7 @@ type request struct {
 	dryRun       bool
 	waitForLease time.Duration
 	retention    retention
+	telemetry    telemetryFlags
 	// openRun names the run that the lease of a target says is open; set by who opens the journal.
 	openRun func(ctx context.Context, target string) (string, error)
 }

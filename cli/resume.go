@@ -34,6 +34,7 @@ files outside of the working folder have to be named again, and must be the same
 	groupFlags(command)
 	asked.journalFlags.addFlags(command.Flags())
 	asked.retention.addFlag(command.Flags())
+	asked.telemetry.addFlags(command.Flags())
 	command.Flags().StringArrayVar(&asked.given, "override", nil,
 		"guard=reason: continue although this guard does not hold (repeatable)")
 	command.Flags().DurationVar(&asked.waitForLease, "wait-for-lease", 0,
@@ -91,6 +92,9 @@ func (a *app) resumeRunbook(
 	}
 	book, err := factory.again(command.Context(), kept, record.Header)
 	if err != nil {
+		return err
+	}
+	if err := a.observe(command.Context(), asked.telemetry, asked.namespace, factory.cluster); err != nil {
 		return err
 	}
 	e := newInvocation(a, asked, factory, act)

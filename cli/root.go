@@ -33,6 +33,7 @@ func execute(a *app) (code int) {
 	root.SetArgs(a.arguments)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	defer a.observation.close(func(line string) { fmt.Fprintln(a.stderr, line) })
 	if err := root.ExecuteContext(withApp(context.Background(), a)); err != nil {
 		return a.fail(err)
 	}

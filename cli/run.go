@@ -44,6 +44,7 @@ func newRunbookCommand(a *app, verb verb, definition entry) *cobra.Command {
 func (a *app) addFlags(command *cobra.Command, verb verb, definition entry, asked *request) {
 	definition.addFlags(asked, command.Flags())
 	asked.addFlags(command.Flags())
+	asked.telemetry.addFlags(command.Flags())
 	if verb == act {
 		command.Flags().BoolVar(&asked.dryRun, "dry-run", false, "change nothing: the same as plan (DRY_RUN)")
 		asked.retention.addFlag(command.Flags())
@@ -60,6 +61,9 @@ func (a *app) perform(command *cobra.Command, definition entry, asked *request, 
 	a.logCalls()
 	factory, err := definition.factory(a, asked)
 	if err != nil {
+		return err
+	}
+	if err := a.observe(command.Context(), asked.telemetry, asked.namespace, factory.cluster); err != nil {
 		return err
 	}
 	e := newInvocation(a, asked, factory, verb)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/pem"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,6 +48,7 @@ func TestMain(m *testing.M) {
 //	run VARIABLE FOLDER [RUNBOOK]  names the newest run of a journal, or of a runbook in it
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
+//	webhook VARIABLE FOLDER serves HTTP at $VARIABLE, and writes the body of each request into FOLDER/1, FOLDER/2, …
 //	utf16 FILE              writes a file anew in UTF-16, as Windows does
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
@@ -81,10 +83,25 @@ func TestScript(t *testing.T) {
 			"exits": exits, "serve": serve, "site": serveFolder, "github": serveGitHub,
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
-			"utf16":    utf16File,
+			"utf16": utf16File, "webhook": serveWebhook,
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
+}
+
+func serveWebhook(ts *testscript.TestScript, _ bool, arguments []string) {
+	folder := ts.MkAbs(arguments[1])
+	ts.Check(os.MkdirAll(folder, 0o700))
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		raw, err := io.ReadAll(request.Body)
+		path := filepath.Join(folder, strconv.FormatInt(count.Add(1), 10))
+		if errors.Join(err, os.WriteFile(path, raw, 0o600)) != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv(arguments[0], server.URL)
 }
 
 // utf16File writes a file as PowerShell's > does.

@@ -61,7 +61,7 @@ func (p *performance) change(ctx context.Context) error {
 	if err := p.append(ctx, journal.Intended, p.step.Name, intent); err != nil {
 		return err
 	}
-	p.emit(Event{Kind: StepBegan, Step: p.step.Name, Attempt: attempt})
+	p.emit(Event{Kind: StepBegan, Step: p.step.Name, Attempt: attempt, Irreversible: p.step.Irreversible})
 	applying := permit.NewContext(ctx, granted)
 	err := call(applying, p.engine.Clock, p.step.Grace, func() error {
 		return p.step.Apply(applying, p.view(p.step.Name))

@@ -285,12 +285,13 @@ func (x *execution) askChecks(ctx context.Context) (journal.Evaluation, error) {
 	run := x.view("")
 	evaluation := journal.Evaluation{For: "checks", Round: run.Round()}
 	for _, check := range notOverridable(x.book.Checks) {
+		began := x.engine.Clock.Now()
 		finding, err := x.ask(ctx, run, check)
 		if err != nil {
 			return journal.Evaluation{}, err
 		}
 		evaluation.Findings = append(evaluation.Findings, finding)
-		x.emit(Event{Kind: Found, Step: "checks", Finding: &finding})
+		x.found("checks", finding, began)
 	}
 	evaluation.Decision = Decide(runbook.FailClosed, evaluation.Findings)
 	x.log.read(func(record *journal.Record) { record.Record(&evaluation) })

@@ -26,6 +26,9 @@ type Engine struct {
 	Program, Command string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(Event)
+	// Appended is told of each write to the journal: how many entries, how long it took, and its error. May be nil; runs
+	// that are executed at the same time call it at the same time.
+	Appended func(entries int, took time.Duration, err error)
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
 

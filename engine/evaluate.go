@@ -45,12 +45,13 @@ func (x *execution) evaluateAs(
 ) error {
 	purpose := evaluation.For
 	for i, guard := range guards {
+		began := x.engine.Clock.Now()
 		finding, err := x.ask(ctx, run, x.prepared(ctx, run, guard))
 		if err != nil {
 			return err
 		}
 		evaluation.Findings = append(evaluation.Findings, finding)
-		x.emit(Event{Kind: Found, Step: purpose, Finding: &finding})
+		x.found(purpose, finding, began)
 		if !finding.Passes() {
 			for _, rest := range guards[i+1:] {
 				evaluation.Missing = append(evaluation.Missing, rest.Name)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"salve/internal/apierr"
 	"salve/internal/clock"
@@ -41,7 +42,7 @@ func (x *execution) summary(step string) string {
 }
 
 func (e *Engine) newExecution(book runbook.Runbook, record *journal.Record, held leases, options Options) *execution {
-	x := &execution{engine: e, book: book, log: newLog(record), leases: held, options: options,
+	x := &execution{engine: e, book: book, log: newLog(record, e.writer(record)), leases: held, options: options,
 		summaries: map[string]string{}}
 	x.nextRound()
 	return x
@@ -81,7 +82,13 @@ func (x *execution) emit(event Event) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	event.At, event.Run = x.engine.Clock.Now(), x.log.record.Run
+	event.Runbook, event.Target = x.book.Name, x.book.Target
 	x.engine.Watch(event)
+}
+
+// found tells of a finding for a purpose that was asked for since a time.
+func (x *execution) found(purpose string, finding runbook.Finding, since time.Time) {
+	x.emit(Event{Kind: Found, Step: purpose, Finding: &finding, Took: x.engine.Clock.Since(since)})
 }
 
 // keepStack journals where code panicked, if that is what an error tells of.

@@ -16,6 +16,7 @@ import (
 // is not known what of it is there.
 type log struct {
 	record *journal.Record
+	write  appender
 
 	// turn holds one token while an entry is being made durable. Nobody who only
 	// reads waits for it: steps that go on meanwhile fill the next batch.
@@ -25,7 +26,25 @@ type log struct {
 	pending []*write
 }
 
-func newLog(record *journal.Record) *log { return &log{record: record, turn: make(chan struct{}, 1)} }
+// appender makes entries durable together.
+type appender func(ctx context.Context, drafts ...journal.Pending) error
+
+func newLog(record *journal.Record, write appender) *log {
+	return &log{record: record, write: write, turn: make(chan struct{}, 1)}
+}
+
+// writer adds entries to a record, and tells of it who asked to be told.
+func (e *Engine) writer(record *journal.Record) appender {
+	if e.Appended == nil {
+		return record.AppendAll
+	}
+	return func(ctx context.Context, drafts ...journal.Pending) error {
+		began := e.Clock.Now()
+		err := record.AppendAll(ctx, drafts...)
+		e.Appended(len(drafts), e.Clock.Since(began), err)
+		return err
+	}
+}
 
 // write is entries that must be durable together before who asked goes on.
 type write struct {
@@ -64,12 +83,12 @@ func (l *log) flush(ctx context.Context) {
 	}
 	var err error
 	if len(drafts) > 0 {
-		err = fenced(l.record.AppendAll(ctx, drafts...))
+		err = fenced(l.write(ctx, drafts...))
 	}
 	for _, w := range batch {
 		w.err = err
 		if err != nil && !ends(err) && len(batch) > 1 {
-			w.err = fenced(l.record.AppendAll(ctx, w.drafts...))
+			w.err = fenced(l.write(ctx, w.drafts...))
 		}
 		close(w.done)
 	}

@@ -159,12 +159,13 @@ func (x *execution) firstNeeds(ctx context.Context) (journal.Verdict, error) {
 func (x *execution) askAll(ctx context.Context, guards []runbook.Guard) ([]runbook.Finding, journal.Verdict, error) {
 	var findings []runbook.Finding
 	for _, guard := range guards {
+		began := x.engine.Clock.Now()
 		finding, err := x.ask(ctx, x.view(""), guard)
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return findings, journal.Verdict{}, err
 		}
 		findings = append(findings, finding)
-		x.emit(Event{Kind: Found, Finding: &finding})
+		x.found("", finding, began)
 		if !finding.Passes() {
 			break
 		}

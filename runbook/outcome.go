@@ -20,6 +20,11 @@ const (
 	NeedsAttention Outcome = "needs-attention"
 )
 
+// Outcomes are all of them.
+func Outcomes() []Outcome {
+	return []Outcome{Remediated, RolledOut, NothingToDo, Deferred, Failed, Undecided, NeedsAttention}
+}
+
 // Successful tells whether an outcome says that the work is done. Only a run whose
 // checks hold ends with one.
 func (o Outcome) Successful() bool { return o == Remediated || o == RolledOut }

@@ -8,7 +8,7 @@ func (n *node) runDecide() int {
 	_, decision := n.decide(context.Background())
 	n.answer(decision)
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeDecided, string(decision.Reason), decision.Wanted(), &decision
-	e.Level = levelOfDecision(decision.Reason)
+	e.Level = levelOfDecision(decision)
 	n.record(e)
 	return exitDone
 }

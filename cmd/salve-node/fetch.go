@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"salve/internal/clock"
@@ -69,7 +70,7 @@ func (n *node) fetchNow(ctx context.Context, pointer hotfix.Pointer, decision ho
 func (n *node) update(ctx context.Context, pointer hotfix.Pointer, decision hotfix.Decision, u *update) {
 	e := u.event
 	e.Outcome, e.Reason, e.Target, e.Decision = outcomeNothingToDo, string(decision.Reason), decision.Wanted(), &decision
-	e.Level = worse(e.Level, levelOfDecision(decision.Reason))
+	e.Level = worse(e.Level, levelOfDecision(decision))
 	u.plan(pointer, decision)
 	if u.settled() {
 		n.clearLeftovers()
@@ -110,4 +111,14 @@ type badPayload struct{ err error }
 func (e *badPayload) Error() string { return e.err.Error() }
 func (e *badPayload) Unwrap() error { return e.err }
 
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+func oneLine(err error) string { return plain(err.Error()) }
+
+// plain is a text on one line, and nothing that a terminal would obey: a server or a package manager may have said it.
+func plain(text string) string {
+	return strings.Map(func(character rune) rune {
+		if !strconv.IsPrint(character) {
+			return '\uFFFD'
+		}
+		return character
+	}, strings.Join(strings.Fields(text), " "))
+}

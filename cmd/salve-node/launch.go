@@ -71,7 +71,7 @@ func (b *boot) hotfixed() (code int, over bool) {
 	b.tidied = true // by prepare
 	if choice.digest == "" {
 		b.event.Level = levelOfChoice(choice)
-		if levelOfDecision(choice.decided) != event.Information {
+		if levelOfReason(choice.decided) != event.Information {
 			b.event.Problem = "the pointer is not followed: " + string(choice.decided)
 		}
 		return 0, false

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"strings"
 
 	"salve/internal/hotfix/event"
 	"salve/internal/hotfix/fetch"
@@ -85,6 +84,6 @@ func (n *node) answer(document any) {
 
 func (n *node) warn(problems ...string) {
 	for _, problem := range problems {
-		fmt.Fprintf(n.stderr, "salve-node: %s\n", strings.Join(strings.Fields(problem), " "))
+		fmt.Fprintf(n.stderr, "salve-node: %s\n", plain(problem))
 	}
 }

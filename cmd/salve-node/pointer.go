@@ -154,17 +154,17 @@ func (n *node) ignored(from authority) (path, why string) {
 	return path, why
 }
 
-// levelOfDecision: that a pointer was there which nobody may follow is for somebody to look at, and so is a canary that
-// reaches nobody.
-func levelOfDecision(reason hotfix.Reason) event.Level {
-	switch reason {
-	case hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot, hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted,
-		hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue, hotfix.ReasonExpired, hotfix.ReasonNotUnderSignature,
-		hotfix.ReasonCanaryMalformed, hotfix.ReasonNoNodeID:
+// levelOfDecision: that a node keeps to what is for all, because no canary reaches it, is for somebody to look at.
+func levelOfDecision(decision hotfix.Decision) event.Level {
+	return worse(levelOfReason(decision.Reason), levelOfReason(decision.Canary.Missed()))
+}
+
+// levelOfReason: a pointer that was there and was not followed is for somebody to look at.
+func levelOfReason(reason hotfix.Reason) event.Level {
+	if reason.Refuses() {
 		return event.Warning
-	default:
-		return event.Information
 	}
+	return event.Information
 }
 
 func (n *node) learnCurrent(ctx context.Context) {

@@ -82,7 +82,7 @@ func choosable() []slot.Reason {
 
 func levelOfChoice(c choice) event.Level {
 	if c.reason == string(slot.NoHotfix) || c.reason == string(slot.Staged) {
-		return levelOfDecision(c.decided)
+		return levelOfReason(c.decided)
 	}
 	return event.Warning
 }

@@ -24,7 +24,7 @@ func (n *node) runSelect() int {
 // choose says why a program is chosen, and writes it into the event.
 func (n *node) choose(decision hotfix.Decision, choice slot.Choice, e *event.Event) slot.Choice {
 	e.Reason, e.Target, e.Path, e.Decision = string(choice.Reason), decision.Wanted(), choice.Path, &decision
-	e.Level = worse(e.Level, levelOfDecision(decision.Reason))
+	e.Level = worse(e.Level, levelOfDecision(decision))
 	why := fmt.Sprintf("%s: %s", choice.Path, choice.Reason)
 	switch {
 	case choice.Reason == slot.NoHotfix:

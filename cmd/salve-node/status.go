@@ -46,7 +46,7 @@ func (n *node) runStatus() int {
 		return exitDone
 	}
 	if trial != nil {
-		fmt.Fprintf(n.stdout, "Hotfix %s: %s.\n\n", trial.Target, describe(*trial, n.settings.trials))
+		fmt.Fprintf(n.stdout, "Hotfix %s: %s.\n\n", plain(trial.Target), describe(*trial, n.settings.trials))
 	}
 	if unreadable > 0 {
 		n.warn(fmt.Sprintf("%d events can't be read and are left out", unreadable))
@@ -59,9 +59,9 @@ func (n *node) runStatus() int {
 	fmt.Fprintln(table, "TIME\tCOMMAND\tLEVEL\tOUTCOME\tREASON\tTARGET\tTOOK\tPROBLEM")
 	for _, e := range events {
 		took := time.Duration(e.Milliseconds["all"] * float64(time.Millisecond)).Round(time.Millisecond)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s\n", e.Time.UTC().Format(time.RFC3339), e.Command,
-			e.Level, e.Outcome,
-			cmp.Or(e.Reason, "-"), cmp.Or(e.Target, "-"), took, cmp.Or(e.Problem, "-"))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.100s\n", e.Time.UTC().Format(time.RFC3339), plain(e.Command),
+			plain(string(e.Level)), plain(e.Outcome), cmp.Or(plain(e.Reason), "-"), cmp.Or(plain(e.Target), "-"), took,
+			cmp.Or(plain(e.Problem), "-"))
 	}
 	if err := table.Flush(); err != nil {
 		return exitFailed

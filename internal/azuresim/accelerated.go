@@ -27,7 +27,7 @@ func (s Scenario) Accelerated(factor float64) (Scenario, error) {
 	}
 	quicken(&s.Durations.StandIn, &s.Durations.Delete, &s.Durations.Recreate, &s.Durations.RemoveStandIn,
 		&s.Durations.Update, &s.Durations.Abort, &s.Durations.Settle, &s.Durations.Retry, &s.Durations.Cluster,
-		&s.Durations.Resource, &s.Log.Lag, &s.RetryAfter)
+		&s.Durations.Resource, &s.Durations.Register, &s.Log.Lag, &s.RetryAfter)
 	if drain := Duration(float64(s.Durations.Drain) / factor); s.Durations.Drain > shortestDrain {
 		s.Durations.Drain = max(drain, shortestDrain)
 	}

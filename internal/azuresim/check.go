@@ -49,6 +49,9 @@ func (s *Scenario) fillIn() {
 		setDefault(&s.Resources[i].Group, s.ResourceGroup)
 		setDefault(&s.Resources[i].Location, s.Location)
 	}
+	for i := range s.Features {
+		setDefault(&s.Features[i].State, stateNotRegistered)
+	}
 	for i := range s.Faults {
 		s.Faults[i].fillIn()
 	}
@@ -138,6 +141,9 @@ func (s *Scenario) check() *problem {
 		}
 	}
 	if p := s.checkResources(); p != nil {
+		return p
+	}
+	if p := s.checkRegistrations(); p != nil {
 		return p
 	}
 	for i, fault := range s.Faults {

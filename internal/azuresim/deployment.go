@@ -40,8 +40,10 @@ type deployment struct {
 	parts       []*part
 	outputs     map[string]template.Value
 	failure     *failure
-	// over tells the deployment that it is nested in.
+	// over tells the deployment that it is nested in, or the stack that it is of.
 	over func(*failure)
+	// stack is the one that it is of; nil for none.
+	stack *stack
 }
 
 // part is a resource of a deployment and how far it is.

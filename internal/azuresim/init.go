@@ -15,6 +15,7 @@ func newModel(scenario Scenario, names *seeded, clock *eventQueue, kube Kubernet
 		log: &activityLog{lag: scenario.Log.Lag.span(), names: names}, faults: &faultSet{},
 		results: map[string]result{}, typesSeen: map[string]bool{}, clusterGroupTags: map[string]map[string]any{},
 	}
+	m.registrations = newRegistrations(scenario)
 	if err := m.addResources(); err != nil {
 		return nil, fmt.Errorf("setting up resources: %w", err)
 	}

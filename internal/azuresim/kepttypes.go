@@ -46,7 +46,7 @@ func keptTypes() map[string][]string {
 			"virtualNetworks/virtualNetworkPeerings", "virtualNetworkGateways",
 		},
 		"Microsoft.OperationalInsights": {"workspaces", "workspaces/tables"},
-		"Microsoft.Resources":           {"deploymentScripts", "deploymentStacks", "templateSpecs", "templateSpecs/versions"},
+		"Microsoft.Resources":           {"deploymentScripts", "templateSpecs", "templateSpecs/versions"},
 		"Microsoft.ServiceBus":          {"namespaces", "namespaces/queues", "namespaces/topics"},
 		"Microsoft.Sql":                 {"servers", "servers/databases", "servers/firewallRules"},
 		"Microsoft.Storage": {
@@ -67,16 +67,6 @@ func (m *model) keeps(kind string) bool {
 		}
 	}
 	return m.typesSeen[strings.ToLower(kind)]
-}
-
-// namespaceOf is a provider's namespace as it is written, with the types of it that are kept.
-func namespaceOf(name string) (namespace string, types []string) {
-	for known, types := range keptTypes() {
-		if strings.EqualFold(known, name) {
-			return known, types
-		}
-	}
-	return "", nil
 }
 
 func (r *holding) kind() string {

@@ -62,6 +62,8 @@ type model struct {
 	typesSeen        map[string]bool // in lower case: types that there is, or was, a resource of
 	deployments      []*deployment
 	results          map[string]result // by what Location headers call them
+	stacks           []*stack
+	registrations    registrations
 }
 
 type cluster struct {

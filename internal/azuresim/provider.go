@@ -28,6 +28,10 @@ func (m *model) deployResource(d *deployment, asked *part, done func(*failure)) 
 	switch kind := strings.ToLower(asked.Type); {
 	case asked.Group != "" && !groupThere:
 		why = refuse(http.StatusNotFound, "ResourceGroupNotFound", "Resource group '%s' could not be found.", asked.Group)
+	case m.notRegistered(asked.Type) != nil:
+		why = m.notRegistered(asked.Type)
+	case m.denied(asked.ID, actionWrite, d.stack) != nil:
+		why = m.denied(asked.ID, actionWrite, d.stack)
 	case kind == strings.ToLower(template.NestedType):
 		why = m.nest(d, asked, body, done)
 	case kind == strings.ToLower(template.GroupType):
@@ -158,7 +162,7 @@ func (m *model) readNested(outer *deployment, asked template.Resource, body map[
 	}
 	inner := &deployment{
 		group: asked.Group, name: asked.Name, location: request.Location, tags: request.Tags,
-		mode: modeIncremental, secrets: outer.secrets,
+		mode: modeIncremental, secrets: outer.secrets, stack: outer.stack,
 	}
 	if why := m.bind(inner, parsed, request.Properties.Parameters); why != nil {
 		return nil, why

@@ -123,6 +123,9 @@ func (m *model) show(id string) (map[string]any, bool) {
 	if d := m.deploymentOf(id); d != nil {
 		return d.body(), true
 	}
+	if s := m.stackOf(id); s != nil {
+		return s.body(), true
+	}
 	if r := m.kept(id); r != nil {
 		return r.body, true
 	}

@@ -170,10 +170,16 @@ type result struct {
 
 // resultLater answers 202 and keeps the answer for who asks again.
 func (w *World) resultLater(asked *request, later answer) answer {
+	a, _ := w.keepResult(asked, later)
+	return a
+}
+
+// keepResult is resultLater with the name under which the answer is kept.
+func (w *World) keepResult(asked *request, later answer) (_ answer, id string) {
 	m := w.model
-	id := m.names.uuid("result")
+	id = m.names.uuid("result")
 	m.results[id] = result{due: m.time.now.Add(m.scenario.Durations.Resource.span()), answer: later}
-	return w.notYet(asked, id)
+	return w.notYet(asked, id), id
 }
 
 func (w *World) notYet(asked *request, id string) answer {

@@ -1,10 +1,6 @@
 package azuresim
 
-import (
-	"fmt"
-	"net/http"
-	"strings"
-)
+import "net/http"
 
 // What clients look at before they come to the cluster: the cloud's addresses, tenants, subscriptions, resource groups
 // and providers. All of it only to be read, but for resource groups.
@@ -94,63 +90,4 @@ func patchGroup(w *World, asked *request) answer {
 	name, _ := w.model.findGroup(asked.parameter("group")) // the front door has seen that it is there
 	w.model.patchGroup(name, body)
 	return ok(w.model.groupBody(name))
-}
-
-// providers are the namespaces that some route is of.
-func (w *World) providers() []any {
-	supported, types := supportedVersions(), map[string][]any{}
-	var order []string
-	for _, kind := range []struct {
-		namespace, name string
-		versions        versionList
-	}{
-		{"Microsoft.ContainerService", "managedClusters", supported.aks},
-		{"Microsoft.ContainerService", "managedClusters/agentPools", supported.aks},
-		{"Microsoft.Compute", "virtualMachineScaleSets", supported.compute},
-		{"Microsoft.Insights", "eventtypes", supported.logs},
-		{"Microsoft.Resources", "tags", supported.arm},
-		{"Microsoft.Resources", "deployments", supported.arm},
-		{"Microsoft.Resources", "resourceGroups", supported.arm},
-		{"Microsoft.Network", "networkInterfaces", supported.network},
-	} {
-		if types[kind.namespace] == nil {
-			order = append(order, kind.namespace)
-		}
-		types[kind.namespace] = append(types[kind.namespace], map[string]any{
-			"resourceType": kind.name, "locations": []string{w.scenario.Location}, "apiVersions": kind.versions.list,
-		})
-	}
-	var found []any
-	for _, namespace := range order {
-		found = append(found, w.providerBody(namespace, types[namespace]))
-	}
-	return found
-}
-
-func (w *World) providerBody(namespace string, types []any) map[string]any {
-	return map[string]any{
-		"id": "/subscriptions/" + w.scenario.Subscription + "/providers/" + namespace, "namespace": namespace,
-		"registrationState": "Registered", "registrationPolicy": "RegistrationRequired", "resourceTypes": types,
-	}
-}
-
-func listProviders(w *World, _ *request) answer { return list(w.providers()...) }
-
-func getProvider(w *World, asked *request) answer {
-	for _, item := range w.providers() {
-		provider, is := item.(map[string]any)
-		if is && strings.EqualFold(fmt.Sprint(provider["namespace"]), asked.parameter("namespace")) {
-			return ok(provider)
-		}
-	}
-	if namespace, types := namespaceOf(asked.parameter("namespace")); namespace != "" {
-		var all []any
-		for _, name := range types {
-			all = append(all, map[string]any{
-				"resourceType": name, "locations": []string{w.scenario.Location}, "apiVersions": []string{},
-			})
-		}
-		return ok(w.providerBody(namespace, all))
-	}
-	return unknownCall(asked.method, "provider "+asked.parameter("namespace"))(w, asked)
 }

@@ -148,6 +148,9 @@ func putKept(w *World, asked *request, at place) answer {
 	if !m.keeps(at.kind) {
 		return unknownCall(asked.method, at.id)(w, asked)
 	}
+	if why := m.refusesWrite(at.id, at.kind); why != nil {
+		return why.ofARM()
+	}
 	body, err := decodeObject(asked.body)
 	if err != nil {
 		return invalidContent(err).ofARM()
@@ -171,6 +174,9 @@ func patchKept(w *World, asked *request, at place) answer {
 	if r == nil {
 		return w.absentOrUnknown(asked, partsOf(at.id))
 	}
+	if why := w.model.refusesWrite(at.id, at.kind); why != nil {
+		return why.ofARM()
+	}
 	change, err := decodeObject(asked.body)
 	if err != nil {
 		return invalidContent(err).ofARM()
@@ -193,6 +199,8 @@ func patchKept(w *World, asked *request, at place) answer {
 
 func deleteKept(w *World, asked *request, at place) answer {
 	switch r := w.model.kept(at.id); {
+	case r != nil && w.model.denied(r.id, actionDelete, nil) != nil:
+		return w.model.denied(r.id, actionDelete, nil).ofARM()
 	case r != nil:
 		w.model.forget(r.id)
 		return answer{status: http.StatusOK}

@@ -41,7 +41,8 @@ const (
 func allRoutes() []route {
 	v := supportedVersions()
 	return slices.Concat(clusterRoutes(v.aks), poolRoutes(v.aks), computeRoutes(v), directoryRoutes(v), loginRoutes(),
-		deploymentRoutes(inSubscription, v.arm), deploymentRoutes(inGroup, v.arm))
+		deploymentRoutes(inSubscription, v.arm), deploymentRoutes(inGroup, v.arm), registrationRoutes(v),
+		stackRoutes(inSubscription, v.stacks), stackRoutes(inGroup, v.stacks), stackStatusRoutes(v.stacks))
 }
 
 func clusterRoutes(aks versionList) []route {
@@ -113,15 +114,11 @@ func directoryRoutes(v apiVersions) []route {
 			api: apiARM, method: method, path: path, kind: kind, versions: v.arm, mutating: mutating, handle: handle,
 		}
 	}
-	const provider = inSubscription + "/providers/{namespace}"
 	return []route{
 		call("GET", "/tenants", "tenants", false, listTenants),
 		call("GET", "/subscriptions", "subscriptions", false, listSubscriptions),
 		call("GET", inSubscription, "subscriptions", false, getSubscription),
 		call("GET", inSubscription+"/locations", "locations", false, listLocations),
-		call("GET", inSubscription+"/providers", "providers", false, listProviders),
-		call("GET", provider, "providers", false, getProvider),
-		call("POST", provider+"/register", "providers", true, getProvider), // they all are registered
 		call("GET", inGroups, "resourceGroups", false, listGroups),
 		call("GET", inGroup, "resourceGroups", false, getGroup),
 		call("PUT", inGroups+"/{newGroup}", "resourceGroups", true, putGroup),

@@ -51,6 +51,10 @@ type Scenario struct {
 	ResourceGroups []string `yaml:"resourceGroups"`
 	// Resources are what else there is at the start, for templates that refer to it.
 	Resources []Resource `yaml:"resources"`
+	// Unregistered are namespaces of resource providers that the subscription is not registered for at the start.
+	Unregistered []string `yaml:"unregistered"`
+	// Features are those of providers that are otherwise than NotRegistered at the start, or not known besides.
+	Features []Feature `yaml:"features"`
 	// RetryAfter is what operation status answers ask pollers to wait.
 	RetryAfter Duration `yaml:"retryAfter"`
 	// PageSize is how many items a list of scale sets or network interfaces holds per page.
@@ -133,6 +137,17 @@ type Resource struct {
 	Properties map[string]any    `yaml:"properties"`
 }
 
+// Feature is a preview feature of a resource provider.
+type Feature struct {
+	// Provider is a namespace, such as Microsoft.Compute.
+	Provider string `yaml:"provider"`
+	Name     string `yaml:"name"`
+	// State is NotRegistered when it is empty.
+	State string `yaml:"state"`
+	// Approval: somebody has to approve its registration, which nobody does: it stays Pending.
+	Approval bool `yaml:"approval"`
+}
+
 // Durations are how long the operations take. Their default sum is what a whole recovery was seen to take; the split is
 // an assumption.
 type Durations struct {
@@ -147,6 +162,7 @@ type Durations struct {
 	Retry         Duration `yaml:"retry"`    // between two writes of a corrupted scale set that AKS tries by itself
 	Cluster       Duration `yaml:"cluster"`  // a write of the cluster itself, as a deployment does
 	Resource      Duration `yaml:"resource"` // a deployment's write of anything that is neither a cluster nor a pool
+	Register      Duration `yaml:"register"` // the registration of a resource provider or a feature, or its end
 }
 
 // Log is how the Activity Log behaves.
@@ -235,6 +251,7 @@ func withDefaults() Scenario {
 			Retry:         Duration(45 * time.Second),
 			Cluster:       Duration(3 * time.Minute),
 			Resource:      Duration(5 * time.Second),
+			Register:      Duration(time.Minute),
 		},
 		Log:        Log{Lag: Duration(90 * time.Second), PageSize: 200},
 		RetryAfter: Duration(3 * time.Second),

@@ -17,7 +17,7 @@ type versionList struct {
 }
 
 // apiVersions are those that are taken, for each kind of resource.
-type apiVersions struct{ aks, compute, network, logs, arm versionList }
+type apiVersions struct{ aks, compute, network, logs, arm, stacks, features versionList }
 
 // supportedVersions lists what the real services take. AKS and ARM say so themselves, in the texts with which they
 // refuse others (https://github.com/Azure/azure-cli/issues/28368, https://github.com/Azure/azure-cli/issues/31331);
@@ -42,8 +42,10 @@ func supportedVersions() apiVersions {
 			"2022-03-01", "2022-08-01", "2022-11-01", "2023-03-01", "2023-07-01", "2023-09-01", "2024-03-01", "2024-07-01",
 			"2024-11-01", "2025-04-01", "2026-03-01", "2026-04-01",
 		}},
-		network: versionList{list: []string{"2017-03-30", "2018-10-01"}},
-		logs:    versionList{list: []string{"2014-04-01", "2015-04-01", "2017-03-01-preview"}},
+		network:  versionList{list: []string{"2017-03-30", "2018-10-01"}},
+		logs:     versionList{list: []string{"2014-04-01", "2015-04-01", "2017-03-01-preview"}},
+		stacks:   versionList{list: []string{"2022-08-01-preview", "2024-03-01", "2025-07-01"}},
+		features: versionList{list: []string{"2015-12-01", "2021-07-01"}},
 		arm: versionList{armOwn: true, list: []string{
 			"2026-06-01", "2025-04-01", "2025-03-01", "2024-11-01", "2024-10-01-preview", "2024-08-01",
 			"2024-07-01", "2024-06-01-preview",

@@ -143,6 +143,26 @@ type Draw struct {
 	Node    string  `json:"node,omitempty"`   // the ID that was drawn by; empty where it isn't known
 	Number  *int    `json:"number,omitempty"` // 0 to 9999: the node is one of the canary's below 100 times the percentage
 	Takes   bool    `json:"takes"`
+	// Refused is why a node of the canary's does not take its version all the same; empty where it does, or is none.
+	Refused Reason `json:"refused,omitempty"`
+}
+
+// Missed says why a canary does not reach a node that it is meant for, or may be; it is empty where it does, and where
+// the node is none of its.
+func (d *Draw) Missed() Reason {
+	switch {
+	case d == nil:
+		return ""
+	case d.Number == nil:
+		return ReasonNoNodeID
+	}
+	return d.Refused
+}
+
+// refused is the draw of a node that can't take the canary's version.
+func (d Draw) refused(why Reason) *Draw {
+	d.Takes, d.Refused = false, why
+	return &d
 }
 
 // throughCanary changes what a node would take of what is for all, by the canary of its base. What a canary may be
@@ -184,6 +204,17 @@ func (p Pointer) throughCanary(node Node, forAll string, reason Reason) (string,
 		return forAll, reason, draw
 	}
 	return "", out, draw
+}
+
+// besideCanary is what a node of a canary would take if it were none of it: an earlier version, or none.
+func (p Pointer) besideCanary(draw Draw, node Node) (target string) {
+	forAll, reason := p.forAll(node.Version)
+	others, err := ParseVersion(forAll)
+	canary, canaryErr := ParseVersion(draw.Target)
+	if reason != ReasonInstall || err != nil || canaryErr != nil || !canary.Patches(others) {
+		return ""
+	}
+	return others.String()
 }
 
 // draw tells whether a node is one of the canary's, and why if it isn't.

@@ -186,6 +186,16 @@ func TestANodeWithoutIDIsInNoCanary(t *testing.T) {
 	}
 }
 
+// TestANodeThatDoesNotKnowItsVersion is in no canary, and says so: it is not the pointer that names nothing.
+func TestANodeThatDoesNotKnowItsVersion(t *testing.T) {
+	for _, version := range []string{"", "latest"} {
+		for _, pointer := range []string{`{"canaries": {"202604.01": {"version": "202604.01.3", "percent": 100}}}`,
+			`{"canaries": {"": {"version": "202604.01.3", "percent": 100}}}`, `{"canaries": 7}`} {
+			expectFor(t, hotfix.Node{Version: version, ID: early.ID}, pointer, "current-malformed")
+		}
+	}
+}
+
 // TestDrawsAreForEver: the draws of these nodes are written down, as another implementation of what docs/node-hotfix.md
 // says has them. A change of the hash would move every canary there is to other nodes.
 func TestDrawsAreForEver(t *testing.T) {
@@ -305,10 +315,10 @@ func TestCanariesUnderASignature(t *testing.T) {
 	for name, row := range map[string]struct{ own, early, late, digest string }{
 		"its own":           {`, "artifacts": ` + artifact("b"), "202604.01.3", "202604.01.2", digest("b")},
 		"those of the base": {``, "202604.01.3", "202604.01.2", digest("a")},
-		"none of its own":   {`, "artifacts": {}`, "not-under-signature", "202604.01.2", ""},
+		"none of its own":   {`, "artifacts": {}`, "202604.01.2", "202604.01.2", ""},
 		"null":              {`, "artifacts": null`, "202604.01.3", "202604.01.2", digest("a")},
-		"one that can't be": {`, "artifacts": {"amd64": {"sha256": "x"}}`, "not-under-signature", "202604.01.2", ""},
-		"a misspelt one":    {`, "artifacts": {"AMD64": {}}`, "not-under-signature", "202604.01.2", ""},
+		"one that can't be": {`, "artifacts": {"amd64": {"sha256": "x"}}`, "202604.01.2", "202604.01.2", ""},
+		"a misspelt one":    {`, "artifacts": {"AMD64": {}}`, "202604.01.2", "202604.01.2", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			signed := pointer(row.own)

@@ -55,6 +55,19 @@ func Reasons() []Reason {
 		ReasonClockBeforeIssue, ReasonExpired, ReasonNotUnderSignature}
 }
 
+// Refuses tells whether a reason is for somebody to look at: a pointer is there, and it can't be followed, or not by
+// this node. That it names nothing for this node is not that.
+func (r Reason) Refuses() bool {
+	switch r {
+	case ReasonUnreadablePointer, ReasonMalformedPointer, ReasonMisspelt, ReasonCurrentMalformed, ReasonTargetMalformed,
+		ReasonCanaryMalformed, ReasonNoNodeID, ReasonUnsafePointer, ReasonUnusableRoot, ReasonStateUnusable, ReasonUntrusted,
+		ReasonReplayed, ReasonClockBeforeIssue, ReasonExpired, ReasonNotUnderSignature:
+		return true
+	default:
+		return false
+	}
+}
+
 // Decision is what a node does, and why. It is the document that is printed and
 // logged.
 type Decision struct {

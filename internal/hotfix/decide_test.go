@@ -2,6 +2,7 @@ package hotfix_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -256,4 +257,15 @@ var pointers = []rule{
 func sized(bytes int) string {
 	const text = `{"version": "202604.01.2"}`
 	return text + strings.Repeat(" ", bytes-len(text))
+}
+
+// TestReasonsForSomebodyToLookAt: what names nothing for a node is quiet, and what could not be followed is not.
+func TestReasonsForSomebodyToLookAt(t *testing.T) {
+	quiet := []hotfix.Reason{"install", "no-pointer", "empty-pointer", "no-version", "base-not-listed", "explicitly-none",
+		"base-mismatch", "not-higher", "not-in-canary"}
+	for _, reason := range hotfix.Reasons() {
+		if want := !slices.Contains(quiet, reason); reason.Refuses() != want {
+			t.Errorf("%s: %v, want %v", reason, reason.Refuses(), want)
+		}
+	}
 }

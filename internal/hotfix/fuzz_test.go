@@ -92,6 +92,48 @@ func FuzzDecide(f *testing.F) {
 	})
 }
 
+// FuzzDecideSigned: whatever a signed pointer says, what is installed has its digest under the signature. It is what
+// the node would take without a signature; or an earlier version than the canary's that has none.
+func FuzzDecideSigned(f *testing.F) {
+	const digest = `{"amd64":{"sha256":"abababababababababababababababababababababababababababababababab","size":7,"format":"deb"}}`
+	for _, row := range canaryRules {
+		f.Add(early.Version, []byte(row.pointer))
+		f.Add(early.Version, []byte(strings.TrimSuffix(row.pointer, "}")+`, "artifacts": {"202604.01": `+digest+`}}`))
+		f.Add(early.Version, []byte(strings.Replace(strings.TrimSuffix(row.pointer, "}")+`, "artifacts": {"202604.01": `+digest+
+			`}}`, `"percent"`, `"artifacts": {"arm64": {}}, "percent"`, 1)))
+	}
+	f.Fuzz(func(t *testing.T, current string, raw []byte) {
+		pointer, err := hotfix.ParsePointer(raw)
+		if err != nil {
+			return
+		}
+		pointer = pointer.By(hotfix.Provenance{Signed: true})
+		node := hotfix.Node{Version: current, ID: early.ID}
+		free, decision := hotfix.DecideFor(node, pointer), hotfix.DecideSigned(node, pointer, "amd64")
+		if (decision.Action == hotfix.Install) != (decision.Target != nil) ||
+			(decision.Action == hotfix.Install) != (decision.Reason == hotfix.ReasonInstall) {
+			t.Errorf("%+v", decision)
+		}
+		if decision.Target == nil {
+			return
+		}
+		mayInstall(t, current, *decision.Target, raw)
+		target, err := hotfix.ParseVersion(*decision.Target)
+		check(t, err)
+		if _, found, err := pointer.ArtifactOf(target, "amd64"); !found || err != nil {
+			t.Errorf("%s is installed, and has no digest: %v", target, err)
+		}
+		if decision.Wanted() == free.Wanted() && decision.Canary.Missed() != hotfix.ReasonNotUnderSignature {
+			return
+		}
+		canary, err := hotfix.ParseVersion(free.Wanted())
+		check(t, err)
+		if !free.Canary.Takes || decision.Canary.Takes || !canary.Patches(target) || len(decision.Warnings) == 0 {
+			t.Errorf("%+v, and without a signature %+v", decision, free)
+		}
+	})
+}
+
 func mayInstall(t *testing.T, current, target string, raw []byte) {
 	t.Helper()
 	from, to := version.FindStringSubmatch(strings.TrimSpace(current)), version.FindStringSubmatch(target)

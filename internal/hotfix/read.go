@@ -89,27 +89,48 @@ func bounded(text string) string {
 // Contents reads a pointer file by the bounds of ReadPointer, as it is.
 func Contents(path string) ([]byte, error) { return ReadRegular(path, MaxPointerSize) }
 
-// ReadRegular reads a regular file of at most limit bytes. It never waits: a pipe in
-// its place would otherwise hold up the boot until somebody writes.
+// ReadRegular reads a regular file of at most limit bytes. It never waits, and opens nothing else: a pipe in its place,
+// or a link to one of the kernel's files, would hold up the boot, and to open a watchdog is to start it.
 func ReadRegular(path string, limit int64) ([]byte, error) {
+	seen, err := os.Stat(path)
+	if err == nil {
+		err = checkRegular(path, seen, limit)
+	}
+	if err != nil || seen.Size() == 0 { // the kernel's files that wait for something to say have no size
+		return nil, err
+	}
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
+	opened, err := file.Stat()
+	if err == nil {
+		err = checkRegular(path, opened, limit)
+	}
+	if err != nil || opened.Size() == 0 {
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	raw, err := io.ReadAll(io.LimitReader(file, limit+1))
 	switch {
 	case err != nil:
 		return nil, err
 	case int64(len(raw)) > limit:
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
+		return nil, tooLarge(path, limit)
 	}
 	return raw, nil
+}
+
+func checkRegular(path string, info fs.FileInfo, limit int64) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > limit:
+		return tooLarge(path, limit)
+	}
+	return nil
+}
+
+func tooLarge(path string, limit int64) error {
+	return fmt.Errorf("%s is larger than %d bytes", path, limit)
 }

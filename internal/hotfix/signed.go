@@ -10,12 +10,7 @@ import (
 func DecideSigned(node Node, pointer Pointer, architecture string) Decision {
 	decision := DecideFor(node, pointer)
 	decision.Warnings = slices.Clone(decision.Warnings) // the pointer's own
-	if decision.Target != nil {
-		if problem := pointer.lacks(*decision.Target, architecture); problem != "" {
-			decision.Action, decision.Target, decision.Reason = None, nil, ReasonNotUnderSignature
-			decision.Warnings = append(decision.Warnings, Warning{Field: fieldArtifacts, Problem: problem})
-		}
-	}
+	decision.requireDigest(node, pointer, architecture)
 	if decision.Scripts.Target != nil {
 		if problem := pointer.lacks(*decision.Scripts.Target, AnyArchitecture); problem != "" {
 			decision.Scripts = Scripts{Action: None}
@@ -23,6 +18,31 @@ func DecideSigned(node Node, pointer Pointer, architecture string) Decision {
 		}
 	}
 	return decision
+}
+
+// requireDigest takes back a target without a digest. A node of a canary then takes what all others take, if that has
+// one in the same document: its owner has signed it for every node that does not take the canary's.
+func (d *Decision) requireDigest(node Node, pointer Pointer, architecture string) {
+	if d.Target == nil {
+		return
+	}
+	problem := pointer.lacks(*d.Target, architecture)
+	if problem == "" {
+		return
+	}
+	warning := Warning{Field: fieldArtifacts, Problem: problem}
+	others := ""
+	if draw := d.Canary; draw != nil && draw.Takes {
+		warning.Field = fieldCanaries
+		d.Canary = draw.refused(ReasonNotUnderSignature)
+		others = pointer.besideCanary(*draw, node)
+	}
+	d.Action, d.Target, d.Reason = None, nil, ReasonNotUnderSignature
+	if others != "" && pointer.lacks(others, architecture) == "" {
+		d.Action, d.Target, d.Reason = Install, &others, ReasonInstall
+		warning.Problem += "; this node takes what is for all, " + others
+	}
+	d.Warnings = append(d.Warnings, warning)
 }
 
 // lacks says why a version can't be installed by a signed pointer: an unsigned one, or one that names no artifact that

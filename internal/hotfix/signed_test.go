@@ -119,3 +119,51 @@ func TestDecidingBySignedPointersAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestACanaryWithoutItsDigest: a node of the canary then takes what the others take, as long as that has one in the
+// same document and is an earlier version. It never takes the canary's, and the decision says so.
+func TestACanaryWithoutItsDigest(t *testing.T) {
+	artifact := fmt.Sprintf(`{"sha256": %q, "size": 7, "format": "deb"}`, strings.Repeat("ab", 32))
+	const canary, others = `"canaries": {"202604.01": {"version": "202604.01.3", "percent": 10, "artifacts": %s}}`,
+		`"hotfixes": {"202604.01": "202604.01.2"}`
+	forAll := `, "artifacts": {"202604.01": {"amd64": ` + artifact + `}}`
+	otherArchitecture := fmt.Sprintf(canary, `{"arm64": `+artifact+`}`)
+	for name, row := range map[string]struct {
+		pointer string
+		target  string
+		refused hotfix.Reason
+	}{
+		"it has it":                                  {others + `, ` + fmt.Sprintf(canary, `{"amd64": `+artifact+`}`) + forAll, "202604.01.3", ""},
+		"only that of another architecture":          {others + `, ` + otherArchitecture + forAll, "202604.01.2", hotfix.ReasonNotUnderSignature},
+		"one that can't be used":                     {others + `, ` + fmt.Sprintf(canary, `{"amd64": {"size": 7}}`) + forAll, "202604.01.2", hotfix.ReasonNotUnderSignature},
+		"one whose architecture is misspelt":         {others + `, ` + fmt.Sprintf(canary, `{"amd46": `+artifact+`}`) + forAll, "202604.01.2", hotfix.ReasonNotUnderSignature},
+		"artifacts that are none":                    {others + `, ` + fmt.Sprintf(canary, `7`) + forAll, "202604.01.2", hotfix.ReasonNotUnderSignature},
+		"what is for all has none, either":           {others + `, ` + otherArchitecture, "", hotfix.ReasonNotUnderSignature},
+		"what is for all has another architecture's": {others + `, ` + otherArchitecture + strings.Replace(forAll, "amd64", "arm64", 1), "", hotfix.ReasonNotUnderSignature},
+		"nothing is for all":                         {otherArchitecture + forAll, "", hotfix.ReasonNotUnderSignature},
+		"other bases alone have something":           {`"hotfixes": {"202605.01": "202605.01.2"}, ` + otherArchitecture + forAll, "", hotfix.ReasonNotUnderSignature},
+		"what is for all is the canary's version":    {`"version": "202604.01.3", ` + otherArchitecture + forAll, "", hotfix.ReasonNotUnderSignature},
+		"what is for all is in the image already":    {`"version": "202604.01.1", ` + otherArchitecture + forAll, "", hotfix.ReasonNotUnderSignature},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pointer, err := hotfix.ParsePointer([]byte("{" + row.pointer + "}"))
+			check(t, err)
+			decision := hotfix.DecideSigned(early, pointer.By(hotfix.Provenance{Signed: true}), "amd64")
+			if decision.Wanted() != row.target || decision.Installs() != (row.target != "") {
+				t.Errorf("%+v, want %q", decision, row.target)
+			}
+			draw := decision.Canary
+			if draw == nil || draw.Refused != row.refused || draw.Missed() != row.refused || draw.Takes != (row.refused == "") {
+				t.Errorf("%+v, want it refused for %q", draw, row.refused)
+			}
+			if said := strings.Contains(fmt.Sprint(decision.Warnings), "this node takes what is for all, 202604.01.2"); said !=
+				(row.target == "202604.01.2") {
+				t.Errorf("says %v", decision.Warnings)
+			}
+			without := hotfix.DecideSigned(late, pointer.By(hotfix.Provenance{Signed: true}), "amd64")
+			if without.Canary.Refused != "" || row.target == "202604.01.2" && without.Wanted() != row.target {
+				t.Errorf("a node that is none of the canary's: %+v", without)
+			}
+		})
+	}
+}

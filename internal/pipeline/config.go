@@ -135,6 +135,13 @@ func (c *Config) text(path string) (string, *absence) {
 	return plain(literal(node)), nil
 }
 
+// Value is what a dotted path leads to, in Go's terms: a text, a number, true or false, a list or a mapping of those.
+// ok is false where it leads nowhere.
+func (c *Config) Value(path string) (value any, ok bool) {
+	node, _ := c.lookup(path)
+	return literal(node), node != nil
+}
+
 // Holds is what a dotted path leads to, in one line that two configurations can be
 // compared by; ok is false where it leads nowhere.
 func (c *Config) Holds(path string) (held string, ok bool) {

@@ -30,6 +30,8 @@ type reading struct {
 	used map[string]source
 	// config is where configRefs lead; nil where they lead nowhere yet.
 	config *Config
+	// own tells which actions that the schema doesn't have are a site's own; nil for none.
+	own func(action string) bool
 }
 
 func (o object) at() diagnostic.Position { return position(o.in.path, o.node) }

@@ -76,7 +76,11 @@ func stepOf(from object, group *ResourceGroup) *Step {
 	case ActionARM:
 		step.ARM = armOf(from)
 		step.deploys(from)
-	case armStack:
+	case ActionStack:
+		step.ARM = armOf(from)
+		step.ARM.Stack = &Stack{
+			OnUnmanage: from.text("actionOnUnmanage"), BypassOutOfSync: from.truth("bypassStackOutOfSyncError"),
+		}
 		step.deploys(from)
 	case ActionRunbook:
 		step.Runbook = runbookOf(from)
@@ -87,9 +91,6 @@ func stepOf(from object, group *ResourceGroup) *Step {
 	}
 	return step
 }
-
-// armStack is an action that deploys a template, and that Salve doesn't run.
-const armStack = "ARMStack"
 
 // deploys gives a step the files that it deploys. A template that nobody reads is not among its paths.
 func (s *Step) deploys(from object) {

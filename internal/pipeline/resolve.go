@@ -22,8 +22,8 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 		r.groups[group.node] = group.text("name").Value
 	}
 	root := r.node(f.root)
-	facts, wrong := schema.Check(f.Path, root, r.filled)
-	resolved := fileOf(&reading{path: f.Path, text: f.in.text, facts: facts, config: config}, root)
+	facts, wrong := schema.Check(f.Path, root, r.filled, f.in.own)
+	resolved := fileOf(&reading{path: f.Path, text: f.in.text, facts: facts, config: config, own: f.in.own}, root)
 	resolved.written = f
 	for _, step := range resolved.Steps() {
 		for _, ref := range step.ConfigRefs {

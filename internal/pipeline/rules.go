@@ -25,6 +25,8 @@ var Rules = []diagnostic.Rule{
 		Why: "Numbers that are meant as strings are written in quotes."},
 	{ID: "wrong-value", Says: "A value is one that the schema allows.", Why: "The message says which those are."},
 	{ID: "unknown-action", Says: "An action is one of the schema or of Salve's own.", Why: "Nobody could run the step."},
+	{ID: "own-action", Says: "An action that is not in the schema has a program that runs it.",
+		Why: "What the program makes of the step's fields is not validated."},
 	{ID: "template", Says: "A template is one of Go's, with the functions that Go has.",
 		Why: "A rollout would stop in the middle."},
 	{ID: "template-in-comment", Says: "Comments hold no templates.",

@@ -9,6 +9,7 @@ import (
 const (
 	ActionShell   = "Shell"
 	ActionARM     = "ARM"
+	ActionStack   = "ARMStack"
 	ActionRunbook = "Runbook"
 	ActionSoak    = "Soak"
 )
@@ -107,8 +108,10 @@ type DryRun struct {
 	Variables []Variable
 }
 
-// ARM is what the action ARM adds to a step.
+// ARM is what the actions ARM and ARMStack add to a step.
 type ARM struct {
+	// Stack is what ARMStack adds besides; nil for ARM.
+	Stack *Stack
 	// Template and Parameters are paths from the pipeline's folder. Where the parameters are Bicep, the template is what
 	// these name, and Template is not read.
 	Template   Text
@@ -120,6 +123,14 @@ type ARM struct {
 	DeploymentMode Text
 	// OutputOnly: the template looks things up and changes nothing.
 	OutputOnly bool
+}
+
+// Stack is what the action ARMStack adds to what ARM does.
+type Stack struct {
+	// OnUnmanage is delete or detach: what becomes of what the stack had and the template has no more.
+	OnUnmanage Text
+	// BypassOutOfSync: go on although ARM can't be sure of what the stack has.
+	BypassOutOfSync bool
 }
 
 // Runbook is what Salve's own action Runbook adds to a step.

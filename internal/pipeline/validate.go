@@ -21,6 +21,8 @@ type Environment struct {
 	FileOnly bool
 	// LookPath finds a program on PATH. nil finds none to be missing.
 	LookPath func(program string) (string, error)
+	// Programs gives the program that runs an action which is not in the schema. nil looks for none.
+	Programs func(action string) (path string, err error)
 	// Runbooks are those that there are, by their names. nil validates none.
 	Runbooks map[string]RegisteredRunbook
 }
@@ -47,6 +49,7 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 	}
 	v.runbooks()
 	v.effects()
+	v.programs()
 	v.folder()
 	v.parameters()
 	v.comments()

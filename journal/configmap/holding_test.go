@@ -17,7 +17,7 @@ import (
 // lamp is the target of these tests, and where its lease is.
 const lamp = "lamp/1"
 
-var lampPath = "/apis/coordination.k8s.io/v1/namespaces/journal/leases/" + leaseName(lamp)
+var lampPath = "/apis/coordination.k8s.io/v1/namespaces/journal/leases/" + LeaseName(lamp)
 
 // inBubble runs a test on virtual time, with an API server.
 func inBubble(t *testing.T, test func(t *testing.T, a *api)) {

@@ -59,7 +59,7 @@ func (j *Journal) Lock(ctx context.Context, claim journal.Claim) (journal.Lease,
 
 // claim looks at the lease once and takes it if it may be taken.
 func (j *Journal) claim(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
-	seen, err := j.readLease(ctx, leaseName(claim.Target))
+	seen, err := j.readLease(ctx, LeaseName(claim.Target))
 	switch {
 	case err != nil && apierr.ClassOf(err) == apierr.Missing:
 		return j.makeLease(ctx, claim, identity)
@@ -136,7 +136,7 @@ func openRunOf(lease *coordinationv1.Lease) *journal.OpenRun {
 func (j *Journal) Peek(ctx context.Context, target string) (journal.Peeked, error) {
 	var seen *coordinationv1.Lease
 	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) (err error) {
-		seen, err = j.readLease(ctx, leaseName(target))
+		seen, err = j.readLease(ctx, LeaseName(target))
 		return err
 	})
 	switch {
@@ -180,7 +180,7 @@ func (j *Journal) OpenRuns(ctx context.Context) ([]journal.OpenRun, error) {
 
 func (j *Journal) makeLease(ctx context.Context, claim journal.Claim, identity string) (*coordinationv1.Lease, error) {
 	next := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
-		Name: leaseName(claim.Target), Labels: map[string]string{ownerLabel: ownerName},
+		Name: LeaseName(claim.Target), Labels: map[string]string{ownerLabel: ownerName},
 	}}
 	if err := j.describe(next, claim, identity); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (j *Journal) describe(lease *coordinationv1.Lease, claim journal.Claim, ide
 	if epoch > maxEpoch {
 		return apierr.New(apierr.Terminal, "epoch %d is more than a lease can hold: lease %s was edited. "+
 			"hint: make sure that no run is at work, then kubectl -n %s delete lease %s",
-			epoch, leaseName(claim.Target), j.namespace, leaseName(claim.Target))
+			epoch, LeaseName(claim.Target), j.namespace, LeaseName(claim.Target))
 	}
 	now := metav1.NewMicroTime(j.clock.Now())
 	seconds := int32(j.lease / time.Second) //nolint:gosec // G115: at most LongestLease
@@ -276,8 +276,8 @@ func identityOf(holder journal.Holder) string {
 	return fmt.Sprintf("%s@%s/%d/%s", holder.User, holder.Host, holder.PID, hex.EncodeToString(chance))
 }
 
-// leaseName fits any target's ID into an object's name.
-func leaseName(target string) string {
+// LeaseName is the name of the Lease of a target: any ID fits into it.
+func LeaseName(target string) string {
 	sum := sha256.Sum256([]byte(target))
 	return "target-" + hex.EncodeToString(sum[:8])
 }

@@ -10,6 +10,7 @@ import (
 	"salve/internal/azuresim"
 	"salve/journal"
 	"salve/runbook"
+	"salve/runbooks/resourcegroup"
 )
 
 var errKilled = errors.New("killed")
@@ -58,23 +59,26 @@ func (m *mortal) reach(azuresim.Call) azuresim.Verdict {
 // TestCrashAnywhere: a process that dies at any point is followed by another one,
 // and there is one deployment, which succeeded.
 func TestCrashAnywhere(t *testing.T) {
-	deeds := dies(t, &mortal{})
-	if deeds < 15 {
-		t.Fatalf("a run does %d things", deeds)
-	}
-	for at := 1; at <= deeds; at++ {
-		for _, after := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%d of %d, after it %t", at, deeds, after), func(t *testing.T) {
-				dies(t, &mortal{at: at, after: after})
-			})
+	for _, group := range []string{"fleet", "new"} {
+		deeds := dies(t, group, &mortal{})
+		if deeds < 15 {
+			t.Fatalf("a run does %d things", deeds)
+		}
+		for at := 1; at <= deeds; at++ {
+			for _, after := range []bool{false, true} {
+				t.Run(fmt.Sprintf("group %s, %d of %d, after it %t", group, at, deeds, after), func(t *testing.T) {
+					dies(t, group, &mortal{at: at, after: after})
+				})
+			}
 		}
 	}
 }
 
 // dies tells the story, and gives how many things the first process did.
-func dies(t *testing.T, m *mortal) (deeds int) {
+func dies(t *testing.T, group string, m *mortal) (deeds int) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScene(t)
+		s.in.ResourceGroup, s.order.Group = group, resourcegroup.Wanted{Name: group, Location: "northeurope"}
 		memory := journal.NewMemory()
 		ctx, kill := context.WithCancelCause(t.Context())
 		defer kill(nil)
@@ -93,6 +97,9 @@ func dies(t *testing.T, m *mortal) (deeds int) {
 		}
 		if there := s.there(); there.State != "Succeeded" || s.puts() != 1 {
 			t.Errorf("the deployment is %s, after %d of them", there.State, s.puts())
+		}
+		if made := s.groupsMade(); group == "new" && made != 1 || group != "new" && made != 0 {
+			t.Errorf("resource groups were written %d times", made)
 		}
 	})
 	return deeds

@@ -10,12 +10,12 @@ import (
 	"salve/runbook"
 )
 
-// deploy is the one step. It is past return once it was started: a deployment can't
+// deploy is the step that counts. The run is past return once it was started: a deployment can't
 // be taken back, only made again.
 func (d *deployment) deploy() runbook.Step {
 	return runbook.Step{
 		Name: "deploy", Changes: "what the template describes, in " + d.where(), Irreversible: true,
-		Guards: []string{"scope-there", "nothing-active"},
+		Guards: []string{"scope-there", "nothing-active"}, Preconditions: []runbook.Guard{d.groupThere()},
 		Inputs: func(runbook.Run) (any, error) {
 			return map[string]any{"deployment": d.Deployment, "content": d.content, "complete": d.order.Complete}, nil
 		},
@@ -33,7 +33,7 @@ func (d *deployment) deploy() runbook.Step {
 			}
 			operation, err := d.Azure.Deploy(ctx, d.name(), body)
 			if err != nil {
-				return d.order.maskError(err)
+				return d.order.MaskError(err)
 			}
 			return operation.Note(ctx, run)
 		},

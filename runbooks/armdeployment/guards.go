@@ -5,44 +5,37 @@ import (
 	"time"
 
 	"salve/azure"
-	"salve/internal/apierr"
 	"salve/runbook"
+	"salve/runbooks/resourcegroup"
 )
 
-// group is the resource group that is deployed to.
-type group struct {
-	// Found is false when ARM says that there is none, or that the caller may not see one. Location is empty then,
-	// and for a deployment of the subscription.
-	Found    bool   `json:"found"`
-	Location string `json:"location"`
-}
-
-func (d *deployment) readGroup(ctx context.Context, _ runbook.Run) (group, error) {
-	if d.ResourceGroup == "" {
-		return group{Found: true}, nil
-	}
-	location, err := d.Azure.GroupLocation(ctx, d.ResourceGroup)
-	if apierr.ClassOf(err) == apierr.Missing {
-		return group{}, nil
-	}
-	return group{Found: true, Location: location}, err
-}
-
-// scopeThere asks whether there is a place to deploy to: ARM would say the same of
-// a missing resource group and of one that the caller may not see.
+// scopeThere asks whether there is a place to deploy to, or can be: ARM would say the same of a missing resource group
+// and of one that the caller may not see.
 func (d *deployment) scopeThere() runbook.Guard {
-	return runbook.Ask("scope-there", "is the resource group there?", d.readGroup, d.Inputs.scopeThere)
+	return runbook.Ask("scope-there", "is the resource group there, or is it known where to create it?", d.readGroup,
+		d.Inputs.scopeThere)
 }
 
-func (in Inputs) scopeThere(seen group) runbook.Finding {
-	switch {
-	case in.ResourceGroup == "":
-		return runbook.Yes("%s", "subscription "+in.Subscription+" is deployed to")
-	case !seen.Found:
-		return runbook.No("there is no resource group %q in subscription %s: "+
-			"create it, or ask for the right to see it", in.ResourceGroup, in.Subscription).WithOutcome(runbook.Failed)
+func (d *deployment) readGroup(ctx context.Context, _ runbook.Run) (resourcegroup.Seen, error) {
+	return d.group().Read(ctx, d.Azure)
+}
+
+func (in Inputs) scopeThere(seen resourcegroup.Seen) runbook.Finding {
+	return in.named(seen).Usable(in.Subscription)
+}
+
+// groupThere is asked right before the deployment: what another step was to make may have gone.
+func (d *deployment) groupThere() runbook.Guard {
+	return runbook.Ask("group-there", "is the resource group there?", d.readGroup,
+		func(seen resourcegroup.Seen) runbook.Finding { return d.Inputs.named(seen).There() })
+}
+
+// named gives a reading the name that it lacks in records of earlier versions.
+func (in Inputs) named(seen resourcegroup.Seen) resourcegroup.Seen {
+	if seen.Name == "" {
+		seen.Name = in.ResourceGroup
 	}
-	return runbook.Yes("resource group %q is in %s", in.ResourceGroup, seen.Location)
+	return seen
 }
 
 // standing is what there is under the deployment's name, beside what this run has to do.

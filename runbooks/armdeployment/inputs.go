@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
 
 	"salve/azure"
+	"salve/runbooks/resourcegroup"
 )
 
 // Inputs name the deployment. They are journaled. What is deployed isn't among
@@ -33,6 +35,9 @@ type Order struct {
 	// Location is where the record of a deployment of a subscription is kept; not
 	// looked at for one of a resource group.
 	Location string
+	// Group is the resource group that the step belongs to, also where the deployment is of the subscription, and
+	// where it is made when it is missing.
+	Group resourcegroup.Wanted
 	// Budget bounds the run.
 	Budget time.Duration
 }
@@ -58,8 +63,27 @@ func (in Inputs) validate(order Order) error {
 	return nil
 }
 
+// group is the resource group that has to be there.
+func (d *deployment) group() resourcegroup.Wanted {
+	if wanted := d.order.Group; wanted.Name != "" {
+		return wanted
+	}
+	return resourcegroup.Wanted{Name: d.ResourceGroup}
+}
+
 func (in Inputs) name() azure.DeploymentName {
 	return azure.DeploymentName{ResourceGroup: in.ResourceGroup, Name: in.Deployment}
+}
+
+// Validate finds what no deployment may be of.
+func (o Order) Validate() error {
+	switch {
+	case !json.Valid(o.Template):
+		return errors.New("the template is no JSON")
+	case o.Budget <= 0:
+		return errors.New("the budget must be above 0")
+	}
+	return nil
 }
 
 // body is the order as ARM takes it.

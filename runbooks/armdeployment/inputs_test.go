@@ -50,8 +50,8 @@ func TestPlanNamesThePlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if book.Target.Name != want.target || book.Steps[0].Changes != want.changes {
-				t.Errorf("target %q; changes %q", book.Target.Name, book.Steps[0].Changes)
+			if book.Target.Name != want.target || book.Steps[1].Changes != want.changes {
+				t.Errorf("target %q; changes %q", book.Target.Name, book.Steps[1].Changes)
 			}
 		}
 	})

@@ -15,9 +15,9 @@ const (
 	shortest = 4
 )
 
-// mask takes the values of secret parameters out of a text, the longest first: one may
+// Mask takes the values of secret parameters out of a text, the longest first: one may
 // be part of another, of which the rest would be shown.
-func (o Order) mask(text string) string {
+func (o Order) Mask(text string) string {
 	var secrets []string
 	for name := range o.Secret {
 		var given struct{ Value any }
@@ -88,6 +88,7 @@ func (e *masked) Error() string { return e.text }
 // Unwrap gives the error as it was: by its class a caller decides.
 func (e *masked) Unwrap() error { return e.err }
 
-func (o Order) maskError(err error) error {
-	return &masked{err, o.mask(err.Error())}
+// MaskError is an error in which secrets are not shown.
+func (o Order) MaskError(err error) error {
+	return &masked{err, o.Mask(err.Error())}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"salve/azure"
-	"salve/internal/apierr"
 )
 
 // Preview says what a deployment would change, as ARM predicts it, and changes
@@ -20,25 +19,22 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 	if err != nil {
 		return "", err
 	}
-	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
-	if err != nil && in.ResourceGroup != "" && groupMissing(ctx, world, in) {
-		return fmt.Sprintf("there is no resource group %q yet, so that ARM can't say what would change",
-			in.ResourceGroup), nil
-	}
+	seen, err := (&deployment{Inputs: in, order: order}).group().Read(ctx, world.Azure)
 	if err != nil {
-		return "", order.maskError(err)
+		return "", err
 	}
-	return previewOf(changes), nil
+	if missing := seen.Preview(); missing != "" && in.ResourceGroup != "" {
+		return missing + "\nwhat would change in it ARM can't say before it is there", nil
+	}
+	changes, err := world.Azure.WhatIf(ctx, in.name(), body)
+	if err != nil {
+		return "", order.MaskError(err)
+	}
+	return strings.TrimPrefix(seen.Preview()+"\n"+PreviewOf(changes), "\n"), nil
 }
 
-// groupMissing tells whether the resource group is known not to be there.
-func groupMissing(ctx context.Context, world World, in Inputs) bool {
-	_, err := world.Azure.GroupLocation(ctx, in.ResourceGroup)
-	return err != nil && apierr.ClassOf(err) == apierr.Missing
-}
-
-// previewOf lists what ARM predicts, the gravest first.
-func previewOf(changes []azure.Change) string {
+// PreviewOf lists what ARM predicts, the gravest first.
+func PreviewOf(changes []azure.Change) string {
 	var counts, lines []string
 	for _, kind := range []struct{ of, sign, words string }{
 		{"Delete", "-", "to delete"}, {"Create", "+", "to create"}, {"Modify", "~", "to change"},

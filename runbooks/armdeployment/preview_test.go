@@ -10,6 +10,7 @@ import (
 	"salve/internal/azuresim"
 	"salve/runbook"
 	"salve/runbooks/armdeployment"
+	"salve/runbooks/resourcegroup"
 )
 
 func TestPreview(t *testing.T) {
@@ -34,7 +35,11 @@ func TestPreview(t *testing.T) {
 		s.order.Template = elsewhere()
 		previews("resources: 1 to change\n~ fleet/providers/Microsoft.KeyVault/vaults/v1: properties.vaultUri")
 		s.in.ResourceGroup = "elsewhere"
-		previews(`there is no resource group "elsewhere" yet, so that ARM can't say what would change`)
+		const unsaid = "\nwhat would change in it ARM can't say before it is there"
+		previews(`there is no resource group "elsewhere" yet, and it is not known where to create it (--region): ` +
+			"the step would fail" + unsaid)
+		s.order.Group = resourcegroup.Wanted{Name: "elsewhere", Location: "northeurope"}
+		previews("+ resource group elsewhere, in northeurope" + unsaid)
 	})
 }
 

@@ -24,7 +24,18 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	reading := func(state, by string) string { return fmt.Sprintf(standing, state, by) }
 	runbooktest.SweepGuards(t, runbooktest.Rows{
 		"scope-there": {
-			Readings: []string{`{"found":true,"location":"westeurope"}`}, Said: []string{"location"},
+			Readings: []string{
+				`{"found":true,"location":"westeurope"}`, `{"name":"new","found":false,"location":"","createIn":"westeurope"}`,
+				`{"name":"new","found":false,"location":""}`,
+			},
+			Said: []string{"location", "name"},
+		},
+		"group-there": {
+			Readings: []string{
+				`{"name":"new","found":true,"location":"westeurope","createIn":"westeurope"}`,
+				`{"name":"new","found":false,"location":"","createIn":"westeurope"}`,
+			},
+			Said: []string{"name"}, Unused: map[string]string{"location": "for operators", "createIn": "for the guard before"},
 		},
 		"nothing-active": {
 			Readings: []string{

@@ -53,7 +53,7 @@ func (d *deployment) book() runbook.Runbook {
 			Kind: "ARM deployment", ID: strings.ToLower(azure.DeploymentID(in.Subscription, in.name())), Name: in.title(),
 		},
 		Guards:    []runbook.Guard{d.scopeThere(), d.nothingActive()},
-		Steps:     []runbook.Step{d.deploy()},
+		Steps:     []runbook.Step{d.group().Create(d.Azure, "scope-there"), d.deploy()},
 		Checks:    []runbook.Guard{d.deployed()},
 		Remaining: func(func(string) bool) string { return leaves },
 	}
@@ -95,7 +95,7 @@ func (d *deployment) now(ctx context.Context) (sight, error) {
 	case err != nil:
 		return sight{}, err
 	}
-	there.Failure = d.order.mask(there.Failure)
+	there.Failure = d.order.Mask(there.Failure)
 	return sight{&there}, nil
 }
 

@@ -230,6 +230,19 @@ func (s *scene) others(method string, body any) {
 }
 
 func (s *scene) send(method string, body any) error {
+	name := azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment}
+	return s.request(method, azure.DeploymentID(s.in.Subscription, name), body)
+}
+
+// sendTo sends a request about anything else, as somebody with az does.
+func (s *scene) sendTo(method, id string, body any) {
+	s.t.Helper()
+	if err := s.request(method, id, body); err != nil {
+		s.t.Errorf("%s of %s: %v", method, id, err)
+	}
+}
+
+func (s *scene) request(method, id string, body any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -238,8 +251,7 @@ func (s *scene) send(method string, body any) error {
 	if err != nil {
 		return err
 	}
-	name := azure.DeploymentName{ResourceGroup: s.in.ResourceGroup, Name: s.in.Deployment}
-	address := "https://management.azure.com" + azure.DeploymentID(s.in.Subscription, name) + "?api-version=2021-04-01"
+	address := "https://management.azure.com" + id + "?api-version=2021-04-01"
 	request, err := http.NewRequestWithContext(s.t.Context(), method, address, bytes.NewReader(raw))
 	if err != nil {
 		return err

@@ -71,8 +71,13 @@ func (s *story) live(p *process) (engine.Result, error) {
 	return result, err
 }
 
-// whole asks for the sweeps in full, which take minutes: make sweep does.
-var whole = flag.Bool("whole", false, "cut runs at every point and try all seeds, not a sample")
+var (
+	// whole asks for the sweeps in full, which take minutes: make sweep does.
+	whole = flag.Bool("whole", false, "cut runs at every point and try all seeds, not a sample")
+	// every and from share the points of a whole sweep among several of them.
+	every = flag.Int("every", 1, "with -whole, cut at each nth point only")
+	from  = flag.Int("from", 0, "with -every, the first point, counted from 0")
+)
 
 func TestCrashAnywhere(t *testing.T) {
 	var cuts atomic.Int64
@@ -95,7 +100,8 @@ const crashShares = 4
 // crashAt cuts the scenario at every point of a share, which begins at first, and
 // gives the number of cuts.
 func crashAt(t *testing.T, scenario azuresim.Scenario, first int) (cuts int64) {
-	writes, stride := findPoints(t, scenario), crashShares
+	writes, stride := findPoints(t, scenario), *every*crashShares
+	first += *from % *every * crashShares
 	if !*whole {
 		stride = 101 * crashShares
 	}

@@ -94,6 +94,23 @@ func TestAStreamDoesNotChooseItsReadersMemory(t *testing.T) {
 	}
 }
 
+// TestWindowsOfZstd: 64 MiB are read, and the next size is not, whatever is in it.
+func TestWindowsOfZstd(t *testing.T) {
+	for name, row := range map[string]struct {
+		descriptor byte // https://datatracker.ietf.org/doc/html/rfc8878#name-window-descriptor
+		read       bool
+	}{"64 MiB": {16 << 3, true}, "72 MiB": {16<<3 | 1, false}, "128 MiB": {17 << 3, false}} {
+		raw := append([]byte("\x28\xb5\x2f\xfd\x00"), row.descriptor, 1, 0, 0) // and one empty block
+		opened, err := archive.Decompress(t.Context(), bytes.NewReader(raw), 1<<30)
+		if err == nil {
+			_, err = io.Copy(io.Discard, opened)
+		}
+		if (err == nil) != row.read {
+			t.Errorf("a window of %s: %v", name, err)
+		}
+	}
+}
+
 func allocation(do func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -158,9 +158,10 @@ func TestWhatComesOfAnArtifact(t *testing.T) {
 		"forbidden is final": {serve: status(403), want: fetch.Denied, tries: 1},
 		"wrong digest is final": {change: func(a *hotfix.Artifact) { a.SHA256 = strings.Repeat("0", 64) },
 			want: fetch.BadArtifact, tries: 1},
-		"smaller than said is final": {change: func(a *hotfix.Artifact) { a.Size++ }, want: fetch.BadArtifact, tries: 1},
-		"larger than said is final":  {change: func(a *hotfix.Artifact) { a.Size-- }, want: fetch.BadArtifact, tries: 1},
-		"larger, of unknown length":  {serve: endless, want: fetch.BadArtifact, tries: 1},
+		"smaller than said is final":                         {change: func(a *hotfix.Artifact) { a.Size++ }, want: fetch.BadArtifact, tries: 1},
+		"larger than said is final":                          {change: func(a *hotfix.Artifact) { a.Size-- }, want: fetch.BadArtifact, tries: 1},
+		"another length that is announced is not waited for": {serve: announce, want: fetch.BadArtifact, tries: 1},
+		"larger, of unknown length":                          {serve: endless, want: fetch.BadArtifact, tries: 1},
 		"not a package": {change: func(a *hotfix.Artifact) { a.Format = hotfix.Deb }, want: fetch.BadArtifact,
 			tries: 1},
 		"not a package of rpm": {change: func(a *hotfix.Artifact) { a.Format = hotfix.RPM }, want: fetch.BadArtifact,
@@ -206,6 +207,14 @@ func endless(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// announce says how much will come, and that is not as much as is signed. Nothing comes.
+func announce(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", "34999")
+	w.WriteHeader(http.StatusOK)
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
 }
 
 func cutOff(w http.ResponseWriter, _ *http.Request) {

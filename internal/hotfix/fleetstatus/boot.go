@@ -92,7 +92,11 @@ func newBoot(launch event.Event, before []event.Event) boot {
 		}
 	}
 	b.state, b.reason = stateOf(launch, fetch, decision)
-	if canary := decision.Canary; canary != nil && b.state != Staged && b.target == "" {
+	switch canary := decision.Canary; {
+	case canary == nil:
+	case b.state == Staged && canary.Missed() != "": // it runs what is for all, and the canary's is what is asked about
+		b.state, b.reason, b.target = NotInCanary, string(canary.Missed()), canary.Target
+	case b.state != Staged && b.target == "":
 		b.target = canary.Target
 	}
 	for _, text := range []string{b.target, decision.Current} {
@@ -157,20 +161,17 @@ func problemsOf(one event.Event, target string) (problems []Problem) {
 			add("scripts-"+one.Scripts.Outcome, one.Scripts.Problem)
 		}
 	}
-	if one.Command == "prepare" && one.Decision != nil && refuses(one.Decision.Reason) {
-		says := ""
-		if len(one.Decision.Warnings) > 0 {
-			says = one.Decision.Warnings[0].Problem
+	if one.Command == "prepare" && one.Decision != nil {
+		if reason := cmp.Or(one.Decision.Canary.Missed(), one.Decision.Reason); reason.Refuses() {
+			add(string(reason), firstWarning(*one.Decision))
 		}
-		add(string(one.Decision.Reason), says)
 	}
 	return problems
 }
 
-// refuses: a pointer is there, and nobody may follow it, or its canary reaches nobody.
-func refuses(reason hotfix.Reason) bool {
-	return slices.Contains([]hotfix.Reason{hotfix.ReasonUnsafePointer, hotfix.ReasonUnusableRoot,
-		hotfix.ReasonStateUnusable, hotfix.ReasonUntrusted, hotfix.ReasonReplayed, hotfix.ReasonClockBeforeIssue,
-		hotfix.ReasonExpired,
-		hotfix.ReasonNotUnderSignature, hotfix.ReasonCanaryMalformed, hotfix.ReasonNoNodeID}, reason)
+func firstWarning(decision hotfix.Decision) string {
+	if len(decision.Warnings) == 0 {
+		return ""
+	}
+	return decision.Warnings[0].Problem
 }

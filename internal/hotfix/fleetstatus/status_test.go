@@ -57,8 +57,18 @@ var boots = map[string]struct {
 		nil},
 	"nobody knows whether it is one": {[]event.Event{prepare("no-node-id"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"no-node-id"}},
+	"it is one, and nobody signed what the canary runs": {[]event.Event{missed("not-under-signature"),
+		earlier(launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"not-under-signature"}},
+	"it may be one, and runs what is for all": {[]event.Event{missed("no-node-id"),
+		earlier(launch("ran", "staged"))}, fleetstatus.NotInCanary, []string{"no-node-id"}},
+	"it is none, and runs what is for all": {[]event.Event{missed(""), earlier(launch("ran", "staged"))},
+		fleetstatus.Staged, nil},
 	"nobody signed the pointer": {[]event.Event{prepare("untrusted"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"untrusted"}},
+	"the pointer is torn": {[]event.Event{prepare("malformed-pointer"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
+		[]string{"malformed-pointer"}},
+	"a name is misspelt": {[]event.Event{prepare("misspelt-name"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
+		[]string{"misspelt-name"}},
 	"the scripts are bad": {[]event.Event{scripts("bad-payload"), launch("ran", "no-hotfix")}, fleetstatus.Baked,
 		[]string{"scripts-bad-payload"}},
 	"it failed, and by hand it is no good": {[]event.Event{launch("fell-back", "staged"), fetch("unfit")},
@@ -66,7 +76,7 @@ var boots = map[string]struct {
 		[]string{"fell-back", "unfit"}},
 	"it failed once, and runs": {[]event.Event{launch("fell-back", "staged"), launch("ran", "staged")}, fleetstatus.Staged,
 		[]string{"fell-back"}},
-	"an earlier one failed": {[]event.Event{of("202604.01.1", launch("fell-back", "staged")), launch("ran", "staged")},
+	"an earlier one failed": {[]event.Event{earlier(launch("fell-back", "staged")), launch("ran", "staged")},
 		fleetstatus.Staged, nil},
 }
 
@@ -129,8 +139,8 @@ func TestEveryNodeIsCountedOnce(t *testing.T) {
 // TestWhatIsAskedFor leaves out other targets and other times, and says of whom nothing is left.
 func TestWhatIsAskedFor(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "a"), of("202604.01.1", launch("fell-back", "staged")), launch("ran", "staged"))
-	write(t, filepath.Join(dir, "b"), of("202604.01.1", launch("ran", "staged")))
+	write(t, filepath.Join(dir, "a"), earlier(launch("fell-back", "staged")), launch("ran", "staged"))
+	write(t, filepath.Join(dir, "b"), earlier(launch("ran", "staged")))
 	check(t, os.Mkdir(filepath.Join(dir, "c"), 0o755))
 	for name, row := range map[string]struct {
 		asked            fleetstatus.Asked
@@ -203,6 +213,22 @@ func TestWhatIsNoEventIsCountedAndNamed(t *testing.T) {
 				t.Errorf("the rest does not count: %+v", status)
 			}
 		})
+	}
+}
+
+// TestANodeThatCantBeReadIsUnseen: it is counted as a node, so that nobody takes the others for all there are.
+func TestANodeThatCantBeReadIsUnseen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a"), launch("ran", "staged"))
+	check(t, os.Mkdir(filepath.Join(dir, "b"), 0))
+	if os.Geteuid() == 0 { // who may read everything
+		check(t, os.Chmod(filepath.Dir(dir), 0o755))
+		check(t, syscall.Seteuid(65534))
+		t.Cleanup(func() { check(t, syscall.Seteuid(0)) })
+	}
+	status := read(t, fleetstatus.Asked{}, dir)
+	if status.Nodes != 2 || !slices.Equal(status.Unseen, []string{"b"}) || status.Files.Unread != 1 {
+		t.Errorf("%+v", status)
 	}
 }
 
@@ -302,9 +328,27 @@ func prepare(reason hotfix.Reason) event.Event {
 	e := begun("prepare", "chosen")
 	e.Decision = &hotfix.Decision{SchemaVersion: 1, Current: "202604.01.0", Reason: reason}
 	if reason == hotfix.ReasonNotInCanary || reason == hotfix.ReasonNoNodeID {
-		e.Decision.Canary = &hotfix.Draw{Target: target, Percent: 100}
+		e.Decision.Canary = drawn(reason)
 	}
 	return e
+}
+
+// missed is a node that takes what is for all beside a canary.
+func missed(why hotfix.Reason) event.Event {
+	e := prepare(hotfix.ReasonInstall)
+	e.Decision.Canary = drawn(why)
+	return e
+}
+
+func drawn(why hotfix.Reason) *hotfix.Draw {
+	draw := &hotfix.Draw{Target: target, Percent: 100}
+	if why != hotfix.ReasonNoNodeID {
+		draw.Number = new(int)
+	}
+	if why == hotfix.ReasonNotUnderSignature {
+		draw.Refused = why
+	}
+	return draw
 }
 
 func begun(command, outcome string) event.Event {
@@ -312,8 +356,9 @@ func begun(command, outcome string) event.Event {
 		Level: event.Information}
 }
 
-func of(target string, e event.Event) event.Event {
-	e.Target = target
+// earlier is about the version before.
+func earlier(e event.Event) event.Event {
+	e.Target = "202604.01.1"
 	return e
 }
 
@@ -325,7 +370,7 @@ func write(t *testing.T, folder string, events ...event.Event) {
 		one.Time = one.Time.Add(time.Duration(i) * time.Minute)
 		raw, err := json.Marshal(one)
 		check(t, err)
-		check(t, os.WriteFile(filepath.Join(folder, nameAt(one.Time, one.Command)), raw, 0o600))
+		check(t, os.WriteFile(filepath.Join(folder, nameAt(one.Time, one.Command)), raw, 0o644))
 	}
 }
 

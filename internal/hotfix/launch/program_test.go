@@ -123,6 +123,31 @@ func TestEndings(t *testing.T) {
 	}
 }
 
+// TestAnOverdueProgramsGroupIsAsked: those whom it has started may have something to put away too.
+func TestAnOverdueProgramsGroupIsAsked(t *testing.T) {
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{
+		Becomes: `trap : TERM; sh -c 'trap "echo asked; exit" TERM; while :; do sleep 0.05; done' & wait $!; wait $!; exit 6`}))
+	out, said, code := run(t, itself(t, supervise+"="+path, within+"=500ms"))
+	if code != 6 || !strings.Contains(out, "asked") || !strings.Contains(said, "overdue: it did not end within 500ms") {
+		t.Errorf("exit code %d, %q, %s", code, out, said)
+	}
+}
+
+// TestAStopOfAnOverdueProgram: the exit code that it makes of it says nothing any more, and nothing runs in its stead.
+func TestAStopOfAnOverdueProgram(t *testing.T) {
+	path := hotfixtest.Write(t, filepath.Join(t.TempDir(), "node"), hotfixtest.Image(t, hotfixtest.Behaviour{
+		Becomes: `n=0; trap 'echo asked; [ $n = 1 ] && exit 0; n=1' TERM; while :; do sleep 0.05; done`}))
+	parent, lines := begin(t, itself(t, supervise+"="+path, within+"=300ms"))
+	expectLine(t, lines, "ran")
+	expectLine(t, lines, "asked")
+	check(t, parent.Process.Signal(syscall.SIGTERM))
+	expectLine(t, lines, "asked")
+	expectEnd(t, parent, 128+int(syscall.SIGTERM))
+	if said := parent.Stderr.(*bytes.Buffer).String(); !strings.Contains(said, "stopped:") {
+		t.Errorf("it says %s", said)
+	}
+}
+
 // TestWhatIsOpenRuns, whatever has its name by now, under the name that it is given.
 func TestWhatIsOpenRuns(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{

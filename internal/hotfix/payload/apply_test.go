@@ -172,6 +172,30 @@ func TestAnImpossibleRename(t *testing.T) {
 	node.expectNothingOpen(t)
 }
 
+// TestWhatDoesNotReadAsItWasWritten is never put in place: the disk has made something else of it, or somebody has.
+func TestWhatDoesNotReadAsItWasWritten(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"its content": func(path string) error { return os.WriteFile(path, []byte("worse"), 0o644) },
+		"its end":     func(path string) error { return os.Truncate(path, 3) },
+		"all of it":   os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := newNode(t)
+			node.tree.Trace.Before = func(effect, name string) {
+				if effect == "sync" && name == ".node.service.part" {
+					check(t, spoil(node.at("/etc/systemd/system/.node.service.part")))
+				}
+			}
+			if err := node.apply(version, newFiles()); err == nil {
+				t.Error("it was applied")
+			}
+			node.tree.Trace = disk.Trace{}
+			node.expect(t, oldTree)
+			node.expectNothingOpen(t)
+		})
+	}
+}
+
 func TestAFullDisk(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a disk takes root")

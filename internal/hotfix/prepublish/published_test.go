@@ -179,6 +179,20 @@ func TestOneArchitectureIsMissing(t *testing.T) {
 	}
 }
 
+// What a canary names is looked for beside what is for all, however small its share is: it is there to grow.
+func TestPublishedForACanary(t *testing.T) {
+	place := "deb " + apt(t, ".gz").serve(t) + " noble main"
+	for _, percent := range []string{"0", "0.01", "100"} {
+		pointer := `{"hotfixes":{"202604.01":"202604.01.7"},"canaries":{"202604.01":{"version":"202604.01.10","percent":` +
+			percent + `}}}`
+		want := []string{" 202604.01.7 amd64 there", " 202604.01.10 amd64 not-there", " 202604.01.7 arm64 there",
+			" 202604.01.10 arm64 there"}
+		if diff := cmp.Diff(want, published(t, pointer, place)); diff != "" {
+			t.Errorf("%s percent (-want +got):\n%s", percent, diff)
+		}
+	}
+}
+
 // What could not be looked at is never called missing, nor there.
 func TestUnreachableRepositoryIsUnknown(t *testing.T) {
 	spoilt := apt(t, ".gz")

@@ -13,6 +13,8 @@ type Effect struct {
 	Scripts string        `json:"scripts"` // that of the scripts, or empty
 	Reason  hotfix.Reason `json:"reason"`
 	Canary  bool          `json:"canary,omitempty"` // the target is for the canary of its base
+	// Refused is why nodes of the canary do not take its version.
+	Refused hotfix.Reason `json:"refused,omitempty"`
 }
 
 // Group is the nodes of one base for which a pointer means the same.
@@ -49,7 +51,9 @@ func RuleOf(path string) Rule {
 
 func effectOf(decision hotfix.Decision) Effect {
 	effect := Effect{Target: decision.Wanted(), Reason: decision.Reason}
-	effect.Canary = effect.Target != "" && decision.Canary != nil && decision.Canary.Takes
+	if draw := decision.Canary; draw != nil {
+		effect.Canary, effect.Refused = effect.Target != "" && draw.Takes, draw.Refused
+	}
 	if decision.Scripts.Target != nil {
 		effect.Scripts = *decision.Scripts.Target
 	}
@@ -69,7 +73,7 @@ func Resolve(fleet Fleet, rule Rule) []Group {
 	}
 	slices.SortFunc(resolved, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Scripts, b.Scripts),
-			cmp.Compare(a.Reason, b.Reason))
+			cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Refused, b.Refused))
 	})
 	return resolved
 }

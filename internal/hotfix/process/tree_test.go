@@ -85,6 +85,35 @@ func TestEndReachesEverybody(t *testing.T) {
 	}
 }
 
+// TestEndSparesWhomOthersHaveStarted: this process may have children from before the program, whose end is not meant.
+func TestEndSparesWhomOthersHaveStarted(t *testing.T) {
+	before := exec.Command("sleep", "3600")
+	check(t, before.Start())
+	t.Cleanup(func() {
+		_ = before.Process.Kill() // its end is waited for
+		_ = before.Wait()
+	})
+	started := process.Started(before.Process.Pid)
+	gone(t, "the kernel's tick of that start", func() bool {
+		later := exec.Command("sleep", "3600")
+		check(t, later.Start())
+		defer func() { _ = later.Wait() }()
+		defer func() { _ = later.Process.Kill() }()
+		return process.Started(later.Process.Pid) > started
+	})
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	tree, err := process.Start(process.Program{Path: "/bin/sh",
+		Arguments: []string{"sh", "-c", "setsid sleep 3600 & sleep 3600"}, Environment: os.Environ()})
+	check(t, err)
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	check(t, tree.End(within))
+	if process.Started(before.Process.Pid) == 0 {
+		t.Error("a child of another's was killed")
+	}
+}
+
 // TestTheProgramDiesWithItsParent; what it has started does not, but for who knows the group.
 func TestTheProgramDiesWithItsParent(t *testing.T) {
 	command, folder := prepared(t, "sleep 3600 & echo $$ >$READY.program; "+ready+"exec sleep 3600", "die")

@@ -49,15 +49,16 @@ func Open(ctx context.Context, key string, options Options) (Signer, error) {
 }
 
 // Add signs an envelope, unless the key has signed it already. What claims to be a signature of the key and is none is
-// taken out.
+// taken out; so is one of the key's that says nothing of it, or names another: nodes don't count it.
 func Add(ctx context.Context, e trust.Envelope, by Signer) (trust.Envelope, error) {
 	message, id := e.Signed(), trust.IDOf(by.Public())
 	var others []trust.Signature
 	for _, signature := range e.Signatures {
-		if ed25519.Verify(by.Public(), message, signature.Sig) {
+		named, own := signature.KeyID == id, ed25519.Verify(by.Public(), message, signature.Sig)
+		switch {
+		case named && own:
 			return e, nil
-		}
-		if signature.KeyID != id {
+		case !named && !own:
 			others = append(others, signature)
 		}
 	}

@@ -15,9 +15,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"salve/internal/hotfix/signing"
 	"salve/internal/hotfix/trust"
@@ -44,6 +47,25 @@ func expectSigned(t *testing.T, by signing.Signer) {
 	if len(e.Signatures) != 1 || e.Signatures[0].KeyID != trust.IDOf(by.Public()) ||
 		!ed25519.Verify(by.Public(), e.Signed(), e.Signatures[0].Sig) {
 		t.Errorf("%+v", e.Signatures)
+	}
+}
+
+// TestASignatureUnderAnotherName: nodes count a signature under the ID of its key alone, so signing again mends it.
+func TestASignatureUnderAnotherName(t *testing.T) {
+	by, other := generated(t), generated(t)
+	signed, err := signing.Add(t.Context(), envelope(), other)
+	check(t, err)
+	signed, err = signing.Add(t.Context(), signed, by)
+	check(t, err)
+	for _, name := range []string{"", trust.IDOf(other.Public()), "alice"} {
+		renamed := signed
+		renamed.Signatures = slices.Clone(signed.Signatures)
+		renamed.Signatures[1].KeyID = name
+		mended, err := signing.Add(t.Context(), renamed, by)
+		check(t, err)
+		if diff := cmp.Diff(signed, mended); diff != "" {
+			t.Errorf("under %q (-want +got):\n%s", name, diff)
+		}
 	}
 }
 

@@ -57,6 +57,11 @@ func TestAttacks(t *testing.T) {
 			attack: func(_ *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0) }},
 		"the last second of a document is none": {
 			attack: func(_ *testing.T, w *world) { w.now = issued.AddDate(0, 1, 0).Add(-time.Second) }},
+		"the root ends before the document": {reason: hotfix.ReasonExpired,
+			says:   "root 1 expired at 2026-04-01T13:00:00Z. hint: publish the next root",
+			attack: func(t *testing.T, w *world) { w.configured = rootUntil(t, now) }},
+		"the last second of a root is none": {
+			attack: func(t *testing.T, w *world) { w.configured = rootUntil(t, now.Add(time.Second)) }},
 		"the highest counter": {attack: func(t *testing.T, w *world) {
 			w.bundle.Pointer = signedPointer(t, document(1<<53-1), "ci")
 		}},

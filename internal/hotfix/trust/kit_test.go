@@ -48,6 +48,14 @@ func rootOf(version int64) trust.Root {
 	}
 }
 
+// rootUntil is root 1 with another end.
+func rootUntil(t testing.TB, end time.Time) trust.Envelope {
+	t.Helper()
+	root := rootOf(1)
+	root.Expires = end
+	return signedRoot(t, root, "alice", "bob")
+}
+
 func signedRoot(t testing.TB, root trust.Root, names ...string) trust.Envelope {
 	t.Helper()
 	payload, err := root.Payload()

@@ -54,12 +54,14 @@ type Inputs struct {
 	ServiceGroup string   `json:"serviceGroup"`
 	Revision     string   `json:"revision,omitempty"`
 	Targets      []string `json:"targets"`
-	Skip         []string `json:"skipActions,omitempty"`
-	Pass         []string `json:"pass,omitempty"`
-	KeepGoing    bool     `json:"keepGoing,omitempty"`
-	NoBuild      bool     `json:"noBuild,omitempty"`
-	Logs         string   `json:"logs"`
-	Concurrency  int      `json:"concurrency"`
+	// Region is where resource groups are made that are missing; empty leaves it to the configuration.
+	Region      string   `json:"region,omitempty"`
+	Skip        []string `json:"skipActions,omitempty"`
+	Pass        []string `json:"pass,omitempty"`
+	KeepGoing   bool     `json:"keepGoing,omitempty"`
+	NoBuild     bool     `json:"noBuild,omitempty"`
+	Logs        string   `json:"logs"`
+	Concurrency int      `json:"concurrency"`
 	// Grace is the time that a step has to end when it is told to.
 	Grace time.Duration `json:"grace"`
 }

@@ -26,6 +26,8 @@ type Runner struct {
 	Program, Command string
 	// Watch is told what happens, in order, from one goroutine at a time. May be nil.
 	Watch func(engine.Event)
+	// Appended is as that of engine.Engine; may be nil.
+	Appended func(entries int, took time.Duration, err error)
 	// NewRun names a new run; nil means by time and chance.
 	NewRun func(now time.Time) string
 	// Actions are those that can be run, by their names.
@@ -77,7 +79,7 @@ func (r *Runner) Resume(ctx context.Context, plan *Plan, run string, options Opt
 
 func (r *Runner) engine() *engine.Engine {
 	return &engine.Engine{
-		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun,
+		Journal: r.Journal, Clock: r.Clock, Holder: r.Holder, Watch: r.Watch, NewRun: r.NewRun, Appended: r.Appended,
 		Program: r.Program, Command: r.Command,
 	}
 }

@@ -13,7 +13,8 @@ var actions = withEveryStep(map[string]record{
 		may(flag{}, "outputOnly"),
 		may(length{}, "timeout"))}, // the last is Salve's own
 	"ARMStack": {fields: slices.Concat(deployment,
-		must(oneOf("delete", "detach"), "actionOnUnmanage"), may(flag{}, "bypassStackOutOfSyncError"))},
+		must(oneOf("delete", "detach"), "actionOnUnmanage"), may(flag{}, "bypassStackOutOfSyncError"),
+		may(length{}, "timeout"))}, // the last is Salve's own
 	"Shell": {fields: slices.Concat(
 		must(someText, "command"),
 		must(value, "shellIdentity"),

@@ -30,9 +30,12 @@ type Facts struct {
 // facts of each step, by the step's node.
 //
 // Where only isn't nil, it complains of no other nodes than those: the rest has
-// been validated before.
-func Check(path string, root *yaml.Node, only map[*yaml.Node]bool) (map[*yaml.Node]*Facts, diagnostic.List) {
-	c := &checker{path: path, only: only, steps: map[*yaml.Node]*Facts{}}
+// been validated before. Actions that are not in the schema are unknown, but for those that own tells to be a site's
+// own; it may be nil.
+func Check(
+	path string, root *yaml.Node, only map[*yaml.Node]bool, own func(action string) bool,
+) (map[*yaml.Node]*Facts, diagnostic.List) {
+	c := &checker{path: path, only: only, own: own, steps: map[*yaml.Node]*Facts{}}
 	theFile.check(c, "a pipeline", root)
 	return c.steps, c.found
 }
@@ -42,6 +45,7 @@ type checker struct {
 	path  string
 	found diagnostic.List
 	only  map[*yaml.Node]bool
+	own   func(action string) bool
 	steps map[*yaml.Node]*Facts
 	// group and step name what is being validated; step is empty, and facts is nil,
 	// outside of steps.

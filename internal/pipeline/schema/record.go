@@ -19,6 +19,8 @@ type record struct {
 	demands demand
 	// then, where it isn't nil, looks at what the fields hold.
 	then func(c *checker, node *yaml.Node)
+	// others, where it isn't nil, is the shape of any other field.
+	others shape
 }
 
 // field is one key of a record.
@@ -50,6 +52,10 @@ func (r record) check(c *checker, what string, node *yaml.Node) {
 		key, held := node.Content[i], node.Content[i+1]
 		known := slices.IndexFunc(r.fields, func(f field) bool { return f.name == key.Value })
 		if known < 0 {
+			if r.others != nil {
+				r.others.check(c, quoted(key), held)
+				continue
+			}
 			if key.Kind == yaml.ScalarNode && key.Tag != "!!merge" {
 				c.add(key, "unknown-field", diagnostic.DidYouMean(key.Value, r.names()), "%s has no field %q", r.called, key.Value)
 			}

@@ -18,7 +18,7 @@ func check(t *testing.T, steps string) string {
 	if err := yaml.Unmarshal([]byte(head+steps), &document); err != nil {
 		t.Fatal(err)
 	}
-	_, found := schema.Check("p", document.Content[0], nil)
+	_, found := schema.Check("p", document.Content[0], nil, nil)
 	lines := make([]string, 0, len(found))
 	for _, d := range found {
 		lines = append(lines, d.String())

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
-
-	"salve/internal/diagnostic"
 )
 
 // The shapes of pipeline.schema.v1 that several actions share. Where the schema
@@ -112,14 +110,16 @@ func (s step) check(c *checker, _ string, node *yaml.Node) {
 	}
 	action := fieldOf(node, "action")
 	shape, known := actions[textOf(node, "action")]
+	if !known {
+		shape = ownAction(textOf(node, "action"))
+	}
 	switch {
 	case action == nil || action.Kind != yaml.ScalarNode:
 		record{called: "a step", fields: everyStep}.complete(c, node, nil)
 	case action.Value == "SafeFly":
 		c.add(action, "unknown-action", "remove the step", "steps of the action SafeFly are generated, never written")
-	case !known:
-		c.add(action, "unknown-action", diagnostic.DidYouMean(action.Value, actionNames), "there is no action %q",
-			action.Value)
+	case !known && !c.isOwn(action.Value):
+		c.add(action, "unknown-action", adviseAction(action.Value), "there is no action %q", action.Value)
 	case s.validation && action.Value != "Shell" && action.Value != "ProwJob":
 		c.add(action, "unknown-action", "", "a validation step is a Shell or a ProwJob step, and this is %s", action.Value)
 	case s.validation:
