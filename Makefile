@@ -95,6 +95,20 @@ client-azure-js: build control-plane
 prow-real:
 	$(GO) test -count=1 -v -run '^TestQuietOnKubernetes$$' ./internal/prow/check -kubernetes
 
+.PHONY: reference pictures docs
+
+# docs/reference from the program: a page for each command, a schema for each JSON document.
+reference:
+	$(GO) test -count=1 -run '^TestReferenceIsWhatTheProgramIs$$' ./cli ./cmd/salve-node -reference
+
+# The pictures of docs/ from their D2 sources.
+pictures:
+	cd tools/site && $(GO) run ./pictures ../../docs/pictures
+
+# The documentation as a site in bin/site: plain files that need no server and no script. Dead links end it.
+docs:
+	cd tools/site && $(GO) run . -out ../../$(BIN)/site ../..
+
 lint: $(BIN)/golangci-lint
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }
 	$(BIN)/golangci-lint run

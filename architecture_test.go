@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"internal/redact":                     {},
 	"internal/permit":                     {"internal/apierr"},
 	"internal/recordable":                 {},
+	"internal/reference":                  {},
 	"runbook":                             {"internal/apierr", "internal/permit", "internal/recordable", "internal/redact"},
 	"runbook/runbooktest":                 {"internal/report/replay", "engine", "journal", "runbook", "internal/kubetest"},
 	"journal":                             {"internal/apierr", "runbook", "internal/redact"},

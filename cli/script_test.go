@@ -35,9 +35,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
-		"lamps":     func() { os.Exit(cli.Main(cli.Options{Runbooks: []cli.Provider{siteLamp()}})) },
-		"salve-sim": func() { os.Exit(simcli.Main()) },
+		"salve": func() {
+			os.Exit(cli.MainChecked(cli.Options{Runbooks: cli.BuiltIn()}, validDocument))
+		},
+		"lamps": func() {
+			os.Exit(cli.MainChecked(cli.Options{Runbooks: []cli.Provider{siteLamp()}}, validDocument))
+		},
+		"salve-sim": func() { os.Exit(cli.MainChecked(simcli.Options(), validDocument)) },
 	})
 }
 

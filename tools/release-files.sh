@@ -12,6 +12,7 @@ for shell in bash fish zsh; do
   "$into/salve" completion "$shell" >"$into/completions/salve.$shell"
 done
 "$into/salve" completion powershell >"$into/completions/salve.ps1"
+"$into/salve" docs man "$into/man"
 
 (cd tools/release && "$go" build -o "../../bin/make-release" .)
 bin/make-release chart -version "$version" -created "$(git log -1 --format=%cI)" -into "$into"

@@ -3,6 +3,7 @@ package chart_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,47 @@ func TestServiceAccountGetsNoMoreThanItsRoles(t *testing.T) {
 	} {
 		if plane.may(t, account, mayNot) {
 			t.Errorf("may %s", mayNot)
+		}
+	}
+}
+
+// TestEventsAndApprovalsAreRightsOfTheirOwn: the service account gets them where they are asked for, and only there.
+func TestEventsAndApprovalsAreRightsOfTheirOwn(t *testing.T) {
+	const account = "system:serviceaccount:salve:salve"
+	for name, has := range map[string]bool{"cronjob": true, "job": false} {
+		plane := newPlane(t)
+		plane.install(t, release(name))
+		for _, right := range []string{
+			"create events in salve-system", "list certificatesigningrequests.certificates.k8s.io",
+			"create subjectaccessreviews.authorization.k8s.io",
+		} {
+			err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true,
+				func(context.Context) (bool, error) { return plane.may(t, account, right) == has, nil })
+			if err != nil {
+				t.Errorf("%s: %s: want %v", name, right, has)
+			}
+		}
+		for _, never := range []string{"approve runs.salve.internal in salve-system",
+			"create certificatesigningrequests.certificates.k8s.io"} {
+			if plane.may(t, account, never) {
+				t.Errorf("%s: may %s", name, never)
+			}
+		}
+	}
+}
+
+// TestEventsAreToldWhereTheyMayBe: the flag stands where the right is bound.
+func TestEventsAreToldWhereTheyMayBe(t *testing.T) {
+	for name, want := range map[string]bool{"cronjob": true, "job": false, "watch": false} {
+		told := false
+		for _, object := range objects(t, name) {
+			if pod := podOf(t, object); pod != nil {
+				arguments := containerOf(pod.Object["spec"].(map[string]any))["args"].([]any)
+				told = slices.Contains(arguments, any("--kubernetes-events"))
+			}
+		}
+		if told != want {
+			t.Errorf("%s: --kubernetes-events: %v", name, told)
 		}
 	}
 }

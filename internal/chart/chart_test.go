@@ -17,6 +17,7 @@ var releases = map[string]map[string]any{
 	"job": {"mode": "job", "runbook": "rescue-stranded-pods",
 		"args": []any{"--selector=created-by-prow=true", "--expected-namespace=test-pods"}},
 	"cronjob": {"mode": "cronjob", "runbook": "rescue-stranded-pods", "prow": map[string]any{"enabled": true},
+		"events": map[string]any{"enabled": true}, "approvals": map[string]any{"enabled": true},
 		"args": []any{"--prow-config=/config/config.yaml"}},
 	"watch": {"mode": "watch", "runbook": "rescue-stranded-pods",
 		"args": []any{"--selector=created-by-prow=true", "--expected-namespace=test-pods"}},

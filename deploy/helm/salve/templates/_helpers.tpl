@@ -56,6 +56,9 @@ true
 - --watch
 {{- end }}
 - --journal-namespace={{ .Values.journal.namespace }}
+{{- if and .Values.events.enabled (not (include "salve.onlyLooks" .)) }}
+- --kubernetes-events
+{{- end }}
 {{- end }}
 {{- with .Values.args }}
 {{ toYaml . }}
