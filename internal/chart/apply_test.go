@@ -98,26 +98,28 @@ func TestServiceAccountGetsNoMoreThanItsRoles(t *testing.T) {
 
 // TestEventsAndApprovalsAreRightsOfTheirOwn: the service account gets them where they are asked for, and only there.
 func TestEventsAndApprovalsAreRightsOfTheirOwn(t *testing.T) {
-	const account = "system:serviceaccount:salve:salve"
+	plane := newPlane(t)
 	for name, has := range map[string]bool{"cronjob": true, "job": false} {
-		plane := newPlane(t)
-		plane.install(t, release(name))
-		for _, right := range []string{
-			"create events in salve-system", "list certificatesigningrequests.certificates.k8s.io",
-			"create subjectaccessreviews.authorization.k8s.io",
-		} {
-			err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true,
-				func(context.Context) (bool, error) { return plane.may(t, account, right) == has, nil })
-			if err != nil {
-				t.Errorf("%s: %s: want %v", name, right, has)
+		t.Run(name, func(t *testing.T) {
+			plane.install(t, release(name))
+			const account = "system:serviceaccount:salve:salve"
+			for _, right := range []string{
+				"create events in salve-system", "list certificatesigningrequests.certificates.k8s.io",
+				"create subjectaccessreviews.authorization.k8s.io",
+			} {
+				err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true,
+					func(context.Context) (bool, error) { return plane.may(t, account, right) == has, nil })
+				if err != nil {
+					t.Errorf("%s: want %v", right, has)
+				}
 			}
-		}
-		for _, never := range []string{"approve runs.salve.internal in salve-system",
-			"create certificatesigningrequests.certificates.k8s.io"} {
-			if plane.may(t, account, never) {
-				t.Errorf("%s: may %s", name, never)
+			for _, never := range []string{"approve runs.salve.internal in salve-system",
+				"create certificatesigningrequests.certificates.k8s.io"} {
+				if plane.may(t, account, never) {
+					t.Errorf("may %s", never)
+				}
 			}
-		}
+		})
 	}
 }
 
