@@ -13,7 +13,7 @@ import (
 
 // nameAddress names an address of this machine that nobody listens at.
 func nameAddress(ts *testscript.TestScript, _ bool, arguments []string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
 	ts.Check(listener.Close())
 	ts.Setenv(arguments[0], listener.Addr().String())
@@ -27,7 +27,7 @@ func scrape(ts *testscript.TestScript, _ bool, arguments []string) {
 	err := fmt.Errorf("nobody serves %s", arguments[0])
 	for deadline := time.Now().Add(patience); err != nil && time.Now().Before(deadline); <-ticker.C {
 		var response *http.Response
-		if response, err = client.Get(arguments[0]); err == nil { //nolint:noctx // the client has a limit
+		if response, err = client.Get(arguments[0]); err == nil {
 			raw, unread := io.ReadAll(response.Body)
 			_ = response.Body.Close()
 			ts.Check(unread)

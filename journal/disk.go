@@ -255,7 +255,9 @@ func boot() string {
 	return strings.TrimSpace(string(raw))
 }
 
-func lockIn(root opener, name string, lock func(*os.File) (ours bool, err error)) (release func() error, ours bool, err error) {
+func lockIn(root opener, name string, lock func(*os.File) (ours bool, err error)) (
+	release func() error, ours bool, err error,
+) {
 	file, err := openRegular(root, name, creating)
 	if errors.Is(err, fs.ErrExist) {
 		file, err = openRegular(root, name, writing)

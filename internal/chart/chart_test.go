@@ -64,7 +64,8 @@ func TestValuesAreRefused(t *testing.T) {
 		"of an unknown runbook": {image(map[string]any{"runbook": "fix-all"}), "/runbook"},
 		"of an unknown mode":    {image(map[string]any{"mode": "daemonset"}), "/mode"},
 		"that are misspelt":     {image(map[string]any{"argz": []any{}}), "argz"},
-		"with a tag as digest":  {map[string]any{"image": map[string]any{"repository": "r", "digest": "v1"}}, "/image/digest"},
+		"with a tag as digest": {map[string]any{"image": map[string]any{"repository": "r", "digest": "v1"}},
+			"/image/digest"},
 		"without the namespace of the ProwJobs": {image(map[string]any{"mode": "prow-watch",
 			"prow": map[string]any{"podNamespace": "test-pods"}}), "prow.jobNamespace has to be set"},
 	} {

@@ -40,7 +40,7 @@ func TestBasesOfKustomizeAreTheChart(t *testing.T) {
 		}
 		path := filepath.Join(bases, name, "salve.yaml")
 		if *update {
-			if err := os.WriteFile(path, content.Bytes(), 0o644); err != nil { //nolint:gosec // G306: it is public
+			if err := os.WriteFile(path, content.Bytes(), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -60,7 +60,9 @@ func (p plane) apply(t *testing.T, object *unstructured.Unstructured, dryRun ...
 	t.Helper()
 	force := true
 	_, err := p.of(object).Patch(t.Context(), object.GetName(), types.ApplyPatchType, []byte(encode(t, object)),
-		metav1.PatchOptions{FieldManager: "test", Force: &force, FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun})
+		metav1.PatchOptions{
+			FieldManager: "test", Force: &force, FieldValidation: metav1.FieldValidationStrict, DryRun: dryRun,
+		})
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", object.GetKind(), object.GetName(), err, encode(t, object))
 	}
@@ -101,8 +103,11 @@ func (p plane) admit(t *testing.T, pod *unstructured.Unstructured) error {
 	return err
 }
 
-// may asks whether a user may do something: "get secrets/name in namespace".
-func (p plane) may(t *testing.T, who, what string) bool {
+// account is what the workload of every release runs as.
+const account = "system:serviceaccount:salve:salve"
+
+// may asks whether the account may do something: "get secrets/name in namespace".
+func (p plane) may(t *testing.T, what string) bool {
 	t.Helper()
 	words := strings.Fields(what)
 	resource, name, _ := strings.Cut(words[1], "/")
@@ -113,7 +118,7 @@ func (p plane) may(t *testing.T, who, what string) bool {
 	}
 	answer, err := p.Client().AuthorizationV1().SubjectAccessReviews().Create(t.Context(),
 		&authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-			User: who, Groups: []string{"system:serviceaccounts", "system:authenticated"}, ResourceAttributes: asked,
+			User: account, Groups: []string{"system:serviceaccounts", "system:authenticated"}, ResourceAttributes: asked,
 		}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
