@@ -128,13 +128,13 @@ func TestTermsOfMessagesHaveTheirCure(t *testing.T) {
 }
 
 // variable matches the name of an environment variable. One word alone is told by a list.
-var variable = regexp.MustCompile(`"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|KUBECONFIG|USER|TERM|TRACEPARENT|TRACESTATE)"`)
+var variable = regexp.MustCompile(`"([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|KUBECONFIG|USER|TERM|LANG|TRACEPARENT|TRACESTATE)"`)
 
 // TestEnvironmentVariablesAreDocumented: each that the command line reads is on the page, and no other.
 func TestEnvironmentVariablesAreDocumented(t *testing.T) {
 	page := read(t, "docs/reference/environment.md")
 	read := map[string]bool{}
-	source := sourceOf(t, "cli") + sourceOf(t, "internal/telemetry/tracing")
+	source := sourceOf(t, "cli") + sourceOf(t, "internal/console") + sourceOf(t, "internal/telemetry/tracing")
 	for _, found := range variable.FindAllStringSubmatch(source, -1) {
 		read[found[1]] = true
 		if !strings.Contains(page, "`"+found[1]+"`") {

@@ -63,7 +63,7 @@ func unasked(environment []string) []string {
 		switch name {
 		case "TERM":
 			kept = append(kept, "TERM="+plainTerminal(value))
-		case "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TMUX", "STY":
+		case "NO_COLOR", "COLORTERM", "TMUX", "STY":
 			kept = append(kept, fmt.Sprintf("%s=%s", name, value))
 		}
 	}
