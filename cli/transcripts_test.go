@@ -90,12 +90,14 @@ func (s *shell) run(t *testing.T, command string) (string, error) {
 	s.last = typed.ProcessState.ExitCode()
 	var answer strings.Builder
 	for line := range strings.Lines(string(out)) {
-		if !strings.HasPrefix(line, `{"time":`) { // progress, which a terminal shows otherwise
+		if !progressLine.MatchString(line) { // a terminal shows it otherwise
 			answer.WriteString(line)
 		}
 	}
 	return answer.String(), nil
 }
+
+var progressLine = regexp.MustCompile(`^[0-9]{2}:[0-9]{2}:[0-9]{2}  `)
 
 var runName = regexp.MustCompile(`\b[0-9]{8}-[0-9]{6}-[0-9a-f]{6}\b`)
 

@@ -123,7 +123,7 @@ func (r *recreation) awaitNodes(ctx context.Context, run runbook.Run, taken *sna
 		fresh = taken.newSince(nodes)
 		ready = serving(fresh)
 		run.Report(runbook.Progress{
-			Text:  fmt.Sprintf("pool %s: %d of %d nodes Ready", pool, ready, wanted),
+			Text:  fmt.Sprintf("pool %s: %d nodes Ready, of at least %d", pool, ready, wanted),
 			Pools: r.poolNodes(pool, ready, max(wanted, len(fresh))),
 		})
 		return ready >= wanted
