@@ -3,13 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"slices"
-	"strings"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
 
 	"salve/engine"
 	"salve/internal/clock"
@@ -24,15 +19,11 @@ import (
 // actionImageMirror is run by a runbook: each step by a run of its own in the same journal.
 const actionImageMirror = "ImageMirror"
 
-// dockerConfig is the variable by which docker's programs find credentials. It is passed on by name alone.
-const dockerConfig = "DOCKER_CONFIG"
-
 // mirrorAction mirrors the images of ImageMirror steps.
 type mirrorAction struct {
-	app   *app
-	kept  *journal.Location
-	cloud cloudFlags
-	pass  []string
+	registryAccess
+	app  *app
+	kept *journal.Location
 }
 
 // mirrored is what an ImageMirror step says, with values in the place of references.
@@ -131,48 +122,8 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 			return authn.Anonymous, nil
 		case host == in.Source.Registry && step.PullSecretName != "":
 			return azure.PullSecret(ctx, step.PullSecretKeyVault, step.PullSecretName, host)
-		case azure.Owns(host):
-			return azure.Login(ctx, host)
 		}
-		return m.passedOn(host)
+		return m.login(ctx, azure, host)
 	}
 	return mirrorimage.World{Registries: registry.New(transport, login), Clock: clock.Real{}}, in, nil
-}
-
-// passedOn is what the docker configuration of whoever runs this says of a host, where that is passed on.
-func (m *mirrorAction) passedOn(host string) (authn.Authenticator, error) {
-	if !slices.Contains(m.pass, dockerConfig) {
-		return authn.Anonymous, nil
-	}
-	where, err := name.NewRegistry(host)
-	if err != nil {
-		return nil, err
-	}
-	return authn.DefaultKeychain.Resolve(where)
-}
-
-// azure reaches the registries and vaults of the cloud. It makes no call.
-func (m *mirrorAction) azure() (registry.Azure, http.RoundTripper, error) {
-	credential, options, err := m.cloud.credential()
-	if err != nil {
-		return registry.Azure{}, nil, err
-	}
-	suffixes := map[string][2]string{
-		"public": {"azurecr.io", "vault.azure.net"}, "china": {"azurecr.cn", "vault.azure.cn"},
-		"usgov": {"azurecr.us", "vault.usgovcloudapi.net"},
-	}[m.cloud.name]
-	var transport http.RoundTripper
-	if client, ok := options.Transport.(*http.Client); ok && client != nil {
-		transport = client.Transport
-	}
-	return registry.Azure{
-		Transport: transport, RegistrySuffix: suffixes[0], VaultSuffix: suffixes[1],
-		Token: func(ctx context.Context, scope string) (string, error) {
-			token, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
-			if err != nil {
-				return "", fmt.Errorf("getting a token for %s: %w", strings.TrimSuffix(scope, "/.default"), err)
-			}
-			return token.Token, nil
-		},
-	}, transport, nil
 }

@@ -22,7 +22,7 @@ import (
 	"salve/journal"
 )
 
-// whole kills salve at each step of the topology; without it at every seventh.
+// whole kills salve at each step of the topology; without it at every twelfth.
 var whole = flag.Bool("whole", false, "kill the rollout of the topology at each of its steps")
 
 const topologySteps = 60
@@ -236,7 +236,7 @@ func TestTopologyIsKilledAtEachStep(t *testing.T) {
 						return
 					}
 					seen[step] = true
-					if *whole || len(seen)%7 == 0 {
+					if *whole || len(seen)%12 == 0 {
 						fatal <- struct{}{}
 					}
 				}, "--wait-for-lease", "1m")

@@ -75,6 +75,8 @@ var Rules = []diagnostic.Rule{
 		Why: "Anything else can't be told to be older or newer."},
 	{ID: "soak-without-revision", Says: "A pipeline with a Soak has a revision.",
 		Why: "The time is that since a step was first done for the revision."},
+	{ID: "chart-by-tag", Says: "A chart in a registry is named by its digest.",
+		Why: "A tag may name another chart tomorrow. One that moves during a rollout is noticed."},
 	{ID: "undeployable", Says: "An ARM step's template and parameters are JSON that fits together.",
 		Why: "The step would fail when its turn comes."},
 	{ID: "no-effect", Says: "A field does something when this runner runs the pipeline.",
