@@ -261,7 +261,9 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		},
 		actionRegisterProviders: &registerAction{deployAction: deploy, read: registeredProviders},
 		pipeline.ActionSoak:     rollout.Soak{Clock: clock},
-		actionImageMirror:       &mirrorAction{registryAccess: registries, app: j.app, kept: j.leased},
+		actionImageMirror: &mirrorAction{
+			registryAccess: registries, app: j.app, kept: j.leased, folder: j.plan.File.Folder(),
+		},
 		actionHelm: &helmAction{
 			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
 			subscription: deploy.subscription, charts: &registryCharts{registryAccess: registries, read: &j.charts},

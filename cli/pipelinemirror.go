@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 
@@ -22,8 +24,9 @@ const actionImageMirror = "ImageMirror"
 // mirrorAction mirrors the images of ImageMirror steps.
 type mirrorAction struct {
 	registryAccess
-	app  *app
-	kept *journal.Location
+	app    *app
+	kept   *journal.Location
+	folder string
 }
 
 // mirrored is what an ImageMirror step says, with values in the place of references.
@@ -36,18 +39,25 @@ type mirrored struct {
 	PublicSource       bool   `json:"publicSource"`
 	PullSecretKeyVault string `json:"pullSecretKeyVault"`
 	PullSecretName     string `json:"pullSecretName"`
+	// What follows is for copyFrom: oci-layout.
+	ImageFilePath         string `json:"imageFilePath"`
+	ImageTarFileName      string `json:"imageTarFileName"`
+	ImageMetadataFileName string `json:"imageMetadataFileName"`
 }
+
+// fromLayout is the value of copyFrom for an image in a layout on this machine.
+const fromLayout = "oci-layout"
 
 // Capabilities say that the runbook looks by itself what is there: an image has one digest.
 func (*mirrorAction) Capabilities() rollout.Capabilities {
 	return rollout.Capabilities{Repeatable: true}
 }
 
-// Check refuses what is not mirrored from a registry.
+// Check refuses a way to copy that nobody knows.
 func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
 	for _, field := range step.Fields {
-		if field.Name.Value == "copyFrom" && field.Plain() != "" {
-			return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry", field.Plain())
+		if from := field.Plain(); field.Name.Value == "copyFrom" && from != "" && from != fromLayout {
+			return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry or an %s", from, fromLayout)
 		}
 	}
 	return nil
@@ -110,7 +120,14 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 		return world, in, err
 	}
 	in.Source = registry.Image{Registry: step.SourceRegistry, Repository: step.Repository, Digest: step.Digest}
-	in.Target = registry.Image{Registry: azure.Host(step.TargetACR), Repository: step.Repository, Digest: step.Digest}
+	if step.CopyFrom == fromLayout {
+		var layout *registry.Layout
+		if layout, err = m.layout(step, &in); err != nil {
+			return world, in, err
+		}
+		transport = layout.Over(transport)
+	}
+	in.Target = registry.Image{Registry: azure.Host(step.TargetACR), Repository: step.Repository, Digest: in.Source.Digest}
 	if in.Source != in.Target {
 		if _, err := mirrorimage.Replayed(in, runbook.Target{}); err != nil {
 			return world, in, err
@@ -118,7 +135,7 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 	}
 	login := func(ctx context.Context, host string) (authn.Authenticator, error) {
 		switch {
-		case host == in.Source.Registry && step.PublicSource:
+		case host == registry.LayoutHost, host == in.Source.Registry && step.PublicSource:
 			return authn.Anonymous, nil
 		case host == in.Source.Registry && step.PullSecretName != "":
 			return azure.PullSecret(ctx, step.PullSecretKeyVault, step.PullSecretName, host)
@@ -126,4 +143,37 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 		return m.login(ctx, azure, host)
 	}
 	return mirrorimage.World{Registries: registry.New(transport, login), Clock: clock.Real{}}, in, nil
+}
+
+// layout opens the layout that a step copies from. As for rollout tools, the metadata file beside it says under which
+// name the image is in it, and that name is its tag in the target.
+func (m *mirrorAction) layout(step mirrored, in *mirrorimage.Inputs) (*registry.Layout, error) {
+	folder := step.ImageFilePath
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(m.folder, folder)
+	}
+	path := filepath.Join(folder, step.ImageMetadataFileName)
+	content, err := pipeline.ReadNamed(path)
+	if err != nil {
+		return nil, fmt.Errorf("imageMetadataFileName: %w", err)
+	}
+	var metadata struct {
+		BuildTag string `json:"build_tag"`
+	}
+	if err := json.Unmarshal(content, &metadata); err != nil {
+		return nil, fmt.Errorf("imageMetadataFileName: %s is no JSON: %w", path, err)
+	}
+	if metadata.BuildTag == "" {
+		return nil, fmt.Errorf("imageMetadataFileName: %s has no build_tag", path)
+	}
+	in.Layout, in.Tag = filepath.Join(folder, step.ImageTarFileName), metadata.BuildTag
+	layout, err := registry.OpenLayout(in.Layout)
+	if err != nil {
+		return nil, fmt.Errorf("imageTarFileName: %w", err)
+	}
+	in.Source = registry.Image{Registry: registry.LayoutHost, Repository: step.Repository}
+	if in.Source.Digest, err = layout.Digest(in.Tag); err != nil {
+		return nil, fmt.Errorf("layout %s: %w", in.Layout, err)
+	}
+	return layout, nil
 }
