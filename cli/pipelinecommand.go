@@ -251,7 +251,7 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 	maps.Copy(actions, map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
-			Grace: j.plan.Inputs.Grace, Clock: clock,
+			Grace: j.plan.Inputs.Grace, Clock: clock, Kubeconfig: deploy.kubeconfig,
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     deploy,

@@ -92,7 +92,7 @@ func TestScript(t *testing.T) {
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
 			"plan": planDigest, "policy": writePolicy,
 			"utf16": utf16File, "webhook": serveWebhook,
-			"layout": func(ts *testscript.TestScript, _ bool, arguments []string) { writeLayout(t, ts, arguments) },
+			"layout":   func(ts *testscript.TestScript, _ bool, arguments []string) { writeLayout(t, ts, arguments) },
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})

@@ -62,14 +62,13 @@ func newRegion(t *testing.T, world string) *region {
 	}
 	r.Environment["VAULT_TOKEN"], r.Environment["CURL_CA_BUNDLE"] = "any", r.CA
 	r.Environment["SALVE_JOURNAL_KEY_FILE"] = filepath.Join(r.folder, "journal", "key")
-	at := slices.Index(r.Arguments, "--arm-endpoint")
 	r.arguments = append([]string{
 		"pipeline", "run", "--topology", filepath.Join(example, "topology", "topology.yaml"), "--entrypoint", "Global",
 		"--config", filepath.Join(example, "topology", "config.yaml"), "--overlay", path, "--environment", "int",
 		"--region", "uksouth", "--pass", "VAULT_TOKEN", "--pass", "CURL_CA_BUNDLE", "--journal",
 		filepath.Join(r.folder, "journal"), "--action",
 		"CreateCertificate=" + filepath.Join(example, "actions", "salve-action-CreateCertificate"), "--concurrency", "6",
-	}, r.Arguments[at:]...)
+	}, r.toAzure()...)
 	return r
 }
 
