@@ -22,7 +22,7 @@ import (
 	"salve/journal"
 )
 
-// whole kills salve at each step of the topology; without it at every twelfth.
+// whole kills salve at each step of the topology; without it at every ninth.
 var whole = flag.Bool("whole", false, "kill the rollout of the topology at each of its steps")
 
 const topologySteps = 60
@@ -68,6 +68,7 @@ func newRegion(t *testing.T, world string) *region {
 		"--region", "uksouth", "--pass", "VAULT_TOKEN", "--pass", "CURL_CA_BUNDLE", "--journal",
 		filepath.Join(r.folder, "journal"), "--action",
 		"CreateCertificate=" + filepath.Join(example, "actions", "salve-action-CreateCertificate"), "--concurrency", "6",
+		"--lease-duration", lease.String(),
 	}, r.toAzure()...)
 	return r
 }
@@ -235,7 +236,7 @@ func TestTopologyIsKilledAtEachStep(t *testing.T) {
 						return
 					}
 					seen[step] = true
-					if *whole || len(seen)%12 == 0 {
+					if *whole || len(seen)%9 == 0 {
 						fatal <- struct{}{}
 					}
 				}, "--wait-for-lease", "1m")
