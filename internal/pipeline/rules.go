@@ -48,6 +48,8 @@ var Rules = []diagnostic.Rule{
 		Why: "The service group's steps would not be run, and others twice."},
 	{ID: "unknown-service-group", Says: "Service groups are those of the topology, where one is given.",
 		Why: "Nothing would be waited for."},
+	{ID: "waits-for-stamp", Says: "No service group that is there once waits for a stamped one.",
+		Why: "Which stamp is meant can't be told."},
 	{ID: "unknown-entrypoint", Says: "An entrypoint of a topology is one of its service groups.",
 		Why: "Nothing could be run from there."},
 	{ID: "external-unknown-step",
