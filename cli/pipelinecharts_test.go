@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -202,5 +203,61 @@ func TestWhatIsNoChart(t *testing.T) {
 			strings.Contains(said, "fleet/endpoint  ") {
 			t.Errorf("want %q: exit %d:\n%s", says, code, said)
 		}
+	}
+}
+
+// TestNamesAreRefusedBeforeAnythingBegins, where they are known by then.
+func TestNamesAreRefusedBeforeAnythingBegins(t *testing.T) {
+	t.Parallel()
+	for says, change := range map[string][2]string{
+		`release "Web_App": a name has 1 to 53`:              {"releaseName: web", "releaseName: Web_App"},
+		`namespace "a/b": a name has`:                        {"releaseNamespace: '{{ .namespace }}'", "releaseNamespace: a/b"},
+		"the digest must be sha256: and 64 hexadecimal":      {"digest: {value: none}", "digest: {value: 'latest'}"},
+		`"Fleet/web" is no name of a repository`:             {"repository: {value: fleet/web}", "repository: {value: Fleet/web}"},
+		`providerConfigRef: namespaces must lead to`:         {"providerConfigRef: providers", "providerConfigRef: namespaces"},
+		"resourceProviderNamespaces: it must be a list of t": {"configRef: namespaces", "configRef: mixed"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			r := &rollouts{t, t.TempDir()}
+			text := strings.Replace(chartPipeline, "chartDir: '{{ .chart }}'", "chartDir: chart", 1) + `  - name: mirror
+    action: ImageMirror
+    targetACR: {value: fleet}
+    sourceRegistry: {value: images.example}
+    repository: {value: fleet/web}
+    digest: {value: none}
+    publicSource: true
+    shellIdentity: {value: none}
+  - name: features
+    action: ProviderFeatureRegistration
+    providerConfigRef: providers
+    identityFrom: {resourceGroup: fleet, step: endpoint, name: endpoint}
+  - name: providers
+    action: ResourceProviderRegistration
+    resourceProviderNamespaces: {configRef: namespaces}
+`
+			text = strings.Replace(text, change[0], change[1], 1)
+			text = strings.Replace(text, "{value: none}\n    publicSource", "{value: 'sha256:"+strings.Repeat("a", 64)+
+				"'}\n    publicSource", 1)
+			for name, content := range map[string]string{
+				"pipeline.yaml": text, "values.yaml": "{}\n", "chart/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+				"config.yaml": "namespace: n\nproviders: {Microsoft.Compute: {poll: true}}\nnamespaces: [Microsoft.Cdn]\n" +
+					"mixed: [Microsoft.Cdn, 5]\n",
+			} {
+				if err := os.MkdirAll(filepath.Dir(r.in(name)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(r.in(name), []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			code, said := r.runs("state", "", r.run("--config", r.in("config.yaml"), "--journal", r.in("journal"))...)
+			if code == exitDecided || !strings.Contains(said, says) {
+				t.Errorf("exit %d:\n%s", code, said)
+			}
+			if _, err := os.Stat(r.in("journal/runs")); err == nil {
+				t.Error("a run was begun")
+			}
+		})
 	}
 }

@@ -72,6 +72,9 @@ func (h *helmAction) Check(ctx context.Context, step *pipeline.Step) error {
 	if err := step.Decode(values, &said); err != nil {
 		return err
 	}
+	if err := (helmrelease.Inputs{Namespace: said.ReleaseNamespace, Release: said.ReleaseName}).ValidateNames(); err != nil {
+		return err
+	}
 	given := map[string]string{}
 	for name := range said.InputVariables {
 		given[name] = "" // what another step will say

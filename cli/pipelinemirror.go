@@ -53,14 +53,24 @@ func (*mirrorAction) Capabilities() rollout.Capabilities {
 	return rollout.Capabilities{Repeatable: true}
 }
 
-// Check refuses a way to copy that nobody knows.
+// Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's turn.
 func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
+	values := make([]any, 0, len(step.Fields))
 	for _, field := range step.Fields {
-		if from := field.Plain(); field.Name.Value == "copyFrom" && from != "" && from != fromLayout {
-			return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry or an %s", from, fromLayout)
-		}
+		values = append(values, field.Literal)
 	}
-	return nil
+	var said mirrored
+	if err := step.Decode(values, &said); err != nil {
+		return err
+	}
+	if said.CopyFrom != "" && said.CopyFrom != fromLayout {
+		return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry or an %s", said.CopyFrom,
+			fromLayout)
+	}
+	if said.SourceRegistry == "" || said.Repository == "" || said.Digest == "" {
+		return nil // what another step says
+	}
+	return registry.Image{Registry: said.SourceRegistry, Repository: said.Repository, Digest: said.Digest}.Validate()
 }
 
 // Run mirrors what lacks.

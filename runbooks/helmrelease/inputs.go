@@ -56,9 +56,15 @@ var (
 const longestRelease = 53
 
 func (in Inputs) validate() error {
-	switch {
-	case in.Cluster == "":
+	if in.Cluster == "" {
 		return fmt.Errorf("release %q: the cluster's identity is missing", in.Release)
+	}
+	return in.ValidateNames()
+}
+
+// ValidateNames refuses names that Helm or Kubernetes would refuse: they are known before the cluster is.
+func (in Inputs) ValidateNames() error {
+	switch {
 	case len(in.Release) > longestRelease || !releaseName.MatchString(in.Release):
 		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", in.Release,
 			longestRelease)

@@ -63,7 +63,9 @@ func (s *scene) client(transport http.RoundTripper) *azure.Client {
 
 // book is the smallest runbook that shares what this package has.
 func (s *scene) book(client *azure.Client) runbook.Runbook {
-	read := func(ctx context.Context, _ runbook.Run) (resourcegroup.Seen, error) { return s.wanted.Read(ctx, client) }
+	read := func(ctx context.Context, _ runbook.Run) (resourcegroup.Seen, error) {
+		return s.wanted.Read(ctx, client)
+	}
 	return runbook.Runbook{
 		Name: "group", Version: "1", Inputs: s.wanted, Budget: time.Hour,
 		Target: runbook.Target{Kind: "resource group", ID: "group/" + s.wanted.Name, Name: s.wanted.Name},
