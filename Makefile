@@ -9,7 +9,7 @@ SEEDS ?= 1000
 EVERY ?= 1
 FROM ?= 0
 
-.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-pipeline-validate bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle oracle-pipelines prow-real client-azure-js clean
+.PHONY: build demo demo-resume demo-pipeline demo-prow demo-prow-whole demo-triage test lint mutants gremlins vulnerabilities bench bench-drain bench-remove-operator bench-rescue-pods bench-node bench-pipeline bench-pipeline-validate bench-prow bench-triage bench-replay sweep control-plane prow prow-oracle oracle-pipelines prow-real client-azure-js cross release-snapshot release clean
 
 build:
 	$(GO) build -ldflags "-s -w" -o $(BIN)/salve ./cmd/salve
@@ -95,6 +95,20 @@ client-azure-js: build control-plane
 prow-real:
 	$(GO) test -count=1 -v -run '^TestQuietOnKubernetes$$' ./internal/prow/check -kubernetes
 
+.PHONY: reference pictures docs
+
+# docs/reference from the program: a page for each command, a schema for each JSON document.
+reference:
+	$(GO) test -count=1 -run '^TestReferenceIsWhatTheProgramIs$$' ./cli ./cmd/salve-node -reference
+
+# The pictures of docs/ from their D2 sources.
+pictures:
+	cd tools/site && $(GO) run ./pictures ../../docs/pictures
+
+# The documentation as a site in bin/site: plain files that need no server and no script. Dead links end it.
+docs:
+	cd tools/site && $(GO) run . -out ../../$(BIN)/site ../..
+
 lint: $(BIN)/golangci-lint
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo 'run gofmt -w on the files above'; exit 1; }
 	$(BIN)/golangci-lint run
@@ -119,6 +133,11 @@ $(BIN)/govulncheck: tools/go.mod
 
 $(BIN)/golangci-lint $(BIN)/gremlins: $(BIN)/%: tools/%/go.mod
 	cd tools/$* && $(GO) build -o ../../$(BIN)/ tool
+
+# An SBOM names the program that made it by its hash: without paths it is the same on every machine.
+$(BIN)/goreleaser: tools/goreleaser/go.mod
+	cd $(<D) && $(GO) build -trimpath -o ../../$(BIN)/ github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+	cd $(<D) && $(GO) build -o ../../$(BIN)/ github.com/goreleaser/goreleaser/v2
 
 $(BIN)/mutants: $(wildcard tools/mutants/*.go tools/mutants/switchboard/*.go)
 	cd tools && $(GO) build -o ../$(BIN)/ ./mutants
@@ -179,5 +198,33 @@ bench-triage:
 bench-replay:
 	$(GO) test -count=1 -run '^TestMeasureReplay$$' -v ./runbooks/recreatepool -measure | grep -E '^Benchmark|FAIL|panic'
 
+# Builds salve and salve-sim for macOS and Windows, and vets there what can be there, tests included. salve-node is
+# Linux's alone. The first time it compiles everything once for each platform, some minutes; without paths in it, as a
+# release does, which finds it done.
+PLATFORMS ?= darwin/arm64 darwin/amd64 windows/amd64
+cross:
+	for platform in $(PLATFORMS); do \
+		export GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0 GOFLAGS=-trimpath; \
+		echo "cross: $$platform"; \
+		$(GO) vet ./...; \
+		$(GO) build -ldflags "-s -w" -o $(BIN)/cross/$$GOOS-$$GOARCH/ ./cmd/salve ./cmd/salve-sim; \
+	done
+
+# GoReleaser takes the commit and its time from git only where git has a remote: one that can't exist will do.
+releaser = PATH="$(CURDIR)/$(BIN):$$PATH" $(if $(shell git remote),,GIT_CONFIG_COUNT=1 \
+	GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://home.invalid/salve) $(BIN)/goreleaser
+
+# What a release of this commit would hold, in dist/: archives, packages, SBOMs, checksums, manifests of Homebrew and
+# krew, the container image as an OCI layout, the Helm chart. Nothing is signed and nothing is sent anywhere. The same
+# commit gives the same bytes.
+release-snapshot: $(BIN)/goreleaser
+	$(releaser) release --snapshot --clean --skip=sign
+	tools/release-image.sh
+
+# The same of a tag, signed where COSIGN_KEY names a key (docs/releasing.md).
+release: $(BIN)/goreleaser
+	$(releaser) release --clean $(if $(COSIGN_KEY),,--skip=sign)
+	tools/release-image.sh
+
 clean:
-	rm -rf $(BIN)
+	rm -rf $(BIN) dist

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,7 +130,7 @@ func (b *bench) interruptAfter(method, path string) {
 	b.after = func(request *http.Request) {
 		if request.Method == method && strings.HasSuffix(strings.ToLower(request.URL.Path), path) {
 			b.after = nil
-			if err := syscall.Kill(os.Getpid(), syscall.SIGINT); err != nil {
+			if err := interruptSelf(); err != nil {
 				b.t.Error(err)
 			}
 		}
@@ -339,4 +338,12 @@ func TestSkipGuards(t *testing.T) {
 			t.Errorf("the override of %s is %q, want %q", guard.Name, overrides[guard.Name], want)
 		}
 	}
+}
+
+func interruptSelf() error {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	return self.Signal(os.Interrupt)
 }

@@ -24,6 +24,12 @@ import (
 // longestApproval bounds how long an approval is good for.
 const longestApproval = 24 * time.Hour
 
+// approvalDocument is what somebody said of a run's plan, as its runner will read it.
+type approvalDocument struct {
+	report.Document
+	Statement journal.Statement `json:"statement"`
+}
+
 // verdictRequest is what somebody says of a run's plan.
 type verdictRequest struct {
 	journalFlags
@@ -276,10 +282,7 @@ func (a *app) say(
 	says := fmt.Sprintf("%s plan %s of run %s as %s%s: %s.", verb, waiting.Plan.Short(), asked.run, by, lasts, where)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Statement journal.Statement `json:"statement"`
-		}{report.NewDocument("approval"), statement})
+		return a.document(approvalDocument{report.NewDocument("approval"), statement})
 	}
 	_, err = fmt.Fprintln(a.stdout, says)
 	return err

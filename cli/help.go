@@ -19,9 +19,14 @@ func isSafety(name string) bool {
 	return slices.Contains([]string{
 		"dry-run", "override", "wait-for-lease", "journal", "journal-namespace", "lease-duration", "answer", "allow-older",
 		"logs", "retention", "detailed-exitcode", "plan", "yes", "approve-by", "approval-policy", "approval-wait",
-		"four-eyes",
+		"four-eyes", "keep-going", "fail-fast", "grace", "concurrency",
 		"request-key", "expires", "narrow", "key", "public", "reason",
 	}, name)
+}
+
+// isMonitoring tells whether a flag has other systems told what a run does.
+func isMonitoring(name string) bool {
+	return slices.Contains([]string{"metrics-listen", "metrics-file", "notify", "kubernetes-events"}, name)
 }
 
 // help prints what a command does, examples, and its flags.
@@ -49,7 +54,8 @@ func help(command *cobra.Command, _ []string) {
 			}
 		}
 	}
-	target, safety, global := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
+	target, safety := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
+	monitoring, global := pflag.NewFlagSet("", 0), pflag.NewFlagSet("", 0)
 	global.AddFlagSet(command.InheritedFlags())
 	command.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		switch {
@@ -57,6 +63,8 @@ func help(command *cobra.Command, _ []string) {
 			global.AddFlag(flag)
 		case command.Annotations[grouped] != "" && isSafety(flag.Name):
 			safety.AddFlag(flag)
+		case command.Annotations[grouped] != "" && isMonitoring(flag.Name):
+			monitoring.AddFlag(flag)
 		default:
 			target.AddFlag(flag)
 		}
@@ -68,7 +76,7 @@ func help(command *cobra.Command, _ []string) {
 	for _, group := range []struct {
 		title string
 		flags *pflag.FlagSet
-	}{{own, target}, {"Safety flags", safety}, {"Global flags", global}} {
+	}{{own, target}, {"Safety flags", safety}, {"Monitoring flags", monitoring}, {"Global flags", global}} {
 		if group.flags.HasAvailableFlags() {
 			fmt.Fprintf(&text, "\n%s:\n%s", group.title, group.flags.FlagUsages())
 		}

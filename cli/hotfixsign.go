@@ -91,7 +91,7 @@ func (a *app) signHotfix(ctx context.Context, asked *signRequest, given func(str
 type signed struct {
 	report.Document
 	File    string       `json:"file"`
-	Kind    signing.Kind `json:"signed"`
+	Signed  signing.Kind `json:"signed"`
 	Root    int64        `json:"root"`
 	Counter int64        `json:"counter,omitempty"`
 	Expires trust.Moment `json:"expires"`
@@ -138,7 +138,7 @@ func (a *app) signRoot(ctx context.Context, asked *signRequest, signers []signin
 	if err != nil {
 		return fmt.Errorf("%s: %w", asked.file, err)
 	}
-	answer := signed{Document: report.NewDocument("hotfix-signed"), File: asked.file, Kind: signing.Root,
+	answer := signed{Document: report.NewDocument("hotfix-signed"), File: asked.file, Signed: signing.Root,
 		Root: root.Version, Expires: trust.At(root.Expires)}
 	roles := map[string]trust.Role{fmt.Sprintf("the keys of root %d", root.Version): root.Root}
 	names := []string{fmt.Sprintf("the keys of root %d", root.Version)}
@@ -283,7 +283,7 @@ func (a *app) signBundle(ctx context.Context, file string, release signing.Relea
 		return err
 	}
 	return a.keepSigned(signed{
-		Document: report.NewDocument("hotfix-signed"), File: file, Kind: signing.Signed, Root: root.Version,
+		Document: report.NewDocument("hotfix-signed"), File: file, Signed: signing.Signed, Root: root.Version,
 		Counter: release.Counter, Expires: trust.At(release.Expires),
 		By: []tally{newTally(fmt.Sprintf("the pointer keys of root %d", root.Version), bundle.Pointer, root.Pointer)},
 	}, raw)
@@ -302,7 +302,7 @@ func (a *app) keepSigned(answer signed, raw []byte) error {
 		return a.document(answer)
 	}
 	what := fmt.Sprintf("root %d", answer.Root)
-	if answer.Kind == signing.Signed {
+	if answer.Signed == signing.Signed {
 		what = fmt.Sprintf("pointer %d", answer.Counter)
 	}
 	fmt.Fprintf(a.stdout, "%s: %s, until %s\n", answer.File, what, answer.Expires)

@@ -84,8 +84,11 @@ func (a *app) keyFile() (string, error) {
 }
 
 func shownFolder() string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return "~/Library/Application Support/salve/journal"
+	case "windows":
+		return `%LocalAppData%\salve\journal`
 	}
 	return "$XDG_STATE_HOME/salve/journal or ~/.local/state/salve/journal"
 }
@@ -104,6 +107,10 @@ func (a *app) atHome() (*journal.Location, error) {
 func (a *app) stateFolder(what string) (string, error) {
 	if state := a.lookup("XDG_STATE_HOME"); filepath.IsAbs(state) && runtime.GOOS != "darwin" {
 		return filepath.Join(state, "salve", what), nil
+	}
+	if runtime.GOOS == "windows" {
+		local, err := os.UserCacheDir() // %LocalAppData%
+		return filepath.Join(local, "salve", what), err
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -62,6 +62,12 @@ on where it is brought.`,
 	return command
 }
 
+// migratedDocument is the run that was brought to another journal.
+type migratedDocument struct {
+	report.Document
+	Run report.Listed `json:"run"`
+}
+
 // migrate brings a record from one journal to another and says where it stands.
 func (a *app) migrate(command *cobra.Command, run string, from, to *journal.Location, there *journalFlags) error {
 	if err := identify(command.Context(), from, to); err != nil {
@@ -78,10 +84,7 @@ func (a *app) migrate(command *cobra.Command, run string, from, to *journal.Loca
 	says := fmt.Sprintf("Run %s, %s, is now in %s.", run, report.Count(len(record.Entries), "entry", "entries"), to.Where)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Run report.Listed `json:"run"`
-		}{report.NewDocument("migrated"), report.List(record.History)})
+		return a.document(migratedDocument{report.NewDocument("migrated"), report.List(record.History)})
 	}
 	fmt.Fprintln(a.stdout, says)
 	if record.Closed == nil {

@@ -51,6 +51,16 @@ can't execute what came of it; 2 wrong usage.`,
 	return command
 }
 
+// buildDocument is what salve pipeline build built.
+type buildDocument struct {
+	report.Document
+	Cached   bool     `json:"cached"`
+	Platform string   `json:"platform"`
+	Programs []string `json:"programs"`
+	Untold   []string `json:"untold,omitempty"`
+	Took     float64  `json:"tookSeconds"`
+}
+
 func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path string) error {
 	own, err := readSitesActions(asked.programs, path)
 	if err != nil {
@@ -89,14 +99,7 @@ func (a *app) buildPipeline(parent context.Context, asked *buildRequest, path st
 		return err
 	}
 	fmt.Fprintln(a.stderr, says)
-	return a.document(struct {
-		report.Document
-		Cached   bool     `json:"cached"`
-		Platform string   `json:"platform"`
-		Programs []string `json:"programs"`
-		Untold   []string `json:"untold,omitempty"`
-		Took     float64  `json:"tookSeconds"`
-	}{
+	return a.document(buildDocument{
 		report.NewDocument("build"), made.Cached, machine.Platform.String(), append([]string{}, made.Made...),
 		found.Untold, made.Took.Seconds(),
 	})

@@ -156,6 +156,13 @@ Exit codes: 0 they are the same; 1 they differ, or something is wrong with one; 
 	return command
 }
 
+// differencesDocument is what salve pipeline config diff found.
+type differencesDocument struct {
+	report.Document
+	Exit        int                        `json:"exitCode"`
+	Differences []configuration.Difference `json:"differences"`
+}
+
 // diffConfigs says how two configurations differ.
 func (a *app) diffConfigs(asked *contextFlags, form, path, other string) error {
 	before, err := a.values(asked, path)
@@ -174,11 +181,9 @@ func (a *app) diffConfigs(asked *contextFlags, form, path, other string) error {
 		a.exit = exitFailed
 	}
 	if form == "json" {
-		return a.document(struct {
-			report.Document
-			Exit        int                        `json:"exitCode"`
-			Differences []configuration.Difference `json:"differences"`
-		}{report.NewDocument("configuration-differences"), a.exit, append([]configuration.Difference{}, found...)})
+		return a.document(differencesDocument{
+			report.NewDocument("configuration-differences"), a.exit, append([]configuration.Difference{}, found...),
+		})
 	}
 	for _, one := range found {
 		fmt.Fprintln(a.stdout, diagnostic.Printable(string(redact.Redact([]byte(difference(one))))))

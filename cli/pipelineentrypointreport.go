@@ -74,6 +74,14 @@ func (e *entrypointRun) nameLogs(ctx context.Context, result engine.Result) {
 	}
 }
 
+// entrypointPlanDocument is what salve pipeline run --entrypoint --dry-run would do.
+type entrypointPlanDocument struct {
+	report.Document
+	Target        string           `json:"target"`
+	Digest        string           `json:"digest"`
+	ServiceGroups []previewedGroup `json:"serviceGroups"`
+}
+
 // preview prints the plan with all that is known, and changes nothing.
 func (e *entrypointRun) preview(ctx context.Context) error {
 	all, unfit := make([]previewedGroup, 0, len(e.plan.Groups)), false
@@ -95,12 +103,9 @@ func (e *entrypointRun) preview(ctx context.Context) error {
 	}
 	target := e.plan.Target()
 	if e.app.json() {
-		return e.app.document(struct {
-			report.Document
-			Target        string           `json:"target"`
-			Digest        string           `json:"digest"`
-			ServiceGroups []previewedGroup `json:"serviceGroups"`
-		}{report.NewDocument("entrypoint-plan"), target.Name, e.plan.Inputs.Digest, all})
+		return e.app.document(entrypointPlanDocument{
+			report.NewDocument("entrypoint-plan"), target.Name, e.plan.Inputs.Digest, all,
+		})
 	}
 	out := e.app.stdout
 	fmt.Fprintf(out, "%s, %s, digest %s\n", target.Name,

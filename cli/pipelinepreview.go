@@ -16,15 +16,20 @@ import (
 
 // previewed is what a run of a pipeline would do.
 type previewed struct {
-	Target   string `json:"target"`
-	Revision string `json:"revision,omitempty"`
-	Programs string `json:"programs"`
-	Steps    any    `json:"steps"`
+	Target   string            `json:"target"`
+	Revision string            `json:"revision,omitempty"`
+	Programs string            `json:"programs"`
+	Steps    []rollout.Preview `json:"steps"`
 
 	digest string
-	steps  []rollout.Preview
 	// unfit: a run would be refused.
 	unfit bool
+}
+
+// rolloutPlanDocument is what salve pipeline run --dry-run would do.
+type rolloutPlanDocument struct {
+	report.Document
+	previewed
 }
 
 // previewed asks what a run would do, and changes nothing.
@@ -37,7 +42,7 @@ func (j *pipelineRun) previewed(ctx context.Context) (previewed, error) {
 	fits := j.programsFit().Evaluate(ctx, nil)
 	return previewed{
 		Target: j.plan.Target().Name, Revision: j.plan.Inputs.Revision, Programs: fits.Reason, Steps: steps,
-		digest: j.plan.Inputs.Digest, steps: steps, unfit: fits.Answer != runbook.AnswerHolds,
+		digest: j.plan.Inputs.Digest, unfit: fits.Answer != runbook.AnswerHolds,
 	}, nil
 }
 
@@ -51,10 +56,7 @@ func (j *pipelineRun) preview(ctx context.Context) error {
 		j.app.exit = exitFailed
 	}
 	if j.app.json() {
-		return j.app.document(struct {
-			report.Document
-			previewed
-		}{report.NewDocument("rollout-plan"), seen})
+		return j.app.document(rolloutPlanDocument{report.NewDocument("rollout-plan"), seen})
 	}
 	seen.print(j.app.stdout)
 	fmt.Fprintf(j.app.stdout, "\n%s.\n%s\n", seen.Programs, j.app.unchanged(seen.unfit))
@@ -71,11 +73,11 @@ func (a *app) unchanged(unfit bool) string {
 
 // print prints the steps in an order in which they could be done.
 func (p previewed) print(out io.Writer) {
-	fmt.Fprintf(out, "%s, %s, digest %s\n", p.Target, report.Count(len(p.steps), "step", "steps"), p.digest)
+	fmt.Fprintf(out, "%s, %s, digest %s\n", p.Target, report.Count(len(p.Steps), "step", "steps"), p.digest)
 	if p.Revision != "" {
 		fmt.Fprintf(out, "revision %s\n", p.Revision)
 	}
-	for _, preview := range p.steps {
+	for _, preview := range p.Steps {
 		fmt.Fprintf(out, "\n%s  %s\n", preview.Step, preview.Action)
 		for _, variable := range preview.Variables {
 			line := fmt.Sprintf("%s=%s", variable.Name, redact.Redact([]byte(variable.Text)))

@@ -72,6 +72,7 @@ person has to look, because nobody knows what became of a step.`,
 			return a.runPipeline(command.Context(), asked, arguments[0])
 		},
 	}
+	groupFlags(command)
 	asked.addFlags(command)
 	return command
 }

@@ -226,18 +226,23 @@ func verdict(asked *validateRequest, given, validated int, found diagnostic.List
 	return files + ": " + says + "."
 }
 
+// diagnosticsDocument is what salve pipeline validate found.
+type diagnosticsDocument struct {
+	report.Document
+	Exit        int             `json:"exitCode"`
+	Says        string          `json:"says"`
+	Diagnostics diagnostic.List `json:"diagnostics"`
+}
+
 // found prints what is wrong. Code scanning sees paths from the root of the
 // repository.
 func (a *app) found(ctx context.Context, asked *validateRequest, found diagnostic.List, says string) error {
 	switch asked.form {
 	case "json":
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Exit        int             `json:"exitCode"`
-			Says        string          `json:"says"`
-			Diagnostics diagnostic.List `json:"diagnostics"`
-		}{report.NewDocument("diagnostics"), a.exit, says, append(diagnostic.List{}, found...)})
+		return a.document(diagnosticsDocument{
+			report.NewDocument("diagnostics"), a.exit, says, append(diagnostic.List{}, found...),
+		})
 	case "sarif":
 		fmt.Fprintln(a.stderr, says)
 		folder, err := folderOfWork()

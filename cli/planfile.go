@@ -25,8 +25,6 @@ type planFile struct {
 	Plan runbook.Plan `json:"plan"`
 }
 
-const planKind = "plan-file"
-
 // largestPlan bounds a plan that is read.
 const largestPlan = 32 << 20
 
@@ -63,7 +61,7 @@ func (e *invocation) writePlan(results []engine.Result) error {
 		e.watch.say(fmt.Sprintf("No plan is written to %s: a run would not act.", e.planFile))
 		return nil
 	}
-	raw, err := json.MarshalIndent(planFile{report.NewDocument(planKind), *plan}, "", "  ")
+	raw, err := json.MarshalIndent(planFile{report.NewDocument("plan-file"), *plan}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encoding the plan: %w", err)
 	}
@@ -92,8 +90,9 @@ func readPlanFile(path string) (*runbook.Plan, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, usage("--plan %s: not a plan: something follows its end", path)
 	}
-	if read.SchemaVersion != 1 || read.Kind != planKind {
-		return nil, usage("--plan %s: schemaVersion %d, kind %q: want 1, %q", path, read.SchemaVersion, read.Kind, planKind)
+	if want := report.NewDocument("plan-file"); read.Document != want {
+		return nil, usage("--plan %s: schemaVersion %d, kind %q: want %d, %q", path, read.SchemaVersion, read.Kind,
+			want.SchemaVersion, want.Kind)
 	}
 	if err := read.Plan.Verify(); err != nil {
 		return nil, usage("--plan %s: %v", path, err)

@@ -80,17 +80,20 @@ func (r *prowBreakGlassRequest) validate(forms []string) error {
 	return checkForm(r.form, forms...)
 }
 
+// breakGlassDocument is what salve prow break-glass prepares; it executes nothing.
+type breakGlassDocument struct {
+	report.Document
+	Executed bool `json:"executed"`
+	breakglass.Plan
+}
+
 func (a *app) prowBreakGlass(ctx context.Context, asked *prowBreakGlassRequest) error {
 	plan, err := asked.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	if asked.form == "json" {
-		return a.document(struct {
-			report.Document
-			Executed bool `json:"executed"`
-			breakglass.Plan
-		}{report.NewDocument("prow-break-glass"), false, plan})
+		return a.document(breakGlassDocument{report.NewDocument("prow-break-glass"), false, plan})
 	}
 	return plan.Text(a.stdout)
 }

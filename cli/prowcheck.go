@@ -224,18 +224,23 @@ func readBreakGlass(file string) (*prowcheck.BreakGlass, error) {
 	return read, nil
 }
 
+// prowFindingsDocument is what salve prow check found.
+type prowFindingsDocument struct {
+	report.Document
+	Exit     int               `json:"exitCode"`
+	Says     string            `json:"says"`
+	Findings finding.List      `json:"findings"`
+	Rules    []finding.Verdict `json:"rules"`
+}
+
 // prowFindings prints what was found. Documents go to standard output alone.
 func (a *app) prowFindings(ctx context.Context, form string, result prowcheck.Result) error {
 	says := report.ProwVerdicts(result.Verdicts)
 	switch form {
 	case "json":
-		return a.document(struct {
-			report.Document
-			Exit     int               `json:"exitCode"`
-			Says     string            `json:"says"`
-			Findings finding.List      `json:"findings"`
-			Rules    []finding.Verdict `json:"rules"`
-		}{report.NewDocument("prow-findings"), a.exit, says, append(finding.List{}, result.Findings...), result.Verdicts})
+		return a.document(prowFindingsDocument{
+			report.NewDocument("prow-findings"), a.exit, says, append(finding.List{}, result.Findings...), result.Verdicts,
+		})
 	case "sarif":
 		fmt.Fprintln(a.stderr, says)
 		folder, err := folderOfWork()

@@ -59,6 +59,14 @@ is broken.`,
 	return command
 }
 
+// reportFindingsDocument is what salve report check found.
+type reportFindingsDocument struct {
+	report.Document
+	Exit     int                   `json:"exitCode"`
+	Says     string                `json:"says"`
+	Findings []consistency.Finding `json:"findings"`
+}
+
 func (a *app) reportCheck(asked *reportCheckRequest, path string, options consistency.Options) error {
 	raw, err := readPostMortem(path)
 	if err != nil {
@@ -80,12 +88,9 @@ func (a *app) reportCheck(asked *reportCheckRequest, path string, options consis
 	}
 	if asked.form == "json" {
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Exit     int                   `json:"exitCode"`
-			Says     string                `json:"says"`
-			Findings []consistency.Finding `json:"findings"`
-		}{report.NewDocument("report-findings"), a.exit, says, append([]consistency.Finding{}, found...)})
+		return a.document(reportFindingsDocument{
+			report.NewDocument("report-findings"), a.exit, says, append([]consistency.Finding{}, found...),
+		})
 	}
 	_, err = fmt.Fprint(a.stdout, findingsText(path, found), says, "\n")
 	return err

@@ -19,6 +19,12 @@ type offered struct {
 	Watches bool `json:"watches"`
 }
 
+// runbooksDocument is the runbooks of a program.
+type runbooksDocument struct {
+	report.Document
+	Runbooks []offered `json:"runbooks"`
+}
+
 func newRunbooks(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "runbooks", Short: "List the runbooks of this program", Args: noArguments,
@@ -37,10 +43,7 @@ func newRunbooks(a *app) *cobra.Command {
 				rows = append(rows, row)
 			}
 			if a.json() {
-				return a.document(struct {
-					report.Document
-					Runbooks []offered `json:"runbooks"`
-				}{report.NewDocument("runbooks"), all})
+				return a.document(runbooksDocument{report.NewDocument("runbooks"), all})
 			}
 			heading := []string{"NAME", "WHAT IT DOES"}
 			if a.wide() {

@@ -112,6 +112,12 @@ func newRunsList(a *app) *cobra.Command {
 	return command
 }
 
+// runsDocument is the runs of a journal.
+type runsDocument struct {
+	report.Document
+	Runs []report.Listed `json:"runs"`
+}
+
 // listFrom lists the runs in the first place, and says where there may be more.
 func (a *app) listFrom(command *cobra.Command, from *journalFlags) error {
 	if err := from.read(a, command.Flags()); err != nil {
@@ -167,10 +173,7 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 		kept.Where, open, broken) + elsewhere(len(listed) == 0)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
-		return a.document(struct {
-			report.Document
-			Runs []report.Listed `json:"runs"`
-		}{report.NewDocument("runs"), listed})
+		return a.document(runsDocument{report.NewDocument("runs"), listed})
 	}
 	if len(listed) > 0 {
 		err = errors.Join(a.runsTable(listed), blank(a))

@@ -10,6 +10,12 @@ import (
 	"salve/journal"
 )
 
+// prunedDocument is what salve runs prune deleted.
+type prunedDocument struct {
+	report.Document
+	Runs []string `json:"runs"`
+}
+
 func newPrune(a *app) *cobra.Command {
 	from, keep, older, broken := &journalFlags{}, 0, time.Duration(0), false
 	command := &cobra.Command{
@@ -40,10 +46,7 @@ kept.`, journal.DefaultKeep),
 				if err != nil {
 					return err
 				}
-				return a.document(struct {
-					report.Document
-					Runs []string `json:"runs"`
-				}{report.NewDocument("pruned"), append([]string{}, pruned...)})
+				return a.document(prunedDocument{report.NewDocument("pruned"), append([]string{}, pruned...)})
 			}
 			for _, run := range pruned {
 				fmt.Fprintln(a.stdout, run)

@@ -35,9 +35,13 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"salve":     func() { os.Exit(cli.Main(cli.Options{Runbooks: cli.BuiltIn()})) },
-		"lamps":     func() { os.Exit(cli.Main(cli.Options{Runbooks: []cli.Provider{siteLamp()}})) },
-		"salve-sim": func() { os.Exit(simcli.Main()) },
+		"salve": func() {
+			os.Exit(cli.MainChecked(cli.Options{Runbooks: cli.BuiltIn()}, validDocument))
+		},
+		"lamps": func() {
+			os.Exit(cli.MainChecked(cli.Options{Runbooks: []cli.Provider{siteLamp()}}, validDocument))
+		},
+		"salve-sim": func() { os.Exit(cli.MainChecked(simcli.Options(), validDocument)) },
 	})
 }
 
@@ -53,6 +57,8 @@ func TestMain(m *testing.M) {
 //	until FOLDER TEXT       waits until a run's journal in the folder holds the text
 //	spoil FILE OLD NEW      changes a text in a file
 //	webhook VARIABLE FOLDER serves HTTP at $VARIABLE, and writes the body of each request into FOLDER/1, FOLDER/2, …
+//	free VARIABLE           names an address of this machine that nobody listens at
+//	scrape URL FILE         gets a page into a file, as soon as somebody serves it
 //	utf16 FILE              writes a file anew in UTF-16, as Windows does
 //	tear FILE               cuts the last bytes off a file
 //	salve-node ARGS...      runs salve-node, which is built when it is first asked for
@@ -91,6 +97,7 @@ func TestScript(t *testing.T) {
 			"run": nameRun, "until": until, "spoil": spoil, "tear": tear,
 			"salve-node": runNode, "agent": serveAgent, "securely": serveSecurely, "digest": digest,
 			"plan": planDigest, "policy": writePolicy,
+			"free": nameAddress, "scrape": scrape,
 			"utf16": utf16File, "webhook": serveWebhook,
 			"layout":   func(ts *testscript.TestScript, _ bool, arguments []string) { writeLayout(t, ts, arguments) },
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },

@@ -53,6 +53,13 @@ Exit codes: 0 no error; 1 an error, such as an example that doesn't match; 2 wro
 	return command
 }
 
+// catalogueDocument is what salve triage catalogue lint found.
+type catalogueDocument struct {
+	report.Document
+	Exit        int             `json:"exitCode"`
+	Diagnostics diagnostic.List `json:"diagnostics"`
+}
+
 func (a *app) triageCatalogueLint(ctx context.Context, form, folder string, paths []string) error {
 	loaded, err := catalogue.Load(folder)
 	var invalid *catalogue.Invalid
@@ -73,11 +80,9 @@ func (a *app) triageCatalogueLint(ctx context.Context, form, folder string, path
 		a.exit = exitFailed
 	}
 	if form == "json" {
-		return a.document(struct {
-			report.Document
-			Exit        int             `json:"exitCode"`
-			Diagnostics diagnostic.List `json:"diagnostics"`
-		}{report.NewDocument("triage-catalogue"), a.exit, append(diagnostic.List{}, found...)})
+		return a.document(catalogueDocument{
+			report.NewDocument("triage-catalogue"), a.exit, append(diagnostic.List{}, found...),
+		})
 	}
 	if err := diagnostic.Text(a.stdout, found); err != nil {
 		return err

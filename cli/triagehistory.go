@@ -109,6 +109,16 @@ type historyLine struct {
 	Escalated bool           `json:"escalated"`
 }
 
+// historyDocument is what the history of triage counts.
+type historyDocument struct {
+	report.Document
+	Builds        int               `json:"builds"`
+	Days          int               `json:"days"`
+	Signatures    []historyLine     `json:"signatures"`
+	Uncategorised []historyLine     `json:"uncategorised"`
+	Problems      []history.Problem `json:"problems,omitempty"`
+}
+
 func (a *app) triageHistory(ctx context.Context, folder string, asked *triageHistoryRequest, now time.Time) error {
 	h, err := openHistory(ctx, folder)
 	if err != nil {
@@ -128,14 +138,9 @@ func (a *app) triageHistory(ctx context.Context, folder string, asked *triageHis
 	window := time.Duration(asked.days) * 24 * time.Hour
 	known, unknown := lines(h.Signatures(window, now)), lines(h.Uncategorised(window, now))
 	if asked.form == "json" {
-		return a.document(struct {
-			report.Document
-			Builds        int               `json:"builds"`
-			Days          int               `json:"days"`
-			Signatures    []historyLine     `json:"signatures"`
-			Uncategorised []historyLine     `json:"uncategorised"`
-			Problems      []history.Problem `json:"problems,omitempty"`
-		}{report.NewDocument("triage-history"), h.Builds(), asked.days, known, unknown, h.Problems})
+		return a.document(historyDocument{
+			report.NewDocument("triage-history"), h.Builds(), asked.days, known, unknown, h.Problems,
+		})
 	}
 	for _, problem := range h.Problems {
 		fmt.Fprintf(a.stderr, "%s: %s\n", a.name(), console.Visible(problem.String()))

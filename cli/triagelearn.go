@@ -87,15 +87,18 @@ func (a *app) triageLearn(ctx context.Context, asked *triageInputs, key, form st
 	return usage("no group %s", known.Key)
 }
 
+// learnDocument is a proposed signature.
+type learnDocument struct {
+	report.Document
+	Group      string `json:"group"`
+	Failures   int    `json:"failures"`
+	Signatures []any  `json:"signatures"`
+}
+
 // proposal prints it.
 func (a *app) proposal(form string, of triage.Group, proposed string) error {
 	if form == "json" {
-		document := struct {
-			report.Document
-			Group      string `json:"group"`
-			Failures   int    `json:"failures"`
-			Signatures []any  `json:"signatures"`
-		}{Document: report.NewDocument("triage-learn"), Group: of.Key, Failures: of.Failures}
+		document := learnDocument{Document: report.NewDocument("triage-learn"), Group: of.Key, Failures: of.Failures}
 		var entries struct{ Signatures []any }
 		if err := yaml.Unmarshal([]byte(proposed), &entries); err != nil {
 			return fmt.Errorf("group %s: reading the proposal: %w", of.Key, err)

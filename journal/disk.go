@@ -87,11 +87,11 @@ func makeFolders(path string, mkdir func(string, fs.FileMode) error, sync func(s
 }
 
 func syncFolder(path string) error {
-	file, err := os.Open(path)
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Sync(), file.Close())
+	return errors.Join(syncNames(dir), dir.Close())
 }
 
 // in does something in the folder.
@@ -149,7 +149,7 @@ func (f folder) SyncDir(name string) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(dir.Sync(), dir.Close())
+		return errors.Join(syncNames(dir), dir.Close())
 	})
 }
 
@@ -207,9 +207,9 @@ func isRegular(name string, seen fs.FileInfo, mode openMode) error {
 	if kind := kindOf(seen); kind != "" {
 		return &plantedError{name, "not a regular file, but a " + kind}
 	}
-	if stat, ok := seen.Sys().(*syscall.Stat_t); ok && stat.Nlink > 1 && mode == writing {
+	if names := namesOf(seen); names > 1 && mode == writing {
 		// A second name is how another file of ours gets in here to be written to.
-		return &plantedError{name, fmt.Sprintf("the file has %d names", stat.Nlink)}
+		return &plantedError{name, fmt.Sprintf("the file has %d names", names)}
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func kindOf(info fs.FileInfo) string {
 
 func (f folder) Lock(name string) (release func() error, ours bool, err error) {
 	err = f.in(func(root *os.Root) error {
-		release, ours, err = lockIn(root, name, syscall.Flock)
+		release, ours, err = lockIn(root, name, lockFile)
 		return err
 	})
 	return release, ours, err
@@ -255,7 +255,9 @@ func boot() string {
 	return strings.TrimSpace(string(raw))
 }
 
-func lockIn(root opener, name string, flock func(fd, how int) error) (release func() error, ours bool, err error) {
+func lockIn(root opener, name string, lock func(*os.File) (ours bool, err error)) (
+	release func() error, ours bool, err error,
+) {
 	file, err := openRegular(root, name, creating)
 	if errors.Is(err, fs.ErrExist) {
 		file, err = openRegular(root, name, writing)
@@ -263,11 +265,7 @@ func lockIn(root opener, name string, flock func(fd, how int) error) (release fu
 	if err != nil {
 		return nil, false, err
 	}
-	err = flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, false, file.Close()
-	}
-	if err != nil {
+	if ours, err = lock(file.File); err != nil || !ours {
 		return nil, false, errors.Join(err, file.Close())
 	}
 	return file.Close, true, nil

@@ -109,7 +109,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	for name, plant := range map[string]func(path string) error{
 		"a folder":      func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":        func(path string) error { return os.Symlink("file", path) },
-		"a pipe":        func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a pipe":        func(path string) error { return MakePipe(path) },
 		"a second name": func(path string) error { return os.Link(filepath.Join(dir, "file"), path) },
 	} {
 		file := filepath.Join(dir, "file")
@@ -203,7 +203,7 @@ func TestLockThatCannotBeHadIsNobodys(t *testing.T) {
 	}
 	defer root.Close()
 	before := openFiles(t)
-	release, ours, err := lockIn(root, "lock", func(int, int) error { return syscall.ENOLCK })
+	release, ours, err := lockIn(root, "lock", func(*os.File) (bool, error) { return false, syscall.ENOLCK })
 	if release != nil || ours || !errors.Is(err, syscall.ENOLCK) {
 		t.Errorf("%v, %v", ours, err)
 	}
@@ -280,8 +280,7 @@ func openFiles(t *testing.T) int {
 
 // TestFilesAndFoldersAreTheirOwnersAlone: whatever the umask lets through.
 func TestFilesAndFoldersAreTheirOwnersAlone(t *testing.T) {
-	before := syscall.Umask(0)
-	defer syscall.Umask(before)
+	defer umask(0)()
 	dir := filepath.Join(t.TempDir(), "state", "journal")
 	store := NewFile(dir)
 	record := recordOn(t, store)

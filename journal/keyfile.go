@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"salve/internal/apierr"
 )
@@ -60,14 +58,7 @@ func (k keyFile) private(info fs.FileInfo) (hint string, err error) {
 		return "find out who put it there; SALVE_JOURNAL_KEY_FILE has to name the key file itself, of mode 0600",
 			fmt.Errorf("not a regular file, but a %s", kind)
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "chmod 600 " + k.path, fmt.Errorf("forbidden: mode %04o lets others at it, want 0600", mode)
-	}
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
-		return fmt.Sprintf("run Salve as that user, or set SALVE_JOURNAL_KEY_FILE to a key file of user %d", os.Geteuid()),
-			fmt.Errorf("forbidden: it belongs to user %d, want %d", stat.Uid, os.Geteuid())
-	}
-	return "", nil
+	return ownersAlone(k.path, info)
 }
 
 // MakeKey makes the file when it is missing. Of several processes that do so at

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"salve/internal/apierr"
@@ -32,7 +31,7 @@ func TestKeyFileThatIsRefusedSaysWhy(t *testing.T) {
 			return errors.Join(os.Remove(path), os.Mkdir(path, 0o700))
 		},
 		"not a regular file, but a named pipe. hint: find out": func(path string) error {
-			return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
+			return errors.Join(os.Remove(path), journal.MakePipe(path))
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "journal.key")

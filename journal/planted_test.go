@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"salve/internal/apierr"
@@ -14,7 +13,7 @@ import (
 // TestPlantedFilesSayWhatToRemove: what blocks a target that nobody holds is named, and gone when it was removed.
 func TestPlantedFilesSayWhatToRemove(t *testing.T) {
 	kinds := map[string]func(path string) error{
-		"named pipe":    func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"named pipe":    func(path string) error { return journal.MakePipe(path) },
 		"symbolic link": func(path string) error { return os.Symlink("elsewhere", path) },
 		"folder":        func(path string) error { return os.Mkdir(path, 0o700) },
 	}

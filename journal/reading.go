@@ -190,7 +190,11 @@ func (r *Readings) Unpack(one Reading) (runbook.Reading, error) {
 
 // joined is an object of members, each of which is JSON.
 func joined(members map[string]json.RawMessage) json.RawMessage {
-	object := []byte{'{'}
+	size := len(members) * len(`"a-usual-name":,`)
+	for _, value := range members {
+		size += len(value)
+	}
+	object := append(make([]byte, 0, size), '{')
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if len(object) > 1 {
 			object = append(object, ',')

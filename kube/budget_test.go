@@ -125,7 +125,7 @@ func TestAPodUnderTwoBudgetsIsSaidSo(t *testing.T) {
 			if c.rightsWeAskFor {
 				s.cluster = connected(t, s.asUser())
 			}
-			drained, err := s.drain(kube.DrainOptions{Deadline: 5 * time.Second})
+			drained, err := s.drain(kube.DrainOptions{Deadline: 12 * time.Second})
 			s.must(err)
 			if !slices.Equal(drained.Evicted, s.named("other-0")) || len(drained.Remaining) != 1 ||
 				!strings.Contains(drained.Remaining[0].Blocker, c.blocker) {

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command salve-node takes a hotfix of the program that provisions a node, at its
 // boot: it decides whether there is one, fetches it beside the baked program, and
 // runs the one or the other.

@@ -31,3 +31,18 @@ func Printable(text string) string {
 		return '�'
 	}, text)
 }
+
+// Cut is a text of at most so many bytes, cut at the end of a character.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	end := 0
+	for at := range text {
+		if at > most {
+			break
+		}
+		end = at
+	}
+	return text[:end]
+}

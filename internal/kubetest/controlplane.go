@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -199,12 +198,12 @@ func (c *ControlPlane) forgetKwok(ctx context.Context) error {
 func (c *ControlPlane) PauseEtcd(t testing.TB) (resume func()) {
 	t.Helper()
 	etcd := c.process("etcd")
-	if err := etcd.signal(syscall.SIGSTOP); err != nil {
+	if err := etcd.signal(stop); err != nil {
 		t.Fatal(err)
 	}
 	c.awaitSilence(t)
 	resume = sync.OnceFunc(func() {
-		if err := etcd.signal(syscall.SIGCONT); err != nil {
+		if err := etcd.signal(goOn); err != nil {
 			t.Error(err)
 		}
 	})

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -120,7 +119,7 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, "process "+text+" is gone", func(context.Context) bool {
-			return errors.Is(syscall.Kill(process, 0), syscall.ESRCH)
+			return gone(process)
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // process is one running program, whose output goes to a file.
@@ -39,7 +38,7 @@ func start(l launch) (*process, error) {
 	p.cmd = exec.Command(l.program, l.arguments...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = l.folder, log, log
 	p.cmd.Env = append(os.Environ(), "HOME="+l.folder) // no program finds a person's own settings
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = ownGroup()
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", l.name, err)
 	}
@@ -60,7 +59,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-func (p *process) signal(signal syscall.Signal) error {
+func (p *process) signal(signal os.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil {
 		return fmt.Errorf("sending %s to %s: %w", signal, p.name, err)
 	}
@@ -88,7 +87,7 @@ until rm -rf "$1" 2>/dev/null || [ $tries -gt 50 ]; do tries=$((tries+1)); sleep
 // wait returns when that is finished.
 func keep(folder string) (end io.Closer, wait func() error, err error) {
 	cmd := exec.Command("sh", "-c", keeper, "keeper", folder)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // an interrupt of the tests must not end it
+	cmd.SysProcAttr = ownSession() // an interrupt of the tests must not end it
 	end, err = cmd.StdinPipe()
 	if err != nil {
 		return nil, nil, err

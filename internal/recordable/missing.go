@@ -1,88 +1,149 @@
 package recordable
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Missing gives the first field that a type has and a JSON value has not; empty when all are there. What a type leaves
 // out when it is empty may be left out, and null is no value of a type that never writes it: decoding would leave its
 // default. What has another form than the type, decoding tells.
 func Missing(t reflect.Type, raw json.RawMessage) string {
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	// As encoding/json reads it: of two members of one name the last counts.
+	walk := &walk{jsontext.NewDecoder(bytes.NewReader(raw),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	found, err := walk.value(t)
+	if err != nil || !found.lacks {
 		return ""
 	}
-	place, lacks := missingIn(t, value)
-	if !lacks {
+	if _, err := walk.ReadToken(); !errors.Is(err, io.EOF) {
 		return ""
 	}
-	return cmp.Or(strings.TrimPrefix(place, "."), "its reading")
+	return cmp.Or(strings.TrimPrefix(found.place, "."), "its reading")
 }
 
-// missingIn gives the place of what is missing, as seen from the value: empty for the value itself.
-func missingIn(t reflect.Type, value any) (place string, lacks bool) {
-	if value == nil {
-		return "", !writesNull(t)
+// walk goes through a JSON value beside its type, and decodes nothing but names.
+type walk struct{ *jsontext.Decoder }
+
+// lack is what a value lacks, if it lacks something: its place as seen from the value, empty for the value itself.
+type lack struct {
+	place string
+	lacks bool
+}
+
+// in is the lack as seen from the value that has it in a place.
+func (l lack) in(place string) lack { return lack{place + l.place, l.lacks} }
+
+func (w *walk) value(t reflect.Type) (lack, error) {
+	kind := w.PeekKind()
+	if kind == jsontext.KindNull {
+		_, err := w.ReadToken()
+		return lack{lacks: !writesNull(t)}, err
 	}
 	for t.Kind() == reflect.Pointer && !opaque(t) {
 		t = t.Elem()
 	}
-	if opaque(t) {
-		return "", false
-	}
-	switch of := value.(type) {
-	case map[string]any:
-		if t.Kind() == reflect.Struct {
-			return missingField(t, of)
-		}
-		if t.Kind() == reflect.Map {
-			return missingUnder(t.Elem(), of)
-		}
-	case []any:
-		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
-			return "", false
-		}
-		for i, element := range of {
-			if place, lacks := missingIn(t.Elem(), element); lacks {
-				return fmt.Sprintf("[%d]%s", i, place), true
-			}
-		}
-		if t.Kind() == reflect.Array && len(of) < t.Len() {
-			return fmt.Sprintf("[%d]", len(of)), true
+	if !opaque(t) {
+		switch {
+		case kind == jsontext.KindBeginObject && t.Kind() == reflect.Struct:
+			return w.fields(t)
+		case kind == jsontext.KindBeginObject && t.Kind() == reflect.Map:
+			return w.members(t.Elem())
+		case kind == jsontext.KindBeginArray && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array):
+			return w.elements(t)
 		}
 	}
-	return "", false
+	return lack{}, w.SkipValue()
 }
 
-func missingField(t reflect.Type, members map[string]any) (string, bool) {
-	for _, field := range fieldsOf(t) {
-		value, found := members[field.key]
-		if !found && field.optional {
-			continue
+func (w *walk) fields(t reflect.Type) (lack, error) {
+	fields := fieldsOf(t)
+	found := make([]lack, len(fields))
+	for i, field := range fields {
+		found[i] = lack{lacks: !field.optional}
+	}
+	err := w.each(func(name string) error {
+		at := slices.IndexFunc(fields, func(field field) bool { return field.key == name })
+		if at < 0 {
+			return w.SkipValue()
 		}
-		if !found {
-			return "." + field.key, true
-		}
-		if place, lacks := missingIn(field.Type, value); lacks {
-			return "." + field.key + place, true
+		one, err := w.value(fields[at].Type)
+		found[at] = one
+		return err
+	})
+	for i, one := range found {
+		if one.lacks {
+			return one.in("." + fields[i].key), err
 		}
 	}
-	return "", false
+	return lack{}, err
 }
 
-func missingUnder(t reflect.Type, members map[string]any) (string, bool) {
-	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if place, lacks := missingIn(t, members[key]); lacks {
-			return fmt.Sprintf("[%q]%s", key, place), true
+// members names the first that lacks something by its name, not by where it stands: a map has no order.
+func (w *walk) members(t reflect.Type) (lack, error) {
+	lacking := map[string]lack{}
+	err := w.each(func(name string) error {
+		one, err := w.value(t)
+		if delete(lacking, name); one.lacks {
+			lacking[name] = one
+		}
+		return err
+	})
+	if len(lacking) == 0 {
+		return lack{}, err
+	}
+	first := slices.Min(slices.Collect(maps.Keys(lacking)))
+	return lacking[first].in(fmt.Sprintf("[%q]", first)), err
+}
+
+// each calls for the value of each member of an object.
+func (w *walk) each(member func(name string) error) error {
+	if _, err := w.ReadToken(); err != nil {
+		return err
+	}
+	for w.PeekKind() != jsontext.KindEndObject {
+		name, err := w.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := member(name.String()); err != nil {
+			return err
 		}
 	}
-	return "", false
+	_, err := w.ReadToken()
+	return err
+}
+
+func (w *walk) elements(t reflect.Type) (lack, error) {
+	var first lack
+	if _, err := w.ReadToken(); err != nil {
+		return first, err
+	}
+	length := 0
+	for ; w.PeekKind() != jsontext.KindEndArray; length++ {
+		one, err := w.value(t.Elem())
+		if err != nil {
+			return first, err
+		}
+		if one.lacks && !first.lacks {
+			first = one.in(fmt.Sprintf("[%d]", length))
+		}
+	}
+	if t.Kind() == reflect.Array && length < t.Len() && !first.lacks {
+		first = lack{fmt.Sprintf("[%d]", length), true}
+	}
+	_, err := w.ReadToken()
+	return first, err
 }
 
 // writesNull tells whether a value of a type can be null.

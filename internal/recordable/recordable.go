@@ -12,8 +12,16 @@ import (
 
 // opaque tells whether a type writes and reads its own JSON, as time.Time does.
 func opaque(t reflect.Type) bool {
-	return implements[json.Marshaler](t) && implements[json.Unmarshaler](t) || readsText(t)
+	if known, found := knownOpaque.Load(t); found {
+		return known.(bool) //nolint:forcetypeassert // nothing else is stored
+	}
+	is := implements[json.Marshaler](t) && implements[json.Unmarshaler](t) || readsText(t)
+	knownOpaque.Store(t, is)
+	return is
 }
+
+// knownOpaque remembers what opaque found, by reflect.Type, for the same reason as knownFields.
+var knownOpaque sync.Map //nolint:gochecknoglobals // a memo of what a type says of itself, as encoding/json keeps one
 
 // readsText tells whether a type writes and reads its own text.
 func readsText(t reflect.Type) bool {

@@ -15,6 +15,12 @@ type listed struct {
 	Shows  string `json:"shows"`
 }
 
+// scenariosDocument is the scenarios of salve rehearse --list.
+type scenariosDocument struct {
+	report.Document
+	Scenarios []listed `json:"scenarios"`
+}
+
 func listScenarios(output cli.Output) error {
 	scenarios := []listed{}
 	for _, name := range azuresim.Names() {
@@ -25,10 +31,7 @@ func listScenarios(output cli.Output) error {
 		scenarios = append(scenarios, listed{scenario.Name, scenario.Expect, scenario.Shows})
 	}
 	if output.JSON {
-		return output.Document(struct {
-			report.Document
-			Scenarios []listed `json:"scenarios"`
-		}{report.NewDocument("scenarios"), scenarios})
+		return output.Document(scenariosDocument{report.NewDocument("scenarios"), scenarios})
 	}
 	var rows [][]string
 	for _, scenario := range scenarios {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"salve/engine"
+	"salve/internal/chart"
 	"salve/internal/permit"
 	"salve/journal/configmap"
 	"salve/kube"
@@ -121,8 +123,6 @@ const (
 func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	s.controller()
-	s.stranded("a", "b")
 	s.kubectl("apply", "-f", rolesFile)
 	s.kubectl("apply", "-f", exportsFile)
 	s.kubectl("create", "clusterrolebinding", "rescuer", "--clusterrole=salve-rescue-stranded-pods", "--user=rescuer")
@@ -131,9 +131,42 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 		"--role=salve-key-rescue-stranded-pods", "--user=rescuer")
 	s.kubectl("-n", "salve-system-exports", "create", "rolebinding", "rescuer",
 		"--clusterrole=salve-exports", "--user=rescuer")
-	s.kubectl("-n", "salve-system", "create", "secret", "generic", "journal-key-rescue-stranded-pods",
+	s.usesExactly("salve-system", "rescuer")
+}
+
+// TestTheChartGivesExactlyWhatIsUsed: the same as the service account of a Job that the Helm chart makes.
+func TestTheChartGivesExactlyWhatIsUsed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	objects, err := chart.Release{
+		Folder: "../../deploy/helm/salve", Name: "rescue", Namespace: "default", Values: map[string]any{
+			"runbook": "rescue-stranded-pods", "image": map[string]any{"repository": "registry.invalid/salve"},
+			"journal": map[string]any{"namespace": "chart-journal"},
+		},
+	}.Objects()
+	s.must(err)
+	for _, object := range objects {
+		if object.GetKind() == "Job" {
+			continue // the test does its work
+		}
+		path := filepath.Join(t.TempDir(), "object.json")
+		raw, err := object.MarshalJSON()
+		s.must(err)
+		s.must(os.WriteFile(path, raw, 0o600))
+		s.kubectl("apply", "-f", path)
+	}
+	s.usesExactly("chart-journal", "system:serviceaccount:default:rescue")
+}
+
+// usesExactly runs the runbook and the alarm as a user, with a journal in the cluster, and compares what was asked for
+// with the roles in deploy/.
+func (s *stage) usesExactly(namespace, user string) {
+	s.Helper()
+	s.controller()
+	s.stranded("a", "b")
+	s.kubectl("-n", namespace, "create", "secret", "generic", "journal-key-rescue-stranded-pods",
 		"--from-literal=key="+strings.Repeat("5a", 32))
-	s.granted("rescuer")
+	s.granted(user)
 	for _, kind := range []string{stranded.ConfigMap, stranded.ServiceAccount, stranded.Claim} {
 		s.object(s.home, kind, "at-home")
 	}
@@ -147,15 +180,15 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 			EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: at}}},
 		})(pod)
 	})
-	s.as(s.plane.KubeconfigOf(t, "rescuer"))
-	client, err := kube.JournalClient(s.world.Cluster, permit.ForJournal(configmap.Namespaces("")...))
+	s.as(s.plane.KubeconfigOf(s, user))
+	client, err := kube.JournalClient(s.world.Cluster, permit.ForJournal(configmap.Namespaces(namespace)...))
 	s.must(err)
-	kept, err := configmap.New(configmap.Options{Client: client, Clock: s.world.Cluster.Clock})
+	kept, err := configmap.New(configmap.Options{Client: client, Clock: s.world.Cluster.Clock, Namespace: namespace})
 	s.must(err)
 	s.journal = kept
-	_, err = kept.OpenRuns(t.Context()) // as the command line does for --role
+	_, err = kept.OpenRuns(s.Context()) // as the command line does for --role
 	s.must(err)
-	s.world.ClusterID, err = s.world.Cluster.ID(t.Context())
+	s.world.ClusterID, err = s.world.Cluster.ID(s.Context())
 	s.must(err)
 	s.seen = func(event engine.Event) {
 		if event.Kind == engine.StepBegan && event.Step == "delete-rest" {
@@ -167,19 +200,19 @@ func TestTheRolesInDeployAreExactlyWhatIsUsed(t *testing.T) {
 	s.pod(s.astray, "c", nil)
 	var stranded *stranded.Error
 	if err := s.watch().end(); !errors.As(err, &stranded) {
-		t.Errorf("the watch ended with %v", err)
+		s.Errorf("the watch ended with %v", err)
 	}
 
-	used, given := s.plane.Requests(t, "rescuer"),
-		append(rightsIn(t, rolesFile, ""), rightsIn(t, exportsFile, "salve-exports")...)
+	used, given := s.plane.Requests(s, user),
+		append(rightsIn(s, rolesFile, ""), rightsIn(s, exportsFile, "salve-exports")...)
 	for _, right := range used {
 		if !slices.Contains(given, right) {
-			t.Errorf("%q was asked for and is not in %s or %s", right, rolesFile, exportsFile)
+			s.Errorf("%q was asked for and is not in %s or %s", right, rolesFile, exportsFile)
 		}
 	}
 	for _, right := range given {
 		if !slices.Contains(used, right) {
-			t.Errorf("%q is in %s or %s and was not used", right, rolesFile, exportsFile)
+			s.Errorf("%q is in %s or %s and was not used", right, rolesFile, exportsFile)
 		}
 	}
 }
@@ -194,7 +227,7 @@ func (s *stage) kubectl(arguments ...string) {
 }
 
 // rightsIn are those of a role in a file, or of all of them, as "verb resource.group".
-func rightsIn(t *testing.T, file, only string) (rights []string) {
+func rightsIn(t testing.TB, file, only string) (rights []string) {
 	t.Helper()
 	raw, err := os.ReadFile(file)
 	if err != nil {

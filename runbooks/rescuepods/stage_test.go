@@ -342,7 +342,7 @@ func (s *stage) check() engine.Result {
 
 // hasty makes the engine's waits after refusals short: its clock runs fast.
 // Faster, evidence would be stale before a busy machine has seen it.
-func (s *stage) hasty() { s.pace = 15 }
+func (s *stage) hasty() { s.pace = 10 }
 
 // many makes pods side by side.
 func (s *stage) many(namespace string, names []string) {

@@ -219,11 +219,11 @@ func (f *Folder) TryLock() (release func(), locked bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	switch err := syscall.Flock(int(self.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); {
-	case errors.Is(err, syscall.EWOULDBLOCK):
-		return nil, false, self.Close()
+	switch locked, err := lockFolder(self); {
 	case err != nil:
 		return nil, false, errors.Join(&fs.PathError{Op: "lock", Path: self.Name(), Err: err}, self.Close())
+	case !locked:
+		return nil, false, self.Close()
 	}
 	return func() { _ = self.Close() }, true, nil
 }

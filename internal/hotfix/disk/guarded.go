@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -84,6 +83,9 @@ func (w *way) close() {
 // walk opens every folder on the way to a path, and checks it. The last name is looked at and not opened; it is no
 // symbolic link.
 func walk(path string, trace Trace) (*way, error) {
+	if !knowsOwners {
+		return nil, &UnsafeError{path, "can't be judged on this system: run this on Linux or macOS"}
+	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -232,15 +234,6 @@ func checkGuarded(path string, info fs.FileInfo) error {
 		return &UnsafeError{path, fmt.Sprintf("can be written by others (mode %#o). hint: chmod go-w %s", mode, path)}
 	}
 	return nil
-}
-
-// ownedByUs tells whether a file belongs to root or to the user of this process.
-func ownedByUs(info fs.FileInfo) (owner uint32, ok bool) {
-	status, known := info.Sys().(*syscall.Stat_t)
-	if !known {
-		return 0, false
-	}
-	return status.Uid, status.Uid == 0 || int(status.Uid) == os.Geteuid()
 }
 
 // bare is an error without the path that its place in a folder gave it.

@@ -154,11 +154,15 @@ func readEvent(folder *os.Root, name string) (event.Event, kind, error) {
 	case info.Size() > event.Largest:
 		return event.Event{}, foreign, fmt.Errorf("larger than an event, %d bytes", info.Size())
 	}
-	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	// Not to wait for the other end of a pipe that was put there meanwhile.
+	file, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return event.Event{}, unread, bare(err)
 	}
 	defer file.Close()
+	if opened, err := file.Stat(); err != nil || !os.SameFile(info, opened) {
+		return event.Event{}, unread, errors.Join(errors.New("another file took its place"), err)
+	}
 	raw, err := io.ReadAll(io.LimitReader(file, event.Largest+1))
 	if err != nil {
 		return event.Event{}, unread, bare(err)

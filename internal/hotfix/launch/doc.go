@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package launch runs the programs of a boot: a child that prepares it, for a budget
 // at most, and a program in this one's stead, whose place it takes, or whose parent it
 // stays, passing signals to it and giving back how it ended.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package liveconfig asks the live service, right before a node fetches, which hotfixes
 // are published now, and merges the answer into the node's pointer file.
 //

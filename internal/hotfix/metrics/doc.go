@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package metrics says what a node's last boot came to in the text format of Prometheus, for the textfile collector of
 // node_exporter.
 //

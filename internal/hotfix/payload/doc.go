@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package payload puts a hotfix's files in place of the image's, all of them or
 // none: scripts, units, settings.
 //

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package postpone remembers from one boot to the next what could not be fetched, so
 // that a server that is dead, or a program that does not fit, does not cost every boot
 // what it has cost one.

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package protect tells whether writing to a path would reach a file that a node's
 // boot depends on, by whatever name: through symbolic links, hard links, mounts of the
 // same folder elsewhere, and the layers of an overlay.

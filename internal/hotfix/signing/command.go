@@ -10,7 +10,6 @@ import (
 	"io"
 	"os/exec"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -49,8 +48,7 @@ func (c command) Sign(ctx context.Context, message []byte) ([]byte, error) {
 	process.Stdin = bytes.NewReader(message)
 	out, says := bounded{ends: true}, bounded{}
 	process.Stdout, process.Stderr = &out, &says
-	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	process.Cancel = func() error { return syscall.Kill(-process.Process.Pid, syscall.SIGKILL) }
+	endWithChildren(process)
 	process.WaitDelay = lingering
 	err := process.Run()
 	switch {

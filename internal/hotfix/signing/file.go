@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 )
 
 const (
@@ -45,6 +46,9 @@ func openFile(path string) (Signer, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("key %s is not a regular file", path)
+	case runtime.GOOS == "windows": // mode bits don't tell there who may read a file
+		return nil, fmt.Errorf("key %s: keys in files are not supported on Windows. hint: a key behind a command, "+
+			"exec:'kms-sign --key release', or Linux or macOS", path)
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("key %s can be read by others (mode %#o). hint: chmod 600 %s, and replace the key if "+
 			"others may have read it", path, info.Mode().Perm(), path)

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package slot keeps one hotfix of the node program beside the baked one, and
 // says which of the two to run.
 //

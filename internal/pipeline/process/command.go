@@ -84,7 +84,7 @@ const yielding = 3 * time.Second
 // ends first, the group gets SIGTERM. What is left of it a grace later gets SIGKILL.
 // The error says that the command could not be started.
 func (c Command) Run(ctx context.Context) (Exit, error) {
-	if err := context.Cause(ctx); err != nil {
+	if err := errors.Join(context.Cause(ctx), supported()); err != nil {
 		return Exit{}, err
 	}
 	command := &exec.Cmd{
@@ -193,16 +193,3 @@ func (c Command) empty(group int) []Process {
 		<-c.Clock.After(pause)
 	}
 }
-
-// reap buries the dead of a group whose leader has been waited for, where they are
-// ours: a process without a parent falls to the first of its container.
-func reap(group int) {
-	for {
-		if pid, err := syscall.Wait4(-group, nil, syscall.WNOHANG, nil); err != nil || pid <= 0 {
-			return
-		}
-	}
-}
-
-// signal reaches every process of a group.
-func signal(group int, signal syscall.Signal) { _ = syscall.Kill(-group, signal) }

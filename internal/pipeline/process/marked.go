@@ -37,7 +37,7 @@ func EndMarked(ctx context.Context, clk clock.Clock, mark string, grace time.Dur
 	began := clk.Now()
 	for len(left) > 0 {
 		for _, process := range left {
-			_ = syscall.Kill(process.PID, told) // one that has ended is what was wanted
+			kill(process.PID, told)
 		}
 		if err := clock.Sleep(ctx, clk, looking); err != nil {
 			return first, err

@@ -62,23 +62,8 @@ func (e Events) event(change Change, at time.Time) *corev1.Event {
 		ObjectMeta: metav1.ObjectMeta{GenerateName: source + "-", Namespace: e.Namespace},
 		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Namespace", Name: e.Namespace,
 			Namespace: e.Namespace},
-		Reason: "Prow" + change.Finding.Rule, Message: cut(note), Type: kind,
+		Reason: "Prow" + change.Finding.Rule, Message: diagnostic.Cut(note, maxNote), Type: kind,
 		Source: corev1.EventSource{Component: source}, ReportingController: source,
 		FirstTimestamp: metav1.NewTime(at), LastTimestamp: metav1.NewTime(at), Count: 1,
 	}
-}
-
-// cut cuts a text to the length of a note, and not within a character.
-func cut(text string) string {
-	if len(text) <= maxNote {
-		return text
-	}
-	end := 0
-	for at := range text {
-		if at > maxNote {
-			break
-		}
-		end = at
-	}
-	return text[:end]
 }

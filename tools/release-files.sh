@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Writes what a release holds beside the programs: completions of shells, pages for man, the Helm chart. Built as the
+# release builds it, so that nothing is built twice.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+version=${1:?which version} into=bin/release go=${GO:-go}
+
+rm -rf "$into"
+mkdir -p "$into/completions" "$into/man"
+CGO_ENABLED=0 "$go" build -trimpath -ldflags '-s -w' -o "$into/salve" ./cmd/salve
+for shell in bash fish zsh; do
+  "$into/salve" completion "$shell" >"$into/completions/salve.$shell"
+done
+"$into/salve" completion powershell >"$into/completions/salve.ps1"
+"$into/salve" docs man "$into/man"
+
+(cd tools/release && "$go" build -o "../../bin/make-release" .)
+bin/make-release chart -version "$version" -created "$(git log -1 --format=%cI)" -into "$into"
