@@ -210,12 +210,12 @@ func TestWhatIsNoChart(t *testing.T) {
 func TestNamesAreRefusedBeforeAnythingBegins(t *testing.T) {
 	t.Parallel()
 	for says, change := range map[string][2]string{
-		`release "Web_App": a name has 1 to 53`:              {"releaseName: web", "releaseName: Web_App"},
-		`namespace "a/b": a name has`:                        {"releaseNamespace: '{{ .namespace }}'", "releaseNamespace: a/b"},
-		"the digest must be sha256: and 64 hexadecimal":      {"digest: {value: none}", "digest: {value: 'latest'}"},
-		`"Fleet/web" is no name of a repository`:             {"repository: {value: fleet/web}", "repository: {value: Fleet/web}"},
-		`providerConfigRef: namespaces must lead to`:         {"providerConfigRef: providers", "providerConfigRef: namespaces"},
-		"resourceProviderNamespaces: it must be a list of t": {"configRef: namespaces", "configRef: mixed"},
+		`release "Web_App": a name has 1 to 53`: {"releaseName: web", "releaseName: Web_App"},
+		`namespace "a/b": a name has`:           {"releaseNamespace: '{{ .namespace }}'", "releaseNamespace: a/b"},
+		"the digest must be sha256: and 64":     {"digest: {value: none}", "digest: {value: 'latest'}"},
+		`"Fleet/web" is no name of a repo`:      {"repository: {value: fleet/web}", "repository: {value: Fleet/web}"},
+		`providerConfigRef: namespaces must`:    {"providerConfigRef: providers", "providerConfigRef: namespaces"},
+		"Namespaces: it must be a list of t":    {"configRef: namespaces", "configRef: mixed"},
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()

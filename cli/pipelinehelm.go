@@ -72,7 +72,8 @@ func (h *helmAction) Check(ctx context.Context, step *pipeline.Step) error {
 	if err := step.Decode(values, &said); err != nil {
 		return err
 	}
-	if err := (helmrelease.Inputs{Namespace: said.ReleaseNamespace, Release: said.ReleaseName}).ValidateNames(); err != nil {
+	names := helmrelease.Inputs{Namespace: said.ReleaseNamespace, Release: said.ReleaseName}
+	if err := names.ValidateNames(); err != nil {
 		return err
 	}
 	given := map[string]string{}

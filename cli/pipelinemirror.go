@@ -53,7 +53,8 @@ func (*mirrorAction) Capabilities() rollout.Capabilities {
 	return rollout.Capabilities{Repeatable: true}
 }
 
-// Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's turn.
+// Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's
+// turn.
 func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
 	values := make([]any, 0, len(step.Fields))
 	for _, field := range step.Fields {

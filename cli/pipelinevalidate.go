@@ -153,9 +153,9 @@ func (a *app) validateEach(
 	return done, nil
 }
 
-// compactHeap collects garbage at two fifths of what is used rather than at all of it, as long as files are validated: nearly
-// all that is read of a large one is garbage before the next. It costs a third more of the processor and no time that could be seen. Whoever sets
-// GOGC has their way.
+// compactHeap collects garbage at two fifths of what is used rather than at all of it, as long as files are validated:
+// nearly all that is read of a large one is garbage before the next. It costs time of the processor, and little of the
+// clock's. Whoever sets GOGC has their way.
 func compactHeap() (restore func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}

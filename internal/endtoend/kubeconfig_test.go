@@ -58,10 +58,12 @@ func TestAShellStepReachesTheClusterThatItNames(t *testing.T) {
 		return s.exits(s.salve(append(arguments, s.toAzure()...)...), want)
 	}
 	run("aks-1", 0)
-	if _, err := s.plane.Client().CoreV1().ConfigMaps(namespace).Get(t.Context(), "from-a-step", metav1.GetOptions{}); err != nil {
+	made := s.plane.Client().CoreV1().ConfigMaps(namespace)
+	if _, err := made.Get(t.Context(), "from-a-step", metav1.GetOptions{}); err != nil {
 		t.Error(err)
 	}
-	if said := run("aks-2", 1); !strings.Contains(said, "access to cluster aks-2: ") || !strings.Contains(said, "not found") {
+	said := run("aks-2", 1)
+	if !strings.Contains(said, "access to cluster aks-2: ") || !strings.Contains(said, "not found") {
 		t.Errorf("it says:\n%s", said)
 	}
 }

@@ -43,7 +43,8 @@ func TestLayerOfAnArtifact(t *testing.T) {
 		"is read":                      {"application/a.config", "application/a.layer", "text", ""},
 		"is of the type that is meant": {"application/b.config", "application/a.layer", "text", `is of type "application/b.config"`},
 		"has the one layer":            {"application/a.config", "application/b.layer", "text", "has 0 layers"},
-		"is no larger than allowed":    {"application/a.config", "application/a.layer", strings.Repeat("x", 101), "101 bytes, and at most 100"},
+		"is no larger than allowed": {"application/a.config", "application/a.layer", strings.Repeat("x", 101),
+			"101 bytes, and at most 100"},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			host := registrytest.Serve(t, nil)

@@ -71,7 +71,8 @@ func TestMirrorsALayout(t *testing.T) {
 // TestATagOfAnotherBuildIsNotMoved: rollout tools would move it.
 func TestATagOfAnotherBuildIsNotMoved(t *testing.T) {
 	s := layoutScene(t, true)
-	other := registrytest.PushArtifact(t, s.in.Target.Registry, s.in.Target.Repository, s.in.Tag, "a/config", "a/layer", nil)
+	other := registrytest.PushArtifact(t, s.in.Target.Registry, s.in.Target.Repository, s.in.Tag, "a/config",
+		"a/layer", nil)
 	s.ends(runbook.NeedsAttention, "names another image")
 	if got := s.tagged(); got != other.Digest {
 		t.Errorf("the tag names %s, want %s", got, other.Digest)

@@ -64,7 +64,8 @@ func (in Inputs) validate() error {
 		return err
 	}
 	if in.Tag != "" {
-		if _, err := registry.ParseReference("oci://" + in.Target.Registry + "/" + in.Target.Repository + ":" + in.Tag); err != nil {
+		named := "oci://" + in.Target.Registry + "/" + in.Target.Repository + ":" + in.Tag
+		if _, err := registry.ParseReference(named); err != nil {
 			return err
 		}
 	}

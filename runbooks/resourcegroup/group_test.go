@@ -241,7 +241,7 @@ func TestDecisions(t *testing.T) {
 		there   runbook.Answer
 		preview string
 	}{
-		"missing":             {missing, runbook.AnswerHolds, runbook.AnswerDoesNotHold, "+ resource group new, in northeurope"},
+		"missing":             {missing, runbook.AnswerHolds, runbook.AnswerDoesNotHold, "+ resource group new, in north"},
 		"missing and nowhere": {nowhere, runbook.AnswerDoesNotHold, runbook.AnswerDoesNotHold, "the step would fail"},
 		"there":               {there, runbook.AnswerHolds, runbook.AnswerHolds, ""},
 	} {

@@ -17,7 +17,10 @@ test "$(stat -c %a "$KUBECONFIG")" = 600 -a "$AKSCluster" = aks-1 -a "$ResourceG
 echo "file=$KUBECONFIG" >> "$SALVE_OUTPUT"`
 	s := newShop(t, script, "aksCluster: aks-1")
 	asked := 0
-	s.action.Kubeconfig = func(context.Context, *pipeline.Step) ([]byte, error) { asked++; return []byte("hush-hush"), nil }
+	s.action.Kubeconfig = func(context.Context, *pipeline.Step) ([]byte, error) {
+		asked++
+		return []byte("hush-hush"), nil
+	}
 	outcome := s.run()
 	if outcome.Result != journal.Done || asked != 1 {
 		t.Fatalf("%s: %s, asked %d times", outcome.Result, outcome.Reason, asked)
@@ -37,7 +40,9 @@ echo "file=$KUBECONFIG" >> "$SALVE_OUTPUT"`
 	}
 
 	denied := newShop(t, "true", "aksCluster: aks-1")
-	denied.action.Kubeconfig = func(context.Context, *pipeline.Step) ([]byte, error) { return nil, errors.New("forbidden") }
+	denied.action.Kubeconfig = func(context.Context, *pipeline.Step) ([]byte, error) {
+		return nil, errors.New("forbidden")
+	}
 	if outcome := denied.run(); outcome.Result != journal.Failure || !outcome.Refused ||
 		!strings.Contains(outcome.Reason, "access to cluster aks-1: forbidden") {
 		t.Errorf("%s: %s", outcome.Result, outcome.Reason)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// rulesKeyword is the field of a schema with rules in CEL, as rollout tools evaluate them: each is asked of the value at
-// its place, which is self. https://pkg.go.dev/github.com/Azure/ARO-Tools/config
+// rulesKeyword is the field of a schema with rules in CEL, as rollout tools evaluate them: each is asked of the value
+// at its place, which is self. https://pkg.go.dev/github.com/Azure/ARO-Tools/config
 const rulesKeyword = "x-cel-validations"
 
 // costLimit bounds what one rule may take: a configuration has thousands of values, and a rule may loop over them.

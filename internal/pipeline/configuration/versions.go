@@ -15,10 +15,11 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Rules may compare versions: semver("1.2.3") < semver("v1.3"), isSemver(text), and of a version major(), minor(), patch()
-// and compareTo(other), as those that rollout tools evaluate.
+// versionName is the type of versions in rules: semver("1.2.3") < semver("v1.3"), isSemver(text), and of a version
+// major(), minor(), patch() and compareTo(other), as in those that rollout tools evaluate.
 const versionName = "config.Semver"
 
+//nolint:gochecknoglobals // types that nobody writes to
 var (
 	versionType   = cel.ObjectType(versionName, traits.ComparerType)
 	versionOfKind = types.NewObjectType(versionName, traits.ComparerType)

@@ -108,8 +108,8 @@ func (t *Topology) After(group, other string) bool {
 	return found && there && one.Under(above)
 }
 
-// WaitsForStamps tells whether a service group that is there once would wait for one that each stamp has: which stamp is
-// meant can't be told.
+// WaitsForStamps tells whether a service group that is there once would wait for one that each stamp has: which stamp
+// is meant can't be told.
 func (t *Topology) WaitsForStamps(group, other string) bool {
 	one, found := t.Lookup(group)
 	stamped, there := t.Lookup(other)

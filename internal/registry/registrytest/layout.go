@@ -38,14 +38,14 @@ func Layout(t testing.TB, folder, tag string) (digest string) {
 // Archive packs a folder into a tar file.
 func Archive(t testing.TB, folder, to string) {
 	t.Helper()
-	file, err := os.Create(to)
+	file, err := os.Create(to) //nolint:gosec // G304: the test names it
 	must(t, err)
 	archive := tar.NewWriter(file)
 	must(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		raw, err := os.ReadFile(path)
+		raw, err := os.ReadFile(path) //nolint:gosec // G304: the test names it
 		must(t, err)
 		name, err := filepath.Rel(folder, path)
 		must(t, err)
