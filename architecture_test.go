@@ -65,7 +65,7 @@ var rooms = map[string][]string{
 	"internal/hotfix/fetch":               {"internal/hotfix", "internal/hotfix/archive", "internal/hotfix/disk", "internal/backoff", "internal/clock"},
 	"internal/hotfix/prepublish":          {"internal/apierr", "internal/hotfix", "internal/hotfix/archive", "internal/hotfix/fetch", "internal/backoff", "internal/clock"},
 	"internal/chart":                      {},
-	"internal/helm":                       {"internal/apierr", "kube", "runbook"},
+	"internal/helm":                       {"internal/apierr", "internal/registry", "kube", "runbook"},
 	"internal/registry":                   {"internal/apierr", "internal/permit"},
 	"internal/registry/registrytest":      {"internal/registry"},
 	"internal/simcli":                     {"azure", "cli", "internal/azuresim", "internal/azuresim/served", "internal/clock", "internal/console", "internal/report", "kube", "runbooks/recreatepool"},

@@ -34,6 +34,8 @@ type pipelineRun struct {
 	kept     *journal.Location
 	// leased is kept with the leases that are taken besides.
 	leased *journal.Location
+	// charts are those that were read from registries.
+	charts readCharts
 }
 
 // read reads and validates a pipeline. There is no plan, and what is wrong has been said, when it can't be used as it
@@ -246,10 +248,11 @@ func (j *pipelineRun) runner(watch *watch) *rollout.Runner {
 func (j *pipelineRun) actions() map[string]rollout.Action {
 	clock := clock.RealClock{}
 	actions, deploy := j.programActions(), j.deployAction()
+	registries := registryAccess{cloud: j.cloud, pass: j.plan.Inputs.Pass}
 	maps.Copy(actions, map[string]rollout.Action{
 		pipeline.ActionShell: &command.Action{
 			Folder: j.plan.File.Folder(), Environment: j.app.environment, Pass: j.plan.Inputs.Pass,
-			Grace: j.plan.Inputs.Grace, Clock: clock,
+			Grace: j.plan.Inputs.Grace, Clock: clock, Kubeconfig: deploy.kubeconfig,
 		},
 		pipeline.ActionRunbook: &runbookAction{app: j.app, kept: j.kept, cloud: j.cloud, pass: j.plan.Inputs.Pass},
 		pipeline.ActionARM:     deploy,
@@ -259,10 +262,12 @@ func (j *pipelineRun) actions() map[string]rollout.Action {
 		},
 		actionRegisterProviders: &registerAction{deployAction: deploy, read: registeredProviders},
 		pipeline.ActionSoak:     rollout.Soak{Clock: clock},
-		actionImageMirror:       &mirrorAction{app: j.app, kept: j.leased, cloud: j.cloud, pass: j.plan.Inputs.Pass},
+		actionImageMirror: &mirrorAction{
+			registryAccess: registries, app: j.app, kept: j.leased, folder: j.plan.File.Folder(),
+		},
 		actionHelm: &helmAction{
 			app: j.app, kept: j.leased, cloud: j.cloud, folder: j.plan.File.Folder(), config: j.plan.File.Config(),
-			subscription: deploy.subscription,
+			subscription: deploy.subscription, charts: &registryCharts{registryAccess: registries, read: &j.charts},
 		},
 	})
 	return actions

@@ -80,12 +80,8 @@ func (a *app) rendered(asked *contextFlags, path string) (*configuration.Rendere
 		return nil, usage("%v", err)
 	}
 	if rendered != nil && rendered.Schema != "" && !asked.skipSchema {
-		var unasked bool
-		if found, unasked, err = rendered.Validate(path, rendered.Schema); err != nil {
+		if found, err = rendered.Validate(path, rendered.Schema); err != nil {
 			return nil, usage("%v. hint: --skip-schema-validation", err)
-		}
-		if unasked {
-			fmt.Fprintf(a.stderr, "Not evaluated: the rules x-cel-validations of %s.\n", rendered.Schema)
 		}
 	}
 	if len(found) > 0 {

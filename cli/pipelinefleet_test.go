@@ -51,7 +51,7 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 	return b, []string{
 		"run", filepath.Join(folder, "pipeline.yaml"), "--config", filepath.Join(folder, "config.yaml"), "--journal",
 		b.journal, "--skip-actions",
-		strings.Join(append(leftOut, "ProviderFeatureRegistration", "SetCertificateIssuer", "Helm"), ","),
+		strings.Join(append(leftOut, "SetCertificateIssuer", "Helm"), ","),
 	}
 }
 
@@ -60,8 +60,8 @@ func fleet(t *testing.T, scenario string, leftOut ...string) (*bench, []string) 
 const clusterDeployment = "fleet-cluster-e9e0d899"
 
 // fleetDone is what is said of a whole rollout.
-const fleetDone = "23 of 28 steps are done, 5 were skipped: fleet/features, fleet/public-issuer, " +
-	"fleet/private-issuer, fleet/image-policy, fleet/metrics."
+const fleetDone = "24 of 28 steps are done, 4 were skipped: fleet/public-issuer, fleet/private-issuer, " +
+	"fleet/image-policy, fleet/metrics."
 
 // states are those of the deployments that a rollout has made, by their steps.
 func (b *bench) states() map[string]string {

@@ -25,7 +25,7 @@ import (
 )
 
 // actionHelm is run by a runbook: each step by a run of its own in the same journal.
-const actionHelm = "Helm"
+const actionHelm = pipeline.ActionHelm
 
 // releasing is how long a release may take to be ready in a step without a timeout.
 const releasing = 5 * time.Minute
@@ -40,6 +40,7 @@ type helmAction struct {
 	config *pipeline.Config
 	// subscription is the ID of one that a pipeline names.
 	subscription func(ctx context.Context, named string) (string, error)
+	charts       *registryCharts
 }
 
 // released is what a Helm step says, with values in the place of references.
@@ -60,8 +61,9 @@ func (*helmAction) Capabilities() rollout.Capabilities {
 	return rollout.Capabilities{Repeatable: true, OwnTimeout: true}
 }
 
-// Check reads the step's files.
-func (h *helmAction) Check(_ context.Context, step *pipeline.Step) error {
+// Check reads the step's files, and its chart where that is in a registry: what was read then is what is released. One
+// that isn't there yet may be put there by an earlier step.
+func (h *helmAction) Check(ctx context.Context, step *pipeline.Step) error {
 	values := make([]any, 0, len(step.Fields))
 	for _, field := range step.Fields {
 		values = append(values, field.Literal)
@@ -70,27 +72,31 @@ func (h *helmAction) Check(_ context.Context, step *pipeline.Step) error {
 	if err := step.Decode(values, &said); err != nil {
 		return err
 	}
+	names := helmrelease.Inputs{Namespace: said.ReleaseNamespace, Release: said.ReleaseName}
+	if err := names.ValidateNames(); err != nil {
+		return err
+	}
 	given := map[string]string{}
 	for name := range said.InputVariables {
 		given[name] = "" // what another step will say
 	}
-	_, err := h.order(step, said, given)
+	_, err := h.order(ctx, step, said, given)
+	var unread *unreadError
+	if errors.As(err, &unread) {
+		return nil
+	}
 	return err
 }
 
 // order is what a step releases, with values in the place of its input variables.
-func (h *helmAction) order(step *pipeline.Step, said released, given map[string]string) (helmrelease.Order, error) {
+func (h *helmAction) order(
+	ctx context.Context, step *pipeline.Step, said released, given map[string]string,
+) (helmrelease.Order, error) {
 	order := helmrelease.Order{Timeout: releasing, Rollback: said.RollbackOnFailure, Values: map[string]any{}}
 	if step.Timeout != nil {
 		order.Timeout = step.Timeout.Duration
 	}
-	if strings.HasPrefix(said.ChartDir, "oci://") {
-		return order, errors.New("chartDir: a chart in a registry is not supported: it must be in a folder")
-	}
-	var err error
-	if order.Chart, err = helm.ReadChart(h.path(said.ChartDir)); err != nil {
-		return order, err
-	}
+	// The chart comes last: what else is wrong is said although it isn't in its registry yet.
 	if err := h.read(said.ValuesFile, given, &order.Values); err != nil {
 		return order, err
 	}
@@ -104,7 +110,13 @@ func (h *helmAction) order(step *pipeline.Step, said released, given map[string]
 		}
 		order.Namespaces = append(order.Namespaces, namespace)
 	}
-	return order, nil
+	var err error
+	if strings.HasPrefix(said.ChartDir, "oci://") {
+		order.Chart, order.Origin, err = h.charts.chart(ctx, said.ChartDir)
+	} else {
+		order.Chart, err = helm.ReadChart(h.path(said.ChartDir))
+	}
+	return order, err
 }
 
 func (h *helmAction) path(named string) string {
@@ -195,7 +207,7 @@ func (h *helmAction) asked(
 	if err := attempt.Decode(&said); err != nil {
 		return world, in, order, err
 	}
-	if order, err = h.order(attempt.Step, said, given); err != nil {
+	if order, err = h.order(ctx, attempt.Step, said, given); err != nil {
 		return world, in, order, err
 	}
 	order.Mask = func(text string) string { return attempt.Mask(text, secrets...) }

@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
-	"net/http"
-	"slices"
-	"strings"
+	"path/filepath"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
 
 	"salve/engine"
 	"salve/internal/clock"
@@ -24,15 +21,12 @@ import (
 // actionImageMirror is run by a runbook: each step by a run of its own in the same journal.
 const actionImageMirror = "ImageMirror"
 
-// dockerConfig is the variable by which docker's programs find credentials. It is passed on by name alone.
-const dockerConfig = "DOCKER_CONFIG"
-
 // mirrorAction mirrors the images of ImageMirror steps.
 type mirrorAction struct {
-	app   *app
-	kept  *journal.Location
-	cloud cloudFlags
-	pass  []string
+	registryAccess
+	app    *app
+	kept   *journal.Location
+	folder string
 }
 
 // mirrored is what an ImageMirror step says, with values in the place of references.
@@ -45,21 +39,39 @@ type mirrored struct {
 	PublicSource       bool   `json:"publicSource"`
 	PullSecretKeyVault string `json:"pullSecretKeyVault"`
 	PullSecretName     string `json:"pullSecretName"`
+	// What follows is for copyFrom: oci-layout.
+	ImageFilePath         string `json:"imageFilePath"`
+	ImageTarFileName      string `json:"imageTarFileName"`
+	ImageMetadataFileName string `json:"imageMetadataFileName"`
 }
+
+// fromLayout is the value of copyFrom for an image in a layout on this machine.
+const fromLayout = "oci-layout"
 
 // Capabilities say that the runbook looks by itself what is there: an image has one digest.
 func (*mirrorAction) Capabilities() rollout.Capabilities {
 	return rollout.Capabilities{Repeatable: true}
 }
 
-// Check refuses what is not mirrored from a registry.
+// Check refuses a way to copy that nobody knows, and what names no image, as far as that is known before the step's
+// turn.
 func (*mirrorAction) Check(_ context.Context, step *pipeline.Step) error {
+	values := make([]any, 0, len(step.Fields))
 	for _, field := range step.Fields {
-		if field.Name.Value == "copyFrom" && field.Plain() != "" {
-			return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry", field.Plain())
-		}
+		values = append(values, field.Literal)
 	}
-	return nil
+	var said mirrored
+	if err := step.Decode(values, &said); err != nil {
+		return err
+	}
+	if said.CopyFrom != "" && said.CopyFrom != fromLayout {
+		return fmt.Errorf("copyFrom: %s is not supported: images are mirrored from a registry or an %s", said.CopyFrom,
+			fromLayout)
+	}
+	if said.SourceRegistry == "" || said.Repository == "" || said.Digest == "" {
+		return nil // what another step says
+	}
+	return registry.Image{Registry: said.SourceRegistry, Repository: said.Repository, Digest: said.Digest}.Validate()
 }
 
 // Run mirrors what lacks.
@@ -119,7 +131,14 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 		return world, in, err
 	}
 	in.Source = registry.Image{Registry: step.SourceRegistry, Repository: step.Repository, Digest: step.Digest}
-	in.Target = registry.Image{Registry: azure.Host(step.TargetACR), Repository: step.Repository, Digest: step.Digest}
+	if step.CopyFrom == fromLayout {
+		var layout *registry.Layout
+		if layout, err = m.layout(step, &in); err != nil {
+			return world, in, err
+		}
+		transport = layout.Over(transport)
+	}
+	in.Target = registry.Image{Registry: azure.Host(step.TargetACR), Repository: step.Repository, Digest: in.Source.Digest}
 	if in.Source != in.Target {
 		if _, err := mirrorimage.Replayed(in, runbook.Target{}); err != nil {
 			return world, in, err
@@ -127,52 +146,45 @@ func (m *mirrorAction) asked(attempt *rollout.Attempt) (world mirrorimage.World,
 	}
 	login := func(ctx context.Context, host string) (authn.Authenticator, error) {
 		switch {
-		case host == in.Source.Registry && step.PublicSource:
+		case host == registry.LayoutHost, host == in.Source.Registry && step.PublicSource:
 			return authn.Anonymous, nil
 		case host == in.Source.Registry && step.PullSecretName != "":
 			return azure.PullSecret(ctx, step.PullSecretKeyVault, step.PullSecretName, host)
-		case azure.Owns(host):
-			return azure.Login(ctx, host)
 		}
-		return m.passedOn(host)
+		return m.login(ctx, azure, host)
 	}
 	return mirrorimage.World{Registries: registry.New(transport, login), Clock: clock.Real{}}, in, nil
 }
 
-// passedOn is what the docker configuration of whoever runs this says of a host, where that is passed on.
-func (m *mirrorAction) passedOn(host string) (authn.Authenticator, error) {
-	if !slices.Contains(m.pass, dockerConfig) {
-		return authn.Anonymous, nil
+// layout opens the layout that a step copies from. As for rollout tools, the metadata file beside it says under which
+// name the image is in it, and that name is its tag in the target.
+func (m *mirrorAction) layout(step mirrored, in *mirrorimage.Inputs) (*registry.Layout, error) {
+	folder := step.ImageFilePath
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(m.folder, folder)
 	}
-	where, err := name.NewRegistry(host)
+	path := filepath.Join(folder, step.ImageMetadataFileName)
+	content, err := pipeline.ReadNamed(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("imageMetadataFileName: %w", err)
 	}
-	return authn.DefaultKeychain.Resolve(where)
-}
-
-// azure reaches the registries and vaults of the cloud. It makes no call.
-func (m *mirrorAction) azure() (registry.Azure, http.RoundTripper, error) {
-	credential, options, err := m.cloud.credential()
+	var metadata struct {
+		BuildTag string `json:"build_tag"`
+	}
+	if err := json.Unmarshal(content, &metadata); err != nil {
+		return nil, fmt.Errorf("imageMetadataFileName: %s is no JSON: %w", path, err)
+	}
+	if metadata.BuildTag == "" {
+		return nil, fmt.Errorf("imageMetadataFileName: %s has no build_tag", path)
+	}
+	in.Layout, in.Tag = filepath.Join(folder, step.ImageTarFileName), metadata.BuildTag
+	layout, err := registry.OpenLayout(in.Layout)
 	if err != nil {
-		return registry.Azure{}, nil, err
+		return nil, fmt.Errorf("imageTarFileName: %w", err)
 	}
-	suffixes := map[string][2]string{
-		"public": {"azurecr.io", "vault.azure.net"}, "china": {"azurecr.cn", "vault.azure.cn"},
-		"usgov": {"azurecr.us", "vault.usgovcloudapi.net"},
-	}[m.cloud.name]
-	var transport http.RoundTripper
-	if client, ok := options.Transport.(*http.Client); ok && client != nil {
-		transport = client.Transport
+	in.Source = registry.Image{Registry: registry.LayoutHost, Repository: step.Repository}
+	if in.Source.Digest, err = layout.Digest(in.Tag); err != nil {
+		return nil, fmt.Errorf("layout %s: %w", in.Layout, err)
 	}
-	return registry.Azure{
-		Transport: transport, RegistrySuffix: suffixes[0], VaultSuffix: suffixes[1],
-		Token: func(ctx context.Context, scope string) (string, error) {
-			token, err := credential.GetToken(ctx, policy.TokenRequestOptions{Scopes: []string{scope}})
-			if err != nil {
-				return "", fmt.Errorf("getting a token for %s: %w", strings.TrimSuffix(scope, "/.default"), err)
-			}
-			return token.Token, nil
-		},
-	}, transport, nil
+	return layout, nil
 }

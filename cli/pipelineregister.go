@@ -87,6 +87,11 @@ func registeredFeatures(r *registerAction, step *pipeline.Step, values []any) ([
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&read); err != nil {
+		var mistyped *json.UnmarshalTypeError
+		if errors.As(err, &mistyped) {
+			err = fmt.Errorf("%s is there, and not Microsoft.Compute: {poll: true, features: [{name: NAME, poll: true}]}",
+				mistyped.Value)
+		}
 		return nil, fmt.Errorf("providerConfigRef: %s must lead to namespaces, each with poll and features: %w",
 			said.ProviderConfigRef, err)
 	}

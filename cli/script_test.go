@@ -68,6 +68,7 @@ func TestMain(m *testing.M) {
 //	plan VARIABLE FILE      gives the digest of a plan's file in a variable
 //	policy FILE KEY...      writes a policy of approvals with four eyes: people named after their public keys
 //	digest FILE VARIABLE    gives the SHA-256 of a file in a variable
+//	layout FILE TAG         writes a tar file with an OCI layout that has an image under a name
 //	registry VARIABLE [REPOSITORY]  serves a registry of images at $VARIABLE; with a repository there is an image in it
 //	                        with a signature, and $DIGEST is its digest
 func TestScript(t *testing.T) {
@@ -98,6 +99,7 @@ func TestScript(t *testing.T) {
 			"plan": planDigest, "policy": writePolicy,
 			"free": nameAddress, "scrape": scrape,
 			"utf16": utf16File, "webhook": serveWebhook,
+			"layout":   func(ts *testscript.TestScript, _ bool, arguments []string) { writeLayout(t, ts, arguments) },
 			"registry": func(ts *testscript.TestScript, _ bool, arguments []string) { serveRegistry(t, ts, arguments) },
 		},
 	})
@@ -141,6 +143,13 @@ func utf16File(ts *testscript.TestScript, _ bool, arguments []string) {
 		raw = binary.LittleEndian.AppendUint16(raw, unit)
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(arguments[0]), raw, 0o600))
+}
+
+// writeLayout is the command layout FILE.tar TAG: an OCI layout with an image under a name.
+func writeLayout(t *testing.T, ts *testscript.TestScript, arguments []string) {
+	folder := t.TempDir()
+	registrytest.Layout(t, folder, arguments[1])
+	registrytest.Archive(t, folder, ts.MkAbs(arguments[0]))
 }
 
 func serveRegistry(t *testing.T, ts *testscript.TestScript, arguments []string) {

@@ -8,4 +8,4 @@ set -euo pipefail
 serve examples/fleet/world.yaml
 cp -r examples/fleet "$scratch/fleet" # its build step makes a program there
 show bin/salve pipeline run "$scratch/fleet/pipeline.yaml" --config "$scratch/fleet/config.yaml" --journal "$scratch/journal" \
-  --skip-actions ProviderFeatureRegistration,SetCertificateIssuer,Helm "${run[@]: -6}" # the flags that lead to the served Azure
+  --skip-actions SetCertificateIssuer,Helm "${run[@]: -6}" # the flags that lead to the served Azure

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,11 @@ func serveWorld(t *testing.T, scenario string, more ...string) *stage {
 	t.Cleanup(s.control.CloseIdleConnections)
 	s.ask("snapshot", &s.start)
 	return s
+}
+
+// toAzure are the arguments that point salve at the served Azure, and at nothing in it.
+func (s *stage) toAzure() []string {
+	return s.Arguments[slices.Index(s.Arguments, "--arm-endpoint"):]
 }
 
 // ask reads an answer of the control endpoint.

@@ -22,7 +22,7 @@ import (
 	"salve/journal"
 )
 
-// whole kills salve at each step of the topology; without it at every seventh.
+// whole kills salve at each step of the topology; without it at every ninth.
 var whole = flag.Bool("whole", false, "kill the rollout of the topology at each of its steps")
 
 const topologySteps = 60
@@ -62,14 +62,14 @@ func newRegion(t *testing.T, world string) *region {
 	}
 	r.Environment["VAULT_TOKEN"], r.Environment["CURL_CA_BUNDLE"] = "any", r.CA
 	r.Environment["SALVE_JOURNAL_KEY_FILE"] = filepath.Join(r.folder, "journal", "key")
-	at := slices.Index(r.Arguments, "--arm-endpoint")
 	r.arguments = append([]string{
 		"pipeline", "run", "--topology", filepath.Join(example, "topology", "topology.yaml"), "--entrypoint", "Global",
 		"--config", filepath.Join(example, "topology", "config.yaml"), "--overlay", path, "--environment", "int",
 		"--region", "uksouth", "--pass", "VAULT_TOKEN", "--pass", "CURL_CA_BUNDLE", "--journal",
 		filepath.Join(r.folder, "journal"), "--action",
 		"CreateCertificate=" + filepath.Join(example, "actions", "salve-action-CreateCertificate"), "--concurrency", "6",
-	}, r.Arguments[at:]...)
+		"--lease-duration", lease.String(),
+	}, r.toAzure()...)
 	return r
 }
 
@@ -236,7 +236,7 @@ func TestTopologyIsKilledAtEachStep(t *testing.T) {
 						return
 					}
 					seen[step] = true
-					if *whole || len(seen)%7 == 0 {
+					if *whole || len(seen)%9 == 0 {
 						fatal <- struct{}{}
 					}
 				}, "--wait-for-lease", "1m")

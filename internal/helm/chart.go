@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	chartv2 "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	helmregistry "helm.sh/helm/v4/pkg/registry"
+
+	"salve/internal/registry"
 )
 
 // Chart is the files of one, as they were when it was read.
@@ -24,6 +28,31 @@ func ReadChart(folder string) (Chart, error) {
 	if err != nil {
 		return Chart{}, fmt.Errorf("loading chart %s: %w", folder, err)
 	}
+	return chartOf("chart "+folder, read)
+}
+
+// Packaged is a chart in a registry: https://helm.sh/docs/topics/registries/#helm-chart-manifest
+func Packaged() registry.Artifact {
+	return registry.Artifact{
+		Config: helmregistry.ConfigMediaType, Largest: largestPackage,
+		Layers: []string{helmregistry.ChartLayerMediaType, helmregistry.LegacyChartLayerMediaType},
+	}
+}
+
+// largestPackage is Helm's own bound on all files of a chart.
+const largestPackage = 100 << 20
+
+// ReadPackage reads a chart that was packaged; called is what messages call it.
+func ReadPackage(called string, packaged []byte) (Chart, error) {
+	read, err := loader.LoadArchive(bytes.NewReader(packaged))
+	if err != nil {
+		return Chart{}, fmt.Errorf("loading chart %s: %w", called, err)
+	}
+	return chartOf("chart "+called, read)
+}
+
+// chartOf keeps the files of a chart, if it is complete.
+func chartOf(called string, read *chartv2.Chart) (Chart, error) {
 	chart := Chart{Name: read.Name(), Version: read.Metadata.Version}
 	for _, file := range read.Raw {
 		chart.files = append(chart.files, &archive.BufferedFile{Name: file.Name, ModTime: file.ModTime, Data: file.Data})
@@ -31,10 +60,10 @@ func ReadChart(folder string) (Chart, error) {
 	slices.SortFunc(chart.files, func(a, b *archive.BufferedFile) int { return strings.Compare(a.Name, b.Name) })
 	loaded, err := chart.load()
 	if err != nil {
-		return Chart{}, fmt.Errorf("loading chart %s: %w", folder, err)
+		return Chart{}, fmt.Errorf("loading %s: %w", called, err)
 	}
 	if err := complete(loaded); err != nil {
-		return Chart{}, fmt.Errorf("chart %s: %w", folder, err)
+		return Chart{}, fmt.Errorf("%s: %w", called, err)
 	}
 	return chart, nil
 }

@@ -13,7 +13,7 @@ import (
 // YAML: one that leads nowhere stops them there too.
 func (v *validator) comments() {
 	text := v.file.in.text
-	if !templated(text) {
+	if !mayComment(text) {
 		return
 	}
 	only := onlyComments(text, v.file.root)
@@ -42,6 +42,16 @@ func (v *validator) comments() {
 	for _, one := range flaws {
 		v.inComment(one)
 	}
+}
+
+// mayComment tells whether a template might be in a comment, without a look at what the comments are.
+func mayComment(text string) bool {
+	for line := range strings.Lines(text) {
+		if at := strings.IndexByte(line, '#'); at >= 0 && templated(line[at:]) {
+			return true
+		}
+	}
+	return false
 }
 
 func (v *validator) inComment(wrong flaw) {

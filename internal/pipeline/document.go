@@ -115,12 +115,37 @@ func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
 		wrong.Advice = "replace it with spaces"
 		return wrong
 	}
+	if wrong := aroundLines(path, lines); wrong != nil {
+		return *wrong
+	}
 	indent := 0
 	if len(lines) >= line {
 		indent = len(lines[line-1]) - len(strings.TrimLeft(lines[line-1], " "))
 	}
 	return problem(diagnostic.Position{File: path, Line: line, Column: indent + 1}, "yaml-syntax", "this is not YAML: %s",
 		says)
+}
+
+// branch is a template that decides which lines a file has.
+var branch = regexp.MustCompile(`^\s*(\{\{-?\s*(if|range|with|else|end|define|block|template|break|continue)\b[^}]*(\}\})?)`)
+
+// aroundLines finds the first template around lines of a file that is no YAML. Rollout tools fill templates in first.
+func aroundLines(path string, lines []string) *diagnostic.Diagnostic {
+	for i, line := range lines {
+		if found := branch.FindStringSubmatch(line); found != nil {
+			at := strings.IndexByte(line, '{')
+			wrong := decides(diagnostic.Position{File: path, Line: i + 1, Column: at + 1}, strings.TrimSpace(found[1]))
+			return &wrong
+		}
+	}
+	return nil
+}
+
+func decides(at diagnostic.Position, template string) diagnostic.Diagnostic {
+	wrong := problem(at, "template", "%s decides which lines the file has, and files are read before templates are filled in",
+		template)
+	wrong.Advice = "write the file without it; within a text, in quotes, a template may decide"
+	return wrong
 }
 
 // tab finds the tab that indents a line. Of a block of text the YAML library names the line in which it begins; of what
@@ -227,6 +252,11 @@ func (w *walker) keys(mapping *yaml.Node) bool {
 	for i := 0; i < len(mapping.Content); i += 2 {
 		key := mapping.Content[i]
 		if key.Kind != yaml.ScalarNode {
+			if mapping.Style&yaml.FlowStyle != 0 && len(key.Content) > 0 && branch.MatchString("{{"+key.Content[0].Value+" ") {
+				w.found = append(w.found, decides(position(w.path, mapping), "{{ "+key.Content[0].Value+" }}"))
+				refuse(mapping)
+				return false
+			}
 			if mapping.Style&yaml.FlowStyle != 0 {
 				w.add(mapping, "yaml-key", "if it is a template, write it in quotes: '{{ .a.b }}'",
 					"this is a mapping with a mapping as its key")

@@ -12,6 +12,8 @@ type Services interface {
 	ServiceGroups() []string
 	// After tells whether a service group is rolled out after another.
 	After(group, other string) bool
+	// WaitsForStamps tells whether a service group that is there once would wait for one that each stamp has.
+	WaitsForStamps(group, other string) bool
 }
 
 // Outline is what other pipelines may know of one: it is all that is kept of each where many are validated.
@@ -109,6 +111,10 @@ func services(files []*Outline, topology Services) diagnostic.List {
 			case topology.After(named.Value, own.Value):
 				v.add(nil, named.At, "cycle", "remove the dependency",
 					"service group %s is rolled out after %s, so that neither could begin", named.Value, own.Value)
+			case topology.WaitsForStamps(own.Value, named.Value):
+				v.add(nil, named.At, "waits-for-stamp", "remove the dependency, or have the topology say stamped: true of "+own.Value,
+					"service group %s is there once in each stamp, and %s is not: which stamp is meant can't be told", named.Value,
+					own.Value)
 			}
 			if len(v.found) > before && one.Step.Step != "" {
 				v.found[before].Step = one.Step.String()

@@ -88,6 +88,7 @@ func stepOf(from object, group *ResourceGroup) *Step {
 		step.Soak = soakOf(from)
 	default:
 		step.Fields = fieldsOf(from)
+		step.Paths = slices.DeleteFunc(step.Paths, func(path Text) bool { return inRegistry(path.Value) })
 	}
 	return step
 }

@@ -33,7 +33,14 @@ type File struct {
 	root *yaml.Node
 	in   *reading
 	// written is the file before it was resolved; nil if it wasn't.
-	written *File
+	written *written
+}
+
+// written is a file before it was resolved. What it says is read from it again when somebody asks: that is seldom, and
+// would be as large as the file itself.
+type written struct {
+	in   *reading
+	root *yaml.Node
 }
 
 // Folder is the pipeline's: paths in the file start from there.

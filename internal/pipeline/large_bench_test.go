@@ -1,9 +1,11 @@
 package pipeline_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -37,18 +39,25 @@ func BenchmarkValidateBesideYAML(b *testing.B) {
 	b.ReportMetric(float64(validated)/float64(plain), "times-YAML-alone")
 }
 
-// BenchmarkValidateMany validates 100 pipelines of 1,000 steps each, together, and tells how much memory the heap came
-// to: of each an outline is kept.
+// BenchmarkValidateMany validates pipelines of 100,000 steps in all, together, and tells how much memory the heap came
+// to: of each an outline is kept, and nothing else while the next one is read.
 func BenchmarkValidateMany(b *testing.B) {
+	for _, files := range []int{100, 10} {
+		b.Run(fmt.Sprintf("%d-files", files), func(b *testing.B) { validateMany(b, files, 100_000/files) })
+	}
+}
+
+func validateMany(b *testing.B, files, steps int) {
+	defer debug.SetGCPercent(debug.SetGCPercent(40)) // as salve pipeline validate does
 	folder := b.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "step.sh"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		b.Fatal(err)
 	}
 	config, _ := pipeline.ParseConfig("config.yaml", []byte("a: {b: text, d: 90m}\n"))
-	text, path := string(large(1_000)), filepath.Join(folder, "pipeline.yaml")
+	text, path := string(large(steps)), filepath.Join(folder, "pipeline.yaml")
 	for b.Loop() {
 		var outlines []*pipeline.Outline
-		for i := range 100 {
+		for i := range files {
 			own := strings.Replace(text, "serviceGroup: S", "serviceGroup: S"+strings.Repeat("x", i), 1)
 			if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
 				b.Fatal(err)

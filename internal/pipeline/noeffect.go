@@ -17,6 +17,9 @@ func withoutEffect() map[string]string {
 		"subscriptionProvisioning": "the subscription must be there",
 		"adoArtifacts":             "nothing is downloaded",
 		"subnetName":               "the command runs on this machine, in its network",
+		"adoProject":               "the image is read from imageFilePath",
+		"artifactName":             "the image is read from imageFilePath",
+		"buildId":                  "the image is read from imageFilePath",
 	}
 }
 
@@ -29,6 +32,8 @@ func (v *validator) effects() {
 		switch {
 		case step.Shell != nil && step.from.exists():
 			v.none(step, Text{}, step.from, "adoArtifacts", "subnetName")
+		case step.Action.Value == "ImageMirror":
+			v.none(step, Text{}, step.from, "adoProject", "artifactName", "buildId")
 		case step.ARM != nil && strings.EqualFold(step.ARM.DeploymentMode.Value, "complete"):
 			v.warn(step, step.ARM.DeploymentMode.At, "no-effect",
 				"to have it deleted, use ARMStack with actionOnUnmanage: delete",

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,7 +34,10 @@ func readWithin(path string, patience time.Duration) ([]byte, error) {
 			return nil, fmt.Errorf("reading %s: %w", path, err)
 		}
 	}
-	content, err := io.ReadAll(io.LimitReader(opened, maximumSize+1))
+	var read bytes.Buffer
+	read.Grow(int(min(max(info.Size(), 0), maximumSize)) + bytes.MinRead)
+	_, err = read.ReadFrom(io.LimitReader(opened, maximumSize+1))
+	content := read.Bytes()
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, fmt.Errorf("reading %s: timed out: it is a pipe whose writer did not end within %s", path, patience)

@@ -24,7 +24,7 @@ func (f *File) Resolve(config *Config) (*File, diagnostic.List) {
 	root := r.node(f.root)
 	facts, wrong := schema.Check(f.Path, root, r.filled, f.in.own)
 	resolved := fileOf(&reading{path: f.Path, text: f.in.text, facts: facts, config: config, own: f.in.own}, root)
-	resolved.written = f
+	resolved.written = &written{f.in, f.root}
 	for _, step := range resolved.Steps() {
 		for _, ref := range step.ConfigRefs {
 			if _, absent := config.lookup(ref.Value); absent != nil {
@@ -139,7 +139,7 @@ func (v Value) Plain() string { return plain(v.Literal) }
 // once; of a resolved file, those that it led along before.
 func (f *File) ConfigPaths() []string {
 	if f.written != nil {
-		return f.written.ConfigPaths()
+		return fileOf(f.written.in, f.written.root).ConfigPaths()
 	}
 	var paths []string
 	for _, step := range f.Steps() {

@@ -31,6 +31,24 @@ type filler struct {
 	endless error
 	// data is what templates that are more than a path walk through; nil before there was one.
 	data any
+	// parsed are the texts that were read: most files have few that differ.
+	parsed map[string]*gotemplate.Template
+}
+
+// parse reads a text, once.
+func (f *filler) parse(text string) (*gotemplate.Template, error) {
+	if known := f.parsed[text]; known != nil {
+		return known, nil
+	}
+	parsed, err := gotemplate.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if f.parsed == nil {
+		f.parsed = map[string]*gotemplate.Template{}
+	}
+	f.parsed[text] = parsed
+	return parsed, nil
 }
 
 // fill is a text with its templates filled in. Where there are flaws, the text is empty.
@@ -38,7 +56,7 @@ func (f *filler) fill(text string) (string, []flaw) {
 	if !templated(text) {
 		return text, nil
 	}
-	parsed, err := gotemplate.Parse(text)
+	parsed, err := f.parse(text)
 	if err != nil {
 		return "", []flaw{f.flaw(err)}
 	}

@@ -48,6 +48,7 @@ func Validate(file *File, in Environment) (*File, diagnostic.List) {
 		v.soaks(step)
 	}
 	v.runbooks()
+	v.charts()
 	v.effects()
 	v.programs()
 	v.folder()

@@ -1,6 +1,7 @@
 package helmrelease
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"time"
@@ -22,7 +23,9 @@ type Inputs struct {
 
 // Order is what is released.
 type Order struct {
-	Chart  helm.Chart
+	Chart helm.Chart
+	// Origin is where the chart comes from; the zero value for one in a folder.
+	Origin Origin
 	Values map[string]any
 	// Namespaces are applied before: name, labels and annotations. That of the release is made where none of them is it.
 	Namespaces []corev1.Namespace
@@ -32,6 +35,14 @@ type Order struct {
 	Timeout time.Duration
 	// Mask takes secrets out of a text. Nil when there are none.
 	Mask func(string) string
+}
+
+// Origin is a chart in a registry.
+type Origin struct {
+	// Reference is as it was written, and Digest what it named when the chart was read.
+	Reference, Digest string
+	// Now gives the digest of what it names now.
+	Now func(context.Context) (string, error)
 }
 
 // Names are those that Helm takes, https://github.com/helm/helm/blob/main/pkg/chart/v2/util/validate_name.go, and
@@ -45,9 +56,15 @@ var (
 const longestRelease = 53
 
 func (in Inputs) validate() error {
-	switch {
-	case in.Cluster == "":
+	if in.Cluster == "" {
 		return fmt.Errorf("release %q: the cluster's identity is missing", in.Release)
+	}
+	return in.ValidateNames()
+}
+
+// ValidateNames refuses names that Helm or Kubernetes would refuse: they are known before the cluster is.
+func (in Inputs) ValidateNames() error {
+	switch {
 	case len(in.Release) > longestRelease || !releaseName.MatchString(in.Release):
 		return fmt.Errorf("release %q: a name has 1 to %d lower-case letters, digits, dots and dashes", in.Release,
 			longestRelease)

@@ -46,6 +46,9 @@ func Preview(ctx context.Context, world World, in Inputs, order Order) (string, 
 		}
 	}
 	lines := []string{fmt.Sprintf("%s, with chart %s %s", words, order.Chart.Name, order.Chart.Version)}
+	if from := order.Origin; from.Reference != "" {
+		lines[0] += fmt.Sprintf(" (%s, %s)", from.Reference, from.Digest)
+	}
 	if len(revisions) > 0 && revisions[0].Pending() {
 		lines = append(lines, fmt.Sprintf("! revision %d is %s: nothing is changed before that is over",
 			revisions[0].Number, revisions[0].Status))

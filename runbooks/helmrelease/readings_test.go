@@ -29,6 +29,15 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 		"cluster-reachable": {
 			Readings: []string{`{"cluster":"c","seen":"2026-11-24T12:00:00Z"}`}, Evidence: []string{"seen"},
 		},
+		"chart-unmoved": {
+			Readings: []string{
+				`{"reference":"oci://a/b:1","digest":"d1","began":"","now":"d1","seen":"2026-11-24T12:00:00Z"}`,
+				`{"reference":"oci://a/b:1","digest":"d1","began":"d1","now":"d2","seen":"2026-11-24T12:00:00Z"}`,
+				`{"reference":"oci://a/b:1","digest":"d1","began":"d2","now":"d1","seen":"2026-11-24T12:00:00Z"}`,
+				`{"reference":"","digest":"","began":"","now":"","seen":"2026-11-24T12:00:00Z"}`,
+			},
+			Evidence: []string{"seen"},
+		},
 		"chart-renders": {
 			Readings: []string{`{"objects":3,"problem":""}`, `{"objects":0,"problem":"p"}`}, Said: []string{"objects"},
 		},

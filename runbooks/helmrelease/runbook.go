@@ -62,7 +62,7 @@ func (r *release) book() runbook.Runbook {
 		Target: runbook.Target{
 			Kind: "Helm release", ID: r.Cluster + "/" + r.Namespace + "/" + r.Release, Name: r.Namespace + "/" + r.Release,
 		},
-		Guards: []runbook.Guard{r.clusterReachable(), r.nothingPending(), r.chartRenders()},
+		Guards: []runbook.Guard{r.clusterReachable(), r.nothingPending(), r.chartUnmoved(), r.chartRenders()},
 		Steps:  []runbook.Step{r.applyNamespaces(), r.applyRelease()},
 		Checks: []runbook.Guard{r.releaseDeployed()},
 		Remaining: func(func(string) bool) string {

@@ -86,13 +86,17 @@ func holds(there, wanted map[string]string) bool {
 func (r *release) applyRelease() runbook.Step {
 	return runbook.Step{
 		Name: "apply-release", Changes: "Helm release " + r.Release + " in namespace " + r.Namespace,
-		Guards:      []string{"cluster-reachable", "nothing-pending", "chart-renders"},
+		Guards:      []string{"cluster-reachable", "nothing-pending", "chart-unmoved", "chart-renders"},
 		PermitLasts: r.order.permitLasts(), Irreversible: true,
 		Inputs: func(runbook.Run) (any, error) {
-			return map[string]any{
+			inputs := map[string]any{
 				"chart": r.order.Chart.Name, "version": r.order.Chart.Version, "digest": r.order.Chart.Digest(),
 				"rollbackOnFailure": r.order.Rollback,
-			}, nil
+			}
+			if from := r.order.Origin; from.Reference != "" {
+				inputs["reference"], inputs["manifest"] = from.Reference, from.Digest
+			}
+			return inputs, nil
 		},
 		Observe: func(ctx context.Context, run runbook.Run) runbook.Observation {
 			there, err := r.readStanding(ctx, run)
@@ -102,6 +106,9 @@ func (r *release) applyRelease() runbook.Step {
 			return there.observed()
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
+			if err := r.pin(ctx, run); err != nil {
+				return err
+			}
 			run.Report(runbook.Progress{Text: "applying chart " + r.order.Chart.Name + " and waiting until it is ready"})
 			return r.order.maskError(r.helm.Apply(ctx, r.helmOrder(run)))
 		},

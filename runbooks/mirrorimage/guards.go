@@ -49,17 +49,19 @@ func (m *mirror) sourceThere() runbook.Guard {
 
 func (in Inputs) sourceThere(seen source) runbook.Finding {
 	if !seen.Image.Found {
-		return runbook.No("registry %s has no image %s@%s, or the caller may not see it", in.Source.Registry,
-			in.Source.Repository, in.Source.Digest).WithOutcome(runbook.Failed)
+		return runbook.No("%s has no image %s@%s, or the caller may not see it", in.from(), in.Source.Repository,
+			in.Source.Digest).WithOutcome(runbook.Failed)
 	}
-	return runbook.Yes("registry %s has it, with %s attached", in.Source.Registry, things(len(seen.Image.Attached))).
+	return runbook.Yes("%s has it, with %s attached", in.from(), things(len(seen.Image.Attached))).
 		WithEvidence(evidence(in.Source, seen.Image, seen.Seen))
 }
 
 // both is what the two registries have.
 type both struct {
-	Source side      `json:"source"`
-	Target side      `json:"target"`
+	Source side `json:"source"`
+	Target side `json:"target"`
+	// Tagged is what the target has under the tag that the image is to have; empty where it is to have none, or has none.
+	Tagged string    `json:"tagged"`
 	Seen   time.Time `json:"seen"`
 }
 
@@ -67,10 +69,30 @@ func (m *mirror) both(ctx context.Context) (seen both, err error) {
 	if seen.Source, err = m.side(ctx, m.Source); err != nil {
 		return seen, err
 	}
-	seen.Target, err = m.side(ctx, m.Target)
+	if seen.Target, err = m.side(ctx, m.Target); err != nil {
+		return seen, err
+	}
+	seen.Tagged, err = m.tagged(ctx)
 	seen.Seen = m.Clock.Now()
 	return seen, err
 }
+
+// tagged is what the target has under the tag that the image is to have.
+func (m *mirror) tagged(ctx context.Context) (digest string, err error) {
+	if m.Tag == "" {
+		return "", nil
+	}
+	digest, err = m.Registries.Resolve(ctx, registry.Reference{
+		Registry: m.Target.Registry, Repository: m.Target.Repository, Tag: m.Tag,
+	})
+	if apierr.ClassOf(err) == apierr.Missing {
+		return "", nil
+	}
+	return digest, err
+}
+
+// named tells whether the image has the tag that it is to have.
+func (in Inputs) named(tagged string) bool { return in.Tag == "" || tagged == in.Target.Digest }
 
 // mirrored asks whether the target has what the source has.
 func (m *mirror) mirrored() runbook.Guard {
@@ -83,8 +105,8 @@ func (in Inputs) mirrored(seen both) runbook.Finding {
 	finding := runbook.Yes("registry %s has it, with %s attached", in.Target.Registry, things(len(seen.Target.Attached)))
 	switch {
 	case !seen.Source.Found:
-		return runbook.No("the image has gone from registry %s while it was copied, so that nobody can compare",
-			in.Source.Registry).WithOutcome(runbook.NeedsAttention)
+		return runbook.No("the image has gone from %s while it was copied, so that nobody can compare",
+			in.from()).WithOutcome(runbook.NeedsAttention)
 	case !seen.Target.Found:
 		return runbook.No("registry %s has no image %s@%s", in.Target.Registry, in.Target.Repository, in.Target.Digest).
 			WithOutcome(runbook.NeedsAttention)
@@ -93,7 +115,10 @@ func (in Inputs) mirrored(seen both) runbook.Finding {
 			seen.Source.Size, seen.Target.MediaType, seen.Target.Size).WithOutcome(runbook.NeedsAttention)
 	case len(lacking) > 0:
 		finding = runbook.No("registry %s lacks %s that are attached in %s, such as %s", in.Target.Registry,
-			things(len(lacking)), in.Source.Registry, lacking[0].Digest).WithOutcome(runbook.NeedsAttention)
+			things(len(lacking)), in.from(), lacking[0].Digest).WithOutcome(runbook.NeedsAttention)
+	case !in.named(seen.Tagged):
+		finding = runbook.No("in registry %s the tag %s names %s, and not the image", in.Target.Registry, in.Tag,
+			orNothing(seen.Tagged)).WithOutcome(runbook.NeedsAttention)
 	}
 	return finding.WithEvidence(evidence(in.Target, seen.Target, seen.Seen))
 }
@@ -102,6 +127,13 @@ func evidence(image registry.Image, seen side, at time.Time) runbook.Evidence {
 	return runbook.NewEvidence("registry "+image.Registry, image.Digest, at, map[string]any{
 		"mediaType": seen.MediaType, "size": seen.Size, "attached": len(seen.Attached),
 	})
+}
+
+func orNothing(digest string) string {
+	if digest == "" {
+		return "nothing"
+	}
+	return digest
 }
 
 func things(count int) string {

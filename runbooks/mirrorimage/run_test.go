@@ -25,6 +25,8 @@ type scene struct {
 	t       *testing.T
 	in      mirrorimage.Inputs
 	journal journal.Store
+	// wire is below the client; nil is the network.
+	wire http.RoundTripper
 	// blind has the target refuse all reading.
 	blind atomic.Bool
 }
@@ -61,7 +63,7 @@ func decides(history *journal.History) (runbook.Runbook, error) {
 func (s *scene) ends(want runbook.Outcome, says string) {
 	s.t.Helper()
 	clk := clock.NewScaled(patience)
-	book, err := mirrorimage.New(mirrorimage.World{Registries: registry.New(nil, nil), Clock: clk}, s.in)
+	book, err := mirrorimage.New(mirrorimage.World{Registries: registry.New(s.wire, nil), Clock: clk}, s.in)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -128,10 +130,15 @@ func TestInputs(t *testing.T) {
 	good := registry.Image{Registry: "a.example", Repository: "a", Digest: "sha256:" + strings.Repeat("0", 64)}
 	other, same := good, good
 	other.Registry, other.Digest = "b.example", "sha256:"+strings.Repeat("1", 64)
+	layout, mirror := good, good
+	layout.Registry, mirror.Registry = registry.LayoutHost, "b.example"
 	for says, in := range map[string]mirrorimage.Inputs{
 		"a mirror holds the same image": {Source: good, Target: other},
 		"the source is the target":      {Source: good, Target: same},
 		"a registry and a repository":   {Source: good},
+		"is that of layouts":            {Source: layout, Target: good},
+		"a layout is no target":         {Source: good, Target: layout},
+		"tag":                           {Source: good, Target: mirror, Tag: "a b"},
 	} {
 		if _, err := mirrorimage.New(mirrorimage.World{}, in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q: %v", says, err)
@@ -168,7 +175,7 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("0", 64)
 	book, err := mirrorimage.Replayed(mirrorimage.Inputs{
 		Source: registry.Image{Registry: "a.example", Repository: "a", Digest: digest},
-		Target: registry.Image{Registry: "b.example", Repository: "a", Digest: digest},
+		Target: registry.Image{Registry: "b.example", Repository: "a", Digest: digest}, Tag: "1",
 	}, runbook.Target{})
 	if err != nil {
 		t.Fatal(err)
@@ -177,9 +184,10 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 	side := func(tag string) string {
 		return `{"found":true,"mediaType":"m","size":7,"attached":[{"digest":"d","kind":"k","tag":"` + tag + `"}]}`
 	}
-	both := func(source, target string) string {
-		return `{"source":` + source + `,"target":` + target + `,` + seen + `}`
+	tagged := func(source, target, tagged string) string {
+		return `{"source":` + source + `,"target":` + target + `,"tagged":"` + tagged + `",` + seen + `}`
 	}
+	both := func(source, target string) string { return tagged(source, target, digest) }
 	runbooktest.SweepGuards(t, runbooktest.Rows{
 		"source-there": {
 			Readings: []string{`{"image":` + side("") + `,` + seen + `}`, `{"image":` + none + `,` + seen + `}`},
@@ -188,7 +196,8 @@ func TestEveryFieldOfAReadingIsAskedFor(t *testing.T) {
 			Unused:   map[string]string{},
 		},
 		"mirrored": {
-			Readings: []string{both(side(""), side("")), both(side("x"), side("")), both(none, side("")), both(side(""), none)},
+			Readings: []string{both(side(""), side("")), both(side("x"), side("")), both(none, side("")), both(side(""), none),
+				tagged(side(""), side(""), "other")},
 			Evidence: []string{"seen"},
 			Unused: map[string]string{
 				"source.attached[].kind": "for operators", "target.attached[].kind": "for operators",

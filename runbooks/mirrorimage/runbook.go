@@ -19,12 +19,34 @@ type Inputs struct {
 	// Source and Target have the same digest.
 	Source registry.Image `json:"source"`
 	Target registry.Image `json:"target"`
+	// Layout is the path of the OCI layout that the source is; empty for a registry.
+	Layout string `json:"layout,omitempty"`
+	// Tag names the image in the target; empty for one that is made of its digest, on which nothing relies.
+	Tag string `json:"tag,omitempty"`
+}
+
+// from is what messages call the source.
+func (in Inputs) from() string {
+	if in.Layout != "" {
+		return "layout " + in.Layout
+	}
+	return "registry " + in.Source.Registry
+}
+
+// what is the image as messages name it.
+func (in Inputs) what() string {
+	if in.Layout != "" {
+		return in.Layout + " (" + in.Source.Digest + ")"
+	}
+	return in.Source.String()
 }
 
 // Registries are what the runbook asks of them.
 type Registries interface {
 	Manifest(ctx context.Context, image registry.Image) (registry.Manifest, error)
 	Attached(ctx context.Context, image registry.Image) ([]registry.Attachment, error)
+	// Resolve gives the digest of a tag; of class missing where there is none.
+	Resolve(ctx context.Context, reference registry.Reference) (string, error)
 	Copy(ctx context.Context, from, to registry.Image, tag string) error
 }
 
@@ -41,10 +63,20 @@ func (in Inputs) validate() error {
 	if err := errors.Join(in.Source.Validate(), in.Target.Validate()); err != nil {
 		return err
 	}
+	if in.Tag != "" {
+		named := "oci://" + in.Target.Registry + "/" + in.Target.Repository + ":" + in.Tag
+		if _, err := registry.ParseReference(named); err != nil {
+			return err
+		}
+	}
 	switch {
 	case in.Source.Digest != in.Target.Digest:
 		return fmt.Errorf("the source has digest %s and the target %s: a mirror holds the same image", in.Source.Digest,
 			in.Target.Digest)
+	case (in.Layout != "") != (in.Source.Registry == registry.LayoutHost):
+		return fmt.Errorf("image %s: the host %s is that of layouts, and no registry's", in.Source, registry.LayoutHost)
+	case in.Target.Registry == registry.LayoutHost:
+		return fmt.Errorf("image %s: a layout is no target", in.Target)
 	case in.Source == in.Target:
 		return fmt.Errorf("image %s: the source is the target", in.Source)
 	}

@@ -27,11 +27,22 @@ func (m *mirror) copyImage() runbook.Step {
 				// Layers may be there all the same: the next attempt finds them.
 				return runbook.NotStarted("registry %s has no such image", m.Target.Registry).Partially()
 			}
+			tagged, err := m.tagged(ctx)
+			switch {
+			case err != nil:
+				return runbook.NotObserved(err)
+			case !m.named(tagged):
+				return runbook.NotStarted("the tag %s names %s", m.Tag, orNothing(tagged)).Partially()
+			}
 			return runbook.Done("registry %s has the image", m.Target.Registry)
 		},
 		Apply: func(ctx context.Context, run runbook.Run) error {
-			run.Report(runbook.Progress{Text: "copying " + m.Source.String()})
-			return m.Registries.Copy(ctx, m.Source, m.Target, m.Target.Tag())
+			run.Report(runbook.Progress{Text: "copying " + m.what()})
+			tag := m.Tag
+			if tag == "" {
+				tag = m.Target.Tag()
+			}
+			return m.Registries.Copy(ctx, m.Source, m.Target, tag)
 		},
 	}
 }

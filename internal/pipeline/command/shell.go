@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ type Action struct {
 	// Grace is the time between SIGTERM and SIGKILL.
 	Grace time.Duration
 	Clock clock.Clock
+	// Kubeconfig gives what leads to the cluster that a step names; nil where nothing does.
+	Kubeconfig func(ctx context.Context, step *pipeline.Step) ([]byte, error)
 }
 
 // Capabilities say nothing: what became of a command that was cut off can't be seen.
@@ -43,9 +46,9 @@ func (a *Action) Check(_ context.Context, step *pipeline.Step) error {
 	if _, err := exec.LookPath("bash"); err != nil {
 		return fmt.Errorf("it needs bash: %w", err)
 	}
-	if cluster := step.Shell.AKSCluster.Value; cluster != "" && !slices.Contains(a.Pass, clusterVariable) {
-		return fmt.Errorf("it wants access to cluster %s: --pass %s gives it the one that leads there", cluster,
-			clusterVariable)
+	if a.asksForCluster(step) && a.Kubeconfig == nil {
+		return fmt.Errorf("it wants access to cluster %s: --pass %s gives it the one that leads there",
+			step.Shell.AKSCluster.Value, clusterVariable)
 	}
 	info, err := os.Stat(a.folder(step))
 	switch {
@@ -55,6 +58,11 @@ func (a *Action) Check(_ context.Context, step *pipeline.Step) error {
 		return fmt.Errorf("its working folder %s is no folder", a.folder(step))
 	}
 	return nil
+}
+
+// asksForCluster tells whether a step is to be led to a cluster, other than by what is passed on.
+func (a *Action) asksForCluster(step *pipeline.Step) bool {
+	return step.Shell.AKSCluster.Value != "" && !slices.Contains(a.Pass, clusterVariable)
 }
 
 func (a *Action) folder(step *pipeline.Step) string {
@@ -91,6 +99,9 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 			outcome.Reason = also(outcome.Reason, err.Error())
 		}
 	}()
+	if err := a.leadToCluster(ctx, attempt.Step, workspace); err != nil {
+		return outcome, ending, err
+	}
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		return outcome, ending, err
@@ -123,6 +134,23 @@ func (a *Action) run(ctx context.Context, attempt *rollout.Attempt, text string,
 	}
 	outcome.Reason = also(outcome.Reason, problems(ending, out)...)
 	return outcome, ending, nil
+}
+
+// leadToCluster writes the kubeconfig of the cluster that a step names into the attempt's own folder, which is removed
+// when the attempt ends.
+func (a *Action) leadToCluster(ctx context.Context, step *pipeline.Step, workspace *workspace) error {
+	if !a.asksForCluster(step) {
+		return nil
+	}
+	kubeconfig, err := a.Kubeconfig(ctx, step)
+	if err == nil {
+		err = os.WriteFile(workspace.kubeconfig(), kubeconfig, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("access to cluster %s: %w; hint: --pass %s passes on another way there",
+			step.Shell.AKSCluster.Value, err, clusterVariable)
+	}
+	return nil
 }
 
 // problems is what went wrong around a command, and did not decide what became of it.
@@ -202,11 +230,29 @@ func (a *Action) environment(attempt *rollout.Attempt, variables []rollout.Varia
 		"SALVE_STEP=" + attempt.Step.ID().String()}
 	environment = append(environment, workspace.variables()...)
 	environment = append(environment, process.Inherited(a.Environment, a.Pass)...)
+	environment = append(environment, places(attempt.Step)...)
+	if a.asksForCluster(attempt.Step) {
+		environment = append(environment, clusterVariable+"="+workspace.kubeconfig())
+	}
 	for _, one := range variables {
 		environment = append(environment, one.Name+"="+one.Text())
 	}
 	return environment
 }
+
+// places are where the step acts, by the variables that rollout tools give: the subscription only by its ID, as there.
+func places(step *pipeline.Step) []string {
+	all := []string{"ResourceGroup=" + step.Group.ResourceGroup.Value}
+	if named := step.Group.Subscription.Value; subscriptionID.MatchString(named) {
+		all = append(all, "Subscription="+named)
+	}
+	if cluster := step.Shell.AKSCluster.Value; cluster != "" {
+		all = append(all, "AKSCluster="+cluster)
+	}
+	return all
+}
+
+var subscriptionID = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // workspace is a folder of an attempt's own: a home without anybody's credentials, and
 // the files in which it hands on outputs.
@@ -221,6 +267,8 @@ func newWorkspace() (*workspace, error) {
 }
 
 func (d *workspace) home() string { return filepath.Join(d.folder, "home") }
+
+func (d *workspace) kubeconfig() string { return filepath.Join(d.folder, "kubeconfig") }
 
 func (d *workspace) variables() []string {
 	return []string{"SALVE_OUTPUT=" + filepath.Join(d.folder, "output"),

@@ -18,22 +18,26 @@ import (
 const shown = 50
 
 // Validate validates the configuration by a JSON schema. What is wrong names the path of the configuration. The error
-// says that the schema itself is none. Rules that JSON schema doesn't have are not evaluated; unasked says whether
-// there are any.
-func (r *Rendered) Validate(path, schema string) (found diagnostic.List, unasked bool, err error) {
-	raw, err := pipeline.ReadNamed(schema)
+// says that the schema itself is none. Its rules in CEL, x-cel-validations, are evaluated as rollout tools do.
+func (r *Rendered) Validate(path, schema string) (found diagnostic.List, err error) {
+	if _, err := pipeline.ReadNamed(schema); err != nil {
+		return nil, fmt.Errorf("reading the schema: %w", err)
+	}
+	vocabulary, err := newRules()
 	if err != nil {
-		return nil, false, fmt.Errorf("reading the schema: %w", err)
+		return nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{"file": jsonschema.FileLoader{}})
+	compiler.RegisterVocabulary(vocabulary)
+	compiler.AssertVocabs()
 	compiled, err := compiler.Compile(schema)
 	if err != nil {
-		return nil, false, fmt.Errorf("reading the schema %s: %w", schema, err)
+		return nil, fmt.Errorf("reading the schema %s: %w", schema, err)
 	}
 	var values any
 	if encoded, err := json.Marshal(r.Values); err != nil || json.Unmarshal(encoded, &values) != nil {
-		return nil, false, fmt.Errorf("reading %s: it holds what JSON does not have", path)
+		return nil, fmt.Errorf("reading %s: it holds what JSON does not have", path)
 	}
 	err = compiled.Validate(values)
 	var wrong *jsonschema.ValidationError
@@ -43,7 +47,7 @@ func (r *Rendered) Validate(path, schema string) (found diagnostic.List, unasked
 	if more := len(found) - shown; more > 0 {
 		found = append(found[:shown], problem(diagnostic.Position{File: path}, "schema", fmt.Sprintf("and %d more", more)))
 	}
-	return found, strings.Contains(string(raw), `"x-cel-validations"`), err
+	return found, err
 }
 
 // leaves are what is wrong in particular.

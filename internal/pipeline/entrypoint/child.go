@@ -27,6 +27,9 @@ type child struct {
 	run string
 	// record is nil where the run has none: it never began, or its record is not kept any more.
 	record *journal.Record
+	// blank: the record was made and nothing written into it, because its process died in between. No run begins under
+	// a name that is taken.
+	blank bool
 }
 
 // rolledOut tells whether the run ended well.
@@ -46,7 +49,10 @@ func (w *work) child(ctx context.Context, run runbook.Run, group Group) (child, 
 	record, err := journal.Load(ctx, w.runner.Journal, found.run)
 	var missing *journal.MissingError
 	switch {
-	case errors.As(err, &missing), err == nil && len(record.Entries) == 0:
+	case errors.As(err, &missing):
+		return found, nil
+	case err == nil && len(record.Entries) == 0:
+		found.blank = true
 		return found, nil
 	case err != nil:
 		return found, fmt.Errorf("reading run %s: %w", found.run, err)

@@ -19,7 +19,7 @@ func (w *work) apply(ctx context.Context, run runbook.Run, group Group) error {
 		return apierr.New(apierr.Terminal, "service group %s: %w", group.Name, err)
 	}
 	runner := w.runner.Pipeline(group)
-	if known.run == "" || known.over() {
+	if known.run == "" || known.blank || known.over() {
 		if known, err = w.name(ctx, run, runner, group); err != nil {
 			return err
 		}

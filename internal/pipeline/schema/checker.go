@@ -46,6 +46,8 @@ type checker struct {
 	found diagnostic.List
 	only  map[*yaml.Node]bool
 	own   func(action string) bool
+	// keys are the names of fields that were seen.
+	keys  map[string]*yaml.Node
 	steps map[*yaml.Node]*Facts
 	// group and step name what is being validated; step is empty, and facts is nil,
 	// outside of steps.

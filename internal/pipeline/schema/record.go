@@ -61,6 +61,7 @@ func (r record) check(c *checker, what string, node *yaml.Node) {
 			}
 			continue
 		}
+		node.Content[i] = c.shared(key)
 		r.fields[known].shape.check(c, r.fields[known].called, held)
 		if _, isFlag := r.fields[known].shape.(flag); !isFlag || held.Tag != "!!bool" || held.Value == "true" {
 			have = append(have, key.Value)
@@ -70,6 +71,19 @@ func (r record) check(c *checker, what string, node *yaml.Node) {
 	if r.then != nil {
 		r.then(c, node)
 	}
+}
+
+// shared is one key in the place of all that are the same. Nobody asks for the place of a field that is known; half of
+// the nodes of a file are the names of such.
+func (c *checker) shared(key *yaml.Node) *yaml.Node {
+	if known := c.keys[key.Value]; known != nil {
+		return known
+	}
+	if c.keys == nil {
+		c.keys = map[string]*yaml.Node{}
+	}
+	c.keys[key.Value] = key
+	return key
 }
 
 func (r record) names() []string {

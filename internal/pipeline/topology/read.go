@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -88,7 +89,7 @@ func (r *reader) service(node *yaml.Node, parent *Service, depth int) *Service {
 		return nil
 	}
 	fields := r.fields("a service group", node, "serviceGroup", "purpose", "pipelinePath", "children", "metadata",
-		"externalParent")
+		"externalParent", "stamped")
 	name := r.text(fields["serviceGroup"])
 	if name.Value == "" {
 		r.add(r.at(node), "missing-field", "", `a service group needs "serviceGroup"`)
@@ -96,6 +97,7 @@ func (r *reader) service(node *yaml.Node, parent *Service, depth int) *Service {
 	}
 	service := &Service{At: name.At, ServiceGroup: name.Value, Parent: parent,
 		externalParent: r.text(fields["externalParent"])}
+	r.stamped(service, fields["stamped"])
 	purpose, _ := r.or(node, fields, "purpose", "purpose", name.Value)
 	service.Purpose = purpose.Value
 	r.pipeline(node, fields, service)
@@ -115,6 +117,28 @@ func (r *reader) service(node *yaml.Node, parent *Service, depth int) *Service {
 	}
 	r.topology.services[name.Value] = service
 	return service
+}
+
+// stamped reads whether a service group is there once in each stamp; those below it are too, and can't say otherwise:
+// https://pkg.go.dev/github.com/Azure/ARO-Tools/pipelines/topology
+func (r *reader) stamped(service *Service, node *yaml.Node) {
+	above := service.Parent != nil && service.Parent.Stamped
+	service.Stamped = above
+	if node == nil {
+		return
+	}
+	switch said, err := strconv.ParseBool(node.Value); {
+	case node.ShortTag() != "!!bool" || err != nil:
+		r.add(r.at(node), "wrong-type", "", `"stamped" must be true or false`)
+	case above && !said:
+		r.add(r.at(node), "wrong-value", "remove it", "service group %s is below %s, which is stamped, and so it is itself",
+			service.ServiceGroup, service.Parent.ServiceGroup)
+	case said:
+		service.Stamped = true
+		r.add(r.at(node), "no-effect", "to roll the others out, run it once for each --stamp",
+			"service group %s is stamped: it is rolled out for one stamp at a time, that of --stamp", service.ServiceGroup)
+		r.found[len(r.found)-1].Severity = diagnostic.Note
+	}
 }
 
 // pipeline finds the pipeline of a service group.

@@ -20,6 +20,8 @@ type Service struct {
 	// Parent is rolled out before it; nil for the first of a tree.
 	Parent   *Service
 	Children []*Service
+	// Stamped: it is there once in each stamp of a region, and not once in the region.
+	Stamped bool
 
 	externalParent pipeline.Text
 }
@@ -104,6 +106,14 @@ func (t *Topology) After(group, other string) bool {
 	one, found := t.Lookup(group)
 	above, there := t.Lookup(other)
 	return found && there && one.Under(above)
+}
+
+// WaitsForStamps tells whether a service group that is there once would wait for one that each stamp has: which stamp
+// is meant can't be told.
+func (t *Topology) WaitsForStamps(group, other string) bool {
+	one, found := t.Lookup(group)
+	stamped, there := t.Lookup(other)
+	return found && there && !one.Stamped && stamped.Stamped
 }
 
 // Entry finds an entrypoint by its identifier, or by the name that people give it.

@@ -11,9 +11,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	ggcr "github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"salve/internal/registry"
@@ -55,6 +57,20 @@ func Push(t testing.TB, host, repository string, index bool) registry.Image {
 	must(t, err)
 	must(t, remote.Push(reference, made))
 	return image
+}
+
+// PushArtifact pushes one layer that is no image's, under a tag, and gives its digest.
+func PushArtifact(t testing.TB, host, repository, tag, config, kind string, layer []byte) registry.Image {
+	t.Helper()
+	made, err := mutate.Append(empty.Image, mutate.Addendum{Layer: static.NewLayer(layer, types.MediaType(kind))})
+	must(t, err)
+	made = mutate.ConfigMediaType(mutate.MediaType(made, types.OCIManifestSchema1), types.MediaType(config))
+	hash, err := made.Digest()
+	must(t, err)
+	reference, err := name.NewTag(host + "/" + repository + ":" + tag)
+	must(t, err)
+	must(t, remote.Write(reference, made))
+	return registry.Image{Registry: host, Repository: repository, Digest: hash.String()}
 }
 
 // Attach pushes something that names the image as its subject, or that is found by a tag where that isn't empty.
