@@ -85,8 +85,8 @@ func newCharts(t *testing.T) *charts {
 	return c
 }
 
-// push packages a chart of one config map, and pushes it as version 1.0.0.
-func (c *charts) push(repository, greeting string) registry.Image {
+// push packages a chart of one config map, and pushes it to fleet/web as version 1.0.0.
+func (c *charts) push(greeting string) registry.Image {
 	c.Helper()
 	var packaged bytes.Buffer
 	zipped := gzip.NewWriter(&packaged)
@@ -110,7 +110,7 @@ func (c *charts) push(repository, greeting string) registry.Image {
 		c.Fatal(err)
 	}
 	kind := helm.Packaged()
-	return registrytest.PushArtifact(c, c.host, repository, "1.0.0", kind.Config, kind.Layers[0], packaged.Bytes())
+	return registrytest.PushArtifact(c, c.host, "fleet/web", "1.0.0", kind.Config, kind.Layers[0], packaged.Bytes())
 }
 
 // release runs the pipeline with a chart.
@@ -134,7 +134,7 @@ func (c *charts) greets(want string) {
 
 func TestHelmStepOfARegistry(t *testing.T) {
 	c := newCharts(t)
-	first := c.push("fleet/web", "one")
+	first := c.push("one")
 	tagged := "oci://" + c.host + "/fleet/web:1.0.0"
 	if code, said := c.release(tagged); code != exitDecided {
 		t.Fatalf("exit %d:\n%s", code, said)
@@ -144,7 +144,7 @@ func TestHelmStepOfARegistry(t *testing.T) {
 	if code != exitDecided || !strings.Contains(said, tagged+", "+first.Digest) {
 		t.Errorf("exit %d:\n%s", code, said)
 	}
-	c.push("fleet/web", "two")
+	c.push("two")
 	if code, said := c.release("oci://" + c.host + "/fleet/web@" + first.Digest); code != exitDecided {
 		t.Errorf("exit %d:\n%s", code, said)
 	}
@@ -154,7 +154,7 @@ func TestHelmStepOfARegistry(t *testing.T) {
 	var looked atomic.Int32
 	c.resolved = func() {
 		if looked.Add(1) == 2 {
-			c.push("fleet/web", "three")
+			c.push("three")
 		}
 	}
 	code, said = c.release(tagged)
@@ -176,7 +176,7 @@ func TestHelmStepOfAPrivateRegistry(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("DOCKER_CONFIG", c.folder)
-	chart := "oci://" + c.host + "/fleet/web@" + c.push("fleet/web", "hello").Digest
+	chart := "oci://" + c.host + "/fleet/web@" + c.push("hello").Digest
 	c.private.Store(true)
 	if code, said := c.release(chart); code == exitDecided || !strings.Contains(said, "401") {
 		t.Errorf("exit %d:\n%s", code, said)

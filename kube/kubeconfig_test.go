@@ -21,7 +21,8 @@ func (tokens) GetToken(_ context.Context, asked policy.TokenRequestOptions) (azc
 }
 
 func TestStandalone(t *testing.T) {
-	const head = "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n" +
+	const head = "apiVersion: v1\nkind: Config\ncurrent-context: c\n" +
+		"contexts: [{name: c, context: {cluster: c, user: u}}]\n" +
 		"clusters: [{name: c, cluster: {server: https://c.example}}]\n"
 	const entra = head + "users: [{name: u, user: {exec: {apiVersion: client.authentication.k8s.io/v1, " +
 		"command: kubelogin, interactiveMode: Never}}}]\n"

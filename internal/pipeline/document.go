@@ -127,7 +127,8 @@ func syntax(path string, content []byte, err error) diagnostic.Diagnostic {
 }
 
 // branch is a template that decides which lines a file has.
-var branch = regexp.MustCompile(`^\s*(\{\{-?\s*(if|range|with|else|end|define|block|template|break|continue)\b[^}]*(\}\})?)`)
+var branch = regexp.MustCompile(
+	`^\s*(\{\{-?\s*(if|range|with|else|end|define|block|template|break|continue)\b[^}]*(\}\})?)`)
 
 // aroundLines finds the first template around lines of a file that is no YAML. Rollout tools fill templates in first.
 func aroundLines(path string, lines []string) *diagnostic.Diagnostic {
@@ -142,8 +143,8 @@ func aroundLines(path string, lines []string) *diagnostic.Diagnostic {
 }
 
 func decides(at diagnostic.Position, template string) diagnostic.Diagnostic {
-	wrong := problem(at, "template", "%s decides which lines the file has, and files are read before templates are filled in",
-		template)
+	wrong := problem(at, "template",
+		"%s decides which lines the file has, and files are read before templates are filled in", template)
 	wrong.Advice = "write the file without it; within a text, in quotes, a template may decide"
 	return wrong
 }

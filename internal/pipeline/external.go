@@ -112,7 +112,8 @@ func services(files []*Outline, topology Services) diagnostic.List {
 				v.add(nil, named.At, "cycle", "remove the dependency",
 					"service group %s is rolled out after %s, so that neither could begin", named.Value, own.Value)
 			case topology.WaitsForStamps(own.Value, named.Value):
-				v.add(nil, named.At, "waits-for-stamp", "remove the dependency, or have the topology say stamped: true of "+own.Value,
+				v.add(nil, named.At, "waits-for-stamp",
+					"remove the dependency, or have the topology say stamped: true of "+own.Value,
 					"service group %s is there once in each stamp, and %s is not: which stamp is meant can't be told", named.Value,
 					own.Value)
 			}
