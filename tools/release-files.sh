@@ -7,7 +7,7 @@ version=${1:?which version} into=bin/release go=${GO:-go}
 
 rm -rf "$into"
 mkdir -p "$into/completions" "$into/man"
-CGO_ENABLED=0 "$go" build -trimpath -ldflags '-s -w' -o "$into/salve" ./cmd/salve
+CGO_ENABLED=0 "$go" build -trimpath -buildvcs=true -ldflags '-s -w' -o "$into/salve" ./cmd/salve
 for shell in bash fish zsh; do
   "$into/salve" completion "$shell" >"$into/completions/salve.$shell"
 done
