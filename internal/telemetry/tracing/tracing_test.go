@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
@@ -18,6 +19,8 @@ import (
 	"salve/engine"
 	"salve/internal/telemetry/telemetrytest"
 	"salve/internal/telemetry/tracing"
+	"salve/journal"
+	"salve/runbook"
 )
 
 // receiver takes OTLP over HTTP.
@@ -215,6 +218,56 @@ func TestWhatIsNotDeliveredIsSaid(t *testing.T) {
 	traced := tracer(t, nil)
 	telemetrytest.Run{Watch: traced.Tell}.Execute(t)
 	if err := traced.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "traces: not delivered") {
+		t.Errorf("closing gives %v", err)
+	}
+}
+
+// TestNoSpanTellsASecret, whichever event brings it, nor what a server says at length.
+func TestNoSpanTellsASecret(t *testing.T) {
+	r := newReceiver(t)
+	traced := tracer(t, nil)
+	said := "forbidden: token " + telemetrytest.Secret + strings.Repeat(" x", 1<<20)
+	for _, event := range []engine.Event{
+		{Kind: engine.RunBegan, Text: "opened"},
+		{Kind: engine.Found, Step: "start", Finding: &runbook.Finding{Guard: "g", Reason: said}},
+		{Kind: engine.StepBegan, Step: "close", Attempt: 1},
+		{Kind: engine.Waiting, Step: "close", Text: said},
+		{Kind: engine.Warning, Text: said},
+		{Kind: engine.StepEnded, Step: "close", Result: &journal.Result{Result: journal.Failure, Reason: said}},
+		{Kind: engine.RollbackBegan, Text: said},
+		{Kind: engine.RunEnded, Verdict: &journal.Verdict{Outcome: runbook.Failed, Reason: said, Question: said}},
+	} {
+		event.Run, event.Runbook = "run-1", "shut-valve"
+		traced.Tell(event)
+	}
+	if err := traced.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.spans) != 2 {
+		t.Errorf("%d spans", len(r.spans))
+	}
+	for _, span := range r.spans {
+		if told := span.String(); strings.Contains(told, telemetrytest.Secret) || len(told) > 20<<10 {
+			t.Errorf("%d bytes are told: %.500s", len(told), told)
+		}
+	}
+}
+
+// TestACollectorThatNeverAnswersHoldsNothingUp: it answers only once the process has given up.
+func TestACollectorThatNeverAnswersHoldsNothingUp(t *testing.T) {
+	over := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	defer silent.Close()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", silent.URL)
+	traced := tracer(t, nil)
+	for range 20 {
+		telemetrytest.Run{Watch: traced.Tell}.Execute(t)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err := traced.Close(ctx)
+	close(over)
+	if err == nil || !strings.Contains(err.Error(), "traces: not delivered") {
 		t.Errorf("closing gives %v", err)
 	}
 }
