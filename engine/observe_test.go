@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -149,6 +150,41 @@ func TestWhatIsAskedIsWhyThereWasNoAnswer(t *testing.T) {
 		}
 		expect(t, b.run(book), runbook.Undecided, "a nail is there; the last attempt: context canceled")
 	})
+}
+
+// TestLastAnswerIsTheReason where it is one: it came late, or another attempt gave up by itself before.
+func TestLastAnswerIsTheReason(t *testing.T) {
+	for name, observe := range map[string]func(ctx context.Context, attempts int) error{
+		"an answer when the patience is over": func(ctx context.Context, attempts int) error {
+			if attempts == 1 {
+				return apierr.New(apierr.Transient, "fog")
+			}
+			<-ctx.Done()
+			return apierr.New(apierr.Denied, "forbidden")
+		},
+		"attempts that give up by themselves": func(_ context.Context, attempts int) error {
+			if attempts == 1 {
+				return apierr.New(apierr.Transient, "fog")
+			}
+			return &apierr.Error{Class: apierr.Denied, Err: fmt.Errorf("forbidden: %w", context.DeadlineExceeded)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				book, attempts := b.book(), 0
+				book.Steps[0].Observe = func(ctx context.Context, _ runbook.Run) runbook.Observation {
+					attempts++
+					return runbook.NotObserved(observe(ctx, attempts))
+				}
+				result := b.run(book)
+				expect(t, result, runbook.Undecided, "it can't be observed: forbidden")
+				if strings.Contains(result.Reason, "fog") || strings.Contains(result.Reason, "the last attempt") {
+					t.Errorf("the reason is %q", result.Reason)
+				}
+			})
+		})
+	}
 }
 
 // TestChangeThatIsUnderWayIsOnlyWaitedFor: it was accepted already, by whomever.

@@ -53,6 +53,12 @@ func TestWhatARecordLacksIsNamed(t *testing.T) {
 		"another form, of which decoding tells":      {`[1]`, ""},
 		"a word for a list":                          {`{"name":"p",` + with("nodes", `"n"`) + `}`, ""},
 		"no JSON":                                    {`{`, ""},
+		"two things, of which decoding tells":        {`{} {}`, ""},
+		"the last of two of one name":                {`{"name":null,"name":"p",` + whole + `}`, ""},
+		"the last of two of one name, which is null": {`{"name":"p","name":null,` + whole + `}`, "name"},
+		"the last of two under one key":              {`{"name":"p",` + with("tags", `{"a":{},"a":{"value":"v"}}`) + `}`, ""},
+		"the first of a list that lack something":    {`{"name":"p",` + with("nodes", `[{},{}]`) + `}`, "nodes[0].Ready"},
+		"bytes that are no text":                     {"{\"name\":\"\xff\"," + with("Zone", "") + `}`, "Zone"},
 	} {
 		if got := recordable.Missing(reflect.TypeFor[pool](), json.RawMessage(row.raw)); got != row.want {
 			t.Errorf("%s: %q, want %q", rule, got, row.want)

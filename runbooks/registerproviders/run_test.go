@@ -216,6 +216,20 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestRegistrationThatIsEndedWhileItIsWaitedForIsAskedForAgain: nothing comes of waiting for it.
+func TestRegistrationThatIsEndedWhileItIsWaitedForIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.world.Rewrite(azuresim.Requests{Method: "GET", Path: "*/providers/Microsoft.Cdn"}, func(body map[string]any) {
+			if len(s.asked()) == 1 {
+				body["registrationState"] = "NotRegistered"
+			}
+		})
+		s.ends(runbook.Remediated, "")
+		s.wasAsked("Microsoft.Cdn", "Microsoft.Cdn", "Microsoft.Compute/features/EncryptionAtHost", "Microsoft.Compute")
+	})
+}
+
 // TestPreview names what would be registered, and registers nothing.
 func TestPreview(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
