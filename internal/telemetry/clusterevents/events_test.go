@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,4 +142,29 @@ func TestEventsThatPileUpAreDroppedAndCounted(t *testing.T) {
 	if err := events.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "were not written") {
 		t.Errorf("closing says %v", err)
 	}
+}
+
+// TestAnEventThatIsNotTakenIsGivenUp after its time, so that those behind it get their turn.
+func TestAnEventThatIsNotTakenIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		events := clusterevents.New(clusterevents.Options{
+			Open: func(ctx context.Context) (kubernetes.Interface, error) {
+				asked++
+				<-ctx.Done()
+				return nil, context.Cause(ctx)
+			},
+			Namespace: "salve-system", Lease: func(string) string { return "l" }, Clock: clock.RealClock{},
+		})
+		began := time.Now()
+		for _, step := range []string{"close", "drain"} {
+			events.Tell(engine.Event{Kind: engine.StepBegan, Run: "r", Step: step, Attempt: 1})
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		err := events.Close(ctx)
+		if took := time.Since(began); took > time.Minute || asked != 2 || err == nil {
+			t.Errorf("after %s and %d requests: %v", took, asked, err)
+		}
+	})
 }
