@@ -56,6 +56,23 @@ func TestWorldThatCannotBeSeenIsObservedAgain(t *testing.T) {
 	}
 }
 
+// TestWaitingForWhatStaysAsItIsHelpsNobody: a refusal that says so is asked for once, whatever its class.
+func TestWaitingForWhatStaysAsItIsHelpsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		book, observations := b.book(), 0
+		book.Steps[0].Observe = func(context.Context, runbook.Run) runbook.Observation {
+			observations++
+			return runbook.NotObserved(&apierr.PermanentError{Err: apierr.New(apierr.Denied, "no such role")})
+		}
+		began := time.Now()
+		expect(t, b.run(book), runbook.Undecided, "it can't be observed: no such role")
+		if took := time.Since(began); took > 0 || observations != 1 {
+			t.Errorf("%d observations in %s", observations, took)
+		}
+	})
+}
+
 // TestGuardsAreAskedAgainAfterALongObservation: what they saw before a step could be observed is no ground for a
 // permit any more.
 func TestGuardsAreAskedAgainAfterALongObservation(t *testing.T) {

@@ -38,4 +38,12 @@ func TestStandalone(t *testing.T) {
 	if err != nil || !strings.Contains(string(made), "token: own") {
 		t.Errorf("made %s, %v", made, err)
 	}
+	const former = head + "users: [{name: u, user: {auth-provider: {name: azure, config: {environment: AzurePublicCloud}}}}]\n"
+	made, err = kube.Standalone(t.Context(), []byte(former), tokens{})
+	if err != nil || strings.Contains(string(made), "auth-provider") || !strings.Contains(string(made), "token: token-for-") {
+		t.Errorf("of an auth provider: made %s, %v", made, err)
+	}
+	if _, err := kube.Standalone(t.Context(), []byte("users: {"), tokens{}); apierr.ClassOf(err) != apierr.Terminal {
+		t.Errorf("of no kubeconfig: %v", err)
+	}
 }

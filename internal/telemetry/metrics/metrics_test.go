@@ -118,3 +118,17 @@ func TestNamesOfStepsAreBounded(t *testing.T) {
 		t.Errorf("%s is not told", want)
 	}
 }
+
+// TestAnEndIsCountedOnce: how long a step took is known from its beginning, and that is told once.
+func TestAnEndIsCountedOnce(t *testing.T) {
+	m := metrics.New("")
+	m.Tell(engine.Event{Kind: engine.StepBegan, Run: "r", Runbook: "pipeline", Step: "close", Attempt: 1})
+	for range 3 {
+		m.Tell(engine.Event{Kind: engine.StepEnded, Run: "r", Runbook: "pipeline", Step: "close",
+			Result: &journal.Result{Result: journal.Done}})
+	}
+	want := `salve_step_duration_seconds_count{result="done",runbook="pipeline",step="close"} 1`
+	if got := scraped(t, m); !strings.Contains(got, want) {
+		t.Errorf("%s is not told:\n%s", want, got)
+	}
+}
