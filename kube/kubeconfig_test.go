@@ -38,9 +38,10 @@ func TestStandalone(t *testing.T) {
 	if err != nil || !strings.Contains(string(made), "token: own") {
 		t.Errorf("made %s, %v", made, err)
 	}
-	const former = head + "users: [{name: u, user: {auth-provider: {name: azure, config: {environment: AzurePublicCloud}}}}]\n"
+	const former = head + "users: [{name: u, user: {auth-provider: {name: azure, config: {tenant-id: t}}}}]\n"
 	made, err = kube.Standalone(t.Context(), []byte(former), tokens{})
-	if err != nil || strings.Contains(string(made), "auth-provider") || !strings.Contains(string(made), "token: token-for-") {
+	if err != nil || strings.Contains(string(made), "auth-provider") ||
+		!strings.Contains(string(made), "token: token-for-") {
 		t.Errorf("of an auth provider: made %s, %v", made, err)
 	}
 	if _, err := kube.Standalone(t.Context(), []byte("users: {"), tokens{}); apierr.ClassOf(err) != apierr.Terminal {

@@ -191,6 +191,20 @@ func TestFolderTakesWhatWasLeftForTheQuestion(t *testing.T) {
 	}
 }
 
+// TestFolderThatIsFilledIsReadWithinBounds: whoever may write there may write as much as they like.
+func TestFolderThatIsFilledIsReadWithinBounds(t *testing.T) {
+	folder := approval.Folder{Dir: t.TempDir()}
+	for range 1100 {
+		if _, err := folder.Leave("run-1", "q1", []byte("junk")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said, err := folder.Statements(t.Context(), ruleOf(newPerson(t, "alice")), "run-1", journal.Question{ID: "q1"})
+	if err != nil || len(said) != 1000 {
+		t.Errorf("%d statements, %v", len(said), err)
+	}
+}
+
 func TestRequesterUnderFourEyesShowsAKeyOfThePolicy(t *testing.T) {
 	bob, mallory := newPerson(t, "bob"), newPerson(t, "mallory")
 	rule := ruleOf(bob)
