@@ -225,6 +225,30 @@ func TestRequesterUnderFourEyesShowsAKeyOfThePolicy(t *testing.T) {
 	}
 }
 
+// pretender shows the public key of one person and signs with another's.
+type pretender struct {
+	person
+	shows ed25519.PublicKey
+}
+
+func (p pretender) Public() ed25519.PublicKey { return p.shows }
+
+// TestPublicKeyAloneShowsNobody: it is public. Who asks and who approves have to sign.
+func TestPublicKeyAloneShowsNobody(t *testing.T) {
+	bob := newPerson(t, "bob")
+	rule := ruleOf(bob)
+	rule.FourEyes = true
+	mallory := pretender{newPerson(t, "mallory"), bob.Public()}
+	if got, err := (approval.Folder{Key: mallory}).Requester(t.Context(), rule); err == nil ||
+		!strings.Contains(err.Error(), "the requester's key does not sign") {
+		t.Errorf("who asks is taken for %+v, %v", got, err)
+	}
+	if raw, err := approval.Sign(t.Context(), mallory, says()); err == nil ||
+		!strings.Contains(err.Error(), "the signature is not one of the key") {
+		t.Errorf("signed %s, %v", raw, err)
+	}
+}
+
 func TestPoliciesThatAreRefused(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
 		"an unknown field":   {"schemaVersion: 1\napprovers: []\n", "field approvers not found"},

@@ -231,6 +231,42 @@ func TestWhatIsNoStatementIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestRequestsOfManyAreReviewedWithinBounds, and the newest first: who may make requests can make many, and hides no
+// approval behind them.
+func TestRequestsOfManyAreReviewedWithinBounds(t *testing.T) {
+	b := newBench(t)
+	b.remove("run-many")
+	made := func() time.Time {
+		name := b.make("mallory", statement("run-many"), func(*certificatesv1.CertificateSigningRequest) {})
+		object, err := b.plane.Client().CertificatesV1().CertificateSigningRequests().Get(t.Context(), name,
+			metav1.GetOptions{})
+		b.must(err)
+		return object.CreationTimestamp.Time
+	}
+	last := made()
+	for range 110 {
+		last = made()
+	}
+	for made().Equal(last) { // the API server tells seconds
+	}
+	_, _, err := b.as("alice").Say(t.Context(), statement("run-many"))
+	b.must(err)
+	config, err := clientcmd.BuildConfigFromFlags("", b.plane.KubeconfigOf(b, "bob"))
+	b.must(err)
+	config.QPS = -1 // no limit
+	client, err := kubernetes.NewForConfig(config)
+	b.must(err)
+	said, err := csr.Approvals{Client: client, Clock: clock.Real{}, Namespace: b.namespace}.Statements(t.Context(),
+		journal.ApprovalRule{}, "run-many", journal.Question{ID: "q1"})
+	b.must(err)
+	believed := slices.ContainsFunc(said, func(one engine.Said) bool {
+		return one.Refused == nil && one.By.User == "alice"
+	})
+	if len(said) != 100 || !believed {
+		t.Errorf("%d statements, that of alice is among them: %t", len(said), believed)
+	}
+}
+
 // TestWhatCannotBeReviewedCountsForNothing: neither who may not list nor who may not review sees an approval.
 func TestWhatCannotBeReviewedCountsForNothing(t *testing.T) {
 	b := newBench(t)
