@@ -16,6 +16,7 @@ replace (
 	k8s.io/apimachinery => k8s.io/apimachinery v0.32.9
 	k8s.io/client-go => k8s.io/client-go v0.32.8
 	k8s.io/kube-openapi => k8s.io/kube-openapi v0.0.0-20241212222426-2c72e554b1e7
+	sigs.k8s.io/controller-runtime => sigs.k8s.io/controller-runtime v0.20.1
 )
 
 require (
