@@ -44,6 +44,7 @@ func newSceneOf(t *testing.T, registering time.Duration) *scene {
 	scenario.Features = []azuresim.Feature{
 		{Provider: "Microsoft.Network", Name: "Slow", State: "NotRegistered", Approval: true},
 		{Provider: "Microsoft.Network", Name: "Old", State: "Registered"},
+		{Provider: "Microsoft.Network", Name: "New", State: "NotRegistered"},
 	}
 	world, err := azuresim.New(scenario, azuresim.Options{Clock: clock.RealClock{}})
 	if err != nil {
@@ -214,6 +215,20 @@ func TestEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestProvidersAreToldOfAllNewFeatures, also of those that an earlier attempt registered.
+func TestProvidersAreToldOfAllNewFeatures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScene(t)
+		s.order.Providers = []registerproviders.Provider{s.order.Providers[1], {Namespace: "Microsoft.Network", Wait: true,
+			Features: []registerproviders.Feature{{Name: "New", Wait: true}}}}
+		s.world.Answer(azuresim.Requests{Method: "POST", Path: "*/features/New/register", Times: 1}, 409,
+			azuresim.ErrorBody("Conflict", "Another operation is in progress."))
+		s.ends(runbook.Remediated, "")
+		s.wasAsked("Microsoft.Compute/features/EncryptionAtHost", "Microsoft.Network/features/New",
+			"Microsoft.Network/features/New", "Microsoft.Compute", "Microsoft.Network")
+	})
 }
 
 // TestRegistrationThatIsEndedWhileItIsWaitedForIsAskedForAgain: nothing comes of waiting for it.

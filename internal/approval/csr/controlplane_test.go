@@ -2,6 +2,13 @@ package csr_test
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,13 +238,52 @@ func TestWhatIsNoStatementIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestStatementThatIsNotUnderstoodIsNone: what a request says beyond what is known may be meant to narrow.
+func TestStatementThatIsNotUnderstoodIsNone(t *testing.T) {
+	b := newBench(t)
+	b.remove("run-new")
+	const known = "salve://approval/run-new?plan=d1&question=q1&expires=1h"
+	for uri, want := range map[string]int{
+		known: 1, known + "&only=pod-a": 0, known + "&limit.max=1&limit.max=9": 0, known + "&limit.max=few": 0,
+		known + "&denied=perhaps": 0, known + "&expires=never": 0, known + "#only-pod-a": 0,
+		"salve://denial/run-new?plan=d1&question=q1&expires=1h":      0,
+		"https://approval/run-new?plan=d1&question=q1&expires=1h":    0,
+		"salve://me@approval/run-new?plan=d1&question=q1&expires=1h": 0,
+	} {
+		name := b.make("alice", statement("run-new"), func(object *certificatesv1.CertificateSigningRequest) {
+			object.Spec.Request = b.requestFor(uri)
+		})
+		if said := b.statements("run-new", journal.ApprovalRule{}); len(said) != want {
+			t.Errorf("%s: %+v", uri, said)
+		}
+		b.must(b.plane.Client().CertificatesV1().CertificateSigningRequests().Delete(t.Context(), name,
+			metav1.DeleteOptions{}))
+	}
+}
+
+// requestFor is a request of a certificate for an address.
+func (b *bench) requestFor(uri string) []byte {
+	b.Helper()
+	address, err := url.Parse(uri)
+	b.must(err)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	b.must(err)
+	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{URIs: []*url.URL{address}}, key)
+	b.must(err)
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
+}
+
 // TestRequestsOfManyAreReviewedWithinBounds, and the newest first: who may make requests can make many, and hides no
 // approval behind them.
 func TestRequestsOfManyAreReviewedWithinBounds(t *testing.T) {
 	b := newBench(t)
 	b.remove("run-many")
+	count := 0
 	made := func() time.Time {
-		name := b.make("mallory", statement("run-many"), func(*certificatesv1.CertificateSigningRequest) {})
+		name := b.make("mallory", statement("run-many"), func(object *certificatesv1.CertificateSigningRequest) {
+			count++
+			object.Name = fmt.Sprintf("a-%04d", count) // listed before all others
+		})
 		object, err := b.plane.Client().CertificatesV1().CertificateSigningRequests().Get(t.Context(), name,
 			metav1.GetOptions{})
 		b.must(err)
