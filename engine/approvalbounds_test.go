@@ -82,7 +82,7 @@ func TestReplanOfABoundRunIsNotAskedFor(t *testing.T) {
 	})
 }
 
-// TestRunThatLosesItsLeaseWaitsNoLonger: another runner is at work on the target, and nobody is to approve for this one.
+// TestRunThatLosesItsLeaseWaitsNoLonger: another runner is at work on the target, and nobody is to approve for this.
 func TestRunThatLosesItsLeaseWaitsNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, people, options := gated(t)

@@ -50,9 +50,10 @@ func newLeft() left {
 	}
 }
 
-// begins has a run there; it ends with an outcome, unless that is empty.
-func (l left) begins(t *testing.T, name, book, of string, outcome runbook.Outcome) {
+// begins has run-1 there; it ends with an outcome, unless that is empty.
+func (l left) begins(t *testing.T, book, of string, outcome runbook.Outcome) {
 	t.Helper()
+	const name = "run-1"
 	ctx := context.Background()
 	lease, err := l.memory.Lock(ctx, journal.Claim{Target: of, Holder: journal.Holder{Run: name}})
 	if err != nil {
@@ -78,15 +79,15 @@ func TestServiceGroupIsAsFarAsItsRunIs(t *testing.T) {
 	}{
 		"no run": {func(*testing.T, left) string { return "" }, runbook.StateNotStarted, runbook.AnswerHolds},
 		"one that rolled it out": {func(t *testing.T, l left) string {
-			l.begins(t, "run-1", rollout.Name, target, runbook.RolledOut)
+			l.begins(t, rollout.Name, target, runbook.RolledOut)
 			return "run-1"
 		}, runbook.StateDone, runbook.AnswerHolds},
 		"one that failed": {func(t *testing.T, l left) string {
-			l.begins(t, "run-1", rollout.Name, target, runbook.Failed)
+			l.begins(t, rollout.Name, target, runbook.Failed)
 			return "run-1"
 		}, runbook.StateNotStarted, runbook.AnswerDoesNotHold},
 		"one that is open": {func(t *testing.T, l left) string {
-			l.begins(t, "run-1", rollout.Name, target, "")
+			l.begins(t, rollout.Name, target, "")
 			return "run-1"
 		}, runbook.StateNotStarted, runbook.AnswerDoesNotHold},
 		"one that never began": {func(*testing.T, left) string { return "run-1" }, runbook.StateNotStarted,
@@ -113,9 +114,10 @@ func TestRunOfAnotherIsNotTaken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLeft()
-			l.begins(t, "run-1", row.book, row.of, runbook.RolledOut)
+			l.begins(t, row.book, row.of, runbook.RolledOut)
 			seen := l.observe(t.Context(), remembers{child: "run-1"}, l.groups[0])
-			if err := seen.Failure(); apierr.ClassOf(err) != apierr.Terminal || !strings.Contains(err.Error(), "run run-1 is of") {
+			if err := seen.Failure(); apierr.ClassOf(err) != apierr.Terminal ||
+				!strings.Contains(err.Error(), "run run-1 is of") {
 				t.Errorf("it is %s: %s, %v", seen.State, seen.Reason, err)
 			}
 		})
@@ -125,7 +127,7 @@ func TestRunOfAnotherIsNotTaken(t *testing.T) {
 // TestRunThatTheLeaseKnowsHasBegun, though its record is gone: what it did nobody knows.
 func TestRunThatTheLeaseKnowsHasBegun(t *testing.T) {
 	l := newLeft()
-	l.begins(t, "run-1", rollout.Name, target, "")
+	l.begins(t, rollout.Name, target, "")
 	l.runner.Journal = lost{l.memory}
 	seen := l.observe(t.Context(), remembers{child: "run-1"}, l.groups[0])
 	if seen.State != runbook.StateUndecidable || !strings.Contains(seen.Question, "Its run run-1 began") {
@@ -173,7 +175,8 @@ func TestServiceGroupThatIsNotRolledOutAnyMoreIsNotForgotten(t *testing.T) {
 	} {
 		err := l.runner.supersede(l.plan, row.open)
 		var invalid *engine.InvalidError
-		if row.says == "" && err != nil || row.says != "" && (!errors.As(err, &invalid) || !strings.Contains(err.Error(), row.says)) {
+		if (err == nil) != (row.says == "") ||
+			err != nil && (!errors.As(err, &invalid) || !strings.Contains(err.Error(), row.says)) {
 			t.Errorf("%s: %v, want %q", name, err, row.says)
 		}
 	}
