@@ -94,7 +94,7 @@ func TestNoTextTellsASecret(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n.Tell(ended("Authorization: Bearer hunter2hunter2hunter2 \x1b[2J" + strings.Repeat("x", 1<<20)))
+		n.Tell(ended("Authorization: Bearer hunter2hunter2hunter2 \x1b[2J" + strings.Repeat("x", 64<<10)))
 		if err := n.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}

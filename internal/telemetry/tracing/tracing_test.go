@@ -226,7 +226,7 @@ func TestWhatIsNotDeliveredIsSaid(t *testing.T) {
 func TestNoSpanTellsASecret(t *testing.T) {
 	r := newReceiver(t)
 	traced := tracer(t, nil)
-	said := "forbidden: token " + telemetrytest.Secret + strings.Repeat(" x", 1<<20)
+	said := "forbidden: token " + telemetrytest.Secret + strings.Repeat(" x", 16<<10)
 	for _, event := range []engine.Event{
 		{Kind: engine.RunBegan, Text: "opened"},
 		{Kind: engine.Found, Step: "start", Finding: &runbook.Finding{Guard: "g", Reason: said}},
