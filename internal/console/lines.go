@@ -132,7 +132,7 @@ func (l *Lines) found(of string, event engine.Event) {
 	switch step {
 	case "start", "", "resume", "run":
 		key = of + guards
-		l.groups.begin(key, key)
+		l.groups.begin(key, l.clean(key))
 	case checks:
 		key = of + checks
 	default:
@@ -153,7 +153,7 @@ func (l *Lines) step(key string, event engine.Event) {
 	if step == nil {
 		step = &lineStep{began: event.At}
 		l.steps[key] = step
-		l.groups.begin(key, key)
+		l.groups.begin(key, l.clean(key))
 	}
 	switch event.Kind {
 	case engine.StepBegan:

@@ -238,3 +238,15 @@ func TestLongHeldGroups(t *testing.T) {
 	}
 	wellFormed(t, told)
 }
+
+// TestNamesOfGroupsAreClean: the name of a step is somebody's text, too.
+func TestNamesOfGroupsAreClean(t *testing.T) {
+	told := toldOf(GitHubActions, []engine.Event{
+		{At: midnight, Kind: engine.StepBegan, Step: "use password=hunter2 \x1b[31m"},
+	})
+	for _, never := range []string{"hunter2", "\x1b"} {
+		if strings.Contains(told, never) {
+			t.Errorf("%q is in %q", never, told)
+		}
+	}
+}

@@ -19,7 +19,7 @@ import (
 // out when it is empty may be left out, and null is no value of a type that never writes it: decoding would leave its
 // default. What has another form than the type, decoding tells.
 func Missing(t reflect.Type, raw json.RawMessage) string {
-	// As encoding/json reads it: of two members of one name the last counts.
+	// Of two members of one name encoding/json keeps some of either: what one of them lacks is missing.
 	walk := &walk{jsontext.NewDecoder(bytes.NewReader(raw),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	found, err := walk.value(t)
@@ -72,13 +72,16 @@ func (w *walk) fields(t reflect.Type) (lack, error) {
 	for i, field := range fields {
 		found[i] = lack{lacks: !field.optional}
 	}
+	there := make([]bool, len(fields))
 	err := w.each(func(name string) error {
 		at := slices.IndexFunc(fields, func(field field) bool { return field.key == name })
 		if at < 0 {
 			return w.SkipValue()
 		}
 		one, err := w.value(fields[at].Type)
-		found[at] = one
+		if !there[at] || one.lacks {
+			found[at], there[at] = one, true
+		}
 		return err
 	})
 	for i, one := range found {
@@ -94,7 +97,7 @@ func (w *walk) members(t reflect.Type) (lack, error) {
 	lacking := map[string]lack{}
 	err := w.each(func(name string) error {
 		one, err := w.value(t)
-		if delete(lacking, name); one.lacks {
+		if one.lacks {
 			lacking[name] = one
 		}
 		return err

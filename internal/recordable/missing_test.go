@@ -54,11 +54,13 @@ func TestWhatARecordLacksIsNamed(t *testing.T) {
 		"a word for a list":                          {`{"name":"p",` + with("nodes", `"n"`) + `}`, ""},
 		"no JSON":                                    {`{`, ""},
 		"two things, of which decoding tells":        {`{} {}`, ""},
-		"the last of two of one name":                {`{"name":null,"name":"p",` + whole + `}`, ""},
-		"the last of two of one name, which is null": {`{"name":"p","name":null,` + whole + `}`, "name"},
-		"the last of two under one key":              {`{"name":"p",` + with("tags", `{"a":{},"a":{"value":"v"}}`) + `}`, ""},
-		"the first of a list that lack something":    {`{"name":"p",` + with("nodes", `[{},{}]`) + `}`, "nodes[0].Ready"},
-		"bytes that are no text":                     {"{\"name\":\"\xff\"," + with("Zone", "") + `}`, "Zone"},
+		"the first of two of one name":               {`{"name":null,"name":"p",` + whole + `}`, "name"},
+		"the last of two of one name":                {`{"name":"p","name":null,` + whole + `}`, "name"},
+		"either of two under one key":                {`{"name":"p",` + with("tags", `{"a":{},"a":{"value":"v"}}`) + `}`, `tags["a"].value`},
+		"either of two maps of one name, which decoding merges": {
+			`{"name":"p",` + with("tags", `{"a":{}},"tags":{"b":{"value":"v"}}`) + `}`, `tags["a"].value`},
+		"the first of a list that lack something": {`{"name":"p",` + with("nodes", `[{},{}]`) + `}`, "nodes[0].Ready"},
+		"bytes that are no text":                  {"{\"name\":\"\xff\"," + with("Zone", "") + `}`, "Zone"},
 	} {
 		if got := recordable.Missing(reflect.TypeFor[pool](), json.RawMessage(row.raw)); got != row.want {
 			t.Errorf("%s: %q, want %q", rule, got, row.want)
