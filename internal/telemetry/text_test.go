@@ -24,3 +24,15 @@ func TestTextIsBoundedAndWithoutSecretsOrControls(t *testing.T) {
 		t.Errorf("told is %q", told)
 	}
 }
+
+// TestLongTextIsNotLookedThroughWhole, and no half of a secret is told where the look ends.
+func TestLongTextIsNotLookedThroughWhole(t *testing.T) {
+	const look = 64 << 10
+	block := "-----BEGIN PRIVATE KEY-----" + strings.Repeat("A", look-100) + "-----END PRIVATE KEY-----"
+	secret := telemetrytest.Secret
+	before := strings.Repeat(" ", look-len(block)-len(secret)/2-1)
+	told := telemetry.Text(block+before+" "+secret+strings.Repeat(" more", 1<<20), look)
+	if half := secret[:len(secret)/2-2]; strings.Contains(told, half) || strings.Contains(told, "more") {
+		t.Errorf("told is %q", told)
+	}
+}
