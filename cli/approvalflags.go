@@ -145,6 +145,10 @@ func (a *app) approvals(
 			if err := approval.CheckFolder(*f.rule); err != nil {
 				return nil, usage("%v", err)
 			}
+			if f.rule.FourEyes && f.requestKey == "" {
+				return nil, usage("required flag --request-key not set: under four eyes something has to show who asks. " +
+					"hint: --request-key KEY, the key of a person in the policy")
+			}
 		}
 		folder := approval.Folder{Dir: beside.Dir(), Claimed: a.holder().String()}
 		if f.requestKey != "" {

@@ -122,8 +122,9 @@ func (e *invocation) runTarget(ctx context.Context, book runbook.Runbook) (engin
 		return engine.Result{}, err
 	}
 	machine := e.machine()
-	options := engine.Options{Overrides: e.overridesFor(book), Plan: e.expected, Approval: e.rule}
+	options := engine.Options{Overrides: e.overridesFor(book), Plan: e.expected}
 	if e.verb == act {
+		options.Approval = e.rule // a preview waits for nobody
 		if options.Plan, err = e.confirmed(ctx, machine, book, open, options); err != nil {
 			return engine.Result{}, err
 		}

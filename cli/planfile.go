@@ -97,7 +97,27 @@ func readPlanFile(path string) (*runbook.Plan, error) {
 	if err := read.Plan.Verify(); err != nil {
 		return nil, usage("--plan %s: %v", path, err)
 	}
+	if err := read.asWritten(raw); err != nil {
+		return nil, usage("--plan %s: %v", path, err)
+	}
 	return &read.Plan, nil
+}
+
+// asWritten refuses a file that other programs read otherwise than this one: encoding/json takes the last of two members
+// of one name, in whatever case it is written, so that what a reviewer was shown need not be what is executed.
+func (p planFile) asWritten(raw []byte) error {
+	own, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("encoding the plan: %w", err)
+	}
+	var file bytes.Buffer
+	if err := json.Compact(&file, raw); err != nil {
+		return err
+	}
+	if !bytes.Equal(file.Bytes(), own) {
+		return errors.New("it is not as plan -o wrote it: names stand in it twice or in other letters, or in another order")
+	}
+	return nil
 }
 
 // isDigest tells a plan's digest from the name of a file.

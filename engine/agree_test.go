@@ -111,6 +111,40 @@ func TestBoundRunStaysBoundWhenItIsResumed(t *testing.T) {
 	}
 }
 
+// TestPlanIsNotForgottenPastThePointOfNoReturn: an open run that goes on with its own plan is not taken for one that was
+// asked for.
+func TestPlanIsNotForgottenPastThePointOfNoReturn(t *testing.T) {
+	b := newBench(t)
+	plan := b.preview(b.book()).Plan
+	b.interruptedIn(1, engine.Options{})
+	_, err := b.Run(context.Background(), b.book(), engine.Options{Plan: &engine.ExpectedPlan{Digest: plan.Digest}})
+	var invalid *engine.InvalidError
+	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "run-1 is open on this target, past its point of no return") {
+		t.Errorf("got %v", err)
+	}
+	if result := b.run(b.book()); result.Outcome != runbook.Remediated {
+		t.Errorf("without a plan it goes on: %+v", result)
+	}
+}
+
+// TestPlanOfAnotherTargetIsRefused, though nothing was to be done on this one.
+func TestPlanOfAnotherTargetIsRefused(t *testing.T) {
+	b := newBench(t)
+	plan := b.preview(b.book()).Plan
+	for field, change := range map[string]func(*runbook.Target){
+		"id":   func(target *runbook.Target) { target.ID = "lamp/2" },
+		"name": func(target *runbook.Target) { target.Name = "another lamp" },
+	} {
+		other := *plan
+		change(&other.Target)
+		_, err := b.Run(context.Background(), b.book(),
+			engine.Options{Plan: &engine.ExpectedPlan{Digest: plan.Digest, Plan: &other}})
+		if err == nil || !strings.Contains(err.Error(), "the plan is for ") {
+			t.Errorf("%s: got %v", field, err)
+		}
+	}
+}
+
 // TestStepIsMadeWithWhatThePlanSays: what the plan left empty a step before may fill, and nothing else moves.
 func TestStepIsMadeWithWhatThePlanSays(t *testing.T) {
 	for name, row := range map[string]struct {

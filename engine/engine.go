@@ -220,6 +220,9 @@ func (e *Engine) resume(ctx context.Context, book runbook.Runbook, record *journ
 	if err := e.checkRule(record, options); err != nil {
 		return Result{}, err
 	}
+	if err := options.checkPlan(record); err != nil {
+		return Result{}, err
+	}
 	if err := record.Reopen(held.Lease, e.Clock.Now); err != nil {
 		return Result{}, err
 	}
@@ -303,7 +306,7 @@ func (e *Engine) validate(book runbook.Runbook, options Options) error {
 	if options.Approval != nil && e.Approvals == nil {
 		return &InvalidError{"the run is to wait for an approval, and there is nowhere to look for one"}
 	}
-	return Validate(book, options)
+	return errors.Join(Validate(book, options), options.Plan.of(book.Target))
 }
 
 // checkRule refuses another rule of approval than the one that a run was started with.
