@@ -62,7 +62,7 @@ func New(options Options) (*Client, error) {
 		// permit covers.
 		DisableRPRegistration: true,
 	}
-	credential := Credential(options.Credential)
+	credential := Credential(options.Credential, nil)
 	client, err := arm.NewClient("salve/azure", "v1.0.0", credential, armOptions)
 	if err != nil {
 		return nil, fmt.Errorf("making the ARM client: %w", err)

@@ -15,15 +15,19 @@ import (
 	"salve/internal/apierr"
 )
 
-// Credential gives the tokens of a credential, and classifies why there is none, in one line.
-func Credential(credential azcore.TokenCredential) azcore.TokenCredential {
+// Credential gives the tokens of a credential, and classifies why there is none, in one line. The credential was made
+// with the token service as its transport; nil where it has another one.
+func Credential(credential azcore.TokenCredential, service *TokenService) azcore.TokenCredential {
 	if already, ok := credential.(tokens); ok {
 		return already
 	}
-	return tokens{credential}
+	return tokens{credential, service}
 }
 
-type tokens struct{ credential azcore.TokenCredential }
+type tokens struct {
+	credential azcore.TokenCredential
+	service    *TokenService
+}
 
 func (t tokens) GetToken(ctx context.Context, options policy.TokenRequestOptions) (azcore.AccessToken, error) {
 	token, err := t.credential.GetToken(ctx, options)
@@ -36,6 +40,10 @@ func (t tokens) GetToken(ctx context.Context, options policy.TokenRequestOptions
 		NonRetriable()
 	}
 	switch {
+	case apierr.IsPermanent(err):
+		return token, fmt.Errorf("reaching the token service: %w", err)
+	case errors.As(err, &unauthenticated) && unauthenticated.RawResponse == nil && t.service.failure() != nil:
+		return token, fmt.Errorf("reaching the token service: %w", t.service.failure())
 	case errors.As(err, &unauthenticated):
 		worded := error(&noCredentialError{err})
 		if tokenRefused(unauthenticated.RawResponse) {

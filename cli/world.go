@@ -46,16 +46,20 @@ func (c cloudFlags) credential() (azcore.TokenCredential, policy.ClientOptions, 
 	if err != nil {
 		return nil, options, err
 	}
+	service := &azure.TokenService{}
 	if transport != nil {
+		service.Base = transport
 		options.Transport = &http.Client{Transport: transport}
 	}
+	asking := options
+	asking.Transport = &http.Client{Transport: service}
 	credential, err := azidentity.NewDefaultAzureCredential(&azidentity.DefaultAzureCredentialOptions{
-		ClientOptions: options, DisableInstanceDiscovery: c.endpoint != "",
+		ClientOptions: asking, DisableInstanceDiscovery: c.endpoint != "",
 	})
 	if err != nil {
 		return nil, options, fmt.Errorf("finding credentials for Azure: %w", err)
 	}
-	return azure.Credential(credential), options, nil
+	return azure.Credential(credential, service), options, nil
 }
 
 // lazyCluster connects to the cluster's API when it is first asked for, and once.

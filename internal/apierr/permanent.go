@@ -11,6 +11,10 @@ func (e *PermanentError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *PermanentError) Unwrap() error { return e.Err }
 
+// NonRetriable keeps the Azure SDK's clients from sending the request again
+// (https://pkg.go.dev/github.com/Azure/azure-sdk-for-go/sdk/internal/errorinfo#NonRetriable).
+func (e *PermanentError) NonRetriable() {}
+
 // IsPermanent tells whether waiting does not help.
 func IsPermanent(err error) bool {
 	var permanent *PermanentError
