@@ -103,8 +103,8 @@ func readPlanFile(path string) (*runbook.Plan, error) {
 	return &read.Plan, nil
 }
 
-// asWritten refuses a file that other programs read otherwise than this one: encoding/json takes the last of two members
-// of one name, in whatever case it is written, so that what a reviewer was shown need not be what is executed.
+// asWritten refuses a file that other programs read otherwise than this one: encoding/json takes the last of two
+// members of one name, in whatever case it is written, so that what a reviewer was shown need not be what is executed.
 func (p planFile) asWritten(raw []byte) error {
 	own, err := json.Marshal(p)
 	if err != nil {

@@ -32,14 +32,14 @@ func (p *ExpectedPlan) of(target runbook.Target) error {
 		p.Plan.Target.Kind, p.Plan.Target.Name, target.Kind, target.Name)}
 }
 
-// checkPlan refuses to finish a run with another plan than is asked for: past its point of no return it goes on with its
-// own, whatever was agreed to since.
+// checkPlan refuses to finish a run with another plan than is asked for: past its point of no return it goes on with
+// its own, whatever was agreed to since.
 func (o Options) checkPlan(record *journal.Record) error {
 	if o.Plan == nil || o.Plan.StepsOnly || !record.PastReturn() || record.Header.Plan == o.Plan.Digest {
 		return nil
 	}
-	return &InvalidError{fmt.Sprintf("run %s is open on this target, past its point of no return, and was not started with "+
-		"this plan. hint: salve resume %[1]s finishes it", record.Run)}
+	return &InvalidError{fmt.Sprintf("run %s is open on this target, past its point of no return, and was not started "+
+		"with this plan. hint: salve resume %[1]s finishes it", record.Run)}
 }
 
 // agreement is a plan that was agreed to, before this process changed anything.

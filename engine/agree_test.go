@@ -111,15 +111,15 @@ func TestBoundRunStaysBoundWhenItIsResumed(t *testing.T) {
 	}
 }
 
-// TestPlanIsNotForgottenPastThePointOfNoReturn: an open run that goes on with its own plan is not taken for one that was
-// asked for.
+// TestPlanIsNotForgottenPastThePointOfNoReturn: an open run that goes on with its own plan is not taken for one that
+// was asked for.
 func TestPlanIsNotForgottenPastThePointOfNoReturn(t *testing.T) {
 	b := newBench(t)
 	plan := b.preview(b.book()).Plan
 	b.interruptedIn(1, engine.Options{})
 	_, err := b.Run(context.Background(), b.book(), engine.Options{Plan: &engine.ExpectedPlan{Digest: plan.Digest}})
 	var invalid *engine.InvalidError
-	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "run-1 is open on this target, past its point of no return") {
+	if !errors.As(err, &invalid) || !strings.Contains(err.Error(), "run-1 is open on this target, past its point of no") {
 		t.Errorf("got %v", err)
 	}
 	if result := b.run(b.book()); result.Outcome != runbook.Remediated {

@@ -66,6 +66,8 @@ func TestValuesAreRefused(t *testing.T) {
 		"that are misspelt":     {image(map[string]any{"argz": []any{}}), "argz"},
 		"with a tag as digest": {map[string]any{"image": map[string]any{"repository": "r", "digest": "v1"}},
 			"/image/digest"},
+		"of a watch that the runbook does not have": {image(map[string]any{"mode": "watch", "runbook": "aks-recreate-pool"}),
+			"has no check --watch"},
 		"without the namespace of the ProwJobs": {image(map[string]any{"mode": "prow-watch",
 			"prow": map[string]any{"podNamespace": "test-pods"}}), "prow.jobNamespace has to be set"},
 	} {

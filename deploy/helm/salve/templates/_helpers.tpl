@@ -33,7 +33,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if eq .Values.mode "prow-watch" -}}
 prow-watch
 {{- else -}}
-{{ required "runbook is required, for example rescue-stranded-pods" .Values.runbook }}
+{{- if and (eq .Values.mode "watch") .Values.runbook (ne .Values.runbook "rescue-stranded-pods") }}
+{{- fail (printf "mode watch: %s has no check --watch; a cronjob with command: check asks again and again" .Values.runbook) }}
+{{- end }}
+{{- required "runbook is required, for example rescue-stranded-pods" .Values.runbook }}
 {{- end -}}
 {{- end -}}
 
