@@ -95,14 +95,25 @@ func (c *Client) absentInScope(ctx context.Context, resourceGroup, id string, ca
 	return absentUnless(id, cause, false, err)
 }
 
-// absentWithGroup asks for the resource group of something that answered that its group is not there: what would be in
-// it is absent where the group is, in a subscription that was seen.
-func (c *Client) absentWithGroup(ctx context.Context, resourceGroup, id string, cause error) error {
-	_, err := c.GroupLocation(ctx, resourceGroup)
-	if apierr.ClassOf(err) == apierr.Missing {
-		return apierr.New(apierr.Missing, "not found: %q: %w", id, err)
+// readInGroup reads what is in a resource group. Where that is said not to be there, the group is asked for: what would
+// be in it is absent where the group is, in a subscription that was seen. A group that is there has been made since, as
+// by a step beside this one: then it is read again.
+func (c *Client) readInGroup(ctx context.Context, resourceGroup, id string, read func() error) error {
+	const attempts = 3 // it is made once
+	var err error
+	for range attempts {
+		if err = read(); !isNotFound(err, groupNotFound) {
+			return err
+		}
+		_, unseen := c.GroupLocation(ctx, resourceGroup)
+		switch {
+		case apierr.ClassOf(unseen) == apierr.Missing:
+			return apierr.New(apierr.Missing, "not found: %q: %w", id, unseen)
+		case unseen != nil:
+			return absentUnless(id, err, false, unseen)
+		}
 	}
-	return absentUnless(id, cause, err == nil, err)
+	return absentUnless(id, err, true, nil)
 }
 
 // subscriptionSeen reads the client's subscription.

@@ -89,20 +89,20 @@ func (c *Client) Deployment(ctx context.Context, name DeploymentName) (Deploymen
 		return Deployment{}, err
 	}
 	var body []byte
-	err = c.read(ctx, fmt.Sprintf("reading deployment %q", name.Name), func(ctx context.Context) error {
-		var raw *http.Response
-		_, err := deployments.GetAtScope(policy.WithCaptureResponse(ctx, &raw), c.scope(name), name.Name, nil)
-		if err != nil {
+	read := func() error {
+		return c.read(ctx, fmt.Sprintf("reading deployment %q", name.Name), func(ctx context.Context) error {
+			var raw *http.Response
+			_, err := deployments.GetAtScope(policy.WithCaptureResponse(ctx, &raw), c.scope(name), name.Name, nil)
+			if err != nil {
+				return err
+			}
+			body, err = runtime.Payload(raw)
 			return err
-		}
-		body, err = runtime.Payload(raw)
-		return err
-	})
-	switch {
-	case isNotFound(err, deploymentNotFound):
+		})
+	}
+	err = c.readInGroup(ctx, name.ResourceGroup, DeploymentID(c.subscription, name), read)
+	if isNotFound(err, deploymentNotFound) {
 		err = c.absentInScope(ctx, name.ResourceGroup, DeploymentID(c.subscription, name), err)
-	case isNotFound(err, groupNotFound):
-		err = c.absentWithGroup(ctx, name.ResourceGroup, DeploymentID(c.subscription, name), err)
 	}
 	if err != nil {
 		return Deployment{}, err

@@ -100,15 +100,15 @@ func idsOf(resources []stackResource) []string {
 func (c *Client) Stack(ctx context.Context, name StackName) (Stack, error) {
 	id, doing := StackID(c.subscription, name), fmt.Sprintf("reading deployment stack %q", name.Name)
 	var answer stackAnswer
-	err := c.read(ctx, doing, func(ctx context.Context) error {
-		answer = stackAnswer{}
-		return c.get(ctx, c.address(id, stacksVersion, nil), &answer)
+	err := c.readInGroup(ctx, name.ResourceGroup, id, func() error {
+		return c.read(ctx, doing, func(ctx context.Context) error {
+			answer = stackAnswer{}
+			return c.get(ctx, c.address(id, stacksVersion, nil), &answer)
+		})
 	})
 	switch {
 	case isNotFound(err, stackNotFound):
 		return Stack{}, c.absentInScope(ctx, name.ResourceGroup, id, err)
-	case isNotFound(err, groupNotFound):
-		return Stack{}, c.absentWithGroup(ctx, name.ResourceGroup, id, err)
 	case err != nil:
 		return Stack{}, err
 	}

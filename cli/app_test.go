@@ -217,8 +217,8 @@ func TestHeldLease(t *testing.T) {
 	defer func() { _ = lease.Release(context.Background()) }()
 	out, log := b.types(exitFailed, b.onCluster("run", recreatepool.Name)...)
 	contains(t, log, "is held by run run-1 of ana on host laptop (process 42)", "--wait-for-lease")
-	if out != "" || strings.Count(log, "\n") != 1 {
-		t.Errorf("more than one line was said: %q %q", out, log)
+	if out != "" || strings.Count(log, "\nsalve: ") != 1 || strings.Count(log, "\n") != 2 {
+		t.Errorf("more than what is begun and one line was said: %q %q", out, log)
 	}
 	_, log = b.types(exitFailed, append(b.onCluster("run", recreatepool.Name), "--wait-for-lease", "30s")...)
 	contains(t, log, "Waiting for the lease for at most 30s", "is held by run run-1")

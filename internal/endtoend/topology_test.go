@@ -85,7 +85,7 @@ func (r *region) vault() string {
 // rollout starts salve on the topology. Each step that begins is told to began.
 func (r *region) rollout(began func(step string), more ...string) *process {
 	r.Helper()
-	p := r.salveWith(&stepWatch{began: began}, append(slices.Clone(r.arguments), more...)...)
+	p := r.salveWith(&stepWatch{began: began}, append(append(slices.Clone(r.arguments), "--verbosity", "1"), more...)...)
 	return p
 }
 
