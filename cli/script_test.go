@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -257,7 +258,20 @@ func nameRun(ts *testscript.TestScript, _ bool, arguments []string) {
 	if len(found) == 0 {
 		ts.Fatalf("no run in %s", arguments[1])
 	}
-	ts.Setenv(arguments[0], filepath.Base(filepath.Dir(found[len(found)-1])))
+	ts.Setenv(arguments[0], filepath.Base(filepath.Dir(slices.MaxFunc(found, byBegin))))
+}
+
+// byBegin orders journals by the second in their names, and those of one second by when they were last written to.
+func byBegin(a, b string) int {
+	second := func(path string) string { return filepath.Base(filepath.Dir(path))[:len("20060102-150405")] }
+	written := func(path string) time.Time {
+		info, err := os.Stat(path)
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	}
+	return cmp.Or(strings.Compare(second(a), second(b)), written(a).Compare(written(b)))
 }
 
 // patience bounds what a script waits for.
