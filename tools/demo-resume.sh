@@ -9,7 +9,7 @@ echo '# A runner, which dies while the pool is being deleted.'
 printf '\n$ %s\n' "${run[*]}"
 "bin/${run[@]}" 2>"$scratch/first.log" &
 first=$!
-until_says "$scratch/first.log" '"step began".*delete-pool'
+until_says "$scratch/first.log" 'delete-pool: began'
 sleep 1
 printf '$ kill -9 %s\n' "$first"
 kill -9 "$first"

@@ -4,7 +4,16 @@ cd "$(dirname "$0")/.."
 scratch=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$scratch"' EXIT
 
-until_says() { until grep -q "$2" "$1" 2>/dev/null; do sleep 0.2; done; }
+# until_says FILE TEXT waits two minutes at most.
+until_says() {
+  for _ in {1..600}; do
+    if grep -q "$2" "$1" 2>/dev/null; then return; fi
+    sleep 0.2
+  done
+  echo "nothing says $2:" >&2
+  tail -n 20 "$1" >&2
+  exit 1
+}
 show() { printf '\n$ %s\n' "$*"; "$@"; }
 
 # serve SCENARIO exports what leads to both, and puts the salve run that goes with
