@@ -34,8 +34,8 @@ func newPane(t *testing.T, width, height int, environment ...string) *pane {
 		}
 	}
 	p := &pane{t, filepath.Join(folder, "tmux")}
-	p.tmux("-f", os.DevNull, "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "env", "-i",
-		"PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=tmux-256color", "LANG=C.UTF-8", "PS1=$ ",
+	p.tmux("-f", os.DevNull, "new-session", "-d", "-c", folder, "-x", fmt.Sprint(width), "-y", fmt.Sprint(height),
+		"env", "-i", "PATH="+folder+":"+os.Getenv("PATH"), "HOME="+folder, "TERM=tmux-256color", "LANG=C.UTF-8", "PS1=$ ",
 		strings.Join(environment, " "), "sh")
 	t.Cleanup(func() { p.tmux("kill-server") })
 	p.until(`(?m)^\$ ?$`, 0)
