@@ -39,11 +39,10 @@ func (t tokens) GetToken(ctx context.Context, options policy.TokenRequestOptions
 		error
 		NonRetriable()
 	}
+	if failure := t.service.failure(err); failure != nil {
+		return token, fmt.Errorf("reaching the token service: %w", failure)
+	}
 	switch {
-	case apierr.IsPermanent(err):
-		return token, fmt.Errorf("reaching the token service: %w", err)
-	case errors.As(err, &unauthenticated) && unauthenticated.RawResponse == nil && t.service.failure() != nil:
-		return token, fmt.Errorf("reaching the token service: %w", t.service.failure())
 	case errors.As(err, &unauthenticated):
 		worded := error(&noCredentialError{err})
 		if tokenRefused(unauthenticated.RawResponse) {

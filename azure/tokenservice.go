@@ -1,9 +1,12 @@
 package azure
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 	"sync/atomic"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"salve/internal/apierr"
 	"salve/internal/reach"
@@ -19,8 +22,8 @@ type TokenService struct {
 	unreached atomic.Pointer[error]
 }
 
-// metadataHost gives tokens to machines in Azure; elsewhere nobody answers, which says nothing of the service that was
-// meant (https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service).
+// metadataHost gives tokens to machines in Azure. Elsewhere nobody answers, which says nothing of the service that was
+// meant; and there it may refuse connections for a while, which the SDK waits out (https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service).
 const metadataHost = "169.254.169.254"
 
 // RoundTrip sends a request.
@@ -29,22 +32,28 @@ func (s *TokenService) RoundTrip(request *http.Request) (*http.Response, error) 
 	if base == nil {
 		base = http.DefaultTransport
 	}
+	if request.URL.Hostname() == metadataHost {
+		return base.RoundTrip(request)
+	}
 	server, _ := s.servers.LoadOrStore(request.URL.Host, &reach.Server{})
 	//nolint:forcetypeassert // nothing else is stored
 	response, err := (&reach.Transport{Base: base, Server: server.(*reach.Server)}).RoundTrip(request)
-	switch {
-	case request.URL.Hostname() == metadataHost:
-	case apierr.IsPermanent(err):
+	if apierr.IsPermanent(err) {
 		s.unreached.Store(&err)
-	default:
+	} else {
 		s.unreached.Store(nil)
 	}
 	return response, err
 }
 
-// failure is why the last request was not answered, and won't be; nil where it may be.
-func (s *TokenService) failure() error {
-	if s == nil {
+// failure is why no token can be had, where that is because the service can't be reached; nil where it is not. The error
+// is the credential's.
+func (s *TokenService) failure(err error) error {
+	var flattened *azidentity.AuthenticationFailedError
+	switch {
+	case apierr.IsPermanent(err):
+		return err
+	case s == nil || !errors.As(err, &flattened) || flattened.RawResponse != nil:
 		return nil
 	}
 	if failure := s.unreached.Load(); failure != nil {
