@@ -23,7 +23,8 @@ type TokenService struct {
 }
 
 // metadataHost gives tokens to machines in Azure. Elsewhere nobody answers, which says nothing of the service that was
-// meant; and there it may refuse connections for a while, which the SDK waits out (https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service).
+// meant; and there it may refuse connections for a while, which the SDK waits out
+// (https://learn.microsoft.com/azure/virtual-machines/instance-metadata-service).
 const metadataHost = "169.254.169.254"
 
 // RoundTrip sends a request.
@@ -46,8 +47,8 @@ func (s *TokenService) RoundTrip(request *http.Request) (*http.Response, error) 
 	return response, err
 }
 
-// failure is why no token can be had, where that is because the service can't be reached; nil where it is not. The error
-// is the credential's.
+// failure is why the credential gave an error instead of a token, where that is because the service can't be reached;
+// nil where it is not.
 func (s *TokenService) failure(err error) error {
 	var flattened *azidentity.AuthenticationFailedError
 	switch {

@@ -45,6 +45,7 @@ func (a asking) GetToken(ctx context.Context, _ policy.TokenRequestOptions) (azc
 
 // TestTokenServiceThatCannotBeReached is told from one that gives no token.
 func TestTokenServiceThatCannotBeReached(t *testing.T) {
+	const unreached = "reaching the token service: "
 	const refused, answers, metadata = "https://refused/token", "https://answers/token", "http://169.254.169.254/token"
 	for name, row := range map[string]struct {
 		addresses []string
@@ -52,13 +53,13 @@ func TestTokenServiceThatCannotBeReached(t *testing.T) {
 		permanent bool
 		says      string
 	}{
-		"nothing listens":                          {[]string{refused}, false, true, "reaching the token service: "},
-		"nothing listens, and it is said":          {[]string{refused}, true, true, "reaching the token service: "},
+		"nothing listens":                          {[]string{refused}, false, true, unreached},
+		"nothing listens, and it is said":          {[]string{refused}, true, true, unreached},
 		"it answers":                               {[]string{answers}, false, false, "forbidden: no credential"},
 		"it answers in the end":                    {[]string{refused, answers}, false, false, "forbidden: no credential"},
-		"it does not any more":                     {[]string{answers, refused}, false, true, "reaching the token service: "},
+		"it does not any more":                     {[]string{answers, refused}, false, true, unreached},
 		"no machine of Azure":                      {[]string{metadata}, false, false, "forbidden: no credential"},
-		"no machine of Azure, nothing listens":     {[]string{refused, metadata}, false, true, "reaching the token service: "},
+		"no machine of Azure, nothing listens":     {[]string{refused, metadata}, false, true, unreached},
 		"a machine of Azure that is not ready yet": {[]string{metadata}, true, false, "connection refused"},
 	} {
 		service := &azure.TokenService{Base: roundTrip(func(request *http.Request) (*http.Response, error) {

@@ -12,10 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
@@ -61,7 +64,7 @@ func (b *bench) apply(file string) {
 	}
 }
 
-// bind gives a user a role, in the journal's namespace alone or in the cluster.
+// bind gives a user a role, in the journal's namespace alone or in the cluster, and waits until it counts.
 func (b *bench) bind(role, user string, inNamespace bool) {
 	b.Helper()
 	meta := metav1.ObjectMeta{GenerateName: "test-", Namespace: ""}
@@ -72,12 +75,32 @@ func (b *bench) bind(role, user string, inNamespace bool) {
 		_, err := rbac.RoleBindings(b.namespace).Create(ctx,
 			&rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}, metav1.CreateOptions{})
 		b.must(err)
+		b.awaitRight(role, user, b.namespace)
 		return
 	}
 	made, err := rbac.ClusterRoleBindings().Create(ctx,
 		&rbacv1.ClusterRoleBinding{ObjectMeta: meta, RoleRef: ref, Subjects: subjects}, metav1.CreateOptions{})
 	b.must(err)
 	b.Cleanup(func() { b.must(rbac.ClusterRoleBindings().Delete(ctx, made.Name, metav1.DeleteOptions{})) })
+	b.awaitRight(role, user, "")
+}
+
+// awaitRight waits until a user has the first right of a role: the authorizer learns of it by a watch.
+func (b *bench) awaitRight(name, user, namespace string) {
+	b.Helper()
+	role, err := b.plane.Client().RbacV1().ClusterRoles().Get(context.Background(), name, metav1.GetOptions{})
+	b.must(err)
+	rule := role.Rules[0]
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user, ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0], Resource: rule.Resources[0],
+		},
+	}}
+	b.must(wait.PollUntilContextTimeout(context.Background(), 10*time.Millisecond, 30*time.Second, true,
+		func(ctx context.Context) (bool, error) {
+			answer, err := b.plane.Client().AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			return err == nil && answer.Status.Allowed, err
+		}))
 }
 
 func readFile(t testing.TB, path string) string {
