@@ -65,7 +65,7 @@ func (s *stream) Write(text []byte) (int, error) {
 	whole := append(s.partial, text...)
 	end := lastWhole(whole)
 	s.partial = append([]byte(nil), whole[end:]...)
-	return len(text), s.send([]byte(s.shown(console.Neutral, string(whole[:end]))))
+	return len(text), s.send([]byte(s.shown(report.Neutral, string(whole[:end]))))
 }
 
 // Paint writes spans of a report, in colours where they are wanted.
@@ -74,32 +74,25 @@ func (s *stream) Paint(spans []report.Span) error {
 	defer s.mu.Unlock()
 	var text strings.Builder
 	for _, span := range spans {
-		text.WriteString(s.shown(tones()[span.Tone], span.Text))
+		text.WriteString(s.shown(span.Tone, span.Text))
 	}
 	return s.send([]byte(text.String()))
 }
 
-// tones are the colours of reports.
-func tones() map[report.Tone]console.Tone {
-	return map[report.Tone]console.Tone{
-		report.Good: console.Good, report.Bad: console.Bad, report.Doubtful: console.Doubtful,
-		report.Faint: console.Faint, report.Strong: console.Strong,
+// colours are those of reports.
+func colours() map[report.Tone]console.Colour {
+	return map[report.Tone]console.Colour{
+		report.Good: console.Green, report.Bad: console.Red, report.Doubtful: console.Yellow,
+		report.Faint: console.Faint, report.Strong: console.Bold,
 	}
 }
 
 // shown is a text as it may be shown: nothing in it is obeyed, by a terminal or by the host of a pipeline.
-func (s *stream) shown(tone console.Tone, text string) string {
+func (s *stream) shown(tone report.Tone, text string) string {
 	if s.commands != nil {
 		text = s.commands.Filter(text)
 	}
-	text = console.Visible(text)
-	switch {
-	case s.style.Colour:
-		text = console.Toned(tone, text)
-	case s.style == console.Style{}:
-		return text
-	}
-	return s.style.Apply(text)
+	return s.style.Apply(colours()[tone].Paint(text))
 }
 
 // raw writes bytes as they are: for files that another program reads, and lines that a host is to obey. It is never

@@ -91,26 +91,24 @@ func ASCII(text string) string {
 	return made.String()
 }
 
-// Tone is what a part of a report means, which is shown as a colour.
-type Tone int
+// Colour is one of a terminal's. The zero Colour is its own.
+type Colour string
 
-// The tones.
+// The colours of reports.
 const (
-	Neutral Tone = iota
-	Good
-	Bad
-	Doubtful
-	Faint
-	Strong
+	Green  Colour = green
+	Red    Colour = red
+	Yellow Colour = yellow
+	Faint  Colour = faint
+	Bold   Colour = bold
 )
 
-// Toned is a text in the colour of a tone. What a terminal would obey in the text is made visible.
-func Toned(tone Tone, text string) string {
-	colour := map[Tone]string{Good: green, Bad: red, Doubtful: yellow, Faint: faint, Strong: bold}[tone]
-	if colour == "" || text == "" {
+// Paint is a text in the colour. What a terminal would obey in the text is made visible.
+func (c Colour) Paint(text string) string {
+	if c == "" || text == "" {
 		return Visible(text)
 	}
-	return colour + Visible(text) + plain
+	return string(c) + Visible(text) + plain
 }
 
 // columns is how many columns of a terminal a text takes.
