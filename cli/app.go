@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"os/user"
-	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -14,6 +13,7 @@ import (
 	"salve/internal/backoff"
 	"salve/internal/clock"
 	"salve/journal"
+	"salve/kube"
 	"salve/runbooks/recreatepool"
 )
 
@@ -33,6 +33,8 @@ type app struct {
 	// newRun names runs; nil leaves it to the engine.
 	newRun func(time.Time) string
 
+	// needs is the role that the command needs in a cluster.
+	needs kube.Need
 	// route are the flags that lead to the world of what is run.
 	route []string
 	// notice says what is waited for; nil writes it to standard error.
@@ -97,7 +99,7 @@ func (a *app) name() string {
 // waits tells of a read that is tried again.
 func (a *app) waits(notice backoff.Notice) {
 	text := fmt.Sprintf("Waiting, %s so far; asked again in %s: %s", notice.Waited.Round(time.Second),
-		max(notice.Pause.Round(time.Second), time.Second), strings.Join(strings.Fields(notice.Err.Error()), " "))
+		max(notice.Pause.Round(time.Second), time.Second), a.worded(notice.Err))
 	if a.notice != nil {
 		a.notice(text)
 		return

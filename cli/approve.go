@@ -41,7 +41,7 @@ type verdictRequest struct {
 }
 
 func newApprove(a *app) *cobra.Command {
-	asked := &verdictRequest{}
+	asked := &verdictRequest{journalFlags: journalFlags{role: kube.Approver}}
 	command := &cobra.Command{
 		Use:   "approve RUN --plan DIGEST",
 		Short: "Approve the plan of a run that waits for it",
@@ -78,7 +78,7 @@ names. Without --plan the plan is shown, and nothing is said of it.`,
 }
 
 func newDeny(a *app) *cobra.Command {
-	asked := &verdictRequest{denied: true}
+	asked := &verdictRequest{journalFlags: journalFlags{role: kube.Approver}, denied: true}
 	command := &cobra.Command{
 		Use:   "deny RUN --reason TEXT",
 		Short: "Deny the plan of a run that waits for approval: the run ends, and changes nothing more",

@@ -11,6 +11,7 @@ import (
 
 	"salve/internal/report"
 	"salve/journal"
+	"salve/kube"
 )
 
 func newRuns(a *app) *cobra.Command {
@@ -95,7 +96,7 @@ func lostOr(ctx context.Context, kept *journal.Location, run string, missing err
 }
 
 func newRunsList(a *app) *cobra.Command {
-	from := &journalFlags{}
+	from := &journalFlags{role: kube.Reader}
 	command := &cobra.Command{
 		Use: "list", Short: "List the runs in the journal, oldest first", Args: noArguments,
 		Example: `  # The runs of the cluster that $KUBECONFIG leads to
@@ -141,17 +142,21 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 	if err != nil {
 		return fmt.Errorf("listing the journal at %s: %w", kept.Where, err)
 	}
-	listed, open, broken := []report.Listed{}, 0, 0
+	listed, open, broken, unverified := []report.Listed{}, 0, 0, 0
 	for _, name := range names {
 		record, err := loadRecord(ctx, kept, name)
-		if err != nil {
-			listed = append(listed, report.Listed{Run: name, State: "broken", Reason: err.Error()})
+		switch {
+		case err == nil:
+			listed = append(listed, report.List(record.History))
+			if record.Closed == nil {
+				open++
+			}
+		case isUnseen(err):
+			listed = append(listed, a.unverified(name, err))
+			unverified++
+		default:
+			listed = append(listed, report.Listed{Run: name, State: report.StateBroken, Reason: err.Error()})
 			broken++
-			continue
-		}
-		listed = append(listed, report.List(record.History))
-		if record.Closed == nil {
-			open++
 		}
 	}
 	unlisted, unseen := a.leasedRuns(ctx, kept, names)
@@ -163,14 +168,20 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 		}
 	}
 	if unseen != nil {
-		fmt.Fprintf(a.stderr, "Runs that only a lease names can't be seen: %v.\n", unseen)
+		fmt.Fprintf(a.stderr, "Runs that only a lease names can't be seen: %s.\n", a.worded(unseen))
+		a.exit = max(a.exit, exitUndecided)
+	}
+	if unverified > 0 {
 		a.exit = max(a.exit, exitUndecided)
 	}
 	if broken > 0 {
 		a.exit = exitNeedsAttention
 	}
-	says := fmt.Sprintf("%s in %s: %d open, %d broken.", report.Count(len(listed), "run", "runs"),
-		kept.Where, open, broken) + elsewhere(len(listed) == 0)
+	says := fmt.Sprintf("%s in %s: %d open, %d broken", report.Count(len(listed), "run", "runs"), kept.Where, open, broken)
+	if unverified > 0 {
+		says += fmt.Sprintf(", %d unverified", unverified)
+	}
+	says += "." + elsewhere(len(listed) == 0)
 	if a.json() {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(runsDocument{report.NewDocument("runs"), listed})
@@ -237,7 +248,7 @@ func blank(a *app) error {
 }
 
 func newRunsShow(a *app) *cobra.Command {
-	from, requests, exports, names := &journalFlags{}, false, false, []string{}
+	from, requests, exports, names := &journalFlags{role: kube.Reader}, false, false, []string{}
 	command := &cobra.Command{
 		Use: "show RUN", Short: "Print the timeline of a run, what it sent to change something, or what it exported",
 		Long: `Print the timeline of a run, what it sent to change something, or what it exported:
@@ -257,18 +268,23 @@ salve-exports of deploy/exports-role.yaml gives.`,
 			if requests && exports || len(names) > 0 && (requests || exports) {
 				return usage("--requests, --exports and --export together: name one of them")
 			}
-			_, record, err := a.load(command, from, arguments[0])
+			if len(names) > 0 {
+				_, record, err := a.load(command, from, arguments[0])
+				if err != nil {
+					return err
+				}
+				return a.printExports(command.Context(), record, names)
+			}
+			history, err := a.readHistory(command, from, arguments[0])
 			switch {
 			case err != nil:
 				return err
-			case len(names) > 0:
-				return a.printExports(command.Context(), record, names)
 			case exports:
-				return a.listExports(record.History)
+				return a.listExports(history)
 			case requests:
-				return a.showRequests(record.History)
+				return a.showRequests(history)
 			}
-			return a.show(record.History, from)
+			return a.show(history, from)
 		},
 	}
 	from.addFlags(command.Flags())
