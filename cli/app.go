@@ -35,6 +35,8 @@ type app struct {
 
 	// needs is the role that the command needs in a cluster.
 	needs kube.Need
+	// journal are the flags by which the command finds its journal; nil before they are read.
+	journal *journalFlags
 	// route are the flags that lead to the world of what is run.
 	route []string
 	// notice says what is waited for; nil writes it to standard error.

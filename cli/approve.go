@@ -186,11 +186,13 @@ func (a *app) from() string {
 
 // command approves what waits.
 func (r *verdictRequest) command(waiting journal.Waiting) string {
-	words := []string{"salve", "approve", r.run, "--plan", waiting.Plan.Digest}
-	if r.key != "" {
-		words = append(words, "--key", r.key)
+	words := r.approving(r.run, waiting.Plan.Digest)
+	for i := range words {
+		if words[i] == "KEY" && r.key != "" {
+			words[i] = r.key
+		}
 	}
-	return shell(append(words, r.back...))
+	return shell(words)
 }
 
 // limits are those of --narrow.

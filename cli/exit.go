@@ -88,16 +88,6 @@ func (a *app) fail(err error) int {
 	return code
 }
 
-// ownCommands makes the commands of hints those of this program: a site's own has
-// another name, and salve does not know its runbooks.
-func (a *app) ownCommands(line string) string {
-	own := a.name() + " "
-	return strings.NewReplacer(
-		"hint: salve ", "hint: "+own, ", then salve ", ", then "+own, "; salve ", "; "+own,
-		"(salve ", "("+own,
-	).Replace(line)
-}
-
 // named is an error as one line that holds the term which people search for.
 func (a *app) named(err error) string {
 	line := a.worded(err)

@@ -36,9 +36,9 @@ every finding.`,
 			case a.json():
 				err = a.document(document)
 			case all:
-				_, err = report.Explain(a.stdout, a.width(), history)
+				_, err = report.Explain(a.stdout, a.width(), a.told(history))
 			default:
-				err = report.Summarize(a.stdout, a.width(), history)
+				err = report.Summarize(a.stdout, a.width(), a.told(history))
 			}
 			if err != nil {
 				return err

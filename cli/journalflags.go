@@ -46,7 +46,7 @@ func (s *journalFlags) read(a *app, flags *pflag.FlagSet) error {
 	if err := s.locationFlags.check(); err != nil {
 		return err
 	}
-	a.needs = kube.Need{Role: s.role, Namespace: s.namespace}
+	a.journal, a.needs = s, kube.Need{Role: s.role, Namespace: s.namespace}
 	for _, named := range clusterSettings() {
 		s.given = s.given || flags.Changed(named.flag)
 		if err := named.fromEnvironment(flags, &s.inputs, a.lookup); err != nil {

@@ -177,6 +177,9 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 	if broken > 0 {
 		a.exit = exitNeedsAttention
 	}
+	for i := range listed {
+		listed[i].Reason = a.ownCommands(listed[i].Reason)
+	}
 	says := fmt.Sprintf("%s in %s: %d open, %d broken", report.Count(len(listed), "run", "runs"), kept.Where, open, broken)
 	if unverified > 0 {
 		says += fmt.Sprintf(", %d unverified", unverified)
@@ -331,7 +334,11 @@ func sent(trail report.RequestTrail) int {
 
 // show prints a run's timeline, its checks, and how it stands.
 func (a *app) show(history *journal.History, from *journalFlags) error {
-	says := report.Stands(history, resuming(history, from))
+	next := report.Next{Resume: resuming(history, from), Approve: approving(history, from)}
+	if history.Header.Rehearsal != "" {
+		next = report.Next{Rehearse: history.Header.Command}
+	}
+	says := a.hints(report.Stands(history, next), history.Header.Route)
 	if a.json() {
 		story, err := report.NewStory(history)
 		if err != nil {
@@ -340,7 +347,7 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 		fmt.Fprintln(a.stderr, says)
 		return a.document(story)
 	}
-	if err := showStory(a, history); err != nil {
+	if err := showStory(a, a.told(history)); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.stdout, says)
@@ -349,5 +356,13 @@ func (a *app) show(history *journal.History, from *journalFlags) error {
 
 // resuming is the command that resumes a run.
 func resuming(history *journal.History, from *journalFlags) string {
-	return shell(append([]string{"salve", "resume", history.Header.Run}, withRoute(from.back, history.Header.Route)...))
+	return shell(append([]string{"salve", "resume", history.Header.Run}, from.wayBack("resume", history.Header.Route)...))
+}
+
+// approving is the command that approves the plan of a run; empty when it does not wait.
+func approving(history *journal.History, from *journalFlags) string {
+	if history.Asked == nil {
+		return ""
+	}
+	return shell(from.approving(history.Header.Run, history.Asked.Digest))
 }

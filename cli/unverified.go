@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,13 +27,15 @@ func (a *app) unverified(run string, err error) report.Listed {
 	return report.ListUnverified(unverified.History, a.whyUnverified(unverified))
 }
 
-// whyUnverified says why the seal was not verified. The hint of the missing key is for who makes keys, and left out.
+// whyUnverified says why the seal was not verified. Hints are left out: they are for who makes keys, and no reader needs
+// one.
 func (a *app) whyUnverified(unverified *journal.UnverifiedError) string {
 	why := a.worded(unverified.Err)
 	var key *journal.KeyError
 	if errors.As(unverified.Err, &key) {
 		why = fmt.Sprintf("the key of runbook %s in %s: %s", key.Runbook, key.Where, a.worded(key.Err))
 	}
+	why, _, _ = strings.Cut(why, ". hint:")
 	return "its seal can't be verified without the key: " + why
 }
 

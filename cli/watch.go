@@ -107,7 +107,7 @@ func (w *watch) event(event engine.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.now != nil {
-		w.now.Watch(event)
+		w.now.Watch(w.app.toldEvent(event))
 	}
 }
 
