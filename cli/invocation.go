@@ -45,7 +45,7 @@ func newInvocation(a *app, asked *request, factory factory, verb verb) *invocati
 	clk := factory.clock()
 	e := &invocation{request: asked, app: a, verb: verb, factory: factory, clock: clk, watch: &watch{app: a, clock: clk}}
 	a.route, a.journal = asked.cloud.typed(), &asked.journalFlags
-	asked.openRun, a.notice = e.namedOpen, e.watch.say
+	asked.openRun, a.watch = e.namedOpen, e.watch
 	return e
 }
 
@@ -210,9 +210,11 @@ func retryWhileHeld(
 			return result, err
 		}
 		if !told {
-			watch.say(fmt.Sprintf("Waiting for the lease for at most %s: %v.", patience, held))
+			watch.wait(fmt.Sprintf("Waiting for the lease for at most %s: %v.", patience, held), 0)
 			told = true
 		}
+		watch.wait(fmt.Sprintf("Still waiting for the lease, %s so far, for at most %s: held by %s.",
+			watch.clock.Since(began).Round(time.Second), patience, held.Holder), waitEvery)
 		if err := clock.Sleep(ctx, watch.clock, leasePause); err != nil {
 			return result, err
 		}
