@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -132,6 +134,9 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	if err := waiting.Plan.Verify(); err != nil {
 		return &attentionError{fmt.Errorf("the plan of run %q was edited: %w", asked.run, err)}
 	}
+	if err := narrowable(waiting.Question.Limits, limits); err != nil {
+		return err
+	}
 	if err := a.showQuestion(waiting, asked); err != nil {
 		return err
 	}
@@ -142,9 +147,6 @@ func (a *app) answerQuestion(command *cobra.Command, asked *verdictRequest) erro
 	case asked.digest != waiting.Plan.Digest:
 		return usage("run %s waits with another plan than %s: look at the one above. hint: %s", asked.run, asked.digest,
 			asked.command(waiting))
-	}
-	if err := narrowable(waiting.Question.Limits, limits); err != nil {
-		return err
 	}
 	statement := journal.Statement{
 		Run: asked.run, Digest: waiting.Plan.Digest, Question: waiting.Question.ID, Denied: asked.denied,
@@ -201,8 +203,11 @@ func (r *verdictRequest) limits() (map[string]int, error) {
 	for _, given := range r.narrow {
 		name, text, found := strings.Cut(given, "=")
 		number, err := strconv.Atoi(text)
-		if _, twice := limits[name]; !found || name == "" || err != nil || number < 0 || twice {
+		if _, twice := limits[name]; !found || name == "" || err != nil || twice {
 			return nil, usage("invalid --narrow %q: it must be NAME=NUMBER, each name once", given)
+		}
+		if number < 1 {
+			return nil, usage("invalid --narrow %s: the run may do nothing then, for which there is salve deny", given)
 		}
 		if limits == nil {
 			limits = map[string]int{}
@@ -214,16 +219,33 @@ func (r *verdictRequest) limits() (map[string]int, error) {
 
 // narrowable finds what the runner would refuse.
 func narrowable(are, lowered map[string]int) error {
-	for name, number := range lowered {
+	for _, name := range slices.Sorted(maps.Keys(lowered)) {
+		number := lowered[name]
 		is, known := are[name]
 		switch {
+		case len(are) == 0:
+			return usage("--narrow %s: the run has no limit that can be lowered", name)
 		case !known:
-			return usage("--narrow %s: the run has no such limit; it has %v", name, are)
+			return usage("--narrow %s: the run has no limit of this name. %s", name, limitsNear(name, are))
 		case number > is:
 			return usage("--narrow %s=%d: it is %d, and can only be lowered", name, number, is)
 		}
 	}
 	return nil
+}
+
+// limitsNear are the limit that a misspelt one may stand for, and all that there are.
+func limitsNear(name string, are map[string]int) string {
+	names := slices.Sorted(maps.Keys(are))
+	shown := make([]string, 0, len(names))
+	for _, one := range names {
+		shown = append(shown, fmt.Sprintf("%s (%d)", one, are[one]))
+	}
+	all := "It has: " + strings.Join(shown, ", ")
+	if near := nearest(name, names); near != "" {
+		return fmt.Sprintf("Did you mean %q? %s", near, all)
+	}
+	return all
 }
 
 // showQuestion prints the plan, and what of it is known only by the word of its record.
