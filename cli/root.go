@@ -19,6 +19,7 @@ import (
 // error is printed here and nowhere else.
 func execute(a *app) (code int) {
 	a.streams()
+	defer func() { code = a.unwritten(code) }()
 	defer func() {
 		// Go's own exit code for a panic is 2, which would say that nothing was changed.
 		if value := recover(); value != nil {
