@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"salve/internal/report"
+	"salve/journal"
 	"salve/journal/configmap"
 )
 
@@ -37,6 +42,32 @@ func TestHintsAboutRunsAreComplete(t *testing.T) {
 		if got := a.ownCommands(row.line); got != row.wants {
 			t.Errorf("%s: got\n%s\nwant\n%s", row.name, got, row.wants)
 		}
+	}
+}
+
+// TestRunsAreListedOldestFirst, whatever is known of them: those of one second by their names.
+func TestRunsAreListedOldestFirst(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 26, 6, 0, 0, 0, time.UTC)
+	var out bytes.Buffer
+	a := &app{stdout: &out, stderr: &out}
+	err := a.showListing(listing{rows: []report.Listed{
+		{Run: "20261126-060001-b", State: "open elsewhere"}, {Run: "site", Opened: at.Add(2 * time.Second)},
+		{Run: "20261126-060001-a", Opened: at.Add(time.Second)}, {Run: "20261126-060000-c", Opened: at},
+		{Run: "20261126-055959-d", State: "broken"},
+	}}, &journal.Location{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for line := range strings.Lines(out.String()) {
+		if fields := strings.Fields(line); len(fields) > 0 && line[0] != ' ' && fields[0] != "RUN" && fields[0] != "5" {
+			order = append(order, fields[0])
+		}
+	}
+	want := []string{"20261126-055959-d", "20261126-060000-c", "20261126-060001-a", "20261126-060001-b", "site"}
+	if !slices.Equal(order, want) {
+		t.Errorf("got %v", order)
 	}
 }
 

@@ -82,6 +82,11 @@ func TestEachIsToldOfTheirOwnRole(t *testing.T) {
 	_, stderr := types(exitFailed, stranger, "resume", "run-1")
 	contains(t, stderr, "deploy/cluster-role.yaml")
 
+	code, stdout, stderr := runProgram(BuiltIn(), noVariables, "runs", "list", "-n", "nope", "--kubeconfig",
+		plane.Kubeconfig())
+	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "journal not found: namespace nope") {
+		t.Errorf("what does not exist is not empty: exit code %d: %s%s", code, stdout, stderr)
+	}
 	t.Run("nobody", func(t *testing.T) {
 		_, stderr := types(exitFailed, nobody(t, plane), "runs", "list")
 		contains(t, stderr, "unauthorized: ", "hint: log in again")
