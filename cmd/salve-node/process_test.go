@@ -73,6 +73,7 @@ func contenders(b *testing.B) []*contender {
 	pointer := filepath.Join(folder, "pointer.json")
 	check(b, os.WriteFile(pointer, []byte(`{"hotfixes": {"202604.01": "202604.01.2"}}`), 0o644))
 	stage(b, filepath.Join(folder, "staged"))
+	metrics := filepath.Join(folder, "node.prom")
 	run := func(verb, pointer string, more ...string) []string {
 		return append([]string{node, verb, "--state", filepath.Join(folder, "state"), "--baked", "/bin/true", "--staged",
 			filepath.Join(folder, "staged"), "--current", "202604.01.0", "--pointer", pointer}, more...)
@@ -84,7 +85,7 @@ func contenders(b *testing.B) []*contender {
 		{name: "select", arguments: run("select", none)},
 		{name: "select-staged", arguments: run("select", pointer)},
 		{name: "launch", arguments: run("launch", none, "--", "x")},
-		{name: "launch-metrics", arguments: run("launch", none, "--prometheus", filepath.Join(folder, "node.prom"), "--", "x")},
+		{name: "launch-metrics", arguments: run("launch", none, "--prometheus", metrics, "--", "x")},
 	}
 	return append(rows, unit(b, "unit", ""), unit(b, "unit-nothing-to-do", `{"hotfixes":{"202604.01":""}}`))
 }
