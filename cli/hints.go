@@ -45,7 +45,7 @@ func (a *app) completed(line string, route []string) string {
 		}
 		given := line[at[6]:at[7]]
 		back := a.journal.wayBack(command, route)
-		if len(back) == 0 || slices.ContainsFunc(leading, func(flag string) bool { return strings.Contains(given, flag+" ") }) {
+		if len(back) == 0 || leads.MatchString(given) {
 			continue
 		}
 		text.WriteString(line[done:end] + " " + shell(back))
@@ -54,8 +54,8 @@ func (a *app) completed(line string, route []string) string {
 	return text.String() + line[done:]
 }
 
-// leading are flags of which a command that has one is complete.
-var leading = []string{"--journal", "--kubeconfig", "--subscription"}
+// leads finds the flags of which a command that has one is complete.
+var leads = regexp.MustCompile(`--(?:journal|kubeconfig|subscription) `)
 
 // isRunName tells the name of a run, or what stands for one, from a word.
 func isRunName(word string) bool { return word == "RUN" || strings.ContainsAny(word, "0123456789") }
@@ -76,7 +76,8 @@ func (s *journalFlags) wayBack(command string, route []string) []string {
 	return s.back
 }
 
-// told is a history as it is shown: with the hints of its verdicts completed, which the record has as they were written.
+// told is a history as it is shown: with the hints of its verdicts completed, which the record has as they were
+// written.
 func (a *app) told(history *journal.History) *journal.History {
 	own := *history
 	own.Parked, own.Closed = a.toldVerdict(history, history.Parked), a.toldVerdict(history, history.Closed)

@@ -15,8 +15,8 @@ import (
 // TestHintsAboutRunsAreComplete: pasted into the same shell they do what they say.
 func TestHintsAboutRunsAreComplete(t *testing.T) {
 	t.Parallel()
-	folder := &journalFlags{locationFlags: locationFlags{folder: "kept", namespace: "salve-system", lease: configmap.DefaultLease},
-		back: []string{"--journal", "kept"}}
+	folder := &journalFlags{back: []string{"--journal", "kept"}, locationFlags: locationFlags{
+		folder: "kept", namespace: configmap.DefaultNamespace, lease: configmap.DefaultLease}}
 	folder.cloud.kubeconfig = "k"
 	cluster := &journalFlags{back: []string{"--journal-namespace", "ours", "--kubeconfig", "k", "--context", "c"}}
 	for _, row := range []struct {
@@ -24,12 +24,14 @@ func TestHintsAboutRunsAreComplete(t *testing.T) {
 		of          *journalFlags
 		line, wants string
 	}{
-		{"a folder, and the cluster to act in", folder, "then: salve resume 2026-1. Where they may: salve resume 2026-1 --override a=b",
+		{"a folder, and the cluster to act in", folder,
+			"then: salve resume 2026-1. Where they may: salve resume 2026-1 --override a=b",
 			"then: salve resume 2026-1 --journal kept --kubeconfig k. " +
 				"Where they may: salve resume 2026-1 --journal kept --kubeconfig k --override a=b"},
 		{"a folder, to approve", folder, "hint: salve approve 2026-1 --plan d1",
 			"hint: salve approve 2026-1 --key KEY --journal kept --plan d1"},
-		{"a cluster", cluster, "hint: salve runs list; salve runs abandon 2026-1 --reason TEXT, then salve runs prune --broken",
+		{"a cluster", cluster,
+			"hint: salve runs list; salve runs abandon 2026-1 --reason TEXT, then salve runs prune --broken",
 			"hint: salve runs list --journal-namespace ours --kubeconfig k --context c; " +
 				"salve runs abandon 2026-1 --journal-namespace ours --kubeconfig k --context c --reason TEXT, " +
 				"then salve runs prune --journal-namespace ours --kubeconfig k --context c --broken"},

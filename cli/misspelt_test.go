@@ -9,7 +9,8 @@ func TestTyposAreToldFromOtherNames(t *testing.T) {
 		typed, there string
 		want         bool
 	}{
-		{"ask-1", "aks-1", true}, {"flete", "fleet", true}, {"aks1", "aks-1", true}, {"prod-westeurop", "prod-westeurope", true},
+		{"ask-1", "aks-1", true}, {"flete", "fleet", true}, {"aks1", "aks-1", true},
+		{"prod-westeurop", "prod-westeurope", true},
 		{"aks-2", "aks-1", false}, {"aks-prod2", "aks-prod1", false}, {"aks-westus", "aks-eastus", false},
 		{"blue-b", "blue-a", false}, {"ask-2", "aks-1", false}, {"production", "aks-1", false},
 	} {

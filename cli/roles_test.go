@@ -118,7 +118,8 @@ func testReader(
 		code, _, _ = runProgram(BuiltIn(), noVariables, "runs", "list", "--kubeconfig", reader, "-n", namespace)
 	}
 	stdout, _ := types(exitUndecided, reader, "runs", "list")
-	contains(t, stdout, "unverified", "the record says: open: waiting for approval", "approve run-1 --journal-namespace "+namespace+" --kubeconfig "+reader+" --plan 1111",
+	contains(t, stdout, "unverified", "the record says: open: waiting for approval",
+		"approve run-1 --journal-namespace "+namespace+" --kubeconfig "+reader+" --plan 1111",
 		"its seal can't be verified without the key", "journal-key-lamp-off", "0 open, 0 broken, 1 unverified")
 	for _, command := range [][]string{{"explain", "run-1"}, {"runs", "show", "run-1"}, {"report", "run-1"}} {
 		_, stderr := types(exitUndecided, reader, command...)

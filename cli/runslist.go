@@ -94,8 +94,9 @@ func (a *app) listing(ctx context.Context, kept *journal.Location, names []strin
 	return found
 }
 
-// existing tells a journal that is empty from one that does not exist: a list of what is in a namespace that isn't there
-// is empty as well. Who may not see the namespace, and may list what is in it, is believed to have been given that.
+// existing tells a journal that is empty from one that does not exist: a list of what is in a namespace that isn't
+// there is empty as well. Who may not see the namespace, and may list what is in it, is believed to have been
+// given that.
 func (a *app) existing(ctx context.Context, kept *journal.Location, elsewhere func(none bool) string) error {
 	there, inCluster := kept.Backend.(*configmap.Journal)
 	if !inCluster {
@@ -104,7 +105,8 @@ func (a *app) existing(ctx context.Context, kept *journal.Location, elsewhere fu
 	err := there.Exists(ctx)
 	switch {
 	case apierr.ClassOf(err) == apierr.Missing:
-		return usage("journal not found: %s does not exist, so that no run was recorded there.%s", kept.Where, elsewhere(true))
+		return usage("journal not found: %s does not exist, so that no run was recorded there.%s", kept.Where,
+			elsewhere(true))
 	case err != nil && apierr.ClassOf(err) != apierr.Denied:
 		return &unseenError{fmt.Errorf("looking whether there is a journal at %s: %w", kept.Where, err)}
 	}

@@ -27,8 +27,8 @@ func (a *app) unverified(run string, err error) report.Listed {
 	return report.ListUnverified(unverified.History, a.whyUnverified(unverified))
 }
 
-// whyUnverified says why the seal was not verified. Hints are left out: they are for who makes keys, and no reader needs
-// one.
+// whyUnverified says why the seal was not verified. Hints are left out: they are for who makes keys, and no reader
+// needs one.
 func (a *app) whyUnverified(unverified *journal.UnverifiedError) string {
 	why := a.worded(unverified.Err)
 	var key *journal.KeyError

@@ -22,7 +22,8 @@ func Classify(err error) error {
 		err = &ForbiddenError{err}
 	case apierrors.IsUnauthorized(err): // nobody knows who asks: no role would help
 		err = fmt.Errorf("unauthorized: the API server does not accept the credential (%w). "+
-			"hint: log in again, or --kubeconfig FILE with a credential that is valid; kubectl auth whoami shows whose it is", err)
+			"hint: log in again, or --kubeconfig FILE with a credential that is valid; "+
+			"kubectl auth whoami shows whose it is", err)
 	}
 	seconds, _ := apierrors.SuggestsClientDelay(err)
 	return &apierr.Error{Class: classOf(err), RetryAfter: time.Duration(seconds) * time.Second, Err: err}

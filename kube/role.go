@@ -34,6 +34,7 @@ func (n Need) grant(as, name string) string {
 			bind("salve-approver"), name, as)
 	case Reader:
 		return fmt.Sprintf("kubectl apply -f deploy/reader-role.yaml has the role of a reader; %s", bind("salve-reader"))
+	case Runner:
 	}
 	return fmt.Sprintf("kubectl apply -f deploy/cluster-role.yaml has the ClusterRole, and "+
 		"kubectl create clusterrolebinding salve --clusterrole salve %s grants it (other runbooks: deploy/*-role.yaml)", as)
@@ -44,6 +45,7 @@ func (n Need) Files() string {
 	switch n.Role {
 	case Approver, Reader:
 		return fmt.Sprintf("deploy/%s-role.yaml lists the rights that %s needs", n.Role, n.Role.article())
+	case Runner:
 	}
 	return "deploy/azure-role.json and deploy/cluster-role.yaml list the rights that Salve needs"
 }

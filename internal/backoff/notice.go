@@ -19,8 +19,8 @@ type Notice struct {
 	Pause  time.Duration
 }
 
-// WithNotice has Retry, and others that wait, tell of what it waits for, at once and then every ten seconds. say may be called by several
-// goroutines at once.
+// WithNotice has Retry, and others that wait, tell of what it waits for, at once and then every ten seconds. say may
+// be called by several goroutines at once.
 func WithNotice(ctx context.Context, say func(Notice)) context.Context {
 	return context.WithValue(ctx, noticeKey{}, say)
 }

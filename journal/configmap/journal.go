@@ -111,7 +111,8 @@ func (j *Journal) Namespace() string { return j.namespace }
 // Location is Where: the leases that name it are in the same cluster.
 func (j *Journal) Location() string { return j.Where() }
 
-// Exists asks for the namespace. The error is of class Missing when there is none: a list of what is in it would be empty.
+// Exists asks for the namespace. The error is of class Missing when there is none: a list of what is in it would be
+// empty.
 func (j *Journal) Exists(ctx context.Context) error {
 	err := backoff.Retry(ctx, j.clock, func(ctx context.Context) error {
 		return j.once(ctx, func(ctx context.Context) error {
