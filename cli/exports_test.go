@@ -62,7 +62,8 @@ func TestExportsArePrintedAsTheyWereKept(t *testing.T) {
 		says  string
 		flags []string
 	}{
-		{`export "bundle-7" not found in run "run-1". hint: salve runs show run-1 --exports`,
+		{`export "bundle-7" not found in run "run-1". hint: salve runs show run-1 --journal ` +
+			b.journal + ` --exports`,
 			[]string{"--export", "bundle-0", "--export", "bundle-7"}},
 		{"not --output json", []string{"--export", "bundle-0", "--output", "json"}},
 		{together, []string{"--export", "bundle-0", "--exports"}},

@@ -46,8 +46,9 @@ func TestStreamDropsWhatNobodyReads(t *testing.T) {
 	if gone.writes != 1 {
 		t.Errorf("%d writes to a reader that has gone away", gone.writes)
 	}
-	if _, err := (&stream{out: full{}}).Write([]byte("line\n")); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("a full disk is told as %v", err)
+	disk := &stream{out: full{}}
+	if _, err := disk.Write([]byte("line\n")); err != nil || !errors.Is(disk.failed, syscall.ENOSPC) {
+		t.Errorf("a full disk is told as %v, and kept as %v for the end", err, disk.failed)
 	}
 }
 

@@ -115,7 +115,7 @@ func TestOpenRunElsewhereIsNamed(t *testing.T) {
 	run := b.runs()[0]
 	inCluster := withoutJournal(first)
 	_, log := b.types(exitNeedsAttention, inCluster...)
-	contains(t, log, "conflict: run", run, b.journal, "salve runs abandon "+run+" --target ")
+	contains(t, log, "conflict: run", run, b.journal, "salve runs abandon "+run+" --subscription ", " --target ")
 	abandon := append([]string{"runs", "abandon", run, "--reason", "gone", "--journal", b.journal}, b.onCluster()[:6]...)
 	b.types(exitDecided, abandon...)
 	_, log = b.types(exitDecided, append(inCluster, "--dry-run")...)
