@@ -44,6 +44,9 @@ type app struct {
 	// plain and noColour are the flags of these names.
 	plain, noColour bool
 
+	// presets are the places in the configuration file of the flags that it gave.
+	presets map[string]string
+
 	output    string
 	verbosity int
 	// observation is who is told of the runs of this process.

@@ -145,6 +145,8 @@ func TestColoursInTmux(t *testing.T) {
 		{"the list of runs", "", ran + " >/dev/null 2>&1; salve runs list --journal j", true},
 		{"--no-color", "", ran + " --no-color", false},
 		{"--plain", "", ran + " --plain", false},
+		{"no-color in the configuration", "SALVE_CONFIG=c.yaml", "echo no-color: true >c.yaml; " + ran, false},
+		{"plain in the configuration", "SALVE_CONFIG=c.yaml", "echo plain: true >c.yaml; " + ran, false},
 		{"NO_COLOR", "NO_COLOR=1", ran, false},
 		{"TERM=dumb", "", "TERM=dumb " + ran, false},
 		{"through a pipe", "", ran + " 2>/dev/null | cat", false},
