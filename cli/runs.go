@@ -103,7 +103,7 @@ func newRunsList(a *app) *cobra.Command {
   # With runbook and beginning
   salve runs list -o wide
   # The names of those that are open
-  salve runs list -o jsonpath='{.runs[?(@.state=="open")].run}'`,
+  salve runs list -o jsonpath='{.runs[?(@.phase=="open")].run}'`,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return a.listFrom(command, from)
 		},
@@ -145,7 +145,8 @@ func (a *app) list(ctx context.Context, kept *journal.Location, elsewhere func(n
 	for _, name := range names {
 		record, err := loadRecord(ctx, kept, name)
 		if err != nil {
-			listed = append(listed, report.Listed{Run: name, State: "broken", Reason: err.Error()})
+			listed = append(listed, report.Listed{Run: name, Standing: report.Unbelieved(report.RecordBroken), State: "broken",
+				Reason: err.Error()})
 			broken++
 			continue
 		}
@@ -220,11 +221,12 @@ func (a *app) leasedRuns(ctx context.Context, kept *journal.Location, found []st
 		if err := journal.CheckRunName(one.Run); err != nil {
 			return nil, fmt.Errorf("a lease in %s was edited: %w", kept.Where, err)
 		}
-		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target, State: stateElsewhere,
+		row := report.Listed{Run: one.Run, Runbook: one.Runbook, Target: one.Target,
+			Standing: report.LeasedOnly(report.RecordElsewhere), State: stateElsewhere,
 			Reason: "the lease names it as open; its record is in " + one.Location}
 		if one.Location == kept.Location() {
 			lost := &journal.LostRecordError{Open: one}
-			row.State, row.Reason = stateLost, lost.Error()
+			row.Standing, row.State, row.Reason = report.LeasedOnly(report.RecordLost), stateLost, lost.Error()
 		}
 		unlisted = append(unlisted, row)
 	}

@@ -19,7 +19,8 @@ type Listed struct {
 	Opened time.Time `json:"opened,omitzero"`
 	// Took is the time from the first entry to the last, in seconds.
 	Took float64 `json:"tookSeconds,omitempty"`
-	// State is an outcome, "open" with or without one, or "broken".
+	Standing
+	// State is the Standing for people: an outcome, "open" with or without one, or "broken".
 	State string `json:"state"`
 	// Reason says why it ended so, or what is broken.
 	Reason string `json:"reason,omitempty"`
@@ -30,7 +31,8 @@ func List(history *journal.History) Listed {
 	first, last := history.Entries[0].At, history.Entries[len(history.Entries)-1].At
 	listed := Listed{
 		Run: history.Header.Run, Runbook: history.Header.Runbook, Target: history.Header.Target.Name,
-		Opened: first, Took: last.Sub(first).Seconds(), State: standing(history),
+		Opened: first, Took: last.Sub(first).Seconds(),
+		Standing: StandingOf(history), State: standing(history),
 	}
 	switch {
 	case history.Closed != nil:
