@@ -80,8 +80,11 @@ func (a *app) engine(kept journal.Store, clk clock.Clock, watch func(engine.Even
 func (a *app) command() string { return shell(append([]string{a.name()}, a.arguments...)) }
 
 // width is how many columns the answer may take; 0 where it isn't a terminal.
-func (a *app) width() int {
-	if file := terminal(a.stdout); file != nil {
+func (a *app) width() int { return widthOf(a.stdout) }
+
+// widthOf is how many columns a terminal has; 0 where it is none.
+func widthOf(out io.Writer) int {
+	if file := terminal(out); file != nil {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
 			return width
 		}
