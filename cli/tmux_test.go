@@ -162,6 +162,25 @@ func TestColoursInTmux(t *testing.T) {
 	}
 }
 
+// TestCtrlZ gives the terminal back while the process is stopped, and the picture when it goes on.
+func TestCtrlZ(t *testing.T) {
+	p := newPane(t, 80, 24)
+	p.types("set -m; echo be''fore; salve rehearse wedged --speed 60 --journal j")
+	p.until(`add-stand-in +ARM is creating`, time.Minute)
+	p.tmux("send-keys", "C-z")
+	screen := p.until(`(?m)Stopped`, time.Minute)
+	if !strings.Contains(screen, "before\n") || strings.Contains(screen, "add-stand-in") {
+		t.Errorf("the terminal was not given back:\n%s", screen)
+	}
+	p.types("echo in be''tween; fg")
+	screen = p.until(`(?m)\A.*aks-recr`, time.Minute)
+	if strings.Contains(screen, "between") || strings.Contains(screen, "Stopped") {
+		t.Errorf("the picture is drawn over what was there:\n%s", screen)
+	}
+	p.until(`(?m)^Remediated aks-1/system: all final checks hold\.$`, 2*time.Minute)
+	p.once("in between\n")
+}
+
 // TestTerminalIsGivenBack: also by a process that is killed by the second signal.
 func TestTerminalIsGivenBack(t *testing.T) {
 	p := newPane(t, 80, 24)

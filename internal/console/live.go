@@ -25,6 +25,9 @@ type Live struct {
 	last    string
 	ended   chan struct{}
 	working sync.WaitGroup
+	// terminal is held while it is given back or taken; closed means that it is not taken again.
+	terminal sync.Mutex
+	closed   bool
 }
 
 // LiveOptions say what is drawn, and how.
@@ -50,6 +53,7 @@ func NewLive(out io.Writer, options LiveOptions, environment []string) *Live {
 		}
 	})
 	live.working.Go(live.tick)
+	live.working.Go(live.suspend)
 	return live
 }
 
@@ -99,6 +103,9 @@ func (l *Live) Expect(usual map[string]time.Duration) { l.program.Send(expectati
 
 // Close gives the terminal back and prints the last frame.
 func (l *Live) Close() {
+	l.terminal.Lock()
+	l.closed = true
+	l.terminal.Unlock()
 	l.program.Send(closing{})
 	l.program.Quit()
 	l.working.Wait()
