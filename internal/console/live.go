@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +54,9 @@ func NewLive(out io.Writer, options LiveOptions, environment []string) *Live {
 		}
 	})
 	live.working.Go(live.tick)
-	live.working.Go(live.suspend)
+	if _, is := out.(*os.File); is { // a terminal, whose keys suspend the process
+		live.working.Go(live.suspend)
+	}
 	return live
 }
 
