@@ -41,6 +41,10 @@ inputs that aren't there yet, programs that are missing, times that can't work.
 With --topology and no files, it checks all pipelines of the topology.
 
 Exit codes: 0 nothing is wrong, or only what is a warning; 1 something is; 2 wrong usage.`,
+		Example: `  # Say all that is wrong with a pipeline
+  salve pipeline validate pipeline.yaml --config config.yaml
+  # In a pull request: those that changed, for the host's code scanning
+  salve pipeline validate pipelines/a.yaml pipelines/b.yaml --changed-since origin/main --output sarif`,
 		Args: func(command *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 && len(asked.topologies) == 0 {
 				return usage("%s requires the files of pipelines, or --topology", command.CommandPath())
