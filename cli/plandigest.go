@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// shortestDigest is how many digits of a plan's digest are enough to tell it from others by eye: as many as docker shows.
+// shortestDigest is how many digits of a plan's digest are enough to tell it from others by eye: as docker shows them.
 const shortestDigest = 12
 
 // wholeDigest is a digest as plans have it; false when it is none, or not all of one.

@@ -70,14 +70,16 @@ func yamlNode(decoder *json.Decoder) (*yaml.Node, error) {
 }
 
 // plainString are strings that every reader of YAML takes as such without quotes, unless they are words of it.
-var (
-	plainString = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
-	wordsOfYAML = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
-)
+var plainString = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
+
+func isWordOfYAML(text string) bool {
+	words := []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
+	return slices.Contains(words, strings.ToLower(text))
+}
 
 func yamlString(text string) *yaml.Node {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
-	if !plainString.MatchString(text) || slices.Contains(wordsOfYAML, strings.ToLower(text)) {
+	if !plainString.MatchString(text) || isWordOfYAML(text) {
 		node.Style = yaml.DoubleQuotedStyle
 	}
 	return node

@@ -11,7 +11,8 @@ import (
 
 // awkward are texts that readers of YAML take for something else when they aren't quoted, or that emitters break.
 var awkward = []string{
-	"", " ", "yes", "No", "y", "on", "null", "~", "true", "1", "1e3", "0x1f", "0o7", "1_000", ".5", "12:30:45", "2026-11-22",
+	"", " ", "yes", "No", "y", "on", "null", "~", "true", "1", "1e3", "0x1f", "0o7", "1_000", ".5", "12:30:45",
+	"2026-11-22",
 	"a: b", "a #b", "# a", "- a", "? a", "*a", "&a", "!a", "%a", "@a", "`a", "<<", "=", "|", ">", "a\nb", "a\n", "\na", "a\tb",
 	"a\r\nb", "\u2028", "\u00a0", "\ufeff", "<b>&", `"`, `'`, `\`, "{", "[", "é", "🚀", "\x00", "\x1b[31m", "a  b", "a ",
 	strings.Repeat("word ", 60) + "end",
@@ -83,7 +84,8 @@ func TestOnlyYAMLThatWasWrittenIsRead(t *testing.T) {
 func TestDigestsOfPlans(t *testing.T) {
 	whole := strings.Repeat("0123456789abcdef", 4)
 	for text, valid := range map[string]bool{
-		whole: true, strings.ToUpper(whole): true, whole[:12]: true, whole[:11]: false, whole + "0": false, "plan.json": false,
+		whole: true, strings.ToUpper(whole): true, whole[:12]: true, whole[:11]: false, whole + "0": false,
+		"plan.json":      false,
 		whole[:11] + "g": false, "": false,
 	} {
 		if err := checkDigest(text); (err == nil) != valid {

@@ -242,8 +242,8 @@ func (w *waiting) leave(ctx context.Context, said []Said) error {
 			continue
 		}
 		w.told[unread] = true
-		return w.warn(ctx, "", fmt.Sprintf("at least %d more statements about this plan were not read, an approval or a denial "+
-			"may be among them. hint: interrupt the run and resume it, which asks anew", one.Left))
+		return w.warn(ctx, "", fmt.Sprintf("at least %d more statements about this plan were not read, an approval or a "+
+			"denial may be among them. hint: interrupt the run and resume it, which asks anew", one.Left))
 	}
 	return nil
 }

@@ -30,17 +30,22 @@ func TestValuesAreRefused(t *testing.T) {
 		"without a journal namespace": {rescue("journal", values{"namespace": ""}), `journal.namespace: "" is not a name`},
 		"with a journal namespace too long for the one of its exports": {
 			rescue("journal", values{"namespace": strings.Repeat("n", 56)}), "at most 55"},
-		"with an invalid ProwJob namespace": {rescue("prow", values{"jobNamespace": "-prow"}), `prow.jobNamespace: "-prow"`},
-		"with an invalid pod namespace":     {rescue("prow", values{"podNamespace": "a/b"}), `prow.podNamespace: "a/b"`},
+		"with an invalid ProwJob namespace": {rescue("prow", values{"jobNamespace": "-prow"}),
+			`prow.jobNamespace: "-prow"`},
+		"with an invalid pod namespace": {rescue("prow", values{"podNamespace": "a/b"}), `prow.podNamespace: "a/b"`},
 		"with Prow's rights for a runbook that has none": {
 			image(values{"runbook": "aks-recreate-pool", "args": aks(), "prow": values{"enabled": true}}),
 			"prow.enabled: it is for runbook rescue-stranded-pods alone"},
-		"with a port above all":       {rescue("networkPolicy", values{"egressPorts": []any{70000}}), "/networkPolicy/egressPorts/0"},
-		"with port 0":                 {rescue("networkPolicy", values{"egressPorts": []any{0}}), "/networkPolicy/egressPorts/0"},
-		"with no port, which is all":  {rescue("networkPolicy", values{"egressPorts": []any{}}), "/networkPolicy/egressPorts"},
-		"with a port of root":         {rescue("metrics", values{"port": 80}), "/metrics/port"},
-		"with a peer that is anybody": {rescue("networkPolicy", values{"egressTo": []any{values{}}}), "/networkPolicy/egressTo/0"},
-		"with a peer that is a name":  {rescue("metrics", values{"from": []any{"prometheus"}}), "/metrics/from/0"},
+		"with a port above all": {rescue("networkPolicy", values{"egressPorts": []any{70000}}),
+			"/networkPolicy/egressPorts/0"},
+		"with port 0": {rescue("networkPolicy", values{"egressPorts": []any{0}}),
+			"/networkPolicy/egressPorts/0"},
+		"with no port, which is all": {rescue("networkPolicy", values{"egressPorts": []any{}}),
+			"/networkPolicy/egressPorts"},
+		"with a port of root": {rescue("metrics", values{"port": 80}), "/metrics/port"},
+		"with a peer that is anybody": {rescue("networkPolicy", values{"egressTo": []any{values{}}}),
+			"/networkPolicy/egressTo/0"},
+		"with a peer that is a name": {rescue("metrics", values{"from": []any{"prometheus"}}), "/metrics/from/0"},
 		"with a service account that nobody makes": {rescue("serviceAccount", values{"create": false}),
 			"serviceAccount.name: required"},
 	} {
@@ -84,23 +89,28 @@ func TestArgumentsAreRefused(t *testing.T) {
 		"another journal namespace": {flags("--journal-namespace=ops"),
 			"--journal-namespace is not taken here: set journal.namespace"},
 		"another journal namespace in two words": {flags("--journal-namespace", "ops"), "set journal.namespace"},
-		"a journal in the pod":                   {flags("--journal=/tmp/j"), "--journal is not taken here: a folder of the pod"},
-		"a watch in a job":                       {flags("--watch"), "set mode: watch"},
+		"a journal in the pod": {flags("--journal=/tmp/j"),
+			"--journal is not taken here: a folder of the pod"},
+		"a watch in a job": {flags("--watch"), "set mode: watch"},
 		"events without the right": {flags("--kubernetes-events"),
 			"--kubernetes-events is not taken here: set events.enabled"},
 		"an approval without the right": {flags("--approve-by=anyone"),
 			"--approve-by needs the rights of approvals.enabled: true"},
 		"Prow without the right": {flags("--prow-config=/c"),
 			"--prow-config needs the rights of prow.enabled: true"},
-		"a command":           {rescue("args", []any{"run"}), `args: "run" is not a flag`},
-		"no selector":         {image(values{"runbook": "rescue-stranded-pods"}), "rescue-stranded-pods requires --selector, --expected-namespace"},
-		"an empty selector":   {rescue("args", []any{"--selector="}), "requires --selector, --expected-namespace"},
-		"a selector cut off":  {rescue("args", []any{"--expected-namespace=a", "--selector"}), "requires --selector"},
-		"no cluster":          {image(values{"runbook": "aks-recreate-pool"}), "requires --subscription, --resource-group, --cluster"},
-		"no configuration":    {image(values{"runbook": "repair-branch-protection"}), "requires --config"},
-		"no bot":              {image(values{"runbook": "unblock-pull-requests", "args": []any{"--config=c"}}), "requires --bot"},
-		"no Prow":             {image(values{"mode": "prow-watch"}), "prow-watch requires --config"},
-		"another metric port": {image(values{"mode": "prow-watch", "args": []any{"--config=c", "--metrics-address=:1"}}), "set metrics.port"},
+		"a command": {rescue("args", []any{"run"}), `args: "run" is not a flag`},
+		"no selector": {image(values{"runbook": "rescue-stranded-pods"}),
+			"rescue-stranded-pods requires --selector, --expected-namespace"},
+		"an empty selector":  {rescue("args", []any{"--selector="}), "requires --selector, --expected-namespace"},
+		"a selector cut off": {rescue("args", []any{"--expected-namespace=a", "--selector"}), "requires --selector"},
+		"no cluster": {image(values{"runbook": "aks-recreate-pool"}),
+			"requires --subscription, --resource-group, --cluster"},
+		"no configuration": {image(values{"runbook": "repair-branch-protection"}), "requires --config"},
+		"no bot": {image(values{"runbook": "unblock-pull-requests", "args": []any{"--config=c"}}),
+			"requires --bot"},
+		"no Prow": {image(values{"mode": "prow-watch"}), "prow-watch requires --config"},
+		"another metric port": {image(values{"mode": "prow-watch", "args": []any{"--config=c", "--metrics-address=:1"}}),
+			"set metrics.port"},
 	} {
 		t.Run(name, func(t *testing.T) { refused(t, one.values, one.says) })
 	}
@@ -157,9 +167,11 @@ func scheduled(t *testing.T, cronjob values, says string) {
 // TestWhatAnEnvironmentMayGiveIsNotRequired of the arguments.
 func TestWhatAnEnvironmentMayGiveIsNotRequired(t *testing.T) {
 	for name, given := range map[string]values{
-		"variables": {"env": []any{values{"name": "SUBSCRIPTION_ID"}, values{"name": "RESOURCE_GROUP"}, values{"name": "CLUSTER_NAME"}}},
-		"a Secret":  {"envFrom": []any{values{"secretRef": values{"name": "cloud"}}}},
-		"a plan":    {"args": []any{"--plan=/plan/plan.json"}},
+
+		"variables": {"env": []any{values{"name": "SUBSCRIPTION_ID"},
+			values{"name": "RESOURCE_GROUP"}, values{"name": "CLUSTER_NAME"}}},
+		"a Secret": {"envFrom": []any{values{"secretRef": values{"name": "cloud"}}}},
+		"a plan":   {"args": []any{"--plan=/plan/plan.json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given["runbook"] = "aks-recreate-pool"
@@ -183,7 +195,8 @@ func released(given values) chart.Release {
 
 // rescue are the values of a job with one more.
 func rescue(key string, value any) values {
-	given := image(values{"runbook": "rescue-stranded-pods", "args": []any{"--selector=app=web", "--expected-namespace=web"}})
+	given := image(values{"runbook": "rescue-stranded-pods", "args": []any{"--selector=app=web",
+		"--expected-namespace=web"}})
 	given[key] = value
 	return given
 }

@@ -45,7 +45,8 @@ func TestNoWarningOfAHeldStepIsLeftOut(t *testing.T) {
 		for n := range 3 * heldLines {
 			events = append(events, engine.Event{At: midnight, Kind: engine.Waiting, Step: "two", Text: fmt.Sprint("line ", n)})
 			if n%10 == 0 {
-				events = append(events, engine.Event{At: midnight, Kind: engine.Warning, Step: "two", Text: fmt.Sprintf("odd %d.", n)})
+				events = append(events, engine.Event{At: midnight, Kind: engine.Warning, Step: "two",
+					Text: fmt.Sprintf("odd %d.", n)})
 			}
 		}
 		found := runbook.No("gone")

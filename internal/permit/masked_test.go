@@ -30,7 +30,7 @@ func TestCredentialsInPathsAreNotNoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.Body.Close()
+	_ = response.Body.Close()
 	if len(noted) != 2 {
 		t.Fatalf("%d notes", len(noted))
 	}

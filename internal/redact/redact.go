@@ -38,8 +38,8 @@ var shapes = []shape{ //nolint:gochecknoglobals // compiled once, never changed
 	// Signatures and keys in addresses, as S3, Google, CloudFront, API Management and Functions have them. What may be
 	// another thing by its name has the length of a key.
 	{[]string{"signature=", "credential=", "security-token=", "subscription-key="},
-		regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:x-(?:amz|goog)-)?(?:signature|credential|security-token|subscription-key)=)` +
-			`[^&"\\\s]+`), []byte(after)},
+		regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:x-(?:amz|goog)-)?(?:signature|credential|` +
+			`security-token|subscription-key)=)[^&"\\\s]+`), []byte(after)},
 	{[]string{"code=", "key="}, regexp.MustCompile(`(?i)((?:[?&]|\\u0026)(?:code|key)=)[^&"\\\s]{16,}`), []byte(after)},
 	// Addresses of webhooks are the right to use them.
 	{[]string{"/services/t"}, regexp.MustCompile(`(/services/T[A-Z0-9]+/B[A-Z0-9]+/)[A-Za-z0-9]{8,}`), []byte(after)},

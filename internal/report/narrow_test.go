@@ -19,7 +19,8 @@ func TestPlanOnANarrowTerminal(t *testing.T) {
 				t.Errorf("on %d columns: %q", width, line)
 			}
 		}
-		for _, words := range []string{"from here on nothing is undone", examplePlan().Digest, examplePlan().Steps[0].Changes} {
+		for _, words := range []string{"from here on nothing is undone", examplePlan().Digest,
+			examplePlan().Steps[0].Changes} {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(words), " ")) {
 				t.Errorf("on %d columns %q is missing:\n%s", width, words, text)
 			}

@@ -42,7 +42,8 @@ const narrowIndent = 4
 // they stand below the text. Where the lead leaves too little room the text stands below it.
 func (s *textWriter) hang(lead, text string) {
 	indent := utf8.RuneCountInString(lead)
-	if s.width > 0 && s.width-indent < narrowest && indent > narrowIndent && indent+utf8.RuneCountInString(flat(text)) > s.width {
+	beside := indent+utf8.RuneCountInString(flat(text)) <= s.width
+	if s.width > 0 && s.width-indent < narrowest && indent > narrowIndent && !beside {
 		if strings.TrimSpace(lead) != "" {
 			s.line("%s", lead)
 		}
