@@ -92,7 +92,7 @@ func checkLocation(namespace string, lease time.Duration) error {
 	return err
 }
 
-// fileOf is the file that a configuration names: in the home folder with ~, else as seen from the configuration's folder.
+// fileOf is the file that a configuration names: in the home folder with ~, else seen from the configuration.
 func (a *app) fileOf(configuration, name string) string {
 	if rest, is := strings.CutPrefix(name, "~/"); is && a.lookup("HOME") != "" {
 		return filepath.Join(a.lookup("HOME"), rest)
